@@ -1,0 +1,305 @@
+// The netlist: what elaboration and type inference leave behind, and all that scheduling, emission and the
+// reporting commands read.  It is fully resolved: every parameter has a value, every port a concrete type and a
+// width, every handler its expanded signals, and only leaf instances are connected to each other; the hierarchy
+// survives as a tree of instances for names, clusters and pictures.  Everything is owned by the Netlist and lives until
+// netlist_free(); pointers between parts are borrowed.
+#ifndef LSS_NETLIST_H
+#define LSS_NETLIST_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// A place in a source file; `file` is interned.  Lines and columns count from 1; end_column is exclusive.
+typedef struct {
+  const char *file;
+  int line, column, end_line, end_column;
+} Location;
+
+// ---- Types -------------------------------------------------------------------------------------------------
+typedef enum {
+  TYPE_BOOL,
+  TYPE_INT,     // signed, `bits` is 8, 16, 32 or 64
+  TYPE_UINT,    // unsigned, `bits` is 8, 16, 32 or 64 (bits(8) and uint8 are one type)
+  TYPE_BITS,    // unsigned, any other width >= 1
+  TYPE_FLOAT,   // `bits` is 32 or 64
+  TYPE_ENUM,
+  TYPE_STRUCT,
+  TYPE_ARRAY,   // `element`[`length`]
+  TYPE_STRING,  // runtime parameters only
+  TYPE_STREAM   // state only
+} TypeKind;
+
+typedef struct Type Type;
+
+typedef struct {
+  const char *name;
+  Type *type;
+  const char *doc; // may be NULL
+} Field;
+
+typedef struct {
+  const char *name;
+  int64_t value;
+} Enumerator;
+
+// Types are interned: equal types are the same pointer.
+struct Type {
+  TypeKind kind;
+  int bits;
+  const char *name;   // as a user writes it: "uint32", "mem_request(128)", "uint8[4]"
+  const char *c_name; // a C identifier or builtin type: "uint32_t", "mem_request_128", "arr4_uint8"
+  GPtrArray *fields;  // of Field*, for structs
+  GPtrArray *enumerators; // of Enumerator*, for enums
+  Type *element;
+  int length;
+  int id; // index in Netlist.types; a type comes after all types that it contains
+};
+
+// ---- Values of parameters ----------------------------------------------------------------------------------
+typedef enum {
+  VALUE_INT,
+  VALUE_BOOL,
+  VALUE_FLOAT,
+  VALUE_STRING,
+  VALUE_QUANTITY, // rational `num`/`den` in the base unit of `dimension`
+  VALUE_ENUM,     // `integer`, of `type`
+  VALUE_LIST,     // of Value*
+  VALUE_RECORD,   // of Field names and Value*; `type` is the struct when the parameter is typed by one
+  VALUE_CLOCK,    // `clock`
+  VALUE_TYPE,     // `type`
+  VALUE_MODULE,   // `string` is its name
+  VALUE_CODE      // `string` is C, interpolated; `location` is where it starts
+} ValueKind;
+
+typedef enum { DIM_FREQUENCY, DIM_TIME, DIM_SIZE, DIM_RATE, DIM_FRACTION } Dimension;
+
+typedef struct Value Value;
+typedef struct Clock Clock;
+struct Value {
+  ValueKind kind;
+  int64_t integer; // also bool
+  double real;
+  const char *string;
+  Dimension dimension;
+  int64_t num, den; // frequency in Hz, time in seconds, size in bytes, rate in bit/s, fraction as 1
+  GPtrArray *items;  // lists and records: Value*
+  GPtrArray *names;  // records: const char*, parallel to items
+  Type *type;
+  Clock *clock;
+  Location location;
+};
+
+// ---- Clocks --------------------------------------------------------------------------------------------------
+struct Clock {
+  const char *name;   // path, "cpu_clk"
+  int64_t num, den;   // frequency in Hz
+  int id;             // index in Netlist.clocks
+  Location location;
+};
+
+// ---- Leaf modules --------------------------------------------------------------------------------------------
+// What belongs to the declaration of a leaf module and is the same for all its instances.
+typedef struct {
+  const char *name;
+  const char *lss_file;
+  const char *c_file;      // absolute path of the behaviour
+  const char *header_file; // x.h beside it, or NULL
+  const char *doc;
+  bool crossing;
+  Location location;
+  GPtrArray *handler_names; // const char*: every handler declared anywhere in its body
+} LeafModule;
+
+typedef struct Instance Instance;
+typedef struct Port Port;
+typedef struct Connection Connection;
+
+// A named value of an instance.
+typedef struct {
+  const char *name;
+  const char *doc;
+  bool runtime;           // settable when the simulator starts
+  const char *alias_of;   // runtime parameter handed down from an outer one: path.name of the outermost, else NULL
+  const char *type_name;  // as declared: "int", "time", "register_spec[]"
+  Type *record_type;      // of records, or of the records in a list; else NULL
+  Value *value;
+  Location location;
+} Parameter;
+
+typedef struct {
+  const char *name;
+  const char *doc;
+  Type *result;
+  GPtrArray *arguments;   // Field*
+  Value *code;            // VALUE_CODE; never NULL after checks
+  bool replaced;          // the user of the module gave it
+  Location location;
+} Userpoint;
+
+typedef struct {
+  const char *name;
+  const char *doc;
+  const char *unit;       // statistics: "frames"; else NULL
+  bool statistic;
+  Type *type;             // element type
+  GArray *dimensions;     // of int, outermost first; empty for a scalar
+  Value *initial;         // NULL means zero
+  Location location;
+} StateField;
+
+typedef struct {
+  const char *name;
+  Type *type;
+  int lanes;              // 0: a single value
+  int id;                 // index within the instance
+  Location location;
+} Local;
+
+typedef struct {
+  const char *name;
+  const char *doc;
+  GPtrArray *arguments;   // Field*
+  int id;                 // index within the instance
+  Location location;
+} Event;
+
+// ---- Signals and functions -------------------------------------------------------------------------------------
+typedef enum { SIGNAL_DATA, SIGNAL_ENABLE, SIGNAL_ACK, SIGNAL_LOCAL } SignalKind;
+
+// One signal of one lane, as a function of an instance names it.
+typedef struct {
+  SignalKind kind;
+  Port *port;   // NULL for locals
+  Local *local; // NULL for ports
+  int lane;     // index; 0 for single locals
+} Signal;
+
+typedef enum { FUNCTION_INIT, FUNCTION_PHASE_START, FUNCTION_HANDLER, FUNCTION_PHASE_END, FUNCTION_NEXT_EVENT, FUNCTION_FINISH } FunctionKind;
+
+typedef struct {
+  FunctionKind kind;
+  const char *name;   // handler's name; "phase_start", …
+  bool partial;
+  bool indexed;       // declared `name[i]`
+  int lane;           // of an indexed handler, else -1
+  GArray *reads;      // of Signal, expanded, without duplicates
+  GArray *writes;     // of Signal
+  Port *domain_port;  // crossings: the port whose domain this function belongs to; else NULL
+  Clock *clock;       // the domain it runs in
+  Instance *instance;
+  Location location;
+} Function;
+
+// ---- Instances ------------------------------------------------------------------------------------------------
+struct Port {
+  const char *name;      // "in", "memory.request"
+  const char *c_name;    // "in", "memory_request"
+  const char *doc;
+  bool output;
+  bool optional;
+  bool drives_enable;    // an outport whose module writes its enable; otherwise enable follows ack
+  Type *type;            // concrete; of an unconnected optional port that nothing fixes: bool
+  GPtrArray *lanes;      // Connection* by lane; length is the width
+  Instance *instance;
+  Clock *clock;
+  int id;                // index within the instance
+  Location location;
+};
+
+// One lane between two leaf ports.
+struct Connection {
+  Port *from, *to;       // outport, inport
+  int from_lane, to_lane;
+  Type *type;
+  int id;                // index in Netlist.connections
+  Location location;
+};
+
+struct Instance {
+  const char *name;      // last part, "cpu[0]"
+  const char *path;      // "cpu[0].fetch"; "" for the top
+  const char *module_name;
+  LeafModule *leaf;      // NULL for a hierarchical instance
+  Instance *parent;      // NULL for the top
+  GPtrArray *children;   // Instance*, in order of creation
+  Clock *clock;
+  const char *doc;
+  GPtrArray *parameters; // Parameter*
+  GPtrArray *userpoints; // Userpoint*
+  GPtrArray *ports;      // Port*; hierarchical instances keep theirs (without lanes) for pictures
+  GPtrArray *state;      // StateField*
+  GPtrArray *locals;     // Local*
+  GPtrArray *events;     // Event*
+  GPtrArray *functions;  // Function*, indexed handlers expanded
+  GPtrArray *type_variables; // Field*: name without the quote, resolved type
+  int id;                // index in Netlist.instances
+  Location location;
+};
+
+// ---- Instrumentation -------------------------------------------------------------------------------------------
+typedef struct {
+  const char *name;
+  const char *pattern;   // of instance paths, or of ports for connection events
+  const char *event;
+  bool shared;
+  bool on_connections;   // event is transferred, stalled, cancelled or idle
+  Value *declare, *init, *record, *report; // VALUE_CODE or NULL
+  GPtrArray *instances;  // matched Instance* (events of instances)
+  GPtrArray *connections; // matched Connection*
+  Location location;
+} Collector;
+
+typedef struct {
+  const char *role;      // "pc", "registers"
+  Instance *instance;    // leaf that holds the field
+  StateField *field;
+} DebugRole;
+
+typedef struct {
+  const char *name;      // "cpu"
+  Instance *instance;    // where it was declared
+  GPtrArray *roles;      // DebugRole*
+  Location location;
+} DebugView;
+
+// A connection as drawn: between two instances of one level, or an instance and the border of its parent.
+typedef struct {
+  Instance *level;       // hierarchical instance in whose body it was written
+  Instance *from, *to;   // children of `level`, or `level` itself for its own ports
+  const char *from_port, *to_port; // declared names, bundles unsplit
+  int from_lane, to_lane;
+  Location location;
+} DrawnConnection;
+
+typedef struct {
+  const char *file;      // the machine
+  Instance *top;
+  GPtrArray *types;      // Type*, contained before containing
+  GPtrArray *clocks;     // Clock*
+  GPtrArray *instances;  // Instance*: all, parents before children
+  GPtrArray *leaves;     // Instance*: leaves only, in the same order
+  GPtrArray *connections; // Connection*
+  GPtrArray *collectors; // Collector*
+  GPtrArray *debug_views; // DebugView*
+  GPtrArray *drawn;      // DrawnConnection*
+  GPtrArray *sources;    // const char*: every .lss file read, for manifests and rebuilds
+  GStringChunk *strings;
+} Netlist;
+
+void netlist_free(Netlist *netlist);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
+
+// ---- Stages, in the order in which lss_main() calls them ---------------------------------------------------------
+// All report through lss/diagnostics.h and return NULL or false after errors.
+typedef struct {
+  GPtrArray *include_dirs; // const char*, -I
+  GPtrArray *defines;      // const char*, "name=value", -D
+  int max_instances, max_steps;
+  bool debug;
+} CompileOptions;
+
+// Reads, elaborates, infers types and runs all checks.
+Netlist *compile_netlist(const char *machine_file, const CompileOptions *options);
+
+#endif
