@@ -1,0 +1,132 @@
+# The only build entry point.  `make help` lists what it offers; `make run` and `make test` need nothing but this
+# file, make and git on a Debian 12 machine: what is missing is installed first, then make starts over with it.
+#
+# Every directory with something to build has a build.mk, included below.  It appends its products to ALL (or
+# FIRMWARE), writes only below $(BUILD), and lets the compiler record header dependencies with $(DEPFLAGS).
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+
+MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+
+# --- Tools -----------------------------------------------------------------------------------------------------
+# LLVM is taken as a matching set: 22, then 19, then whatever has no version in its name.
+find_tool = $(shell command -v $(1) 2>/dev/null)
+LLVM_SUFFIX := $(if $(call find_tool,clang-22),-22,$(if $(call find_tool,clang-19),-19,))
+ifneq ($(filter undefined default,$(origin CC)),)
+CC := $(notdir $(call find_tool,clang$(LLVM_SUFFIX)))
+endif
+LD_LLD        := $(notdir $(call find_tool,ld.lld$(LLVM_SUFFIX)))
+LLVM_AR       := $(notdir $(call find_tool,llvm-ar$(LLVM_SUFFIX)))
+LLVM_NM       := llvm-nm$(LLVM_SUFFIX)
+LLVM_OBJCOPY  := llvm-objcopy$(LLVM_SUFFIX)
+LLVM_OBJDUMP  := llvm-objdump$(LLVM_SUFFIX)
+LLVM_SIZE     := llvm-size$(LLVM_SUFFIX)
+LLVM_READELF  := llvm-readelf$(LLVM_SUFFIX)
+CLANG_FORMAT  := clang-format$(LLVM_SUFFIX)
+BISON         := $(notdir $(call find_tool,bison))
+FLEX          := $(notdir $(call find_tool,flex))
+PKG_CONFIG    := $(notdir $(call find_tool,pkg-config))
+PYTHON3       := $(notdir $(call find_tool,python3))
+
+# Libraries of the compiler, the runtime and emulib.  libpcap is asked by its own name on systems without a .pc file.
+LIBRARIES := glib-2.0 libpcap libdw libelf libzstd
+ifneq ($(PKG_CONFIG),)
+LIBRARIES_FOUND := $(shell $(PKG_CONFIG) --exists $(LIBRARIES) 2>/dev/null && echo yes)
+endif
+pkg_cflags = $(shell $(PKG_CONFIG) --cflags $(1))
+pkg_libs   = $(shell $(PKG_CONFIG) --libs $(1))
+
+# What the build cannot do without, and lacks here: empty on a machine that is ready.
+MISSING := $(strip $(if $(CC),,clang) $(if $(LD_LLD),,lld) $(if $(LLVM_AR),,llvm) $(if $(BISON),,bison) \
+  $(if $(FLEX),,flex) $(if $(PKG_CONFIG),,pkg-config) $(if $(LIBRARIES_FOUND),,$(LIBRARIES)) $(if $(PYTHON3),,python3))
+
+CFLAGS_COMMON := -std=gnu11 -O2 -g -gdwarf-4 -Wall -Wextra -Werror
+DEPFLAGS       = -MMD -MP -MF $(@:.o=.d)
+VENV          := $(BUILD)/venv
+PYTHON        := $(VENV)/bin/python
+VENV_READY    := $(VENV)/.ready
+export BUILD
+
+# Stamps under $(BUILD) remember that a group of packages was seen to be complete, so asking again costs nothing.
+DEPS_BASE  := $(BUILD)/.deps-base
+DEPS_TEST  := $(BUILD)/.deps-test
+DEPS_BENCH := $(BUILD)/.deps-bench
+
+# --- Goals that only talk ---------------------------------------------------------------------------------------
+.PHONY: help deps clean
+help:  ## list the goals
+	@echo "make GOAL [BUILD=build] [PREFIX=/usr/local]"
+	@sed -n 's/^\([a-z][a-z-]*\):.*## *\(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) \
+	  | while IFS='|' read -r goal words; do printf '%-14s %s\n' "$$goal" "$$words"; done
+
+deps: $(DEPS_BASE) $(VENV_READY)  ## install what the build needs (as root or through sudo), once
+$(BUILD)/.deps-%: harness/deps
+	@mkdir -p $(BUILD)
+	@harness/deps $*
+	@touch $@
+$(VENV_READY): harness/requirements.txt | $(DEPS_BASE)
+	@harness/deps venv $(VENV)
+	@touch $@
+$(DEPS_TEST) $(DEPS_BENCH): | $(DEPS_BASE)
+
+clean:  ## remove everything that was built, but not the Python environment
+	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name venv ! -name '.deps-*' -exec rm -rf {} +
+
+GOALS := all run test test-quick soak bench firmware goldens format lint install
+.PHONY: $(GOALS)
+
+ifneq ($(MISSING),)
+# --- A machine that lacks tools: install them, then start over ------------------------------------------------------
+ifneq ($(AFTER_DEPS),)
+ifneq ($(filter-out help clean deps,$(MAKECMDGOALS)),)
+$(error still missing after installation: $(MISSING))
+endif
+endif
+$(GOALS): $(DEPS_BASE)
+	@$(MAKE) AFTER_DEPS=yes $@
+%.o %.a $(BUILD)/bin/%: $(DEPS_BASE)
+	@$(MAKE) AFTER_DEPS=yes $@
+
+else
+# --- A machine that is ready ------------------------------------------------------------------------------------------
+ALL      :=
+FIRMWARE :=
+include $(sort $(wildcard */build.mk tests/*/build.mk))
+
+all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware
+firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
+
+run: all $(VENV_READY) $(DEPS_BASE)  ## the main job: frames through the modelled NIC; writes build/report/index.html
+	@$(PYTHON) -m harness run --build $(BUILD) $(RUNFLAGS)
+
+PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) $(PYTESTFLAGS)
+test: all $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
+	@$(PYTEST) -m "not soak" $(or $(T),tests)
+test-quick: all $(VENV_READY)  ## the tests that take seconds
+	@$(PYTEST) -m "not soak and not slow" $(or $(T),tests)
+soak: all $(VENV_READY) $(DEPS_TEST)  ## the long tests: fuzzing, many frames, random instruction streams
+	@$(PYTEST) -m soak $(or $(T),tests)
+goldens: all $(VENV_READY)  ## rewrite golden files from what the tests see now; read the diff afterwards
+	@$(PYTEST) --goldens -m "not soak" $(or $(T),tests)
+bench: all $(VENV_READY) $(DEPS_BENCH)  ## speed figures; writes build/bench/bench.json
+	@$(PYTHON) tests/bench/run.py --build $(BUILD) $(BENCHFLAGS)
+
+C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
+format: $(VENV_READY)  ## format C and Python in place
+	@$(CLANG_FORMAT) -i $(C_SOURCES)
+	@$(PYTHON) -m ruff format -q harness tests
+	@$(PYTHON) -m ruff check -q --fix harness tests
+lint: $(VENV_READY)  ## report what ruff finds in the Python
+	@$(PYTHON) -m ruff check harness tests
+
+install: all  ## install compiler, runtime, modules, emulib and examples under PREFIX
+	@harness/install "$(BUILD)" "$(DESTDIR)$(PREFIX)"
+
+endif

@@ -1,0 +1,136 @@
+"""Fixtures shared by all tests, and the line that reruns a failing test alone.
+
+A test never writes into the source tree: it works in tmp_path and takes what was built from build_dir.
+Run-time products come from `make BUILD=...`, so the tests of one tree can run on several builds at once.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass
+class Finished:
+    """What a command left behind: exit status, both texts, and the statistics if it wrote any."""
+
+    status: int
+    out: str
+    err: str
+    stats: dict | None = None
+
+    def value(self, path: str, name: str) -> float:
+        """The value of one statistic of a simulator run."""
+        assert self.stats is not None, "the simulator wrote no statistics"
+        for entry in self.stats["statistics"]:
+            if entry["path"] == path and entry["name"] == name:
+                return entry["value"]
+        known = sorted({f"{e['path']} {e['name']}" for e in self.stats["statistics"]})
+        raise AssertionError(f"no statistic {name!r} of {path!r}; there are:\n  " + "\n  ".join(known))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--goldens", action="store_true", help="rewrite golden files instead of comparing")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.failed:
+        report.sections.append(("rerun", f"rerun: make test T='{report.nodeid}'"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top of the source tree."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def build_dir() -> Path:
+    """Where `make` put its products."""
+    return (ROOT / os.environ.get("BUILD", "build")).resolve()
+
+
+def _run(command: list, cwd: Path | None, timeout: float, env: dict | None = None) -> Finished:
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        timeout=timeout,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **(env or {})},
+    )
+    return Finished(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def lss(build_dir: Path, tmp_path: Path) -> Callable[..., Finished]:
+    """Runs the compiler in tmp_path: lss("check", file); ok=False to look at a failure, ok=None for either."""
+
+    def run(*words, ok: bool | None = True, cwd: Path | None = None, timeout: float = 300, env=None) -> Finished:
+        done = _run([build_dir / "bin" / "lss", *words], cwd or tmp_path, timeout, env)
+        if ok is not None:
+            assert (done.status == 0) == ok, f"lss {words}: status {done.status}\n{done.out}{done.err}"
+        return done
+
+    return run
+
+
+@pytest.fixture
+def build_sim(lss, tmp_path: Path) -> Callable[..., Path]:
+    """Compiles a netlist, given as a file or as LSS text, into a simulator and returns its path."""
+    count = 0
+
+    def build(machine: Path | str, *options, timeout: float = 600) -> Path:
+        nonlocal count
+        count += 1
+        if isinstance(machine, str):
+            text, machine = machine, tmp_path / f"machine{count}.lss"
+            machine.write_text(text)
+        simulator = tmp_path / f"sim{count}"
+        lss("build", machine, "-o", simulator, *options, timeout=timeout)
+        return simulator
+
+    return build
+
+
+@pytest.fixture
+def run_sim(tmp_path: Path) -> Callable[..., Finished]:
+    """Runs a simulator with --stats and returns what it wrote; ok as for lss."""
+    count = 0
+
+    def run(simulator: Path, *options, ok: bool | None = True, timeout: float = 600) -> Finished:
+        nonlocal count
+        count += 1
+        stats = tmp_path / f"stats{count}.json"
+        done = _run([simulator, "--stats", stats, *options], tmp_path, timeout)
+        if stats.exists():
+            done.stats = json.loads(stats.read_text())
+        if ok is not None:
+            assert (done.status == 0) == ok, f"simulator {options}: status {done.status}\n{done.out}{done.err}"
+        return done
+
+    return run
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """golden(file, text): compares text with a golden file; `make goldens` rewrites the file instead."""
+
+    def compare(path: Path, text: str) -> None:
+        if request.config.getoption("--goldens"):
+            if not path.exists() or path.read_text() != text:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return
+        assert path.exists(), f"no golden file {path}; make goldens T='{request.node.nodeid}' writes it"
+        assert text == path.read_text()
+
+    return compare
