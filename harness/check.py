@@ -1,0 +1,85 @@
+"""The end-to-end check from files alone: what came out of a NIC against what went in.
+
+The checker module does the same inside the simulator; this one shares no code with it, so that one mistake cannot
+hide in both.  Frames must come out in order, once, and unchanged but for the MAC's padding; frames may be missing
+only as often as the hardware counted drops.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness import packets, udp
+
+
+@dataclass
+class Verdict:
+    """How one direction came out; wrong holds a line for each of the first findings."""
+
+    frames_in: int = 0
+    frames_out: int = 0
+    missing: int = 0
+    duplicated: int = 0
+    reordered: int = 0
+    damaged: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def ok(self, drops: int = 0) -> bool:
+        """True when nothing is wrong and exactly `drops` frames are missing."""
+        return not (self.duplicated or self.reordered or self.damaged) and self.missing == drops
+
+
+def padded(data: bytes) -> bytes:
+    """A frame as the MAC puts it on the wire."""
+    return data.ljust(udp.MINIMUM_FRAME, b"\0")
+
+
+def compare(expected: list[bytes], found: list[bytes], findings: int = 10) -> Verdict:
+    """Matches found frames with expected ones in order; expected frames never found are missing."""
+    verdict = Verdict(len(expected), len(found))
+    places: dict[bytes, list[int]] = {}
+    for index, data in enumerate(expected):
+        places.setdefault(padded(data), []).append(index)
+    used: Counter[bytes] = Counter()
+    furthest = -1
+
+    def report(text: str) -> None:
+        if len(verdict.wrong) < findings:
+            verdict.wrong.append(text)
+
+    for number, data in enumerate(found, 1):
+        data = padded(data)
+        known = places.get(data)
+        if known is None:
+            verdict.damaged += 1
+            report(f"frame {number} ({len(data)} bytes) was never sent so: {_nearest(data, expected)}")
+        elif used[data] >= len(known):
+            verdict.duplicated += 1
+            report(f"frame {number} came out more often than it went in (frame {known[0] + 1} of the input)")
+        else:
+            # Identical frames are interchangeable: take the first unused one that keeps the order, if any.
+            place = known[used[data]]
+            used[data] += 1
+            if place < furthest:
+                verdict.reordered += 1
+                report(f"frame {number} is frame {place + 1} of the input, but frame {furthest + 1} came out before")
+            furthest = max(furthest, place)
+    verdict.missing = len(expected) - sum(used.values())
+    return verdict
+
+
+def _nearest(data: bytes, expected: list[bytes]) -> str:
+    """Where a damaged frame first differs from the input frame that agrees with it longest."""
+    best, length = 0, -1
+    for index, candidate in enumerate(expected):
+        candidate = padded(candidate)
+        same = next((k for k, (a, b) in enumerate(zip(data, candidate, strict=False)) if a != b), None)
+        same = min(len(data), len(candidate)) if same is None else same
+        if same > length:
+            best, length = index, same
+    return f"closest is input frame {best + 1}, differing from byte {length}" if expected else "there was no input"
+
+
+def check_files(expected: Path | None, found: Path | None) -> Verdict:
+    """compare() on two packet files; None stands for a direction without traffic."""
+    return compare(*([packet.data for packet in packets.read(path)] if path else [] for path in (expected, found)))

@@ -1,0 +1,158 @@
+"""Packet files: reads pcap and pcapng, writes pcap.  docs/traces.md says what is accepted and why.
+
+Anything else in a file is a PacketFileError whose text names the file, the place and what would be right.
+"""
+
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ETHERNET = 1
+SNAP_LENGTH = 65535
+LARGEST_BLOCK = 1 << 24
+BLOCK_SECTION, BLOCK_INTERFACE, BLOCK_SIMPLE, BLOCK_ENHANCED = 0x0A0D0D0A, 1, 3, 6
+OPTION_TSRESOL = 9
+
+
+class PacketFileError(Exception):
+    """A packet file that cannot be used; the text is one line for the user."""
+
+
+@dataclass(frozen=True)
+class Packet:
+    """One captured frame: nanoseconds since the epoch of the file, and the bytes without FCS."""
+
+    time: int
+    data: bytes
+
+
+def read(path: str | os.PathLike) -> Iterator[Packet]:
+    """The frames of a pcap or pcapng file, in order."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise PacketFileError(f"{path}: {error.strerror}") from error
+    magic = content[:4]
+    for order in "<", ">":
+        for number, scale in (0xA1B2C3D4, 1000), (0xA1B23C4D, 1):
+            if magic == struct.pack(order + "I", number):
+                return _read_pcap(path, content, order, scale)
+    if magic == struct.pack("<I", BLOCK_SECTION):
+        return _read_pcapng(path, content)
+    raise PacketFileError(f"{path}: neither pcap nor pcapng (starts with {magic.hex() or 'nothing'})")
+
+
+def _whole(path, number: int, captured: int, original: int) -> None:
+    if captured < original:
+        raise PacketFileError(f"{path}: frame {number}: only {captured} of {original} bytes were captured")
+
+
+def _read_pcap(path, content: bytes, order: str, scale: int) -> Iterator[Packet]:
+    if len(content) < 24:
+        raise PacketFileError(f"{path}: truncated in the file header")
+    link = struct.unpack_from(order + "I", content, 20)[0] & 0xFFFF
+    if link != ETHERNET:
+        raise PacketFileError(f"{path}: link type {link}, expected Ethernet (1)")
+    offset, number = 24, 0
+    while offset < len(content):
+        number += 1
+        if offset + 16 > len(content):
+            raise PacketFileError(f"{path}: frame {number}: truncated at byte {len(content)}")
+        seconds, fraction, captured, original = struct.unpack_from(order + "IIII", content, offset)
+        offset += 16
+        if offset + captured > len(content):
+            raise PacketFileError(f"{path}: frame {number}: truncated at byte {len(content)}")
+        _whole(path, number, captured, original)
+        yield Packet(seconds * 10**9 + fraction * scale, content[offset : offset + captured])
+        offset += captured
+
+
+def _tick(path, options: bytes, order: str) -> tuple[int, int]:
+    """The time unit of an interface as nanoseconds (numerator, denominator); microseconds unless it says otherwise."""
+    offset = 0
+    while offset + 4 <= len(options):
+        code, length = struct.unpack_from(order + "HH", options, offset)
+        value = options[offset + 4 : offset + 4 + length]
+        if len(value) < length:
+            raise PacketFileError(f"{path}: an interface option runs past its block")
+        if code == 0:
+            break
+        if code == OPTION_TSRESOL and length == 1:
+            exponent = value[0] & 0x7F
+            return 10**9, (2 if value[0] & 0x80 else 10) ** exponent
+        offset += 4 + (length + 3) // 4 * 4
+    return 10**9, 10**6
+
+
+def _read_pcapng(path, content: bytes) -> Iterator[Packet]:
+    order, offset, number = "<", 0, 0
+    interfaces: list[tuple[int, tuple[int, int], int]] = []  # link type, time unit, snap length
+    while offset < len(content):
+        if offset + 12 > len(content):
+            raise PacketFileError(f"{path}: truncated at byte {len(content)}")
+        kind = struct.unpack_from(order + "I", content, offset)[0]
+        if kind == BLOCK_SECTION:
+            order = "<" if content[offset + 8 : offset + 12] == b"\x4d\x3c\x2b\x1a" else ">"
+            interfaces = []
+        length = struct.unpack_from(order + "I", content, offset + 4)[0]
+        if length < 12 or length % 4 or length > LARGEST_BLOCK:
+            raise PacketFileError(f"{path}: block at byte {offset} has the impossible length {length}")
+        if offset + length > len(content):
+            raise PacketFileError(f"{path}: truncated at byte {len(content)}")
+        body = content[offset + 8 : offset + length - 4]
+        if kind == BLOCK_INTERFACE:
+            if len(body) < 8:
+                raise PacketFileError(f"{path}: interface block at byte {offset} is too short")
+            link, snap = struct.unpack_from(order + "HxxI", body)
+            interfaces.append((link, _tick(path, body[8:], order), snap))
+        elif kind in (BLOCK_ENHANCED, BLOCK_SIMPLE):
+            number += 1
+            yield _pcapng_packet(path, kind, body, order, interfaces, number)
+        offset += length
+
+
+def _pcapng_packet(path, kind: int, body: bytes, order: str, interfaces: list, number: int) -> Packet:
+    head = 20 if kind == BLOCK_ENHANCED else 4
+    if len(body) < head:
+        raise PacketFileError(f"{path}: frame {number}: block is too short")
+    if kind == BLOCK_ENHANCED:
+        index, high, low, captured, original = struct.unpack_from(order + "IIIII", body)
+    else:
+        index, high, low = 0, 0, 0
+        (original,) = struct.unpack_from(order + "I", body)
+        captured = original
+    if index >= len(interfaces):
+        raise PacketFileError(f"{path}: frame {number}: names interface {index}, the file has {len(interfaces)}")
+    link, (numerator, denominator), snap = interfaces[index]
+    if kind == BLOCK_SIMPLE and snap:
+        captured = min(original, snap)
+    if link != ETHERNET:
+        raise PacketFileError(f"{path}: frame {number}: link type {link}, expected Ethernet (1)")
+    if head + captured > len(body):
+        raise PacketFileError(f"{path}: frame {number}: its bytes run past its block")
+    _whole(path, number, captured, original)
+    ticks = high << 32 | low
+    return Packet(ticks * numerator // denominator, body[head : head + captured])
+
+
+def write(path: str | os.PathLike, packets: Iterable[Packet]) -> int:
+    """Writes a nanosecond pcap file, whole or not at all; returns the number of frames."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    count = 0
+    try:
+        with temporary.open("wb") as file:
+            file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, SNAP_LENGTH, ETHERNET))
+            for packet in packets:
+                seconds, nanoseconds = divmod(packet.time, 10**9)
+                size = len(packet.data)
+                file.write(struct.pack("<IIII", seconds, nanoseconds, size, size) + packet.data)
+                count += 1
+        temporary.replace(path)
+    except OSError as error:
+        raise PacketFileError(f"{path}: {error.strerror}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    return count

@@ -1,0 +1,47 @@
+"""The end-to-end check finds each kind of damage, alone."""
+
+import pytest
+
+from harness.check import compare
+
+INPUT = [bytes([n]) * (60 + n) for n in range(10)]
+
+
+def test_untouched() -> None:
+    assert compare(INPUT, INPUT).ok()
+
+
+def test_padding_is_not_damage() -> None:
+    assert compare([b"\x01" * 20], [(b"\x01" * 20).ljust(60, b"\0")]).ok()
+
+
+@pytest.mark.parametrize(
+    "found, field",
+    [
+        (INPUT[:4] + INPUT[5:], "missing"),
+        (INPUT[:4] + INPUT[3:], "duplicated"),
+        ([INPUT[1], INPUT[0], *INPUT[2:]], "reordered"),
+    ],
+)
+def test_one_fault(found: list[bytes], field: str) -> None:
+    verdict = compare(INPUT, found)
+    assert getattr(verdict, field) == 1 and not verdict.ok()
+    others = {"missing", "duplicated", "reordered", "damaged"} - {field}
+    assert all(getattr(verdict, other) == 0 for other in others)
+
+
+def test_damage_names_the_byte() -> None:
+    broken = INPUT[3][:17] + b"\xff" + INPUT[3][18:]
+    verdict = compare(INPUT, [*INPUT[:3], broken, *INPUT[4:]])
+    assert (verdict.damaged, verdict.missing) == (1, 1)
+    assert "closest is input frame 4, differing from byte 17" in verdict.wrong[0]
+
+
+def test_counted_drops_may_be_missing() -> None:
+    verdict = compare(INPUT, INPUT[2:])
+    assert verdict.ok(drops=2) and not verdict.ok(drops=1) and not verdict.ok(drops=3)
+
+
+def test_identical_frames_are_counted() -> None:
+    assert compare([b"a" * 60] * 3, [b"a" * 60] * 3).ok()
+    assert compare([b"a" * 60] * 2, [b"a" * 60] * 3).duplicated == 1

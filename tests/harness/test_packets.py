@@ -1,0 +1,110 @@
+"""Packet files: every accepted variant, and one bad file for each complaint."""
+
+import contextlib
+import struct
+from pathlib import Path
+
+import dpkt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.packets import Packet, PacketFileError, read, write
+
+FRAMES = [Packet(5, b"\x01" * 60), Packet(1_700_000_000_123_456_789, b"\x02" * 1514)]
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    assert write(tmp_path / "a.pcap", FRAMES) == 2
+    assert list(read(tmp_path / "a.pcap")) == FRAMES
+
+
+def test_written_file_is_what_another_reader_expects(tmp_path: Path) -> None:
+    write(tmp_path / "a.pcap", FRAMES)
+    with (tmp_path / "a.pcap").open("rb") as file:
+        assert [data for _, data in dpkt.pcap.Reader(file)] == [packet.data for packet in FRAMES]
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("magic, scale", [(0xA1B2C3D4, 1000), (0xA1B23C4D, 1)])
+def test_pcap_variants(tmp_path: Path, order: str, magic: int, scale: int) -> None:
+    file = tmp_path / "a.pcap"
+    head = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, 1)
+    file.write_bytes(head + struct.pack(order + "IIII", 3, 7, 14, 14) + b"x" * 14)
+    assert list(read(file)) == [Packet(3 * 10**9 + 7 * scale, b"x" * 14)]
+
+
+def block(order: str, kind: int, body: bytes) -> bytes:
+    body += b"\0" * (-len(body) % 4)
+    return struct.pack(order + "II", kind, len(body) + 12) + body + struct.pack(order + "I", len(body) + 12)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_pcapng(tmp_path: Path, order: str) -> None:
+    section = struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1)
+    nano = struct.pack(order + "HHI", 1, 0, 0) + struct.pack(order + "HHB3xHH", 9, 1, 9, 0, 0)
+    micro = struct.pack(order + "HHI", 1, 0, 0)
+    enhanced = [struct.pack(order + "IIIII", i, 1, 2, 14, 14) + b"y" * 14 for i in (0, 1)]
+    file = tmp_path / "a.pcapng"
+    file.write_bytes(
+        block(order, 0x0A0D0D0A, section)
+        + block(order, 1, nano)
+        + block(order, 1, micro)
+        + block(order, 5, b"statistics are skipped  ")
+        + block(order, 6, enhanced[0])
+        + block(order, 6, enhanced[1])
+        + block(order, 3, struct.pack(order + "I", 15) + b"z" * 15)
+    )
+    ticks = (1 << 32) + 2
+    assert list(read(file)) == [Packet(ticks, b"y" * 14), Packet(ticks * 1000, b"y" * 14), Packet(0, b"z" * 15)]
+
+
+def test_pcapng_of_another_writer(tmp_path: Path) -> None:
+    with (tmp_path / "a.pcapng").open("wb") as file:
+        dpkt.pcapng.Writer(file).writepkt(b"q" * 61, ts=1.5)
+    assert list(read(tmp_path / "a.pcapng")) == [Packet(1_500_000_000, b"q" * 61)]
+
+
+GOOD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+BAD = [
+    (b"", "neither pcap nor pcapng"),
+    (b"GIF89a", "neither pcap nor pcapng"),
+    (GOOD[:20], "truncated in the file header"),
+    (GOOD[:20] + struct.pack("<I", 113), "link type 113, expected Ethernet"),
+    (GOOD + b"\0" * 8, "frame 1: truncated"),
+    (GOOD + struct.pack("<IIII", 0, 0, 60, 60) + b"x" * 59, "frame 1: truncated"),
+    (GOOD + struct.pack("<IIII", 0, 0, 4, 60) + b"x" * 4, "only 4 of 60 bytes were captured"),
+    (block("<", 0x0A0D0D0A, b"\x4d\x3c\x2b\x1a" + b"\0" * 12) + b"\x06\0\0\0\x07\0\0\0\0\0\0\0", "impossible length 7"),
+    (block("<", 0x0A0D0D0A, b"\x4d\x3c\x2b\x1a" + b"\0" * 12) + block("<", 6, b"\0" * 20), "names interface 0"),
+]
+
+
+@pytest.mark.parametrize("content, complaint", BAD)
+def test_bad_files(tmp_path: Path, content: bytes, complaint: str) -> None:
+    (tmp_path / "bad").write_bytes(content)
+    with pytest.raises(PacketFileError, match=complaint) as caught:
+        list(read(tmp_path / "bad"))
+    assert str(caught.value).startswith(str(tmp_path / "bad")) and "\n" not in str(caught.value)
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(PacketFileError, match="No such file"):
+        read(tmp_path / "none")
+
+
+@given(st.binary(max_size=400), st.sampled_from([b"", GOOD, block("<", 0x0A0D0D0A, b"\x4d\x3c\x2b\x1a" + b"\0" * 12)]))
+def test_no_bytes_crash_the_reader(tmp_path_factory, tail: bytes, head: bytes) -> None:
+    file = tmp_path_factory.getbasetemp() / "fuzz"
+    file.write_bytes(head + tail)
+    with contextlib.suppress(PacketFileError):
+        list(read(file))
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
+    def frames():
+        yield FRAMES[0]
+        raise RuntimeError("the source failed")
+
+    with pytest.raises(RuntimeError):
+        write(tmp_path / "a.pcap", frames())
+    assert list(tmp_path.iterdir()) == []
