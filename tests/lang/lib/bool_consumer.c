@@ -1,0 +1,2 @@
+/* bool_consumer.c: accepts everything; see bool_consumer.lss. */
+phase_start() { accept(in, true); }
