@@ -1,0 +1,43 @@
+# The compiler lss and the simulation runtime.  Sources are whatever lies in lss/ and lss/runtime/.
+# SANITIZE=1 builds both with ASan and UBSan; use another BUILD for it.
+
+LSS_GEN   := $(BUILD)/gen/lss
+LSS_C     := $(wildcard lss/*.c)
+LSS_OBJ   := $(LSS_C:lss/%.c=$(BUILD)/obj/lss/%.o) $(BUILD)/obj/lss/gen/parser.o $(BUILD)/obj/lss/gen/lexer.o
+RUNTIME_C := $(wildcard lss/runtime/*.c)
+RUNTIME_OBJ := $(RUNTIME_C:lss/runtime/%.c=$(BUILD)/obj/runtime/%.o)
+
+LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' \
+  $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
+
+$(LSS_GEN)/parser.c: lss/parser.y
+	@mkdir -p $(@D)
+	$(BISON) -Wall -Werror=conflicts-sr -Werror=conflicts-rr --header=$(LSS_GEN)/parser.h -o $@ $<
+$(LSS_GEN)/parser.h: $(LSS_GEN)/parser.c ;
+$(LSS_GEN)/lexer.c: lss/lexer.l
+	@mkdir -p $(@D)
+	$(FLEX) -o $@ $<
+
+$(LSS_OBJ): | $(LSS_GEN)/parser.h
+$(BUILD)/obj/lss/%.o: lss/%.c
+	@mkdir -p $(@D)
+	$(CC) $(LSS_FLAGS) $(DEPFLAGS) -c -o $@ $<
+$(BUILD)/obj/lss/gen/%.o: $(LSS_GEN)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(LSS_FLAGS) -Wno-unused-function -Wno-unused-but-set-variable $(DEPFLAGS) -c -o $@ $<
+
+$(BUILD)/bin/lss: $(LSS_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) -o $@ $^ $(call pkg_libs,glib-2.0) -lm
+
+# The runtime is linked into simulators, which may be optimised across it.
+$(BUILD)/obj/runtime/%.o: lss/runtime/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) $(DEPFLAGS) -c -o $@ $<
+$(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(LLVM_AR) rcs $@ $^
+
+ALL += $(BUILD)/bin/lss $(BUILD)/lib/libspinach.a
+-include $(LSS_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d)

@@ -1,0 +1,54 @@
+// Diagnostics: everything that the compiler tells its user about wrong input.
+//
+// A diagnostic names a place, a check (one line of checks.def, explained by `lss explain CHECK`) and what is wrong there;
+// notes that follow it show the other places concerned, and an instance path says in which copy of a module it came up.
+// Reports are collected and printed by diag_flush(), in the order in which they were made; one that repeats an earlier one
+// at the same place is dropped, with its notes.  After MAX_ERRORS errors the compilation is given up.
+#ifndef LSS_DIAGNOSTICS_H
+#define LSS_DIAGNOSTICS_H
+
+#include "lss/netlist.h"
+
+#include <setjmp.h>
+
+enum { MAX_ERRORS = 20 };
+
+// A Location that names no place in a file: the message is printed without source line.
+#define NOWHERE ((Location){0})
+
+void diag_error(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void diag_warning(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+// Adds another place to the last diagnostic; `where` may be NOWHERE for a remark without a place.
+void diag_note(Location where, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+// Says in which instance the last diagnostic came up; "" is the top and prints nothing.
+void diag_instance(const char *path);
+
+int diag_error_count(void);
+
+// Prints what has been collected to standard error and forgets it; the count of errors stays.
+void diag_flush(void);
+
+// Forgets everything, the count included; for processes that compile more than once.
+void diag_reset(void);
+
+// Where to continue when MAX_ERRORS are exceeded; NULL (the default) ends the process with status 1 after printing.
+void diag_set_escape(jmp_buf *escape);
+
+// Text that stands for a file that is not on disk (a -D option), for source lines in messages.
+void diag_register_text(const char *file, const char *text);
+
+// The nearest name to `wanted` among `names` (const char*, may hold NULLs), or NULL when none is near enough to be meant.
+const char *diag_suggestion(const char *wanted, const GPtrArray *names);
+
+// Appends the source line of `where` and a line with its caret range to `out`; nothing when the line is not to be had.
+void caret_print(GString *out, Location where);
+
+// The text of a line (from 1) without its end, borrowed, and its length; NULL when the file has no such line.
+const char *source_line(const char *file, int line, int *length);
+
+// A location that spans from the start of `first` to the end of `last`.
+Location location_span(Location first, Location last);
+
+#endif

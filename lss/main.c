@@ -1,0 +1,70 @@
+// The lss command: finds the subcommand and hands over.
+#include "lss/commands.h"
+#include "lss/diagnostics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Commands may be missing while a partial compiler is linked (fuzzing, unit tests), hence weak.
+#pragma weak command_build
+#pragma weak command_run
+#pragma weak command_schedule
+#pragma weak command_check
+#pragma weak command_list
+#pragma weak command_doc
+#pragma weak command_graph
+#pragma weak command_fmt
+#pragma weak command_explain
+#pragma weak command_export
+
+typedef struct {
+  const char *name;
+  int (*run)(int argc, char **argv);
+  const char *usage, *help;
+} Command;
+
+static const Command commands[] = {
+    {"build", command_build, "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--collect SPEC] [--keep DIR]",
+     "compile a machine into a simulator"},
+    {"run", command_run, "M.lss [-D n=v] [-- SIMULATOR OPTIONS]", "build if needed, then run"},
+    {"check", command_check, "M.lss", "all diagnostics, no output"},
+    {"list", command_list, "[-I DIR]", "modules on the search path, one line each"},
+    {"doc", command_doc, "MODULE [--markdown]", "a module's documentation"},
+    {"graph", command_graph, "M.lss -o X.svg|X.dot|X.json", "block diagram, one page per level of the hierarchy"},
+    {"fmt", command_fmt, "[--check] FILE...", "canonical layout"},
+    {"schedule", command_schedule, "M.lss [INSTANCE]", "the order of handlers and why"},
+    {"explain", command_explain, "CHECK", "what a diagnostic means, with an example and its repair"},
+    {"export", command_export, "M.lss -o X.json", "the resolved netlist as JSON"},
+};
+
+static void print_usage(FILE *out) {
+  fprintf(out, "usage: lss COMMAND ...\n\n");
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+    fprintf(out, "  lss %s %s\n      %s\n", commands[i].name, commands[i].usage, commands[i].help);
+  fprintf(out, "\nCommands that read a machine also take --max-instances N and --max-steps N, the bounds of elaboration.\n");
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_usage(stderr);
+    return 2;
+  }
+  const char *word = argv[1];
+  if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) {
+    print_usage(stdout);
+    return 0;
+  }
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+    if (!strcmp(word, commands[i].name) && commands[i].run) {
+      int status = commands[i].run(argc - 1, argv + 1);
+      diag_flush();
+      return status;
+    }
+    g_ptr_array_add(names, (gpointer)commands[i].name);
+  }
+  const char *near = diag_suggestion(word, names);
+  fprintf(stderr, "lss: there is no command \"%s\"%s%s%s; `lss help` lists them\n", word, near ? "; did you mean \"" : "",
+          near ? near : "", near ? "\"" : "");
+  return 2;
+}
