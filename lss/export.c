@@ -1,0 +1,266 @@
+// lss export: the resolved netlist as JSON.
+//
+//   {"file", "sources": [...],
+//    "clocks":      [{"name", "hertz_numerator", "hertz_denominator"}],
+//    "types":       [{"name", "kind", "bits"?, "fields"?: [{"name","type","doc"}], "enumerators"?: [{"name","value"}],
+//                     "element"?, "length"?}],
+//    "instances":   [{"path", "module", "parent", "clock", "leaf", "doc",
+//                     "parameters": [{"name","type","runtime","value","doc"}], "ports": [{"name","direction","type",
+//                     "width","doc"}], "state": [{"name","type","dimensions","unit","statistic","doc"}],
+//                     "events": [{"name","doc","arguments"}]}],
+//    "connections": [{"from","from_lane","to","to_lane","type"}]}
+//
+// Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks, types and modules are
+// their names; userpoints are not exported.
+#include "export.h"
+
+#include "json.h"
+
+#include <string.h>
+
+static void export_value(Json *json, const Value *value);
+
+static const char *enumerator_name(const Type *type, int64_t value) {
+  for (guint i = 0; type && i < type->enumerators->len; i++) {
+    const Enumerator *e = g_ptr_array_index(type->enumerators, i);
+    if (e->value == value)
+      return e->name;
+  }
+  return NULL;
+}
+
+static void export_quantity(Json *json, const Value *value) {
+  // Times are given in femtoseconds, as in module code, since seconds would seldom be whole.
+  __int128 num = (__int128)value->num * (value->dimension == DIM_TIME ? 1000000000000000LL : 1);
+  if (num % value->den == 0 && num / value->den <= INT64_MAX && num / value->den >= INT64_MIN)
+    json_int(json, (int64_t)(num / value->den));
+  else
+    json_real(json, (double)num / (double)value->den);
+}
+
+static void export_record(Json *json, const Value *value) {
+  json_open(json, '{');
+  for (guint i = 0; i < value->items->len; i++) {
+    json_key(json, g_ptr_array_index(value->names, i));
+    export_value(json, g_ptr_array_index(value->items, i));
+  }
+  json_close(json, '}');
+}
+
+static void export_value(Json *json, const Value *value) {
+  if (!value) {
+    json_string(json, NULL);
+    return;
+  }
+  switch (value->kind) {
+  case VALUE_INT: json_int(json, value->integer); break;
+  case VALUE_BOOL: json_bool(json, value->integer != 0); break;
+  case VALUE_FLOAT: json_real(json, value->real); break;
+  case VALUE_QUANTITY: export_quantity(json, value); break;
+  case VALUE_ENUM: {
+    const char *name = enumerator_name(value->type, value->integer);
+    if (name)
+      json_string(json, name);
+    else
+      json_int(json, value->integer);
+    break;
+  }
+  case VALUE_LIST:
+    json_open(json, '[');
+    for (guint i = 0; i < value->items->len; i++)
+      export_value(json, g_ptr_array_index(value->items, i));
+    json_close(json, ']');
+    break;
+  case VALUE_RECORD: export_record(json, value); break;
+  case VALUE_CLOCK: json_string(json, value->clock->name); break;
+  case VALUE_TYPE: json_string(json, value->type->name); break;
+  case VALUE_STRING:
+  case VALUE_MODULE:
+  case VALUE_CODE: json_string(json, value->string); break;
+  }
+}
+
+static const char *kind_name(TypeKind kind) {
+  static const char *const names[] = {"bool", "int", "uint", "bits", "float", "enum", "struct", "array", "string", "stream"};
+  return names[kind];
+}
+
+static void export_fields(Json *json, const char *key, const GPtrArray *fields) {
+  json_key(json, key);
+  json_open(json, '[');
+  for (guint i = 0; i < fields->len; i++) {
+    const Field *field = g_ptr_array_index(fields, i);
+    json_open(json, '{');
+    json_member(json, "name", field->name);
+    json_member(json, "type", field->type->name);
+    if (field->doc)
+      json_member(json, "doc", field->doc);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void export_type(Json *json, const Type *type) {
+  json_open(json, '{');
+  json_member(json, "name", type->name);
+  json_member(json, "kind", kind_name(type->kind));
+  if (type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_BITS || type->kind == TYPE_FLOAT)
+    json_member_int(json, "bits", type->bits);
+  if (type->kind == TYPE_STRUCT)
+    export_fields(json, "fields", type->fields);
+  if (type->kind == TYPE_ENUM) {
+    json_key(json, "enumerators");
+    json_open(json, '[');
+    for (guint i = 0; i < type->enumerators->len; i++) {
+      const Enumerator *e = g_ptr_array_index(type->enumerators, i);
+      json_open(json, '{');
+      json_member(json, "name", e->name);
+      json_member_int(json, "value", e->value);
+      json_close(json, '}');
+    }
+    json_close(json, ']');
+  }
+  if (type->kind == TYPE_ARRAY) {
+    json_member(json, "element", type->element->name);
+    json_member_int(json, "length", type->length);
+  }
+  json_close(json, '}');
+}
+
+static void export_parameters(Json *json, const Instance *instance) {
+  json_key(json, "parameters");
+  json_open(json, '[');
+  for (guint i = 0; i < instance->parameters->len; i++) {
+    const Parameter *parameter = g_ptr_array_index(instance->parameters, i);
+    json_open(json, '{');
+    json_member(json, "name", parameter->name);
+    json_member(json, "type", parameter->type_name);
+    json_member_bool(json, "runtime", parameter->runtime);
+    if (parameter->alias_of)
+      json_member(json, "alias_of", parameter->alias_of);
+    json_key(json, "value");
+    export_value(json, parameter->value);
+    json_member(json, "doc", parameter->doc);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void export_ports(Json *json, const Instance *instance) {
+  json_key(json, "ports");
+  json_open(json, '[');
+  for (guint i = 0; i < instance->ports->len; i++) {
+    const Port *port = g_ptr_array_index(instance->ports, i);
+    json_open(json, '{');
+    json_member(json, "name", port->name);
+    json_member(json, "direction", port->output ? "out" : "in");
+    json_member(json, "type", port->type ? port->type->name : NULL);
+    if (instance->leaf)
+      json_member_int(json, "width", port->lanes->len);
+    json_member(json, "doc", port->doc);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void export_state(Json *json, const Instance *instance) {
+  json_key(json, "state");
+  json_open(json, '[');
+  for (guint i = 0; i < instance->state->len; i++) {
+    const StateField *field = g_ptr_array_index(instance->state, i);
+    json_open(json, '{');
+    json_member(json, "name", field->name);
+    json_member(json, "type", field->type->name);
+    json_key(json, "dimensions");
+    json_open(json, '[');
+    for (guint d = 0; d < field->dimensions->len; d++)
+      json_int(json, g_array_index(field->dimensions, int, d));
+    json_close(json, ']');
+    json_member(json, "unit", field->unit);
+    json_member_bool(json, "statistic", field->statistic);
+    json_member(json, "doc", field->doc);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void export_events(Json *json, const Instance *instance) {
+  json_key(json, "events");
+  json_open(json, '[');
+  for (guint i = 0; i < instance->events->len; i++) {
+    const Event *event = g_ptr_array_index(instance->events, i);
+    json_open(json, '{');
+    json_member(json, "name", event->name);
+    json_member(json, "doc", event->doc);
+    export_fields(json, "arguments", event->arguments);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void export_instance(Json *json, const Instance *instance) {
+  json_open(json, '{');
+  json_member(json, "path", instance->path);
+  json_member(json, "module", instance->module_name);
+  json_member(json, "parent", instance->parent ? instance->parent->path : NULL);
+  json_member(json, "clock", instance->clock ? instance->clock->name : NULL);
+  json_member_bool(json, "leaf", instance->leaf != NULL);
+  json_member(json, "doc", instance->doc);
+  export_parameters(json, instance);
+  export_ports(json, instance);
+  export_state(json, instance);
+  export_events(json, instance);
+  json_close(json, '}');
+}
+
+static void export_connection(Json *json, const Connection *connection) {
+  g_autofree char *from = g_strdup_printf("%s.%s", connection->from->instance->path, connection->from->name);
+  g_autofree char *to = g_strdup_printf("%s.%s", connection->to->instance->path, connection->to->name);
+  json_open(json, '{');
+  json_member(json, "from", from);
+  json_member_int(json, "from_lane", connection->from_lane);
+  json_member(json, "to", to);
+  json_member_int(json, "to_lane", connection->to_lane);
+  json_member(json, "type", connection->type->name);
+  json_close(json, '}');
+}
+
+char *export_netlist(const Netlist *netlist) {
+  Json json;
+  json_start(&json);
+  json_open(&json, '{');
+  json_member(&json, "file", netlist->file);
+  json_key(&json, "sources");
+  json_open(&json, '[');
+  for (guint i = 0; i < netlist->sources->len; i++)
+    json_string(&json, g_ptr_array_index(netlist->sources, i));
+  json_close(&json, ']');
+  json_key(&json, "clocks");
+  json_open(&json, '[');
+  for (guint i = 0; i < netlist->clocks->len; i++) {
+    const Clock *clock = g_ptr_array_index(netlist->clocks, i);
+    json_open(&json, '{');
+    json_member(&json, "name", clock->name);
+    json_member_int(&json, "hertz_numerator", clock->num);
+    json_member_int(&json, "hertz_denominator", clock->den);
+    json_close(&json, '}');
+  }
+  json_close(&json, ']');
+  json_key(&json, "types");
+  json_open(&json, '[');
+  for (guint i = 0; i < netlist->types->len; i++)
+    export_type(&json, g_ptr_array_index(netlist->types, i));
+  json_close(&json, ']');
+  json_key(&json, "instances");
+  json_open(&json, '[');
+  for (guint i = 0; i < netlist->instances->len; i++)
+    export_instance(&json, g_ptr_array_index(netlist->instances, i));
+  json_close(&json, ']');
+  json_key(&json, "connections");
+  json_open(&json, '[');
+  for (guint i = 0; i < netlist->connections->len; i++)
+    export_connection(&json, g_ptr_array_index(netlist->connections, i));
+  json_close(&json, ']');
+  json_close(&json, '}');
+  return json_finish(&json);
+}

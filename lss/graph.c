@@ -1,0 +1,247 @@
+// lss graph, first half: what each level of the hierarchy shows, in Graphviz's language and as JSON.
+// A node is an instance, coloured by its clock domain; a box with a double border is hierarchical and leads to its own
+// picture.  An edge is all the lanes between two ports; bundles are one edge.
+#include "graph.h"
+
+#include "json.h"
+
+#include <string.h>
+
+// Colours of clock domains: light fills that keep black text readable and stay apart for colour-blind readers.
+static const char *const domain_fills[] = {"#dbe9f6", "#fde3c8", "#dff0d8", "#f3dcec", "#fff5c2", "#e3e0f3"};
+
+// One edge of a picture: all the connections of a level between the same two ports.
+typedef struct {
+  const Instance *from, *to;
+  const char *from_port, *to_port;
+  int lanes;
+} Edge;
+
+static void level_free(gpointer data) {
+  GraphLevel *level = data;
+  g_free(level->dot);
+  g_free(level->file);
+  g_free(level);
+}
+
+// Edges of each level, in the order in which they were written: a map from Instance* to GPtrArray of Edge*.
+static GHashTable *edges_by_level(const Netlist *netlist) {
+  GHashTable *levels = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < netlist->drawn->len; i++) {
+    const DrawnConnection *drawn = g_ptr_array_index(netlist->drawn, i);
+    char *key = g_strdup_printf("%p %p.%s %p.%s", (void *)drawn->level, (void *)drawn->from, drawn->from_port,
+                                (void *)drawn->to, drawn->to_port);
+    Edge *edge = g_hash_table_lookup(seen, key);
+    if (edge) {
+      edge->lanes++;
+      g_free(key);
+      continue;
+    }
+    edge = g_new(Edge, 1);
+    *edge = (Edge){drawn->from, drawn->to, drawn->from_port, drawn->to_port, 1};
+    g_hash_table_insert(seen, key, edge);
+    GPtrArray *edges = g_hash_table_lookup(levels, drawn->level);
+    if (!edges) {
+      edges = g_ptr_array_new_with_free_func(g_free);
+      g_hash_table_insert(levels, drawn->level, edges);
+    }
+    g_ptr_array_add(edges, edge);
+  }
+  return levels;
+}
+
+// A node's name within its picture: unique, and the same for levels that look alike.
+static char *node_name(const Instance *level, const Instance *instance, const char *port) {
+  return instance == level ? g_strdup_printf("port %s", port) : g_strdup(instance->name);
+}
+
+static void add_quoted(GString *out, const char *text) {
+  g_string_append_c(out, '"');
+  for (const char *p = text; *p; p++) {
+    if (*p == '"' || *p == '\\')
+      g_string_append_c(out, '\\');
+    g_string_append_c(out, *p);
+  }
+  g_string_append_c(out, '"');
+}
+
+// The first sentence of a documentation comment, for tooltips.
+static char *first_sentence(const char *doc) {
+  if (!doc)
+    return g_strdup("");
+  const char *stop = strstr(doc, ". ");
+  char *sentence = stop ? g_strndup(doc, (gsize)(stop - doc + 1)) : g_strdup(doc);
+  return g_strstrip(g_strdelimit(sentence, "\n\t", ' '));
+}
+
+static void add_node(GString *dot, const Instance *instance, GHashTable *links) {
+  const char *link = g_hash_table_lookup(links, instance);
+  int domain = instance->clock ? instance->clock->id : 0;
+  g_autofree char *sentence = first_sentence(instance->doc);
+  g_string_append(dot, "  ");
+  add_quoted(dot, instance->name);
+  g_string_append(dot, " [label=");
+  g_autofree char *label = g_strdup_printf("<<b>%s</b><br/><font point-size=\"9\" color=\"#444444\">%s</font>>",
+                                           instance->name, instance->module_name);
+  g_string_append(dot, label);
+  g_string_append_printf(dot, ", fillcolor=\"%s\"", domain_fills[domain % (int)G_N_ELEMENTS(domain_fills)]);
+  if (!instance->leaf)
+    g_string_append(dot, ", peripheries=2");
+  if (link) {
+    g_string_append(dot, ", URL=");
+    add_quoted(dot, link);
+  }
+  g_string_append(dot, ", tooltip=");
+  add_quoted(dot, *sentence ? sentence : instance->module_name);
+  g_string_append(dot, "];\n");
+}
+
+static void add_border_ports(GString *dot, const Instance *level, const GPtrArray *edges) {
+  g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; edges && i < edges->len; i++) {
+    const Edge *edge = g_ptr_array_index(edges, i);
+    const char *port = edge->from == level ? edge->from_port : edge->to == level ? edge->to_port : NULL;
+    if (!port || !g_hash_table_add(done, (gpointer)port))
+      continue;
+    g_autofree char *name = node_name(level, level, port);
+    g_string_append(dot, "  ");
+    add_quoted(dot, name);
+    g_string_append_printf(dot, " [label=\"%s\", shape=cds, fillcolor=\"#eeeeee\", tooltip=\"port %s\"];\n", port, port);
+  }
+}
+
+static void add_edge(GString *dot, const Instance *level, const Edge *edge) {
+  g_autofree char *from = node_name(level, edge->from, edge->from_port);
+  g_autofree char *to = node_name(level, edge->to, edge->to_port);
+  g_string_append(dot, "  ");
+  add_quoted(dot, from);
+  g_string_append(dot, " -> ");
+  add_quoted(dot, to);
+  g_string_append(dot, " [");
+  if (edge->from != level)
+    g_string_append_printf(dot, "taillabel=\"%s\", ", edge->from_port);
+  if (edge->to != level)
+    g_string_append_printf(dot, "headlabel=\"%s\", ", edge->to_port);
+  if (edge->lanes > 1)
+    g_string_append_printf(dot, "label=\"×%d\", penwidth=2, ", edge->lanes);
+  g_string_append_printf(dot, "tooltip=\"%s.%s to %s.%s\"];\n", edge->from->name, edge->from_port, edge->to->name,
+                         edge->to_port);
+}
+
+static char *level_dot(const Netlist *netlist, const Instance *level, const GPtrArray *edges, GHashTable *links) {
+  GString *dot = g_string_new(NULL);
+  const char *up = level->parent ? g_hash_table_lookup(links, level->parent) : NULL;
+  g_autofree char *machine = g_path_get_basename(netlist->file);
+  g_string_append(dot, "digraph machine {\n"
+                       "  graph [rankdir=LR, nodesep=0.35, ranksep=0.9, fontname=\"Helvetica\", labelloc=t, fontsize=14, ");
+  if (level->parent)
+    g_string_append_printf(dot, "label=\"%s\", ", level->module_name);
+  else
+    g_string_append_printf(dot, "label=\"%s\", ", machine);
+  if (up) {
+    g_string_append(dot, "URL=");
+    add_quoted(dot, up);
+    g_string_append(dot, ", tooltip=\"one level up\", ");
+  }
+  g_string_append(dot, "bgcolor=\"white\"];\n"
+                       "  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=11, color=\"#555555\", "
+                       "margin=\"0.14,0.08\"];\n"
+                       "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#555555\", fontcolor=\"#555555\", arrowsize=0.7];\n");
+  add_border_ports(dot, level, edges);
+  for (guint i = 0; i < level->children->len; i++)
+    add_node(dot, g_ptr_array_index(level->children, i), links);
+  for (guint i = 0; edges && i < edges->len; i++)
+    add_edge(dot, level, g_ptr_array_index(edges, i));
+  g_string_append(dot, "}\n");
+  return g_string_free(dot, FALSE);
+}
+
+// A path as part of a file name: "cpu[0].core" gives "cpu-0.core".
+static char *file_part(const char *path) {
+  GString *out = g_string_new(NULL);
+  for (const char *p = path; *p; p++)
+    if (*p == '[')
+      g_string_append_c(out, '-');
+    else if (*p != ']')
+      g_string_append_c(out, *p);
+  return g_string_free(out, FALSE);
+}
+
+GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *suffix) {
+  g_autoptr(GHashTable) edges = edges_by_level(netlist);
+  // Deepest levels first, so that two levels which differ only in what lies below them do differ in their links.
+  g_autoptr(GHashTable) links = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+  g_autoptr(GHashTable) by_picture = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GPtrArray) shown = g_ptr_array_new(); // const Instance*
+  for (guint i = netlist->instances->len; i-- > 0;) {
+    const Instance *instance = g_ptr_array_index(netlist->instances, i);
+    if (instance->leaf)
+      continue;
+    char *picture = level_dot(netlist, instance, g_hash_table_lookup(edges, instance), links);
+    const char *same = g_hash_table_lookup(by_picture, picture);
+    if (same && instance->parent) {
+      g_hash_table_insert(links, (gpointer)instance, g_strdup(same));
+      g_free(picture);
+      continue;
+    }
+    g_autofree char *part = file_part(instance->path);
+    char *file = instance->parent ? g_strdup_printf("%s.%s%s", stem, part, suffix) : g_strdup_printf("%s%s", stem, suffix);
+    g_hash_table_insert(links, (gpointer)instance, file);
+    g_hash_table_insert(by_picture, picture, file);
+    g_ptr_array_insert(shown, 0, (gpointer)instance);
+  }
+  GPtrArray *levels = g_ptr_array_new_with_free_func(level_free);
+  for (guint i = 0; i < shown->len; i++) {
+    GraphLevel *level = g_new0(GraphLevel, 1);
+    level->instance = g_ptr_array_index(shown, i);
+    level->file = g_strdup(g_hash_table_lookup(links, level->instance));
+    level->dot = level_dot(netlist, level->instance, g_hash_table_lookup(edges, level->instance), links);
+    g_ptr_array_add(levels, level);
+  }
+  return levels;
+}
+
+char *graph_json(const Netlist *netlist) {
+  g_autoptr(GHashTable) edges = edges_by_level(netlist);
+  Json json;
+  json_start(&json);
+  json_open(&json, '[');
+  for (guint i = 0; i < netlist->instances->len; i++) {
+    const Instance *level = g_ptr_array_index(netlist->instances, i);
+    if (level->leaf)
+      continue;
+    json_open(&json, '{');
+    json_member(&json, "path", level->path);
+    json_member(&json, "module", level->module_name);
+    json_key(&json, "nodes");
+    json_open(&json, '[');
+    for (guint k = 0; k < level->children->len; k++) {
+      const Instance *child = g_ptr_array_index(level->children, k);
+      json_open(&json, '{');
+      json_member(&json, "name", child->name);
+      json_member(&json, "module", child->module_name);
+      json_member_bool(&json, "leaf", child->leaf != NULL);
+      json_member(&json, "clock", child->clock ? child->clock->name : NULL);
+      json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_key(&json, "edges");
+    json_open(&json, '[');
+    const GPtrArray *list = g_hash_table_lookup(edges, level);
+    for (guint k = 0; list && k < list->len; k++) {
+      const Edge *edge = g_ptr_array_index(list, k);
+      json_open(&json, '{');
+      json_member(&json, "from", edge->from == level ? NULL : edge->from->name);
+      json_member(&json, "from_port", edge->from_port);
+      json_member(&json, "to", edge->to == level ? NULL : edge->to->name);
+      json_member(&json, "to_port", edge->to_port);
+      json_member_int(&json, "lanes", edge->lanes);
+      json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+  }
+  json_close(&json, ']');
+  return json_finish(&json);
+}

@@ -1,0 +1,23 @@
+// Block diagrams of a machine: one picture per level of the hierarchy, with links between the levels.
+#ifndef LSS_GRAPH_H
+#define LSS_GRAPH_H
+
+#include "netlist.h"
+
+// What one picture shows: the children of a hierarchical instance and the connections written in its body, lanes
+// merged.  Levels that would look the same (cpu[0], cpu[1]) are one.
+typedef struct {
+  const Instance *instance; // the first of those that look like this
+  char *dot;                // its picture in Graphviz's language
+  char *file;               // base name of its picture, "tigon.cpu.svg"
+} GraphLevel;
+
+// All levels, the top first; `stem` and `suffix` make the file names.  Free with g_ptr_array_unref().
+GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *suffix);
+
+// All levels as JSON text, which the caller frees.
+char *graph_json(const Netlist *netlist);
+
+int command_graph(int argc, char **argv);
+
+#endif

@@ -1,0 +1,125 @@
+// A small JSON writer; see json.h.
+#include "json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void json_start(Json *json) {
+  *json = (Json){.text = g_string_new(NULL), .first = true};
+}
+
+char *json_finish(Json *json) {
+  g_string_append_c(json->text, '\n');
+  return g_string_free(json->text, FALSE);
+}
+
+static void new_line(Json *json) {
+  g_string_append_c(json->text, '\n');
+  for (int i = 0; i < json->depth; i++)
+    g_string_append(json->text, "  ");
+}
+
+// What stands between the previous value and the next one.
+static void before_value(Json *json) {
+  if (json->after_key) {
+    json->after_key = false;
+    return;
+  }
+  if (json->depth == 0)
+    return;
+  if (!json->first)
+    g_string_append_c(json->text, ',');
+  new_line(json);
+  json->first = false;
+}
+
+void json_open(Json *json, char bracket) {
+  before_value(json);
+  g_string_append_c(json->text, bracket);
+  json->depth++;
+  json->first = true;
+}
+
+void json_close(Json *json, char bracket) {
+  json->depth--;
+  if (!json->first)
+    new_line(json);
+  g_string_append_c(json->text, bracket);
+  json->first = false;
+}
+
+static void quoted(GString *text, const char *string) {
+  g_string_append_c(text, '"');
+  for (const char *p = string; *p; p++) {
+    unsigned char c = (unsigned char)*p;
+    if (c == '"' || c == '\\')
+      g_string_append_printf(text, "\\%c", c);
+    else if (c == '\n')
+      g_string_append(text, "\\n");
+    else if (c == '\t')
+      g_string_append(text, "\\t");
+    else if (c < 0x20 || c == 0x7f)
+      g_string_append_printf(text, "\\u%04x", c);
+    else
+      g_string_append_c(text, *p);
+  }
+  g_string_append_c(text, '"');
+}
+
+void json_key(Json *json, const char *key) {
+  before_value(json);
+  quoted(json->text, key);
+  g_string_append(json->text, ": ");
+  json->after_key = true;
+}
+
+void json_string(Json *json, const char *string) {
+  before_value(json);
+  if (!string) {
+    g_string_append(json->text, "null");
+    return;
+  }
+  g_autofree char *valid = g_utf8_make_valid(string, -1);
+  quoted(json->text, valid);
+}
+
+void json_int(Json *json, gint64 number) {
+  before_value(json);
+  g_string_append_printf(json->text, "%" G_GINT64_FORMAT, number);
+}
+
+void json_real(Json *json, double number) {
+  before_value(json);
+  if (!isfinite(number)) { // JSON has no word for these
+    g_string_append(json->text, "null");
+    return;
+  }
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  for (int digits = 1; digits <= 17; digits++) {
+    g_autofree char *format = g_strdup_printf("%%.%dg", digits);
+    g_ascii_formatd(buffer, sizeof buffer, format, number);
+    if (g_ascii_strtod(buffer, NULL) == number)
+      break;
+  }
+  g_string_append(json->text, buffer);
+}
+
+void json_bool(Json *json, bool truth) {
+  before_value(json);
+  g_string_append(json->text, truth ? "true" : "false");
+}
+
+void json_member(Json *json, const char *key, const char *string) {
+  json_key(json, key);
+  json_string(json, string);
+}
+
+void json_member_int(Json *json, const char *key, gint64 number) {
+  json_key(json, key);
+  json_int(json, number);
+}
+
+void json_member_bool(Json *json, const char *key, bool truth) {
+  json_key(json, key);
+  json_bool(json, truth);
+}

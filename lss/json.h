@@ -1,0 +1,32 @@
+// A small JSON writer: values are appended in order, and commas, indentation and escapes are its business.
+#ifndef LSS_JSON_H
+#define LSS_JSON_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct {
+  GString *text;
+  int depth;
+  bool first; // nothing was written yet at this depth
+  bool after_key;
+} Json;
+
+void json_start(Json *json);
+// Ends the document and hands over its text, which the caller frees.
+char *json_finish(Json *json);
+
+void json_open(Json *json, char bracket); // '{' or '['
+void json_close(Json *json, char bracket); // '}' or ']'
+void json_key(Json *json, const char *key);
+void json_string(Json *json, const char *string); // NULL writes null
+void json_int(Json *json, gint64 number);
+void json_real(Json *json, double number); // shortest text that reads back the same
+void json_bool(Json *json, bool truth);
+
+// A key and its value in one call.
+void json_member(Json *json, const char *key, const char *string);
+void json_member_int(Json *json, const char *key, gint64 number);
+void json_member_bool(Json *json, const char *key, bool truth);
+
+#endif
