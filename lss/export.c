@@ -10,8 +10,8 @@
 //                     "events": [{"name","doc","arguments"}]}],
 //    "connections": [{"from","from_lane","to","to_lane","type"}]}
 //
-// Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks, types and modules are
-// their names; userpoints are not exported.
+// Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks,
+// types and modules are their names; userpoints are not exported.
 #include "export.h"
 
 #include "json.h"
@@ -23,8 +23,7 @@ static void export_value(Json *json, const Value *value);
 static const char *enumerator_name(const Type *type, int64_t value) {
   for (guint i = 0; type && i < type->enumerators->len; i++) {
     const Enumerator *e = g_ptr_array_index(type->enumerators, i);
-    if (e->value == value)
-      return e->name;
+    if (e->value == value) return e->name;
   }
   return NULL;
 }
@@ -67,8 +66,7 @@ static void export_value(Json *json, const Value *value) {
   }
   case VALUE_LIST:
     json_open(json, '[');
-    for (guint i = 0; i < value->items->len; i++)
-      export_value(json, g_ptr_array_index(value->items, i));
+    for (guint i = 0; i < value->items->len; i++) export_value(json, g_ptr_array_index(value->items, i));
     json_close(json, ']');
     break;
   case VALUE_RECORD: export_record(json, value); break;
@@ -81,7 +79,8 @@ static void export_value(Json *json, const Value *value) {
 }
 
 static const char *kind_name(TypeKind kind) {
-  static const char *const names[] = {"bool", "int", "uint", "bits", "float", "enum", "struct", "array", "string", "stream"};
+  static const char *const names[] = {"bool", "int",    "uint",  "bits",   "float",
+                                      "enum", "struct", "array", "string", "stream"};
   return names[kind];
 }
 
@@ -93,8 +92,7 @@ static void export_fields(Json *json, const char *key, const GPtrArray *fields) 
     json_open(json, '{');
     json_member(json, "name", field->name);
     json_member(json, "type", field->type->name);
-    if (field->doc)
-      json_member(json, "doc", field->doc);
+    if (field->doc) json_member(json, "doc", field->doc);
     json_close(json, '}');
   }
   json_close(json, ']');
@@ -106,8 +104,7 @@ static void export_type(Json *json, const Type *type) {
   json_member(json, "kind", kind_name(type->kind));
   if (type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_BITS || type->kind == TYPE_FLOAT)
     json_member_int(json, "bits", type->bits);
-  if (type->kind == TYPE_STRUCT)
-    export_fields(json, "fields", type->fields);
+  if (type->kind == TYPE_STRUCT) export_fields(json, "fields", type->fields);
   if (type->kind == TYPE_ENUM) {
     json_key(json, "enumerators");
     json_open(json, '[');
@@ -136,8 +133,7 @@ static void export_parameters(Json *json, const Instance *instance) {
     json_member(json, "name", parameter->name);
     json_member(json, "type", parameter->type_name);
     json_member_bool(json, "runtime", parameter->runtime);
-    if (parameter->alias_of)
-      json_member(json, "alias_of", parameter->alias_of);
+    if (parameter->alias_of) json_member(json, "alias_of", parameter->alias_of);
     json_key(json, "value");
     export_value(json, parameter->value);
     json_member(json, "doc", parameter->doc);
@@ -155,8 +151,7 @@ static void export_ports(Json *json, const Instance *instance) {
     json_member(json, "name", port->name);
     json_member(json, "direction", port->output ? "out" : "in");
     json_member(json, "type", port->type ? port->type->name : NULL);
-    if (instance->leaf)
-      json_member_int(json, "width", port->lanes->len);
+    if (instance->leaf) json_member_int(json, "width", port->lanes->len);
     json_member(json, "doc", port->doc);
     json_close(json, '}');
   }
@@ -173,8 +168,7 @@ static void export_state(Json *json, const Instance *instance) {
     json_member(json, "type", field->type->name);
     json_key(json, "dimensions");
     json_open(json, '[');
-    for (guint d = 0; d < field->dimensions->len; d++)
-      json_int(json, g_array_index(field->dimensions, int, d));
+    for (guint d = 0; d < field->dimensions->len; d++) json_int(json, g_array_index(field->dimensions, int, d));
     json_close(json, ']');
     json_member(json, "unit", field->unit);
     json_member_bool(json, "statistic", field->statistic);
@@ -232,8 +226,7 @@ char *export_netlist(const Netlist *netlist) {
   json_member(&json, "file", netlist->file);
   json_key(&json, "sources");
   json_open(&json, '[');
-  for (guint i = 0; i < netlist->sources->len; i++)
-    json_string(&json, g_ptr_array_index(netlist->sources, i));
+  for (guint i = 0; i < netlist->sources->len; i++) json_string(&json, g_ptr_array_index(netlist->sources, i));
   json_close(&json, ']');
   json_key(&json, "clocks");
   json_open(&json, '[');
@@ -248,13 +241,11 @@ char *export_netlist(const Netlist *netlist) {
   json_close(&json, ']');
   json_key(&json, "types");
   json_open(&json, '[');
-  for (guint i = 0; i < netlist->types->len; i++)
-    export_type(&json, g_ptr_array_index(netlist->types, i));
+  for (guint i = 0; i < netlist->types->len; i++) export_type(&json, g_ptr_array_index(netlist->types, i));
   json_close(&json, ']');
   json_key(&json, "instances");
   json_open(&json, '[');
-  for (guint i = 0; i < netlist->instances->len; i++)
-    export_instance(&json, g_ptr_array_index(netlist->instances, i));
+  for (guint i = 0; i < netlist->instances->len; i++) export_instance(&json, g_ptr_array_index(netlist->instances, i));
   json_close(&json, ']');
   json_key(&json, "connections");
   json_open(&json, '[');

@@ -8,6 +8,4 @@
 // The whole netlist as JSON text, which the caller frees.
 char *export_netlist(const Netlist *netlist);
 
-int command_export(int argc, char **argv);
-
 #endif

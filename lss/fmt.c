@@ -1,5 +1,5 @@
-// lss fmt, the formatter itself: it works on tokens, not on the tree, so that comments survive and a file with errors can be
-// formatted as well.  Where lines end is the author's choice; everything between is canonical:
+// lss fmt, the formatter itself: it works on tokens, not on the tree, so that comments survive and a file with errors
+// can be formatted as well.  Where lines end is the author's choice; everything between is canonical:
 //   - two spaces of indentation for each open brace, four for a statement that goes on;
 //   - one space around binary operators, `:` and `->`, none inside parentheses and brackets;
 //   - at most one empty line in a row, none at the start or end of a block;
@@ -9,7 +9,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-typedef enum { TOKEN_END, TOKEN_NEWLINE, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_CODE, TOKEN_COMMENT, TOKEN_PUNCTUATION } TokenKind;
+typedef enum {
+  TOKEN_END,
+  TOKEN_NEWLINE,
+  TOKEN_WORD,
+  TOKEN_NUMBER,
+  TOKEN_STRING,
+  TOKEN_CODE,
+  TOKEN_COMMENT,
+  TOKEN_PUNCTUATION
+} TokenKind;
 
 typedef struct {
   TokenKind kind;
@@ -33,15 +42,13 @@ static const char *through(const char *p, const char *closer) {
 
 static const char *string_end(const char *p) {
   for (p++; *p && *p != '"' && *p != '\n'; p++)
-    if (*p == '\\' && p[1])
-      p++;
+    if (*p == '\\' && p[1]) p++;
   return *p == '"' ? p + 1 : p;
 }
 
 static Token next_token(const char **cursor) {
   const char *p = *cursor;
-  while (*p == ' ' || *p == '\t' || *p == '\r')
-    p++;
+  while (*p == ' ' || *p == '\t' || *p == '\r') p++;
   Token token = {TOKEN_END, p, 0};
   const char *end = p;
   if (*p == '\n')
@@ -56,39 +63,34 @@ static Token next_token(const char **cursor) {
     token.kind = TOKEN_STRING, end = string_end(p);
   else if (g_ascii_isdigit(*p)) {
     token.kind = TOKEN_NUMBER;
-    for (end = p; is_word_char(*end) || (*end == '.' && g_ascii_isdigit(end[1])); end++)
-      ;
+    for (end = p; is_word_char(*end) || (*end == '.' && g_ascii_isdigit(end[1])); end++);
   } else if (is_word_char(*p) || (*p == '\'' && is_word_char(p[1]))) {
     token.kind = TOKEN_WORD;
-    for (end = p + 1; is_word_char(*end); end++)
-      ;
+    for (end = p + 1; is_word_char(*end); end++);
   } else if (*p) {
     static const char *const long_ones[] = {"->", "..", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>"};
     token.kind = TOKEN_PUNCTUATION;
     end = p + 1;
     for (gsize i = 0; i < G_N_ELEMENTS(long_ones); i++)
-      if (g_str_has_prefix(p, long_ones[i]))
-        end = p + 2;
+      if (g_str_has_prefix(p, long_ones[i])) end = p + 2;
     while ((*end & 0xc0) == 0x80) // the rest of a UTF-8 character
       end++;
   }
   token.length = (gsize)(end - p);
   *cursor = end;
   if (token.kind == TOKEN_COMMENT)
-    while (token.length && g_ascii_isspace(token.text[token.length - 1]))
-      token.length--;
+    while (token.length && g_ascii_isspace(token.text[token.length - 1])) token.length--;
   return token;
 }
 
 // After these a `-`, `!`, `(` or `[` begins an operand.
 static bool ends_operand(const Token *token) {
-  if (token->kind == TOKEN_WORD)
-    return !is(token, "return");
+  if (token->kind == TOKEN_WORD) return !is(token, "return");
   return token->kind == TOKEN_NUMBER || token->kind == TOKEN_STRING || is(token, ")") || is(token, "]");
 }
 
 static bool opens_condition(const Token *token) {
-  return is(token, "if") || is(token, "for") || is(token, "while") || is(token, "return") || is(token, "in") || is(token, "on") ||
+  return is(token, "if") || is(token, "for") || is(token, "while") || is(token, "return") || is(token, "on") ||
          is(token, "else") || is(token, "debug");
 }
 
@@ -101,27 +103,22 @@ typedef struct {
 // The slash of a rate's unit, `Gb/s`: it follows a number and one of these words.
 static bool is_rate_slash(const Token *number, const Token *word, const Token *slash) {
   static const char *const words[] = {"b", "kb", "Mb", "Gb", "B", "kB", "MB", "GB"};
-  if (number->kind != TOKEN_NUMBER || !is(slash, "/"))
-    return false;
+  if (number->kind != TOKEN_NUMBER || !is(slash, "/")) return false;
   for (gsize i = 0; i < G_N_ELEMENTS(words); i++)
-    if (is(word, words[i]))
-      return true;
+    if (is(word, words[i])) return true;
   return false;
 }
 
 // Whether one space stands between `previous` and `token`.
 static bool wants_space(const Spacing *s) {
   const Token *a = &s->previous, *b = &s->token;
-  if (a->kind == TOKEN_COMMENT || b->kind == TOKEN_COMMENT)
-    return true;
+  if (a->kind == TOKEN_COMMENT || b->kind == TOKEN_COMMENT) return true;
   if (is(b, ";") || is(b, ",") || is(b, ")") || is(b, "]") || is(b, ".") || is(a, ".") || is(a, "(") || is(a, "["))
     return false;
-  if (is(a, "..") || is(b, "..") || s->unary || s->unit || is(a, "~") || is(a, "$"))
-    return false;
-  if (is_rate_slash(&s->before, a, b))
-    return false;
+  if (is(a, "..") || is(b, "..") || s->unary || s->unit || is(a, "~") || is(a, "$")) return false;
+  if (is_rate_slash(&s->before, a, b)) return false;
   if (is(b, "(") || is(b, "["))
-    return !ends_operand(a) || opens_condition(a);
+    return !ends_operand(a) || opens_condition(a) || (is(a, "in") && s->before.kind == TOKEN_WORD); // for (x in [1, 2])
   return true;
 }
 
@@ -136,9 +133,9 @@ static void track(Spacing *s, Token token) {
 }
 
 typedef struct {
-  GString *code;    // without indentation
-  char *comment;    // at the end of the line, or NULL
-  int indent;       // columns
+  GString *code; // without indentation
+  char *comment; // at the end of the line, or NULL
+  int indent;    // columns
   bool blank_before;
 } Line;
 
@@ -152,9 +149,9 @@ static void line_free(gpointer data) {
 typedef struct {
   GPtrArray *lines;
   Spacing spacing;
-  int depth;        // open braces, brackets and parentheses
-  bool continued;   // the last line ended in mid-statement
-  bool blank;       // an empty line is due
+  int depth;      // open braces, brackets and parentheses
+  bool continued; // the last line ended in mid-statement
+  bool blank;     // an empty line is due
 } Formatter;
 
 static bool closes(const Token *token) {
@@ -184,13 +181,11 @@ static void format_line(Formatter *f, const char **cursor) {
   line->indent = 2 * MAX(depth_at_start, 0);
   const char *look = *cursor;
   Token start = next_token(&look);
-  if (f->continued && !closes(&start) && !is(&start, "{") && start.kind != TOKEN_COMMENT)
-    line->indent += 4;
+  if (f->continued && !closes(&start) && !is(&start, "{") && start.kind != TOKEN_COMMENT) line->indent += 4;
   Token last = {0};
   for (;;) {
     Token token = next_token(cursor);
-    if (token.kind == TOKEN_END || token.kind == TOKEN_NEWLINE)
-      break;
+    if (token.kind == TOKEN_END || token.kind == TOKEN_NEWLINE) break;
     const char *rest = *cursor;
     Token following = next_token(&rest);
     bool ends_line = following.kind == TOKEN_NEWLINE || following.kind == TOKEN_END;
@@ -199,16 +194,13 @@ static void format_line(Formatter *f, const char **cursor) {
       continue;
     }
     f->spacing.token = token;
-    if (!first && wants_space(&f->spacing))
-      g_string_append_c(line->code, ' ');
+    if (!first && wants_space(&f->spacing)) g_string_append_c(line->code, ' ');
     if (token.kind == TOKEN_COMMENT)
       add_comment(line->code, &token);
     else
       g_string_append_len(line->code, token.text, (gssize)token.length);
-    if (opens(&token))
-      f->depth++;
-    if (closes(&token) && f->depth > 0)
-      f->depth--;
+    if (opens(&token)) f->depth++;
+    if (closes(&token) && f->depth > 0) f->depth--;
     if (token.kind != TOKEN_COMMENT) {
       track(&f->spacing, token);
       last = token;
@@ -216,18 +208,19 @@ static void format_line(Formatter *f, const char **cursor) {
     first = false;
   }
   if (last.kind != TOKEN_END)
-    f->continued = !(is(&last, ";") || is(&last, "{") || is(&last, "}") || is(&last, ",") || is(&last, "(") || is(&last, "["));
+    f->continued =
+        !(is(&last, ";") || is(&last, "{") || is(&last, "}") || is(&last, ",") || is(&last, "(") || is(&last, "["));
   g_ptr_array_add(f->lines, line);
 }
 
-// The column in which the comments of lines[from..to) begin: two spaces after the longest, lines that would push it beyond 100 left out.
+// The column in which the comments of lines[from..to) begin: two spaces after the longest, lines that would push it
+// beyond 100 left out.
 static int comment_column(GPtrArray *lines, guint from, guint to) {
   int column = 0;
   for (guint i = from; i < to; i++) {
     const Line *line = g_ptr_array_index(lines, i);
     int width = line->indent + (int)g_utf8_strlen(line->code->str, -1);
-    if (width < 100)
-      column = MAX(column, width + 1);
+    if (width < 100) column = MAX(column, width + 1);
   }
   return column;
 }
@@ -236,8 +229,7 @@ static void print_lines(GPtrArray *lines, guint from, guint to, GString *out) {
   int column = comment_column(lines, from, to);
   for (guint i = from; i < to; i++) {
     const Line *line = g_ptr_array_index(lines, i);
-    if (line->blank_before)
-      g_string_append_c(out, '\n');
+    if (line->blank_before) g_string_append_c(out, '\n');
     g_string_append_printf(out, "%*s%s", line->indent, "", line->code->str);
     if (line->comment) {
       int width = line->indent + (int)g_utf8_strlen(line->code->str, -1);
@@ -254,15 +246,13 @@ char *format_lss(const char *text) {
   while (*cursor) {
     const char *look = cursor;
     Token token = next_token(&look);
-    if (token.kind == TOKEN_END)
-      break;
+    if (token.kind == TOKEN_END) break;
     if (token.kind == TOKEN_NEWLINE) {
       f.blank = !after_open;
       cursor = look;
       continue;
     }
-    if (is(&token, "}"))
-      f.blank = false;
+    if (is(&token, "}")) f.blank = false;
     format_line(&f, &cursor);
     after_open = f.spacing.previous.length && is(&f.spacing.previous, "{");
   }

@@ -4,10 +4,8 @@
 
 #include <glib.h>
 
-// The same program in canonical layout, which the caller frees.  The tokens, comments and line breaks stay the author's; indentation,
-// spacing, blank lines and the alignment of comments at line ends become the formatter's.
+// The same program in canonical layout, which the caller frees.  The tokens, comments and line breaks stay the
+// author's; indentation, spacing, blank lines and the alignment of comments at line ends become the formatter's.
 char *format_lss(const char *text);
-
-int command_fmt(int argc, char **argv);
 
 #endif

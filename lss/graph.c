@@ -59,8 +59,7 @@ static char *node_name(const Instance *level, const Instance *instance, const ch
 static void add_quoted(GString *out, const char *text) {
   g_string_append_c(out, '"');
   for (const char *p = text; *p; p++) {
-    if (*p == '"' || *p == '\\')
-      g_string_append_c(out, '\\');
+    if (*p == '"' || *p == '\\') g_string_append_c(out, '\\');
     g_string_append_c(out, *p);
   }
   g_string_append_c(out, '"');
@@ -68,8 +67,7 @@ static void add_quoted(GString *out, const char *text) {
 
 // The first sentence of a documentation comment, for tooltips.
 static char *first_sentence(const char *doc) {
-  if (!doc)
-    return g_strdup("");
+  if (!doc) return g_strdup("");
   const char *stop = strstr(doc, ". ");
   char *sentence = stop ? g_strndup(doc, (gsize)(stop - doc + 1)) : g_strdup(doc);
   return g_strstrip(g_strdelimit(sentence, "\n\t", ' '));
@@ -86,8 +84,7 @@ static void add_node(GString *dot, const Instance *instance, GHashTable *links) 
                                            instance->name, instance->module_name);
   g_string_append(dot, label);
   g_string_append_printf(dot, ", fillcolor=\"%s\"", domain_fills[domain % (int)G_N_ELEMENTS(domain_fills)]);
-  if (!instance->leaf)
-    g_string_append(dot, ", peripheries=2");
+  if (!instance->leaf) g_string_append(dot, ", peripheries=2");
   if (link) {
     g_string_append(dot, ", URL=");
     add_quoted(dot, link);
@@ -102,12 +99,12 @@ static void add_border_ports(GString *dot, const Instance *level, const GPtrArra
   for (guint i = 0; edges && i < edges->len; i++) {
     const Edge *edge = g_ptr_array_index(edges, i);
     const char *port = edge->from == level ? edge->from_port : edge->to == level ? edge->to_port : NULL;
-    if (!port || !g_hash_table_add(done, (gpointer)port))
-      continue;
+    if (!port || !g_hash_table_add(done, (gpointer)port)) continue;
     g_autofree char *name = node_name(level, level, port);
     g_string_append(dot, "  ");
     add_quoted(dot, name);
-    g_string_append_printf(dot, " [label=\"%s\", shape=cds, fillcolor=\"#eeeeee\", tooltip=\"port %s\"];\n", port, port);
+    g_string_append_printf(dot, " [label=\"%s\", shape=cds, fillcolor=\"#eeeeee\", tooltip=\"port %s\"];\n", port,
+                           port);
   }
 }
 
@@ -119,12 +116,9 @@ static void add_edge(GString *dot, const Instance *level, const Edge *edge) {
   g_string_append(dot, " -> ");
   add_quoted(dot, to);
   g_string_append(dot, " [");
-  if (edge->from != level)
-    g_string_append_printf(dot, "taillabel=\"%s\", ", edge->from_port);
-  if (edge->to != level)
-    g_string_append_printf(dot, "headlabel=\"%s\", ", edge->to_port);
-  if (edge->lanes > 1)
-    g_string_append_printf(dot, "label=\"×%d\", penwidth=2, ", edge->lanes);
+  if (edge->from != level) g_string_append_printf(dot, "taillabel=\"%s\", ", edge->from_port);
+  if (edge->to != level) g_string_append_printf(dot, "headlabel=\"%s\", ", edge->to_port);
+  if (edge->lanes > 1) g_string_append_printf(dot, "label=\"×%d\", penwidth=2, ", edge->lanes);
   g_string_append_printf(dot, "tooltip=\"%s.%s to %s.%s\"];\n", edge->from->name, edge->from_port, edge->to->name,
                          edge->to_port);
 }
@@ -133,8 +127,9 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
   GString *dot = g_string_new(NULL);
   const char *up = level->parent ? g_hash_table_lookup(links, level->parent) : NULL;
   g_autofree char *machine = g_path_get_basename(netlist->file);
-  g_string_append(dot, "digraph machine {\n"
-                       "  graph [rankdir=LR, nodesep=0.35, ranksep=0.9, fontname=\"Helvetica\", labelloc=t, fontsize=14, ");
+  g_string_append(dot,
+                  "digraph machine {\n"
+                  "  graph [rankdir=LR, nodesep=0.35, ranksep=0.9, fontname=\"Helvetica\", labelloc=t, fontsize=14, ");
   if (level->parent)
     g_string_append_printf(dot, "label=\"%s\", ", level->module_name);
   else
@@ -144,15 +139,14 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
     add_quoted(dot, up);
     g_string_append(dot, ", tooltip=\"one level up\", ");
   }
-  g_string_append(dot, "bgcolor=\"white\"];\n"
-                       "  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=11, color=\"#555555\", "
-                       "margin=\"0.14,0.08\"];\n"
-                       "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#555555\", fontcolor=\"#555555\", arrowsize=0.7];\n");
+  g_string_append(
+      dot, "bgcolor=\"white\"];\n"
+           "  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=11, color=\"#555555\", "
+           "margin=\"0.14,0.08\"];\n"
+           "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#555555\", fontcolor=\"#555555\", arrowsize=0.7];\n");
   add_border_ports(dot, level, edges);
-  for (guint i = 0; i < level->children->len; i++)
-    add_node(dot, g_ptr_array_index(level->children, i), links);
-  for (guint i = 0; edges && i < edges->len; i++)
-    add_edge(dot, level, g_ptr_array_index(edges, i));
+  for (guint i = 0; i < level->children->len; i++) add_node(dot, g_ptr_array_index(level->children, i), links);
+  for (guint i = 0; edges && i < edges->len; i++) add_edge(dot, level, g_ptr_array_index(edges, i));
   g_string_append(dot, "}\n");
   return g_string_free(dot, FALSE);
 }
@@ -176,8 +170,7 @@ GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *su
   g_autoptr(GPtrArray) shown = g_ptr_array_new(); // const Instance*
   for (guint i = netlist->instances->len; i-- > 0;) {
     const Instance *instance = g_ptr_array_index(netlist->instances, i);
-    if (instance->leaf)
-      continue;
+    if (instance->leaf) continue;
     char *picture = level_dot(netlist, instance, g_hash_table_lookup(edges, instance), links);
     const char *same = g_hash_table_lookup(by_picture, picture);
     if (same && instance->parent) {
@@ -186,7 +179,8 @@ GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *su
       continue;
     }
     g_autofree char *part = file_part(instance->path);
-    char *file = instance->parent ? g_strdup_printf("%s.%s%s", stem, part, suffix) : g_strdup_printf("%s%s", stem, suffix);
+    char *file =
+        instance->parent ? g_strdup_printf("%s.%s%s", stem, part, suffix) : g_strdup_printf("%s%s", stem, suffix);
     g_hash_table_insert(links, (gpointer)instance, file);
     g_hash_table_insert(by_picture, picture, file);
     g_ptr_array_insert(shown, 0, (gpointer)instance);
@@ -209,8 +203,7 @@ char *graph_json(const Netlist *netlist) {
   json_open(&json, '[');
   for (guint i = 0; i < netlist->instances->len; i++) {
     const Instance *level = g_ptr_array_index(netlist->instances, i);
-    if (level->leaf)
-      continue;
+    if (level->leaf) continue;
     json_open(&json, '{');
     json_member(&json, "path", level->path);
     json_member(&json, "module", level->module_name);

@@ -18,6 +18,4 @@ GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *su
 // All levels as JSON text, which the caller frees.
 char *graph_json(const Netlist *netlist);
 
-int command_graph(int argc, char **argv);
-
 #endif

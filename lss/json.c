@@ -15,8 +15,7 @@ char *json_finish(Json *json) {
 
 static void new_line(Json *json) {
   g_string_append_c(json->text, '\n');
-  for (int i = 0; i < json->depth; i++)
-    g_string_append(json->text, "  ");
+  for (int i = 0; i < json->depth; i++) g_string_append(json->text, "  ");
 }
 
 // What stands between the previous value and the next one.
@@ -25,10 +24,8 @@ static void before_value(Json *json) {
     json->after_key = false;
     return;
   }
-  if (json->depth == 0)
-    return;
-  if (!json->first)
-    g_string_append_c(json->text, ',');
+  if (json->depth == 0) return;
+  if (!json->first) g_string_append_c(json->text, ',');
   new_line(json);
   json->first = false;
 }
@@ -42,8 +39,7 @@ void json_open(Json *json, char bracket) {
 
 void json_close(Json *json, char bracket) {
   json->depth--;
-  if (!json->first)
-    new_line(json);
+  if (!json->first) new_line(json);
   g_string_append_c(json->text, bracket);
   json->first = false;
 }
@@ -98,8 +94,7 @@ void json_real(Json *json, double number) {
   for (int digits = 1; digits <= 17; digits++) {
     g_autofree char *format = g_strdup_printf("%%.%dg", digits);
     g_ascii_formatd(buffer, sizeof buffer, format, number);
-    if (g_ascii_strtod(buffer, NULL) == number)
-      break;
+    if (g_ascii_strtod(buffer, NULL) == number) break;
   }
   g_string_append(json->text, buffer);
 }

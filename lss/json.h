@@ -16,7 +16,7 @@ void json_start(Json *json);
 // Ends the document and hands over its text, which the caller frees.
 char *json_finish(Json *json);
 
-void json_open(Json *json, char bracket); // '{' or '['
+void json_open(Json *json, char bracket);  // '{' or '['
 void json_close(Json *json, char bracket); // '}' or ']'
 void json_key(Json *json, const char *key);
 void json_string(Json *json, const char *string); // NULL writes null

@@ -1,0 +1,66 @@
+// lss graph M.lss -o X.svg|X.dot|X.json: block diagrams.  Graphviz's `dot` lays the SVG pictures out.
+#include "lss/commands.h"
+#include "lss/graph.h"
+#include "lss/options.h"
+#include "lss/output.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool output_option(int argc, char **argv, int *index, gpointer data) {
+  return g_str_has_prefix(argv[*index], "-o") && option_value(argc, argv, index, "-o", data);
+}
+
+// The picture of one level through `dot`; NULL, after a line that says why, when that fails.
+static char *render_svg(const char *dot_text) {
+  g_autoptr(GError) error = NULL;
+  g_autofree char *file = NULL;
+  int handle = g_file_open_tmp("lss-graph-XXXXXX.dot", &file, &error);
+  if (handle >= 0) g_close(handle, NULL);
+  char *svg = NULL;
+  g_autofree char *complaint = NULL;
+  int status = 0;
+  char *command[] = {"dot", "-Tsvg", file, NULL};
+  if (!file || !g_file_set_contents(file, dot_text, -1, &error))
+    fprintf(stderr, "lss graph: %s\n", error->message);
+  else if (!g_spawn_sync(NULL, command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &svg, &complaint, &status, &error))
+    fprintf(stderr, "lss graph: SVG pictures need Graphviz (apt-get install graphviz): %s\n", error->message);
+  else if (!g_spawn_check_wait_status(status, &error)) {
+    fprintf(stderr, "lss graph: dot: %s: %s", error->message, complaint);
+    g_clear_pointer(&svg, g_free);
+  }
+  if (file) g_unlink(file);
+  return svg;
+}
+
+static int write_pictures(const char *command, const Netlist *netlist, const char *path, bool svg) {
+  const char *suffix = svg ? ".svg" : ".dot";
+  g_autofree char *folder = g_path_get_dirname(path);
+  g_autofree char *base = g_path_get_basename(path);
+  base[strlen(base) - strlen(suffix)] = '\0';
+  g_autoptr(GPtrArray) levels = graph_levels(netlist, base, suffix);
+  for (guint i = 0; i < levels->len; i++) {
+    const GraphLevel *level = g_ptr_array_index(levels, i);
+    g_autofree char *file = g_build_filename(folder, level->file, NULL);
+    g_autofree char *text = svg ? render_svg(level->dot) : g_strdup(level->dot);
+    if (!text || !output_write(command, file, text)) return 3;
+  }
+  return 0;
+}
+
+int command_graph(int argc, char **argv) {
+  g_auto(Options) options = {0};
+  const char *path = NULL;
+  if (!options_parse(argc, argv, &options, output_option, &path, NULL)) return 2;
+  if (!options.machine || options.rest->len || !path)
+    return usage_error(argv[0], "give a machine and a file: lss graph M.lss -o X.svg|X.dot|X.json");
+  bool svg = g_str_has_suffix(path, ".svg"), dot = g_str_has_suffix(path, ".dot"),
+       json = g_str_has_suffix(path, ".json");
+  if (!svg && !dot && !json) return usage_error(argv[0], "\"%s\" must end in .svg, .dot or .json", path);
+  g_autoptr(Netlist) netlist = compile_netlist(options.machine, &options.compile);
+  if (!netlist) return 1;
+  if (!json) return write_pictures(argv[0], netlist, path, svg);
+  g_autofree char *text = graph_json(netlist);
+  return output_write(argv[0], path, text) ? 0 : 3;
+}

@@ -1,0 +1,11 @@
+// Files that a command writes: whole or not at all.
+#ifndef LSS_OUTPUT_H
+#define LSS_OUTPUT_H
+
+#include <stdbool.h>
+
+// Writes `text` to `path` ("-" is standard output), replacing the file only when all of it is on the disk.  On failure
+// prints "lss COMMAND: ..." and returns false; the exit status is then 3.
+bool output_write(const char *command, const char *path, const char *text);
+
+#endif
