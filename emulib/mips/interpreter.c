@@ -1,0 +1,227 @@
+/* The functional interpreter: binds the bodies of bodies.h to an architectural state. */
+#include "interpreter.h"
+
+#include <string.h>
+
+#include "arithmetic.h"
+
+static void set_register(struct mips_interpreter *m, unsigned n, uint32_t value) {
+  if (n != 0) m->r[n] = value;
+}
+
+static bool aligned(struct mips_interpreter *m, uint32_t address, unsigned size) {
+  if ((address & (size - 1)) == 0) return true;
+  m->fault_address = address;
+  return false;
+}
+
+static bool read_memory(struct mips_interpreter *m, uint32_t address, unsigned size, uint32_t *value) {
+  if (m->memory.read(m->memory.user, address, size, value)) return true;
+  m->fault_address = address;
+  return false;
+}
+
+static bool write_memory(struct mips_interpreter *m, uint32_t address, unsigned size, uint32_t value) {
+  if (m->linked && (m->link_address & ~3u) == (address & ~3u)) m->linked = false;
+  if (m->memory.write(m->memory.user, address, size, value)) return true;
+  m->fault_address = address;
+  return false;
+}
+
+/* The bytes that lwl/swl (left) and lwr/swr (right) touch in the word around an address: first byte and count. */
+static void unaligned_part(const struct mips_interpreter *m, bool left, uint32_t address, uint32_t *first,
+                           unsigned *count) {
+  unsigned offset = address & 3;
+  if (left == m->big_endian) {
+    *first = address;
+    *count = 4 - offset;
+  } else {
+    *first = address & ~3u;
+    *count = offset + 1;
+  }
+}
+
+static enum mips_stop load_part(struct mips_interpreter *m, bool left, uint32_t address, uint32_t old,
+                                uint32_t *result) {
+  uint32_t first, value;
+  unsigned count;
+  unaligned_part(m, left, address, &first, &count);
+  if (!read_memory(m, first, count, &value)) return MIPS_STOP_MEMORY;
+  unsigned rest = 32 - 8 * count; /* bits of the register that stay */
+  uint32_t keep = rest == 0 ? 0 : left ? (1u << rest) - 1 : ~0u << (32 - rest);
+  *result = (old & keep) | (left ? value << rest : value);
+  return MIPS_RUNNING;
+}
+
+static enum mips_stop store_part(struct mips_interpreter *m, bool left, uint32_t address, uint32_t value) {
+  uint32_t first;
+  unsigned count;
+  unaligned_part(m, left, address, &first, &count);
+  if (left) value >>= 32 - 8 * count;
+  if (count < 4) value &= (1u << 8 * count) - 1;
+  return write_memory(m, first, count, value) ? MIPS_RUNNING : MIPS_STOP_MEMORY;
+}
+
+static enum mips_stop load(struct mips_interpreter *m, uint32_t address, unsigned size, uint32_t *value) {
+  if (!aligned(m, address, size)) return MIPS_STOP_MISALIGNED;
+  return read_memory(m, address, size, value) ? MIPS_RUNNING : MIPS_STOP_MEMORY;
+}
+
+static enum mips_stop store(struct mips_interpreter *m, uint32_t address, unsigned size, uint32_t value) {
+  if (!aligned(m, address, size)) return MIPS_STOP_MISALIGNED;
+  if (size < 4) value &= (1u << 8 * size) - 1;
+  return write_memory(m, address, size, value) ? MIPS_RUNNING : MIPS_STOP_MEMORY;
+}
+
+static enum mips_stop load_linked(struct mips_interpreter *m, uint32_t address, uint32_t *value) {
+  enum mips_stop stop = load(m, address, 4, value);
+  if (stop != MIPS_RUNNING) return stop;
+  m->linked = true;
+  m->link_address = address;
+  return MIPS_RUNNING;
+}
+
+/* done becomes 1 when the value was stored, 0 when the link had been broken. */
+static enum mips_stop store_conditional(struct mips_interpreter *m, uint32_t address, uint32_t value, uint32_t *done) {
+  bool held = m->linked && m->link_address == address;
+  enum mips_stop stop = aligned(m, address, 4) ? MIPS_RUNNING : MIPS_STOP_MISALIGNED;
+  if (held && stop == MIPS_RUNNING) stop = store(m, address, 4, value);
+  if (stop == MIPS_RUNNING) m->linked = false;
+  *done = held;
+  return stop;
+}
+
+static void annul(struct mips_interpreter *m) {
+  m->pc = m->next_pc;
+  m->next_pc += 4;
+  m->annulled = true;
+}
+
+/* When a body runs, pc and next_pc have already moved on: pc is the delay slot. */
+#define BODY(name) static void do_##name([[maybe_unused]] struct mips_interpreter *m, [[maybe_unused]] uint32_t word)
+#define RS         m->r[mips_rs(word)]
+#define RT         m->r[mips_rt(word)]
+#define SHIFT      mips_shift(word)
+#define SIGNED     mips_signed(word)
+#define UNSIGNED   mips_unsigned(word)
+#define SET_RD(v)  set_register(m, mips_rd(word), v)
+#define SET_RT(v)  set_register(m, mips_rt(word), v)
+#define SET_RA(v)  set_register(m, 31, v)
+#define HI         m->hi
+#define LO         m->lo
+#define ADDRESS    (RS + SIGNED)
+#define RETURN_ADDRESS (m->pc + 4)
+#define BRANCH(c)                                                                                                      \
+  do {                                                                                                                 \
+    if (c) m->next_pc = m->pc + (SIGNED << 2);                                                                         \
+  } while (0)
+#define LIKELY(c)                                                                                                      \
+  do {                                                                                                                 \
+    if (c)                                                                                                             \
+      m->next_pc = m->pc + (SIGNED << 2);                                                                              \
+    else                                                                                                               \
+      annul(m);                                                                                                        \
+  } while (0)
+#define JUMP_TARGET() m->next_pc = (m->pc & 0xf0000000u) | (word & 0x03ffffff) << 2
+#define JUMP_TO(a)    m->next_pc = (a)
+#define RAISE(kind)                                                                                                    \
+  do {                                                                                                                 \
+    m->stop = MIPS_STOP_##kind;                                                                                        \
+    return;                                                                                                            \
+  } while (0)
+#define TRY(action)                                                                                                    \
+  do {                                                                                                                 \
+    m->stop = (action);                                                                                                \
+    if (m->stop != MIPS_RUNNING) return;                                                                               \
+  } while (0)
+#define LOAD(size)                                                                                                     \
+  ({                                                                                                                   \
+    uint32_t v_;                                                                                                       \
+    TRY(load(m, ADDRESS, size, &v_));                                                                                  \
+    v_;                                                                                                                \
+  })
+#define STORE(size, v) TRY(store(m, ADDRESS, size, v))
+#define LOAD_LEFT(old)                                                                                                 \
+  ({                                                                                                                   \
+    uint32_t v_;                                                                                                       \
+    TRY(load_part(m, true, ADDRESS, old, &v_));                                                                        \
+    v_;                                                                                                                \
+  })
+#define LOAD_RIGHT(old)                                                                                                \
+  ({                                                                                                                   \
+    uint32_t v_;                                                                                                       \
+    TRY(load_part(m, false, ADDRESS, old, &v_));                                                                       \
+    v_;                                                                                                                \
+  })
+#define STORE_LEFT(v)  TRY(store_part(m, true, ADDRESS, v))
+#define STORE_RIGHT(v) TRY(store_part(m, false, ADDRESS, v))
+#define LINK()                                                                                                         \
+  ({                                                                                                                   \
+    uint32_t v_;                                                                                                       \
+    TRY(load_linked(m, ADDRESS, &v_));                                                                                 \
+    v_;                                                                                                                \
+  })
+#define CONDITIONAL(v)                                                                                                 \
+  ({                                                                                                                   \
+    uint32_t v_;                                                                                                       \
+    TRY(store_conditional(m, ADDRESS, v, &v_));                                                                        \
+    v_;                                                                                                                \
+  })
+
+#include "bodies.h"
+
+typedef void body_function(struct mips_interpreter *m, uint32_t word);
+#define ENTRY(name) [MIPS_##name] = do_##name,
+static body_function *const bodies[MIPS_INSTRUCTIONS] = {MIPS_EACH_INSTRUCTION(ENTRY)};
+
+void mips_interpreter_init(struct mips_interpreter *m, enum mips_set set, bool big_endian, struct mips_memory memory,
+                           uint32_t start) {
+  memset(m, 0, sizeof *m);
+  m->set = set;
+  m->big_endian = big_endian;
+  m->memory = memory;
+  m->pc = start;
+  m->next_pc = start + 4;
+}
+
+enum mips_stop mips_interpreter_step(struct mips_interpreter *m) {
+  uint32_t pc = m->pc, next_pc = m->next_pc;
+  m->annulled = false;
+  m->stop = load(m, pc, 4, &m->word);
+  if (m->stop != MIPS_RUNNING) return m->stop;
+  enum mips_instruction i = mips_find(m->set, m->word);
+  if (i == MIPS_reserved) return m->stop = MIPS_STOP_RESERVED;
+  m->pc = next_pc;
+  m->next_pc = next_pc + 4;
+  bodies[i](m, m->word);
+  if (m->stop != MIPS_RUNNING) {
+    m->pc = pc;
+    m->next_pc = next_pc;
+    return m->stop;
+  }
+  m->in_delay_slot = mips_has_delay_slot(i) && !m->annulled;
+  m->retired++;
+  return MIPS_RUNNING;
+}
+
+void mips_interpreter_resume(struct mips_interpreter *m) {
+  m->pc = m->next_pc;
+  m->next_pc += 4;
+  m->in_delay_slot = false;
+  m->stop = MIPS_RUNNING;
+  m->retired++;
+}
+
+const char *mips_stop_text(enum mips_stop stop) {
+  static const char *const text[] = {
+      [MIPS_RUNNING] = "running",
+      [MIPS_STOP_OVERFLOW] = "arithmetic overflow",
+      [MIPS_STOP_TRAP] = "trap",
+      [MIPS_STOP_BREAKPOINT] = "break",
+      [MIPS_STOP_SYSCALL] = "system call",
+      [MIPS_STOP_RESERVED] = "reserved instruction",
+      [MIPS_STOP_MISALIGNED] = "misaligned address",
+      [MIPS_STOP_MEMORY] = "nothing at that address",
+  };
+  return text[stop];
+}

@@ -1,0 +1,80 @@
+/* The MIPS instruction set as data: what an instruction word is, what it reads and writes, how it is written.
+ *
+ * Everything here comes from instructions.def through generate.py.  Plain C, tables in the header, nothing to link, so
+ * that tools and the modules of a simulator use the same decoder.  Decoding is a lookup in dense tables: the major
+ * opcode selects a second table (by function field or rt) or an instruction at once, then the fixed bits are compared.
+ */
+#ifndef EMULIB_MIPS_ISA_H
+#define EMULIB_MIPS_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mips_instructions.h" /* generated: enum mips_instruction, enum mips_set, the tables */
+
+/* Fields of an instruction word. */
+static inline unsigned mips_opcode(uint32_t word) {
+  return word >> 26;
+}
+static inline unsigned mips_rs(uint32_t word) {
+  return word >> 21 & 31;
+}
+static inline unsigned mips_rt(uint32_t word) {
+  return word >> 16 & 31;
+}
+static inline unsigned mips_rd(uint32_t word) {
+  return word >> 11 & 31;
+}
+static inline unsigned mips_shift(uint32_t word) {
+  return word >> 6 & 31;
+}
+static inline uint32_t mips_signed(uint32_t word) {
+  return (uint32_t)(int32_t)(int16_t)word;
+}
+static inline uint32_t mips_unsigned(uint32_t word) {
+  return word & 0xffff;
+}
+
+/* Target of a branch or of j/jal at address pc. */
+static inline uint32_t mips_branch_target(uint32_t pc, uint32_t word) {
+  return pc + 4 + (mips_signed(word) << 2);
+}
+static inline uint32_t mips_jump_target(uint32_t pc, uint32_t word) {
+  return ((pc + 4) & 0xf0000000u) | (word & 0x03ffffff) << 2;
+}
+
+/* The instruction that a word is in a set, or MIPS_reserved. */
+static inline enum mips_instruction mips_find(enum mips_set set, uint32_t word) {
+  const struct mips_group group = mips_groups[set][word >> 26];
+  unsigned found = mips_leaves[group.first + (word >> group.shift & group.mask)];
+  while (found != MIPS_reserved && (word & mips_info[found].mask) != mips_info[found].match)
+    found = mips_info[found].next[set];
+  return (enum mips_instruction)found;
+}
+
+/* Registers as a bit mask: 0-31 general, MIPS_HI, MIPS_LO.  Register 0 never counts. */
+enum { MIPS_HI = 32, MIPS_LO = 33, MIPS_REGISTERS = 34 };
+static inline uint64_t mips_registers(unsigned fields, uint32_t word) {
+  uint64_t registers = 0;
+  if (fields & MIPS_FIELD_rs) registers |= 1ull << mips_rs(word);
+  if (fields & MIPS_FIELD_rt) registers |= 1ull << mips_rt(word);
+  if (fields & MIPS_FIELD_rd) registers |= 1ull << mips_rd(word);
+  if (fields & MIPS_FIELD_ra) registers |= 1ull << 31;
+  if (fields & MIPS_FIELD_hi) registers |= 1ull << MIPS_HI;
+  if (fields & MIPS_FIELD_lo) registers |= 1ull << MIPS_LO;
+  return registers & ~1ull;
+}
+static inline uint64_t mips_reads(enum mips_instruction i, uint32_t word) {
+  return mips_registers(mips_info[i].reads, word);
+}
+static inline uint64_t mips_writes(enum mips_instruction i, uint32_t word) {
+  return mips_registers(mips_info[i].writes, word);
+}
+
+/* True when the instruction has a delay slot. */
+static inline bool mips_has_delay_slot(enum mips_instruction i) {
+  return mips_info[i].kind == MIPS_CLASS_branch || mips_info[i].kind == MIPS_CLASS_jump;
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* Programs for simulated processors: what an executable file puts into memory, where it starts, and how its addresses
+ * are called in its source.
+ *
+ * Two formats.  ELF: 32-bit statically linked executables of either byte order, with symbols and DWARF line
+ * tables where present.  Raw: an image behind a header of 4 version bytes, a big-endian start address and a big-endian
+ * load address, as firmware for network controllers is shipped; big-endian, without symbols.
+ *
+ * A malformed file is refused with one line that names the file, the place and what is wrong.
+ */
+#ifndef EMULIB_PROGRAM_H
+#define EMULIB_PROGRAM_H
+
+#include <glib.h>
+
+#define PROGRAM_ERROR (program_error_quark())
+GQuark program_error_quark(void);
+typedef enum {
+  PROGRAM_ERROR_FILE,   /* cannot be read */
+  PROGRAM_ERROR_FORMAT, /* malformed, or not a program for this processor */
+} ProgramError;
+
+typedef enum {
+  PROGRAM_DETECT, /* ELF when the file starts with the ELF magic, else raw */
+  PROGRAM_ELF,
+  PROGRAM_RAW,
+} ProgramFormat;
+
+/* A stretch of memory: `loaded` bytes from the file, then zeros up to `size`. */
+typedef struct {
+  guint32 address;
+  guint32 size;   /* >= 1; address + size does not wrap */
+  guint32 loaded; /* <= size */
+  const guint8 *bytes;
+  gboolean writable, executable;
+} ProgramSegment;
+
+typedef struct {
+  const char *name;
+  guint32 address, size; /* size 0 where the file does not tell */
+  gboolean function;
+} ProgramSymbol;
+
+typedef struct Program Program;
+
+/* Owns everything it returns until program_free. */
+Program *program_open(const char *path, ProgramFormat format, GError **error);
+void program_free(Program *program);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Program, program_free)
+
+const char *program_path(const Program *program);
+gboolean program_big_endian(const Program *program);
+guint32 program_entry(const Program *program);
+guint32 program_version(const Program *program); /* raw format: the 4 version bytes, else 0 */
+const ProgramSegment *program_segments(const Program *program, gsize *count); /* in ascending address order */
+const ProgramSymbol *program_symbols(const Program *program, gsize *count);   /* in ascending address order */
+
+/* The symbol that covers an address (or, where sizes are unknown, precedes it in a segment), or NULL. */
+const ProgramSymbol *program_symbol_at(const Program *program, guint32 address);
+/* The symbol of a name, or NULL. */
+const ProgramSymbol *program_symbol(const Program *program, const char *name);
+
+/* Source position of an address from DWARF; FALSE when the file has none for it.  file stays valid with the program. */
+gboolean program_line_at(Program *program, guint32 address, const char **file, int *line);
+
+/* "0x80001234 <main+0x10> main.c:12", as much of it as is known. */
+char *program_describe(Program *program, guint32 address);
+
+#endif

@@ -1,0 +1,37 @@
+/* What the format readers fill in and the queries of program.c read. */
+#ifndef EMULIB_PROGRAM_PRIVATE_H
+#define EMULIB_PROGRAM_PRIVATE_H
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+
+#include "program.h"
+
+typedef struct {
+  guint32 address;
+  int line;         /* 0 ends a sequence: nothing is known from here on */
+  const char *file; /* owned by libdw */
+} ProgramLine;
+
+struct Program {
+  char *path;
+  guint8 *file; /* the whole file; segments point into it */
+  gsize file_size;
+  gboolean big_endian;
+  guint32 entry, version;
+  GArray *segments; /* ProgramSegment */
+  GArray *symbols;  /* ProgramSymbol; names point into the file through libelf */
+  GArray *lines;    /* ProgramLine, made on the first question, else NULL */
+  Elf *elf;
+  Dwarf *dwarf;
+};
+
+/* Each reads program->file. */
+gboolean program_read_elf(Program *program, GError **error);
+gboolean program_read_raw(Program *program, GError **error);
+void program_read_lines(Program *program);
+
+/* Sets a FORMAT error "path: text". */
+gboolean program_refuse(const Program *program, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+#endif
