@@ -1,0 +1,94 @@
+"""lss fmt: formatting changes layout only, does so once, and --check tells whether it would."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(
+    p for folder in ("modules", "examples", "tests/lang/lib", "tests/lang/good", "tests/lang/bad", "tests/bench")
+    for p in (ROOT / folder).rglob("*.lss")
+)
+
+UGLY = """
+
+parameter cpus=2:int;  // how many
+
+clock   c  = 88   MHz;
+for(i=0;i<cpus;i=i+1){
+
+  p[i].out->c.in;   // one lane
+  a.out[ * ]->b.in[ i+1.. ];
+
+}
+instance t : tuned { rate=1 Gb/s; shift = -1 ;
+list = [1,
+2]; };
+
+
+"""
+
+PRETTY = """parameter cpus = 2 : int; // how many
+
+clock c = 88 MHz;
+for (i = 0; i < cpus; i = i + 1) {
+  p[i].out -> c.in; // one lane
+  a.out[*] -> b.in[i + 1..];
+}
+instance t : tuned { rate = 1 Gb/s; shift = -1;
+  list = [1,
+    2]; };
+"""
+
+
+def squeezed(text: str) -> str:
+    """The text without any white space: what formatting must not change."""
+    return re.sub(r"\s+", "", text)
+
+
+def read(path: Path) -> str:
+    return path.read_text(errors="surrogateescape")
+
+
+def test_example(lss, tmp_path):
+    file = tmp_path / "ugly.lss"
+    file.write_text(UGLY)
+    assert lss("fmt", "--check", file, ok=False).out == f"{file}\n"
+    assert file.read_text() == UGLY, "--check must not write"
+    lss("fmt", file)
+    assert file.read_text() == PRETTY
+    assert lss("fmt", "--check", file).out == ""
+
+
+def test_all_sources_survive(lss, tmp_path):
+    """Every netlist of the tree, good and bad: only white space changes, and a second time nothing does."""
+    assert FILES
+    copies = []
+    for number, path in enumerate(FILES):
+        if b"\0" in path.read_bytes():
+            continue  # text ends at a NUL byte
+        copy = tmp_path / f"{number}.lss"
+        copy.write_bytes(path.read_bytes())
+        copies.append((path, copy))
+    lss("fmt", *[copy for _, copy in copies])
+    once = [read(copy) for _, copy in copies]
+    for (path, _), text in zip(copies, once):
+        assert squeezed(text) == squeezed(read(path)), path
+    lss("fmt", *[copy for _, copy in copies])
+    for (path, copy), text in zip(copies, once):
+        assert read(copy) == text, f"{path}: the second formatting changed something"
+
+
+def test_failures_are_one_line(lss, tmp_path):
+    missing = lss("fmt", tmp_path / "nothing.lss", ok=False)
+    assert missing.status == 3 and missing.err.count("\n") == 1 and "nothing.lss" in missing.err
+    assert lss("fmt", ok=False).status == 2
+    assert lss("fmt", "--chekc", ok=False).status == 2
+
+
+@pytest.mark.parametrize("folder", ["modules", "examples"])
+def test_library_is_formatted(lss, folder):
+    """The tree itself is in canonical layout: `lss fmt` on the named files repairs it."""
+    files = sorted((ROOT / folder).rglob("*.lss"))
+    assert files and lss("fmt", "--check", *files, ok=None).out == ""

@@ -1,0 +1,80 @@
+"""lss graph and lss export: what they say about a small machine with two equal levels below the top."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+from test_fmt import ROOT
+
+LIB = ROOT / "tests/lang/lib"
+MACHINE = """
+module pair {                       /** Two registers in a row. Nothing more. */
+  inport  in  : 'a;
+  outport out : 'a;
+  instance first  : relay;
+  instance second : relay { depth = 2; };
+  in -> first.in;
+  first.out -> second.in;
+  second.out -> out;
+}
+clock slow = 1 MHz;
+clock fast = 100 MHz;
+instance numbers[2] : producer on fast;
+instance row[2] : pair on fast;
+instance all : consumer on fast;
+for (i = 0; i < 2; i = i + 1) {
+  numbers[i].out -> row[i].in;
+  row[i].out -> all.in;
+}
+"""
+
+
+def make(lss, tmp_path, *words):
+    machine = tmp_path / "machine.lss"
+    machine.write_text(MACHINE)
+    return lss(words[0], machine, "-I", LIB, *words[1:])
+
+
+def test_json_levels(lss, tmp_path):
+    make(lss, tmp_path, "graph", "-o", "x.json")
+    levels = {level["path"]: level for level in json.loads((tmp_path / "x.json").read_text())}
+    assert set(levels) == {"", "row[0]", "row[1]"}
+    top = levels[""]
+    assert [node["name"] for node in top["nodes"]] == ["numbers[0]", "numbers[1]", "row[0]", "row[1]", "all"]
+    assert {"from": "row[1]", "from_port": "out", "to": "all", "to_port": "in", "lanes": 1} in top["edges"]
+    inner = levels["row[0]"]["edges"]
+    assert {"from": None, "from_port": "in", "to": "first", "to_port": "in", "lanes": 1} in inner
+
+
+def test_equal_levels_share_a_picture(lss, tmp_path):
+    make(lss, tmp_path, "graph", "-o", "x.dot")
+    assert sorted(p.name for p in tmp_path.glob("*.dot")) == ["x.dot", "x.row-1.dot"]
+    assert 'URL="x.row-1.dot"' in (tmp_path / "x.dot").read_text()
+    assert 'URL="x.dot"' in (tmp_path / "x.row-1.dot").read_text()
+
+
+def test_svg_links_levels(lss, tmp_path):
+    make(lss, tmp_path, "graph", "-o", "x.svg")
+    links = set()
+    for element in ElementTree.parse(tmp_path / "x.svg").iter():
+        links |= {value for key, value in element.attrib.items() if key.endswith("href")}
+    assert "x.row-1.svg" in links and (tmp_path / "x.row-1.svg").exists()
+
+
+def test_export(lss, tmp_path):
+    make(lss, tmp_path, "export", "-o", "x.json")
+    netlist = json.loads((tmp_path / "x.json").read_text())
+    instances = {instance["path"]: instance for instance in netlist["instances"]}
+    depth = instances["row[1].second"]["parameters"][0]
+    assert (depth["name"], depth["type"], depth["value"]) == ("depth", "int", 2)
+    assert {c["name"]: c["hertz_numerator"] for c in netlist["clocks"]} == {"slow": 10**6, "fast": 10**8}
+    assert {"from": "row[1].second.out", "from_lane": 0, "to": "all.in", "to_lane": 1, "type": "uint32"} in netlist["connections"]
+    assert instances["all"]["ports"][0]["width"] == 2
+
+
+def test_wrong_command_lines(lss, tmp_path):
+    machine = tmp_path / "machine.lss"
+    machine.write_text(MACHINE)
+    assert lss("graph", machine, "-o", "x.png", ok=False).status == 2
+    assert lss("graph", machine, ok=False).status == 2
+    full = lss("graph", machine, "-I", LIB, "-o", "/dev/full/x.dot", ok=False)
+    assert full.status == 3 and full.err.count("\n") == 1
