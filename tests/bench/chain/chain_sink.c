@@ -1,0 +1,12 @@
+// chain_sink.c: accepts in pseudo-random cycles and keeps a checksum; see chain_sink.lss.
+#include "chain_source.h"
+
+phase_start() { accept(in, chain_offers(self->noise)); }
+
+phase_end() {
+  if (transferred(in)) {
+    self->items++;
+    self->checksum = self->checksum * 31 + data(in);
+  }
+  self->noise = chain_noise(self->noise);
+}
