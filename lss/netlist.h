@@ -185,6 +185,7 @@ typedef struct {
   int lane;           // of an indexed handler, else -1
   GArray *reads;      // of Signal, expanded, without duplicates
   GArray *writes;     // of Signal
+  GArray *declared_reads, *declared_writes; // of Signal with lane -1: what the declaration names, whatever it expands to
   Port *domain_port;  // crossings: the port whose domain this function belongs to; else NULL
   Clock *clock;       // the domain it runs in
   Instance *instance;
