@@ -31,6 +31,10 @@ $(BENCH_OUT)/%_linux.elf: $(BENCH_OUT)/obj/start_linux.mips.o $(BENCH_OUT)/obj/%
 $(BENCH_OUT)/%.elf: $(BENCH_PROGRAM)/link.ld $(BENCH_OUT)/obj/start.mips.o $(BENCH_OUT)/obj/%.mips.o
 	@$(LD_LLD) -T $^ -o $@
 
+# Kept, or make would build them anew each time.
+.SECONDARY: $(BENCH_OUT)/obj/start.mips.o $(BENCH_OUT)/obj/start_linux.mips.o $(BENCH_OUT)/obj/integer.mips.o \
+  $(BENCH_OUT)/obj/integer_5_passes.mips.o
+
 BENCH_CHAIN := tests/bench/chain
 $(BENCH_OUT)/chain_systemc: $(BENCH_CHAIN)/chain_systemc.cpp $(BENCH_CHAIN)/chain_source.h | $(DEPS_BENCH)
 	@mkdir -p $(@D)
@@ -39,8 +43,8 @@ $(BENCH_OUT)/chain_systemc: $(BENCH_CHAIN)/chain_systemc.cpp $(BENCH_CHAIN)/chai
 define bench_verilator
 $(BENCH_OUT)/chain_verilator_$(1): $(BENCH_CHAIN)/chain.v $(BENCH_CHAIN)/verilator_main.cpp | $(DEPS_BENCH)
 	@mkdir -p $(BENCH_OUT)/verilator_$(1)
-	@verilator --cc --exe --build -O3 --x-assign fast --x-initial fast --noassert -Wno-fatal -Wno-UNOPTFLAT -GRIPPLE=$(2) \
-	  --Mdir $(BENCH_OUT)/verilator_$(1) -CFLAGS -O3 -o chain $(abspath $(BENCH_CHAIN)/chain.v) \
+	@MAKEFLAGS= MFLAGS= verilator --cc --exe --build -O3 --x-assign fast --x-initial fast --noassert -Wno-fatal -Wno-UNOPTFLAT -GRIPPLE=$(2) \
+	  --Mdir $(BENCH_OUT)/verilator_$(1) -MAKEFLAGS 'OPT_FAST=-O3 OPT_GLOBAL=-O3' -o chain $(abspath $(BENCH_CHAIN)/chain.v) \
 	  $(abspath $(BENCH_CHAIN)/verilator_main.cpp) >$(BENCH_OUT)/verilator_$(1).log 2>&1 \
 	  || { tail -20 $(BENCH_OUT)/verilator_$(1).log >&2; exit 1; }
 	@cp $(BENCH_OUT)/verilator_$(1)/chain $$@
