@@ -1,0 +1,10 @@
+// What the userpoints of a register bank may use; see register_bank.lss.
+#ifndef REGISTER_BANK_H
+#define REGISTER_BANK_H
+
+#include <stdint.h>
+
+// The stored value of the register at `offset`, inside read_value and write_value.
+#define reg(offset) (((const uint32_t *)(uintptr_t)file)[(offset) / 4])
+
+#endif
