@@ -104,8 +104,9 @@ all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firm
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
 
 run: all $(VENV_READY) $(DEPS_BASE)  ## the main job: frames through the modelled NIC; writes build/report/index.html
-	@$(PYTHON) -m harness run --build $(BUILD) $(RUNFLAGS)
+	@$(PYTHON) -m harness run $(STUDY) --build $(BUILD) $(RUNFLAGS)
 
+STUDY ?= examples/tigon2/study.toml
 PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) $(PYTESTFLAGS)
 test: all $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
 	@$(PYTEST) -m "not soak" $(or $(T),tests)

@@ -1,0 +1,105 @@
+"""Command line of the harness: python -m harness COMMAND; each command says what it does with --help."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from harness import capture, check, packets, study, theory, traffic
+from harness.progress import Progress
+
+COMPLAINTS = (capture.CaptureError, packets.PacketFileError, study.StudyError, traffic.TrafficError)
+
+
+def _traffic(options: argparse.Namespace) -> int:
+    files = traffic.generate(options.out, options.payload, options.frames, options.ratio, options.seed)
+    for path in files.send, files.receive, files.descriptors:
+        if path:
+            print(path)
+    return 0
+
+
+def _capture(options: argparse.Namespace) -> int:
+    print(f"{options.out}: {capture.capture(options.out)} frames")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    verdict = check.check_files(options.expected, options.found)
+    for line in verdict.wrong:
+        print(line)
+    print(
+        f"{verdict.frames_in} in, {verdict.frames_out} out; {verdict.missing} missing ({options.drops} allowed), "
+        f"{verdict.duplicated} duplicated, {verdict.reordered} reordered, {verdict.damaged} damaged"
+    )
+    return 0 if verdict.ok(options.drops) else 1
+
+
+def _theory(options: argparse.Namespace) -> int:
+    print(f"{'payload, B':>10} {'frames/s':>12} {'Mb/s':>9}")
+    for payload in options.payload:
+        frames, rate = (f(payload, options.rate) for f in (theory.frames_per_second, theory.payload_rate))
+        print(f"{payload:>10} {frames:>12,.0f} {rate / 1e6:>9,.1f}")
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    # Imported here: plotting takes a second to load, and the other commands do without it.
+    from harness import mainjob, measure, report, sweep, table
+
+    progress = Progress()
+    try:
+        outcome = mainjob.run(study.load(options.study, options.build), options.build, progress)
+    except (measure.MeasureError, sweep.RunError) as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+    table.show(outcome, progress)
+    progress.say(f"report: {report.write(outcome, options.build)}")
+    return 0
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m harness", description="Traffic, captures, checks and reports.")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    one = commands.add_parser("traffic", help="generate UDP traffic as packet files and a descriptor trace")
+    one.add_argument("--payload", default="1472", help="bytes: a size, a range 18-1472, or a mix 18:7,576:4,1472:1")
+    one.add_argument("--frames", type=int, default=500, help="frames of both directions together")
+    one.add_argument("--ratio", default="1:1", help="sends:receives; 1:0 sends only, 0:1 receives only")
+    one.add_argument("--seed", type=int, default=1)
+    one.add_argument("--out", type=Path, required=True, help="folder for send.pcap, receive.pcap, descriptors.txt")
+    one.set_defaults(call=_traffic)
+
+    one = commands.add_parser("capture", help="capture real UDP traffic on a veth pair (needs root)")
+    one.add_argument("out", type=Path)
+    one.set_defaults(call=_capture)
+
+    one = commands.add_parser("check", help="compare what came out with what went in")
+    one.add_argument("expected", type=Path)
+    one.add_argument("found", type=Path)
+    one.add_argument("--drops", type=int, default=0, help="frames that hardware counted as dropped")
+    one.set_defaults(call=_check)
+
+    one = commands.add_parser("theory", help="the most that a link carries")
+    one.add_argument("payload", type=int, nargs="+")
+    one.add_argument("--rate", type=float, default=theory.GIGABIT, help="bit/s")
+    one.set_defaults(call=_theory)
+
+    one = commands.add_parser("run", help="build a study's machines, run them, check every frame, write the report")
+    one.add_argument("study", type=Path)
+    one.add_argument("--build", type=Path, default=Path("build"))
+    one.set_defaults(call=_run)
+    return parser
+
+
+def main() -> int:
+    options = arguments().parse_args()
+    try:
+        return options.call(options)
+    except COMPLAINTS as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

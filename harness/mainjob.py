@@ -1,0 +1,165 @@
+"""The main job: builds a study's machines, plays a real capture through them, sweeps payload sizes, checks every frame.
+
+A machine driven from here has the top-level run-time parameters of docs/traces.md.  Each run is checked twice: by the
+machine's own checker, whose complaint ends the run, and by harness.check on the files that came out.
+"""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import check, measure, theory, traffic
+from harness.progress import Progress
+from harness.study import Direction, Series, Study
+from harness.sweep import Job, Result, RunError, sweep
+
+DROPS = "frames_dropped"  # the statistic under which hardware counts the frames it had to drop
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row of the table: a payload size of one series in one direction."""
+
+    series: str
+    direction: str
+    payload: int
+    ratio: str
+    rate: float  # UDP payload, bit/s
+    maximum: float  # theoretical, bit/s
+    frames: int
+    drops: int
+    cycles_per_second: float
+    result: Result
+
+    @property
+    def fraction(self) -> float:
+        return self.rate / self.maximum
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """How the capture came out."""
+
+    series: str
+    frames_in: int
+    frames_out: int
+    drops: int
+    result: Result
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that a report needs."""
+
+    study: Study
+    replays: list[Replayed]
+    points: list[Point]
+
+
+def lss(build: Path, *words: str | Path) -> None:
+    """Runs the compiler; its own diagnostics go to the user as they are."""
+    command = [str(build / "bin" / "lss"), *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RunError(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}".rstrip())
+
+
+def build_simulator(study: Study, series: Series, build: Path) -> Path:
+    """The simulator of one series, built where `lss build` keeps its cache."""
+    simulator = build / "sim" / f"{study.machine.stem}-{series.name.replace(' ', '-')}"
+    simulator.parent.mkdir(parents=True, exist_ok=True)
+    defines = [word for define in series.defines for word in ("-D", define)]
+    lss(build, "build", study.machine, "-o", simulator, *defines)
+    return simulator
+
+
+def job(name: str, simulator: Path, study: Study, send: Path | None, receive: Path | None, words: list[str]) -> Job:
+    """A simulation that plays these packet files and records what comes out."""
+    inputs = [("--send", send), ("--receive", receive), ("--firmware", study.firmware)]
+    outputs = [("--sent", "sent.pcap" if send else None), ("--received", "received.pcap" if receive else None)]
+    return Job(
+        name,
+        simulator,
+        tuple(words),
+        tuple((option, path) for option, path in inputs if path),
+        tuple((option, path) for option, path in outputs if path),
+    )
+
+
+def verify(result: Result) -> tuple[int, int, int]:
+    """Checks the files of a run; returns frames in, frames out and drops, or fails with what is wrong."""
+    drops = int(result.total(DROPS))
+    frames_in = frames_out = missing = 0
+    given = dict(result.job.inputs)
+    for came, went, side in ("--send", "--sent", "sent"), ("--receive", "--received", "received"):
+        verdict = check.check_files(given.get(came), result.output(went))
+        frames_in, frames_out, missing = (
+            frames_in + verdict.frames_in, frames_out + verdict.frames_out, missing + verdict.missing
+        )  # fmt: skip
+        if verdict.wrong:
+            raise RunError(f"{result.job.name}: {side} frames are wrong:\n  " + "\n  ".join(verdict.wrong))
+    if missing != drops:
+        raise RunError(f"{result.job.name}: {missing} frames are missing, the hardware counted {drops} drops")
+    return frames_in, frames_out, drops
+
+
+def cycles_per_second(result: Result) -> float:
+    """How fast the simulator ran: ticks of the fastest clock per second of the host."""
+    manifest = result.stats.get("manifest", {})
+    return manifest.get("cycles", 0) / result.seconds if result.seconds else 0.0
+
+
+def _sweep_jobs(
+    study: Study, simulators: dict[str, Path], build: Path
+) -> list[tuple[Series, Direction, int, str, Job]]:
+    rows = []
+    for series in study.series:
+        for direction in study.directions:
+            if direction.name not in series.directions:
+                continue
+            for payload in study.payloads:
+                for ratio in direction.ratios:
+                    folder = build / "traffic" / f"{payload}-{ratio.replace(':', 'to')}-{study.frames}"
+                    files = traffic.generate(folder, str(payload), study.frames, ratio)
+                    sends, receives = traffic.parse_ratio(ratio)
+                    words = ["--ratio_send", str(sends), "--ratio_receive", str(receives)]
+                    name = f"{series.name}, {direction.name}, {payload} B, {ratio}"
+                    one = job(name, simulators[series.name], study, files.send, files.receive, words)
+                    rows.append((series, direction, payload, ratio, one))
+    return rows
+
+
+def run(study: Study, build: Path, progress: Progress) -> Outcome:
+    """Does the whole job; raises RunError at the first thing that is not right."""
+    store = build / "run"
+    simulators = {}
+    for series in study.series:
+        with progress.step(f"building the simulator: {series.name}"):
+            simulators[series.name] = build_simulator(study, series, build)
+
+    send, receive = measure.split(study.replay.capture, study.replay.host, build / "traffic" / "capture")
+    jobs = [job(f"capture, {name}", simulator, study, send, receive, []) for name, simulator in simulators.items()]
+    with progress.step("generating traffic"):
+        rows = _sweep_jobs(study, simulators, build)
+
+    def words(result: Result) -> str:
+        frames_in, frames_out, drops = verify(result)
+        return f"{frames_out} of {frames_in} frames, {drops} dropped, {result.seconds:.1f} s"
+
+    results = sweep([*jobs, *(row[-1] for row in rows)], store, progress, words)
+    replays = [
+        Replayed(name, *verify(result), result) for name, result in zip(simulators, results[: len(jobs)], strict=True)
+    ]
+    best: dict[tuple[str, str, int], Point] = {}
+    for (series, direction, payload, ratio, _), result in zip(rows, results[len(jobs) :], strict=True):
+        measured = measure.throughput_of_files(result.output("--sent"), result.output("--received"), study.warmup)
+        _, frames_out, drops = verify(result)
+        point = Point(
+            series.name, direction.name, payload, ratio, measured.payload_rate,
+            direction.ways * theory.payload_rate(payload, study.link_rate),
+            frames_out, drops, cycles_per_second(result), result,
+        )  # fmt: skip
+        place = series.name, direction.name, payload
+        if place not in best or point.rate > best[place].rate:
+            best[place] = point
+    return Outcome(study, replays, list(best.values()))

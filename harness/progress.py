@@ -1,0 +1,62 @@
+"""Says what is going on: a live bar on a terminal, plain lines everywhere else."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+
+class Task:
+    """A piece of work of known length."""
+
+    def __init__(self, progress: "Progress", title: str, total: int) -> None:
+        self.progress, self.title, self.total, self.done = progress, title, total, 0
+        self.bar: Bar | None = None
+        self.row = None
+
+    def step(self, words: str) -> None:
+        """One part is done; words say which and how it came out."""
+        self.done += 1
+        if self.bar is not None:
+            self.bar.console.print(f"  {words}", highlight=False, markup=False)
+            self.bar.update(self.row, completed=self.done)
+        else:
+            self.progress.say(f"  [{self.done:>{len(str(self.total))}}/{self.total}] {words}")
+
+
+class Progress:
+    """Where progress goes; `console` is standard output unless a test gives another."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(highlight=False, soft_wrap=True)
+
+    def say(self, words: str) -> None:
+        """A line that stays."""
+        self.console.print(words, markup=False)
+
+    @contextlib.contextmanager
+    def task(self, title: str, total: int) -> Iterator[Task]:
+        """Work of `total` steps; ends with a line saying how long it took."""
+        task, began = Task(self, title, total), time.monotonic()
+        if self.console.is_terminal:
+            columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+            with Bar(*columns, console=self.console, transient=True) as task.bar:
+                task.row = task.bar.add_task(title, total=total)
+                yield task
+        else:
+            yield task
+        self.say(f"{title}: {task.done} in {time.monotonic() - began:.1f} s")
+
+    @contextlib.contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """Work of unknown length; ends with a line saying how long it took."""
+        began = time.monotonic()
+        if self.console.is_terminal:
+            with self.console.status(title):
+                yield
+        else:
+            yield
+        self.say(f"{title}: {time.monotonic() - began:.1f} s")

@@ -1,0 +1,202 @@
+"""The report of the main job: build/report/index.html, one file that shows everything and links to the packet files.
+
+The page's frame is report.html; this file fills it.  Pictures are put into the page itself, so it can be sent around.
+"""
+
+import html
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from string import Template
+
+from harness import plot
+from harness.mainjob import Outcome, Point, lss
+from harness.sweep import RunError
+
+TEMPLATE = Path(__file__).with_name("report.html")
+
+
+def _inline(svg: Path, label: str, prefix: str) -> str:
+    """An SVG file as an element of the page: no XML prologue, a spoken label, ids that cannot clash with others."""
+    text = svg.read_text()
+    text = text[text.index("<svg") :]
+    names = set(re.findall(r'\bid="([^"]+)"', text))
+    for name in sorted(names, key=len, reverse=True):
+        quoted = re.escape(name)
+        text = re.sub(rf'(\bid="|href="#|url\(#){quoted}(?=["\)])', rf"\g<1>{prefix}{name}", text)
+    return re.sub("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', text, count=1)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, words: int = 1) -> str:
+    """An HTML table; cells are HTML already, the first `words` columns are text rather than numbers."""
+
+    def cells(tag: str, row: Sequence[str]) -> str:
+        kinds = [' class="word"' if index < words else "" for index in range(len(row))]
+        scope = ' scope="col"' if tag == "th" else ""
+        return "".join(f"<{tag}{scope}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
+
+    body = "\n".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    return (
+        f"<table><caption>{html.escape(caption)}</caption>\n"
+        f"<thead><tr>{cells('th', head)}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
+    )
+
+
+def _plots(outcome: Outcome, out: Path) -> str:
+    figures = []
+    for direction in outcome.study.directions:
+        points = [point for point in outcome.points if point.direction == direction.name]
+        if not points:
+            continue
+        lines = []
+        for name in dict.fromkeys(point.series for point in points):
+            own = sorted((p for p in points if p.series == name), key=lambda p: p.payload)
+            lines.append(plot.Line(f"modelled, {name}", [p.payload for p in own], [p.rate for p in own]))
+        published = [p for p in outcome.study.published if p.direction == direction.name]
+        maximum = {p.payload: p.maximum for p in points}
+        marks = [
+            plot.Mark(p.label, p.payload, p.fraction * maximum[p.payload]) for p in published if p.payload in maximum
+        ]
+        file = out / f"throughput-{direction.name.replace(' ', '-')}"
+        title = direction.name.capitalize()
+        plot.throughput(title, lines, marks, direction.ways, outcome.study.link_rate, file)
+        label = f"Throughput over payload size, {direction.name}; the table below has the same figures"
+        picture = _inline(file.with_suffix(".svg"), label, f"p{len(figures)}-")
+        figures.append(f"<figure>{picture}</figure>")
+    return "\n".join(figures)
+
+
+def _row(point: Point) -> list[str]:
+    percent = 100 * point.fraction
+    bar = f'<span class="bar" aria-hidden="true"><i style="width:{min(percent, 100):.0f}%"></i></span>'
+    return [
+        html.escape(point.series), html.escape(point.direction), f"{point.payload}", point.ratio,
+        f"{point.rate / 1e6:,.1f}", f"{bar}<span class=\"figure\">{percent:.1f} %</span>", f"{point.frames:,}", f"{point.drops:,}",
+        f"{point.cycles_per_second / 1e6:.2f} M",
+    ]  # fmt: skip
+
+
+HEAD = [
+    "Machine", "Traffic", "Payload, B", "Send : receive", "Mb/s", "of the maximum", "Frames", "Drops",
+    "Cycles/s",
+]  # fmt: skip
+
+
+def _published(outcome: Outcome) -> str:
+    rows = []
+    for figure in outcome.study.published:
+        for point in outcome.points:
+            if (point.payload, point.direction) == (figure.payload, figure.direction):
+                rows.append([
+                    html.escape(figure.label), html.escape(point.series), f"{figure.payload}",
+                    f"{100 * figure.fraction:.0f} %", f"{100 * point.fraction:.1f} %",
+                    f"{100 * (point.fraction - figure.fraction):+.1f}",
+                ])  # fmt: skip
+    if not rows:
+        return ""
+    head = ["Published figure", "Modelled", "Payload, B", "Published", "Measured here", "Difference, points"]
+    caption = "No parameter of the model was fitted to these figures; the firmware is our own."
+    return f'<h2 id="published">Beside the literature</h2>\n<div class="wide">{table(head, rows, caption, 2)}</div>'
+
+
+def _cards(outcome: Outcome) -> str:
+    cards = []
+    for direction in outcome.study.directions:
+        points = [point for point in outcome.points if point.direction == direction.name]
+        if points:
+            top = max(points, key=lambda point: point.payload)
+            words = f"of the theoretical maximum, {direction.name}, {top.payload}-byte payload"
+            cards.append((f"{100 * top.fraction:.0f} %", words))
+    frames = sum(p.frames for p in outcome.points) + sum(r.frames_out for r in outcome.replays)
+    drops = sum(p.drops for p in outcome.points) + sum(r.drops for r in outcome.replays)
+    cards.append((f"{frames:,}", "frames came out, every one compared byte for byte"))
+    cards.append((f"{drops:,}", "frames dropped by the modelled hardware"))
+    speeds = sorted(p.cycles_per_second for p in outcome.points if p.cycles_per_second)
+    if speeds:
+        cards.append((f"{speeds[len(speeds) // 2] / 1e6:.1f} M", "simulated clock cycles per second, median"))
+    return "\n".join(f"<li><b>{big}</b><span>{html.escape(small)}</span></li>" for big, small in cards)
+
+
+def _diagram(outcome: Outcome, build: Path, out: Path) -> tuple[str, str]:
+    """The block diagram of the first series, and links to the pictures of inner levels."""
+    folder = out / "diagram"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    top = folder / "machine.svg"
+    defines = [word for define in outcome.study.series[0].defines for word in ("-D", define)]
+    lss(build, "graph", outcome.study.machine, "-o", top, *defines)
+    inner = sorted(path for path in folder.glob("*.svg") if path != top)
+    links = ", ".join(f'<a href="diagram/{path.name}">{html.escape(path.stem)}</a>' for path in inner[:40])
+    picture = _inline(top, "Block diagram of the machine", "d-")
+    # Links of the picture lead to its neighbours, which lie one folder down from the page.
+    picture = re.sub(r'(href=")(?![#/]|[a-z]+:)', r"\1diagram/", picture)
+    return picture, f"Inside: {links}." if links else ""
+
+
+def _results(outcome: Outcome) -> dict:
+    return {
+        "title": outcome.study.title,
+        "points": [
+            {
+                "series": p.series, "direction": p.direction, "payload_bytes": p.payload, "ratio": p.ratio,
+                "payload_bits_per_second": round(p.rate), "fraction_of_maximum": round(p.fraction, 4),
+                "frames": p.frames, "drops": p.drops, "simulated_cycles_per_second": round(p.cycles_per_second),
+            }
+            for p in outcome.points
+        ],
+        "replays": [
+            {"series": r.series, "frames_in": r.frames_in, "frames_out": r.frames_out, "drops": r.drops}
+            for r in outcome.replays
+        ],
+    }  # fmt: skip
+
+
+def write(outcome: Outcome, build: Path) -> Path:
+    """Writes the report and returns its page."""
+    out = build / "report"
+    out.mkdir(parents=True, exist_ok=True)
+    links = []
+    for replayed in outcome.replays:
+        for option, side in ("--sent", "sent"), ("--received", "received"):
+            if file := replayed.result.output(option):
+                name = f"capture-{replayed.series.replace(' ', '-')}-{side}.pcap"
+                shutil.copyfile(file, out / name)
+                links.append((name, f"what the NIC {side}, {replayed.series}"))
+    (out / "results.json").write_text(json.dumps(_results(outcome), indent=1) + "\n")
+    first = outcome.points[0].result if outcome.points else outcome.replays[0].result
+    manifest = json.dumps(first.stats.get("manifest", {}), indent=1)
+    (out / "manifest.json").write_text(manifest + "\n")
+    links.append(("manifest.json", "manifest"))
+    try:
+        diagram, diagram_links = _diagram(outcome, build, out)
+    except RunError as error:
+        diagram, diagram_links = "", f"The picture could not be drawn: {html.escape(str(error).splitlines()[0])}"
+    replays = [
+        [
+            html.escape(r.series), f"{r.frames_in}", f"{r.frames_out}", f"{r.drops}",
+            " ".join(f'<a href="{name}">{html.escape(words.split(",")[0])}</a>' for name, words in links
+                     if f"-{r.series.replace(' ', '-')}-" in name),
+        ]
+        for r in outcome.replays
+    ]  # fmt: skip
+    page = Template(TEMPLATE.read_text()).substitute(
+        title=html.escape(outcome.study.title),
+        about=html.escape(" ".join(outcome.study.about.split())),
+        cards=_cards(outcome),
+        plots=_plots(outcome, out),
+        table=table(HEAD, map(_row, outcome.points), "Best ratio of each payload size, where several were run.", 2),
+        published=_published(outcome),
+        capture_about=html.escape(outcome.study.replay.about),
+        replays=table(["Machine", "Frames in", "Frames out", "Drops", "Files"], replays, "Frames of both directions."),
+        diagram=diagram,
+        diagram_links=diagram_links,
+        command=html.escape(shlex.join(first.job.command())),
+        manifest=html.escape(manifest),
+        links="".join(f', <a href="{name}">{html.escape(words)}</a>' for name, words in links),
+    )
+    index = out / "index.html"
+    index.write_text(page)
+    return index

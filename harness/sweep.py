@@ -1,0 +1,148 @@
+"""Runs many simulations on all cores and keeps their results under a key of everything that determines them.
+
+A simulator is deterministic, so a run with the same simulator, files and options need not be made twice: results lie
+in store/<key>/ and an interrupted sweep goes on where it was.  A run works in a directory of its own that is renamed
+into place when it succeeded; one that failed stays under its key with ".failed" appended, to be looked at.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from harness.progress import Progress
+
+
+class RunError(Exception):
+    """A simulation that failed; the text is a few lines for the user, the first of which names the run."""
+
+
+@cache
+def _digest_at(path: Path, modified: int, size: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's content."""
+    status = path.stat()
+    return _digest_at(path, status.st_mtime_ns, status.st_size)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One simulation.  `inputs` and `outputs` map an option of the simulator to a file; the rest is plain words."""
+
+    name: str
+    simulator: Path
+    words: tuple[str, ...] = ()
+    inputs: tuple[tuple[str, Path], ...] = ()
+    outputs: tuple[tuple[str, str], ...] = ()
+    timeout: float = 600
+
+    def key(self) -> str:
+        """Names the result: a hash of the simulator, its options and the content of its input files."""
+        parts = [digest(self.simulator), self.words, [(o, digest(p)) for o, p in self.inputs], self.outputs]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
+
+    def command(self) -> list[str]:
+        """What to run, in a directory that receives the outputs."""
+        files = [word for option, path in self.inputs for word in (option, str(path.resolve()))]
+        outputs = [word for option, name in self.outputs for word in (option, name)]
+        return [str(self.simulator.resolve()), *self.words, *files, *outputs, "--stats", "stats.json"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished run: where its files lie, what it wrote, and how long the host took."""
+
+    job: Job
+    directory: Path
+    stats: dict = field(repr=False)
+    seconds: float
+    reused: bool
+
+    def output(self, option: str) -> Path | None:
+        """The file written for an option, if the job asked for one."""
+        return next((self.directory / name for known, name in self.job.outputs if known == option), None)
+
+    def statistic(self, path: str, name: str) -> float | None:
+        """One statistic, or None where this machine has no such thing."""
+        for entry in self.stats.get("statistics", []):
+            if entry["path"] == path and entry["name"] == name:
+                return entry["value"]
+        return None
+
+    def total(self, name: str) -> float:
+        """The sum of all statistics of this name, whoever counted them."""
+        return sum(entry["value"] for entry in self.stats.get("statistics", []) if entry["name"] == name)
+
+
+def _stored(job: Job, directory: Path) -> Result | None:
+    try:
+        seconds = json.loads((directory / "run.json").read_text())["seconds"]
+        return Result(job, directory, json.loads((directory / "stats.json").read_text()), seconds, True)
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def run(job: Job, store: Path) -> Result:
+    """Runs one job, or finds that it was run before."""
+    directory = store / job.key()
+    if known := _stored(job, directory):
+        return known
+    working = directory.with_name(f"{directory.name}.{os.getpid()}")
+    failed = directory.with_name(f"{directory.name}.failed")
+    for stale in working, failed, directory:
+        shutil.rmtree(stale, ignore_errors=True)
+    working.mkdir(parents=True)
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            job.command(), cwd=working, capture_output=True, text=True, errors="replace", timeout=job.timeout
+        )
+        text, status = done.stdout + done.stderr, done.returncode
+    except subprocess.TimeoutExpired:
+        text, status = f"no end after {job.timeout:.0f} s", None
+    seconds = time.monotonic() - began
+    (working / "log.txt").write_text(text)
+    (working / "run.json").write_text(
+        json.dumps({"name": job.name, "command": job.command(), "seconds": seconds, "status": status}, indent=1)
+    )
+    if status != 0 or not (working / "stats.json").exists():
+        working.rename(failed)
+        last = "\n  ".join(text.strip().splitlines()[-8:])
+        why = "wrote no statistics" if status == 0 else f"ended with status {status}"
+        raise RunError(f"{job.name}: {why}; see {failed}/log.txt\n  {last}")
+    working.rename(directory)
+    return Result(job, directory, json.loads((directory / "stats.json").read_text()), seconds, False)
+
+
+def sweep(
+    jobs: Iterable[Job],
+    store: Path,
+    progress: Progress,
+    words: Callable[[Result], str] = lambda result: "",
+    workers: int | None = None,
+) -> list[Result]:
+    """Runs all jobs, in any order, and returns their results in the order given; one failure ends the sweep."""
+    jobs = list(jobs)
+    results: dict[int, Result] = {}
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool, progress.task("simulating", len(jobs)) as task:
+        futures = {pool.submit(run, job, store): index for index, job in enumerate(jobs)}
+        try:
+            for future in as_completed(futures):
+                result = results[futures[future]] = future.result()
+                task.step(f"{result.job.name}: {words(result)}{' (kept from before)' if result.reused else ''}")
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+    return [results[index] for index in range(len(jobs))]

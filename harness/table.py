@@ -1,0 +1,31 @@
+"""The main job's table for people at a terminal; the report has the same rows."""
+
+from rich.table import Table
+
+from harness.mainjob import Outcome
+from harness.progress import Progress
+
+COLUMNS = ["payload, B", "Mb/s", "of maximum", "frames", "drops", "cycles/s"]
+
+
+def show(outcome: Outcome, progress: Progress) -> None:
+    """Prints one table for each series and direction, and a line for each replayed capture."""
+    for series in outcome.study.series:
+        for direction in outcome.study.directions:
+            points = [p for p in outcome.points if (p.series, p.direction) == (series.name, direction.name)]
+            if not points:
+                continue
+            grid = Table(title=f"{series.name}, {direction.name}", title_justify="left")
+            for column in COLUMNS:
+                grid.add_column(column, justify="right")
+            for p in points:
+                grid.add_row(
+                    f"{p.payload}", f"{p.rate / 1e6:,.1f}", f"{100 * p.fraction:.1f} %", f"{p.frames:,}",
+                    f"{p.drops:,}", f"{p.cycles_per_second / 1e6:.2f} M",
+                )  # fmt: skip
+            progress.console.print(grid)
+    for replay in outcome.replays:
+        progress.say(
+            f"capture through {replay.series}: {replay.frames_out} of {replay.frames_in} frames out, byte for byte; "
+            f"{replay.drops} dropped"
+        )

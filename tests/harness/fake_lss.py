@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Stands in for the compiler in tests of the harness: `build` writes a simulator that copies frames through, `graph`
+a small picture.  -D fault=... builds a simulator that does one thing wrong.  It exists in tests only."""
+
+import stat
+import sys
+from pathlib import Path
+
+SIMULATOR = """#!{python}
+import json, sys
+sys.path.insert(0, {root!r})
+from harness import packets
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+fault, dropped = {fault!r}, 0
+if fault == "crash":
+    sys.exit("sim: error: nic.cpu: unmapped address 0xdeadbeef")
+for came, went in ("--send", "--sent"), ("--receive", "--received"):
+    if came in options:
+        given = [p.data.ljust(60, b"\\0") for p in packets.read(options[came])]
+        frames = [packets.Packet(10000 * (k + 1), data) for k, data in enumerate(given)]
+        if fault in ("lose", "drop"):
+            del frames[5]
+            dropped += fault == "drop"
+        if fault == "damage":
+            frames[3] = packets.Packet(frames[3].time, frames[3].data[:50] + b"!" + frames[3].data[51:])
+        packets.write(options[went], frames)
+statistics = [dict(path="nic.mac", name="frames_dropped", value=dropped, unit="frames", description="")]
+with open(options["--stats"], "w") as file:
+    json.dump(dict(manifest=dict(cycles=1000000, seed=1), statistics=statistics), file)
+"""
+
+
+def main() -> None:
+    command, words = sys.argv[1], sys.argv[2:]
+    out = Path(words[words.index("-o") + 1])
+    if command == "build":
+        fault = next((word[6:] for word in words if word.startswith("fault=")), "")
+        root = str(Path(__file__).resolve().parents[2])
+        out.write_text(SIMULATOR.format(python=sys.executable, root=root, fault=fault))
+        out.chmod(out.stat().st_mode | stat.S_IXUSR)
+    elif command == "graph":
+        box = '<rect id="a" width="90" height="40" fill="#eee"/><use href="#a"/>'
+        link = f'<a href="{out.stem}.cpu.svg"><text x="9" y="25">cpu</text></a>'
+        picture = (
+            f'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 40">{box}{link}</svg>'
+        )
+        out.write_text(picture)
+        out.with_name(f"{out.stem}.cpu.svg").write_text(picture)
+
+
+main()

@@ -1,0 +1,183 @@
+"""The main job against a stand-in simulator: what is measured, refused, kept and shown."""
+
+import json
+import os
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from harness import mainjob, measure, packets, report, study, sweep, table, theory, traffic
+from harness.progress import Progress
+
+FAKE = Path(__file__).with_name("fake_lss.py")
+STUDY = """
+title = "A <test> machine"
+about = "It copies frames."
+machine = "machine.lss"
+[replay]
+capture = "capture.pcap"
+host = "02:00:00:00:00:01"
+about = "Frames & more"
+[sweep]
+payloads = [18, 1472]
+frames = 60
+warmup = 20
+[[sweep.direction]]
+name = "bidirectional"
+ratios = ["1:2", "1:1"]
+ways = 2
+[[sweep.direction]]
+name = "receive only"
+ratios = ["0:1"]
+ways = 1
+[[series]]
+name = "one CPU"
+defines = { cpus = 1 }
+[[published]]
+payload = 1472
+direction = "bidirectional"
+percent = 66
+label = "published"
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> tuple[Path, Path]:
+    """A study file and a build directory whose compiler is the stand-in."""
+    (tmp_path / "build" / "bin").mkdir(parents=True)
+    lss = tmp_path / "build" / "bin" / "lss"
+    lss.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
+    lss.chmod(0o755)
+    (tmp_path / "machine.lss").write_text("")
+    frames = [
+        packets.Packet(p.time, p.data)
+        for stream in (0, 1)
+        for p in traffic.stream_frames(traffic.Mix.parse("18-1472"), stream, 20, 1)
+    ]
+    packets.write(tmp_path / "capture.pcap", sorted(frames, key=lambda p: p.time))
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path / "study.toml", tmp_path / "build"
+
+
+def run(place: tuple[Path, Path]) -> mainjob.Outcome:
+    path, build = place
+    return mainjob.run(study.load(path, build), build, Progress())
+
+
+def test_what_is_measured(place, capsys) -> None:
+    outcome = run(place)
+    assert [(p.direction, p.payload) for p in outcome.points] == [
+        ("bidirectional", 18), ("bidirectional", 1472), ("receive only", 18), ("receive only", 1472),
+    ]  # fmt: skip
+    both, one = outcome.points[1], outcome.points[3]
+    # The stand-in moves a frame every 10 us in each direction that has frames.
+    assert one.rate == pytest.approx(1472 * 8 / 10e-6)
+    assert both.rate == pytest.approx(2 * one.rate, rel=0.1)
+    assert both.maximum == pytest.approx(2 * theory.payload_rate(1472))
+    assert outcome.replays[0].frames_in == outcome.replays[0].frames_out == 40
+    table.show(outcome, Progress())
+    assert "byte for byte" in capsys.readouterr().out
+
+
+class Page(HTMLParser):
+    """Collects ids, links and text, and sees that every element is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids, self.links, self.text, self.open = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [attributes["href"]] if "href" in attributes else []
+        if tag not in ("meta", "link", "br", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_report(place) -> None:
+    outcome = run(place)
+    index = report.write(outcome, place[1])
+    text = index.read_text()
+    page = Page()
+    page.feed(text)
+    assert page.open == [] and len(page.ids) == len(set(page.ids))
+    assert "A <test> machine" in "".join(page.text) and "Frames & more" in "".join(page.text)
+    for link in page.links:
+        target = link[1:] in page.ids if link.startswith("#") else (index.parent / link).exists()
+        assert target, f"dead link {link}"
+    assert not re.search(r'(src|href)="https?:', text), "the page must not need the network"
+    assert text.count("<svg") == 3 and "published" in text
+    results = json.loads((index.parent / "results.json").read_text())
+    assert len(results["points"]) == 4
+    assert len(list(packets.read(index.parent / "capture-one-CPU-sent.pcap"))) == 20
+
+
+def test_a_second_run_repeats_nothing(place) -> None:
+    first, second = run(place), run(place)
+    assert all(point.result.reused for point in second.points)
+    assert [p.rate for p in first.points] == [p.rate for p in second.points]
+
+
+@pytest.mark.parametrize(
+    "fault, complaint",
+    [
+        ("crash", "ended with status 1.*unmapped address 0xdeadbeef"),
+        ("lose", "2 frames are missing, the hardware counted 0 drops"),
+        ("damage", "sent frames are wrong.*differing from byte 50"),
+    ],
+)
+def test_what_is_refused(place, fault: str, complaint: str) -> None:
+    path, _ = place
+    path.write_text(STUDY.replace("cpus = 1", f'fault = "{fault}"'))
+    with pytest.raises(sweep.RunError, match=re.compile(complaint, re.S)):
+        run(place)
+
+
+def test_counted_drops_are_shown(place) -> None:
+    path, _ = place
+    path.write_text(STUDY.replace("cpus = 1", 'fault = "drop"'))
+    outcome = run(place)
+    assert outcome.replays[0].drops == 2 and outcome.points[3].drops == 1
+
+
+@pytest.mark.parametrize(
+    "old, new, complaint",
+    [
+        ('title = "A <test> machine"', "", "the key 'title' is missing"),
+        ("about", "abuot", "unknown key 'abuot'"),
+        ("title =", "title", "study.toml: "),
+        ('direction = "bidirectional"', 'direction = "sideways"', "direction 'sideways' is not one of"),
+        ("percent = 66", 'percent = "66"', "wrong type"),
+    ],
+)
+def test_bad_studies(place, old: str, new: str, complaint: str) -> None:
+    path, build = place
+    path.write_text(STUDY.replace(old, new, 1))
+    with pytest.raises(study.StudyError, match=complaint) as caught:
+        study.load(path, build)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_edited_input_is_run_again(place, tmp_path: Path) -> None:
+    simulator = tmp_path / "sim"
+    os.system(f"{sys.executable} {FAKE} build x -o {simulator}")
+    store = tmp_path / "store"
+    files = traffic.generate(tmp_path / "t", "18", 20, "1:0")
+    job = sweep.Job("x", simulator, (), (("--send", files.send),), (("--sent", "sent.pcap"),))
+    assert not sweep.run(job, store).reused and sweep.run(job, store).reused
+    traffic.generate(tmp_path / "t", "18", 20, "1:0", seed=2)
+    assert not sweep.run(job, store).reused
+
+
+def test_too_short_to_measure() -> None:
+    with pytest.raises(measure.MeasureError, match="too few"):
+        measure.throughput([packets.Packet(k, b"") for k in range(20)], [], 15)
