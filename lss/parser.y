@@ -1,0 +1,573 @@
+%code requires {
+// The grammar of LSS.  It builds the tree and decides nothing: what a name means, and whether a statement may stand
+// where it stands, is the elaborator's business.
+#include "lss/scanner.h"
+}
+%code {
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+
+#include <string.h>
+
+// Nesting beyond this is refused; walks over the tree recurse.
+#define YYMAXDEPTH 3000
+
+// What flex generates for a reentrant scanner.
+int yylex(YYSTYPE *value, YYLTYPE *where, void *scanner);
+int yylex_init_extra(Scan *extra, void **scanner);
+int yylex_destroy(void *scanner);
+struct yy_buffer_state *yy_scan_bytes(const char *text, int length, void *scanner);
+
+static void yyerror(YYLTYPE *where, Scan *scan, void *scanner, const char *text);
+
+#define YYLLOC_DEFAULT(Current, Rhs, N)                                            \
+  do {                                                                             \
+    if (N) {                                                                       \
+      (Current) = location_span(YYRHSLOC(Rhs, 1), YYRHSLOC(Rhs, N));               \
+    } else {                                                                       \
+      (Current) = YYRHSLOC(Rhs, 0);                                                \
+      (Current).line = (Current).end_line;                                         \
+      (Current).column = (Current).end_column;                                     \
+    }                                                                              \
+  } while (0)
+
+static Node *declare(Scan *scan, NodeKind kind, Location where, const char *name, Location place) {
+  Node *node = node_new(kind, where);
+  node->name = name;
+  node->place = place;
+  g_ptr_array_add(scan->declarations, node);
+  return node;
+}
+
+static GPtrArray *list_of(gpointer first) {
+  GPtrArray *list = arena_array();
+  if (first) g_ptr_array_add(list, first);
+  return list;
+}
+
+static GPtrArray *with(GPtrArray *list, gpointer item) {
+  if (item) g_ptr_array_add(list, item);
+  return list;
+}
+
+static Expr *text_expr(ExprKind kind, Location where, const char *text) {
+  Expr *e = expr_new(kind, where);
+  e->text = text;
+  return e;
+}
+
+static void record_add(Expr *record, const char *name, Location place, Expr *value) {
+  Location *copy = arena_new(Location);
+  *copy = place;
+  g_ptr_array_add(record->names, (gpointer)name);
+  g_ptr_array_add(record->places, copy);
+  g_ptr_array_add(record->items, value);
+}
+
+static Expr *code_expr(Scan *scan, Location where, const char *text);
+
+// Expressions of hostile depth are given up at once: every walk over the tree recurses.
+#define CLOSE(e) do { if (!expr_close(e)) { scan->errors++; YYABORT; } } while (0)
+}
+
+%define api.pure full
+%define api.location.type {Location}
+%define parse.error custom
+%define parse.lac full
+%locations
+%parse-param {Scan *scan}
+%param {void *scanner}
+%initial-action { @$ = (Location){scan->path, 1, 1, 1, 1}; }
+
+%union {
+  const char *text;
+  Expr *expr;
+  Node *node;
+  GPtrArray *list;
+  bool flag;
+  int op;
+}
+
+%token END_OF_INPUT 0 "the end of the file"
+%token START_FILE START_EXPRESSION
+%token <text> NAME "a name" TYPE_VARIABLE "a type variable" STRING_LITERAL "a string" CODE_TEXT "C code <<< >>>"
+%token <expr> INTEGER "a number" FLOAT "a fractional number" QUANTITY "a quantity"
+%token <text> BOOL "bool" BREAK "break" BUNDLE "bundle" BITS "bits" CLOCK "clock" COLLECTOR "collector" CONST "const"
+%token <text> CONTINUE "continue" CROSSING "crossing" DEBUG "debug" ELSE "else" ENUM "enum" EVENT "event"
+%token <text> FALSE_WORD "false" FINISH "finish" FOR "for" FUNCTION "function" HANDLER "handler" IF "if" IMPORT "import"
+%token <text> INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
+%token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
+%token <text> PHASE_START "phase_start" RETURN "return" RUNTIME "runtime" STATE "state" STAT "stat" STRING "string"
+%token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
+%token ARROW "->" DOTS ".." OR "||" AND "&&" EQ "==" NE "!=" LE "<=" GE ">=" SHL "<<" SHR ">>"
+
+%type <node> item declaration statement port_declaration simple field enumerator member section role setting argument struct_argument signature_field
+%type <list> items body block fields enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
+%type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals
+%type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_count opt_on signal opt_condition record_fields
+%type <text> name_word opt_handler_index opt_string
+%type <flag> opt_runtime opt_optional opt_partial opt_crossing direction flow
+%type <node> opt_role_port
+
+%left OR
+%left AND
+%left '|'
+%left '^'
+%left '&'
+%left EQ NE
+%left '<' LE '>' GE
+%left SHL SHR
+%left '+' '-'
+%left '*' '/' '%'
+%precedence THEN
+%precedence ELSE
+
+%%
+input:
+    START_FILE items               { scan->file->nodes = $2; }
+  | START_EXPRESSION expr          { scan->expression = $2; }
+  ;
+
+items:
+    %empty                         { $$ = arena_array(); }
+  | items item                     { $$ = with($1, $2); }
+  | items error ';'                { $$ = $1; }
+  ;
+item:
+    declaration
+  | statement
+  | ';'                            { $$ = NULL; }
+  ;
+
+body:
+    '{' items '}'                  { $$ = $2; }
+  | '{' items error '}'            { $$ = $2; }
+  ;
+block:
+    body                           { $$ = $1; }
+  | statement                      { $$ = list_of($1); }
+  | ';'                            { $$ = arena_array(); }
+  ;
+
+/* ---- Declarations --------------------------------------------------------------------------------------------- */
+declaration:
+    IMPORT NAME ';'                { $$ = node_new(NODE_IMPORT, @$); $$->name = $2; $$->place = @2; }
+  | STRUCT NAME opt_struct_arguments '{' fields '}' {
+      $$ = declare(scan, NODE_STRUCT, @$, $2, @2); $$->arguments = $3; $$->body = $5; }
+  | ENUM NAME '{' enumerators '}'  { $$ = declare(scan, NODE_ENUM, @$, $2, @2); $$->body = $4; }
+  | ENUM NAME '{' enumerators ',' '}' { $$ = declare(scan, NODE_ENUM, @$, $2, @2); $$->body = $4; }
+  | BUNDLE NAME opt_struct_arguments '{' members '}' {
+      $$ = declare(scan, NODE_BUNDLE, @$, $2, @2); $$->arguments = $3; $$->body = $5; }
+  | TYPE NAME '=' expr ';'         { $$ = declare(scan, NODE_TYPE, @$, $2, @2); $$->type = $4; }
+  | FUNCTION NAME '(' opt_arguments ')' opt_type body {
+      $$ = declare(scan, NODE_FUNCTION, @$, $2, @2); $$->arguments = $4; $$->type = $6; $$->body = $7; }
+  | CONST NAME '=' expr ';'        { $$ = declare(scan, NODE_CONST, @$, $2, @2); $$->value = $4; }
+  | MODULE NAME opt_crossing body  {
+      $$ = declare(scan, NODE_MODULE, @$, $2, @2); $$->crossing = $3; $$->body = $4; }
+  | opt_runtime PARAMETER NAME opt_default ':' expr ';' {
+      $$ = declare(scan, NODE_PARAMETER, @$, $3, @3); $$->runtime = $1; $$->value = $4; $$->type = $6; }
+  | USERPOINT NAME opt_signature ARROW type_name opt_default ';' {
+      $$ = declare(scan, NODE_USERPOINT, @$, $2, @2); $$->arguments = $3; $$->type = $5; $$->value = $6; }
+  | port_declaration
+  | STATE '{' fields '}'           { $$ = node_new(NODE_STATE, @$); $$->body = $3; }
+  | LOCAL type_name NAME dimensions ';' {
+      $$ = declare(scan, NODE_LOCAL, @$, $3, @3); $$->type = $2; $$->dimensions = $4; }
+  | STAT type_name NAME dimensions opt_string ';' {
+      $$ = declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; }
+  | PHASE_START ';'                {
+      $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_PHASE_START; $$->name = "phase_start"; $$->place = @1;
+      $$->reads = arena_array(); $$->writes = arena_array(); }
+  | PHASE_START ARROW opt_signals ';' {
+      $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_PHASE_START; $$->name = "phase_start"; $$->place = @1;
+      $$->reads = arena_array(); $$->writes = $3; }
+  | opt_partial HANDLER NAME opt_handler_index ':' opt_signals ARROW opt_signals ';' {
+      $$ = declare(scan, NODE_BEHAVIOUR, @$, $3, @3); $$->function = FUNCTION_HANDLER; $$->partial = $1; $$->index_name = $4;
+      $$->reads = $6; $$->writes = $8; }
+  | PHASE_END opt_role_port ';'    {
+      $$ = $2; $$->location = @$; $$->function = FUNCTION_PHASE_END; $$->name = "phase_end"; $$->place = @1; }
+  | INIT ';'                       {
+      $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_INIT; $$->name = "init"; $$->place = @1; }
+  | FINISH ';'                     {
+      $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_FINISH; $$->name = "finish"; $$->place = @1; }
+  | NEXT_EVENT ';'                 {
+      $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_NEXT_EVENT; $$->name = "next_event"; $$->place = @1; }
+  | EVENT NAME opt_signature ';'   { $$ = declare(scan, NODE_EVENT, @$, $2, @2); $$->arguments = $3; }
+  | COLLECTOR NAME ON STRING_LITERAL EVENT NAME '{' sections '}' {
+      $$ = declare(scan, NODE_COLLECTOR, @$, $2, @2); $$->text = $4; $$->type_name = $6; $$->body = $8; }
+  | NAME COLLECTOR NAME ON STRING_LITERAL EVENT NAME '{' sections '}' {
+      if (strcmp($1, "shared") != 0) {
+        diag_error(@1, "syntax", "unexpected name \"%s\" before collector; only `shared` may stand there", $1);
+        scan->errors++;
+      }
+      $$ = declare(scan, NODE_COLLECTOR, @$, $3, @3); $$->text = $5; $$->type_name = $7; $$->body = $9; $$->shared = true; }
+  | DEBUG NAME '{' roles '}'       { $$ = declare(scan, NODE_DEBUG, @$, $2, @2); $$->body = $4; }
+  | CLOCK NAME '=' expr ';'        { $$ = declare(scan, NODE_CLOCK, @$, $2, @2); $$->value = $4; }
+  | INSTANCE NAME opt_count ':' expr opt_on opt_settings {
+      $$ = declare(scan, NODE_INSTANCE, @$, $2, @2); $$->value = $3; $$->type = $5; $$->clock = $6; $$->body = $7; }
+  ;
+
+port_declaration:
+    opt_optional direction NAME ':' expr ';' {
+      $$ = declare(scan, NODE_PORT, @$, $3, @3); $$->optional = $1; $$->output = $2; $$->type = $5; }
+  ;
+opt_optional: %empty { $$ = false; } | OPTIONAL { $$ = true; } ;
+direction: INPORT { $$ = false; } | OUTPORT { $$ = true; } ;
+opt_runtime: %empty { $$ = false; } | RUNTIME { $$ = true; } ;
+opt_partial: %empty { $$ = false; } | PARTIAL { $$ = true; } ;
+opt_crossing: %empty { $$ = false; } | CROSSING { $$ = true; } ;
+opt_default: %empty { $$ = NULL; } | '=' expr { $$ = $2; } ;
+opt_count: %empty { $$ = NULL; } | '[' expr ']' { $$ = $2; } ;
+opt_on: %empty { $$ = NULL; } | ON expr { $$ = $2; } ;
+opt_type: %empty { $$ = NULL; } | ':' expr { $$ = $2; } ;
+opt_string: %empty { $$ = NULL; } | STRING_LITERAL ;
+opt_handler_index: %empty { $$ = NULL; } | '[' NAME ']' { $$ = $2; } ;
+opt_role_port:
+    %empty                         { $$ = node_new(NODE_BEHAVIOUR, @$); }
+  | reference                      { $$ = node_new(NODE_BEHAVIOUR, @$); $$->value = $1; }
+  ;
+
+fields:
+    %empty                         { $$ = arena_array(); }
+  | fields field                   { $$ = with($1, $2); }
+  | fields error ';'               { $$ = $1; }
+  ;
+field:
+    type_name NAME dimensions opt_default ';' {
+      $$ = declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->dimensions = $3; $$->value = $4; }
+  ;
+dimensions:
+    %empty                         { $$ = arena_array(); }
+  | dimensions '[' expr ']'        { $$ = with($1, $3); }
+  ;
+enumerators:
+    enumerator                     { $$ = list_of($1); }
+  | enumerators ',' enumerator     { $$ = with($1, $3); }
+  ;
+enumerator:
+    NAME opt_default               { $$ = declare(scan, NODE_ENUMERATOR, @$, $1, @1); $$->value = $2; }
+  ;
+members:
+    %empty                         { $$ = arena_array(); }
+  | members member                 { $$ = with($1, $2); }
+  | members error ';'              { $$ = $1; }
+  ;
+member:
+    flow NAME ':' expr ';'         { $$ = declare(scan, NODE_MEMBER, @$, $2, @2); $$->output = $1; $$->type = $4; }
+  ;
+flow:
+    NAME {
+      $$ = !strcmp($1, "forward");
+      if (!$$ && strcmp($1, "backward") != 0) {
+        diag_error(@1, "syntax", "a member of a bundle is `forward` or `backward`, not \"%s\"", $1);
+        scan->errors++;
+      } }
+  ;
+opt_struct_arguments: %empty { $$ = arena_array(); } | '(' struct_arguments ')' { $$ = $2; } ;
+struct_arguments:
+    struct_argument                { $$ = list_of($1); }
+  | struct_arguments ',' struct_argument { $$ = with($1, $3); }
+  ;
+struct_argument:
+    type_name NAME opt_default     {
+      $$ = node_new(NODE_ARGUMENT, @$); $$->name = $2; $$->place = @2; $$->type = $1; $$->value = $3; }
+  ;
+opt_arguments: %empty { $$ = arena_array(); } | arguments ;
+arguments:
+    argument                       { $$ = list_of($1); }
+  | arguments ',' argument         { $$ = with($1, $3); }
+  ;
+argument:
+    NAME opt_type                  { $$ = node_new(NODE_ARGUMENT, @$); $$->name = $1; $$->place = @1; $$->type = $2; }
+  ;
+opt_signature: %empty { $$ = arena_array(); } | '(' signature ')' { $$ = $2; } | '(' ')' { $$ = arena_array(); } ;
+signature:
+    signature_field                { $$ = list_of($1); }
+  | signature ',' signature_field  { $$ = with($1, $3); }
+  ;
+signature_field:
+    type_name NAME dimensions      {
+      $$ = node_new(NODE_FIELD, @$); $$->name = $2; $$->place = @2; $$->type = $1; $$->dimensions = $3; }
+  ;
+sections:
+    %empty                         { $$ = arena_array(); }
+  | sections section               { $$ = with($1, $2); }
+  ;
+section:
+    NAME CODE_TEXT                 {
+      $$ = node_new(NODE_SECTION, @$); $$->name = $1; $$->place = @1; $$->value = code_expr(scan, @2, $2); }
+  | INIT CODE_TEXT                 {
+      $$ = node_new(NODE_SECTION, @$); $$->name = "init"; $$->place = @1; $$->value = code_expr(scan, @2, $2); }
+  ;
+roles:
+    %empty                         { $$ = arena_array(); }
+  | roles role                     { $$ = with($1, $2); }
+  ;
+role:
+    NAME '=' expr ';'              { $$ = node_new(NODE_ROLE, @$); $$->name = $1; $$->place = @1; $$->value = $3; }
+  ;
+opt_settings:
+    ';'                            { $$ = arena_array(); }
+  | '{' settings '}'               { $$ = $2; }
+  ;
+settings:
+    %empty                         { $$ = arena_array(); }
+  | settings setting               { $$ = with($1, $2); }
+  | settings error ';'             { $$ = $1; }
+  ;
+setting:
+    NAME '=' expr ';'              {
+      $$ = node_new(NODE_ASSIGN, @$); $$->name = $1; $$->place = @1; $$->target = text_expr(EXPR_NAME, @1, $1); $$->value = $3; }
+  ;
+signals:
+    signal                         { $$ = list_of($1); }
+  | signals ',' signal             { $$ = with($1, $3); }
+  ;
+opt_signals: %empty { $$ = arena_array(); } | signals ;
+signal: reference ;
+
+/* ---- Statements ------------------------------------------------------------------------------------------------- */
+statement:
+    simple ';'                     { $$ = $1; $$->location = @$; }
+  | reference ';'                  { $$ = node_new(NODE_CALL, @$); $$->target = $1; }
+  | reference ARROW reference opt_type ';' {
+      $$ = node_new(NODE_CONNECT, @$); $$->target = $1; $$->value = $3; $$->type = $4; }
+  | IF '(' expr ')' block %prec THEN { $$ = node_new(NODE_IF, @$); $$->value = $3; $$->body = $5; }
+  | IF '(' expr ')' block ELSE block {
+      $$ = node_new(NODE_IF, @$); $$->value = $3; $$->body = $5; $$->other = $7; }
+  | FOR '(' simple ';' opt_condition ';' simple ')' block {
+      $$ = node_new(NODE_FOR, @$); $$->first = $3; $$->value = $5; $$->step = $7; $$->body = $9; }
+  | FOR '(' NAME NAME expr ')' block {
+      if (strcmp($4, "in") != 0) {
+        diag_error(@4, "syntax", "unexpected name \"%s\"; write `for (%s in LIST)`", $4, $3);
+        scan->errors++;
+      }
+      $$ = node_new(NODE_FOR_IN, @$); $$->name = $3; $$->place = @3; $$->value = $5; $$->body = $7; }
+  | WHILE '(' expr ')' block       { $$ = node_new(NODE_WHILE, @$); $$->value = $3; $$->body = $5; }
+  | BREAK ';'                      { $$ = node_new(NODE_BREAK, @$); }
+  | CONTINUE ';'                   { $$ = node_new(NODE_CONTINUE, @$); }
+  | RETURN ';'                     { $$ = node_new(NODE_RETURN, @$); }
+  | RETURN expr ';'                { $$ = node_new(NODE_RETURN, @$); $$->value = $2; }
+  ;
+simple:
+    VAR NAME '=' expr              { $$ = node_new(NODE_VAR, @$); $$->name = $2; $$->place = @2; $$->value = $4; }
+  | reference '=' expr             { $$ = node_new(NODE_ASSIGN, @$); $$->target = $1; $$->value = $3; }
+  ;
+opt_condition: %empty { $$ = NULL; } | expr ;
+
+/* ---- Expressions and types ---------------------------------------------------------------------------------------- */
+expr: conditional ;
+conditional:
+    binary
+  | binary '?' expr ':' conditional {
+      $$ = expr_new(EXPR_CONDITIONAL, @$); $$->left = $1; $$->right = $3; $$->third = $5; CLOSE($$); }
+  ;
+binary:
+    unary
+  | binary OR binary               { $$ = expr_binary(OP_OR, $1, $3); CLOSE($$); }
+  | binary AND binary              { $$ = expr_binary(OP_AND, $1, $3); CLOSE($$); }
+  | binary '|' binary              { $$ = expr_binary('|', $1, $3); CLOSE($$); }
+  | binary '^' binary              { $$ = expr_binary('^', $1, $3); CLOSE($$); }
+  | binary '&' binary              { $$ = expr_binary('&', $1, $3); CLOSE($$); }
+  | binary EQ binary               { $$ = expr_binary(OP_EQ, $1, $3); CLOSE($$); }
+  | binary NE binary               { $$ = expr_binary(OP_NE, $1, $3); CLOSE($$); }
+  | binary '<' binary              { $$ = expr_binary('<', $1, $3); CLOSE($$); }
+  | binary LE binary               { $$ = expr_binary(OP_LE, $1, $3); CLOSE($$); }
+  | binary '>' binary              { $$ = expr_binary('>', $1, $3); CLOSE($$); }
+  | binary GE binary               { $$ = expr_binary(OP_GE, $1, $3); CLOSE($$); }
+  | binary SHL binary              { $$ = expr_binary(OP_SHL, $1, $3); CLOSE($$); }
+  | binary SHR binary              { $$ = expr_binary(OP_SHR, $1, $3); CLOSE($$); }
+  | binary '+' binary              { $$ = expr_binary('+', $1, $3); CLOSE($$); }
+  | binary '-' binary              { $$ = expr_binary('-', $1, $3); CLOSE($$); }
+  | binary '*' binary              { $$ = expr_binary('*', $1, $3); CLOSE($$); }
+  | binary '/' binary              { $$ = expr_binary('/', $1, $3); CLOSE($$); }
+  | binary '%' binary              { $$ = expr_binary('%', $1, $3); CLOSE($$); }
+  ;
+unary:
+    postfix
+  | '-' unary                      { $$ = expr_unary('-', @$, $2); CLOSE($$); }
+  | '!' unary                      { $$ = expr_unary('!', @$, $2); CLOSE($$); }
+  | '~' unary                      { $$ = expr_unary('~', @$, $2); CLOSE($$); }
+  | '+' unary                      { $$ = $2; }
+  ;
+postfix: reference | other ;
+
+/* What a statement may begin with: a name, and what is selected from it. */
+reference:
+    name_word                      { $$ = text_expr(EXPR_NAME, @$, $1); $$->place = @1; }
+  | reference '.' NAME             { $$ = text_expr(EXPR_FIELD, @$, $3); $$->left = $1; $$->place = @3; CLOSE($$); }
+  | reference '[' expr ']'         { $$ = expr_new(EXPR_INDEX, @$); $$->left = $1; $$->right = $3; CLOSE($$); }
+  | reference '[' '*' ']'          { $$ = expr_new(EXPR_INDEX_ALL, @$); $$->left = $1; CLOSE($$); }
+  | reference '[' expr DOTS expr ']' {
+      $$ = expr_new(EXPR_INDEX_RANGE, @$); $$->left = $1; $$->right = $3; $$->third = $5; CLOSE($$); }
+  | reference '[' expr DOTS ']'    { $$ = expr_new(EXPR_INDEX_RANGE, @$); $$->left = $1; $$->right = $3; CLOSE($$); }
+  | reference '[' DOTS expr ']'    { $$ = expr_new(EXPR_INDEX_RANGE, @$); $$->left = $1; $$->third = $4; CLOSE($$); }
+  | reference '[' ']'              { $$ = expr_new(EXPR_LIST_TYPE, @$); $$->left = $1; CLOSE($$); }
+  | reference '(' opt_expressions ')' { $$ = expr_new(EXPR_CALL, @$); $$->left = $1; $$->items = $3; CLOSE($$); }
+  ;
+name_word: NAME | BOOL | BITS | STRING | TYPE | CLOCK | MODULE | STRUCT ;
+
+other:
+    primary
+  | other '.' NAME                 { $$ = text_expr(EXPR_FIELD, @$, $3); $$->left = $1; $$->place = @3; CLOSE($$); }
+  | other '[' expr ']'             { $$ = expr_new(EXPR_INDEX, @$); $$->left = $1; $$->right = $3; CLOSE($$); }
+  ;
+primary:
+    INTEGER | FLOAT | QUANTITY
+  | TRUE_WORD                      { $$ = expr_new(EXPR_BOOL, @$); $$->integer = 1; }
+  | FALSE_WORD                     { $$ = expr_new(EXPR_BOOL, @$); }
+  | STRING_LITERAL                 { $$ = text_expr(EXPR_STRING, @$, $1); }
+  | TYPE_VARIABLE                  { $$ = text_expr(EXPR_TYPE_VARIABLE, @$, $1); }
+  | CODE_TEXT                      { $$ = code_expr(scan, @$, $1); }
+  | '(' expr ')'                   { $$ = $2; }
+  | '[' opt_expressions ']'        { $$ = expr_new(EXPR_LIST, @$); $$->items = $2; CLOSE($$); }
+  | '[' expressions ',' ']'        { $$ = expr_new(EXPR_LIST, @$); $$->items = $2; CLOSE($$); }
+  | '{' '}'                        { $$ = expr_new(EXPR_RECORD, @$); $$->items = arena_array(); $$->names = arena_array(); $$->places = arena_array(); }
+  | '{' record_fields '}'          { $$ = $2; $$->location = @$; CLOSE($$); }
+  | '{' record_fields ',' '}'      { $$ = $2; $$->location = @$; CLOSE($$); }
+  ;
+record_fields:
+    NAME '=' expr                  {
+      $$ = expr_new(EXPR_RECORD, @$); $$->items = arena_array(); $$->names = arena_array(); $$->places = arena_array();
+      record_add($$, $1, @1, $3); }
+  | record_fields ',' NAME '=' expr { $$ = $1; record_add($$, $3, @3, $5); }
+  ;
+opt_expressions: %empty { $$ = arena_array(); } | expressions ;
+expressions:
+    expr                           { $$ = list_of($1); }
+  | expressions ',' expr           { $$ = with($1, $3); }
+  ;
+
+/* Types in declarations of the C kind, `type name;`: a name, a family's name with arguments, a type variable. */
+type_name:
+    name_word                      { $$ = text_expr(EXPR_NAME, @$, $1); $$->place = @1; }
+  | name_word '(' opt_expressions ')' {
+      $$ = expr_new(EXPR_CALL, @$); $$->left = text_expr(EXPR_NAME, @1, $1); $$->left->place = @1; $$->items = $3; CLOSE($$); }
+  | TYPE_VARIABLE                  { $$ = text_expr(EXPR_TYPE_VARIABLE, @$, $1); }
+  ;
+%%
+
+// ---- Messages ------------------------------------------------------------------------------------------------------
+
+static void describe(GString *out, yysymbol_kind_t symbol) {
+  const char *name = yysymbol_name(symbol);
+  // Bison quotes what stands in double quotes in the grammar only when it must; words of the language get backquotes.
+  if (name[0] == '\'' && name[1])
+    g_string_append_printf(out, "`%c`", name[1]);
+  else if (!strchr(name, ' '))
+    g_string_append_printf(out, "`%s`", name);
+  else
+    g_string_append(out, name);
+}
+
+static int yyreport_syntax_error(const yypcontext_t *context, Scan *scan, void *scanner) {
+  (void)scanner;
+  scan->errors++;
+  if (scan->quiet) { // the lexer has said what is wrong
+    scan->quiet = false;
+    return 0;
+  }
+  enum { MOST = 5 };
+  yysymbol_kind_t expected[MOST];
+  int count = yypcontext_expected_tokens(context, expected, MOST);
+  yysymbol_kind_t found = yypcontext_token(context);
+  Location where = *yypcontext_location(context);
+  g_autoptr(GString) text = g_string_new("unexpected ");
+  int length;
+  const char *line = found == YYSYMBOL_NAME ? source_line(where.file, where.line, &length) : NULL;
+  if (line && where.end_column - 1 <= length)
+    g_string_append_printf(text, "name \"%.*s\"", where.end_column - where.column, line + where.column - 1);
+  else if (found != YYSYMBOL_YYEMPTY)
+    describe(text, found);
+  for (int i = 0; i < count; i++) {
+    g_string_append(text, i == 0 ? "; expected " : i == count - 1 ? " or " : ", ");
+    describe(text, expected[i]);
+  }
+  diag_error(where, "syntax", "%s", text->str);
+  return 0;
+}
+
+static void yyerror(YYLTYPE *where, Scan *scan, void *scanner, const char *text) {
+  (void)scanner;
+  scan->errors++;
+  // The only other cause is the bound on nesting.
+  diag_error(*where, "syntax", "%s", strstr(text, "memory") ? "this is nested too deeply" : text);
+}
+
+// ---- Entry points ----------------------------------------------------------------------------------------------------
+
+static void run(Scan *scan, const char *text, gsize length) {
+  scan->docs = arena_array();
+  scan->declarations = arena_array();
+  void *scanner;
+  yylex_init_extra(scan, &scanner);
+  yy_scan_bytes(text, (int)length, scanner);
+  if (yyparse(scan, scanner) != 0 && scan->errors == 0) scan->errors = 1;
+  if (scan->code) g_string_free(g_steal_pointer(&scan->code), TRUE);
+  yylex_destroy(scanner);
+}
+
+SourceFile *parse_text(const char *path, const char *text, gsize length) {
+  SourceFile *file = arena_new(SourceFile);
+  file->path = g_intern_string(path);
+  Scan scan = {.path = file->path, .line = 1, .column = 1, .start_token = START_FILE, .file = file};
+  if (length > (1u << 26)) {
+    diag_error((Location){.file = file->path}, "syntax", "this file is larger than 64 MiB");
+    file->nodes = arena_array();
+    file->failed = true;
+    return file;
+  }
+  run(&scan, text, length);
+  if (!file->nodes) file->nodes = arena_array();
+  file->failed = scan.errors > 0;
+  tree_attach_docs(&scan);
+  return file;
+}
+
+Expr *parse_expression(const char *text, gsize length, Location start) {
+  Scan scan = {.path = start.file, .line = start.line, .column = start.column, .start_token = START_EXPRESSION};
+  run(&scan, text, length);
+  return scan.errors ? NULL : scan.expression;
+}
+
+// Splits C code at ${…} into pieces of text and expressions.
+static Expr *code_expr(Scan *scan, Location where, const char *text) {
+  Expr *code = text_expr(EXPR_CODE, where, text);
+  code->items = arena_array();
+  Location at = where;
+  at.column += 3;
+  const char *from = text, *c = text;
+  while (*c) {
+    if (c[0] != '$' || c[1] != '{') {
+      at.column = *c == '\n' ? 1 : at.column + 1;
+      at.line += *c == '\n';
+      c++;
+      continue;
+    }
+    at.column += 2;
+    at.end_line = at.line;
+    at.end_column = at.column;
+    const char *start = c + 2, *end = start;
+    for (int depth = 1; *end; end++) {
+      if (*end == '{') depth++;
+      if (*end == '}' && --depth == 0) break;
+    }
+    if (!*end) {
+      diag_error(at, "syntax", "this ${ is never closed");
+      scan->errors++;
+      return code;
+    }
+    g_ptr_array_add(code->items, text_expr(EXPR_STRING, where, arena_strndup(from, (gsize)(c - from))));
+    Expr *inner = parse_expression(start, (gsize)(end - start), at);
+    if (inner)
+      g_ptr_array_add(code->items, inner);
+    else
+      scan->errors++;
+    for (; start <= end; start++) {
+      at.column = *start == '\n' ? 1 : at.column + 1;
+      at.line += *start == '\n';
+    }
+    from = c = end + 1;
+  }
+  g_ptr_array_add(code->items, text_expr(EXPR_STRING, where, arena_strdup(from)));
+  return code;
+}

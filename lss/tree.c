@@ -1,0 +1,223 @@
+// Construction of the tree, documentation comments, and expressions as text.
+#include "lss/tree.h"
+
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/scanner.h"
+
+#include <string.h>
+
+Expr *expr_new(ExprKind kind, Location location) {
+  Expr *expr = arena_new(Expr);
+  expr->kind = kind;
+  expr->location = location;
+  expr->depth = 1;
+  return expr;
+}
+
+Expr *expr_unary(int op, Location location, Expr *left) {
+  Expr *expr = expr_new(EXPR_UNARY, location);
+  expr->op = op;
+  expr->left = left;
+  return expr;
+}
+
+Expr *expr_binary(int op, Expr *left, Expr *right) {
+  Expr *expr = expr_new(EXPR_BINARY, location_span(left->location, right->location));
+  expr->op = op;
+  expr->left = left;
+  expr->right = right;
+  return expr;
+}
+
+bool expr_close(Expr *expr) {
+  int depth = 0;
+  if (expr->left) depth = MAX(depth, expr->left->depth);
+  if (expr->right) depth = MAX(depth, expr->right->depth);
+  if (expr->third) depth = MAX(depth, expr->third->depth);
+  for (guint i = 0; expr->items && i < expr->items->len; i++) depth = MAX(depth, ((Expr *)expr->items->pdata[i])->depth);
+  expr->depth = depth + 1;
+  if (expr->depth <= MAX_DEPTH) return true;
+  diag_error(expr->location, "syntax", "this expression is nested too deeply; %d levels are the limit", MAX_DEPTH);
+  return false;
+}
+
+Node *node_new(NodeKind kind, Location location) {
+  Node *node = arena_new(Node);
+  node->kind = kind;
+  node->location = location;
+  return node;
+}
+
+const char *node_kind_name(NodeKind kind) {
+  static const char *const names[] = {
+      [NODE_IMPORT] = "import",       [NODE_STRUCT] = "struct",         [NODE_ENUM] = "enum",
+      [NODE_BUNDLE] = "bundle",       [NODE_TYPE] = "type",             [NODE_FUNCTION] = "function",
+      [NODE_CONST] = "const",         [NODE_MODULE] = "module",         [NODE_PARAMETER] = "parameter",
+      [NODE_USERPOINT] = "userpoint", [NODE_PORT] = "port",             [NODE_STATE] = "state",
+      [NODE_LOCAL] = "local",         [NODE_STAT] = "stat",             [NODE_BEHAVIOUR] = "handler",
+      [NODE_EVENT] = "event",         [NODE_COLLECTOR] = "collector",   [NODE_SECTION] = "collector section",
+      [NODE_DEBUG] = "debug view",    [NODE_ROLE] = "role",             [NODE_CLOCK] = "clock",
+      [NODE_INSTANCE] = "instance",   [NODE_VAR] = "variable",          [NODE_ASSIGN] = "assignment",
+      [NODE_CONNECT] = "connection",  [NODE_CALL] = "call",             [NODE_IF] = "if",
+      [NODE_FOR] = "for",             [NODE_FOR_IN] = "for",            [NODE_WHILE] = "while",
+      [NODE_BREAK] = "break",         [NODE_CONTINUE] = "continue",     [NODE_RETURN] = "return",
+      [NODE_FIELD] = "field",         [NODE_ENUMERATOR] = "enumerator", [NODE_MEMBER] = "member",
+      [NODE_ARGUMENT] = "argument"};
+  return names[kind];
+}
+
+// ---- Documentation -------------------------------------------------------------------------------------------------
+
+static bool before(int line, int column, int other_line, int other_column) {
+  return line < other_line || (line == other_line && column < other_column);
+}
+
+// A comment that follows something on its line belongs to the declaration that began last before it, or, after a
+// closing brace, to the one that was closed; any other belongs to the declaration that begins right after it.
+static Node *owner_of(const DocComment *doc, const GPtrArray *declarations) {
+  Node *best = NULL;
+  for (guint i = 0; i < declarations->len; i++) {
+    Node *node = declarations->pdata[i];
+    const Location *at = &node->location;
+    if (!doc->follows_token) {
+      if (at->line == doc->next_line && at->column == doc->next_column) return node;
+      continue;
+    }
+    if (!before(at->line, at->column, doc->location.line, doc->location.column)) continue;
+    if (doc->follows_brace && !(at->end_line == doc->location.line && at->end_column <= doc->location.column)) continue;
+    if (!best || before(best->location.line, best->location.column, at->line, at->column) ||
+        (doc->follows_brace && best->location.line == at->line && best->location.column == at->column))
+      best = node;
+  }
+  return best;
+}
+
+void tree_attach_docs(Scan *scan) {
+  for (guint i = 0; i < scan->docs->len; i++) {
+    DocComment *doc = scan->docs->pdata[i];
+    Node *node = owner_of(doc, scan->declarations);
+    if (node)
+      node->doc = node->doc ? arena_printf("%s\n\n%s", node->doc, doc->text) : doc->text;
+    else if (i == 0 && !doc->follows_token)
+      scan->file->doc = doc->text;
+  }
+}
+
+// ---- Text ------------------------------------------------------------------------------------------------------------
+
+static const char *operator_text(int op, char buffer[2]) {
+  switch (op) {
+  case OP_OR: return "||";
+  case OP_AND: return "&&";
+  case OP_EQ: return "==";
+  case OP_NE: return "!=";
+  case OP_LE: return "<=";
+  case OP_GE: return ">=";
+  case OP_SHL: return "<<";
+  case OP_SHR: return ">>";
+  default:
+    buffer[0] = (char)op;
+    buffer[1] = '\0';
+    return buffer;
+  }
+}
+
+static void print(GString *out, const Expr *expr);
+
+static void print_items(GString *out, const Expr *expr) {
+  for (guint i = 0; i < expr->items->len; i++) {
+    if (i) g_string_append(out, ", ");
+    if (expr->names) g_string_append_printf(out, "%s = ", (const char *)expr->names->pdata[i]);
+    print(out, expr->items->pdata[i]);
+  }
+}
+
+static void print_operand(GString *out, const Expr *expr) {
+  bool braces = expr->kind == EXPR_BINARY || expr->kind == EXPR_CONDITIONAL;
+  if (braces) g_string_append_c(out, '(');
+  print(out, expr);
+  if (braces) g_string_append_c(out, ')');
+}
+
+static void print(GString *out, const Expr *expr) {
+  char buffer[2];
+  switch (expr->kind) {
+  case EXPR_INT:
+  case EXPR_FLOAT:
+  case EXPR_NAME: g_string_append(out, expr->text); break;
+  case EXPR_QUANTITY: g_string_append_printf(out, "%s %s", expr->text, expr->unit); break;
+  case EXPR_BOOL: g_string_append(out, expr->integer ? "true" : "false"); break;
+  case EXPR_STRING: {
+    g_autofree char *escaped = g_strescape(expr->text, NULL);
+    g_string_append_printf(out, "\"%s\"", escaped);
+    break;
+  }
+  case EXPR_TYPE_VARIABLE: g_string_append_printf(out, "'%s", expr->text); break;
+  case EXPR_CODE: g_string_append_printf(out, "<<<%s>>>", expr->text); break;
+  case EXPR_LIST:
+    g_string_append_c(out, '[');
+    print_items(out, expr);
+    g_string_append_c(out, ']');
+    break;
+  case EXPR_RECORD:
+    g_string_append(out, "{ ");
+    print_items(out, expr);
+    g_string_append(out, " }");
+    break;
+  case EXPR_UNARY:
+    g_string_append_c(out, (char)expr->op);
+    print_operand(out, expr->left);
+    break;
+  case EXPR_BINARY:
+    print_operand(out, expr->left);
+    g_string_append_printf(out, " %s ", operator_text(expr->op, buffer));
+    print_operand(out, expr->right);
+    break;
+  case EXPR_CONDITIONAL:
+    print_operand(out, expr->left);
+    g_string_append(out, " ? ");
+    print_operand(out, expr->right);
+    g_string_append(out, " : ");
+    print_operand(out, expr->third);
+    break;
+  case EXPR_FIELD:
+    print_operand(out, expr->left);
+    g_string_append_printf(out, ".%s", expr->text);
+    break;
+  case EXPR_INDEX:
+    print_operand(out, expr->left);
+    g_string_append_c(out, '[');
+    print(out, expr->right);
+    g_string_append_c(out, ']');
+    break;
+  case EXPR_INDEX_ALL:
+    print(out, expr->left);
+    g_string_append(out, "[*]");
+    break;
+  case EXPR_INDEX_RANGE:
+    print(out, expr->left);
+    g_string_append_c(out, '[');
+    if (expr->right) print(out, expr->right);
+    g_string_append(out, "..");
+    if (expr->third) print(out, expr->third);
+    g_string_append_c(out, ']');
+    break;
+  case EXPR_LIST_TYPE:
+    print(out, expr->left);
+    g_string_append(out, "[]");
+    break;
+  case EXPR_CALL:
+    print(out, expr->left);
+    g_string_append_c(out, '(');
+    print_items(out, expr);
+    g_string_append_c(out, ')');
+    break;
+  }
+}
+
+char *expr_text(const Expr *expr) {
+  g_autoptr(GString) out = g_string_new(NULL);
+  if (expr) print(out, expr);
+  return arena_strndup(out->str, out->len);
+}

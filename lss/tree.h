@@ -1,0 +1,141 @@
+// The tree that the parser builds: what the text says, and nothing about what it means.  Declarations and statements
+// are Nodes, everything that has a value or names a type is an Expr (types are written like expressions: `bits(8)`,
+// `mem_request(64)`, `uint8[4]`, `int32 | float32`).  All of it lives in the arena.
+#ifndef LSS_TREE_H
+#define LSS_TREE_H
+
+#include "lss/netlist.h"
+
+// ---- Expressions and types ---------------------------------------------------------------------------------------
+typedef enum {
+  EXPR_INT,           // integer
+  EXPR_FLOAT,         // real; text is the literal, for exact reading
+  EXPR_QUANTITY,      // text is the number, unit the unit
+  EXPR_BOOL,          // integer
+  EXPR_STRING,        // text, escapes resolved
+  EXPR_LIST,          // items
+  EXPR_RECORD,        // names (const char*), items, places (Location* of the names)
+  EXPR_NAME,          // text
+  EXPR_TYPE_VARIABLE, // text, without the quote
+  EXPR_CODE,          // items: text pieces as EXPR_STRING, and the expressions of ${…}; text is the raw C
+  EXPR_UNARY,         // op, left
+  EXPR_BINARY,        // op, left, right
+  EXPR_CONDITIONAL,   // left ? right : third
+  EXPR_FIELD,         // left . text; `place` is that of the field's name
+  EXPR_INDEX,         // left [ right ]
+  EXPR_INDEX_ALL,     // left [*]
+  EXPR_INDEX_RANGE,   // left [ right .. third ], either end may be NULL
+  EXPR_LIST_TYPE,     // left []
+  EXPR_CALL           // left ( items )
+} ExprKind;
+
+// Operators: the character itself, or one of these.
+enum { OP_OR = 256, OP_AND, OP_EQ, OP_NE, OP_LE, OP_GE, OP_SHL, OP_SHR };
+
+typedef struct Expr Expr;
+struct Expr {
+  ExprKind kind;
+  int op;
+  int depth; // of the tree below, bounded by MAX_DEPTH
+  Location location;
+  Location place;
+  const char *text;
+  const char *unit;
+  int64_t integer;
+  double real;
+  Expr *left, *right, *third;
+  GPtrArray *items;
+  GPtrArray *names;
+  GPtrArray *places;
+  Value *constant; // the evaluator's memo for literals
+};
+
+// Deeper expressions are rejected by the parser, so that recursive walks need no bound of their own.
+enum { MAX_DEPTH = 400 };
+
+// ---- Declarations and statements -----------------------------------------------------------------------------------
+typedef enum {
+  NODE_IMPORT,     // name
+  NODE_STRUCT,     // name, arguments (NODE_ARGUMENT), body (NODE_FIELD)
+  NODE_ENUM,       // name, body (NODE_ENUMERATOR)
+  NODE_BUNDLE,     // name, arguments, body (NODE_MEMBER)
+  NODE_TYPE,       // name, type
+  NODE_FUNCTION,   // name, arguments, type (of the result, may be NULL), body
+  NODE_CONST,      // name, value
+  NODE_MODULE,     // name, crossing, body
+  NODE_PARAMETER,  // name, type, value (default, may be NULL), runtime
+  NODE_USERPOINT,  // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
+  NODE_PORT,       // name, type, output, optional
+  NODE_STATE,      // body (NODE_FIELD)
+  NODE_LOCAL,      // name, type, dimensions
+  NODE_STAT,       // name, type, dimensions, text (unit, may be NULL)
+  NODE_BEHAVIOUR,  // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end)
+  NODE_EVENT,      // name, arguments (NODE_FIELD)
+  NODE_COLLECTOR,  // name, text (pattern), type_name (event), shared, body (NODE_SECTION)
+  NODE_SECTION,    // name (declare, init, record, report), value (EXPR_CODE)
+  NODE_DEBUG,      // name, body (NODE_ROLE)
+  NODE_ROLE,       // name, value (a reference or a string)
+  NODE_CLOCK,      // name, value
+  NODE_INSTANCE,   // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
+  NODE_VAR,        // name, value
+  NODE_ASSIGN,     // target, value
+  NODE_CONNECT,    // target, value, type (annotation, may be NULL)
+  NODE_CALL,       // target (an EXPR_CALL)
+  NODE_IF,         // value, body, other (may be NULL)
+  NODE_FOR,        // first, value, step, body
+  NODE_FOR_IN,     // name, value, body
+  NODE_WHILE,      // value, body
+  NODE_BREAK,
+  NODE_CONTINUE,
+  NODE_RETURN,     // value (may be NULL)
+  NODE_FIELD,      // name, type, dimensions, value (initial, may be NULL): struct fields, state, signatures
+  NODE_ENUMERATOR, // name, value (may be NULL)
+  NODE_MEMBER,     // name, type, output (forward)
+  NODE_ARGUMENT    // name, type (may be NULL), value (default, may be NULL)
+} NodeKind;
+
+typedef struct Node Node;
+struct Node {
+  NodeKind kind;
+  Location location; // from first to last token
+  const char *name;
+  Location place;    // of the name
+  const char *doc;   // documentation comment, trimmed; NULL when there is none
+  const char *text;
+  const char *type_name;
+  Expr *type, *value, *target, *clock;
+  Node *first, *step;
+  GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes;
+  const char *index_name;
+  FunctionKind function;
+  bool runtime, output, optional, partial, crossing, shared;
+};
+
+// ---- Files -----------------------------------------------------------------------------------------------------------
+typedef struct {
+  const char *path;   // as opened; interned
+  const char *doc;    // the first documentation comment, when it stands before everything else
+  GPtrArray *nodes;   // Node*
+  bool failed;        // had syntax errors
+} SourceFile;
+
+// Parses a file whose text is given.  Errors are reported; the result holds what could be understood.
+SourceFile *parse_text(const char *path, const char *text, gsize length);
+
+// Parses a single expression, whose first character is at `start`; NULL after errors.
+Expr *parse_expression(const char *text, gsize length, Location start);
+
+// ---- Construction, for the parser --------------------------------------------------------------------------------------
+Expr *expr_new(ExprKind kind, Location location);
+Expr *expr_unary(int op, Location location, Expr *left);
+Expr *expr_binary(int op, Expr *left, Expr *right);
+// Sets the depth from the children; false, with an error reported, when it exceeds MAX_DEPTH.
+bool expr_close(Expr *expr);
+Node *node_new(NodeKind kind, Location location);
+
+// The text of an expression, as it would be written (for messages and documentation).
+char *expr_text(const Expr *expr); // in the arena
+
+const char *node_kind_name(NodeKind kind); // "parameter"
+
+#endif
