@@ -1,0 +1,120 @@
+"""How the speed figures are measured: processor time of whole processes, at two run lengths, interleaved.
+
+A simulator is run for few and for many cycles, and only the difference counts, so start-up costs nothing.  The subjects
+of one comparison take turns, so a machine that slows down slows all of them; what is reported are medians.
+"""
+
+import os
+import platform
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class BenchError(Exception):
+    """Something could not be measured; the text says what and why."""
+
+
+def run(command: list, cwd: Path | None = None, env: dict[str, str] | None = None) -> tuple[float, str]:
+    """Runs a command to its end and returns its user and system seconds and its standard output."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        child = subprocess.Popen(
+            [str(word) for word in command],
+            stdout=out,
+            stderr=err,
+            stdin=subprocess.DEVNULL,
+            cwd=cwd,
+            env={**os.environ, "SYSTEMC_DISABLE_COPYRIGHT_MESSAGE": "1", **(env or {})},
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        if child.returncode != 0:
+            lines = err.read().strip().splitlines()
+            raise BenchError(
+                f"{' '.join(map(str, command))}: exit status {child.returncode}: {lines[-1] if lines else ''}"
+            )
+        return usage.ru_utime + usage.ru_stime, out.read()
+
+
+@dataclass
+class Subject:
+    """One simulator: the command that runs it for so many cycles, and what a figure is divided by besides cycles."""
+
+    name: str
+    command: Callable[[int], list]
+    units: int = 1  # modules or cores stepped in each cycle
+    cycles: int = 0  # of the long run; 0 until calibrated
+
+
+SHORT = 10  # the short run is this fraction of the long one
+
+
+def calibrate(subject: Subject, seconds: float) -> None:
+    """Chooses the long run's cycles so that it takes about so many seconds."""
+    cycles = 10000
+    while True:
+        used, _ = run(subject.command(cycles))
+        if used > seconds / 8 or cycles > 1 << 32:
+            break
+        cycles *= 4
+    subject.cycles = max(int(cycles * seconds / used), SHORT)
+
+
+def interleaved(subjects: list[Subject], repetitions: int = 7, seconds: float = 0.6) -> dict[str, list[float]]:
+    """Nanoseconds per cycle and unit of each subject, one figure per repetition."""
+    for subject in subjects:
+        calibrate(subject, seconds)
+    figures: dict[str, list[float]] = {subject.name: [] for subject in subjects}
+    for _ in range(repetitions):
+        for subject in subjects:
+            short = subject.cycles // SHORT
+            few, _ = run(subject.command(short))
+            many, _ = run(subject.command(subject.cycles))
+            figures[subject.name].append((many - few) * 1e9 / (subject.cycles - short) / subject.units)
+    return figures
+
+
+def median(figures: list[float]) -> float:
+    """The median; with an even count, the mean of the middle two."""
+    return statistics.median(figures)
+
+
+def wall_seconds(command: list, cwd: Path | None = None, env: dict[str, str] | None = None) -> float:
+    """Seconds on the clock that a command takes."""
+    begin = time.monotonic()
+    run(command, cwd, env)
+    return time.monotonic() - begin
+
+
+def machine_info() -> dict:
+    """What the figures were measured on."""
+
+    def first_line(*command: str) -> str:
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            return "absent"
+        lines = (done.stdout or done.stderr).strip().splitlines()
+        return lines[0] if lines else ""
+
+    cpu = platform.processor()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            cpu = line.split(":", 1)[1].strip()
+            break
+    clang = next((c for c in ("clang-22", "clang-19", "clang") if first_line(c, "--version") != "absent"), "clang")
+    return {
+        "cpu": cpu,
+        "cpus": os.cpu_count(),
+        "load_average": os.getloadavg()[0],
+        "system": first_line("uname", "-sr"),
+        "clang": first_line(clang, "--version"),
+        "gcc": first_line("g++", "--version"),
+        "verilator": first_line("verilator", "--version"),
+    }

@@ -1,0 +1,116 @@
+"""`make bench`: measures all speed figures, prints them as a table and writes build/bench/bench.json.
+
+Each section stands alone: when one cannot be measured its keys are null, the reason is printed, the others are
+measured all the same, and the exit status is 1.  --only NAME[,NAME] measures some sections and keeps the figures of
+the others from the last run.
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+import build_speed
+import chain_speed
+import core_speed
+import tigon2_speed
+from measuring import BenchError, machine_info
+
+SECTIONS = {
+    "core": core_speed.measure,
+    "chain": chain_speed.measure,
+    "tigon2": tigon2_speed.measure,
+    "build": build_speed.measure,
+}
+KEYS = (
+    "structural_tax",
+    "ns_per_core_cycle",
+    "tigon2_host_instructions_per_cycle",
+    "chain_ns_per_module_cycle",
+    "build_seconds",
+    "rebuild_seconds",
+)
+
+
+def row(words: str, value: float | None, unit: str, goal: str = "") -> str:
+    """One line of the table."""
+    shown = "-" if value is None else f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
+    return f"  {words:<58}{shown:>10} {unit:<14}{goal}"
+
+
+def core_rows(results: dict) -> list[str]:
+    lines = []
+    for cores, cost in (results.get("monolith_ns_per_core_cycle") or {}).items():
+        lines.append(row(f"monolithic C, {cores} cores", cost, "ns/core-cycle", f"{1e3 / cost:.0f} M core-cycles/s"))
+    anew = results.get("monolith_decode_anew_ns_per_core_cycle")
+    lines.append(row("monolithic C, 1 core, decoding every time", anew, "ns/core-cycle"))
+    for cores, cost in (results.get("ns_per_core_cycle") or {}).items():
+        lines.append(row(f"LSS core, {cores} cores", cost, "ns/core-cycle", f"{1e3 / cost:.0f} M core-cycles/s"))
+    lines.append(row("structural tax", results.get("structural_tax"), "times", "at most 3, goal 1.6"))
+    lines.append(row("  against decoding every time", results.get("structural_tax_decode_anew"), "times"))
+    per = results.get("ns_per_core_cycle") or {}
+    scaling = per["8"] / per["1"] if "8" in per and "1" in per else None
+    lines.append(row("cost per core-cycle, 8 cores against 1", scaling, "times", "at most 1.3"))
+    return lines
+
+
+def chain_rows(results: dict) -> list[str]:
+    lines = []
+    for variant, costs in (results.get("chain_variants") or {}).items():
+        for name, cost in costs.items():
+            goal = "at most 1.5, goal 1.2 times C" if name == "lss" else ""
+            ratio = f"{cost / costs['c']:.2f} times C   {goal}" if costs.get("c") else ""
+            lines.append(row(f"chain of 100, {variant}, {name}", cost, "ns/module-cycle", ratio))
+    return lines
+
+
+def other_rows(results: dict) -> list[str]:
+    instructions = results.get("tigon2_host_instructions_per_cycle")
+    lines = [
+        row("two-CPU Tigon-2, duplex traffic", instructions, "instructions", "per CPU clock, at most 1,200, goal 800"),
+        row("two-CPU Tigon-2, build from an empty cache", results.get("build_seconds"), "s", "under 20"),
+    ]
+    for change, seconds in (results.get("rebuild_changes") or {}).items():
+        lines.append(row(f"  rebuild after changing {change}", seconds, "s"))
+    lines.append(row("two-CPU Tigon-2, worst rebuild", results.get("rebuild_seconds"), "s", "under 3"))
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="speed figures")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="where make puts its products")
+    parser.add_argument("--only", default="", help="sections to measure: " + ",".join(SECTIONS))
+    options = parser.parse_args()
+    chosen = options.only.split(",") if options.only else list(SECTIONS)
+    if unknown := set(chosen) - set(SECTIONS):
+        parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+    build = options.build.resolve()
+    report = build / "bench" / "bench.json"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    results: dict = dict.fromkeys(KEYS)
+    if options.only and report.exists():
+        results.update(json.loads(report.read_text()))
+    results["machine"] = machine_info()
+    problems = []
+    for name in chosen:
+        print(f"measuring {name} ...", file=sys.stderr, flush=True)
+        try:
+            results.update(SECTIONS[name](build))
+        except BenchError as error:
+            problems.append(f"{name}: {error}")
+    machine = results["machine"]
+    print(f"{machine['cpu']}, {machine['cpus']} CPUs, load {machine['load_average']:.1f}; {machine['clang']}")
+    for line in core_rows(results) + chain_rows(results) + other_rows(results):
+        print(line)
+    for problem in problems:
+        print(f"bench: not measured: {problem}", file=sys.stderr)
+    scratch = report.with_suffix(".new")
+    scratch.write_text(json.dumps(results, indent=2) + "\n")
+    os.replace(scratch, report)
+    print(f"figures in {os.path.relpath(report)}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
