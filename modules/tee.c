@@ -1,0 +1,27 @@
+/* tee.c: fan-out; see tee.lss.
+ *
+ * A receiver's item is committed only when every receiver accepts, so a receiver that accepts alone gets nothing. */
+
+handler(forward) {
+  for (int i = 0; i < width(out); i++) {
+    if (some(in))
+      send(out, i, data(in));
+    else
+      send_nothing(out, i);
+  }
+}
+
+handler(accept) {
+  bool all = true;
+  for (int i = 0; i < width(out); i++)
+    all = all && acked(out, i);
+  accept(in, all);
+}
+
+handler(commit) {
+  bool all = enabled(in);
+  for (int i = 0; i < width(out); i++)
+    all = all && acked(out, i);
+  for (int i = 0; i < width(out); i++)
+    enable(out, i, all);
+}
