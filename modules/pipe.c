@@ -4,15 +4,13 @@
  * it has left, which is just what stages that move up into bubbles do.  A rigid pipe is a ring whose exit slot
  * becomes the entry slot when it moves. */
 
-enum { DEPTH = param(depth), ELASTIC = param(elastic) };
-
 phase_start() {
-  int head = DEPTH == 1 ? 0 : (int)self->head;
+  int head = param(depth) == 1 ? 0 : (int)self->head;
   bool leaving;
-  if (!ELASTIC)
+  if (!param(elastic))
     leaving = self->full[head];
   else
-    leaving = self->count > 0 && (DEPTH == 1 || cycle() >= self->ready[head]);
+    leaving = self->count > 0 && (param(depth) == 1 || cycle() >= self->ready[head]);
   if (leaving)
     send(out, self->slot[head]);
   else
@@ -21,22 +19,22 @@ phase_start() {
 }
 
 handler(advance) {
-  if (ELASTIC)
-    accept(in, self->count < DEPTH || acked(out));
+  if (param(elastic))
+    accept(in, self->count < param(depth) || acked(out));
   else
-    accept(in, !self->full[DEPTH == 1 ? 0 : self->head] || acked(out));
+    accept(in, !self->full[param(depth) == 1 ? 0 : self->head] || acked(out));
 }
 
 phase_end() {
   bool flushing = width(flush) > 0 && transferred(flush) && data(flush);
-  if (!ELASTIC) {
-    int head = DEPTH == 1 ? 0 : (int)self->head;
+  if (!param(elastic)) {
+    int head = param(depth) == 1 ? 0 : (int)self->head;
     bool moves = !self->full[head] || transferred(out);
     bool enters = transferred(in);
     if (transferred(out))
       self->count--;
     if (flushing) {
-      for (int i = 0; i < DEPTH; i++)
+      for (int i = 0; i < param(depth); i++)
         self->full[i] = false;
       self->count = 0;
     }
@@ -46,25 +44,25 @@ phase_end() {
         self->slot[head] = data(in);
         self->count++;
       }
-      if (DEPTH > 1)
-        self->head = head + 1 == DEPTH ? 0 : head + 1;
+      if (param(depth) > 1)
+        self->head = head + 1 == param(depth) ? 0 : head + 1;
     }
     return;
   }
   if (transferred(out)) {
     self->count--;
-    if (DEPTH > 1)
-      self->head = self->head + 1 == DEPTH ? 0 : self->head + 1;
+    if (param(depth) > 1)
+      self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
   }
   if (flushing)
     self->count = 0;
   if (transferred(in)) {
-    uint32_t tail = DEPTH == 1 ? 0 : self->head + self->count;
-    if (tail >= DEPTH)
-      tail -= DEPTH;
+    uint32_t tail = param(depth) == 1 ? 0 : self->head + self->count;
+    if (tail >= param(depth))
+      tail -= param(depth);
     self->slot[tail] = data(in);
-    if (DEPTH > 1)
-      self->ready[tail] = cycle() + DEPTH;
+    if (param(depth) > 1)
+      self->ready[tail] = cycle() + param(depth);
     self->count++;
   }
 }

@@ -1,0 +1,93 @@
+// How the DMA and MAC assists read and write NIC memory: pieces of a transfer, circular buffers in that memory, the
+// byte queue between memory and the outside, and checksums.  Shared by dma_assist and mac_assist; all functions are
+// pure or work on what they are given.
+#ifndef ASSIST_MEMORY_H
+#define ASSIST_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+// ---- Addresses -----------------------------------------------------------------------------------------------
+
+// A circular buffer in NIC memory: from base up to, not including, limit.  limit == base: addresses do not wrap.
+typedef struct {
+  uint32_t base, limit;
+} AssistWindow;
+
+// `address` + `bytes`, wrapped within the window if the transfer began inside it.
+static inline uint32_t assist_advance(uint32_t address, uint32_t bytes, uint32_t base, uint32_t limit) {
+  if (address < base || address >= limit) return address + bytes;
+  uint32_t span = limit - base, offset = address - base + bytes;
+  while (offset >= span) offset -= span;
+  return base + offset;
+}
+
+// Bytes that one reference moves: up to the next multiple of 8, the end of the window, or what is left.
+static inline uint32_t assist_piece(uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
+  uint32_t bytes = 8 - (address & 7);
+  if (bytes > left) bytes = left;
+  if (address >= base && address < limit && bytes > limit - address) bytes = limit - address;
+  return bytes;
+}
+
+// Bytes from `from` forward to `to` in the window.
+static inline uint32_t assist_distance(uint32_t from, uint32_t to, uint32_t base, uint32_t limit) {
+  return to >= from ? to - from : to - from + (limit - base);
+}
+
+static inline uint32_t assist_min(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+// ---- Bytes and numbers ---------------------------------------------------------------------------------------
+// Bytes in order lie in a uint64_t with the first in bits 7:0; a memory reference carries a right-justified number.
+
+static inline uint64_t assist_keep(uint64_t bytes, uint32_t count) {
+  return count >= 8 ? bytes : bytes & ((UINT64_C(1) << 8 * count) - 1);
+}
+static inline uint64_t assist_number(uint64_t bytes, uint32_t count, bool big_endian) {
+  if (count == 0) return 0;
+  return big_endian ? __builtin_bswap64(bytes) >> 8 * (8 - count) : assist_keep(bytes, count);
+}
+static inline uint64_t assist_bytes(uint64_t number, uint32_t count, bool big_endian) {
+  if (count == 0) return 0;
+  return big_endian ? __builtin_bswap64(number << 8 * (8 - count)) : assist_keep(number, count);
+}
+// A 16- or 32-bit field of a descriptor that was read into `raw`.
+static inline uint32_t assist_field(const uint8_t *raw, uint32_t at, uint32_t count, bool big_endian) {
+  uint32_t value = 0;
+  for (uint32_t i = 0; i < count; i++) value |= (uint32_t)raw[at + i] << 8 * (big_endian ? count - 1 - i : i);
+  return value;
+}
+
+// ---- Byte queue: `size` bytes, a power of two, at `buffer`; positions count up for ever ------------------------
+
+static inline void assist_queue_put(uint8_t *buffer, uint32_t size, uint32_t position, uint64_t bytes, uint32_t count) {
+  uint32_t at = position & (size - 1);
+  if (at + 8 <= size) {
+    // What lies behind `count` is free space or would be overwritten before it is read, unless the queue is full.
+    if (count == 8) memcpy(buffer + at, &bytes, 8);
+    else memcpy(buffer + at, &bytes, count);
+  } else {
+    for (uint32_t i = 0; i < count; i++) buffer[(at + i) & (size - 1)] = (uint8_t)(bytes >> 8 * i);
+  }
+}
+static inline uint64_t assist_queue_peek(const uint8_t *buffer, uint32_t size, uint32_t position, uint32_t count) {
+  uint32_t at = position & (size - 1);
+  uint64_t bytes = 0;
+  if (at + 8 <= size) memcpy(&bytes, buffer + at, 8);
+  else
+    for (uint32_t i = 0; i < 8; i++) bytes |= (uint64_t)buffer[(at + i) & (size - 1)] << 8 * i;
+  return assist_keep(bytes, count);
+}
+
+// ---- Checksums -----------------------------------------------------------------------------------------------
+
+// The Internet checksum's sum (RFC 1071), not complemented, of a run of bytes that is fed piece by piece: `sum` holds
+// 16-bit big-endian words, `odd` whether an odd number of bytes came before.
+static inline uint32_t assist_sum(uint32_t sum, bool odd, uint64_t bytes, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++, odd = !odd) sum += (uint32_t)(uint8_t)(bytes >> 8 * i) << (odd ? 0 : 8);
+  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
+  return sum;
+}
+
+#endif

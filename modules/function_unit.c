@@ -1,0 +1,53 @@
+/* function_unit.c: a combinational function; see function_unit.lss.
+ *
+ * The operands are taken together.  Acceptance cannot wait for the operands' enables, so when one sender cancels what
+ * another commits, an operand would be lost: that stops the run. */
+#include <string.h>
+
+handler(compute) {
+  typeof_argument(apply, 0) operands;
+  memset(&operands, 0, sizeof operands);
+  typeof_port(control) control_value;
+  memset(&control_value, 0, sizeof control_value);
+  uint64_t present = 0;
+  for (int i = 0; i < width(in); i++) {
+    if (some(in, i)) {
+      operands.v[i] = data(in, i);
+      present |= UINT64_C(1) << i;
+    }
+  }
+  bool has_control = width(control) > 0 && some(control);
+  if (has_control)
+    control_value = data(control);
+  const uint64_t every = ~UINT64_C(0) >> (64 - width(in));
+  bool complete = param(all) ? present == every && (width(control) == 0 || has_control) : present != 0 || has_control;
+  set(fires, complete);
+  if (complete)
+    send(out, call(apply, operands, control_value, present));
+  else
+    send_nothing(out);
+}
+
+handler(commit) {
+  bool committed = get(fires);
+  for (int i = 0; i < width(in); i++)
+    committed = committed && (!some(in, i) || enabled(in, i));
+  if (width(control) > 0 && some(control))
+    committed = committed && enabled(control);
+  enable(out, committed);
+}
+
+handler(accept) {
+  bool accepted = get(fires) && acked(out);
+  for (int i = 0; i < width(in); i++)
+    accept(in, i, accepted);
+  accept(control, accepted);
+}
+
+phase_end() {
+  bool taken = width(control) > 0 && transferred(control);
+  for (int i = 0; i < width(in); i++)
+    taken = taken || transferred(in, i);
+  if (taken && !transferred(out))
+    sim_error("one operand was cancelled while another was committed");
+}

@@ -1,0 +1,30 @@
+/* queue.c: a first-in first-out buffer; see queue.lss. */
+
+phase_start() {
+  if (self->count > 0)
+    send(out, self->slot[self->head]);
+  else
+    send_nothing(out);
+  accept(in, self->count < param(depth));
+  for (int i = 0; i < width(filling); i++)
+    send(filling, i, self->count);
+}
+
+phase_end() {
+  uint32_t count = self->count;
+  if (transferred(in)) {
+    uint32_t tail = self->head + count;
+    self->slot[tail >= param(depth) ? tail - param(depth) : tail] = data(in);
+    self->count++;
+  } else if (some(in) && count == param(depth)) {
+    self->full_cycles++;
+  }
+  if (transferred(out)) {
+    self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
+    self->count--;
+  }
+  if (self->count > self->peak)
+    self->peak = self->count;
+}
+
+next_event() { return self->count ? cycle() : never(); }
