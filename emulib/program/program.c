@@ -47,18 +47,25 @@ static gboolean check_segments(const Program *p, GError **error) {
 }
 
 Program *program_open(const char *path, ProgramFormat format, GError **error) {
-  g_autoptr(Program) p = g_new0(Program, 1);
-  p->path = g_strdup(path);
-  p->segments = g_array_new(FALSE, FALSE, sizeof(ProgramSegment));
-  p->symbols = g_array_new(FALSE, FALSE, sizeof(ProgramSymbol));
   g_autoptr(GError) cause = NULL;
-  if (!g_file_get_contents(path, (char **)&p->file, &p->file_size, &cause)) {
-    g_autofree char *name = g_filename_display_name(path);
-    g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FILE, "cannot read program %s: %s", name, cause->message);
+  char *bytes;
+  gsize size;
+  if (!g_file_get_contents(path, &bytes, &size, &cause)) {
+    g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FILE, "cannot read program: %s", cause->message);
     return NULL;
   }
+  return program_parse(path, (guint8 *)bytes, size, format, error);
+}
+
+Program *program_parse(const char *path, guint8 *bytes, gsize size, ProgramFormat format, GError **error) {
+  g_autoptr(Program) p = g_new0(Program, 1);
+  p->path = g_strdup(path);
+  p->file = bytes;
+  p->file_size = size;
+  p->segments = g_array_new(FALSE, FALSE, sizeof(ProgramSegment));
+  p->symbols = g_array_new(FALSE, FALSE, sizeof(ProgramSymbol));
   if (format == PROGRAM_DETECT) {
-    gboolean elf = p->file_size >= SELFMAG && memcmp(p->file, ELFMAG, SELFMAG) == 0;
+    gboolean elf = size >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0;
     format = elf ? PROGRAM_ELF : PROGRAM_RAW;
   }
   if (!(format == PROGRAM_ELF ? program_read_elf(p, error) : program_read_raw(p, error))) return NULL;

@@ -44,6 +44,8 @@ typedef struct Program Program;
 
 /* Owns everything it returns until program_free. */
 Program *program_open(const char *path, ProgramFormat format, GError **error);
+/* The same from memory: takes `bytes` (g_free) over, in any case; `path` is for messages only. */
+Program *program_parse(const char *path, guint8 *bytes, gsize size, ProgramFormat format, GError **error);
 void program_free(Program *program);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Program, program_free)
 

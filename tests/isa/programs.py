@@ -1,0 +1,94 @@
+"""Assembles and compiles small MIPS programs for tests, and knows how a program ends on each kind of machine.
+
+A program says `EXIT(status)` and `WRITE(address, length)`; the convention decides what that becomes:
+"linux" system calls for mips-oracle and qemu, "device" stores to the console of modules/console for machines.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+CONSOLE = 0xFFFF0000  # where test machines put the console: +0 a byte to print, +4 the exit status
+TEXT = 0x00400000
+DATA = 0x00500000
+
+HEAD = """
+.set noreorder
+.set noat
+.set nomacro
+"""
+
+PREAMBLE = {
+    "linux": """
+.macro EXIT status
+  addiu $a0, $zero, \\status
+  addiu $v0, $zero, 4001
+  syscall
+  nop
+.endm
+.macro WRITE address, length
+  addiu $a0, $zero, 1
+  lui $a1, %hi(\\address)
+  addiu $a1, $a1, %lo(\\address)
+  addiu $a2, $zero, \\length
+  addiu $v0, $zero, 4004
+  syscall
+  nop
+.endm
+""",
+    "device": f"""
+.macro EXIT status
+  lui $a1, {CONSOLE >> 16}
+  addiu $a0, $zero, \\status
+  sw $a0, 4($a1)
+9:
+  b 9b
+  nop
+.endm
+.macro WRITE address, length
+  lui $a1, %hi(\\address)
+  addiu $a1, $a1, %lo(\\address)
+  addiu $a2, $a1, \\length
+  lui $a3, {CONSOLE >> 16}
+8:
+  lbu $v0, 0($a1)
+  addiu $a1, $a1, 1
+  bne $a1, $a2, 8b
+  sb $v0, 0($a3)
+.endm
+""",
+}
+
+
+def tool(name: str) -> str:
+    """A tool of LLVM by its newest name."""
+    for candidate in (f"{name}-22", f"{name}-19", name):
+        if shutil.which(candidate):
+            return candidate
+    raise AssertionError(f"{name} is not installed; make deps installs it")
+
+
+def target(big: bool) -> list[str]:
+    return [f"--target={'mips' if big else 'mipsel'}-linux-gnu", "-mips2", "-G0", "-mno-abicalls", "-fno-pic"]
+
+
+def run(command: list, **options) -> subprocess.CompletedProcess:
+    done = subprocess.run([str(c) for c in command], capture_output=True, **options)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout.decode()}{done.stderr.decode()}"
+    return done
+
+
+def assemble(text: str, output: Path, big: bool, convention: str = "linux") -> Path:
+    """Makes an ELF file of assembly text whose code starts at `__start`; data symbols live at DATA."""
+    source = output.with_suffix(".s")
+    source.write_text(HEAD + PREAMBLE[convention] + ".text\n.globl __start\n__start:\n" + text)
+    return link([source], output, big)
+
+
+def link(sources: list[Path], output: Path, big: bool, *options: str) -> Path:
+    run([tool("clang"), *target(big), "-O2", "-g", "-gdwarf-4", "-Wno-unused-command-line-argument", "-ffreestanding", "-static", "-nostdlib", "-fuse-ld=lld",
+         "-Wl,--image-base=0x300000", f"-Wl,-Ttext={TEXT:#x}", f"-Wl,-Tdata={DATA:#x}", "-Wl,-e,__start", *options,
+         "-o", output, *sources])
+    return output
