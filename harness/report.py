@@ -72,9 +72,10 @@ def _plots(outcome: Outcome, out: Path) -> str:
 def _row(point: Point) -> list[str]:
     percent = 100 * point.fraction
     bar = f'<span class="bar" aria-hidden="true"><i style="width:{min(percent, 100):.0f}%"></i></span>'
+    part = f'{bar}<span class="figure">{percent:.1f} %</span>'
     return [
         html.escape(point.series), html.escape(point.direction), f"{point.payload}", point.ratio,
-        f"{point.rate / 1e6:,.1f}", f"{bar}<span class=\"figure\">{percent:.1f} %</span>", f"{point.frames:,}", f"{point.drops:,}",
+        f"{point.rate / 1e6:,.1f}", part, f"{point.frames:,}", f"{point.drops:,}",
         f"{point.cycles_per_second / 1e6:.2f} M",
     ]  # fmt: skip
 
