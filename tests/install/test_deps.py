@@ -1,0 +1,70 @@
+"""harness/deps on machines that lack tools: what it would install, as whom, and what it says when it may not."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PLAIN = ["sh", "dirname", "sed", "grep", "ls", "mktemp", "rm", "tail", "cat", "env"]
+
+
+def machine(where: Path, uid: int, **tools: str) -> dict[str, str]:
+    """An environment whose PATH holds the plain tools, an `id` that answers uid, and the given shell scripts."""
+    bin = where / "bin"
+    bin.mkdir()
+    for name in PLAIN:
+        (bin / name).symlink_to(shutil.which(name) or name)
+    for name, body in {"id": f"echo {uid}", **tools}.items():
+        (bin / name.replace("_", "-")).write_text(f"#!/bin/sh\n{body}\n")
+        (bin / name.replace("_", "-")).chmod(0o755)
+    return {"PATH": str(bin), "HOME": str(where)}
+
+
+def deps(root: Path, environment: dict[str, str], *words: str) -> subprocess.CompletedProcess:
+    return subprocess.run([root / "harness" / "deps", *words], env=environment, capture_output=True, text=True)
+
+
+KNOWS_22 = 'case "$2" in clang-22) echo "Package: clang-22";; clang-19) echo "Package: clang-19";; esac'
+KNOWS_19 = 'case "$2" in clang-19) echo "Package: clang-19";; esac'
+
+
+def test_without_the_right_to_install_it_prints_the_line(root: Path, tmp_path: Path) -> None:
+    done = deps(root, machine(tmp_path, 1000, apt_get="exit 9", apt_cache=KNOWS_22), "base")
+    assert done.returncode == 1
+    line = done.stderr.strip()
+    assert "\n" not in line and "apt-get install -y --no-install-recommends clang-22 lld-22" in line
+    assert "bison flex" in line and "python3-venv" in line
+
+
+@pytest.mark.parametrize("index, version", [(KNOWS_22, "clang-22"), (KNOWS_19, "clang-19"), ("exit 100", "clang ")])
+def test_as_root_it_installs_the_newest_known(root: Path, tmp_path: Path, index: str, version: str) -> None:
+    log = tmp_path / "log"
+    done = deps(root, machine(tmp_path, 0, apt_get=f'echo "$*" >> {log}', apt_cache=index), "base")
+    assert done.returncode == 0, done.stderr
+    update, install = log.read_text().splitlines()
+    assert update == "update" and f" {version}" in f"{install} "
+
+
+def test_sudo_is_used_when_it_asks_nothing(root: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    tools = {"apt_get": "exit 9", "apt_cache": KNOWS_22, "sudo": f'[ "$1" = -n ] && exit 0; echo "$*" >> {log}'}
+    assert deps(root, machine(tmp_path, 1000, **tools), "base").returncode == 0
+    assert [line.split()[0] for line in log.read_text().splitlines()] == ["apt-get", "env"]
+
+
+def test_a_failing_package_manager_is_reported(root: Path, tmp_path: Path) -> None:
+    tools = {"apt_get": 'echo "E: no such mirror" >&2; exit 100', "apt_cache": "exit 100"}
+    done = deps(root, machine(tmp_path, 0, **tools), "base")
+    assert done.returncode == 1 and "E: no such mirror" in done.stderr and "'apt-get update' failed" in done.stderr
+
+
+def test_other_distributions_get_a_list(root: Path, tmp_path: Path) -> None:
+    done = deps(root, machine(tmp_path, 0), "base")
+    assert done.returncode == 1 and done.stderr.startswith("deps: please install:") and "clang lld llvm" in done.stderr
+
+
+def test_a_complete_machine_is_left_alone(root: Path, tmp_path: Path) -> None:
+    tools = dict.fromkeys(["qemu_mips", "tshark", "valgrind"], "exit 0")
+    done = deps(root, machine(tmp_path, 1000, **tools), "test")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
