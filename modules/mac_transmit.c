@@ -1,0 +1,267 @@
+// mac_transmit.c: frames from NIC memory to the wire; see mac_transmit.lss.
+//
+// Reading fills a byte queue with whole frames, one after the other; sending empties it at the pace of the wire.  All
+// outputs are offered from state, so the assist adds no combinational path.
+#include "assist_memory.h"
+#include "ethernet_fcs.h"
+
+enum { READ_NOTHING, READ_DESCRIPTOR, READ_WAIT, READ_DATA };
+enum { TAG_DATA, TAG_DESCRIPTOR };
+enum { FRAMES = 8, UPDATES = 16 };
+
+#define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
+
+phase_start() {
+  accept(memory_reply, true);
+  if (SPLIT_DESCRIPTORS) accept(descriptor_memory_reply, true);
+  accept(registers_reply, true);
+  for (int i = 0; i < width(producer); i++) accept(producer, i, true);
+  for (int i = 0; i < width(consumer); i++) accept(consumer, i, true);
+  for (int i = 0; i < width(mac_state); i++) accept(mac_state, i, true);
+  for (int i = 0; i < width(buffer_base); i++) accept(buffer_base, i, true);
+  for (int i = 0; i < width(buffer_limit); i++) accept(buffer_limit, i, true);
+  for (int i = 0; i < width(buffer_producer); i++) accept(buffer_producer, i, true);
+
+  bool descriptor = self->offering && self->offer_descriptor && SPLIT_DESCRIPTORS;
+  if (self->offering && !descriptor) send(memory_request, self->offer);
+  else send_nothing(memory_request);
+  if (SPLIT_DESCRIPTORS) {
+    if (descriptor) send(descriptor_memory_request, self->offer);
+    else send_nothing(descriptor_memory_request);
+  }
+  if (self->updates_waiting) {
+    int at = (self->update_first + self->updates_open) % UPDATES;
+    typeof_port(registers_request) request = {0};
+    request.op = mem_op_write;
+    request.size = 4;
+    request.address = self->updates[at].offset;
+    request.data = self->updates[at].value;
+    send(registers_request, request);
+  } else {
+    send_nothing(registers_request);
+  }
+  if (self->beat_ready) send(wire, self->beat);
+  else send_nothing(wire);
+}
+
+#define UPDATE(at_offset, to_value, ends_frame)                                          \
+  do {                                                                                   \
+    int at = (self->update_first + self->updates_open + self->updates_waiting) % UPDATES; \
+    self->updates[at].offset = (uint32_t)(at_offset);                                    \
+    self->updates[at].value = (to_value);                                                \
+    self->update_last[at] = (ends_frame);                                                \
+    self->updates_waiting++;                                                             \
+  } while (0)
+
+phase_end() {
+  const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
+  const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
+
+  if (self->reading == READ_NOTHING && !self->frames_waiting && !self->sending && !self->updates_open && !self->updates_waiting) {
+    if (!running || data(producer) == data(consumer)) return;
+  }
+
+  // ---- What the other sides did in this cycle ---------------------------------------------------------------
+  if (self->updates_open && transferred(registers_reply)) {
+    if (self->update_last[self->update_first]) self->taken--;
+    self->update_first = (self->update_first + 1) % UPDATES;
+    self->updates_open--;
+  }
+  if (self->updates_waiting && transferred(registers_request)) {
+    self->updates_waiting--;
+    self->updates_open++;
+  }
+  int newest = (self->first + self->frames_waiting - 1) % FRAMES;
+  bool descriptor_came = false;
+  uint64_t number = 0;
+  if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) {
+    descriptor_came = true;
+    number = data(descriptor_memory_reply).data;
+  }
+  if (transferred(memory_reply)) {
+    if (data(memory_reply).error) sim_error("NIC memory answers a reference of the transmitting MAC near 0x%x with an error", self->reply_address);
+    if (data(memory_reply).tag - (uint32_t)param(tag) == TAG_DESCRIPTOR) {
+      descriptor_came = true;
+      number = data(memory_reply).data;
+    } else {
+      uint32_t count = assist_piece(self->reply_address, self->reply_left, self->base, self->limit);
+      assist_queue_put(self->queue, param(buffer), self->tail, assist_bytes(data(memory_reply).data, count, param(big_endian)), count);
+      self->tail += count;
+      self->asked -= count;
+      self->frame_got[newest] += count;
+      self->reply_address = assist_advance(self->reply_address, count, self->base, self->limit);
+      self->reply_left -= count;
+      if (self->reply_left == 0) self->reading = READ_NOTHING;
+    }
+  }
+  if (descriptor_came) {
+    uint64_t bytes = assist_bytes(number, 8, param(big_endian));
+    memcpy(self->raw + self->got_bytes, &bytes, 8);
+    self->got_bytes += 8;
+    if (self->got_bytes == (uint32_t)param(descriptor_bytes)) {
+      uint32_t word = assist_field(self->raw, param(at_address), 4, param(big_endian));
+      self->address = word & (uint32_t)param(address_mask);
+      self->memory_left = assist_field(self->raw, param(at_length), 2, param(big_endian));
+      newest = (self->first + self->frames_waiting) % FRAMES;
+      self->frame_vlan[newest] = 0;
+      if (word & (uint32_t)param(vlan_bit)) self->frame_vlan[newest] = assist_field(self->raw, param(at_vlan), 2, param(big_endian)) + 1;
+      self->reading = READ_WAIT;
+    }
+  }
+  if (self->offering) {
+    bool accepted = self->offer_descriptor && SPLIT_DESCRIPTORS ? transferred(descriptor_memory_request) : transferred(memory_request);
+    if (accepted) {
+      self->offering = false;
+      if (self->offer_descriptor) {
+        self->asked_bytes += 8;
+      } else {
+        self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
+        self->memory_left -= self->offer_bytes;
+        self->burst_left -= self->offer_bytes;
+        self->asked += self->offer_bytes;
+        self->gap = self->burst_left == 0;
+      }
+    }
+  }
+
+  // ---- Sending: the beat that left, then the next one -----------------------------------------------------------
+  if (self->beat_ready && transferred(wire)) {
+    self->beat_ready = false;
+    if (self->beat.end) {
+      int f = self->first;
+      self->frames++;
+      self->bytes += self->frame_length[f];
+      self->underruns += self->spoilt;
+      event(sent, self->frame_address[f], self->frame_length[f]);
+      if (param(buffer_consumer_offset) >= 0) UPDATE(param(buffer_consumer_offset), self->frame_end[f], false);
+      UPDATE(param(consumer_offset), self->frame_consumer[f], true);
+      self->head += self->frame_length[f] - self->from_queue;
+      self->first = (self->first + 1) % FRAMES;
+      self->frames_waiting--;
+      self->sending = false;
+    }
+  }
+  if (!self->sending && self->frames_waiting && self->updates_waiting + self->updates_open < UPDATES - 2) {
+    int f = self->first;
+    if (self->frame_got[f] >= assist_min((uint32_t)param(threshold), self->frame_length[f])) {
+      self->sending = true;
+      self->spoilt = self->vlan_sent = false;
+      self->position = self->from_queue = 0;
+      self->fcs = ETHERNET_FCS_START;
+    }
+  }
+  if (self->sending && !self->beat_ready) {
+    int f = self->first;
+    uint32_t extra = self->frame_vlan[f] ? 4 : 0;
+    uint32_t whole = self->frame_length[f] + extra;
+    uint32_t body = whole < (uint32_t)param(pad_to) ? (uint32_t)param(pad_to) : whole;
+    uint32_t total = body + (param(add_fcs) ? 4 : 0);
+    uint32_t count = assist_min(8, total - self->position);
+    uint32_t wanted = self->position < body ? assist_min(count, body - self->position) : 0; // bytes before the FCS
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < wanted && !self->spoilt;) {
+      uint32_t at = self->position + i;
+      uint32_t run = wanted - i;
+      uint64_t part = 0;
+      if (extra && at >= 12 && at < 16) {
+        uint32_t tag_bytes = 0x81000000u | (self->frame_vlan[f] - 1);
+        run = 1;
+        part = (uint8_t)(tag_bytes >> 8 * (15 - at));
+      } else {
+        if (extra && at < 12) run = assist_min(run, 12 - at);
+        if (at >= whole) break; // padding
+        run = assist_min(run, whole - at);
+        if (self->frame_got[f] - self->from_queue < run) {
+          self->spoilt = true;
+          break;
+        }
+        part = assist_queue_peek(self->queue, param(buffer), self->head, run);
+        self->head += run;
+        self->from_queue += run;
+      }
+      bytes |= part << 8 * i;
+      i += run;
+    }
+    if (self->spoilt) {
+      // The rest of the frame still arrives from memory; it is skipped when the frame ends.
+      if (self->frame_got[f] == self->frame_length[f]) {
+        self->beat = (wire_beat_64){.count = 1, .start = self->position == 0, .end = true, .error = true};
+        self->beat_ready = true;
+      }
+    } else {
+      self->fcs = ethernet_fcs(self->fcs, bytes, wanted);
+      for (uint32_t i = wanted; i < count; i++)
+        bytes |= (uint64_t)(uint8_t)(~self->fcs >> 8 * (self->position + i - body)) << 8 * i;
+      self->beat = (wire_beat_64){.bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == total};
+      self->beat_ready = true;
+      self->position += count;
+    }
+  }
+
+  // ---- Reading: the next descriptor, then its data once they have arrived -----------------------------------------
+  if (self->reading == READ_NOTHING && running && self->frames_waiting < FRAMES && self->taken < FRAMES) {
+    if (self->taken == 0) self->next_consumer = data(consumer);
+    if (self->next_consumer != data(producer)) {
+      self->reading = READ_DESCRIPTOR;
+      self->asked_bytes = self->got_bytes = 0;
+      self->taken++;
+    }
+  }
+  if (self->reading == READ_WAIT) {
+    uint32_t base = width(buffer_base) ? data(buffer_base) : 0, limit = width(buffer_limit) ? data(buffer_limit) : 0;
+    bool there = true;
+    if (width(buffer_producer)) {
+      // A producer up to 7 bytes behind the frame's start is the end of the frame before it, which was not rounded up.
+      uint32_t arrived = assist_distance(self->address, data(buffer_producer), base, limit);
+      there = arrived >= self->memory_left && arrived <= limit - base - (uint32_t)param(buffer_round);
+    }
+    if (there) {
+      newest = (self->first + self->frames_waiting) % FRAMES;
+      uint32_t length = self->memory_left, ring_mask = (uint32_t)param(ring_bytes) - 1, at = self->next_consumer;
+      uint32_t end = assist_advance(self->address, length, base, limit);
+      self->next_consumer = (at & ~ring_mask) | ((at + (uint32_t)param(descriptor_bytes)) & ring_mask);
+      self->base = base;
+      self->limit = limit;
+      self->frame_length[newest] = length;
+      self->frame_got[newest] = 0;
+      self->frame_address[newest] = self->address;
+      self->frame_end[newest] = assist_advance(end, (0u - end) & (uint32_t)(param(buffer_round) - 1), base, limit);
+      self->frame_consumer[newest] = self->next_consumer;
+      self->frames_waiting++;
+      self->reply_address = self->address;
+      self->reply_left = length;
+      self->burst_left = 0;
+      self->reading = length ? READ_DATA : READ_NOTHING;
+    }
+  }
+
+  // ---- What to offer in the next cycle -----------------------------------------------------------------------------
+  if (!self->offering && !self->gap) {
+    mem_request_64 offer = {.op = mem_op_read};
+    if (self->reading == READ_DESCRIPTOR && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
+      offer.size = 8;
+      offer.address = self->next_consumer + self->asked_bytes;
+      offer.tag = (uint32_t)param(tag) + TAG_DESCRIPTOR;
+      self->offering = self->offer_descriptor = true;
+    } else if (self->reading == READ_DATA && self->memory_left) {
+      uint32_t run = assist_min((uint32_t)param(burst), self->memory_left);
+      if (self->burst_left == 0 && self->tail - self->head + self->asked + run <= (uint32_t)param(buffer)) self->burst_left = run;
+      if (self->burst_left) {
+        uint32_t count = assist_min(assist_piece(self->address, self->memory_left, self->base, self->limit), self->burst_left);
+        offer.size = (uint8_t)count;
+        offer.address = self->address;
+        offer.tag = (uint32_t)param(tag) + TAG_DATA;
+        self->offer_bytes = count;
+        self->offering = true;
+        self->offer_descriptor = false;
+      }
+    }
+    self->offer = offer;
+  }
+  self->gap = false;
+}
+
+next_event() {
+  bool busy = self->reading != READ_NOTHING || self->frames_waiting || self->sending || self->updates_open || self->updates_waiting;
+  return busy ? cycle() : never();
+}
