@@ -1,0 +1,80 @@
+/* memory_arbiter.c: shares one memory port; see memory_arbiter.lss. */
+
+/* Bits that a lane number takes in the tag. */
+#define LANE_BITS (width(in) > 1 ? 32 - __builtin_clz(width(in) - 1) : 0)
+
+phase_start() { accept(out_reply, true); }
+
+handler(choose) {
+  uint64_t requests = 0;
+  for (int i = 0; i < width(in); i++)
+    requests |= (uint64_t)some(in_request, i) << i;
+  int32_t lane = requests ? call(policy, requests, self->last, self->served) : -1;
+  if (lane < -1 || lane >= width(in))
+    sim_error("the policy chose lane %d, there are %d", (int)lane, width(in));
+  if (lane >= 0 && !(requests >> lane & 1))
+    lane = -1;
+  set(winner, lane);
+  if (lane < 0) {
+    send_nothing(out_request);
+  } else {
+    typeof_port(out_request) request = {0};
+    for (int i = 0; i < width(in); i++)
+      if (lane == i)
+        request = data(in_request, i);
+    if (LANE_BITS > 0) {
+      if (request.tag >> (32 - LANE_BITS))
+        sim_error("tag 0x%x of lane %d leaves no room for %d bits of lane", (unsigned)request.tag, (int)lane, LANE_BITS);
+      request.tag = request.tag << LANE_BITS | (uint32_t)lane;
+    }
+    send(out_request, request);
+  }
+}
+
+handler(commit) {
+  bool committed = false;
+  for (int i = 0; i < width(in); i++)
+    committed |= get(winner) == i && enabled(in_request, i);
+  enable(out_request, committed);
+}
+
+handler(accept) {
+  for (int i = 0; i < width(in); i++)
+    accept(in_request, i, get(winner) == i && acked(out_request));
+}
+
+handler(answer) {
+  bool present = some(out_reply);
+  typeof_port(out_reply) reply = {0};
+  int lane = 0;
+  if (present) {
+    reply = data(out_reply);
+    lane = (int)(reply.tag & ((1u << LANE_BITS) - 1));
+    reply.tag >>= LANE_BITS;
+    if (lane >= width(in))
+      sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)data(out_reply).tag);
+  }
+  for (int i = 0; i < width(in); i++) {
+    if (present && lane == i)
+      send(in_reply, i, reply);
+    else
+      send_nothing(in_reply, i);
+    enable(in_reply, i, enabled(out_reply));
+  }
+}
+
+phase_end() {
+  if (transferred(out_request)) {
+    int32_t lane = get(winner);
+    self->served = lane == self->last ? self->served + 1 : 1;
+    self->last = lane;
+    uint64_t requests = 0;
+    for (int i = 0; i < width(in); i++)
+      requests |= (uint64_t)some(in_request, i) << i;
+    event(won, lane, data(out_request).address, requests);
+  }
+}
+
+next_event() { return never(); }
+
+#undef LANE_BITS
