@@ -2,8 +2,7 @@
 #include "chain_source.h"
 
 phase_start() {
-  if (chain_offers(self->noise)) send(out, self->next);
-  else send_nothing(out);
+  send_if(out, chain_offers(self->noise), self->next);
 }
 
 phase_end() {
