@@ -1,0 +1,85 @@
+// lss doc [--markdown] [-I DIR] NAME...: documentation of modules, or of all types of a file, from their declarations.
+#include "lss/arena.h"
+#include "lss/commands.h"
+#include "lss/diagnostics.h"
+#include "lss/library.h"
+#include "lss/options.h"
+#include "lss/reference.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool doc_option(int argc, char **argv, int *index, gpointer data) {
+  (void)argc;
+  if (strcmp(argv[*index], "--markdown") != 0) return false;
+  *(ReferenceStyle *)data = REFERENCE_MARKDOWN;
+  return true;
+}
+
+static void unknown_name(const char *name, const GPtrArray *folders) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(names, library_names(folders->pdata[i]));
+  const char *near = diag_suggestion(name, names);
+  fprintf(stderr, "lss doc: there is no module \"%s\" on the search path%s%s%s; `lss list` shows what there is\n", name,
+          near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+}
+
+// How a path is shown: library files by their place in the library, so that the reference is the same everywhere.
+static const char *shown_path(const char *path) {
+  const char *home = library_home();
+  if (home && g_str_has_prefix(path, home) && path[strlen(home)] == '/') return path + strlen(home) + 1;
+  return g_str_has_prefix(path, "./") ? path + 2 : path;
+}
+
+static int document(GString *out, const char *name, const GPtrArray *folders, ReferenceStyle style) {
+  g_autofree char *path = g_str_has_suffix(name, ".lss") ? g_strdup(name) : library_find(folders, name);
+  if (!path) {
+    unknown_name(name, folders);
+    return 1;
+  }
+  g_autofree char *text = NULL;
+  gsize length;
+  g_autoptr(GError) error = NULL;
+  if (!g_file_get_contents(path, &text, &length, &error)) {
+    fprintf(stderr, "lss doc: %s\n", error->message);
+    return 1;
+  }
+  SourceFile *file = parse_text(path, text, length);
+  if (file->failed) return 1;
+  const char *about = reference_opening(text);
+  const char *shown = shown_path(path);
+  const Node *module = g_str_has_suffix(name, ".lss") ? NULL : reference_module(file, name);
+  if (module) {
+    reference_print(out, module, shown, about, style);
+    return 0;
+  }
+  bool any = false;
+  for (guint i = 0; i < file->nodes->len; i++) {
+    const Node *node = file->nodes->pdata[i];
+    if (!reference_covers(node)) continue;
+    if (any) g_string_append_c(out, '\n');
+    reference_print(out, node, shown, any ? NULL : about, style);
+    any = true;
+  }
+  if (any) return 0;
+  fprintf(stderr, "lss doc: %s declares no module and no type\n", path);
+  return 1;
+}
+
+int command_doc(int argc, char **argv) {
+  g_auto(Options) options = {0};
+  ReferenceStyle style = REFERENCE_TEXT;
+  if (!options_parse(argc, argv, &options, doc_option, &style, NULL)) return 2;
+  if (!options.machine) return usage_error(argv[0], "give the name of a module");
+  g_autoptr(GPtrArray) folders = library_folders(&options.compile, NULL);
+  g_ptr_array_insert(options.rest, 0, (gpointer)options.machine);
+  g_autoptr(GString) out = g_string_new(NULL);
+  int status = 0;
+  for (guint i = 0; i < options.rest->len; i++) {
+    if (out->len) g_string_append_c(out, '\n');
+    status |= document(out, options.rest->pdata[i], folders, style);
+  }
+  fputs(out->str, stdout);
+  arena_release();
+  return status;
+}

@@ -1,0 +1,92 @@
+// Where modules are found: the search path, and the tree that the compiler belongs to.
+#include "lss/library.h"
+
+#include <string.h>
+
+#ifndef SPINACH_SOURCE_TREE
+#define SPINACH_SOURCE_TREE "."
+#endif
+
+static bool is_home(const char *folder) {
+  g_autofree char *modules = g_build_filename(folder, "modules", NULL);
+  return g_file_test(modules, G_FILE_TEST_IS_DIR);
+}
+
+static char *find_home(void) {
+  const char *named = g_getenv("SPINACH_HOME");
+  if (named && *named) return g_strdup(named); // even when it is wrong: the user asked for it
+  g_autofree char *executable = g_file_read_link("/proc/self/exe", NULL);
+  if (executable) {
+    g_autofree char *bin = g_path_get_dirname(executable);
+    const char *const beside[] = {"../share/spinach", "../.."};
+    for (guint i = 0; i < G_N_ELEMENTS(beside); i++) {
+      g_autofree char *folder = g_build_filename(bin, beside[i], NULL);
+      if (is_home(folder)) return g_canonicalize_filename(folder, NULL);
+    }
+  }
+  return is_home(SPINACH_SOURCE_TREE) ? g_strdup(SPINACH_SOURCE_TREE) : NULL;
+}
+
+const char *library_home(void) {
+  static char *home;
+  static bool known;
+  if (!known) home = find_home();
+  known = true;
+  return home;
+}
+
+GPtrArray *library_folders(const CompileOptions *options, const char *importing_file) {
+  GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
+  g_ptr_array_add(folders, importing_file ? g_path_get_dirname(importing_file) : g_strdup("."));
+  for (guint i = 0; options && options->include_dirs && i < options->include_dirs->len; i++)
+    g_ptr_array_add(folders, g_strdup(options->include_dirs->pdata[i]));
+  const char *variable = g_getenv("LSS_PATH");
+  if (variable) {
+    g_auto(GStrv) parts = g_strsplit(variable, ":", -1);
+    for (char **part = parts; *part; part++)
+      if (**part) g_ptr_array_add(folders, g_strdup(*part));
+  }
+  const char *home = library_home();
+  if (home) {
+    g_ptr_array_add(folders, g_build_filename(home, "modules", NULL));
+    g_ptr_array_add(folders, g_build_filename(home, "modules", "types", NULL));
+  }
+  return folders;
+}
+
+// The path of `name` in one folder, or NULL.
+static char *find_in(const char *folder, const char *name) {
+  g_autofree char *file = g_strconcat(name, ".lss", NULL);
+  char *path = g_build_filename(folder, file, NULL);
+  if (g_file_test(path, G_FILE_TEST_IS_REGULAR)) return path;
+  g_free(path);
+  path = g_build_filename(folder, name, file, NULL);
+  if (g_file_test(path, G_FILE_TEST_IS_REGULAR)) return path;
+  g_free(path);
+  return NULL;
+}
+
+char *library_find(const GPtrArray *folders, const char *name) {
+  for (guint i = 0; i < folders->len; i++) {
+    char *path = find_in(folders->pdata[i], name);
+    if (path) return path;
+  }
+  return NULL;
+}
+
+static int by_name(gconstpointer a, gconstpointer b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+GPtrArray *library_names(const char *folder) {
+  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GDir) entries = g_dir_open(folder, 0, NULL);
+  const char *entry;
+  while (entries && (entry = g_dir_read_name(entries))) {
+    g_autofree char *name = g_str_has_suffix(entry, ".lss") ? g_strndup(entry, strlen(entry) - 4) : g_strdup(entry);
+    g_autofree char *path = find_in(folder, name);
+    if (path) g_ptr_array_add(names, g_steal_pointer(&name));
+  }
+  g_ptr_array_sort(names, by_name);
+  return names;
+}

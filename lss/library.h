@@ -1,0 +1,21 @@
+// Where modules are found: the search path, and the tree that the compiler belongs to.
+#ifndef LSS_LIBRARY_H
+#define LSS_LIBRARY_H
+
+#include "lss/netlist.h"
+
+// The folder that holds modules/, lss/runtime/ and emulib/: the environment variable SPINACH_HOME, or share/spinach
+// beside the folder of the executable (an installed copy), or the source tree.  NULL when there is none.
+const char *library_home(void);
+
+// The search path for imports of `importing_file`, first match wins: its folder (the working directory when it is
+// NULL), each -I, each folder of LSS_PATH, then the library's own.  Strings are owned by the array.
+GPtrArray *library_folders(const CompileOptions *options, const char *importing_file);
+
+// The file of module or import `name` in the first of the folders that has name.lss or name/name.lss; NULL without.
+char *library_find(const GPtrArray *folders, const char *name);
+
+// The names of all .lss files that library_find() would find in `folder`, sorted.  Strings are owned by the array.
+GPtrArray *library_names(const char *folder);
+
+#endif

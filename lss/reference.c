@@ -1,0 +1,329 @@
+// Documentation of a parsed file.  It is a walk over the tree: nothing is elaborated, so a module is documented as it
+// is written, for every way of using it.  Declarations inside `if` and `for` are listed like all others.
+#include "lss/reference.h"
+
+#include "lss/arena.h"
+
+#include <string.h>
+
+// One table: a title, column heads, rows of cells (the last is running text, the others code), and pieces of C code.
+typedef struct {
+  const char *title;
+  const char *const *heads; // NULL-terminated
+  GPtrArray *rows;          // const char **
+  GPtrArray *code;          // const char*: name, text, name, text ...
+} Section;
+
+enum {
+  SECTION_PARAMETERS,
+  SECTION_PORTS,
+  SECTION_USERPOINTS,
+  SECTION_STATE,
+  SECTION_STATISTICS,
+  SECTION_EVENTS,
+  SECTION_FUNCTIONS,
+  SECTION_CLOCKS,
+  SECTION_INSTANCES,
+  SECTION_COUNT
+};
+
+static const char *const parameter_heads[] = {"parameter", "type", "default", "set", "meaning", NULL};
+static const char *const port_heads[] = {"port", "direction", "type", "meaning", NULL};
+static const char *const userpoint_heads[] = {"userpoint", "meaning", NULL};
+static const char *const state_heads[] = {"state", "type", "meaning", NULL};
+static const char *const statistic_heads[] = {"statistic", "type", "unit", "meaning", NULL};
+static const char *const event_heads[] = {"event", "meaning", NULL};
+static const char *const function_heads[] = {"function", "reads", "writes", "meaning", NULL};
+static const char *const clock_heads[] = {"clock", "frequency", "meaning", NULL};
+static const char *const instance_heads[] = {"instance", "module", "meaning", NULL};
+
+static char *join_lines(const char *text) {
+  g_autoptr(GString) out = g_string_new(NULL);
+  for (const char *c = text ? text : ""; *c; c++) {
+    bool blank = g_ascii_isspace(*c);
+    if (!blank)
+      g_string_append_c(out, *c);
+    else if (out->len && out->str[out->len - 1] != ' ')
+      g_string_append_c(out, ' ');
+  }
+  while (out->len && out->str[out->len - 1] == ' ') g_string_truncate(out, out->len - 1);
+  return arena_strndup(out->str, out->len);
+}
+
+char *reference_summary(const char *doc) {
+  char *line = join_lines(doc);
+  for (char *c = line; *c; c++)
+    if (*c == '.' && (c[1] == ' ' || c[1] == '\0')) {
+      c[1] = '\0';
+      break;
+    }
+  return line;
+}
+
+char *reference_opening(const char *text) {
+  g_autoptr(GString) out = g_string_new(NULL);
+  while (g_str_has_prefix(text, "//")) {
+    const char *end = strchrnul(text, '\n');
+    text += 2;
+    if (*text == ' ') text++;
+    bool indented = *text == ' ' && out->len; // examples and lists keep their lines
+    if (text == end || *text == '\n') {
+      g_string_append(out, "\n\n");
+    } else {
+      if (out->len && out->str[out->len - 1] != '\n') g_string_append(out, indented ? "\n" : " ");
+      g_string_append_len(out, text, end - text);
+    }
+    text = *end ? end + 1 : end;
+  }
+  while (out->len && g_ascii_isspace(out->str[out->len - 1])) g_string_truncate(out, out->len - 1);
+  return out->len ? arena_strndup(out->str, out->len) : NULL;
+}
+
+static const char *declared(const Node *node) {
+  g_autoptr(GString) out = g_string_new(node->name);
+  for (guint i = 0; node->dimensions && i < node->dimensions->len; i++)
+    g_string_append_printf(out, "[%s]", expr_text(node->dimensions->pdata[i]));
+  return arena_strndup(out->str, out->len);
+}
+
+static const char *signature(const Node *node) {
+  g_autoptr(GString) out = g_string_new(node->name);
+  g_string_append_c(out, '(');
+  for (guint i = 0; node->arguments && i < node->arguments->len; i++) {
+    const Node *argument = node->arguments->pdata[i];
+    g_string_append_printf(out, "%s%s %s", i ? ", " : "", expr_text(argument->type), declared(argument));
+  }
+  g_string_append_c(out, ')');
+  if (node->type) g_string_append_printf(out, " -> %s", expr_text(node->type));
+  return arena_strndup(out->str, out->len);
+}
+
+static const char *signals(const GPtrArray *list) {
+  g_autoptr(GString) out = g_string_new(NULL);
+  for (guint i = 0; list && i < list->len; i++)
+    g_string_append_printf(out, "%s%s", i ? ", " : "", expr_text(list->pdata[i]));
+  return arena_strndup(out->str, out->len);
+}
+
+static void add_row(Section *section, const char *first, ...) {
+  GPtrArray *row = arena_array();
+  g_ptr_array_add(row, (gpointer)first);
+  va_list cells;
+  va_start(cells, first);
+  for (int i = 1; section->heads[i]; i++) g_ptr_array_add(row, (gpointer)va_arg(cells, const char *));
+  va_end(cells);
+  g_ptr_array_add(section->rows, row->pdata);
+}
+
+static void add_behaviour(Section *section, const Node *node, const char *doc) {
+  const char *name = node->name;
+  if (node->function == FUNCTION_HANDLER)
+    name = arena_printf("%shandler %s%s", node->partial ? "partial " : "", name,
+                        node->index_name ? arena_printf("[%s]", node->index_name) : "");
+  else if (node->value)
+    name = arena_printf("%s %s", name, expr_text(node->value));
+  add_row(section, name, signals(node->reads), signals(node->writes), doc);
+}
+
+static void collect(Section *sections, const GPtrArray *nodes);
+
+static void collect_node(Section *s, const Node *node) {
+  const char *doc = join_lines(node->doc);
+  switch (node->kind) {
+  case NODE_PARAMETER:
+    add_row(&s[SECTION_PARAMETERS], node->name, expr_text(node->type),
+            node->value ? expr_text(node->value) : "(must be set)", node->runtime ? "when it starts" : "when built",
+            doc);
+    break;
+  case NODE_PORT:
+    add_row(&s[SECTION_PORTS], node->name,
+            arena_printf("%s%s", node->optional ? "optional " : "", node->output ? "outport" : "inport"),
+            expr_text(node->type), doc);
+    break;
+  case NODE_USERPOINT:
+    add_row(&s[SECTION_USERPOINTS], signature(node), node->value ? doc : arena_printf("%s (must be set)", doc));
+    if (node->value) {
+      g_ptr_array_add(s[SECTION_USERPOINTS].code, (gpointer)node->name);
+      g_ptr_array_add(s[SECTION_USERPOINTS].code, (gpointer)node->value->text);
+    }
+    break;
+  case NODE_STATE:
+    for (guint i = 0; i < node->body->len; i++) {
+      const Node *field = node->body->pdata[i];
+      add_row(&s[SECTION_STATE], declared(field), expr_text(field->type), join_lines(field->doc));
+    }
+    break;
+  case NODE_STAT:
+    add_row(&s[SECTION_STATISTICS], declared(node), expr_text(node->type), node->text ? node->text : "", doc);
+    break;
+  case NODE_EVENT: add_row(&s[SECTION_EVENTS], signature(node), doc); break;
+  case NODE_BEHAVIOUR: add_behaviour(&s[SECTION_FUNCTIONS], node, doc); break;
+  case NODE_CLOCK: add_row(&s[SECTION_CLOCKS], node->name, expr_text(node->value), doc); break;
+  case NODE_INSTANCE:
+    add_row(&s[SECTION_INSTANCES],
+            node->value ? arena_printf("%s[%s]", node->name, expr_text(node->value)) : node->name,
+            expr_text(node->type), doc);
+    break;
+  case NODE_IF:
+    collect(s, node->body);
+    if (node->other) collect(s, node->other);
+    break;
+  case NODE_FOR:
+  case NODE_FOR_IN:
+  case NODE_WHILE: collect(s, node->body); break;
+  default: break;
+  }
+}
+
+static void collect(Section *sections, const GPtrArray *nodes) {
+  for (guint i = 0; i < nodes->len; i++) collect_node(sections, nodes->pdata[i]);
+}
+
+// ---- Output --------------------------------------------------------------------------------------------------------
+
+static void markdown_cell(GString *out, const char *text, bool code) {
+  g_string_append(out, code && *text ? " `" : " ");
+  for (; *text; text++) {
+    if (*text == '|') g_string_append_c(out, '\\');
+    g_string_append_c(out, *text == '\n' ? ' ' : *text);
+  }
+  g_string_append(out, code && out->str[out->len - 1] != ' ' ? "` |" : " |");
+}
+
+static void print_markdown(GString *out, const Section *section, guint columns) {
+  g_string_append_printf(out, "\n### %s\n\n|", section->title);
+  for (guint c = 0; c < columns; c++) g_string_append_printf(out, " %s |", section->heads[c]);
+  g_string_append(out, "\n|");
+  for (guint c = 0; c < columns; c++) g_string_append(out, "---|");
+  g_string_append_c(out, '\n');
+  for (guint r = 0; r < section->rows->len; r++) {
+    const char **row = section->rows->pdata[r];
+    g_string_append_c(out, '|');
+    for (guint c = 0; c < columns; c++) markdown_cell(out, row[c], c + 1 < columns);
+    g_string_append_c(out, '\n');
+  }
+}
+
+static void print_text(GString *out, const Section *section, guint columns) {
+  enum { WIDEST = 44 };
+  int width[8] = {0};
+  for (guint r = 0; r < section->rows->len; r++)
+    for (guint c = 0; c + 1 < columns; c++) {
+      int length = (int)g_utf8_strlen(((const char **)section->rows->pdata[r])[c], -1);
+      if (length <= WIDEST) width[c] = MAX(width[c], length);
+    }
+  g_string_append_printf(out, "\n%s\n", section->title);
+  for (guint r = 0; r < section->rows->len; r++) {
+    const char **row = section->rows->pdata[r];
+    g_string_append(out, "  ");
+    for (guint c = 0; c + 1 < columns; c++) {
+      int gap = width[c] - (int)g_utf8_strlen(row[c], -1);
+      if (width[c])
+        g_string_append_printf(out, "%s%*s  ", row[c], MAX(gap, 0), "");
+      else if (*row[c])
+        g_string_append_printf(out, "%s  ", row[c]);
+    }
+    g_string_append(out, row[columns - 1]);
+    while (out->str[out->len - 1] == ' ') g_string_truncate(out, out->len - 1);
+    g_string_append_c(out, '\n');
+  }
+}
+
+static void print_code(GString *out, const Section *section, ReferenceStyle style) {
+  for (guint i = 0; i + 1 < section->code->len; i += 2) {
+    const char *name = section->code->pdata[i];
+    g_autofree char *text = g_strstrip(g_strdup(section->code->pdata[i + 1]));
+    if (style == REFERENCE_MARKDOWN)
+      g_string_append_printf(out, "\nDefault of `%s`:\n\n```c\n%s\n```\n", name, text);
+    else
+      g_string_append_printf(out, "  default of %s: %s\n", name, text);
+  }
+}
+
+static void print_section(GString *out, const Section *section, ReferenceStyle style) {
+  if (!section->rows->len) return;
+  guint columns = g_strv_length((gchar **)section->heads);
+  if (style == REFERENCE_MARKDOWN)
+    print_markdown(out, section, columns);
+  else
+    print_text(out, section, columns);
+  print_code(out, section, style);
+}
+
+static void print_title(GString *out, const Node *node, const char *kind, const char *path, const char *about,
+                        ReferenceStyle style) {
+  bool markdown = style == REFERENCE_MARKDOWN;
+  g_string_append_printf(out, markdown ? "## %s\n\n*%s, `%s`*\n" : "%s: %s, %s\n", node->name, kind, path);
+  if (node->doc) g_string_append_printf(out, "\n%s\n", node->doc);
+  if (about) g_string_append_printf(out, "\n%s\n", about);
+}
+
+// A struct, enum or bundle: one table of what it is made of.
+static void print_type(GString *out, const Node *node, const char *path, const char *about, ReferenceStyle style) {
+  static const char *const heads[] = {"name", "type", "meaning", NULL};
+  g_autoptr(GString) kind = g_string_new(node_kind_name(node->kind));
+  for (guint i = 0; node->arguments && i < node->arguments->len; i++) {
+    const Node *a = node->arguments->pdata[i];
+    g_string_append_printf(kind, "%s%s %s%s%s%s", i ? ", " : " (", expr_text(a->type), a->name, a->value ? " = " : "",
+                           a->value ? expr_text(a->value) : "", i + 1 == node->arguments->len ? ")" : "");
+  }
+  print_title(out, node, kind->str, path, about, style);
+  Section section = {"Parts", heads, arena_array(), arena_array()};
+  for (guint i = 0; node->body && i < node->body->len; i++) {
+    const Node *part = node->body->pdata[i];
+    const char *type = part->type    ? expr_text(part->type)
+                       : part->value ? arena_printf("= %s", expr_text(part->value))
+                                     : "";
+    if (part->kind == NODE_MEMBER) type = arena_printf("%s %s", part->output ? "forward" : "backward", type);
+    add_row(&section, declared(part), type, join_lines(part->doc));
+  }
+  print_section(out, &section, style);
+}
+
+bool reference_covers(const Node *node) {
+  return node->kind == NODE_MODULE || node->kind == NODE_STRUCT || node->kind == NODE_ENUM || node->kind == NODE_BUNDLE;
+}
+
+const Node *reference_module(const SourceFile *file, const char *name) {
+  for (guint i = 0; i < file->nodes->len; i++) {
+    const Node *node = file->nodes->pdata[i];
+    if (node->kind == NODE_MODULE && !strcmp(node->name, name)) return node;
+  }
+  return NULL;
+}
+
+bool reference_is_leaf(const Node *module) {
+  for (guint i = 0; i < module->body->len; i++) {
+    NodeKind kind = ((const Node *)module->body->pdata[i])->kind;
+    if (kind == NODE_BEHAVIOUR || kind == NODE_STATE) return true;
+  }
+  return false;
+}
+
+void reference_print(GString *out, const Node *node, const char *path, const char *about, ReferenceStyle style) {
+  if (node->kind != NODE_MODULE) {
+    print_type(out, node, path, about, style);
+    return;
+  }
+  Section sections[SECTION_COUNT] = {
+      [SECTION_PARAMETERS] = {"Parameters", parameter_heads, NULL, NULL},
+      [SECTION_PORTS] = {"Ports", port_heads, NULL, NULL},
+      [SECTION_USERPOINTS] = {"Userpoints", userpoint_heads, NULL, NULL},
+      [SECTION_STATE] = {"State", state_heads, NULL, NULL},
+      [SECTION_STATISTICS] = {"Statistics", statistic_heads, NULL, NULL},
+      [SECTION_EVENTS] = {"Events", event_heads, NULL, NULL},
+      [SECTION_FUNCTIONS] = {"Functions", function_heads, NULL, NULL},
+      [SECTION_CLOCKS] = {"Clocks", clock_heads, NULL, NULL},
+      [SECTION_INSTANCES] = {"Made of", instance_heads, NULL, NULL},
+  };
+  for (int i = 0; i < SECTION_COUNT; i++) {
+    sections[i].rows = arena_array();
+    sections[i].code = arena_array();
+  }
+  collect(sections, node->body);
+  const char *kind = node->crossing            ? "clock-domain crossing"
+                     : reference_is_leaf(node) ? "leaf module"
+                                               : "hierarchical module";
+  print_title(out, node, kind, path, about, style);
+  for (int i = 0; i < SECTION_COUNT; i++) print_section(out, &sections[i], style);
+}
