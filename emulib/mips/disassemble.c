@@ -38,6 +38,10 @@ static void put_operand(struct text *t, const char *separator, enum mips_operand
   case MIPS_OPERAND_memory: put(t, "%s%d(%s)", separator, (int)mips_signed(word), name[mips_rs(word)]); return;
   case MIPS_OPERAND_offset: put(t, "%s0x%x", separator, mips_branch_target(pc, word)); return;
   case MIPS_OPERAND_target: put(t, "%s0x%x", separator, mips_jump_target(pc, word)); return;
+  case MIPS_OPERAND_code:
+    /* The first of two numbers: zero is left out only when the second is too. */
+    if ((word >> 6 & 0xfffff) != 0) put(t, "%s%u", separator, word >> 16 & 0x3ff);
+    return;
   case MIPS_OPERAND_code10: put_code(t, separator, word >> 6 & 0x3ff); return;
   case MIPS_OPERAND_code20: put_code(t, separator, word >> 6 & 0xfffff); return;
   case MIPS_OPERAND_stype: put_code(t, separator, word >> 6 & 31); return;

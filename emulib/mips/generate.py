@@ -17,7 +17,7 @@ from pathlib import Path
 
 FIELDS = ("rs", "rt", "rd", "ra", "hi", "lo")
 CLASSES = ("alu", "muldiv", "hilo", "jump", "branch", "load", "store", "trap", "system")
-OPERANDS = ("rd", "rs", "rt", "sa", "simm", "uimm", "memory", "offset", "target", "code10", "code20", "stype")
+OPERANDS = ("rd", "rs", "rt", "sa", "simm", "uimm", "memory", "offset", "target", "code", "code10", "code20", "stype")
 WORDS = {
     "alu": ("add", "sub", "and", "or", "xor", "nor", "slt", "sltu", "sll", "srl", "sra", "priority"),
     "a": ("zero", "rs", "rt"),

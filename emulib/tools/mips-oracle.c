@@ -109,7 +109,7 @@ static void report_stop(Run *run, enum mips_stop stop) {
   g_autofree char *detail =
       stop == MIPS_STOP_MISALIGNED || stop == MIPS_STOP_MEMORY ? g_strdup_printf(" 0x%08x", run->cpu.fault_address)
       : stop == MIPS_STOP_RESERVED                             ? g_strdup_printf(" 0x%08x", run->cpu.word)
-      : stop == MIPS_STOP_BREAKPOINT || stop == MIPS_STOP_TRAP ? g_strdup_printf(" %u", run->cpu.word >> 6 & 0xfffff)
+      : stop == MIPS_STOP_BREAKPOINT                           ? g_strdup_printf(" %u", run->cpu.word >> 16 & 0x3ff)
                                                                : g_strdup("");
   fflush(stdout);
   fprintf(stderr, "mips-oracle: %s: %s%s at %s%s\n", program_path(run->program), mips_stop_text(stop), detail, where,

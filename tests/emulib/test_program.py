@@ -1,0 +1,151 @@
+"""The program loader: what it finds in ELF and raw files, and that a malformed file gets one clear line."""
+
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.isa.programs import assemble, link, run, tool
+
+EMULIB = Path(__file__).resolve().parents[2] / "emulib"
+
+
+@pytest.fixture(scope="session")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A C program with functions, data and line numbers."""
+    directory = tmp_path_factory.mktemp("elf")
+    source = directory / "sample.c"
+    source.write_text("int counter;\nint table[4] = {1, 2, 3, 4};\n"
+                      "__attribute__((noinline)) int twice(int x) {\n  counter++;\n  return 2 * x + table[x & 3];\n}\n"
+                      "void __start(void) {\n  counter = twice(21);\n  __builtin_trap();\n}\n")
+    return link([source], directory / "sample.elf", True)
+
+
+def oracle(build_dir: Path, *words) -> subprocess.CompletedProcess:
+    return subprocess.run([build_dir / "bin" / "mips-oracle", *map(str, words)], capture_output=True, text=True)
+
+
+def test_symbols_and_lines(elf: Path, build_dir: Path):
+    done = subprocess.run([build_dir / "bin" / "mips-disasm", elf], capture_output=True, text=True)
+    assert done.returncode == 0
+    for text in ("\ntwice:\n", "\n__start:\n", "sample.c:4\n", "sample.c:5\n", "sample.c:8\n"):
+        assert text in done.stdout, text
+
+
+def test_reports_name_function_file_and_line(elf: Path, build_dir: Path):
+    done = oracle(build_dir, elf)
+    assert done.returncode == 125
+    assert "__start+0x" in done.stderr and "sample.c:9" in done.stderr
+
+
+def test_raw_image(build_dir: Path, tmp_path: Path):
+    elf = assemble("addiu $v1, $zero, 42\nbreak 7\n", tmp_path / "x.elf", True)
+    run([tool("llvm-objcopy"), "-O", "binary", "-j", ".text", elf, tmp_path / "x.bin"])
+    raw = tmp_path / "x.raw"
+    raw.write_bytes(struct.pack(">4BII", 12, 4, 11, 0, 0x4000, 0x4000) + (tmp_path / "x.bin").read_bytes())
+    done = oracle(build_dir, "--raw", "--registers", raw)
+    assert "break 7 at 0x00004004" in done.stderr and "$v1   0x0000002a" in done.stdout
+
+
+# What is written where (offset in the file, bytes), and what the message must say.
+DEFECTS = {
+    "magic": ([(0, b"\x7fELG")], "not an ELF file"),
+    "64-bit": ([(4, b"\x02")], "ELF class 2 is not 32-bit (1)"),
+    "byte order": ([(5, b"\x03")], "ELF byte order 3 is neither little (1) nor big (2)"),
+    "not executable": ([(16, b"\0\x01")], "ELF type 1 is not an executable (2)"),
+    "shared": ([(16, b"\0\x03")], "link it statically"),
+    "machine": ([(18, b"\0\x3e")], "ELF machine 62 is not MIPS (8)"),
+    "entry": ([(24, b"\0\0\0\0")], "entry address 0x00000000 lies in no executable segment"),
+    "odd entry": ([(24, b"\x00\x40\x00\x02")], "entry address 0x00400002 is not a multiple of 4"),
+    "headers outside": ([(28, b"\x7f\0\0\0")], "program headers at offset 0x7f000000, but the file has only"),
+    "header size": ([(42, b"\0\x21")], "ELF program headers of 33 bytes, expected 32"),
+    "no headers": ([(44, b"\0\0")], "the ELF file has no program headers"),
+}
+# The same within the first loadable program header.
+SEGMENT_DEFECTS = {
+    "offset": (4, 0x7FFFFFFF, "bytes at offset 0x7fffffff, but the file has only"),
+    "file size": (16, 0x00FFFFFF, "0xffffff bytes in the file but only"),
+    "wraps": (8, 0xFFFFFFF0, "pass the end of the address space"),
+    "overlap": (8, 0x00400000, "overlap"),
+    "dynamic": (0, 3, "needs a dynamic linker"),
+}
+
+
+def refused(build_dir: Path, path: Path, message: str) -> None:
+    done = oracle(build_dir, path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"mips-oracle: {path}: ") and message in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_malformed_header(defect: str, elf: Path, build_dir: Path, tmp_path: Path):
+    changes, message = DEFECTS[defect]
+    image = bytearray(elf.read_bytes())
+    for offset, data in changes:
+        image[offset : offset + len(data)] = data
+    bad = tmp_path / "bad.elf"
+    bad.write_bytes(image)
+    refused(build_dir, bad, message)
+
+
+@pytest.mark.parametrize("defect", SEGMENT_DEFECTS)
+def test_malformed_segment(defect: str, elf: Path, build_dir: Path, tmp_path: Path):
+    offset, value, message = SEGMENT_DEFECTS[defect]
+    image = bytearray(elf.read_bytes())
+    first = struct.unpack_from(">I", image, 28)[0]
+    while struct.unpack_from(">I", image, first)[0] != 1:
+        first += 32
+    struct.pack_into(">I", image, first + offset, value)
+    bad = tmp_path / "bad.elf"
+    bad.write_bytes(image)
+    refused(build_dir, bad, message)
+
+
+@pytest.mark.parametrize("size", [0, 3, 20, 51, 60, 100])
+def test_truncated_file(size: int, elf: Path, build_dir: Path, tmp_path: Path):
+    bad = tmp_path / "short.elf"
+    bad.write_bytes(elf.read_bytes()[:size])
+    refused(build_dir, bad, "truncated")
+
+
+def test_missing_file(build_dir: Path, tmp_path: Path):
+    done = oracle(build_dir, tmp_path / "none.elf")
+    assert done.returncode == 2 and "none.elf" in done.stderr and "No such file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [((0, 0x4000), "no raw image"), ((0x5000, 0x4000), "start address 0x00005000 (byte 4 of the file) lies outside"),
+     ((0xFFFFFFF8, 0xFFFFFFF8), "passes the end of the address space"), ((0x4002, 0x4000), "not a multiple of 4")],
+)
+def test_malformed_raw(header: tuple, message: str, build_dir: Path, tmp_path: Path):
+    bad = tmp_path / "bad.raw"
+    bad.write_bytes(struct.pack(">III", 0, *header) + (bytes(16) if header[0] else b""))
+    done = oracle(build_dir, "--raw", bad)
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.fixture(scope="session")
+def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The loader with address and undefined-behaviour sanitizers."""
+    program = tmp_path_factory.mktemp("sanitized") / "loader_mutation"
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "glib-2.0", "libdw", "libelf"], capture_output=True,
+                           text=True, check=True).stdout.split()
+    sources = [Path(__file__).with_name("loader_mutation.c"), *sorted((EMULIB / "program").glob("*.c"))]
+    run([tool("clang"), "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+         f"-I{EMULIB}", *sources, *flags, "-o", program])
+    return program
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_mutations_are_loaded_or_refused(seed: int, sanitized: Path, elf: Path):
+    done = subprocess.run([sanitized, elf, str(seed), "500"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.soak
+def test_many_mutations(sanitized: Path, elf: Path):
+    done = subprocess.run([sanitized, elf, "99", "50000"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
