@@ -1,0 +1,162 @@
+/* scratchpad_filter.c: separates a core's references; see scratchpad_filter.lss.
+ *
+ * All decisions look at what is requested, never at an acknowledgment.  A channel that waits for an answer from one place
+ * sends nothing to another, so its answers come back in order and one at a time. */
+
+/* Bits that a channel's number takes in the tag on a shared port. */
+#define CHANNEL_BITS (width(in) > 1 ? 32 - __builtin_clz(width(in) - 1) : 0)
+
+/* Whether a channel uses lane `lane` of a port with `lanes` lanes. */
+#define USES(lanes, lane, channel) ((lanes) == 1 || (lane) == (channel))
+
+static inline int32_t target_of(uint32_t address) {
+  if (replaced(map))
+    return call(map, address);
+  for (int k = 0; k < param_length(segments); k++)
+    if (address - param(segments)[k].base < param(segments)[k].size)
+      return param(segments)[k].target;
+  return filter_target_main;
+}
+
+phase_start() {
+  for (int i = 0; i < width(scratchpad_reply); i++)
+    accept(scratchpad_reply, i, true);
+  for (int i = 0; i < width(main_reply); i++)
+    accept(main_reply, i, true);
+  for (int i = 0; i < width(registers_reply); i++)
+    accept(registers_reply, i, true);
+}
+
+/* Sends on a port the request of the highest channel that goes there. */
+#define SEND_ON(port, place)                                                                                                       \
+  for (int lane = 0; lane < width(port); lane++) {                                                                                 \
+    bool sent = false;                                                                                                             \
+    for (int i = width(in) - 1; i >= 0; i--) {                                                                                     \
+      if (goes[i] != (place) || !USES(width(port), lane, i) || sent)                                                               \
+        continue;                                                                                                                  \
+      typeof_port(in_request) request = data(in_request, i);                                                                       \
+      if (CHANNEL_BITS > 0 && width(port) == 1)                                                                                    \
+        request.tag = request.tag << CHANNEL_BITS | (uint32_t)i;                                                                   \
+      send(port, lane, request);                                                                                                   \
+      sent = true;                                                                                                                 \
+    }                                                                                                                              \
+    if (!sent)                                                                                                                     \
+      send_nothing(port, lane);                                                                                                    \
+  }
+
+handler(steer) {
+  int32_t goes[width(in)];
+  bool outside = false;        /* a higher channel asks for something outside */
+  bool scratchpad_taken = false; /* a higher channel has the shared port */
+  for (int i = width(in) - 1; i >= 0; i--) {
+    goes[i] = -1;
+    if (!some(in_request, i))
+      continue;
+    int32_t place = target_of(data(in_request, i).address);
+    if (place == filter_target_registers && width(registers_request) == 0)
+      place = filter_target_main;
+    bool in_order = self->owed[i] == 0 || self->where[i] == place;
+    if (place == filter_target_scratchpad) {
+      if (in_order && !(width(scratchpad_request) == 1 && scratchpad_taken)) {
+        goes[i] = place;
+        scratchpad_taken = true;
+      }
+    } else {
+      if (in_order && !outside)
+        goes[i] = place;
+      outside = true;
+    }
+  }
+  for (int i = 0; i < width(in); i++)
+    set(target, i, goes[i]);
+  SEND_ON(scratchpad_request, filter_target_scratchpad)
+  SEND_ON(main_request, filter_target_main)
+  SEND_ON(registers_request, filter_target_registers)
+}
+
+/* Commits on a port what the channel that goes there commits. */
+#define COMMIT_ON(port, place)                                                                                                     \
+  for (int lane = 0; lane < width(port); lane++) {                                                                                 \
+    bool committed = false;                                                                                                        \
+    for (int i = 0; i < width(in); i++)                                                                                            \
+      committed |= get(target, i) == (place) && USES(width(port), lane, i) && enabled(in_request, i);                              \
+    enable(port, lane, committed);                                                                                                 \
+  }
+
+handler(commit) {
+  COMMIT_ON(scratchpad_request, filter_target_scratchpad)
+  COMMIT_ON(main_request, filter_target_main)
+  COMMIT_ON(registers_request, filter_target_registers)
+}
+
+/* Adds to `accepted` whether channel i goes to a port and is accepted there. */
+#define ACCEPT_FROM(port, place)                                                                                                   \
+  for (int lane = 0; lane < width(port); lane++)                                                                                   \
+    accepted |= get(target, i) == (place) && USES(width(port), lane, i) && acked(port, lane);
+
+handler(accept) {
+  for (int i = 0; i < width(in); i++) {
+    bool accepted = false;
+    ACCEPT_FROM(scratchpad_request, filter_target_scratchpad)
+    ACCEPT_FROM(main_request, filter_target_main)
+    ACCEPT_FROM(registers_request, filter_target_registers)
+    accept(in_request, i, accepted);
+  }
+}
+
+/* Takes the answer of a port for channel i into `reply`. */
+#define ANSWER_FROM(port)                                                                                                          \
+  for (int lane = 0; lane < width(port); lane++) {                                                                                 \
+    if (!some(port, lane) || !enabled(port, lane))                                                                                 \
+      continue;                                                                                                                    \
+    typeof_port(in_reply) answer = data(port, lane);                                                                               \
+    int channel = lane;                                                                                                            \
+    if (width(port) == 1) {                                                                                                        \
+      channel = (int)(answer.tag & ((1u << CHANNEL_BITS) - 1));                                                                    \
+      answer.tag >>= CHANNEL_BITS;                                                                                                 \
+    }                                                                                                                              \
+    if (channel != i)                                                                                                              \
+      continue;                                                                                                                    \
+    if (answered)                                                                                                                  \
+      sim_error("two answers for channel %d in one cycle", i);                                                                     \
+    reply = answer;                                                                                                                \
+    answered = true;                                                                                                               \
+  }
+
+handler(answer) {
+  for (int i = 0; i < width(in); i++) {
+    typeof_port(in_reply) reply;
+    bool answered = false;
+    ANSWER_FROM(scratchpad_reply)
+    ANSWER_FROM(main_reply)
+    ANSWER_FROM(registers_reply)
+    if (answered)
+      send(in_reply, i, reply);
+    else
+      send_nothing(in_reply, i);
+    enable(in_reply, i, true);
+  }
+}
+
+phase_end() {
+  for (int i = 0; i < width(in); i++) {
+    if (transferred(in_request, i)) {
+      self->owed[i]++;
+      self->where[i] = get(target, i);
+      event(steered, i, get(target, i), data(in_request, i).address);
+    } else if (some(in_request, i) && get(target, i) < 0) {
+      event(blocked, i);
+    }
+    if (transferred(in_reply, i))
+      self->owed[i]--;
+  }
+}
+
+next_event() { return never(); }
+
+#undef CHANNEL_BITS
+#undef USES
+#undef SEND_ON
+#undef COMMIT_ON
+#undef ACCEPT_FROM
+#undef ANSWER_FROM
