@@ -23,13 +23,17 @@ static void yyerror(YYLTYPE *where, Scan *scan, void *scanner, const char *text)
 #define YYLLOC_DEFAULT(Current, Rhs, N)                                            \
   do {                                                                             \
     if (N) {                                                                       \
-      (Current) = location_span(YYRHSLOC(Rhs, 1), YYRHSLOC(Rhs, N));               \
+      int first = 1; /* an empty part, such as a left-out word, has no place */    \
+      while (first < N && is_empty(YYRHSLOC(Rhs, first))) first++;                 \
+      (Current) = location_span(YYRHSLOC(Rhs, first), YYRHSLOC(Rhs, N));           \
     } else {                                                                       \
       (Current) = YYRHSLOC(Rhs, 0);                                                \
       (Current).line = (Current).end_line;                                         \
       (Current).column = (Current).end_column;                                     \
     }                                                                              \
   } while (0)
+
+static bool is_empty(Location where) { return where.line == where.end_line && where.column == where.end_column; }
 
 static Node *declare(Scan *scan, NodeKind kind, Location where, const char *name, Location place) {
   Node *node = node_new(kind, where);
@@ -437,12 +441,14 @@ expressions:
   | expressions ',' expr           { $$ = with($1, $3); }
   ;
 
-/* Types in declarations of the C kind, `type name;`: a name, a family's name with arguments, a type variable. */
+/* Types in declarations of the C kind, `type name;`: a name, a family's name with arguments, a type
+   variable, and arrays of these. */
 type_name:
     name_word                      { $$ = text_expr(EXPR_NAME, @$, $1); $$->place = @1; }
   | name_word '(' opt_expressions ')' {
       $$ = expr_new(EXPR_CALL, @$); $$->left = text_expr(EXPR_NAME, @1, $1); $$->left->place = @1; $$->items = $3; CLOSE($$); }
   | TYPE_VARIABLE                  { $$ = text_expr(EXPR_TYPE_VARIABLE, @$, $1); }
+  | type_name '[' expr ']'         { $$ = expr_new(EXPR_INDEX, @$); $$->left = $1; $$->right = $3; CLOSE($$); }
   ;
 %%
 

@@ -204,29 +204,30 @@ static void print_markdown(GString *out, const Section *section, guint columns) 
   }
 }
 
+static void print_text_row(GString *out, const char *const *row, const int *width, guint columns) {
+  g_string_append(out, "  ");
+  for (guint c = 0; c + 1 < columns; c++) {
+    int gap = width[c] - (int)g_utf8_strlen(row[c], -1);
+    g_string_append_printf(out, "%s%*s  ", row[c], MAX(gap, 0), "");
+  }
+  g_string_append(out, row[columns - 1]);
+  while (out->str[out->len - 1] == ' ') g_string_truncate(out, out->len - 1);
+  g_string_append_c(out, '\n');
+}
+
 static void print_text(GString *out, const Section *section, guint columns) {
-  enum { WIDEST = 44 };
+  enum { WIDEST = 44 }; // a longer cell pushes its own row only
   int width[8] = {0};
+  bool heads = columns > 2;
+  for (guint c = 0; heads && c + 1 < columns; c++) width[c] = (int)strlen(section->heads[c]);
   for (guint r = 0; r < section->rows->len; r++)
     for (guint c = 0; c + 1 < columns; c++) {
       int length = (int)g_utf8_strlen(((const char **)section->rows->pdata[r])[c], -1);
       if (length <= WIDEST) width[c] = MAX(width[c], length);
     }
   g_string_append_printf(out, "\n%s\n", section->title);
-  for (guint r = 0; r < section->rows->len; r++) {
-    const char **row = section->rows->pdata[r];
-    g_string_append(out, "  ");
-    for (guint c = 0; c + 1 < columns; c++) {
-      int gap = width[c] - (int)g_utf8_strlen(row[c], -1);
-      if (width[c])
-        g_string_append_printf(out, "%s%*s  ", row[c], MAX(gap, 0), "");
-      else if (*row[c])
-        g_string_append_printf(out, "%s  ", row[c]);
-    }
-    g_string_append(out, row[columns - 1]);
-    while (out->str[out->len - 1] == ' ') g_string_truncate(out, out->len - 1);
-    g_string_append_c(out, '\n');
-  }
+  if (heads) print_text_row(out, section->heads, width, columns);
+  for (guint r = 0; r < section->rows->len; r++) print_text_row(out, section->rows->pdata[r], width, columns);
 }
 
 static void print_code(GString *out, const Section *section, ReferenceStyle style) {
@@ -254,7 +255,11 @@ static void print_title(GString *out, const Node *node, const char *kind, const 
                         ReferenceStyle style) {
   bool markdown = style == REFERENCE_MARKDOWN;
   g_string_append_printf(out, markdown ? "## %s\n\n*%s, `%s`*\n" : "%s: %s, %s\n", node->name, kind, path);
-  if (node->doc) g_string_append_printf(out, "\n%s\n", node->doc);
+  if (node->doc) {
+    g_string_append_c(out, '\n');
+    g_auto(GStrv) lines = g_strsplit(node->doc, "\n", -1);
+    for (char **line = lines; *line; line++) g_string_append_printf(out, "%s\n", g_strstrip(*line));
+  }
   if (about) g_string_append_printf(out, "\n%s\n", about);
 }
 

@@ -73,9 +73,23 @@ static bool before(int line, int column, int other_line, int other_column) {
   return line < other_line || (line == other_line && column < other_column);
 }
 
+// The declaration that ends on the line before a comment which stands alone, when a blank line cuts the comment off from
+// what comes next.
+static Node *ended_before(const DocComment *doc, const GPtrArray *declarations) {
+  Node *best = NULL;
+  if (doc->next_line && doc->next_line <= doc->location.end_line + 1) return NULL;
+  for (guint i = 0; i < declarations->len; i++) {
+    Node *node = declarations->pdata[i];
+    if (node->location.end_line + 1 == doc->location.line) best = node;
+  }
+  return best;
+}
+
 // A comment that follows something on its line belongs to the declaration that began last before it, or, after a
 // closing brace, to the one that was closed; any other belongs to the declaration that begins right after it.
 static Node *owner_of(const DocComment *doc, const GPtrArray *declarations) {
+  Node *above = doc->follows_token ? NULL : ended_before(doc, declarations);
+  if (above) return above;
   Node *best = NULL;
   for (guint i = 0; i < declarations->len; i++) {
     Node *node = declarations->pdata[i];

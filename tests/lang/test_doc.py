@@ -1,0 +1,91 @@
+"""lss doc and lss list: what they show of a module, and what they say when there is none."""
+
+from pathlib import Path
+
+import pytest
+
+MODULE = """\
+// Half of a bridge.
+// It has two paragraphs.
+//
+// This is the second.
+
+module bridge crossing {                  /** Joins two things. Slowly. */
+  parameter depth = 4 : int;              /** entries, >= 1 */
+  runtime parameter rate = 10 MHz : frequency;  /** how fast */
+  parameter must : string;
+  /** items that enter */
+  inport in : 'a;
+  optional outport out : int32 | bool;    /** items
+                                              that leave */
+  userpoint pick(uint64 wanted, int32 last[4]) -> int32 = <<< return 0; >>>;
+                                          /** the winner */
+
+  if (depth > 1) { event late(uint32 by); }  /** one was late */
+  state { uint8 bytes[depth][2]; }        /** storage */
+  stat uint64 moved "items";              /** Items moved. */
+  handler take[i] : in[i].data, in[i+1..].ack -> in[i].ack;
+  phase_end in;
+}
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    (tmp_path / "bridge.lss").write_text(MODULE)
+    return tmp_path
+
+
+def test_text(here, lss, golden, root) -> None:
+    golden(root / "tests/lang/doc/bridge.txt", lss("doc", "bridge").out)
+
+
+def test_markdown(here, lss, golden, root) -> None:
+    golden(root / "tests/lang/doc/bridge.md", lss("doc", "--markdown", "bridge").out)
+
+
+def test_types_of_a_file(lss) -> None:
+    done = lss("doc", "memory_types")
+    for part in (
+        "mem_op: enum",
+        "mem_request: struct (int width = 64)",
+        "mem: bundle (int width = 64)",
+        "backward mem_reply(width)",
+    ):
+        assert part in done.out
+
+
+def test_a_file_by_its_path(here, lss) -> None:
+    assert "bridge: clock-domain crossing, bridge.lss" in lss("doc", "./bridge.lss").out
+
+
+def test_unknown_name_is_suggested(here, lss) -> None:
+    done = lss("doc", "brigde", ok=False)
+    assert done.err.startswith('lss doc: there is no module "brigde" on the search path; did you mean "bridge"')
+
+
+def test_a_broken_file_is_diagnosed_at_its_place(here, lss) -> None:
+    (here / "broken.lss").write_text("module broken {\n  inport : int32;\n}\n")
+    done = lss("doc", "broken", ok=False)
+    assert "broken.lss:2:" in done.err and "error[syntax]" in done.err
+
+
+def test_list_shows_folders_in_order(here, lss) -> None:
+    (here / "more" / "bridge").mkdir(parents=True)
+    (here / "more" / "bridge" / "bridge.lss").write_text("module bridge { /** Shadowed. */ state { int32 x; } }")
+    (here / "more" / "own").mkdir()
+    (here / "more" / "own" / "own.lss").write_text("module own { /** Mine. */ instance p : pipe; }")
+    lines = dict(line.split(None, 1) for line in lss("list", "-I", here / "more").out.splitlines())
+    assert lines["bridge"].split(None, 1) == ["crossing", "Joins two things."]
+    assert lines["own"].split(None, 1) == ["hierarchical", "Mine."]
+    assert lines["pipe"].startswith("leaf")
+
+
+def test_every_module_of_the_library_is_documented(lss, root) -> None:
+    for line in lss("list").out.splitlines():
+        assert len(line.split(None, 2)) == 3, f"a word about the module is missing: {line}"
+
+
+@pytest.mark.parametrize("words", [["doc"], ["list", "x"], ["doc", "--nonsense", "pipe"]])
+def test_wrong_command_lines(lss, words: list[str]) -> None:
+    assert lss(*words, ok=False).status == 2
