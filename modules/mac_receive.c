@@ -49,7 +49,7 @@ phase_start() {
 #define COUNT_DROP(why, length)  \
   do {                           \
     self->why++;                 \
-    self->drops++;               \
+    self->frames_dropped++;               \
     self->dropped_count++;       \
     event(drop, length);         \
   } while (0)

@@ -1,0 +1,165 @@
+// ethernet.c: a link with byte-accurate time and the station at its far end; see ethernet.lss.
+#include <string.h>
+
+#include "ethernet_fcs.h"
+#include "udp_traffic.h"
+
+enum { FAST, RATE, TIMED };
+
+#define NOW ((uint64_t)now() * 1000)
+#define CLOCK ((uint64_t)clock_period() * 1000)
+
+init() {
+  double second = (double)ticks_per_second() * 1000.0;
+  self->byte_time = (uint64_t)(second * 8.0 / (double)param(rate) + 0.5);
+  if (param(offered) <= 0) sim_error("the offered rate must be more than 0");
+  self->offered_byte_time = (uint64_t)(second * 8.0 / (double)param(offered) + 0.5);
+  const char *mode = param(mode);
+  if (!strcmp(mode, "fast")) self->how = FAST;
+  else if (!strcmp(mode, "rate")) self->how = RATE;
+  else if (!strcmp(mode, "timed")) self->how = TIMED;
+  else sim_error("mode is fast, rate or timed, not '%s'", mode);
+  if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
+    sim_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
+  bool file = param(input)[0] != 0;
+  if (file) packet_read_open(&self->source, param(input));
+  if (param(output)[0]) packet_write_open(&self->sink, param(output));
+  self->exhausted = (!file && param(payload) == 0) || (self->how == FAST && param(ratio_in) == 0);
+  if (self->how == TIMED && !file && param(payload)) sim_error("generated frames carry no time stamps: mode timed needs a packet file");
+}
+
+phase_start() {
+  send_if(to_device, self->beat_ready, self->beat);
+  for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, self->beat_ready, self->beat);
+  for (int i = 0; i < width(taken_beats); i++) send_if(taken_beats, i, self->taken_ready, self->taken);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, (uint32_t)self->begun);
+  for (int i = 0; i < width(done); i++) send(done, i, self->exhausted && !self->loaded);
+  accept(from_device, self->open);
+  for (int i = 0; i < width(ready); i++) accept(ready, i, true);
+  for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
+}
+
+phase_end() {
+  // ---- Towards the device --------------------------------------------------------------------------------------
+  if (!self->linked && (width(ready) == 0 || data(ready))) {
+    self->linked = true;
+    self->linked_at = self->earliest = NOW;
+  }
+  if (self->linked && !self->loaded && !self->exhausted) {
+    bool more = param(count) == 0 || self->begun < (uint64_t)param(count);
+    uint32_t length = 0;
+    if (more && param(input)[0]) {
+      uint64_t stamp = 0;
+      more = packet_next(&self->source, self->frame, (uint32_t)(param(max_frame) - 4), &length, &stamp);
+      if (more) {
+        if (!self->stamped) self->first_stamp = stamp;
+        self->stamped = true;
+        if (self->how == TIMED && stamp < self->first_stamp + self->stamp)
+          sim_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->begun + 1);
+        self->stamp = stamp - self->first_stamp;
+      }
+    } else if (more) {
+      length = udp_frame(self->frame, 1, self->begun, (uint32_t)param(payload), (uint64_t)param(seed));
+    }
+    if (more) {
+      uint32_t padded = length + 4 < (uint32_t)param(min_frame) ? (uint32_t)param(min_frame) - 4 : length;
+      memset(self->frame + length, 0, padded - length);
+      uint32_t fcs = ETHERNET_FCS_START;
+      for (uint32_t i = 0; i < padded; i++) fcs = ethernet_fcs(fcs, self->frame[i], 1);
+      fcs = ~fcs;
+      if (param(spoil) > 0 && (self->begun + 1) % (uint64_t)param(spoil) == 0) fcs ^= 1;
+      for (int i = 0; i < 4; i++) self->frame[padded + (uint32_t)i] = (uint8_t)(fcs >> 8 * i);
+      self->plain_length = length;
+      self->length = padded + 4;
+      self->loaded = true;
+    } else {
+      self->exhausted = true;
+    }
+  }
+  self->beat_ready = false;
+  if (self->loaded && !self->playing) {
+    bool begin = NOW + CLOCK > self->line_free;
+    uint64_t start = self->line_free > NOW ? self->line_free : NOW;
+    if (self->how == FAST) {
+      begin = begin && (width(ready) == 0 || data(ready));
+      if (width(other_count) && param(ratio_out) > 0)
+        begin = begin && self->begun / (uint64_t)param(ratio_in) <= data(other_count) / (uint64_t)param(ratio_out);
+      // The line's own pace is kept when the device was ready all the time.
+      if (NOW < self->line_free + CLOCK) start = self->line_free > self->linked_at ? self->line_free : NOW;
+    } else {
+      uint64_t due = self->how == RATE ? self->earliest
+                                       : self->linked_at + (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000);
+      begin = begin && NOW + CLOCK > due;
+      start = due > self->line_free ? due : self->line_free;
+      if (begin && self->how == RATE)
+        self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) * self->offered_byte_time;
+    }
+    if (begin) {
+      self->playing = true;
+      self->started = start;
+      self->position = 0;
+      self->begun++;
+    }
+  }
+  if (self->playing) {
+    uint32_t count = self->length - self->position < 8 ? self->length - self->position : 8;
+    uint64_t due = self->started + ((uint64_t)param(preamble) + self->position + count) * self->byte_time;
+    if (NOW + CLOCK >= due) {
+      uint64_t bytes = 0;
+      memcpy(&bytes, self->frame + self->position, count);
+      self->beat = (wire_beat_64){.bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == self->length};
+      self->beat_ready = true;
+      self->position += count;
+      if (self->position == self->length) {
+        self->line_free = due + (uint64_t)param(gap) * self->byte_time;
+        self->playing = self->loaded = false;
+        self->frames_in++;
+        self->bytes_in += self->plain_length;
+        event(played, self->length);
+      }
+    }
+  }
+
+  // ---- From the device ----------------------------------------------------------------------------------------------
+  self->taken_ready = false;
+  if (self->open && transferred(from_device)) {
+    wire_beat_64 beat = data(from_device);
+    if (!self->taking) {
+      self->out_started = NOW < self->out_due + CLOCK ? self->out_due : NOW;
+      self->out_position = 0;
+      self->fcs = ETHERNET_FCS_START;
+      self->taking = true;
+      self->late = !beat.start;
+    } else {
+      self->late |= beat.start || NOW > self->out_due + 8 * self->byte_time + CLOCK;
+    }
+    if (self->out_position + beat.count <= (uint32_t)param(max_frame) + 8) memcpy(self->out_frame + self->out_position, &beat.bytes, beat.count);
+    else self->late = true;
+    self->fcs = ethernet_fcs(self->fcs, beat.bytes, beat.count);
+    self->out_position += beat.count;
+    self->out_due = self->out_started + ((uint64_t)param(preamble) + self->out_position) * self->byte_time;
+    self->taken = beat;
+    self->taken_ready = true;
+    if (beat.end) {
+      uint32_t length = self->out_position;
+      bool wrong = self->late || beat.error || self->fcs != ETHERNET_FCS_RESIDUE || length < (uint32_t)param(min_frame) || length > (uint32_t)param(max_frame);
+      self->taken.error = wrong;
+      self->damaged_out += wrong;
+      self->frames_out++;
+      self->bytes_out += length > 4 ? length - 4 : 0;
+      self->taking = false;
+      if (param(output)[0] && length > 4)
+        packet_write(&self->sink, self->out_frame, length - 4, (uint64_t)((unsigned __int128)self->out_due * 1000000 / ticks_per_second()));
+      self->out_due += (uint64_t)param(gap) * self->byte_time;
+      event(arrived, length);
+      sim_progress();
+    }
+  }
+  self->open = NOW + CLOCK >= self->out_due;
+}
+
+next_event() {
+  if (self->playing || self->taking || self->taken_ready || self->beat_ready || !self->open) return cycle();
+  if (self->loaded || (self->linked && !self->exhausted)) return cycle();
+  return never();
+}
