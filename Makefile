@@ -79,7 +79,7 @@ $(DEPS_TEST) $(DEPS_BENCH): | $(DEPS_BASE)
 clean:  ## remove everything that was built, but not the Python environment
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name venv ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run test test-quick soak bench firmware goldens format lint install
+GOALS := all run test test-quick soak bench firmware reference goldens format lint install
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -118,6 +118,9 @@ goldens: all $(VENV_READY)  ## rewrite golden files from what the tests see now;
 	@$(PYTEST) --goldens -m "not soak" $(or $(T),tests)
 bench: all $(VENV_READY) $(DEPS_BENCH)  ## speed figures; writes build/bench/bench.json
 	@$(PYTHON) tests/bench/run.py --build $(BUILD) $(BENCHFLAGS)
+
+reference: $(BUILD)/bin/lss $(VENV_READY)  ## the module reference: build/docs/modules/index.html
+	@$(PYTHON) -m harness reference --build $(BUILD) $(basename $(notdir $(wildcard modules/types/*.lss)))
 
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
 format: $(VENV_READY)  ## format C and Python in place

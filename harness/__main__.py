@@ -57,6 +57,17 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _reference(options: argparse.Namespace) -> int:
+    from harness import reference
+
+    try:
+        print(reference.write(options.build, options.types))
+    except reference.ReferenceError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m harness", description="Traffic, captures, checks and reports.")
@@ -89,6 +100,11 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("study", type=Path)
     one.add_argument("--build", type=Path, default=Path("build"))
     one.set_defaults(call=_run)
+
+    one = commands.add_parser("reference", help="write the module reference")
+    one.add_argument("types", nargs="*", help="files of types to document after the modules")
+    one.add_argument("--build", type=Path, default=Path("build"))
+    one.set_defaults(call=_reference)
     return parser
 
 

@@ -17,6 +17,7 @@ from harness.mainjob import Outcome, Point, lss
 from harness.sweep import RunError
 
 TEMPLATE = Path(__file__).with_name("report.html")
+STYLE = Path(__file__).with_name("style.css")
 
 
 def _inline(svg: Path, label: str, prefix: str) -> str:
@@ -184,6 +185,7 @@ def write(outcome: Outcome, build: Path) -> Path:
         for r in outcome.replays
     ]  # fmt: skip
     page = Template(TEMPLATE.read_text()).substitute(
+        style=STYLE.read_text(),
         title=html.escape(outcome.study.title),
         about=html.escape(" ".join(outcome.study.about.split())),
         cards=_cards(outcome),

@@ -1,0 +1,78 @@
+"""The module reference: what `lss doc` says of every module and type of the library, as Markdown files and one page.
+
+It is generated from the declarations, so it cannot fall behind them; nothing of it is kept in the source tree.
+"""
+
+import subprocess
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+STYLE = Path(__file__).with_name("style.css")
+PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Spinach: module reference</title>
+<style>
+{style}
+main td, main th {{ white-space: normal; text-align: left; vertical-align: top; }}
+main td:not(:last-child) code {{ white-space: nowrap; }}
+main > table:first-child {{ margin-top: 1.5rem; }}
+main h2 {{ border-top: 2px solid var(--leaf); padding-top: 1.2rem; }}
+main h3 {{ font-size: 1rem; margin: 1.3rem 0 .4rem; }}
+</style></head>
+<body>
+<header><div><h1>Module reference</h1><p>Every module and type of the library, from its declaration.</p></div></header>
+<main>
+{body}
+</main>
+<footer>Written by <code>make reference</code>.</footer>
+</body></html>
+"""
+
+
+class ReferenceError(Exception):
+    """The compiler could not document something; the text is what it said."""
+
+
+def _lss(build: Path, *words: str) -> str:
+    done = subprocess.run([build / "bin" / "lss", *words], capture_output=True, text=True)
+    if done.returncode:
+        raise ReferenceError(done.stderr.strip() or f"lss {' '.join(words)}: status {done.returncode}")
+    return done.stdout
+
+
+def _page(markdown: str, names: list[str]) -> str:
+    """Renders the whole reference; headings of modules and types become targets of links."""
+    renderer = MarkdownIt("commonmark").enable("table")
+    tokens = renderer.parse(markdown)
+    for opening, content in zip(tokens, tokens[1:], strict=False):
+        if opening.type == "heading_open" and opening.tag == "h2" and content.content in names:
+            opening.attrSet("id", content.content)
+    return PAGE.format(style=STYLE.read_text(), body=renderer.renderer.render(tokens, renderer.options, {}))
+
+
+def write(build: Path, types: list[str]) -> Path:
+    """Writes build/docs/modules/*.md and index.html; `types` are the files of types to document after the modules."""
+    out = build / "docs" / "modules"
+    out.mkdir(parents=True, exist_ok=True)
+    for stale in out.glob("*.md"):
+        stale.unlink()
+    rows, texts, names = [], [], []
+
+    def document(name: str, kind: str, words: str = "") -> None:
+        text = _lss(build, "doc", "--markdown", name)
+        (out / f"{name}.md").write_text(text)
+        declared = [line[3:] for line in text.splitlines() if line.startswith("## ")]
+        names.extend(declared)
+        texts.append(text)
+        links = ", ".join(f"[{each}](#{each})" for each in declared)
+        rows.append(f"| {links} | {kind} | {words} |")
+
+    for line in _lss(build, "list").splitlines():
+        document(*line.split(None, 2))
+    for name in types:
+        document(name, "types", f"declared in {name}")
+    index = "| module | kind | what it does |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    (out / "index.html").write_text(_page(index + "\n" + "\n".join(texts), names))
+    return out / "index.html"
