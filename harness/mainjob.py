@@ -13,7 +13,8 @@ from harness.progress import Progress
 from harness.study import Direction, Series, Study
 from harness.sweep import Job, Result, RunError, sweep
 
-DROPS = "frames_dropped"  # the statistic under which hardware counts the frames it had to drop
+DROPS = "counted_drops"  # the checker's statistic of frames that the modelled hardware counted as dropped
+LATENCIES = tuple(f"latency_{way}_{what}" for way in ("sent", "received") for what in ("min", "median", "p99"))
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class Point:
     @property
     def fraction(self) -> float:
         return self.rate / self.maximum
+
+    @property
+    def latencies(self) -> list[float | None]:
+        """Nanoseconds, in the order of LATENCIES; None where the machine has no such statistic."""
+        return [self.result.named(name) for name in LATENCIES]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 
 from harness import plot
-from harness.mainjob import Outcome, Point, lss
+from harness.mainjob import LATENCIES, Outcome, Point, lss
 from harness.sweep import RunError
 
 TEMPLATE = Path(__file__).with_name("report.html")
@@ -87,6 +87,26 @@ HEAD = [
 ]  # fmt: skip
 
 
+def _latency(outcome: Outcome) -> str:
+    def microseconds(values: Sequence[float | None]) -> list[str]:
+        return ["–" if value is None else f"{value / 1000:,.1f}" for value in values]
+
+    rows = []
+    for point in outcome.points:
+        sent, received = point.latencies[:3], point.latencies[3:]
+        if any(value for value in point.latencies):
+            if point.ratio.startswith("0:"):
+                sent = [None] * 3
+            name = html.escape(f"{point.series}, {point.direction}")
+            rows.append([name, f"{point.payload}", *microseconds([*sent, *received])])
+    if not rows:
+        return ""
+    head = ["Machine, traffic", "Payload, B"]
+    head += [f"{way}, {what}" for way in ("host to wire", "wire to host") for what in ("min.", "median", "99 %")]
+    caption = "Microseconds of simulated time that a frame spends in the NIC while it is offered all it can take."
+    return f'<h2 id="latency">Latency</h2>\n<div class="wide">{table(head, rows, caption)}</div>'
+
+
 def _published(outcome: Outcome) -> str:
     rows = []
     for figure in outcome.study.published:
@@ -139,21 +159,26 @@ def _diagram(outcome: Outcome, build: Path, out: Path) -> tuple[str, str]:
 
 
 def _results(outcome: Outcome) -> dict:
-    return {
-        "title": outcome.study.title,
-        "points": [
-            {
-                "series": p.series, "direction": p.direction, "payload_bytes": p.payload, "ratio": p.ratio,
-                "payload_bits_per_second": round(p.rate), "fraction_of_maximum": round(p.fraction, 4),
-                "frames": p.frames, "drops": p.drops, "simulated_cycles_per_second": round(p.cycles_per_second),
-            }
-            for p in outcome.points
-        ],
-        "replays": [
-            {"series": r.series, "frames_in": r.frames_in, "frames_out": r.frames_out, "drops": r.drops}
-            for r in outcome.replays
-        ],
-    }  # fmt: skip
+    points = [
+        {
+            "series": p.series,
+            "direction": p.direction,
+            "payload_bytes": p.payload,
+            "ratio": p.ratio,
+            "payload_bits_per_second": round(p.rate),
+            "fraction_of_maximum": round(p.fraction, 4),
+            "frames": p.frames,
+            "drops": p.drops,
+            "latency_ns": dict(zip(LATENCIES, p.latencies, strict=True)),
+            "simulated_cycles_per_second": round(p.cycles_per_second),
+        }
+        for p in outcome.points
+    ]
+    replays = [
+        {"series": r.series, "frames_in": r.frames_in, "frames_out": r.frames_out, "drops": r.drops}
+        for r in outcome.replays
+    ]
+    return {"title": outcome.study.title, "points": points, "replays": replays}
 
 
 def write(outcome: Outcome, build: Path) -> Path:
@@ -192,6 +217,7 @@ def write(outcome: Outcome, build: Path) -> Path:
         plots=_plots(outcome, out),
         table=table(HEAD, map(_row, outcome.points), "Best ratio of each payload size, where several were run.", 2),
         published=_published(outcome),
+        latency=_latency(outcome),
         capture_about=html.escape(outcome.study.replay.about),
         replays=table(["Machine", "Frames in", "Frames out", "Drops", "Files"], replays, "Frames of both directions."),
         diagram=diagram,

@@ -73,12 +73,9 @@ class Result:
         """The file written for an option, if the job asked for one."""
         return next((self.directory / name for known, name in self.job.outputs if known == option), None)
 
-    def statistic(self, path: str, name: str) -> float | None:
-        """One statistic, or None where this machine has no such thing."""
-        for entry in self.stats.get("statistics", []):
-            if entry["path"] == path and entry["name"] == name:
-                return entry["value"]
-        return None
+    def named(self, name: str) -> float | None:
+        """The first statistic of this name, whoever reports it, or None where this machine has no such thing."""
+        return next((entry["value"] for entry in self.stats.get("statistics", []) if entry["name"] == name), None)
 
     def total(self, name: str) -> float:
         """The sum of all statistics of this name, whoever counted them."""

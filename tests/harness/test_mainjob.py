@@ -116,6 +116,7 @@ def test_the_report(place) -> None:
         assert target, f"dead link {link}"
     assert not re.search(r'(src|href)="https?:', text), "the page must not need the network"
     assert text.count("<svg") == 3 and "published" in text
+    assert "<td>12.3</td>" in text, "latency"
     results = json.loads((index.parent / "results.json").read_text())
     assert len(results["points"]) == 4
     assert len(list(packets.read(index.parent / "capture-one-CPU-sent.pcap"))) == 20
