@@ -1,0 +1,468 @@
+/* cache_controller.c: tags and control of a cache; see cache_controller.lss.
+ *
+ * The write buffer drains first, so what leaves through `fill` leaves in order.  A line that is given up and changed is
+ * read out before the new one arrives and written back after it.  The storage's lane 0 takes fills: in one cycle its
+ * writes come before those of lane 1, and before the read that waits for them.  Tags of what goes out: the number of the beat for
+ * fills, BACK for write-backs, PASSING for the pending reference, POSTED for the write buffer. */
+
+#define BEAT_BYTES (param(fill_width) / 8)
+#define BEATS (param(line) / BEAT_BYTES)
+#define ALL_BEATS (BEATS == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (BEATS & 63)) - 1)
+#define BACK ((uint32_t)BEATS)
+#define PASSING ((uint32_t)BEATS + 1)
+#define POSTED ((uint32_t)BEATS + 2)
+
+static inline uint32_t line_of(uint32_t address) { return address / (uint32_t)param(line); }
+static inline uint32_t set_of(uint32_t line) { return line & (uint32_t)(param(sets) - 1); }
+static inline uint32_t place_of(uint32_t set, uint32_t way) { return (set * (uint32_t)param(ways) + way) * (uint32_t)param(line); }
+
+/* The beats that a reference touches. */
+static inline uint64_t beats_of(uint32_t address, uint32_t size) {
+  uint32_t offset = address & (uint32_t)(param(line) - 1);
+  uint32_t first = offset / BEAT_BYTES, last = (offset + size - 1) / BEAT_BYTES;
+  uint64_t through = last >= 63 ? ~UINT64_C(0) : (UINT64_C(1) << (last + 1)) - 1;
+  return through & ~((UINT64_C(1) << first) - 1);
+}
+
+static inline bool fills(const self_t *self, uint32_t line) { return self->phase == CACHE_FILL && self->fill_line == line; }
+
+/* The way that holds a line, or -1. */
+static inline int32_t find(const self_t *self, uint32_t line) {
+  uint32_t set = set_of(line);
+  int32_t found = -1;
+  for (int w = 0; w < param(ways); w++)
+    if (self->valid[set][w] && self->number[set][w] == line)
+      found = w;
+  return found;
+}
+
+init() { random_seed(&self->rng); }
+
+phase_start() {
+  accept(fill_reply, true);
+  accept(storage_reply, 1, true);
+  accept(storage_reply, 0, true);
+  for (int i = 0; i < width(snoop); i++)
+    accept(snoop, i, true);
+  accept(flush, true);
+
+  typeof_port(fill_request) request = {0};
+  bool asks = true;
+  if (self->posted_asked < self->posted_count) {
+    uint32_t slot = self->posted_head + self->posted_asked;
+    const uint32_t slots = param(write_buffer) > 0 ? param(write_buffer) : 1;
+    const typeof_port(in_request) *posted = &self->posted[slot >= slots ? slot - slots : slot];
+    request.op = mem_op_write;
+    request.size = posted->size;
+    request.tag = POSTED;
+    request.address = posted->address;
+    memcpy(&request.data, &posted->data, sizeof posted->data);
+  } else if (self->phase == CACHE_FILL && self->asked < BEATS) {
+    uint32_t beat = (self->first + self->asked) % BEATS;
+    request.op = mem_op_read;
+    request.size = BEAT_BYTES;
+    request.tag = beat;
+    request.address = self->fill_line * (uint32_t)param(line) + beat * BEAT_BYTES;
+  } else if (self->phase == CACHE_WRITE_BACK && self->asked < BEATS) {
+    request.op = mem_op_write;
+    request.size = BEAT_BYTES;
+    request.tag = BACK;
+    request.address = self->victim_line * (uint32_t)param(line) + self->asked * BEAT_BYTES;
+    memcpy(&request.data, &self->victim[self->asked], sizeof request.data);
+  } else if (self->phase == CACHE_PASS && self->asked == 0) {
+    request.op = self->pending.op;
+    request.size = self->pending.size;
+    request.sign = self->pending.sign;
+    request.tag = PASSING;
+    request.address = self->pending.address;
+    memcpy(&request.data, &self->pending.data, sizeof self->pending.data);
+  } else {
+    asks = false;
+  }
+  if (asks)
+    send(fill_request, request);
+  else
+    send_nothing(fill_request);
+}
+
+handler(accept) {
+  int32_t result = CACHE_NOTHING, found = -1;
+  if (some(in_request) && !self->waiting) {
+    const typeof_port(in_request) *request = &data(in_request);
+    uint32_t line = line_of(request->address);
+    bool reads = request->op == mem_op_read, writes = request->op == mem_op_write;
+    bool uses = (reads || writes) && call(cacheable, request->address);
+    bool idle = self->phase == CACHE_IDLE;
+    bool room = self->posted_count < param(write_buffer);
+    if (!uses) {
+      if (writes && param(post_uncacheable) && param(write_buffer) > 0)
+        result = room ? CACHE_POST : CACHE_NOTHING;
+      else
+        result = idle ? CACHE_BYPASS : CACHE_NOTHING;
+    } else {
+      if (request->size > 0 && line_of(request->address + request->size - 1) != line)
+        sim_error("a reference of %d bytes at 0x%x crosses a line of %d bytes", (int)request->size, (unsigned)request->address, (int)param(line));
+      found = find(self, line);
+      if (fills(self, line)) {
+        bool here = (beats_of(request->address, request->size) & ~self->arrived) == 0;
+        found = (int32_t)self->fill_way;
+        result = !reads ? CACHE_NOTHING : here ? CACHE_HIT : CACHE_JOIN;
+      } else if (reads) {
+        result = found >= 0 ? CACHE_HIT : idle ? CACHE_MISS : CACHE_NOTHING;
+      } else if (param(write_back)) {
+        if (found >= 0)
+          result = CACHE_HIT;
+        else if (param(write_allocate))
+          result = idle ? CACHE_MISS : CACHE_NOTHING;
+        else if (param(write_buffer) > 0)
+          result = room ? CACHE_POST : CACHE_NOTHING;
+        else
+          result = idle ? CACHE_BYPASS : CACHE_NOTHING;
+      } else if (found < 0 && param(write_allocate)) {
+        result = idle && (param(write_buffer) == 0 || room) ? CACHE_MISS : CACHE_NOTHING;
+      } else if (param(write_buffer) > 0) {
+        result = room ? CACHE_POST : CACHE_NOTHING;
+      } else {
+        result = idle ? CACHE_BYPASS : CACHE_NOTHING;
+      }
+    }
+  }
+  set(outcome, result);
+  set(way, found);
+  accept(in_request, some(in_request) ? result != CACHE_NOTHING : !self->waiting);
+}
+
+/* Whether `pending` can be answered with what has arrived: a read needs its bytes, a write the whole line. */
+static inline bool satisfied(const self_t *self, uint64_t arrived) {
+  if (!self->waiting || self->past || self->phase == CACHE_READ_VICTIM)
+    return false;
+  if (self->phase != CACHE_FILL)
+    return true; /* it joined in the cycle in which the line became complete */
+  uint64_t needed = self->pending.op == mem_op_write ? ALL_BEATS : beats_of(self->pending.address, self->pending.size);
+  return (needed & ~arrived) == 0;
+}
+
+handler(arrive) {
+  uint64_t arrived = self->arrived;
+  typeof_port(storage_request) request = {0};
+  bool uses = false;
+  if (self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS) {
+    uint32_t beat = data(fill_reply).tag;
+    arrived |= UINT64_C(1) << beat;
+    request.op = mem_op_write;
+    request.size = BEAT_BYTES;
+    request.address = place_of(self->fill_set, self->fill_way) + beat * BEAT_BYTES;
+    request.data = data(fill_reply).data;
+    uses = true;
+  } else if (self->phase == CACHE_READ_VICTIM) {
+    request.op = mem_op_read;
+    request.size = BEAT_BYTES;
+    request.address = place_of(self->fill_set, self->fill_way) + self->victim_read * BEAT_BYTES;
+    uses = true;
+  }
+  set(answers, satisfied(self, arrived));
+  if (uses)
+    send(storage_request, 0, request);
+  else
+    send_nothing(storage_request, 0);
+}
+
+handler(lookup) {
+  typeof_port(storage_request) request = {0};
+  const typeof_port(in_request) *from = NULL;
+  uint32_t where = 0;
+  int32_t result = get(outcome);
+  if (get(answers)) {
+    from = &self->pending;
+    where = place_of(self->fill_set, self->fill_way);
+  } else if (result == CACHE_HIT || ((result == CACHE_POST || result == CACHE_BYPASS) && get(way) >= 0 && data(in_request).op == mem_op_write)) {
+    from = &data(in_request);
+    where = place_of(set_of(line_of(from->address)), (uint32_t)get(way));
+  }
+  if (from) {
+    request.op = from->op;
+    request.size = from->size;
+    request.sign = from->sign;
+    request.tag = from->tag;
+    request.address = where + (from->address & (uint32_t)(param(line) - 1));
+    memcpy(&request.data, &from->data, sizeof from->data);
+    send(storage_request, 1, request);
+  } else {
+    send_nothing(storage_request, 1);
+  }
+}
+
+handler(commit) {
+  enable(storage_request, 1, get(answers) || (get(outcome) != CACHE_NOTHING && enabled(in_request)));
+  enable(storage_request, 0, self->phase == CACHE_READ_VICTIM || enabled(fill_reply));
+}
+
+handler(answer) {
+  typeof_port(in_reply) reply = {0};
+  bool answered = false;
+  if (self->past && some(fill_reply) && data(fill_reply).tag == PASSING) {
+    reply.tag = self->pending.tag;
+    reply.error = data(fill_reply).error;
+    reply.latency = data(fill_reply).latency;
+    memcpy(&reply.data, &data(fill_reply).data, sizeof reply.data);
+    answered = self->waiting;
+  } else if (get(answers)) {
+    /* A write through that nothing buffers is answered when memory has done it, too. */
+    answered = param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write;
+    reply.tag = self->pending.tag;
+    if (some(storage_reply, 1)) {
+      reply.error = data(storage_reply, 1).error;
+      memcpy(&reply.data, &data(storage_reply, 1).data, sizeof reply.data);
+    }
+  } else if (get(outcome) == CACHE_POST && enabled(in_request)) {
+    reply.tag = data(in_request).tag;
+    answered = true;
+  } else if (get(outcome) == CACHE_HIT && enabled(in_request)) {
+    reply.tag = data(in_request).tag;
+    if (some(storage_reply, 1)) {
+      reply.error = data(storage_reply, 1).error;
+      memcpy(&reply.data, &data(storage_reply, 1).data, sizeof reply.data);
+    }
+    answered = true;
+  }
+  if (answered)
+    send(in_reply, reply);
+  else
+    send_nothing(in_reply);
+  enable(in_reply, true);
+}
+
+/* Chooses the way of a set that a new line takes. */
+static inline uint32_t choose_way(self_t *self, uint32_t set) {
+  if (param(ways) == 1)
+    return 0;
+  uint32_t chosen = 0;
+  for (int w = 0; w < param(ways); w++)
+    if (!self->valid[set][w])
+      return (uint32_t)w;
+  if (param(replacement) == cache_replacement_random)
+    return (uint32_t)(random_bits(&self->rng) % (uint64_t)param(ways));
+  for (int w = 1; w < param(ways); w++)
+    if (self->used[set][w] < self->used[set][chosen])
+      chosen = (uint32_t)w;
+  return chosen;
+}
+
+static inline void touch(self_t *self, uint32_t set, uint32_t way) {
+  if (param(ways) > 1)
+    self->used[set][way] = ++self->uses;
+}
+
+/* Gives up what a way holds; a changed line is remembered for the write-back. */
+static inline void give_up(self_t *self, uint32_t set, uint32_t way) {
+  self->victim_dirty = param(write_back) && self->valid[set][way] && self->dirty[set][way];
+  self->victim_line = self->number[set][way];
+  self->victim_read = self->victim_done = 0;
+  self->valid[set][way] = false;
+  self->dirty[set][way] = false;
+  self->fill_set = set;
+  self->fill_way = way;
+}
+
+static inline void begin_fill(self_t *self) {
+  self->phase = CACHE_FILL;
+  self->asked = 0;
+  self->arrived = 0;
+}
+
+static inline void post(self_t *self, const typeof_port(in_request) *request) {
+  const uint32_t slots = param(write_buffer) > 0 ? param(write_buffer) : 1;
+  uint32_t slot = self->posted_head + self->posted_count;
+  self->posted[slot >= slots ? slot - slots : slot] = *request;
+  self->posted_count++;
+}
+
+/* Takes over a request that was transferred. */
+static inline void take(self_t *self, const typeof_port(in_request) *request, int32_t result, int32_t found) {
+  uint32_t line = line_of(request->address), set = set_of(line);
+  switch (result) {
+  case CACHE_HIT:
+    touch(self, set, (uint32_t)found);
+    if (param(write_back) && request->op == mem_op_write)
+      self->dirty[set][found] = true;
+    self->hits++;
+    event(hit, request->address);
+    break;
+  case CACHE_POST:
+    post(self, request);
+    if (found >= 0) {
+      touch(self, set, (uint32_t)found);
+      self->hits++;
+      event(hit, request->address);
+    } else {
+      self->passed++;
+    }
+    break;
+  case CACHE_JOIN:
+    self->pending = *request;
+    self->waiting = true;
+    self->past = false;
+    self->hits++;
+    event(hit, request->address);
+    break;
+  case CACHE_MISS: {
+    self->pending = *request;
+    self->waiting = true;
+    self->past = false;
+    self->dropped = false;
+    self->fill_line = line;
+    give_up(self, set, choose_way(self, set));
+    self->first = param(critical_first) ? (request->address & (uint32_t)(param(line) - 1)) / BEAT_BYTES : 0;
+    if (self->victim_dirty) {
+      self->phase = CACHE_READ_VICTIM;
+      self->evictions++;
+      event(evict, self->victim_line * (uint32_t)param(line));
+    } else {
+      begin_fill(self);
+    }
+    self->misses++;
+    event(miss, request->address);
+    break;
+  }
+  case CACHE_BYPASS: {
+    self->pending = *request;
+    self->waiting = true;
+    self->past = true;
+    self->asked = 0;
+    self->phase = CACHE_PASS;
+    self->passed++;
+    int32_t held = find(self, line);
+    bool atomic = request->op != mem_op_read && request->op != mem_op_write;
+    if (held >= 0 && atomic) {
+      give_up(self, set, (uint32_t)held);
+      if (self->victim_dirty) {
+        self->phase = CACHE_READ_VICTIM;
+        self->evictions++;
+        event(evict, self->victim_line * (uint32_t)param(line));
+      }
+    }
+    break;
+  }
+  }
+}
+
+/* Drops a line if a way holds it, or marks it if it is on its way. */
+static inline void drop_line(self_t *self, uint32_t line) {
+  if (fills(self, line))
+    self->dropped = true;
+  int32_t found = find(self, line);
+  if (found >= 0) {
+    self->valid[set_of(line)][found] = false;
+    self->drops++;
+    event(drop, line * (uint32_t)param(line));
+  }
+}
+
+static inline void drop_range(self_t *self, uint32_t address, uint32_t size) {
+  if (size == 0)
+    return;
+  uint32_t first = line_of(address), last = line_of(address + size - 1);
+  if (last - first < (uint32_t)param(sets)) {
+    for (uint32_t line = first;; line++) {
+      drop_line(self, line);
+      if (line == last)
+        break;
+    }
+    return;
+  }
+  if (self->phase == CACHE_FILL && self->fill_line - first <= last - first)
+    self->dropped = true;
+  for (int s = 0; s < param(sets); s++)
+    for (int w = 0; w < param(ways); w++)
+      if (self->valid[s][w] && self->number[s][w] - first <= last - first)
+        drop_line(self, self->number[s][w]);
+}
+
+/* The line is complete. */
+static inline void finish_fill(self_t *self) {
+  uint32_t set = self->fill_set, way = self->fill_way;
+  self->valid[set][way] = !self->dropped;
+  self->number[set][way] = self->fill_line;
+  touch(self, set, way);
+  self->asked = 0;
+  self->phase = self->victim_dirty ? CACHE_WRITE_BACK : CACHE_IDLE;
+}
+
+phase_end() {
+  if (transferred(fill_request)) {
+    if (data(fill_request).tag == POSTED)
+      self->posted_asked++;
+    else
+      self->asked++;
+  }
+  if (self->phase == CACHE_READ_VICTIM && some(storage_reply, 0)) {
+    memcpy(&self->victim[self->victim_read], &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
+    if (++self->victim_read == BEATS) {
+      self->asked = 0;
+      if (self->past)
+        self->phase = CACHE_WRITE_BACK;
+      else
+        begin_fill(self);
+    }
+  }
+  bool answered = get(answers);
+  if (transferred(fill_reply)) {
+    uint32_t tag = data(fill_reply).tag;
+    if (data(fill_reply).error && tag != PASSING)
+      sim_error("memory answered with an error to a %s", tag < BEATS ? "fill" : "write");
+    if (tag == POSTED) {
+      const uint32_t slots = param(write_buffer) > 0 ? param(write_buffer) : 1;
+      self->posted_head = self->posted_head + 1 == slots ? 0 : self->posted_head + 1;
+      self->posted_count--;
+      self->posted_asked--;
+    } else if (tag == PASSING) {
+      self->waiting = self->past = false;
+      self->phase = CACHE_IDLE;
+    } else if (tag == BACK) {
+      if (++self->victim_done == BEATS) {
+        self->asked = 0;
+        self->victim_dirty = false;
+        self->phase = self->past ? CACHE_PASS : CACHE_IDLE;
+      }
+    } else {
+      self->arrived |= UINT64_C(1) << tag;
+    }
+  }
+  if (answered) {
+    self->waiting = false;
+    if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0)
+      post(self, &self->pending);
+  }
+  if (self->phase == CACHE_FILL && self->arrived == ALL_BEATS) {
+    finish_fill(self);
+    if (answered && self->pending.op == mem_op_write) {
+      if (param(write_back)) {
+        self->dirty[self->fill_set][self->fill_way] = true;
+      } else if (param(write_buffer) == 0) {
+        self->waiting = true;
+        self->past = true;
+        self->phase = CACHE_PASS;
+      }
+    }
+  }
+  if (transferred(in_request))
+    take(self, &data(in_request), get(outcome), get(way));
+  for (int i = 0; i < width(snoop); i++)
+    if (transferred(snoop, i) && !call(ours, data(snoop, i).tag))
+      drop_range(self, data(snoop, i).address, data(snoop, i).size);
+  if (width(flush) > 0 && transferred(flush) && data(flush)) {
+    for (int s = 0; s < param(sets); s++)
+      for (int w = 0; w < param(ways); w++)
+        self->valid[s][w] = false;
+    self->dropped = true;
+  }
+}
+
+next_event() { return self->phase == CACHE_IDLE && self->posted_count == 0 ? never() : cycle(); }
+
+#undef BEAT_BYTES
+#undef BEATS
+#undef ALL_BEATS
+#undef BACK
+#undef PASSING
+#undef POSTED

@@ -1,0 +1,54 @@
+/* memory_delay.c: delays memory references; see memory_delay.lss. */
+
+static inline void draw_refusal(self_t *self) {
+  self->refusing = param(refuse) > 0 && (double)(random_bits(&self->rng) >> 11) * 0x1.0p-53 < param(refuse);
+}
+
+init() {
+  if (param(latency) < 1 || param(jitter) < 0)
+    sim_error("latency %lld, jitter %lld: a delay takes at least one cycle", (long long)param(latency), (long long)param(jitter));
+  random_seed(&self->rng);
+  draw_refusal(self);
+}
+
+phase_start() {
+  accept(in_request, self->count < param(depth) && !self->refusing);
+  if (self->count > 0 && cycle() >= self->due[self->head])
+    send(out_request, self->entry[self->head]);
+  else
+    send_nothing(out_request);
+  accept(out_reply, true);
+}
+
+handler(answer) {
+  if (some(out_reply))
+    send(in_reply, data(out_reply));
+  else
+    send_nothing(in_reply);
+  enable(in_reply, enabled(out_reply));
+}
+
+phase_end() {
+  uint32_t tail = self->head + self->count;
+  if (transferred(in_request)) {
+    uint32_t slot = tail >= param(depth) ? tail - param(depth) : tail;
+    self->entry[slot] = data(in_request);
+    self->due[slot] = cycle() + (uint64_t)param(latency);
+    if (param(jitter) > 0)
+      self->due[slot] += random_bits(&self->rng) % (uint64_t)(param(jitter) + 1);
+    self->count++;
+  }
+  if (transferred(out_request)) {
+    self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
+    self->count--;
+  }
+  draw_refusal(self);
+}
+
+next_event() {
+  if (param(refuse) > 0)
+    return cycle();
+  if (self->count == 0)
+    return never();
+  return self->due[self->head] > cycle() ? self->due[self->head] : cycle();
+}
