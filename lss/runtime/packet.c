@@ -1,0 +1,98 @@
+// Packet streams over libpcap: pcap and pcapng in, pcap with nanosecond stamps out; see stream.h.
+#include "lss/runtime/stream_private.h"
+
+#include <errno.h>
+#include <pcap/pcap.h>
+#include <string.h>
+
+enum { SNAPSHOT_LENGTH = 262144 };
+
+static void open_reader(HostFile *file) {
+  char why[PCAP_ERRBUF_SIZE];
+  file->reader = pcap_open_offline_with_tstamp_precision(file->path, PCAP_TSTAMP_PRECISION_NANO, why);
+  // libpcap begins some of its messages with the path, which is already in ours.
+  size_t length = strlen(file->path);
+  const char *reason = why;
+  if (!strncmp(reason, file->path, length) && !strncmp(reason + length, ": ", 2)) reason += length + 2;
+  if (!file->reader) spinach_fail("cannot read packets from \"%s\": %s", file->path, reason);
+  int link = pcap_datalink(file->reader);
+  if (link != DLT_EN10MB) {
+    const char *name = pcap_datalink_val_to_name(link);
+    spinach_fail("cannot use \"%s\": it holds packets of link type %s, Ethernet (EN10MB) is needed", file->path,
+                 name ? name : "unknown");
+  }
+  file->next = 0;
+}
+
+void packet_read_open(stream *s, const char *path) {
+  HostFile *file = host_file_new(s, path);
+  open_reader(file);
+}
+
+// One packet from the reader; false at the end.
+static bool read_one(HostFile *file, struct pcap_pkthdr **header, const uint8_t **bytes) {
+  int result = pcap_next_ex(file->reader, header, bytes);
+  if (result == PCAP_ERROR_BREAK) return false;
+  if (result != 1)
+    spinach_fail("\"%s\", packet %llu: %s", file->path, (unsigned long long)file->next + 1, pcap_geterr(file->reader));
+  file->next++;
+  return true;
+}
+
+bool packet_next(stream *s, uint8_t *frame, uint32_t capacity, uint32_t *length, uint64_t *stamp_ns) {
+  HostFile *file = host_file(s);
+  if (!file->reader) spinach_fail("\"%s\" is not open for reading packets", file->path);
+  struct pcap_pkthdr *header;
+  const uint8_t *bytes;
+  if (file->next > s->records) { // the state went back: start over
+    pcap_close(file->reader);
+    open_reader(file);
+  }
+  do
+    if (!read_one(file, &header, &bytes)) return false;
+  while (file->next <= s->records);
+  unsigned long long number = file->next;
+  if (header->caplen < header->len)
+    spinach_fail("\"%s\", packet %llu: only %u of its %u bytes were captured; capture whole packets (tcpdump -s 0)",
+                 file->path, number, header->caplen, header->len);
+  if (header->caplen > capacity)
+    spinach_fail("\"%s\", packet %llu: it has %u bytes; at most %u fit", file->path, number, header->caplen, capacity);
+  memcpy(frame, bytes, header->caplen);
+  *length = header->caplen;
+  *stamp_ns = (uint64_t)header->ts.tv_sec * 1000000000u + (uint64_t)header->ts.tv_usec; // nanoseconds, as asked for
+  s->records++;
+  s->position += header->caplen;
+  return true;
+}
+
+void packet_write_open(stream *s, const char *path) {
+  HostFile *file = host_file_new(s, path);
+  host_file_create(file);
+  file->writer = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, SNAPSHOT_LENGTH, PCAP_TSTAMP_PRECISION_NANO);
+  file->dumper = file->writer ? pcap_dump_fopen(file->writer, file->out) : NULL;
+  if (!file->dumper)
+    spinach_fail("cannot write \"%s\": %s", path, file->writer ? pcap_geterr(file->writer) : "out of memory");
+}
+
+void packet_write(stream *s, const uint8_t *frame, uint32_t length, uint64_t stamp_ns) {
+  HostFile *file = host_file(s);
+  if (!file->dumper) spinach_fail("\"%s\" is not open for writing packets", file->path);
+  struct pcap_pkthdr header = {.caplen = length, .len = length};
+  header.ts.tv_sec = (time_t)(stamp_ns / 1000000000u);
+  header.ts.tv_usec = (suseconds_t)(stamp_ns % 1000000000u); // nanoseconds in a file of that precision
+  pcap_dump(file->dumper, &header, frame);
+  if (ferror(file->out)) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
+  s->records++;
+  s->position += length;
+}
+
+bool host_packets_flush(HostFile *file) {
+  return pcap_dump_flush(file->dumper) == 0;
+}
+
+void host_packets_close(HostFile *file) {
+  pcap_dump_close(file->dumper);
+  pcap_close(file->writer);
+  file->dumper = file->writer = NULL;
+  file->out = NULL;
+}

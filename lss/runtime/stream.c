@@ -1,0 +1,200 @@
+// Streams of bytes and lines, and what all streams share; see stream.h.  Packets are in packet.c.
+#include "lss/runtime/stream_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static HostFile **files;
+static uint32_t file_count;
+
+HostFile *host_file_new(stream *s, const char *path) {
+  if (s->id) spinach_fail("\"%s\": this stream is already open on \"%s\"", path, files[s->id - 1]->path);
+  HostFile **more = realloc(files, (file_count + 1) * sizeof *files);
+  HostFile *file = calloc(1, sizeof *file);
+  if (!more || !file || !(file->path = strdup(path))) spinach_fail("\"%s\": out of memory", path);
+  files = more;
+  files[file_count++] = file;
+  s->id = file_count;
+  return file;
+}
+
+HostFile *host_file(const stream *s) {
+  if (!s->id || s->id > file_count) spinach_fail("a stream is used that was never opened");
+  return files[s->id - 1];
+}
+
+bool stream_is_open(const stream *s) {
+  return s->id != 0;
+}
+
+// ---- Inputs ------------------------------------------------------------------------------------------------------
+// Reads all of `path`, which may be a pipe, into file->bytes, with a zero byte behind the last.
+static void read_whole(HostFile *file) {
+  int handle = open(file->path, O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  if (handle < 0 || fstat(handle, &status)) spinach_fail("cannot read \"%s\": %s", file->path, strerror(errno));
+  if (S_ISDIR(status.st_mode)) spinach_fail("cannot read \"%s\": it is a directory", file->path);
+  size_t capacity = S_ISREG(status.st_mode) ? (size_t)status.st_size + 1 : 65536;
+  for (;;) {
+    if (!file->bytes || file->size + 1 >= capacity) {
+      capacity = file->bytes ? capacity * 2 : capacity + 1;
+      uint8_t *more = realloc(file->bytes, capacity);
+      if (!more) spinach_fail("cannot read \"%s\": out of memory", file->path);
+      file->bytes = more;
+    }
+    ssize_t got = read(handle, file->bytes + file->size, capacity - file->size - 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) spinach_fail("cannot read \"%s\": %s", file->path, strerror(errno));
+    if (got == 0) break;
+    file->size += (size_t)got;
+  }
+  file->bytes[file->size] = 0;
+  close(handle);
+}
+
+void stream_read_open(stream *s, const char *path) {
+  HostFile *file = host_file_new(s, path);
+  read_whole(file);
+}
+
+static HostFile *input(const stream *s) {
+  HostFile *file = host_file(s);
+  if (!file->bytes) spinach_fail("\"%s\" is not open for reading", file->path);
+  return file;
+}
+
+const uint8_t *stream_contents(const stream *s, size_t *size) {
+  HostFile *file = input(s);
+  *size = file->size;
+  return file->bytes;
+}
+
+size_t stream_read(stream *s, void *buffer, size_t size) {
+  HostFile *file = input(s);
+  size_t left = s->position < file->size ? file->size - s->position : 0;
+  if (size > left) size = left;
+  memcpy(buffer, file->bytes + s->position, size);
+  s->position += size;
+  return size;
+}
+
+bool stream_line(stream *s, char *buffer, size_t size) {
+  HostFile *file = input(s);
+  if (s->position >= file->size) return false;
+  const uint8_t *begin = file->bytes + s->position;
+  const uint8_t *newline = memchr(begin, '\n', file->size - s->position);
+  size_t length = newline ? (size_t)(newline - begin) : file->size - s->position;
+  s->position += length + (newline != NULL);
+  s->records++;
+  if (length && begin[length - 1] == '\r') length--;
+  if (length >= size)
+    spinach_fail("%s:%llu: the line has %zu characters; at most %zu are read", file->path,
+                 (unsigned long long)s->records, length, size - 1);
+  if (memchr(begin, 0, length))
+    spinach_fail("%s:%llu: the line holds a zero byte", file->path, (unsigned long long)s->records);
+  memcpy(buffer, begin, length);
+  buffer[length] = 0;
+  return true;
+}
+
+// ---- Outputs -----------------------------------------------------------------------------------------------------
+// What exists and is no regular file (a device, a pipe) is written in place; everything else through a temporary file.
+void host_file_create(HostFile *file) {
+  struct stat status;
+  bool special = !stat(file->path, &status) && !S_ISREG(status.st_mode);
+  if (special && S_ISDIR(status.st_mode)) spinach_fail("cannot write \"%s\": it is a directory", file->path);
+  if (!strcmp(file->path, "-")) {
+    file->out = stdout;
+    return;
+  }
+  if (special) {
+    file->out = fopen(file->path, "we");
+  } else {
+    size_t length = strlen(file->path) + sizeof ".XXXXXX";
+    file->temporary = malloc(length);
+    if (!file->temporary) spinach_fail("cannot write \"%s\": out of memory", file->path);
+    snprintf(file->temporary, length, "%s.XXXXXX", file->path);
+    int handle = mkostemp(file->temporary, O_CLOEXEC);
+    int error = errno;
+    if (handle < 0) {
+      free(file->temporary);
+      file->temporary = NULL;
+      errno = error;
+    } else {
+      mode_t mask = umask(0); // mkostemp makes private files; ours are ordinary ones
+      umask(mask);
+      fchmod(handle, 0666 & ~mask);
+      file->out = fdopen(handle, "w");
+    }
+  }
+  if (!file->out) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
+  setvbuf(file->out, NULL, _IOFBF, 1 << 16);
+}
+
+void stream_write_open(stream *s, const char *path) {
+  host_file_create(host_file_new(s, path));
+}
+
+static HostFile *output(const stream *s) {
+  HostFile *file = host_file(s);
+  if (!file->out) spinach_fail("\"%s\" is not open for writing", file->path);
+  return file;
+}
+
+void stream_write(stream *s, const void *bytes, size_t size) {
+  HostFile *file = output(s);
+  if (fwrite(bytes, 1, size, file->out) != size) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
+  s->position += size;
+}
+
+void stream_printf(stream *s, const char *format, ...) {
+  HostFile *file = output(s);
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vfprintf(file->out, format, arguments);
+  va_end(arguments);
+  if (length < 0) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
+  s->position += (uint64_t)length;
+  s->records++;
+}
+
+// Completes one output; errno says why when it fails.
+static bool commit(HostFile *file) {
+  bool fine = file->dumper ? host_packets_flush(file) : true;
+  fine = fine && fflush(file->out) == 0 && !ferror(file->out);
+  if (file->temporary) fine = fine && fsync(fileno(file->out)) == 0 && rename(file->temporary, file->path) == 0;
+  return fine;
+}
+
+static void forget(HostFile *file, bool keep) {
+  if (file->temporary && !keep) unlink(file->temporary);
+  if (file->dumper)
+    host_packets_close(file); // closes file->out as well
+  else if (file->out && file->out != stdout)
+    fclose(file->out);
+  free(file->temporary);
+  file->temporary = NULL;
+  file->out = NULL;
+}
+
+bool spinach_streams_commit(void) {
+  bool fine = true;
+  for (uint32_t i = 0; i < file_count; i++) {
+    if (!files[i]->out) continue;
+    bool whole = commit(files[i]);
+    if (!whole) fprintf(stderr, "error: cannot write \"%s\": %s\n", files[i]->path, strerror(errno));
+    forget(files[i], whole);
+    fine = fine && whole;
+  }
+  return fine;
+}
+
+void spinach_streams_abandon(void) {
+  for (uint32_t i = 0; i < file_count; i++)
+    if (files[i]->out) forget(files[i], false);
+}

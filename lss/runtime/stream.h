@@ -1,0 +1,56 @@
+// Streams: the files that modules read and write.
+//
+// A module keeps a `stream` in its state; the state holds only which stream it is and how far it has come, the process
+// holds the file.  So a run that is restored goes on where it was.  Inputs are read whole when they are opened; outputs
+// go to a temporary file beside their final place, which they take only when the run ends well.  Whatever fails stops
+// the run with one line that names the file and what is wrong with it: no function here returns an error.
+#ifndef SPINACH_STREAM_H
+#define SPINACH_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// All of it is simulated state.  Zero is a stream that was never opened.
+typedef struct {
+  uint32_t id; // which open file of this process, counted from 1
+  uint32_t reserved;
+  uint64_t position; // bytes read or written so far
+  uint64_t records;  // lines or packets read or written so far
+  uint64_t spare;
+} spinach_stream;
+
+typedef spinach_stream stream;
+
+// ---- Bytes and lines -------------------------------------------------------------------------------------------
+void stream_read_open(stream *s, const char *path);
+// Up to `size` bytes; 0 only at the end.
+size_t stream_read(stream *s, void *buffer, size_t size);
+// The next line without its end; false at the end of the file.  A line that does not fit in `size` stops the run.
+bool stream_line(stream *s, char *buffer, size_t size);
+// All bytes of an input, valid until the end of the run, and their number.
+const uint8_t *stream_contents(const stream *s, size_t *size);
+
+// "-" is standard output.
+void stream_write_open(stream *s, const char *path);
+void stream_write(stream *s, const void *bytes, size_t size);
+void stream_printf(stream *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+bool stream_is_open(const stream *s);
+
+// ---- Packets: pcap and pcapng in, pcap with nanoseconds out, Ethernet frames without FCS
+// ------------------------------
+void packet_read_open(stream *s, const char *path);
+// The next frame, its length in bytes and its time stamp in nanoseconds since 1970; false at the end.  A frame longer
+// than `capacity` stops the run.
+bool packet_next(stream *s, uint8_t *frame, uint32_t capacity, uint32_t *length, uint64_t *stamp_ns);
+void packet_write_open(stream *s, const char *path);
+void packet_write(stream *s, const uint8_t *frame, uint32_t length, uint64_t stamp_ns);
+
+// ---- For the runtime -----------------------------------------------------------------------------------------------
+// Gives every output its final name; false, after a line on standard error, when one cannot be written completely.
+bool spinach_streams_commit(void);
+// Removes every unfinished output.  Safe to call at any time, also twice.
+void spinach_streams_abandon(void);
+
+#endif

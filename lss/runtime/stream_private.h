@@ -1,0 +1,31 @@
+// What stream.c and packet.c share: the process's side of a stream.
+#ifndef SPINACH_STREAM_PRIVATE_H
+#define SPINACH_STREAM_PRIVATE_H
+
+#include "lss/runtime/stream.h"
+
+#include <stdio.h>
+
+typedef struct {
+  char *path;
+  uint8_t *bytes; // inputs: all of the file, and a zero behind it
+  size_t size;
+  FILE *out;             // outputs
+  char *temporary;       // where an output grows until it is whole; NULL when it is written in place
+  void *reader;          // pcap_t of a packet input
+  uint64_t next;         // packets that the reader has delivered
+  void *writer, *dumper; // pcap_t and pcap_dumper_t of a packet output
+} HostFile;
+
+// Stops the run: prints "error: <instance>: text", abandons unfinished outputs, exit status 1.
+_Noreturn void spinach_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+HostFile *host_file_new(stream *s, const char *path);
+HostFile *host_file(const stream *s);
+void host_file_create(HostFile *file);
+
+// packet.c
+bool host_packets_flush(HostFile *file);
+void host_packets_close(HostFile *file);
+
+#endif

@@ -1,0 +1,305 @@
+// Values as text; see type.h.
+#include "lss/runtime/type.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Printing ------------------------------------------------------------------------------------------------------
+typedef struct {
+  char *text;
+  size_t size, length; // length counts what would have been written
+} Printer;
+
+static void put(Printer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(Printer *out, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  size_t room = out->length < out->size ? out->size - out->length : 0;
+  int length = vsnprintf(room ? out->text + out->length : NULL, room, format, arguments);
+  va_end(arguments);
+  out->length += (size_t)length;
+}
+
+// A number of 1, 2, 4 or 8 bytes.
+static uint64_t load(const void *value, size_t size) {
+  uint64_t word = 0;
+  memcpy(&word, value, size); // the hosts are little-endian
+  return word;
+}
+
+static int64_t load_signed(const void *value, size_t size) {
+  unsigned shift = 64 - 8 * (unsigned)size;
+  return (int64_t)(load(value, size) << shift) >> shift;
+}
+
+static void put_float(Printer *out, const void *value, size_t size) {
+  float single = 0;
+  double number = 0;
+  if (size == 4) {
+    memcpy(&single, value, 4);
+    number = (double)single;
+  } else {
+    memcpy(&number, value, 8);
+  }
+  char digits[40];
+  for (int precision = 1; precision <= 17; precision++) {
+    snprintf(digits, sizeof digits, "%.*g", precision, number);
+    if (size == 4 ? strtof(digits, NULL) == single : strtod(digits, NULL) == number) break;
+  }
+  put(out, "%s", digits);
+}
+
+static void put_wide(Printer *out, const struct spinach_type *type, const void *value) {
+  uint64_t words[16] = {0};
+  uint32_t count = (type->bits + 63) / 64;
+  bool started = false;
+  put(out, "0x");
+  for (uint32_t i = count; i-- > 0;) {
+    memcpy(words, (const char *)value + 8 * i, 8);
+    if (started)
+      put(out, "%016" PRIx64, words[0]);
+    else if (words[0] || i == 0)
+      put(out, "%" PRIx64, words[0]), started = true;
+  }
+}
+
+static void print(Printer *out, const struct spinach_type *type, const void *value) {
+  switch (type->kind) {
+  case SPINACH_BOOL: put(out, "%s", load(value, 1) ? "true" : "false"); break;
+  case SPINACH_INT: put(out, "%" PRId64, load_signed(value, type->size)); break;
+  case SPINACH_UINT: put(out, "%" PRIu64, load(value, type->size)); break;
+  case SPINACH_BITS:
+    if (type->bits > 64)
+      put_wide(out, type, value);
+    else
+      put(out, "%" PRIu64, load(value, type->size));
+    break;
+  case SPINACH_FLOAT: put_float(out, value, type->size); break;
+  case SPINACH_ENUM: {
+    int64_t number = load_signed(value, type->size);
+    for (uint32_t i = 0; i < type->member_count; i++)
+      if (type->members[i].value == number) {
+        put(out, "%s", type->members[i].name);
+        return;
+      }
+    put(out, "%" PRId64, number);
+    break;
+  }
+  case SPINACH_STRUCT:
+    for (uint32_t i = 0; i < type->member_count; i++) {
+      put(out, "%s%s=", i ? " " : "{", type->members[i].name);
+      print(out, type->members[i].type, (const char *)value + type->members[i].offset);
+    }
+    put(out, type->member_count ? "}" : "{}");
+    break;
+  case SPINACH_ARRAY:
+    for (uint32_t i = 0; i < type->length; i++) {
+      put(out, i ? " " : "[");
+      print(out, type->element, (const char *)value + i * type->element->size);
+    }
+    put(out, type->length ? "]" : "[]");
+    break;
+  case SPINACH_STRING: {
+    const char *string;
+    memcpy(&string, value, sizeof string);
+    put(out, "%s", string ? string : "");
+    break;
+  }
+  case SPINACH_STREAM: put(out, "stream"); break;
+  }
+}
+
+int spinach_type_print(const struct spinach_type *type, const void *value, char *text, size_t size) {
+  Printer out = {text, size, 0};
+  if (size) text[0] = 0;
+  print(&out, type, value);
+  return (int)out.length;
+}
+
+// ---- Parsing -------------------------------------------------------------------------------------------------------
+typedef struct {
+  const char *at;
+  char error[160]; // empty while all is well
+} Parser;
+
+static bool fail(Parser *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(Parser *in, const char *format, ...) {
+  if (!in->error[0]) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(in->error, sizeof in->error, format, arguments);
+    va_end(arguments);
+  }
+  return false;
+}
+
+static void skip_space(Parser *in) {
+  while (isspace((unsigned char)*in->at) || *in->at == ',') in->at++;
+}
+
+// The characters up to the next that cannot be part of a word, as far as they fit.
+static int word_length(const Parser *in) {
+  int length = 0;
+  while (in->at[length] && !isspace((unsigned char)in->at[length]) && !strchr("{}[]=,", in->at[length])) length++;
+  return length;
+}
+
+static void store(void *value, uint64_t word, size_t size) {
+  memcpy(value, &word, size);
+}
+
+static bool parse_number(Parser *in, const struct spinach_type *type, void *value) {
+  bool is_signed = type->kind == SPINACH_INT, negative = *in->at == '-';
+  int length = word_length(in);
+  char *end;
+  errno = 0;
+  uint64_t word = negative && is_signed ? (uint64_t)strtoll(in->at, &end, 0) : strtoull(in->at, &end, 0);
+  if (!length || end != in->at + length)
+    return fail(in, "\"%.*s\" is not a number of type %s", length, in->at, type->name);
+  int64_t number = (int64_t)word;
+  bool fits;
+  if (is_signed && negative)
+    fits = type->bits == 64 || number >= -(INT64_C(1) << (type->bits - 1));
+  else if (is_signed)
+    fits = word <= UINT64_MAX >> (65 - type->bits);
+  else
+    fits = !negative && (type->bits == 64 || word <= UINT64_MAX >> (64 - type->bits));
+  if (errno == ERANGE || !fits) return fail(in, "%.*s does not fit in %s", length, in->at, type->name);
+  store(value, word, type->size);
+  in->at = end;
+  return true;
+}
+
+// Bits wider than 64: hexadecimal digits behind 0x, or a small decimal number.
+static bool parse_wide(Parser *in, const struct spinach_type *type, void *value) {
+  int length = word_length(in);
+  bool hex = length > 2 && in->at[0] == '0' && (in->at[1] == 'x' || in->at[1] == 'X');
+  memset(value, 0, type->size);
+  if (!hex) {
+    struct spinach_type low = {.kind = SPINACH_UINT, .name = type->name, .bits = 64, .size = 8};
+    return parse_number(in, &low, value);
+  }
+  const char *first = in->at + 2;
+  while (*first == '0' && first < in->at + length - 1) first++;
+  int digits = (int)(in->at + length - first);
+  for (int i = 0; i < digits; i++) {
+    char c = first[digits - 1 - i];
+    if (!isxdigit((unsigned char)c)) return fail(in, "\"%.*s\" is not a number of type %s", length, in->at, type->name);
+    unsigned digit = isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
+    unsigned bits = digit > 7 ? 4 : digit > 3 ? 3 : digit > 1 ? 2 : digit;
+    if ((uint32_t)(4 * i) + bits > type->bits) return fail(in, "%.*s does not fit in %s", length, in->at, type->name);
+    ((uint8_t *)value)[i / 2] |= (uint8_t)(digit << (4 * (i % 2)));
+  }
+  in->at += length;
+  return true;
+}
+
+static bool parse(Parser *in, const struct spinach_type *type, void *value);
+
+static bool parse_float(Parser *in, const struct spinach_type *type, void *value) {
+  int length = word_length(in);
+  char *end;
+  double number = strtod(in->at, &end);
+  if (!length || end != in->at + length) return fail(in, "\"%.*s\" is not a number", length, in->at);
+  float single = (float)number;
+  memcpy(value, type->size == 4 ? (void *)&single : (void *)&number, type->size);
+  in->at = end;
+  return true;
+}
+
+static bool parse_enum(Parser *in, const struct spinach_type *type, void *value) {
+  int length = word_length(in);
+  for (uint32_t i = 0; i < type->member_count; i++) {
+    const char *name = type->members[i].name;
+    if ((int)strlen(name) != length || strncmp(name, in->at, (size_t)length)) continue;
+    store(value, (uint64_t)type->members[i].value, type->size);
+    in->at += length;
+    return true;
+  }
+  char choices[100] = "";
+  for (uint32_t i = 0, used = 0; i < type->member_count && used < sizeof choices - 1; i++)
+    used += (uint32_t)snprintf(choices + used, sizeof choices - used, "%s%s", i ? ", " : "", type->members[i].name);
+  return fail(in, "\"%.*s\" is none of %s", length, in->at, choices);
+}
+
+static bool parse_bool(Parser *in, void *value) {
+  int length = word_length(in);
+  bool yes = (length == 4 && !strncmp(in->at, "true", 4)) || (length == 1 && *in->at == '1');
+  bool no = (length == 5 && !strncmp(in->at, "false", 5)) || (length == 1 && *in->at == '0');
+  if (!yes && !no) return fail(in, "\"%.*s\" is neither true nor false", length, in->at);
+  store(value, yes, 1);
+  in->at += length;
+  return true;
+}
+
+static bool parse_struct(Parser *in, const struct spinach_type *type, void *value) {
+  if (*in->at != '{')
+    return fail(in, "a value of %s looks like {%s=...}", type->name, type->member_count ? type->members[0].name : "");
+  memset(value, 0, type->size);
+  in->at++;
+  for (skip_space(in); *in->at != '}'; skip_space(in)) {
+    int length = word_length(in);
+    if (!length || in->at[length] != '=')
+      return fail(in, *in->at ? "name=value is expected at \"%.20s\"" : "a } is missing%s", in->at);
+    const struct spinach_member *member = NULL;
+    for (uint32_t i = 0; i < type->member_count && !member; i++)
+      if ((int)strlen(type->members[i].name) == length && !strncmp(type->members[i].name, in->at, (size_t)length))
+        member = &type->members[i];
+    if (!member) return fail(in, "%s has no field \"%.*s\"", type->name, length, in->at);
+    in->at += length + 1;
+    if (!parse(in, member->type, (char *)value + member->offset)) return false;
+  }
+  in->at++;
+  return true;
+}
+
+static bool parse_array(Parser *in, const struct spinach_type *type, void *value) {
+  if (*in->at != '[') return fail(in, "a value of %s looks like [1 2 3]", type->name);
+  memset(value, 0, type->size);
+  in->at++;
+  uint32_t count = 0;
+  for (skip_space(in); *in->at != ']'; skip_space(in)) {
+    if (!*in->at) return fail(in, "a ] is missing");
+    if (count == type->length) return fail(in, "%s has only %u elements", type->name, type->length);
+    if (!parse(in, type->element, (char *)value + count++ * type->element->size)) return false;
+  }
+  in->at++;
+  return true;
+}
+
+static bool parse(Parser *in, const struct spinach_type *type, void *value) {
+  skip_space(in);
+  switch (type->kind) {
+  case SPINACH_BOOL: return parse_bool(in, value);
+  case SPINACH_INT:
+  case SPINACH_UINT: return parse_number(in, type, value);
+  case SPINACH_BITS: return type->bits > 64 ? parse_wide(in, type, value) : parse_number(in, type, value);
+  case SPINACH_FLOAT: return parse_float(in, type, value);
+  case SPINACH_ENUM: return parse_enum(in, type, value);
+  case SPINACH_STRUCT: return parse_struct(in, type, value);
+  case SPINACH_ARRAY: return parse_array(in, type, value);
+  case SPINACH_STRING:
+  case SPINACH_STREAM: break;
+  }
+  return fail(in, "values of type %s cannot be written as text", type->name);
+}
+
+bool spinach_type_parse(const struct spinach_type *type, const char *text, void *value, const char **error) {
+  static Parser in;
+  in = (Parser){.at = text};
+  void *copy = calloc(1, type->size ? type->size : 1);
+  bool fine = copy && parse(&in, type, copy);
+  if (fine) skip_space(&in);
+  if (fine && *in.at) fine = fail(&in, "\"%.20s\" is too much", in.at);
+  if (fine)
+    memcpy(value, copy, type->size);
+  else
+    *error = copy ? in.error : "out of memory";
+  free(copy);
+  return fine;
+}

@@ -1,0 +1,53 @@
+// Descriptions of LSS types at run time, and values as text.
+//
+// The text of a value: integers in decimal (read in any C notation), bits wider than 64 in hexadecimal, `true` and
+// `false`, floats with as few digits as tell them apart, enumerators by name, structs as `{a=1 b={c=2}}` (read in any
+// order, missing fields are zero), arrays as `[1 2 3]`.
+#ifndef SPINACH_TYPE_H
+#define SPINACH_TYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+  SPINACH_BOOL,
+  SPINACH_INT,
+  SPINACH_UINT,
+  SPINACH_BITS, // unsigned of `bits` bits; above 64 an array of 64-bit words, lowest first
+  SPINACH_FLOAT,
+  SPINACH_ENUM,
+  SPINACH_STRUCT,
+  SPINACH_ARRAY,
+  SPINACH_STRING, // a pointer to characters in parameters
+  SPINACH_STREAM
+} spinach_kind;
+
+struct spinach_member;
+
+struct spinach_type {
+  spinach_kind kind;
+  const char *name;                   // as in LSS
+  uint32_t bits;                      // of numbers
+  size_t size;                        // bytes in C
+  const struct spinach_type *element; // of arrays
+  uint32_t length;                    // of arrays
+  uint32_t member_count;              // fields of a struct, enumerators of an enum
+  const struct spinach_member *members;
+};
+
+struct spinach_member {
+  const char *name;
+  const struct spinach_type *type; // of a field
+  size_t offset;                   // of a field
+  int64_t value;                   // of an enumerator
+};
+
+// Writes the text of *value like snprintf: at most `size` bytes with the final zero; returns the full length.
+int spinach_type_print(const struct spinach_type *type, const void *value, char *text, size_t size);
+
+// Reads all of `text` into *value.  On failure returns false, leaves *value alone and points *error to words that say
+// what is wrong, valid until the next call.
+bool spinach_type_parse(const struct spinach_type *type, const char *text, void *value, const char **error);
+
+#endif
