@@ -121,20 +121,16 @@ phase_end() {
   if (transferred(memory_request)) {
     self->references++;
     self->owed++;
-    self->since += cycle();
     next_reference(self, cycle() + (uint64_t)param(interval));
   }
   if (transferred(memory_reply)) {
     if (self->owed == 0)
       sim_error("an answer with tag 0x%x came without a request", (unsigned)data(memory_reply).tag);
-    uint64_t cycles = cycle() - self->since / self->owed;
-    self->latency += cycles;
-    self->since -= self->since / self->owed;
     self->owed--;
     self->replies++;
     self->errors += data(memory_reply).error;
     self->last = cycle();
-    event(answered, data(memory_reply).tag, cycles);
+    event(answered, data(memory_reply).tag);
     sim_progress();
     if (param(record)[0] != '\0') {
       char digits[2 * sizeof data(memory_reply).data + 1];
@@ -145,10 +141,13 @@ phase_end() {
                     data(memory_reply).error, digits);
     }
   }
+  self->latency += self->owed;
   draw_offer(self, cycle() + 1);
 }
 
 next_event() {
+  if (self->owed > 0)
+    return cycle();
   if (!self->have)
     return never();
   return self->due > cycle() ? self->due : cycle();

@@ -6,18 +6,27 @@
 #include "memory_access.h"
 
 /* Where a reference falls; false when nothing answers there. */
-static inline bool locate(const typeof_port(port_request) *request, uint32_t *offset) {
-  uint32_t at = request->address - (uint32_t)param(base);
+static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
+  uint32_t at = address - (uint32_t)param(base);
   if (param(alias))
     at &= (uint32_t)(param(size) - 1);
   *offset = at;
-  return request->size >= 1 && request->size <= param(width) / 8 && at < param(size) && request->size <= param(size) - at;
+  return size - 1 < (uint32_t)param(width) / 8 && at < (uint64_t)param(size) && size <= (uint64_t)param(size) - at;
 }
 
 static inline bool reads_only(mem_op op) { return op == mem_op_read || op == mem_op_load_linked; }
 
+/* Operations that every memory answers quickly; the others, and wide ports, go through the general functions below. */
+static inline bool is_simple(mem_op op) { return reads_only(op) || op == mem_op_write; }
+
+/* A number of at most 64 bits as it lies in this memory, and back. */
+static inline uint64_t extended(uint64_t number, uint32_t size, bool sign) {
+  int shift = (int)(64 - 8 * size) & 63;
+  return sign ? (uint64_t)((int64_t)(number << shift) >> shift) : number;
+}
+
 /* The bytes at `offset` as they are after the first `count` writes of this cycle. */
-static inline void view(const self_t *self, const memory_written *writes, int count, uint32_t offset, uint32_t size, uint8_t *bytes) {
+static void view(const self_t *self, const memory_written *writes, int count, uint32_t offset, uint32_t size, uint8_t *bytes) {
   memcpy(bytes, &self->bytes[offset], size);
   for (int i = 0; i < count; i++) {
     if (!memory_overlap(offset, size, writes[i].offset, writes[i].size))
@@ -31,42 +40,38 @@ static inline void view(const self_t *self, const memory_written *writes, int co
 }
 
 /* Whether the store_conditional of a tag may store: its reservation stands, and no write of this cycle came before. */
-static inline bool reservation_stands(const self_t *self, const memory_written *writes, int count, uint32_t tag, uint32_t offset) {
-  uint32_t block = offset / param(reservation_bytes);
+static bool reservation_stands(const self_t *self, const memory_written *writes, int count, uint32_t tag, uint32_t offset) {
+  uint32_t block = offset / (uint32_t)param(reservation_bytes);
   bool stands = false;
   for (int k = 0; k < param(reservations); k++)
     stands |= self->reserved[k] && self->reserved_tag[k] == tag && self->reserved_block[k] == block;
   for (int i = 0; i < count && stands; i++)
-    if (memory_overlap(block * param(reservation_bytes), param(reservation_bytes), writes[i].offset, writes[i].size))
+    if (memory_overlap(block * (uint32_t)param(reservation_bytes), (uint32_t)param(reservation_bytes), writes[i].offset, writes[i].size))
       stands = false;
   return stands;
 }
 
-/* All writes of this cycle, in their order: the plain ones by lane, then the others by lane.  `old` gets what a
- * read-modify-write finds, or whether a store_conditional stored.  Returns their number. */
-static inline int gather(const self_t *self, const typeof_port(port_request) *const requests[], memory_written *writes, uint64_t *old) {
+/* All writes of this cycle, in their order: the plain ones by lane, then the others by lane.  `live[i]` tells which
+ * requests there are; `old` gets what a read-modify-write finds, or whether a store_conditional stored.  Returns
+ * their number. */
+static int gather(const self_t *self, const typeof_port(port_request) *requests, const bool *live, memory_written *writes, uint64_t *old) {
   int count = 0;
-  for (int i = 0; i < width(port); i++) {
-    const typeof_port(port_request) *request = requests[i];
+  for (int i = 0; i < width(port_request); i++) {
+    const typeof_port(port_request) *request = &requests[i];
     uint32_t offset;
-    if (!request || request->op != mem_op_write || !param(writable) || !locate(request, &offset))
+    old[i] = 0;
+    if (!live[i] || request->op != mem_op_write || !param(writable) || !locate(request->address, request->size, &offset))
       continue;
+    number_to_memory(writes[count].bytes, &request->data, request->size, param(big_endian));
     writes[count].offset = offset;
     writes[count].size = request->size;
     writes[count].tag = request->tag;
-    if (param(width) <= 64) {
-      uint64_t number = 0;
-      memcpy(&number, &request->data, sizeof request->data < 8 ? sizeof request->data : 8);
-      store_number(writes[count].bytes, number, request->size, param(big_endian));
-    } else {
-      number_to_memory(writes[count].bytes, &request->data, request->size, param(big_endian));
-    }
     count++;
   }
-  for (int i = 0; i < width(port); i++) {
-    const typeof_port(port_request) *request = requests[i];
+  for (int i = 0; i < width(port_request); i++) {
+    const typeof_port(port_request) *request = &requests[i];
     uint32_t offset;
-    if (!request || reads_only(request->op) || request->op == mem_op_write || !param(writable) || !locate(request, &offset))
+    if (!live[i] || is_simple(request->op) || !param(writable) || !locate(request->address, request->size, &offset))
       continue;
     if (request->op == mem_op_store_conditional) {
       old[i] = reservation_stands(self, writes, count, request->tag, offset);
@@ -74,18 +79,19 @@ static inline int gather(const self_t *self, const typeof_port(port_request) *co
         continue;
       number_to_memory(writes[count].bytes, &request->data, request->size, param(big_endian));
     } else {
+      if (request->size > 8)
+        continue;
       uint8_t before[MEMORY_STATE_MAX_BYTES];
       view(self, writes, count, offset, request->size, before);
-      unsigned size = request->size < 8 ? request->size : 8;
       uint64_t number = 0, operand = 0;
-      memory_to_number(&number, before, size, param(big_endian));
+      memory_to_number(&number, before, request->size, param(big_endian));
       memcpy(&operand, &request->data, sizeof request->data < 8 ? sizeof request->data : 8);
       old[i] = number;
       number = request->op == mem_op_swap        ? operand
                : request->op == mem_op_fetch_add ? number + operand
                : request->op == mem_op_fetch_and ? (number & operand)
                                                  : (number | operand);
-      number_to_memory(writes[count].bytes, &number, size, param(big_endian));
+      number_to_memory(writes[count].bytes, &number, request->size, param(big_endian));
     }
     writes[count].offset = offset;
     writes[count].size = request->size;
@@ -96,49 +102,31 @@ static inline int gather(const self_t *self, const typeof_port(port_request) *co
 }
 
 /* The answer to one reference, after all writes of the cycle. */
-static inline typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(port_request) *request, const memory_written *writes, int count,
-                                               uint64_t old) {
+static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(port_request) *request, const memory_written *writes, int count,
+                                        uint64_t old) {
   typeof_port(port_reply) reply;
   memset(&reply, 0, sizeof reply);
   reply.tag = request->tag;
   uint32_t offset;
   bool too_wide = request->op >= mem_op_swap && request->op <= mem_op_fetch_or && request->size > 8;
-  if (!locate(request, &offset) || too_wide || (!param(writable) && !reads_only(request->op))) {
+  if (!locate(request->address, request->size, &offset) || too_wide || (!param(writable) && !reads_only(request->op))) {
     reply.error = true;
-  } else if (request->op == mem_op_write) {
-    /* nothing to tell */
   } else if (reads_only(request->op)) {
-    if (param(width) <= 64) {
-      uint64_t number;
-      if (width(port) == 1 || count == 0) {
-        number = load_number(&self->bytes[offset], request->size, param(big_endian));
-      } else {
-        uint8_t bytes[MEMORY_STATE_MAX_BYTES];
-        view(self, writes, count, offset, request->size, bytes);
-        number = load_number(bytes, request->size, param(big_endian));
-      }
-      if (request->sign) {
-        int shift = 64 - 8 * request->size;
-        number = (uint64_t)((int64_t)(number << shift) >> shift);
-      }
-      memcpy(&reply.data, &number, sizeof reply.data);
-    } else {
-      uint8_t bytes[MEMORY_STATE_MAX_BYTES];
-      view(self, writes, count, offset, request->size, bytes);
-      memory_to_number(&reply.data, bytes, request->size, param(big_endian));
-      if (request->sign)
-        extend_sign(&reply.data, request->size, param(width) / 8);
-    }
-  } else {
+    uint8_t bytes[MEMORY_STATE_MAX_BYTES];
+    view(self, writes, count, offset, request->size, bytes);
+    memory_to_number(&reply.data, bytes, request->size, param(big_endian));
+    if (request->sign)
+      extend_sign(&reply.data, request->size, sizeof reply.data);
+  } else if (request->op != mem_op_write) {
     memcpy(&reply.data, &old, sizeof reply.data < 8 ? sizeof reply.data : 8);
     if (request->sign && request->op != mem_op_store_conditional)
-      extend_sign(&reply.data, request->size, param(width) / 8);
+      extend_sign(&reply.data, request->size, sizeof reply.data);
   }
   return reply;
 }
 
 /* Takes a reservation for a tag, which has one at a time. */
-static inline void reserve(self_t *self, uint32_t tag, uint32_t block) {
+static void reserve(self_t *self, uint32_t tag, uint32_t block) {
   int entry = -1;
   for (int k = 0; k < param(reservations); k++)
     if (self->reserved[k] && self->reserved_tag[k] == tag)
@@ -150,6 +138,7 @@ static inline void reserve(self_t *self, uint32_t tag, uint32_t block) {
     entry = (int)self->reserve_next;
     self->reserve_next = (self->reserve_next + 1) % param(reservations);
   }
+  self->held += !self->reserved[entry];
   self->reserved[entry] = true;
   self->reserved_tag[entry] = tag;
   self->reserved_block[entry] = block;
@@ -228,92 +217,169 @@ init() {
   g_free(bytes);
 }
 
+/* Ends the reservations that a write touches. */
+static void end_reservations(self_t *self, uint32_t offset, uint32_t size) {
+  const uint32_t covers = (uint32_t)param(reservation_bytes);
+  for (int k = 0; k < param(reservations); k++) {
+    if (self->reserved[k] && memory_overlap(self->reserved_block[k] * covers, covers, offset, size)) {
+      self->reserved[k] = false;
+      self->held--;
+    }
+  }
+}
+
+/* Adds a write to what a listener hears in this cycle; several are merged into the stretch that covers them. */
+static inline mem_snoop hear(mem_snoop heard, int listener, uint32_t offset, uint32_t size, uint32_t tag) {
+  uint32_t address = offset + (uint32_t)param(base);
+  (void)listener; /* without ranges */
+  if (param_length(snoop_ranges) > 0) {
+    const mem_range *range = &param(snoop_ranges)[param_length(snoop_ranges) == 1 ? 0 : listener];
+    if (!memory_overlap(address, size, range->base, range->size))
+      return heard;
+  }
+  if (heard.size == 0)
+    return (mem_snoop){.address = address, .size = size, .tag = tag};
+  uint32_t first = address < heard.address ? address : heard.address;
+  uint32_t end = address + size, heard_end = heard.address + heard.size;
+  return (mem_snoop){.address = first, .size = (end > heard_end ? end : heard_end) - first, .tag = UINT32_MAX};
+}
+
 phase_start() {
-  for (int i = 0; i < width(port); i++)
+  for (int i = 0; i < width(port_request); i++)
     accept(port_request, i, true);
 }
 
 handler(answer) {
-  const typeof_port(port_request) *requests[width(port)];
-  bool changes = false;
-  for (int i = 0; i < width(port); i++) {
-    bool live = some(port_request, i) && enabled(port_request, i);
-    requests[i] = live ? &data(port_request, i) : NULL;
-    changes |= live && !reads_only(data(port_request, i).op);
-  }
-  memory_written writes[width(port)];
-  uint64_t old[width(port)];
-  int count = changes ? gather(self, requests, writes, old) : 0;
-  for (int i = 0; i < width(port); i++) {
+  bool simple = param(width) <= 64;
+  for (int i = 0; i < width(port_request); i++) {
+    simple = simple && (!some(port_request, i) || is_simple(data(port_request, i).op));
     enable(port_reply, i, true);
-    if (requests[i])
-      send(port_reply, i, reply_to(self, requests[i], writes, count, old[i]));
-    else
+  }
+  for (int k = 0; k < width(snoop); k++)
+    enable(snoop, k, true);
+
+  if (!simple) {
+    typeof_port(port_request) requests[width(port_request)];
+    bool live[width(port_request)];
+    memory_written writes[width(port_request)];
+    uint64_t old[width(port_request)];
+    for (int i = 0; i < width(port_request); i++) {
+      live[i] = some(port_request, i) && enabled(port_request, i);
+      if (live[i])
+        requests[i] = data(port_request, i);
+    }
+    int count = gather(self, requests, live, writes, old);
+    for (int i = 0; i < width(port_request); i++) {
+      if (live[i])
+        send(port_reply, i, reply_to(self, &requests[i], writes, count, old[i]));
+      else
+        send_nothing(port_reply, i);
+    }
+    for (int k = 0; k < width(snoop); k++) {
+      mem_snoop heard = {0};
+      for (int i = 0; i < count; i++)
+        heard = hear(heard, k, writes[i].offset, writes[i].size, writes[i].tag);
+      if (heard.size > 0)
+        send(snoop, k, heard);
+      else
+        send_nothing(snoop, k);
+    }
+    return;
+  }
+
+  uint32_t offset[width(port_request)];
+  bool live[width(port_request)], inside[width(port_request)], writes[width(port_request)];
+  for (int i = 0; i < width(port_request); i++) {
+    live[i] = some(port_request, i) && enabled(port_request, i);
+    inside[i] = live[i] && locate(data(port_request, i).address, data(port_request, i).size, &offset[i]);
+    writes[i] = inside[i] && param(writable) && data(port_request, i).op == mem_op_write;
+  }
+  for (int i = 0; i < width(port_request); i++) {
+    if (!live[i]) {
       send_nothing(port_reply, i);
+      continue;
+    }
+    typeof_port(port_reply) reply = {0};
+    bool reads = reads_only(data(port_request, i).op);
+    uint32_t size = data(port_request, i).size;
+    reply.tag = data(port_request, i).tag;
+    reply.error = !inside[i] || (!param(writable) && !reads);
+    if (inside[i] && reads) {
+      uint64_t number = load_number(&self->bytes[offset[i]], size, param(big_endian));
+      for (int k = 0; k < width(port_request); k++) {
+        if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], data(port_request, k).size))
+          continue;
+        if (offset[i] == offset[k] && size == data(port_request, k).size)
+          number = low_number(&data(port_request, k).data, sizeof data(port_request, k).data) & (~UINT64_C(0) >> ((64 - 8 * size) & 63));
+        else
+          number = memory_merge(number, offset[i], size, low_number(&data(port_request, k).data, sizeof data(port_request, k).data), offset[k],
+                                data(port_request, k).size, param(big_endian));
+      }
+      number = extended(number, size, data(port_request, i).sign);
+      memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
+    }
+    send(port_reply, i, reply);
   }
   for (int k = 0; k < width(snoop); k++) {
     mem_snoop heard = {0};
-    for (int i = 0; i < count; i++) {
-      uint32_t address = writes[i].offset + (uint32_t)param(base);
-      if (param_length(snoop_ranges) > 0) {
-        const mem_range *range = &param(snoop_ranges)[param_length(snoop_ranges) == 1 ? 0 : k];
-        if (!memory_overlap(address, writes[i].size, range->base, range->size))
-          continue;
-      }
-      if (heard.size == 0) {
-        heard = (mem_snoop){.address = address, .size = writes[i].size, .tag = writes[i].tag};
-      } else {
-        uint32_t first = address < heard.address ? address : heard.address;
-        uint32_t end = address + writes[i].size, heard_end = heard.address + heard.size;
-        heard = (mem_snoop){.address = first, .size = (end > heard_end ? end : heard_end) - first, .tag = UINT32_MAX};
-      }
-    }
-    enable(snoop, k, true);
-    if (heard.size > 0)
-      send(snoop, k, heard);
-    else
-      send_nothing(snoop, k);
+    for (int i = 0; i < width(port_request); i++)
+      if (writes[i])
+        heard = hear(heard, k, offset[i], data(port_request, i).size, data(port_request, i).tag);
+    send_if(snoop, k, heard.size > 0, heard);
+  }
+}
+
+/* The end of a cycle in which something other than plain reads and writes happened. */
+static void carry_out(self_t *self, const typeof_port(port_request) *requests, const bool *live) {
+  memory_written writes[width(port_request)];
+  uint64_t old[width(port_request)];
+  int count = gather(self, requests, live, writes, old);
+  for (int i = 0; i < count; i++) {
+    memcpy(&self->bytes[writes[i].offset], writes[i].bytes, writes[i].size);
+    if (self->held > 0)
+      end_reservations(self, writes[i].offset, writes[i].size);
+  }
+  for (int i = 0; i < width(port_request); i++) {
+    uint32_t offset;
+    if (live[i] && requests[i].op == mem_op_load_linked && locate(requests[i].address, requests[i].size, &offset))
+      reserve(self, requests[i].tag, offset / (uint32_t)param(reservation_bytes));
   }
 }
 
 phase_end() {
-  const typeof_port(port_request) *requests[width(port)];
-  bool any = false, changes = false;
-  for (int i = 0; i < width(port); i++) {
-    bool live = transferred(port_request, i);
-    requests[i] = live ? &data(port_request, i) : NULL;
-    any |= live;
-    changes |= live && data(port_request, i).op != mem_op_read;
-  }
-  if (!any)
-    return;
-  for (int i = 0; i < width(port); i++) {
-    const typeof_port(port_request) *request = requests[i];
-    uint32_t offset;
-    if (!request)
+  bool plain = param(width) <= 64;
+  for (int i = 0; i < width(port_request); i++) {
+    if (!transferred(port_request, i))
       continue;
+    mem_op op = data(port_request, i).op;
+    uint32_t offset;
+    plain = plain && (op == mem_op_read || op == mem_op_write);
     if (!acked(port_reply, i))
       sim_error("the answer on lane %d was refused", i);
-    if (locate(request, &offset))
-      event(access, i, request->op, request->address, request->size);
+    if (locate(data(port_request, i).address, data(port_request, i).size, &offset))
+      event(access, i, op, data(port_request, i).address, data(port_request, i).size);
     else
-      event(refused, i, request->op, request->address, request->size);
+      event(refused, i, op, data(port_request, i).address, data(port_request, i).size);
   }
-  if (!changes)
+  if (!plain) {
+    typeof_port(port_request) requests[width(port_request)];
+    bool live[width(port_request)];
+    for (int i = 0; i < width(port_request); i++) {
+      live[i] = transferred(port_request, i);
+      if (live[i])
+        requests[i] = data(port_request, i);
+    }
+    carry_out(self, requests, live);
     return;
-  memory_written writes[width(port)];
-  uint64_t old[width(port)];
-  int count = gather(self, requests, writes, old);
-  for (int i = 0; i < count; i++) {
-    memcpy(&self->bytes[writes[i].offset], writes[i].bytes, writes[i].size);
-    for (int k = 0; k < param(reservations); k++)
-      if (self->reserved[k] && memory_overlap(self->reserved_block[k] * param(reservation_bytes), param(reservation_bytes), writes[i].offset, writes[i].size))
-        self->reserved[k] = false;
   }
-  for (int i = 0; i < width(port); i++) {
-    uint32_t offset;
-    if (requests[i] && requests[i]->op == mem_op_load_linked && locate(requests[i], &offset))
-      reserve(self, requests[i]->tag, offset / param(reservation_bytes));
+  for (int i = 0; i < width(port_request); i++) {
+    uint32_t offset, size = data(port_request, i).size;
+    if (!transferred(port_request, i) || data(port_request, i).op != mem_op_write || !param(writable) ||
+        !locate(data(port_request, i).address, size, &offset))
+      continue;
+    store_number(&self->bytes[offset], low_number(&data(port_request, i).data, sizeof data(port_request, i).data), size, param(big_endian));
+    if (self->held > 0)
+      end_reservations(self, offset, size);
   }
 }
 

@@ -9,7 +9,8 @@
 /* Whether a channel uses lane `lane` of a port with `lanes` lanes. */
 #define USES(lanes, lane, channel) ((lanes) == 1 || (lane) == (channel))
 
-static inline int32_t target_of(uint32_t address) {
+static inline int32_t target_of(const self_t *self, uint32_t address) {
+  (void)self;
   if (replaced(map))
     return call(map, address);
   for (int k = 0; k < param_length(segments); k++)
@@ -52,7 +53,7 @@ handler(steer) {
     goes[i] = -1;
     if (!some(in_request, i))
       continue;
-    int32_t place = target_of(data(in_request, i).address);
+    int32_t place = target_of(self, data(in_request, i).address);
     if (place == filter_target_registers && width(registers_request) == 0)
       place = filter_target_main;
     bool in_order = self->owed[i] == 0 || self->where[i] == place;

@@ -78,6 +78,13 @@ static inline void store_number(uint8_t *to, uint64_t value, unsigned size, bool
   }
 }
 
+/* The low 64 bits of a value of `size` bytes. */
+static inline uint64_t low_number(const void *value, unsigned size) {
+  uint64_t number = 0;
+  memcpy(&number, value, size < 8 ? size : 8);
+  return number;
+}
+
 /* Extends the sign of a number of `size` bytes through the `total` bytes at `value`. */
 static inline void extend_sign(void *value, unsigned size, unsigned total) {
   uint8_t *bytes = value;
