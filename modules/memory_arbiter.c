@@ -1,17 +1,17 @@
 /* memory_arbiter.c: shares one memory port; see memory_arbiter.lss. */
 
 /* Bits that a lane number takes in the tag. */
-#define LANE_BITS (width(in) > 1 ? 32 - __builtin_clz(width(in) - 1) : 0)
+#define LANE_BITS (width(in_request) > 1 ? 32 - __builtin_clz(width(in_request) - 1) : 0)
 
 phase_start() { accept(out_reply, true); }
 
 handler(choose) {
   uint64_t requests = 0;
-  for (int i = 0; i < width(in); i++)
+  for (int i = 0; i < width(in_request); i++)
     requests |= (uint64_t)some(in_request, i) << i;
   int32_t lane = requests ? call(policy, requests, self->last, self->served) : -1;
-  if (lane < -1 || lane >= width(in))
-    sim_error("the policy chose lane %d, there are %d", (int)lane, width(in));
+  if (lane < -1 || lane >= width(in_request))
+    sim_error("the policy chose lane %d, there are %d", (int)lane, width(in_request));
   if (lane >= 0 && !(requests >> lane & 1))
     lane = -1;
   set(winner, lane);
@@ -19,7 +19,7 @@ handler(choose) {
     send_nothing(out_request);
   } else {
     typeof_port(out_request) request = {0};
-    for (int i = 0; i < width(in); i++)
+    for (int i = 0; i < width(in_request); i++)
       if (lane == i)
         request = data(in_request, i);
     if (LANE_BITS > 0) {
@@ -33,13 +33,13 @@ handler(choose) {
 
 handler(commit) {
   bool committed = false;
-  for (int i = 0; i < width(in); i++)
+  for (int i = 0; i < width(in_request); i++)
     committed |= get(winner) == i && enabled(in_request, i);
   enable(out_request, committed);
 }
 
 handler(accept) {
-  for (int i = 0; i < width(in); i++)
+  for (int i = 0; i < width(in_request); i++)
     accept(in_request, i, get(winner) == i && acked(out_request));
 }
 
@@ -51,10 +51,10 @@ handler(answer) {
     reply = data(out_reply);
     lane = (int)(reply.tag & ((1u << LANE_BITS) - 1));
     reply.tag >>= LANE_BITS;
-    if (lane >= width(in))
+    if (lane >= width(in_request))
       sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)data(out_reply).tag);
   }
-  for (int i = 0; i < width(in); i++) {
+  for (int i = 0; i < width(in_request); i++) {
     if (present && lane == i)
       send(in_reply, i, reply);
     else
@@ -69,7 +69,7 @@ phase_end() {
     self->served = lane == self->last ? self->served + 1 : 1;
     self->last = lane;
     uint64_t requests = 0;
-    for (int i = 0; i < width(in); i++)
+    for (int i = 0; i < width(in_request); i++)
       requests |= (uint64_t)some(in_request, i) << i;
     event(won, lane, data(out_request).address, requests);
   }

@@ -1,12 +1,33 @@
 // memory_router.c: one stream of references over several targets; see memory_router.lss.
 #include "memory_router.h"
 
+#define CLASSES (param_length(watched_bytes))
+
 phase_start() {
   for (int i = 0; i < width(out_reply); i++) accept(out_reply, i, true);
   for (int i = 0; i < width(context); i++) accept(context, i, true);
-  if (width(notice)) {
-    if (self->told) send(notice, self->told);
-    else send_nothing(notice);
+  if (width(notice)) send_if(notice, self->told != 0, self->told);
+  for (int i = 0; i < width(snoop); i++) accept(snoop, i, true);
+  if (width(snooped)) {
+    mem_snoop item = {0};
+    bool any = false;
+    for (int k = CLASSES - 1; k >= 0; k--) {
+      if (!self->touched[k]) continue;
+      item = (mem_snoop){.address = self->watched_here[k], .size = (uint32_t)param(watched_bytes)[k]};
+      any = true;
+    }
+    send_if(snooped, any, item);
+  }
+}
+
+// A write of `size` bytes at the target's `address`; `own_class` is the class and `own_here` the requester's address when
+// it is the requester's own, else -1.
+static void note_write(self_t *self, uint32_t address, uint32_t size, int own_class, uint32_t own_here) {
+  for (int k = 0; k < CLASSES; k++) {
+    uint32_t block = (uint32_t)param(watched_bytes)[k];
+    if (!self->watching[k] || address >= self->watched_there[k] + block || address + size <= self->watched_there[k]) continue;
+    if (own_class == k && (own_here & ~(block - 1)) == self->watched_here[k]) continue;
+    self->touched[k] = true;
   }
 }
 
@@ -66,6 +87,19 @@ handler(settle) {
 }
 
 phase_end() {
+  if (width(snooped)) {
+    // The one that was passed on is the lowest class.
+    if (transferred(snooped)) {
+      for (int k = 0; k < CLASSES; k++) {
+        if (!self->touched[k]) continue;
+        self->touched[k] = false;
+        self->watching[k] = false;
+        break;
+      }
+    }
+    for (int i = 0; i < width(snoop); i++)
+      if (some(snoop, i) && !call(own, data(snoop, i).tag)) note_write(self, data(snoop, i).address, data(snoop, i).size, -1, 0);
+  }
   self->told = 0;
   self->refused = false;
   if (self->waiting) {
@@ -89,6 +123,19 @@ phase_end() {
   }
   uint32_t values[width(context) + 1];
   for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? data(context, i) : 0;
+  if (width(snooped) && request.op <= mem_op_write) {
+    uint32_t there = call(map, (uint64_t)(uintptr_t)values, request.address);
+    int k = (int)(request.tag % (uint32_t)(CLASSES ? CLASSES : 1));
+    uint32_t block = CLASSES ? (uint32_t)param(watched_bytes)[k] : 1;
+    if (write) {
+      note_write(self, there, request.size, k, request.address);
+    } else if (!self->watching[k] || self->watched_here[k] != (request.address & ~(block - 1))) {
+      self->watching[k] = true;
+      self->watched_here[k] = request.address & ~(block - 1);
+      self->watched_there[k] = there - (request.address - self->watched_here[k]);
+      self->touched[k] = false;
+    }
+  }
   int place = self->oldest + self->waiting;
   if (place >= param(outstanding)) place -= param(outstanding);
   self->notices[place] = call(noticed, (uint64_t)(uintptr_t)values, request.address, write);
@@ -96,4 +143,8 @@ phase_end() {
   self->current = get(target);
 }
 
-next_event() { return self->refused || self->told ? cycle() : never(); }
+next_event() {
+  for (int k = 0; k < CLASSES; k++)
+    if (self->touched[k]) return cycle();
+  return self->refused || self->told ? cycle() : never();
+}

@@ -249,67 +249,7 @@ phase_start() {
     accept(port_request, i, true);
 }
 
-/* A number of this cycle's writes that overlaps what is read, put over the number read. */
-static __attribute__((noinline)) uint64_t put_over(uint64_t number, uint32_t offset, uint32_t size, uint64_t written, uint32_t at, uint32_t written_size) {
-  uint8_t bytes[8], over[8];
-  store_number(bytes, number, size, param(big_endian));
-  store_number(over, written, written_size, param(big_endian));
-  for (uint32_t k = 0; k < written_size; k++)
-    if (at + k - offset < size)
-      bytes[at + k - offset] = over[k];
-  return load_number(bytes, size, param(big_endian));
-}
-
-/* The common case has no arrays and no pointers, so that a register file or a scratchpad inside a core costs what the
- * hardware does: plain reads and writes of numbers. */
-#define LIVE(i) (some(port_request, i) & enabled(port_request, i))
-#define IS_PLAIN(i) (!LIVE(i) || data(port_request, i).op <= mem_op_write)
-#define WRITES(i) (LIVE(i) && data(port_request, i).op == mem_op_write)
-
 handler(answer) {
-  bool plain = param(width) <= 64 && width(snoop) == 0;
-  for (int i = 0; i < width(port); i++)
-    plain = plain && IS_PLAIN(i);
-  if (__builtin_expect(plain, true)) {
-    for (int i = 0; i < width(port); i++) {
-      const bool live = LIVE(i);
-      typeof_port(port_reply) reply = {0};
-      if (live) {
-        const typeof_port(port_request) request = data(port_request, i);
-        uint32_t offset;
-        reply.tag = request.tag;
-        if (__builtin_expect(!locate(&request, &offset), false)) {
-          reply.error = true;
-        } else if (request.op == mem_op_write) {
-          reply.error = !param(writable);
-        } else {
-          uint64_t number = load_number(&self->bytes[offset], request.size, param(big_endian));
-          for (int j = 0; j < width(port) && param(writable); j++) {
-            if (j == i || !WRITES(j))
-              continue;
-            const typeof_port(port_request) other = data(port_request, j);
-            uint32_t at;
-            if (!locate(&other, &at) || !memory_overlap(offset, request.size, at, other.size))
-              continue;
-            uint64_t written = 0;
-            memcpy(&written, &other.data, sizeof other.data < 8 ? sizeof other.data : 8);
-            if (at == offset && other.size == request.size && request.size * 8 == param(width))
-              number = written;
-            else
-              number = put_over(number, offset, request.size, written, at, other.size);
-          }
-          if (request.sign) {
-            int shift = 64 - 8 * request.size;
-            number = (uint64_t)((int64_t)(number << shift) >> shift);
-          }
-          memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
-        }
-      }
-      send_if(port_reply, i, live, reply);
-      enable(port_reply, i, true);
-    }
-    return;
-  }
   bool simple = param(width) <= 64;
   for (int i = 0; i < width(port_request); i++) {
     simple = simple && (!some(port_request, i) || is_simple(data(port_request, i).op));
@@ -407,67 +347,40 @@ static void carry_out(self_t *self, const typeof_port(port_request) *requests, c
 }
 
 phase_end() {
-  bool any = false, plain = param(width) <= 64 && width(snoop) == 0 && self->held == 0;
-  for (int i = 0; i < width(port); i++) {
-    bool live = transferred(port_request, i);
-    any |= live;
-    plain = plain && (!live || data(port_request, i).op <= mem_op_write);
-    if (!live)
+  bool plain = param(width) <= 64;
+  for (int i = 0; i < width(port_request); i++) {
+    if (!transferred(port_request, i))
       continue;
+    mem_op op = data(port_request, i).op;
+    uint32_t offset;
+    plain = plain && (op == mem_op_read || op == mem_op_write);
     if (!acked(port_reply, i))
       sim_error("the answer on lane %d was refused", i);
-    const typeof_port(port_request) request = data(port_request, i);
-    uint32_t offset;
-    if (locate(&request, &offset))
-      event(access, i, request.op, request.address, request.size);
+    if (locate(data(port_request, i).address, data(port_request, i).size, &offset))
+      event(access, i, op, data(port_request, i).address, data(port_request, i).size);
     else
-      event(refused, i, request.op, request.address, request.size);
+      event(refused, i, op, data(port_request, i).address, data(port_request, i).size);
   }
-  if (!any)
-    return;
-  if (__builtin_expect(plain, true)) {
-    for (int i = 0; i < width(port); i++) {
-      if (!transferred(port_request, i))
-        continue;
-      const typeof_port(port_request) request = data(port_request, i);
-      uint32_t offset;
-      if (request.op != mem_op_write || !param(writable) || !locate(&request, &offset))
-        continue;
-      uint64_t number = 0;
-      memcpy(&number, &request.data, sizeof request.data < 8 ? sizeof request.data : 8);
-      store_number(&self->bytes[offset], number, request.size, param(big_endian));
+  if (!plain) {
+    typeof_port(port_request) requests[width(port_request)];
+    bool live[width(port_request)];
+    for (int i = 0; i < width(port_request); i++) {
+      live[i] = transferred(port_request, i);
+      if (live[i])
+        requests[i] = data(port_request, i);
     }
+    carry_out(self, requests, live);
     return;
   }
-  const typeof_port(port_request) *requests[width(port)];
-  bool changes = false;
-  for (int i = 0; i < width(port); i++) {
-    requests[i] = transferred(port_request, i) ? &data(port_request, i) : NULL;
-    changes |= requests[i] && requests[i]->op != mem_op_read;
+  for (int i = 0; i < width(port_request); i++) {
+    uint32_t offset, size = data(port_request, i).size;
+    if (!transferred(port_request, i) || data(port_request, i).op != mem_op_write || !param(writable) ||
+        !locate(data(port_request, i).address, size, &offset))
+      continue;
+    store_number(&self->bytes[offset], low_number(&data(port_request, i).data, sizeof data(port_request, i).data), size, param(big_endian));
+    if (self->held > 0)
+      end_reservations(self, offset, size);
   }
-  if (!changes)
-    return;
-  memory_written writes[width(port)];
-  uint64_t old[width(port)];
-  int count = gather(self, requests, writes, old);
-  for (int i = 0; i < count; i++) {
-    memcpy(&self->bytes[writes[i].offset], writes[i].bytes, writes[i].size);
-    for (int k = 0; k < param(reservations); k++)
-      if (self->reserved[k] && memory_overlap(self->reserved_block[k] * param(reservation_bytes), param(reservation_bytes), writes[i].offset, writes[i].size))
-        self->reserved[k] = false;
-  }
-  for (int i = 0; i < width(port); i++) {
-    uint32_t offset;
-    if (requests[i] && requests[i]->op == mem_op_load_linked && locate(requests[i], &offset))
-      reserve(self, requests[i]->tag, offset / param(reservation_bytes));
-  }
-  self->held = 0;
-  for (int k = 0; k < param(reservations); k++)
-    self->held += self->reserved[k];
 }
 
 next_event() { return never(); }
-
-#undef LIVE
-#undef IS_PLAIN
-#undef WRITES

@@ -4,7 +4,7 @@
  * sends nothing to another, so its answers come back in order and one at a time. */
 
 /* Bits that a channel's number takes in the tag on a shared port. */
-#define CHANNEL_BITS (width(in) > 1 ? 32 - __builtin_clz(width(in) - 1) : 0)
+#define CHANNEL_BITS (width(in_request) > 1 ? 32 - __builtin_clz(width(in_request) - 1) : 0)
 
 /* Whether a channel uses lane `lane` of a port with `lanes` lanes. */
 #define USES(lanes, lane, channel) ((lanes) == 1 || (lane) == (channel))
@@ -32,7 +32,7 @@ phase_start() {
 #define SEND_ON(port, place)                                                                                                       \
   for (int lane = 0; lane < width(port); lane++) {                                                                                 \
     bool sent = false;                                                                                                             \
-    for (int i = width(in) - 1; i >= 0; i--) {                                                                                     \
+    for (int i = width(in_request) - 1; i >= 0; i--) {                                                                                     \
       if (goes[i] != (place) || !USES(width(port), lane, i) || sent)                                                               \
         continue;                                                                                                                  \
       typeof_port(in_request) request = data(in_request, i);                                                                       \
@@ -46,10 +46,10 @@ phase_start() {
   }
 
 handler(steer) {
-  int32_t goes[width(in)];
+  int32_t goes[width(in_request)];
   bool outside = false;        /* a higher channel asks for something outside */
   bool scratchpad_taken = false; /* a higher channel has the shared port */
-  for (int i = width(in) - 1; i >= 0; i--) {
+  for (int i = width(in_request) - 1; i >= 0; i--) {
     goes[i] = -1;
     if (!some(in_request, i))
       continue;
@@ -68,7 +68,7 @@ handler(steer) {
       outside = true;
     }
   }
-  for (int i = 0; i < width(in); i++)
+  for (int i = 0; i < width(in_request); i++)
     set(target, i, goes[i]);
   SEND_ON(scratchpad_request, filter_target_scratchpad)
   SEND_ON(main_request, filter_target_main)
@@ -79,7 +79,7 @@ handler(steer) {
 #define COMMIT_ON(port, place)                                                                                                     \
   for (int lane = 0; lane < width(port); lane++) {                                                                                 \
     bool committed = false;                                                                                                        \
-    for (int i = 0; i < width(in); i++)                                                                                            \
+    for (int i = 0; i < width(in_request); i++)                                                                                            \
       committed |= get(target, i) == (place) && USES(width(port), lane, i) && enabled(in_request, i);                              \
     enable(port, lane, committed);                                                                                                 \
   }
@@ -96,7 +96,7 @@ handler(commit) {
     accepted |= get(target, i) == (place) && USES(width(port), lane, i) && acked(port, lane);
 
 handler(accept) {
-  for (int i = 0; i < width(in); i++) {
+  for (int i = 0; i < width(in_request); i++) {
     bool accepted = false;
     ACCEPT_FROM(scratchpad_request, filter_target_scratchpad)
     ACCEPT_FROM(main_request, filter_target_main)
@@ -125,7 +125,7 @@ handler(accept) {
   }
 
 handler(answer) {
-  for (int i = 0; i < width(in); i++) {
+  for (int i = 0; i < width(in_request); i++) {
     typeof_port(in_reply) reply;
     bool answered = false;
     ANSWER_FROM(scratchpad_reply)
@@ -140,7 +140,7 @@ handler(answer) {
 }
 
 phase_end() {
-  for (int i = 0; i < width(in); i++) {
+  for (int i = 0; i < width(in_request); i++) {
     if (transferred(in_request, i)) {
       self->owed[i]++;
       self->where[i] = get(target, i);
