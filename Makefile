@@ -98,6 +98,7 @@ else
 # --- A machine that is ready ------------------------------------------------------------------------------------------
 ALL      :=
 FIRMWARE :=
+TEST_PRODUCTS :=
 include $(sort $(wildcard */build.mk tests/*/build.mk))
 
 all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware
@@ -108,11 +109,11 @@ run: all $(VENV_READY) $(DEPS_BASE)  ## the main job: frames through the modelle
 
 STUDY ?= examples/tigon2/study.toml
 PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) $(PYTESTFLAGS)
-test: all $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
+test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
 	@$(PYTEST) -m "not soak" $(or $(T),tests)
-test-quick: all $(VENV_READY)  ## the tests that take seconds
+test-quick: all $(TEST_PRODUCTS) $(VENV_READY)  ## the tests that take seconds
 	@$(PYTEST) -m "not soak and not slow" $(or $(T),tests)
-soak: all $(VENV_READY) $(DEPS_TEST)  ## the long tests: fuzzing, many frames, random instruction streams
+soak: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## the long tests: fuzzing, many frames, random instruction streams
 	@$(PYTEST) -m soak $(or $(T),tests)
 goldens: all $(VENV_READY)  ## rewrite golden files from what the tests see now; read the diff afterwards
 	@$(PYTEST) --goldens -m "not soak" $(or $(T),tests)

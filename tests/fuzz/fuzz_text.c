@@ -1,0 +1,35 @@
+/* Fuzzes the front end of the front end: any bytes go through lexer, parser and formatter without a crash; formatted text
+ * that parsed before parses again and is not changed by formatting it twice. */
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/fmt.h"
+#include "lss/scanner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static jmp_buf too_many_errors;
+
+// True when the text parsed without errors.
+static bool parses(const char *text, gsize length) {
+  bool fine = false;
+  diag_set_escape(&too_many_errors);
+  if (!setjmp(too_many_errors)) {
+    diag_register_text("fuzz.lss", text);
+    fine = !parse_text("fuzz.lss", text, length)->failed;
+    diag_flush();
+  }
+  diag_reset();
+  arena_release();
+  return fine;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  g_autofree char *text = g_strndup((const char *)bytes, size);
+  bool fine = parses(text, strlen(text));
+  g_autofree char *once = format_lss(text);
+  g_autofree char *twice = format_lss(once);
+  if (fine && strcmp(once, twice) != 0) abort();
+  if (fine && !parses(once, strlen(once))) abort();
+  return 0;
+}

@@ -1,0 +1,65 @@
+"""Hostile input: each reader of files is fuzzed for some seconds with sanitizers, from seeds that are good and bad files.
+
+A finding is kept under build/fuzz/findings/ and its path printed; put it into tests/fuzz/found/ once it is repaired,
+where every run tries it first.
+"""
+
+import os
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness import packets, traffic
+
+HERE = Path(__file__).parent
+SECONDS = 15
+# name: longest input in bytes
+TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "program": 16384}
+
+
+def seeds(name: str, root: Path, build: Path) -> list[bytes]:
+    """What the fuzzer starts from."""
+    if name in ("text", "netlist"):
+        folders = ["modules", "tests/lang/bad", "examples"]
+        return [path.read_bytes() for folder in folders for path in sorted((root / folder).rglob("*.lss"))]
+    if name == "packets":
+        scratch = build / "fuzz" / "seed.pcap"
+        packets.write(scratch, traffic.stream_frames(traffic.Mix.parse("18-100"), 0, 3, 1))
+        section = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+        interface = struct.pack("<IIHHII", 1, 20, 1, 0, 0, 20)
+        packet = struct.pack("<IIIIIII", 6, 96, 0, 0, 1, 64, 64) + b"x" * 64 + struct.pack("<I", 96)
+        return [scratch.read_bytes(), section + interface + packet]
+    return [path.read_bytes() for path in sorted((build / "bench").glob("*.elf"))]
+
+
+def fuzz(name: str, seconds: int, root: Path, build: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number, content in enumerate(seeds(name, root, build)):
+        (corpus / f"{number:04}").write_bytes(content[: TARGETS[name]])
+    findings = build / "fuzz" / "findings"
+    findings.mkdir(parents=True, exist_ok=True)
+    found = sorted((HERE / "found").glob(f"{name}-*"))
+    program = build / "fuzz" / f"fuzz_{name}"
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "SPINACH_HOME": str(root)}
+    if found:
+        done = subprocess.run([program, "-close_fd_mask=3", *found], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-4000:]
+    command = [program, f"-max_total_time={seconds}", f"-max_len={TARGETS[name]}", "-timeout=20", "-rss_limit_mb=1500"]
+    command += ["-close_fd_mask=3", "-verbosity=1", f"-artifact_prefix={findings}/{name}-", corpus]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, f"kept below {findings}\n{done.stderr[-6000:]}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TARGETS)
+def test_some_seconds(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    fuzz(name, SECONDS, root, build_dir, tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", TARGETS)
+def test_minutes(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    fuzz(name, 20 * SECONDS, root, build_dir, tmp_path)
