@@ -75,7 +75,10 @@ phase_end() {
 
   // ---- Interrupts ------------------------------------------------------------------------------------------------
   bool line = false;
-  for (int i = 0; i < width(interrupt); i++) line |= some(interrupt, i) && data(interrupt, i) != 0;
+  for (int i = 0; i < width(interrupt); i++) {
+    uint32_t bits = some(interrupt, i) ? data(interrupt, i) : 0;
+    line |= (bits & (uint32_t)param(interrupt_bits)) && !(bits & (uint32_t)param(masking_bits));
+  }
   if (line && !self->line) {
     self->line_since = NOW;
     self->interrupts++;

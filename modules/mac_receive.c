@@ -28,7 +28,11 @@ phase_start() {
   if (width(dropped)) send(dropped, self->dropped_count);
 
   bool descriptor = self->storing == STORE_DESCRIPTOR && SPLIT_DESCRIPTORS;
-  if (self->offering && !descriptor) send(memory_request, self->offer);
+  if (self->telling == 1) {
+    mem_request_64 add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + TAG_DESCRIPTOR, .address = (uint32_t)param(drop_address)};
+    add.data = self->drops_to_tell;
+    send(memory_request, add);
+  } else if (self->offering && !descriptor) send(memory_request, self->offer);
   else send_nothing(memory_request);
   if (SPLIT_DESCRIPTORS) {
     if (self->offering && descriptor) send(descriptor_memory_request, self->offer);
@@ -51,6 +55,7 @@ phase_start() {
     self->why++;                 \
     self->frames_dropped++;               \
     self->dropped_count++;       \
+    self->drops_to_tell += param(drop_address) >= 0; \
     event(drop, length);         \
   } while (0)
 
@@ -115,7 +120,26 @@ phase_end() {
                      free_bytes <= span && free_bytes >= queued + 8 * (uint32_t)self->frames_waiting + 3 * (uint32_t)param(max_frame) &&
                      queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer) && self->frames_waiting + 2 < FRAMES;
   }
-  if (!self->frames_waiting && self->storing == STORE_NOTHING) return;
+  if (!self->frames_waiting && self->storing == STORE_NOTHING && !self->drops_to_tell && !self->telling) return;
+
+  // ---- The count of drops in NIC memory, between frames ------------------------------------------------------------
+  if (param(drop_address) >= 0) {
+    if (self->telling == 2) {
+      if (transferred(memory_reply)) self->telling = 0;
+      return;
+    }
+    if (self->telling == 1) {
+      if (transferred(memory_request)) {
+        self->telling = 2;
+        self->drops_to_tell -= (uint32_t)data(memory_request).data;
+      }
+      return;
+    }
+    if (self->drops_to_tell && self->storing == STORE_NOTHING) {
+      self->telling = 1;
+      return;
+    }
+  }
 
   // ---- What memory and registers did in this cycle --------------------------------------------------------------
   if (transferred(memory_reply)) {
@@ -242,4 +266,4 @@ phase_end() {
   }
 }
 
-next_event() { return self->frames_waiting || self->storing != STORE_NOTHING || self->arriving ? cycle() : never(); }
+next_event() { return self->frames_waiting || self->storing != STORE_NOTHING || self->arriving || self->telling ? cycle() : never(); }

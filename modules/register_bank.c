@@ -30,23 +30,13 @@ init() {
 phase_start() {
   for (int i = 0; i < width(in_request); i++) {
     accept(in_request, i, true);
-    if (self->replying[i][0]) {
-      typeof_port(in_reply) reply = {0};
-      reply.tag = self->reply_tag[i][0];
-      reply.error = self->reply_error[i][0];
-      reply.latency = (uint8_t)param(latency);
-      reply.data = self->reply_data[i][0];
-      send(in_reply, i, reply);
-    } else {
-      send_nothing(in_reply, i);
-    }
+    typeof_port(in_reply) reply = {.tag = self->reply_tag[i][0], .error = self->reply_error[i][0], .latency = (uint8_t)param(latency)};
+    reply.data = self->reply_data[i][0];
+    send_if(in_reply, i, self->replying[i][0], reply);
   }
   for (int i = 0; i < width(drive); i++) accept(drive, i, true);
   for (int i = 0; i < width(shown); i++) send(shown, i, self->shown_value[i]);
-  for (int i = 0; i < width(written); i++) {
-    if (self->fresh[i]) send(written, i, self->news[i]);
-    else send_nothing(written, i);
-  }
+  for (int i = 0; i < width(written); i++) send_if(written, i, self->fresh[i], self->news[i]);
 }
 
 // Brings the stored values of the timers up to date.
@@ -60,6 +50,15 @@ static void refresh_timers(uint32_t *file, const uint16_t *words, const uint64_t
 static int sub_word_shift(uint32_t address, int size) {
   int byte = (int)(address & 3);
   return 8 * (param(big_endian) ? 4 - byte - size : byte);
+}
+
+// What a write of `value` to one register does to others.
+static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, int lane) {
+  for (int nth = 0; nth < 8; nth++) {
+    uint64_t effect = call(side_effect, (uint64_t)(uintptr_t)self->file, offset, value, lane, nth);
+    if (!effect) return;
+    self->file[(uint32_t)(effect >> 32 & 0x7fffffff) % (uint32_t)param(size) / 4] = (uint32_t)effect;
+  }
 }
 
 phase_end() {
@@ -127,6 +126,7 @@ phase_end() {
         self->fresh[self->news_lane[word] - 1] = true;
         self->any_fresh = true;
       }
+      apply_side_effects(self, offset, written_value, i);
       self->changed = true;
       self->writes++;
       event(access, i, offset, written_value, true);
@@ -163,6 +163,7 @@ phase_end() {
     case register_access_counter: self->file[word] += data(drive, i); break;
     default: self->file[word] = data(drive, i) & self->mask[word]; break;
     }
+    apply_side_effects(self, word * 4, data(drive, i), -2);
     self->changed = true;
   }
 

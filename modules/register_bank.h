@@ -7,4 +7,7 @@
 // The stored value of the register at `offset`, inside read_value and write_value.
 #define reg(offset) (((const uint32_t *)(uintptr_t)file)[(offset) / 4])
 
+// What side_effect returns to store `value` in the register at `offset`.
+#define set_reg(offset, value) (UINT64_C(1) << 63 | (uint64_t)(offset) << 32 | (uint32_t)(value))
+
 #endif
