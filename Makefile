@@ -96,6 +96,14 @@ $(GOALS): $(DEPS_BASE)
 
 else
 # --- A machine that is ready ------------------------------------------------------------------------------------------
+ifeq ($(V),)
+.SILENT:
+ifneq ($(filter-out help clean deps,$(MAKECMDGOALS)),)
+ifeq ($(MAKELEVEL),0)
+$(info building into $(BUILD)/ what is not there yet; V=1 shows the commands)
+endif
+endif
+endif
 ALL      :=
 FIRMWARE :=
 TEST_PRODUCTS :=
@@ -108,7 +116,7 @@ run: all $(VENV_READY) $(DEPS_BASE)  ## the main job: frames through the modelle
 	@$(PYTHON) -m harness run $(STUDY) --build $(BUILD) $(RUNFLAGS)
 
 STUDY ?= examples/tigon2/study.toml
-PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) $(PYTESTFLAGS)
+PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)
 test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
 	@$(PYTEST) -m "not soak" $(or $(T),tests)
 test-quick: all $(TEST_PRODUCTS) $(VENV_READY)  ## the tests that take seconds

@@ -1,4 +1,4 @@
-"""Hostile input: each reader of files is fuzzed for some seconds with sanitizers, from seeds that are good and bad files.
+"""Hostile input: each reader of files is fuzzed for some seconds with sanitizers, from good and bad seeds.
 
 A finding is kept under build/fuzz/findings/ and its path printed; put it into tests/fuzz/found/ once it is repaired,
 where every run tries it first.
