@@ -43,6 +43,18 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Offered:
+    """What became of frames offered at a fixed rate; both rates are UDP payload in bit/s."""
+
+    series: str
+    offered: float
+    carried: float
+    frames: int
+    drops: int
+    result: Result
+
+
+@dataclass(frozen=True)
 class Replayed:
     """How the capture came out."""
 
@@ -60,6 +72,7 @@ class Outcome:
     study: Study
     replays: list[Replayed]
     points: list[Point]
+    offered: list[Offered]
 
 
 def lss(build: Path, *words: str | Path) -> None:
@@ -115,49 +128,52 @@ def cycles_per_second(result: Result) -> float:
     return manifest.get("cycles", 0) / result.seconds if result.seconds else 0.0
 
 
+def _traffic_job(
+    study: Study, series: Series, simulators: dict[str, Path], build: Path, payload: int, ratio: str, frames: int,
+    words: list[str], label: str,
+) -> Job:  # fmt: skip
+    folder = build / "traffic" / f"{payload}-{ratio.replace(':', 'to')}-{frames}"
+    files = traffic.generate(folder, str(payload), frames, ratio)
+    sends, receives = traffic.parse_ratio(ratio)
+    words = ["--ratio_send", str(sends), "--ratio_receive", str(receives), *words]
+    return job(f"{series.name}, {label}", simulators[series.name], study, files.send, files.receive, words)
+
+
 def _sweep_jobs(
     study: Study, simulators: dict[str, Path], build: Path
 ) -> list[tuple[Series, Direction, int, str, Job]]:
-    rows = []
-    for series in study.series:
-        for direction in study.directions:
-            if direction.name not in series.directions:
-                continue
-            for payload in study.payloads:
-                for ratio in direction.ratios:
-                    folder = build / "traffic" / f"{payload}-{ratio.replace(':', 'to')}-{study.frames}"
-                    files = traffic.generate(folder, str(payload), study.frames, ratio)
-                    sends, receives = traffic.parse_ratio(ratio)
-                    words = ["--ratio_send", str(sends), "--ratio_receive", str(receives)]
-                    name = f"{series.name}, {direction.name}, {payload} B, {ratio}"
-                    one = job(name, simulators[series.name], study, files.send, files.receive, words)
-                    rows.append((series, direction, payload, ratio, one))
-    return rows
+    return [
+        (series, direction, payload, ratio, _traffic_job(
+            study, series, simulators, build, payload, ratio, study.frames, [],
+            f"{direction.name}, {payload} B, {ratio}",
+        ))
+        for series in study.series
+        for direction in study.directions if direction.name in series.directions
+        for payload in study.payloads
+        for ratio in direction.ratios
+    ]  # fmt: skip
 
 
-def run(study: Study, build: Path, progress: Progress) -> Outcome:
-    """Does the whole job; raises RunError at the first thing that is not right."""
-    store = build / "run"
-    simulators = {}
-    for series in study.series:
-        with progress.step(f"building the simulator: {series.name}"):
-            simulators[series.name] = build_simulator(study, series, build)
+def _open_jobs(study: Study, simulators: dict[str, Path], build: Path) -> list[tuple[Series, float, Job]]:
+    loop = study.open_loop
+    if not loop:
+        return []
+    direction = next(d for d in study.directions if d.name == loop.direction)
+    return [
+        (series, rate, _traffic_job(
+            study, series, simulators, build, loop.payload, direction.ratios[0], loop.frames,
+            [word.format(rate=f"{rate:.0f}") for word in loop.words],
+            f"{direction.name}, {loop.payload} B offered at {rate / 1e6:.0f} Mb/s",
+        ))
+        for series in study.series if direction.name in series.directions
+        for rate in loop.rates
+    ]  # fmt: skip
 
-    send, receive = measure.split(study.replay.capture, study.replay.host, build / "traffic" / "capture")
-    jobs = [job(f"capture, {name}", simulator, study, send, receive, []) for name, simulator in simulators.items()]
-    with progress.step("generating traffic"):
-        rows = _sweep_jobs(study, simulators, build)
 
-    def words(result: Result) -> str:
-        frames_in, frames_out, drops = verify(result)
-        return f"{frames_out} of {frames_in} frames, {drops} dropped, {result.seconds:.1f} s"
-
-    results = sweep([*jobs, *(row[-1] for row in rows)], store, progress, words)
-    replays = [
-        Replayed(name, *verify(result), result) for name, result in zip(simulators, results[: len(jobs)], strict=True)
-    ]
+def _best_points(study: Study, rows: list, results: list[Result]) -> list[Point]:
+    """The points of the sweep, of each payload size the ratio that carried most."""
     best: dict[tuple[str, str, int], Point] = {}
-    for (series, direction, payload, ratio, _), result in zip(rows, results[len(jobs) :], strict=True):
+    for (series, direction, payload, ratio, _), result in zip(rows, results, strict=True):
         measured = measure.throughput_of_files(result.output("--sent"), result.output("--received"), study.warmup)
         _, frames_out, drops = verify(result)
         point = Point(
@@ -168,4 +184,38 @@ def run(study: Study, build: Path, progress: Progress) -> Outcome:
         place = series.name, direction.name, payload
         if place not in best or point.rate > best[place].rate:
             best[place] = point
-    return Outcome(study, replays, list(best.values()))
+    return list(best.values())
+
+
+def _offered_points(study: Study, rows: list, results: list[Result]) -> list[Offered]:
+    points = []
+    for (series, rate, _), result in zip(rows, results, strict=True):
+        measured = measure.throughput_of_files(result.output("--sent"), result.output("--received"), study.warmup)
+        _, frames_out, drops = verify(result)
+        offered = rate * study.open_loop.payload / theory.wire_bytes(study.open_loop.payload)
+        points.append(Offered(series.name, offered, measured.payload_rate, frames_out, drops, result))
+    return points
+
+
+def run(study: Study, build: Path, progress: Progress) -> Outcome:
+    """Does the whole job; raises RunError at the first thing that is not right."""
+    simulators = {}
+    for series in study.series:
+        with progress.step(f"building the simulator: {series.name}"):
+            simulators[series.name] = build_simulator(study, series, build)
+
+    send, receive = measure.split(study.replay.capture, study.replay.host, build / "traffic" / "capture")
+    jobs = [job(f"{name}, the capture", simulator, study, send, receive, []) for name, simulator in simulators.items()]
+    with progress.step("generating traffic"):
+        swept = _sweep_jobs(study, simulators, build)
+        offered = _open_jobs(study, simulators, build)
+
+    def words(result: Result) -> str:
+        frames_in, frames_out, drops = verify(result)
+        return f"{frames_out} of {frames_in} frames, {drops} dropped, {result.seconds:.1f} s"
+
+    every = [*jobs, *(row[-1] for row in swept), *(row[-1] for row in offered)]
+    results = iter(sweep(every, build / "run", progress, words))
+    replays = [Replayed(name, *verify(result), result) for name in simulators for result in [next(results)]]
+    points = _best_points(study, swept, [next(results) for _ in swept])
+    return Outcome(study, replays, points, _offered_points(study, offered, list(results)))

@@ -4,7 +4,8 @@ Series differ in marker and dash as well as in colour (Okabe and Ito's palette),
 colour blindness.
 """
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
 
 from harness import theory  # noqa: E402
 
@@ -21,10 +23,10 @@ INK, FAINT = "#222222", "#d9d9d9"
 
 @dataclass(frozen=True)
 class Line:
-    """A measured series: its name, payload sizes in bytes and rates in bit/s."""
+    """A measured series: its name, what it is plotted over (bytes or bit/s), and rates in bit/s."""
 
     name: str
-    payloads: Sequence[int]
+    across: Sequence[float]
     rates: Sequence[float]
 
 
@@ -37,32 +39,18 @@ class Mark:
     rate: float
 
 
-def throughput(title: str, lines: Sequence[Line], marks: Sequence[Mark], ways: int, rate: float, out: Path) -> None:
-    """Draws out.svg and out.png: UDP payload in Mb/s over payload size."""
+@contextlib.contextmanager
+def _axes(title: str, across: str, up: str, out: Path) -> Iterator[Axes]:
+    """Axes in the common style; the picture is written as out.svg and out.png at the end."""
     settings = {
         "font.size": 11, "font.family": "DejaVu Sans", "axes.edgecolor": INK, "text.color": INK, "svg.fonttype": "path",
         "svg.hashsalt": "spinach", "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
     }  # fmt: skip
     with pyplot.rc_context(settings):
         figure, axes = pyplot.subplots(figsize=(7.2, 4.6), layout="constrained")
-        sizes = list(range(18, 1473, 2))
-        limit = [ways * theory.payload_rate(size, rate) / 1e6 for size in sizes]
-        axes.plot(sizes, limit, color=INK, linewidth=1.4, label=f"theoretical maximum, {_ways(ways)}")
-        axes.fill_between(sizes, limit, color=FAINT, alpha=0.35, linewidth=0)
-        for (color, marker, dash), line in zip(STYLES, lines, strict=False):
-            megabits = [value / 1e6 for value in line.rates]
-            axes.plot(
-                line.payloads, megabits, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name
-            )
-        for (color, _, _), mark in zip(STYLES[len(lines) :], marks, strict=False):
-            axes.plot(
-                mark.payload, mark.rate / 1e6, color=color, marker="*", markersize=15, linestyle="", label=mark.label
-            )
-        axes.set_xlim(0, 1540)
-        axes.set_ylim(0, 1.08 * max(limit))
-        axes.set_xticks([18, 200, 400, 600, 800, 1000, 1200, 1472])
-        axes.set_xlabel("UDP payload, bytes")
-        axes.set_ylabel("UDP payload throughput, Mb/s")
+        yield axes
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
         axes.set_title(title, loc="left", fontweight="bold")
         axes.grid(color=FAINT, linewidth=0.7)
         axes.set_axisbelow(True)
@@ -73,5 +61,31 @@ def throughput(title: str, lines: Sequence[Line], marks: Sequence[Mark], ways: i
         pyplot.close(figure)
 
 
-def _ways(ways: int) -> str:
-    return "one direction" if ways == 1 else "both directions"
+def throughput(title: str, lines: Sequence[Line], marks: Sequence[Mark], ways: int, rate: float, out: Path) -> None:
+    """Draws out.svg and out.png: UDP payload in Mb/s over payload size."""
+    with _axes(title, "UDP payload, bytes", "UDP payload throughput, Mb/s", out) as axes:
+        sizes = list(range(18, 1473, 2))
+        limit = [ways * theory.payload_rate(size, rate) / 1e6 for size in sizes]
+        words = "one direction" if ways == 1 else "both directions"
+        axes.plot(sizes, limit, color=INK, linewidth=1.4, label=f"theoretical maximum, {words}")
+        axes.fill_between(sizes, limit, color=FAINT, alpha=0.35, linewidth=0)
+        for (color, marker, dash), line in zip(STYLES, lines, strict=False):
+            rates = [value / 1e6 for value in line.rates]
+            axes.plot(line.across, rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name)
+        for (color, _, _), mark in zip(STYLES[len(lines) :], marks, strict=False):
+            place = mark.payload, mark.rate / 1e6
+            axes.plot(*place, color=color, marker="*", markersize=15, linestyle="", label=mark.label)
+        axes.set_xlim(0, 1540)
+        axes.set_ylim(0, 1.08 * max(limit))
+        axes.set_xticks([18, 200, 400, 600, 800, 1000, 1200, 1472])
+
+
+def offered(title: str, lines: Sequence[Line], most: float, out: Path) -> None:
+    """Draws out.svg and out.png: UDP payload carried over UDP payload offered, both in Mb/s, up to `most` bit/s."""
+    with _axes(title, "UDP payload offered, Mb/s", "UDP payload carried, Mb/s", out) as axes:
+        axes.plot([0, most / 1e6], [0, most / 1e6], color=INK, linewidth=1.4, label="nothing dropped")
+        for (color, marker, dash), line in zip(STYLES, lines, strict=False):
+            across, rates = ([value / 1e6 for value in values] for values in (line.across, line.rates))
+            axes.plot(across, rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name)
+        axes.set_xlim(0, 1.05 * most / 1e6)
+        axes.set_ylim(0, 1.05 * most / 1e6)

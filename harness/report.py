@@ -107,6 +107,34 @@ def _latency(outcome: Outcome) -> str:
     return f'<h2 id="latency">Latency</h2>\n<div class="wide">{table(head, rows, caption)}</div>'
 
 
+def _offered(outcome: Outcome, out: Path) -> str:
+    if not outcome.offered:
+        return ""
+    loop = outcome.study.open_loop
+    names = dict.fromkeys(point.series for point in outcome.offered)
+    lines = []
+    for name in names:
+        own = [point for point in outcome.offered if point.series == name]
+        lines.append(plot.Line(f"modelled, {name}", [p.offered for p in own], [p.carried for p in own]))
+    title = f"{loop.direction.capitalize()}, {loop.payload}-byte payload"
+    plot.offered(title, lines, max(p.offered for p in outcome.offered), out / "offered")
+    label = "Payload carried over payload offered; the table beside it has the same figures"
+    picture = _inline(out / "offered.svg", label, "o-")
+    rows = [
+        [
+            html.escape(p.series), f"{p.offered / 1e6:,.0f}", f"{p.carried / 1e6:,.0f}", f"{p.frames:,}",
+            f"{p.drops:,}", f"{100 * p.drops / (p.frames + p.drops):.1f} %",
+        ]
+        for p in outcome.offered
+    ]  # fmt: skip
+    head = ["Machine", "Offered, Mb/s", "Carried, Mb/s", "Frames", "Drops", "dropped"]
+    caption = "Frames arrive at a fixed rate, whether the machine can take them or not; every drop was counted by it."
+    return (
+        f'<h2 id="offered">Offered and carried</h2>\n<div class="plots"><figure>{picture}</figure>'
+        f'<div class="wide">{table(head, rows, caption)}</div></div>'
+    )
+
+
 def _published(outcome: Outcome) -> str:
     rows = []
     for figure in outcome.study.published:
@@ -132,10 +160,11 @@ def _cards(outcome: Outcome) -> str:
             top = max(points, key=lambda point: point.payload)
             words = f"of the theoretical maximum, {direction.name}, {top.payload}-byte payload"
             cards.append((f"{100 * top.fraction:.0f} %", words))
-    frames = sum(p.frames for p in outcome.points) + sum(r.frames_out for r in outcome.replays)
-    drops = sum(p.drops for p in outcome.points) + sum(r.drops for r in outcome.replays)
+    runs = [*outcome.points, *outcome.offered]
+    frames = sum(p.frames for p in runs) + sum(r.frames_out for r in outcome.replays)
     cards.append((f"{frames:,}", "frames came out, every one compared byte for byte"))
-    cards.append((f"{drops:,}", "frames dropped by the modelled hardware"))
+    drops = sum(p.drops for p in outcome.points) + sum(r.drops for r in outcome.replays)
+    cards.append((f"{drops:,}", "frames dropped while traffic was offered as fast as the machine takes it"))
     speeds = sorted(p.cycles_per_second for p in outcome.points if p.cycles_per_second)
     if speeds:
         cards.append((f"{speeds[len(speeds) // 2] / 1e6:.1f} M", "simulated clock cycles per second, median"))
@@ -178,7 +207,17 @@ def _results(outcome: Outcome) -> dict:
         {"series": r.series, "frames_in": r.frames_in, "frames_out": r.frames_out, "drops": r.drops}
         for r in outcome.replays
     ]
-    return {"title": outcome.study.title, "points": points, "replays": replays}
+    offered = [
+        {
+            "series": p.series,
+            "offered_bits_per_second": round(p.offered),
+            "carried_bits_per_second": round(p.carried),
+            "frames": p.frames,
+            "drops": p.drops,
+        }
+        for p in outcome.offered
+    ]
+    return {"title": outcome.study.title, "points": points, "replays": replays, "offered": offered}
 
 
 def write(outcome: Outcome, build: Path) -> Path:
@@ -218,6 +257,7 @@ def write(outcome: Outcome, build: Path) -> Path:
         table=table(HEAD, map(_row, outcome.points), "Best ratio of each payload size, where several were run.", 2),
         published=_published(outcome),
         latency=_latency(outcome),
+        offered=_offered(outcome, out),
         capture_about=html.escape(outcome.study.replay.about),
         replays=table(["Machine", "Frames in", "Frames out", "Drops", "Files"], replays, "Frames of both directions."),
         diagram=diagram,

@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-SECTIONS = {"title", "about", "machine", "firmware", "link_rate", "replay", "sweep", "series", "published"}
+SECTIONS = {"title", "about", "machine", "firmware", "link_rate", "replay", "sweep", "open_loop", "series", "published"}
 
 
 class StudyError(Exception):
@@ -43,6 +43,19 @@ class Series:
 
 
 @dataclass(frozen=True)
+class OpenLoop:
+    """Frames of one size offered at fixed rates whether the machine can take them or not: what is measured is drops.
+
+    `words` are the simulator's options, in which {rate} stands for the rate on the wire in bit/s."""
+
+    payload: int
+    direction: str
+    frames: int
+    rates: tuple[float, ...]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Published:
     """A figure that others reported, as a fraction of the theoretical maximum."""
 
@@ -67,6 +80,7 @@ class Study:
     frames: int
     warmup: int
     directions: tuple[Direction, ...]
+    open_loop: OpenLoop | None
     series: tuple[Series, ...]
     published: tuple[Published, ...]
 
@@ -96,6 +110,10 @@ def load(path: Path, build: Path) -> Study:
         published = tuple(
             Published(p["payload"], p["direction"], p["percent"] / 100, p["label"]) for p in table.get("published", [])
         )
+        loop = table.get("open_loop")
+        open_loop = loop and OpenLoop(
+            loop["payload"], loop["direction"], loop["frames"], tuple(map(float, loop["rates"])), tuple(loop["words"])
+        )
         study = Study(
             path=path,
             title=table["title"],
@@ -108,6 +126,7 @@ def load(path: Path, build: Path) -> Study:
             frames=sweep["frames"],
             warmup=sweep["warmup"],
             directions=directions,
+            open_loop=open_loop,
             series=series,
             published=published,
         )
@@ -115,7 +134,8 @@ def load(path: Path, build: Path) -> Study:
         raise StudyError(f"{path}: the key {error.args[0]!r} is missing") from error
     except (TypeError, AttributeError, ValueError) as error:
         raise StudyError(f"{path}: a value has the wrong type: {error}") from error
-    for name in {name for s in series for name in s.directions} | {p.direction for p in published}:
+    used = {name for s in series for name in s.directions} | {p.direction for p in published}
+    for name in sorted(used | ({open_loop.direction} if open_loop else set())):
         if name not in names:
             raise StudyError(f"{path}: direction {name!r} is not one of {', '.join(names)}")
     return study

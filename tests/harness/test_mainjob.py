@@ -33,6 +33,12 @@ ways = 2
 name = "receive only"
 ratios = ["0:1"]
 ways = 1
+[open_loop]
+payload = 1472
+direction = "receive only"
+frames = 40
+rates = [1e8, 1e9]
+words = ["--mode", "rate", "--rate", "{rate}"]
 [[series]]
 name = "one CPU"
 defines = { cpus = 1 }
@@ -77,6 +83,8 @@ def test_what_is_measured(place, capsys) -> None:
     assert one.rate == pytest.approx(1472 * 8 / 10e-6)
     assert both.rate == pytest.approx(2 * one.rate, rel=0.1)
     assert both.maximum == pytest.approx(2 * theory.payload_rate(1472))
+    assert [p.offered for p in outcome.offered] == pytest.approx([9.571e7, 9.571e8], rel=1e-3)
+    assert outcome.offered[1].result.job.words[-2:] == ("--rate", "1000000000")
     assert outcome.replays[0].frames_in == outcome.replays[0].frames_out == 40
     table.show(outcome, Progress())
     assert "byte for byte" in capsys.readouterr().out
@@ -115,7 +123,7 @@ def test_the_report(place) -> None:
         target = link[1:] in page.ids if link.startswith("#") else (index.parent / link).exists()
         assert target, f"dead link {link}"
     assert not re.search(r'(src|href)="https?:', text), "the page must not need the network"
-    assert text.count("<svg") == 3 and "published" in text
+    assert text.count("<svg") == 4 and "published" in text
     assert "<td>12.3</td>" in text, "latency"
     results = json.loads((index.parent / "results.json").read_text())
     assert len(results["points"]) == 4
