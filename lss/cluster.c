@@ -1,0 +1,119 @@
+// Divides the leaves of a machine among clusters.  A cluster is compiled as one C unit with its own step functions.
+//
+// Small machines are one cluster, so that all signals are local variables of one function.  In larger ones every
+// hierarchical instance at the top level is a cluster, and so is every group of instances of one module that occurs several times, so
+// that identical copies share their code; what remains is the root cluster.
+#include "lss/schedule.h"
+
+#include <string.h>
+
+enum {
+  SMALL_MACHINE = 120, // leaves that one step function holds without making compilation slow
+  MIN_LEAVES = 4,      // a smaller copy is not worth calls and signals in memory
+};
+
+static Cluster *cluster_new(Schedule *schedule, Instance *instance) {
+  Cluster *cluster = g_new0(Cluster, 1);
+  cluster->instance = instance;
+  cluster->leaves = g_ptr_array_new();
+  cluster->probes = g_ptr_array_new();
+  cluster->segments = g_ptr_array_new();
+  return cluster;
+}
+
+static void collect_leaves(Instance *instance, GPtrArray *leaves) {
+  if (instance->leaf) g_ptr_array_add(leaves, instance);
+  for (guint i = 0; instance->children && i < instance->children->len; i++) collect_leaves(instance->children->pdata[i], leaves);
+}
+
+static int count_leaves(Instance *instance) {
+  g_autoptr(GPtrArray) leaves = g_ptr_array_new();
+  collect_leaves(instance, leaves);
+  return (int)leaves->len;
+}
+
+// Hierarchical instances by module, over the whole machine.
+static void count_modules(Instance *instance, GHashTable *counts) {
+  if (instance->leaf) return;
+  int n = GPOINTER_TO_INT(g_hash_table_lookup(counts, instance->module_name));
+  g_hash_table_insert(counts, (gpointer)instance->module_name, GINT_TO_POINTER(n + 1));
+  for (guint i = 0; i < instance->children->len; i++) count_modules(instance->children->pdata[i], counts);
+}
+
+static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, bool small, bool inside_copy) {
+  if (instance->leaf) return;
+  bool copies = instance->parent && GPOINTER_TO_INT(g_hash_table_lookup(counts, instance->module_name)) > 1;
+  bool top_level = instance->parent && !instance->parent->parent;
+  if (instance->parent && !inside_copy && count_leaves(instance) >= MIN_LEAVES && (copies || (top_level && !small))) {
+    Cluster *cluster = cluster_new(schedule, instance);
+    collect_leaves(instance, cluster->leaves);
+    g_ptr_array_add(schedule->clusters, cluster);
+    return;
+  }
+  for (guint i = 0; i < instance->children->len; i++) choose(schedule, instance->children->pdata[i], counts, small, inside_copy);
+}
+
+// Instances on one loop must share a function: their clusters go up in the root.
+static void dissolve_across_loops(Schedule *schedule, Cluster **of_instance) {
+  Cluster **of_component = g_new0(Cluster *, schedule->nodes->len + 1);
+  bool *dissolved = g_new0(bool, schedule->clusters->len + 1);
+  for (guint i = 0; i < schedule->nodes->len; i++) {
+    Node *node = schedule->nodes->pdata[i];
+    Cluster *own = of_instance[node->instance->id], **common = &of_component[node->component];
+    if (!*common) *common = own;
+    else if (*common != own) dissolved[(*common)->id] = dissolved[own->id] = true;
+  }
+  GPtrArray *kept = g_ptr_array_new();
+  Cluster *root = schedule->clusters->pdata[schedule->clusters->len - 1];
+  for (guint i = 0; i < schedule->clusters->len; i++) {
+    Cluster *cluster = schedule->clusters->pdata[i];
+    if (cluster == root || !dissolved[cluster->id]) {
+      g_ptr_array_add(kept, cluster);
+      continue;
+    }
+    for (guint j = 0; j < cluster->leaves->len; j++) {
+      Instance *leaf = cluster->leaves->pdata[j];
+      of_instance[leaf->id] = root;
+      g_ptr_array_add(root->leaves, leaf);
+    }
+    g_ptr_array_free(cluster->leaves, TRUE);
+    g_ptr_array_free(cluster->probes, TRUE);
+    g_ptr_array_free(cluster->segments, TRUE);
+    g_free(cluster);
+  }
+  g_ptr_array_free(schedule->clusters, TRUE);
+  schedule->clusters = kept;
+  for (guint i = 0; i < kept->len; i++) ((Cluster *)kept->pdata[i])->id = (int)i;
+  g_free(of_component);
+  g_free(dissolved);
+}
+
+void clusters_choose(Schedule *schedule, const ScheduleOptions *options) {
+  Netlist *netlist = schedule->netlist;
+  if (!options->single_cluster) {
+    g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
+    count_modules(netlist->top, counts);
+    choose(schedule, netlist->top, counts, netlist->leaves->len <= SMALL_MACHINE, false);
+  }
+  Cluster *root = cluster_new(schedule, NULL);
+  g_ptr_array_add(schedule->clusters, root);
+  Cluster **of_instance = g_new0(Cluster *, netlist->instances->len);
+  for (guint i = 0; i < schedule->clusters->len; i++) {
+    Cluster *cluster = schedule->clusters->pdata[i];
+    cluster->id = (int)i;
+    for (guint j = 0; j < cluster->leaves->len; j++) of_instance[((Instance *)cluster->leaves->pdata[j])->id] = cluster;
+  }
+  for (guint i = 0; i < netlist->leaves->len; i++) {
+    Instance *leaf = netlist->leaves->pdata[i];
+    if (of_instance[leaf->id]) continue;
+    of_instance[leaf->id] = root;
+    g_ptr_array_add(root->leaves, leaf);
+  }
+  dissolve_across_loops(schedule, of_instance);
+  for (guint i = 0; i < schedule->nodes->len; i++) {
+    Node *node = schedule->nodes->pdata[i];
+    node->cluster = of_instance[node->instance->id];
+    if (node->kind == NODE_PROBE) g_ptr_array_add(node->cluster->probes, node->connection);
+  }
+  g_free(of_instance);
+}

@@ -1,0 +1,89 @@
+// Emission of C: from the netlist and its schedule to the texts of the units that make up a simulator.
+//
+// Every cluster becomes one unit.  Names within a unit are relative to the cluster, so identical clusters give identical
+// texts and share one unit, called a kind; its name is derived from its text.  One more unit holds the tables that describe the
+// machine to the runtime.  Inside a unit every specialisation of a leaf module appears once.
+#ifndef LSS_EMIT_H
+#define LSS_EMIT_H
+
+#include "lss/scan.h"
+#include "lss/schedule.h"
+
+// A leaf module with fixed parameters, types, widths, userpoints and collectors, within one unit.
+typedef struct {
+  int index;
+  Instance *example;
+  CScan *scan;
+  GPtrArray *collectors; // Collector* attached to its events
+  char *code, *structs;  // with @S@ for the prefix of its names
+} Spec;
+
+typedef struct {
+  Cluster *cluster;     // the first of its kind
+  char *name;           // "core_3f2a91c07b5d8e64"
+  char *declarations;   // types and structs, for its own unit
+  char *structs;        // state structs alone, for the tables
+  char *scratch;        // struct of signals between functions
+  char *unit;           // the whole text
+  GPtrArray *specs;     // Spec*
+  int *spec_of;         // per leaf of the cluster
+  GHashTable *types;    // Type* used
+} Kind;
+
+typedef struct {
+  Netlist *netlist;
+  Schedule *schedule;
+  bool debug;                // checks, and all signals in memory where they can be observed
+  bool collect_connections;
+  GHashTable *scans;         // C file -> CScan*
+  Kind **kind_of;            // per cluster
+  GPtrArray *kinds;          // Kind*, distinct
+  int *connection_index;     // scratch space of the cluster at work
+  int *segment_of;           // per node: number of its segment
+  const char *build_command; // to build a variant of this machine again
+  const char *home;
+} Emitter;
+
+// emit_types.c
+const char *emit_c_type(const Type *type);
+bool emit_by_pointer(const Type *type);
+char *emit_type_symbol(const Type *type); // of its descriptor, "spinach_type_bits_7"
+void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *types);
+void emit_collect_type(GHashTable *types, Type *type);
+void emit_collect_instance_types(GHashTable *types, Instance *instance);
+void emit_types(GString *out, const Netlist *netlist, GHashTable *types, GHashTable *already);
+void emit_field(GString *out, const char *name, const Type *type, const GArray *dimensions);
+gsize emit_sizeof(const Type *type, gsize *alignment);
+
+// emit_values.c
+void emit_c_string(GString *out, const char *text);
+void emit_value(GString *out, const Value *value);
+void emit_parameter(GString *out, const Parameter *parameter);
+const char *emit_runtime_type(const Parameter *parameter);
+void emit_line(GString *out, Location location);
+void emit_initial(GString *out, const StateField *field);
+
+// emit_spec.c
+Spec *emit_spec_new(Emitter *emitter, Instance *instance);
+void emit_function_name(GString *out, const Function *function);
+bool emit_reads(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port, SignalKind kind);
+bool emit_writes(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port, SignalKind kind);
+bool emit_reads_local(const Instance *instance, const Function *function, const Local *local);
+bool emit_writes_local(const Instance *instance, const Function *function, const Local *local);
+bool emit_flagged(const Emitter *emitter, const Instance *instance);
+Function *emit_find_function(const Instance *instance, FunctionKind kind);
+
+// emit_cluster.c
+bool emit_kinds(Emitter *emitter);
+const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size);
+
+// emit_segment.c
+typedef enum { PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
+Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner);
+void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment);
+int emit_leaf_index(const Cluster *cluster, const Instance *instance);
+
+// emit_main.c
+char *emit_main(Emitter *emitter);
+
+#endif

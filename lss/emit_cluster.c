@@ -1,0 +1,490 @@
+// The unit of a cluster: types, headers, specialisations, state and scratch structs, and the functions that step it.
+// The unit of the root cluster also owns the scratch of all clusters and holds the step function of each clock.
+#include "lss/diagnostics.h"
+#include "lss/emit.h"
+
+#include <string.h>
+
+static char *replace(const char *text, const char *what, const char *with) {
+  g_auto(GStrv) parts = g_strsplit(text, what, -1);
+  return g_strjoinv(with, parts);
+}
+
+// ---- Specialisations -------------------------------------------------------------------------------------------
+
+static bool check_hooks(const Spec *spec) {
+  static const struct {
+    FunctionKind kind;
+    const char *word;
+  } words[] = {{FUNCTION_INIT, "init"}, {FUNCTION_PHASE_START, "phase_start"}, {FUNCTION_HANDLER, "handler"}, {FUNCTION_PHASE_END, "phase_end"},
+               {FUNCTION_NEXT_EVENT, "next_event"}, {FUNCTION_FINISH, "finish"}};
+  const Instance *instance = spec->example;
+  bool fine = true;
+  for (guint i = 0; i < instance->functions->len; i++) {
+    const Function *f = instance->functions->pdata[i];
+    const char *word = "";
+    for (gsize k = 0; k < G_N_ELEMENTS(words); k++)
+      if (words[k].kind == f->kind) word = words[k].word;
+    const char *argument = f->kind == FUNCTION_HANDLER ? f->name : strlen(f->name) > strlen(word) ? f->name + strlen(word) + 1 : "";
+    if (scan_hook(spec->scan, word, argument)) continue;
+    diag_error(f->location, "missing-function", "%s declares %s%s%s, but %s does not define %s(%s)", instance->module_name, word, *argument ? " " : "", argument,
+               spec->scan->file, word, argument);
+    fine = false;
+  }
+  for (guint i = 0; i < spec->scan->hooks->len; i++) {
+    const Hook *hook = spec->scan->hooks->pdata[i];
+    bool declared = !strcmp(hook->word, "skip");
+    if (!strcmp(hook->word, "handler"))
+      declared |= g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL);
+    for (guint j = 0; j < instance->functions->len && !declared; j++) {
+      const Function *f = instance->functions->pdata[j];
+      g_autofree char *full = *hook->argument ? g_strdup_printf("%s_%s", hook->word, hook->argument) : g_strdup(hook->word);
+      declared |= f->kind != FUNCTION_HANDLER && !strcmp(f->name, full);
+    }
+    if (declared) continue;
+    Location at = {g_intern_string(spec->scan->file), hook->line, 1, hook->line, (int)strlen(hook->word) + 1};
+    diag_error(at, "undeclared-function", "%s(%s) is not declared by module %s", hook->word, hook->argument, instance->module_name);
+    diag_note(instance->leaf->location, "the module is declared here");
+    fine = false;
+  }
+  return fine;
+}
+
+static CScan *scan_of(Emitter *emitter, const Instance *instance) {
+  CScan *scan = g_hash_table_lookup(emitter->scans, instance->leaf->c_file);
+  if (scan) return scan;
+  g_autoptr(GError) error = NULL;
+  scan = scan_c(instance->leaf->c_file, &error);
+  if (!scan) diag_error(instance->leaf->location, "no-behaviour", "the behaviour of module %s cannot be read: %s", instance->module_name, error->message);
+  else g_hash_table_insert(emitter->scans, (gpointer)instance->leaf->c_file, scan);
+  return scan;
+}
+
+static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
+  Cluster *cluster = kind->cluster;
+  kind->specs = g_ptr_array_new();
+  kind->spec_of = g_new0(int, cluster->leaves->len + 1);
+  g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  bool fine = true;
+  for (guint i = 0; i < cluster->leaves->len; i++) {
+    Instance *leaf = cluster->leaves->pdata[i];
+    if (!scan_of(emitter, leaf)) {
+      fine = false;
+      continue;
+    }
+    Spec *spec = emit_spec_new(emitter, leaf);
+    char *key = g_strconcat(spec->structs, spec->code, NULL);
+    Spec *known = g_hash_table_lookup(by_text, key);
+    if (known) {
+      kind->spec_of[i] = known->index;
+      g_free(key);
+      continue;
+    }
+    spec->index = (int)kind->specs->len;
+    kind->spec_of[i] = spec->index;
+    g_ptr_array_add(kind->specs, spec);
+    g_hash_table_insert(by_text, key, spec);
+    if (g_hash_table_add(checked, (gpointer)leaf->leaf)) fine &= check_hooks(spec);
+    char prefix[32];
+    g_snprintf(prefix, sizeof prefix, "@K@_S%d", spec->index);
+    char *code = replace(spec->code, "@S@", prefix), *structs = replace(spec->structs, "@S@", prefix);
+    g_free(spec->code);
+    g_free(spec->structs);
+    spec->code = code;
+    spec->structs = structs;
+  }
+  return fine;
+}
+
+// ---- Structs ---------------------------------------------------------------------------------------------------
+
+static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cluster) {
+  for (guint i = 0; i < cluster->probes->len; i++) {
+    for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
+      const Collector *collector = emitter->netlist->collectors->pdata[k];
+      if (!collector->on_connections || collector->shared || !g_ptr_array_find(collector->connections, cluster->probes->pdata[i], NULL)) continue;
+      g_string_append_printf(out, "typedef struct {");
+      if (collector->declare) {
+        emit_line(out, collector->declare->location);
+        g_string_append(out, collector->declare->string);
+      }
+      g_string_append_printf(out, "\n} @K@_probe%u_%s;\n#line 1 \"generated\"\n", i, collector->name);
+    }
+    g_string_append(out, "typedef struct {\n  uint64_t count[4];\n");
+    for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
+      const Collector *collector = emitter->netlist->collectors->pdata[k];
+      if (!collector->on_connections || collector->shared || !g_ptr_array_find(collector->connections, cluster->probes->pdata[i], NULL)) continue;
+      g_string_append_printf(out, "  @K@_probe%u_%s %s;\n", i, collector->name, collector->name);
+    }
+    g_string_append_printf(out, "  uint32_t connection;\n} @K@_probe%u;\n", i);
+  }
+}
+
+static gsize state_size(const Instance *instance) {
+  gsize size = 0;
+  for (guint i = 0; i < instance->state->len; i++) {
+    const StateField *field = instance->state->pdata[i];
+    gsize n = emit_sizeof(field->type, NULL);
+    for (guint k = 0; k < field->dimensions->len; k++) n *= (gsize)MAX(g_array_index(field->dimensions, int, k), 1);
+    size += n;
+  }
+  return size;
+}
+
+enum { LARGE_STATE = 2048 };
+
+// Small states first, so that what is touched in every cycle lies together.
+static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) {
+  Cluster *cluster = kind->cluster;
+  for (guint i = 0; i < kind->specs->len; i++) g_string_append(out, ((Spec *)kind->specs->pdata[i])->structs);
+  emit_probe_structs(emitter, out, cluster);
+  g_string_append(out, "typedef struct {\n");
+  for (int large = 0; large < 2; large++) {
+    for (guint i = 0; i < cluster->leaves->len; i++)
+      if ((state_size(cluster->leaves->pdata[i]) >= LARGE_STATE) == large) g_string_append_printf(out, "  @K@_S%d_state i%u;\n", kind->spec_of[i], i);
+    for (guint i = 0; !large && i < cluster->probes->len; i++) g_string_append_printf(out, "  @K@_probe%u probe%u;\n", i, i);
+  }
+  g_string_append(out, "  char end;\n} @K@_state;\n");
+}
+
+// Signals that outlive a function, and pointers to those that a neighbour owns.
+static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *cluster) {
+  g_string_append(out, "typedef struct {\n");
+  for (guint i = 0; i < emitter->schedule->wires->len; i++) {
+    const Wire *wire = emitter->schedule->wires->pdata[i];
+    if (!wire->writer) continue;
+    bool touches = wire->writer->cluster == cluster;
+    for (guint k = 0; k < wire->readers->len && !touches; k++) touches = ((Node *)wire->readers->pdata[k])->cluster == cluster;
+    if (!touches) continue;
+    Cluster *owner;
+    Place place = emit_place(emitter, wire, cluster, &owner);
+    if (place != PLACE_SCRATCH && place != PLACE_POINTER) continue;
+    char base[256];
+    emit_wire_base(cluster, wire, base, sizeof base);
+    const Type *type = wire->kind == SIGNAL_LOCAL ? wire->local->type : wire->kind == SIGNAL_DATA ? wire->connection->type : NULL;
+    const char *star = place == PLACE_POINTER ? "*p_" : "";
+    g_string_append_printf(out, "  %s %s%s;\n", type ? emit_c_type(type) : "bool", star, base);
+    if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s%s_some;\n", star, base);
+    if (wire->flagged) g_string_append_printf(out, "  bool %s%s_known;\n", star, base);
+  }
+  g_string_append(out, "  char end;\n} @K@_scratch;\n");
+}
+
+// ---- Functions -------------------------------------------------------------------------------------------------
+
+static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluster) {
+  static const char *const conditions[][2] = {{"transferred", "some & enable & ack"}, {"stalled", "some & !ack"}, {"cancelled", "some & ack & !enable"}, {"idle", "!some"}};
+  for (guint i = 0; i < cluster->probes->len; i++) {
+    GString *body = g_string_new(NULL);
+    for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
+      const Collector *c = emitter->netlist->collectors->pdata[k];
+      if (!c->on_connections || !g_ptr_array_find(c->connections, cluster->probes->pdata[i], NULL)) continue;
+      g_autofree char *type = c->shared ? g_strdup_printf("struct spinach_shared_%s", c->name) : g_strdup_printf("@K@_probe%u_%s", i, c->name);
+      const Value *codes[] = {c->init, c->record, c->report};
+      const char *const words[] = {"init", "record", "report"};
+      for (int w = 0; w < 3; w++) {
+        if (c->shared && w != 1) continue;
+        g_string_append_printf(out, "static inline void @K@_%s_%u_%s(%s *self, uint32_t spinach_id, const char *path, uint64_t now, uint64_t cycle) {", words[w], i, c->name, type);
+        if (codes[w]) {
+          emit_line(out, codes[w]->location);
+          g_string_append(out, codes[w]->string);
+        }
+        g_string_append(out, "\n}\n#line 1 \"generated\"\n");
+      }
+      g_autofree char *self = c->shared ? g_strdup_printf("spinach_shared_%s", c->name) : g_strdup_printf("&p->%s", c->name);
+      for (gsize e = 0; e < G_N_ELEMENTS(conditions); e++)
+        if (!strcmp(conditions[e][0], c->event))
+          g_string_append_printf(body, "  if (%s) @K@_record_%u_%s(%s, 0, spinach_connection_path(p->connection), spinach_time.now, spinach_time.cycle);\n", conditions[e][1], i, c->name, self);
+    }
+    g_string_append_printf(out, "static inline void @K@_observe_%u(@K@_probe%u *p, bool some, bool enable, bool ack) {\n", i, i);
+    if (emitter->collect_connections)
+      for (gsize e = 0; e < G_N_ELEMENTS(conditions); e++) g_string_append_printf(out, "  p->count[%zu] += %s;\n", e, conditions[e][1]);
+    g_string_append_printf(out, "%s}\n", body->str);
+    g_string_free(body, TRUE);
+  }
+}
+
+static void emit_starts(const Emitter *emitter, GString *out, Kind *kind) {
+  Cluster *cluster = kind->cluster;
+  const char *words[] = {"start", "finish"};
+  for (int w = 0; w < 2; w++) {
+    g_string_append_printf(out, "void @K@_%s(@K@_state *s) {\n", words[w]);
+    for (guint i = 0; i < cluster->leaves->len; i++) {
+      Instance *leaf = cluster->leaves->pdata[i];
+      int n = kind->spec_of[i];
+      const Spec *spec = kind->specs->pdata[n];
+      g_string_append_printf(out, "  spinach_enter(s->i%u.spinach_id);\n", i);
+      if (w == 0) g_string_append_printf(out, "  @K@_S%d_start(&s->i%u);\n", n, i);
+      for (guint k = 0; w == 0 && k < spec->collectors->len; k++)
+        if (!((Collector *)spec->collectors->pdata[k])->shared)
+          g_string_append_printf(out, "  @K@_S%d_collector_init_%u(&s->i%u.collector_%u, s->i%u.spinach_id, spinach_path(s->i%u.spinach_id));\n", n, k, i, k, i, i);
+      for (guint f = 0; f < leaf->functions->len; f++) {
+        const Function *function = leaf->functions->pdata[f];
+        if (function->kind == (w == 0 ? FUNCTION_INIT : FUNCTION_FINISH)) g_string_append_printf(out, "  @K@_S%d_%s(&s->i%u);\n", n, function->name, i);
+      }
+      for (guint k = 0; w == 1 && k < spec->collectors->len; k++)
+        if (!((Collector *)spec->collectors->pdata[k])->shared)
+          g_string_append_printf(out, "  @K@_S%d_collector_report_%u(&s->i%u.collector_%u, s->i%u.spinach_id, spinach_path(s->i%u.spinach_id));\n", n, k, i, k, i, i);
+    }
+    for (guint i = 0; i < cluster->probes->len; i++)
+      for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
+        const Collector *c = emitter->netlist->collectors->pdata[k];
+        if (c->on_connections && !c->shared && g_ptr_array_find(c->connections, cluster->probes->pdata[i], NULL))
+          g_string_append_printf(out, "  @K@_%s_%u_%s(&s->probe%u.%s, SPINACH_CONNECTION_ID | s->probe%u.connection, spinach_connection_path(s->probe%u.connection), 0, 0);\n", w == 0 ? "init" : "report", i, c->name, i, c->name, i, i);
+      }
+    g_string_append(out, "}\n");
+  }
+}
+
+// Leaves that stand in the way of skipping: they have state or act by themselves, and do not say when.
+static bool may_skip(const Instance *leaf) {
+  return emit_find_function(leaf, FUNCTION_NEXT_EVENT) || (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
+}
+
+static bool machine_skips(const Emitter *emitter) {
+  if (emitter->collect_connections || emitter->netlist->collectors->len) return false;
+  for (guint i = 0; i < emitter->netlist->leaves->len; i++)
+    if (!may_skip(emitter->netlist->leaves->pdata[i])) return false;
+  return true;
+}
+
+// The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks
+// are told apart by their order of appearance in the cluster, so that copies on other clocks have the same text.
+static GPtrArray *cluster_clocks(const Cluster *cluster) {
+  GPtrArray *clocks = g_ptr_array_new();
+  for (guint i = 0; i < cluster->leaves->len; i++) {
+    const Instance *leaf = cluster->leaves->pdata[i];
+    for (guint k = 0; k < leaf->functions->len; k++) {
+      const Function *f = leaf->functions->pdata[k];
+      Clock *clock = f->clock ? f->clock : leaf->clock;
+      if (clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
+    }
+  }
+  return clocks;
+}
+
+static void emit_skipping(GString *out, Kind *kind) {
+  Cluster *cluster = kind->cluster;
+  g_autoptr(GPtrArray) clocks = cluster_clocks(cluster);
+  for (guint c = 0; c < clocks->len; c++) {
+    g_string_append_printf(out, "uint64_t @K@_next_event%u(const @K@_state *s) {\n  uint64_t first = UINT64_MAX, one;\n", c);
+    for (guint i = 0; i < cluster->leaves->len; i++) {
+      Instance *leaf = cluster->leaves->pdata[i];
+      for (guint k = 0; k < leaf->functions->len; k++) {
+        const Function *f = leaf->functions->pdata[k];
+        if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clocks->pdata[c]) continue;
+        g_string_append_printf(out, "  one = @K@_S%d_%s(&s->i%u);\n  if (one <= spinach_time.cycle) return spinach_time.cycle;\n  if (one < first) first = one;\n", kind->spec_of[i], f->name, i);
+      }
+    }
+    g_string_append_printf(out, "  return first;\n}\nvoid @K@_skip%u(@K@_state *s, uint64_t n) {\n", c);
+    for (guint i = 0; i < cluster->leaves->len; i++) {
+      Instance *leaf = cluster->leaves->pdata[i];
+      const Spec *spec = kind->specs->pdata[kind->spec_of[i]];
+      if (leaf->clock != clocks->pdata[c]) continue;
+      for (guint h = 0; h < spec->scan->hooks->len; h++)
+        if (!strcmp(((Hook *)spec->scan->hooks->pdata[h])->word, "skip")) g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
+    }
+    g_string_append(out, "}\n");
+  }
+}
+
+static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster) {
+  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < cluster->leaves->len; i++) {
+    Instance *leaf = cluster->leaves->pdata[i];
+    CScan *scan = g_hash_table_lookup(emitter->scans, leaf->leaf->c_file);
+    for (guint k = 0; scan && k < scan->includes->len; k++) {
+      const char *include = scan->includes->pdata[k];
+      if (include[0] == '<' && g_hash_table_add(seen, (gpointer)include)) g_string_append_printf(out, "#include %s\n", include);
+    }
+  }
+  for (guint i = 0; i < cluster->leaves->len; i++) {
+    Instance *leaf = cluster->leaves->pdata[i];
+    CScan *scan = g_hash_table_lookup(emitter->scans, leaf->leaf->c_file);
+    if (leaf->leaf->header_file && g_hash_table_add(seen, (gpointer)leaf->leaf->header_file))
+      g_string_append_printf(out, "#include \"%s\"\n", leaf->leaf->header_file);
+    // Headers shared by modules are read before the vocabulary too: they declare functions, not behaviour.
+    for (guint k = 0; scan && k < scan->includes->len; k++) {
+      const char *include = scan->includes->pdata[k];
+      if (include[0] != '"') continue;
+      g_autofree char *name = g_strndup(include + 1, strcspn(include + 1, "\""));
+      g_autofree char *folder = g_path_get_dirname(leaf->leaf->c_file);
+      g_autofree char *beside = g_build_filename(folder, name, NULL);
+      const char *path = g_intern_string(g_file_test(beside, G_FILE_TEST_EXISTS) ? beside : name);
+      if (g_hash_table_add(seen, (gpointer)path)) g_string_append_printf(out, "#include \"%s\"\n", path);
+    }
+  }
+}
+
+static void emit_shared_collectors(const Emitter *emitter, GString *out) {
+  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
+    const Collector *c = emitter->netlist->collectors->pdata[i];
+    if (!c->shared) continue;
+    g_string_append_printf(out, "struct spinach_shared_%s {", c->name);
+    if (c->declare) {
+      emit_line(out, c->declare->location);
+      g_string_append(out, c->declare->string);
+    }
+    g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nextern struct spinach_shared_%s *spinach_shared_%s;\n", c->name, c->name);
+  }
+}
+
+// ---- The root: steps ----------------------------------------------------------------------------------------------
+
+static void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
+  g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
+    const Cluster *cluster = emitter->schedule->clusters->pdata[i];
+    Kind *kind = emitter->kind_of[i];
+    if (!cluster->instance) continue;
+    if (g_hash_table_add(seen, kind)) {
+      emit_types(out, emitter->netlist, kind->types, already);
+      g_string_append_printf(out, "%stypedef struct %s_state_ %s_state;\n", kind->scratch, kind->name, kind->name);
+      for (guint k = 0; k < kind->cluster->segments->len; k++)
+        g_string_append_printf(out, "void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k, kind->name, kind->name);
+    }
+    g_string_append_printf(out, "static %s_scratch spinach_scratch_%u;\n", kind->name, i);
+  }
+}
+
+static void emit_pointers(const Emitter *emitter, GString *out) {
+  g_string_append(out, "void spinach_join(void) {\n");
+  for (guint i = 0; i < emitter->schedule->wires->len; i++) {
+    const Wire *wire = emitter->schedule->wires->pdata[i];
+    if (!wire->writer) continue;
+    for (guint k = 0; k < wire->readers->len; k++) {
+      Cluster *user = ((Node *)wire->readers->pdata[k])->cluster, *owner;
+      if (emit_place(emitter, wire, user, &owner) != PLACE_POINTER) continue;
+      char theirs[256], ours[256];
+      emit_wire_base(owner, wire, theirs, sizeof theirs);
+      emit_wire_base(user, wire, ours, sizeof ours);
+      const char *const suffixes[] = {"", wire->kind == SIGNAL_DATA ? "_some" : NULL, wire->flagged ? "_known" : NULL};
+      for (int s = 0; s < 3; s++)
+        if (suffixes[s]) g_string_append_printf(out, "  spinach_scratch_%d.p_%s%s = &spinach_scratch_%d.%s%s;\n", user->id, ours, suffixes[s], owner->id, theirs, suffixes[s]);
+    }
+  }
+  g_string_append(out, "}\n");
+}
+
+static void emit_steps(const Emitter *emitter, GString *out) {
+  const Schedule *schedule = emitter->schedule;
+  int root = (int)schedule->clusters->len - 1;
+  for (guint c = 0; c < emitter->netlist->clocks->len; c++) {
+    g_string_append_printf(out, "static inline void spinach_tick%u(@K@_state s[static restrict 1]) {\n", c);
+    for (guint i = 0; i < schedule->steps[c]->len; i++) {
+      const Segment *segment = schedule->steps[c]->pdata[i];
+      if (!segment->cluster->instance) g_string_append_printf(out, "  @K@_seg%d(s, &spinach_scratch_%d);\n", segment->index, root);
+      else g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n", emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id, segment->cluster->id);
+    }
+    g_string_append(out, "}\n");
+    g_string_append_printf(out, "void spinach_step%u(void) { spinach_tick%u(spinach_cluster_state[%d]); }\n", c, c, root);
+    // Cycle after cycle of one clock alone, until the limit or until somebody asks to stop.
+    g_string_append_printf(out,
+                           "void spinach_steps%u(uint64_t count) {\n  @K@_state *s = spinach_cluster_state[%d];\n  const uint64_t period = spinach_time.period;\n"
+                           "  for (uint64_t i = 0; i < count; i++) {\n    spinach_tick%u(s);\n    spinach_time.cycle++;\n    spinach_time.now += period;\n"
+                           "    if (__builtin_expect(spinach_stopping, 0)) break;\n  }\n}\n",
+                           c, root, c);
+  }
+}
+
+// Where every signal lies, for those who look at a machine from outside; debug builds keep all signals in memory.
+static void emit_observation(const Emitter *emitter, GString *out) {
+  if (!emitter->debug) return;
+  const Schedule *schedule = emitter->schedule;
+  g_string_append_printf(out, "const spinach_observed spinach_observations[%u + 1] = {\n", emitter->netlist->connections->len);
+  for (guint i = 0; i < emitter->netlist->connections->len; i++) {
+    const Connection *connection = emitter->netlist->connections->pdata[i];
+    g_string_append(out, "  {");
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+      Wire *wire = schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane);
+      if (!wire || !wire->writer) {
+        g_string_append(out, kind == SIGNAL_DATA ? "NULL, NULL, " : "NULL, ");
+        continue;
+      }
+      Cluster *owner;
+      emit_place(emitter, wire, wire->writer->cluster, &owner);
+      char base[256];
+      emit_wire_base(owner, wire, base, sizeof base);
+      if (kind == SIGNAL_DATA) g_string_append_printf(out, "&spinach_scratch_%d.%s, &spinach_scratch_%d.%s_some, ", owner->id, base, owner->id, base);
+      else g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, base);
+    }
+    g_string_append(out, "},\n");
+  }
+  g_string_append(out, "};\n");
+}
+
+// ---- Units -----------------------------------------------------------------------------------------------------
+
+static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, GHashTable *checked) {
+  Kind *kind = g_new0(Kind, 1);
+  kind->cluster = cluster;
+  kind->types = g_hash_table_new(NULL, NULL);
+  for (guint i = 0; i < cluster->leaves->len; i++) emit_collect_instance_types(kind->types, cluster->leaves->pdata[i]);
+  bool fine = make_specs(emitter, kind, checked);
+  bool root = !cluster->instance;
+  GString *structs = g_string_new(NULL), *scratch = g_string_new(NULL), *unit = g_string_new("#include \"lss/runtime/spinach.h\"\n");
+  g_autoptr(GHashTable) already = g_hash_table_new(NULL, NULL);
+  emit_types(unit, emitter->netlist, kind->types, already);
+  emit_type_declarations(unit, emitter->netlist, kind->types);
+  emit_state_struct(emitter, structs, kind);
+  emit_scratch_struct(emitter, scratch, cluster);
+  if (root) emit_foreign(emitter, unit, already);
+  emit_headers(emitter, unit, cluster);
+  emit_shared_collectors(emitter, unit);
+  g_string_append(unit, structs->str);
+  g_string_append(unit, scratch->str);
+  if (root) g_string_append_printf(unit, "extern void *spinach_cluster_state[];\nstatic @K@_scratch spinach_scratch_%d;\n", cluster->id);
+  g_string_append(unit, "#include \"lss/runtime/vocabulary.h\"\n");
+  for (guint i = 0; i < kind->specs->len; i++) g_string_append(unit, ((Spec *)kind->specs->pdata[i])->code);
+  g_string_append(unit, "\n#line 1 \"generated\"\n");
+  emit_observers(emitter, unit, cluster);
+  for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
+  emit_starts(emitter, unit, kind);
+  if (machine_skips(emitter)) emit_skipping(unit, kind);
+  if (root) {
+    emit_pointers(emitter, unit);
+    emit_steps(emitter, unit);
+    emit_observation(emitter, unit);
+  }
+  Kind *same = g_hash_table_lookup(by_text, unit->str);
+  if (same) {
+    emitter->kind_of[cluster->id] = same;
+    g_string_free(structs, TRUE);
+    g_string_free(scratch, TRUE);
+    g_string_free(unit, TRUE);
+    return fine;
+  }
+  g_hash_table_insert(by_text, g_strdup(unit->str), kind);
+  g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, unit->str, -1);
+  kind->name = g_strdup_printf("%s_%.12s", root ? "root" : cluster->instance->module_name, sum);
+  kind->unit = replace(unit->str, "@K@", kind->name);
+  kind->structs = replace(structs->str, "@K@", kind->name);
+  kind->scratch = replace(scratch->str, "@K@", kind->name);
+  g_string_free(structs, TRUE);
+  g_string_free(scratch, TRUE);
+  g_string_free(unit, TRUE);
+  emitter->kind_of[cluster->id] = kind;
+  g_ptr_array_add(emitter->kinds, kind);
+  return fine;
+}
+
+bool emit_kinds(Emitter *emitter) {
+  Schedule *schedule = emitter->schedule;
+  emitter->scans = g_hash_table_new(g_str_hash, g_str_equal);
+  emitter->kind_of = g_new0(Kind *, schedule->clusters->len);
+  emitter->kinds = g_ptr_array_new();
+  emitter->segment_of = g_new0(int, schedule->nodes->len + 1);
+  int number = 0;
+  for (guint c = 0; c < emitter->netlist->clocks->len; c++)
+    for (guint i = 0; i < schedule->steps[c]->len; i++, number++) {
+      const Segment *segment = schedule->steps[c]->pdata[i];
+      for (guint k = 0; k < segment->items->len; k++) {
+        const Item *item = segment->items->pdata[k];
+        for (guint n = 0; n < item->nodes->len; n++) emitter->segment_of[((Node *)item->nodes->pdata[n])->id] = number;
+      }
+    }
+  g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), checked = g_hash_table_new(NULL, NULL);
+  bool fine = true;
+  for (guint i = 0; i < schedule->clusters->len; i++) fine &= emit_kind(emitter, schedule->clusters->pdata[i], by_text, checked);
+  return fine;
+}

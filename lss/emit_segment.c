@@ -1,0 +1,312 @@
+// One segment of the schedule as a C function: signals as local variables where nobody else needs them, and for each
+// function of the segment a context filled from them, a call, and the results taken out again.
+#include "lss/emit.h"
+
+#include <string.h>
+
+int emit_leaf_index(const Cluster *cluster, const Instance *instance) {
+  for (guint i = 0; i < cluster->leaves->len; i++)
+    if (cluster->leaves->pdata[i] == instance) return (int)i;
+  return -1;
+}
+
+static int connection_number(Cluster *cluster, const Connection *connection) {
+  if (!cluster->numbers) {
+    cluster->numbers = g_hash_table_new(NULL, NULL);
+    int next = 1;
+    for (guint i = 0; i < cluster->leaves->len; i++) {
+      Instance *leaf = cluster->leaves->pdata[i];
+      for (guint j = 0; j < leaf->ports->len; j++) {
+        Port *port = leaf->ports->pdata[j];
+        for (guint k = 0; k < port->lanes->len; k++)
+          if (!g_hash_table_contains(cluster->numbers, port->lanes->pdata[k]))
+            g_hash_table_insert(cluster->numbers, port->lanes->pdata[k], GINT_TO_POINTER(next++));
+      }
+    }
+  }
+  return GPOINTER_TO_INT(g_hash_table_lookup(cluster->numbers, connection)) - 1;
+}
+
+// The name of a wire within a cluster: "c12_d".
+const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size) {
+  if (wire->kind == SIGNAL_LOCAL)
+    g_snprintf(text, size, "l%d_%s_%d", emit_leaf_index(cluster, wire->instance), wire->local->name, wire->lane);
+  else
+    g_snprintf(text, size, "c%d_%c", connection_number(cluster, wire->connection), "dea"[wire->kind]);
+  return text;
+}
+
+// A wire lives where its writer is, unless that is the root, which can reach into the scratch of every other cluster.
+Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner) {
+  const Node *writer = wire->writer;
+  const Cluster *other = NULL;
+  bool one_segment = true;
+  for (guint i = 0; i < wire->readers->len; i++) {
+    const Node *reader = wire->readers->pdata[i];
+    if (emitter->segment_of[reader->id] != emitter->segment_of[writer->id]) one_segment = false;
+    if (reader->cluster != writer->cluster) other = reader->cluster;
+  }
+  *owner = writer->cluster;
+  if (one_segment && !emitter->debug) return PLACE_LOCAL;
+  if (!writer->cluster->instance && other) *owner = (Cluster *)other;
+  if (*owner == user) return PLACE_SCRATCH;
+  return user->instance ? PLACE_POINTER : PLACE_FOREIGN;
+}
+
+static void reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix) {
+  char base[256];
+  Cluster *owner;
+  Place place = emit_place(emitter, wire, cluster, &owner);
+  emit_wire_base(place == PLACE_FOREIGN ? owner : cluster, wire, base, sizeof base);
+  switch (place) {
+  case PLACE_LOCAL: g_string_append_printf(out, "%s%s", base, suffix); break;
+  case PLACE_SCRATCH: g_string_append_printf(out, "x->%s%s", base, suffix); break;
+  case PLACE_POINTER: g_string_append_printf(out, "(*x->p_%s%s)", base, suffix); break;
+  case PLACE_FOREIGN: g_string_append_printf(out, "spinach_scratch_%d.%s%s", owner->id, base, suffix); break;
+  }
+}
+
+static bool is_local(const Emitter *emitter, Cluster *cluster, const Wire *wire) {
+  Cluster *owner;
+  return emit_place(emitter, wire, cluster, &owner) == PLACE_LOCAL;
+}
+
+// Declares the signals that live and die in this segment.
+static void declare_locals(const Emitter *emitter, GString *out, Segment *segment) {
+  for (guint i = 0; i < segment->items->len; i++) {
+    Item *item = segment->items->pdata[i];
+    for (guint j = 0; j < item->nodes->len; j++) {
+      Node *node = item->nodes->pdata[j];
+      for (guint k = 0; k < node->writes->len; k++) {
+        const Wire *wire = node->writes->pdata[k];
+        if (!is_local(emitter, segment->cluster, wire)) continue;
+        char base[256];
+        emit_wire_base(segment->cluster, wire, base, sizeof base);
+        const Type *type = wire->kind == SIGNAL_LOCAL ? wire->local->type : wire->kind == SIGNAL_DATA ? wire->connection->type : NULL;
+        g_string_append_printf(out, "  %s %s = {0};\n", type ? emit_c_type(type) : "bool", base);
+        if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s_some = false;\n", base);
+        if (wire->flagged) g_string_append_printf(out, "  bool %s_known = false;\n", base);
+      }
+    }
+  }
+}
+
+typedef struct {
+  Emitter *emitter;
+  GString *out;
+  Cluster *cluster;
+  const Node *node;
+  bool flagged, iterated;
+  int instance; // index among the leaves
+} Call;
+
+static void ref(Call *call, const Wire *wire, const char *suffix) { reference(call->emitter, call->out, call->cluster, wire, suffix); }
+
+static void assign_from(Call *call, const char *member, const char *array, int lane, const Wire *wire, const char *suffix, const char *amp) {
+  g_string_append_printf(call->out, "    ctx.%s.%s[%d] = %s", member, array, lane, amp);
+  ref(call, wire, suffix);
+  g_string_append(call->out, ";\n");
+}
+
+static void assign_to(Call *call, const char *member, const char *array, int lane, const Wire *wire, const char *suffix) {
+  g_string_append(call->out, "    ");
+  ref(call, wire, suffix);
+  g_string_append_printf(call->out, " = ctx.%s.%s[%d];\n", member, array, lane);
+}
+
+static void fill_read(Call *call, const Port *port, SignalKind kind, const char *member) {
+  GString *out = call->out;
+  bool pointer = kind == SIGNAL_DATA && emit_by_pointer(port->type);
+  if (port->lanes->len == 0) {
+    if (pointer) g_string_append_printf(out, "    ctx.%s.v[0] = &(const %s){0};\n", member, emit_c_type(port->type));
+    if (kind == SIGNAL_ACK && port->output) g_string_append_printf(out, "    ctx.%s.v[0] = true;\n", member);
+    if (call->flagged) g_string_append_printf(out, "    ctx.%s.known[0] = true;\n", member);
+    return;
+  }
+  for (int lane = 0; lane < (int)port->lanes->len; lane++) {
+    Wire *wire = schedule_port_wire(call->emitter->schedule, port, kind, lane);
+    if (!wire || !g_ptr_array_find(call->node->reads, wire, NULL)) continue;
+    assign_from(call, member, "v", lane, wire, "", pointer ? "&" : "");
+    if (kind == SIGNAL_DATA) assign_from(call, member, "some", lane, wire, "_some", "");
+    if (!call->flagged) continue;
+    if (wire->flagged) assign_from(call, member, "known", lane, wire, "_known", "");
+    else g_string_append_printf(out, "    ctx.%s.known[%d] = true;\n", member, lane);
+  }
+}
+
+// Before the call: where to write, and inside a loop what is known already.
+static void prepare_write(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data) {
+  if (pointer) {
+    if (!call->iterated && !is_local(call->emitter, call->cluster, wire)) {
+      g_string_append(call->out, "    ");
+      ref(call, wire, "");
+      g_string_append_printf(call->out, " = (%s){0};\n", emit_c_type(wire->connection->type));
+    }
+    assign_from(call, member, "v", lane, wire, "", "&");
+  }
+  if (!call->iterated) return;
+  if (!pointer) assign_from(call, member, "v", lane, wire, "", "");
+  if (data) assign_from(call, member, "some", lane, wire, "_some", "");
+  assign_from(call, member, "known", lane, wire, "_known", "");
+}
+
+static void take_written(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data, const char *name) {
+  if (!pointer) assign_to(call, member, "v", lane, wire, "");
+  if (data) assign_to(call, member, "some", lane, wire, "_some");
+  if (call->iterated) {
+    g_string_append(call->out, "    changed |= ");
+    ref(call, wire, "_known");
+    g_string_append_printf(call->out, " != ctx.%s.known[%d];\n", member, lane);
+    assign_to(call, member, "known", lane, wire, "_known");
+  } else if (call->emitter->debug) {
+    g_string_append_printf(call->out, "    spinach_check_written(ctx.%s.known[%d], s->i%d.spinach_id, \"%s\", %d);\n", member, lane,
+                           call->instance, name, lane);
+  }
+  if (wire->flagged && !call->iterated) {
+    g_string_append(call->out, "    ");
+    ref(call, wire, "_known");
+    g_string_append(call->out, " = true;\n");
+  }
+}
+
+static void each_write(Call *call, bool before) {
+  static const char *const words[] = {"data", "enable", "ack"};
+  const Instance *instance = call->node->instance;
+  const Function *function = call->node->function;
+  for (guint i = 0; i < instance->ports->len; i++) {
+    const Port *port = instance->ports->pdata[i];
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+      if (!emit_writes(call->emitter, instance, function, port, (SignalKind)kind)) continue;
+      bool data = kind == SIGNAL_DATA, pointer = data && emit_by_pointer(port->type);
+      g_autofree char *member = g_strdup_printf("write_%s_%s", port->c_name, words[kind]);
+      g_autofree char *name = g_strdup_printf("%s.%s", port->name, words[kind]);
+      if (before && function->partial && call->flagged) g_string_append_printf(call->out, "    ctx.%s.partial = true;\n", member);
+      if (port->lanes->len == 0 && pointer && before)
+        g_string_append_printf(call->out, "    %s nowhere_%s;\n    ctx.%s.v[0] = &nowhere_%s;\n", emit_c_type(port->type), port->c_name, member, port->c_name);
+      for (int lane = 0; lane < (int)port->lanes->len; lane++) {
+        Wire *wire = schedule_port_wire(call->emitter->schedule, port, (SignalKind)kind, lane);
+        if (!wire || !g_ptr_array_find(call->node->writes, wire, NULL)) continue;
+        if (before) prepare_write(call, wire, member, lane, pointer, data);
+        else take_written(call, wire, member, lane, pointer, data, name);
+      }
+    }
+  }
+  for (guint i = 0; i < instance->locals->len; i++) {
+    const Local *local = instance->locals->pdata[i];
+    if (!emit_writes_local(instance, function, local)) continue;
+    g_autofree char *member = g_strdup_printf("write_local_%s", local->name);
+    if (before && function->partial && call->flagged) g_string_append_printf(call->out, "    ctx.%s.partial = true;\n", member);
+    for (int lane = 0; lane < MAX(local->lanes, 1); lane++) {
+      Wire *wire = schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
+      if (!wire || !g_ptr_array_find(call->node->writes, wire, NULL)) continue;
+      if (before) prepare_write(call, wire, member, lane, false, false);
+      else take_written(call, wire, member, lane, false, false, local->name);
+    }
+  }
+}
+
+static void fill_reads(Call *call) {
+  static const char *const words[] = {"data", "enable", "ack"};
+  const Instance *instance = call->node->instance;
+  const Function *function = call->node->function;
+  for (guint i = 0; i < instance->ports->len; i++) {
+    const Port *port = instance->ports->pdata[i];
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+      if (!emit_reads(call->emitter, instance, function, port, (SignalKind)kind)) continue;
+      g_autofree char *member = g_strdup_printf("read_%s_%s", port->c_name, words[kind]);
+      fill_read(call, port, (SignalKind)kind, member);
+    }
+  }
+  for (guint i = 0; i < instance->locals->len; i++) {
+    const Local *local = instance->locals->pdata[i];
+    if (!emit_reads_local(instance, function, local)) continue;
+    g_autofree char *member = g_strdup_printf("read_local_%s", local->name);
+    for (int lane = 0; lane < MAX(local->lanes, 1); lane++) {
+      Wire *wire = schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
+      if (!wire || !g_ptr_array_find(call->node->reads, wire, NULL)) continue;
+      assign_from(call, member, "v", lane, wire, "", "");
+      if (!call->flagged) continue;
+      if (wire->flagged) assign_from(call, member, "known", lane, wire, "_known", "");
+      else g_string_append_printf(call->out, "    ctx.%s.known[%d] = true;\n", member, lane);
+    }
+  }
+}
+
+static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const Node *node) {
+  guint index = 0;
+  g_ptr_array_find(cluster->probes, node->connection, &index);
+  const Port *to = node->connection->to;
+  const int lane = node->connection->to_lane;
+  const char *const names[] = {"some", "enable", "ack"};
+  g_string_append(out, "  {\n");
+  for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+    g_string_append_printf(out, "    const bool %s_ = ", names[kind]);
+    reference(emitter, out, cluster, schedule_port_wire(emitter->schedule, to, (SignalKind)kind, lane), kind == SIGNAL_DATA ? "_some" : "");
+    g_string_append(out, ";\n");
+  }
+  g_string_append_printf(out, "    @K@_observe_%u(&s->probe%u, some_, enable_, ack_);\n  }\n", index, index);
+}
+
+static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *cluster, const Node *node, bool iterated) {
+  if (node->kind == NODE_PROBE) {
+    emit_probe(emitter, out, cluster, node);
+    return;
+  }
+  const Function *function = node->function;
+  int leaf = emit_leaf_index(cluster, node->instance), spec = kind->spec_of[leaf];
+  Call call = {emitter, out, cluster, node, emit_flagged(emitter, node->instance), iterated, leaf};
+  g_autoptr(GString) name = g_string_new(NULL);
+  emit_function_name(name, function);
+  g_string_append_printf(out, "  {\n    @K@_S%d_ctx_%s ctx = {0};\n", spec, name->str);
+  fill_reads(&call);
+  each_write(&call, true);
+  g_string_append_printf(out, "    @K@_S%d_%s(&s->i%d, &ctx", spec, name->str, leaf);
+  if (function->indexed) g_string_append_printf(out, ", %d", function->lane);
+  g_string_append(out, ");\n");
+  each_write(&call, false);
+  g_string_append(out, "  }\n");
+}
+
+static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segment, Item *item) {
+  for (guint i = 0; i < item->nodes->len; i++) {
+    const Node *node = item->nodes->pdata[i];
+    for (guint j = 0; j < node->writes->len; j++) {
+      const Wire *wire = node->writes->pdata[j];
+      g_string_append(out, "  ");
+      reference(emitter, out, segment->cluster, wire, "_known");
+      g_string_append(out, " = false;\n");
+      if (wire->kind == SIGNAL_DATA) {
+        g_string_append(out, "  ");
+        reference(emitter, out, segment->cluster, wire, "_some");
+        g_string_append(out, " = false;\n");
+      }
+    }
+  }
+  g_string_append(out, "  for (bool changed = true; changed;) {\n  changed = false;\n");
+  for (guint i = 0; i < item->nodes->len; i++) emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[i], true);
+  g_string_append(out, "  }\n");
+  for (guint i = 0; i < item->nodes->len; i++) {
+    const Node *node = item->nodes->pdata[i];
+    for (guint j = 0; j < node->writes->len; j++) {
+      const Wire *wire = node->writes->pdata[j];
+      g_autofree char *name = wire_name(wire);
+      const char *tail = name + strlen(node->instance->path);
+      g_string_append(out, "  if (!");
+      reference(emitter, out, segment->cluster, wire, "_known");
+      g_string_append_printf(out, ") spinach_unknown(s->i%d.spinach_id, \"%s\");\n", emit_leaf_index(segment->cluster, node->instance),
+                             *tail == '.' ? tail + 1 : tail);
+    }
+  }
+}
+
+void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment) {
+  bool root = !segment->cluster->instance;
+  g_string_append_printf(out, "%svoid @K@_seg%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n", root ? "static inline " : "", segment->index);
+  declare_locals(emitter, out, segment);
+  for (guint i = 0; i < segment->items->len; i++) {
+    Item *item = segment->items->pdata[i];
+    if (item->iterated) emit_loop(emitter, out, kind, segment, item);
+    else emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[0], false);
+  }
+  g_string_append(out, "}\n");
+}

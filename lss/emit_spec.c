@@ -1,0 +1,451 @@
+// One specialisation of a leaf module: its state, the contexts through which its functions see signals, the vocabulary
+// bound to its ports and parameters, its userpoints, and its behaviour file.
+//
+// A function's context has a member for each signal that it declares and none for others, so that touching an undeclared signal is
+// an error of the C compiler, which clang_errors.c turns into ours.  Contexts are small structs on the stack of the
+// generated step function and disappear when everything is inlined.
+#include "lss/emit.h"
+
+#include <string.h>
+
+#define INLINE "static inline __attribute__((always_inline)) "
+
+Function *emit_find_function(const Instance *instance, FunctionKind kind) {
+  for (guint i = 0; i < instance->functions->len; i++) {
+    Function *f = instance->functions->pdata[i];
+    if (f->kind == kind) return f;
+  }
+  return NULL;
+}
+
+// The C name without the specialisation's prefix: handlers live in a name space of their own.
+void emit_function_name(GString *out, const Function *function) {
+  g_string_append_printf(out, "%s%s", function->kind == FUNCTION_HANDLER ? "handler_" : "", function->name);
+}
+
+static bool names_signal(const GArray *signals, const Port *port, SignalKind kind) {
+  for (guint i = 0; signals && i < signals->len; i++) {
+    const Signal *s = &g_array_index(signals, Signal, i);
+    if (s->port == port && s->kind == kind) return true;
+  }
+  return false;
+}
+
+static bool names_local(const GArray *signals, const Local *local) {
+  for (guint i = 0; signals && i < signals->len; i++)
+    if (g_array_index(signals, Signal, i).local == local && g_array_index(signals, Signal, i).kind == SIGNAL_LOCAL) return true;
+  return false;
+}
+
+// All functions of one name, which are the lanes of an indexed handler, share their context's type.
+#define ANY_LANE(instance, function, test)                                                                             \
+  for (guint lane_i = 0; lane_i < (instance)->functions->len; lane_i++) {                                              \
+    const Function *f = (instance)->functions->pdata[lane_i];                                                          \
+    if (f->kind != (function)->kind || strcmp(f->name, (function)->name) != 0) continue;                               \
+    if (test) return true;                                                                                             \
+  }
+
+bool emit_reads(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port, SignalKind kind) {
+  (void)emitter;
+  if (function->kind == FUNCTION_PHASE_END) return port->clock == function->clock || port->lanes->len == 0;
+  if (port->lanes->len == 0) return true;
+  ANY_LANE(instance, function, names_signal(f->reads, port, kind) || names_signal(f->declared_reads, port, kind))
+  return false;
+}
+
+bool emit_writes(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port, SignalKind kind) {
+  (void)emitter;
+  if (function->kind == FUNCTION_PHASE_END) return false;
+  bool own = kind == SIGNAL_ACK ? !port->output : port->output;
+  if (port->lanes->len == 0) return own;
+  ANY_LANE(instance, function, names_signal(f->writes, port, kind) || names_signal(f->declared_writes, port, kind))
+  return false;
+}
+
+bool emit_reads_local(const Instance *instance, const Function *function, const Local *local) {
+  if (function->kind == FUNCTION_PHASE_END) return true;
+  ANY_LANE(instance, function, names_local(f->reads, local) || names_local(f->declared_reads, local))
+  return false;
+}
+
+bool emit_writes_local(const Instance *instance, const Function *function, const Local *local) {
+  ANY_LANE(instance, function, names_local(f->writes, local) || names_local(f->declared_writes, local))
+  return false;
+}
+
+// Whether contexts carry known flags: for checks, or because a handler asks.
+bool emit_flagged(const Emitter *emitter, const Instance *instance) {
+  if (emitter->debug) return true;
+  for (guint i = 0; i < instance->functions->len; i++)
+    if (((Function *)instance->functions->pdata[i])->partial) return true;
+  return false;
+}
+
+static const char *const signal_words[] = {"data", "enable", "ack"};
+
+static int port_width(const Port *port) { return (int)port->lanes->len; }
+
+// ---- Structs ---------------------------------------------------------------------------------------------------
+
+static void emit_state(GString *out, const Spec *spec) {
+  const Instance *instance = spec->example;
+  for (guint i = 0; i < spec->collectors->len; i++) {
+    const Collector *collector = spec->collectors->pdata[i];
+    if (collector->shared) continue;
+    g_string_append(out, "typedef struct {");
+    if (collector->declare) {
+      emit_line(out, collector->declare->location);
+      g_string_append(out, collector->declare->string);
+    }
+    g_string_append_printf(out, "\n} @S@_collector_%u;\n", i);
+  }
+  g_string_append(out, "typedef struct {\n");
+  for (guint i = 0; i < instance->state->len; i++) {
+    const StateField *field = instance->state->pdata[i];
+    emit_field(out, field->name, field->type, field->dimensions);
+  }
+  for (guint i = 0; i < instance->parameters->len; i++) {
+    const Parameter *parameter = instance->parameters->pdata[i];
+    if (!parameter->runtime) continue;
+    const char *type = emit_runtime_type(parameter);
+    if (type) g_string_append_printf(out, "  %s rt_%s;\n", type, parameter->name);
+    else g_string_append_printf(out, "  char rt_%s[SPINACH_STRING_SIZE];\n", parameter->name);
+  }
+  for (guint i = 0; i < spec->collectors->len; i++)
+    if (!((Collector *)spec->collectors->pdata[i])->shared) g_string_append_printf(out, "  @S@_collector_%u collector_%u;\n", i, i);
+  g_string_append(out, "  uint32_t spinach_id;\n} @S@_state;\n");
+}
+
+static void emit_port_structs(GString *out, const Port *port, bool flagged) {
+  int lanes = MAX(port_width(port), 1);
+  const char *type = emit_c_type(port->type), *star = emit_by_pointer(port->type) ? "*" : "";
+  g_string_append_printf(out, "typedef struct { %s%s %sv[%d]; bool some[%d];", *star ? "const " : "", type, star, lanes, lanes);
+  if (flagged) g_string_append_printf(out, " bool known[%d];", lanes);
+  g_string_append_printf(out, " } @S@_r_%s_data;\ntypedef struct { %s %sv[%d]; bool some[%d];", port->c_name, type, star, lanes, lanes);
+  if (flagged) g_string_append_printf(out, " bool known[%d], partial;", lanes);
+  g_string_append_printf(out, " } @S@_w_%s_data;\ntypedef struct { bool v[%d];", port->c_name, lanes);
+  if (flagged) g_string_append_printf(out, " bool known[%d], partial;", lanes);
+  g_string_append_printf(out, " } @S@_%s_flag;\n", port->c_name);
+}
+
+static void emit_local_struct(GString *out, const Local *local, bool flagged) {
+  int lanes = MAX(local->lanes, 1);
+  g_string_append_printf(out, "typedef struct { %s v[%d];", emit_c_type(local->type), lanes);
+  if (flagged) g_string_append_printf(out, " bool known[%d], partial;", lanes);
+  g_string_append_printf(out, " } @S@_local_%s;\n", local->name);
+}
+
+static void emit_context(const Emitter *emitter, GString *out, const Instance *instance, const Function *function) {
+  g_string_append(out, "typedef struct {\n");
+  for (guint i = 0; i < instance->ports->len; i++) {
+    const Port *port = instance->ports->pdata[i];
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+      bool data = kind == SIGNAL_DATA;
+      const char *word = signal_words[kind];
+      if (emit_reads(emitter, instance, function, port, (SignalKind)kind))
+        g_string_append_printf(out, data ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n", port->c_name, port->c_name, word);
+      if (emit_writes(emitter, instance, function, port, (SignalKind)kind))
+        g_string_append_printf(out, data ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n", port->c_name, port->c_name, word);
+    }
+  }
+  for (guint i = 0; i < instance->locals->len; i++) {
+    const Local *local = instance->locals->pdata[i];
+    if (emit_reads_local(instance, function, local)) g_string_append_printf(out, "  @S@_local_%s read_local_%s;\n", local->name, local->name);
+    if (emit_writes_local(instance, function, local)) g_string_append_printf(out, "  @S@_local_%s write_local_%s;\n", local->name, local->name);
+  }
+  g_string_append(out, "  char none;\n} @S@_ctx_");
+  emit_function_name(out, function);
+  g_string_append(out, ";\n");
+}
+
+// ---- Vocabulary ------------------------------------------------------------------------------------------------
+
+// A function that stores into a written signal, once for lane 0 and once with a lane; overloading tells a lane from a value
+// whatever commas the value has.
+static void emit_store(GString *out, const char *function, const char *holder, const char *type, const char *name, int lanes,
+                       bool pointer, bool data, bool flagged, bool debug, const char *value) {
+  g_string_append_printf(out, INLINE "__attribute__((overloadable)) void @S@_%s(%s *w, uint32_t id, int i, %s value) {\n", function, holder, type);
+  if (debug) {
+    g_string_append_printf(out, "  i = spinach_check_lane(i, %d, id, \"%s\");\n", lanes, name);
+    g_string_append_printf(out, "  { __typeof__(%sw->v[0]) fresh = %s;\n", pointer ? "*" : "", value);
+    g_string_append_printf(out, "    bool same = %s memcmp(%sw->v[i], &fresh, sizeof fresh) == 0;\n", data ? "w->some[i] &&" : "",
+                           pointer ? "" : "&");
+    g_string_append_printf(out, "    spinach_check_write(w->known[i], w->partial, same, id, \"%s\", i); }\n", name);
+  }
+  g_string_append_printf(out, "  %sw->v[i] = %s;\n", pointer ? "*" : "", value);
+  if (data) g_string_append(out, "  w->some[i] = true;\n");
+  if (flagged) g_string_append(out, "  w->known[i] = true;\n");
+  g_string_append_printf(out, "}\n" INLINE "__attribute__((overloadable)) void @S@_%s(%s *w, uint32_t id, %s value) { @S@_%s(w, id, 0, value); }\n",
+                         function, holder, type, function);
+}
+
+static void emit_send_nothing(GString *out, const Port *port, bool flagged, bool debug) {
+  const char *p = port->c_name;
+  g_string_append_printf(out, INLINE "__attribute__((overloadable)) void @S@_send_nothing_%s(@S@_w_%s_data *w, uint32_t id, int i) {\n", p, p);
+  if (debug)
+    g_string_append_printf(out, "  i = spinach_check_lane(i, %d, id, \"%s\");\n  spinach_check_write(w->known[i], w->partial, !w->some[i], id, \"%s.data\", i);\n",
+                           MAX(port_width(port), 1), port->name, port->name);
+  g_string_append(out, "  w->some[i] = false;\n");
+  if (flagged) g_string_append(out, "  w->known[i] = true;\n");
+  g_string_append_printf(out, "}\n" INLINE "__attribute__((overloadable)) void @S@_send_nothing_%s(@S@_w_%s_data *w, uint32_t id) { @S@_send_nothing_%s(w, id, 0); }\n", p, p, p);
+}
+
+// Without a branch around the value, which keeps long chains free of jumps.
+static void emit_send_if(GString *out, const Port *port, bool flagged, bool debug) {
+  const char *p = port->c_name, *type = emit_c_type(port->type);
+  g_string_append_printf(out, INLINE "__attribute__((overloadable)) void @S@_send_if_%s(@S@_w_%s_data *w, uint32_t id, int i, bool present, %s value) {\n", p, p, type);
+  if (debug) g_string_append_printf(out, "  if (!present) { @S@_send_nothing_%s(w, id, i); return; }\n  @S@_send_%s(w, id, i, value);\n", p, p);
+  else g_string_append_printf(out, "  %sw->v[i] = value;\n  w->some[i] = present;\n%s", emit_by_pointer(port->type) ? "*" : "", flagged ? "  w->known[i] = true;\n" : "");
+  g_string_append_printf(out, "}\n" INLINE "__attribute__((overloadable)) void @S@_send_if_%s(@S@_w_%s_data *w, uint32_t id, bool present, %s value) { @S@_send_if_%s(w, id, 0, present, value); }\n",
+                         p, p, type, p);
+}
+
+// An lvalue that is checked in debug builds before it is read.
+static void emit_access(GString *out, const char *macro, const char *port, const char *member, const char *array, const char *star,
+                        const char *text, int lanes, bool debug) {
+  if (!debug) {
+    g_string_append_printf(out, "#define SP_%s_%s(i) (%sctx->%s.%s[i])\n", macro, port, star, member, array);
+    return;
+  }
+  g_string_append_printf(out,
+                         "#define SP_%s_%s(i) (*({ int lane_ = spinach_check_lane((i), %d, self->spinach_id, \"%s\"); "
+                         "spinach_check_read(ctx->%s.known[lane_], self->spinach_id, \"%s\", lane_); %sctx->%s.%s[lane_]; }))\n",
+                         macro, port, lanes, text, member, text, *star ? "" : "&", member, array);
+}
+
+static void emit_port(GString *out, const Port *port, bool flagged, bool debug) {
+  const char *p = port->c_name, *star = emit_by_pointer(port->type) ? "*" : "";
+  int lanes = MAX(port_width(port), 1);
+  g_autofree char *data = g_strdup_printf("%s.data", port->name), *ack = g_strdup_printf("%s.ack", port->name),
+                  *enable = g_strdup_printf("%s.enable", port->name);
+  g_autofree char *read_data = g_strdup_printf("read_%s_data", p), *read_ack = g_strdup_printf("read_%s_ack", p),
+                  *read_enable = g_strdup_printf("read_%s_enable", p);
+  g_autofree char *symbol = emit_type_symbol(port->type);
+  g_string_append_printf(out, "enum { @S@_width_%s = %d };\n#define SP_width_%s @S@_width_%s\n", p, port_width(port), p, p);
+  g_string_append_printf(out, "#define SP_type_%s %s\n#define SP_descriptor_%s %s\n", p, emit_c_type(port->type), p, symbol);
+  emit_access(out, "data", p, read_data, "v", star, data, lanes, debug);
+  emit_access(out, "some", p, read_data, "some", "", data, lanes, debug);
+  emit_access(out, "enabled", p, read_enable, "v", "", enable, lanes, debug);
+  emit_access(out, "acked", p, read_ack, "v", "", ack, lanes, debug);
+  if (flagged)
+    g_string_append_printf(out, "#define SP_known_data_%s(i) (ctx->%s.known[i])\n#define SP_known_enable_%s(i) (ctx->%s.known[i])\n#define SP_known_ack_%s(i) (ctx->%s.known[i])\n",
+                           p, read_data, p, read_enable, p, read_ack);
+  g_autofree char *flag = g_strdup_printf("@S@_%s_flag", p);
+  if (port->output) {
+    g_autofree char *holder = g_strdup_printf("@S@_w_%s_data", p), *send = g_strdup_printf("send_%s", p), *enable_f = g_strdup_printf("enable_%s", p);
+    emit_store(out, send, holder, emit_c_type(port->type), data, lanes, *star, true, flagged, debug, "value");
+    emit_send_nothing(out, port, flagged, debug);
+    emit_send_if(out, port, flagged, debug);
+    emit_store(out, enable_f, flag, "bool", enable, lanes, false, false, flagged, debug, "value");
+    g_string_append_printf(out, "#define SP_send_%s(...) @S@_send_%s(&ctx->write_%s_data, self->spinach_id, __VA_ARGS__)\n", p, p, p);
+    g_string_append_printf(out, "#define SP_send_if_%s(...) @S@_send_if_%s(&ctx->write_%s_data, self->spinach_id, __VA_ARGS__)\n", p, p, p);
+    g_string_append_printf(out, "#define SP_send_nothing_%s(...) @S@_send_nothing_%s(&ctx->write_%s_data, self->spinach_id __VA_OPT__(,) __VA_ARGS__)\n", p, p, p);
+    g_string_append_printf(out, "#define SP_enable_%s(...) @S@_enable_%s(&ctx->write_%s_enable, self->spinach_id, __VA_ARGS__)\n", p, p, p);
+  } else {
+    g_autofree char *accept_f = g_strdup_printf("accept_%s", p);
+    emit_store(out, accept_f, flag, "bool", ack, lanes, false, false, flagged, debug, "value");
+    g_string_append_printf(out, "#define SP_accept_%s(...) @S@_accept_%s(&ctx->write_%s_ack, self->spinach_id, __VA_ARGS__)\n", p, p, p);
+  }
+}
+
+static void emit_local(GString *out, const Local *local, bool flagged, bool debug) {
+  const char *l = local->name;
+  g_autofree char *member = g_strdup_printf("read_local_%s", l), *holder = g_strdup_printf("@S@_local_%s", l), *set = g_strdup_printf("set_%s", l);
+  emit_access(out, "get", l, member, "v", "", l, MAX(local->lanes, 1), debug);
+  if (flagged) g_string_append_printf(out, "#define SP_known_local_%s(i) (ctx->%s.known[i])\n", l, member);
+  emit_store(out, set, holder, emit_c_type(local->type), l, MAX(local->lanes, 1), false, false, flagged, debug, "value");
+  g_string_append_printf(out, "#define SP_set_%s(...) @S@_set_%s(&ctx->write_local_%s, self->spinach_id, __VA_ARGS__)\n", l, l, l);
+}
+
+static void emit_userpoint(GString *out, const Userpoint *userpoint) {
+  for (guint i = 0; i < userpoint->arguments->len; i++) {
+    const Field *argument = userpoint->arguments->pdata[i];
+    g_string_append_printf(out, "#define SP_argument_%s_%u %s\n", userpoint->name, i, emit_c_type(argument->type));
+  }
+  g_string_append_printf(out, "#define SP_replaced_%s %s\n" INLINE "%s @S@_userpoint_%s(const @S@_state *self", userpoint->name,
+                         userpoint->replaced ? "true" : "false", userpoint->result ? emit_c_type(userpoint->result) : "void", userpoint->name);
+  for (guint i = 0; i < userpoint->arguments->len; i++) {
+    const Field *argument = userpoint->arguments->pdata[i];
+    g_string_append_printf(out, ", %s %s", emit_c_type(argument->type), argument->name);
+  }
+  g_string_append(out, ") {");
+  if (userpoint->code) {
+    emit_line(out, userpoint->code->location);
+    g_string_append(out, userpoint->code->string);
+  }
+  g_string_append(out, "\n}\n#line 1 \"generated\"\n");
+}
+
+static void emit_event(GString *out, const Spec *spec, const Event *event) {
+  bool any = false;
+  for (guint i = 0; i < spec->collectors->len; i++) any |= !strcmp(((Collector *)spec->collectors->pdata[i])->event, event->name);
+  if (!any) {
+    g_string_append_printf(out, "#define SP_event_%s(...) ((void)0)\n", event->name);
+    return;
+  }
+  g_autoptr(GString) parameters = g_string_new(NULL), arguments = g_string_new(NULL);
+  for (guint i = 0; i < event->arguments->len; i++) {
+    const Field *argument = event->arguments->pdata[i];
+    g_string_append_printf(parameters, ", %s %s", emit_c_type(argument->type), argument->name);
+    g_string_append_printf(arguments, ", %s", argument->name);
+  }
+  g_autoptr(GString) calls = g_string_new(NULL);
+  for (guint i = 0; i < spec->collectors->len; i++) {
+    const Collector *collector = spec->collectors->pdata[i];
+    if (strcmp(collector->event, event->name) != 0 || !collector->record) continue;
+    g_autofree char *type = collector->shared ? g_strdup_printf("struct spinach_shared_%s", collector->name) : g_strdup_printf("@S@_collector_%u", i);
+    g_string_append_printf(out, "static inline void @S@_record_%s_%u(%s *self%s, const char *path, uint64_t now, uint64_t cycle) {", event->name, i, type, parameters->str);
+    emit_line(out, collector->record->location);
+    g_string_append_printf(out, "%s\n}\n#line 1 \"generated\"\n", collector->record->string);
+    g_autofree char *target = collector->shared ? g_strdup_printf("spinach_shared_%s", collector->name) : g_strdup_printf("&self->collector_%u", i);
+    g_string_append_printf(calls, "  @S@_record_%s_%u(%s%s, spinach_path(self->spinach_id), spinach_time.now, spinach_time.cycle);\n", event->name, i, target, arguments->str);
+  }
+  g_string_append_printf(out, "static inline void @S@_event_%s(@S@_state *self%s) {\n%s}\n", event->name, parameters->str, calls->str);
+  g_string_append_printf(out, "#define SP_event_%s(...) @S@_event_%s(self __VA_OPT__(,) __VA_ARGS__)\n", event->name, event->name);
+}
+
+// ---- Functions -------------------------------------------------------------------------------------------------
+
+typedef struct {
+  const char *word, *result, *self, *extra;
+} HookShape;
+
+static const HookShape shapes[] = {
+    [FUNCTION_INIT] = {"init", "void", "", ""},
+    [FUNCTION_PHASE_START] = {"phase_start", "void", "const ", ""},
+    [FUNCTION_HANDLER] = {"handler", "void", "const ", ""},
+    [FUNCTION_PHASE_END] = {"phase_end", "void", "", ""},
+    [FUNCTION_NEXT_EVENT] = {"next_event", "uint64_t", "const ", ""},
+    [FUNCTION_FINISH] = {"finish", "void", "", ""},
+};
+
+// What follows the vocabulary word in the macro that makes it a function definition.
+static const char *hook_argument(const Function *function) {
+  const char *word = shapes[function->kind].word;
+  if (function->kind == FUNCTION_HANDLER) return function->name;
+  return strlen(function->name) > strlen(word) ? function->name + strlen(word) + 1 : "";
+}
+
+static void emit_functions(const Emitter *emitter, GString *out, const Spec *spec) {
+  const Instance *instance = spec->example;
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < instance->functions->len; i++) {
+    const Function *function = instance->functions->pdata[i];
+    g_autoptr(GString) name = g_string_new(NULL);
+    emit_function_name(name, function);
+    if (!g_hash_table_add(seen, g_strdup(name->str))) continue;
+    const HookShape *shape = &shapes[function->kind];
+    bool context = function->kind == FUNCTION_PHASE_START || function->kind == FUNCTION_HANDLER || function->kind == FUNCTION_PHASE_END;
+    bool hot = context;
+    if (context) emit_context(emitter, out, instance, function);
+    g_string_append_printf(out, "#define SP_%s_%s%s %s %s @S@_%s(%s@S@_state *restrict self", shape->word, hook_argument(function),
+                           function->indexed ? "(i)" : function->kind == FUNCTION_HANDLER ? "()" : "", hot ? INLINE : "static", shape->result, name->str, shape->self);
+    if (context) g_string_append_printf(out, ", @S@_ctx_%s *restrict ctx", name->str);
+    if (function->indexed) g_string_append(out, ", const int i");
+    g_string_append(out, ")\n");
+  }
+  // Handlers for which no lane exists here: their bodies are compiled, against everything, and never called.
+  for (guint i = 0; i < instance->leaf->handler_names->len; i++) {
+    const char *name = instance->leaf->handler_names->pdata[i];
+    g_autofree char *full = g_strdup_printf("handler_%s", name);
+    if (g_hash_table_contains(seen, full)) continue;
+    g_string_append(out, "typedef struct {\n");
+    for (guint j = 0; j < instance->ports->len; j++) {
+      const Port *port = instance->ports->pdata[j];
+      for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+        const char *word = signal_words[kind], *p = port->c_name;
+        g_string_append_printf(out, kind == SIGNAL_DATA ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n", p, p, word);
+        g_string_append_printf(out, kind == SIGNAL_DATA ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n", p, p, word);
+      }
+    }
+    for (guint j = 0; j < instance->locals->len; j++) {
+      const char *l = ((Local *)instance->locals->pdata[j])->name;
+      g_string_append_printf(out, "  @S@_local_%s read_local_%s, write_local_%s;\n", l, l, l);
+    }
+    const Hook *hook = scan_hook(spec->scan, "handler", name);
+    g_string_append_printf(out, "  char none;\n} @S@_ctx_%s;\n#define SP_handler_%s(%s) static inline void @S@_%s(const @S@_state *restrict self, @S@_ctx_%s *restrict ctx%s)\n",
+                           full, name, hook && hook->indexed ? "i" : "", full, full, hook && hook->indexed ? ", const int i" : "");
+  }
+  if (scan_hook(spec->scan, "skip", "n") || spec->scan->hooks->len) {
+    for (guint i = 0; i < spec->scan->hooks->len; i++) {
+      const Hook *hook = spec->scan->hooks->pdata[i];
+      if (strcmp(hook->word, "skip") != 0) continue;
+      g_string_append_printf(out, "#define SP_skip static void @S@_skip(@S@_state *restrict self, uint64_t %s)\n", hook->argument);
+      break;
+    }
+  }
+}
+
+static void emit_init(GString *out, const Spec *spec) {
+  const Instance *instance = spec->example;
+  g_string_append(out, "#line 1 \"generated\"\nstatic void @S@_start(@S@_state *self) {\n");
+  for (guint i = 0; i < instance->state->len; i++) emit_initial(out, instance->state->pdata[i]);
+  g_string_append(out, "}\n");
+}
+
+static void emit_collector_code(GString *out, const Spec *spec) {
+  for (guint i = 0; i < spec->collectors->len; i++) {
+    const Collector *collector = spec->collectors->pdata[i];
+    if (collector->shared) continue;
+    const Value *codes[] = {collector->init, collector->report};
+    const char *words[] = {"init", "report"};
+    for (int k = 0; k < 2; k++) {
+      g_string_append_printf(out, "static void @S@_collector_%s_%u(@S@_collector_%u *self, uint32_t spinach_id, const char *path) {", words[k], i, i);
+      if (codes[k]) {
+        emit_line(out, codes[k]->location);
+        g_string_append(out, codes[k]->string);
+      }
+      g_string_append(out, "\n}\n#line 1 \"generated\"\n");
+    }
+  }
+}
+
+Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
+  Spec *spec = g_new0(Spec, 1);
+  spec->example = instance;
+  spec->scan = g_hash_table_lookup(emitter->scans, instance->leaf->c_file);
+  spec->collectors = g_ptr_array_new();
+  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
+    Collector *collector = emitter->netlist->collectors->pdata[i];
+    if (!collector->on_connections && g_ptr_array_find(collector->instances, instance, NULL)) g_ptr_array_add(spec->collectors, collector);
+  }
+  bool flagged = emit_flagged(emitter, instance), debug = emitter->debug;
+  GString *structs = g_string_new(NULL), *out = g_string_new(NULL);
+  emit_state(structs, spec);
+  g_string_append_printf(out, "\n// ---- %s ----\n", instance->module_name);
+  for (guint i = 0; i < instance->ports->len; i++) emit_port_structs(out, instance->ports->pdata[i], flagged);
+  for (guint i = 0; i < instance->locals->len; i++) emit_local_struct(out, instance->locals->pdata[i], flagged);
+  for (guint i = 0; i < instance->parameters->len; i++) emit_parameter(out, instance->parameters->pdata[i]);
+  for (guint i = 0; i < instance->type_variables->len; i++) {
+    const Field *variable = instance->type_variables->pdata[i];
+    g_string_append_printf(out, "#define SP_typevar_%s %s\n", variable->name, emit_c_type(variable->type));
+  }
+  for (guint i = 0; i < instance->ports->len; i++) emit_port(out, instance->ports->pdata[i], flagged, debug);
+  for (guint i = 0; i < instance->locals->len; i++) emit_local(out, instance->locals->pdata[i], flagged, debug);
+  for (guint i = 0; i < instance->userpoints->len; i++) emit_userpoint(out, instance->userpoints->pdata[i]);
+  for (guint i = 0; i < instance->events->len; i++) emit_event(out, spec, instance->events->pdata[i]);
+  g_string_append(out, "#define self_t @S@_state\n#define SP_call(u) @S@_userpoint_##u\n");
+  emit_functions(emitter, out, spec);
+  for (guint i = 0; i < spec->scan->helpers->len; i++) {
+    const char *helper = spec->scan->helpers->pdata[i];
+    g_string_append_printf(out, "#define %s(...) @S@_helper_%s(__VA_ARGS__)\n", helper, helper);
+  }
+  g_string_append(out, "#include ");
+  emit_c_string(out, instance->leaf->c_file);
+  g_string_append(out, "\n");
+  for (guint i = 0; i < spec->scan->helpers->len; i++) g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->helpers->pdata[i]);
+  for (guint i = 0; i < spec->scan->defines->len; i++) g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->defines->pdata[i]);
+  emit_init(out, spec);
+  emit_collector_code(out, spec);
+  // Every macro of this specialisation ends with it.
+  g_auto(GStrv) lines = g_strsplit(out->str, "\n", -1);
+  g_string_append(out, "#undef self_t\n");
+  for (char **line = lines; *line; line++) {
+    if (!g_str_has_prefix(*line, "#define SP_")) continue;
+    const char *name = *line + strlen("#define ");
+    g_string_append_printf(out, "#undef %.*s\n", (int)strcspn(name, "( "), name);
+  }
+  spec->structs = g_string_free(structs, FALSE);
+  spec->code = g_string_free(out, FALSE);
+  return spec;
+}

@@ -1,0 +1,148 @@
+// Types of LSS as C: which definitions a unit needs, in order, and how large they are.
+#include "lss/emit.h"
+
+#include <string.h>
+
+const char *emit_c_type(const Type *type) {
+  switch (type->kind) {
+  case TYPE_STRING: return "const char *";
+  case TYPE_STREAM: return "spinach_stream";
+  default: return type->c_name;
+  }
+}
+
+// Several types share a C type, so descriptors are called after what the user calls the type.
+char *emit_type_symbol(const Type *type) {
+  const char *name = type->kind == TYPE_STRUCT || type->kind == TYPE_ENUM ? type->c_name : type->name;
+  GString *symbol = g_string_new("spinach_type_");
+  for (const char *c = name; *c; c++) g_string_append_c(symbol, g_ascii_isalnum(*c) ? *c : '_');
+  return g_string_free(symbol, FALSE);
+}
+
+void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *types) {
+  for (guint i = 0; i < netlist->types->len; i++) {
+    Type *type = netlist->types->pdata[i];
+    if (!g_hash_table_contains(types, type)) continue;
+    g_autofree char *symbol = emit_type_symbol(type);
+    g_string_append_printf(out, "extern const struct spinach_type %s;\n", symbol);
+  }
+}
+
+// Values larger than a register travel between functions by address, the others by value.
+bool emit_by_pointer(const Type *type) {
+  return type->kind == TYPE_STRUCT || type->kind == TYPE_ARRAY || (type->kind == TYPE_BITS && type->bits > 64);
+}
+
+void emit_collect_type(GHashTable *types, Type *type) {
+  if (!type || !g_hash_table_add(types, type)) return;
+  for (guint i = 0; type->fields && i < type->fields->len; i++) emit_collect_type(types, ((Field *)type->fields->pdata[i])->type);
+  emit_collect_type(types, type->element);
+}
+
+static void collect_value_types(GHashTable *types, const Value *value) {
+  if (!value) return;
+  if (value->kind == VALUE_ENUM || value->kind == VALUE_RECORD) emit_collect_type(types, value->type);
+  for (guint i = 0; value->items && i < value->items->len; i++) collect_value_types(types, value->items->pdata[i]);
+}
+
+void emit_collect_instance_types(GHashTable *types, Instance *instance) {
+  for (guint i = 0; i < instance->ports->len; i++) emit_collect_type(types, ((Port *)instance->ports->pdata[i])->type);
+  for (guint i = 0; i < instance->state->len; i++) {
+    StateField *field = instance->state->pdata[i];
+    emit_collect_type(types, field->type);
+    collect_value_types(types, field->initial);
+  }
+  for (guint i = 0; i < instance->locals->len; i++) emit_collect_type(types, ((Local *)instance->locals->pdata[i])->type);
+  for (guint i = 0; i < instance->parameters->len; i++) {
+    Parameter *parameter = instance->parameters->pdata[i];
+    emit_collect_type(types, parameter->record_type);
+    collect_value_types(types, parameter->value);
+  }
+  for (guint i = 0; i < instance->userpoints->len; i++) {
+    Userpoint *userpoint = instance->userpoints->pdata[i];
+    emit_collect_type(types, userpoint->result);
+    for (guint j = 0; j < userpoint->arguments->len; j++)
+      emit_collect_type(types, ((Field *)userpoint->arguments->pdata[j])->type);
+  }
+  for (guint i = 0; i < instance->events->len; i++) {
+    Event *event = instance->events->pdata[i];
+    for (guint j = 0; j < event->arguments->len; j++) emit_collect_type(types, ((Field *)event->arguments->pdata[j])->type);
+  }
+  for (guint i = 0; i < instance->type_variables->len; i++)
+    emit_collect_type(types, ((Field *)instance->type_variables->pdata[i])->type);
+}
+
+// Inside structs an array is a C array; elsewhere it is a struct that holds one.
+void emit_field(GString *out, const char *name, const Type *type, const GArray *dimensions) {
+  GString *suffix = g_string_new(NULL);
+  for (guint i = 0; dimensions && i < dimensions->len; i++)
+    g_string_append_printf(suffix, "[%d]", MAX(g_array_index(dimensions, int, i), 1));
+  if (!dimensions)
+    for (; type->kind == TYPE_ARRAY; type = type->element) g_string_append_printf(suffix, "[%d]", type->length);
+  g_string_append_printf(out, "  %s %s%s;\n", emit_c_type(type), name, suffix->str);
+  g_string_free(suffix, TRUE);
+}
+
+static void emit_type(GString *out, const Type *type) {
+  switch (type->kind) {
+  case TYPE_BITS:
+    if (type->bits > 64) g_string_append_printf(out, "typedef struct { uint64_t w[%d]; } %s;\n", (type->bits + 63) / 64, type->c_name);
+    break;
+  case TYPE_ENUM:
+    g_string_append(out, "typedef enum {");
+    for (guint i = 0; i < type->enumerators->len; i++) {
+      Enumerator *e = type->enumerators->pdata[i];
+      g_string_append_printf(out, " %s_%s = %" G_GINT64_FORMAT ",", type->c_name, e->name, e->value);
+    }
+    g_string_append_printf(out, " } %s;\n", type->c_name);
+    break;
+  case TYPE_STRUCT:
+    g_string_append(out, "typedef struct {\n");
+    for (guint i = 0; i < type->fields->len; i++) {
+      Field *field = type->fields->pdata[i];
+      emit_field(out, field->name, field->type, NULL);
+    }
+    g_string_append_printf(out, "} %s;\n", type->c_name);
+    break;
+  case TYPE_ARRAY:
+    g_string_append_printf(out, "typedef struct { %s v[%d]; } %s;\n", emit_c_type(type->element), type->length, type->c_name);
+    break;
+  default: break;
+  }
+}
+
+void emit_types(GString *out, const Netlist *netlist, GHashTable *types, GHashTable *already) {
+  for (guint i = 0; i < netlist->types->len; i++) {
+    Type *type = netlist->types->pdata[i];
+    if (!g_hash_table_contains(types, type) || (already && !g_hash_table_add(already, type))) continue;
+    emit_type(out, type);
+  }
+}
+
+gsize emit_sizeof(const Type *type, gsize *alignment) {
+  gsize size = 0, a = 1;
+  switch (type->kind) {
+  case TYPE_BOOL: size = a = 1; break;
+  case TYPE_INT:
+  case TYPE_UINT:
+  case TYPE_FLOAT: size = a = (gsize)type->bits / 8; break;
+  case TYPE_BITS:
+    if (type->bits > 64) size = (gsize)(type->bits + 63) / 64 * 8, a = 8;
+    else size = a = type->bits <= 8 ? 1 : type->bits <= 16 ? 2 : type->bits <= 32 ? 4 : 8;
+    break;
+  case TYPE_ENUM: size = a = 4; break;
+  case TYPE_STRING: size = a = 8; break;
+  case TYPE_STREAM: size = 32, a = 8; break;
+  case TYPE_ARRAY: size = emit_sizeof(type->element, &a) * (gsize)type->length; break;
+  case TYPE_STRUCT:
+    for (guint i = 0; i < type->fields->len; i++) {
+      gsize field_alignment, n = emit_sizeof(((Field *)type->fields->pdata[i])->type, &field_alignment);
+      size = (size + field_alignment - 1) / field_alignment * field_alignment + n;
+      a = MAX(a, field_alignment);
+    }
+    size = (size + a - 1) / a * a;
+    break;
+  }
+  if (alignment) *alignment = a;
+  return size;
+}

@@ -1,0 +1,188 @@
+// The tables that describe a compiled machine to the runtime.  They are emitted by the compiler as one C file and are
+// constant; everything that changes lies in the arena.
+#ifndef SPINACH_MACHINE_H
+#define SPINACH_MACHINE_H
+
+#include "lss/runtime/spinach.h"
+
+enum { SPINACH_MAX_DIMENSIONS = 4 };
+
+// A field of an instance's state; statistics are fields with a unit.
+typedef struct {
+  const char *name, *doc, *unit;
+  const struct spinach_type *type;
+  uint64_t offset; // within the instance's state
+  uint32_t dimension_count;
+  uint32_t dimensions[SPINACH_MAX_DIMENSIONS]; // outermost first
+  bool statistic;
+} spinach_field;
+
+// The state of one specialisation of a module.
+typedef struct {
+  const char *module;
+  uint64_t size;
+  uint32_t id_offset; // of spinach_id
+  uint32_t field_count;
+  const spinach_field *fields;
+} spinach_layout;
+
+typedef struct {
+  const char *path;
+  const spinach_layout *layout; // NULL for hierarchical instances
+  uint64_t offset;              // of the state in its cluster
+  int32_t cluster;              // -1 for hierarchical instances
+  int32_t parent;               // index of the instance around it; -1 for the top
+  int32_t clock;
+} spinach_instance;
+
+typedef enum { SPINACH_PARAMETER_INT, SPINACH_PARAMETER_BOOL, SPINACH_PARAMETER_FLOAT, SPINACH_PARAMETER_STRING } spinach_parameter_kind;
+
+// One place in the state that holds a runtime parameter.
+typedef struct {
+  int32_t instance;
+  uint64_t offset; // within the instance's state; int64_t, bool, double or char[SPINACH_STRING_SIZE]
+} spinach_target;
+
+// A runtime parameter.  Quantities are int64_t in the base unit of their type: Hz, bytes, bit/s, femtoseconds.
+typedef struct {
+  const char *name; // "path.name"; those of the top module have no path and are also --name
+  const char *type; // "int bool float string frequency time size rate fraction"
+  const char *doc;
+  spinach_parameter_kind kind;
+  int64_t default_integer; // INT, BOOL
+  double default_real;     // FLOAT
+  const char *default_string;
+  uint32_t target_count;
+  const spinach_target *targets;
+  const char *const *aliases; // inner names of the same parameter, ends with NULL
+} spinach_parameter;
+
+// A compile-time parameter, for the manifest.
+typedef struct {
+  const char *name, *value;
+} spinach_constant;
+
+typedef struct {
+  const char *name;
+  int64_t num, den; // frequency in Hz
+  uint64_t period;  // ticks
+  void (*step)(void);
+  void (*steps)(uint64_t count); // many cycles of this clock alone; stops early when spinach_stopping
+} spinach_clock;
+
+typedef struct {
+  const char *from, *to; // "source.out", "arb.in[1]"
+  int32_t from_instance, to_instance;
+  int32_t clock;
+  const struct spinach_type *type;
+  int32_t cluster;         // of its counts; -1: not counted
+  uint64_t counts_offset;  // in the cluster: uint64_t transferred, stalled, cancelled, idle
+  uint64_t number_offset;  // in the cluster: uint32_t that receives the connection's number
+} spinach_connection;
+
+typedef struct {
+  const char *role;
+  int32_t instance;
+  const spinach_field *field;
+} spinach_debug_role;
+
+typedef struct {
+  const char *name;
+  int32_t instance;
+  uint32_t role_count;
+  const spinach_debug_role *roles;
+} spinach_debug_view;
+
+// A part of the arena with code of its own.
+typedef struct {
+  uint64_t size;
+  void (*start)(void *state);
+  void (*finish)(void *state);
+} spinach_cluster;
+
+// A cluster's say in when something happens next on one clock.
+typedef struct {
+  int32_t cluster, clock;
+  uint64_t (*next_event)(const void *state);
+  void (*skip)(void *state, uint64_t cycles);
+} spinach_skipper;
+
+typedef struct {
+  const char *file;    // the machine's source
+  const char *version; // of the compiler
+  const char *build;   // command line, one word per line, that builds this machine again; --debug and -o may follow
+  bool debug;
+  uint64_t ticks_per_second;
+  uint32_t instance_count, parameter_count, constant_count, clock_count, connection_count, view_count, cluster_count, skipper_count;
+  const spinach_instance *instances;
+  const spinach_parameter *parameters;
+  const spinach_constant *constants;
+  const spinach_clock *clocks;
+  const spinach_connection *connections;
+  const spinach_debug_view *views;
+  const spinach_cluster *clusters;
+  const spinach_skipper *skippers; // empty when time cannot be skipped
+  const char *const *sources;      // files read by the compiler and their SHA-256, alternating, ends with NULL
+  const spinach_observed *observed; // per connection, debug builds only; else NULL
+  void (*join)(void);
+  void (*shared_start)(void);  // collectors shared by all instances
+  void (*shared_report)(void);
+} spinach_machine;
+
+extern const spinach_machine spinach_machine_table;
+extern void *spinach_cluster_state[]; // per cluster, in the arena
+
+// ---- engine.c: the arena and the passing of time ------------------------------------------------------------------
+// All state, page-aligned and contiguous; valid after spinach_arena_map().
+extern uint8_t *spinach_arena;
+extern uint64_t spinach_arena_size;
+extern const char *spinach_program;   // name of the executable, for messages
+extern uint64_t spinach_seed;         // set before spinach_start()
+extern uint64_t spinach_last_progress; // now() at the latest sim_progress()
+extern const char *spinach_stop_reason; // words of sim_stop(), "" otherwise
+
+void spinach_arena_map(void);
+// Maps nothing, sets the default or given runtime parameters and runs all init functions.  Call after spinach_arena_map() and
+// after parameters were stored in their targets.
+void spinach_start(void);
+void *spinach_instance_state(int32_t instance);
+uint64_t spinach_cycles(int32_t clock);  // ticks of a clock so far
+int32_t spinach_fastest_clock(void);
+// Advances until `clock` has done `cycles` cycles in all, or now() reaches `until`, or somebody stops the run.  Returns
+// before, at a boundary between instants, when `slice` cycles of that clock have passed.
+void spinach_advance(int32_t clock, uint64_t cycles, uint64_t until, uint64_t slice);
+void spinach_finish(void); // runs all finish functions and collectors' reports
+uint64_t spinach_now_ns(void);
+uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over
+
+// Stops the run: one line "PROGRAM: error: PATH: text", unfinished outputs removed, status 1.
+_Noreturn void spinach_fail(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
+const char *spinach_current_path(void);
+
+// What report_value() said, in order.
+typedef struct {
+  const char *path, *name, *unit;
+  char *description;
+  bool real;
+  uint64_t integer;
+  double number;
+} spinach_reported;
+const spinach_reported *spinach_reports(uint32_t *count);
+
+// ---- main.c: the command line -----------------------------------------------------------------------------------------
+int spinach_main(int argc, char **argv);
+
+// ---- crash.c, watchdog.c, trace.c ----------------------------------------------------------------------------------------
+// Prints what every debug view around (or, with id < 0, all views of the machine) shows: pc, registers, history.
+void spinach_print_views(FILE *out, int32_t instance);
+// The stuck report: which ports wait on which, and where each core is.
+void spinach_print_waits(FILE *out);
+// Chooses the instances of the line trace ("cpu[0].**,arb"); prints a line after each instant.  Debug builds only.
+void spinach_trace_choose(const char *patterns);
+void spinach_trace_line(void);
+bool spinach_trace_active(void);
+// Runs the debug variant of this machine in place of this process, building it first; returns only after a failure,
+// which it has reported.
+void spinach_become_debug(int argc, char **argv);
+
+#endif

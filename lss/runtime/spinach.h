@@ -1,0 +1,80 @@
+// What the C of modules and the code generated around it know of the runtime.  Modules use it through the words of
+// vocabulary.h.
+#ifndef SPINACH_H
+#define SPINACH_H
+
+#include "lss/runtime/stream.h"
+#include "lss/runtime/type.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  SPINACH_STRING_SIZE = 512,           // bytes of a string parameter in the state, with its final zero
+};
+#define SPINACH_CONNECTION_ID 0x80000000u // marks the number of a connection among those of instances
+
+// The instant at which the machine is: ticks of the time base, and of the clock whose functions run.
+struct spinach_time {
+  uint64_t now, cycle, period;
+};
+extern struct spinach_time spinach_time;
+extern int spinach_stopping; // somebody asked to end the run after this instant
+
+// Where the signals of a connection lie in debug builds.
+typedef struct {
+  const void *data;
+  const bool *some, *enable, *ack;
+} spinach_observed;
+
+const char *spinach_path(uint32_t id);            // of an instance
+const char *spinach_connection_path(uint32_t id); // "arb.in[1]"
+void spinach_enter(uint32_t id);                  // names the instance whose init or finish runs
+uint64_t ticks_per_second(void);
+
+_Noreturn void spinach_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
+void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...) __attribute__((cold, format(printf, 4, 5)));
+void spinach_stop(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
+void spinach_progress(void);
+_Noreturn void spinach_unknown(uint32_t id, const char *signal) __attribute__((cold));
+
+// Checks of debug builds.
+_Noreturn void spinach_bad_lane(int lane, int lanes, uint32_t id, const char *port) __attribute__((cold));
+_Noreturn void spinach_bad_read(uint32_t id, const char *signal, int lane) __attribute__((cold));
+_Noreturn void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) __attribute__((cold));
+_Noreturn void spinach_not_written(uint32_t id, const char *signal, int lane) __attribute__((cold));
+
+static inline int spinach_check_lane(int lane, int lanes, uint32_t id, const char *port) {
+  if (lane < 0 || lane >= lanes) spinach_bad_lane(lane, lanes, id, port);
+  return lane;
+}
+static inline void spinach_check_read(bool known, uint32_t id, const char *signal, int lane) {
+  if (!known) spinach_bad_read(id, signal, lane);
+}
+static inline void spinach_check_write(bool known, bool partial, bool same, uint32_t id, const char *signal, int lane) {
+  if (known && !(partial && same)) spinach_bad_write(partial, id, signal, lane);
+}
+static inline void spinach_check_written(bool known, uint32_t id, const char *signal, int lane) {
+  if (!known) spinach_not_written(id, signal, lane);
+}
+
+// Random bits by splitmix64; the seed comes from the run's seed and the instance's path.
+void spinach_random_seed(uint32_t id, uint64_t *rng);
+static inline uint64_t spinach_random_bits(uint64_t *rng) {
+  uint64_t z = *rng += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+// A value that a collector reports: it joins the statistics of the collector's instance or connection.  `words` ends with
+// NULL and is joined to the description.
+void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, double number, const char *unit, const char *const *words);
+#define report_value(name, value, unit, ...)                                                                           \
+  spinach_report(spinach_id, name, _Generic((value), float: true, double: true, default: false), (uint64_t)(value), (double)(value), unit,             \
+                 (const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+
+#endif

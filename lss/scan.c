@@ -1,0 +1,155 @@
+// A small scanner of C: comments, strings and the contents of braces are skipped, and what remains at file scope tells
+// which functions a module defines.
+#include "lss/scan.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const hook_words[] = {"phase_start", "handler", "phase_end", "init", "finish", "next_event", "skip"};
+
+typedef struct {
+  const char *at, *end;
+  int line;
+} Cursor;
+
+static void hook_free(gpointer data) {
+  Hook *hook = data;
+  g_free(hook->word);
+  g_free(hook->argument);
+  g_free(hook);
+}
+
+// Moves over one comment, literal or character; returns the character, or ' ' for what is skipped.
+static int next_char(Cursor *c) {
+  char ch = *c->at;
+  if (ch == '/' && c->at + 1 < c->end && c->at[1] == '/') {
+    while (c->at < c->end && *c->at != '\n') c->at++;
+    return ' ';
+  }
+  if (ch == '/' && c->at + 1 < c->end && c->at[1] == '*') {
+    c->at += 2;
+    while (c->at < c->end && !(c->at[0] == '*' && c->at + 1 < c->end && c->at[1] == '/')) {
+      c->line += *c->at == '\n';
+      c->at++;
+    }
+    c->at = MIN(c->at + 2, c->end);
+    return ' ';
+  }
+  if (ch == '"' || ch == '\'') {
+    c->at++;
+    while (c->at < c->end && *c->at != ch && *c->at != '\n') c->at += *c->at == '\\' && c->at + 1 < c->end ? 2 : 1;
+    if (c->at < c->end && *c->at == ch) c->at++;
+    return '"';
+  }
+  c->line += ch == '\n';
+  c->at++;
+  return (unsigned char)ch;
+}
+
+static void read_directive(CScan *scan, Cursor *c) {
+  const char *start = c->at;
+  while (c->at < c->end && *c->at != '\n') {
+    if (*c->at == '\\' && c->at + 1 < c->end && c->at[1] == '\n') {
+      c->at++;
+      c->line++;
+    }
+    c->at++;
+  }
+  g_autofree char *text = g_strndup(start, (gsize)(c->at - start));
+  char *word = g_strchug(text);
+  if (g_str_has_prefix(word, "include")) {
+    g_ptr_array_add(scan->includes, g_strdup(g_strstrip(word + strlen("include"))));
+  } else if (g_str_has_prefix(word, "define")) {
+    char *name = g_strchug(word + strlen("define"));
+    gsize n = 0;
+    while (isalnum((unsigned char)name[n]) || name[n] == '_') n++;
+    g_ptr_array_add(scan->defines, g_strndup(name, n));
+  }
+}
+
+static void add_function(CScan *scan, const char *name, const char *arguments, int line) {
+  for (gsize i = 0; i < G_N_ELEMENTS(hook_words); i++) {
+    if (strcmp(name, hook_words[i]) != 0) continue;
+    Hook *hook = g_new0(Hook, 1);
+    g_auto(GStrv) parts = g_strsplit(arguments, ",", 2);
+    hook->word = g_strdup(name);
+    hook->argument = parts[0] ? g_strstrip(g_strdup(parts[0])) : g_strdup("");
+    hook->indexed = parts[0] && parts[1];
+    hook->line = line;
+    g_ptr_array_add(scan->hooks, hook);
+    return;
+  }
+  if (!g_ptr_array_find_with_equal_func(scan->helpers, name, g_str_equal, NULL)) g_ptr_array_add(scan->helpers, g_strdup(name));
+}
+
+CScan *scan_c(const char *file, GError **error) {
+  char *text;
+  gsize size;
+  if (!g_file_get_contents(file, &text, &size, error)) return NULL;
+  CScan *scan = g_new0(CScan, 1);
+  scan->file = g_strdup(file);
+  scan->hooks = g_ptr_array_new_with_free_func(hook_free);
+  scan->helpers = g_ptr_array_new_with_free_func(g_free);
+  scan->includes = g_ptr_array_new_with_free_func(g_free);
+  scan->defines = g_ptr_array_new_with_free_func(g_free);
+  scan->size = size;
+  Cursor c = {text, text + size, 1};
+  g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL);
+  int braces = 0, name_line = 0;
+  bool line_start = true, complete = false; // complete: `name ( … )` was seen and a brace may follow
+  while (c.at < c.end) {
+    if (*c.at == '#' && line_start) {
+      c.at++;
+      read_directive(scan, &c);
+      continue;
+    }
+    if (braces == 0 && (isalpha((unsigned char)*c.at) || *c.at == '_')) {
+      g_string_truncate(name, 0);
+      name_line = c.line;
+      while (c.at < c.end && (isalnum((unsigned char)*c.at) || *c.at == '_')) g_string_append_c(name, *c.at++);
+      complete = line_start = false;
+      continue;
+    }
+    int ch = next_char(&c);
+    if (ch == '\n') line_start = true;
+    else if (!isspace(ch)) line_start = false;
+    if (ch == '{') {
+      if (braces++ == 0 && complete && name->len) add_function(scan, name->str, arguments->str, name_line);
+      complete = false;
+    } else if (ch == '}') {
+      braces = MAX(braces - 1, 0);
+      g_string_truncate(name, 0);
+    } else if (ch == '(' && braces == 0) {
+      g_string_truncate(arguments, 0);
+      for (int depth = 1; c.at < c.end && depth > 0;) {
+        int inner = next_char(&c);
+        depth += inner == '(' ? 1 : inner == ')' ? -1 : 0;
+        if (depth > 0) g_string_append_c(arguments, (char)inner);
+      }
+      complete = name->len > 0;
+    } else if (braces == 0 && !isspace(ch)) {
+      complete = false;
+      g_string_truncate(name, 0);
+    }
+  }
+  g_free(text);
+  return scan;
+}
+
+void scan_free(CScan *scan) {
+  if (!scan) return;
+  g_free(scan->file);
+  g_ptr_array_unref(scan->hooks);
+  g_ptr_array_unref(scan->helpers);
+  g_ptr_array_unref(scan->includes);
+  g_ptr_array_unref(scan->defines);
+  g_free(scan);
+}
+
+const Hook *scan_hook(const CScan *scan, const char *word, const char *argument) {
+  for (guint i = 0; i < scan->hooks->len; i++) {
+    const Hook *hook = scan->hooks->pdata[i];
+    if (!strcmp(hook->word, word) && !strcmp(hook->argument, argument)) return hook;
+  }
+  return NULL;
+}

@@ -1,0 +1,30 @@
+// Looks through the C of a module for what the generated code around it must know.
+#ifndef LSS_SCAN_H
+#define LSS_SCAN_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+// A function that the module contract asks for: "handler" with its name, "phase_end" with an optional port, ….
+typedef struct {
+  char *word;     // phase_start, handler, phase_end, init, finish, next_event, skip
+  char *argument; // first argument, or ""
+  bool indexed;   // has a second argument
+  int line;
+} Hook;
+
+typedef struct {
+  char *file;
+  GPtrArray *hooks;    // Hook*
+  GPtrArray *helpers;  // char*: functions at file scope
+  GPtrArray *includes; // char*: "<string.h>", in order
+  GPtrArray *defines;  // char*: macros
+  gsize size;
+} CScan;
+
+// NULL, with *error set, when the file cannot be read.
+CScan *scan_c(const char *file, GError **error);
+void scan_free(CScan *scan);
+const Hook *scan_hook(const CScan *scan, const char *word, const char *argument);
+
+#endif

@@ -1,0 +1,239 @@
+// Builds the dependency graph of a machine's functions from what they declare to read and write.
+#include "lss/schedule.h"
+
+#include "lss/diagnostics.h"
+
+#include <string.h>
+
+enum { WIRES_PER_CONNECTION = 3 };
+
+static Wire *wire_new(Schedule *schedule) {
+  Wire *wire = g_new0(Wire, 1);
+  wire->id = (int)schedule->wires->len;
+  wire->readers = g_ptr_array_new();
+  g_ptr_array_add(schedule->wires, wire);
+  return wire;
+}
+
+static void make_wires(Schedule *schedule) {
+  Netlist *netlist = schedule->netlist;
+  for (guint i = 0; i < netlist->connections->len; i++) {
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+      Wire *wire = wire_new(schedule);
+      wire->kind = (SignalKind)kind;
+      wire->connection = netlist->connections->pdata[i];
+    }
+  }
+  schedule->local_base = g_new0(int, netlist->instances->len);
+  for (guint i = 0; i < netlist->leaves->len; i++) {
+    Instance *instance = netlist->leaves->pdata[i];
+    schedule->local_base[instance->id] = (int)schedule->wires->len;
+    for (guint j = 0; j < instance->locals->len; j++) {
+      Local *local = instance->locals->pdata[j];
+      for (int lane = 0; lane < MAX(local->lanes, 1); lane++) {
+        Wire *wire = wire_new(schedule);
+        wire->kind = SIGNAL_LOCAL;
+        wire->instance = instance;
+        wire->local = local;
+        wire->lane = lane;
+      }
+    }
+  }
+}
+
+Wire *schedule_port_wire(const Schedule *schedule, const Port *port, SignalKind kind, int lane) {
+  if (lane >= (int)port->lanes->len) return NULL;
+  Connection *connection = port->lanes->pdata[lane];
+  if (!connection) return NULL;
+  if (kind == SIGNAL_ENABLE && !connection->from->drives_enable) kind = SIGNAL_ACK;
+  return schedule->wires->pdata[connection->id * WIRES_PER_CONNECTION + (int)kind];
+}
+
+Wire *schedule_wire(const Schedule *schedule, const Instance *instance, const Signal *signal) {
+  if (signal->kind != SIGNAL_LOCAL) return schedule_port_wire(schedule, signal->port, signal->kind, signal->lane);
+  int base = schedule->local_base[instance->id];
+  for (guint j = 0; j < instance->locals->len; j++) {
+    Local *local = instance->locals->pdata[j];
+    if (local == signal->local) return schedule->wires->pdata[base + signal->lane];
+    base += MAX(local->lanes, 1);
+  }
+  return NULL;
+}
+
+static Node *node_new(Schedule *schedule, NodeKind kind, Instance *instance, Clock *clock) {
+  Node *node = g_new0(Node, 1);
+  node->kind = kind;
+  node->instance = instance;
+  node->clock = clock;
+  node->reads = g_ptr_array_new();
+  node->writes = g_ptr_array_new();
+  node->before = g_ptr_array_new();
+  node->id = (int)schedule->nodes->len;
+  g_ptr_array_add(schedule->nodes, node);
+  return node;
+}
+
+static void add_read(Node *node, Wire *wire) {
+  if (!wire || g_ptr_array_find(node->reads, wire, NULL)) return;
+  g_ptr_array_add(node->reads, wire);
+  g_ptr_array_add(wire->readers, node);
+}
+
+static void add_before(Node *node, Node *earlier) {
+  if (earlier && earlier != node && !g_ptr_array_find(node->before, earlier, NULL)) g_ptr_array_add(node->before, earlier);
+}
+
+// phase_end sees every signal of its instance that belongs to its domain.
+static void add_all_signals(Schedule *schedule, Node *node) {
+  Instance *instance = node->instance;
+  for (guint i = 0; i < instance->ports->len; i++) {
+    Port *port = instance->ports->pdata[i];
+    if (port->clock != node->clock) continue;
+    for (guint lane = 0; lane < port->lanes->len; lane++)
+      for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++)
+        add_read(node, schedule_port_wire(schedule, port, (SignalKind)kind, (int)lane));
+  }
+}
+
+static void add_locals(Schedule *schedule, Node *node) {
+  Instance *instance = node->instance;
+  int count = 0;
+  for (guint j = 0; j < instance->locals->len; j++)
+    count += MAX(((Local *)instance->locals->pdata[j])->lanes, 1);
+  for (int i = 0; i < count; i++) {
+    Wire *wire = schedule->wires->pdata[schedule->local_base[instance->id] + i];
+    if (!wire->writer || wire->writer->clock == node->clock) add_read(node, wire);
+  }
+}
+
+static void make_nodes(Schedule *schedule) {
+  Netlist *netlist = schedule->netlist;
+  for (guint i = 0; i < netlist->leaves->len; i++) {
+    Instance *instance = netlist->leaves->pdata[i];
+    for (guint j = 0; j < instance->functions->len; j++) {
+      Function *function = instance->functions->pdata[j];
+      if (function->kind != FUNCTION_PHASE_START && function->kind != FUNCTION_HANDLER && function->kind != FUNCTION_PHASE_END)
+        continue;
+      Node *node = node_new(schedule, NODE_FUNCTION, instance, function->clock ? function->clock : instance->clock);
+      node->function = function;
+      for (guint k = 0; k < function->reads->len; k++)
+        add_read(node, schedule_wire(schedule, instance, &g_array_index(function->reads, Signal, k)));
+      for (guint k = 0; k < function->writes->len; k++) {
+        Wire *wire = schedule_wire(schedule, instance, &g_array_index(function->writes, Signal, k));
+        if (!wire || g_ptr_array_find(node->writes, wire, NULL)) continue;
+        g_ptr_array_add(node->writes, wire);
+        wire->writer = node;
+      }
+    }
+  }
+  for (guint i = 0; i < schedule->nodes->len; i++) {
+    Node *node = schedule->nodes->pdata[i];
+    if (node->function->kind != FUNCTION_PHASE_END) continue;
+    add_all_signals(schedule, node);
+    add_locals(schedule, node);
+    for (guint j = 0; j < schedule->nodes->len; j++) {
+      Node *other = schedule->nodes->pdata[j];
+      if (other->instance == node->instance && other->clock == node->clock && other->function->kind != FUNCTION_PHASE_END)
+        add_before(node, other);
+    }
+  }
+}
+
+// Observers of connections: they see the three signals once all are known.
+static void make_probes(Schedule *schedule, const ScheduleOptions *options) {
+  Netlist *netlist = schedule->netlist;
+  schedule->probed = g_new0(bool, netlist->connections->len + 1);
+  for (guint i = 0; i < netlist->connections->len; i++) schedule->probed[i] = options->collect_connections;
+  for (guint i = 0; i < netlist->collectors->len; i++) {
+    Collector *collector = netlist->collectors->pdata[i];
+    if (!collector->on_connections) continue;
+    for (guint j = 0; j < collector->connections->len; j++)
+      schedule->probed[((Connection *)collector->connections->pdata[j])->id] = true;
+  }
+  for (guint i = 0; i < netlist->connections->len; i++) {
+    if (!schedule->probed[i]) continue;
+    Connection *connection = netlist->connections->pdata[i];
+    Node *node = node_new(schedule, NODE_PROBE, connection->to->instance, connection->to->clock);
+    node->connection = connection;
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++)
+      add_read(node, schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane));
+  }
+}
+
+char *wire_name(const Wire *wire) {
+  static const char *const kinds[] = {"data", "enable", "ack"};
+  if (wire->kind == SIGNAL_LOCAL)
+    return wire->local->lanes ? g_strdup_printf("%s.%s[%d]", wire->instance->path, wire->local->name, wire->lane)
+                              : g_strdup_printf("%s.%s", wire->instance->path, wire->local->name);
+  bool backward = wire->kind == SIGNAL_ACK;
+  Port *port = backward ? wire->connection->to : wire->connection->from;
+  int lane = backward ? wire->connection->to_lane : wire->connection->from_lane;
+  if (port->lanes->len > 1) return g_strdup_printf("%s.%s[%d].%s", port->instance->path, port->name, lane, kinds[wire->kind]);
+  return g_strdup_printf("%s.%s.%s", port->instance->path, port->name, kinds[wire->kind]);
+}
+
+char *node_name(const Node *node) {
+  if (node->kind == NODE_PROBE) return g_strdup_printf("%s observation of %s", node->instance->path, node->connection->to->name);
+  const Function *f = node->function;
+  const char *handler = f->kind == FUNCTION_HANDLER ? "handler " : "";
+  if (f->lane >= 0) return g_strdup_printf("%s %s%s[%d]", node->instance->path, handler, f->name, f->lane);
+  return g_strdup_printf("%s %s%s", node->instance->path, handler, f->name);
+}
+
+Schedule *schedule_build(Netlist *netlist, const ScheduleOptions *options) {
+  g_autoptr(Schedule) schedule = g_new0(Schedule, 1);
+  schedule->netlist = netlist;
+  schedule->wires = g_ptr_array_new();
+  schedule->nodes = g_ptr_array_new();
+  schedule->clusters = g_ptr_array_new();
+  schedule->steps = g_new0(GPtrArray *, netlist->clocks->len);
+  for (guint i = 0; i < netlist->clocks->len; i++) schedule->steps[i] = g_ptr_array_new();
+  make_wires(schedule);
+  make_nodes(schedule);
+  make_probes(schedule, options);
+  for (guint i = 0; i < schedule->nodes->len; i++) {
+    Node *node = schedule->nodes->pdata[i];
+    for (guint j = 0; j < node->reads->len; j++) add_before(node, ((Wire *)node->reads->pdata[j])->writer);
+  }
+  GPtrArray *components = NULL;
+  if (!schedule_components(schedule, &components)) return NULL;
+  clusters_choose(schedule, options);
+  // A loop must be iterated in one C function, so its instances share a cluster.
+  schedule_order(schedule, components);
+  return g_steal_pointer(&schedule);
+}
+
+static void free_all(GPtrArray *array) {
+  for (guint i = 0; array && i < array->len; i++) g_free(array->pdata[i]);
+  if (array) g_ptr_array_free(array, TRUE);
+}
+
+void schedule_free(Schedule *schedule) {
+  if (!schedule) return;
+  for (guint i = 0; i < schedule->wires->len; i++) g_ptr_array_free(((Wire *)schedule->wires->pdata[i])->readers, TRUE);
+  for (guint i = 0; i < schedule->nodes->len; i++) {
+    Node *node = schedule->nodes->pdata[i];
+    g_ptr_array_free(node->reads, TRUE);
+    g_ptr_array_free(node->writes, TRUE);
+    g_ptr_array_free(node->before, TRUE);
+  }
+  for (guint i = 0; i < schedule->clusters->len; i++) {
+    Cluster *cluster = schedule->clusters->pdata[i];
+    for (guint j = 0; j < cluster->segments->len; j++) {
+      Segment *segment = cluster->segments->pdata[j];
+      for (guint k = 0; k < segment->items->len; k++) g_ptr_array_free(((Item *)segment->items->pdata[k])->nodes, TRUE);
+      free_all(segment->items);
+    }
+    free_all(cluster->segments);
+    g_ptr_array_free(cluster->leaves, TRUE);
+    g_ptr_array_free(cluster->probes, TRUE);
+  }
+  for (guint i = 0; i < schedule->netlist->clocks->len; i++) g_ptr_array_free(schedule->steps[i], TRUE);
+  g_free(schedule->steps);
+  free_all(schedule->wires);
+  free_all(schedule->nodes);
+  free_all(schedule->clusters);
+  g_free(schedule->local_base);
+  g_free(schedule->probed);
+  g_free(schedule);
+}
