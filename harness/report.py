@@ -102,8 +102,11 @@ def _latency(outcome: Outcome) -> str:
     if not rows:
         return ""
     head = ["Machine, traffic", "Payload, B"]
-    head += [f"{way}, {what}" for way in ("host to wire", "wire to host") for what in ("min.", "median", "99 %")]
-    caption = "Microseconds of simulated time that a frame spends in the NIC while it is offered all it can take."
+    head += [f"{way}, {what}" for way in ("sent", "received") for what in ("min.", "median", "99 %")]
+    caption = (
+        "Microseconds of simulated time from host to wire (sent) and from wire to host (received), while the machine "
+        "is offered all it can take."
+    )
     return f'<h2 id="latency">Latency</h2>\n<div class="wide">{table(head, rows, caption)}</div>'
 
 
