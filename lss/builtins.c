@@ -1,0 +1,207 @@
+// The built-in functions of LSS.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/units.h"
+#include "lss/value.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ARGUMENT(n) ((Value *)arguments->pdata[n])
+
+static Value *wrong(const char *function, const char *wanted, const Value *got, Location where) {
+  problem(where, "value-type", "%s() takes %s, not %s", function, wanted, value_kind_text(got));
+  return NULL;
+}
+
+static Value *length(GPtrArray *arguments, Location where) {
+  Value *v = ARGUMENT(0);
+  if (v->kind == VALUE_LIST) return value_int(v->items->len, where);
+  if (v->kind == VALUE_STRING) return value_int((int64_t)strlen(v->string), where);
+  return wrong("length", "a list or a string", v, where);
+}
+
+static Value *append(GPtrArray *arguments, Location where) {
+  Value *v = ARGUMENT(0);
+  if (v->kind != VALUE_LIST) return wrong("append", "a list first", v, where);
+  if (!charge((int)v->items->len, where)) return NULL;
+  Value *list = value_list(where);
+  for (guint i = 0; i < v->items->len; i++) g_ptr_array_add(list->items, v->items->pdata[i]);
+  g_ptr_array_add(list->items, ARGUMENT(1));
+  return list;
+}
+
+static Value *extreme(GPtrArray *arguments, Location where, int op) {
+  Value *less = operator_binary(op, ARGUMENT(0), ARGUMENT(1), where);
+  return !less ? NULL : less->integer ? ARGUMENT(0) : ARGUMENT(1);
+}
+static Value *minimum(GPtrArray *arguments, Location where) { return extreme(arguments, where, '<'); }
+static Value *maximum(GPtrArray *arguments, Location where) { return extreme(arguments, where, '>'); }
+
+static Value *absolute(GPtrArray *arguments, Location where) {
+  Value *v = ARGUMENT(0);
+  bool negative = v->kind == VALUE_INT ? v->integer < 0 : v->kind == VALUE_FLOAT ? v->real < 0 : v->kind == VALUE_QUANTITY && v->num < 0;
+  if (v->kind != VALUE_INT && v->kind != VALUE_FLOAT && v->kind != VALUE_QUANTITY) return wrong("abs", "a number", v, where);
+  return negative ? operator_unary('-', v, where) : v;
+}
+
+// Integers, and sizes in bytes: both are asked for powers of two.
+static bool whole(const Value *v, int64_t *n) {
+  if (v->kind == VALUE_INT) {
+    *n = v->integer;
+    return true;
+  }
+  return v->kind == VALUE_QUANTITY && v->dimension == DIM_SIZE && value_base_count(v, true, n);
+}
+
+static Value *logarithm(GPtrArray *arguments, Location where) {
+  int64_t n;
+  if (!whole(ARGUMENT(0), &n)) return wrong("log2", "an integer or a size", ARGUMENT(0), where);
+  if (n < 1) {
+    problem(where, "value-type", "log2() of %" G_GINT64_FORMAT " does not exist; it takes 1 or more", n);
+    return NULL;
+  }
+  return value_int(n == 1 ? 0 : 64 - __builtin_clzll((unsigned long long)(n - 1)), where);
+}
+
+static Value *power_of_two(GPtrArray *arguments, Location where) {
+  int64_t n;
+  if (!whole(ARGUMENT(0), &n)) return wrong("is_power_of_two", "an integer or a size", ARGUMENT(0), where);
+  return value_bool(n > 0 && (n & (n - 1)) == 0, where);
+}
+
+static Value *to_int(GPtrArray *arguments, Location where) {
+  Value *v = ARGUMENT(0);
+  int64_t n;
+  switch (v->kind) {
+  case VALUE_INT: return v;
+  case VALUE_BOOL:
+  case VALUE_ENUM: return value_int(v->integer, where);
+  case VALUE_FLOAT:
+    if (!(fabs(v->real) < 9.2e18)) break;
+    return value_int((int64_t)v->real, where);
+  case VALUE_QUANTITY:
+    if (!value_base_count(v, false, &n)) break;
+    return value_int(n, where);
+  default: return wrong("int", "a number, a bool, an enum value or a quantity", v, where);
+  }
+  problem(where, "overflow", "the result does not fit into 64 bits");
+  return NULL;
+}
+
+static Value *to_float(GPtrArray *arguments, Location where) {
+  Value *v = ARGUMENT(0);
+  if (v->kind == VALUE_FLOAT) return v;
+  if (v->kind == VALUE_INT) return value_float((double)v->integer, where);
+  if (v->kind == VALUE_QUANTITY)
+    return value_float((double)v->num / (double)v->den * (v->dimension == DIM_TIME ? 1e15 : 1), where);
+  return wrong("float", "a number or a quantity", v, where);
+}
+
+static Value *to_string(GPtrArray *arguments, Location where) {
+  Value *v = ARGUMENT(0);
+  return v->kind == VALUE_STRING ? v : value_string(value_text(v), where);
+}
+
+static Value *range(GPtrArray *arguments, Location where) {
+  Value *v = ARGUMENT(0);
+  if (v->kind != VALUE_INT) return wrong("range", "an integer", v, where);
+  if (!charge((int)CLAMP(v->integer, 0, G_MAXINT), where)) return NULL;
+  Value *list = value_list(where);
+  for (int64_t i = 0; i < v->integer; i++) g_ptr_array_add(list->items, value_int(i, where));
+  return list;
+}
+
+// Bytes of the C type: the layout rules of the System V ABI, as clang applies them to what lss emits.
+static int64_t type_size(const Type *type, int64_t *alignment) {
+  int64_t size = 0, align = 1;
+  switch (type->kind) {
+  case TYPE_BOOL: size = align = 1; break;
+  case TYPE_INT:
+  case TYPE_UINT:
+  case TYPE_FLOAT: size = align = type->bits / 8; break;
+  case TYPE_BITS:
+    for (align = 1; align * 8 < MIN(type->bits, 64);) align *= 2;
+    size = type->bits <= 64 ? align : (type->bits + 63) / 64 * 8;
+    break;
+  case TYPE_ENUM: size = align = 4; break;
+  case TYPE_ARRAY: size = type_size(type->element, &align) * type->length; break;
+  case TYPE_STRUCT:
+    for (guint i = 0; i < type->fields->len; i++) {
+      int64_t inner = 1, bytes = type_size(((Field *)type->fields->pdata[i])->type, &inner);
+      size = (size + inner - 1) / inner * inner + bytes;
+      align = MAX(align, inner);
+    }
+    size = (size + align - 1) / align * align;
+    break;
+  case TYPE_STRING:
+  case TYPE_STREAM: size = align = 8; break;
+  }
+  *alignment = align;
+  return size;
+}
+
+static int64_t type_bits(const Type *type) {
+  int64_t bits = 0;
+  switch (type->kind) {
+  case TYPE_BOOL: return 1;
+  case TYPE_INT:
+  case TYPE_UINT:
+  case TYPE_BITS:
+  case TYPE_FLOAT: return type->bits;
+  case TYPE_ENUM: return 32;
+  case TYPE_ARRAY: return type_bits(type->element) * type->length;
+  case TYPE_STRUCT:
+    for (guint i = 0; i < type->fields->len; i++) bits += type_bits(((Field *)type->fields->pdata[i])->type);
+    return bits;
+  default: return 0;
+  }
+}
+
+static bool holds_text(const Type *type) {
+  if (type->kind == TYPE_STRING || type->kind == TYPE_STREAM) return true;
+  if (type->kind == TYPE_ARRAY) return holds_text(type->element);
+  for (guint i = 0; type->kind == TYPE_STRUCT && i < type->fields->len; i++)
+    if (holds_text(((Field *)type->fields->pdata[i])->type)) return true;
+  return false;
+}
+
+static Value *size_of(GPtrArray *arguments, Location where) {
+  Value *v = ARGUMENT(0);
+  int64_t alignment;
+  if (v->kind != VALUE_TYPE || holds_text(v->type)) return wrong("sizeof", "a type that can travel", v, where);
+  return value_int(type_size(v->type, &alignment), where);
+}
+
+static Value *bits_of(GPtrArray *arguments, Location where) {
+  Value *v = ARGUMENT(0);
+  if (v->kind != VALUE_TYPE || holds_text(v->type)) return wrong("bits_of", "a type that can travel", v, where);
+  return value_int(type_bits(v->type), where);
+}
+
+static const struct {
+  const char *name;
+  Builtin function;
+  int least, most;
+} table[] = {
+    {"length", length, 1, 1},   {"append", append, 2, 2},   {"min", minimum, 2, 2},
+    {"max", maximum, 2, 2},     {"abs", absolute, 1, 1},    {"log2", logarithm, 1, 1},
+    {"is_power_of_two", power_of_two, 1, 1},                {"int", to_int, 1, 1},
+    {"float", to_float, 1, 1},  {"string", to_string, 1, 1}, {"range", range, 1, 1},
+    {"sizeof", size_of, 1, 1},  {"bits_of", bits_of, 1, 1},
+};
+
+Builtin builtin_find(const char *name, int *least, int *most) {
+  for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
+    if (strcmp(table[i].name, name) != 0) continue;
+    *least = table[i].least;
+    *most = table[i].most;
+    return table[i].function;
+  }
+  return NULL;
+}
+
+void builtin_names(GPtrArray *names) {
+  for (guint i = 0; i < G_N_ELEMENTS(table); i++) g_ptr_array_add(names, (gpointer)table[i].name);
+}

@@ -1,0 +1,221 @@
+// Named checks of a complete netlist.  Each looks at one thing; those that build on others run after them, and only when
+// these found nothing (compile.c orders them).
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+
+#include <string.h>
+
+// ---- Before connections are made: how ports are connected -----------------------------------------------------------------
+
+static int joined(const GPtrArray *lanes) {
+  int count = 0;
+  for (guint i = 0; i < lanes->len; i++) count += lanes->pdata[i] != NULL;
+  return count;
+}
+
+static Location first_connection(const PortMember *member) {
+  const GPtrArray *sides[] = {member->outer, member->inner};
+  for (int s = 0; s < 2; s++)
+    for (guint i = 0; i < sides[s]->len; i++)
+      if (sides[s]->pdata[i]) return ((Joint *)sides[s]->pdata[i])->link->location;
+  return member->port->location;
+}
+
+static bool check_sparse(const PortMember *member, const GPtrArray *lanes, bool inside) {
+  for (guint i = 0; i < lanes->len; i++) {
+    if (lanes->pdata[i]) continue;
+    problem(first_connection(member), "sparse-lanes", "`%s` has lanes up to %u%s, but lane %u is not connected", member->port->name, lanes->len - 1,
+            inside ? " inside" : "", i);
+    diag_note(member->port->location, "declared here");
+    return false;
+  }
+  return true;
+}
+
+static void check_member(Inst *inst, const PortMember *member) {
+  const char *name = member->port->name;
+  if (!check_sparse(member, member->outer, false) || !check_sparse(member, member->inner, true)) return;
+  int outside = (int)member->outer->len, inside = (int)member->inner->len;
+  if (outside == 0 && !member->decl->optional) {
+    problem(inst->instance->location, "unconnected-port", "port `%s` of %s is not connected", name, inst_title(inst));
+    diag_note(member->port->location, "declared here; `optional` would allow it");
+    return;
+  }
+  if (inst->instance->leaf || inside == outside || inst->punted) return;
+  if (inside == 0) {
+    problem(member->port->location, "unconnected-port", "port `%s` leads nowhere inside module `%s`", name, inst->module->name);
+    diag_note(inst->instance->location, "instantiated here");
+    return;
+  }
+  problem(first_connection(member), "lane-count", "port `%s` of %s has %d connection%s outside and %d inside", name, inst_title(inst), outside,
+          outside == 1 ? "" : "s", inside);
+  diag_note(member->port->location, "declared here; `%s[*]` connects as many lanes as there are", member->decl->name);
+}
+
+static void check_bundle(Inst *inst, const PortDecl *decl) {
+  const PortMember *first = decl->members->pdata[0];
+  for (guint i = 1; i < decl->members->len; i++) {
+    const PortMember *other = decl->members->pdata[i];
+    if (other->outer->len == first->outer->len) continue;
+    problem(inst->instance->location, "lane-count", "the members of the bundle `%s` of %s have different widths: `%s` has %u, `%s` has %u", decl->name,
+            inst_title(inst), first->port->name, first->outer->len, other->port->name, other->outer->len);
+    diag_note(decl->node->location, "declared here");
+    return;
+  }
+}
+
+void check_elaborated(void) {
+  for (guint i = 0; i < compile->insts->len; i++) {
+    Inst *inst = compile->insts->pdata[i];
+    compile->running = inst;
+    for (guint p = 0; p < inst->port_list->len; p++) {
+      PortDecl *decl = inst->port_list->pdata[p];
+      bool any = false, unconnected = false;
+      for (guint m = 0; m < decl->members->len; m++) {
+        PortMember *member = decl->members->pdata[m];
+        any |= joined(member->outer) > 0;
+        unconnected |= joined(member->outer) == 0;
+      }
+      // A bundle that nothing is connected to is one defect, not one for each member.
+      if (!any && !decl->optional && decl->members->len > 0) {
+        problem(inst->instance->location, "unconnected-port", "port `%s` of %s is not connected", decl->name, inst_title(inst));
+        diag_note(decl->node->location, "declared here; `optional` would allow it");
+        continue;
+      }
+      int errors = diag_error_count();
+      for (guint m = 0; m < decl->members->len; m++) check_member(inst, decl->members->pdata[m]);
+      if (decl->is_bundle && any && !unconnected && errors == diag_error_count()) check_bundle(inst, decl);
+    }
+  }
+  compile->running = NULL;
+}
+
+// ---- Behaviour --------------------------------------------------------------------------------------------------------------
+
+// Who writes each lane of a signal.
+static void check_writers(Inst *inst, SignalKind kind, Port *port, Local *local, int lanes, const char *text, Location place) {
+  g_autofree Function **writer = g_new0(Function *, (gsize)MAX(lanes, 1));
+  bool twice = false;
+  for (guint f = 0; f < inst->instance->functions->len; f++) {
+    Function *function = inst->instance->functions->pdata[f];
+    for (guint i = 0; i < function->writes->len; i++) {
+      Signal *signal = &g_array_index(function->writes, Signal, i);
+      if (signal->kind != kind || signal->port != port || signal->local != local || signal->lane >= lanes) continue;
+      Function *other = writer[signal->lane];
+      writer[signal->lane] = function;
+      if (!other || twice) continue;
+      twice = true;
+      problem(function->location, "driven-twice", "`%s`%s is written by two functions", text,
+              lanes > 1 ? arena_printf(" of lane %d", signal->lane) : "");
+      diag_note(other->location, "the other one is here");
+    }
+  }
+  for (int lane = 0; lane < lanes; lane++) {
+    if (writer[lane]) continue;
+    problem(place, "undriven", "no function writes `%s`%s", text, lanes > 1 ? arena_printf(" of lane %d", lane) : "");
+    return;
+  }
+}
+
+static void check_driven(Inst *inst) {
+  for (guint p = 0; p < inst->instance->ports->len; p++) {
+    Port *port = inst->instance->ports->pdata[p];
+    int width = (int)port->lanes->len;
+    if (width == 0) continue;
+    SignalKind kind = port->output ? SIGNAL_DATA : SIGNAL_ACK;
+    check_writers(inst, kind, port, NULL, width, arena_printf("%s.%s", port->name, port->output ? "data" : "ack"), port->location);
+    if (port->drives_enable) check_writers(inst, SIGNAL_ENABLE, port, NULL, width, arena_printf("%s.enable", port->name), port->location);
+  }
+  for (guint i = 0; i < inst->instance->locals->len; i++) {
+    Local *local = inst->instance->locals->pdata[i];
+    check_writers(inst, SIGNAL_LOCAL, NULL, local, MAX(local->lanes, 1), local->name, local->location);
+  }
+}
+
+static bool mentions(const GArray *signals, SignalKind kind, const Port *port, const Local *local, int lane) {
+  for (guint i = 0; i < signals->len; i++) {
+    const Signal *signal = &g_array_index(signals, Signal, i);
+    if (signal->kind == kind && signal->port == port && signal->local == local && (lane < 0 || signal->lane == lane)) return true;
+  }
+  return false;
+}
+
+// The inports whose data a function's results may depend on, through locals too.
+static void data_sources(Inst *inst, const Function *function, GHashTable *ports, GHashTable *visited) {
+  if (!g_hash_table_add(visited, (gpointer)function)) return;
+  for (guint i = 0; i < function->reads->len; i++) {
+    const Signal *signal = &g_array_index(function->reads, Signal, i);
+    if (signal->kind == SIGNAL_DATA) g_hash_table_add(ports, signal->port);
+    if (signal->kind != SIGNAL_LOCAL) continue;
+    for (guint f = 0; f < inst->instance->functions->len; f++) {
+      const Function *other = inst->instance->functions->pdata[f];
+      if (mentions(other->writes, SIGNAL_LOCAL, NULL, signal->local, signal->lane)) data_sources(inst, other, ports, visited);
+    }
+  }
+}
+
+static void enable_sources(Inst *inst, const Function *function, GHashTable *ports, GHashTable *visited) {
+  if (!g_hash_table_add(visited, (gpointer)function)) return;
+  for (guint i = 0; i < function->reads->len; i++) {
+    const Signal *signal = &g_array_index(function->reads, Signal, i);
+    if (signal->kind == SIGNAL_ENABLE) g_hash_table_add(ports, signal->port);
+    if (signal->kind != SIGNAL_LOCAL) continue;
+    for (guint f = 0; f < inst->instance->functions->len; f++) {
+      const Function *other = inst->instance->functions->pdata[f];
+      if (mentions(other->writes, SIGNAL_LOCAL, NULL, signal->local, signal->lane)) enable_sources(inst, other, ports, visited);
+    }
+  }
+}
+
+static bool enable_derived(Inst *inst, const Port *output, GHashTable *sources) {
+  g_autoptr(GHashTable) enables = g_hash_table_new(NULL, NULL);
+  g_autoptr(GHashTable) visited = g_hash_table_new(NULL, NULL);
+  for (guint f = 0; f < inst->instance->functions->len; f++) {
+    const Function *function = inst->instance->functions->pdata[f];
+    if (mentions(function->writes, SIGNAL_ENABLE, output, NULL, -1)) enable_sources(inst, function, enables, visited);
+  }
+  GHashTableIter iter;
+  gpointer port;
+  g_hash_table_iter_init(&iter, sources);
+  while (g_hash_table_iter_next(&iter, &port, NULL))
+    if (g_hash_table_contains(enables, port)) return true;
+  return false;
+}
+
+// An item that passes through within the cycle is committed only if whoever sent it commits it.
+static void check_enable(Inst *inst) {
+  for (guint p = 0; p < inst->instance->ports->len; p++) {
+    Port *output = inst->instance->ports->pdata[p];
+    if (!output->output || output->lanes->len == 0) continue;
+    for (guint f = 0; f < inst->instance->functions->len; f++) {
+      const Function *function = inst->instance->functions->pdata[f];
+      if (!mentions(function->writes, SIGNAL_DATA, output, NULL, -1)) continue;
+      g_autoptr(GHashTable) sources = g_hash_table_new(NULL, NULL);
+      g_autoptr(GHashTable) visited = g_hash_table_new(NULL, NULL);
+      data_sources(inst, function, sources, visited);
+      if (g_hash_table_size(sources) == 0 || enable_derived(inst, output, sources)) continue;
+      GHashTableIter iter;
+      gpointer key;
+      const Port *input = NULL;
+      g_hash_table_iter_init(&iter, sources);
+      while (g_hash_table_iter_next(&iter, &key, NULL))
+        if (!input || ((Port *)key)->id < input->id) input = key;
+      problem(function->location, "missing-enable", "`%s` passes data from `%s` to `%s` within the cycle, but no handler derives `%s.enable` from `%s.enable`",
+              function->name, input->name, output->name, output->name, input->name);
+      diag_note(output->location, "`%s` is declared here", output->name);
+      break;
+    }
+  }
+}
+
+void check_netlist(void) {
+  for (guint i = 0; i < compile->insts->len; i++) {
+    Inst *inst = compile->insts->pdata[i];
+    if (!inst->instance->leaf) continue;
+    compile->running = inst;
+    check_driven(inst);
+    check_enable(inst);
+  }
+  compile->running = NULL;
+}

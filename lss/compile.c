@@ -1,0 +1,190 @@
+// The compilation: its stages in their order, and the bounds on its work.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/value.h"
+
+#include <string.h>
+
+Compile *compile;
+
+void problem(Location where, const char *check, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  diag_error(where, check, "%s", text);
+  if (compile->running) diag_instance(compile->running->instance->path);
+}
+
+bool charge(int steps, Location where) {
+  if (compile->halted) return false;
+  if (steps < compile->options->max_steps - compile->steps) {
+    compile->steps += steps;
+    return true;
+  }
+  compile->halted = true;
+  problem(where, "runaway", "building the machine takes more than %d steps; --max-steps raises the bound", compile->options->max_steps);
+  return false;
+}
+
+static Netlist *netlist_new(const char *file) {
+  Netlist *netlist = arena_new(Netlist);
+  netlist->file = g_intern_string(file);
+  netlist->types = arena_array();
+  netlist->clocks = arena_array();
+  netlist->instances = arena_array();
+  netlist->leaves = arena_array();
+  netlist->connections = arena_array();
+  netlist->collectors = arena_array();
+  netlist->debug_views = arena_array();
+  netlist->drawn = arena_array();
+  netlist->sources = arena_array();
+  netlist->strings = g_string_chunk_new(4096);
+  return netlist;
+}
+
+void netlist_free(Netlist *netlist) {
+  if (netlist) g_string_chunk_free(netlist->strings);
+  arena_release();
+  compile = NULL;
+}
+
+static void add_defines(Inst *top, const CompileOptions *options) {
+  for (guint i = 0; options->defines && i < options->defines->len; i++) {
+    const char *text = options->defines->pdata[i];
+    const char *equals = strchr(text, '=');
+    Setting *setting = arena_new(Setting);
+    setting->name = arena_strndup(text, (gsize)(equals - text));
+    setting->define = arena_strdup(equals + 1);
+    const char *file = g_intern_string(arena_printf("-D %s", setting->name));
+    diag_register_text(file, setting->define);
+    setting->place = (Location){file, 1, 1, 1, (int)strlen(setting->define) + 1};
+    if (!g_hash_table_lookup(top->settings, setting->name)) g_ptr_array_add(top->setting_list, setting);
+    g_hash_table_insert(top->settings, (gpointer)setting->name, setting);
+  }
+}
+
+// The behaviour beside the module's file: x.c, and x.h if there is one.
+static LeafModule *leaf_module(Inst *inst) {
+  LeafModule *leaf = g_hash_table_lookup(compile->leaf_modules, inst->module->name);
+  if (leaf) return leaf;
+  Node *node = inst->module->node;
+  g_autofree char *folder = g_path_get_dirname(inst->file->path);
+  g_autofree char *absolute = g_canonicalize_filename(folder, NULL);
+  leaf = arena_new(LeafModule);
+  *leaf = (LeafModule){.name = inst->module->name, .lss_file = inst->file->path, .doc = node->doc, .crossing = node->crossing,
+                       .location = node->location, .handler_names = arena_array()};
+  leaf->c_file = arena_printf("%s/%s.c", absolute, leaf->name);
+  const char *header = arena_printf("%s/%s.h", absolute, leaf->name);
+  if (g_file_test(header, G_FILE_TEST_IS_REGULAR)) leaf->header_file = header;
+  if (!g_file_test(leaf->c_file, G_FILE_TEST_IS_REGULAR)) {
+    diag_error(inst->module->place, "missing-c-file", "module `%s` has behaviour, but there is no %s.c beside its .lss file", leaf->name, leaf->name);
+    diag_note(NOWHERE, "looked for %s", leaf->c_file);
+  }
+  g_hash_table_insert(compile->leaf_modules, (gpointer)leaf->name, leaf);
+  return leaf;
+}
+
+static void number_instances(void) {
+  GPtrArray *instances = compile->netlist->instances;
+  g_ptr_array_set_size(instances, 0);
+  for (guint i = 0; i < compile->insts->len; i++) {
+    Inst *inst = compile->insts->pdata[i];
+    inst->instance->id = (int)instances->len;
+    g_ptr_array_add(instances, inst->instance);
+    if (inst->behaviour && !inst->structure && inst->module) {
+      inst->instance->leaf = leaf_module(inst);
+      g_ptr_array_add(compile->netlist->leaves, inst->instance);
+    }
+  }
+}
+
+// Handlers of every instance of a module: bodies may declare different ones.
+static void collect_handler_names(void) {
+  for (guint i = 0; i < compile->insts->len; i++) {
+    Inst *inst = compile->insts->pdata[i];
+    if (!inst->instance->leaf) continue;
+    GPtrArray *names = inst->instance->leaf->handler_names;
+    for (guint k = 0; k < inst->behaviours->len; k++) {
+      Node *node = inst->behaviours->pdata[k];
+      bool known = node->function != FUNCTION_HANDLER;
+      for (guint n = 0; n < names->len && !known; n++) known = !strcmp(names->pdata[n], node->name);
+      if (!known) g_ptr_array_add(names, (gpointer)node->name);
+    }
+  }
+}
+
+// Declarations without arguments are looked at even when nothing uses them.
+static void check_declarations(SourceFile *file) {
+  for (guint i = 0; i < file->nodes->len; i++) {
+    Node *node = file->nodes->pdata[i];
+    Symbol *symbol = node->name ? g_hash_table_lookup(compile->globals->names, node->name) : NULL;
+    if (!symbol || symbol->node != node) continue;
+    bool plain = node->kind == NODE_ENUM || node->kind == NODE_TYPE || (node->kind == NODE_STRUCT && node->arguments->len == 0);
+    if (plain) declared_type(symbol, NULL, node->place);
+  }
+}
+
+static bool run_stages(const char *machine_file) {
+  int errors = diag_error_count();
+  SourceFile *file = load_file(machine_file, NOWHERE);
+  if (diag_error_count() > errors) return false;
+
+  Inst *top = inst_new(NULL, NULL, "", (Location){file->path, 0, 0, 0, 0});
+  top->file = file;
+  top->body = file->nodes;
+  top->instance->doc = file->doc;
+  add_defines(top, compile->options);
+  check_declarations(file);
+  inst_run(top);
+  number_instances();
+  if (diag_error_count() > errors) return false;
+
+  join_links();
+  if (diag_error_count() == errors) check_elaborated();
+  infer_types();
+  if (diag_error_count() > errors) return false;
+
+  make_connections();
+  assign_clocks();
+  expand_behaviour();
+  collect_handler_names();
+  if (diag_error_count() > errors) return false;
+  check_netlist();
+  attach_instrumentation();
+  return diag_error_count() == errors;
+}
+
+Netlist *compile_netlist(const char *machine_file, const CompileOptions *options) {
+  Compile *state = arena_new(Compile);
+  compile = state;
+  state->options = options;
+  state->netlist = netlist_new(machine_file);
+  state->globals = scope_new(NULL, NULL);
+  state->files = arena_table();
+  state->loading = arena_array();
+  state->types = arena_table();
+  state->c_names = arena_table();
+  state->leaf_modules = arena_table();
+  state->insts = arena_array();
+  state->links = arena_array();
+  state->pairs = arena_array();
+  state->pending = arena_array();
+  state->collectors = arena_array();
+  state->debugs = arena_array();
+
+  jmp_buf escape;
+  bool fine = false;
+  if (setjmp(escape) == 0) {
+    diag_set_escape(&escape);
+    fine = run_stages(machine_file);
+  }
+  diag_set_escape(NULL);
+  if (!fine) {
+    netlist_free(state->netlist);
+    return NULL;
+  }
+  state->netlist->top = ((Inst *)state->insts->pdata[0])->instance;
+  return state->netlist;
+}

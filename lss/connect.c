@@ -1,0 +1,196 @@
+// Connections as they are made: which lanes of which ports.  Whether the ports exist, in which direction they go and what
+// they carry is found out when the connected instances' bodies have run (join.c).
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+
+#include <string.h>
+
+enum { MAX_LANES = 1 << 16 };
+
+// A connection's end before lanes are taken.
+typedef enum { LANE_APPEND, LANE_ONE, LANE_ALL } LaneChoice;
+
+typedef struct {
+  Inst *inst;
+  bool own;
+  const char *port, *member;
+  LaneChoice choice;
+  int64_t lane;
+  GPtrArray *insts; // `cpu[*].memory`: one lane of each
+  Expr *expr;
+} Target;
+
+static const char *key_of(const char *port, const char *member) { return member ? arena_printf("%s.%s", port, member) : port; }
+
+static Use *use_of(Inst *inst, bool own, const char *port, const char *member, bool create) {
+  GHashTable *table = own ? inst->inner : inst->outer;
+  const char *key = key_of(port, member);
+  Use *use = g_hash_table_lookup(table, key);
+  if (use || !create) return use;
+  use = arena_new(Use);
+  use->port = port;
+  use->member = member;
+  g_hash_table_insert(table, (gpointer)key, use);
+  return use;
+}
+
+// Lanes made from outside: of the whole port, or of the member that has most.
+static int outer_width(Inst *inst, const char *port, const char *member, Location where) {
+  int width = 0;
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init(&iter, inst->outer);
+  while (g_hash_table_iter_next(&iter, NULL, &value)) {
+    Use *use = value;
+    if (strcmp(use->port, port) != 0 || (member && use->member && strcmp(use->member, member) != 0)) continue;
+    width = MAX(width, use->width);
+    use->was_read = true;
+    use->read_place = where;
+  }
+  return width;
+}
+
+int port_width(Inst *inst, bool own, const char *port, const char *member, Location where) {
+  (void)own; // of an own port and of a child's alike: what the level above it connected
+  if (!own && !use_of(inst, false, port, member, false)) {
+    // Reading fixes the width: nothing may be appended later.
+    Use *use = use_of(inst, false, port, NULL, true);
+    use->was_read = true;
+    use->read_place = where;
+  }
+  return outer_width(inst, port, member, where);
+}
+
+static bool find_target(Scope *scope, Expr *expr, Target *target) {
+  // Peel from the right: members and lanes, down to what names an instance or an own port.
+  *target = (Target){.expr = expr};
+  Expr *index = NULL;
+  Expr *at = expr;
+  GPtrArray *names = arena_array(); // fields, innermost last
+  while (at->kind == EXPR_FIELD || at->kind == EXPR_INDEX || at->kind == EXPR_INDEX_ALL || at->kind == EXPR_INDEX_RANGE) {
+    // What stands to the left may already be an instance: `cpu[i]`, where the index is not a lane.
+    if (at->kind != EXPR_FIELD) {
+      Expr *base = at->left;
+      Symbol *symbol = base->kind == EXPR_NAME ? scope_find(scope, base->text) : NULL;
+      if (symbol && symbol->kind == SYMBOL_INSTANCES) break;
+      if (index) {
+        problem(at->location, "value-type", "a connection names one lane");
+        return false;
+      }
+      index = at;
+    } else {
+      g_ptr_array_insert(names, 0, at);
+    }
+    at = at->left;
+  }
+  guint next = 0;
+  if (at->kind == EXPR_INDEX_ALL) {
+    Operand all = resolve(scope, at->left);
+    if (all.kind == OPERAND_NONE) return false;
+    target->insts = all.insts;
+  } else {
+    Operand base = resolve(scope, at);
+    if (base.kind == OPERAND_NONE) return false;
+    if (base.kind == OPERAND_INSTANCE) {
+      target->inst = base.inst;
+    } else if (base.kind == OPERAND_PORT && base.own) {
+      target->inst = base.inst;
+      target->own = true;
+      target->port = base.port;
+    } else if (base.kind == OPERAND_INSTANCES) {
+      problem(at->location, "value-type", "`%s` is an array of instances; say which one, or all with [*]", expr_text(at));
+      return false;
+    } else {
+      problem(expr->location, "value-type", "`%s` is not a port", expr_text(expr));
+      return false;
+    }
+  }
+  if (!target->port) {
+    if (names->len == 0) {
+      problem(expr->location, "value-type", "`%s` is an instance; a connection names one of its ports", expr_text(expr));
+      return false;
+    }
+    target->port = ((Expr *)names->pdata[next++])->text;
+  }
+  for (; next < names->len; next++) {
+    const char *name = ((Expr *)names->pdata[next])->text;
+    target->member = target->member ? arena_printf("%s.%s", target->member, name) : name;
+  }
+  if (!index) return true;
+  if (index->kind == EXPR_INDEX_RANGE) {
+    problem(index->location, "value-type", "a connection names one lane [i] or all [*], not a range");
+    return false;
+  }
+  target->choice = index->kind == EXPR_INDEX_ALL ? LANE_ALL : LANE_ONE;
+  if (target->choice == LANE_ONE) return evaluate_int(scope, index->right, "the lane", 0, MAX_LANES - 1, &target->lane);
+  return true;
+}
+
+// How many lanes a target has by itself; -1 when that is not known.
+static int64_t count_of(Target *target, Location where) {
+  if (target->insts) return target->insts->len;
+  if (target->choice != LANE_ALL) return 1;
+  if (target->own) return outer_width(target->inst, target->port, target->member, where);
+  return -1;
+}
+
+static bool take_lane(Target *target, int64_t number, Location where, End *end) {
+  Inst *inst = target->insts ? target->insts->pdata[number] : target->inst;
+  Use *use = use_of(inst, target->own, target->port, target->member, true);
+  bool append = target->choice == LANE_APPEND;
+  LaneMode mode = append ? LANES_APPENDED : LANES_INDEXED;
+  if (use->mode != LANES_UNUSED && use->mode != mode) {
+    problem(where, "mixed-lanes", "lanes of `%s` are both appended and named by index", expr_text(target->expr));
+    diag_note(use->first, "first %s here", append ? "indexed" : "appended");
+    return false;
+  }
+  int64_t lane = append ? use->width : target->choice == LANE_ALL && !target->insts ? number : target->lane;
+  if (target->choice == LANE_ALL && target->insts) lane = 0;
+  if (use->was_read && !target->own && lane >= use->width) {
+    problem(where, "set-after-read", "`%s` gets another connection after its width was read", expr_text(target->expr));
+    diag_note(use->read_place, "read here");
+    return false;
+  }
+  if (lane >= MAX_LANES) {
+    problem(where, "runaway", "`%s` has more than %d lanes", expr_text(target->expr), MAX_LANES);
+    compile->halted = true;
+    return false;
+  }
+  if (use->mode == LANES_UNUSED) use->first = where;
+  use->mode = mode;
+  use->width = MAX(use->width, (int)lane + 1);
+  *end = (End){.inst = inst, .own = target->own, .port = target->port, .member = target->member, .lane = (int)lane, .place = target->expr->location};
+  return true;
+}
+
+void execute_connection(Scope *scope, Node *node) {
+  Target from, to;
+  bool fine = find_target(scope, node->target, &from);
+  fine &= find_target(scope, node->value, &to);
+  Term *annotation = node->type ? evaluate_term(scope, node->type) : NULL;
+  if (!fine || compile->halted) return;
+  int64_t left = count_of(&from, node->location), right = count_of(&to, node->location);
+  if (left < 0 && right < 0) {
+    problem(node->location, "lane-count", "neither side of this connection has a known number of lanes");
+    diag_note(NOWHERE, "[*] takes all lanes of one of the module's own ports, or of an array of instances");
+    return;
+  }
+  bool left_many = from.insts || from.choice == LANE_ALL, right_many = to.insts || to.choice == LANE_ALL;
+  int64_t count = left_many && left >= 0 ? left : right_many && right >= 0 ? right : 1;
+  // A single side is repeated only when it is appended to.
+  bool left_fits = left < 0 || left == count || (!left_many && from.choice == LANE_APPEND);
+  bool right_fits = right < 0 || right == count || (!right_many && to.choice == LANE_APPEND);
+  if (!left_fits || !right_fits) {
+    problem(node->location, "lane-count", "`%s` has %d lane%s, `%s` has %d", expr_text(node->target), (int)left, left == 1 ? "" : "s", expr_text(node->value), (int)right);
+    return;
+  }
+  for (int64_t i = 0; i < count && charge(1, node->location); i++) {
+    Link *link = arena_new(Link);
+    link->level = compile->running;
+    link->annotation = annotation;
+    link->location = node->location;
+    if (!take_lane(&from, i, node->location, &link->from) || !take_lane(&to, i, node->location, &link->to)) return;
+    g_ptr_array_add(compile->links, link);
+  }
+}

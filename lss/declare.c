@@ -1,0 +1,319 @@
+// Declarations inside a module: parameters, userpoints, ports, state, locals, statistics, events, clocks, behaviour.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/value.h"
+
+#include <string.h>
+
+enum { MAX_STATE_LENGTH = G_MAXINT32, MAX_LOCAL_LANES = 1 << 20 };
+
+// ---- Parameters and userpoints ------------------------------------------------------------------------------------------------
+
+// A setting from the command line is text: an expression, or, for strings, the text itself.
+static Value *read_define(Setting *setting, Node *node) {
+  const char *text = setting->define;
+  Location start = setting->place;
+  bool is_string = node->type->kind == EXPR_NAME && !strcmp(node->type->text, "string");
+  if (is_string && *text != '"') return value_string(arena_strdup(text), start);
+  Expr *expr = parse_expression(text, strlen(text), start);
+  return expr ? evaluate(compile->globals, expr) : NULL;
+}
+
+static void missing(Inst *inst, Node *node, const char *what) {
+  if (inst->module) {
+    problem(inst->instance->location, "parameter-missing", "%s must be given the %s `%s`", inst_title(inst), what, node->name);
+    diag_note(node->place, "declared here, without a default");
+  } else {
+    problem(node->place, "parameter-missing", "the machine needs the %s `%s`: lss ... -D %s=VALUE", what, node->name, node->name);
+  }
+}
+
+static Setting *take_setting(Inst *inst, const char *name) {
+  Setting *setting = g_hash_table_lookup(inst->settings, name);
+  if (setting) setting->used = true;
+  return setting;
+}
+
+void declare_parameter(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  Setting *setting = take_setting(inst, node->name);
+  check_c_name(node->name, node->place, "a parameter");
+  Value *value = NULL;
+  if (parameter_type_valid(scope, node->type, node->runtime)) {
+    Location where = setting ? setting->place : node->place;
+    if (setting) {
+      value = setting->define ? read_define(setting, node) : setting->value;
+      if (value && value->location.file) where = value->location;
+    } else if (node->value) {
+      value = evaluate(scope, node->value);
+      where = node->value->location;
+    } else {
+      missing(inst, node, "parameter");
+    }
+    if (setting && setting->alias && !node->runtime) {
+      problem(setting->place, "runtime-parameter", "`%s` of module `%s` is no runtime parameter; the value of `%s` is not known yet", node->name,
+              inst->module ? inst->module->name : "top", setting->alias->name);
+      diag_note(node->place, "declared here");
+      value = NULL;
+    }
+    int errors = diag_error_count();
+    if (value) value = coerce_to_parameter(scope, value, node->type, where, node->name);
+    if (!value && diag_error_count() > errors && setting) diag_note(node->place, "`%s` is declared here as %s", node->name, expr_text(node->type));
+  }
+  Symbol *symbol = scope_declare(inst->scope, node->runtime ? SYMBOL_RUNTIME : SYMBOL_VALUE, node->name, node->place);
+  if (!symbol) return;
+  symbol->value = value;
+  Parameter *parameter = arena_new(Parameter);
+  *parameter = (Parameter){.name = node->name,
+                           .doc = node->doc,
+                           .runtime = node->runtime,
+                           .type_name = expr_text(node->type),
+                           .value = value,
+                           .location = node->location};
+  if (value) parameter->record_type = parameter_record_type(scope, node->type);
+  if (setting && setting->alias)
+    parameter->alias_of = setting->alias->alias_of ? setting->alias->alias_of : inst_path_of(inst->parent, setting->alias->name);
+  symbol->parameter = parameter;
+  if (value) g_ptr_array_add(inst->instance->parameters, parameter);
+}
+
+static void declare_arguments(Scope *scope, GPtrArray *nodes, GPtrArray *fields, const char *what) {
+  for (guint i = 0; i < nodes->len; i++) {
+    Node *node = nodes->pdata[i];
+    check_c_name(node->name, node->place, "an argument");
+    for (guint k = 0; k < i; k++) {
+      if (strcmp(((Node *)nodes->pdata[k])->name, node->name) != 0) continue;
+      problem(node->place, "duplicate-name", "the argument `%s` is declared twice", node->name);
+    }
+    Term *term = evaluate_term(scope, node->type);
+    for (guint d = node->dimensions->len; term && d-- > 0;) {
+      int64_t n;
+      term = evaluate_int(scope, node->dimensions->pdata[d], "the length of an array", 1, MAX_LOCAL_LANES, &n) ? term_array(term, (int)n) : NULL;
+    }
+    if (!term) continue;
+    Field *field = arena_new(Field);
+    field->name = node->name;
+    g_ptr_array_add(fields, field);
+    pending_type(term, &field->type, node->place, what, true);
+  }
+}
+
+void declare_userpoint(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  Setting *setting = take_setting(inst, node->name);
+  check_c_name(node->name, node->place, "a userpoint");
+  Userpoint *userpoint = arena_new(Userpoint);
+  *userpoint = (Userpoint){.name = node->name, .doc = node->doc, .arguments = arena_array(), .replaced = setting && !setting->by_default, .location = node->location};
+  declare_arguments(scope, node->arguments, userpoint->arguments, "the argument of a userpoint");
+  Term *result = evaluate_term(scope, node->type);
+  if (result) pending_type(result, &userpoint->result, node->type->location, "the result of a userpoint", true);
+  Value *code = setting ? setting->value : node->value ? evaluate(scope, node->value) : NULL;
+  Location where = setting ? setting->place : node->place;
+  if (!setting && !node->value) missing(inst, node, "userpoint");
+  if (setting && setting->define) {
+    problem(where, "parameter-type", "the userpoint `%s` cannot be given on the command line", node->name);
+  } else if (code && code->kind != VALUE_CODE) {
+    problem(code->location.file ? code->location : where, "parameter-type", "the userpoint `%s` takes C code <<< ... >>>, not %s", node->name,
+            value_kind_text(code));
+    diag_note(node->place, "declared here");
+    code = NULL;
+  }
+  userpoint->code = code;
+  Symbol *symbol = scope_declare(inst->scope, SYMBOL_USERPOINT, node->name, node->place);
+  if (!symbol) return;
+  symbol->userpoint = userpoint;
+  if (code) g_ptr_array_add(inst->instance->userpoints, userpoint);
+}
+
+// ---- Ports ------------------------------------------------------------------------------------------------------------------------
+
+static void add_member(PortDecl *decl, const char *path, bool output, Term *term, const char *doc) {
+  PortMember *member = arena_new(PortMember);
+  Port *port = arena_new(Port);
+  member->decl = decl;
+  member->path = path;
+  member->port = port;
+  member->term = term;
+  member->outer = arena_array();
+  member->inner = arena_array();
+  port->name = path ? arena_printf("%s.%s", decl->name, path) : decl->name;
+  char *c_name = arena_strdup(port->name);
+  for (char *c = c_name; *c; c++)
+    if (*c == '.') *c = '_';
+  port->c_name = c_name;
+  port->doc = doc ? doc : decl->node->doc;
+  port->output = output;
+  port->optional = decl->optional;
+  port->lanes = arena_array();
+  port->instance = decl->inst->instance;
+  port->location = decl->node->location;
+  port->id = (int)decl->inst->instance->ports->len;
+  for (guint i = 0; i < decl->inst->instance->ports->len; i++) {
+    Port *other = decl->inst->instance->ports->pdata[i];
+    if (strcmp(other->c_name, port->c_name) != 0) continue;
+    problem(decl->node->place, "duplicate-name", "the ports `%s` and `%s` would both be called `%s` in C", other->name, port->name, c_name);
+    diag_note(other->location, "the other is declared here");
+  }
+  g_ptr_array_add(decl->inst->instance->ports, port);
+  g_ptr_array_add(decl->members, member);
+  if (term) pending_type(term, &port->type, decl->node->place, port->name, true);
+}
+
+void declare_port(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  check_c_name(node->name, node->place, "a port");
+  if (!inst->module) {
+    problem(node->location, "misplaced", "the top of a machine has no ports: nothing is outside it");
+    return;
+  }
+  Symbol *symbol = scope_declare(inst->scope, SYMBOL_PORT, node->name, node->place);
+  if (!symbol) return;
+  PortDecl *decl = arena_new(PortDecl);
+  *decl = (PortDecl){.name = node->name, .inst = inst, .node = node, .output = node->output, .optional = node->optional, .members = arena_array()};
+  symbol->port = decl;
+  g_hash_table_insert(inst->ports, (gpointer)node->name, decl);
+  g_ptr_array_add(inst->port_list, decl);
+  GPtrArray *members = evaluate_bundle(scope, node->type, &decl->is_bundle, &decl->bundle);
+  if (!decl->is_bundle) {
+    add_member(decl, NULL, node->output, evaluate_term(scope, node->type), node->doc);
+    return;
+  }
+  for (guint i = 0; members && i < members->len; i++) {
+    BundleMember *member = members->pdata[i];
+    add_member(decl, member->path, member->forward == node->output, member->term, member->doc);
+  }
+}
+
+// ---- State, statistics, locals, events ------------------------------------------------------------------------------------------------
+
+static void unique(GHashTable *names, Node *node, const char *what) {
+  Node *other = g_hash_table_lookup(names, node->name);
+  if (other) {
+    problem(node->place, "duplicate-name", "the %s `%s` is declared twice", what, node->name);
+    diag_note(other->place, "first declared here");
+  }
+  g_hash_table_insert(names, (gpointer)node->name, node);
+  check_c_name(node->name, node->place, arena_printf("a %s", what));
+}
+
+static void add_state(Scope *scope, Node *node, bool statistic) {
+  Inst *inst = compile->running;
+  unique(inst->state_names, node, statistic ? "statistic" : "state field");
+  StateField *field = arena_new(StateField);
+  *field = (StateField){.name = node->name, .doc = node->doc, .statistic = statistic, .unit = node->text, .location = node->location};
+  field->dimensions = arena_garray(sizeof(int));
+  int64_t total = 1;
+  for (guint i = 0; i < node->dimensions->len; i++) {
+    Expr *dimension = node->dimensions->pdata[i];
+    int64_t n;
+    if (!evaluate_int(scope, dimension, "the length of an array", 0, MAX_STATE_LENGTH, &n)) return;
+    int length = (int)n;
+    g_array_append_val(field->dimensions, length);
+    if (__builtin_mul_overflow(total, MAX(n, 1), &total) || total > (int64_t)1 << 40) {
+      problem(dimension->location, "overflow", "`%s` has more elements than memory can hold", node->name);
+      return;
+    }
+  }
+  Term *term = evaluate_term(scope, node->type);
+  if (!term) return;
+  if (node->value) {
+    field->initial = evaluate(scope, node->value);
+    if (!field->initial) return;
+  }
+  pending_type(term, &field->type, node->type->location, node->name, false);
+  ((Pending *)compile->pending->pdata[compile->pending->len - 1])->state = field;
+  g_ptr_array_add(inst->instance->state, field);
+}
+
+static void mark_behaviour(Node *node) {
+  Inst *inst = compile->running;
+  if (!inst->behaviour) inst->behaviour = node;
+}
+
+void declare_state(Scope *scope, Node *node) {
+  mark_behaviour(node);
+  for (guint i = 0; i < node->body->len; i++) add_state(scope, node->body->pdata[i], false);
+}
+
+void declare_stat(Scope *scope, Node *node) {
+  mark_behaviour(node);
+  add_state(scope, node, true);
+}
+
+void declare_local(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  mark_behaviour(node);
+  check_c_name(node->name, node->place, "a local");
+  Symbol *symbol = scope_declare(inst->scope, SYMBOL_LOCAL, node->name, node->place);
+  if (!symbol) return;
+  Local *local = arena_new(Local);
+  *local = (Local){.name = node->name, .location = node->location, .id = (int)inst->instance->locals->len};
+  symbol->local = local;
+  int64_t lanes = 0;
+  if (node->dimensions->len > 1) problem(node->place, "value-type", "a local has one dimension at most: its lanes");
+  if (node->dimensions->len == 1 && !evaluate_int(scope, node->dimensions->pdata[0], "the number of lanes", 0, MAX_LOCAL_LANES, &lanes)) lanes = 0;
+  local->lanes = (int)lanes;
+  Term *term = evaluate_term(scope, node->type);
+  if (!term) return;
+  pending_type(term, &local->type, node->type->location, node->name, true);
+  // A local of no lanes at all has no signals and is left out.
+  if (node->dimensions->len == 0 || lanes > 0) g_ptr_array_add(inst->instance->locals, local);
+  local->id = (int)inst->instance->locals->len - 1;
+}
+
+void declare_event(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  static const char *const built_in[] = {"transferred", "stalled", "cancelled", "idle"};
+  for (guint i = 0; i < G_N_ELEMENTS(built_in); i++)
+    if (!strcmp(built_in[i], node->name)) problem(node->place, "duplicate-name", "`%s` is an event that every connection has", node->name);
+  unique(inst->event_names, node, "event");
+  Event *event = arena_new(Event);
+  *event = (Event){.name = node->name, .doc = node->doc, .arguments = arena_array(), .location = node->location, .id = (int)inst->instance->events->len};
+  declare_arguments(scope, node->arguments, event->arguments, "the argument of an event");
+  g_ptr_array_add(inst->instance->events, event);
+}
+
+// ---- Clocks and behaviour -------------------------------------------------------------------------------------------------------------
+
+void declare_clock(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  Value *value = evaluate(scope, node->value);
+  Symbol *symbol = scope_declare(inst->scope, SYMBOL_VALUE, node->name, node->place);
+  if (!symbol || !value) return;
+  if (value->kind == VALUE_CLOCK) { // another name for it
+    symbol->value = value;
+    return;
+  }
+  bool frequency = value->kind == VALUE_QUANTITY && value->dimension == DIM_FREQUENCY;
+  if (!frequency) {
+    problem(node->value->location, "unit", "a clock is a frequency (Hz, kHz, MHz, GHz), not %s", value_kind_text(value));
+    return;
+  }
+  if (value->num <= 0) {
+    problem(node->value->location, "unit", "a clock's frequency is above zero, not %s", value_text(value));
+    return;
+  }
+  Clock *clock = arena_new(Clock);
+  *clock = (Clock){.name = inst_path_of(inst, node->name), .num = value->num, .den = value->den, .id = (int)compile->netlist->clocks->len, .location = node->location};
+  g_ptr_array_add(compile->netlist->clocks, clock);
+  symbol->value = value_new(VALUE_CLOCK, node->location);
+  symbol->value->clock = clock;
+}
+
+void declare_behaviour(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  (void)scope;
+  mark_behaviour(node);
+  if (node->function == FUNCTION_HANDLER) {
+    Node *other = g_hash_table_lookup(inst->handler_names, node->name);
+    if (other && other != node) {
+      problem(node->place, "duplicate-name", "the handler `%s` is declared twice", node->name);
+      diag_note(other->place, "first declared here");
+      return;
+    }
+    g_hash_table_insert(inst->handler_names, (gpointer)node->name, node);
+    check_c_name(node->name, node->place, "a handler");
+  }
+  g_ptr_array_add(inst->behaviours, node);
+}

@@ -1,0 +1,334 @@
+// What the files of elaboration share: the state of a compilation, scopes and symbols, instances while they are being
+// built, type terms before inference, connections before they are joined across the hierarchy.  The order of work is
+// compile.c: load, elaborate (instance.c), join (join.c), infer (infer.c), expand behaviour (behaviour.c), check (checks.c).
+#ifndef LSS_ELABORATE_H
+#define LSS_ELABORATE_H
+
+#include "lss/netlist.h"
+#include "lss/tree.h"
+
+typedef struct Inst Inst;
+typedef struct Scope Scope;
+typedef struct Symbol Symbol;
+typedef struct Term Term;
+typedef struct PortDecl PortDecl;
+typedef struct PortMember PortMember;
+
+// ---- The compilation (compile.c) --------------------------------------------------------------------------------------
+typedef struct {
+  const CompileOptions *options;
+  Netlist *netlist;
+  Scope *globals;          // declarations of all files
+  GHashTable *files;       // canonical path -> SourceFile*
+  GPtrArray *loading;      // SourceFile*: files whose imports are being read, outermost first
+  GHashTable *types;       // name -> Type*
+  GHashTable *c_names;     // C name -> Type*
+  GHashTable *leaf_modules; // name -> LeafModule*
+  GPtrArray *insts;        // Inst*, parents before children
+  GPtrArray *links;        // Link*
+  GPtrArray *pairs;        // Pair*: joined ends, whose types are one
+  GPtrArray *pending;      // Pending*: types that inference will know
+  GPtrArray *collectors, *debugs; // Attached*
+  Inst *running;           // whose body is being run, or NULL
+  int steps, call_depth;
+  bool halted;             // a bound was exceeded: nothing more is run
+  Value *result;           // of the function that returns
+} Compile;
+
+extern Compile *compile;
+
+// A node and the instance in whose body it was met.
+typedef struct {
+  Node *node;
+  Inst *inst;
+  Scope *scope;
+} Attached;
+
+// Reports an error, with the path of the running instance.
+void problem(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+// Counts work; false, after one error, when the bound on steps is exceeded.
+bool charge(int steps, Location where);
+
+// ---- Files (load.c) --------------------------------------------------------------------------------------------------
+// Reads a file and what it imports, and declares its names; NULL, with an error at `where`, when it cannot be read.
+SourceFile *load_file(const char *path, Location where);
+// A module that nobody imported, looked up on the search path by its name; NULL when there is none.
+Symbol *load_module(const char *name);
+
+// ---- Scopes (scope.c) --------------------------------------------------------------------------------------------------
+typedef enum {
+  SYMBOL_VALUE,       // variables, parameters, constants that were computed, clocks
+  SYMBOL_RUNTIME,     // runtime parameters
+  SYMBOL_DECLARATION, // `node`: struct, enum, bundle, type, function, const, module
+  SYMBOL_INSTANCE,
+  SYMBOL_INSTANCES,
+  SYMBOL_PORT,
+  SYMBOL_USERPOINT,
+  SYMBOL_LOCAL
+} SymbolKind;
+
+struct Symbol {
+  SymbolKind kind;
+  const char *name;
+  Location place;
+  bool assignable;
+  bool busy, done;      // declarations that are computed on first use
+  Value *value;
+  Type *type;
+  Node *node;
+  SourceFile *file;
+  Inst *inst;
+  GPtrArray *insts;
+  PortDecl *port;
+  Userpoint *userpoint;
+  Parameter *parameter;
+  Local *local;
+};
+
+struct Scope {
+  Scope *parent;
+  Inst *owner;          // whose type variables are meant; NULL in functions and globals
+  GHashTable *names;    // name -> Symbol*
+  bool function;        // the body of a function: no structure may be built in it
+};
+
+Scope *scope_new(Scope *parent, Inst *owner);
+// Declares a name; NULL, with an error, when the scope has it already.
+Symbol *scope_declare(Scope *scope, SymbolKind kind, const char *name, Location place);
+Symbol *scope_find(Scope *scope, const char *name);
+// The nearest visible name, or NULL.
+const char *scope_suggestion(Scope *scope, const char *name);
+// " (did you mean `x`?)" or "".
+const char *did_you_mean(const char *suggestion);
+// Reports a name that C cannot take.
+void check_c_name(const char *name, Location place, const char *what);
+
+// ---- Expressions (evaluate.c) -----------------------------------------------------------------------------------------------
+typedef enum { OPERAND_NONE, OPERAND_VALUE, OPERAND_INSTANCE, OPERAND_INSTANCES, OPERAND_PORT, OPERAND_USERPOINT, OPERAND_LOCAL, OPERAND_RUNTIME } OperandKind;
+
+// What an expression denotes; only values can be computed with.
+typedef struct {
+  OperandKind kind;
+  Value *value;
+  Inst *inst;            // an instance, or the instance of a port
+  GPtrArray *insts;
+  bool own;              // a port of the module whose body it is
+  const char *port;      // declared name
+  const char *member;    // "request", or NULL
+  Userpoint *userpoint;
+  Symbol *symbol;
+} Operand;
+
+Operand resolve(Scope *scope, Expr *expr);
+Value *evaluate(Scope *scope, Expr *expr);
+bool evaluate_bool(Scope *scope, Expr *expr, bool *truth);
+bool evaluate_int(Scope *scope, Expr *expr, const char *what, int64_t least, int64_t most, int64_t *result);
+// `needs_result`: a function that ends without a value is an error.
+Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_result);
+
+// ---- Statements (execute.c) ---------------------------------------------------------------------------------------------------
+typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_STOP } Flow;
+Flow execute(Scope *scope, Node *node);
+Flow execute_all(Scope *scope, GPtrArray *nodes);
+
+// ---- Types (types.c, typeexpr.c) ----------------------------------------------------------------------------------------------
+typedef enum { TERM_TYPE, TERM_VARIABLE, TERM_ARRAY } TermKind;
+
+struct Term {
+  TermKind kind;
+  Type *type;
+  Term *element;          // arrays
+  int length;
+  const char *name;       // variables
+  Term *bound;            // variables: what it was unified with
+  GPtrArray *alternatives; // variables: Type*, or NULL for any
+  Location place;
+  bool reported;
+};
+
+Term *term_of(Type *type);
+Term *term_variable(const char *name, Location place);
+Term *term_array(Term *element, int length);
+Term *term_find(Term *term);
+char *term_text(Term *term);
+// Makes two terms equal; false when they cannot be.  What was unified before a failure stays.
+bool unify(Term *a, Term *b);
+// The type of a term, or NULL while it is not known.
+Type *term_type(Term *term);
+
+Type *type_simple(TypeKind kind, int bits); // bool, integers, bits, floats, string, stream
+Type *type_array(Type *element, int length);
+Type *type_struct(const char *name, const char *c_name, GPtrArray *fields);
+Type *type_enum(const char *name, GPtrArray *enumerators);
+Type *type_builtin(const char *name); // "uint32"; NULL when there is none
+bool type_can_travel(const Type *type);
+void type_names(GPtrArray *names);
+
+// A type expression; NULL after errors.
+Term *evaluate_term(Scope *scope, Expr *expr);
+// One without type variables; NULL after errors.
+Type *evaluate_type(Scope *scope, Expr *expr);
+// The type that a declaration denotes (struct, enum, type), with arguments (Value*, may be NULL) for a family.
+Type *declared_type(Symbol *symbol, GPtrArray *arguments, Location where);
+
+// The members of a bundle, flattened.
+typedef struct {
+  const char *path;  // "request", "upper.reply"
+  bool forward;
+  Term *term;
+  const char *doc;
+  Location place;
+} BundleMember;
+// When the expression names a bundle, its members (of BundleMember*) and its name as written; else NULL.
+GPtrArray *evaluate_bundle(Scope *scope, Expr *expr, bool *is_bundle, const char **text);
+
+// Fits a value to a type of data or of a parameter; NULL, with an error that names `what`, when it does not fit.
+Value *coerce_to_type(Value *value, Type *type, Location where, const char *what);
+Value *coerce_to_parameter(Scope *scope, Value *value, Expr *type, Location where, const char *what);
+// The struct behind a parameter's type, for records and lists of records; else NULL.
+Type *parameter_record_type(Scope *scope, Expr *type);
+bool parameter_type_valid(Scope *scope, Expr *type, bool runtime);
+
+// A type that inference will know: `*slot` receives it.
+typedef struct {
+  Term *term;
+  Type **slot;
+  Location place;
+  const char *what;
+  Inst *inst;
+  StateField *state; // its initial value is fitted then
+  bool travels;      // must be a type that can be data
+} Pending;
+void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels);
+
+// ---- Instances (instance.c, declare.c) ----------------------------------------------------------------------------------------
+// A parameter or userpoint set by the parent.
+typedef struct {
+  const char *name;
+  Location place;
+  Value *value;
+  Parameter *alias;   // a runtime parameter handed down whole
+  bool used, was_read;
+  bool by_default;    // a userpoint of the parent that nobody replaced, handed on
+  Location read_place;
+  const char *define; // from the command line: text still to be read
+} Setting;
+
+typedef enum { LANES_UNUSED, LANES_APPENDED, LANES_INDEXED } LaneMode;
+
+// How one side of a port is connected, before its declaration is known.
+typedef struct {
+  const char *port, *member; // member NULL: the whole port
+  LaneMode mode;
+  int width;
+  Location first;     // the first connection
+  bool was_read;
+  Location read_place;
+} Use;
+
+struct Inst {
+  Instance *instance;
+  Symbol *module;         // NULL for the top
+  SourceFile *file;
+  GPtrArray *body;        // Node*
+  Inst *parent;
+  GPtrArray *children;    // Inst*
+  int depth;
+  Scope *scope;
+  GHashTable *settings;   // name -> Setting*
+  GPtrArray *setting_list; // in order
+  GHashTable *outer;      // "port" or "port.member" -> Use*: connections made by the parent
+  GHashTable *inner;      // likewise, made by its own body
+  GHashTable *ports;      // name -> PortDecl*
+  GPtrArray *port_list;   // PortDecl*
+  GHashTable *variables;  // type variables: name -> Term*
+  GHashTable *state_names, *event_names, *handler_names; // -> Node*
+  GPtrArray *behaviours;  // Node*
+  Node *behaviour, *structure; // the first of each kind
+  bool has_clock_clause, punted;
+  Value *clock_value;     // of `on`
+  Location clock_place;
+};
+
+// A declared port: one member, or those of its bundle.
+struct PortDecl {
+  const char *name;
+  Inst *inst;
+  Node *node;
+  bool output, optional, is_bundle;
+  const char *bundle;     // text
+  GPtrArray *members;     // PortMember*
+};
+
+struct PortMember {
+  PortDecl *decl;
+  const char *path;       // within the bundle; NULL for plain ports
+  Port *port;
+  Term *term;
+  GPtrArray *outer, *inner; // Joint* by lane, holes are NULL
+};
+
+// What one side of one lane is connected to.
+typedef struct {
+  PortMember *member;
+  bool inside;            // to the inner side of the level's own port
+  int lane;
+  struct Link *link;
+} Joint;
+
+// One end of a connection as written.
+typedef struct {
+  Inst *inst;
+  bool own;
+  const char *port, *member;
+  int lane;
+  Location place;
+} End;
+
+typedef struct Link {
+  End from, to;
+  Inst *level;
+  Term *annotation;
+  Location location;
+} Link;
+
+// Two port members that a connection joins.
+typedef struct {
+  PortMember *from, *to;
+  Link *link;
+} Pair;
+
+Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place);
+void inst_run(Inst *inst);         // its body, then its children's
+void execute_instance(Scope *scope, Node *node);
+void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *value);
+Setting *read_setting(Inst *inst, const char *name, Location place);
+void declare_parameter(Scope *scope, Node *node);
+void declare_userpoint(Scope *scope, Node *node);
+void declare_port(Scope *scope, Node *node);
+void declare_state(Scope *scope, Node *node);
+void declare_stat(Scope *scope, Node *node);
+void declare_local(Scope *scope, Node *node);
+void declare_event(Scope *scope, Node *node);
+void declare_clock(Scope *scope, Node *node);
+void declare_behaviour(Scope *scope, Node *node);
+const char *inst_path_of(const Inst *inst, const char *name); // "cpu[0].name"
+const char *inst_title(const Inst *inst);                     // "instance `cpu[0]`", "the top module"
+
+// ---- Connections (connect.c, join.c) -------------------------------------------------------------------------------------------
+void execute_connection(Scope *scope, Node *node);
+// Lanes of an own port, or those made so far of a child's; marks the width as read.
+int port_width(Inst *inst, bool own, const char *port, const char *member, Location where);
+void join_links(void);
+void make_connections(void);
+
+// ---- After elaboration -------------------------------------------------------------------------------------------------------------
+void infer_types(void);
+void expand_behaviour(void);
+void assign_clocks(void);
+void attach_instrumentation(void);
+void check_elaborated(void); // what must hold before links are joined
+void check_netlist(void);    // what must hold of a complete netlist
+
+#endif

@@ -1,0 +1,448 @@
+// Expressions: what they denote, and their values.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/units.h"
+#include "lss/value.h"
+
+#include <string.h>
+
+enum { MAX_CALL_DEPTH = 200 };
+
+#define NOTHING ((Operand){.kind = OPERAND_NONE})
+
+static Operand of_value(Value *value) { return value ? (Operand){.kind = OPERAND_VALUE, .value = value} : NOTHING; }
+
+// ---- Names ----------------------------------------------------------------------------------------------------------------
+
+static Value *constant(Symbol *symbol, Location where) {
+  if (symbol->done) return symbol->value;
+  if (symbol->busy) {
+    problem(where, "circular", "`%s` is defined by itself", symbol->name);
+    diag_note(symbol->place, "declared here");
+    return NULL;
+  }
+  symbol->busy = true;
+  symbol->value = evaluate(compile->globals, symbol->node->value);
+  symbol->busy = false;
+  symbol->done = true;
+  return symbol->value;
+}
+
+static Operand declaration(Symbol *symbol, Expr *expr) {
+  switch (symbol->node->kind) {
+  case NODE_CONST: return of_value(constant(symbol, expr->location));
+  case NODE_STRUCT:
+  case NODE_ENUM:
+  case NODE_TYPE: {
+    Type *type = declared_type(symbol, NULL, expr->location);
+    return type ? of_value(value_type(type, expr->location)) : NOTHING;
+  }
+  case NODE_MODULE: {
+    Value *value = value_new(VALUE_MODULE, expr->location);
+    value->string = symbol->name;
+    return of_value(value);
+  }
+  case NODE_FUNCTION:
+    problem(expr->location, "value-type", "`%s` is a function; call it with %s(...)", symbol->name, symbol->name);
+    return NOTHING;
+  default: problem(expr->location, "value-type", "`%s` is a %s, which has no value", symbol->name, node_kind_name(symbol->node->kind)); return NOTHING;
+  }
+}
+
+static Operand name_operand(Scope *scope, Expr *expr) {
+  const char *name = expr->text;
+  Symbol *symbol = scope_find(scope, name);
+  if (!symbol) {
+    Type *type = type_builtin(name);
+    if (type) return of_value(value_type(type, expr->location));
+    Inst *owner = compile->running;
+    if (!strcmp(name, "name") && owner) return of_value(value_string(owner->instance->path, expr->location));
+    symbol = load_module(name);
+  }
+  if (!symbol) {
+    problem(expr->location, "unknown-name", "there is no `%s` here%s", name, did_you_mean(scope_suggestion(scope, name)));
+    return NOTHING;
+  }
+  switch (symbol->kind) {
+  case SYMBOL_VALUE: return of_value(symbol->value);
+  case SYMBOL_RUNTIME: return (Operand){.kind = OPERAND_RUNTIME, .symbol = symbol};
+  case SYMBOL_DECLARATION: return declaration(symbol, expr);
+  case SYMBOL_INSTANCE: return (Operand){.kind = OPERAND_INSTANCE, .inst = symbol->inst};
+  case SYMBOL_INSTANCES: return (Operand){.kind = OPERAND_INSTANCES, .insts = symbol->insts};
+  case SYMBOL_PORT: return (Operand){.kind = OPERAND_PORT, .inst = symbol->port->inst, .own = true, .port = name};
+  case SYMBOL_USERPOINT: return (Operand){.kind = OPERAND_USERPOINT, .userpoint = symbol->userpoint};
+  case SYMBOL_LOCAL: return (Operand){.kind = OPERAND_LOCAL, .symbol = symbol};
+  }
+  return NOTHING;
+}
+
+// ---- Selection ------------------------------------------------------------------------------------------------------------
+
+static Operand value_field_operand(Value *base, Expr *expr) {
+  const char *name = expr->text;
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  if (base->kind == VALUE_RECORD) {
+    Value *field = value_field(base, name);
+    if (field) return of_value(field);
+    for (guint i = 0; i < base->names->len; i++) g_ptr_array_add(names, base->names->pdata[i]);
+    problem(expr->place, "unknown-name", "this record has no field `%s`%s", name, did_you_mean(diag_suggestion(name, names)));
+    return NOTHING;
+  }
+  if (base->kind == VALUE_TYPE && base->type->kind == TYPE_ENUM) {
+    for (guint i = 0; i < base->type->enumerators->len; i++) {
+      Enumerator *e = base->type->enumerators->pdata[i];
+      g_ptr_array_add(names, (gpointer)e->name);
+      if (strcmp(e->name, name) != 0) continue;
+      Value *value = value_new(VALUE_ENUM, expr->location);
+      value->type = base->type;
+      value->integer = e->value;
+      return of_value(value);
+    }
+    problem(expr->place, "unknown-name", "the enum `%s` has no value `%s`%s", base->type->name, name,
+            did_you_mean(diag_suggestion(name, names)));
+    return NOTHING;
+  }
+  problem(expr->location, "value-type", "`%s` is %s and has no fields", expr_text(expr->left), value_kind_text(base));
+  return NOTHING;
+}
+
+static Operand field_operand(Scope *scope, Expr *expr) {
+  Operand base = resolve(scope, expr->left);
+  const char *name = expr->text;
+  switch (base.kind) {
+  case OPERAND_NONE: return NOTHING;
+  case OPERAND_VALUE: return value_field_operand(base.value, expr);
+  case OPERAND_INSTANCE: {
+    Setting *setting = read_setting(base.inst, name, expr->location);
+    if (setting) return of_value(setting->value);
+    return (Operand){.kind = OPERAND_PORT, .inst = base.inst, .port = name};
+  }
+  case OPERAND_PORT:
+    if (!strcmp(name, "width"))
+      return of_value(value_int(port_width(base.inst, base.own, base.port, base.member, expr->location), expr->location));
+    base.member = base.member ? arena_printf("%s.%s", base.member, name) : name;
+    return base;
+  case OPERAND_USERPOINT:
+    if (!strcmp(name, "replaced")) return of_value(value_bool(base.userpoint->replaced, expr->location));
+    problem(expr->place, "unknown-name", "a userpoint has only `.replaced`, not `.%s`", name);
+    return NOTHING;
+  case OPERAND_INSTANCES:
+    problem(expr->location, "value-type", "`%s` is an array of instances; say which one, as in `%s[0].%s`", expr_text(expr->left), expr_text(expr->left), name);
+    return NOTHING;
+  case OPERAND_LOCAL:
+  case OPERAND_RUNTIME: problem(expr->location, "value-type", "`%s` has no fields", expr_text(expr->left)); return NOTHING;
+  }
+  return NOTHING;
+}
+
+static Operand index_operand(Scope *scope, Expr *expr) {
+  Operand base = resolve(scope, expr->left);
+  int64_t n;
+  if (base.kind == OPERAND_NONE) return NOTHING;
+  if (base.kind == OPERAND_INSTANCES) {
+    if (!evaluate_int(scope, expr->right, "the index", 0, (int64_t)base.insts->len - 1, &n)) return NOTHING;
+    return (Operand){.kind = OPERAND_INSTANCE, .inst = base.insts->pdata[n]};
+  }
+  if (base.kind == OPERAND_VALUE && base.value->kind == VALUE_LIST) {
+    if (!evaluate_int(scope, expr->right, "the index", 0, (int64_t)base.value->items->len - 1, &n)) return NOTHING;
+    return of_value(base.value->items->pdata[n]);
+  }
+  if (base.kind == OPERAND_VALUE && base.value->kind == VALUE_TYPE) {
+    Term *term = evaluate_term(scope, expr);
+    Type *type = term ? term_type(term) : NULL;
+    return type ? of_value(value_type(type, expr->location)) : NOTHING;
+  }
+  if (base.kind == OPERAND_VALUE)
+    problem(expr->location, "value-type", "%s cannot be indexed", value_kind_text(base.value));
+  else
+    problem(expr->location, "value-type", "`%s` cannot be indexed here", expr_text(expr->left));
+  return NOTHING;
+}
+
+// ---- Calls ------------------------------------------------------------------------------------------------------------------
+
+Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_result) {
+  Node *node = function->node;
+  if (call->items->len != node->arguments->len) {
+    problem(call->location, "arguments", "`%s` takes %u argument%s, not %u", node->name, node->arguments->len,
+            node->arguments->len == 1 ? "" : "s", call->items->len);
+    diag_note(node->place, "declared here");
+    return NULL;
+  }
+  Scope *inner = scope_new(compile->globals, NULL);
+  inner->function = true;
+  for (guint i = 0; i < node->arguments->len; i++) {
+    Node *argument = node->arguments->pdata[i];
+    Value *value = evaluate(scope, call->items->pdata[i]);
+    if (value && argument->type)
+      value = coerce_to_parameter(compile->globals, value, argument->type, ((Expr *)call->items->pdata[i])->location, argument->name);
+    if (!value) return NULL;
+    Symbol *symbol = scope_declare(inner, SYMBOL_VALUE, argument->name, argument->place);
+    if (!symbol) return NULL;
+    symbol->assignable = true;
+    symbol->value = value;
+  }
+  if (compile->call_depth >= MAX_CALL_DEPTH) {
+    problem(call->location, "runaway", "functions call each other more than %d deep", MAX_CALL_DEPTH);
+    compile->halted = true;
+    return NULL;
+  }
+  int errors = diag_error_count();
+  compile->call_depth++;
+  compile->result = NULL;
+  Flow flow = execute_all(inner, node->body);
+  compile->call_depth--;
+  Value *result = compile->result;
+  compile->result = NULL;
+  if (flow == FLOW_STOP || diag_error_count() > errors) return NULL;
+  if (flow != FLOW_RETURN || !result) {
+    if (!needs_result) return NULL;
+    problem(call->location, "no-result", "`%s` ends without returning a value", node->name);
+    diag_note(node->place, "declared here");
+    return NULL;
+  }
+  if (node->type) result = coerce_to_parameter(compile->globals, result, node->type, call->location, arena_printf("the result of %s", node->name));
+  return result;
+}
+
+static Operand call_operand(Scope *scope, Expr *expr) {
+  if (expr->left->kind != EXPR_NAME) {
+    problem(expr->left->location, "value-type", "`%s` cannot be called", expr_text(expr->left));
+    return NOTHING;
+  }
+  const char *name = expr->left->text;
+  Symbol *symbol = scope_find(scope, name);
+  if (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_FUNCTION) return of_value(call_function(scope, symbol, expr, true));
+  if (!strcmp(name, "bits") || (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_STRUCT)) {
+    Term *term = evaluate_term(scope, expr);
+    Type *type = term ? term_type(term) : NULL;
+    return type ? of_value(value_type(type, expr->location)) : NOTHING;
+  }
+  int least, most;
+  Builtin builtin = builtin_find(name, &least, &most);
+  if (symbol || !builtin) {
+    if (symbol) {
+      problem(expr->left->location, "value-type", "`%s` is not a function", name);
+      diag_note(symbol->place, "declared here");
+    } else if (!strcmp(name, "punt") || !strcmp(name, "warn")) {
+      problem(expr->location, "value-type", "%s() is a statement; it has no value", name);
+    } else {
+      problem(expr->left->location, "unknown-name", "there is no function `%s`%s", name, did_you_mean(scope_suggestion(scope, name)));
+    }
+    return NOTHING;
+  }
+  int count = (int)expr->items->len;
+  if (count < least || count > most) {
+    problem(expr->location, "arguments", "%s() takes %d argument%s, not %d", name, least, least == 1 ? "" : "s", count);
+    return NOTHING;
+  }
+  GPtrArray *arguments = arena_array();
+  for (int i = 0; i < count; i++) {
+    Value *value = evaluate(scope, expr->items->pdata[i]);
+    if (!value) return NOTHING;
+    g_ptr_array_add(arguments, value);
+  }
+  return of_value(builtin(arguments, expr->location));
+}
+
+// ---- Values -------------------------------------------------------------------------------------------------------------------
+
+static Value *quantity_literal(Expr *expr) {
+  const Unit *unit = unit_find(expr->unit);
+  int64_t num, den;
+  if (rational_parse(expr->text, &num, &den) && rational_multiply(num, den, unit->num, unit->den, &num, &den))
+    return value_quantity(unit->dimension, num, den, expr->location);
+  problem(expr->location, "overflow", "%s %s is too large or too finely divided", expr->text, expr->unit);
+  return NULL;
+}
+
+static void append_c(GString *out, const Value *value, Location where) {
+  int64_t count;
+  switch (value->kind) {
+  case VALUE_INT: g_string_append_printf(out, "%" G_GINT64_FORMAT "%s", value->integer, value->integer > G_MAXINT32 || value->integer < G_MININT32 ? "LL" : ""); return;
+  case VALUE_BOOL: g_string_append(out, value->integer ? "1" : "0"); return;
+  case VALUE_FLOAT:
+  case VALUE_TYPE:
+    g_string_append(out, value->kind == VALUE_TYPE ? value->type->c_name : value_text(value));
+    return;
+  case VALUE_ENUM: {
+    const char *text = value_text(value);
+    for (; *text; text++) g_string_append_c(out, *text == '.' ? '_' : *text);
+    return;
+  }
+  case VALUE_STRING: {
+    g_autofree char *escaped = g_strescape(value->string, NULL);
+    g_string_append_printf(out, "\"%s\"", escaped);
+    return;
+  }
+  case VALUE_QUANTITY:
+    if (value->dimension == DIM_FRACTION) {
+      char text[G_ASCII_DTOSTR_BUF_SIZE];
+      g_string_append(out, g_ascii_dtostr(text, sizeof text, (double)value->num / (double)value->den));
+    } else if (value_base_count(value, false, &count)) {
+      g_string_append_printf(out, "%" G_GINT64_FORMAT "LL", count);
+    } else {
+      problem(where, "overflow", "%s does not fit into 64 bits", value_text(value));
+    }
+    return;
+  case VALUE_LIST:
+    g_string_append(out, "{");
+    for (guint i = 0; i < value->items->len; i++) {
+      if (i) g_string_append(out, ", ");
+      append_c(out, value->items->pdata[i], where);
+    }
+    g_string_append(out, "}");
+    return;
+  case VALUE_RECORD:
+    g_string_append(out, "{");
+    for (guint i = 0; i < value->items->len; i++) {
+      g_string_append_printf(out, "%s.%s = ", i ? ", " : "", (const char *)value->names->pdata[i]);
+      append_c(out, value->items->pdata[i], where);
+    }
+    g_string_append(out, "}");
+    return;
+  case VALUE_CODE: g_string_append(out, value->string); return;
+  case VALUE_CLOCK:
+  case VALUE_MODULE: problem(where, "value-type", "%s cannot be put into C code", value_kind_text(value)); return;
+  }
+}
+
+static Value *code_literal(Scope *scope, Expr *expr) {
+  Value *code = value_new(VALUE_CODE, expr->location);
+  code->location.column += 3; // of the C text itself, for #line
+  g_autoptr(GString) out = g_string_new(NULL);
+  for (guint i = 0; i < expr->items->len; i++) {
+    Expr *piece = expr->items->pdata[i];
+    if (i % 2 == 0) {
+      g_string_append(out, piece->text);
+      continue;
+    }
+    Value *value = evaluate(scope, piece);
+    if (!value) return NULL;
+    append_c(out, value, piece->location);
+  }
+  if (!charge((int)(out->len / 16), expr->location)) return NULL;
+  code->string = arena_strdup(out->str);
+  return code;
+}
+
+static Operand logical(Scope *scope, Expr *expr) {
+  bool left, right;
+  if (!evaluate_bool(scope, expr->left, &left)) return NOTHING;
+  if (left == (expr->op == OP_OR)) return of_value(value_bool(left, expr->location));
+  if (!evaluate_bool(scope, expr->right, &right)) return NOTHING;
+  return of_value(value_bool(right, expr->location));
+}
+
+Operand resolve(Scope *scope, Expr *expr) {
+  if (!charge(1, expr->location)) return NOTHING;
+  if (expr->constant) return of_value(expr->constant);
+  bool truth;
+  switch (expr->kind) {
+  case EXPR_INT: return of_value(expr->constant = value_int(expr->integer, expr->location));
+  case EXPR_FLOAT: return of_value(expr->constant = value_float(expr->real, expr->location));
+  case EXPR_BOOL: return of_value(expr->constant = value_bool(expr->integer, expr->location));
+  case EXPR_STRING: return of_value(expr->constant = value_string(expr->text, expr->location));
+  case EXPR_QUANTITY: return of_value(expr->constant = quantity_literal(expr));
+  case EXPR_NAME: return name_operand(scope, expr);
+  case EXPR_FIELD: return field_operand(scope, expr);
+  case EXPR_INDEX: return index_operand(scope, expr);
+  case EXPR_CALL: return call_operand(scope, expr);
+  case EXPR_UNARY: return of_value(operator_unary(expr->op, evaluate(scope, expr->left), expr->location));
+  case EXPR_BINARY: {
+    if (expr->op == OP_OR || expr->op == OP_AND) return logical(scope, expr);
+    Value *left = evaluate(scope, expr->left);
+    Value *right = evaluate(scope, expr->right);
+    return of_value(operator_binary(expr->op, left, right, expr->location));
+  }
+  case EXPR_CONDITIONAL:
+    if (!evaluate_bool(scope, expr->left, &truth)) return NOTHING;
+    return resolve(scope, truth ? expr->right : expr->third);
+  case EXPR_LIST:
+  case EXPR_RECORD: {
+    Value *value = expr->kind == EXPR_LIST ? value_list(expr->location) : value_record(expr->location);
+    bool fine = true;
+    for (guint i = 0; i < expr->items->len; i++) {
+      Value *item = evaluate(scope, expr->items->pdata[i]);
+      if (!item) fine = false;
+      g_ptr_array_add(value->items, item);
+      if (expr->kind != EXPR_RECORD) continue;
+      const char *name = expr->names->pdata[i];
+      for (guint k = 0; k < i; k++) {
+        if (strcmp(expr->names->pdata[k], name) != 0) continue;
+        problem(*(Location *)expr->places->pdata[i], "duplicate-name", "the field `%s` is given twice", name);
+        fine = false;
+      }
+      g_ptr_array_add(value->names, (gpointer)name);
+    }
+    return fine ? of_value(value) : NOTHING;
+  }
+  case EXPR_CODE: return of_value(code_literal(scope, expr));
+  case EXPR_TYPE_VARIABLE:
+    problem(expr->location, "value-type", "the type '%s is inferred after all bodies have run, so it has no value here", expr->text);
+    return NOTHING;
+  case EXPR_INDEX_ALL: problem(expr->location, "value-type", "[*] can stand only in connections"); return NOTHING;
+  case EXPR_INDEX_RANGE: problem(expr->location, "value-type", "a range of lanes can stand only in the signals of handlers"); return NOTHING;
+  case EXPR_LIST_TYPE: problem(expr->location, "value-type", "`%s` can stand only as the type of a parameter", expr_text(expr)); return NOTHING;
+  }
+  return NOTHING;
+}
+
+Value *evaluate(Scope *scope, Expr *expr) {
+  Operand operand = resolve(scope, expr);
+  switch (operand.kind) {
+  case OPERAND_NONE: return NULL;
+  case OPERAND_VALUE: return operand.value;
+  case OPERAND_RUNTIME:
+    problem(expr->location, "runtime-parameter", "the runtime parameter `%s` has no value while the machine is built", operand.symbol->name);
+    diag_note(operand.symbol->place, "declared here");
+    return NULL;
+  case OPERAND_INSTANCE:
+  case OPERAND_INSTANCES: problem(expr->location, "value-type", "`%s` is an instance, not a value", expr_text(expr)); return NULL;
+  case OPERAND_PORT:
+    if (operand.own) {
+      problem(expr->location, "value-type", "`%s` is a port, not a value; its number of lanes is `%s.width`", expr_text(expr), expr_text(expr));
+    } else {
+      problem(expr->location, "unknown-name", "`%s` is not known here: the parent can read only what it set itself", expr_text(expr));
+    }
+    return NULL;
+  case OPERAND_USERPOINT: problem(expr->location, "value-type", "`%s` is a userpoint, not a value; `%s.replaced` says whether it was given", expr_text(expr), expr_text(expr)); return NULL;
+  case OPERAND_LOCAL: problem(expr->location, "value-type", "`%s` is a local of the simulation and has no value while the machine is built", expr_text(expr)); return NULL;
+  }
+  return NULL;
+}
+
+bool evaluate_bool(Scope *scope, Expr *expr, bool *truth) {
+  Value *value = evaluate(scope, expr);
+  if (!value) return false;
+  if (value->kind != VALUE_BOOL) {
+    problem(expr->location, "value-type", "a condition is needed here, not %s", value_kind_text(value));
+    return false;
+  }
+  *truth = value->integer;
+  return true;
+}
+
+bool evaluate_int(Scope *scope, Expr *expr, const char *what, int64_t least, int64_t most, int64_t *result) {
+  Value *value = evaluate(scope, expr);
+  if (!value) return false;
+  int64_t n;
+  if (value->kind == VALUE_INT) {
+    n = value->integer;
+  } else if (value->kind == VALUE_QUANTITY && value->dimension == DIM_SIZE && value_base_count(value, true, &n)) {
+    // A size counts bytes: `uint8 bytes[16 KiB]`.
+  } else {
+    problem(expr->location, "value-type", "%s is an integer, not %s", what, value_kind_text(value));
+    return false;
+  }
+  if (n < least || n > most) {
+    if (most < least)
+      problem(expr->location, "index-range", "%s is %" G_GINT64_FORMAT ", but there is nothing to index", what, n);
+    else
+      problem(expr->location, "index-range", "%s is %" G_GINT64_FORMAT ", outside %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, what, n, least, most);
+    return false;
+  }
+  *result = n;
+  return true;
+}

@@ -1,0 +1,271 @@
+// Statements: control flow, variables, assignments, punt and warn.  Declarations and connections are handed on.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/value.h"
+
+#include <string.h>
+
+static void assign_element(Scope *scope, Node *node, Symbol *symbol) {
+  Expr *target = node->target;
+  Value *list = symbol->value;
+  int64_t n;
+  if (!list) return;
+  if (list->kind != VALUE_LIST) {
+    problem(target->location, "value-type", "%s cannot be indexed", value_kind_text(list));
+    return;
+  }
+  Value *value = evaluate(scope, node->value);
+  if (!evaluate_int(scope, target->right, "the index", 0, (int64_t)list->items->len - 1, &n) || !value) return;
+  if (!charge((int)list->items->len, node->location)) return;
+  // Lists are values: other variables that hold this one do not change.
+  Value *copy = value_list(node->location);
+  for (guint i = 0; i < list->items->len; i++) g_ptr_array_add(copy->items, list->items->pdata[i]);
+  copy->items->pdata[n] = value;
+  symbol->value = copy;
+}
+
+static Symbol *assignable(Scope *scope, Expr *name) {
+  Symbol *symbol = scope_find(scope, name->text);
+  if (!symbol) {
+    problem(name->location, "unknown-name", "there is no variable `%s`%s; `var %s = ...;` declares one", name->text,
+            did_you_mean(scope_suggestion(scope, name->text)), name->text);
+  } else if (symbol->kind != SYMBOL_VALUE || !symbol->assignable) {
+    problem(name->location, "not-assignable", "`%s` is not a variable; it cannot be assigned", name->text);
+    diag_note(symbol->place, "declared here");
+    symbol = NULL;
+  }
+  return symbol;
+}
+
+static void assign(Scope *scope, Node *node) {
+  Expr *target = node->target;
+  if (target->kind == EXPR_NAME) {
+    Symbol *symbol = assignable(scope, target);
+    Value *value = evaluate(scope, node->value);
+    if (symbol) symbol->value = value;
+    return;
+  }
+  if (target->kind == EXPR_INDEX && target->left->kind == EXPR_NAME) {
+    Symbol *symbol = assignable(scope, target->left);
+    if (symbol) assign_element(scope, node, symbol);
+    return;
+  }
+  if (target->kind != EXPR_FIELD) {
+    problem(target->location, "not-assignable", "`%s` cannot be assigned", expr_text(target));
+    return;
+  }
+  if (target->left->kind == EXPR_INDEX_ALL) { // cpu[*].id = 7: every instance of the array
+    Operand all = resolve(scope, target->left->left);
+    if (all.kind == OPERAND_INSTANCES)
+      for (guint i = 0; i < all.insts->len; i++) set_parameter(scope, all.insts->pdata[i], target->text, target->place, node->value);
+    else if (all.kind != OPERAND_NONE)
+      problem(target->left->location, "value-type", "`%s` is not an array of instances", expr_text(target->left->left));
+    return;
+  }
+  Operand base = resolve(scope, target->left);
+  if (base.kind == OPERAND_NONE) return;
+  if (base.kind != OPERAND_INSTANCE) {
+    problem(target->location, "not-assignable", "`%s` is not an instance; only parameters of instances are set with a dot", expr_text(target->left));
+    return;
+  }
+  set_parameter(scope, base.inst, target->text, target->place, node->value);
+}
+
+static Flow call(Scope *scope, Node *node) {
+  Expr *expr = node->target;
+  if (expr->kind != EXPR_CALL) {
+    problem(expr->location, "syntax", "`%s` alone does nothing; a statement is a call, an assignment with = or a connection with ->", expr_text(expr));
+    return FLOW_NEXT;
+  }
+  const char *name = expr->left->kind == EXPR_NAME ? expr->left->text : "";
+  bool punt = !strcmp(name, "punt");
+  if (punt || !strcmp(name, "warn")) {
+    Value *text = expr->items->len == 1 ? evaluate(scope, expr->items->pdata[0]) : NULL;
+    if (expr->items->len != 1) {
+      problem(expr->location, "arguments", "%s() takes 1 argument, not %u", name, expr->items->len);
+    } else if (text && text->kind != VALUE_STRING) {
+      problem(expr->location, "value-type", "%s() takes a string, not %s", name, value_kind_text(text));
+    } else if (text) {
+      Inst *inst = compile->running;
+      Location place = inst ? inst->instance->location : node->location;
+      if (punt)
+        problem(place.file ? place : node->location, "punt", "%s", text->string);
+      else
+        diag_warning(place.file ? place : node->location, "warn", "%s", text->string);
+      if (place.file) diag_note(node->location, "said here");
+      if (inst && !punt) diag_instance(inst->instance->path);
+      if (inst && punt) inst->punted = true;
+    }
+    return punt ? FLOW_STOP : FLOW_NEXT;
+  }
+  Symbol *symbol = scope_find(scope, name);
+  if (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_FUNCTION) {
+    // Called for its warnings and punts; a result is not needed.
+    int errors = diag_error_count();
+    call_function(scope, symbol, expr, false);
+    return diag_error_count() > errors && compile->running && compile->running->punted ? FLOW_STOP : FLOW_NEXT;
+  }
+  int least, most;
+  if (builtin_find(name, &least, &most) && evaluate(scope, expr))
+    problem(expr->location, "value-type", "the result of %s() is not used", name);
+  else if (!builtin_find(name, &least, &most))
+    evaluate(scope, expr);
+  return FLOW_NEXT;
+}
+
+static Flow body(Scope *scope, GPtrArray *nodes) { return execute_all(scope_new(scope, NULL), nodes); }
+
+static Flow loop_while(Scope *scope, Node *node, Node *step) {
+  while (!compile->halted) {
+    bool more = true;
+    if (node->value && !evaluate_bool(scope, node->value, &more)) return FLOW_NEXT;
+    if (!more || !charge(1, node->location)) return FLOW_NEXT;
+    int errors = diag_error_count();
+    Flow flow = body(scope, node->body);
+    if (flow == FLOW_BREAK) return FLOW_NEXT;
+    if (flow == FLOW_RETURN || flow == FLOW_STOP) return flow;
+    // A loop whose body fails would fail again, or never end.
+    if (diag_error_count() > errors && node->kind == NODE_WHILE) return FLOW_NEXT;
+    if (step && execute(scope, step) == FLOW_STOP) return FLOW_STOP;
+    if (diag_error_count() > errors + 5) return FLOW_NEXT;
+  }
+  return FLOW_STOP;
+}
+
+static Flow loop_for(Scope *scope, Node *node) {
+  Scope *inner = scope_new(scope, NULL);
+  Node *first = node->first;
+  // `for (i = 0; …)` declares its variable, unless one of that name is in sight.
+  bool declares = first->kind == NODE_VAR;
+  if (first->kind == NODE_ASSIGN && first->target->kind == EXPR_NAME) {
+    Symbol *known = scope_find(scope, first->target->text);
+    declares = !known || known->kind != SYMBOL_VALUE || !known->assignable;
+  }
+  if (!declares) {
+    if (execute(inner, first) == FLOW_STOP) return FLOW_STOP;
+  } else {
+    const char *name = first->kind == NODE_VAR ? first->name : first->target->text;
+    Value *value = evaluate(scope, first->value);
+    if (!value) return FLOW_NEXT;
+    Symbol *symbol = scope_declare(inner, SYMBOL_VALUE, name, first->location);
+    symbol->assignable = true;
+    symbol->value = value;
+  }
+  return loop_while(inner, node, node->step);
+}
+
+static Flow loop_list(Scope *scope, Node *node) {
+  Value *list = evaluate(scope, node->value);
+  if (!list) return FLOW_NEXT;
+  if (list->kind != VALUE_LIST) {
+    problem(node->value->location, "value-type", "`for (%s in ...)` goes over a list, not %s", node->name, value_kind_text(list));
+    return FLOW_NEXT;
+  }
+  int errors = diag_error_count();
+  for (guint i = 0; i < list->items->len; i++) {
+    if (!charge(1, node->location)) return FLOW_STOP;
+    Scope *inner = scope_new(scope, NULL);
+    Symbol *symbol = scope_declare(inner, SYMBOL_VALUE, node->name, node->place);
+    symbol->value = list->items->pdata[i];
+    Flow flow = body(inner, node->body);
+    if (flow == FLOW_BREAK) break;
+    if (flow == FLOW_RETURN || flow == FLOW_STOP) return flow;
+    if (diag_error_count() > errors + 5) break;
+  }
+  return FLOW_NEXT;
+}
+
+// Structure is built in module bodies only.
+static bool in_function(Scope *scope, Node *node) {
+  if (!scope->function) return false;
+  problem(node->location, "misplaced", "a %s cannot stand in a function; functions compute values", node_kind_name(node->kind));
+  return true;
+}
+
+static void at_top_of_file(Scope *scope, Node *node) {
+  // The declarations of a file were read when it was loaded; inside a body they are out of place.
+  bool top = compile->running && compile->running == compile->insts->pdata[0] && scope->owner == compile->running;
+  if (!top || !g_ptr_array_find(compile->running->body, node, NULL))
+    problem(node->location, "misplaced", "a declaration of a %s stands at the top of a file", node_kind_name(node->kind));
+}
+
+Flow execute(Scope *scope, Node *node) {
+  if (!charge(1, node->location)) return FLOW_STOP;
+  bool truth;
+  switch (node->kind) {
+  case NODE_IMPORT:
+  case NODE_STRUCT:
+  case NODE_ENUM:
+  case NODE_BUNDLE:
+  case NODE_TYPE:
+  case NODE_FUNCTION:
+  case NODE_CONST:
+  case NODE_MODULE: at_top_of_file(scope, node); return FLOW_NEXT;
+  case NODE_VAR: {
+    Value *value = evaluate(scope, node->value);
+    Symbol *symbol = scope_declare(scope, SYMBOL_VALUE, node->name, node->place);
+    if (!symbol) return FLOW_NEXT;
+    symbol->assignable = true;
+    symbol->value = value;
+    return FLOW_NEXT;
+  }
+  case NODE_ASSIGN: assign(scope, node); return FLOW_NEXT;
+  case NODE_CALL: return call(scope, node);
+  case NODE_IF:
+    if (!evaluate_bool(scope, node->value, &truth)) return FLOW_NEXT;
+    return truth ? body(scope, node->body) : node->other ? body(scope, node->other) : FLOW_NEXT;
+  case NODE_FOR: return loop_for(scope, node);
+  case NODE_FOR_IN: return loop_list(scope, node);
+  case NODE_WHILE: return loop_while(scope_new(scope, NULL), node, NULL);
+  case NODE_BREAK: return FLOW_BREAK;
+  case NODE_CONTINUE: return FLOW_CONTINUE;
+  case NODE_RETURN:
+    if (!scope->function) {
+      problem(node->location, "misplaced", "`return` can stand only in a function");
+      return FLOW_STOP;
+    }
+    compile->result = node->value ? evaluate(scope, node->value) : NULL;
+    return FLOW_RETURN;
+  default: break;
+  }
+  if (in_function(scope, node)) return FLOW_NEXT;
+  Inst *inst = compile->running;
+  switch (node->kind) {
+  case NODE_PARAMETER: declare_parameter(scope, node); break;
+  case NODE_USERPOINT: declare_userpoint(scope, node); break;
+  case NODE_PORT: declare_port(scope, node); break;
+  case NODE_STATE: declare_state(scope, node); break;
+  case NODE_STAT: declare_stat(scope, node); break;
+  case NODE_LOCAL: declare_local(scope, node); break;
+  case NODE_EVENT: declare_event(scope, node); break;
+  case NODE_CLOCK: declare_clock(scope, node); break;
+  case NODE_BEHAVIOUR: declare_behaviour(scope, node); break;
+  case NODE_INSTANCE:
+    if (!inst->structure) inst->structure = node;
+    execute_instance(scope, node);
+    break;
+  case NODE_CONNECT:
+    if (!inst->structure) inst->structure = node;
+    execute_connection(scope, node);
+    break;
+  case NODE_COLLECTOR:
+  case NODE_DEBUG: {
+    Attached *attached = arena_new(Attached);
+    *attached = (Attached){node, inst, scope};
+    g_ptr_array_add(node->kind == NODE_COLLECTOR ? compile->collectors : compile->debugs, attached);
+    break;
+  }
+  default: break;
+  }
+  return FLOW_NEXT;
+}
+
+Flow execute_all(Scope *scope, GPtrArray *nodes) {
+  for (guint i = 0; i < nodes->len; i++) {
+    Flow flow = execute(scope, nodes->pdata[i]);
+    if (flow != FLOW_NEXT) return flow;
+    if (compile->halted) return FLOW_STOP;
+  }
+  return FLOW_NEXT;
+}

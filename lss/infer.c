@@ -1,0 +1,146 @@
+// Type inference: what connections join has one type.  Terms are unified over all connections; what is then still open is
+// ambiguous.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/value.h"
+
+#include <string.h>
+
+void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels) {
+  Pending *pending = arena_new(Pending);
+  *pending = (Pending){.term = term, .slot = slot, .place = place, .what = what, .inst = compile->running, .travels = travels};
+  g_ptr_array_add(compile->pending, pending);
+}
+
+// "mem_request(64)" and "mem_request(32)", uint8 and uint16: the same kind of thing in two widths.
+static bool same_family(Type *a, Type *b) {
+  bool bits_a = a->kind == TYPE_UINT || a->kind == TYPE_BITS, bits_b = b->kind == TYPE_UINT || b->kind == TYPE_BITS;
+  if (bits_a && bits_b) return true;
+  if (a->kind != b->kind) return false;
+  if (a->kind == TYPE_INT || a->kind == TYPE_FLOAT) return true;
+  if (a->kind == TYPE_ARRAY) return a->element == b->element || same_family(a->element, b->element);
+  if (a->kind != TYPE_STRUCT) return false;
+  gsize n = strcspn(a->name, "(");
+  return a->name[n] && strcspn(b->name, "(") == n && !strncmp(a->name, b->name, n);
+}
+
+static void report_clash(const Pair *pair, Term *left, Term *right, const char *left_name, const char *right_name) {
+  Type *a = term_type(left), *b = term_type(right);
+  bool width = a && b && same_family(a, b);
+  problem(pair->link->location, width ? "width-clash" : "type-clash", "%s is %s, but %s is %s", left_name, term_text(left), right_name, term_text(right));
+}
+
+static const char *port_title(const PortMember *member) {
+  const Inst *inst = member->decl->inst;
+  return arena_printf("`%s`", inst_path_of(inst, member->port->name));
+}
+
+static void join_types(const Pair *pair) {
+  if (!pair->from->term || !pair->to->term) return;
+  compile->running = pair->link->level;
+  Term *annotation = pair->link->annotation;
+  if (annotation && !unify(pair->from->term, annotation)) {
+    report_clash(pair, pair->from->term, annotation, port_title(pair->from), "the connection's annotation");
+    diag_note(pair->from->port->location, "declared here");
+    return;
+  }
+  if (unify(pair->from->term, pair->to->term)) return;
+  report_clash(pair, pair->from->term, pair->to->term, port_title(pair->from), port_title(pair->to));
+  diag_note(pair->from->port->location, "%s is declared here", port_title(pair->from));
+  diag_note(pair->to->port->location, "%s is declared here", port_title(pair->to));
+}
+
+static bool is_unconnected(const Inst *inst, Type **slot) {
+  for (guint i = 0; i < inst->port_list->len; i++) {
+    PortDecl *decl = inst->port_list->pdata[i];
+    for (guint m = 0; m < decl->members->len; m++) {
+      PortMember *member = decl->members->pdata[m];
+      if (&member->port->type == slot) return member->outer->len == 0;
+    }
+  }
+  return false;
+}
+
+static void ambiguous(const Pending *pending, Term *term) {
+  compile->running = pending->inst;
+  while (term->kind == TERM_ARRAY) term = term_find(term->element);
+  if (term->reported) return;
+  term->reported = true;
+  if (term->alternatives)
+    problem(pending->place, "ambiguous-type", "the type of `%s` could be %s", pending->what, term_text(term));
+  else
+    problem(pending->place, "ambiguous-type", "nothing says what type %s is", term_text(term));
+  diag_note(NOWHERE, "an annotation on a connection, `a.out -> b.in : uint32;`, settles it");
+}
+
+static void resolve_pending(Pending *pending, bool report) {
+  Term *term = term_find(pending->term);
+  Type *type = term_type(term);
+  if (!type) {
+    if (report) ambiguous(pending, term);
+    return;
+  }
+  *pending->slot = type;
+  compile->running = pending->inst;
+  if (pending->travels && !type_can_travel(type))
+    problem(pending->place, "value-type", "`%s` cannot be of type %s, which does not travel", pending->what, type->name);
+  StateField *state = pending->state;
+  if (!state) return;
+  if (type->kind == TYPE_STRING) problem(pending->place, "value-type", "state cannot be a string; an array of uint8 holds text");
+  if (type->kind == TYPE_STREAM && state->statistic) problem(pending->place, "value-type", "a statistic is a number, not a stream");
+  if (!state->initial) return;
+  // An initial value fills every element of an array that it does not list.
+  if (state->dimensions->len == 0) {
+    state->initial = coerce_to_type(state->initial, type, state->initial->location, state->name);
+  } else if (state->initial->kind == VALUE_LIST && state->dimensions->len == 1) {
+    int length = g_array_index(state->dimensions, int, 0);
+    if ((int)state->initial->items->len > length) {
+      problem(state->initial->location, "index-range", "`%s` has %d elements, and %u initial values", state->name, length, state->initial->items->len);
+      return;
+    }
+    Value *list = value_list(state->initial->location);
+    for (guint i = 0; i < state->initial->items->len; i++) {
+      Value *item = state->initial->items->pdata[i];
+      g_ptr_array_add(list->items, coerce_to_type(item, type, item->location, state->name));
+    }
+    state->initial = list;
+  } else {
+    problem(state->initial->location, "value-type", "the initial value of an array is a list of one dimension, not %s", value_kind_text(state->initial));
+  }
+}
+
+static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+void infer_types(void) {
+  int errors = diag_error_count();
+  for (guint i = 0; i < compile->pairs->len; i++) join_types(compile->pairs->pdata[i]);
+  bool clean = diag_error_count() == errors;
+  // What only unconnected optional ports would know is of no consequence: bool.
+  Term *none = term_of(type_simple(TYPE_BOOL, 1));
+  for (guint i = 0; i < compile->pending->len; i++) {
+    Pending *pending = compile->pending->pdata[i];
+    Term *term = term_find(pending->term);
+    if (term_type(term) || !is_unconnected(pending->inst, pending->slot)) continue;
+    while (term->kind == TERM_ARRAY) term = term_find(term->element);
+    unify(term, term->alternatives ? term_of(term->alternatives->pdata[0]) : none);
+  }
+  for (guint i = 0; i < compile->pending->len; i++) resolve_pending(compile->pending->pdata[i], clean);
+  for (guint i = 0; i < compile->insts->len; i++) {
+    Inst *inst = compile->insts->pdata[i];
+    GHashTableIter iter;
+    gpointer key, value;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    g_hash_table_iter_init(&iter, inst->variables);
+    while (g_hash_table_iter_next(&iter, &key, &value)) g_ptr_array_add(names, key);
+    g_ptr_array_sort(names, by_name);
+    for (guint k = 0; k < names->len; k++) {
+      Type *type = term_type(g_hash_table_lookup(inst->variables, names->pdata[k]));
+      if (!type) continue;
+      Field *field = arena_new(Field);
+      *field = (Field){.name = names->pdata[k], .type = type};
+      g_ptr_array_add(inst->instance->type_variables, field);
+    }
+  }
+  compile->running = NULL;
+}

@@ -1,0 +1,250 @@
+// Instances: their creation, the settings that parents make, and running bodies, each after its parent's whole body.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/library.h"
+#include "lss/value.h"
+
+#include <string.h>
+
+enum { MAX_DEPTH_OF_INSTANCES = 200 };
+
+const char *inst_path_of(const Inst *inst, const char *name) {
+  return *inst->instance->path ? arena_printf("%s.%s", inst->instance->path, name) : arena_strdup(name);
+}
+
+const char *inst_title(const Inst *inst) {
+  return inst->parent ? arena_printf("instance `%s`", inst->instance->path) : "the top module";
+}
+
+Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
+  Inst *inst = arena_new(Inst);
+  Instance *instance = arena_new(Instance);
+  inst->instance = instance;
+  inst->module = module;
+  inst->parent = parent;
+  inst->children = arena_array();
+  inst->settings = arena_table();
+  inst->setting_list = arena_array();
+  inst->outer = arena_table();
+  inst->inner = arena_table();
+  inst->ports = arena_table();
+  inst->port_list = arena_array();
+  inst->variables = arena_table();
+  inst->state_names = arena_table();
+  inst->event_names = arena_table();
+  inst->handler_names = arena_table();
+  inst->behaviours = arena_array();
+  inst->scope = scope_new(compile->globals, inst);
+  instance->name = name;
+  instance->module_name = module ? module->name : "top";
+  instance->children = arena_array();
+  instance->parameters = arena_array();
+  instance->userpoints = arena_array();
+  instance->ports = arena_array();
+  instance->state = arena_array();
+  instance->locals = arena_array();
+  instance->events = arena_array();
+  instance->functions = arena_array();
+  instance->type_variables = arena_array();
+  instance->location = place;
+  instance->path = parent ? inst_path_of(parent, name) : "";
+  if (module) {
+    inst->file = module->file;
+    inst->body = module->node->body;
+    instance->doc = module->node->doc;
+  }
+  if (parent) {
+    inst->depth = parent->depth + 1;
+    instance->parent = parent->instance;
+    g_ptr_array_add(parent->children, inst);
+    g_ptr_array_add(parent->instance->children, instance);
+  }
+  return inst;
+}
+
+// ---- Creation ---------------------------------------------------------------------------------------------------------------
+
+static Symbol *module_of(Scope *scope, Expr *expr) {
+  if (expr->kind == EXPR_NAME) {
+    Symbol *symbol = scope_find(scope, expr->text);
+    if (!symbol) symbol = load_module(expr->text);
+    if (!symbol) {
+      g_autoptr(GPtrArray) names = g_ptr_array_new();
+      g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+      GHashTableIter iter;
+      gpointer key, value;
+      g_hash_table_iter_init(&iter, compile->globals->names);
+      while (g_hash_table_iter_next(&iter, &key, &value))
+        if (((Symbol *)value)->node->kind == NODE_MODULE) g_ptr_array_add(names, key);
+      g_autoptr(GPtrArray) folders = library_folders(compile->options, expr->location.file);
+      for (guint i = 0; i < folders->len; i++) {
+        g_autoptr(GDir) dir = g_dir_open(folders->pdata[i], 0, NULL);
+        for (const char *file; dir && (file = g_dir_read_name(dir));) {
+          if (!g_str_has_suffix(file, ".lss")) continue;
+          g_ptr_array_add(found, g_strndup(file, strlen(file) - 4));
+          g_ptr_array_add(names, found->pdata[found->len - 1]);
+        }
+      }
+      problem(expr->location, "unknown-module", "there is no module `%s`%s", expr->text, did_you_mean(diag_suggestion(expr->text, names)));
+      return NULL;
+    }
+    if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE) return symbol;
+    if (symbol->kind == SYMBOL_DECLARATION) {
+      problem(expr->location, "unknown-module", "`%s` is a %s, not a module", expr->text, node_kind_name(symbol->node->kind));
+      diag_note(symbol->place, "declared here");
+      return NULL;
+    }
+  }
+  Value *value = evaluate(scope, expr);
+  if (!value) return NULL;
+  if (value->kind != VALUE_MODULE) {
+    problem(expr->location, "value-type", "a module is needed here, not %s", value_kind_text(value));
+    return NULL;
+  }
+  return g_hash_table_lookup(compile->globals->names, value->string);
+}
+
+static Inst *create(Inst *parent, Symbol *module, const char *name, Location place) {
+  if (parent->depth + 1 > MAX_DEPTH_OF_INSTANCES) {
+    problem(place, "runaway", "instances are nested more than %d deep; does `%s` contain itself?", MAX_DEPTH_OF_INSTANCES, module->name);
+    compile->halted = true;
+    return NULL;
+  }
+  if ((int)compile->netlist->instances->len >= compile->options->max_instances) {
+    problem(place, "runaway", "more than %d instances; --max-instances raises the bound", compile->options->max_instances);
+    compile->halted = true;
+    return NULL;
+  }
+  Inst *inst = inst_new(parent, module, name, place);
+  g_ptr_array_add(compile->netlist->instances, inst->instance);
+  return inst;
+}
+
+void execute_instance(Scope *scope, Node *node) {
+  Inst *parent = compile->running;
+  Symbol *module = module_of(scope, node->type);
+  int64_t count = 0;
+  bool counted = !node->value || evaluate_int(scope, node->value, "the number of instances", 0, G_MAXINT32, &count);
+  Value *clock = node->clock ? evaluate(scope, node->clock) : NULL;
+  if (clock && clock->kind != VALUE_CLOCK) {
+    problem(node->clock->location, "value-type", "`on` takes a clock, not %s", value_kind_text(clock));
+    clock = NULL;
+  }
+  // Instances belong to the module, even when they are created inside an if or a loop.
+  Symbol *symbol = scope_declare(parent->scope, node->value ? SYMBOL_INSTANCES : SYMBOL_INSTANCE, node->name, node->place);
+  if (!symbol) return;
+  if (!module || !counted) {
+    // Poison: a name that is known, and about which nothing more is said.
+    symbol->kind = SYMBOL_VALUE;
+    return;
+  }
+  GPtrArray *insts = arena_array();
+  for (int64_t i = 0; i < (node->value ? count : 1); i++) {
+    const char *name = node->value ? arena_printf("%s[%" G_GINT64_FORMAT "]", node->name, i) : node->name;
+    Inst *inst = charge(1, node->location) ? create(parent, module, name, node->location) : NULL;
+    if (!inst) return;
+    inst->clock_value = clock;
+    inst->has_clock_clause = node->clock != NULL;
+    inst->clock_place = node->clock ? node->clock->location : node->location;
+    if (node->doc) inst->instance->doc = node->doc;
+    g_ptr_array_add(insts, inst);
+  }
+  symbol->insts = insts;
+  symbol->inst = node->value ? NULL : insts->pdata[0];
+  for (guint k = 0; k < node->body->len; k++) {
+    Node *setting = node->body->pdata[k];
+    for (guint i = 0; i < insts->len; i++) set_parameter(scope, insts->pdata[i], setting->name, setting->place, setting->value);
+  }
+}
+
+// ---- Settings -----------------------------------------------------------------------------------------------------------------
+
+void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *expr) {
+  Operand operand = resolve(scope, expr);
+  Parameter *alias = operand.kind == OPERAND_RUNTIME ? operand.symbol->parameter : NULL;
+  Value *value = NULL;
+  switch (operand.kind) {
+  case OPERAND_NONE: break;
+  case OPERAND_VALUE: value = operand.value; break;
+  case OPERAND_RUNTIME: value = alias->value; break;
+  case OPERAND_USERPOINT: value = operand.userpoint->code; break; // handed on whole
+  default: value = evaluate(scope, expr); break;
+  }
+  if (inst->parent != compile->running) {
+    problem(place, "not-assignable", "only the module that holds an instance sets its parameters");
+    return;
+  }
+  Setting *setting = g_hash_table_lookup(inst->settings, name);
+  if (setting && setting->was_read) {
+    problem(place, "set-after-read", "`%s` of %s is set after it was read", name, inst_title(inst));
+    diag_note(setting->read_place, "read here");
+    return;
+  }
+  if (!setting) {
+    setting = arena_new(Setting);
+    setting->name = name;
+    g_hash_table_insert(inst->settings, (gpointer)name, setting);
+    g_ptr_array_add(inst->setting_list, setting);
+  }
+  setting->place = place;
+  setting->value = value ? value_at(value, expr->location) : NULL;
+  setting->alias = alias;
+  setting->by_default = operand.kind == OPERAND_USERPOINT && !operand.userpoint->replaced;
+}
+
+Setting *read_setting(Inst *inst, const char *name, Location place) {
+  Setting *setting = g_hash_table_lookup(inst->settings, name);
+  if (!setting) return NULL;
+  setting->was_read = true;
+  setting->read_place = place;
+  return setting;
+}
+
+// ---- Bodies ---------------------------------------------------------------------------------------------------------------------
+
+static void check_settings(Inst *inst) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (guint i = 0; i < inst->instance->parameters->len; i++) g_ptr_array_add(names, (gpointer)((Parameter *)inst->instance->parameters->pdata[i])->name);
+  for (guint i = 0; i < inst->instance->userpoints->len; i++) g_ptr_array_add(names, (gpointer)((Userpoint *)inst->instance->userpoints->pdata[i])->name);
+  for (guint i = 0; i < inst->setting_list->len; i++) {
+    Setting *setting = inst->setting_list->pdata[i];
+    if (setting->used) continue;
+    const char *near = did_you_mean(diag_suggestion(setting->name, names));
+    if (inst->module) {
+      problem(setting->place, "unknown-parameter", "module `%s` has no parameter `%s`%s", inst->module->name, setting->name, near);
+      diag_note(inst->module->place, "declared here");
+    } else {
+      problem(setting->place, "unknown-parameter", "the machine has no parameter `%s`%s", setting->name, near);
+    }
+  }
+}
+
+static void check_kind(Inst *inst) {
+  if (!inst->module) {
+    if (inst->behaviour) problem(inst->behaviour->location, "misplaced", "the top of a machine has no behaviour; put it into a module");
+    return;
+  }
+  if (inst->behaviour && inst->structure) {
+    problem(inst->behaviour->location, "mixed-module", "module `%s` has both behaviour and instances or connections", inst->module->name);
+    diag_note(inst->structure->location, "this makes it hierarchical");
+  } else if (!inst->behaviour && !inst->structure) {
+    problem(inst->module->place, "no-behaviour", "module `%s` has neither behaviour nor instances", inst->module->name);
+    diag_note(inst->instance->location, "instantiated here");
+  }
+}
+
+void inst_run(Inst *inst) {
+  Inst *before = compile->running;
+  compile->running = inst;
+  g_ptr_array_add(compile->insts, inst);
+  Flow flow = execute_all(inst->scope, inst->body);
+  if (flow == FLOW_BREAK || flow == FLOW_CONTINUE)
+    problem(inst->module ? inst->module->place : inst->instance->location, "misplaced", "`break` and `continue` can stand only in loops");
+  if (!compile->halted && !inst->punted) {
+    check_settings(inst);
+    check_kind(inst);
+  }
+  for (guint i = 0; i < inst->children->len && !compile->halted; i++) inst_run(inst->children->pdata[i]);
+  compile->running = before;
+}

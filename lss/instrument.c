@@ -1,0 +1,229 @@
+// Instrumentation: collectors and debug views, matched to the instances, connections and state that they name.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/value.h"
+
+#include <string.h>
+
+// ---- Patterns of paths --------------------------------------------------------------------------------------------------------
+
+// `*` stands for anything within one name (its index apart), `[*]` for any index, `**` for any number of levels.
+static bool matches(const char *pattern, const char *path) {
+  if (!*pattern) return !*path;
+  if (pattern[0] == '*' && pattern[1] == '*') {
+    const char *rest = pattern + 2;
+    if (*rest == '.' && matches(rest + 1, path)) return true; // no level at all
+    for (const char *at = path;; at++) {
+      if (matches(rest, at)) return true;
+      if (!*at) return false;
+    }
+  }
+  if (*pattern == '*') {
+    for (const char *at = path;; at++) {
+      if (matches(pattern + 1, at)) return true;
+      if (!*at || *at == '.' || *at == '[' || *at == ']') return false;
+    }
+  }
+  // "a.**" takes a itself too.
+  if (!*path) return !strcmp(pattern, ".**");
+  return *pattern == *path && matches(pattern + 1, path + 1);
+}
+
+bool path_matches(const char *pattern, const char *path) {
+  return matches(pattern, path);
+}
+
+// ---- Collectors ----------------------------------------------------------------------------------------------------------------
+
+static bool is_connection_event(const char *event) {
+  static const char *const names[] = {"transferred", "stalled", "cancelled", "idle"};
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    if (!strcmp(names[i], event)) return true;
+  return false;
+}
+
+static Event *find_event(const Instance *instance, const char *name) {
+  for (guint i = 0; i < instance->events->len; i++) {
+    Event *event = instance->events->pdata[i];
+    if (!strcmp(event->name, name)) return event;
+  }
+  return NULL;
+}
+
+static const char *relative(const Attached *attached, const char *pattern) {
+  return *attached->inst->instance->path ? arena_printf("%s.%s", attached->inst->instance->path, pattern) : pattern;
+}
+
+static void attach_to_connections(Collector *collector) {
+  GPtrArray *connections = compile->netlist->connections;
+  for (guint i = 0; i < connections->len; i++) {
+    Connection *c = connections->pdata[i];
+    const Port *ports[] = {c->from, c->to};
+    int lanes[] = {c->from_lane, c->to_lane};
+    for (int side = 0; side < 2; side++) {
+      const char *port = arena_printf("%s.%s", ports[side]->instance->path, ports[side]->name);
+      const char *lane = arena_printf("%s[%d]", port, lanes[side]);
+      if (!path_matches(collector->pattern, port) && !path_matches(collector->pattern, lane)) continue;
+      g_ptr_array_add(collector->connections, c);
+      break;
+    }
+  }
+}
+
+static void attach_to_instances(Collector *collector, GPtrArray *events, bool *any) {
+  for (guint i = 0; i < compile->netlist->leaves->len; i++) {
+    Instance *leaf = compile->netlist->leaves->pdata[i];
+    if (!path_matches(collector->pattern, leaf->path)) continue;
+    *any = true;
+    for (guint e = 0; e < leaf->events->len; e++) g_ptr_array_add(events, (gpointer)((Event *)leaf->events->pdata[e])->name);
+    if (find_event(leaf, collector->event)) g_ptr_array_add(collector->instances, leaf);
+  }
+}
+
+static void read_sections(const Attached *attached, Collector *collector) {
+  for (guint i = 0; i < attached->node->body->len; i++) {
+    Node *section = attached->node->body->pdata[i];
+    struct {
+      const char *name;
+      Value **slot;
+    } known[] = {{"declare", &collector->declare}, {"init", &collector->init}, {"record", &collector->record}, {"report", &collector->report}};
+    Value **slot = NULL;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint k = 0; k < G_N_ELEMENTS(known); k++) {
+      g_ptr_array_add(names, (gpointer)known[k].name);
+      if (!strcmp(known[k].name, section->name)) slot = known[k].slot;
+    }
+    if (!slot) {
+      problem(section->place, "unknown-name", "a collector has no section `%s`%s; there are declare, init, record and report", section->name,
+              did_you_mean(diag_suggestion(section->name, names)));
+    } else if (*slot) {
+      problem(section->place, "duplicate-name", "the section `%s` is given twice", section->name);
+    } else {
+      *slot = evaluate(attached->scope, section->value);
+    }
+  }
+}
+
+static void attach_collector(const Attached *attached) {
+  Node *node = attached->node;
+  for (guint i = 0; i < compile->netlist->collectors->len; i++) {
+    Collector *other = compile->netlist->collectors->pdata[i];
+    if (strcmp(other->name, inst_path_of(attached->inst, node->name)) != 0) continue;
+    problem(node->place, "duplicate-name", "the collector `%s` is declared twice", node->name);
+    diag_note(other->location, "first declared here");
+    return;
+  }
+  Collector *collector = arena_new(Collector);
+  *collector = (Collector){.name = inst_path_of(attached->inst, node->name), .pattern = relative(attached, node->text), .event = node->type_name,
+                           .shared = node->shared, .on_connections = is_connection_event(node->type_name), .instances = arena_array(),
+                           .connections = arena_array(), .location = node->location};
+  read_sections(attached, collector);
+  if (collector->on_connections) {
+    attach_to_connections(collector);
+    if (collector->connections->len == 0) problem(node->location, "no-match", "no connection matches \"%s\"", node->text);
+  } else {
+    g_autoptr(GPtrArray) events = g_ptr_array_new();
+    bool any = false;
+    attach_to_instances(collector, events, &any);
+    if (collector->instances->len == 0 && any)
+      problem(node->location, "unknown-name", "no instance that matches \"%s\" has an event `%s`%s", node->text, node->type_name,
+              did_you_mean(diag_suggestion(node->type_name, events)));
+    else if (!any)
+      problem(node->location, "no-match", "no instance with behaviour matches \"%s\"", node->text);
+  }
+  if (!collector->record && !collector->report) problem(node->location, "no-match", "the collector `%s` has neither record nor report", node->name);
+  g_ptr_array_add(compile->netlist->collectors, collector);
+}
+
+// ---- Debug views -----------------------------------------------------------------------------------------------------------------
+
+static StateField *find_state(const Instance *instance, const char *name) {
+  for (guint i = 0; instance->leaf && i < instance->state->len; i++) {
+    StateField *field = instance->state->pdata[i];
+    if (!strcmp(field->name, name)) return field;
+  }
+  return NULL;
+}
+
+static Instance *find_instance(Instance *from, const char *path) {
+  g_auto(GStrv) parts = g_strsplit(path, ".", -1);
+  for (int i = 0; parts[i] && from; i++) {
+    Instance *next = NULL;
+    if (!*parts[i]) continue;
+    for (guint c = 0; c < from->children->len && !next; c++)
+      if (!strcmp(((Instance *)from->children->pdata[c])->name, parts[i])) next = from->children->pdata[c];
+    from = next;
+  }
+  return from;
+}
+
+// "fetch.pc", "../sram.bytes": a state field, seen from an instance.
+static bool find_role(const Attached *attached, Node *role, const char *path, DebugRole *found) {
+  Instance *from = attached->inst->instance;
+  const char *rest = path;
+  while (g_str_has_prefix(rest, "../")) {
+    rest += 3;
+    from = from ? from->parent : NULL;
+  }
+  const char *dot = strrchr(rest, '.');
+  g_autofree char *instance = dot ? g_strndup(rest, (gsize)(dot - rest)) : g_strdup("");
+  const char *field = dot ? dot + 1 : rest;
+  Instance *holder = from ? find_instance(from, instance) : NULL;
+  if (!holder) {
+    problem(role->value->location, "unknown-name", "there is no instance `%s` for the role `%s`", instance, role->name);
+    return false;
+  }
+  found->instance = holder;
+  found->field = find_state(holder, field);
+  if (found->field) return true;
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (guint i = 0; holder->leaf && i < holder->state->len; i++) g_ptr_array_add(names, (gpointer)((StateField *)holder->state->pdata[i])->name);
+  problem(role->value->location, "unknown-name", "`%s` has no state `%s`%s", *holder->path ? holder->path : "the top", field,
+          did_you_mean(diag_suggestion(field, names)));
+  return false;
+}
+
+// A role's path as text: a string as it is, a reference with its indices computed.
+static const char *role_path(const Attached *attached, Expr *expr) {
+  int64_t n;
+  const char *left;
+  switch (expr->kind) {
+  case EXPR_STRING:
+  case EXPR_NAME: return expr->text;
+  case EXPR_FIELD: left = role_path(attached, expr->left); return left ? arena_printf("%s.%s", left, expr->text) : NULL;
+  case EXPR_INDEX:
+    left = role_path(attached, expr->left);
+    if (!left || !evaluate_int(attached->scope, expr->right, "the index", 0, G_MAXINT32, &n)) return NULL;
+    return arena_printf("%s[%d]", left, (int)n);
+  default: problem(expr->location, "value-type", "a role names a state field, as in fetch.pc or \"../sram.bytes\""); return NULL;
+  }
+}
+
+static void attach_debug(const Attached *attached) {
+  Node *node = attached->node;
+  DebugView *view = arena_new(DebugView);
+  *view = (DebugView){.name = node->name, .instance = attached->inst->instance, .roles = arena_array(), .location = node->location};
+  for (guint i = 0; i < node->body->len; i++) {
+    Node *role = node->body->pdata[i];
+    const char *path = role_path(attached, role->value);
+    DebugRole *found = arena_new(DebugRole);
+    found->role = role->name;
+    if (path && find_role(attached, role, path, found)) g_ptr_array_add(view->roles, found);
+  }
+  g_ptr_array_add(compile->netlist->debug_views, view);
+}
+
+void attach_instrumentation(void) {
+  for (guint i = 0; i < compile->collectors->len; i++) {
+    Attached *attached = compile->collectors->pdata[i];
+    compile->running = attached->inst;
+    attach_collector(attached);
+  }
+  for (guint i = 0; i < compile->debugs->len; i++) {
+    Attached *attached = compile->debugs->pdata[i];
+    compile->running = attached->inst;
+    attach_debug(attached);
+  }
+  compile->running = NULL;
+}

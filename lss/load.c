@@ -1,0 +1,103 @@
+// Files: the search path, imports, and the declarations that files bring into the one space of global names.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/library.h"
+#include "lss/value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *find(const char *name, const char *importer) {
+  g_autoptr(GPtrArray) folders = library_folders(compile->options, importer);
+  return library_find(folders, name);
+}
+
+static void declare_names(SourceFile *file) {
+  for (guint i = 0; i < file->nodes->len; i++) {
+    Node *node = file->nodes->pdata[i];
+    switch (node->kind) {
+    case NODE_STRUCT:
+    case NODE_ENUM:
+    case NODE_BUNDLE:
+    case NODE_TYPE:
+    case NODE_FUNCTION:
+    case NODE_CONST:
+    case NODE_MODULE: {
+      if (type_builtin(node->name) || !strcmp(node->name, "int") || !strcmp(node->name, "float")) {
+        problem(node->place, "duplicate-name", "`%s` is the name of a built-in type", node->name);
+        break;
+      }
+      Symbol *symbol = scope_declare(compile->globals, SYMBOL_DECLARATION, node->name, node->place);
+      if (!symbol) break;
+      symbol->node = node;
+      symbol->file = file;
+      if (node->kind == NODE_STRUCT || node->kind == NODE_ENUM) check_c_name(node->name, node->place, "a type");
+      break;
+    }
+    default: break;
+    }
+  }
+}
+
+static void import(SourceFile *importer, Node *node) {
+  g_autofree char *path = find(node->name, importer->path);
+  if (!path) {
+    diag_error(node->place, "import-missing", "there is no %s.lss on the search path", node->name);
+    diag_note(NOWHERE, "looked in the folder of this file, the folders of -I and LSS_PATH, and the installed library");
+    return;
+  }
+  load_file(path, node->place);
+}
+
+static bool report_cycle(SourceFile *file, Location where) {
+  for (guint i = 0; i < compile->loading->len; i++) {
+    if (compile->loading->pdata[i] != file) continue;
+    g_autoptr(GString) cycle = g_string_new(NULL);
+    for (; i < compile->loading->len; i++) {
+      g_autofree char *base = g_path_get_basename(((SourceFile *)compile->loading->pdata[i])->path);
+      g_string_append_printf(cycle, "%s -> ", base);
+    }
+    g_autofree char *base = g_path_get_basename(file->path);
+    diag_error(where, "import-cycle", "files import each other in a circle: %s%s", cycle->str, base);
+    return true;
+  }
+  return false;
+}
+
+SourceFile *load_file(const char *path, Location where) {
+  g_autofree char *canonical = realpath(path, NULL);
+  SourceFile *known = canonical ? g_hash_table_lookup(compile->files, canonical) : NULL;
+  if (known) {
+    report_cycle(known, where);
+    return known;
+  }
+  g_autofree char *text = NULL;
+  gsize length;
+  g_autoptr(GError) error = NULL;
+  if (!canonical || !g_file_get_contents(path, &text, &length, &error)) {
+    diag_error(where, "import-missing", "cannot read %s: %s", path, error ? error->message : "there is no such file");
+    return NULL;
+  }
+  SourceFile *file = parse_text(path, text, length);
+  g_hash_table_insert(compile->files, arena_strdup(canonical), file);
+  g_ptr_array_add(compile->netlist->sources, (gpointer)file->path);
+  g_ptr_array_add(compile->loading, file);
+  for (guint i = 0; i < file->nodes->len; i++) {
+    Node *node = file->nodes->pdata[i];
+    if (node->kind == NODE_IMPORT) import(file, node);
+  }
+  g_ptr_array_set_size(compile->loading, (int)compile->loading->len - 1);
+  declare_names(file);
+  return file;
+}
+
+Symbol *load_module(const char *name) {
+  const char *importer = compile->running && compile->running->file ? compile->running->file->path : NULL;
+  g_autofree char *path = find(name, importer);
+  if (!path) return NULL;
+  g_autofree char *canonical = realpath(path, NULL);
+  if (!canonical || g_hash_table_lookup(compile->files, canonical)) return NULL;
+  if (!load_file(path, NOWHERE)) return NULL;
+  return g_hash_table_lookup(compile->globals->names, name);
+}

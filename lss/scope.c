@@ -1,0 +1,70 @@
+// Names and what they stand for.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/value.h"
+
+#include <string.h>
+
+Scope *scope_new(Scope *parent, Inst *owner) {
+  Scope *scope = arena_new(Scope);
+  scope->parent = parent;
+  scope->owner = owner;
+  scope->names = arena_table();
+  scope->function = parent && parent->function;
+  return scope;
+}
+
+Symbol *scope_declare(Scope *scope, SymbolKind kind, const char *name, Location place) {
+  Symbol *other = g_hash_table_lookup(scope->names, name);
+  if (other) {
+    problem(place, "duplicate-name", "`%s` is declared twice", name);
+    diag_note(other->place, "first declared here");
+    return NULL;
+  }
+  Symbol *symbol = arena_new(Symbol);
+  symbol->kind = kind;
+  symbol->name = name;
+  symbol->place = place;
+  g_hash_table_insert(scope->names, (gpointer)name, symbol);
+  return symbol;
+}
+
+Symbol *scope_find(Scope *scope, const char *name) {
+  for (; scope; scope = scope->parent) {
+    Symbol *symbol = g_hash_table_lookup(scope->names, name);
+    if (symbol) return symbol;
+  }
+  return NULL;
+}
+
+const char *scope_suggestion(Scope *scope, const char *name) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (; scope; scope = scope->parent) {
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, scope->names);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) g_ptr_array_add(names, key);
+  }
+  type_names(names);
+  builtin_names(names);
+  return diag_suggestion(name, names);
+}
+
+const char *did_you_mean(const char *suggestion) {
+  return suggestion ? arena_printf("; did you mean `%s`?", suggestion) : "";
+}
+
+// Words that a C compiler, or the vocabulary of module code, would misread.
+void check_c_name(const char *name, Location place, const char *what) {
+  static const char *const taken[] = {
+      "auto",     "break",    "case",   "char",   "const",    "continue", "default",  "do",     "double", "else",   "enum",
+      "extern",   "float",    "for",    "goto",   "if",       "inline",   "int",      "long",   "register", "restrict",
+      "return",   "short",    "signed", "sizeof", "static",   "struct",   "switch",   "typedef", "union", "unsigned", "void",
+      "volatile", "while",    "asm",    "typeof", "bool",     "true",     "false",    "self",   "NULL"};
+  for (guint i = 0; i < G_N_ELEMENTS(taken); i++) {
+    if (strcmp(taken[i], name) != 0) continue;
+    problem(place, "reserved-name", "%s cannot be called `%s`: that word has a meaning in C", what, name);
+    return;
+  }
+}

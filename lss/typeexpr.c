@@ -1,0 +1,356 @@
+// Type expressions: names, families of structs with arguments, arrays, alternatives, type variables, bundles.
+#include "lss/arena.h"
+#include "lss/diagnostics.h"
+#include "lss/elaborate.h"
+#include "lss/value.h"
+
+#include <string.h>
+
+enum { MAX_BITS = 65536, MAX_LENGTH = 1 << 20 };
+
+// ---- Declared types ---------------------------------------------------------------------------------------------------
+
+// The scope of a family's body: its arguments by name.  NULL after errors.
+static Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where, char **suffix, char **c_suffix) {
+  Node *node = symbol->node;
+  guint given = arguments ? arguments->len : 0;
+  *suffix = *c_suffix = "";
+  if (given > node->arguments->len) {
+    problem(where, "arguments", "`%s` takes %u argument%s, not %u", node->name, node->arguments->len,
+            node->arguments->len == 1 ? "" : "s", given);
+    diag_note(node->place, "declared here");
+    return NULL;
+  }
+  Scope *scope = scope_new(compile->globals, NULL);
+  GString *text = g_string_new(NULL), *c_text = g_string_new(NULL);
+  bool fine = true;
+  for (guint i = 0; i < node->arguments->len && fine; i++) {
+    Node *argument = node->arguments->pdata[i];
+    Value *value = i < given ? arguments->pdata[i] : argument->value ? evaluate(scope, argument->value) : NULL;
+    if (!value && i >= given && !argument->value) {
+      problem(where, "arguments", "`%s` needs the argument `%s`", node->name, argument->name);
+      diag_note(argument->place, "declared here");
+    }
+    if (value) value = coerce_to_parameter(compile->globals, value, argument->type, i < given ? where : argument->place, argument->name);
+    Symbol *name = value ? scope_declare(scope, SYMBOL_VALUE, argument->name, argument->place) : NULL;
+    if (!name) {
+      fine = false;
+      break;
+    }
+    name->value = value;
+    const char *shown = value_text(value);
+    g_string_append_printf(text, "%s%s", i ? ", " : "", shown);
+    g_string_append_printf(c_text, "_%s", shown);
+  }
+  if (fine && node->arguments->len) {
+    for (char *c = c_text->str; *c; c++)
+      if (!g_ascii_isalnum(*c)) *c = '_';
+    *suffix = arena_printf("(%s)", text->str);
+    *c_suffix = arena_strdup(c_text->str);
+  }
+  g_string_free(text, TRUE);
+  g_string_free(c_text, TRUE);
+  return fine ? scope : NULL;
+}
+
+static bool circular(Symbol *symbol, Location where) {
+  if (!symbol->busy) return false;
+  problem(where, "circular", "`%s` is defined by itself", symbol->name);
+  diag_note(symbol->place, "declared here");
+  return true;
+}
+
+static Type *struct_type(Symbol *symbol, GPtrArray *arguments, Location where) {
+  Node *node = symbol->node;
+  char *suffix, *c_suffix;
+  if (circular(symbol, where)) return NULL;
+  symbol->busy = true;
+  Scope *scope = family_scope(symbol, arguments, where, &suffix, &c_suffix);
+  Type *result = NULL;
+  if (scope) {
+    const char *name = arena_printf("%s%s", node->name, suffix);
+    result = g_hash_table_lookup(compile->types, name);
+    if (!result) {
+      GPtrArray *fields = arena_array();
+      bool fine = true;
+      g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+      for (guint i = 0; i < node->body->len; i++) {
+        Node *field = node->body->pdata[i];
+        Type *type = evaluate_type(scope, field->type);
+        for (guint d = field->dimensions->len; type && d-- > 0;) {
+          int64_t n;
+          type = evaluate_int(scope, field->dimensions->pdata[d], "the length of an array", 1, MAX_LENGTH, &n) ? type_array(type, (int)n) : NULL;
+        }
+        Node *other = g_hash_table_lookup(seen, field->name);
+        if (other) {
+          problem(field->place, "duplicate-name", "the field `%s` is declared twice", field->name);
+          diag_note(other->place, "first declared here");
+        }
+        g_hash_table_insert(seen, (gpointer)field->name, field);
+        if (field->value) problem(field->value->location, "misplaced", "a field of a struct has no initial value; only state has");
+        check_c_name(field->name, field->place, "a field");
+        if (!type) {
+          fine = false;
+          continue;
+        }
+        Field *f = arena_new(Field);
+        *f = (Field){.name = field->name, .type = type, .doc = field->doc};
+        g_ptr_array_add(fields, f);
+      }
+      if (node->body->len == 0) {
+        problem(node->place, "value-type", "the struct `%s` has no fields", node->name);
+        fine = false;
+      }
+      if (fine) result = type_struct(name, arena_printf("%s%s", node->name, c_suffix), fields);
+    }
+  }
+  symbol->busy = false;
+  return result;
+}
+
+static Type *enum_type(Symbol *symbol, Location where) {
+  Node *node = symbol->node;
+  if (symbol->done) return symbol->type;
+  if (circular(symbol, where)) return NULL;
+  symbol->busy = true;
+  GPtrArray *enumerators = arena_array();
+  int64_t next = 0;
+  for (guint i = 0; i < node->body->len; i++) {
+    Node *item = node->body->pdata[i];
+    int64_t value = next;
+    if (item->value) evaluate_int(compile->globals, item->value, "the value of an enumerator", G_MININT32, G_MAXINT32, &value);
+    for (guint k = 0; k < i; k++) {
+      Node *other = node->body->pdata[k];
+      if (strcmp(other->name, item->name) != 0) continue;
+      problem(item->place, "duplicate-name", "the enumerator `%s` is declared twice", item->name);
+      diag_note(other->place, "first declared here");
+    }
+    Enumerator *e = arena_new(Enumerator);
+    *e = (Enumerator){item->name, value};
+    g_ptr_array_add(enumerators, e);
+    next = value + 1;
+  }
+  symbol->type = type_enum(node->name, enumerators);
+  symbol->done = true;
+  symbol->busy = false;
+  return symbol->type;
+}
+
+Type *declared_type(Symbol *symbol, GPtrArray *arguments, Location where) {
+  Node *node = symbol->node;
+  if (node->kind == NODE_STRUCT) return struct_type(symbol, arguments, where);
+  if (arguments) {
+    problem(where, "arguments", "`%s` takes no arguments", node->name);
+    diag_note(node->place, "declared here");
+    return NULL;
+  }
+  if (node->kind == NODE_ENUM) return enum_type(symbol, where);
+  if (symbol->done) return symbol->type;
+  if (circular(symbol, where)) return NULL;
+  symbol->busy = true;
+  symbol->type = evaluate_type(compile->globals, node->type);
+  symbol->busy = false;
+  symbol->done = true;
+  return symbol->type;
+}
+
+// ---- Type expressions -----------------------------------------------------------------------------------------------------
+
+static Term *named(Type *type) { return type ? term_of(type) : NULL; }
+
+static bool is_type_declaration(const Symbol *symbol) {
+  return symbol && symbol->kind == SYMBOL_DECLARATION &&
+         (symbol->node->kind == NODE_STRUCT || symbol->node->kind == NODE_ENUM || symbol->node->kind == NODE_TYPE);
+}
+
+static Term *not_a_type(Expr *expr, const char *is) {
+  problem(expr->location, "value-type", "`%s` is %s, not a type", expr_text(expr), is);
+  return NULL;
+}
+
+static Term *value_term(Scope *scope, Expr *expr) {
+  Value *value = evaluate(scope, expr);
+  if (!value) return NULL;
+  if (value->kind == VALUE_TYPE) return term_of(value->type);
+  return not_a_type(expr, value_kind_text(value));
+}
+
+static Term *name_term(Scope *scope, Expr *expr) {
+  Type *type = type_builtin(expr->text);
+  if (type) return term_of(type);
+  Symbol *symbol = scope_find(scope, expr->text);
+  if (is_type_declaration(symbol)) return named(declared_type(symbol, NULL, expr->location));
+  if (!symbol && (!strcmp(expr->text, "int") || !strcmp(expr->text, "float"))) {
+    bool integer = expr->text[0] == 'i';
+    problem(expr->location, "value-type", "`%s` is a type of parameters; what travels or is stored has a width: %s", expr->text,
+            integer ? "int8 to int64, uint8 to uint64, bits(n)" : "float32, float64");
+    return NULL;
+  }
+  if (!symbol) {
+    problem(expr->location, "unknown-name", "there is no type `%s`%s", expr->text, did_you_mean(scope_suggestion(scope, expr->text)));
+    return NULL;
+  }
+  if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE) return not_a_type(expr, "a bundle");
+  return value_term(scope, expr);
+}
+
+static Term *call_term(Scope *scope, Expr *expr) {
+  if (expr->left->kind != EXPR_NAME) return value_term(scope, expr);
+  const char *name = expr->left->text;
+  if (!strcmp(name, "bits")) {
+    int64_t n;
+    if (expr->items->len != 1) {
+      problem(expr->location, "arguments", "bits() takes 1 argument, its width, not %u", expr->items->len);
+      return NULL;
+    }
+    if (!evaluate_int(scope, expr->items->pdata[0], "the width of bits()", 1, MAX_BITS, &n)) return NULL;
+    return term_of(type_simple(TYPE_BITS, (int)n));
+  }
+  Symbol *symbol = scope_find(scope, name);
+  if (!symbol) {
+    problem(expr->left->location, "unknown-name", "there is no type `%s`%s", name, did_you_mean(scope_suggestion(scope, name)));
+    return NULL;
+  }
+  if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE) return not_a_type(expr, "a bundle");
+  if (!is_type_declaration(symbol)) return value_term(scope, expr);
+  GPtrArray *arguments = arena_array();
+  for (guint i = 0; i < expr->items->len; i++) {
+    Value *value = evaluate(scope, expr->items->pdata[i]);
+    if (!value) return NULL;
+    g_ptr_array_add(arguments, value);
+  }
+  return named(declared_type(symbol, arguments, expr->location));
+}
+
+static bool collect_alternatives(Scope *scope, Expr *expr, GPtrArray *into) {
+  if (expr->kind == EXPR_BINARY && expr->op == '|')
+    return collect_alternatives(scope, expr->left, into) && collect_alternatives(scope, expr->right, into);
+  Term *term = evaluate_term(scope, expr);
+  if (!term) return false;
+  Type *type = term_type(term);
+  if (!type) {
+    problem(expr->location, "value-type", "the alternatives of a disjunctive type cannot hold type variables");
+    return false;
+  }
+  if (!g_ptr_array_find(into, type, NULL)) g_ptr_array_add(into, type);
+  return true;
+}
+
+static Term *variable_term(Scope *scope, Expr *expr) {
+  Inst *owner = NULL;
+  for (Scope *s = scope; s && !owner; s = s->parent) owner = s->owner;
+  if (!owner) {
+    problem(expr->location, "value-type", "the type variable '%s has a meaning only inside a module", expr->text);
+    return NULL;
+  }
+  Term *term = g_hash_table_lookup(owner->variables, expr->text);
+  if (!term) {
+    term = term_variable(expr->text, expr->location);
+    g_hash_table_insert(owner->variables, (gpointer)expr->text, term);
+  }
+  return term;
+}
+
+Term *evaluate_term(Scope *scope, Expr *expr) {
+  if (!charge(1, expr->location)) return NULL;
+  int64_t n;
+  bool truth;
+  switch (expr->kind) {
+  case EXPR_NAME: return name_term(scope, expr);
+  case EXPR_CALL: return call_term(scope, expr);
+  case EXPR_TYPE_VARIABLE: return variable_term(scope, expr);
+  case EXPR_INDEX: {
+    // A list of types may be indexed too; its elements are values.
+    Symbol *base = expr->left->kind == EXPR_NAME ? scope_find(scope, expr->left->text) : NULL;
+    if (base && base->kind == SYMBOL_VALUE && base->value && base->value->kind == VALUE_LIST) return value_term(scope, expr);
+    Term *element = evaluate_term(scope, expr->left);
+    if (!element || !evaluate_int(scope, expr->right, "the length of an array", 1, MAX_LENGTH, &n)) return NULL;
+    return term_array(element, (int)n);
+  }
+  case EXPR_BINARY:
+    if (expr->op == '|') {
+      Term *term = term_variable("", expr->location);
+      term->alternatives = arena_array();
+      if (!collect_alternatives(scope, expr, term->alternatives)) return NULL;
+      return term->alternatives->len == 1 ? term_of(term->alternatives->pdata[0]) : term;
+    }
+    return value_term(scope, expr);
+  case EXPR_CONDITIONAL:
+    if (!evaluate_bool(scope, expr->left, &truth)) return NULL;
+    return evaluate_term(scope, truth ? expr->right : expr->third);
+  case EXPR_LIST_TYPE:
+    problem(expr->location, "value-type", "`%s` is a list, which only parameters can be; an array has a length", expr_text(expr));
+    return NULL;
+  default: return value_term(scope, expr);
+  }
+}
+
+Type *evaluate_type(Scope *scope, Expr *expr) {
+  Term *term = evaluate_term(scope, expr);
+  if (!term) return NULL;
+  Type *type = term_type(term);
+  if (!type) problem(expr->location, "value-type", "a single type is needed here, not `%s`", expr_text(expr));
+  return type;
+}
+
+// ---- Bundles ----------------------------------------------------------------------------------------------------------------
+
+static Symbol *bundle_symbol(Scope *scope, Expr *expr) {
+  Expr *name = expr->kind == EXPR_CALL ? expr->left : expr;
+  if (name->kind != EXPR_NAME) return NULL;
+  Symbol *symbol = scope_find(scope, name->text);
+  return symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE ? symbol : NULL;
+}
+
+static bool add_members(Scope *scope, Expr *expr, Symbol *symbol, const char *prefix, bool forward, GPtrArray *into, const char **text) {
+  if (circular(symbol, expr->location)) return false;
+  GPtrArray *arguments = NULL;
+  if (expr->kind == EXPR_CALL) {
+    arguments = arena_array();
+    for (guint i = 0; i < expr->items->len; i++) {
+      Value *value = evaluate(scope, expr->items->pdata[i]);
+      if (!value) return false;
+      g_ptr_array_add(arguments, value);
+    }
+  }
+  char *suffix, *c_suffix;
+  Scope *inner = family_scope(symbol, arguments, expr->location, &suffix, &c_suffix);
+  if (!inner) return false;
+  // A type variable in a bundle is one of the module whose port this is.
+  for (Scope *s = scope; s && !inner->owner; s = s->parent) inner->owner = s->owner;
+  if (text) *text = arena_printf("%s%s", symbol->name, suffix);
+  symbol->busy = true;
+  bool fine = true;
+  for (guint i = 0; i < symbol->node->body->len; i++) {
+    Node *node = symbol->node->body->pdata[i];
+    const char *path = arena_printf("%s%s", prefix, node->name);
+    bool same_way = node->output == forward;
+    for (guint k = 0; k < i; k++) {
+      Node *other = symbol->node->body->pdata[k];
+      if (strcmp(other->name, node->name) != 0) continue;
+      problem(node->place, "duplicate-name", "the member `%s` is declared twice", node->name);
+      diag_note(other->place, "first declared here");
+    }
+    Symbol *nested = bundle_symbol(inner, node->type);
+    if (nested) {
+      fine &= add_members(inner, node->type, nested, arena_printf("%s.", path), same_way, into, NULL);
+      continue;
+    }
+    BundleMember *member = arena_new(BundleMember);
+    *member = (BundleMember){path, same_way, evaluate_term(inner, node->type), node->doc, node->place};
+    if (member->term)
+      g_ptr_array_add(into, member);
+    else
+      fine = false;
+  }
+  symbol->busy = false;
+  return fine;
+}
+
+GPtrArray *evaluate_bundle(Scope *scope, Expr *expr, bool *is_bundle, const char **text) {
+  Symbol *symbol = bundle_symbol(scope, expr);
+  *is_bundle = symbol != NULL;
+  if (!symbol) return NULL;
+  GPtrArray *members = arena_array();
+  return add_members(scope, expr, symbol, "", true, members, text) ? members : NULL;
+}

@@ -1,0 +1,192 @@
+// Construction, text and comparison of compile-time values.
+#include "lss/value.h"
+
+#include "lss/arena.h"
+#include "lss/units.h"
+
+#include <string.h>
+
+Value *value_new(ValueKind kind, Location location) {
+  Value *value = arena_new(Value);
+  value->kind = kind;
+  value->location = location;
+  return value;
+}
+
+Value *value_int(int64_t integer, Location location) {
+  Value *value = value_new(VALUE_INT, location);
+  value->integer = integer;
+  return value;
+}
+
+Value *value_bool(bool truth, Location location) {
+  Value *value = value_new(VALUE_BOOL, location);
+  value->integer = truth;
+  return value;
+}
+
+Value *value_float(double real, Location location) {
+  Value *value = value_new(VALUE_FLOAT, location);
+  value->real = real;
+  return value;
+}
+
+Value *value_string(const char *text, Location location) {
+  Value *value = value_new(VALUE_STRING, location);
+  value->string = text;
+  return value;
+}
+
+Value *value_quantity(Dimension dimension, int64_t num, int64_t den, Location location) {
+  Value *value = value_new(VALUE_QUANTITY, location);
+  value->dimension = dimension;
+  value->num = num;
+  value->den = den;
+  return value;
+}
+
+Value *value_list(Location location) {
+  Value *value = value_new(VALUE_LIST, location);
+  value->items = arena_array();
+  return value;
+}
+
+Value *value_record(Location location) {
+  Value *value = value_new(VALUE_RECORD, location);
+  value->items = arena_array();
+  value->names = arena_array();
+  return value;
+}
+
+Value *value_type(Type *type, Location location) {
+  Value *value = value_new(VALUE_TYPE, location);
+  value->type = type;
+  return value;
+}
+
+Value *value_at(const Value *value, Location location) {
+  Value *copy = value_new(value->kind, location);
+  *copy = *value;
+  copy->location = location;
+  return copy;
+}
+
+Value *value_field(const Value *record, const char *name) {
+  for (guint i = 0; i < record->names->len; i++)
+    if (!strcmp(record->names->pdata[i], name)) return record->items->pdata[i];
+  return NULL;
+}
+
+const char *value_kind_text(const Value *value) {
+  switch (value->kind) {
+  case VALUE_INT: return "an integer";
+  case VALUE_BOOL: return "a bool";
+  case VALUE_FLOAT: return "a float";
+  case VALUE_STRING: return "a string";
+  case VALUE_QUANTITY: return arena_printf("a %s", dimension_name(value->dimension));
+  case VALUE_ENUM: return arena_printf("a value of enum %s", value->type->name);
+  case VALUE_LIST: return "a list";
+  case VALUE_RECORD: return value->type ? arena_printf("a record of %s", value->type->name) : "a record";
+  case VALUE_CLOCK: return "a clock";
+  case VALUE_TYPE: return "a type";
+  case VALUE_MODULE: return "a module";
+  case VALUE_CODE: return "C code";
+  }
+  return "a value";
+}
+
+static void print(GString *out, const Value *value) {
+  switch (value->kind) {
+  case VALUE_INT: g_string_append_printf(out, "%" G_GINT64_FORMAT, value->integer); break;
+  case VALUE_BOOL: g_string_append(out, value->integer ? "true" : "false"); break;
+  case VALUE_FLOAT: {
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_string_append(out, g_ascii_dtostr(text, sizeof text, value->real));
+    if (!strpbrk(text, ".einE")) g_string_append(out, ".0");
+    break;
+  }
+  case VALUE_STRING: {
+    g_autofree char *escaped = g_strescape(value->string, NULL);
+    g_string_append_printf(out, "\"%s\"", escaped);
+    break;
+  }
+  case VALUE_QUANTITY: g_string_append(out, quantity_text(value->dimension, value->num, value->den)); break;
+  case VALUE_ENUM:
+    for (guint i = 0; i < value->type->enumerators->len; i++) {
+      Enumerator *e = value->type->enumerators->pdata[i];
+      if (e->value != value->integer) continue;
+      g_string_append_printf(out, "%s.%s", value->type->name, e->name);
+      return;
+    }
+    g_string_append_printf(out, "%s(%" G_GINT64_FORMAT ")", value->type->name, value->integer);
+    break;
+  case VALUE_LIST:
+  case VALUE_RECORD:
+    g_string_append(out, value->kind == VALUE_LIST ? "[" : "{ ");
+    for (guint i = 0; i < value->items->len; i++) {
+      if (i) g_string_append(out, ", ");
+      if (out->len > 4000) { // for messages and tables; nobody reads on
+        g_string_append(out, "...");
+        break;
+      }
+      if (value->kind == VALUE_RECORD) g_string_append_printf(out, "%s = ", (const char *)value->names->pdata[i]);
+      print(out, value->items->pdata[i]);
+    }
+    g_string_append(out, value->kind == VALUE_LIST ? "]" : " }");
+    break;
+  case VALUE_CLOCK: g_string_append(out, value->clock->name); break;
+  case VALUE_TYPE: g_string_append(out, value->type->name); break;
+  case VALUE_MODULE: g_string_append(out, value->string); break;
+  case VALUE_CODE: g_string_append_printf(out, "<<<%s>>>", value->string); break;
+  }
+}
+
+char *value_text(const Value *value) {
+  g_autoptr(GString) out = g_string_new(NULL);
+  print(out, value);
+  return arena_strndup(out->str, out->len);
+}
+
+bool value_equal(const Value *a, const Value *b) {
+  if (a->kind != b->kind) {
+    if (a->kind == VALUE_INT && b->kind == VALUE_FLOAT) return (double)a->integer == b->real;
+    if (a->kind == VALUE_FLOAT && b->kind == VALUE_INT) return a->real == (double)b->integer;
+    return false;
+  }
+  switch (a->kind) {
+  case VALUE_INT:
+  case VALUE_BOOL: return a->integer == b->integer;
+  case VALUE_ENUM: return a->type == b->type && a->integer == b->integer;
+  case VALUE_FLOAT: return a->real == b->real;
+  case VALUE_STRING:
+  case VALUE_CODE:
+  case VALUE_MODULE: return !strcmp(a->string, b->string);
+  case VALUE_QUANTITY:
+    return a->dimension == b->dimension && rational_compare(a->num, a->den, b->num, b->den) == 0;
+  case VALUE_LIST:
+    if (a->items->len != b->items->len) return false;
+    for (guint i = 0; i < a->items->len; i++)
+      if (!value_equal(a->items->pdata[i], b->items->pdata[i])) return false;
+    return true;
+  case VALUE_RECORD:
+    if (a->items->len != b->items->len) return false;
+    for (guint i = 0; i < a->items->len; i++) {
+      const Value *other = value_field(b, a->names->pdata[i]);
+      if (!other || !value_equal(a->items->pdata[i], other)) return false;
+    }
+    return true;
+  case VALUE_CLOCK: return a->clock == b->clock;
+  case VALUE_TYPE: return a->type == b->type;
+  }
+  return false;
+}
+
+bool value_base_count(const Value *quantity, bool exact, int64_t *count) {
+  int64_t scale = quantity->dimension == DIM_TIME ? 1000000000000000 : 1;
+  __int128 n = (__int128)quantity->num * scale;
+  if (exact && n % quantity->den != 0) return false;
+  n /= quantity->den;
+  if (n > G_MAXINT64 || n < G_MININT64) return false;
+  *count = (int64_t)n;
+  return true;
+}
