@@ -26,14 +26,14 @@ $(BUILD)/obj/lss/gen/%.o: $(LSS_GEN)/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LSS_FLAGS) -Wno-unused-function -Wno-unused-but-set-variable $(DEPFLAGS) -c -o $@ $<
 
-$(BUILD)/bin/lss: $(LSS_OBJ)
+$(BUILD)/bin/lss: $(LSS_OBJ) $(BUILD)/lib/libspinach.a
 	@mkdir -p $(@D)
 	$(CC) $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) -o $@ $^ $(call pkg_libs,glib-2.0) -lm
 
 # The runtime is linked into simulators, which may be optimised across it.
 $(BUILD)/obj/runtime/%.o: lss/runtime/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(call pkg_cflags,glib-2.0) $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) $(DEPFLAGS) -c -o $@ $<
 $(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@

@@ -1,6 +1,6 @@
 // A small JSON writer: values are appended in order, and commas, indentation and escapes are its business.
-#ifndef LSS_JSON_H
-#define LSS_JSON_H
+#ifndef SPINACH_JSON_H
+#define SPINACH_JSON_H
 
 #include <glib.h>
 #include <stdbool.h>
@@ -21,6 +21,7 @@ void json_close(Json *json, char bracket); // '}' or ']'
 void json_key(Json *json, const char *key);
 void json_string(Json *json, const char *string); // NULL writes null
 void json_int(Json *json, gint64 number);
+void json_uint(Json *json, guint64 number);
 void json_real(Json *json, double number); // shortest text that reads back the same
 void json_bool(Json *json, bool truth);
 

@@ -84,6 +84,11 @@ void json_int(Json *json, gint64 number) {
   g_string_append_printf(json->text, "%" G_GINT64_FORMAT, number);
 }
 
+void json_uint(Json *json, guint64 number) {
+  before_value(json);
+  g_string_append_printf(json->text, "%" G_GUINT64_FORMAT, number);
+}
+
 void json_real(Json *json, double number) {
   before_value(json);
   if (!isfinite(number)) { // JSON has no word for these
