@@ -1,0 +1,299 @@
+"""A testbench around one module: sources and sinks at its ports, monitors on every connection, tables and random traffic.
+
+A netlist is built once per session and then run with many tables: everything that differs between runs is a runtime
+parameter.  Tables have one row per cycle; a column is a port's data (`in`, `out[1]`), an acknowledgment (`out.ack`) or an
+enable (`out.enable`).  Columns of inports' data and outports' acknowledgments drive the module, all others are checked.
+Cells: a value, `.` for nothing, `-` for "not looked at", and for driven data `7!` for an item that is offered but cancelled.
+"""
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Ran:
+    """What one run left behind."""
+
+    status: int
+    out: str
+    err: str
+    directory: Path
+    stats: dict = field(default_factory=dict)
+
+    def stat(self, path: str, name: str) -> int:
+        """The value of one statistic."""
+        for entry in self.stats["statistics"]:
+            if entry["path"] == path and entry["name"] == name:
+                return entry["value"]
+        raise AssertionError(f"no statistic {path}.{name}")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One line of a monitor: what a lane carried in a cycle; value None is nothing."""
+
+    cycle: int
+    lane: int
+    value: str | None
+    enable: bool
+    ack: bool
+
+    @property
+    def transferred(self) -> bool:
+        return self.value is not None and self.enable and self.ack
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One line of a memory source's record."""
+
+    cycle: int
+    tag: int
+    error: bool
+    data: int
+
+
+class Bench:
+    """Builds netlists, each once, and runs them."""
+
+    def __init__(self, compiler: Path, directory: Path) -> None:
+        self.compiler, self.directory = compiler, directory
+        self.built: dict[tuple, Path] = {}
+        self.runs = 0
+
+    def build(self, text: str, *options: str) -> Path:
+        """The simulator of a netlist."""
+        key = (text, options)
+        if key not in self.built:
+            stem = "bench_" + hashlib.sha256(repr(key).encode()).hexdigest()[:12]
+            netlist, simulator = self.directory / f"{stem}.lss", self.directory / stem
+            netlist.write_text(text)
+            command = [str(self.compiler), "build", str(netlist), "-o", str(simulator), *options]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=self.directory)
+            assert done.returncode == 0, f"{' '.join(command)}\n{text}\n{done.stdout}{done.stderr}"
+            self.built[key] = simulator
+        return self.built[key]
+
+    def refuse(self, text: str) -> str:
+        """The diagnostics of a netlist that must not compile."""
+        netlist = self.directory / f"bad_{hashlib.sha256(text.encode()).hexdigest()[:12]}.lss"
+        netlist.write_text(text)
+        command = [str(self.compiler), "check", str(netlist)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=self.directory)
+        assert done.returncode == 1, f"{' '.join(command)}: status {done.returncode}\n{text}\n{done.stdout}{done.stderr}"
+        return done.stderr
+
+    def run(
+        self,
+        simulator: Path,
+        cycles: int,
+        settings: dict[str, object] | None = None,
+        *,
+        seed: int = 1,
+        ok: bool = True,
+        files: dict[str, str | bytes] | None = None,
+    ) -> Ran:
+        """Runs a simulator in a directory of its own, with `files` in it."""
+        self.runs += 1
+        directory = self.directory / f"run{self.runs}"
+        directory.mkdir()
+        for name, content in (files or {}).items():
+            (directory / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        command = [str(simulator), "--cycles", str(cycles), "--seed", str(seed), "--stats", "stats.json"]
+        for name, value in (settings or {}).items():
+            command += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=directory, stdin=subprocess.DEVNULL)
+        told = f"cd {directory} && {' '.join(command)}\n{done.stdout}{done.stderr}"
+        assert (done.returncode == 0) == ok, f"status {done.returncode}: {told}"
+        stats = directory / "stats.json"
+        return Ran(done.returncode, done.stdout, done.stderr, directory, json.loads(stats.read_text()) if stats.exists() else {})
+
+
+def read_monitor(path: Path) -> list[Seen]:
+    """The lines that a monitor recorded."""
+    lines = []
+    for line in path.read_text().splitlines():
+        cycle, lane, rest = line.split(" ", 2)
+        value, enable, ack = rest.rsplit(" ", 2)
+        lines.append(Seen(int(cycle), int(lane), None if value == "-" else value, enable == "1", ack == "1"))
+    return lines
+
+
+def read_items(path: Path) -> list[tuple[int, str]]:
+    """The (cycle, value) pairs that a sink recorded."""
+    return [(int(cycle), value) for cycle, value in (line.split(" ", 1) for line in path.read_text().splitlines())]
+
+
+def read_answers(path: Path) -> list[Answer]:
+    """The answers that a memory source recorded."""
+    answers = []
+    for line in path.read_text().splitlines():
+        cycle, tag, error, data = line.split()
+        answers.append(Answer(int(cycle), int(tag), error == "1", int(data, 0)))
+    return answers
+
+
+class Device:
+    """A module with a source and a monitor at every inport's lane, a monitor and a sink at every outport's.
+
+    ports maps names to (direction, lanes, type); `body` is the inside of the braces of the instance, `before` is LSS that
+    goes ahead of it.  The sources of port `in` are in_source[lane], the sinks of `out` are out_sink[lane].
+    """
+
+    def __init__(self, bench: Bench, module: str, ports: dict[str, tuple[str, int, str]], body: str = "", before: str = "", after: str = ""):
+        self.bench, self.ports = bench, ports
+        lines = [before, f"instance dut : {module} {{ {body} }};"]
+        for port, (direction, lanes, kind) in ports.items():
+            assert direction in ("in", "out")
+            lines.append(f"instance {port}_monitor[{lanes}] : monitor;")
+            if direction == "in":
+                lines.append(f"instance {port}_source[{lanes}] : source;")
+                for i in range(lanes):
+                    lines.append(f"{port}_source[{i}].out -> {port}_monitor[{i}].in : {kind};")
+                    lines.append(f"{port}_source[{i}].generate = <<< return ({kind if kind == 'bool' else kind + '_t'})(index * {lanes} + {i}); >>>;"
+                                 if kind.startswith("uint") or kind.startswith("int") else "")
+                    lines.append(f"{port}_monitor[{i}].out -> dut.{port};")
+            else:
+                lines.append(f"instance {port}_sink[{lanes}] : sink;")
+                for i in range(lanes):
+                    lines.append(f"dut.{port} -> {port}_monitor[{i}].in;")
+                    lines.append(f"{port}_monitor[{i}].out -> {port}_sink[{i}].in : {kind};")
+        lines.append(after)
+        self.text = "\n".join(line for line in lines if line) + "\n"
+        self.simulator = bench.build(self.text)
+
+    def lanes(self) -> list[tuple[str, int, str]]:
+        """(port, lane, direction) of every lane."""
+        return [(port, i, direction) for port, (direction, lanes, _) in self.ports.items() for i in range(lanes)]
+
+    def check_table(self, table: str, settings: dict[str, object] | None = None) -> Ran:
+        """Drives the module with a table and compares every cell that is not driven."""
+        rows = [[cell.strip() for cell in line.split("|")] for line in table.strip().splitlines() if line.strip()]
+        header, rows = rows[0], rows[1:]
+        scripts: dict[str, list[str]] = {}
+        values: dict[str, object] = {}
+        for port, lane, direction in self.lanes():
+            if direction == "in":
+                scripts[f"{port}{lane}.txt"] = []
+                values[f"{port}_source[{lane}].script"] = f"{port}{lane}.txt"
+            values[f"{port}_monitor[{lane}].record"] = f"{port}{lane}.seen"
+            values[f"{port}_monitor[{lane}].idle"] = True
+        checks: list[tuple[int, str, int, str, str]] = []
+        for column, name in enumerate(header):
+            place, _, signal = name.partition(".")
+            port, _, index = place.partition("[")
+            lane = int(index.rstrip("]")) if index else 0
+            direction = self.ports[port][0]
+            cells = [row[column] for row in rows]
+            if direction == "in" and not signal:
+                for cycle, cell in enumerate(cells):
+                    if cell not in (".", "-", ""):
+                        scripts[f"{port}{lane}.txt"].append(f"{cycle} {cell.rstrip('!')} {'cancel' if cell.endswith('!') else 'once'}")
+            elif direction == "out" and signal == "ack":
+                values[f"{port}_sink[{lane}].pattern"] = "".join("1" if cell == "-" else cell for cell in cells)
+            else:
+                checks += [(cycle, port, lane, signal or "value", cell) for cycle, cell in enumerate(cells) if cell not in ("-", "")]
+        ran = self.bench.run(
+            self.simulator,
+            len(rows),
+            {**values, **(settings or {})},
+            files={name: "".join(line + "\n" for line in lines) for name, lines in scripts.items()},
+        )
+        seen = {(port, lane): read_monitor(ran.directory / f"{port}{lane}.seen") for port, lane, _ in self.lanes()}
+        wrong = []
+        for cycle, port, lane, signal, cell in checks:
+            line = seen[port, lane][cycle]
+            found = {"value": line.value or ".", "enable": str(int(line.enable)), "ack": str(int(line.ack))}[signal]
+            if found != cell:
+                wrong.append(f"cycle {cycle}: {port}[{lane}] {signal} is {found}, expected {cell}")
+        assert not wrong, "\n".join([*wrong, f"in {ran.directory}"])
+        return ran
+
+    def stream(
+        self,
+        cycles: int,
+        seed: int,
+        *,
+        count: int = -1,
+        offer: float = 1.0,
+        cancel: float = 0.0,
+        ready: float = 1.0,
+        settings: dict[str, object] | None = None,
+    ) -> dict[tuple[str, int], list[Seen]]:
+        """Random traffic at all ports; returns what every lane saw.  Generated item k of lane i is k * lanes + i."""
+        values: dict[str, object] = {}
+        for port, lane, direction in self.lanes():
+            if direction == "in":
+                source = f"{port}_source[{lane}]"
+                values |= {f"{source}.offer": offer, f"{source}.cancel": cancel, f"{source}.count": count}
+            else:
+                values[f"{port}_sink[{lane}].ready"] = ready
+            values[f"{port}_monitor[{lane}].record"] = f"{port}{lane}.seen"
+        ran = self.bench.run(self.simulator, cycles, values | (settings or {}), seed=seed)
+        self.last = ran
+        return {(port, lane): read_monitor(ran.directory / f"{port}{lane}.seen") for port, lane, _ in self.lanes()}
+
+
+def moved(lines: Sequence[Seen]) -> list[tuple[int, int]]:
+    """(cycle, number) of the items that were transferred."""
+    return [(line.cycle, int(line.value, 0)) for line in lines if line.transferred and line.value is not None]
+
+
+class Memory:
+    """Memory sources before a piece of netlist that ends in memories; scripts in, answers out.
+
+    `netlist` connects source[0] … source[sources-1] (ports `memory`) as it likes.
+    """
+
+    def __init__(self, bench: Bench, netlist: str, sources: int = 1, width: int = 64, body: str = ""):
+        self.bench, self.sources = bench, sources
+        self.text = (
+            "import memory_types;\n"
+            f"instance source[{sources}] : memory_source;\n"
+            f"for (i = 0; i < {sources}; i = i + 1) {{ source[i].width = {width}; {body} }}\n{netlist}\n"
+        )
+        self.simulator = bench.build(self.text)
+
+    def play(
+        self,
+        scripts: Sequence[str | Sequence[str]],
+        cycles: int,
+        settings: dict[str, object] | None = None,
+        *,
+        outstanding: int = 1,
+        seed: int = 1,
+        ok: bool = True,
+        files: dict[str, str | bytes] | None = None,
+    ) -> list[list[Answer]]:
+        """Plays one script for each source and returns the answers to each."""
+        values: dict[str, object] = {}
+        contents: dict[str, str | bytes] = dict(files or {})
+        for i, script in enumerate(scripts):
+            contents[f"script{i}.txt"] = script if isinstance(script, str) else "".join(line + "\n" for line in script)
+            values |= {
+                f"source[{i}].script": f"script{i}.txt",
+                f"source[{i}].record": f"answers{i}.txt",
+                f"source[{i}].outstanding": outstanding,
+            }
+        self.last = self.bench.run(self.simulator, cycles, values | (settings or {}), seed=seed, ok=ok, files=contents)
+        return [read_answers(self.last.directory / f"answers{i}.txt") if ok else [] for i in range(len(scripts))]
+
+
+class Bytes:
+    """The reference model of a memory: bytes, written and read as numbers of a byte order."""
+
+    def __init__(self, size: int, order: str = "little", base: int = 0) -> None:
+        self.contents, self.order, self.base = bytearray(size), order, base
+
+    def read(self, address: int, size: int, sign: bool = False, width: int = 64) -> int:
+        at = address - self.base
+        number = int.from_bytes(self.contents[at : at + size], self.order, signed=sign)
+        return number & ((1 << width) - 1)
+
+    def write(self, address: int, size: int, number: int) -> None:
+        at = address - self.base
+        self.contents[at : at + size] = (number & ((1 << 8 * size) - 1)).to_bytes(size, self.order)

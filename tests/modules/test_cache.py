@@ -1,0 +1,191 @@
+"""cache: hits in the cycle of the request, fills, write policies, replacement, invalidation; from one-line buffers to sets and ways."""
+
+import random
+
+import pytest
+
+from tests.modules.harness import Answer, Bench, Bytes, Memory
+
+PREFETCH = "line = 128; sets = 1; ways = 1;"  # a one-line instruction prefetch buffer
+BUFFER = "line = 8; sets = 1; ways = 1;"  # a one-line data buffer: write-through, no write-allocate
+
+
+def cache(bench: Bench, body: str, *, latency: bool = True, extra: str = "", order: str = "little", sources: int = 1) -> Memory:
+    """A cache of 32-bit references before a 64-bit memory of 4 KiB; source[1], if any, goes to the memory directly."""
+    big = str(order == "big").lower()
+    text = f"""
+instance cache : cache {{ big_endian = {big}; {body} }};
+instance delay : memory_delay {{ depth = 20; }};
+instance memory : memory_state {{ size = 4 KiB; big_endian = {big}; }};
+source[0].memory -> cache.in;
+cache.memory -> delay.in;
+delay.out -> memory.port;
+"""
+    if sources == 2:
+        text += "source[1].memory -> memory.port;\n"
+    return Memory(bench, text + extra, sources, body="if (i == 0) source[i].width = 32; else source[i].width = 64;")
+
+
+def timing(answers: list[Answer]) -> list[int]:
+    return [a.cycle for a in answers]
+
+
+def contents(cycle: int = 0, count: int = 64) -> bytes:
+    return b"".join(k.to_bytes(8, "little") for k in range(count))
+
+
+def test_a_miss_fills_and_hits_answer_at_once(bench: Bench) -> None:
+    """Taken in cycle 0, asked for in cycle 1, answered by the memory in cycle 2; the rest of the line follows."""
+    machine = cache(bench, "line = 32; sets = 4;")
+    files = {"m.bin": contents()}
+    script = ["0 read 4 8 0 1", "10 read 4 0 0 2", "11 read 2 24 0 3", "12 read 4 32 0 4"]
+    [answers] = machine.play([script], 40, {"memory.image": "m.bin"}, files=files)
+    assert [(a.cycle, a.tag, a.data) for a in answers] == [(2, 1, 1), (10, 2, 0), (11, 3, 3), (14, 4, 4)]
+    assert (machine.last.stat("cache.controller", "hits"), machine.last.stat("cache.controller", "misses")) == (2, 2)
+
+
+@pytest.mark.parametrize(("critical_first", "expected"), [(True, 2), (False, 13)])
+def test_the_critical_reference_comes_first(bench: Bench, critical_first: bool, expected: int) -> None:
+    machine = cache(bench, PREFETCH + f"critical_first = {str(critical_first).lower()};")
+    [answers] = machine.play([["0 read 4 88"]], 40)
+    assert timing(answers) == [expected]
+
+
+def test_references_join_a_fill_in_progress(bench: Bench) -> None:
+    """A sequential fetch through a prefetch buffer runs at the speed of the beats, two words to the beat."""
+    machine = cache(bench, PREFETCH)
+    files = {"m.bin": contents()}
+    [answers] = machine.play([[f"0 read 4 {4 * k}" for k in range(32)]], 60, {"memory.image": "m.bin"}, files=files)
+    assert timing(answers) == list(range(2, 34))
+    assert [a.data for a in answers] == [k // 2 if k % 2 == 0 else 0 for k in range(32)]
+    [answers] = machine.play([["0 read 4 0", "0 read 4 120", "0 read 4 128"]], 80)
+    assert timing(answers) == [2, 17, 20]
+
+
+def test_writes_go_through_and_update_the_line(bench: Bench) -> None:
+    machine = cache(bench, BUFFER, sources=2)
+    script = ["0 read 4 16", "5 write 4 20 0x55", "6 read 4 20", "10 write 4 24 0x66", "16 read 4 24"]
+    cached, direct = machine.play([script, ["4 read 8 16", "12 read 8 16", "14 read 8 24"]], 40)
+    assert [(a.cycle, a.data) for a in cached] == [(2, 0), (5, 0), (6, 0x55), (10, 0), (18, 0x66)]
+    assert [a.data for a in direct] == [0, 0x55 << 32, 0x66]
+
+
+def test_a_write_without_buffer_waits_for_the_memory(bench: Bench) -> None:
+    machine = cache(bench, BUFFER + "write_buffer = 0;", sources=2)
+    cached, direct = machine.play([["0 write 4 16 7", "0 read 4 16", "0 write 4 16 8", "0 read 4 16"], ["20 read 4 16"]], 40)
+    assert [(a.cycle, a.data) for a in cached] == [(2, 0), (5, 7), (8, 0), (9, 8)]
+    assert direct[0].data == 8
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_snooped_writes_drop_the_line(bench: Bench, order: str) -> None:
+    machine = cache(bench, BUFFER, extra="memory.snoop -> cache.snoop;", order=order, sources=2)
+    script = ["0 read 4 16", "5 read 4 16", "11 read 4 16", "15 read 4 16"]
+    cached, _ = machine.play([script, ["8 write 1 19 0x99", "13 write 4 32 1"]], 40)
+    value = 0x99 if order == "big" else 0x99000000
+    assert [(a.cycle, a.data) for a in cached] == [(2, 0), (5, 0), (13, value), (15, value)]
+    assert machine.last.stat("cache.controller", "drops") == 1
+
+
+def test_a_write_snooped_during_the_fill_drops_the_filled_line(bench: Bench) -> None:
+    machine = cache(bench, "line = 32; sets = 1;", extra="memory.snoop -> cache.snoop;", sources=2)
+    script = ["0 read 4 0", "20 read 4 0"]
+    cached, _ = machine.play([script, ["4 write 4 0 5"]], 40)
+    assert [(a.cycle, a.data) for a in cached] == [(2, 0), (22, 5)]
+
+
+def test_own_writes_need_not_drop_the_line(bench: Bench) -> None:
+    body = BUFFER + "ours = <<< return tag == 3; >>>;"  # the tag of writes of a one-beat cache
+    machine = cache(bench, body, extra="memory.snoop -> cache.snoop;")
+    [answers] = machine.play([["0 read 4 0", "5 write 4 0 9", "9 read 4 0"]], 40)
+    assert [(a.cycle, a.data) for a in answers] == [(2, 0), (5, 0), (9, 9)]
+
+
+def test_flush_drops_everything(bench: Bench) -> None:
+    extra = "instance f : source; f.out -> cache.flush : bool;"
+    machine = cache(bench, "line = 16; sets = 2;", extra=extra)
+    settings = {"f.script": "flush.txt"}
+    files = {"flush.txt": "12 true\n20 false\n"}
+    [answers] = machine.play([["0 read 4 0", "6 read 4 16", "11 read 4 0", "13 read 4 0", "22 read 4 4"]], 40, settings, files=files)
+    assert timing(answers) == [2, 8, 11, 15, 22]
+
+
+def test_what_is_not_cacheable_passes(bench: Bench) -> None:
+    body = BUFFER + "cacheable = <<< return address < 0x800; >>>;"
+    machine = cache(bench, body, sources=2)
+    script = ["0 read 4 0x900", "5 read 4 0x900", "9 write 4 0x900 5", "13 read 4 0x900"]
+    cached, _ = machine.play([script, ["3 write 4 0x900 1"]], 40)
+    assert [(a.cycle, a.data) for a in cached] == [(2, 0), (7, 1), (11, 0), (15, 5)]
+    assert machine.last.stat("cache.controller", "passed") == 4
+
+
+def test_least_recently_used_is_given_up(bench: Bench) -> None:
+    machine = cache(bench, "line = 8; sets = 1; ways = 2;")
+    script = ["0 read 4 0", "10 read 4 8", "20 read 4 0", "30 read 4 16", "40 read 4 0", "50 read 4 8"]
+    [answers] = machine.play([script], 70)
+    assert [a.cycle % 10 for a in answers] == [2, 2, 0, 2, 0, 2]
+
+
+def test_random_replacement_gives_up_different_ways(bench: Bench) -> None:
+    machine = cache(bench, "line = 8; sets = 1; ways = 4; replacement = cache_replacement.random;")
+    script = [f"{10 * k} read 4 {8 * (k % 5)}" for k in range(200)]
+    [answers] = machine.play([script], 2010)
+    hits = machine.last.stat("cache.controller", "hits")
+    assert 60 < hits < 160  # least recently used would never hit
+    assert len(answers) == 200
+
+
+def test_a_write_back_cache_writes_when_it_gives_up(bench: Bench) -> None:
+    machine = cache(bench, "line = 16; sets = 1; ways = 1; write_back = true; write_allocate = true;", sources=2)
+    script = ["0 write 4 4 0x77", "20 read 4 4", "30 read 4 16", "50 read 4 4"]
+    cached, direct = machine.play([script, ["25 read 4 4", "45 read 4 4"]], 80)
+    assert [a.data for a in cached] == [0, 0x77, 0, 0x77]
+    assert [a.data for a in direct] == [0, 0x77]
+    assert machine.last.stat("cache.controller", "evictions") == 1
+
+
+def test_atomic_operations_reach_the_memory(bench: Bench) -> None:
+    machine = cache(bench, "line = 16; sets = 2; write_back = true; write_allocate = true;", sources=2)
+    cached, direct = machine.play([["0 write 4 0 5", "20 fetch_add 4 0 2", "50 read 4 0"], ["70 read 4 0"]], 90)
+    assert [a.data for a in cached] == [0, 5, 7]
+    assert direct[0].data == 7
+
+
+CONFIGURATIONS = {
+    "prefetch": PREFETCH,
+    "buffer": BUFFER,
+    "buffer_blocking": BUFFER + "write_buffer = 0;",
+    "direct": "line = 16; sets = 4;",
+    "allocate": "line = 32; sets = 2; ways = 2; write_allocate = true; write_buffer = 2;",
+    "allocate_blocking": "line = 16; sets = 2; write_allocate = true; write_buffer = 0;",
+    "back": "line = 16; sets = 2; ways = 2; write_back = true; write_allocate = true;",
+    "back_around": "line = 32; sets = 2; ways = 1; write_back = true; write_buffer = 3; critical_first = false;",
+    "random": "line = 8; sets = 2; ways = 4; write_back = true; write_allocate = true; replacement = cache_replacement.random;",
+}
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str) -> None:
+    """Random references, some atomic, with refusals, jitter and cancelled requests, against plain bytes."""
+    machine = cache(bench, CONFIGURATIONS[name], order=order)
+    for seed in range(3):
+        rng, model, script, expected = random.Random(seed), Bytes(512, order), [], []
+        for k in range(500):
+            size = rng.choice([1, 2, 4])
+            address = rng.randrange(0, 512 // size) * size if rng.random() < 0.5 else rng.randrange(0, 96 // size) * size
+            value, sign, kind = rng.getrandbits(32), rng.random() < 0.3, rng.random()
+            if kind < 0.35:
+                model.write(address, size, value)
+                script.append(f"{k} write {size} {address} {value:#x} {k}")
+                expected.append((k, 0))
+            elif kind < 0.4:
+                expected.append((k, model.read(address, size)))
+                model.write(address, size, model.read(address, size) + value)
+                script.append(f"{k} fetch_add {size} {address} {value:#x} {k}")
+            else:
+                script.append(f"{k} read {'-' if sign else ''}{size} {address} 0 {k}")
+                expected.append((k, model.read(address, size, sign, width=32)))
+        settings = {"delay.jitter": 4, "delay.refuse": 0.2, "source[0].offer": 0.9, "source[0].cancel": 0.2}
+        [answers] = machine.play([script], 60000, settings, outstanding=4, seed=seed)
+        assert [(a.tag, a.data) for a in answers] == expected, f"seed {seed}"

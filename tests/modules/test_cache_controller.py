@@ -1,0 +1,32 @@
+"""cache_controller: what is refused at compile time; its behaviour is tested with its storage in test_cache.py."""
+
+import pytest
+
+from tests.modules.harness import Bench
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("line = 24;", "a line is a power of two of bytes"),
+        ("line = 4;", "a line is a power of two of bytes"),
+        ("line = 1024;", "a line is a power of two of bytes"),
+        ("sets = 3;", "a power of two of sets"),
+        ("width = 64; fill_width = 32;", "fill_width is a multiple of 8 and not less than width"),
+    ],
+)
+def test_impossible_caches_are_refused(bench: Bench, body: str, words: str) -> None:
+    width = 64 if "width = 64" in body else 32
+    text = (
+        f"instance s : memory_source {{ width = {width}; }}; instance c : cache {{ {body} }};"
+        "instance m : memory_state { size = 1 KiB; }; s.memory -> c.in; c.memory -> m.port;"
+    )
+    assert words in bench.refuse(text)
+
+
+def test_a_write_back_cache_does_not_drop_lines(bench: Bench) -> None:
+    text = (
+        "instance s : memory_source { width = 32; }; instance c : cache { write_back = true; };"
+        "instance m : memory_state { size = 1 KiB; }; s.memory -> c.in; c.memory -> m.port; m.snoop -> c.snoop;"
+    )
+    assert "snoop and flush need write_back = false" in bench.refuse(text)

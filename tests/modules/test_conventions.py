@@ -1,0 +1,49 @@
+"""Every module has a declaration, a behaviour or an inside, and a test of its own."""
+
+import re
+from pathlib import Path
+
+
+def modules(root: Path) -> list[Path]:
+    return sorted(path for path in (root / "modules").glob("*.lss"))
+
+
+def test_every_module_has_a_test(root: Path) -> None:
+    missing = [path.stem for path in modules(root) if not (root / "tests" / "modules" / f"test_{path.stem}.py").exists()]
+    assert not missing, f"no tests/modules/test_<module>.py for: {', '.join(missing)}"
+
+
+def test_every_test_has_a_module(root: Path) -> None:
+    stems = {path.stem for path in modules(root)}
+    allowed = {"conventions"}
+    lost = [
+        path.stem
+        for path in sorted((root / "tests" / "modules").glob("test_*.py"))
+        if path.stem.removeprefix("test_") not in stems | allowed
+        and not any(path.stem.removeprefix("test_").startswith(stem + "_") for stem in stems)
+    ]
+    assert not lost, f"tests of no module: {', '.join(lost)}"
+
+
+def test_the_stem_names_the_module(root: Path) -> None:
+    wrong = [path.name for path in modules(root) if not re.search(rf"^module {path.stem}\b", path.read_text(), re.MULTILINE)]
+    assert not wrong, f"no module of the file's name in: {', '.join(wrong)}"
+
+
+def test_behaviour_and_declaration_come_in_pairs(root: Path) -> None:
+    lonely = [path.name for path in (root / "modules").glob("*.c") if not path.with_suffix(".lss").exists()]
+    assert not lonely, f"behaviour without a declaration: {', '.join(lonely)}"
+
+
+def test_what_users_see_is_documented(root: Path) -> None:
+    """Parameters, userpoints, ports, events and statistics carry a doc comment: on their line, or the one after."""
+    bare = []
+    for path in modules(root):
+        lines = path.read_text().splitlines()
+        for number, line in enumerate(lines):
+            if not re.match(r"  (runtime parameter|parameter|userpoint|optional (in|out)port|(in|out)port|event|stat) ", line):
+                continue
+            declaration = " ".join(lines[number : number + 6])
+            if "/**" not in declaration.split(";", 1)[-1][:400]:
+                bare.append(f"{path.name}:{number + 1}: {line.strip()}")
+    assert not bare, "without a doc comment:\n" + "\n".join(bare)

@@ -1,0 +1,56 @@
+"""memory_crossing: requests and answers between two clocks, in order; it never takes what it could not answer."""
+
+import random
+
+import pytest
+
+from tests.modules.harness import Bench, Bytes, Memory
+
+NETLIST = """
+clock core_clock = {core} MHz;
+clock memory_clock = {memory} MHz;
+instance crossing : memory_crossing {{ outstanding = {outstanding}; requests = {requests}; }};
+instance delay : memory_delay on memory_clock;
+instance memory : memory_state on memory_clock {{ size = 1 KiB; }};
+source[0].memory -> crossing.in;
+crossing.out -> delay.in;
+delay.out -> memory.port;
+"""
+
+
+def crossing(bench: Bench, core: int, memory: int, outstanding: int = 4, requests: int = 4) -> Memory:
+    return Memory(bench, NETLIST.format(core=core, memory=memory, outstanding=outstanding, requests=requests))
+
+
+def test_the_round_trip_on_equal_clocks(bench: Bench) -> None:
+    """Request seen a cycle after it was taken, one cycle of delay, answer seen a cycle after it came."""
+    [answers] = crossing(bench, 100, 100).play([["3 read 4 0", "20 read 4 0"]], 40)
+    assert [a.cycle for a in answers] == [6, 23]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("core", "memory"), [(88, 100), (88, 250), (200, 33)])
+def test_answers_are_right_and_in_order(bench: Bench, core: int, memory: int, seed: int) -> None:
+    rng, model, script, expected = random.Random(seed), Bytes(64), [], []
+    for k in range(100):
+        address, value = rng.randrange(0, 57), rng.getrandbits(64)
+        if rng.random() < 0.5:
+            model.write(address, 8, value)
+            script.append(f"{k} write 8 {address} {value:#x} {k}")
+            expected.append((k, 0))
+        else:
+            script.append(f"{k} read 8 {address} 0 {k}")
+            expected.append((k, model.read(address, 8)))
+    settings = {"delay.jitter": 4, "delay.refuse": 0.2, "source[0].offer": 0.8, "source[0].cancel": 0.2}
+    [answers] = crossing(bench, core, memory).play([script], 8000, settings, outstanding=8, seed=seed)
+    assert [(a.tag, a.data) for a in answers] == expected
+
+
+def test_outstanding_references_are_bounded(bench: Bench) -> None:
+    """With two answers' room and a slow memory, two references are on their way at a time."""
+    memory = crossing(bench, 100, 100, outstanding=2)
+    ran = bench.run(memory.simulator, 1000, {"source[0].outstanding": 8, "delay.latency": 8})
+    assert ran.stat("source[0]", "replies") == pytest.approx(2 * 1000 / 11, abs=4)
+    fast = crossing(bench, 100, 100, outstanding=8)
+    ran = bench.run(fast.simulator, 1000, {"source[0].outstanding": 8})
+    assert ran.stat("source[0]", "replies") > 990

@@ -1,0 +1,37 @@
+"""memory_delay: a latency on top of what follows, in order, with jitter and refusal by chance."""
+
+import random
+
+import pytest
+
+from tests.modules.harness import Bench, Bytes, Memory
+
+NETLIST = """
+instance delay : memory_delay { depth = 3; };
+instance memory : memory_state { size = 256 B; };
+source[0].memory -> delay.in;
+delay.out -> memory.port;
+"""
+
+
+@pytest.mark.parametrize("latency", [1, 3, 7])
+def test_the_answer_comes_latency_cycles_after_acceptance(bench: Bench, latency: int) -> None:
+    [answers] = Memory(bench, NETLIST).play([["5 read 4 0", "30 read 4 4"]], 60, {"delay.latency": latency})
+    assert [a.cycle for a in answers] == [5 + latency, 30 + latency]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_stay_in_order_and_right(bench: Bench, seed: int) -> None:
+    rng, model, script, expected = random.Random(seed), Bytes(256), [], []
+    for k in range(150):
+        address, value = rng.randrange(0, 248), rng.getrandbits(64)
+        if rng.random() < 0.5:
+            script.append(f"{k} write 8 {address} {value:#x} {k}")
+            model.write(address, 8, value)
+            expected.append((k, 0))
+        else:
+            script.append(f"{k} read 8 {address} 0 {k}")
+            expected.append((k, model.read(address, 8)))
+    settings = {"delay.latency": 2, "delay.jitter": 5, "delay.refuse": 0.3, "source[0].offer": 0.8, "source[0].cancel": 0.2}
+    [answers] = Memory(bench, NETLIST).play([script], 3000, settings, outstanding=5, seed=seed)
+    assert [(a.tag, a.data) for a in answers] == expected

@@ -1,0 +1,43 @@
+"""memory_source: plays references, keeps to its number of outstanding ones, records the answers."""
+
+import pytest
+
+from tests.modules.harness import Bench, Memory
+
+NETLIST = """
+instance delay : memory_delay;
+instance memory : memory_state { size = 1 KiB; };
+source[0].memory -> delay.in;
+delay.out -> memory.port;
+"""
+
+
+def test_a_script_is_played_in_order(bench: Bench) -> None:
+    memory = Memory(bench, NETLIST)
+    script = ["# writes, then reads", "0 write 4 0x10 0xfffffffe 1", "", "9 read 4 0x10 0 2", "9 read -4 0x10 0 3  # signed"]
+    [answers] = memory.play([script], 30, {"delay.latency": 2})
+    assert [(a.cycle, a.tag, a.data) for a in answers] == [(2, 1, 0), (11, 2, 0xFFFFFFFE), (14, 3, 0xFFFFFFFFFFFFFFFE)]
+
+
+@pytest.mark.parametrize(("outstanding", "latency"), [(1, 4), (2, 4), (4, 4)])
+def test_outstanding_references_bound_the_throughput(bench: Bench, outstanding: int, latency: int) -> None:
+    memory = Memory(bench, NETLIST)
+    memory.bench.run(memory.simulator, 10)
+    ran = bench.run(memory.simulator, 1000, {"source[0].outstanding": outstanding, "delay.latency": latency})
+    expected = 1000 * outstanding / (latency + 1)
+    assert abs(ran.stat("source[0]", "replies") - expected) <= outstanding + 1
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("0 fetch 4 0\n", "script0.txt:1: 'fetch' is not an operation"),
+        ("0 read 4\n", "script0.txt:1: a reference is CYCLE OP SIZE ADDRESS"),
+        ("0 write 4 0 zz\n", "script0.txt:1: 'zz' is not a number"),
+        ("3 read 4 0\n2 read 4 0\n", "script0.txt:2: cycle 2 after cycle 3"),
+    ],
+)
+def test_a_wrong_script_is_one_clear_line(bench: Bench, script: str, words: str) -> None:
+    memory = Memory(bench, NETLIST)
+    memory.play([script], 20, ok=False)
+    assert words in memory.last.err

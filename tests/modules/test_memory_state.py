@@ -1,0 +1,254 @@
+"""memory_state: bytes behind any number of ports, writes before reads, both byte orders, snooping, atomic operations."""
+
+import random
+import struct
+
+import pytest
+
+from tests.modules.harness import Bench, Bytes, Memory, read_items
+
+
+def memory(bench: Bench, lanes: int = 1, width: int = 64, body: str = "size = 256 B;", extra: str = "") -> Memory:
+    joins = "".join(f"source[{i}].memory -> memory.port;\n" for i in range(lanes))
+    return Memory(bench, f"instance memory : memory_state {{ width = {width}; {body} }};\n{joins}{extra}", lanes, width)
+
+
+def test_answers_come_in_the_cycle_of_the_request(bench: Bench) -> None:
+    [answers] = memory(bench).play([["3 write 4 8 0x11223344 1", "4 read 4 8 0 2"]], 10)
+    assert [(a.cycle, a.tag, a.error, a.data) for a in answers] == [(3, 1, False, 0), (4, 2, False, 0x11223344)]
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_byte_order_size_alignment_and_sign(bench: Bench, order: str) -> None:
+    script, model, expected = [], Bytes(64, order), []
+    rng = random.Random(order)
+    for k in range(64):
+        value = rng.getrandbits(8)
+        script.append(f"{k} write 1 {k} {value}")
+        model.write(k, 1, value)
+    cycle = 64
+    for size in range(1, 9):
+        for address in (0, 1, 7, 13):
+            for sign in (False, True):
+                script.append(f"{cycle} read {'-' if sign else ''}{size} {address}")
+                expected.append(model.read(address, size, sign))
+                cycle += 1
+    for size in range(1, 9):
+        value = rng.getrandbits(64)
+        script += [f"{cycle} write {size} 17 {value:#x}", f"{cycle + 1} read 8 16"]
+        model.write(17, size, value)
+        expected += [0, model.read(16, 8)]
+        cycle += 2
+    [answers] = memory(bench, body=f"size = 64 B; big_endian = {str(order == 'big').lower()};").play([script], cycle + 5)
+    assert [a.data for a in answers[64:]] == expected
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_writes_come_before_reads(bench: Bench, order: str) -> None:
+    """Whatever the lane, a read sees the writes of its own cycle; a higher lane's write wins over a lower one's."""
+    body = f"size = 256 B; big_endian = {str(order == 'big').lower()};"
+    scripts = [
+        ["0 read 4 0x10", "1 write 4 0x20 0x01020304", "2 read 8 0x20"],
+        ["0 write 4 0x10 0xaabbccdd", "1 write 2 0x21 0xeeff", "2 write 1 0x23 0x99"],
+        ["0 read 2 0x11", "1 read 4 0x20", "2 read 4 0x20"],
+    ]
+    model = Bytes(256, order)
+    model.write(0x10, 4, 0xAABBCCDD)
+    expected = [[model.read(0x10, 4)], [model.read(0x11, 2)]]
+    model.write(0x20, 4, 0x01020304)
+    model.write(0x21, 2, 0xEEFF)
+    expected[1].append(model.read(0x20, 4))
+    model.write(0x23, 1, 0x99)
+    expected[0].append(model.read(0x20, 8))
+    expected[1].append(model.read(0x20, 4))
+    answers = memory(bench, 3, body=body).play(scripts, 5)
+    assert [answers[0][0].data, answers[0][2].data] == expected[0]
+    assert [a.data for a in answers[2]] == expected[1]
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_references_of_three_ports(bench: Bench, order: str, seed: int) -> None:
+    rng, model = random.Random(seed), Bytes(32, order)
+    scripts: list[list[str]] = [[], [], []]
+    expected: list[list[int]] = [[], [], []]
+    for cycle in range(300):
+        kinds = [rng.choice(["read", "write", "none"]) for _ in range(3)]
+        sizes = [rng.randint(1, 8) for _ in range(3)]
+        places = [rng.randrange(0, 33 - size) for size in sizes]
+        values = [rng.getrandbits(64) for _ in range(3)]
+        signs = [rng.random() < 0.5 for _ in range(3)]
+        for i in range(3):
+            if kinds[i] == "write":
+                model.write(places[i], sizes[i], values[i])
+        for i in range(3):
+            if kinds[i] == "none":
+                continue
+            sign = "-" if signs[i] and kinds[i] == "read" else ""
+            scripts[i].append(f"{cycle} {kinds[i]} {sign}{sizes[i]} {places[i]} {values[i]:#x}")
+            expected[i].append(model.read(places[i], sizes[i], signs[i]) if kinds[i] == "read" else 0)
+    body = f"size = 32 B; big_endian = {str(order == 'big').lower()};"
+    answers = memory(bench, 3, body=body).play(scripts, 305)
+    assert [[a.data for a in lane] for lane in answers] == expected
+
+
+def test_narrow_and_wide_ports(bench: Bench) -> None:
+    [answers] = memory(bench, width=32).play([["0 write 4 0 0x89abcdef", "1 read -2 2", "2 read 4 0", "3 read 8 0"]], 6)
+    assert [(a.error, a.data) for a in answers] == [(False, 0), (False, 0xFFFF89AB), (False, 0x89ABCDEF), (True, 0)]
+    value = int.from_bytes(bytes(range(1, 17)), "little")
+    wide = memory(bench, width=128, body="size = 64 B; big_endian = true;")
+    [answers] = wide.play([[f"0 write 16 8 {value:#x}", "1 read 16 8", "2 read 8 8", "3 read -2 8"]], 6)
+    assert [a.data for a in answers] == [0, value, value >> 64, 0x100F]
+
+
+def test_what_does_not_fit_is_an_error(bench: Bench) -> None:
+    body = "size = 64 B; base = 0x1000;"
+    script = ["0 read 4 0xffc", "1 read 4 0x103c", "2 read 4 0x103d", "3 write 4 0x1040 1", "4 read 0 0x1000", "5 read 9 0x1000", "6 read 4 0xffffffff"]
+    [answers] = memory(bench, body=body).play([script], 10)
+    assert [a.error for a in answers] == [True, False, True, True, True, True, True]
+
+
+def test_addresses_repeat_when_they_alias(bench: Bench) -> None:
+    body = "size = 64 B; alias = true;"
+    [answers] = memory(bench, body=body).play([["0 write 4 0x44 0x1234", "1 read 4 4", "2 read 4 0x7ffc4", "3 read 4 0x3e"]], 10)
+    assert [(a.error, a.data) for a in answers] == [(False, 0), (False, 0x1234), (False, 0x1234), (True, 0)]
+
+
+def test_a_read_only_memory_refuses_to_be_written(bench: Bench) -> None:
+    body = "size = 64 B; writable = false;"
+    [answers] = memory(bench, body=body).play([["0 write 4 0 1", "1 read 4 0", "2 swap 4 0 1"]], 5)
+    assert [(a.error, a.data) for a in answers] == [(True, 0), (False, 0), (True, 0)]
+
+
+def test_atomic_operations_return_the_old_value(bench: Bench) -> None:
+    script = [
+        "0 write 4 0 0xfffffff0",
+        "1 swap 4 0 5",
+        "2 fetch_add 4 0 7",
+        "3 fetch_or 4 0 0x10",
+        "4 fetch_and 4 0 0x18",
+        "5 read 4 0",
+        "6 fetch_add -1 0 0xff",
+        "7 write 1 0 0x80",
+        "8 fetch_add -1 0 1",
+        "9 read 1 0",
+    ]
+    [answers] = memory(bench).play([script], 12)
+    assert [a.data for a in answers] == [0, 0xFFFFFFF0, 5, 12, 0x1C, 0x18, 0x18, 0, 0xFFFFFFFFFFFFFF80, 0x81]
+
+
+def test_atomic_operations_of_one_cycle_follow_each_other(bench: Bench) -> None:
+    scripts = [["0 fetch_add 4 0 1", "1 read 4 0"], ["0 fetch_add 4 0 10"], ["0 write 4 0 100"], ["0 read 4 0"]]
+    answers = memory(bench, 4).play(scripts, 4)
+    assert [lane[0].data for lane in answers] == [100, 101, 0, 111]
+    assert answers[0][1].data == 111
+
+
+def test_reservations_fall_with_any_write_to_their_block(bench: Bench) -> None:
+    scripts = [
+        [
+            "0 load_linked 4 0 0 7",
+            "1 store_conditional 4 0 1 7",
+            "2 store_conditional 4 0 2 7",
+            "3 load_linked 4 0 0 7",
+            "5 store_conditional 4 0 3 7",
+            "6 load_linked 4 0 0 7",
+            "8 store_conditional 4 0 4 7",
+            "9 load_linked 4 0 0 7",
+            "10 store_conditional 4 0 5 7",
+            "11 read 4 0",
+        ],
+        ["4 write 1 7 9", "7 write 1 8 9", "10 write 1 3 0"],
+        ["3 load_linked 4 0x20 0 9", "9 store_conditional 4 0x20 1 8", "10 store_conditional 4 0x20 1 9"],
+    ]
+    answers = memory(bench, 3).play(scripts, 15)
+    assert [a.data for a in answers[0] if a.cycle in (1, 2, 5, 8, 10)] == [1, 0, 0, 1, 0]
+    assert answers[0][-1].data == 4
+    assert [a.data for a in answers[2]] == [0, 0, 1]
+
+
+def snooping(lanes: int, listeners: int) -> str:
+    return f"instance heard[{listeners}] : sink;\n" + "".join(f"memory.snoop -> heard[{k}].in;\n" for k in range(listeners))
+
+
+def test_listeners_hear_the_writes_of_their_range(bench: Bench) -> None:
+    body = "size = 256 B; base = 0x100; snoop_ranges = [{ base = 0x100, size = 0x10 }, { base = 0x110, size = 0xf0 }];"
+    device = memory(bench, body=body, extra=snooping(1, 2))
+    script = ["0 write 4 0x104 1 5", "1 read 4 0x104 0 6", "2 write 2 0x110 1 7", "3 write 4 0x10e 1 8", "4 swap 1 0x100 1 9",
+              "5 store_conditional 4 0x100 1 9", "6 write 4 0x204 1 3"]
+    device.play([script], 10, {"heard[0].record": "a.txt", "heard[1].record": "b.txt"})
+    first, second = (read_items(device.last.directory / name) for name in ("a.txt", "b.txt"))
+    assert [cycle for cycle, _ in first] == [0, 3, 4]
+    assert [cycle for cycle, _ in second] == [2, 3]
+    assert "260" in first[0][1] and "5" in first[0][1]
+
+
+def test_writes_of_one_cycle_are_heard_as_one_stretch(bench: Bench) -> None:
+    device = memory(bench, 2, extra=snooping(2, 1))
+    device.play([["0 write 4 0x10 1 5"], ["0 write 4 0x20 1 6"]], 4, {"heard[0].record": "a.txt"})
+    [(cycle, text)] = read_items(device.last.directory / "a.txt")
+    assert cycle == 0 and "16" in text and "20" in text and "4294967295" in text
+
+
+def test_initial_contents_from_bytes_and_hexadecimal_text(bench: Bench) -> None:
+    device = memory(bench, body="size = 256 B; base = 0x40; big_endian = true;")
+    script = [["0 read 4 0x40", "1 read 4 0x44", "2 read 4 0x50"]]
+    [answers] = device.play(script, 5, {"memory.image": "a.bin", "memory.image_address": 0x44}, files={"a.bin": b"\1\2\3\4"})
+    assert [a.data for a in answers] == [0, 0x01020304, 0]
+    text = "# two words\n0a0b0c0d 01 02 03 04\n@50 ff\n"
+    [answers] = device.play(script, 5, {"memory.image": "a.hex"}, files={"a.hex": text})
+    assert [a.data for a in answers] == [0x0A0B0C0D, 0x01020304, 0xFF000000]
+
+
+def elf(order: str, segments: list[tuple[int, bytes]]) -> bytes:
+    """A minimal executable with these (address, bytes) segments."""
+    mark = "<" if order == "little" else ">"
+    head = 52 + 32 * len(segments)
+    parts, table, offset = [], b"", head
+    for address, content in segments:
+        table += struct.pack(f"{mark}8I", 1, offset, address, address, len(content), len(content) + 4, 7, 4)
+        parts.append(content)
+        offset += len(content)
+    ident = b"\x7fELF" + bytes([1, 1 if order == "little" else 2, 1]) + bytes(9)
+    header = struct.pack(f"{mark}HHIIIIIHHHHHH", 2, 8, 1, segments[0][0], 52, 0, 0x1000, 52, 32, len(segments), 0, 0, 0)
+    return ident + header + table + b"".join(parts)
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
+    body = f"size = 256 B; base = 0x1000; big_endian = {str(order == 'big').lower()};"
+    image = elf(order, [(0x1000, b"\1\2\3\4"), (0x1040, b"\5\6\7\10")])
+    device = memory(bench, body=body)
+    [answers] = device.play([["0 read 4 0x1000", "1 read 4 0x1040"]], 5, {"memory.image": "a.elf"}, files={"a.elf": image})
+    assert [a.data for a in answers] == [int.from_bytes(b"\1\2\3\4", order), int.from_bytes(b"\5\6\7\10", order)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.bin", bytes(300), "300 bytes at 0x0 do not fit"),
+        ("a.hex", b"00 1x", "is not a pair of hexadecimal digits"),
+        ("a.elf", elf("big", [(0, b"1234")]), "a big-endian program in a little-endian memory"),
+        ("a.elf", elf("little", [(0x1000, b"1234")]), "4 bytes at 0x1000 do not fit"),
+        ("missing.bin", None, "missing.bin"),
+    ],
+)
+def test_an_image_that_does_not_fit_is_one_clear_line(bench: Bench, name: str, content: bytes | None, words: str) -> None:
+    device = memory(bench)
+    files = {name: content} if content is not None else {}
+    device.play([["0 read 4 0"]], 5, {"memory.image": name}, files=files, ok=False)
+    assert words in device.last.err
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("size = 100 B; alias = true;", "has a power of two of bytes, not 100"),
+        ("size = 64 B; width = 12;", "a multiple of 8, not 12"),
+        ("size = 64 B; snoop_ranges = [{ size = 1 }, { size = 2 }];", "2 snoop ranges for 0 snoop connections"),
+    ],
+)
+def test_impossible_memories_are_refused(bench: Bench, body: str, words: str) -> None:
+    width = 12 if "12" in body else 64
+    text = f"instance s : memory_source {{ width = {width}; }}; instance m : memory_state {{ {body} }}; s.memory -> m.port;"
+    assert words in bench.refuse(text)

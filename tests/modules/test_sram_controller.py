@@ -1,0 +1,119 @@
+"""sram_controller: burst timing, order, segments."""
+
+import random
+
+import pytest
+
+from tests.modules.harness import Bench, Bytes, Memory
+
+
+def controller(bench: Bench, body: str = "", width: int = 64) -> Memory:
+    return Memory(
+        bench,
+        f"instance controller : sram_controller {{ {body} }};\ninstance memory : memory_state {{ size = 4 KiB; }};\n"
+        "source[0].memory -> controller.in; controller.memory -> memory.port;",
+        width=width,
+    )
+
+
+def stream(count: int, start: int = 0, step: int = 8, cycle: int = 0, op: str = "read") -> list[str]:
+    return [f"{cycle} {op} 8 {start + step * k} 0 {k}" for k in range(count)]
+
+
+@pytest.mark.parametrize(("first", "following"), [(1, 1), (3, 1), (4, 2)])
+def test_a_burst_pays_the_first_access_once(bench: Bench, first: int, following: int) -> None:
+    memory = controller(bench, f"first_access = {first}; next_access = {following}; queue = 8;")
+    [answers] = memory.play([stream(6)], 60, outstanding=8)
+    assert [a.cycle for a in answers] == [first + following * k for k in range(6)]
+
+
+def test_scattered_references_pay_it_each_time(bench: Bench) -> None:
+    [answers] = controller(bench, "queue = 8;").play([stream(5, step=64)], 60, outstanding=8)
+    assert [a.cycle for a in answers] == [3, 6, 9, 12, 15]
+
+
+def test_a_change_of_direction_ends_a_burst(bench: Bench) -> None:
+    script = ["0 read 8 0", "0 read 8 8", "0 write 8 16 1", "0 write 8 24 1", "0 read 8 32"]
+    [answers] = controller(bench, "queue = 8;").play([script], 60, outstanding=8)
+    assert [a.cycle for a in answers] == [3, 4, 7, 8, 11]
+
+
+def test_bursts_have_a_length(bench: Bench) -> None:
+    [answers] = controller(bench, "queue = 8; burst = 4;").play([stream(9)], 60, outstanding=16)
+    assert [a.cycle for a in answers] == [3, 4, 5, 6, 9, 10, 11, 12, 15]
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(0, [3, 8, 13]), (2, [3, 6, 9])])
+def test_a_burst_survives_a_gap(bench: Bench, gap: int, expected: list[int]) -> None:
+    """One reference at a time: each arrives two cycles after the answer to the one before."""
+    [answers] = controller(bench, f"gap = {gap};").play([["0 read 8 0", "5 read 8 8", "10 read 8 16"]], 40)
+    script = ["0 read 8 0", f"{5} read 8 8", f"{10 if gap == 0 else 8} read 8 16"]
+    [answers] = controller(bench, f"gap = {gap};").play([script], 40)
+    assert [a.cycle for a in answers] == expected
+
+
+def test_the_queue_bounds_what_is_held(bench: Bench) -> None:
+    ran = bench.run(controller(bench, "queue = 1;").simulator, 400, {"source[0].outstanding": 4})
+    assert ran.stat("controller", "references") == pytest.approx(100, abs=2)
+
+
+def test_full_bandwidth_in_one_burst(bench: Bench) -> None:
+    memory = Memory(
+        bench,
+        "instance controller : sram_controller { queue = 6; };\ninstance memory : memory_state { size = 4 KiB; alias = true; };\n"
+        "source[0].memory -> controller.in; controller.memory -> memory.port;",
+    )
+    ran = bench.run(memory.simulator, 1000, {"source[0].outstanding": 8})
+    assert ran.stat("controller", "references") >= 996
+    assert ran.stat("controller", "continued") == ran.stat("controller", "references") - 1
+
+
+SEGMENTS = """
+instance controller : sram_controller {
+  segments = [ { base = 0, size = 0x100 }, { base = 0x1000, size = 0x100, first_access = 6, next_access = 2, relative = true } ];
+  queue = 8;
+};
+instance low : memory_state { size = 256 B; };
+instance high : memory_state { size = 256 B; };
+source[0].memory -> controller.in;
+controller.memory -> low.port;
+controller.memory -> high.port;
+"""
+
+
+def test_segments_have_their_own_memories_and_timings(bench: Bench) -> None:
+    script = ["0 write 8 0x10 1 1", "0 write 8 0x1010 2 2", "0 write 8 0x1018 3 3", "0 read 8 0x800 0 4", "0 read 8 0x10 0 5", "0 read 8 0x1010 0 6",
+              "0 read 8 0xfc 0 7"]
+    [answers] = Memory(bench, SEGMENTS).play([script], 60, outstanding=8)
+    assert [(a.cycle, a.tag, a.error, a.data) for a in answers] == [
+        (3, 1, False, 0), (9, 2, False, 0), (11, 3, False, 0), (14, 4, True, 0), (17, 5, False, 1), (23, 6, False, 2), (26, 7, True, 0),
+    ]
+
+
+def test_a_slow_memory_is_waited_for_in_order(bench: Bench) -> None:
+    memory = Memory(
+        bench,
+        "instance controller : sram_controller;\ninstance delay : memory_delay;\ninstance memory : memory_state { size = 4 KiB; };\n"
+        "source[0].memory -> controller.in; controller.memory -> delay.in; delay.out -> memory.port;",
+    )
+    rng, model, script, expected = random.Random(3), Bytes(64), [], []
+    for k in range(80):
+        address, value = rng.randrange(0, 57), rng.getrandbits(64)
+        if rng.random() < 0.5:
+            model.write(address, 8, value)
+            script.append(f"{k} write 8 {address} {value:#x} {k}")
+            expected.append((k, 0))
+        else:
+            script.append(f"{k} read 8 {address} 0 {k}")
+            expected.append((k, model.read(address, 8)))
+    settings = {"delay.latency": 2, "delay.jitter": 3, "delay.refuse": 0.3}
+    [answers] = memory.play([script], 2000, settings, outstanding=8)
+    assert [(a.tag, a.data) for a in answers] == expected
+
+
+def test_segments_and_memories_must_agree(bench: Bench) -> None:
+    text = (
+        "import memory_types; instance s : memory_source; instance m : memory_state { size = 64 B; };"
+        "instance c : sram_controller { segments = [ { size = 1 }, { size = 2 } ]; }; s.memory -> c.in; c.memory -> m.port;"
+    )
+    assert "2 segments for 1 memories" in bench.refuse(text)
