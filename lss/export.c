@@ -14,7 +14,7 @@
 // types and modules are their names; userpoints are not exported.
 #include "export.h"
 
-#include "json.h"
+#include "lss/runtime/json.h"
 
 #include <string.h>
 

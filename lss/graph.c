@@ -3,7 +3,7 @@
 // picture.  An edge is all the lanes between two ports; bundles are one edge.
 #include "graph.h"
 
-#include "json.h"
+#include "lss/runtime/json.h"
 
 #include <string.h>
 
