@@ -246,15 +246,15 @@ def moved(lines: Sequence[Seen]) -> list[tuple[int, int]]:
 class Memory:
     """Memory sources before a piece of netlist that ends in memories; scripts in, answers out.
 
-    `netlist` connects source[0] … source[sources-1] (ports `memory`) as it likes.
+    `netlist` connects requester[0] … requester[sources-1] (ports `memory`) as it likes.
     """
 
     def __init__(self, bench: Bench, netlist: str, sources: int = 1, width: int = 64, body: str = ""):
         self.bench, self.sources = bench, sources
         self.text = (
             "import memory_types;\n"
-            f"instance source[{sources}] : memory_source;\n"
-            f"for (i = 0; i < {sources}; i = i + 1) {{ source[i].width = {width}; {body} }}\n{netlist}\n"
+            f"instance requester[{sources}] : memory_source;\n"
+            f"for (i = 0; i < {sources}; i = i + 1) {{ requester[i].width = {width}; {body} }}\n{netlist}\n"
         )
         self.simulator = bench.build(self.text)
 
@@ -275,9 +275,9 @@ class Memory:
         for i, script in enumerate(scripts):
             contents[f"script{i}.txt"] = script if isinstance(script, str) else "".join(line + "\n" for line in script)
             values |= {
-                f"source[{i}].script": f"script{i}.txt",
-                f"source[{i}].record": f"answers{i}.txt",
-                f"source[{i}].outstanding": outstanding,
+                f"requester[{i}].script": f"script{i}.txt",
+                f"requester[{i}].record": f"answers{i}.txt",
+                f"requester[{i}].outstanding": outstanding,
             }
         self.last = self.bench.run(self.simulator, cycles, values | (settings or {}), seed=seed, ok=ok, files=contents)
         return [read_answers(self.last.directory / f"answers{i}.txt") if ok else [] for i in range(len(scripts))]

@@ -11,19 +11,19 @@ BUFFER = "line = 8; sets = 1; ways = 1;"  # a one-line data buffer: write-throug
 
 
 def cache(bench: Bench, body: str, *, latency: bool = True, extra: str = "", order: str = "little", sources: int = 1) -> Memory:
-    """A cache of 32-bit references before a 64-bit memory of 4 KiB; source[1], if any, goes to the memory directly."""
+    """A cache of 32-bit references before a 64-bit memory of 4 KiB; requester[1], if any, goes to the memory directly."""
     big = str(order == "big").lower()
     text = f"""
 instance cache : cache {{ big_endian = {big}; {body} }};
 instance delay : memory_delay {{ depth = 20; }};
 instance memory : memory_state {{ size = 4 KiB; big_endian = {big}; }};
-source[0].memory -> cache.in;
+requester[0].memory -> cache.in;
 cache.memory -> delay.in;
 delay.out -> memory.port;
 """
     if sources == 2:
-        text += "source[1].memory -> memory.port;\n"
-    return Memory(bench, text + extra, sources, body="if (i == 0) source[i].width = 32; else source[i].width = 64;")
+        text += "requester[1].memory -> memory.port;\n"
+    return Memory(bench, text + extra, sources, body="if (i == 0) requester[i].width = 32; else requester[i].width = 64;")
 
 
 def timing(answers: list[Answer]) -> list[int]:
@@ -186,6 +186,6 @@ def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str)
             else:
                 script.append(f"{k} read {'-' if sign else ''}{size} {address} 0 {k}")
                 expected.append((k, model.read(address, size, sign, width=32)))
-        settings = {"delay.jitter": 4, "delay.refuse": 0.2, "source[0].offer": 0.9, "source[0].cancel": 0.2}
+        settings = {"delay.jitter": 4, "delay.refuse": 0.2, "requester[0].offer": 0.9, "requester[0].cancel": 0.2}
         [answers] = machine.play([script], 60000, settings, outstanding=4, seed=seed)
         assert [(a.tag, a.data) for a in answers] == expected, f"seed {seed}"

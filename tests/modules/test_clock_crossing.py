@@ -9,12 +9,12 @@ clock writer_clock = {writer} MHz;
 clock reader_clock = {reader} MHz;
 instance s : source on writer_clock;
 instance enters : monitor on writer_clock;
-instance crossing : clock_crossing {{ depth = {depth}; stages = {stages}; }};
+instance bridge : clock_crossing {{ depth = {depth}; stages = {stages}; }};
 instance leaves : monitor on reader_clock;
 instance k : sink on reader_clock;
 s.out -> enters.in : uint32;
-enters.out -> crossing.in;
-crossing.out -> leaves.in;
+enters.out -> bridge.in;
+bridge.out -> leaves.in;
 leaves.out -> k.in;
 """
 

@@ -11,14 +11,14 @@ DELAY = "instance delay : memory_delay; instance memory : memory_state { size = 
 
 def flat(lanes: int, policy: str = "") -> str:
     body = f"policy = <<< {policy} >>>;" if policy else ""
-    joins = "".join(f"source[{i}].memory -> arbiter.in;\n" for i in range(lanes))
+    joins = "".join(f"requester[{i}].memory -> arbiter.in;\n" for i in range(lanes))
     return f"{DELAY}instance arbiter : memory_arbiter {{ {body} }};\n{joins}arbiter.out -> delay.in;"
 
 
 STACKED = DELAY + """
 instance near[2] : memory_arbiter;
 instance far : memory_arbiter;
-for (i = 0; i < 5; i = i + 1) source[i].memory -> near[i < 3 ? 0 : 1].in;
+for (i = 0; i < 5; i = i + 1) requester[i].memory -> near[i < 3 ? 0 : 1].in;
 near[0].out -> far.in;
 near[1].out -> far.in;
 far.out -> delay.in;
@@ -30,7 +30,7 @@ def reads(count: int, base: int = 0) -> list[str]:
 
 
 def test_round_robin_is_fair(bench: Bench) -> None:
-    answers = Memory(bench, flat(3)).play([reads(6, 64 * i) for i in range(3)], 60, outstanding=8)
+    answers = Memory(bench, flat(3), 3).play([reads(6, 64 * i) for i in range(3)], 60, outstanding=8)
     order = sorted((a.cycle, i) for i, lane in enumerate(answers) for a in lane)
     assert [i for _, i in order] == [0, 1, 2] * 6
     assert [cycle for cycle, _ in order] == list(range(1, 19))
@@ -47,25 +47,25 @@ def test_round_robin_is_fair(bench: Bench) -> None:
     ],
 )
 def test_policies(bench: Bench, policy: str, expected: list[int]) -> None:
-    answers = Memory(bench, flat(3, policy)).play([reads(4) for _ in range(3)], 60, outstanding=8)
+    answers = Memory(bench, flat(3, policy), 3).play([reads(4) for _ in range(3)], 60, outstanding=8)
     order = [i for _, i in sorted((a.cycle, i) for i, lane in enumerate(answers) for a in lane)]
     assert order == expected
 
 
 def test_a_policy_may_hold_everybody(bench: Bench) -> None:
     policy = "return requests == 3 ? 0 : -1;"
-    answers = Memory(bench, flat(2, policy)).play([["0 read 4 0"], ["5 read 4 0"]], 30)
+    answers = Memory(bench, flat(2, policy), 2).play([["0 read 4 0"], ["5 read 4 0"]], 30)
     assert [[a.cycle for a in lane] for lane in answers] == [[6], []]
 
 
 def test_an_impossible_choice_stops_the_run(bench: Bench) -> None:
-    memory = Memory(bench, flat(2, "return 2;"))
+    memory = Memory(bench, flat(2, "return 2;"), 2)
     memory.play([["0 read 4 0"], []], 10, ok=False)
     assert "the policy chose lane 2, there are 2" in memory.last.err
 
 
 def test_a_tag_without_room_stops_the_run(bench: Bench) -> None:
-    memory = Memory(bench, flat(2))
+    memory = Memory(bench, flat(2), 2)
     memory.play([["0 read 4 0 0 0x80000000"], []], 10, ok=False)
     assert "leaves no room" in memory.last.err
 
@@ -91,7 +91,7 @@ def test_everybody_gets_the_right_answers(bench: Bench, netlist: str, seed: int)
         expected.append(right)
     settings: dict[str, object] = {"delay.latency": 2, "delay.jitter": 3, "delay.refuse": 0.2}
     for i in range(5):
-        settings |= {f"source[{i}].cancel": 0.3, f"source[{i}].offer": 0.8}
+        settings |= {f"requester[{i}].cancel": 0.3, f"requester[{i}].offer": 0.8}
     memory = Memory(bench, flat(5) if netlist == "flat" else STACKED, 5)
     answers = memory.play(scripts, 4000, settings, outstanding=4, seed=seed)
     assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected

@@ -9,11 +9,11 @@ from tests.modules.harness import Bench, Bytes, Memory
 NETLIST = """
 clock core_clock = {core} MHz;
 clock memory_clock = {memory} MHz;
-instance crossing : memory_crossing {{ outstanding = {outstanding}; requests = {requests}; }};
+instance bridge : memory_crossing {{ outstanding = {outstanding}; requests = {requests}; }};
 instance delay : memory_delay on memory_clock;
 instance memory : memory_state on memory_clock {{ size = 1 KiB; }};
-source[0].memory -> crossing.in;
-crossing.out -> delay.in;
+requester[0].memory -> bridge.in;
+bridge.out -> delay.in;
 delay.out -> memory.port;
 """
 
@@ -41,7 +41,7 @@ def test_answers_are_right_and_in_order(bench: Bench, core: int, memory: int, se
         else:
             script.append(f"{k} read 8 {address} 0 {k}")
             expected.append((k, model.read(address, 8)))
-    settings = {"delay.jitter": 4, "delay.refuse": 0.2, "source[0].offer": 0.8, "source[0].cancel": 0.2}
+    settings = {"delay.jitter": 4, "delay.refuse": 0.2, "requester[0].offer": 0.8, "requester[0].cancel": 0.2}
     [answers] = crossing(bench, core, memory).play([script], 8000, settings, outstanding=8, seed=seed)
     assert [(a.tag, a.data) for a in answers] == expected
 
@@ -49,8 +49,8 @@ def test_answers_are_right_and_in_order(bench: Bench, core: int, memory: int, se
 def test_outstanding_references_are_bounded(bench: Bench) -> None:
     """With two answers' room and a slow memory, two references are on their way at a time."""
     memory = crossing(bench, 100, 100, outstanding=2)
-    ran = bench.run(memory.simulator, 1000, {"source[0].outstanding": 8, "delay.latency": 8})
-    assert ran.stat("source[0]", "replies") == pytest.approx(2 * 1000 / 11, abs=4)
+    ran = bench.run(memory.simulator, 1000, {"requester[0].outstanding": 8, "delay.latency": 8})
+    assert ran.stat("requester[0]", "replies") == pytest.approx(2 * 1000 / 11, abs=4)
     fast = crossing(bench, 100, 100, outstanding=8)
-    ran = bench.run(fast.simulator, 1000, {"source[0].outstanding": 8})
-    assert ran.stat("source[0]", "replies") > 990
+    ran = bench.run(fast.simulator, 1000, {"requester[0].outstanding": 8})
+    assert ran.stat("requester[0]", "replies") > 990

@@ -7,7 +7,7 @@ from tests.modules.harness import Bench, Memory
 NETLIST = """
 instance delay : memory_delay;
 instance memory : memory_state { size = 1 KiB; };
-source[0].memory -> delay.in;
+requester[0].memory -> delay.in;
 delay.out -> memory.port;
 """
 
@@ -23,9 +23,9 @@ def test_a_script_is_played_in_order(bench: Bench) -> None:
 def test_outstanding_references_bound_the_throughput(bench: Bench, outstanding: int, latency: int) -> None:
     memory = Memory(bench, NETLIST)
     memory.bench.run(memory.simulator, 10)
-    ran = bench.run(memory.simulator, 1000, {"source[0].outstanding": outstanding, "delay.latency": latency})
+    ran = bench.run(memory.simulator, 1000, {"requester[0].outstanding": outstanding, "delay.latency": latency})
     expected = 1000 * outstanding / (latency + 1)
-    assert abs(ran.stat("source[0]", "replies") - expected) <= outstanding + 1
+    assert abs(ran.stat("requester[0]", "replies") - expected) <= outstanding + 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.modules.harness import Bench, Bytes, Memory, read_items
 
 
 def memory(bench: Bench, lanes: int = 1, width: int = 64, body: str = "size = 256 B;", extra: str = "") -> Memory:
-    joins = "".join(f"source[{i}].memory -> memory.port;\n" for i in range(lanes))
+    joins = "".join(f"requester[{i}].memory -> memory.port;\n" for i in range(lanes))
     return Memory(bench, f"instance memory : memory_state {{ width = {width}; {body} }};\n{joins}{extra}", lanes, width)
 
 

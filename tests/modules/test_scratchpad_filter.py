@@ -16,8 +16,8 @@ instance filter : scratchpad_filter {{ width = 64; {body} }};
 instance scratchpad : memory_state {{ size = 1 KiB; base = 0x8000; }};
 instance delay[{main_lanes}] : memory_delay;
 instance memory : memory_state {{ size = 32 KiB; }};
-source[0].memory -> filter.in;
-source[1].memory -> filter.in;
+requester[0].memory -> filter.in;
+requester[1].memory -> filter.in;
 filter.scratchpad -> scratchpad.port;
 for (i = 0; i < {main_lanes}; i = i + 1) {{ filter.main -> delay[i].in; delay[i].out -> memory.port; }}
 """
@@ -102,6 +102,6 @@ def test_random_references_of_both_channels(bench: Bench, main_lanes: int, seed:
         scripts.append(script)
         expected.append(right)
     settings: dict[str, object] = {"delay[0].jitter": 3, "delay[0].refuse": 0.3, "register_delay.jitter": 2, "register_delay.refuse": 0.3}
-    settings |= {f"source[{i}].{name}": 0.3 if name == "cancel" else 0.8 for i in range(2) for name in ("cancel", "offer")}
+    settings |= {f"requester[{i}].{name}": 0.3 if name == "cancel" else 0.8 for i in range(2) for name in ("cancel", "offer")}
     answers = core(bench, main_lanes).play(scripts, 4000, settings, outstanding=3, seed=seed)
     assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected

@@ -11,7 +11,7 @@ def controller(bench: Bench, body: str = "", width: int = 64) -> Memory:
     return Memory(
         bench,
         f"instance controller : sram_controller {{ {body} }};\ninstance memory : memory_state {{ size = 4 KiB; }};\n"
-        "source[0].memory -> controller.in; controller.memory -> memory.port;",
+        "requester[0].memory -> controller.in; controller.memory -> memory.port;",
         width=width,
     )
 
@@ -53,7 +53,7 @@ def test_a_burst_survives_a_gap(bench: Bench, gap: int, expected: list[int]) -> 
 
 
 def test_the_queue_bounds_what_is_held(bench: Bench) -> None:
-    ran = bench.run(controller(bench, "queue = 1;").simulator, 400, {"source[0].outstanding": 4})
+    ran = bench.run(controller(bench, "queue = 1;").simulator, 400, {"requester[0].outstanding": 4})
     assert ran.stat("controller", "references") == pytest.approx(100, abs=2)
 
 
@@ -61,9 +61,9 @@ def test_full_bandwidth_in_one_burst(bench: Bench) -> None:
     memory = Memory(
         bench,
         "instance controller : sram_controller { queue = 6; };\ninstance memory : memory_state { size = 4 KiB; alias = true; };\n"
-        "source[0].memory -> controller.in; controller.memory -> memory.port;",
+        "requester[0].memory -> controller.in; controller.memory -> memory.port;",
     )
-    ran = bench.run(memory.simulator, 1000, {"source[0].outstanding": 8})
+    ran = bench.run(memory.simulator, 1000, {"requester[0].outstanding": 8})
     assert ran.stat("controller", "references") >= 996
     assert ran.stat("controller", "continued") == ran.stat("controller", "references") - 1
 
@@ -75,7 +75,7 @@ instance controller : sram_controller {
 };
 instance low : memory_state { size = 256 B; };
 instance high : memory_state { size = 256 B; };
-source[0].memory -> controller.in;
+requester[0].memory -> controller.in;
 controller.memory -> low.port;
 controller.memory -> high.port;
 """
@@ -94,7 +94,7 @@ def test_a_slow_memory_is_waited_for_in_order(bench: Bench) -> None:
     memory = Memory(
         bench,
         "instance controller : sram_controller;\ninstance delay : memory_delay;\ninstance memory : memory_state { size = 4 KiB; };\n"
-        "source[0].memory -> controller.in; controller.memory -> delay.in; delay.out -> memory.port;",
+        "requester[0].memory -> controller.in; controller.memory -> delay.in; delay.out -> memory.port;",
     )
     rng, model, script, expected = random.Random(3), Bytes(64), [], []
     for k in range(80):
