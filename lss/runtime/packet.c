@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pcap/pcap.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SNAPSHOT_LENGTH = 262144 };
 
@@ -22,6 +23,8 @@ static void open_reader(HostFile *file) {
                  name ? name : "unknown");
   }
   file->next = 0;
+  struct stat status;
+  file->size = stat(file->path, &status) ? 0 : (size_t)status.st_size;
 }
 
 void packet_read_open(stream *s, const char *path) {
@@ -62,6 +65,8 @@ bool packet_next(stream *s, uint8_t *frame, uint32_t capacity, uint32_t *length,
   *stamp_ns = (uint64_t)header->ts.tv_sec * 1000000000u + (uint64_t)header->ts.tv_usec; // nanoseconds, as asked for
   s->records++;
   s->position += header->caplen;
+  long at = ftell(pcap_file(file->reader));
+  if (at > 0) file->consumed = (size_t)at;
   return true;
 }
 

@@ -80,6 +80,7 @@ size_t stream_read(stream *s, void *buffer, size_t size) {
   if (size > left) size = left;
   memcpy(buffer, file->bytes + s->position, size);
   s->position += size;
+  file->consumed = s->position;
   return size;
 }
 
@@ -90,6 +91,7 @@ bool stream_line(stream *s, char *buffer, size_t size) {
   const uint8_t *newline = memchr(begin, '\n', file->size - s->position);
   size_t length = newline ? (size_t)(newline - begin) : file->size - s->position;
   s->position += length + (newline != NULL);
+  file->consumed = s->position;
   s->records++;
   if (length && begin[length - 1] == '\r') length--;
   if (length >= size)
@@ -197,4 +199,19 @@ bool spinach_streams_commit(void) {
 void spinach_streams_abandon(void) {
   for (uint32_t i = 0; i < file_count; i++)
     if (files[i]->out) forget(files[i], false);
+}
+
+const char *spinach_streams_file(uint32_t index, bool *output) {
+  if (index >= file_count) return NULL;
+  *output = !files[index]->bytes && !files[index]->reader;
+  return files[index]->path;
+}
+
+double spinach_streams_share(void) {
+  double size = 0, consumed = 0;
+  for (uint32_t i = 0; i < file_count; i++) {
+    size += (double)files[i]->size;
+    consumed += (double)files[i]->consumed;
+  }
+  return size > 0 ? consumed / size : -1;
 }

@@ -33,8 +33,10 @@ static bool write_and_rename(const char *path, const char *text, size_t length, 
   int code = 0;
   while (!code && written < length) {
     ssize_t n = write(handle, text + written, length - written);
-    if (n >= 0) written += (size_t)n;
-    else if (errno != EINTR) code = errno;
+    if (n >= 0)
+      written += (size_t)n;
+    else if (errno != EINTR)
+      code = errno;
   }
   if (!code && fsync(handle)) code = errno;
   if (close(handle) && !code) code = errno;

@@ -5,8 +5,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-// Writes `length` bytes (-1: up to the final zero) to `path`; "-" is standard output, and what exists and is no regular file (a
-// pipe, a device) is written in place.  On failure sets *error, whose message is a reason without the path.
+// Writes `length` bytes (-1: up to the final zero) to `path`; "-" is standard output, and what exists and is no regular
+// file (a pipe, a device) is written in place.  On failure sets *error, whose message is a reason without the path.
 bool whole_file_write(const char *path, const char *text, gssize length, GError **error);
 
 #endif

@@ -1,0 +1,179 @@
+// The main program of every simulator: command line, the loop, and how a run ends.
+#include "lss/runtime/json.h"
+#include "lss/runtime/names.h"
+#include "lss/runtime/options.h"
+#include "lss/runtime/progress.h"
+#include "lss/runtime/statistics.h"
+#include "lss/runtime/whole_file.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+
+enum { SLICE = 1 << 16 }; // cycles between looks at the clock on the wall
+
+static const spinach_machine *const machine = &spinach_machine_table;
+static volatile sig_atomic_t interrupted; // signal that asked the run to end
+
+static void on_signal(int number) {
+  interrupted = number;
+  spinach_stopping = 1;
+}
+
+// ---- Conditions
+// --------------------------------------------------------------------------------------------------------
+static bool reached(const spinach_condition *condition) {
+  if (condition->instance < 0) return false;
+  spinach_place place = {condition->instance, condition->field, condition->index, 1};
+  int64_t value = spinach_integer(condition->field->type, spinach_element(&place, 0)), number = condition->number;
+  switch (condition->relation[0]) {
+  case '=': return value == number;
+  case '!': return value != number;
+  case '<': return condition->relation[1] ? value <= number : value < number;
+  default: return condition->relation[1] ? value >= number : value > number;
+  }
+}
+
+// A machine may bring its own patience: a top-level runtime parameter `watchdog` of type time.
+static uint64_t watchdog_ticks(const spinach_options *options) {
+  if (options->watchdog) return options->watchdog;
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const spinach_parameter *parameter = &machine->parameters[i];
+    if (strcmp(parameter->name, "watchdog") || strcmp(parameter->type, "time")) continue;
+    return (uint64_t)((__int128)parameter->default_integer * machine->ticks_per_second / 1000000000000000);
+  }
+  return 0;
+}
+
+// The run is stuck.  The report needs the signals of the last instant, which only debug builds keep: others run again
+// as one.
+static void report_stuck(int argc, char **argv, uint64_t patience) {
+  double ms = (double)patience * 1e3 / (double)machine->ticks_per_second;
+  fprintf(stderr, "%s: error: no progress for %g ms of simulated time, since %g ms\n", spinach_program, ms,
+          (double)spinach_last_progress * 1e3 / (double)machine->ticks_per_second);
+  if (!machine->debug) {
+    fprintf(stderr, "%s: running again with checks, to see what waits on what\n", spinach_program);
+    spinach_streams_abandon();
+    spinach_become_debug(argc, argv);
+    return;
+  }
+  spinach_print_waits(stderr);
+  spinach_print_views(stderr, -1);
+}
+
+// Runs to the end; returns why it ended, or NULL after a stuck run was reported.
+static const char *run(const spinach_options *options, int argc, char **argv) {
+  uint64_t patience = watchdog_ticks(options);
+  bool stepwise = options->until.instance >= 0 || spinach_trace_active();
+  for (;;) {
+    if (spinach_stopping) return interrupted ? "interrupted" : spinach_stop_reason;
+    if (reached(&options->until)) return "the condition of --until holds";
+    if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
+    if (spinach_time.now >= options->until_tick) return "all time was simulated";
+    spinach_advance(options->clock, options->cycles, options->until_tick, stepwise ? 1 : SLICE);
+    if (spinach_trace_active()) spinach_trace_line();
+    if (options->progress && !options->quiet) spinach_progress_show(options);
+    if (patience && !spinach_stopping && spinach_time.now - spinach_last_progress > patience) {
+      spinach_progress_end();
+      report_stuck(argc, argv, patience);
+      return NULL;
+    }
+  }
+}
+
+// ---- Results
+// -----------------------------------------------------------------------------------------------------------
+static bool write_text(const char *path, const char *text) {
+  g_autoptr(GError) error = NULL;
+  return whole_file_write(path, text, -1, &error) || spinach_complain("cannot write \"%s\": %s", path, error->message);
+}
+
+static bool write_in_folder(const char *folder, const char *name, const char *text) {
+  g_autofree char *path = g_build_filename(folder, name, NULL);
+  return write_text(path, text);
+}
+
+// How fast it was; apart from everything else, since it differs from run to run.
+static char *timing_json(double seconds) {
+  Json json;
+  uint64_t cycles = spinach_cycles(spinach_fastest_clock());
+  json_start(&json);
+  json_open(&json, '{');
+  json_key(&json, "host_seconds");
+  json_real(&json, seconds);
+  json_key(&json, "cycles_per_second");
+  json_real(&json, seconds > 0 ? (double)cycles / seconds : 0);
+  json_close(&json, '}');
+  return json_finish(&json);
+}
+
+static bool write_results(const spinach_options *options, const char *ended, double seconds) {
+  g_autofree char *statistics = spinach_statistics_json(options, ended);
+  if (options->stats && !write_text(options->stats, statistics)) return false;
+  if (!options->run_dir) return true;
+  if (g_mkdir_with_parents(options->run_dir, 0777))
+    return spinach_complain("cannot make the folder \"%s\": %s", options->run_dir, g_strerror(errno));
+  g_autofree char *manifest = spinach_manifest_json(options), *timing = timing_json(seconds);
+  return write_in_folder(options->run_dir, "statistics.json", statistics) &&
+         write_in_folder(options->run_dir, "manifest.json", manifest) &&
+         write_in_folder(options->run_dir, "timing.json", timing);
+}
+
+static void print_states(const spinach_options *options) {
+  for (guint i = 0; i < options->print->len; i++) {
+    const char *name = g_ptr_array_index(options->print, i);
+    spinach_place place;
+    if (!spinach_find(name, &place)) continue;
+    printf("%s =", name);
+    for (uint64_t k = 0; k < place.count; k++) {
+      const void *value = spinach_element(&place, k);
+      int length = spinach_type_print(place.field->type, value, NULL, 0);
+      g_autofree char *text = g_malloc((gsize)length + 1);
+      spinach_type_print(place.field->type, value, text, (size_t)length + 1);
+      printf(" %s", text);
+    }
+    printf("\n");
+  }
+}
+
+static int finish(const spinach_options *options, const char *ended) {
+  double seconds = spinach_host_seconds();
+  spinach_progress_end();
+  spinach_finish();
+  print_states(options);
+  if (!options->quiet) spinach_statistics_table(stdout);
+  bool fine = spinach_streams_commit() && write_results(options, ended, seconds);
+  if (fflush(stdout)) fine = spinach_complain("cannot write to standard output: %s", g_strerror(errno));
+  if (!options->quiet)
+    fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
+            (double)spinach_now_ns() / 1e6,
+            seconds > 0 ? (double)spinach_cycles(spinach_fastest_clock()) / seconds / 1e6 : 0);
+  return fine ? (interrupted ? 128 + interrupted : 0) : 1;
+}
+
+int spinach_main(int argc, char **argv) {
+  spinach_options options;
+  const char *slash = strrchr(argv[0], '/');
+  spinach_program = slash ? slash + 1 : argv[0];
+  spinach_arena_map(); // names and defaults need it
+  if (!spinach_options_parse(argc, argv, &options)) return 2;
+  if (options.ended) return 0;
+  if (options.trace && !machine->debug) {
+    spinach_become_debug(argc, argv);
+    return 1;
+  }
+  if (!spinach_settings_store(&options)) return 2;
+  spinach_seed = options.seed;
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  signal(SIGPIPE, SIG_IGN); // a closed pipe is a failed write, reported as such
+  spinach_start();
+  spinach_manifest_inputs();
+  if (options.trace) spinach_trace_choose(options.trace);
+  spinach_progress_start();
+  const char *ended = run(&options, argc, argv);
+  int status = ended ? finish(&options, ended) : 1;
+  if (!ended) spinach_streams_abandon();
+  spinach_options_clear(&options);
+  return status;
+}

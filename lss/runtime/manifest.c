@@ -1,0 +1,82 @@
+// The manifest of a run; see manifest.h and statistics.h.
+#include "lss/runtime/manifest.h"
+
+#include "lss/runtime/statistics.h"
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+typedef struct {
+  char *file, *sha256;
+} Input;
+
+static GArray *inputs; // of Input
+
+static void add_input(const char *file) {
+  for (guint i = 0; i < inputs->len; i++)
+    if (!strcmp(g_array_index(inputs, Input, i).file, file)) return;
+  g_autofree char *text = NULL;
+  gsize length;
+  if (!g_file_test(file, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(file, &text, &length, NULL)) return;
+  Input input = {g_strdup(file), g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length)};
+  g_array_append_val(inputs, input);
+}
+
+// Inputs are the files that streams read, and those named by string parameters that no stream writes: programs are
+// loaded by other means than streams.
+void spinach_manifest_inputs(void) {
+  inputs = g_array_new(FALSE, FALSE, sizeof(Input));
+  const char *path;
+  bool output;
+  for (uint32_t i = 0; (path = spinach_streams_file(i, &output)); i++)
+    if (!output) add_input(path);
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    if (machine->parameters[i].kind != SPINACH_PARAMETER_STRING) continue;
+    g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
+    bool written = false;
+    for (uint32_t k = 0; (path = spinach_streams_file(k, &output)); k++) written |= output && !strcmp(path, text);
+    if (*text && !written) add_input(text);
+  }
+}
+
+static void write_files(Json *json, const char *key, guint count, const char *const *pairs) {
+  json_key(json, key);
+  json_open(json, '[');
+  for (guint i = 0; i < count; i++) {
+    json_open(json, '{');
+    json_member(json, "file", pairs[2 * i]);
+    json_member(json, "sha256", pairs[2 * i + 1]);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+void spinach_manifest_write(Json *json, const spinach_options *options) {
+  json_open(json, '{');
+  json_member(json, "machine", machine->file);
+  json_member(json, "version", machine->version);
+  json_member_bool(json, "debug", machine->debug);
+  json_key(json, "seed");
+  json_uint(json, options->seed);
+  json_key(json, "parameters");
+  json_open(json, '{');
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
+    json_member(json, machine->parameters[i].name, text);
+  }
+  json_close(json, '}');
+  json_key(json, "constants");
+  json_open(json, '{');
+  for (uint32_t i = 0; i < machine->constant_count; i++)
+    json_member(json, machine->constants[i].name, machine->constants[i].value);
+  json_close(json, '}');
+  guint sources = 0;
+  while (machine->sources && machine->sources[2 * sources]) sources++;
+  write_files(json, "sources", sources, machine->sources);
+  g_autoptr(GPtrArray) pairs = g_ptr_array_new();
+  for (guint i = 0; inputs && i < inputs->len; i++) {
+    g_ptr_array_add(pairs, g_array_index(inputs, Input, i).file);
+    g_ptr_array_add(pairs, g_array_index(inputs, Input, i).sha256);
+  }
+  write_files(json, "inputs", pairs->len / 2, (const char *const *)pairs->pdata);
+  json_close(json, '}');
+}

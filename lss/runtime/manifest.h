@@ -1,0 +1,11 @@
+// What a run was made of: machine, versions, parameters, seed, and the contents of its inputs.
+#ifndef SPINACH_MANIFEST_H
+#define SPINACH_MANIFEST_H
+
+#include "lss/runtime/json.h"
+#include "lss/runtime/options.h"
+
+// Appends the manifest as one JSON object; statistics.h lists its keys.
+void spinach_manifest_write(Json *json, const spinach_options *options);
+
+#endif

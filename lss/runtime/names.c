@@ -1,0 +1,124 @@
+// Named access to the state; see names.h.
+#include "lss/runtime/names.h"
+
+#include "lss/runtime/options.h"
+
+#include <stdlib.h>
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+uint64_t spinach_field_elements(const spinach_field *field) {
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < field->dimension_count; i++) count *= field->dimensions[i];
+  return count;
+}
+
+bool spinach_is_integer(const struct spinach_type *type) {
+  switch (type->kind) {
+  case SPINACH_BOOL:
+  case SPINACH_INT:
+  case SPINACH_UINT:
+  case SPINACH_ENUM: return true;
+  case SPINACH_BITS: return type->bits <= 64;
+  default: return false;
+  }
+}
+
+int64_t spinach_integer(const struct spinach_type *type, const void *value) {
+  uint64_t word = 0;
+  memcpy(&word, value, type->size); // the hosts are little-endian
+  unsigned shift = 64 - 8 * (unsigned)type->size;
+  bool is_signed = type->kind == SPINACH_INT || type->kind == SPINACH_ENUM;
+  return is_signed ? (int64_t)(word << shift) >> shift : (int64_t)word;
+}
+
+void *spinach_element(const spinach_place *place, uint64_t index) {
+  return (char *)spinach_instance_state(place->instance) + place->field->offset +
+         (place->first + index) * place->field->type->size;
+}
+
+// Edit distance, given up beyond `limit`.
+static unsigned distance(const char *a, const char *b, unsigned limit) {
+  size_t n = strlen(a), m = strlen(b);
+  if (n > m + limit || m > n + limit || m > 250) return limit + 1;
+  unsigned row[256];
+  for (size_t j = 0; j <= m; j++) row[j] = (unsigned)j;
+  for (size_t i = 1; i <= n; i++) {
+    unsigned diagonal = row[0];
+    row[0] = (unsigned)i;
+    for (size_t j = 1; j <= m; j++) {
+      unsigned change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = MIN(MIN(row[j] + 1, row[j - 1] + 1), change);
+    }
+  }
+  return row[m];
+}
+
+const char *spinach_nearest(const char *wanted, uint32_t count, const char *(*name)(uint32_t index)) {
+  unsigned best = MIN(3u, (unsigned)strlen(wanted) / 3 + 1) + 1;
+  const char *nearest = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    const char *candidate = name(i);
+    unsigned d = candidate ? distance(wanted, candidate, best) : best;
+    if (d < best) {
+      best = d;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+static const char *instance_name(uint32_t index) {
+  return machine->instances[index].layout ? machine->instances[index].path : NULL;
+}
+
+static const spinach_layout *searched; // by field_name()
+static const char *field_name(uint32_t index) {
+  return searched->fields[index].name;
+}
+
+// Reads the indices "[2][3]" behind a field's name; fewer than all dimensions mean all that lies below.
+static bool read_indices(const char *name, const char *at, spinach_place *place) {
+  const spinach_field *field = place->field;
+  place->first = 0;
+  place->count = spinach_field_elements(field);
+  for (uint32_t d = 0; *at; d++) {
+    char *end;
+    uint64_t index = *at == '[' ? strtoull(at + 1, &end, 0) : 0;
+    if (*at != '[' || end == at + 1 || *end != ']')
+      return spinach_complain("\"%s\": an index in brackets is expected at \"%s\"", name, at);
+    if (d >= field->dimension_count)
+      return spinach_complain("\"%s\": %s has %u dimensions", name, field->name, field->dimension_count);
+    if (index >= field->dimensions[d])
+      return spinach_complain("\"%s\": the index must be less than %u", name, field->dimensions[d]);
+    place->count /= field->dimensions[d];
+    place->first += index * place->count;
+    at = end + 1;
+  }
+  return true;
+}
+
+bool spinach_find(const char *name, spinach_place *place) {
+  const char *dot = strrchr(name, '.');
+  if (!dot) return spinach_complain("\"%s\" is no state: write INSTANCE.FIELD (--list shows all)", name);
+  g_autofree char *path = g_strndup(name, (gsize)(dot - name));
+  gsize length = strcspn(dot + 1, "[");
+  g_autofree char *field = g_strndup(dot + 1, length);
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_instance *instance = &machine->instances[i];
+    if (!instance->layout || strcmp(instance->path, path)) continue;
+    place->instance = (int32_t)i;
+    for (uint32_t k = 0; k < instance->layout->field_count; k++) {
+      place->field = &instance->layout->fields[k];
+      if (!strcmp(place->field->name, field)) return read_indices(name, dot + 1 + length, place);
+    }
+    searched = instance->layout;
+    const char *near = spinach_nearest(field, searched->field_count, field_name);
+    return spinach_complain("\"%s\": %s has no state \"%s\"%s%s%s", name, path, field, near ? "; did you mean \"" : "",
+                            near ? near : "", near ? "\"?" : "");
+  }
+  const char *near = spinach_nearest(path, machine->instance_count, instance_name);
+  return spinach_complain("\"%s\": there is no instance \"%s\" with state%s%s%s", name, path,
+                          near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}

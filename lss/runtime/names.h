@@ -1,0 +1,30 @@
+// Named access to the state: "cpu[0].fetch.pc", "cpu[1].regs.bytes[4]".
+#ifndef SPINACH_NAMES_H
+#define SPINACH_NAMES_H
+
+#include "lss/runtime/machine.h"
+
+// A field of an instance, or one element of it.
+typedef struct {
+  int32_t instance;
+  const spinach_field *field;
+  uint64_t first, count; // elements, of the field's type, that are meant
+} spinach_place;
+
+// Finds what `name` means.  On failure prints a line that suggests the nearest name and returns false.
+bool spinach_find(const char *name, spinach_place *place);
+
+// The address of an element in the arena.
+void *spinach_element(const spinach_place *place, uint64_t index);
+
+// All elements of a field.
+uint64_t spinach_field_elements(const spinach_field *field);
+
+// Whether the field's type is a number, a truth or an enumerator, and its value as such.
+bool spinach_is_integer(const struct spinach_type *type);
+int64_t spinach_integer(const struct spinach_type *type, const void *value);
+
+// The nearest to `wanted` of `count` names given by `name(i)`; NULL when none is near.
+const char *spinach_nearest(const char *wanted, uint32_t count, const char *(*name)(uint32_t index));
+
+#endif

@@ -1,0 +1,276 @@
+// The command line of a simulator; see options.h.
+#include "lss/runtime/options.h"
+
+#include "lss/runtime/names.h"
+#include "lss/runtime/quantity.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+bool spinach_complain(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "%s: %s\n", spinach_program, text);
+  return false;
+}
+
+// ---- Built-in options ----------------------------------------------------------------------------------------------
+typedef bool (*Setter)(spinach_options *options, const char *value);
+
+static bool read_count(const char *what, const char *text, uint64_t *value) {
+  char *end;
+  errno = 0;
+  *value = strtoull(text, &end, 0);
+  if (end == text || *end || errno || text[0] == '-') return spinach_complain("%s: \"%s\" is not a count", what, text);
+  return true;
+}
+
+static int32_t find_clock(const char *name, size_t length) {
+  for (uint32_t i = 0; i < machine->clock_count; i++)
+    if (strlen(machine->clocks[i].name) == length && !strncmp(machine->clocks[i].name, name, length)) return (int32_t)i;
+  return -1;
+}
+
+static const char *clock_name(uint32_t index) {
+  return machine->clocks[index].name;
+}
+
+static bool set_cycles(spinach_options *options, const char *value) {
+  const char *colon = strrchr(value, ':');
+  if (colon) {
+    options->clock = find_clock(value, (size_t)(colon - value));
+    g_autofree char *name = g_strndup(value, (gsize)(colon - value));
+    const char *near = spinach_nearest(name, machine->clock_count, clock_name);
+    if (options->clock < 0)
+      return spinach_complain("--cycles: there is no clock \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
+                              near ? near : "", near ? "\"?" : "");
+  }
+  return read_count("--cycles", colon ? colon + 1 : value, &options->cycles);
+}
+
+// A time in ticks, rounded up; quantities of time are femtoseconds.
+static bool read_ticks(const char *option, const char *value, uint64_t *ticks) {
+  int64_t femtoseconds;
+  const char *error;
+  if (!spinach_quantity_parse(value, SPINACH_TIME, &femtoseconds, &error))
+    return spinach_complain("%s: %s", option, error);
+  if (femtoseconds < 0) return spinach_complain("%s: %s is negative", option, value);
+  unsigned __int128 product = (unsigned __int128)femtoseconds * machine->ticks_per_second + 999999999999999u;
+  *ticks = (uint64_t)(product / 1000000000000000u);
+  return true;
+}
+
+static bool set_time(spinach_options *options, const char *value) {
+  return read_ticks("--time", value, &options->until_tick);
+}
+static bool set_watchdog(spinach_options *options, const char *value) {
+  return read_ticks("--watchdog", value, &options->watchdog);
+}
+
+static bool set_until(spinach_options *options, const char *value) {
+  static const char *const relations[] = {"==", "!=", "<=", ">=", "<", ">"};
+  const char *at = NULL, *relation = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS(relations) && !at; i++)
+    if ((at = strstr(value, relations[i]))) relation = relations[i];
+  if (!at) return spinach_complain("--until: \"%s\" is no condition; write INSTANCE.FIELD>=NUMBER", value);
+  g_autofree char *name = g_strndup(value, (gsize)(at - value));
+  spinach_place place;
+  if (!spinach_find(g_strstrip(name), &place)) return false;
+  if (place.count != 1 || !spinach_is_integer(place.field->type))
+    return spinach_complain("--until: %s is not one number; it is %s%s", name, place.field->type->name,
+                            place.count != 1 ? "[]" : "");
+  const char *text = at + strlen(relation);
+  char *end;
+  options->until = (spinach_condition){.instance = place.instance, .field = place.field, .index = place.first};
+  strcpy(options->until.relation, relation);
+  options->until.number = strtoll(text, &end, 0);
+  if (end == text || *end) return spinach_complain("--until: \"%s\" is not a number", text);
+  return true;
+}
+
+static bool set_seed(spinach_options *options, const char *value) {
+  return read_count("--seed", value, &options->seed);
+}
+static bool set_stats(spinach_options *options, const char *value) {
+  return (options->stats = value) != NULL;
+}
+static bool set_run_dir(spinach_options *options, const char *value) {
+  return (options->run_dir = value) != NULL;
+}
+static bool set_trace(spinach_options *options, const char *value) {
+  return (options->trace = value) != NULL;
+}
+
+static bool set_print(spinach_options *options, const char *value) {
+  spinach_place place;
+  if (!spinach_find(value, &place)) return false;
+  g_ptr_array_add(options->print, (gpointer)value);
+  return true;
+}
+
+static bool set_progress(spinach_options *options, const char *value) {
+  (void)value;
+  return options->progress = true;
+}
+
+static bool set_quiet(spinach_options *options, const char *value) {
+  (void)value;
+  return options->quiet = true;
+}
+
+static const char *parameter_name(uint32_t index) {
+  return machine->parameters[index].name;
+}
+
+static bool is_called(const spinach_parameter *parameter, const char *name) {
+  if (!strcmp(parameter->name, name)) return true;
+  for (const char *const *alias = parameter->aliases; alias && *alias; alias++)
+    if (!strcmp(*alias, name)) return true;
+  return false;
+}
+
+static const spinach_parameter *find_parameter(const char *name) {
+  for (uint32_t i = 0; i < machine->parameter_count; i++)
+    if (is_called(&machine->parameters[i], name)) return &machine->parameters[i];
+  return NULL;
+}
+
+static void add_setting(spinach_options *options, const spinach_parameter *parameter, const char *text) {
+  spinach_setting setting = {parameter, text};
+  g_array_append_val(options->settings, setting);
+}
+
+static bool set_parameter(spinach_options *options, const char *value) {
+  const char *equals = strchr(value, '=');
+  if (!equals) return spinach_complain("--set: \"%s\" lacks its value; write --set PATH.NAME=VALUE", value);
+  g_autofree char *name = g_strndup(value, (gsize)(equals - value));
+  const spinach_parameter *parameter = find_parameter(name);
+  if (!parameter) {
+    const char *near = spinach_nearest(name, machine->parameter_count, parameter_name);
+    return spinach_complain("--set: there is no runtime parameter \"%s\"%s%s%s (--help lists them)", name,
+                            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+  }
+  add_setting(options, parameter, equals + 1);
+  return true;
+}
+
+static bool show_help(spinach_options *options, const char *value);
+static bool show_list(spinach_options *options, const char *value);
+
+static const struct {
+  const char *name, *argument, *help;
+  Setter set;
+} builtins[] = {
+    {"set", "PATH.NAME=VALUE", "set a runtime parameter", set_parameter},
+    {"cycles", "[CLOCK:]N", "run for N cycles of the fastest clock, or of CLOCK", set_cycles},
+    {"time", "TIME", "run until this simulated time: 10ms, \"1.5 us\"", set_time},
+    {"until", "INSTANCE.FIELD>=N", "run until a state compares so (== != < <= > >=)", set_until},
+    {"seed", "N", "seed of everything random (default 1)", set_seed},
+    {"stats", "FILE", "write statistics and manifest as JSON", set_stats},
+    {"run-dir", "DIR", "write statistics.json, manifest.json and timing.json there", set_run_dir},
+    {"print", "INSTANCE.FIELD", "print a state at the end; may be given several times", set_print},
+    {"trace", "INSTANCES", "print a line per instant, a column per instance: \"cpu[0].**,arb\"", set_trace},
+    {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
+    {"progress", NULL, "show how far the run is (the default on a terminal)", set_progress},
+    {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
+    {"list", NULL, "list all state that --print and --until can name", show_list},
+    {"help", NULL, "this text", show_help},
+};
+
+static const char *option_name(uint32_t index) {
+  if (index < G_N_ELEMENTS(builtins)) return builtins[index].name;
+  const char *name = machine->parameters[index - G_N_ELEMENTS(builtins)].name;
+  return strchr(name, '.') ? NULL : name;
+}
+
+static bool show_help(spinach_options *options, const char *value) {
+  (void)value;
+  printf("usage: %s [OPTION]...\nSimulates %s.\n\n", spinach_program, machine->file);
+  for (guint i = 0; i < G_N_ELEMENTS(builtins); i++) {
+    g_autofree char *left =
+        g_strdup_printf("--%s %s", builtins[i].name, builtins[i].argument ? builtins[i].argument : "");
+    printf("  %-28s %s\n", left, builtins[i].help);
+  }
+  if (machine->parameter_count)
+    printf("\nRuntime parameters (--NAME VALUE where there is no dot, --set PATH.NAME=VALUE for all):\n");
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const spinach_parameter *parameter = &machine->parameters[i];
+    g_autofree char *left = g_strdup_printf("%s : %s", parameter->name, parameter->type);
+    spinach_parameter untargeted = *parameter;
+    untargeted.target_count = 0; // its default, not its value
+    g_autofree char *text = spinach_parameter_text(&untargeted);
+    printf("  %-36s %s%s\n", left, *text ? "= " : "", text);
+    if (parameter->doc && *parameter->doc) printf("      %s\n", parameter->doc);
+  }
+  return options->ended = true;
+}
+
+static bool show_list(spinach_options *options, const char *value) {
+  (void)value;
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_layout *layout = machine->instances[i].layout;
+    for (uint32_t k = 0; layout && k < layout->field_count; k++) {
+      const spinach_field *field = &layout->fields[k];
+      printf("%s.%s : %s", machine->instances[i].path, field->name, field->type->name);
+      for (uint32_t d = 0; d < field->dimension_count; d++) printf("[%u]", field->dimensions[d]);
+      printf("\n");
+    }
+  }
+  return options->ended = true;
+}
+
+// ---- The whole command line
+// ------------------------------------------------------------------------------------------ Applies one option;
+// `value` is what stood behind "=", or NULL; *used tells whether `next` was consumed.
+static bool apply(spinach_options *options, const char *name, const char *value, const char *next, bool *used) {
+  for (guint i = 0; i < G_N_ELEMENTS(builtins); i++) {
+    if (strcmp(builtins[i].name, name)) continue;
+    if (!builtins[i].argument) {
+      if (value) return spinach_complain("--%s takes no value", name);
+      return builtins[i].set(options, NULL);
+    }
+    *used = !value;
+    if (!value && !next) return spinach_complain("--%s needs a value: --%s %s", name, name, builtins[i].argument);
+    return builtins[i].set(options, value ? value : next);
+  }
+  const spinach_parameter *parameter = strchr(name, '.') ? NULL : find_parameter(name);
+  if (parameter) {
+    *used = !value;
+    if (!value && !next) return spinach_complain("--%s needs a value of type %s", name, parameter->type);
+    add_setting(options, parameter, value ? value : next);
+    return true;
+  }
+  const char *near = spinach_nearest(name, (uint32_t)G_N_ELEMENTS(builtins) + machine->parameter_count, option_name);
+  return spinach_complain("there is no option --%s%s%s%s (--help lists them)", name, near ? "; did you mean --" : "",
+                          near ? near : "", near ? "?" : "");
+}
+
+bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
+  *options =
+      (spinach_options){.clock = spinach_fastest_clock(), .cycles = UINT64_MAX, .until_tick = UINT64_MAX, .seed = 1};
+  options->until.instance = -1;
+  options->print = g_ptr_array_new();
+  options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
+  options->progress = isatty(STDERR_FILENO);
+  for (int i = 1; i < argc && !options->ended; i++) {
+    if (!g_str_has_prefix(argv[i], "--") || !argv[i][2])
+      return spinach_complain("\"%s\" is no option; options begin with -- (--help lists them)", argv[i]);
+    const char *equals = strchr(argv[i], '=');
+    g_autofree char *name = equals ? g_strndup(argv[i] + 2, (gsize)(equals - argv[i] - 2)) : g_strdup(argv[i] + 2);
+    bool used = false;
+    if (!apply(options, name, equals ? equals + 1 : NULL, i + 1 < argc ? argv[i + 1] : NULL, &used)) return false;
+    i += used;
+  }
+  return true;
+}
+
+void spinach_options_clear(spinach_options *options) {
+  g_clear_pointer(&options->print, g_ptr_array_unref);
+  g_clear_pointer(&options->settings, g_array_unref);
+}

@@ -1,0 +1,54 @@
+// The command line of a simulator: what the user asked for, checked against the machine.
+#ifndef SPINACH_OPTIONS_H
+#define SPINACH_OPTIONS_H
+
+#include "lss/runtime/machine.h"
+
+#include <glib.h>
+
+// A condition of --until: a field of the state against a number.
+typedef struct {
+  int32_t instance; // -1: no condition
+  const spinach_field *field;
+  uint64_t index;   // element, 0 for scalars
+  char relation[3]; // one of == != < <= > >=
+  int64_t number;
+} spinach_condition;
+
+// A parameter and the text that was given for it.
+typedef struct {
+  const spinach_parameter *parameter;
+  const char *text;
+} spinach_setting;
+
+typedef struct {
+  int32_t clock;       // whose cycles bound the run
+  uint64_t cycles;     // UINT64_MAX: no bound
+  uint64_t until_tick; // now() at which the run ends; UINT64_MAX: no bound
+  uint64_t watchdog;   // ticks without progress after which the run ends; 0: never
+  spinach_condition until;
+  uint64_t seed;
+  const char *stats;   // file, or NULL
+  const char *run_dir; // folder, or NULL
+  const char *trace;   // instance patterns, or NULL
+  bool progress, quiet;
+  bool ended;       // --help or --list did all there was to do
+  GPtrArray *print; // const char*: "path.field"
+  GArray *settings; // of spinach_setting, in order
+} spinach_options;
+
+// Reads the command line.  On a mistake prints one line and returns false; the exit status is then 2.
+bool spinach_options_parse(int argc, char **argv, spinach_options *options);
+void spinach_options_clear(spinach_options *options);
+
+// Stores the defaults and the settings of all runtime parameters in the arena.  Prints a line and returns false when a
+// text does not fit its parameter.
+bool spinach_settings_store(const spinach_options *options);
+
+// The text of a parameter's present value, as it could be given with --set; the caller frees it.
+char *spinach_parameter_text(const spinach_parameter *parameter);
+
+// Prints "PROGRAM: text" to standard error and returns false.
+bool spinach_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+#endif

@@ -1,0 +1,42 @@
+// How far a run is, on a terminal; see progress.h.
+#include "lss/runtime/progress.h"
+
+static gint64 began, shown;
+static uint64_t shown_cycles;
+static bool drawn;
+
+void spinach_progress_start(void) {
+  began = shown = g_get_monotonic_time();
+}
+
+double spinach_host_seconds(void) {
+  return (double)(g_get_monotonic_time() - began) / 1e6;
+}
+
+// The share of the way to the nearest bound, or of the inputs when there is no bound; negative when nobody knows.
+static double share(const spinach_options *options) {
+  double part = -1;
+  if (options->cycles != UINT64_MAX) part = (double)spinach_cycles(options->clock) / (double)MAX(options->cycles, 1);
+  if (options->until_tick != UINT64_MAX)
+    part = MAX(part, (double)spinach_time.now / (double)MAX(options->until_tick, 1));
+  return part >= 0 ? part : spinach_streams_share();
+}
+
+void spinach_progress_show(const spinach_options *options) {
+  gint64 now = g_get_monotonic_time();
+  if (now - shown < 200000) return;
+  uint64_t cycles = spinach_cycles(spinach_fastest_clock());
+  double rate = (double)(cycles - shown_cycles) / ((double)(now - shown) / 1e6);
+  double part = share(options);
+  fprintf(stderr, "\r\033[K%.3f ms simulated   %.2f M cycles/s", (double)spinach_now_ns() / 1e6, rate / 1e6);
+  if (part >= 0) fprintf(stderr, "   %3.0f %%", MIN(part, 1.0) * 100);
+  fflush(stderr);
+  shown = now;
+  shown_cycles = cycles;
+  drawn = true;
+}
+
+void spinach_progress_end(void) {
+  if (drawn) fprintf(stderr, "\r\033[K");
+  drawn = false;
+}

@@ -1,0 +1,15 @@
+// How far a run is, on a terminal.
+#ifndef SPINACH_PROGRESS_H
+#define SPINACH_PROGRESS_H
+
+#include "lss/runtime/options.h"
+
+void spinach_progress_start(void);
+// Redraws the line if a fifth of a second has passed: simulated time, cycles per host second, share of the way.
+void spinach_progress_show(const spinach_options *options);
+// Removes the line.
+void spinach_progress_end(void);
+// Host seconds since spinach_progress_start().
+double spinach_host_seconds(void);
+
+#endif

@@ -1,0 +1,170 @@
+// Statistics of a run; see statistics.h.
+#include "lss/runtime/statistics.h"
+
+#include "lss/runtime/json.h"
+#include "lss/runtime/manifest.h"
+#include "lss/runtime/names.h"
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+// One reported number.
+typedef struct {
+  const char *path, *name, *unit, *description;
+  bool real, is_signed;
+  uint64_t integer;
+  double number;
+} Entry;
+
+typedef void (*Visitor)(const Entry *entry, void *data);
+
+static void visit_field(const spinach_place *place, Visitor visit, void *data) {
+  const spinach_field *field = place->field;
+  for (uint64_t i = 0; i < place->count; i++) {
+    const void *value = spinach_element(place, i);
+    g_autofree char *name = place->count > 1 || field->dimension_count
+                                ? g_strdup_printf("%s[%" G_GUINT64_FORMAT "]", field->name, i)
+                                : g_strdup(field->name);
+    Entry entry = {machine->instances[place->instance].path, name, field->unit, field->doc, false, false, 0, 0};
+    if (spinach_is_integer(field->type)) {
+      entry.integer = (uint64_t)spinach_integer(field->type, value);
+      entry.is_signed = field->type->kind == SPINACH_INT;
+    } else if (field->type->kind == SPINACH_FLOAT) {
+      entry.real = true;
+      entry.number = field->type->size == 4 ? (double)*(const float *)value : *(const double *)value;
+    } else {
+      continue;
+    }
+    visit(&entry, data);
+  }
+}
+
+static void visit_all(Visitor visit, void *data) {
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_layout *layout = machine->instances[i].layout;
+    for (uint32_t k = 0; layout && k < layout->field_count; k++) {
+      const spinach_field *field = &layout->fields[k];
+      if (!field->statistic) continue;
+      spinach_place place = {(int32_t)i, field, 0, spinach_field_elements(field)};
+      visit_field(&place, visit, data);
+    }
+  }
+  uint32_t count;
+  const spinach_reported *reports = spinach_reports(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    Entry entry = {reports[i].path, reports[i].name, reports[i].unit,    reports[i].description,
+                   reports[i].real, false,           reports[i].integer, reports[i].number};
+    visit(&entry, data);
+  }
+}
+
+static void write_entry(const Entry *entry, void *data) {
+  Json *json = data;
+  json_open(json, '{');
+  json_member(json, "path", entry->path);
+  json_member(json, "name", entry->name);
+  json_key(json, "value");
+  if (entry->real)
+    json_real(json, entry->number);
+  else if (entry->is_signed)
+    json_int(json, (gint64)entry->integer);
+  else
+    json_uint(json, entry->integer);
+  json_member(json, "unit", entry->unit);
+  json_member(json, "description", entry->description);
+  json_close(json, '}');
+}
+
+static void write_connections(Json *json) {
+  static const char *const words[] = {"transferred", "stalled", "cancelled", "idle"};
+  bool any = false;
+  for (uint32_t i = 0; i < machine->connection_count && !any; i++) any = machine->connections[i].cluster >= 0;
+  if (!any) return;
+  json_key(json, "connections");
+  json_open(json, '[');
+  for (uint32_t i = 0; i < machine->connection_count; i++) {
+    const spinach_connection *connection = &machine->connections[i];
+    if (connection->cluster < 0) continue;
+    const uint64_t *counts =
+        (const uint64_t *)((char *)spinach_cluster_state[connection->cluster] + connection->counts_offset);
+    json_open(json, '{');
+    json_member(json, "from", connection->from);
+    json_member(json, "to", connection->to);
+    for (int k = 0; k < 4; k++) {
+      json_key(json, words[k]);
+      json_uint(json, counts[k]);
+    }
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void write_run(Json *json, const char *ended) {
+  json_key(json, "run");
+  json_open(json, '{');
+  json_member(json, "ended", ended);
+  json_key(json, "simulated_ns");
+  json_uint(json, spinach_now_ns());
+  json_key(json, "skipped_cycles");
+  json_uint(json, spinach_skipped());
+  json_key(json, "cycles");
+  json_open(json, '{');
+  for (uint32_t i = 0; i < machine->clock_count; i++) {
+    json_key(json, machine->clocks[i].name);
+    json_uint(json, spinach_cycles((int32_t)i));
+  }
+  json_close(json, '}');
+  json_close(json, '}');
+}
+
+char *spinach_statistics_json(const spinach_options *options, const char *ended) {
+  Json json;
+  json_start(&json);
+  json_open(&json, '{');
+  json_key(&json, "manifest");
+  spinach_manifest_write(&json, options);
+  write_run(&json, ended);
+  json_key(&json, "statistics");
+  json_open(&json, '[');
+  visit_all(write_entry, &json);
+  json_close(&json, ']');
+  write_connections(&json);
+  json_close(&json, '}');
+  return json_finish(&json);
+}
+
+char *spinach_manifest_json(const spinach_options *options) {
+  Json json;
+  json_start(&json);
+  spinach_manifest_write(&json, options);
+  return json_finish(&json);
+}
+
+typedef struct {
+  FILE *out;
+  int path_width, name_width;
+} Table;
+
+static void measure(const Entry *entry, void *data) {
+  Table *table = data;
+  table->path_width = MAX(table->path_width, (int)strlen(entry->path));
+  table->name_width = MAX(table->name_width, (int)strlen(entry->name));
+}
+
+static void print_row(const Entry *entry, void *data) {
+  const Table *table = data;
+  if (entry->real ? entry->number == 0 : entry->integer == 0) return;
+  fprintf(table->out, "%-*s  %-*s  ", table->path_width, entry->path, table->name_width, entry->name);
+  if (entry->real)
+    fprintf(table->out, "%16.6g", entry->number);
+  else if (entry->is_signed)
+    fprintf(table->out, "%16" G_GINT64_FORMAT, (gint64)entry->integer);
+  else
+    fprintf(table->out, "%16" G_GUINT64_FORMAT, entry->integer);
+  fprintf(table->out, "  %s\n", entry->unit ? entry->unit : "");
+}
+
+void spinach_statistics_table(FILE *out) {
+  Table table = {out, 0, 0};
+  visit_all(measure, &table);
+  visit_all(print_row, &table);
+}

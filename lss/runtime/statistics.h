@@ -1,0 +1,27 @@
+// Statistics and manifest of a run, as JSON for tools and as a table for people.
+//
+//   {"manifest":    {"machine", "version", "debug", "seed", "parameters": {name: value}, "constants": {name: value},
+//                    "sources": [{"file", "sha256"}], "inputs": [{"file", "sha256"}]},
+//    "run":         {"ended", "simulated_ns", "skipped_cycles", "cycles": {clock: n}},
+//    "statistics":  [{"path", "name", "value", "unit", "description"}],
+//    "connections": [{"from", "to", "transferred", "stalled", "cancelled", "idle"}]}     (when they were collected)
+//
+// Nothing in it depends on the host or the hour: equal runs write equal bytes.
+#ifndef SPINACH_STATISTICS_H
+#define SPINACH_STATISTICS_H
+
+#include "lss/runtime/options.h"
+
+// The document; `ended` says why the run ended.  The caller frees it.
+char *spinach_statistics_json(const spinach_options *options, const char *ended);
+
+// The manifest alone, for run directories.
+char *spinach_manifest_json(const spinach_options *options);
+
+// Remembers what the inputs hold; call when all files were opened and none was written yet.
+void spinach_manifest_inputs(void);
+
+// Prints the statistics that are not zero.
+void spinach_statistics_table(FILE *out);
+
+#endif
