@@ -1,0 +1,66 @@
+"""dram_controller: rows, banks, bursts and refresh in the time of the answers; order and values as in any memory."""
+
+import random
+
+import pytest
+
+from tests.modules.harness import Bench, Bytes, Memory
+
+
+def controller(bench: Bench, body: str = "") -> Memory:
+    return Memory(
+        bench,
+        f"instance controller : dram_controller {{ row = 256; banks = 2; precharge = 2; activate = 3; access = 4; queue = 16; {body} }};\n"
+        "instance memory : memory_state { size = 4 KiB; };\nrequester[0].memory -> controller.in; controller.memory -> memory.port;",
+    )
+
+
+def cycles(bench: Bench, script: list[str], body: str = "") -> list[int]:
+    [answers] = controller(bench, body).play([script], 400, outstanding=16)
+    return [a.cycle for a in answers]
+
+
+def test_a_row_is_opened_once(bench: Bench) -> None:
+    """Closed bank: activate + access.  Open row: access.  Another row of the bank: precharge + activate + access."""
+    script = ["0 read 8 0", "50 read 8 64", "100 read 8 0x200", "150 read 8 0x100", "200 read 8 0x240", "250 read 8 0"]
+    assert [c % 50 for c in cycles(bench, script)] == [7, 4, 9, 7, 4, 9]
+
+
+def test_bursts_follow_at_once_and_have_a_length(bench: Bench) -> None:
+    assert cycles(bench, [f"0 read 8 {8 * k}" for k in range(6)], "burst = 4; next_access = 2;") == [7, 9, 11, 13, 17, 19]
+
+
+def test_the_end_of_a_row_ends_a_burst(bench: Bench) -> None:
+    assert cycles(bench, [f"0 read 8 {0xf0 + 8 * k}" for k in range(4)], "burst = 0;") == [7, 8, 15, 16]
+
+
+def test_closed_pages_always_activate(bench: Bench) -> None:
+    assert [c % 50 for c in cycles(bench, ["0 read 8 0", "50 read 8 64", "100 read 8 0x200"], "close_page = true;")] == [7, 7, 7]
+
+
+def test_turning_around_costs(bench: Bench) -> None:
+    assert cycles(bench, ["0 read 8 0", "0 write 8 8 1", "0 write 8 16 1", "0 read 8 24"], "turnaround = 5;") == [7, 16, 17, 26]
+
+
+def test_a_refresh_keeps_references_waiting_and_closes_rows(bench: Bench) -> None:
+    script = ["80 read 8 0", "101 read 8 0", "150 read 8 0", "350 read 8 0"]
+    assert cycles(bench, script, "refresh_interval = 100; refresh_time = 10;") == [87, 117, 154, 357]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_values_and_order(bench: Bench, seed: int) -> None:
+    rng, model, script, expected = random.Random(seed), Bytes(1024), [], []
+    for k in range(200):
+        address, value = rng.randrange(0, 128) * 8, rng.getrandbits(64)
+        if rng.random() < 0.5:
+            model.write(address, 8, value)
+            script.append(f"{k} write 8 {address} {value:#x} {k}")
+            expected.append((k, 0))
+        else:
+            script.append(f"{k} read 8 {address} 0 {k}")
+            expected.append((k, model.read(address, 8)))
+    machine = controller(bench, "refresh_interval = 100; refresh_time = 10;")
+    [answers] = machine.play([script], 6000, outstanding=8, seed=seed)
+    assert [(a.tag, a.data) for a in answers] == expected
+    parts = [machine.last.stat("controller", name) for name in ("continued", "row_hits", "row_misses", "row_conflicts")]
+    assert sum(parts) == 200 and all(part > 0 for part in parts[1:])
