@@ -34,10 +34,13 @@ static bool is_word_char(char c) {
   return g_ascii_isalnum(c) || c == '_';
 }
 
-// Where the token that starts at `p` ends, up to and including `closer`; the end of the text when it is missing.
+// Where the token that starts at `p` ends, up to and including `closer`; the last character of the text when it is missing.
 static const char *through(const char *p, const char *closer) {
   const char *end = strstr(p, closer);
-  return end ? end + strlen(closer) : p + strlen(p);
+  if (end) return end + strlen(closer);
+  for (end = p + strlen(p); end > p && g_ascii_isspace(end[-1]); end--)
+    ;
+  return end;
 }
 
 static const char *string_end(const char *p) {

@@ -119,8 +119,9 @@ static void add_edge(GString *dot, const Instance *level, const Edge *edge) {
   if (edge->from != level) g_string_append_printf(dot, "taillabel=\"%s\", ", edge->from_port);
   if (edge->to != level) g_string_append_printf(dot, "headlabel=\"%s\", ", edge->to_port);
   if (edge->lanes > 1) g_string_append_printf(dot, "label=\"×%d\", penwidth=2, ", edge->lanes);
-  g_string_append_printf(dot, "tooltip=\"%s.%s to %s.%s\"];\n", edge->from->name, edge->from_port, edge->to->name,
-                         edge->to_port);
+  const char *from_name = edge->from == level ? level->module_name : edge->from->name;
+  const char *to_name = edge->to == level ? level->module_name : edge->to->name;
+  g_string_append_printf(dot, "tooltip=\"%s.%s to %s.%s\"];\n", from_name, edge->from_port, to_name, edge->to_port);
 }
 
 static char *level_dot(const Netlist *netlist, const Instance *level, const GPtrArray *edges, GHashTable *links) {
@@ -151,15 +152,16 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
   return g_string_free(dot, FALSE);
 }
 
-// A path as part of a file name: "cpu[0].core" gives "cpu-0.core".
-static char *file_part(const char *path) {
-  GString *out = g_string_new(NULL);
-  for (const char *p = path; *p; p++)
-    if (*p == '[')
-      g_string_append_c(out, '-');
-    else if (*p != ']')
-      g_string_append_c(out, *p);
-  return g_string_free(out, FALSE);
+// The file of a level's picture: by module, with a number where levels of one module look different.
+static char *picture_file(const Instance *instance, const char *stem, const char *suffix, GHashTable *taken) {
+  if (!instance->parent) return g_strdup_printf("%s%s", stem, suffix);
+  char *file = g_strdup_printf("%s.%s%s", stem, instance->module_name, suffix);
+  for (int number = 2; g_hash_table_contains(taken, file); number++) {
+    g_free(file);
+    file = g_strdup_printf("%s.%s-%d%s", stem, instance->module_name, number, suffix);
+  }
+  g_hash_table_add(taken, g_strdup(file));
+  return file;
 }
 
 GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *suffix) {
@@ -167,6 +169,7 @@ GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *su
   // Deepest levels first, so that two levels which differ only in what lies below them do differ in their links.
   g_autoptr(GHashTable) links = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   g_autoptr(GHashTable) by_picture = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr(GPtrArray) shown = g_ptr_array_new(); // const Instance*
   for (guint i = netlist->instances->len; i-- > 0;) {
     const Instance *instance = g_ptr_array_index(netlist->instances, i);
@@ -178,9 +181,7 @@ GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *su
       g_free(picture);
       continue;
     }
-    g_autofree char *part = file_part(instance->path);
-    char *file =
-        instance->parent ? g_strdup_printf("%s.%s%s", stem, part, suffix) : g_strdup_printf("%s%s", stem, suffix);
+    char *file = picture_file(instance, stem, suffix, taken);
     g_hash_table_insert(links, (gpointer)instance, file);
     g_hash_table_insert(by_picture, picture, file);
     g_ptr_array_insert(shown, 0, (gpointer)instance);

@@ -3,9 +3,9 @@
 import json
 import xml.etree.ElementTree as ElementTree
 
-from test_fmt import ROOT
+from pathlib import Path
 
-LIB = ROOT / "tests/lang/lib"
+LIB = Path(__file__).resolve().parent / "lib"
 MACHINE = """
 module pair {                       /** Two registers in a row. Nothing more. */
   inport  in  : 'a;
@@ -47,9 +47,9 @@ def test_json_levels(lss, tmp_path):
 
 def test_equal_levels_share_a_picture(lss, tmp_path):
     make(lss, tmp_path, "graph", "-o", "x.dot")
-    assert sorted(p.name for p in tmp_path.glob("*.dot")) == ["x.dot", "x.row-1.dot"]
-    assert 'URL="x.row-1.dot"' in (tmp_path / "x.dot").read_text()
-    assert 'URL="x.dot"' in (tmp_path / "x.row-1.dot").read_text()
+    assert sorted(p.name for p in tmp_path.glob("*.dot")) == ["x.dot", "x.pair.dot"]
+    assert 'URL="x.pair.dot"' in (tmp_path / "x.dot").read_text()
+    assert 'URL="x.dot"' in (tmp_path / "x.pair.dot").read_text()
 
 
 def test_svg_links_levels(lss, tmp_path):
@@ -57,7 +57,7 @@ def test_svg_links_levels(lss, tmp_path):
     links = set()
     for element in ElementTree.parse(tmp_path / "x.svg").iter():
         links |= {value for key, value in element.attrib.items() if key.endswith("href")}
-    assert "x.row-1.svg" in links and (tmp_path / "x.row-1.svg").exists()
+    assert "x.pair.svg" in links and (tmp_path / "x.pair.svg").exists()
 
 
 def test_export(lss, tmp_path):
