@@ -12,7 +12,7 @@ enum {
   MIN_LEAVES = 4,      // a smaller copy is not worth calls and signals in memory
 };
 
-static Cluster *cluster_new(Schedule *schedule, Instance *instance) {
+static Cluster *cluster_new(Instance *instance) {
   Cluster *cluster = g_new0(Cluster, 1);
   cluster->instance = instance;
   cluster->leaves = g_ptr_array_new();
@@ -45,7 +45,7 @@ static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, b
   bool copies = instance->parent && GPOINTER_TO_INT(g_hash_table_lookup(counts, instance->module_name)) > 1;
   bool top_level = instance->parent && !instance->parent->parent;
   if (instance->parent && !inside_copy && count_leaves(instance) >= MIN_LEAVES && (copies || (top_level && !small))) {
-    Cluster *cluster = cluster_new(schedule, instance);
+    Cluster *cluster = cluster_new(instance);
     collect_leaves(instance, cluster->leaves);
     g_ptr_array_add(schedule->clusters, cluster);
     return;
@@ -95,7 +95,7 @@ void clusters_choose(Schedule *schedule, const ScheduleOptions *options) {
     count_modules(netlist->top, counts);
     choose(schedule, netlist->top, counts, netlist->leaves->len <= SMALL_MACHINE, false);
   }
-  Cluster *root = cluster_new(schedule, NULL);
+  Cluster *root = cluster_new(NULL);
   g_ptr_array_add(schedule->clusters, root);
   Cluster **of_instance = g_new0(Cluster *, netlist->instances->len);
   for (guint i = 0; i < schedule->clusters->len; i++) {

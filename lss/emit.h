@@ -41,7 +41,6 @@ typedef struct {
   int *connection_index;     // scratch space of the cluster at work
   int *segment_of;           // per node: number of its segment
   const char *build_command; // to build a variant of this machine again
-  const char *home;
 } Emitter;
 
 // emit_types.c
@@ -75,6 +74,8 @@ Function *emit_find_function(const Instance *instance, FunctionKind kind);
 
 // emit_cluster.c
 bool emit_kinds(Emitter *emitter);
+bool emit_skips(const Emitter *emitter); // the machine may jump over idle time
+GPtrArray *emit_cluster_clocks(const Cluster *cluster);
 const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size);
 
 // emit_segment.c

@@ -241,7 +241,7 @@ static bool may_skip(const Instance *leaf) {
   return emit_find_function(leaf, FUNCTION_NEXT_EVENT) || (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
 }
 
-static bool machine_skips(const Emitter *emitter) {
+bool emit_skips(const Emitter *emitter) {
   if (emitter->collect_connections || emitter->netlist->collectors->len) return false;
   for (guint i = 0; i < emitter->netlist->leaves->len; i++)
     if (!may_skip(emitter->netlist->leaves->pdata[i])) return false;
@@ -250,7 +250,7 @@ static bool machine_skips(const Emitter *emitter) {
 
 // The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks
 // are told apart by their order of appearance in the cluster, so that copies on other clocks have the same text.
-static GPtrArray *cluster_clocks(const Cluster *cluster) {
+GPtrArray *emit_cluster_clocks(const Cluster *cluster) {
   GPtrArray *clocks = g_ptr_array_new();
   for (guint i = 0; i < cluster->leaves->len; i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
@@ -265,7 +265,7 @@ static GPtrArray *cluster_clocks(const Cluster *cluster) {
 
 static void emit_skipping(GString *out, Kind *kind) {
   Cluster *cluster = kind->cluster;
-  g_autoptr(GPtrArray) clocks = cluster_clocks(cluster);
+  g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
   for (guint c = 0; c < clocks->len; c++) {
     g_string_append_printf(out, "uint64_t @K@_next_event%u(const @K@_state *s) {\n  uint64_t first = UINT64_MAX, one;\n", c);
     for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -440,7 +440,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   emit_observers(emitter, unit, cluster);
   for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
   emit_starts(emitter, unit, kind);
-  if (machine_skips(emitter)) emit_skipping(unit, kind);
+  if (emit_skips(emitter)) emit_skipping(unit, kind);
   if (root) {
     emit_pointers(emitter, unit);
     emit_steps(emitter, unit);

@@ -75,7 +75,7 @@ typedef struct {
   int32_t from_instance, to_instance;
   int32_t clock;
   const struct spinach_type *type;
-  int32_t cluster;         // of its counts; -1: not counted
+  int32_t cluster;         // of its observer; -1: not observed
   uint64_t counts_offset;  // in the cluster: uint64_t transferred, stalled, cancelled, idle
   uint64_t number_offset;  // in the cluster: uint32_t that receives the connection's number
 } spinach_connection;
@@ -112,6 +112,7 @@ typedef struct {
   const char *version; // of the compiler
   const char *build;   // command line, one word per line, that builds this machine again; --debug and -o may follow
   bool debug;
+  bool counted; // observers count what happens on their connections
   uint64_t ticks_per_second;
   uint32_t instance_count, parameter_count, constant_count, clock_count, connection_count, view_count, cluster_count, skipper_count;
   const spinach_instance *instances;

@@ -1,0 +1,185 @@
+// The commands build and run.
+#include "lss/build.h"
+
+#include "lss/clang_errors.h"
+#include "lss/commands.h"
+#include "lss/diagnostics.h"
+#include "lss/emit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool build_option(int argc, char **argv, int *index, gpointer data) {
+  BuildOptions *build = data;
+  const char *word = argv[*index];
+  if (!strcmp(word, "-O0") || !strcmp(word, "-O1") || !strcmp(word, "-O2") || !strcmp(word, "-O3")) {
+    build->compiler.optimisation = word;
+    return true;
+  }
+  if (!strcmp(word, "--sanitize")) return build->compiler.sanitize = true;
+  if (!strcmp(word, "--single-function")) return build->single_cluster = true;
+  const char *value = NULL;
+  if (option_value(argc, argv, index, "--collect", &value)) {
+    if (!value) return true;
+    if (!strcmp(value, "connections")) {
+      build->collect_connections = true;
+      return true;
+    }
+    usage_error(argv[0], "--collect takes \"connections\", not \"%s\"; other collectors are declared in LSS", value);
+    return false;
+  }
+  return (g_str_has_prefix(word, "-o") && option_value(argc, argv, index, "-o", &build->output)) || option_value(argc, argv, index, "--keep", &build->keep);
+}
+
+static Unit *unit_new(const char *name, const char *text) {
+  Unit *unit = g_new0(Unit, 1);
+  unit->name = g_strdup(name);
+  unit->text = g_strdup(text);
+  return unit;
+}
+
+static void unit_free(gpointer data) {
+  Unit *unit = data;
+  g_free(unit->name);
+  g_free(unit->text);
+  g_free(unit->object);
+  g_free(unit->diagnostics);
+  g_free(unit);
+}
+
+// The command line that builds the machine again, without -o, with absolute paths of machine and folders.
+static char *command_line(const BuildOptions *build) {
+  GString *text = g_string_new(NULL);
+  g_autofree char *executable = g_file_read_link("/proc/self/exe", NULL);
+  g_autofree char *machine = g_canonicalize_filename(build->options.machine, NULL);
+  g_string_append_printf(text, "%s\nbuild\n%s", executable ? executable : "lss", machine);
+  const GPtrArray *folders = build->options.compile.include_dirs, *defines = build->options.compile.defines;
+  for (guint i = 0; i < folders->len; i++) {
+    g_autofree char *folder = g_canonicalize_filename(folders->pdata[i], NULL);
+    g_string_append_printf(text, "\n-I%s", folder);
+  }
+  for (guint i = 0; i < defines->len; i++) g_string_append_printf(text, "\n-D%s", (char *)defines->pdata[i]);
+  if (build->collect_connections) g_string_append(text, "\n--collect\nconnections");
+  return g_string_free(text, FALSE);
+}
+
+static bool keep_units(const char *folder, const GPtrArray *units) {
+  if (g_mkdir_with_parents(folder, 0777) != 0) {
+    fprintf(stderr, "lss: cannot create %s: %s\n", folder, g_strerror(errno));
+    return false;
+  }
+  for (guint i = 0; i < units->len; i++) {
+    const Unit *unit = units->pdata[i];
+    g_autofree char *name = g_strconcat(unit->name, ".c", NULL);
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_autoptr(GError) error = NULL;
+    if (!g_file_set_contents(path, unit->text, -1, &error)) {
+      fprintf(stderr, "lss: %s\n", error->message);
+      return false;
+    }
+  }
+  return true;
+}
+
+// Says what clang found; the same module in several units is reported once.
+static int report_units(const GPtrArray *units) {
+  bool explained = true;
+  for (guint i = 0; i < units->len; i++) {
+    const Unit *unit = units->pdata[i];
+    if (!unit->failed || !unit->diagnostics) continue;
+    if (clang_errors_report(unit->diagnostics)) continue;
+    explained = false;
+    diag_flush();
+    fprintf(stderr, "lss: the generated C of %s does not compile, which is a defect of lss itself:\n%s", unit->name, unit->diagnostics);
+  }
+  diag_flush();
+  return explained ? 1 : 3;
+}
+
+static GPtrArray *make_units(Netlist *netlist, BuildOptions *build) {
+  ScheduleOptions schedule_options = {build->collect_connections, build->single_cluster};
+  Schedule *schedule = schedule_build(netlist, &schedule_options);
+  if (!schedule) return NULL;
+  Emitter emitter = {.netlist = netlist, .schedule = schedule, .debug = build->options.compile.debug, .collect_connections = build->collect_connections};
+  if (!emit_kinds(&emitter)) return NULL;
+  g_autofree char *command = command_line(build);
+  emitter.build_command = command;
+  g_autofree char *tables = emit_main(&emitter);
+  if (!tables) {
+    diag_error(((Clock *)netlist->clocks->pdata[0])->location, "clock-ratio", "the clocks have no common time base below 2^63 ticks per second");
+    return NULL;
+  }
+  GPtrArray *units = g_ptr_array_new_with_free_func(unit_free);
+  for (guint i = 0; i < emitter.kinds->len; i++) {
+    const Kind *kind = emitter.kinds->pdata[i];
+    g_ptr_array_add(units, unit_new(kind->name, kind->unit));
+  }
+  Unit *main_unit = unit_new("tables", tables);
+  main_unit->optimisation = "-O0"; // constant tables
+  g_ptr_array_add(units, main_unit);
+  return units;
+}
+
+int build_simulator(BuildOptions *build, char **output) {
+  gint64 begin = g_get_monotonic_time();
+  build->compiler.times = g_getenv("LSS_TIMES") != NULL;
+  if (!build->compiler.optimisation) build->compiler.optimisation = build->options.compile.debug ? "-O1" : "-O2";
+  // The netlist and its schedule live as long as the process: it ends, or becomes the simulator, right afterwards.
+  Netlist *netlist = compile_netlist(build->options.machine, &build->options.compile);
+  if (!netlist) return 1;
+  g_autoptr(GPtrArray) units = make_units(netlist, build);
+  if (!units) {
+    diag_flush();
+    return 1;
+  }
+  diag_flush();
+  if (build->compiler.times) fprintf(stderr, "lss: %6.2f s  to C\n", (double)(g_get_monotonic_time() - begin) / 1e6);
+  if (build->keep && !keep_units(build->keep, units)) return 3;
+  int status = objects_compile(units, &build->compiler);
+  if (status == 1) return report_units(units);
+  if (status) return status;
+  if (build->output) {
+    *output = g_strdup(build->output);
+    return objects_link(units, &build->compiler, *output);
+  }
+  g_autofree char *cache = objects_cache(), *key = objects_key(units, &build->compiler);
+  g_autofree char *base = g_path_get_basename(build->options.machine);
+  if (g_str_has_suffix(base, ".lss")) base[strlen(base) - strlen(".lss")] = '\0';
+  g_autofree char *folder = g_build_filename(cache, key, NULL);
+  if (g_mkdir_with_parents(folder, 0777) != 0) {
+    fprintf(stderr, "lss: cannot create %s: %s\n", folder, g_strerror(errno));
+    return 3;
+  }
+  *output = g_build_filename(folder, base, NULL);
+  return g_file_test(*output, G_FILE_TEST_IS_EXECUTABLE) ? 0 : objects_link(units, &build->compiler, *output);
+}
+
+int command_build(int argc, char **argv) {
+  BuildOptions build = {.argc = argc, .argv = argv};
+  if (!options_parse(argc, argv, &build.options, build_option, &build, NULL)) return 2;
+  if (!build.options.machine || build.options.rest->len || !build.output)
+    return usage_error(argv[0], "give one machine and an output: lss build M.lss -o SIM");
+  g_autofree char *output = NULL;
+  int status = build_simulator(&build, &output);
+  options_clear(&build.options);
+  return status;
+}
+
+int command_run(int argc, char **argv) {
+  BuildOptions build = {.argc = argc, .argv = argv};
+  int stop = argc;
+  if (!options_parse(argc, argv, &build.options, build_option, &build, &stop)) return 2;
+  if (!build.options.machine || build.options.rest->len) return usage_error(argv[0], "give one machine: lss run M.lss [-- simulator options]");
+  g_autofree char *output = NULL;
+  int status = build_simulator(&build, &output);
+  if (status) return status;
+  GPtrArray *words = g_ptr_array_new();
+  g_ptr_array_add(words, output);
+  for (int i = stop; i < argc; i++) g_ptr_array_add(words, argv[i]);
+  g_ptr_array_add(words, NULL);
+  execv(output, (char **)words->pdata);
+  fprintf(stderr, "lss run: cannot run %s: %s\n", output, g_strerror(errno));
+  return 3;
+}

@@ -1,0 +1,25 @@
+// From a machine to a simulator: compile_netlist(), schedule, emission, clang, link.
+#ifndef LSS_BUILD_H
+#define LSS_BUILD_H
+
+#include "lss/objects.h"
+#include "lss/options.h"
+
+typedef struct {
+  Options options;
+  CompilerOptions compiler;
+  bool collect_connections;
+  bool single_cluster;
+  const char *output; // -o
+  const char *keep;   // --keep
+  int argc;           // of the command line, for simulators that build a variant of themselves
+  char **argv;
+} BuildOptions;
+
+// Handles the options that build and run share, for options_parse(); `data` is a BuildOptions.
+bool build_option(int argc, char **argv, int *index, gpointer data);
+
+// Compiles the machine; *output is the simulator's path.  Without -o it lies in the cache.  Returns the exit status.
+int build_simulator(BuildOptions *build, char **output);
+
+#endif

@@ -1,0 +1,116 @@
+// Reads clang's messages.  An access to an undeclared signal shows as a missing member of a context (emit_spec.c), an
+// unknown port, parameter or userpoint as an undeclared SP_ name; the rest is an error in the user's C, told in clang's
+// words without our prefixes.
+#include "lss/clang_errors.h"
+
+#include "lss/diagnostics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *group(GMatchInfo *match, const char *name) { return g_match_info_fetch_named(match, name); }
+
+// "handler advance" from the name of a context's type.
+static char *function_in_words(const char *context) {
+  if (g_str_has_prefix(context, "handler_")) return g_strdup_printf("handler %s", context + strlen("handler_"));
+  return g_strdup(context);
+}
+
+static void report_signal(Location at, const char *access, const char *name, const char *context) {
+  g_autofree char *function = function_in_words(context);
+  bool read = !strcmp(access, "read");
+  g_autofree char *signal = NULL;
+  if (g_str_has_prefix(name, "local_")) {
+    signal = g_strdup(name + strlen("local_"));
+  } else {
+    const char *last = strrchr(name, '_');
+    signal = last ? g_strdup_printf("%.*s.%s", (int)(last - name), name, last + 1) : g_strdup(name);
+  }
+  diag_error(at, read ? "undeclared-read" : "undeclared-write", "%s %s %s, which its declaration does not list", function, read ? "reads" : "drives", signal);
+  if (read) diag_note(NOWHERE, "a function reads only signals named before \"->\" in the .lss; phase_end sees them all");
+  else diag_note(NOWHERE, "a function drives only signals named after \"->\" in the .lss");
+}
+
+static const char *word_for(const char *kind) {
+  static const char *const ports[] = {"some", "data", "enabled", "acked", "send", "send_nothing", "send_if", "enable", "accept", "width", "type", "descriptor"};
+  for (gsize i = 0; i < G_N_ELEMENTS(ports); i++)
+    if (!strcmp(kind, ports[i])) return "port";
+  if (g_str_has_prefix(kind, "param")) return "parameter";
+  if (!strcmp(kind, "get") || !strcmp(kind, "set")) return "local";
+  if (!strcmp(kind, "event")) return "event";
+  if (!strcmp(kind, "typevar")) return "type variable";
+  return kind;
+}
+
+// SP_data_foo: the word and the name in it.
+static bool report_name(Location at, const char *identifier) {
+  static const char *const kinds[] = {"send_nothing", "send_if", "param_length", "known_data", "known_enable", "known_ack", "known_local", "some", "data", "enabled", "acked", "send",
+                                      "enable", "accept", "width", "type", "param", "get", "set", "event", "typevar", "replaced", "descriptor"};
+  for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
+    g_autofree char *prefix = g_strdup_printf("SP_%s_", kinds[i]);
+    if (!g_str_has_prefix(identifier, prefix)) continue;
+    const char *name = identifier + strlen(prefix);
+    if (g_str_has_prefix(kinds[i], "known_")) diag_error(at, "known-outside-partial", "%s(%s) is for partial handlers", kinds[i], name);
+    else if (!strcmp(kinds[i], "accept") || g_str_has_prefix(kinds[i], "send") || !strcmp(kinds[i], "enable"))
+      diag_error(at, "unknown-name", "this module has no %s called %s", kinds[i][0] == 'a' ? "inport" : "outport", name);
+    else diag_error(at, "unknown-name", "this module has no %s called %s", word_for(kinds[i]), name);
+    return true;
+  }
+  return false;
+}
+
+static char *without_prefixes(const char *text) {
+  static GRegex *regex;
+  if (!regex) regex = g_regex_new("[A-Za-z_][A-Za-z0-9_]*_[0-9a-f]{12}_(S[0-9]+_)?(helper_|userpoint_)?", G_REGEX_OPTIMIZE, 0, NULL);
+  return g_regex_replace(regex, text, -1, 0, "", 0, NULL);
+}
+
+static void report_one(Location at, const char *message) {
+  static GRegex *member, *identifier, *constant;
+  if (!member) {
+    member = g_regex_new("^no member named '(?<access>read|write)_(?<name>\\w+)' in '\\w+_S[0-9]+_ctx_(?<context>\\w+)'", G_REGEX_OPTIMIZE, 0, NULL);
+    identifier = g_regex_new("undeclared (identifier|function) '(?<name>\\w+)'", G_REGEX_OPTIMIZE, 0, NULL);
+    constant = g_regex_new("(read-only|cannot assign to .*const-qualified)", G_REGEX_OPTIMIZE, 0, NULL);
+  }
+  g_autoptr(GMatchInfo) match = NULL, match2 = NULL, match3 = NULL;
+  if (g_regex_match(member, message, 0, &match)) {
+    g_autofree char *access = group(match, "access"), *name = group(match, "name"), *context = group(match, "context");
+    report_signal(at, access, name, context);
+    return;
+  }
+  if (g_regex_match(identifier, message, 0, &match2)) {
+    g_autofree char *name = group(match2, "name");
+    if (!strcmp(name, "ctx")) {
+      diag_error(at, "signal-outside-cycle", "signals exist in phase_start, handlers and phase_end only");
+      return;
+    }
+    if (report_name(at, name)) return;
+  }
+  if (g_regex_match(constant, message, 0, &match3)) {
+    diag_error(at, "state-outside-phase-end", "state changes in phase_end only, and data that was received is not changed");
+    return;
+  }
+  g_autofree char *clean = without_prefixes(message);
+  diag_error(at, "c-error", "%s", clean);
+}
+
+bool clang_errors_report(const char *messages) {
+  g_autoptr(GRegex) regex = g_regex_new("^(?<file>[^\\n:]+):(?<line>[0-9]+):(?<column>[0-9]+): (fatal )?error: (?<message>.*?)( \\[-W[^\\]]*\\])?$", G_REGEX_MULTILINE, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  bool ours = true, any = false;
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (g_regex_match(regex, messages, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
+    g_autofree char *file = group(match, "file"), *line = group(match, "line"), *column = group(match, "column"), *message = group(match, "message");
+    if (!strcmp(file, "generated") || strstr(file, "lss/runtime/vocabulary.h")) {
+      ours = false;
+      continue;
+    }
+    any = true;
+    // One access can be several errors of the C compiler at one place; the first says it.
+    char *place = g_strdup_printf("%s:%s:%s", file, line, column);
+    if (!g_hash_table_add(seen, place)) continue;
+    Location at = {g_intern_string(file), atoi(line), atoi(column), atoi(line), atoi(column) + 1};
+    report_one(at, message);
+  }
+  return any || ours ? any : false;
+}

@@ -1,0 +1,10 @@
+// Turns what clang says about a unit into diagnostics of ours.
+#ifndef LSS_CLANG_ERRORS_H
+#define LSS_CLANG_ERRORS_H
+
+#include <stdbool.h>
+
+// Reports every error in `messages`; false when some of it lies in generated code, which is a defect of the compiler.
+bool clang_errors_report(const char *messages);
+
+#endif

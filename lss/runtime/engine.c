@@ -1,0 +1,315 @@
+// The arena and the passing of time.
+//
+// The arena is one contiguous, page-aligned mapping that holds the state of all clusters one after the other.  Time is
+// counted in ticks of a base in which every clock's period is a whole number.  At each instant every clock that is due does one
+// step; since clocks touch each other only through crossings that compare instants, their order does not matter.
+#include "lss/runtime/machine.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CLUSTER_ALIGNMENT = 64, MAX_BACKOFF = 64 };
+
+struct spinach_time spinach_time;
+int spinach_stopping;
+uint8_t *spinach_arena;
+uint64_t spinach_arena_size, spinach_seed, spinach_last_progress;
+const char *spinach_program = "simulator", *spinach_stop_reason = "";
+
+static const spinach_machine *const machine = &spinach_machine_table;
+static uint32_t current;            // instance whose init or finish runs
+static uint64_t *cycles, *due;      // per clock: cycles done, instant of the next
+static uint64_t skipped_cycles;
+static spinach_reported *reports;
+static uint32_t report_count;
+static char stop_words[1024];
+
+// ---- Names ------------------------------------------------------------------------------------------------------
+
+const char *spinach_path(uint32_t id) {
+  if (id & SPINACH_CONNECTION_ID) return spinach_connection_path(id & ~SPINACH_CONNECTION_ID);
+  return id < machine->instance_count ? machine->instances[id].path : "";
+}
+
+const char *spinach_connection_path(uint32_t id) { return id < machine->connection_count ? machine->connections[id].to : ""; }
+
+void spinach_enter(uint32_t id) { current = id; }
+
+const char *spinach_current_path(void) { return spinach_path(current); }
+
+uint64_t ticks_per_second(void) { return machine->ticks_per_second; }
+
+// ---- Messages -----------------------------------------------------------------------------------------------------
+
+static _Noreturn void leave(int status) {
+  spinach_streams_abandon();
+  fflush(stdout);
+  _exit(status);
+}
+
+void spinach_fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char *path = spinach_current_path();
+  fflush(stdout);
+  fprintf(stderr, "%s: error: %s%s", spinach_program, path, *path ? ": " : "");
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  leave(1);
+}
+
+static void say_where(uint32_t id, const char *word) {
+  const char *path = spinach_path(id);
+  fflush(stdout);
+  fprintf(stderr, "%s: %s: %s%s", spinach_program, word, path, *path ? ": " : "");
+}
+
+static void say_when(void) {
+  fprintf(stderr, " (at %llu ns, cycle %llu)\n", (unsigned long long)spinach_now_ns(), (unsigned long long)spinach_time.cycle);
+}
+
+static int32_t instance_of(uint32_t id) {
+  return (int32_t)(id & SPINACH_CONNECTION_ID ? (uint32_t)machine->connections[id & ~SPINACH_CONNECTION_ID].to_instance : id);
+}
+
+void spinach_error(uint32_t id, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say_where(id, "error");
+  vfprintf(stderr, format, arguments);
+  say_when();
+  spinach_print_views(stderr, instance_of(id));
+  leave(1);
+}
+
+void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...) {
+  // Once per place and instance; few places warn, so a list will do.
+  static struct {
+    const char *file;
+    int line;
+    uint32_t id;
+  } said[256];
+  static unsigned count;
+  for (unsigned i = 0; i < count; i++)
+    if (said[i].line == line && said[i].id == id && !strcmp(said[i].file, file)) return;
+  if (count == sizeof said / sizeof *said) return;
+  said[count].file = file, said[count].line = line, said[count++].id = id;
+  va_list arguments;
+  va_start(arguments, format);
+  say_where(id, "warning");
+  vfprintf(stderr, format, arguments);
+  say_when();
+  va_end(arguments);
+}
+
+void spinach_stop(uint32_t id, const char *format, ...) {
+  if (spinach_stopping) return;
+  va_list arguments;
+  va_start(arguments, format);
+  int n = snprintf(stop_words, sizeof stop_words, "%s%s", spinach_path(id), *spinach_path(id) ? ": " : "");
+  vsnprintf(stop_words + n, sizeof stop_words - (size_t)n, format, arguments);
+  va_end(arguments);
+  spinach_stop_reason = stop_words;
+  spinach_stopping = 1;
+}
+
+void spinach_progress(void) { spinach_last_progress = spinach_time.now; }
+
+static _Noreturn void broken(uint32_t id, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say_where(id, "error");
+  vfprintf(stderr, format, arguments);
+  say_when();
+  leave(1);
+}
+
+void spinach_unknown(uint32_t id, const char *signal) { broken(id, "%s is still unknown at the end of the cycle: its partial handlers wait for each other", signal); }
+void spinach_bad_lane(int lane, int lanes, uint32_t id, const char *port) { broken(id, "%s has lanes 0 to %d, there is no lane %d", port, lanes - 1, lane); }
+void spinach_bad_read(uint32_t id, const char *signal, int lane) { broken(id, "%s (lane %d) is read by a function that does not declare this lane, or before it is known", signal, lane); }
+void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) {
+  broken(id, partial ? "%s (lane %d) changed after it was known: a partial handler is not monotone" : "%s (lane %d) is driven a second time in one cycle", signal, lane);
+}
+void spinach_not_written(uint32_t id, const char *signal, int lane) { broken(id, "%s (lane %d) was not driven by the function that declares it", signal, lane); }
+
+// ---- Randomness ---------------------------------------------------------------------------------------------------
+
+void spinach_random_seed(uint32_t id, uint64_t *rng) {
+  uint64_t hash = 0xcbf29ce484222325u ^ spinach_seed * 0x9e3779b97f4a7c15u;
+  for (const char *c = spinach_path(id); *c; c++) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
+  *rng = hash;
+  spinach_random_bits(rng);
+}
+
+// ---- Reports of collectors -------------------------------------------------------------------------------------------
+
+void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, double number, const char *unit, const char *const *words) {
+  size_t length = 1;
+  for (const char *const *w = words; *w; w++) length += strlen(*w);
+  char *description = calloc(length, 1);
+  spinach_reported *grown = realloc(reports, (report_count + 1) * sizeof *reports);
+  if (!description || !grown) spinach_fail("out of memory");
+  for (const char *const *w = words; *w; w++) strcat(description, *w);
+  reports = grown;
+  reports[report_count++] = (spinach_reported){spinach_path(id), strdup(name), strdup(unit), description, real, integer, number};
+}
+
+const spinach_reported *spinach_reports(uint32_t *count) {
+  *count = report_count;
+  return reports;
+}
+
+// ---- The arena ------------------------------------------------------------------------------------------------------
+
+void spinach_arena_map(void) {
+  uint64_t size = 0;
+  for (uint32_t i = 0; i < machine->cluster_count; i++)
+    size += (machine->clusters[i].size + CLUSTER_ALIGNMENT - 1) / CLUSTER_ALIGNMENT * CLUSTER_ALIGNMENT;
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  spinach_arena_size = (size + page - 1) / page * page;
+  if (!spinach_arena_size) spinach_arena_size = page;
+  // Pages that are never touched cost nothing.
+  void *memory = mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) spinach_fail("no memory for %llu bytes of state", (unsigned long long)spinach_arena_size);
+  spinach_arena = memory;
+  size = 0;
+  for (uint32_t i = 0; i < machine->cluster_count; i++) {
+    spinach_cluster_state[i] = spinach_arena + size;
+    size += (machine->clusters[i].size + CLUSTER_ALIGNMENT - 1) / CLUSTER_ALIGNMENT * CLUSTER_ALIGNMENT;
+  }
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_instance *instance = &machine->instances[i];
+    if (instance->layout) *(uint32_t *)((uint8_t *)spinach_instance_state((int32_t)i) + instance->layout->id_offset) = i;
+  }
+  for (uint32_t i = 0; i < machine->connection_count; i++) {
+    const spinach_connection *connection = &machine->connections[i];
+    if (connection->cluster >= 0) *(uint32_t *)((uint8_t *)spinach_cluster_state[connection->cluster] + connection->number_offset) = i;
+  }
+}
+
+void *spinach_instance_state(int32_t instance) {
+  const spinach_instance *i = &machine->instances[instance];
+  return i->layout ? (uint8_t *)spinach_cluster_state[i->cluster] + i->offset : NULL;
+}
+
+void spinach_start(void) {
+  cycles = calloc(machine->clock_count + 1, sizeof *cycles);
+  due = calloc(machine->clock_count + 1, sizeof *due);
+  if (!cycles || !due) spinach_fail("out of memory");
+  spinach_time = (struct spinach_time){0, 0, machine->clocks[0].period};
+  machine->join();
+  machine->shared_start();
+  for (uint32_t i = 0; i < machine->cluster_count; i++)
+    if (machine->clusters[i].start) machine->clusters[i].start(spinach_cluster_state[i]);
+  current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
+}
+
+void spinach_finish(void) {
+  for (uint32_t i = 0; i < machine->cluster_count; i++)
+    if (machine->clusters[i].finish) machine->clusters[i].finish(spinach_cluster_state[i]);
+  machine->shared_report();
+  current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
+}
+
+// ---- Time -----------------------------------------------------------------------------------------------------------
+
+uint64_t spinach_now_ns(void) { return (uint64_t)((unsigned __int128)spinach_time.now * 1000000000u / machine->ticks_per_second); }
+uint64_t spinach_skipped(void) { return skipped_cycles; }
+uint64_t spinach_cycles(int32_t clock) { return cycles ? cycles[clock] : 0; }
+
+int32_t spinach_fastest_clock(void) {
+  int32_t fastest = 0;
+  for (uint32_t i = 1; i < machine->clock_count; i++)
+    if (machine->clocks[i].period < machine->clocks[fastest].period) fastest = (int32_t)i;
+  return fastest;
+}
+
+// Jumps over the instants in which nothing can happen, but not beyond `limit`.  Returns whether it jumped.
+static bool jump(uint64_t limit, int32_t fastest) {
+  uint64_t target = limit;
+  for (uint32_t i = 0; i < machine->skipper_count; i++) {
+    const spinach_skipper *s = &machine->skippers[i];
+    const spinach_clock *clock = &machine->clocks[s->clock];
+    spinach_time.cycle = cycles[s->clock];
+    uint64_t first = s->next_event(spinach_cluster_state[s->cluster]);
+    if (first == UINT64_MAX) continue;
+    if (first <= cycles[s->clock]) return false;
+    unsigned __int128 instant = due[s->clock] + (unsigned __int128)(first - cycles[s->clock]) * clock->period;
+    if (instant < target) target = (uint64_t)instant;
+  }
+  // Every clock skips its ticks before `target`.
+  bool any = false;
+  for (uint32_t c = 0; c < machine->clock_count; c++) {
+    const spinach_clock *clock = &machine->clocks[c];
+    if (due[c] >= target) continue;
+    uint64_t n = (target - due[c] + clock->period - 1) / clock->period;
+    spinach_time.cycle = cycles[c];
+    spinach_time.period = clock->period;
+    for (uint32_t i = 0; i < machine->skipper_count; i++)
+      if (machine->skippers[i].clock == (int32_t)c) machine->skippers[i].skip(spinach_cluster_state[machine->skippers[i].cluster], n);
+    cycles[c] += n;
+    due[c] += n * clock->period;
+    if ((int32_t)c == fastest) skipped_cycles += n;
+    any = true;
+  }
+  return any;
+}
+
+static uint64_t earliest(void) {
+  uint64_t first = due[0];
+  for (uint32_t c = 1; c < machine->clock_count; c++)
+    if (due[c] < first) first = due[c];
+  return first;
+}
+
+static void step_instant(uint64_t instant) {
+  spinach_time.now = instant;
+  for (uint32_t c = 0; c < machine->clock_count; c++) {
+    if (due[c] != instant) continue;
+    spinach_time.cycle = cycles[c];
+    spinach_time.period = machine->clocks[c].period;
+    machine->clocks[c].step();
+    cycles[c]++;
+    due[c] += machine->clocks[c].period;
+  }
+}
+
+// One clock alone runs in the generated loop.
+static void run_single(uint64_t count) {
+  spinach_time = (struct spinach_time){due[0], cycles[0], machine->clocks[0].period};
+  machine->clocks[0].steps(count);
+  cycles[0] = spinach_time.cycle;
+  due[0] = spinach_time.now;
+}
+
+void spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64_t slice) {
+  int32_t fastest = spinach_fastest_clock();
+  bool tracing = spinach_trace_active();
+  uint64_t end = cycles[clock] + slice < cycle_limit ? cycles[clock] + slice : cycle_limit, quiet = 1, wait = 0;
+  while (!spinach_stopping && cycles[clock] < end) {
+    uint64_t instant = earliest();
+    if (instant >= until) break;
+    if (machine->skipper_count && !tracing && wait == 0) {
+      // The jump must not go beyond the tick at which the run ends.
+      unsigned __int128 last = due[clock] + (unsigned __int128)(end - cycles[clock]) * machine->clocks[clock].period;
+      uint64_t limit = last < until ? (uint64_t)last : until;
+      bool jumped = jump(limit, fastest);
+      quiet = jumped ? 1 : quiet < MAX_BACKOFF ? quiet * 2 : MAX_BACKOFF;
+      wait = jumped ? 0 : quiet;
+      if (jumped) continue;
+    }
+    if (machine->clock_count == 1 && !tracing) {
+      uint64_t count = end - cycles[0];
+      uint64_t ticks = (until - due[0] + machine->clocks[0].period - 1) / machine->clocks[0].period;
+      if (until != UINT64_MAX && ticks < count) count = ticks;
+      if (machine->skipper_count && wait < count) count = wait;
+      run_single(count);
+      wait = machine->skipper_count ? 0 : wait;
+    } else {
+      step_instant(instant);
+      if (wait) wait--;
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// Looking at signals from outside: the line trace, and who waits for whom when a run is stuck.  Debug builds keep all
+// signals in memory and say where (spinach_machine.observed).
+#include "lss/runtime/machine.h"
+
+#include <glib.h>
+
+enum { COLUMN_TEXT = 256, MIN_COLUMN = 12 };
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+typedef struct {
+  int32_t instance;
+  guint width;         // widest text so far
+} Column;
+
+static GArray *columns;
+static uint64_t lines;
+
+bool spinach_trace_active(void) { return columns && columns->len; }
+
+// Glob over instance paths: * within one name, ** over levels.
+static bool matches(const char *pattern, const char *path) {
+  if (!*pattern) return !*path;
+  if (pattern[0] == '*' && pattern[1] == '*') {
+    for (const char *rest = path;; rest++) {
+      if (matches(pattern + 2, rest)) return true;
+      if (!*rest) return false;
+    }
+  }
+  if (*pattern == '*') {
+    for (const char *rest = path;; rest++) {
+      if (matches(pattern + 1, rest)) return true;
+      if (!*rest || *rest == '.') return false;
+    }
+  }
+  return *pattern == *path && matches(pattern + 1, path + 1);
+}
+
+void spinach_trace_choose(const char *patterns) {
+  if (!columns) columns = g_array_new(FALSE, TRUE, sizeof(Column));
+  g_auto(GStrv) parts = g_strsplit(patterns, ",", -1);
+  for (char **part = parts; *part; part++) {
+    guint before = columns->len;
+    g_autofree char *inside = g_strconcat(*part, ".**", NULL);
+    for (uint32_t i = 0; i < machine->instance_count; i++) {
+      const spinach_instance *instance = &machine->instances[i];
+      if (!instance->layout || !(matches(*part, instance->path) || matches(inside, instance->path))) continue;
+      Column column = {(int32_t)i, (guint)strlen(instance->path)};
+      g_array_append_val(columns, column);
+    }
+    if (columns->len == before) {
+      fprintf(stderr, "%s: error: --trace: no instance matches \"%s\"\n", spinach_program, *part);
+      spinach_streams_abandon();
+      exit(2);
+    }
+  }
+}
+
+// "value" when transferred, "value!" when it waits for an ack, "value~" when it is cancelled, "." when there is nothing.
+static void print_connection(GString *text, uint32_t id) {
+  const spinach_observed *o = &machine->observed[id];
+  const spinach_connection *c = &machine->connections[id];
+  if (!o->some || !*o->some) {
+    g_string_append_c(text, '.');
+    return;
+  }
+  char value[COLUMN_TEXT] = "";
+  spinach_type_print(c->type, o->data, value, sizeof value);
+  bool ack = o->ack && *o->ack, enable = o->enable ? *o->enable : ack;
+  g_string_append_printf(text, "%s%s", value, !ack ? "!" : enable ? "" : "~");
+}
+
+static const char *port_of(const char *end, int32_t instance) {
+  const char *path = machine->instances[instance].path;
+  size_t n = strlen(path);
+  return !strncmp(end, path, n) && end[n] == '.' ? end + n + 1 : end;
+}
+
+static void print_column(GString *text, int32_t instance) {
+  for (uint32_t i = 0; i < machine->connection_count; i++) {
+    const spinach_connection *c = &machine->connections[i];
+    bool in = c->to_instance == instance, out = c->from_instance == instance;
+    if (!in && !out) continue;
+    const bool *some = machine->observed[i].some;
+    if (!some || !*some) continue;
+    if (text->len) g_string_append_c(text, ' ');
+    g_string_append_printf(text, "%s%s", port_of(in ? c->to : c->from, instance), in ? "<" : ">");
+    print_connection(text, i);
+  }
+  if (!text->len) g_string_append_c(text, '.');
+}
+
+void spinach_trace_line(void) {
+  if (!machine->observed) return;
+  if (lines++ == 0) {
+    fprintf(stderr, "%10s", "cycle");
+    for (guint i = 0; i < columns->len; i++) {
+      Column *column = &g_array_index(columns, Column, i);
+      column->width = MAX(column->width, (guint)MIN_COLUMN);
+      fprintf(stderr, " | %-*s", (int)column->width, machine->instances[column->instance].path);
+    }
+    fputc('\n', stderr);
+  }
+  fprintf(stderr, "%10llu", (unsigned long long)(spinach_cycles(spinach_fastest_clock()) - 1));
+  for (guint i = 0; i < columns->len; i++) {
+    Column *column = &g_array_index(columns, Column, i);
+    g_autoptr(GString) text = g_string_new(NULL);
+    print_column(text, column->instance);
+    column->width = MAX(column->width, (guint)text->len);
+    fprintf(stderr, " | %-*s", (int)column->width, text->str);
+  }
+  fputc('\n', stderr);
+}
+
+void spinach_print_waits(FILE *out) {
+  if (!machine->observed) {
+    fprintf(out, "which ports wait is known to machines built with --debug\n");
+    return;
+  }
+  bool any = false;
+  for (uint32_t i = 0; i < machine->connection_count; i++) {
+    const spinach_observed *o = &machine->observed[i];
+    const spinach_connection *c = &machine->connections[i];
+    if (!o->some || !*o->some) continue;
+    bool ack = o->ack && *o->ack, enable = o->enable ? *o->enable : ack;
+    if (ack && enable) continue;
+    char value[COLUMN_TEXT];
+    spinach_type_print(c->type, o->data, value, sizeof value);
+    if (!ack) fprintf(out, "  %s offers %s and waits for %s to accept\n", c->from, value, c->to);
+    else fprintf(out, "  %s is accepted by %s and does not commit %s\n", c->from, c->to, value);
+    any = true;
+  }
+  if (!any) fprintf(out, "  no port waits for another: nothing is offered that is not taken\n");
+}

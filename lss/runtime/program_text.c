@@ -1,0 +1,56 @@
+// Finds the executables that a machine runs, among its string parameters, and asks them for names and lines.
+//
+// The loader and the disassembler are emulib's.  They are linked in when a machine is built beside emulib and are done
+// without otherwise.
+#include "lss/runtime/program_text.h"
+
+#include "emulib/program/program.h"
+#include "lss/runtime/machine.h"
+
+#pragma weak program_open
+#pragma weak program_describe
+#pragma weak program_symbol_at
+#pragma weak spinach_disassemble_word
+
+// Provided by whoever knows the instruction set.
+char *spinach_disassemble_word(uint32_t pc, uint32_t word);
+
+enum { ELF_MAGIC = 0x464c457f };
+
+static bool is_elf(const char *path) {
+  FILE *file = fopen(path, "rb");
+  uint32_t magic = 0;
+  bool elf = file && fread(&magic, sizeof magic, 1, file) == 1 && magic == ELF_MAGIC;
+  if (file) fclose(file);
+  return elf;
+}
+
+static GPtrArray *programs(void) {
+  static GPtrArray *list;
+  if (list) return list;
+  list = g_ptr_array_new();
+  const spinach_machine *machine = &spinach_machine_table;
+  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+  for (uint32_t i = 0; program_open && i < machine->parameter_count; i++) {
+    const spinach_parameter *parameter = &machine->parameters[i];
+    if (parameter->kind != SPINACH_PARAMETER_STRING || parameter->target_count == 0) continue;
+    const spinach_target *target = &parameter->targets[0];
+    const char *path = (const char *)spinach_instance_state(target->instance) + target->offset;
+    if (!*path || !is_elf(path) || !g_hash_table_add(seen, (gpointer)path)) continue;
+    Program *program = program_open(path, PROGRAM_ELF, NULL);
+    if (program) g_ptr_array_add(list, program);
+  }
+  return list;
+}
+
+char *spinach_describe_address(uint32_t address) {
+  const GPtrArray *list = programs();
+  for (guint i = 0; i < list->len; i++)
+    if (program_symbol_at(list->pdata[i], address)) return program_describe(list->pdata[i], address);
+  return g_strdup_printf("0x%08x", address);
+}
+
+char *spinach_disassemble(uint32_t pc, uint32_t word) {
+  if (spinach_disassemble_word) return spinach_disassemble_word(pc, word);
+  return g_strdup_printf(".word 0x%08x", word);
+}

@@ -1,0 +1,11 @@
+// Addresses and instruction words of simulated programs as text for people.
+#ifndef SPINACH_PROGRAM_TEXT_H
+#define SPINACH_PROGRAM_TEXT_H
+
+#include <stdint.h>
+
+// "0x80001234 <main+0x10> main.c:12" as far as a program given to the machine knows it; the caller frees it.
+char *spinach_describe_address(uint32_t address);
+char *spinach_disassemble(uint32_t pc, uint32_t word);
+
+#endif

@@ -1,0 +1,118 @@
+// What a machine shows of its processors, when a run ends in an error or gets stuck: program counter, registers, the latest
+// instructions.  Debug views name the state that holds them.
+//
+// Roles: `pc` (address of the next instruction), `registers` (an array), `program` (a runtime string parameter or state string that
+// names the executable, for functions and lines), `history` (a ring of executed instructions: structs with fields pc
+// and word, or an array of addresses) with `history_next` (index of the oldest entry).  Other roles are
+// printed as they are when they are small.
+#include "lss/runtime/names.h"
+#include "lss/runtime/program_text.h"
+
+#include <glib.h>
+
+enum { SMALL = 64, SHOWN_HISTORY = 32, REGISTERS_PER_LINE = 8 };
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+static const spinach_debug_role *role_of(const spinach_debug_view *view, const char *name) {
+  for (uint32_t i = 0; i < view->role_count; i++)
+    if (!strcmp(view->roles[i].role, name)) return &view->roles[i];
+  return NULL;
+}
+
+static void *element(const spinach_debug_role *role, uint64_t index) {
+  spinach_place place = {role->instance, role->field, 0, spinach_field_elements(role->field)};
+  return spinach_element(&place, index);
+}
+
+static bool integer_member(const struct spinach_type *type, const char *name, const void *value, uint64_t *result) {
+  for (uint32_t i = 0; type->kind == SPINACH_STRUCT && i < type->member_count; i++) {
+    const struct spinach_member *member = &type->members[i];
+    if (strcmp(member->name, name) != 0 || !spinach_is_integer(member->type)) continue;
+    *result = (uint64_t)spinach_integer(member->type, (const uint8_t *)value + member->offset);
+    return true;
+  }
+  return false;
+}
+
+static void print_registers(FILE *out, const spinach_debug_role *role) {
+  uint64_t count = spinach_field_elements(role->field);
+  for (uint64_t i = 0; i < count; i++) {
+    if (i % REGISTERS_PER_LINE == 0) fprintf(out, "%s    r%-2llu", i ? "\n" : "", (unsigned long long)i);
+    if (spinach_is_integer(role->field->type)) {
+      uint64_t value = (uint64_t)spinach_integer(role->field->type, element(role, i));
+      fprintf(out, role->field->type->size > 4 ? " %016llx" : " %08llx", (unsigned long long)(role->field->type->size > 4 ? value : (uint32_t)value));
+    } else {
+      char text[256];
+      spinach_type_print(role->field->type, element(role, i), text, sizeof text);
+      fprintf(out, " %s", text);
+    }
+  }
+  fputc('\n', out);
+}
+
+static void print_history(FILE *out, const spinach_debug_view *view, const spinach_debug_role *role) {
+  const spinach_debug_role *next_role = role_of(view, "history_next");
+  uint64_t count = spinach_field_elements(role->field);
+  uint64_t next = next_role ? (uint64_t)spinach_integer(next_role->field->type, element(next_role, 0)) % count : 0;
+  fprintf(out, "  the latest instructions, oldest first:\n");
+  for (uint64_t i = count > SHOWN_HISTORY ? count - SHOWN_HISTORY : 0; i < count; i++) {
+    const void *entry = element(role, (next + i) % count);
+    uint64_t pc = 0, word = 0;
+    if (spinach_is_integer(role->field->type)) {
+      pc = (uint64_t)spinach_integer(role->field->type, entry);
+      if (!pc) continue;
+      g_autofree char *where = spinach_describe_address((uint32_t)pc);
+      fprintf(out, "    %s\n", where);
+      continue;
+    }
+    if (!integer_member(role->field->type, "pc", entry, &pc) || !integer_member(role->field->type, "word", entry, &word)) return;
+    if (!pc && !word) continue;
+    g_autofree char *where = spinach_describe_address((uint32_t)pc);
+    g_autofree char *code = spinach_disassemble((uint32_t)pc, (uint32_t)word);
+    fprintf(out, "    %08x  %-32s %s\n", (uint32_t)pc, code, where);
+  }
+}
+
+static void print_view(FILE *out, const spinach_debug_view *view) {
+  const char *path = machine->instances[view->instance].path;
+  fprintf(out, "%s%s%s:\n", view->name, *path ? " " : "", path);
+  const spinach_debug_role *pc = role_of(view, "pc"), *registers = role_of(view, "registers"), *history = role_of(view, "history");
+  if (pc && spinach_is_integer(pc->field->type)) {
+    g_autofree char *where = spinach_describe_address((uint32_t)spinach_integer(pc->field->type, element(pc, 0)));
+    fprintf(out, "  pc = %s\n", where);
+  }
+  if (registers) {
+    fprintf(out, "  registers\n");
+    print_registers(out, registers);
+  }
+  for (uint32_t i = 0; i < view->role_count; i++) {
+    const spinach_debug_role *role = &view->roles[i];
+    if (role == pc || role == registers || role == history || !strcmp(role->role, "history_next") || !strcmp(role->role, "memory")) continue;
+    if (spinach_field_elements(role->field) != 1 || role->field->type->size > SMALL) continue;
+    char text[512];
+    spinach_type_print(role->field->type, element(role, 0), text, sizeof text);
+    fprintf(out, "  %s = %s\n", role->role, text);
+  }
+  if (history) print_history(out, view, history);
+}
+
+static bool encloses(int32_t outer, int32_t inner) {
+  for (; inner >= 0; inner = machine->instances[inner].parent)
+    if (inner == outer) return true;
+  return false;
+}
+
+void spinach_print_views(FILE *out, int32_t instance) {
+  if (instance >= (int32_t)machine->instance_count) return;
+  bool any = false;
+  for (uint32_t i = 0; i < machine->view_count; i++) {
+    const spinach_debug_view *view = &machine->views[i];
+    if (instance >= 0 && !encloses(view->instance, instance)) continue;
+    print_view(out, view);
+    any = true;
+  }
+  // An error outside every processor is still caused by one: show where all of them are.
+  if (!any && instance >= 0)
+    for (uint32_t i = 0; i < machine->view_count; i++) print_view(out, &machine->views[i]);
+}
