@@ -8,14 +8,14 @@
 #include <stdint.h>
 #include <string.h>
 
+// What a reference of an assist is for: its tag less the assist's first one.
+enum { ASSIST_DATA, ASSIST_DESCRIPTOR };
+
 // ---- Addresses -----------------------------------------------------------------------------------------------
 
-// A circular buffer in NIC memory: from base up to, not including, limit.  limit == base: addresses do not wrap.
-typedef struct {
-  uint32_t base, limit;
-} AssistWindow;
+// A window is a circular buffer in NIC memory: from base up to, not including, limit; limit == base: there is none.
 
-// `address` + `bytes`, wrapped within the window if the transfer began inside it.
+// `address` + `bytes`, wrapped within the window if the address is inside it.
 static inline uint32_t assist_advance(uint32_t address, uint32_t bytes, uint32_t base, uint32_t limit) {
   if (address < base || address >= limit) return address + bytes;
   uint32_t span = limit - base, offset = address - base + bytes;

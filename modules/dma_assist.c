@@ -3,10 +3,8 @@
 // Three activities share the module: reading the next descriptor ahead, moving the data of the present one, and
 // writing registers afterwards.  All outputs are offered from state, so the assist adds no combinational path.
 #include "assist_memory.h"
+#include "dma_assist.h"
 
-enum { OFFER_DATA, OFFER_DESCRIPTOR, OFFER_CHECKSUM };
-enum { TAG_DATA, TAG_DESCRIPTOR };
-enum { NO_RING = -1, DIRECT_END = -2 };
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 
@@ -26,7 +24,7 @@ phase_start() {
   for (int i = 0; i < width(wrap_base); i++) accept(wrap_base, i, true);
   for (int i = 0; i < width(wrap_limit); i++) accept(wrap_limit, i, true);
 
-  bool descriptor = self->offering && self->offer_kind == OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS;
+  bool descriptor = self->offering && self->offer_kind == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS;
   if (self->offering && !descriptor) send(memory_request, self->offer);
   else send_nothing(memory_request);
   if (SPLIT_DESCRIPTORS) {
@@ -91,7 +89,7 @@ phase_end() {
   if (transferred(memory_reply)) {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the DMA assist near 0x%x with an error", self->reply_address);
     uint32_t number = data(memory_reply).tag - (uint32_t)param(tag);
-    if (number == TAG_DESCRIPTOR) {
+    if (number == ASSIST_DESCRIPTOR) {
       descriptor_came = true;
       descriptor_data = data(memory_reply).data;
     } else if (self->sum_waiting) {
@@ -121,12 +119,12 @@ phase_end() {
     }
   }
   if (self->offering) {
-    bool taken = self->offer_kind == OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? transferred(descriptor_memory_request) : transferred(memory_request);
+    bool taken = self->offer_kind == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? transferred(descriptor_memory_request) : transferred(memory_request);
     if (taken) {
       self->offering = false;
-      if (self->offer_kind == OFFER_DESCRIPTOR) {
+      if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
         self->fetch_asked += 8;
-      } else if (self->offer_kind == OFFER_CHECKSUM) {
+      } else if (self->offer_kind == DMA_OFFER_CHECKSUM) {
         self->sum_waiting = true;
       } else {
         uint32_t count = self->offer_bytes;
@@ -175,18 +173,18 @@ phase_end() {
     if (!store || self->sum_stored) {
       uint32_t end = assist_advance(self->start_address, self->length, self->base, self->limit);
       if (!self->failed && (self->control & (uint32_t)param(checksum_bit)) && param(checksum_offset) >= 0)
-        UPDATE(param(checksum_offset), self->sum, NO_RING);
+        UPDATE(param(checksum_offset), self->sum, DMA_NO_RING);
       if (!self->failed && (self->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0) {
         uint32_t up = (0u - end) & (uint32_t)(param(advance_round) - 1);
-        UPDATE(param(advance_offset), assist_advance(end, up, self->base, self->limit), NO_RING);
+        UPDATE(param(advance_offset), assist_advance(end, up, self->base, self->limit), DMA_NO_RING);
       }
       if (self->ring >= 0) {
-        if (self->failed && param(state_offset) >= 0) UPDATE(param(state_offset), state | (uint32_t)param(failed_bit), NO_RING);
+        if (self->failed && param(state_offset) >= 0) UPDATE(param(state_offset), state | (uint32_t)param(failed_bit), DMA_NO_RING);
         UPDATE(param(consumer_offsets)[self->ring], self->done_consumer, self->ring);
       } else {
-        if (param(address_offset) >= 0) UPDATE(param(address_offset), end, NO_RING);
+        if (param(address_offset) >= 0) UPDATE(param(address_offset), end, DMA_NO_RING);
         uint32_t ended = self->control & ~(uint32_t)param(active_bit);
-        UPDATE(param(state_offset), self->failed ? ended | (uint32_t)param(failed_bit) : ended, DIRECT_END);
+        UPDATE(param(state_offset), self->failed ? ended | (uint32_t)param(failed_bit) : ended, DMA_DIRECT_END);
       }
       self->transfers++;
       self->bytes += self->length;
@@ -202,7 +200,7 @@ phase_end() {
     if ((state & (uint32_t)param(active_bit)) && !self->direct_busy && param(state_offset) >= 0) {
       begin = true;
       self->direct_busy = true;
-      self->ring = NO_RING;
+      self->ring = DMA_NO_RING;
       self->control = state;
       self->host = (uint64_t)(width(direct_host_high) ? data(direct_host_high) : 0) << 32 | (width(direct_host_low) ? data(direct_host_low) : 0);
       self->address = width(direct_address) ? data(direct_address) : 0;
@@ -272,31 +270,31 @@ phase_end() {
     bool in_burst = data_ready && self->burst_left != assist_min((uint32_t)param(burst), self->memory_left);
     if (self->fetching && self->fetch_asked < (uint32_t)param(descriptor_bytes) && !in_burst) {
       self->offering = true;
-      self->offer_kind = OFFER_DESCRIPTOR;
+      self->offer_kind = DMA_OFFER_DESCRIPTOR;
       offer.op = mem_op_read;
       offer.size = 8;
       offer.address = self->fetch_address + self->fetch_asked;
-      offer.tag = (uint32_t)param(tag) + TAG_DESCRIPTOR;
+      offer.tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR;
     } else if (data_ready) {
       uint32_t count = assist_min(assist_piece(self->address, self->memory_left, self->base, self->limit), self->burst_left);
       self->offering = true;
-      self->offer_kind = OFFER_DATA;
+      self->offer_kind = DMA_OFFER_DATA;
       self->offer_bytes = count;
       offer.op = self->outward ? mem_op_read : mem_op_write;
       offer.size = (uint8_t)count;
       offer.address = self->address;
-      offer.tag = (uint32_t)param(tag) + TAG_DATA;
+      offer.tag = (uint32_t)param(tag) + ASSIST_DATA;
       if (!self->outward)
         offer.data = assist_number(assist_queue_peek(self->queue, param(buffer), self->head, count), count, param(big_endian));
     } else if (self->moving && self->ring >= 0 && self->memory_left == 0 && self->reply_left == 0 && self->bus_coming == 0 && !self->failed &&
                (self->control & (uint32_t)param(checksum_bit)) && !self->sum_waiting && !self->sum_stored) {
       self->offering = true;
-      self->offer_kind = OFFER_CHECKSUM;
+      self->offer_kind = DMA_OFFER_CHECKSUM;
       offer.op = mem_op_write;
       offer.size = 2;
       offer.address = self->checksum_address;
       offer.data = self->sum;
-      offer.tag = (uint32_t)param(tag) + TAG_DATA;
+      offer.tag = (uint32_t)param(tag) + ASSIST_DATA;
     }
     self->offer = offer;
   }
@@ -330,3 +328,6 @@ next_event() {
   bool busy = self->moving || self->fetching || self->fetched || self->updates_open || self->updates_waiting || self->direct_busy;
   return busy ? cycle() : never();
 }
+
+#undef SPLIT_DESCRIPTORS
+#undef UPDATE

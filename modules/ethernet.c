@@ -4,8 +4,6 @@
 #include "ethernet_fcs.h"
 #include "udp_traffic.h"
 
-enum { FAST, RATE, TIMED };
-
 #define NOW ((uint64_t)now() * 1000)
 #define CLOCK ((uint64_t)clock_period() * 1000)
 
@@ -15,17 +13,17 @@ init() {
   if (param(offered) <= 0) sim_error("the offered rate must be more than 0");
   self->offered_byte_time = (uint64_t)(second * 8.0 / (double)param(offered) + 0.5);
   const char *mode = param(mode);
-  if (!strcmp(mode, "fast")) self->how = FAST;
-  else if (!strcmp(mode, "rate")) self->how = RATE;
-  else if (!strcmp(mode, "timed")) self->how = TIMED;
+  if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
+  else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
+  else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
   else sim_error("mode is fast, rate or timed, not '%s'", mode);
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   bool file = param(input)[0] != 0;
   if (file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
-  self->exhausted = (!file && param(payload) == 0) || (self->how == FAST && param(ratio_in) == 0);
-  if (self->how == TIMED && !file && param(payload)) sim_error("generated frames carry no time stamps: mode timed needs a packet file");
+  self->exhausted = (!file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_in) == 0);
+  if (self->how == TRAFFIC_TIMED && !file && param(payload)) sim_error("generated frames carry no time stamps: mode timed needs a packet file");
 }
 
 phase_start() {
@@ -54,7 +52,7 @@ phase_end() {
       if (more) {
         if (!self->stamped) self->first_stamp = stamp;
         self->stamped = true;
-        if (self->how == TIMED && stamp < self->first_stamp + self->stamp)
+        if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
           sim_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->begun + 1);
         self->stamp = stamp - self->first_stamp;
       }
@@ -80,18 +78,18 @@ phase_end() {
   if (self->loaded && !self->playing) {
     bool begin = NOW + CLOCK > self->line_free;
     uint64_t start = self->line_free > NOW ? self->line_free : NOW;
-    if (self->how == FAST) {
+    if (self->how == TRAFFIC_FAST) {
       begin = begin && (width(ready) == 0 || data(ready));
       if (width(other_count) && param(ratio_out) > 0)
         begin = begin && self->begun / (uint64_t)param(ratio_in) <= data(other_count) / (uint64_t)param(ratio_out);
       // The line's own pace is kept when the device was ready all the time.
       if (NOW < self->line_free + CLOCK) start = self->line_free > self->linked_at ? self->line_free : NOW;
     } else {
-      uint64_t due = self->how == RATE ? self->earliest
+      uint64_t due = self->how == TRAFFIC_RATE ? self->earliest
                                        : self->linked_at + (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000);
       begin = begin && NOW + CLOCK > due;
       start = due > self->line_free ? due : self->line_free;
-      if (begin && self->how == RATE)
+      if (begin && self->how == TRAFFIC_RATE)
         self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) * self->offered_byte_time;
     }
     if (begin) {
@@ -163,3 +161,6 @@ next_event() {
   if (self->loaded || (self->linked && !self->exhausted)) return cycle();
   return never();
 }
+
+#undef NOW
+#undef CLOCK

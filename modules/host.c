@@ -1,7 +1,7 @@
 // host.c: host memory, I/O bus, window accesses and interrupts; see host.lss.
 #include <string.h>
 
-enum { WINDOW_IDLE, WINDOW_WAITS, WINDOW_OFFERED, WINDOW_OPEN, WINDOW_ANSWERED };
+#include "host.h"
 
 #define NOW ((uint64_t)now() * 1000)
 
@@ -42,10 +42,10 @@ phase_start() {
     else send_nothing(memory_reply, i);
   }
   for (int i = 0; i < width(window_request); i++) {
-    accept(window_request, i, self->window_state == WINDOW_IDLE);
-    if (self->window_state == WINDOW_ANSWERED) send(window_reply, i, self->answer);
+    accept(window_request, i, self->window_state == HOST_WINDOW_IDLE);
+    if (self->window_state == HOST_WINDOW_ANSWERED) send(window_reply, i, self->answer);
     else send_nothing(window_reply, i);
-    if (self->window_state == WINDOW_OFFERED) send(device_request, i, self->reference);
+    if (self->window_state == HOST_WINDOW_OFFERED) send(device_request, i, self->reference);
     else send_nothing(device_request, i);
     accept(device_reply, i, true);
   }
@@ -87,16 +87,16 @@ phase_end() {
 
   // ---- The software's reference to the device --------------------------------------------------------------------
   if (width(window_request)) {
-    if (self->window_state == WINDOW_ANSWERED) self->window_state = WINDOW_IDLE;
-    if (self->window_state == WINDOW_OPEN && transferred(device_reply)) {
+    if (self->window_state == HOST_WINDOW_ANSWERED) self->window_state = HOST_WINDOW_IDLE;
+    if (self->window_state == HOST_WINDOW_OPEN && transferred(device_reply)) {
       self->answer = data(device_reply);
-      self->window_state = WINDOW_ANSWERED;
+      self->window_state = HOST_WINDOW_ANSWERED;
     }
-    if (self->window_state == WINDOW_OFFERED && transferred(device_request)) self->window_state = WINDOW_OPEN;
+    if (self->window_state == HOST_WINDOW_OFFERED && transferred(device_request)) self->window_state = HOST_WINDOW_OPEN;
     if (transferred(window_request)) {
       self->reference = data(window_request);
       self->window_since = NOW;
-      self->window_state = WINDOW_WAITS;
+      self->window_state = HOST_WINDOW_WAITS;
       self->window_references++;
     }
   }
@@ -141,15 +141,15 @@ phase_end() {
       }
     }
   }
-  if (!self->active && (any_waits || self->window_state == WINDOW_WAITS)) {
+  if (!self->active && (any_waits || self->window_state == HOST_WINDOW_WAITS)) {
     uint64_t clock = (uint64_t)clock_period() * 1000;
     if (NOW + clock > self->free_at) {
-      if (self->window_state == WINDOW_WAITS) {
+      if (self->window_state == HOST_WINDOW_WAITS) {
         // One word, at the device when it has crossed the bus.
         uint64_t begin = self->free_at > self->window_since ? self->free_at : self->window_since;
         self->free_at = begin + self->word_time;
         self->busy += self->word_time * 1000000 / ticks_per_second();
-        self->window_state = WINDOW_OFFERED;
+        self->window_state = HOST_WINDOW_OFFERED;
       } else {
         uint64_t requests = 0;
         for (int i = 0; i < width(bus_request); i++) requests |= (uint64_t)self->is_waiting[i] << i;
@@ -199,8 +199,10 @@ phase_end() {
 }
 
 next_event() {
-  bool busy = self->active || self->failed || self->line || self->window_state != WINDOW_IDLE;
+  bool busy = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE;
   for (int i = 0; i < width(bus_request); i++) busy |= self->is_waiting[i];
   for (int i = 0; i < width(memory_request); i++) busy |= self->answering[i];
   return busy ? cycle() : never();
 }
+
+#undef NOW

@@ -4,11 +4,8 @@
 // written only once it is known to be good.  All outputs are offered from state: no combinational path.
 #include "assist_memory.h"
 #include "ethernet_fcs.h"
+#include "mac_receive.h"
 
-enum { STORE_NOTHING, STORE_DATA, STORE_DESCRIPTOR, STORE_REGISTERS };
-enum { FRAME_ARRIVING, FRAME_GOOD, FRAME_DAMAGED, FRAME_OVERRUN };
-enum { FRAMES = 128 };
-enum { TAG_DATA, TAG_DESCRIPTOR };
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 
@@ -27,9 +24,9 @@ phase_start() {
   if (width(ready)) send(ready, self->can_take);
   if (width(dropped)) send(dropped, self->dropped_count);
 
-  bool descriptor = self->storing == STORE_DESCRIPTOR && SPLIT_DESCRIPTORS;
+  bool descriptor = self->storing == RECEIVE_STORES_DESCRIPTOR && SPLIT_DESCRIPTORS;
   if (self->telling == 1) {
-    mem_request_64 add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + TAG_DESCRIPTOR, .address = (uint32_t)param(drop_address)};
+    mem_request_64 add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR, .address = (uint32_t)param(drop_address)};
     add.data = self->drops_to_tell;
     send(memory_request, add);
   } else if (self->offering && !descriptor) send(memory_request, self->offer);
@@ -70,30 +67,30 @@ phase_end() {
   // ---- A beat from the wire ------------------------------------------------------------------------------
   if (beat_came) {
     wire_beat_64 beat = data(wire);
-    int newest = (self->first + self->frames_waiting - 1) % FRAMES;
+    int newest = (self->first + self->frames_waiting - 1) % RECEIVE_FRAMES;
     if (beat.start) {
       self->arriving = true;
       self->skipping = false;
       if (!running) {
         self->skipping = true;
         self->ignored++;
-      } else if (self->frames_waiting == FRAMES) {
+      } else if (self->frames_waiting == RECEIVE_FRAMES) {
         self->skipping = true;
         COUNT_DROP(overruns, 0);
       } else {
-        newest = (self->first + self->frames_waiting) % FRAMES;
+        newest = (self->first + self->frames_waiting) % RECEIVE_FRAMES;
         self->frames_waiting++;
         self->frame_bytes[newest] = 0;
-        self->frame_state[newest] = FRAME_ARRIVING;
+        self->frame_state[newest] = RECEIVED_ARRIVING;
         self->fcs = ETHERNET_FCS_START;
       }
     }
     if (self->arriving && !self->skipping) {
       if (self->tail - self->head + beat.count > (uint32_t)param(buffer)) {
-        self->frame_state[newest] = FRAME_OVERRUN;
+        self->frame_state[newest] = RECEIVED_OVERRUN;
         self->skipping = true;
       } else if (self->frame_bytes[newest] + beat.count > (uint32_t)param(max_frame)) {
-        self->frame_state[newest] = FRAME_DAMAGED;
+        self->frame_state[newest] = RECEIVED_DAMAGED;
         self->skipping = true;
       } else {
         assist_queue_put(self->queue, param(buffer), self->tail, beat.bytes, beat.count);
@@ -102,7 +99,7 @@ phase_end() {
         self->fcs = ethernet_fcs(self->fcs, beat.bytes, beat.count);
         if (beat.end) {
           bool good = !beat.error && self->fcs == ETHERNET_FCS_RESIDUE && self->frame_bytes[newest] >= (uint32_t)param(min_frame);
-          self->frame_state[newest] = good ? FRAME_GOOD : FRAME_DAMAGED;
+          self->frame_state[newest] = good ? RECEIVED_GOOD : RECEIVED_DAMAGED;
         }
       }
     }
@@ -118,9 +115,9 @@ phase_end() {
     uint32_t queued = self->tail - self->head;
     self->can_take = running && free_slots / (uint32_t)param(descriptor_bytes) > (uint32_t)self->frames_waiting + 1 &&
                      free_bytes <= span && free_bytes >= queued + 8 * (uint32_t)self->frames_waiting + 3 * (uint32_t)param(max_frame) &&
-                     queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer) && self->frames_waiting + 2 < FRAMES;
+                     queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer) && self->frames_waiting + 2 < RECEIVE_FRAMES;
   }
-  if (!self->frames_waiting && self->storing == STORE_NOTHING && !self->drops_to_tell && !self->telling) return;
+  if (!self->frames_waiting && self->storing == RECEIVE_STORES_NOTHING && !self->drops_to_tell && !self->telling) return;
 
   // ---- The count of drops in NIC memory, between frames ------------------------------------------------------------
   if (param(drop_address) >= 0) {
@@ -135,7 +132,7 @@ phase_end() {
       }
       return;
     }
-    if (self->drops_to_tell && self->storing == STORE_NOTHING) {
+    if (self->drops_to_tell && self->storing == RECEIVE_STORES_NOTHING) {
       self->telling = 1;
       return;
     }
@@ -148,11 +145,11 @@ phase_end() {
   }
   if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
   if (self->offering) {
-    bool apart = self->storing == STORE_DESCRIPTOR && SPLIT_DESCRIPTORS;
+    bool apart = self->storing == RECEIVE_STORES_DESCRIPTOR && SPLIT_DESCRIPTORS;
     if (apart ? transferred(descriptor_memory_request) : transferred(memory_request)) {
       self->offering = false;
       self->open++;
-      if (self->storing == STORE_DATA) {
+      if (self->storing == RECEIVE_STORES_DATA) {
         self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
         self->head += self->offer_bytes;
         self->stored += self->offer_bytes;
@@ -172,7 +169,7 @@ phase_end() {
 
   // ---- Storing the oldest frame --------------------------------------------------------------------------------
   int f = self->first;
-  if (self->storing == STORE_NOTHING && self->frames_waiting) {
+  if (self->storing == RECEIVE_STORES_NOTHING && self->frames_waiting) {
     uint32_t base = data(buffer_base);
     self->base = base;
     self->limit = limit;
@@ -183,14 +180,14 @@ phase_end() {
     self->room = self->room >= 8 ? self->room - 8 : 0;
     self->stored = self->burst_left = 0;
     self->step = 0;
-    self->storing = STORE_DATA;
+    self->storing = RECEIVE_STORES_DATA;
     uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
     if (after == (data(reference) & mask)) {
       COUNT_DROP(no_descriptor, self->frame_bytes[f]);
       self->room = UINT32_MAX; // nothing of it is stored; see `lost`
     }
   }
-  if (self->storing == STORE_DATA) {
+  if (self->storing == RECEIVE_STORES_DATA) {
     // A frame that is lost leaves the queue when it has arrived; what was stored of it will be overwritten.
     uint32_t length = self->frame_bytes[f];
     bool lost = self->room == UINT32_MAX;
@@ -200,31 +197,31 @@ phase_end() {
       lost = true;
     }
     uint8_t arrived = self->frame_state[f];
-    if (!self->offering && (arrived >= FRAME_DAMAGED || (lost && arrived == FRAME_GOOD)) && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
-      if (!lost && arrived == FRAME_DAMAGED) COUNT_DROP(damaged, length);
-      if (!lost && arrived == FRAME_OVERRUN) COUNT_DROP(overruns, length);
+    if (!self->offering && (arrived >= RECEIVED_DAMAGED || (lost && arrived == RECEIVED_GOOD)) && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
+      if (!lost && arrived == RECEIVED_DAMAGED) COUNT_DROP(damaged, length);
+      if (!lost && arrived == RECEIVED_OVERRUN) COUNT_DROP(overruns, length);
       self->head += length - self->stored;
       self->stored = length;
       if (self->open == 0) {
-        self->first = (f + 1) % FRAMES;
+        self->first = (f + 1) % RECEIVE_FRAMES;
         self->frames_waiting--;
-        self->storing = STORE_NOTHING;
+        self->storing = RECEIVE_STORES_NOTHING;
       } else {
         self->room = UINT32_MAX;
       }
-    } else if (arrived == FRAME_GOOD && self->stored == length && self->open == 0 && !self->offering) {
+    } else if (arrived == RECEIVED_GOOD && self->stored == length && self->open == 0 && !self->offering) {
       uint32_t kept = length - (param(keep_fcs) ? 0 : 4);
       uint32_t end = assist_advance(self->start, kept, self->base, self->limit);
       self->next_start = assist_advance(end, (0u - end) & (uint32_t)(param(buffer_round) - 1), self->base, self->limit);
-      self->storing = STORE_DESCRIPTOR;
+      self->storing = RECEIVE_STORES_DESCRIPTOR;
     }
-    if (self->storing == STORE_DATA && !self->offering && !self->gap && !lost && arrived <= FRAME_GOOD && self->stored < length) {
+    if (self->storing == RECEIVE_STORES_DATA && !self->offering && !self->gap && !lost && arrived <= RECEIVED_GOOD && self->stored < length) {
       uint32_t left = length - self->stored, run = (uint32_t)param(burst);
-      if (self->burst_left == 0 && (left >= run || arrived == FRAME_GOOD)) self->burst_left = assist_min(run, left);
+      if (self->burst_left == 0 && (left >= run || arrived == RECEIVED_GOOD)) self->burst_left = assist_min(run, left);
       if (self->burst_left) {
         uint32_t count = assist_min(assist_piece(self->address, left, self->base, self->limit), self->burst_left);
         uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, count);
-        self->offer = (mem_request_64){.op = mem_op_write, .size = (uint8_t)count, .tag = (uint32_t)param(tag) + TAG_DATA,
+        self->offer = (mem_request_64){.op = mem_op_write, .size = (uint8_t)count, .tag = (uint32_t)param(tag) + ASSIST_DATA,
                                        .address = self->address, .data = assist_number(bytes, count, param(big_endian))};
         self->offer_bytes = count;
         self->offering = true;
@@ -232,24 +229,24 @@ phase_end() {
     }
     self->gap = false;
   }
-  if (self->storing == STORE_DESCRIPTOR && !self->offering) {
+  if (self->storing == RECEIVE_STORES_DESCRIPTOR && !self->offering) {
     uint32_t length = self->frame_bytes[f] - (param(keep_fcs) ? 0 : 4);
     uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
     if (self->step == 0) {
       uint64_t number = param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
-      self->offer = (mem_request_64){.op = mem_op_write, .size = 8, .tag = (uint32_t)param(tag) + TAG_DESCRIPTOR,
+      self->offer = (mem_request_64){.op = mem_op_write, .size = 8, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR,
                                      .address = self->slot + (uint32_t)param(at_address), .data = number};
       self->offering = true;
     } else if (self->step == 1) {
-      self->offer = (mem_request_64){.op = mem_op_write, .size = 4, .tag = (uint32_t)param(tag) + TAG_DESCRIPTOR,
+      self->offer = (mem_request_64){.op = mem_op_write, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR,
                                      .address = after + (uint32_t)param(at_address), .data = self->next_start};
       self->offering = true;
     } else if (self->open == 0) {
-      self->storing = STORE_REGISTERS;
+      self->storing = RECEIVE_STORES_REGISTERS;
       self->step = 0;
     }
   }
-  if (self->storing == STORE_REGISTERS && !self->updating) {
+  if (self->storing == RECEIVE_STORES_REGISTERS && !self->updating) {
     uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
     if (self->step < 2) {
       self->update.offset = (uint32_t)(self->step == 0 ? param(buffer_producer_offset) : param(producer_offset));
@@ -259,11 +256,14 @@ phase_end() {
       self->frames++;
       self->bytes += self->frame_bytes[f];
       event(received, self->start, self->frame_bytes[f]);
-      self->first = (f + 1) % FRAMES;
+      self->first = (f + 1) % RECEIVE_FRAMES;
       self->frames_waiting--;
-      self->storing = STORE_NOTHING;
+      self->storing = RECEIVE_STORES_NOTHING;
     }
   }
 }
 
-next_event() { return self->frames_waiting || self->storing != STORE_NOTHING || self->arriving || self->telling ? cycle() : never(); }
+next_event() { return self->frames_waiting || self->storing != RECEIVE_STORES_NOTHING || self->arriving || self->telling ? cycle() : never(); }
+
+#undef SPLIT_DESCRIPTORS
+#undef COUNT_DROP

@@ -4,10 +4,8 @@
 // outputs are offered from state, so the assist adds no combinational path.
 #include "assist_memory.h"
 #include "ethernet_fcs.h"
+#include "mac_transmit.h"
 
-enum { READ_NOTHING, READ_DESCRIPTOR, READ_WAIT, READ_DATA };
-enum { TAG_DATA, TAG_DESCRIPTOR };
-enum { FRAMES = 8, UPDATES = 16 };
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 
@@ -30,7 +28,7 @@ phase_start() {
     else send_nothing(descriptor_memory_request);
   }
   if (self->updates_waiting) {
-    int at = (self->update_first + self->updates_open) % UPDATES;
+    int at = (self->update_first + self->updates_open) % TRANSMIT_UPDATES;
     typeof_port(registers_request) request = {0};
     request.op = mem_op_write;
     request.size = 4;
@@ -46,7 +44,7 @@ phase_start() {
 
 #define UPDATE(at_offset, to_value, ends_frame)                                          \
   do {                                                                                   \
-    int at = (self->update_first + self->updates_open + self->updates_waiting) % UPDATES; \
+    int at = (self->update_first + self->updates_open + self->updates_waiting) % TRANSMIT_UPDATES; \
     self->updates[at].offset = (uint32_t)(at_offset);                                    \
     self->updates[at].value = (to_value);                                                \
     self->update_last[at] = (ends_frame);                                                \
@@ -57,21 +55,21 @@ phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
   const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
 
-  if (self->reading == READ_NOTHING && !self->frames_waiting && !self->sending && !self->updates_open && !self->updates_waiting) {
+  if (self->reading == TRANSMIT_READS_NOTHING && !self->frames_waiting && !self->sending && !self->updates_open && !self->updates_waiting) {
     if (!running || data(producer) == data(consumer)) return;
   }
 
   // ---- What the other sides did in this cycle ---------------------------------------------------------------
   if (self->updates_open && transferred(registers_reply)) {
     if (self->update_last[self->update_first]) self->taken--;
-    self->update_first = (self->update_first + 1) % UPDATES;
+    self->update_first = (self->update_first + 1) % TRANSMIT_UPDATES;
     self->updates_open--;
   }
   if (self->updates_waiting && transferred(registers_request)) {
     self->updates_waiting--;
     self->updates_open++;
   }
-  int newest = (self->first + self->frames_waiting - 1) % FRAMES;
+  int newest = (self->first + self->frames_waiting - 1) % TRANSMIT_FRAMES;
   bool descriptor_came = false;
   uint64_t number = 0;
   if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) {
@@ -80,7 +78,7 @@ phase_end() {
   }
   if (transferred(memory_reply)) {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the transmitting MAC near 0x%x with an error", self->reply_address);
-    if (data(memory_reply).tag - (uint32_t)param(tag) == TAG_DESCRIPTOR) {
+    if (data(memory_reply).tag - (uint32_t)param(tag) == ASSIST_DESCRIPTOR) {
       descriptor_came = true;
       number = data(memory_reply).data;
     } else {
@@ -91,7 +89,7 @@ phase_end() {
       self->frame_got[newest] += count;
       self->reply_address = assist_advance(self->reply_address, count, self->base, self->limit);
       self->reply_left -= count;
-      if (self->reply_left == 0) self->reading = READ_NOTHING;
+      if (self->reply_left == 0) self->reading = TRANSMIT_READS_NOTHING;
     }
   }
   if (descriptor_came) {
@@ -102,10 +100,10 @@ phase_end() {
       uint32_t word = assist_field(self->raw, param(at_address), 4, param(big_endian));
       self->address = word & (uint32_t)param(address_mask);
       self->memory_left = assist_field(self->raw, param(at_length), 2, param(big_endian));
-      newest = (self->first + self->frames_waiting) % FRAMES;
+      newest = (self->first + self->frames_waiting) % TRANSMIT_FRAMES;
       self->frame_vlan[newest] = 0;
       if (word & (uint32_t)param(vlan_bit)) self->frame_vlan[newest] = assist_field(self->raw, param(at_vlan), 2, param(big_endian)) + 1;
-      self->reading = READ_WAIT;
+      self->reading = TRANSMIT_READS_WAIT;
     }
   }
   if (self->offering) {
@@ -136,12 +134,12 @@ phase_end() {
       if (param(buffer_consumer_offset) >= 0) UPDATE(param(buffer_consumer_offset), self->frame_end[f], false);
       UPDATE(param(consumer_offset), self->frame_consumer[f], true);
       self->head += self->frame_length[f] - self->from_queue;
-      self->first = (self->first + 1) % FRAMES;
+      self->first = (self->first + 1) % TRANSMIT_FRAMES;
       self->frames_waiting--;
       self->sending = false;
     }
   }
-  if (!self->sending && self->frames_waiting && self->updates_waiting + self->updates_open < UPDATES - 2) {
+  if (!self->sending && self->frames_waiting && self->updates_waiting + self->updates_open < TRANSMIT_UPDATES - 2) {
     int f = self->first;
     if (self->frame_got[f] >= assist_min((uint32_t)param(threshold), self->frame_length[f])) {
       self->sending = true;
@@ -199,15 +197,15 @@ phase_end() {
   }
 
   // ---- Reading: the next descriptor, then its data once they have arrived -----------------------------------------
-  if (self->reading == READ_NOTHING && running && self->frames_waiting < FRAMES && self->taken < FRAMES) {
+  if (self->reading == TRANSMIT_READS_NOTHING && running && self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES) {
     if (self->taken == 0) self->next_consumer = data(consumer);
     if (self->next_consumer != data(producer)) {
-      self->reading = READ_DESCRIPTOR;
+      self->reading = TRANSMIT_READS_DESCRIPTOR;
       self->asked_bytes = self->got_bytes = 0;
       self->taken++;
     }
   }
-  if (self->reading == READ_WAIT) {
+  if (self->reading == TRANSMIT_READS_WAIT) {
     uint32_t base = width(buffer_base) ? data(buffer_base) : 0, limit = width(buffer_limit) ? data(buffer_limit) : 0;
     bool there = true;
     if (width(buffer_producer)) {
@@ -216,7 +214,7 @@ phase_end() {
       there = arrived >= self->memory_left && arrived <= limit - base - (uint32_t)param(buffer_round);
     }
     if (there) {
-      newest = (self->first + self->frames_waiting) % FRAMES;
+      newest = (self->first + self->frames_waiting) % TRANSMIT_FRAMES;
       uint32_t length = self->memory_left, ring_mask = (uint32_t)param(ring_bytes) - 1, at = self->next_consumer;
       uint32_t end = assist_advance(self->address, length, base, limit);
       self->next_consumer = (at & ~ring_mask) | ((at + (uint32_t)param(descriptor_bytes)) & ring_mask);
@@ -231,26 +229,26 @@ phase_end() {
       self->reply_address = self->address;
       self->reply_left = length;
       self->burst_left = 0;
-      self->reading = length ? READ_DATA : READ_NOTHING;
+      self->reading = length ? TRANSMIT_READS_DATA : TRANSMIT_READS_NOTHING;
     }
   }
 
   // ---- What to offer in the next cycle -----------------------------------------------------------------------------
   if (!self->offering && !self->gap) {
     mem_request_64 offer = {.op = mem_op_read};
-    if (self->reading == READ_DESCRIPTOR && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
+    if (self->reading == TRANSMIT_READS_DESCRIPTOR && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
       offer.size = 8;
       offer.address = self->next_consumer + self->asked_bytes;
-      offer.tag = (uint32_t)param(tag) + TAG_DESCRIPTOR;
+      offer.tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR;
       self->offering = self->offer_descriptor = true;
-    } else if (self->reading == READ_DATA && self->memory_left) {
+    } else if (self->reading == TRANSMIT_READS_DATA && self->memory_left) {
       uint32_t run = assist_min((uint32_t)param(burst), self->memory_left);
       if (self->burst_left == 0 && self->tail - self->head + self->asked + run <= (uint32_t)param(buffer)) self->burst_left = run;
       if (self->burst_left) {
         uint32_t count = assist_min(assist_piece(self->address, self->memory_left, self->base, self->limit), self->burst_left);
         offer.size = (uint8_t)count;
         offer.address = self->address;
-        offer.tag = (uint32_t)param(tag) + TAG_DATA;
+        offer.tag = (uint32_t)param(tag) + ASSIST_DATA;
         self->offer_bytes = count;
         self->offering = true;
         self->offer_descriptor = false;
@@ -262,6 +260,9 @@ phase_end() {
 }
 
 next_event() {
-  bool busy = self->reading != READ_NOTHING || self->frames_waiting || self->sending || self->updates_open || self->updates_waiting;
+  bool busy = self->reading != TRANSMIT_READS_NOTHING || self->frames_waiting || self->sending || self->updates_open || self->updates_waiting;
   return busy ? cycle() : never();
 }
+
+#undef SPLIT_DESCRIPTORS
+#undef UPDATE

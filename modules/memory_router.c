@@ -148,3 +148,5 @@ next_event() {
     if (self->touched[k]) return cycle();
   return self->refused || self->told ? cycle() : never();
 }
+
+#undef CLASSES

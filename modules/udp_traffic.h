@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+// How frames are offered: closed loop, open loop, at recorded stamps.
+enum { TRAFFIC_FAST, TRAFFIC_RATE, TRAFFIC_TIMED };
 enum { UDP_HEADERS = 42, UDP_MINIMUM_FRAME = 60 };
 
 static inline void udp_store(uint8_t *at, uint64_t value, int bytes) {

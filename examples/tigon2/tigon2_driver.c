@@ -7,30 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../modules/udp_traffic.h"
-
-enum { FAST, RATE, TIMED };
-enum { WINDOW_IDLE, WINDOW_OFFERED, WINDOW_WAITS };
-
-// Registers and shared memory as the host's window shows them.
-enum {
-  MISC_HOST_CTL = 0x40, MISC_LOCAL_CTL = 0x44, MISC_CONFIG = 0x50, WINDOW_BASE = 0x68, ASSIST_STATE = 0x11c,
-  CPU_A_STATE = 0x140, CPU_A_PC = 0x144, CPU_B_STATE = 0x240,
-  MAILBOX_INTERRUPT = 0x504, MAILBOX_COMMAND = 0x50c, MAILBOX_SEND = 0x514, MAILBOX_STANDARD = 0x51c, MAILBOX_JUMBO = 0x524, MAILBOX_MINI = 0x52c,
-  MAC_ADDRESS = 0x600, INFORMATION = 0x608, MODE = 0x618, DMA_READ_CONFIG = 0x61c, DMA_WRITE_CONFIG = 0x620, TRANSMIT_SHARE = 0x624,
-  EVENT_CONSUMER = 0x628, COMMAND_CONSUMER = 0x62c, RECEIVE_TICKS = 0x630, SEND_TICKS = 0x634, STATISTICS_TICKS = 0x638,
-  SEND_MOST = 0x63c, RECEIVE_MOST = 0x640, LINK = 0x648, INTERFACE = 0x65c, MTU = 0x660, RETURN_CONSUMER = 0x680, COMMANDS = 0x700,
-  WINDOW = 0x800, WINDOW_BYTES = 0x800
-};
-enum { HALT = 0x10000, MODE_ASSIST = 0x40, SEND_END = 4, RING_DISABLED = 0x200, RING_ON_HOST = 0x40 };
-enum { COMMAND_HOST_STATE = 0x01, COMMAND_PROMISCUOUS = 0x0a, COMMAND_CLEAR_STATISTICS = 0x0f, EVENT_RUNNING = 1, EVENT_ERROR = 7 };
-
-// Where things lie in host memory.
-enum {
-  HOST_INFORMATION = 0x1000, HOST_EVENTS = 0x2000, HOST_STATUS = 0x3000, HOST_SEND_RING = 0x4000, HOST_STANDARD_RING = 0x8000,
-  HOST_RETURN_RING = 0x10000, HOST_SEND_BUFFERS = 0x100000, HOST_RECEIVE_BUFFERS = 0x200000, HOST_BUFFER_SPAN = 2048,
-  STATUS_EVENT = 0, STATUS_RETURN = 16, STATUS_SEND = 32, EVENT_ENTRIES = 256, STANDARD_ENTRIES = 512
-};
+#include "modules/udp_traffic.h"
+#include "tigon2_driver.h"
 
 static uint32_t load_big(const uint8_t *at, int bytes) {
   uint32_t value = 0;
@@ -60,16 +38,16 @@ init() {
   self->entry = program_entry(program);
 
   const char *mode = param(mode);
-  if (!strcmp(mode, "fast")) self->how = FAST;
-  else if (!strcmp(mode, "rate")) self->how = RATE;
-  else if (!strcmp(mode, "timed")) self->how = TIMED;
+  if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
+  else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
+  else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
   else sim_error("mode is fast, rate or timed, not '%s'", mode);
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
-  if (param(receive_buffers) < 1 || param(receive_buffers) >= STANDARD_ENTRIES)
-    sim_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", STANDARD_ENTRIES - 1, (long long)param(receive_buffers));
+  if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
+    sim_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1, (long long)param(receive_buffers));
   bool file = param(input)[0] != 0;
-  if (self->how == TIMED && !file && param(payload)) sim_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (self->how == TRAFFIC_TIMED && !file && param(payload)) sim_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   if (param(descriptors)[0]) {
@@ -78,7 +56,7 @@ init() {
     if (!stream_line(&self->trace, line, sizeof line) || strncmp(line, "descriptors 1", 13) != 0)
       sim_error("%s: a descriptor trace begins with the line 'descriptors 1'", param(descriptors));
   }
-  self->exhausted = (!file && param(payload) == 0) || (self->how == FAST && param(ratio_out) == 0);
+  self->exhausted = (!file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
   self->offered_milliticks = (uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5);
 }
 
@@ -93,7 +71,7 @@ phase_start() {
 
   typeof_port(window_request) reference = {.op = self->window_write ? mem_op_write : mem_op_read, .size = 4, .address = self->window_address};
   reference.data = self->window_value;
-  send_if(window_request, self->window_state == WINDOW_OFFERED, reference);
+  send_if(window_request, self->window_state == DRIVER_WINDOW_OFFERED, reference);
   accept(window_reply, true);
   for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
   for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
@@ -137,7 +115,7 @@ static void next_record(self_t *self) {
       unsigned bytes = 0;
       if (sscanf(at, " %u %u", &value, &bytes) != 2 || value < 1 || value > 4096 || bytes < 64)
         sim_error("%s:%llu: a post has a count from 1 to 4096 and a buffer size from 64 to 65535", param(descriptors), row);
-      if (bytes > HOST_BUFFER_SPAN) sim_error("%s:%llu: this driver's receive buffers have at most %d bytes", param(descriptors), row, HOST_BUFFER_SPAN);
+      if (bytes > DRIVER_HOST_BUFFER_SPAN) sim_error("%s:%llu: this driver's receive buffers have at most %d bytes", param(descriptors), row, DRIVER_HOST_BUFFER_SPAN);
       self->record_post = true;
       self->record_count = value;
     } else if (!strcmp(kind, "send")) {
@@ -173,7 +151,7 @@ static void load_frame(self_t *self) {
     if (more) {
       if (!self->stamped) self->first_stamp = stamp;
       self->stamped = true;
-      if (self->how == TIMED && stamp < self->first_stamp + self->stamp)
+      if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
         sim_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->sent_count + 1);
       self->stamp = stamp - self->first_stamp;
     }
@@ -198,10 +176,10 @@ static void load_frame(self_t *self) {
     if (self->piece[1] == 0) self->pieces = 1;
   }
   self->due = self->started_at;
-  if (self->how == RATE) {
+  if (self->how == TRAFFIC_RATE) {
     self->due += self->line_milliticks / 1000;
     self->line_milliticks += wire_bytes(length) * self->offered_milliticks;
-  } else if (self->how == TIMED) {
+  } else if (self->how == TRAFFIC_TIMED) {
     uint64_t when = traced ? self->record_time : self->stamp;
     self->due += (uint64_t)((unsigned __int128)when * ticks_per_second() / 1000000000u);
   }
@@ -212,27 +190,28 @@ static bool may_send(self_t *self, uint32_t other) {
   if (!self->loaded || self->emitting) return false;
   uint32_t used = (self->send_producer - self->send_consumer) % (uint32_t)param(send_entries);
   if (used + self->pieces >= (uint32_t)param(send_entries)) return false;
-  if (self->how != FAST) return now() >= self->due;
+  if (self->how != TRAFFIC_FAST) return now() >= self->due;
   if (param(ratio_in) <= 0 || width(other_count) == 0) return true;
   return self->sent_count / (uint64_t)param(ratio_out) <= other / (uint64_t)param(ratio_in);
 }
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 // run() goes on at the step where it waited.  Local variables do not survive a wait.
-#define WAIT(condition)       \
-  do {                        \
-    self->at = __LINE__;      \
+#define WAIT_AT(place, condition) \
+  do {                            \
+    self->at = (place);           \
     __attribute__((fallthrough)); \
-  case __LINE__:              \
-    if (!(condition)) return; \
+  case (place):                   \
+    if (!(condition)) return;     \
   } while (0)
+#define WAIT(condition) WAIT_AT(1 + __COUNTER__, condition)
 #define WINDOW_DO(writes, at_address, value)      \
   do {                                            \
     self->window_write = (writes);                \
     self->window_address = (uint32_t)(at_address); \
     self->window_value = (uint32_t)(value);       \
-    self->window_state = WINDOW_OFFERED;          \
-    WAIT(self->window_state == WINDOW_IDLE);      \
+    self->window_state = DRIVER_WINDOW_OFFERED;          \
+    WAIT(self->window_state == DRIVER_WINDOW_IDLE);      \
   } while (0)
 #define WRITE(at_address, value) WINDOW_DO(true, at_address, value)
 #define MEMORY_DO(writes, at_address, byte_count)          \
@@ -249,9 +228,9 @@ static bool may_send(self_t *self, uint32_t other) {
 #define PUT(at_address, byte_count) MEMORY_DO(true, at_address, byte_count)
 #define COMMAND(code_of, sub)                                                                   \
   do {                                                                                          \
-    WRITE(COMMANDS + 4 * (self->command_producer % 64), (uint32_t)(code_of) << 24 | (uint32_t)(sub) << 12); \
+    WRITE(DRIVER_COMMANDS + 4 * (self->command_producer % 64), (uint32_t)(code_of) << 24 | (uint32_t)(sub) << 12); \
     self->command_producer = (self->command_producer + 1) % 64;                                 \
-    WRITE(MAILBOX_COMMAND, self->command_producer);                                             \
+    WRITE(DRIVER_MAILBOX_COMMAND, self->command_producer);                                             \
   } while (0)
 
 // Puts the ring control blocks and pointers of the information block into `bytes`.
@@ -259,27 +238,27 @@ static void describe_rings(self_t *self) {
   uint8_t *b = self->bytes;
   memset(b, 0, 0x90);
   struct { uint32_t address, length, flags; } ring[7] = {
-    {HOST_EVENTS, EVENT_ENTRIES, 0},
+    {DRIVER_HOST_EVENTS, DRIVER_EVENT_ENTRIES, 0},
     {0, 64, 0},
-    {HOST_SEND_RING, (uint32_t)param(send_entries), RING_ON_HOST},
-    {HOST_STANDARD_RING, (uint32_t)param(buffer_bytes), 0},
-    {0, 0, RING_DISABLED},
-    {0, 0, RING_DISABLED},
-    {HOST_RETURN_RING, (uint32_t)param(return_entries), 0},
+    {DRIVER_HOST_SEND_RING, (uint32_t)param(send_entries), DRIVER_RING_ON_HOST},
+    {DRIVER_HOST_STANDARD_RING, (uint32_t)param(buffer_bytes), 0},
+    {0, 0, DRIVER_RING_DISABLED},
+    {0, 0, DRIVER_RING_DISABLED},
+    {DRIVER_HOST_RETURN_RING, (uint32_t)param(return_entries), 0},
   };
   for (int i = 0; i < 7; i++) {
     udp_store(b + 16 * i + 4, ring[i].address, 4);
     udp_store(b + 16 * i + 8, ring[i].length, 2);
     udp_store(b + 16 * i + 10, ring[i].flags, 2);
   }
-  uint32_t pointer[4] = {HOST_STATUS + STATUS_EVENT, HOST_STATUS + STATUS_RETURN, HOST_STATUS + STATUS_SEND, HOST_INFORMATION};
+  uint32_t pointer[4] = {DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, DRIVER_HOST_STATUS + DRIVER_STATUS_RETURN, DRIVER_HOST_STATUS + DRIVER_STATUS_SEND, DRIVER_HOST_INFORMATION};
   for (int i = 0; i < 4; i++) udp_store(b + 0x70 + 8 * i + 4, pointer[i], 4);
 }
 
 // Puts a receive descriptor for buffer `index` into `bytes` at `at`.
 static void describe_buffer(self_t *self, uint32_t at, uint32_t index) {
   memset(self->bytes + at, 0, 32);
-  udp_store(self->bytes + at + 4, HOST_RECEIVE_BUFFERS + index * HOST_BUFFER_SPAN, 4);
+  udp_store(self->bytes + at + 4, DRIVER_HOST_RECEIVE_BUFFERS + index * DRIVER_HOST_BUFFER_SPAN, 4);
   udp_store(self->bytes + at + 8, index, 2);
   udp_store(self->bytes + at + 10, (uint32_t)param(buffer_bytes), 2);
   udp_store(self->bytes + at + 28, index, 4);
@@ -289,53 +268,53 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
   switch (self->at) {
   case 0:
     // ---- Start-up, section 8 of the contract ----------------------------------------------------------------------
-    WRITE(MISC_HOST_CTL, 0x8);
-    WRITE(MISC_HOST_CTL, 0);
-    WRITE(CPU_A_STATE, HALT);
-    WRITE(CPU_B_STATE, HALT);
-    WRITE(MAILBOX_INTERRUPT, 0);
-    WRITE(MISC_LOCAL_CTL, 0x200);
-    WRITE(MISC_CONFIG, 0x100000);
-    WRITE(MODE, param(hardware_assist) ? MODE_ASSIST : 0);
-    WRITE(MAC_ADDRESS, 0x0200);
-    WRITE(MAC_ADDRESS + 4, 0x00000001);
+    WRITE(DRIVER_MISC_HOST_CTL, 0x8);
+    WRITE(DRIVER_MISC_HOST_CTL, 0);
+    WRITE(DRIVER_CPU_A_STATE, DRIVER_HALT);
+    WRITE(DRIVER_CPU_B_STATE, DRIVER_HALT);
+    WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
+    WRITE(DRIVER_MISC_LOCAL_CTL, 0x200);
+    WRITE(DRIVER_MISC_CONFIG, 0x100000);
+    WRITE(DRIVER_MODE, param(hardware_assist) ? DRIVER_MODE_ASSIST : 0);
+    WRITE(DRIVER_MAC_ADDRESS, 0x0200);
+    WRITE(DRIVER_MAC_ADDRESS + 4, 0x00000001);
     // The image; memory is zero at the start, so only what is not zero needs to be written.
     self->window_base = UINT32_MAX;
     for (self->copied = self->image_begin; self->copied < self->image_end; self->copied += 4) {
       if (load_big(self->image + self->copied, 4) == 0) continue;
-      if ((self->copied & ~(uint32_t)(WINDOW_BYTES - 1)) != self->window_base) {
-        self->window_base = self->copied & ~(uint32_t)(WINDOW_BYTES - 1);
-        WRITE(WINDOW_BASE, self->window_base);
+      if ((self->copied & ~(uint32_t)(DRIVER_WINDOW_BYTES - 1)) != self->window_base) {
+        self->window_base = self->copied & ~(uint32_t)(DRIVER_WINDOW_BYTES - 1);
+        WRITE(DRIVER_WINDOW_BASE, self->window_base);
       }
-      WRITE(WINDOW + (self->copied & (WINDOW_BYTES - 1)), load_big(self->image + self->copied, 4));
+      WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), load_big(self->image + self->copied, 4));
     }
     describe_rings(self);
-    PUT(HOST_INFORMATION + 0x400, 0x90);
-    WRITE(INFORMATION, 0);
-    WRITE(INFORMATION + 4, HOST_INFORMATION);
-    WRITE(MAILBOX_COMMAND, 0);
-    WRITE(MAILBOX_SEND, 0);
-    WRITE(MAILBOX_STANDARD, 0);
-    WRITE(MAILBOX_JUMBO, 0);
-    WRITE(MAILBOX_MINI, 0);
-    WRITE(EVENT_CONSUMER, 0);
-    WRITE(COMMAND_CONSUMER, 0);
-    WRITE(RETURN_CONSUMER, 0);
-    WRITE(DMA_READ_CONFIG, 0x80);
-    WRITE(DMA_WRITE_CONFIG, 0x80);
-    WRITE(ASSIST_STATE, 1);
-    WRITE(TRANSMIT_SHARE, param(transmit_share));
-    WRITE(RECEIVE_TICKS, param(receive_ticks));
-    WRITE(SEND_TICKS, param(send_ticks));
-    WRITE(STATISTICS_TICKS, 1000000);
-    WRITE(SEND_MOST, param(send_most));
-    WRITE(RECEIVE_MOST, param(receive_most));
-    WRITE(LINK, 0);
-    WRITE(INTERFACE, 0);
-    WRITE(MTU, 1518);
-    WRITE(CPU_A_PC, self->entry);
-    WRITE(MAILBOX_INTERRUPT, 0);
-    WRITE(CPU_A_STATE, 0);
+    PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
+    WRITE(DRIVER_INFORMATION, 0);
+    WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
+    WRITE(DRIVER_MAILBOX_COMMAND, 0);
+    WRITE(DRIVER_MAILBOX_SEND, 0);
+    WRITE(DRIVER_MAILBOX_STANDARD, 0);
+    WRITE(DRIVER_MAILBOX_JUMBO, 0);
+    WRITE(DRIVER_MAILBOX_MINI, 0);
+    WRITE(DRIVER_EVENT_CONSUMER, 0);
+    WRITE(DRIVER_COMMAND_CONSUMER, 0);
+    WRITE(DRIVER_RETURN_CONSUMER, 0);
+    WRITE(DRIVER_DMA_READ_CONFIG, 0x80);
+    WRITE(DRIVER_DMA_WRITE_CONFIG, 0x80);
+    WRITE(DRIVER_ASSIST_STATE, 1);
+    WRITE(DRIVER_TRANSMIT_SHARE, param(transmit_share));
+    WRITE(DRIVER_RECEIVE_TICKS, param(receive_ticks));
+    WRITE(DRIVER_SEND_TICKS, param(send_ticks));
+    WRITE(DRIVER_STATISTICS_TICKS, 1000000);
+    WRITE(DRIVER_SEND_MOST, param(send_most));
+    WRITE(DRIVER_RECEIVE_MOST, param(receive_most));
+    WRITE(DRIVER_LINK, 0);
+    WRITE(DRIVER_INTERFACE, 0);
+    WRITE(DRIVER_MTU, 1518);
+    WRITE(DRIVER_CPU_A_PC, self->entry);
+    WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
+    WRITE(DRIVER_CPU_A_STATE, 0);
     self->started_at = now();
     // ---- The firmware reports event 1 -----------------------------------------------------------------------------
     while (!self->firmware_up) {
@@ -343,31 +322,31 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       WAIT(now() >= self->next_poll);
       if (now() - self->started_at > (uint64_t)((unsigned __int128)param(patience) * ticks_per_second() / 1000000000000000u))
         sim_error("the firmware did not report that it is up");
-      GET(HOST_STATUS + STATUS_EVENT, 4);
-      self->event_producer = load_big(self->bytes, 4) % EVENT_ENTRIES;
+      GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);
+      self->event_producer = load_big(self->bytes, 4) % DRIVER_EVENT_ENTRIES;
       while (self->event_consumer != self->event_producer) {
-        GET(HOST_EVENTS + 8 * self->event_consumer, 8);
-        if (self->bytes[0] == EVENT_RUNNING) self->firmware_up = true;
-        self->event_consumer = (self->event_consumer + 1) % EVENT_ENTRIES;
+        GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
+        if (self->bytes[0] == DRIVER_EVENT_RUNNING) self->firmware_up = true;
+        self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
       }
     }
-    WRITE(EVENT_CONSUMER, self->event_consumer);
+    WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
     self->started = (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second());
     event(up, self->started);
     // ---- Receive buffers, then the interface goes up ------------------------------------------------------------------
     if (!param(descriptors)[0]) {
       while (self->posted < (uint32_t)param(receive_buffers)) {
         describe_buffer(self, 0, self->posted);
-        PUT(HOST_STANDARD_RING + 32 * self->standard_producer, 32);
-        self->standard_producer = (self->standard_producer + 1) % STANDARD_ENTRIES;
+        PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+        self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
         self->posted++;
       }
-      WRITE(MAILBOX_STANDARD, self->standard_producer);
+      WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
       self->standard_told = self->standard_producer;
     }
-    COMMAND(COMMAND_CLEAR_STATISTICS, 0);
-    COMMAND(COMMAND_HOST_STATE, 1);
-    COMMAND(COMMAND_PROMISCUOUS, 2);
+    COMMAND(DRIVER_COMMAND_CLEAR_STATISTICS, 0);
+    COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
+    COMMAND(DRIVER_COMMAND_PROMISCUOUS, 2);
     self->started_at = self->next_poll = now();
 
     // ---- Work -------------------------------------------------------------------------------------------------------
@@ -375,29 +354,29 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       if (interrupted || now() >= self->next_poll) {
         if (interrupted) {
           self->interrupts_taken++;
-          WRITE(MAILBOX_INTERRUPT, 0);
+          WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
         }
         self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
-        GET(HOST_STATUS, 64);
-        self->event_producer = load_big(self->bytes + STATUS_EVENT, 4) % EVENT_ENTRIES;
-        self->return_producer = load_big(self->bytes + STATUS_RETURN, 4) % (uint32_t)param(return_entries);
-        self->send_consumer = load_big(self->bytes + STATUS_SEND, 4) % (uint32_t)param(send_entries);
+        GET(DRIVER_HOST_STATUS, 64);
+        self->event_producer = load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
+        self->return_producer = load_big(self->bytes + DRIVER_STATUS_RETURN, 4) % (uint32_t)param(return_entries);
+        self->send_consumer = load_big(self->bytes + DRIVER_STATUS_SEND, 4) % (uint32_t)param(send_entries);
         if (self->event_consumer != self->event_producer) {
           while (self->event_consumer != self->event_producer) {
-            GET(HOST_EVENTS + 8 * self->event_consumer, 8);
-            if (self->bytes[0] == EVENT_ERROR) sim_error("the firmware reports an error, code %u", load_big(self->bytes, 4) >> 12 & 0xfff);
-            self->event_consumer = (self->event_consumer + 1) % EVENT_ENTRIES;
+            GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
+            if (self->bytes[0] == DRIVER_EVENT_ERROR) sim_error("the firmware reports an error, code %u", load_big(self->bytes, 4) >> 12 & 0xfff);
+            self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
           }
-          WRITE(EVENT_CONSUMER, self->event_consumer);
+          WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
         }
         if (self->return_consumer != self->return_producer) {
           while (self->return_consumer != self->return_producer) {
-            GET(HOST_RETURN_RING + 32 * self->return_consumer, 32);
+            GET(DRIVER_HOST_RETURN_RING + 32 * self->return_consumer, 32);
             self->receive_index = load_big(self->bytes + 8, 2);
             self->receive_length = load_big(self->bytes + 10, 2);
-            if (self->receive_index >= STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
+            if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
               sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
-            GET(HOST_RECEIVE_BUFFERS + HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
+            GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
             WAIT(!self->emitting);
             // A frame that was loaded for sending gives way for the moment it takes to show this one to the checker.
             for (uint32_t i = 0; i < self->receive_length; i += 8) {
@@ -420,32 +399,32 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
             self->posted--;
             if (!param(descriptors)[0]) {
               describe_buffer(self, 0, self->receive_index);
-              PUT(HOST_STANDARD_RING + 32 * self->standard_producer, 32);
-              self->standard_producer = (self->standard_producer + 1) % STANDARD_ENTRIES;
+              PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+              self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
               self->posted++;
             }
           }
-          WRITE(RETURN_CONSUMER, self->return_consumer);
+          WRITE(DRIVER_RETURN_CONSUMER, self->return_consumer);
           if (self->standard_told != self->standard_producer) {
-            WRITE(MAILBOX_STANDARD, self->standard_producer);
+            WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
             self->standard_told = self->standard_producer;
           }
         }
       }
       // Receive buffers that the descriptor trace posts.
       load_frame(self);
-      if (self->record_ready && self->record_post && !self->emitting && self->posted + self->record_count < STANDARD_ENTRIES &&
-          (self->how == FAST || now() - self->started_at >= (uint64_t)((unsigned __int128)self->record_time * ticks_per_second() / 1000000000u))) {
+      if (self->record_ready && self->record_post && !self->emitting && self->posted + self->record_count < DRIVER_STANDARD_ENTRIES &&
+          (self->how == TRAFFIC_FAST || now() - self->started_at >= (uint64_t)((unsigned __int128)self->record_time * ticks_per_second() / 1000000000u))) {
         while (self->record_count) {
           // Buffers are used in the order of the ring, so a buffer is free when its place in the ring is.
           describe_buffer(self, 0, self->standard_producer);
-          PUT(HOST_STANDARD_RING + 32 * self->standard_producer, 32);
-          self->standard_producer = (self->standard_producer + 1) % STANDARD_ENTRIES;
+          PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+          self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
           self->posted++;
           self->record_count--;
         }
         self->record_ready = false;
-        WRITE(MAILBOX_STANDARD, self->standard_producer);
+        WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
         self->standard_told = self->standard_producer;
       }
       // Frames to send: up to 8 before the NIC is told.
@@ -455,18 +434,18 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         self->emit_received = false;
         self->emitted = 0;
         self->emit_length = self->length;
-        self->copied = HOST_SEND_BUFFERS + HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
+        self->copied = DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
         PUT(self->copied, self->length);
         for (uint32_t i = 0, offset = 0; i < self->pieces; offset += self->piece[i++]) {
           memset(self->bytes + 16 * i, 0, 16);
           udp_store(self->bytes + 16 * i + 4, self->copied + offset, 4);
           udp_store(self->bytes + 16 * i + 8, self->piece[i], 2);
-          udp_store(self->bytes + 16 * i + 10, i + 1 == self->pieces ? SEND_END : 0, 2);
+          udp_store(self->bytes + 16 * i + 10, i + 1 == self->pieces ? DRIVER_SEND_END : 0, 2);
         }
         for (self->command_word = 0; self->command_word < self->pieces; self->command_word++) {
           // One at a time: a frame's descriptors may go round the end of the ring.
           memmove(self->bytes, self->bytes + (self->command_word ? 16 : 0), 16 * (size_t)(self->pieces - self->command_word));
-          PUT(HOST_SEND_RING + 16 * self->send_producer, 16);
+          PUT(DRIVER_HOST_SEND_RING + 16 * self->send_producer, 16);
           self->send_producer = (self->send_producer + 1) % (uint32_t)param(send_entries);
         }
         self->frames_sent++;
@@ -477,10 +456,10 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         load_frame(self);
       }
       if (self->send_told != self->send_producer) {
-        WRITE(MAILBOX_SEND, self->send_producer);
+        WRITE(DRIVER_MAILBOX_SEND, self->send_producer);
         self->send_told = self->send_producer;
       }
-      WAIT(interrupted || now() >= self->next_poll || may_send(self, other) || (self->record_ready && self->record_post && self->how != FAST));
+      WAIT(interrupted || now() >= self->next_poll || may_send(self, other) || (self->record_ready && self->record_post && self->how != TRAFFIC_FAST));
     }
   default: sim_error("the driver lost its place");
   }
@@ -494,19 +473,28 @@ phase_end() {
     if (!self->memory_write) memcpy(self->bytes + self->memory_done, &data(memory_reply).data, size);
     self->memory_done += size;
   }
-  if (self->window_state == WINDOW_WAITS && transferred(window_reply)) {
+  if (self->window_state == DRIVER_WINDOW_WAITS && transferred(window_reply)) {
     if (data(window_reply).error) sim_error("the NIC has no register at 0x%x of its window", self->window_address);
     self->window_value = (uint32_t)data(window_reply).data;
-    self->window_state = WINDOW_IDLE;
+    self->window_state = DRIVER_WINDOW_IDLE;
   }
-  if (self->window_state == WINDOW_OFFERED && transferred(window_request)) self->window_state = WINDOW_WAITS;
+  if (self->window_state == DRIVER_WINDOW_OFFERED && transferred(window_request)) self->window_state = DRIVER_WINDOW_WAITS;
   if (self->emitting) {
     self->emitted += 64;
     if (self->emitted >= self->emit_length) self->emitting = false;
   }
   // Most cycles wait for one of these two.
-  if (self->window_state != WINDOW_IDLE || self->memory_done < self->memory_length) return;
+  if (self->window_state != DRIVER_WINDOW_IDLE || self->memory_done < self->memory_length) return;
   run(self, width(interrupt) && some(interrupt) && data(interrupt), width(other_count) ? data(other_count) : UINT32_MAX);
 }
 
 next_event() { return cycle(); }
+
+#undef WAIT
+#undef WAIT_AT
+#undef WINDOW_DO
+#undef WRITE
+#undef MEMORY_DO
+#undef GET
+#undef PUT
+#undef COMMAND

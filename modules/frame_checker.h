@@ -1,0 +1,11 @@
+// Names used by frame_checker.c.
+#ifndef FRAME_CHECKER_H
+#define FRAME_CHECKER_H
+
+enum { CHECKER_TO_WIRE, CHECKER_TO_HOST };
+// The histogram of latencies: steps of an octave, and steps altogether.
+enum { CHECKER_STEPS = 64, CHECKER_BUCKETS = 2560 };
+
+static const char *const checker_direction[2] = {"from host to wire", "from wire to host"};
+
+#endif

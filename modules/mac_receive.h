@@ -1,0 +1,12 @@
+// Names used by mac_receive.c.
+#ifndef MAC_RECEIVE_H
+#define MAC_RECEIVE_H
+
+// What is being stored of the oldest frame.
+enum { RECEIVE_STORES_NOTHING, RECEIVE_STORES_DATA, RECEIVE_STORES_DESCRIPTOR, RECEIVE_STORES_REGISTERS };
+// What is known of a frame in the queue.
+enum { RECEIVED_ARRIVING, RECEIVED_GOOD, RECEIVED_DAMAGED, RECEIVED_OVERRUN };
+// Frames in the queue at most.
+enum { RECEIVE_FRAMES = 128 };
+
+#endif
