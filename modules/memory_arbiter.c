@@ -15,6 +15,7 @@ handler(choose) {
   if (lane >= 0 && !(requests >> lane & 1))
     lane = -1;
   set(winner, lane);
+  set(asking, requests);
   if (lane < 0) {
     send_nothing(out_request);
   } else {
@@ -68,10 +69,7 @@ phase_end() {
     int32_t lane = get(winner);
     self->served = lane == self->last ? self->served + 1 : 1;
     self->last = lane;
-    uint64_t requests = 0;
-    for (int i = 0; i < width(in_request); i++)
-      requests |= (uint64_t)some(in_request, i) << i;
-    event(won, lane, data(out_request).address, requests);
+    event(won, lane, data(out_request).address, get(asking));
   }
 }
 
