@@ -258,6 +258,8 @@ static void expand_single(Inst *inst, Node *node, bool crossing) {
   } else if (node->value) {
     function->domain_port = domain_port(inst, node);
     if (function->domain_port) function->clock = function->domain_port->clock;
+    g_autofree char *name = g_strdup_printf("%s_%s", node->name, expr_text(node->value));
+    function->name = g_intern_string(name); // `phase_end in;` is phase_end(in) in C
   }
 }
 
