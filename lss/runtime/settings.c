@@ -105,6 +105,20 @@ bool spinach_settings_store(const spinach_options *options) {
   return true;
 }
 
+// As few digits as read back the same; fractions in percent.
+static char *real_text(const spinach_parameter *parameter, double value) {
+  bool fraction = !strcmp(parameter->type, "fraction");
+  double shown = fraction ? value * 100 : value;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  for (int digits = 1; digits <= 17; digits++) {
+    g_autofree char *format = g_strdup_printf("%%.%dg", digits);
+    g_ascii_formatd(text, sizeof text, format, shown);
+    double back = g_ascii_strtod(text, NULL);
+    if ((fraction ? back / 100 : back) == value) break;
+  }
+  return g_strconcat(text, fraction ? " percent" : "", NULL);
+}
+
 char *spinach_parameter_text(const spinach_parameter *parameter) {
   char text[80];
   spinach_dimension dimension;
@@ -115,8 +129,7 @@ char *spinach_parameter_text(const spinach_parameter *parameter) {
   case SPINACH_PARAMETER_STRING: return g_strdup(place ? place : parameter->default_string);
   case SPINACH_PARAMETER_BOOL:
     return g_strdup((place ? *(const bool *)place : parameter->default_integer != 0) ? "true" : "false");
-  case SPINACH_PARAMETER_FLOAT:
-    return g_strdup(g_ascii_dtostr(text, sizeof text, place ? *(const double *)place : parameter->default_real));
+  case SPINACH_PARAMETER_FLOAT: return real_text(parameter, place ? *(const double *)place : parameter->default_real);
   case SPINACH_PARAMETER_INT: break;
   }
   int64_t value = place ? *(const int64_t *)place : parameter->default_integer;
