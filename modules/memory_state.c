@@ -1,8 +1,7 @@
 /* memory_state.c: bytes behind memory ports; see memory_state.lss. */
 #include <ctype.h>
-#include <stdlib.h>
 
-#include "emulib/program/program.h"
+#include "emulib/program/image.h"
 #include "memory_access.h"
 
 /* Where a reference falls; false when nothing answers there. */
@@ -153,43 +152,45 @@ static void place(self_t *self, uint64_t address, const uint8_t *bytes, uint64_t
   memcpy(&self->bytes[offset], bytes, size);
 }
 
+static inline unsigned hex_digit(char c) { return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10); }
+
 /* Pairs of hexadecimal digits, white space between them, `@` and an address to go on elsewhere, `#` for comments. */
-static void place_hex(self_t *self, uint64_t address, char *text) {
-  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-    line[strcspn(line, "#")] = '\0';
-    for (char *at = line; *at;) {
-      char *end = at;
-      if (isspace((unsigned char)*at)) {
+static void place_hex(self_t *self, uint64_t address, const char *text, size_t size) {
+  for (size_t at = 0; at < size;) {
+    if (isspace((unsigned char)text[at])) {
+      at++;
+    } else if (text[at] == '#') {
+      while (at < size && text[at] != '\n')
         at++;
-      } else if (*at == '@') {
-        address = strtoull(at + 1, &end, 16);
-        if (end == at + 1)
-          sim_error("%s: no address behind '%s'", param(image), at);
-        at = end;
-      } else if (isxdigit((unsigned char)at[0]) && isxdigit((unsigned char)at[1])) {
-        char pair[3] = {at[0], at[1], 0};
-        uint8_t byte = (uint8_t)strtoul(pair, NULL, 16);
-        place(self, address++, &byte, 1);
-        at += 2;
-      } else {
-        sim_error("%s: '%s' is not a pair of hexadecimal digits", param(image), at);
-      }
+    } else if (text[at] == '@') {
+      size_t first = ++at;
+      for (address = 0; at < size && isxdigit((unsigned char)text[at]); at++)
+        address = address << 4 | hex_digit(text[at]);
+      if (at == first)
+        sim_error("%s: no address behind '@' at byte %zu", param(image), first);
+    } else if (at + 1 < size && isxdigit((unsigned char)text[at]) && isxdigit((unsigned char)text[at + 1])) {
+      uint8_t byte = (uint8_t)(hex_digit(text[at]) << 4 | hex_digit(text[at + 1]));
+      place(self, address++, &byte, 1);
+      at += 2;
+    } else {
+      sim_error("%s: '%.2s' at byte %zu is not a pair of hexadecimal digits", param(image), text + at, at + 1);
     }
   }
 }
 
-static void place_elf(self_t *self, uint8_t *bytes, size_t size) {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(Program) program = program_parse(param(image), bytes, size, PROGRAM_ELF, &error);
+static void place_elf(self_t *self, const uint8_t *bytes, size_t size) {
+  char error[512];
+  ProgramImage *program = program_image_open(param(image), bytes, size, error, sizeof error);
   if (!program)
-    sim_error("%s", error->message);
-  if (program_big_endian(program) != param(big_endian))
+    sim_error("%s", error);
+  if (program_image_big_endian(program) != param(big_endian))
     sim_error("%s: a %s-endian program in a %s-endian memory", param(image), param(big_endian) ? "little" : "big",
               param(big_endian) ? "big" : "little");
-  gsize count;
-  const ProgramSegment *segments = program_segments(program, &count);
-  for (gsize i = 0; i < count; i++)
-    place(self, segments[i].address, segments[i].bytes, segments[i].loaded);
+  uint32_t address, loaded;
+  const uint8_t *contents;
+  for (size_t i = 0; program_image_segment(program, i, &address, &contents, &loaded); i++)
+    place(self, address, contents, loaded);
+  program_image_free(program);
 }
 
 init() {
@@ -198,23 +199,15 @@ init() {
     return;
   stream file = {0};
   stream_read_open(&file, path);
-  GByteArray *all = g_byte_array_new();
-  uint8_t piece[65536];
-  for (size_t n; (n = stream_read(&file, piece, sizeof piece)) > 0;)
-    g_byte_array_append(all, piece, (guint)n);
-  size_t size = all->len;
-  g_byte_array_append(all, (const uint8_t *)"", 1);
-  uint8_t *bytes = g_byte_array_free(all, FALSE);
+  size_t size, length = strlen(path);
+  const uint8_t *bytes = stream_contents(&file, &size);
   uint64_t address = (uint64_t)(param(image_address) < 0 ? param(base) : param(image_address));
-  if (size >= 4 && memcmp(bytes, "\177ELF", 4) == 0) {
+  if (size >= 4 && memcmp(bytes, "\177ELF", 4) == 0)
     place_elf(self, bytes, size);
-    return;
-  }
-  if (g_str_has_suffix(path, ".hex"))
-    place_hex(self, address, (char *)bytes);
+  else if (length > 4 && strcmp(path + length - 4, ".hex") == 0)
+    place_hex(self, address, (const char *)bytes, size);
   else
     place(self, address, bytes, size);
-  g_free(bytes);
 }
 
 /* Ends the reservations that a write touches. */

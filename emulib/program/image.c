@@ -1,0 +1,42 @@
+/* image.c: program.h without GLib in its interface; see image.h. */
+#include "program/image.h"
+
+#include "program/program.h"
+
+struct ProgramImage {
+  Program *program;
+};
+
+ProgramImage *program_image_open(const char *path, const uint8_t *bytes, size_t size, char *error, size_t error_size) {
+  g_autoptr(GError) failure = NULL;
+  Program *program = program_parse(path, g_memdup2(bytes, size), size, PROGRAM_ELF, &failure);
+  if (!program) {
+    g_strlcpy(error, failure->message, error_size);
+    return NULL;
+  }
+  ProgramImage *image = g_new(ProgramImage, 1);
+  image->program = program;
+  return image;
+}
+
+void program_image_free(ProgramImage *image) {
+  if (!image)
+    return;
+  program_free(image->program);
+  g_free(image);
+}
+
+bool program_image_big_endian(const ProgramImage *image) { return program_big_endian(image->program); }
+
+uint32_t program_image_entry(const ProgramImage *image) { return program_entry(image->program); }
+
+bool program_image_segment(const ProgramImage *image, size_t index, uint32_t *address, const uint8_t **bytes, uint32_t *loaded) {
+  gsize count;
+  const ProgramSegment *segments = program_segments(image->program, &count);
+  if (index >= count)
+    return false;
+  *address = segments[index].address;
+  *bytes = segments[index].bytes;
+  *loaded = segments[index].loaded;
+  return true;
+}
