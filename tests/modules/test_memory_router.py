@@ -1,0 +1,78 @@
+"""memory_router: one stream of references over several targets, in order, with mapped addresses, notices and filtered snoops."""
+
+from tests.modules.harness import Bench, Memory, read_items
+
+ROUTES = """
+  route = <<< return address < 0x100 ? 0 : address < 0x200 ? 1 : -1; >>>;
+  map = <<< return address < 0x100 ? (address & 0x3f) : address - 0x100 + context_value(0); >>>;
+  noticed = <<< return write && address >= 0x80 && address < 0x100 ? address : 0; >>>;
+"""
+NETLIST = f"""
+instance split : memory_router {{ {ROUTES} watched_bytes = [32, 8]; }};
+instance near : memory_state {{ size = 64 B; }};
+instance far : memory_state {{ size = 256 B; }};
+instance way[2] : memory_delay;
+instance place : source {{ generate = <<< return 0x10; >>>; }};
+instance heard : sink;
+instance dropped : sink;
+requester[0].memory -> split.in;
+split.out[0] -> way[0].in;
+split.out[1] -> way[1].in;
+way[0].out -> near.port;
+way[1].out -> far.port;
+requester[1].memory -> near.port;
+place.out -> split.context : uint32;
+split.notice -> heard.in;
+near.snoop -> split.snoop;
+split.snooped -> dropped.in;
+split.own = <<< return tag < 100; >>>;
+"""
+
+
+def router(bench: Bench) -> Memory:
+    return Memory(bench, NETLIST, 2)
+
+
+def test_references_reach_their_targets_at_mapped_addresses(bench: Bench) -> None:
+    machine = router(bench)
+    script = ["0 write 4 0x44 7", "0 write 4 0x104 9", "0 read 4 0x04", "0 read 4 0x104"]
+    answers, _ = machine.play([script, []], 40, outstanding=8)
+    assert [a.data for a in answers] == [0, 0, 7, 9]
+
+
+def test_answers_keep_the_order_of_the_references(bench: Bench) -> None:
+    """A fast target waits for a slow one that was asked before."""
+    machine = router(bench)
+    script = [f"0 read 4 {address} {tag}" for tag, address in enumerate([0x0, 0x4, 0x100, 0x8, 0x104, 0x108])]
+    script = [" ".join([*line.split()[:4], "0", line.split()[4]]) for line in script]
+    answers, _ = machine.play([script, []], 100, {"way[0].latency": 9, "way[1].latency": 1}, outstanding=8)
+    assert [a.tag for a in answers] == list(range(6))
+
+
+def test_an_address_of_no_target_is_answered_with_an_error(bench: Bench) -> None:
+    answers, _ = router(bench).play([["0 read 4 0x0", "0 read 4 0x300", "0 read 4 0x4"], []], 40, outstanding=8)
+    assert [a.error for a in answers] == [False, True, False]
+
+
+def test_a_notice_follows_the_write_it_is_about(bench: Bench) -> None:
+    machine = router(bench)
+    answers, _ = machine.play([["0 write 4 0x84 1", "0 read 4 0x84", "20 write 4 0x04 1"], []], 40, {"heard.record": "heard", "way[0].latency": 5}, outstanding=8)
+    assert read_items(machine.last.directory / "heard") == [(answers[0].cycle + 1, str(0x84))]
+
+
+def test_snoops_are_passed_on_for_what_is_held_only(bench: Bench) -> None:
+    """Class 0 holds 32 bytes, class 1 holds 8; writes of others that touch them are told at the requester's address."""
+    machine = router(bench)
+    mine = ["0 read 4 0x40 0 2", "0 read 4 0x68 0 1"]
+    others = ["20 write 4 0x1c 1 200", "25 write 4 0x10 1 200", "30 write 4 0x28 1 200", "35 write 4 0x30 1 200"]
+    machine.play([mine, others], 60, {"dropped.record": "dropped"}, outstanding=8)
+    lines = read_items(machine.last.directory / "dropped")
+    assert [cycle for cycle, _ in lines] == [21, 31]
+    assert "address=64" in lines[0][1] or "address=0x40" in lines[0][1]
+
+
+def test_own_writes_under_another_address_are_told(bench: Bench) -> None:
+    machine = router(bench)
+    script = ["0 read 4 0x08 0 1", "10 write 4 0x08 5 1", "20 write 4 0x48 6 1"]
+    machine.play([script, []], 60, {"dropped.record": "dropped"}, outstanding=8)
+    assert [cycle > 20 for cycle, _ in read_items(machine.last.directory / "dropped")] == [True]

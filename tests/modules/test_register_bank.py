@@ -1,0 +1,122 @@
+"""register_bank: kinds of access, rules by userpoint, order of simultaneous accesses, ports that show, drive and announce."""
+
+from tests.modules.harness import Bench, Memory, read_items, read_monitor
+
+TABLE = """
+const TABLE = [
+  { name = "plain", offset = 0x00, reset = 0x11, access = register_access.rw, doc = "" },
+  { name = "fixed", offset = 0x04, reset = 0x22, access = register_access.ro, doc = "" },
+  { name = "flags", offset = 0x08, reset = 0xf0, access = register_access.w1c, doc = "" },
+  { name = "sets", offset = 0x0c, access = register_access.w1s, doc = "" },
+  { name = "once", offset = 0x10, reset = 0x33, access = register_access.rc, doc = "" },
+  { name = "count", offset = 0x14, access = register_access.counter, doc = "" },
+  { name = "lock", offset = 0x18, access = register_access.semaphore, doc = "" },
+  { name = "time", offset = 0x1c, access = register_access.timer, doc = "" },
+  { name = "secret", offset = 0x20, access = register_access.wo, doc = "" },
+  { name = "narrow", offset = 0x24, access = register_access.rw, mask = 0xff0, doc = "" },
+  { name = "ruled", offset = 0x28, access = register_access.rw, doc = "" }
+];
+"""
+RULES = """
+read_value = <<< return offset == 0x28 ? stored + reg(0x00) : stored; >>>;
+write_value = <<< return offset == 0x28 ? value & 0xff : value; >>>;
+side_effect = <<< return offset == 0x28 && nth == 0 ? set_reg(0x14, value + 1) : 0; >>>;
+"""
+
+
+def bank(bench: Bench, lanes: int = 1, body: str = "", extra: str = "") -> Memory:
+    joins = "".join(f"requester[{i}].memory -> bank.in;\n" for i in range(lanes))
+    text = f"import register_types;\n{TABLE}instance bank : register_bank {{ registers = TABLE; size = 64 B; {RULES} {body} }};\n{joins}{extra}"
+    return Memory(bench, text, lanes)
+
+
+def values(bench: Bench, script: list[str], cycles: int = 40) -> list[int]:
+    [answers] = bank(bench).play([script], cycles, outstanding=8)
+    assert not any(answer.error for answer in answers)
+    return [answer.data for answer in answers]
+
+
+def test_every_kind_of_access(bench: Bench) -> None:
+    assert values(bench, ["0 read 4 0x00", "1 write 4 0x00 0x99", "2 read 4 0x00"]) == [0x11, 0, 0x99]
+    assert values(bench, ["0 write 4 0x04 0x99", "1 read 4 0x04"]) == [0, 0x22]
+    assert values(bench, ["0 write 4 0x08 0x30", "1 read 4 0x08"]) == [0, 0xC0]
+    assert values(bench, ["0 write 4 0x0c 0x30", "1 write 4 0x0c 0x01", "2 read 4 0x0c"]) == [0, 0, 0x31]
+    assert values(bench, ["0 read 4 0x10", "1 read 4 0x10"]) == [0x33, 0]
+    assert values(bench, ["0 write 4 0x20 0x30", "1 read 4 0x20"]) == [0, 0]
+    assert values(bench, ["0 write 4 0x24 0x1234", "1 read 4 0x24"]) == [0, 0x230]
+
+
+def test_what_is_not_in_the_table_reads_zero_and_addresses_wrap(bench: Bench) -> None:
+    assert values(bench, ["0 write 4 0x30 5", "1 read 4 0x30", "2 read 4 0x40"]) == [0, 0, 0x11]
+
+
+def test_parts_of_a_register(bench: Bench) -> None:
+    """Big-endian: the most significant byte is at the lowest address."""
+    script = ["0 write 4 0x00 0x11223380", "1 read 1 0x00", "2 read 2 0x02", "3 read -1 0x03", "4 write 1 0x01 0xee", "5 read 4 0x00"]
+    assert values(bench, script) == [0, 0x11, 0x3380, 0xFFFFFF80, 0, 0x11EE3380]
+
+
+def test_an_access_beyond_a_word_is_an_error(bench: Bench) -> None:
+    [answers] = bank(bench).play([["0 read 8 0x00", "5 write 4 0x02 1", "10 swap 4 0x00 1"]], 20)
+    assert [answer.error for answer in answers] == [True, True, True]
+
+
+def test_rules_see_other_registers_and_act_on_them(bench: Bench) -> None:
+    assert values(bench, ["0 write 4 0x28 0x1234", "1 read 4 0x28", "2 read 4 0x14"]) == [0, 0x34 + 0x11, 0x1235]
+
+
+def test_a_semaphore_has_one_holder(bench: Bench) -> None:
+    """A write takes, gives back or does nothing; simultaneous takers: the lower lane wins."""
+    first = ["0 write 4 0x18 1", "2 read 4 0x18", "6 write 4 0x18 1", "8 read 4 0x18"]
+    second = ["0 write 4 0x18 1", "2 read 4 0x18", "4 write 4 0x18 1", "7 write 4 0x18 1", "8 read 4 0x18"]
+    one, two = bank(bench, 2).play([first, second], 20, outstanding=8)
+    assert [a.data for a in one] == [0, 1, 0, 0]
+    assert [a.data for a in two] == [0, 0, 0, 0, 1]
+
+
+def test_simultaneous_writes_happen_in_the_order_of_the_lanes(bench: Bench) -> None:
+    one, two = bank(bench, 2).play([["0 write 4 0x00 1", "3 read 4 0x00"], ["0 write 4 0x00 2"]], 20, outstanding=8)
+    assert one[1].data == 2
+
+
+def test_the_timer_counts_from_what_was_written(bench: Bench) -> None:
+    """At the default clock of 1 GHz, a microsecond is 1,000 cycles."""
+    script = ["0 read 4 0x1c", "1500 read 4 0x1c", "1600 write 4 0x1c 0xffffffff", "2700 read 4 0x1c"]
+    assert values(bench, script, 3000) == [0, 1, 0, 0]
+
+
+def test_latency(bench: Bench) -> None:
+    for latency in (1, 3):
+        [answers] = bank(bench, body=f"latency = {latency};").play([["2 read 4 0", "3 read 4 4"]], 20, outstanding=8)
+        assert [a.cycle for a in answers] == [2 + latency, 3 + latency]
+
+
+def test_ports_drive_show_and_announce(bench: Bench) -> None:
+    body = "shown_offsets = [0x00, 0x28]; driven_offsets = [0x00, 0x08, 0x14]; announced_offsets = [0x08];"
+    extra = """
+    instance drive[3] : source;
+    instance watch[2] : monitor;
+    instance end[2] : sink;
+    instance heard : sink;
+    for (i = 0; i < 3; i = i + 1) { drive[i].out -> bank.drive : uint32; }
+    for (i = 0; i < 2; i = i + 1) { bank.shown -> watch[i].in; watch[i].out -> end[i].in; }
+    bank.written -> heard.in;
+    """
+    machine = bank(bench, body=body, extra=extra)
+    settings = {f"drive[{i}].script": f"drive{i}.txt" for i in range(3)} | {"watch[0].record": "shown0", "watch[1].record": "shown1", "heard.record": "heard"}
+    files = {"drive0.txt": "3 0x77\n", "drive1.txt": "3 0x05\n", "drive2.txt": "3 4\n4 6\n"}
+    script = ["3 write 4 0x00 0x66", "6 read 4 0x00", "7 read 4 0x08", "8 read 4 0x14", "9 write 4 0x08 0xf1"]
+    [answers] = machine.play([script], 20, settings, outstanding=8, files=files)
+    assert [a.data for a in answers[1:4]] == [0x77, 0xF5, 10]
+    assert read_items(machine.last.directory / "heard") == [(10, str(0xF1))]
+    shown = [int(seen.value, 0) for seen in read_monitor(machine.last.directory / "shown0")]
+    assert shown[:4] == [0x11] * 4 and shown[4:6] == [0x77] * 2
+    ruled = [int(seen.value, 0) for seen in read_monitor(machine.last.directory / "shown1")]
+    assert ruled[3] == 0x11 and ruled[5] == 0x77
+
+
+def test_a_table_that_makes_no_sense_is_refused(bench: Bench) -> None:
+    text = "import memory_types;\nimport register_types;\ninstance r : memory_source;\n"
+    row = '{ name = "odd", offset = 0x06, access = register_access.rw, doc = "" }'
+    told = bench.refuse(f"{text}instance bank : register_bank {{ registers = [{row}]; }};\nr.memory -> bank.in;\n")
+    assert "odd" in told
