@@ -11,10 +11,8 @@ phase_start() {
     leaving = self->full[head];
   else
     leaving = self->count > 0 && (param(depth) == 1 || cycle() >= self->ready[head]);
-  if (leaving)
-    send(out, self->slot[head]);
-  else
-    send_nothing(out);
+  send_if(out, leaving, self->slot[head]);
+  enable(out, true); /* what is accepted leaves, and whoever passes it on knows that early */
   accept(flush, true);
 }
 

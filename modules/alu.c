@@ -1,0 +1,55 @@
+/* alu.c: combinational arithmetic and logic; see alu.lss. */
+#include "alu.h"
+
+#define FLOATING (__builtin_types_compatible_p(typevar(a), float) || __builtin_types_compatible_p(typevar(a), double))
+#define BITS ((int)sizeof(typevar(a)) * 8)
+
+/* The operand as an unsigned number of its own width. */
+static inline uint64_t number(typevar(a) value) { return (uint64_t)value & (~UINT64_C(0) >> (64 - BITS)); }
+
+handler(compute) {
+  const bool present = some(a) & some(b) & some(op);
+  typevar(a) result;
+  if (__builtin_types_compatible_p(typevar(a), float))
+    result = (typevar(a))alu_float(data(op), (float)data(a), (float)data(b));
+  else if (FLOATING)
+    result = (typevar(a))alu_double(data(op), (double)data(a), (double)data(b));
+  else
+    result = (typevar(a))alu_integer(data(op), number(data(a)), number(data(b)), BITS);
+  send_if(out, present, result);
+  alu_flags codes = {.zero = result == 0};
+  if (FLOATING) {
+    codes.negative = (double)result < 0;
+  } else {
+    const uint64_t x = number(data(a)), y = number(data(b)), r = number(result), sign = UINT64_C(1) << (BITS - 1);
+    codes.negative = r & sign;
+    if (data(op) == alu_op_add) {
+      codes.carry = r < x;
+      codes.overflow = ~(x ^ y) & (x ^ r) & sign;
+    } else if (data(op) == alu_op_sub) {
+      codes.carry = x >= y;
+      codes.overflow = (x ^ y) & (x ^ r) & sign;
+    }
+  }
+  for (int i = 0; i < width(flags); i++)
+    send_if(flags, i, present, codes);
+}
+
+handler(accept) {
+  bool taken = acked(out);
+  for (int i = 0; i < width(flags); i++)
+    taken = taken && acked(flags, i);
+  accept(a, taken);
+  accept(b, taken);
+  accept(op, taken);
+}
+
+handler(commit) {
+  const bool meant = enabled(a) & enabled(b) & enabled(op);
+  enable(out, meant);
+  for (int i = 0; i < width(flags); i++)
+    enable(flags, i, meant);
+}
+
+#undef FLOATING
+#undef BITS

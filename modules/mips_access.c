@@ -1,0 +1,110 @@
+/* mips_access.c: loads and stores; see mips_access.lss. */
+#include "mips_control.h"
+
+enum { TAG_LOAD = 1 };
+
+static inline bool refers(uint64_t c) { return mips_c_mem(c) != MIPS_MEM_none; }
+
+static inline bool posted(uint64_t c) { return mips_c_mem(c) == MIPS_MEM_store; }
+
+static inline bool aligned(uint64_t c, uint32_t address) { return mips_c_part(c) != MIPS_PART_whole || (address & (mips_c_size(c) - 1)) == 0; }
+
+/* Unaligned halves: whether the part from the address to the end of the word is meant, not that from its start. */
+static inline bool to_the_end(uint64_t c) { return (mips_c_part(c) == MIPS_PART_left) == param(big_endian); }
+
+static inline typeof_port(memory_request) reference(uint64_t c, uint32_t address, uint32_t b) {
+  const mem_op op = mips_c_mem(c) == MIPS_MEM_store    ? mem_op_write
+                    : mips_c_mem(c) == MIPS_MEM_linked ? mem_op_load_linked
+                    : mips_c_mem(c) == MIPS_MEM_load   ? mem_op_read
+                                                       : mem_op_store_conditional;
+  typeof_port(memory_request) request = {.op = op, .size = (uint8_t)mips_c_size(c), .sign = mips_c_sign(c),
+                                         .tag = posted(c) ? 0 : TAG_LOAD, .address = address, .data = b};
+  if (__builtin_expect(mips_c_part(c) != MIPS_PART_whole, false)) {
+    const uint32_t n = address & 3;
+    request.size = (uint8_t)(to_the_end(c) ? 4 - n : n + 1);
+    request.address = to_the_end(c) ? address : address & ~3u;
+    if (mips_c_part(c) == MIPS_PART_left)
+      request.data = b >> 8 * (4 - request.size);
+  }
+  return request;
+}
+
+/* What a load writes, from the number that memory answered. */
+static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t answer) {
+  if (__builtin_expect(mips_c_part(c) == MIPS_PART_whole, true))
+    return answer;
+  const uint32_t n = address & 3, size = to_the_end(c) ? 4 - n : n + 1, kept = 8 * (4 - size);
+  if (size == 4)
+    return answer;
+  return mips_c_part(c) == MIPS_PART_left ? answer << kept | (b & ((1u << kept) - 1)) : answer | (b & ~0u << 8 * size);
+}
+
+phase_start() { accept(memory_reply, true); }
+
+handler(show) {
+  const uint64_t c = data(in).control;
+  mips_bypass shown = {.dest = (uint8_t)mips_c_dest(c), .loads = mips_c_loads(c), .value = data(in).result};
+  for (int i = 0; i < width(bypass); i++)
+    send_if(bypass, i, some(in), shown);
+}
+
+handler(ask) {
+  const uint64_t c = data(in).control;
+  const bool asks = some(in) & refers(c) & !self->issued && aligned(c, data(in).result);
+  send_if(memory_request, asks, reference(c, data(in).result, data(in).b));
+}
+
+handler(judge) {
+  const uint64_t c = data(in).control;
+  bool wait = false;
+  typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .value = data(in).result};
+  if (some(in) & refers(c)) {
+    if (__builtin_expect(!aligned(c, data(in).result), false)) {
+      item.control = mips_failed(MIPS_TRAP_unaligned);
+    } else if (posted(c)) {
+      wait = !acked(memory_request);
+    } else {
+      wait = !(some(memory_reply) & enabled(memory_reply) & ((data(memory_reply).tag & TAG_LOAD) != 0));
+      if (__builtin_expect(data(memory_reply).error, false))
+        item.control = mips_failed(MIPS_TRAP_access);
+      else
+        item.value = merged(c, data(in).result, data(in).b, (uint32_t)data(memory_reply).data);
+    }
+  }
+  set(waits, wait);
+  for (int i = 0; i < width(busy); i++)
+    send(busy, i, wait);
+  send_if(out, some(in) & !wait, item);
+}
+
+handler(accept) { accept(in, !get(waits) & acked(out)); }
+
+handler(commit) {
+  for (int i = 0; i < width(bypass); i++)
+    enable(bypass, i, enabled(in));
+  enable(memory_request, enabled(in));
+  for (int i = 0; i < width(busy); i++)
+    enable(busy, i, enabled(in));
+  enable(out, enabled(in));
+}
+
+phase_end() {
+  if (transferred(memory_request)) {
+    event(reference, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size);
+    if (data(memory_request).op == mem_op_write) {
+      self->stored_pc = data(in).pc;
+      self->stored_address = data(memory_request).address;
+    } else {
+      self->issued = true;
+    }
+  }
+  if (transferred(memory_reply)) {
+    if (data(memory_reply).tag & TAG_LOAD)
+      self->issued = false;
+    else if (__builtin_expect(data(memory_reply).error, false))
+      sim_error("a store failed: nothing answers at the address; the last store went to 0x%08x, pc 0x%08x", (unsigned)self->stored_address,
+                (unsigned)self->stored_pc);
+  }
+}
+
+next_event() { return never(); }

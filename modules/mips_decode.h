@@ -1,0 +1,76 @@
+/* mips_decode.h: the fixed part of each instruction's control word and the shape of its immediate, as a table made from
+ * emulib's instruction table; see mips_decode.lss. */
+#ifndef MIPS_DECODE_H
+#define MIPS_DECODE_H
+
+#include "mips_control.h"
+
+enum { MIPS_DEST_none, MIPS_DEST_rd, MIPS_DEST_rt, MIPS_DEST_ra };
+enum { MIPS_NO_no, MIPS_NO_yes }; /* of yes and no */
+
+/* Immediates are the low half of the word, extended by its sign, shifted left and masked; two kinds are other fields. */
+#define MIPS_IMM_SHIFT_none 0
+#define MIPS_IMM_SHIFT_signed 0
+#define MIPS_IMM_SHIFT_unsigned 0
+#define MIPS_IMM_SHIFT_upper 16
+#define MIPS_IMM_SHIFT_shift 0
+#define MIPS_IMM_SHIFT_offset 2
+#define MIPS_IMM_SHIFT_target 0
+#define MIPS_IMM_MASK_none 0u
+#define MIPS_IMM_MASK_signed 0xffffffffu
+#define MIPS_IMM_MASK_unsigned 0xffffu
+#define MIPS_IMM_MASK_upper 0xffff0000u
+#define MIPS_IMM_MASK_shift 0u
+#define MIPS_IMM_MASK_offset 0xfffffffcu
+#define MIPS_IMM_MASK_target 0u
+
+struct mips_decoding {
+  uint64_t control;       /* without register numbers that the word gives */
+  uint32_t mask;          /* of the immediate */
+  uint8_t shift;          /* of the immediate */
+  uint8_t dest;           /* where the register written is named */
+  bool reads_rs, reads_rt;
+};
+
+#define MIPS_IS_SOURCE(reads, field) (((reads) & MIPS_FIELD_##field) != 0)
+#define MIPS_PLACE(value, first) ((uint64_t)(value) << (first))
+
+static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
+    [MIPS_reserved] = {.control = MIPS_CONTROL_IDLE | MIPS_PLACE(MIPS_TRAP_reserved, MIPS_C_TRAP)},
+#define CONTROL(name, reads, writes, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, trap, dest_)            \
+  [MIPS_##name] = {                                                                                                                \
+      .control = MIPS_PLACE(alu_op_##alu, MIPS_C_ALU) | MIPS_PLACE(MIPS_A_##a, MIPS_C_A) | MIPS_PLACE(MIPS_B_##b, MIPS_C_B) |       \
+                 MIPS_PLACE(MIPS_MEM_##mem, MIPS_C_MEM) | MIPS_PLACE(size, MIPS_C_SIZE) | MIPS_PLACE(MIPS_PART_##part, MIPS_C_PART) | \
+                 MIPS_PLACE(MIPS_NO_##sign, MIPS_C_SIGN) | MIPS_PLACE(MIPS_BRANCH_##branch, MIPS_C_BRANCH) |                        \
+                 MIPS_PLACE(MIPS_NO_##likely, MIPS_C_LIKELY) | MIPS_PLACE(MIPS_NO_##link, MIPS_C_LINK) |                           \
+                 MIPS_PLACE(muldiv_op_##muldiv, MIPS_C_MULDIV) | MIPS_PLACE(MIPS_TRAP_##trap, MIPS_C_TRAP) |                       \
+                 MIPS_PLACE(MIPS_MEM_##mem != MIPS_MEM_none && MIPS_DEST_##dest_ != MIPS_DEST_none, MIPS_C_LOADS) |                 \
+                 MIPS_PLACE(MIPS_IS_SOURCE(reads, rs) ? 0 : MIPS_NO_SOURCE, MIPS_C_RS) |                                           \
+                 MIPS_PLACE(MIPS_IS_SOURCE(reads, rt) ? 0 : MIPS_NO_SOURCE, MIPS_C_RT) |                                           \
+                 MIPS_PLACE(MIPS_DEST_##dest_ == MIPS_DEST_ra ? 31 : MIPS_DEST_##dest_ == MIPS_DEST_none ? MIPS_NO_DEST : 0, MIPS_C_DEST), \
+      .mask = MIPS_IMM_MASK_##imm,                                                                                                 \
+      .shift = MIPS_IMM_SHIFT_##imm,                                                                                               \
+      .dest = MIPS_DEST_##dest_,                                                                                                   \
+      .reads_rs = MIPS_IS_SOURCE(reads, rs),                                                                                       \
+      .reads_rt = MIPS_IS_SOURCE(reads, rt)},
+#include "mips_control.inc"
+#undef CONTROL
+};
+
+/* The control word of an instruction word. */
+static inline uint64_t mips_control_word(const struct mips_decoding *d, uint32_t word) {
+  uint64_t c = d->control;
+  c |= (uint64_t)(d->reads_rs ? mips_rs(word) : 0) << MIPS_C_RS;
+  c |= (uint64_t)(d->reads_rt ? mips_rt(word) : 0) << MIPS_C_RT;
+  uint32_t dest = d->dest == MIPS_DEST_rd ? mips_rd(word) : d->dest == MIPS_DEST_rt ? mips_rt(word) : 32;
+  dest = dest == 0 ? MIPS_NO_DEST : dest; /* register 0 is never written */
+  return d->dest == MIPS_DEST_rd || d->dest == MIPS_DEST_rt ? c | (uint64_t)dest << MIPS_C_DEST : c;
+}
+
+/* The immediate of an instruction word; 0 when it has none. */
+static inline uint32_t mips_immediate(const struct mips_decoding *d, uint32_t word) {
+  uint32_t number = (uint32_t)(int32_t)(int16_t)word << d->shift & d->mask;
+  return mips_c_b(d->control) == MIPS_B_imm && d->mask == 0 ? mips_shift(word) : number;
+}
+
+#endif

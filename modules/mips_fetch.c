@@ -1,0 +1,97 @@
+/* mips_fetch.c: the program counter; see mips_fetch.lss. */
+
+#define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
+
+static inline bool asks(const self_t *self) { return !self->full && !self->asked && !(CONTROLLED && self->halted); }
+
+init() {
+  self->pc = (uint32_t)param(reset_pc);
+  self->halted = param(start_halted);
+  self->fresh = true;
+}
+
+phase_start() {
+  typeof_port(memory_request) request = {.op = mem_op_read, .size = 4, .address = self->pc & ~3u};
+  send_if(memory_request, asks(self), request);
+  accept(memory_reply, true);
+  accept(redirect, true);
+  accept(control, true);
+  accept(done, true);
+  typeof_port(status) shown = {.halted = self->halted && self->under_way == 0 && !self->full && !self->asked, .pc = self->pc};
+  send(status, shown);
+}
+
+handler(deliver) {
+  typeof_port(out) item;
+  item.fresh = self->fresh;
+  item.pc = self->full ? self->full_pc : self->asked ? self->asked_pc : self->pc;
+  item.word = self->full ? self->full_word : (uint32_t)data(memory_reply).data;
+  item.error = self->full ? self->full_error : data(memory_reply).error | ((item.pc & 3) != 0);
+  send_if(out, self->full | some(memory_reply), item);
+}
+
+handler(commit) { enable(out, self->full | enabled(memory_reply)); }
+
+static inline void obey(self_t *self, core_control command) {
+  if (command.set_halt) {
+    self->halted = command.halt;
+    self->stepping = false;
+  }
+  if (command.set_pc) {
+    self->pc = command.pc;
+    self->redirected = false;
+    self->full = false;
+    self->fresh = true;
+  }
+  if (command.step) {
+    self->halted = false;
+    self->stepping = true;
+  }
+  if (command.flush && self->full) {
+    self->pc = self->full_pc;
+    self->full = false;
+  }
+}
+
+phase_end() {
+  const bool arrives = some(memory_reply) & enabled(memory_reply), leaves = transferred(out), sent = transferred(memory_request);
+  const uint32_t arrived_pc = self->asked ? self->asked_pc : self->pc;
+  const bool ahead = self->full | self->asked | sent; /* the delay slot of a branch in decode is here or on its way */
+  if (arrives)
+    event(fetched, arrived_pc, (uint32_t)data(memory_reply).data);
+  /* What arrives and cannot go on waits here; what waited and went on makes room. */
+  if (self->full) {
+    self->full = !leaves;
+  } else if (arrives & !leaves) {
+    self->full = true;
+    self->full_pc = arrived_pc;
+    self->full_word = (uint32_t)data(memory_reply).data;
+    self->full_error = data(memory_reply).error | ((arrived_pc & 3) != 0);
+  }
+  if (leaves)
+    self->fresh = false;
+  if (sent) {
+    self->asked_pc = self->pc;
+    self->pc = self->redirected ? self->target : self->pc + 4;
+    self->redirected = false;
+    if (CONTROLLED && self->stepping)
+      self->halted = true, self->stepping = false;
+  }
+  self->asked = (self->asked | sent) & !arrives;
+  if (transferred(redirect)) {
+    if (ahead) {
+      self->pc = data(redirect);
+    } else {
+      self->target = data(redirect);
+      self->redirected = true;
+    }
+  }
+  if (CONTROLLED)
+    self->under_way += leaves - transferred(done);
+  if (transferred(control))
+    obey(self, data(control));
+}
+
+next_event() { return CONTROLLED && self->halted && !self->full ? never() : cycle(); }
+
+#undef CONTROLLED

@@ -1,0 +1,100 @@
+/* mips_issue.c: registers, interlocks, branches; see mips_issue.lss. */
+#include "mips_control.h"
+
+phase_start() {
+  accept(registers_reply, 0, true);
+  accept(registers_reply, 1, true);
+  accept(execute, true);
+  accept(memory, true);
+  accept(busy, true);
+  accept(muldiv, true);
+}
+
+handler(read) {
+  const uint32_t word = data(in).word;
+  typeof_port(registers_request) rs = {.op = mem_op_read, .size = 4, .address = 4 * mips_rs(word)};
+  typeof_port(registers_request) rt = {.op = mem_op_read, .size = 4, .address = 4 * mips_rt(word)};
+  send_if(registers_request, 0, some(in), rs);
+  send_if(registers_request, 1, some(in), rt);
+}
+
+/* Where a branch or jump goes; `taken` tells whether. */
+static inline uint32_t branch_to(uint64_t c, uint32_t pc, uint32_t word, uint32_t immediate, uint32_t a, uint32_t b, bool *taken) {
+  switch (mips_c_branch(c)) {
+  case MIPS_BRANCH_eq:
+    *taken = a == b;
+    break;
+  case MIPS_BRANCH_ne:
+    *taken = a != b;
+    break;
+  case MIPS_BRANCH_lez:
+    *taken = (int32_t)a <= 0;
+    break;
+  case MIPS_BRANCH_gtz:
+    *taken = (int32_t)a > 0;
+    break;
+  case MIPS_BRANCH_ltz:
+    *taken = (int32_t)a < 0;
+    break;
+  case MIPS_BRANCH_gez:
+    *taken = (int32_t)a >= 0;
+    break;
+  case MIPS_BRANCH_jump:
+    *taken = true;
+    return mips_jump_target(pc, word);
+  case MIPS_BRANCH_register:
+    *taken = true;
+    return a;
+  default:
+    *taken = true;
+    return a + 8 * b;
+  }
+  return pc + 4 + immediate;
+}
+
+handler(resolve) {
+  const bool present = some(in), annulled = self->annul & !data(in).fresh;
+  const uint64_t c = data(in).control;
+  const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
+  const mips_bypass ex = some(execute) ? data(execute) : (mips_bypass){.dest = MIPS_NO_DEST};
+  const mips_bypass mem = some(memory) ? data(memory) : (mips_bypass){.dest = MIPS_NO_DEST};
+  const bool branches = mips_c_branch(c) != MIPS_BRANCH_never;
+  bool waits = ((rs == ex.dest) | (rt == ex.dest)) & (ex.loads | branches);
+  waits |= ((rs == mem.dest) | (rt == mem.dest)) & mem.loads & branches;
+  if (mips_c_muldiv(c) != 0)
+    waits |= ex.occupies | !data(muldiv).ready;
+  const bool goes = present & (!waits | annulled) & !data(busy);
+  typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .immediate = data(in).immediate,
+                           .a = (uint32_t)data(registers_reply, 0).data, .b = (uint32_t)data(registers_reply, 1).data};
+  bool taken = false, annuls = false;
+  uint32_t target = 0;
+  if (goes & branches & !annulled) {
+    uint32_t a = rs == mem.dest ? mem.value : item.a, b = rt == mem.dest ? mem.value : item.b;
+    target = branch_to(c, item.pc, item.word, item.immediate, a, b, &taken);
+    annuls = mips_c_likely(c) & !taken;
+  }
+  if (__builtin_expect(annulled, false))
+    item.control = MIPS_CONTROL_IDLE | UINT64_C(1) << MIPS_C_ANNULLED;
+  set(go, goes);
+  set(annuls, annuls);
+  send_if(out, goes, item);
+  send_if(redirect, taken, target);
+}
+
+handler(accept) { accept(in, get(go) & acked(out)); }
+
+handler(commit) {
+  enable(registers_request, 0, enabled(in));
+  enable(registers_request, 1, enabled(in));
+  enable(out, enabled(in));
+  enable(redirect, enabled(in));
+}
+
+phase_end() {
+  if (transferred(in))
+    self->annul = get(annuls);
+  else if (some(in) && !data(busy))
+    event(interlock, data(in).pc);
+}
+
+next_event() { return never(); }

@@ -1,0 +1,53 @@
+/* mips_writeback.c: the end of the pipeline; see mips_writeback.lss. */
+#include "mips_control.h"
+
+phase_start() {
+  accept(registers_reply, true);
+  accept(busy, true);
+}
+
+handler(write) {
+  const uint32_t dest = mips_c_dest(data(in).control);
+  typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = data(in).value};
+  send_if(registers_request, some(in) & (dest < MIPS_NO_DEST), request);
+  mips_bypass shown = {.dest = (uint8_t)dest, .value = data(in).value};
+  for (int i = 0; i < width(bypass); i++)
+    send_if(bypass, i, some(in), shown);
+}
+
+handler(tell) {
+  for (int i = 0; i < width(done); i++)
+    send_if(done, i, some(in) & !data(busy), true);
+}
+
+handler(accept) { accept(in, !data(busy)); }
+
+handler(commit) {
+  enable(registers_request, enabled(in));
+  for (int i = 0; i < width(bypass); i++)
+    enable(bypass, i, enabled(in));
+  for (int i = 0; i < width(done); i++)
+    enable(done, i, enabled(in));
+}
+
+phase_end() {
+  if (!transferred(in))
+    return;
+  const uint64_t c = data(in).control;
+  if (mips_c_annulled(c))
+    return;
+  self->pc = data(in).pc;
+  self->history[self->history_next] = data(in).pc;
+  self->history_next = (self->history_next + 1) % 32;
+  const uint32_t trap = mips_c_trap(c);
+  if (__builtin_expect(trap >= MIPS_TRAP_syscall, false)) {
+    if (trap == MIPS_TRAP_unaligned || trap == MIPS_TRAP_access)
+      sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", mips_trap_text(trap), (unsigned)data(in).value, (unsigned)data(in).pc,
+                (unsigned)data(in).word);
+    sim_error("%s: pc 0x%08x, instruction 0x%08x", mips_trap_text(trap), (unsigned)data(in).pc, (unsigned)data(in).word);
+  }
+  self->instructions++;
+  event(retire, data(in).pc, data(in).word);
+}
+
+next_event() { return never(); }
