@@ -114,6 +114,8 @@ handler(accept) {
           result = CACHE_HIT;
         else if (param(write_allocate))
           result = idle ? CACHE_MISS : CACHE_NOTHING;
+        else if (self->victim_dirty && self->victim_line == line)
+          result = CACHE_NOTHING; /* the line is on its way out and must get there first */
         else if (param(write_buffer) > 0)
           result = room ? CACHE_POST : CACHE_NOTHING;
         else

@@ -130,7 +130,7 @@ phase_end() {
         uint32_t count = self->offer_bytes;
         self->address = assist_advance(self->address, count, self->base, self->limit);
         self->memory_left -= count;
-        self->burst_left -= count;
+        self->burst_left -= assist_min(count, self->burst_left);
         if (self->outward) self->asked += count;
         else self->head += count;
         self->gap = self->burst_left == 0;
@@ -179,7 +179,10 @@ phase_end() {
         UPDATE(param(advance_offset), assist_advance(end, up, self->base, self->limit), DMA_NO_RING);
       }
       if (self->ring >= 0) {
-        if (self->failed && param(state_offset) >= 0) UPDATE(param(state_offset), state | (uint32_t)param(failed_bit), DMA_NO_RING);
+        if (self->failed && param(state_offset) >= 0) {
+          UPDATE(param(state_offset), state | (uint32_t)param(failed_bit), DMA_NO_RING);
+          self->failing = true;
+        }
         UPDATE(param(consumer_offsets)[self->ring], self->done_consumer, self->ring);
       } else {
         if (param(address_offset) >= 0) UPDATE(param(address_offset), end, DMA_NO_RING);
@@ -196,7 +199,8 @@ phase_end() {
 
   // ---- The start of the next one: direct mode first, then the descriptor that was read ahead ----------------------
   bool begin = false;
-  if (!self->moving && !resting) {
+  if (resting) self->failing = false;
+  if (!self->moving && !resting && !self->failing) {
     if ((state & (uint32_t)param(active_bit)) && !self->direct_busy && param(state_offset) >= 0) {
       begin = true;
       self->direct_busy = true;
@@ -261,13 +265,16 @@ phase_end() {
   if (!self->offering && !self->gap) {
     mem_request_64 offer = {0};
     uint32_t used = self->tail - self->head;
-    bool data_ready = false;
+    uint32_t count = 0;
+    bool data_ready = false, in_burst = false;
     if (self->moving && self->memory_left) {
-      uint32_t run = assist_min((uint32_t)param(burst), self->memory_left);
-      if (self->burst_left == 0 && (self->outward ? used + self->asked + run <= (uint32_t)param(buffer) : used >= run)) self->burst_left = run;
-      data_ready = self->burst_left != 0;
+      // Bursts end at multiples of 8, so that they never cut a piece in two.
+      uint32_t run = assist_min((uint32_t)param(burst) - (self->address & 7), self->memory_left);
+      in_burst = self->burst_left != 0;
+      if (!in_burst && (self->outward ? used + self->asked + run + 8 <= (uint32_t)param(buffer) : used >= run)) self->burst_left = run;
+      count = assist_piece(self->address, self->memory_left, self->base, self->limit);
+      data_ready = self->burst_left != 0 && (self->outward || used >= count);
     }
-    bool in_burst = data_ready && self->burst_left != assist_min((uint32_t)param(burst), self->memory_left);
     if (self->fetching && self->fetch_asked < (uint32_t)param(descriptor_bytes) && !in_burst) {
       self->offering = true;
       self->offer_kind = DMA_OFFER_DESCRIPTOR;
@@ -276,7 +283,6 @@ phase_end() {
       offer.address = self->fetch_address + self->fetch_asked;
       offer.tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR;
     } else if (data_ready) {
-      uint32_t count = assist_min(assist_piece(self->address, self->memory_left, self->base, self->limit), self->burst_left);
       self->offering = true;
       self->offer_kind = DMA_OFFER_DATA;
       self->offer_bytes = count;

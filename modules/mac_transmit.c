@@ -115,7 +115,7 @@ phase_end() {
       } else {
         self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
         self->memory_left -= self->offer_bytes;
-        self->burst_left -= self->offer_bytes;
+        self->burst_left -= assist_min(self->offer_bytes, self->burst_left);
         self->asked += self->offer_bytes;
         self->gap = self->burst_left == 0;
       }
@@ -242,10 +242,11 @@ phase_end() {
       offer.tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR;
       self->offering = self->offer_descriptor = true;
     } else if (self->reading == TRANSMIT_READS_DATA && self->memory_left) {
-      uint32_t run = assist_min((uint32_t)param(burst), self->memory_left);
-      if (self->burst_left == 0 && self->tail - self->head + self->asked + run <= (uint32_t)param(buffer)) self->burst_left = run;
+      // Bursts end at multiples of 8, so that they never cut a piece in two.
+      uint32_t run = assist_min((uint32_t)param(burst) - (self->address & 7), self->memory_left);
+      if (self->burst_left == 0 && self->tail - self->head + self->asked + run + 8 <= (uint32_t)param(buffer)) self->burst_left = run;
       if (self->burst_left) {
-        uint32_t count = assist_min(assist_piece(self->address, self->memory_left, self->base, self->limit), self->burst_left);
+        uint32_t count = assist_piece(self->address, self->memory_left, self->base, self->limit);
         offer.size = (uint8_t)count;
         offer.address = self->address;
         offer.tag = (uint32_t)param(tag) + ASSIST_DATA;

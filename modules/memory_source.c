@@ -150,5 +150,6 @@ next_event() {
     return cycle();
   if (!self->have)
     return never();
-  return self->due > cycle() ? self->due : cycle();
+  /* The offer of a cycle is drawn at the end of the one before. */
+  return self->due > cycle() + 1 ? self->due - 1 : cycle();
 }

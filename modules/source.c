@@ -115,5 +115,6 @@ phase_end() {
 next_event() {
   if (!self->have)
     return never();
-  return self->due > cycle() ? self->due : cycle();
+  /* The offer of a cycle is drawn at the end of the one before. */
+  return self->due > cycle() + 1 ? self->due - 1 : cycle();
 }
