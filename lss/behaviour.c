@@ -152,11 +152,13 @@ static bool add_lanes(Scope *scope, const Parsed *parsed, GArray *signals) {
   return true;
 }
 
-static bool expand_list(Inst *inst, Scope *scope, GPtrArray *exprs, bool write, GArray *signals) {
+static bool expand_list(Inst *inst, Scope *scope, GPtrArray *exprs, bool write, Function *function) {
+  GArray *signals = write ? function->writes : function->reads, *declared = write ? function->declared_writes : function->declared_reads;
   bool fine = true;
   for (guint i = 0; exprs && i < exprs->len; i++) {
     Parsed parsed;
-    fine &= parse_signal(inst, exprs->pdata[i], &parsed) && check_access(&parsed, write) && add_lanes(scope, &parsed, signals);
+    if (!parse_signal(inst, exprs->pdata[i], &parsed) || !check_access(&parsed, write)) fine = false;
+    else add_signal(declared, &parsed, -1), fine &= add_lanes(scope, &parsed, signals);
   }
   return fine;
 }
@@ -210,7 +212,8 @@ static void find_domain(Function *function, Node *node, bool crossing) {
 static Function *add_function(Inst *inst, Node *node, int lane) {
   Function *function = arena_new(Function);
   *function = (Function){.kind = node->function, .name = node->name, .partial = node->partial, .indexed = node->index_name != NULL, .lane = lane,
-                         .reads = arena_garray(sizeof(Signal)), .writes = arena_garray(sizeof(Signal)), .instance = inst->instance, .location = node->location};
+                         .reads = arena_garray(sizeof(Signal)), .writes = arena_garray(sizeof(Signal)),
+                         .declared_reads = arena_garray(sizeof(Signal)), .declared_writes = arena_garray(sizeof(Signal)), .instance = inst->instance, .location = node->location};
   g_ptr_array_add(inst->instance->functions, function);
   return function;
 }
@@ -218,8 +221,8 @@ static Function *add_function(Inst *inst, Node *node, int lane) {
 static void expand_handler(Inst *inst, Node *node, bool crossing) {
   if (!node->index_name) {
     Function *function = add_function(inst, node, -1);
-    expand_list(inst, inst->scope, node->reads, false, function->reads);
-    expand_list(inst, inst->scope, node->writes, true, function->writes);
+    expand_list(inst, inst->scope, node->reads, false, function);
+    expand_list(inst, inst->scope, node->writes, true, function);
     find_domain(function, node, crossing);
     return;
   }
@@ -229,8 +232,8 @@ static void expand_handler(Inst *inst, Node *node, bool crossing) {
     Symbol *symbol = scope_declare(scope, SYMBOL_VALUE, node->index_name, node->place);
     symbol->value = value_int(lane, node->place);
     Function *function = add_function(inst, node, lane);
-    bool fine = expand_list(inst, scope, node->reads, false, function->reads);
-    fine &= expand_list(inst, scope, node->writes, true, function->writes);
+    bool fine = expand_list(inst, scope, node->reads, false, function);
+    fine &= expand_list(inst, scope, node->writes, true, function);
     find_domain(function, node, crossing);
     if (!fine) return;
   }
@@ -247,7 +250,7 @@ static void expand_single(Inst *inst, Node *node, bool crossing) {
   Function *function = add_function(inst, node, -1);
   function->clock = inst->instance->clock;
   if (node->function == FUNCTION_PHASE_START) {
-    expand_list(inst, inst->scope, node->writes, true, function->writes);
+    expand_list(inst, inst->scope, node->writes, true, function);
     find_domain(function, node, crossing);
   }
   if (node->function != FUNCTION_PHASE_END) return;
@@ -257,6 +260,7 @@ static void expand_single(Inst *inst, Node *node, bool crossing) {
     problem(node->location, "clock-crossing", "in a crossing, phase_end belongs to the domain of a port: `phase_end in;`");
   } else if (node->value) {
     function->domain_port = domain_port(inst, node);
+    function->name = arena_printf("phase_end_%s", expr_text(node->value));
     if (function->domain_port) function->clock = function->domain_port->clock;
     g_autofree char *name = g_strdup_printf("%s_%s", node->name, expr_text(node->value));
     function->name = g_intern_string(name); // `phase_end in;` is phase_end(in) in C

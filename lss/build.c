@@ -108,7 +108,7 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build) {
   emitter.build_command = command;
   g_autofree char *tables = emit_main(&emitter);
   if (!tables) {
-    diag_error(((Clock *)netlist->clocks->pdata[0])->location, "clock-ratio", "the clocks have no common time base below 2^63 ticks per second");
+    diag_error(((Clock *)netlist->clocks->pdata[0])->location, "overflow", "the clocks have no common time base below 2^63 ticks per second");
     return NULL;
   }
   GPtrArray *units = g_ptr_array_new_with_free_func(unit_free);

@@ -7,7 +7,7 @@ LSS_OBJ   := $(LSS_C:lss/%.c=$(BUILD)/obj/lss/%.o) $(BUILD)/obj/lss/gen/parser.o
 RUNTIME_C := $(wildcard lss/runtime/*.c)
 RUNTIME_OBJ := $(RUNTIME_C:lss/runtime/%.c=$(BUILD)/obj/runtime/%.o)
 
-LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' \
+LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' -DSPINACH_GLIB_CFLAGS='"$(call pkg_cflags,glib-2.0)"' \
   $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
 
 $(LSS_GEN)/parser.c: lss/parser.y

@@ -50,7 +50,7 @@ static bool report_name(Location at, const char *identifier) {
     g_autofree char *prefix = g_strdup_printf("SP_%s_", kinds[i]);
     if (!g_str_has_prefix(identifier, prefix)) continue;
     const char *name = identifier + strlen(prefix);
-    if (g_str_has_prefix(kinds[i], "known_")) diag_error(at, "known-outside-partial", "%s(%s) is for partial handlers", kinds[i], name);
+    if (g_str_has_prefix(kinds[i], "known_")) diag_error(at, "c-code", "%s(%s) is for partial handlers", kinds[i], name);
     else if (!strcmp(kinds[i], "accept") || g_str_has_prefix(kinds[i], "send") || !strcmp(kinds[i], "enable"))
       diag_error(at, "unknown-name", "this module has no %s called %s", kinds[i][0] == 'a' ? "inport" : "outport", name);
     else diag_error(at, "unknown-name", "this module has no %s called %s", word_for(kinds[i]), name);
@@ -81,17 +81,17 @@ static void report_one(Location at, const char *message) {
   if (g_regex_match(identifier, message, 0, &match2)) {
     g_autofree char *name = group(match2, "name");
     if (!strcmp(name, "ctx")) {
-      diag_error(at, "signal-outside-cycle", "signals exist in phase_start, handlers and phase_end only");
+      diag_error(at, "c-code", "signals exist in phase_start, handlers and phase_end only");
       return;
     }
     if (report_name(at, name)) return;
   }
   if (g_regex_match(constant, message, 0, &match3)) {
-    diag_error(at, "state-outside-phase-end", "state changes in phase_end only, and data that was received is not changed");
+    diag_error(at, "c-code", "state changes in phase_end only, and data that was received is not changed");
     return;
   }
   g_autofree char *clean = without_prefixes(message);
-  diag_error(at, "c-error", "%s", clean);
+  diag_error(at, "c-code", "%s", clean);
 }
 
 bool clang_errors_report(const char *messages) {

@@ -55,7 +55,7 @@ static CScan *scan_of(Emitter *emitter, const Instance *instance) {
   if (scan) return scan;
   g_autoptr(GError) error = NULL;
   scan = scan_c(instance->leaf->c_file, &error);
-  if (!scan) diag_error(instance->leaf->location, "no-behaviour", "the behaviour of module %s cannot be read: %s", instance->module_name, error->message);
+  if (!scan) diag_error(instance->leaf->location, "missing-c-file", "the behaviour of module %s cannot be read: %s", instance->module_name, error->message);
   else g_hash_table_insert(emitter->scans, (gpointer)instance->leaf->c_file, scan);
   return scan;
 }

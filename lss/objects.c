@@ -14,6 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifndef SPINACH_GLIB_CFLAGS
+#define SPINACH_GLIB_CFLAGS ""
+#endif
+
 typedef struct {
   char *clang;
   char *identity; // path, size and time of the compiler
@@ -102,6 +106,9 @@ static bool compiler_open(Compiler *c, const CompilerOptions *options) {
     add_flag(c, "-fno-sanitize=alignment");
     add_flag(c, "-gdwarf-4");
   }
+  g_auto(GStrv) glib = g_strsplit(SPINACH_GLIB_CFLAGS, " ", -1); // emulib's headers use it
+  for (char **flag = glib; *flag; flag++)
+    if (**flag) add_flag(c, "%s", *flag);
   add_flag(c, "-I%s", home);
   add_flag(c, "-I%s/modules", home);
   add_flag(c, "-I%s/modules/types", home);
