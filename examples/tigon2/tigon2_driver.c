@@ -2,9 +2,10 @@
 //
 // What a driver does one step after the other is written one step after the other: run() is called once a cycle and goes on
 // where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
-#include "emulib/program/program.h"
+#include "emulib/program/image.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "modules/udp_traffic.h"
@@ -16,26 +17,42 @@ static uint32_t load_big(const uint8_t *at, int bytes) {
   return value;
 }
 
+// Takes a part of the firmware over.
+static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
+  if (size == 0) return;
+  if (address >= sizeof self->image || size > sizeof self->image - address)
+    sim_error("%s: 0x%x bytes at 0x%x do not fit into the NIC's memory of 1 MiB", param(firmware), size, address);
+  memcpy(self->image + address, bytes, size);
+  if (address < self->image_begin) self->image_begin = address & ~3u;
+  if (address + size > self->image_end) self->image_end = address + size;
+}
+
 // A frame's time on the wire, bytes.
 static uint64_t wire_bytes(uint32_t length) { return (length < 60 ? 60 : length) + 24u; }
 
 init() {
   if (!param(firmware)[0]) sim_error("no firmware: give --firmware FILE");
-  g_autoptr(GError) error = NULL;
-  g_autoptr(Program) program = program_open(param(firmware), PROGRAM_DETECT, &error);
-  if (!program) sim_error("%s", error->message);
-  if (!program_big_endian(program)) sim_error("%s: a Tigon-2 is big-endian, this program is little-endian", param(firmware));
-  gsize segments = 0;
-  const ProgramSegment *segment = program_segments(program, &segments);
+  stream program = {0};
+  size_t size = 0;
+  char error[512] = "";
+  stream_read_open(&program, param(firmware));
+  const uint8_t *file = stream_contents(&program, &size);
   self->image_begin = UINT32_MAX;
-  for (gsize i = 0; i < segments; i++) {
-    if (segment[i].address >= sizeof self->image || segment[i].size > sizeof self->image - segment[i].address)
-      sim_error("%s: 0x%x bytes at 0x%x do not fit into the NIC's memory of 1 MiB", param(firmware), segment[i].size, segment[i].address);
-    memcpy(self->image + segment[i].address, segment[i].bytes, segment[i].loaded);
-    if (segment[i].address < self->image_begin) self->image_begin = segment[i].address & ~3u;
-    if (segment[i].address + segment[i].loaded > self->image_end) self->image_end = segment[i].address + segment[i].loaded;
+  if (size >= 4 && memcmp(file, "\177ELF", 4) == 0) {
+    ProgramImage *image = program_image_open(param(firmware), file, size, error, sizeof error);
+    if (!image) sim_error("%s", error);
+    if (!program_image_big_endian(image)) sim_error("%s: a Tigon-2 is big-endian, this program is little-endian", param(firmware));
+    uint32_t address = 0, loaded = 0;
+    const uint8_t *bytes = NULL;
+    for (size_t i = 0; program_image_segment(image, i, &address, &bytes, &loaded); i++) place_segment(self, address, bytes, loaded);
+    self->entry = program_image_entry(image);
+    program_image_free(image);
+  } else {
+    // An image as it is shipped: four bytes of version, start address, load address, then what is loaded.
+    if (size <= 12) sim_error("%s: neither an ELF file nor an image behind a version, a start and a load address", param(firmware));
+    self->entry = load_big(file + 4, 4);
+    place_segment(self, load_big(file + 8, 4), file + 12, (uint32_t)(size - 12));
   }
-  self->entry = program_entry(program);
 
   const char *mode = param(mode);
   if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;

@@ -1,0 +1,410 @@
+"""The register contract of the Tigon-2: memory map, registers, both DMA modes, MAC, interrupts, seen by a scripted processor."""
+
+import random
+import struct
+from pathlib import Path
+
+from harness import packets
+from tests.modules.harness import Bench, read_monitor
+from tests.tigon2.chip import (
+    BUFFER_END, K1, READ_RING, RX_BASE, RX_RING, TX_BASE, TX_RING, WRITE_RING,
+    Chip, dma_descriptor, host_bytes, host_join, host_reads, join,
+)  # fmt: skip
+
+
+def noise(size: int, seed: int = 1) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+def frame(size: int, seed: int = 1) -> bytes:
+    return bytes.fromhex("020000000001020000000002") + noise(size - 12, seed)
+
+
+def pcap(frames: list[bytes]) -> bytes:
+    """A packet file with stamps a millisecond apart."""
+    data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
+    for i, one in enumerate(frames):
+        data += struct.pack("<IIII", 0, i * 1000000, len(one), len(one)) + one
+    return data
+
+
+# ---- Memory ------------------------------------------------------------------------------------------------------
+def test_memory_repeats_modulo_its_size(chip: Chip) -> None:
+    script = chip.script(setup=False)
+    script.write(0x40010, 0x12345678)
+    near, far, other = script.read(0x140010), script.read(0x740010), script.read(0x740010 + 0x80000)
+    [answers, *_] = chip.run(script)
+    assert [answers[p].data for p in (near, far, other)] == [0x12345678, 0x12345678, 0]
+
+
+def test_addresses_below_the_scratchpad_are_memory_less_an_offset(chip: Chip) -> None:
+    script = chip.script(setup=False)
+    script.write("stack_offset_a", 0xBFF000 - K1)
+    script.write(0xBFF008, 0xCAFE)
+    place = script.read(K1 + 8)
+    [answers, *_] = chip.run(script)
+    assert answers[place].data == 0xCAFE
+
+
+def test_an_address_of_nothing_is_an_error(chip: Chip) -> None:
+    script = chip.script(setup=False)
+    script.read(0xC0000400)
+    script.read(0xD00000)
+    [answers, *_] = chip.run(script)
+    assert [answer.error for answer in answers] == [True, True]
+
+
+def test_data_ports(chip: Chip) -> None:
+    script = chip.script(setup=False)
+    script.write("sram_address_a", 0x1234)
+    script.write("sram_data_a", 0xABCD0123)
+    script.write("window_base", 0x1234)
+    places = [script.read(0x1234), script.read("sram_data_a"), script.read("window_data")]
+    [answers, *_] = chip.run(script)
+    assert [answers[p].data for p in places] == [0xABCD0123] * 3
+
+
+# ---- Registers -----------------------------------------------------------------------------------------------------
+def test_semaphores_of_two_processors(bench: Bench, root: Path) -> None:
+    """In the same cycle A wins; the holder's write releases, another's does nothing."""
+    chip = Chip(bench, root, requesters=2)
+    a, b = chip.script(setup=False), chip.script(setup=False)
+    for script in a, b:
+        script.at(10)
+        script.write("semaphore_a", 1)
+        script.at(20)
+        script.read("semaphore_a")
+    b.at(30)
+    b.write("semaphore_a", 1)
+    a.at(40)
+    a.read("semaphore_a")
+    a.write("semaphore_a", 1)
+    b.at(60)
+    b.write("semaphore_a", 1)
+    b.read("semaphore_a")
+    one, two, *_ = chip.run(a, b)
+    assert [x.data for x in one if x.data] == [1, 1] and two[1].data == 0 and two[-1].data == 1
+
+
+def test_ring_pointers_keep_low_bits_and_read_back_as_addresses(chip: Chip) -> None:
+    script = chip.script()
+    script.write("assist_state", 0)
+    script.write("mac_tx_state", 0)
+    wanted = {}
+    for name, base, size, value in [
+        ("dma_read_producer", READ_RING, 0x800, 0x40), ("dma_read_reference", READ_RING, 0x800, READ_RING + 0x7E0),
+        ("dma_write_consumer", WRITE_RING, 0x800, 0x20), ("mac_rx_consumer", RX_RING, 0x1000, RX_RING + 0xFF8),
+        ("mac_tx_producer", TX_RING, 0x800, TX_RING + 0x800),
+    ]:  # fmt: skip
+        script.write(name, value)
+        wanted[script.read(name)] = base + (value & (size - 1))
+    [answers, *_] = chip.run(script)
+    assert {place: answers[place].data for place in wanted} == wanted
+
+
+def test_next_free_or_zero(chip: Chip) -> None:
+    script = chip.script()
+    script.write("assist_state", 0)
+    script.write("mac_tx_state", 0)
+    got = []
+    for producer, consumer, reference in [(0, 0, 0), (0x7E0, 0, 0), (0x20, 0x40, 0), (0x20, 0x60, 0x40), (0x20, 0x60, 0x60)]:
+        for name, value in ("producer", producer), ("consumer", consumer), ("reference", reference):
+            script.write(f"dma_read_{name}", value)
+        got.append(script.read("dma_read_free"))
+    script.write("mac_tx_producer", 0x7F8)
+    full = script.read("mac_tx_free")
+    script.write("mac_tx_consumer", 8)
+    free = script.read("mac_tx_free")
+    [answers, *_] = chip.run(script)
+    assert [answers[p].data for p in got] == [READ_RING, 0, 0, 0, READ_RING + 0x20]
+    assert answers[full].data == 0 and answers[free].data == TX_RING + 0x7F8
+
+
+def test_the_completion_event_over_a_whole_ring(chip: Chip) -> None:
+    """Event 15 while the consumer has passed the reference: (producer - consumer) < (producer - reference), modulo the ring."""
+    script = chip.script()
+    script.write("assist_state", 0)
+    expected = {}
+    rng = random.Random(7)
+    for _ in range(150):
+        producer, consumer, reference = (rng.randrange(64) * 32 for _ in range(3))
+        for name, value in ("producer", producer), ("consumer", consumer), ("reference", reference):
+            script.write(f"dma_read_{name}", value)
+        passed = (producer - consumer) % 0x800 < (producer - reference) % 0x800
+        expected[script.read("event_a")] = passed << 15
+    [answers, *_] = chip.run(script, cycles=20000)
+    assert {place: answers[place].data & 1 << 15 for place in expected} == expected
+
+
+def test_event_bits_of_hardware_cannot_be_written(chip: Chip) -> None:
+    script = chip.script()
+    script.write("timer_compare_a", 1000)
+    script.write("event_a", 0xFFFFFFFF)
+    read = script.read("event_a")
+    [answers, *_] = chip.run(script)
+    assert answers[read].data == 0xFFFFFFFF & ~0x1658C040
+
+
+def test_the_timer_event_is_a_level(chip: Chip) -> None:
+    script = chip.script(setup=False)
+    script.write("timer", 0xFFFFFFFE)
+    script.write("timer_compare_a", 3)
+    early = script.read("event_a")
+    script.at(700)
+    late = script.read("event_a")
+    script.write("timer_compare_a", 1000)
+    later = script.read("event_a")
+    time = script.read("timer")
+    [answers, *_] = chip.run(script)
+    assert [answers[p].data >> 28 & 1 for p in (early, late, later)] == [0, 1, 0]
+    assert answers[time].data == 4 + 1
+
+
+def test_mailboxes_raise_events_and_are_in_memory(chip: Chip) -> None:
+    script = chip.script(setup=False)
+    script.at(500)
+    event, mailbox, word = script.read("mailbox_event_a"), script.read("event_a"), script.read(0x114)
+    script.write("mailbox_event_a", 4)
+    cleared, quiet = script.read("mailbox_event_a"), script.read("event_a")
+    [answers, *_] = chip.run(script, window=["0 write 4 0x514 0x77", "0 write 4 0x510 0x78"])
+    assert answers[event].data == 4 and answers[mailbox].data >> 22 & 1 == 1 and answers[word].data == 0x77
+    assert answers[cleared].data == 0 and answers[quiet].data >> 22 & 1 == 0
+
+
+def test_the_host_sees_registers_and_memory_through_its_window(chip: Chip) -> None:
+    script = chip.script(setup=False)
+    script.write(0x210, 0x11)
+    script.write(0x45678, 0x22)
+    window = ["200 read 4 0x610", "200 write 4 0x68 0x45000", "200 read 4 0xe78", "200 write 4 0xe7c 0x33", "200 read 4 0x40", "200 read 4 0x6c"]
+    script.at(1500)
+    there = script.read(0x4567C)
+    answers, seen, _ = chip.run(script, window=window)
+    assert [seen[i].data for i in (0, 2)] == [0x11, 0x22] and seen[4].data >> 28 == 6 and answers[there].data == 0x33
+
+
+def test_interrupts(chip: Chip) -> None:
+    """Firmware raises, the host's mailbox 0 or the clear bit takes back."""
+    script = chip.script(setup=False)
+    script.at(100)
+    script.write("misc_local_ctl", 0x202)
+    script.at(2000)
+    script.write("misc_local_ctl", 0x202)
+    window = ["1000 write 4 0x504 0", "3000 write 4 0x40 2"]
+    chip.run(script, cycles=4000, window=window, settings={"alarm.record": "alarm"})
+    line = read_monitor(chip.last.directory / "alarm")
+    edges = [now.cycle for before, now in zip(line, line[1:]) if now.value != before.value]
+    assert len(edges) == 4, edges
+    assert 200 <= edges[0] <= 230 and 1000 < edges[1] < 1060 and 2100 <= edges[2] <= 2130 and 3000 < edges[3] < 3060
+
+
+# ---- DMA -----------------------------------------------------------------------------------------------------------
+def test_direct_dma_both_ways(chip: Chip) -> None:
+    data = noise(333)
+    script = chip.script()
+    script.write("dma_read_host_low", 0x1003)
+    script.write("dma_read_length", len(data))
+    script.write("dma_read_address", 0x2005)
+    script.write("dma_read_state", 4)
+    script.at(1000)
+    done, address = script.read("dma_read_state"), script.read("dma_read_address")
+    parts = script.load(0x2000, 344)
+    script.write("dma_write_host_low", 0x3007)
+    script.write("dma_write_length", len(data))
+    script.write("dma_write_address", 0x2005)
+    script.write("dma_write_state", 4)
+    memory = host_bytes(0x1003, data) + host_reads(0x3007, len(data), 6000)
+    answers, _, seen = chip.run(script, cycles=8000, memory=memory)
+    assert answers[done].data == 0 and answers[address].data == 0x2005 + len(data)
+    assert join(answers, parts)[5 : 5 + len(data)] == data
+    assert host_join(seen, len(data)) == data
+
+
+def test_ring_dma_carries_out_descriptors_in_order(chip: Chip) -> None:
+    script = chip.script()
+    data = noise(640)
+    for i in range(10):
+        script.store(READ_RING + 32 * i, dma_descriptor(0x1000 + 64 * i, 0x2000 + 64 * i, 64))
+    script.write("dma_read_producer", 320)
+    script.at(2500)
+    parts, consumer, event = script.load(0x2000, 640), script.read("dma_read_consumer"), script.read("event_a")
+    script.write("dma_read_reference", 320)
+    after = script.read("event_a")
+    answers, *_ = chip.run(script, cycles=6000, memory=host_bytes(0x1000, data))
+    assert join(answers, parts) == data and answers[consumer].data == READ_RING + 320
+    assert answers[event].data >> 15 & 1 == 1 and answers[after].data >> 15 & 1 == 0
+
+
+def test_rings_wrap(chip: Chip) -> None:
+    script = chip.script()
+    data = noise(640)
+    for name in "producer", "consumer", "reference":
+        script.write(f"dma_write_{name}", 0x7C0)
+    script.store(0x2000, data)
+    for i in range(10):
+        script.store(WRITE_RING + (0x7C0 + 32 * i) % 0x800, dma_descriptor(0x5000 + 64 * i, 0x2000 + 64 * i, 64))
+    script.write("dma_write_producer", 0x100)
+    script.at(4000)
+    consumer = script.read("dma_write_consumer")
+    answers, _, seen = chip.run(script, cycles=6000, memory=host_reads(0x5000, 640, 5000))
+    assert host_join(seen, 640) == data and answers[consumer].data == WRITE_RING + 0x100
+
+
+def test_dma_moves_buffer_pointers_and_wraps_in_mid_frame(chip: Chip) -> None:
+    data = noise(301)
+    script = chip.script()
+    script.store(READ_RING, dma_descriptor(0x1000, RX_BASE - 96, 301, 0x20004))
+    script.write("dma_read_producer", 32)
+    script.at(1000)
+    pointer, head, rest = script.read("tx_buffer_producer"), script.load(RX_BASE - 96, 96), script.load(TX_BASE, 205)
+    script.store(BUFFER_END - 64, data[:64])
+    script.store(RX_BASE, data[64:])
+    script.store(WRITE_RING, dma_descriptor(0x3000, BUFFER_END - 64, 301, 0x80004))
+    script.write("dma_write_producer", 32)
+    script.at(3000)
+    freed = script.read("rx_buffer_reference")
+    answers, _, seen = chip.run(script, cycles=5000, memory=host_bytes(0x1000, data) + host_reads(0x3000, 301, 4000))
+    assert answers[pointer].data == TX_BASE + 205 and join(answers, head + rest) == data
+    assert answers[freed].data == RX_BASE + (301 - 64 + 7) // 8 * 8 and host_join(seen, 301) == data
+
+
+def test_checksums(chip: Chip) -> None:
+    data = noise(77)
+    script = chip.script()
+    script.store(READ_RING, dma_descriptor(0x1000, 0x2000, 77, 0x804, 0x3002))
+    script.write("dma_read_producer", 32)
+    script.at(800)
+    stored, register = script.read(0x3002, 2), script.read("dma_read_checksum")
+    answers, *_ = chip.run(script, memory=host_bytes(0x1000, data))
+    total = sum(int.from_bytes((data + b"\0")[i : i + 2], "big") for i in range(0, 78, 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    assert answers[stored].data == total and answers[register].data == total
+
+
+def test_a_failed_transfer_raises_attention(chip: Chip) -> None:
+    script = chip.script()
+    script.store(READ_RING, dma_descriptor(0x7000000, 0x2000, 16))
+    script.store(READ_RING + 32, dma_descriptor(0x1000, 0x2000, 16))
+    script.write("dma_read_producer", 64)
+    script.at(500)
+    event, consumer = script.read("event_a"), script.read("dma_read_consumer")
+    script.write("dma_read_state", 0)
+    script.at(900)
+    calm, end = script.read("event_a"), script.read("dma_read_consumer")
+    answers, *_ = chip.run(script)
+    assert answers[event].data >> 20 & 1 == 1 and answers[consumer].data == READ_RING + 32
+    assert answers[calm].data >> 20 & 1 == 0 and answers[end].data == READ_RING + 64
+
+
+# ---- MAC -----------------------------------------------------------------------------------------------------------
+def test_transmit_waits_for_data_pads_and_moves_pointers(chip: Chip) -> None:
+    frames = [frame(61), frame(60, 2), frame(300, 3), frame(20, 4)]
+    script = chip.script()
+    at, places = TX_BASE, []
+    for i, one in enumerate(frames):
+        script.store(TX_RING + 8 * i, struct.pack(">II", at, len(one)))
+        places.append(at)
+        at += (len(one) + 7) // 8 * 8
+    script.write("mac_tx_producer", 8 * len(frames))
+    script.at(600)
+    waiting = script.read("mac_tx_consumer")
+    for place, one in zip(places, frames, strict=True):
+        script.store(place, one)
+        script.write("tx_buffer_producer", place + len(one))
+    script.at(3500)
+    consumer, buffers = script.read("mac_tx_consumer"), script.read("tx_buffer_consumer")
+    answers, *_ = chip.run(script, cycles=5000, settings={"ethernet.output": "sent.pcap"})
+    sent = list(packets.read(chip.last.directory / "sent.pcap"))
+    assert answers[waiting].data == TX_RING and answers[consumer].data == TX_RING + 32 and answers[buffers].data == at
+    assert [p.data for p in sent] == [one.ljust(60, b"\0") for one in frames]
+    assert chip.last.stat("ethernet", "damaged_out") == 0
+
+
+def test_transmitted_frames_follow_each_other_without_a_gap(chip: Chip) -> None:
+    script = chip.script()
+    one = frame(100)
+    script.store(TX_BASE, one)
+    for i in range(40):
+        script.store(TX_RING + 8 * i, struct.pack(">II", TX_BASE, 100))
+    script.write("tx_buffer_producer", TX_BASE + 4096)
+    script.write("mac_tx_producer", 320)
+    chip.run(script, cycles=8000, settings={"ethernet.output": "sent.pcap"})
+    times = [p.time for p in packets.read(chip.last.directory / "sent.pcap")]
+    assert len(times) == 40 and {b - a for a, b in zip(times, times[1:])} == {(100 + 24) * 8}
+
+
+def test_received_frames_reach_memory_and_their_descriptors(chip: Chip) -> None:
+    frames = [frame(size, size) for size in (60, 61, 67, 600, 1514)]
+    script = chip.script()
+    script.write("mac_rx_state", 2)
+    script.at(4000)
+    producer, buffers, event = script.read("mac_rx_producer"), script.read("rx_buffer_producer"), script.read("event_a")
+    slots = [script.load(RX_RING + 8 * i, 8) for i in range(len(frames) + 1)]
+    at, places = RX_BASE, []
+    for one in frames:
+        places.append((at, script.load(at, len(one))))
+        at += (len(one) + 4 + 7) // 8 * 8
+    script.write("mac_rx_reference", RX_RING)
+    script.write("mac_rx_consumer", RX_RING + 8 * len(frames))
+    quiet = script.read("event_a")
+    answers, *_ = chip.run(script, cycles=20000, settings={"ethernet.input": "in.pcap"}, files={"in.pcap": pcap(frames)})
+    assert answers[producer].data == RX_RING + 8 * len(frames) and answers[buffers].data == at
+    assert answers[event].data >> 6 & 1 == 1 and answers[quiet].data >> 6 & 1 == 0
+    for one, slot, (place, parts) in zip(frames, slots, places, strict=False):
+        assert struct.unpack(">II", join(answers, slot)) == (place, len(one) + 4)
+        assert join(answers, parts) == one
+    assert struct.unpack(">II", join(answers, slots[-1]))[0] == at
+
+
+def test_a_full_ring_drops_and_counts(chip: Chip) -> None:
+    """Open loop into a ring with four free descriptors: the rest is dropped, counted, and nothing is overwritten."""
+    frames = [frame(60 + i, i) for i in range(12)]
+    script = chip.script()
+    script.write("mac_rx_reference", RX_RING + 40)
+    script.write("mac_rx_state", 2)
+    script.at(2500)
+    producer, counted = script.read("mac_rx_producer"), script.read(0xEC)
+    at, places = RX_BASE, []
+    for one in frames[:4]:
+        places.append(script.load(at, len(one)))
+        at += (len(one) + 4 + 7) // 8 * 8
+    settings = {"ethernet.input": "in.pcap", "ethernet.mode": "rate"}
+    answers, *_ = chip.run(script, cycles=6000, settings=settings, files={"in.pcap": pcap(frames)})
+    assert answers[producer].data == RX_RING + 32 and answers[counted].data == 8
+    assert [join(answers, p) for p in places] == frames[:4]
+    assert chip.last.stat("nic.mac_rx", "frames_dropped") == 8 and chip.last.stat("nic.mac_rx", "no_descriptor") == 8
+
+
+def test_a_wrong_fcs_is_dropped_and_counted(chip: Chip) -> None:
+    frames = [frame(70 + i, i) for i in range(9)]
+    script = chip.script()
+    script.write("mac_rx_state", 2)
+    script.at(3000)
+    producer = script.read("mac_rx_producer")
+    settings = {"ethernet.input": "in.pcap", "ethernet.spoil": 3}
+    answers, *_ = chip.run(script, cycles=5000, settings=settings, files={"in.pcap": pcap(frames)})
+    assert answers[producer].data == RX_RING + 48 and chip.last.stat("nic.mac_rx", "damaged") == 3
+
+
+def test_a_full_buffer_drops_and_wraps(chip: Chip) -> None:
+    """The buffer memory is smaller than what comes; freed memory is used again, across its end."""
+    base = BUFFER_END - 8192
+    frames = [frame(1000, i) for i in range(14)]
+    script = chip.script()
+    for name in "rx_buffer_base", "rx_buffer_producer", "rx_buffer_reference":
+        script.write(name, base)
+    script.write("mac_rx_reference", RX_RING + 0xFF8)
+    script.write("mac_rx_state", 2)
+    script.at(9000)
+    first = script.read("mac_rx_producer")
+    script.write("rx_buffer_reference", base + 4 * 1008)
+    script.at(40000)
+    second = script.read("mac_rx_producer")
+    parts = script.load(base + 8 * 1008, 8192 - 8 * 1008) + script.load(base, 1000 - (8192 - 8 * 1008))
+    settings = {"ethernet.input": "in.pcap", "ethernet.mode": "rate"}
+    answers, *_ = chip.run(script, cycles=50000, settings=settings, files={"in.pcap": pcap(frames)})
+    kept = (answers[first].data - RX_RING) // 8
+    assert kept == 8 and chip.last.stat("nic.mac_rx", "no_room") >= 1
+    assert (answers[second].data - RX_RING) // 8 > kept
+    last = 8 + chip.last.stat("nic.mac_rx", "no_room")
+    assert join(answers, parts) == frames[last][:1000]
