@@ -3,11 +3,13 @@
 //   - two spaces of indentation for each open brace, four for a statement that goes on;
 //   - one space around binary operators, `:` and `->`, none inside parentheses and brackets;
 //   - at most one empty line in a row, none at the start or end of a block;
-//   - comments at the ends of consecutive lines start in one column.
+//   - comments at the ends of lines start in one column, those of longer lines behind the longest of their neighbours.
 #include "fmt.h"
 
 #include <stdbool.h>
 #include <string.h>
+
+enum { COMMENT_COLUMN = 48 };
 
 typedef enum {
   TOKEN_END,
@@ -34,12 +36,12 @@ static bool is_word_char(char c) {
   return g_ascii_isalnum(c) || c == '_';
 }
 
-// Where the token that starts at `p` ends, up to and including `closer`; the last character of the text when it is missing.
+// Where the token that starts at `p` ends, up to and including `closer`; the last character of the text when it is
+// missing.
 static const char *through(const char *p, const char *closer) {
   const char *end = strstr(p, closer);
   if (end) return end + strlen(closer);
-  for (end = p + strlen(p); end > p && g_ascii_isspace(end[-1]); end--)
-    ;
+  for (end = p + strlen(p); end > p && g_ascii_isspace(end[-1]); end--);
   return end;
 }
 
@@ -216,28 +218,29 @@ static void format_line(Formatter *f, const char **cursor) {
   g_ptr_array_add(f->lines, line);
 }
 
-// The column in which the comments of lines[from..to) begin: two spaces after the longest, lines that would push it
-// beyond 100 left out.
-static int comment_column(GPtrArray *lines, guint from, guint to) {
-  int column = 0;
-  for (guint i = from; i < to; i++) {
-    const Line *line = g_ptr_array_index(lines, i);
-    int width = line->indent + (int)g_utf8_strlen(line->code->str, -1);
-    if (width < 100) column = MAX(column, width + 1);
-  }
+static int code_width(const Line *line) {
+  return line->indent + (int)g_utf8_strlen(line->code->str, -1);
+}
+
+// The column of the comment of lines[at]: COMMENT_COLUMN, or behind the longest of the run of longer lines that it
+// stands in.
+static int comment_column(GPtrArray *lines, guint from, guint to, guint at) {
+  int column = COMMENT_COLUMN;
+  if (code_width(g_ptr_array_index(lines, at)) < COMMENT_COLUMN) return column;
+  while (at > from && code_width(g_ptr_array_index(lines, at - 1)) >= COMMENT_COLUMN) at--;
+  for (; at < to && code_width(g_ptr_array_index(lines, at)) >= COMMENT_COLUMN; at++)
+    column = MAX(column, code_width(g_ptr_array_index(lines, at)) + 1);
   return column;
 }
 
+// Prints consecutive lines of which either all end in a comment or only one is given.
 static void print_lines(GPtrArray *lines, guint from, guint to, GString *out) {
-  int column = comment_column(lines, from, to);
   for (guint i = from; i < to; i++) {
     const Line *line = g_ptr_array_index(lines, i);
     if (line->blank_before) g_string_append_c(out, '\n');
     g_string_append_printf(out, "%*s%s", line->indent, "", line->code->str);
-    if (line->comment) {
-      int width = line->indent + (int)g_utf8_strlen(line->code->str, -1);
-      g_string_append_printf(out, "%*s%s", MAX(column - width, 1), "", line->comment);
-    }
+    if (line->comment)
+      g_string_append_printf(out, "%*s%s", comment_column(lines, from, to, i) - code_width(line), "", line->comment);
     g_string_append_c(out, '\n');
   }
 }

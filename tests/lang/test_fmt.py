@@ -29,11 +29,11 @@ list = [1,
 
 """
 
-PRETTY = """parameter cpus = 2 : int; // how many
+PRETTY = """parameter cpus = 2 : int;                       // how many
 
 clock c = 88 MHz;
 for (i = 0; i < cpus; i = i + 1) {
-  p[i].out -> c.in; // one lane
+  p[i].out -> c.in;                             // one lane
   a.out[*] -> b.in[i + 1..];
 }
 instance t : tuned { rate = 1 Gb/s; shift = -1;
