@@ -1,0 +1,99 @@
+// lss schedule M.lss [INSTANCE]: the order in which functions run in a cycle of each clock, and for each the signal that
+// became known last among those it waits for.
+#include "lss/commands.h"
+#include "lss/diagnostics.h"
+#include "lss/options.h"
+#include "lss/schedule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool schedule_option(int argc, char **argv, int *index, gpointer data) {
+  (void)argc, (void)index;
+  if (strcmp(argv[*index], "--single-function") != 0) return false;
+  ((ScheduleOptions *)data)->single_cluster = true;
+  return true;
+}
+
+static bool inside(const Instance *instance, const char *path) {
+  if (!path) return true;
+  gsize n = strlen(path);
+  return !strncmp(instance->path, path, n) && (instance->path[n] == '\0' || instance->path[n] == '.' || instance->path[n] == '[');
+}
+
+// Why a node runs no earlier: what it reads that was written last, or the functions of its instance before it.
+static void print_reason(const Node *node, const int *position) {
+  const Wire *last = NULL;
+  for (guint i = 0; i < node->reads->len; i++) {
+    const Wire *wire = node->reads->pdata[i];
+    if (wire->writer && wire->writer != node && (!last || position[wire->writer->id] > position[last->writer->id])) last = wire;
+  }
+  if (node->kind == NODE_FUNCTION && node->function->kind == FUNCTION_PHASE_START) {
+    printf("state alone");
+  } else if (!last) {
+    printf(node->before->len ? "the other functions of its instance" : "nothing: reads state alone");
+  } else {
+    g_autofree char *wire = wire_name(last), *writer = node_name(last->writer);
+    printf("%s, by %d %s", wire, position[last->writer->id], writer);
+  }
+}
+
+static const char *cluster_name(const Cluster *cluster) { return cluster->instance ? cluster->instance->path : "the top"; }
+
+int command_schedule(int argc, char **argv) {
+  g_auto(Options) options = {0};
+  ScheduleOptions schedule_options = {0};
+  if (!options_parse(argc, argv, &options, schedule_option, &schedule_options, NULL)) return 2;
+  if (!options.machine || options.rest->len > 1) return usage_error(argv[0], "give a machine: lss schedule M.lss [INSTANCE]");
+  const char *path = options.rest->len ? options.rest->pdata[0] : NULL;
+  Netlist *netlist = compile_netlist(options.machine, &options.compile);
+  if (!netlist) return 1;
+  if (path) {
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    bool found = false;
+    for (guint i = 0; i < netlist->instances->len; i++) {
+      const Instance *instance = netlist->instances->pdata[i];
+      found |= inside(instance, path) && *instance->path;
+      g_ptr_array_add(names, (gpointer)instance->path);
+    }
+    if (!found) {
+      const char *near = diag_suggestion(path, names);
+      fprintf(stderr, "lss schedule: there is no instance \"%s\"%s%s%s\n", path, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+      return 1;
+    }
+  }
+  Schedule *schedule = schedule_build(netlist, &schedule_options);
+  if (!schedule) return 1;
+  g_autofree int *position = g_new0(int, schedule->nodes->len + 1);
+  for (guint c = 0; c < netlist->clocks->len; c++) {
+    const Clock *clock = netlist->clocks->pdata[c];
+    int number = 0;
+    for (guint i = 0; i < schedule->steps[c]->len; i++) {
+      const Segment *segment = schedule->steps[c]->pdata[i];
+      for (guint k = 0; k < segment->items->len; k++) {
+        const Item *item = segment->items->pdata[k];
+        for (guint n = 0; n < item->nodes->len; n++) position[((Node *)item->nodes->pdata[n])->id] = ++number;
+      }
+    }
+    if (!number) continue;
+    printf("clock %s: %d functions in %u segments\n", clock->name, number, schedule->steps[c]->len);
+    for (guint i = 0; i < schedule->steps[c]->len; i++) {
+      const Segment *segment = schedule->steps[c]->pdata[i];
+      bool said = false;
+      for (guint k = 0; k < segment->items->len; k++) {
+        const Item *item = segment->items->pdata[k];
+        for (guint n = 0; n < item->nodes->len; n++) {
+          const Node *node = item->nodes->pdata[n];
+          if (!inside(node->instance, path)) continue;
+          if (!said) printf("  segment %u, %s\n", i + 1, cluster_name(segment->cluster));
+          said = true;
+          g_autofree char *name = node_name(node);
+          printf("  %5d  %-44s %safter ", position[node->id], name, item->iterated ? "iterated, " : "");
+          print_reason(node, position);
+          printf("\n");
+        }
+      }
+    }
+  }
+  return 0;
+}
