@@ -63,9 +63,9 @@ init() {
     sim_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
     sim_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1, (long long)param(receive_buffers));
-  bool file = param(input)[0] != 0;
-  if (self->how == TRAFFIC_TIMED && !file && param(payload)) sim_error("generated frames carry no time stamps: mode timed needs a packet file");
-  if (file) packet_read_open(&self->source, param(input));
+  bool from_file = param(input)[0] != 0;
+  if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   if (param(descriptors)[0]) {
     char line[64] = "";
@@ -73,7 +73,7 @@ init() {
     if (!stream_line(&self->trace, line, sizeof line) || strncmp(line, "descriptors 1", 13) != 0)
       sim_error("%s: a descriptor trace begins with the line 'descriptors 1'", param(descriptors));
   }
-  self->exhausted = (!file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
+  self->exhausted = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
   self->offered_milliticks = (uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5);
 }
 
