@@ -100,6 +100,9 @@ static bool compiler_open(Compiler *c, const CompilerOptions *options) {
   add_flag(c, "-mllvm");
   add_flag(c, "-x86-cmov-converter=false");
 #endif
+  // Loops over lanes must be gone before structs are taken apart: with a variable index, signals would stay in memory.
+  add_flag(c, "-mllvm");
+  add_flag(c, "-unroll-threshold=2000");
   if (options->sanitize) {
     add_flag(c, "-fsanitize=address,undefined");
     add_flag(c, "-fno-sanitize-recover=undefined");
