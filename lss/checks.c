@@ -23,9 +23,10 @@ static Location first_connection(const PortMember *member) {
 }
 
 static bool check_sparse(const PortMember *member, const GPtrArray *lanes, bool inside) {
+  Joint *highest = lanes->len ? lanes->pdata[lanes->len - 1] : NULL;
   for (guint i = 0; i < lanes->len; i++) {
     if (lanes->pdata[i]) continue;
-    problem(first_connection(member), "sparse-lanes", "`%s` has lanes up to %u%s, but lane %u is not connected", member->port->name, lanes->len - 1,
+    problem(highest ? highest->link->location : member->port->location, "sparse-lanes", "`%s` has lanes up to %u%s, but lane %u is not connected", member->port->name, lanes->len - 1,
             inside ? " inside" : "", i);
     diag_note(member->port->location, "declared here");
     return false;
@@ -118,6 +119,26 @@ static void check_writers(Inst *inst, SignalKind kind, Port *port, Local *local,
   }
 }
 
+static bool mentions(const GArray *signals, SignalKind kind, const Port *port, const Local *local, int lane) {
+  for (guint i = 0; i < signals->len; i++) {
+    const Signal *signal = &g_array_index(signals, Signal, i);
+    if (signal->kind == kind && signal->port == port && signal->local == local && (lane < 0 || signal->lane == lane)) return true;
+  }
+  return false;
+}
+
+static void check_self_reads(Inst *inst) {
+  for (guint f = 0; f < inst->instance->functions->len; f++) {
+    Function *function = inst->instance->functions->pdata[f];
+    for (guint i = 0; i < function->reads->len && !function->partial; i++) {
+      const Signal *signal = &g_array_index(function->reads, Signal, i);
+      if (!mentions(function->writes, signal->kind, signal->port, signal->local, signal->lane)) continue;
+      problem(function->location, "signal", "`%s` reads `%s`, which it writes itself", function->name, signal->local ? signal->local->name : signal->port->name);
+      break;
+    }
+  }
+}
+
 static void check_driven(Inst *inst) {
   for (guint p = 0; p < inst->instance->ports->len; p++) {
     Port *port = inst->instance->ports->pdata[p];
@@ -131,14 +152,6 @@ static void check_driven(Inst *inst) {
     Local *local = inst->instance->locals->pdata[i];
     check_writers(inst, SIGNAL_LOCAL, NULL, local, MAX(local->lanes, 1), local->name, local->location);
   }
-}
-
-static bool mentions(const GArray *signals, SignalKind kind, const Port *port, const Local *local, int lane) {
-  for (guint i = 0; i < signals->len; i++) {
-    const Signal *signal = &g_array_index(signals, Signal, i);
-    if (signal->kind == kind && signal->port == port && signal->local == local && (lane < 0 || signal->lane == lane)) return true;
-  }
-  return false;
 }
 
 // The inports whose data a function's results may depend on, through locals too.
@@ -215,6 +228,7 @@ void check_netlist(void) {
     if (!inst->instance->leaf) continue;
     compile->running = inst;
     check_driven(inst);
+    check_self_reads(inst);
     check_enable(inst);
   }
   compile->running = NULL;

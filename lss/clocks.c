@@ -19,7 +19,7 @@ static Clock *default_clock(void) {
 static bool is_crossing(const Port *port) { return port->instance->leaf && port->instance->leaf->crossing; }
 
 // A crossing's port belongs to the domain of what it is connected to.
-static void assign_crossing_port(Port *port) {
+static void assign_crossing_port(Port *port, GHashTable *torn) {
   Connection *first = NULL;
   for (guint i = 0; i < port->lanes->len; i++) {
     Connection *connection = port->lanes->pdata[i];
@@ -34,6 +34,7 @@ static void assign_crossing_port(Port *port) {
                  port->clock->name, peer->clock->name);
       diag_note(first->location, "the domain of the port follows from this connection");
       diag_instance(port->instance->path);
+      g_hash_table_add(torn, port);
       return;
     }
   }
@@ -48,19 +49,43 @@ static void check_connection(Connection *connection) {
   if (to->clock->location.file) diag_note(to->clock->location, "`%s` is declared here", to->clock->name);
 }
 
+// Time is counted in ticks of which every clock's period is a whole number: the common multiple of the frequencies.
+static void check_time_base(void) {
+  int64_t base = 1;
+  for (guint i = 0; i < compile->netlist->clocks->len; i++) {
+    const Clock *clock = compile->netlist->clocks->pdata[i];
+    int64_t a = base, b = clock->num;
+    while (b) {
+      int64_t rest = a % b;
+      a = b;
+      b = rest;
+    }
+    if (__builtin_mul_overflow(base / a, clock->num, &base)) {
+      diag_error(clock->location, "overflow", "with `%s`, the clocks have no common time base below 2^63 ticks per second", clock->name);
+      diag_note(NOWHERE, "frequencies with common factors, as 88 MHz and 100 MHz have, share a coarser base");
+      return;
+    }
+  }
+}
+
 void assign_clocks(void) {
   Clock *top = default_clock();
+  check_time_base();
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
     inst->instance->clock = inst->clock_value ? inst->clock_value->clock : inst->parent ? inst->parent->instance->clock : top;
     for (guint p = 0; p < inst->instance->ports->len; p++) ((Port *)inst->instance->ports->pdata[p])->clock = inst->instance->clock;
   }
+  g_autoptr(GHashTable) torn = g_hash_table_new(NULL, NULL); // ports in two domains, reported
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
     for (guint p = 0; p < inst->instance->ports->len; p++) {
       Port *port = inst->instance->ports->pdata[p];
-      if (is_crossing(port)) assign_crossing_port(port);
+      if (is_crossing(port)) assign_crossing_port(port, torn);
     }
   }
-  for (guint i = 0; i < compile->netlist->connections->len; i++) check_connection(compile->netlist->connections->pdata[i]);
+  for (guint i = 0; i < compile->netlist->connections->len; i++) {
+    Connection *connection = compile->netlist->connections->pdata[i];
+    if (!g_hash_table_contains(torn, connection->from) && !g_hash_table_contains(torn, connection->to)) check_connection(connection);
+  }
 }

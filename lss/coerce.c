@@ -9,7 +9,7 @@
 
 static Value *misfit(Location where, const char *what, const char *wanted, const Value *got) {
   bool unit = got->kind == VALUE_QUANTITY;
-  problem(where, unit ? "unit" : "parameter-type", "`%s` takes %s, not %s", what, wanted, value_kind_text(got));
+  problem(where, unit ? "unit" : "parameter-type", "`%s` must be %s, not %s", what, wanted, value_kind_text(got));
   return NULL;
 }
 
@@ -164,7 +164,7 @@ Value *coerce_to_parameter(Scope *scope, Value *value, Expr *type, Location wher
   if (type->kind == EXPR_NAME && dimension_find(type->text, &dimension)) {
     if (value->kind == VALUE_QUANTITY && value->dimension == dimension) return value;
     const char *article = dimension == DIM_FREQUENCY ? "a frequency" : arena_printf("a %s", type->text);
-    problem(where, "unit", "`%s` takes %s (%s), not %s", what, article, dimension_units(dimension), value_kind_text(value));
+    problem(where, "unit", "`%s` must be %s (%s), not %s", what, article, dimension_units(dimension), value_kind_text(value));
     return NULL;
   }
   Type *data = data_type(scope, type);

@@ -1,7 +1,8 @@
-// lss check: all diagnostics of a machine, and nothing else.
+// lss check: all diagnostics of a machine, those of its schedule included, and nothing else.
 #include "lss/commands.h"
 #include "lss/diagnostics.h"
 #include "lss/options.h"
+#include "lss/schedule.h"
 
 int command_check(int argc, char **argv) {
   g_auto(Options) options = {0};
@@ -9,6 +10,8 @@ int command_check(int argc, char **argv) {
   if (!options.machine) return usage_error(argv[0], "which machine? give a .lss file");
   if (options.rest->len > 0) return usage_error(argv[0], "one machine at a time, not also %s", (char *)options.rest->pdata[0]);
   g_autoptr(Netlist) netlist = compile_netlist(options.machine, &options.compile);
+  ScheduleOptions schedule_options = {0};
+  g_autoptr(Schedule) schedule = netlist ? schedule_build(netlist, &schedule_options) : NULL;
   diag_flush();
-  return netlist ? 0 : 1;
+  return schedule ? 0 : 1;
 }

@@ -78,6 +78,11 @@ static bool find_target(Scope *scope, Expr *expr, Target *target) {
         problem(at->location, "value-type", "a connection names one lane");
         return false;
       }
+      if (symbol && symbol->kind == SYMBOL_INSTANCE) {
+        problem(at->location, "index-range", "`%s` is a single instance, not an array", base->text);
+        diag_note(symbol->place, "declared here");
+        return false;
+      }
       index = at;
     } else {
       g_ptr_array_insert(names, 0, at);

@@ -23,6 +23,7 @@ static GPtrArray *pending;      // of Diagnostic*
 static GHashTable *seen;        // "file:line:col:check:text" of everything reported
 static Diagnostic *last;        // NULL when the last report was a duplicate
 static int errors;
+static bool gave_up;
 static jmp_buf *escape_to;
 
 static void note_free(gpointer data) {
@@ -39,10 +40,18 @@ static void diagnostic_free(gpointer data) {
 }
 
 static void give_up(void) {
-  diag_flush();
-  fprintf(stderr, "lss: more than %d errors; the rest is not shown\n", MAX_ERRORS);
+  gave_up = true;
   if (escape_to) longjmp(*escape_to, 1);
+  diag_flush();
   exit(1);
+}
+
+static const char *short_path(const char *path) {
+  enum { SHOWN = 100 };
+  gsize n = strlen(path);
+  if (n <= SHOWN) return path;
+  g_autofree char *text = g_strdup_printf("%.*s...%s", SHOWN / 2, path, path + n - SHOWN / 2);
+  return g_intern_string(text);
 }
 
 static void report(bool warning, Location where, const char *check, const char *format, va_list arguments) {
@@ -77,6 +86,10 @@ void diag_error(Location where, const char *check, const char *format, ...) {
   va_end(arguments);
 }
 
+void diag_error_va(Location where, const char *check, const char *format, va_list arguments) {
+  report(false, where, check, format, arguments);
+}
+
 void diag_warning(Location where, const char *check, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -96,7 +109,7 @@ void diag_note(Location where, const char *format, ...) {
 }
 
 void diag_instance(const char *path) {
-  if (last && path && *path) last->instance = g_intern_string(path);
+  if (last && path && *path) last->instance = g_intern_string(short_path(path));
 }
 
 int diag_error_count(void) { return errors; }
@@ -108,10 +121,9 @@ static void print_place(GString *out, Location where) {
     g_string_append_printf(out, "%s: ", where.file);
 }
 
-void diag_flush(void) {
-  if (!pending) return;
-  g_autoptr(GString) out = g_string_new(NULL);
-  for (guint i = 0; i < pending->len; i++) {
+char *diag_take(void) {
+  GString *out = g_string_new(NULL);
+  for (guint i = 0; pending && i < pending->len; i++) {
     Diagnostic *d = pending->pdata[i];
     print_place(out, d->where);
     g_string_append_printf(out, "%s[%s]: %s\n", d->warning ? "warning" : "error", d->check, d->text);
@@ -124,10 +136,17 @@ void diag_flush(void) {
     }
     if (d->instance) g_string_append_printf(out, "  in instance %s\n", d->instance);
   }
-  fputs(out->str, stderr);
-  fflush(stderr);
-  g_ptr_array_set_size(pending, 0);
+  if (gave_up) g_string_append_printf(out, "lss: more than %d errors; the rest is not shown\n", MAX_ERRORS);
+  gave_up = false;
+  if (pending) g_ptr_array_set_size(pending, 0);
   last = NULL;
+  return g_string_free(out, FALSE);
+}
+
+void diag_flush(void) {
+  g_autofree char *text = diag_take();
+  fputs(text, stderr);
+  fflush(stderr);
 }
 
 void diag_reset(void) {

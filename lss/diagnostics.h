@@ -17,6 +17,7 @@ enum { MAX_ERRORS = 20 };
 #define NOWHERE ((Location){0})
 
 void diag_error(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void diag_error_va(Location where, const char *check, const char *format, va_list arguments);
 void diag_warning(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 // Adds another place to the last diagnostic; `where` may be NOWHERE for a remark without a place.
@@ -26,6 +27,9 @@ void diag_note(Location where, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void diag_instance(const char *path);
 
 int diag_error_count(void);
+
+// The text of what has been collected, which is then forgotten; the count of errors stays.
+char *diag_take(void);
 
 // Prints what has been collected to standard error and forgets it; the count of errors stays.
 void diag_flush(void);

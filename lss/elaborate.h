@@ -30,7 +30,7 @@ typedef struct {
   GPtrArray *pending;      // Pending*: types that inference will know
   GPtrArray *collectors, *debugs; // Attached*
   Inst *running;           // whose body is being run, or NULL
-  int steps, call_depth;
+  int steps, call_depth, loop_depth;
   bool halted;             // a bound was exceeded: nothing more is run
   Value *result;           // of the function that returns
 } Compile;

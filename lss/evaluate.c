@@ -189,10 +189,13 @@ Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_resu
     return NULL;
   }
   int errors = diag_error_count();
+  int loops = compile->loop_depth;
+  compile->loop_depth = 0;
   compile->call_depth++;
   compile->result = NULL;
   Flow flow = execute_all(inner, node->body);
   compile->call_depth--;
+  compile->loop_depth = loops;
   Value *result = compile->result;
   compile->result = NULL;
   if (flow == FLOW_STOP || diag_error_count() > errors) return NULL;
@@ -202,7 +205,7 @@ Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_resu
     diag_note(node->place, "declared here");
     return NULL;
   }
-  if (node->type) result = coerce_to_parameter(compile->globals, result, node->type, call->location, arena_printf("the result of %s", node->name));
+  if (node->type) result = coerce_to_parameter(compile->globals, result, node->type, call->location, arena_printf("%s()", node->name));
   return result;
 }
 

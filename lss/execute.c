@@ -90,10 +90,10 @@ static Flow call(Scope *scope, Node *node) {
       Inst *inst = compile->running;
       Location place = inst ? inst->instance->location : node->location;
       if (punt)
-        problem(place.file ? place : node->location, "punt", "%s", text->string);
+        problem(place.line ? place : node->location, "punt", "%s", text->string);
       else
-        diag_warning(place.file ? place : node->location, "warn", "%s", text->string);
-      if (place.file) diag_note(node->location, "said here");
+        diag_warning(place.line ? place : node->location, "warn", "%s", text->string);
+      if (place.line) diag_note(node->location, "said here");
       if (inst && !punt) diag_instance(inst->instance->path);
       if (inst && punt) inst->punted = true;
     }
@@ -116,13 +116,20 @@ static Flow call(Scope *scope, Node *node) {
 
 static Flow body(Scope *scope, GPtrArray *nodes) { return execute_all(scope_new(scope, NULL), nodes); }
 
+static Flow loop_body(Scope *scope, GPtrArray *nodes) {
+  compile->loop_depth++;
+  Flow flow = body(scope, nodes);
+  compile->loop_depth--;
+  return flow;
+}
+
 static Flow loop_while(Scope *scope, Node *node, Node *step) {
   while (!compile->halted) {
     bool more = true;
     if (node->value && !evaluate_bool(scope, node->value, &more)) return FLOW_NEXT;
     if (!more || !charge(1, node->location)) return FLOW_NEXT;
     int errors = diag_error_count();
-    Flow flow = body(scope, node->body);
+    Flow flow = loop_body(scope, node->body);
     if (flow == FLOW_BREAK) return FLOW_NEXT;
     if (flow == FLOW_RETURN || flow == FLOW_STOP) return flow;
     // A loop whose body fails would fail again, or never end.
@@ -168,7 +175,7 @@ static Flow loop_list(Scope *scope, Node *node) {
     Scope *inner = scope_new(scope, NULL);
     Symbol *symbol = scope_declare(inner, SYMBOL_VALUE, node->name, node->place);
     symbol->value = list->items->pdata[i];
-    Flow flow = body(inner, node->body);
+    Flow flow = loop_body(inner, node->body);
     if (flow == FLOW_BREAK) break;
     if (flow == FLOW_RETURN || flow == FLOW_STOP) return flow;
     if (diag_error_count() > errors + 5) break;
@@ -179,7 +186,8 @@ static Flow loop_list(Scope *scope, Node *node) {
 // Structure is built in module bodies only.
 static bool in_function(Scope *scope, Node *node) {
   if (!scope->function) return false;
-  problem(node->location, "misplaced", "a %s cannot stand in a function; functions compute values", node_kind_name(node->kind));
+  problem(node->location, "misplaced", "%s %s cannot stand in a function; functions compute values", strchr("aeiou", *node_kind_name(node->kind)) ? "an" : "a",
+          node_kind_name(node->kind));
   return true;
 }
 
@@ -218,8 +226,13 @@ Flow execute(Scope *scope, Node *node) {
   case NODE_FOR: return loop_for(scope, node);
   case NODE_FOR_IN: return loop_list(scope, node);
   case NODE_WHILE: return loop_while(scope_new(scope, NULL), node, NULL);
-  case NODE_BREAK: return FLOW_BREAK;
-  case NODE_CONTINUE: return FLOW_CONTINUE;
+  case NODE_BREAK:
+  case NODE_CONTINUE:
+    if (compile->loop_depth == 0) {
+      problem(node->location, "misplaced", "`%s` can stand only in a loop", node_kind_name(node->kind));
+      return FLOW_STOP;
+    }
+    return node->kind == NODE_BREAK ? FLOW_BREAK : FLOW_CONTINUE;
   case NODE_RETURN:
     if (!scope->function) {
       problem(node->location, "misplaced", "`return` can stand only in a function");

@@ -154,6 +154,12 @@ void execute_instance(Scope *scope, Node *node) {
   symbol->inst = node->value ? NULL : insts->pdata[0];
   for (guint k = 0; k < node->body->len; k++) {
     Node *setting = node->body->pdata[k];
+    for (guint j = 0; j < k; j++) {
+      Node *other = node->body->pdata[j];
+      if (strcmp(other->name, setting->name) != 0) continue;
+      problem(setting->place, "duplicate-name", "`%s` is set twice", setting->name);
+      diag_note(other->place, "first set here");
+    }
     for (guint i = 0; i < insts->len; i++) set_parameter(scope, insts->pdata[i], setting->name, setting->place, setting->value);
   }
 }
@@ -211,6 +217,12 @@ static void check_settings(Inst *inst) {
     Setting *setting = inst->setting_list->pdata[i];
     if (setting->used) continue;
     const char *near = did_you_mean(diag_suggestion(setting->name, names));
+    PortDecl *port = g_hash_table_lookup(inst->ports, setting->name);
+    if (port) {
+      problem(setting->place, "unknown-parameter", "`%s` is a port of module `%s`, not a parameter", setting->name, inst->module->name);
+      diag_note(port->node->place, "declared here");
+      continue;
+    }
     if (inst->module) {
       problem(setting->place, "unknown-parameter", "module `%s` has no parameter `%s`%s", inst->module->name, setting->name, near);
       diag_note(inst->module->place, "declared here");
@@ -218,6 +230,17 @@ static void check_settings(Inst *inst) {
       problem(setting->place, "unknown-parameter", "the machine has no parameter `%s`%s", setting->name, near);
     }
   }
+}
+
+// Whether statements that were not reached this time would create instances or connections.
+static bool builds_structure(GPtrArray *nodes) {
+  for (guint i = 0; nodes && i < nodes->len; i++) {
+    Node *node = nodes->pdata[i];
+    if (node->kind == NODE_INSTANCE || node->kind == NODE_CONNECT) return true;
+    bool nested = node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
+    if (nested && (builds_structure(node->body) || builds_structure(node->other))) return true;
+  }
+  return false;
 }
 
 static void check_kind(Inst *inst) {
@@ -228,7 +251,7 @@ static void check_kind(Inst *inst) {
   if (inst->behaviour && inst->structure) {
     problem(inst->behaviour->location, "mixed-module", "module `%s` has both behaviour and instances or connections", inst->module->name);
     diag_note(inst->structure->location, "this makes it hierarchical");
-  } else if (!inst->behaviour && !inst->structure) {
+  } else if (!inst->behaviour && !inst->structure && !builds_structure(inst->body)) {
     problem(inst->module->place, "no-behaviour", "module `%s` has neither behaviour nor instances", inst->module->name);
     diag_note(inst->instance->location, "instantiated here");
   }
@@ -238,9 +261,7 @@ void inst_run(Inst *inst) {
   Inst *before = compile->running;
   compile->running = inst;
   g_ptr_array_add(compile->insts, inst);
-  Flow flow = execute_all(inst->scope, inst->body);
-  if (flow == FLOW_BREAK || flow == FLOW_CONTINUE)
-    problem(inst->module ? inst->module->place : inst->instance->location, "misplaced", "`break` and `continue` can stand only in loops");
+  execute_all(inst->scope, inst->body);
   if (!compile->halted && !inst->punted) {
     check_settings(inst);
     check_kind(inst);

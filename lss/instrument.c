@@ -118,7 +118,9 @@ static void attach_collector(const Attached *attached) {
   *collector = (Collector){.name = inst_path_of(attached->inst, node->name), .pattern = relative(attached, node->text), .event = node->type_name,
                            .shared = node->shared, .on_connections = is_connection_event(node->type_name), .instances = arena_array(),
                            .connections = arena_array(), .location = node->location};
+  int errors = diag_error_count();
   read_sections(attached, collector);
+  bool sections_known = diag_error_count() == errors;
   if (collector->on_connections) {
     attach_to_connections(collector);
     if (collector->connections->len == 0) problem(node->location, "no-match", "no connection matches \"%s\"", node->text);
@@ -132,7 +134,7 @@ static void attach_collector(const Attached *attached) {
     else if (!any)
       problem(node->location, "no-match", "no instance with behaviour matches \"%s\"", node->text);
   }
-  if (!collector->record && !collector->report) problem(node->location, "no-match", "the collector `%s` has neither record nor report", node->name);
+  if (sections_known && !collector->record && !collector->report) problem(node->location, "no-match", "the collector `%s` has neither record nor report", node->name);
   g_ptr_array_add(compile->netlist->collectors, collector);
 }
 

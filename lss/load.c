@@ -31,6 +31,12 @@ static void declare_names(SourceFile *file) {
       Symbol *symbol = scope_declare(compile->globals, SYMBOL_DECLARATION, node->name, node->place);
       if (!symbol) break;
       symbol->node = node;
+      for (guint a = 0; node->kind == NODE_FUNCTION && a < node->arguments->len; a++) {
+        Node *argument = node->arguments->pdata[a];
+        for (guint b = 0; b < a; b++)
+          if (!strcmp(((Node *)node->arguments->pdata[b])->name, argument->name))
+            problem(argument->place, "duplicate-name", "the argument `%s` is declared twice", argument->name);
+      }
       symbol->file = file;
       if (node->kind == NODE_STRUCT || node->kind == NODE_ENUM) check_c_name(node->name, node->place, "a type");
       break;

@@ -454,15 +454,59 @@ type_name:
 
 // ---- Messages ------------------------------------------------------------------------------------------------------
 
-static void describe(GString *out, yysymbol_kind_t symbol) {
+// A token's name: words of the language get backquotes.
+static void describe(GString *out, yysymbol_kind_t symbol, bool article) {
   const char *name = yysymbol_name(symbol);
-  // Bison quotes what stands in double quotes in the grammar only when it must; words of the language get backquotes.
   if (name[0] == '\'' && name[1])
     g_string_append_printf(out, "`%c`", name[1]);
   else if (!strchr(name, ' '))
     g_string_append_printf(out, "`%s`", name);
   else
-    g_string_append(out, name);
+    g_string_append(out, article ? name : strchr(name, ' ') + 1);
+}
+
+static bool among(const yysymbol_kind_t *symbols, int count, yysymbol_kind_t wanted) {
+  for (int i = 0; i < count; i++)
+    if (symbols[i] == wanted) return true;
+  return false;
+}
+
+// What an expression may begin with, and what may follow one: said in one word, or left out.
+static bool begins_expression(yysymbol_kind_t symbol) {
+  static const yysymbol_kind_t all[] = {
+      YYSYMBOL_NAME, YYSYMBOL_TYPE_VARIABLE, YYSYMBOL_STRING_LITERAL, YYSYMBOL_CODE_TEXT, YYSYMBOL_INTEGER, YYSYMBOL_FLOAT, YYSYMBOL_QUANTITY,
+      YYSYMBOL_BOOL, YYSYMBOL_BITS, YYSYMBOL_CLOCK, YYSYMBOL_FALSE_WORD, YYSYMBOL_MODULE, YYSYMBOL_STRING, YYSYMBOL_STRUCT, YYSYMBOL_TRUE_WORD,
+      YYSYMBOL_TYPE};
+  static const char signs[] = "+-!~({[";
+  const char *name = yysymbol_name(symbol);
+  return among(all, G_N_ELEMENTS(all), symbol) || (name[0] == '\'' && strchr(signs, name[1]));
+}
+
+static bool continues_expression(yysymbol_kind_t symbol) {
+  static const yysymbol_kind_t all[] = {YYSYMBOL_OR, YYSYMBOL_AND, YYSYMBOL_EQ, YYSYMBOL_NE, YYSYMBOL_LE, YYSYMBOL_GE, YYSYMBOL_SHL, YYSYMBOL_SHR};
+  static const char signs[] = "+-*/%&|^<>?.([";
+  const char *name = yysymbol_name(symbol);
+  return among(all, G_N_ELEMENTS(all), symbol) || (name[0] == '\'' && strchr(signs, name[1]));
+}
+
+static void append_expected(GString *text, const yysymbol_kind_t *expected, int count) {
+  enum { MOST = 5 };
+  bool expression = false, operators = false;
+  for (int i = 0; i < count; i++) {
+    expression |= expected[i] == YYSYMBOL_INTEGER;
+    operators |= expected[i] == YYSYMBOL_SHL;
+  }
+  g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+  for (int i = 0; i < count; i++) {
+    if ((expression && begins_expression(expected[i])) || (operators && continues_expression(expected[i]))) continue;
+    GString *word = g_string_new(NULL);
+    describe(word, expected[i], true);
+    g_ptr_array_add(words, g_string_free(word, FALSE));
+  }
+  if (expression) g_ptr_array_insert(words, 0, g_strdup("an expression"));
+  if (words->len > MOST) return;
+  for (guint i = 0; i < words->len; i++)
+    g_string_append_printf(text, "%s%s", i == 0 ? "; expected " : i + 1 == words->len ? " or " : ", ", (char *)words->pdata[i]);
 }
 
 static int yyreport_syntax_error(const yypcontext_t *context, Scan *scan, void *scanner) {
@@ -472,9 +516,8 @@ static int yyreport_syntax_error(const yypcontext_t *context, Scan *scan, void *
     scan->quiet = false;
     return 0;
   }
-  enum { MOST = 5 };
-  yysymbol_kind_t expected[MOST];
-  int count = yypcontext_expected_tokens(context, expected, MOST);
+  yysymbol_kind_t expected[YYNTOKENS];
+  int count = yypcontext_expected_tokens(context, expected, YYNTOKENS);
   yysymbol_kind_t found = yypcontext_token(context);
   Location where = *yypcontext_location(context);
   g_autoptr(GString) text = g_string_new("unexpected ");
@@ -483,12 +526,19 @@ static int yyreport_syntax_error(const yypcontext_t *context, Scan *scan, void *
   if (line && where.end_column - 1 <= length)
     g_string_append_printf(text, "name \"%.*s\"", where.end_column - where.column, line + where.column - 1);
   else if (found != YYSYMBOL_YYEMPTY)
-    describe(text, found);
-  for (int i = 0; i < count; i++) {
-    g_string_append(text, i == 0 ? "; expected " : i == count - 1 ? " or " : ", ");
-    describe(text, expected[i]);
-  }
+    describe(text, found, false);
+  append_expected(text, expected, count);
   diag_error(where, "syntax", "%s", text->str);
+  // What is missing at the end of a line is noticed on the next one.
+  bool semicolon = false;
+  for (int i = 0; i < count; i++) semicolon |= !strcmp(yysymbol_name(expected[i]), "';'");
+  if (semicolon && scan->before_last.line && scan->before_last.end_line < where.line) {
+    Location end = scan->before_last;
+    end.line = end.end_line;
+    end.column = end.end_column;
+    end.end_column++;
+    diag_note(end, "a `;` may be missing here");
+  }
   return 0;
 }
 

@@ -19,6 +19,7 @@ typedef struct {
   int start_token;       // what to parse: pushed before the first token
   int previous_token;
   int previous_end_line; // of the last token
+  Location last, before_last; // tokens
   GPtrArray *docs;       // DocComment*
   guint docs_waiting;    // docs from this index on wait for their next token
   GPtrArray *declarations; // Node* that may carry documentation, in the order of their ends

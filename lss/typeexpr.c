@@ -125,6 +125,11 @@ static Type *enum_type(Symbol *symbol, Location where) {
       problem(item->place, "duplicate-name", "the enumerator `%s` is declared twice", item->name);
       diag_note(other->place, "first declared here");
     }
+    for (guint k = 0; k < enumerators->len; k++) {
+      Enumerator *other = enumerators->pdata[k];
+      if (other->value != value || !strcmp(other->name, item->name)) continue;
+      problem(item->place, "duplicate-name", "`%s` has the value %" G_GINT64_FORMAT ", which `%s` has already", item->name, value, other->name);
+    }
     Enumerator *e = arena_new(Enumerator);
     *e = (Enumerator){item->name, value};
     g_ptr_array_add(enumerators, e);

@@ -51,7 +51,7 @@ const char *unit_suggestion(const char *name) {
     if (!g_ascii_strcasecmp(units[i].name, name)) return units[i].name;
     g_ptr_array_add(names, (gpointer)units[i].name);
   }
-  return diag_suggestion(name, names);
+  return strlen(name) > 2 ? diag_suggestion(name, names) : NULL;
 }
 
 const char *dimension_name(Dimension dimension) { return dimension_names[dimension]; }
