@@ -79,10 +79,8 @@ phase_start() {
   } else {
     asks = false;
   }
-  if (asks)
-    send(fill_request, request);
-  else
-    send_nothing(fill_request);
+  send_if(fill_request, asks, request);
+  enable(fill_request, true);
 }
 
 handler(accept) {

@@ -13,10 +13,8 @@ handler(space) {
 handler(offer) {
   uint32_t slot = self->head;
   bool seen = now() >= self->filled[slot] + (uint64_t)(param(stages) - 1) * clock_period();
-  if (self->fills[slot] != self->frees[slot] && seen)
-    send(out, self->slot[slot]);
-  else
-    send_nothing(out);
+  send_if(out, self->fills[slot] != self->frees[slot] && seen, self->slot[slot]);
+  enable(out, true);
 }
 
 phase_end(in) {

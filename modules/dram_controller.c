@@ -79,6 +79,7 @@ phase_start() {
       send(memory_request, k, self->entry[self->head]);
     else
       send_nothing(memory_request, k);
+    enable(memory_request, k, true);
     accept(memory_reply, k, true);
   }
 }

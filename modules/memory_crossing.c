@@ -15,18 +15,14 @@ handler(space) {
 
 handler(offer) {
   uint32_t slot = self->request_head;
-  if (self->request_fills[slot] != self->request_frees[slot] && SEEN(self->request_filled[slot]))
-    send(out_request, self->request[slot]);
-  else
-    send_nothing(out_request);
+  send_if(out_request, self->request_fills[slot] != self->request_frees[slot] && SEEN(self->request_filled[slot]), self->request[slot]);
+  enable(out_request, true);
 }
 
 handler(answer) {
   uint32_t slot = self->reply_head;
-  if (self->reply_fills[slot] != self->reply_frees[slot] && SEEN(self->reply_filled[slot]))
-    send(in_reply, self->reply[slot]);
-  else
-    send_nothing(in_reply);
+  send_if(in_reply, self->reply_fills[slot] != self->reply_frees[slot] && SEEN(self->reply_filled[slot]), self->reply[slot]);
+  enable(in_reply, true);
 }
 
 handler(take) { accept(out_reply, true); }

@@ -13,10 +13,8 @@ init() {
 
 phase_start() {
   accept(in_request, self->count < param(depth) && !self->refusing);
-  if (self->count > 0 && cycle() >= self->due[self->head])
-    send(out_request, self->entry[self->head]);
-  else
-    send_nothing(out_request);
+  send_if(out_request, self->count > 0 && cycle() >= self->due[self->head], self->entry[self->head]);
+  enable(out_request, true);
   accept(out_reply, true);
 }
 

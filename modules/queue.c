@@ -1,10 +1,8 @@
 /* queue.c: a first-in first-out buffer; see queue.lss. */
 
 phase_start() {
-  if (self->count > 0)
-    send(out, self->slot[self->head]);
-  else
-    send_nothing(out);
+  send_if(out, self->count > 0, self->slot[self->head]);
+  enable(out, true);
   accept(in, self->count < param(depth));
   for (int i = 0; i < width(filling); i++)
     send(filling, i, self->count);

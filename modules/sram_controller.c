@@ -44,6 +44,7 @@ phase_start() {
     } else {
       send_nothing(memory_request, k);
     }
+    enable(memory_request, k, true);
     accept(memory_reply, k, true);
   }
 }

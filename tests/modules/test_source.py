@@ -51,7 +51,7 @@ def test_a_wrong_script_is_one_clear_line(bench: Bench, script: str, words: str)
 
 def test_structures_are_written_by_field(bench: Bench) -> None:
     before = "enum colour { red, green };\nstruct point { int16 x; uint8 y[2]; colour c; };\n"
-    ran = play(bench, "0 {x=-3 y={1 2} c=green}\n", kind="point", before=before)
+    ran = play(bench, "0 {x=-3 y=[1 2] c=green}\n", kind="point", before=before)
     [(cycle, text)] = read_items(ran.directory / "items.txt")
     assert cycle == 0
     again = play(bench, f"4 {text}\n", kind="point", before=before)
