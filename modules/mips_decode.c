@@ -1,16 +1,40 @@
 /* mips_decode.c: instruction words to control words; see mips_decode.lss. */
 #include "mips_decode.h"
 
+static inline uint32_t place_of(uint32_t word) { return (word * 0x9e3779b1u) >> 24; }
+
+static __attribute__((noinline)) mips_remembered decoded(uint32_t word) {
+  const struct mips_decoding *d = &mips_decodings[mips_find(param(pri_joff) ? MIPS_SET_prijoff : MIPS_SET_mips2, word)];
+  return (mips_remembered){.word = word, .immediate = mips_immediate(d, word), .control = mips_control_word(d, word)};
+}
+
 handler(decode) {
   const uint32_t word = data(in).word;
-  const struct mips_decoding *d = &mips_decodings[mips_find(param(pri_joff) ? MIPS_SET_prijoff : MIPS_SET_mips2, word)];
-  typeof_port(out) decoded = {
-      .pc = data(in).pc, .word = word, .control = mips_control_word(d, word), .immediate = mips_immediate(d, word), .fresh = data(in).fresh};
+  const mips_remembered *known = &self->remembered[place_of(word)];
+  uint64_t control = known->control;
+  uint32_t immediate = known->immediate;
+  if (__builtin_expect(known->word != word || control == 0, false)) {
+    const mips_remembered fresh = decoded(word);
+    control = fresh.control;
+    immediate = fresh.immediate;
+  }
+  typeof_port(out) item = {.pc = data(in).pc, .word = word, .control = control, .immediate = immediate, .fresh = data(in).fresh};
   if (__builtin_expect(data(in).error, false))
-    decoded.control = mips_failed(MIPS_TRAP_fetch);
-  send_if(out, some(in), decoded);
+    item.control = mips_failed(MIPS_TRAP_fetch);
+  send_if(out, some(in), item);
 }
 
 handler(accept) { accept(in, acked(out)); }
 
 handler(commit) { enable(out, enabled(in)); }
+
+phase_end() {
+  if (!transferred(in))
+    return;
+  const uint32_t word = data(in).word;
+  mips_remembered *known = &self->remembered[place_of(word)];
+  if (__builtin_expect(known->word != word || known->control == 0, false))
+    *known = decoded(word);
+}
+
+next_event() { return never(); }

@@ -25,6 +25,16 @@ handler(advance) {
 
 phase_end() {
   bool flushing = width(flush) > 0 && transferred(flush) && data(flush);
+  if (param(depth) == 1) { /* one latch, elastic or not */
+    bool enters = transferred(in);
+    uint32_t kept = self->count & !transferred(out) & !flushing;
+    self->count = kept | enters;
+    if (!param(elastic))
+      self->full[0] = self->count;
+    if (enters)
+      self->slot[0] = data(in);
+    return;
+  }
   if (!param(elastic)) {
     int head = param(depth) == 1 ? 0 : (int)self->head;
     bool moves = !self->full[head] || transferred(out);
