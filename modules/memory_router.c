@@ -42,7 +42,7 @@ handler(forward) {
     if (self->waiting < param(outstanding) && (self->waiting == 0 || lane == self->current)) {
       to = lane < 0 || lane >= width(out_request) ? -1 : lane;
       if (to >= 0) request.address = call(map, contexts, request.address);
-      for (int i = 0; i < width(out_request); i++) {
+      for (int i = 0; i < width(out_request) && to >= 0; i++) {
         if (i == to) send(out_request, i, request);
         else send_nothing(out_request, i);
       }
