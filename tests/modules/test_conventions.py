@@ -36,7 +36,7 @@ def test_behaviour_and_declaration_come_in_pairs(root: Path) -> None:
 
 
 def test_what_users_see_is_documented(root: Path) -> None:
-    """Parameters, userpoints, ports, events and statistics carry a doc comment: on their line, or the one after."""
+    """Parameters, userpoints, ports, events and statistics carry a doc comment: before them, or behind them."""
     bare = []
     for path in modules(root):
         text = re.sub(r"<<<.*?>>>", "<<<>>>", path.read_text(), flags=re.DOTALL)
@@ -44,7 +44,8 @@ def test_what_users_see_is_documented(root: Path) -> None:
         for number, line in enumerate(lines):
             if not re.match(r"  (runtime parameter|parameter|userpoint|optional (in|out)port|(in|out)port|event|stat) ", line):
                 continue
-            declaration = " ".join(lines[number : number + 6])
-            if "/**" not in declaration.split(";", 1)[-1][:400]:
+            after = " ".join(lines[number : number + 6]).split(";", 1)[-1].lstrip()
+            before = lines[number - 1].rstrip().endswith("*/") and not re.search(r";.*/\*\*", lines[number - 1])
+            if not before and not after.startswith("/**"):
                 bare.append(f"{path.name}:{number + 1}: {line.strip()}")
     assert not bare, "without a doc comment:\n" + "\n".join(bare)
