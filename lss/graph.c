@@ -1,6 +1,7 @@
 // lss graph, first half: what each level of the hierarchy shows, in Graphviz's language and as JSON.
 // A node is an instance, coloured by its clock domain; a box with a double border is hierarchical and leads to its own
-// picture.  An edge is all the lanes between two ports; bundles are one edge.
+// picture.  In JSON an edge is all the lanes between two ports; in pictures a line is all edges between two nodes,
+// since a line for each of twenty register values would hide the machine.  The line's tooltip names them all.
 #include "graph.h"
 
 #include "lss/runtime/json.h"
@@ -108,20 +109,103 @@ static void add_border_ports(GString *dot, const Instance *level, const GPtrArra
   }
 }
 
-static void add_edge(GString *dot, const Instance *level, const Edge *edge) {
-  g_autofree char *from = node_name(level, edge->from, edge->from_port);
-  g_autofree char *to = node_name(level, edge->to, edge->to_port);
-  g_string_append(dot, "  ");
-  add_quoted(dot, from);
-  g_string_append(dot, " -> ");
-  add_quoted(dot, to);
-  g_string_append(dot, " [");
-  if (edge->from != level) g_string_append_printf(dot, "taillabel=\"%s\", ", edge->from_port);
-  if (edge->to != level) g_string_append_printf(dot, "headlabel=\"%s\", ", edge->to_port);
-  if (edge->lanes > 1) g_string_append_printf(dot, "label=\"×%d\", penwidth=2, ", edge->lanes);
+// A line of a picture: all edges between two nodes, in either direction.
+typedef struct {
+  char *from, *to; // names of the nodes; from is the source of the first edge
+  bool forth, back;
+  int edges, lanes;
+  GString *shown;   // ports of the first few edges, one line each
+  GString *tooltip; // ports of all edges
+} Line;
+
+enum { SHOWN_EDGES = 3 };
+
+static void line_free(gpointer data) {
+  Line *line = data;
+  g_free(line->from);
+  g_free(line->to);
+  g_string_free(line->shown, TRUE);
+  g_string_free(line->tooltip, TRUE);
+  g_free(line);
+}
+
+static void line_add(Line *line, const Instance *level, const Edge *edge, bool forth) {
+  line->forth |= forth;
+  line->back |= !forth;
+  line->lanes += edge->lanes;
+  line->edges++;
+  // At the border the node has the port's name already.
+  const char *from_port = edge->from == level ? "" : edge->from_port, *to_port = edge->to == level ? "" : edge->to_port;
+  g_autoptr(GString) ports = g_string_new(from_port);
+  if (*from_port && *to_port && strcmp(from_port, to_port) != 0) g_string_append(ports, forth ? " → " : " ← ");
+  if (strcmp(from_port, to_port) != 0) g_string_append(ports, to_port);
+  if (!forth && *from_port && *to_port && strcmp(from_port, to_port) != 0)
+    g_string_printf(ports, "%s ← %s", to_port, from_port);
+  if (edge->lanes > 1) g_string_append_printf(ports, " ×%d", edge->lanes);
+  if (line->edges <= SHOWN_EDGES) g_string_append_printf(line->shown, "%s%s", line->edges > 1 ? "\\n" : "", ports->str);
   const char *from_name = edge->from == level ? level->module_name : edge->from->name;
   const char *to_name = edge->to == level ? level->module_name : edge->to->name;
-  g_string_append_printf(dot, "tooltip=\"%s.%s to %s.%s\"];\n", from_name, edge->from_port, to_name, edge->to_port);
+  g_string_append_printf(line->tooltip, "%s%s.%s to %s.%s", line->edges > 1 ? "&#10;" : "", from_name, edge->from_port,
+                         to_name, edge->to_port);
+}
+
+// The lines of a picture, in the order in which their first edges were written.
+static GPtrArray *lines_of(const Instance *level, const GPtrArray *edges) {
+  GPtrArray *lines = g_ptr_array_new_with_free_func(line_free);
+  g_autoptr(GHashTable) between = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; edges && i < edges->len; i++) {
+    const Edge *edge = g_ptr_array_index(edges, i);
+    g_autofree char *from = node_name(level, edge->from, edge->from_port);
+    g_autofree char *to = node_name(level, edge->to, edge->to_port);
+    g_autofree char *backwards = g_strdup_printf("%s\n%s", to, from);
+    Line *line = g_hash_table_lookup(between, backwards);
+    bool forth = !line || !strcmp(from, to);
+    if (forth) {
+      char *key = g_strdup_printf("%s\n%s", from, to);
+      line = g_hash_table_lookup(between, key);
+      if (line) {
+        g_free(key);
+      } else {
+        line = g_new0(Line, 1);
+        *line = (Line){g_strdup(from), g_strdup(to), .shown = g_string_new(NULL), .tooltip = g_string_new(NULL)};
+        g_hash_table_insert(between, key, line);
+        g_ptr_array_add(lines, line);
+      }
+    }
+    line_add(line, level, edge, forth);
+  }
+  return lines;
+}
+
+static void add_line(GString *dot, const Line *line) {
+  g_string_append(dot, "  ");
+  add_quoted(dot, line->from);
+  g_string_append(dot, " -> ");
+  add_quoted(dot, line->to);
+  g_string_append_printf(dot, " [dir=%s, ", line->back ? "both" : "forward");
+  if (line->edges > SHOWN_EDGES)
+    g_string_append_printf(dot, "label=\" %d connections \", ", line->edges);
+  else if (line->shown->len)
+    g_string_append_printf(dot, "label=\" %s \", ", line->shown->str);
+  g_string_append_printf(dot, "penwidth=%s, tooltip=\"%s\", labeltooltip=\"%s\"];\n", line->lanes > 1 ? "1.8" : "1",
+                         line->tooltip->str, line->tooltip->str);
+}
+
+// The title, and below it which colour is which clock where there are several.
+static void add_title(GString *dot, const Netlist *netlist, const char *title) {
+  g_string_append_printf(dot, "label=<<table border=\"0\" cellspacing=\"4\"><tr><td colspan=\"%u\"><b>%s</b></td></tr>",
+                         MAX(1, 2 * netlist->clocks->len), title);
+  if (netlist->clocks->len > 1) {
+    g_string_append(dot, "<tr>");
+    for (guint i = 0; i < netlist->clocks->len; i++) {
+      const Clock *clock = g_ptr_array_index(netlist->clocks, i);
+      const char *fill = domain_fills[clock->id % (int)G_N_ELEMENTS(domain_fills)];
+      g_string_append_printf(dot, "<td border=\"1\" bgcolor=\"%s\" width=\"18\"></td><td align=\"left\">%s</td>", fill,
+                             clock->name);
+    }
+    g_string_append(dot, "</tr>");
+  }
+  g_string_append(dot, "</table>>, ");
 }
 
 static char *level_dot(const Netlist *netlist, const Instance *level, const GPtrArray *edges, GHashTable *links) {
@@ -130,11 +214,8 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
   g_autofree char *machine = g_path_get_basename(netlist->file);
   g_string_append(dot,
                   "digraph machine {\n"
-                  "  graph [rankdir=LR, nodesep=0.35, ranksep=0.9, fontname=\"Helvetica\", labelloc=t, fontsize=14, ");
-  if (level->parent)
-    g_string_append_printf(dot, "label=\"%s\", ", level->module_name);
-  else
-    g_string_append_printf(dot, "label=\"%s\", ", machine);
+                  "  graph [rankdir=LR, nodesep=0.3, ranksep=0.55, fontname=\"Helvetica\", labelloc=t, fontsize=12, ");
+  add_title(dot, netlist, level->parent ? level->module_name : machine);
   if (up) {
     g_string_append(dot, "URL=");
     add_quoted(dot, up);
@@ -147,7 +228,8 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
            "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#555555\", fontcolor=\"#555555\", arrowsize=0.7];\n");
   add_border_ports(dot, level, edges);
   for (guint i = 0; i < level->children->len; i++) add_node(dot, g_ptr_array_index(level->children, i), links);
-  for (guint i = 0; edges && i < edges->len; i++) add_edge(dot, level, g_ptr_array_index(edges, i));
+  g_autoptr(GPtrArray) lines = lines_of(level, edges);
+  for (guint i = 0; i < lines->len; i++) add_line(dot, g_ptr_array_index(lines, i));
   g_string_append(dot, "}\n");
   return g_string_free(dot, FALSE);
 }

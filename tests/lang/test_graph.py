@@ -78,3 +78,21 @@ def test_wrong_command_lines(lss, tmp_path):
     assert lss("graph", machine, ok=False).status == 2
     full = lss("graph", machine, "-I", LIB, "-o", "/dev/full/x.dot", ok=False)
     assert full.status == 3 and full.err.count("\n") == 1
+
+
+FAN = """
+instance a : source;
+instance x : tee;
+instance m : mux;
+instance s : sink;
+a.out -> x.in : uint32;
+for (i = 0; i < 4; i = i + 1) { x.out -> m.in; }
+m.out -> s.in;
+"""
+
+
+def test_a_picture_merges_what_runs_between_two_nodes(lss, tmp_path):
+    (tmp_path / "machine.lss").write_text(FAN)
+    lss("graph", "machine.lss", "-o", "x.dot")
+    lines = [line for line in (tmp_path / "x.dot").read_text().splitlines() if '"x" -> "m"' in line]
+    assert len(lines) == 1 and "out → in ×4" in lines[0] and 'tooltip="x.out to m.in"' in lines[0]
