@@ -174,20 +174,26 @@ def _cards(outcome: Outcome) -> str:
     return "\n".join(f"<li><b>{big}</b><span>{html.escape(small)}</span></li>" for big, small in cards)
 
 
-def _diagram(outcome: Outcome, build: Path, out: Path) -> tuple[str, str]:
-    """The block diagram of the first series, and links to the pictures of inner levels."""
+def _diagram(outcome: Outcome, build: Path, out: Path) -> str:
+    """The block diagram of the first series: the top level, the levels right below it, and links to all others."""
     folder = out / "diagram"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     top = folder / "machine.svg"
     defines = [word for define in outcome.study.series[0].defines for word in ("-D", define)]
     lss(build, "graph", outcome.study.machine, "-o", top, *defines)
-    inner = sorted(path for path in folder.glob("*.svg") if path != top)
-    links = ", ".join(f'<a href="diagram/{path.name}">{html.escape(path.stem)}</a>' for path in inner[:40])
-    picture = _inline(top, "Block diagram of the machine", "d-")
-    # Links of the picture lead to its neighbours, which lie one folder down from the page.
-    picture = re.sub(r'(href=")(?![#/]|[a-z]+:)', r"\1diagram/", picture)
-    return picture, f"Inside: {links}." if links else ""
+    linked = sorted(set(re.findall(r'href="([^"#]+\.svg)"', top.read_text())))
+    figures = []
+    for number, name in enumerate([top.name, *linked]):
+        what = "The machine" if name == top.name else f"Inside {name.removeprefix('machine.').removesuffix('.svg')}"
+        picture = _inline(folder / name, f"Block diagram. {what}", f"d{number}-")
+        # Links of a picture lead to its neighbours, which lie one folder down from the page.
+        picture = re.sub(r'(href=")(?![#/]|[a-z]+:)', r"\1diagram/", picture)
+        caption = f'{html.escape(what)} (<a href="diagram/{name}">picture alone</a>)'
+        figures.append(f'<figure class="diagram">{picture}<figcaption>{caption}</figcaption></figure>')
+    deeper = [path for path in sorted(folder.glob("*.svg")) if path.name not in (top.name, *linked)]
+    links = ", ".join(f'<a href="diagram/{path.name}">{html.escape(path.stem)}</a>' for path in deeper)
+    return "\n".join(figures) + (f"<p>Further inside: {links}.</p>" if links else "")
 
 
 def _results(outcome: Outcome) -> dict:
@@ -240,9 +246,9 @@ def write(outcome: Outcome, build: Path) -> Path:
     (out / "manifest.json").write_text(manifest + "\n")
     links.append(("manifest.json", "manifest"))
     try:
-        diagram, diagram_links = _diagram(outcome, build, out)
+        diagram = _diagram(outcome, build, out)
     except RunError as error:
-        diagram, diagram_links = "", f"The picture could not be drawn: {html.escape(str(error).splitlines()[0])}"
+        diagram = f"<p>The picture could not be drawn: {html.escape(str(error).splitlines()[0])}</p>"
     replays = [
         [
             html.escape(r.series), f"{r.frames_in}", f"{r.frames_out}", f"{r.drops}",
@@ -264,7 +270,6 @@ def write(outcome: Outcome, build: Path) -> Path:
         capture_about=html.escape(outcome.study.replay.about),
         replays=table(["Machine", "Frames in", "Frames out", "Drops", "Files"], replays, "Frames of both directions."),
         diagram=diagram,
-        diagram_links=diagram_links,
         command=html.escape(shlex.join(first.job.command())),
         manifest=html.escape(manifest),
         links="".join(f', <a href="{name}">{html.escape(words)}</a>' for name, words in links),

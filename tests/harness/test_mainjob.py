@@ -123,7 +123,7 @@ def test_the_report(place) -> None:
         target = link[1:] in page.ids if link.startswith("#") else (index.parent / link).exists()
         assert target, f"dead link {link}"
     assert not re.search(r'(src|href)="https?:', text), "the page must not need the network"
-    assert text.count("<svg") == 4 and "published" in text
+    assert text.count("<svg") == 5 and "published" in text
     assert "<td>12.3</td>" in text, "latency"
     results = json.loads((index.parent / "results.json").read_text())
     assert len(results["points"]) == 4
