@@ -1,6 +1,10 @@
 /* mips_access.c: loads and stores; see mips_access.lss. */
 #include "mips_control.h"
 
+_Static_assert(MIPS_MEM_load == mem_op_read + 1 && MIPS_MEM_store == mem_op_write + 1 && MIPS_MEM_linked == mem_op_load_linked + 1 &&
+                   MIPS_MEM_conditional == mem_op_store_conditional + 1,
+               "control words name memory operations");
+
 enum { TAG_LOAD = 1 };
 
 static inline bool refers(uint64_t c) { return mips_c_mem(c) != MIPS_MEM_none; }
@@ -13,10 +17,7 @@ static inline bool aligned(uint64_t c, uint32_t address) { return mips_c_part(c)
 static inline bool to_the_end(uint64_t c) { return (mips_c_part(c) == MIPS_PART_left) == param(big_endian); }
 
 static inline typeof_port(memory_request) reference(uint64_t c, uint32_t address, uint32_t b) {
-  const mem_op op = mips_c_mem(c) == MIPS_MEM_store    ? mem_op_write
-                    : mips_c_mem(c) == MIPS_MEM_linked ? mem_op_load_linked
-                    : mips_c_mem(c) == MIPS_MEM_load   ? mem_op_read
-                                                       : mem_op_store_conditional;
+  const mem_op op = (mem_op)(mips_c_mem(c) - 1);
   typeof_port(memory_request) request = {.op = op, .size = (uint8_t)mips_c_size(c), .sign = mips_c_sign(c),
                                          .tag = posted(c) ? 0 : TAG_LOAD, .address = address, .data = b};
   if (__builtin_expect(mips_c_part(c) != MIPS_PART_whole, false)) {
@@ -43,9 +44,9 @@ phase_start() { accept(memory_reply, true); }
 
 handler(show) {
   const uint64_t c = data(in).control;
-  mips_bypass shown = {.dest = (uint8_t)mips_c_dest(c), .loads = mips_c_loads(c), .value = data(in).result};
+  mips_bypass shown = {.dest = (uint8_t)(some(in) ? mips_c_dest(c) : MIPS_NO_DEST), .loads = mips_c_loads(c), .value = data(in).result};
   for (int i = 0; i < width(bypass); i++)
-    send_if(bypass, i, some(in), shown);
+    send(bypass, i, shown);
 }
 
 handler(ask) {

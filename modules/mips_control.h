@@ -13,9 +13,8 @@ enum {
   MIPS_C_ALU = 0,       /* 4 bits, alu_op */
   MIPS_C_A = 4,         /* 2: zero, rs, rt */
   MIPS_C_B = 6,         /* 2: zero, rt, rs, immediate */
-  MIPS_C_MEM = 8,       /* 3: none, load, store, linked, conditional */
-  MIPS_C_SIZE = 11,     /* 3: bytes */
-  MIPS_C_PART = 14,     /* 2: whole, left, right */
+  MIPS_C_MEM = 8,       /* 4: none, or mem_op plus one */
+  MIPS_C_SIZE = 12,     /* 3: bytes */
   MIPS_C_SIGN = 16,     /* 1 */
   MIPS_C_BRANCH = 17,   /* 4: never, eq, ne, lez, gtz, ltz, gez, jump, register, indexed */
   MIPS_C_LIKELY = 21,   /* 1 */
@@ -24,6 +23,8 @@ enum {
   MIPS_C_TRAP = 27,     /* 4: none, overflow, zero, nonzero, syscall, breakpoint, and the causes below */
   MIPS_C_ANNULLED = 31, /* 1: an annulled delay slot, which does nothing */
   MIPS_C_LOADS = 32,    /* 1: the value written comes from memory */
+  MIPS_C_UNUSUAL = 35,  /* 1: the result is not the ALU's, or the instruction may trap */
+  MIPS_C_PART = 33,     /* 2: whole, left, right */
   MIPS_C_RS = 40,       /* 6: register read as rs, above 31: none */
   MIPS_C_RT = 46,       /* 6: register read as rt */
   MIPS_C_DEST = 52,     /* 6: register written */
@@ -32,7 +33,12 @@ enum {
 enum { MIPS_NO_SOURCE = 33, MIPS_NO_DEST = 32 };
 enum { MIPS_A_zero, MIPS_A_rs, MIPS_A_rt };
 enum { MIPS_B_zero, MIPS_B_rt, MIPS_B_rs, MIPS_B_imm };
-enum { MIPS_MEM_none, MIPS_MEM_load, MIPS_MEM_store, MIPS_MEM_linked, MIPS_MEM_conditional };
+/* The numbers of alu_op, muldiv_op and, plus one, mem_op; the stages that use those check that. */
+enum { MIPS_ALU_add, MIPS_ALU_sub, MIPS_ALU_and, MIPS_ALU_or, MIPS_ALU_xor, MIPS_ALU_nor, MIPS_ALU_slt, MIPS_ALU_sltu, MIPS_ALU_sll, MIPS_ALU_srl,
+       MIPS_ALU_sra, MIPS_ALU_priority };
+enum { MIPS_MULDIV_none, MIPS_MULDIV_mult, MIPS_MULDIV_multu, MIPS_MULDIV_div, MIPS_MULDIV_divu, MIPS_MULDIV_mfhi, MIPS_MULDIV_mflo,
+       MIPS_MULDIV_mthi, MIPS_MULDIV_mtlo };
+enum { MIPS_MEM_none = 0, MIPS_MEM_load = 1, MIPS_MEM_store = 2, MIPS_MEM_linked = 7, MIPS_MEM_conditional = 8 };
 enum { MIPS_PART_whole, MIPS_PART_left, MIPS_PART_right };
 enum { MIPS_BRANCH_never, MIPS_BRANCH_eq, MIPS_BRANCH_ne, MIPS_BRANCH_lez, MIPS_BRANCH_gtz, MIPS_BRANCH_ltz, MIPS_BRANCH_gez, MIPS_BRANCH_jump,
        MIPS_BRANCH_register, MIPS_BRANCH_indexed };
@@ -46,7 +52,7 @@ enum { MIPS_TRAP_none, MIPS_TRAP_overflow, MIPS_TRAP_zero, MIPS_TRAP_nonzero, MI
 static inline uint32_t mips_c_alu(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_ALU, 4); }
 static inline uint32_t mips_c_a(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_A, 2); }
 static inline uint32_t mips_c_b(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_B, 2); }
-static inline uint32_t mips_c_mem(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_MEM, 3); }
+static inline uint32_t mips_c_mem(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_MEM, 4); }
 static inline uint32_t mips_c_size(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_SIZE, 3); }
 static inline uint32_t mips_c_part(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_PART, 2); }
 static inline bool mips_c_sign(uint64_t c) { return c >> MIPS_C_SIGN & 1; }
@@ -59,6 +65,7 @@ static inline bool mips_c_annulled(uint64_t c) { return c >> MIPS_C_ANNULLED & 1
 static inline bool mips_c_loads(uint64_t c) { return c >> MIPS_C_LOADS & 1; }
 static inline uint32_t mips_c_rs(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_RS, 6); }
 static inline uint32_t mips_c_rt(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_RT, 6); }
+static inline bool mips_c_unusual(uint64_t c) { return c >> MIPS_C_UNUSUAL & 1; }
 static inline uint32_t mips_c_dest(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_DEST, 6); }
 
 /* An instruction that reads and writes nothing. */

@@ -39,12 +39,14 @@ static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
     [MIPS_reserved] = {.control = MIPS_CONTROL_IDLE | MIPS_PLACE(MIPS_TRAP_reserved, MIPS_C_TRAP)},
 #define CONTROL(name, reads, writes, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, trap, dest_)            \
   [MIPS_##name] = {                                                                                                                \
-      .control = MIPS_PLACE(alu_op_##alu, MIPS_C_ALU) | MIPS_PLACE(MIPS_A_##a, MIPS_C_A) | MIPS_PLACE(MIPS_B_##b, MIPS_C_B) |       \
+      .control = MIPS_PLACE(MIPS_ALU_##alu, MIPS_C_ALU) | MIPS_PLACE(MIPS_A_##a, MIPS_C_A) | MIPS_PLACE(MIPS_B_##b, MIPS_C_B) |       \
                  MIPS_PLACE(MIPS_MEM_##mem, MIPS_C_MEM) | MIPS_PLACE(size, MIPS_C_SIZE) | MIPS_PLACE(MIPS_PART_##part, MIPS_C_PART) | \
                  MIPS_PLACE(MIPS_NO_##sign, MIPS_C_SIGN) | MIPS_PLACE(MIPS_BRANCH_##branch, MIPS_C_BRANCH) |                        \
                  MIPS_PLACE(MIPS_NO_##likely, MIPS_C_LIKELY) | MIPS_PLACE(MIPS_NO_##link, MIPS_C_LINK) |                           \
-                 MIPS_PLACE(muldiv_op_##muldiv, MIPS_C_MULDIV) | MIPS_PLACE(MIPS_TRAP_##trap, MIPS_C_TRAP) |                       \
+                 MIPS_PLACE(MIPS_MULDIV_##muldiv, MIPS_C_MULDIV) | MIPS_PLACE(MIPS_TRAP_##trap, MIPS_C_TRAP) |                       \
                  MIPS_PLACE(MIPS_MEM_##mem != MIPS_MEM_none && MIPS_DEST_##dest_ != MIPS_DEST_none, MIPS_C_LOADS) |                 \
+                 MIPS_PLACE(MIPS_NO_##link || MIPS_TRAP_##trap != MIPS_TRAP_none || MIPS_MULDIV_##muldiv == MIPS_MULDIV_mfhi ||              \
+                            MIPS_MULDIV_##muldiv == MIPS_MULDIV_mflo, MIPS_C_UNUSUAL) |                                            \
                  MIPS_PLACE(MIPS_IS_SOURCE(reads, rs) ? 0 : MIPS_NO_SOURCE, MIPS_C_RS) |                                           \
                  MIPS_PLACE(MIPS_IS_SOURCE(reads, rt) ? 0 : MIPS_NO_SOURCE, MIPS_C_RT) |                                           \
                  MIPS_PLACE(MIPS_DEST_##dest_ == MIPS_DEST_ra ? 31 : MIPS_DEST_##dest_ == MIPS_DEST_none ? MIPS_NO_DEST : 0, MIPS_C_DEST), \

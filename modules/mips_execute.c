@@ -1,6 +1,9 @@
 /* mips_execute.c: operands and results; see mips_execute.lss. */
 #include "mips_control.h"
 
+_Static_assert(MIPS_ALU_priority == (int)alu_op_priority && MIPS_ALU_sll == (int)alu_op_sll, "control words name ALU operations");
+_Static_assert(MIPS_MULDIV_mtlo == (int)muldiv_op_mtlo && MIPS_MULDIV_div == (int)muldiv_op_div, "control words name muldiv operations");
+
 phase_start() {
   accept(result, true);
   accept(flags, true);
@@ -12,48 +15,48 @@ phase_start() {
 handler(show) {
   const uint64_t c = data(in).control;
   const uint32_t unit = mips_c_muldiv(c);
-  mips_bypass shown = {.dest = (uint8_t)mips_c_dest(c), .loads = mips_c_loads(c), .occupies = unit >= muldiv_op_mult && unit <= muldiv_op_divu};
+  mips_bypass shown = {.dest = (uint8_t)(some(in) ? mips_c_dest(c) : MIPS_NO_DEST), .loads = mips_c_loads(c),
+                       .occupies = some(in) & (unit >= MIPS_MULDIV_mult) & (unit <= MIPS_MULDIV_divu)};
   for (int i = 0; i < width(bypass); i++)
-    send_if(bypass, i, some(in), shown);
+    send(bypass, i, shown);
 }
 
+/* Newest value first: the memory stage's, the write-back stage's, what was read from the register file.  Sources and
+ * destinations that are none have different numbers. */
 handler(operate) {
   const uint64_t c = data(in).control;
   const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
-  const uint32_t mem_dest = some(memory) ? data(memory).dest : MIPS_NO_DEST, wb_dest = some(writeback) ? data(writeback).dest : MIPS_NO_DEST;
-  uint32_t first = rs == wb_dest ? data(writeback).value : data(in).a;
-  uint32_t other = rt == wb_dest ? data(writeback).value : data(in).b;
-  first = rs == mem_dest ? data(memory).value : first;
-  other = rt == mem_dest ? data(memory).value : other;
-  const uint32_t sa = mips_c_a(c), sb = mips_c_b(c);
-  const uint32_t alu_a = sa == MIPS_A_rs ? first : sa == MIPS_A_rt ? other : 0;
-  const uint32_t alu_b = sb == MIPS_B_imm ? data(in).immediate : sb == MIPS_B_rt ? other : sb == MIPS_B_rs ? first : 0;
+  uint32_t first = rs == data(writeback).dest ? data(writeback).value : data(in).a;
+  uint32_t other = rt == data(writeback).dest ? data(writeback).value : data(in).b;
+  first = rs == data(memory).dest ? data(memory).value : first;
+  other = rt == data(memory).dest ? data(memory).value : other;
+  const uint32_t sb = mips_c_b(c);
+  const uint32_t alu_a = mips_c_a(c) == MIPS_A_rt ? other : first; /* none: register 0 was read */
+  const uint32_t alu_b = sb == MIPS_B_imm ? data(in).immediate : sb == MIPS_B_rs ? first : other;
   set(second, other);
   send_if(a, some(in), alu_a);
   send_if(b, some(in), alu_b);
   send_if(op, some(in), (alu_op)mips_c_alu(c));
   const uint32_t unit = mips_c_muldiv(c);
   typeof_port(muldiv) request = {.op = (muldiv_op)unit, .a = first, .b = other};
-  send_if(muldiv, some(in) & (unit != 0), request);
+  send_if(muldiv, some(in) & (unit != MIPS_MULDIV_none), request);
 }
 
 handler(collect) {
   const uint64_t c = data(in).control;
   typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .result = data(result), .b = get(second)};
-  if (mips_c_link(c))
-    item.result = item.pc + 8;
-  if (mips_c_muldiv(c) == muldiv_op_mfhi)
-    item.result = data(hilo).hi;
-  else if (mips_c_muldiv(c) == muldiv_op_mflo)
-    item.result = data(hilo).lo;
-  const uint32_t trap = mips_c_trap(c);
-  if (__builtin_expect(trap != MIPS_TRAP_none, false)) {
-    if (trap == MIPS_TRAP_overflow) {
-      if (data(flags).overflow)
-        item.control = mips_failed(MIPS_TRAP_overflowed);
-    } else if (trap == MIPS_TRAP_zero || trap == MIPS_TRAP_nonzero) {
+  if (__builtin_expect(mips_c_unusual(c), false)) {
+    const uint32_t trap = mips_c_trap(c), unit = mips_c_muldiv(c);
+    if (mips_c_link(c))
+      item.result = item.pc + 8;
+    else if (unit == MIPS_MULDIV_mfhi)
+      item.result = data(hilo).hi;
+    else if (unit == MIPS_MULDIV_mflo)
+      item.result = data(hilo).lo;
+    else if (trap == MIPS_TRAP_overflow && data(flags).overflow)
+      item.control = mips_failed(MIPS_TRAP_overflowed);
+    else if (trap == MIPS_TRAP_zero || trap == MIPS_TRAP_nonzero)
       item.control = data(flags).zero == (trap == MIPS_TRAP_zero) ? mips_failed(MIPS_TRAP_taken) : MIPS_CONTROL_IDLE;
-    }
   }
   send_if(out, some(in), item);
 }

@@ -22,11 +22,13 @@ phase_start() {
 }
 
 handler(deliver) {
-  typeof_port(out) item;
-  item.fresh = self->fresh;
-  item.pc = self->full ? self->full_pc : self->asked ? self->asked_pc : self->pc;
-  item.word = self->full ? self->full_word : (uint32_t)data(memory_reply).data;
-  item.error = self->full ? self->full_error : data(memory_reply).error | ((item.pc & 3) != 0);
+  typeof_port(out) item = {.pc = self->pc, .word = (uint32_t)data(memory_reply).data, .fresh = self->fresh,
+                           .error = data(memory_reply).error | ((self->pc & 3) != 0)};
+  if (self->full) {
+    item.pc = self->full_pc;
+    item.word = self->full_word;
+    item.error = self->full_error;
+  }
   send_if(out, self->full | some(memory_reply), item);
 }
 
@@ -55,29 +57,22 @@ static inline void obey(self_t *self, core_control command) {
 
 phase_end() {
   const bool arrives = some(memory_reply) & enabled(memory_reply), leaves = transferred(out), sent = transferred(memory_request);
-  const uint32_t arrived_pc = self->asked ? self->asked_pc : self->pc;
-  const bool ahead = self->full | self->asked | sent; /* the delay slot of a branch in decode is here or on its way */
+  const bool ahead = self->full | arrives; /* the delay slot of a branch in decode is here */
+  const uint32_t pc = self->pc;
   if (arrives)
-    event(fetched, arrived_pc, (uint32_t)data(memory_reply).data);
+    event(fetched, pc, (uint32_t)data(memory_reply).data);
   /* What arrives and cannot go on waits here; what waited and went on makes room. */
-  if (self->full) {
-    self->full = !leaves;
-  } else if (arrives & !leaves) {
-    self->full = true;
-    self->full_pc = arrived_pc;
+  if (arrives & !leaves) {
+    self->full_pc = pc;
     self->full_word = (uint32_t)data(memory_reply).data;
-    self->full_error = data(memory_reply).error | ((arrived_pc & 3) != 0);
+    self->full_error = data(memory_reply).error | ((pc & 3) != 0);
   }
-  if (leaves)
-    self->fresh = false;
-  if (sent) {
-    self->asked_pc = self->pc;
-    self->pc = self->redirected ? self->target : self->pc + 4;
-    self->redirected = false;
-    if (CONTROLLED && self->stepping)
-      self->halted = true, self->stepping = false;
-  }
+  self->full = ahead & !leaves;
   self->asked = (self->asked | sent) & !arrives;
+  if (arrives) {
+    self->pc = self->redirected ? self->target : pc + 4;
+    self->redirected = false;
+  }
   if (transferred(redirect)) {
     if (ahead) {
       self->pc = data(redirect);
@@ -86,6 +81,9 @@ phase_end() {
       self->redirected = true;
     }
   }
+  self->fresh &= !leaves;
+  if (CONTROLLED && sent && self->stepping)
+    self->halted = true, self->stepping = false;
   if (CONTROLLED)
     self->under_way += leaves - transferred(done);
   if (transferred(control))

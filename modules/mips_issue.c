@@ -53,32 +53,32 @@ static inline uint32_t branch_to(uint64_t c, uint32_t pc, uint32_t word, uint32_
 }
 
 handler(resolve) {
-  const bool present = some(in), annulled = self->annul & !data(in).fresh;
+  const bool annulled = self->annul & !data(in).fresh;
   const uint64_t c = data(in).control;
   const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
-  const mips_bypass ex = some(execute) ? data(execute) : (mips_bypass){.dest = MIPS_NO_DEST};
-  const mips_bypass mem = some(memory) ? data(memory) : (mips_bypass){.dest = MIPS_NO_DEST};
-  const bool branches = mips_c_branch(c) != MIPS_BRANCH_never;
-  bool waits = ((rs == ex.dest) | (rt == ex.dest)) & (ex.loads | branches);
-  waits |= ((rs == mem.dest) | (rt == mem.dest)) & mem.loads & branches;
-  if (mips_c_muldiv(c) != 0)
-    waits |= ex.occupies | !data(muldiv).ready;
-  const bool goes = present & (!waits | annulled) & !data(busy);
+  const mips_bypass ex = data(execute), mem = data(memory);
+  const bool in_execute = (rs == ex.dest) | (rt == ex.dest);
+  bool waits = in_execute & ex.loads, taken = false, annuls = false;
+  uint32_t target = 0;
   typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .immediate = data(in).immediate,
                            .a = (uint32_t)data(registers_reply, 0).data, .b = (uint32_t)data(registers_reply, 1).data};
-  bool taken = false, annuls = false;
-  uint32_t target = 0;
-  if (goes & branches & !annulled) {
-    uint32_t a = rs == mem.dest ? mem.value : item.a, b = rt == mem.dest ? mem.value : item.b;
+  if (mips_c_branch(c) != MIPS_BRANCH_never) {
+    waits |= in_execute | (((rs == mem.dest) | (rt == mem.dest)) & mem.loads);
+    const uint32_t a = rs == mem.dest ? mem.value : item.a, b = rt == mem.dest ? mem.value : item.b;
     target = branch_to(c, item.pc, item.word, item.immediate, a, b, &taken);
     annuls = mips_c_likely(c) & !taken;
+  } else if (__builtin_expect(mips_c_muldiv(c) != MIPS_MULDIV_none, false)) {
+    waits |= ex.occupies | !data(muldiv).ready;
   }
-  if (__builtin_expect(annulled, false))
+  if (__builtin_expect(annulled, false)) {
     item.control = MIPS_CONTROL_IDLE | UINT64_C(1) << MIPS_C_ANNULLED;
+    waits = taken = annuls = false;
+  }
+  const bool goes = some(in) & !waits & !data(busy);
   set(go, goes);
   set(annuls, annuls);
   send_if(out, goes, item);
-  send_if(redirect, taken, target);
+  send_if(redirect, goes & taken, target);
 }
 
 handler(accept) { accept(in, get(go) & acked(out)); }

@@ -7,12 +7,12 @@ phase_start() {
 }
 
 handler(write) {
-  const uint32_t dest = mips_c_dest(data(in).control);
+  const uint32_t dest = some(in) ? mips_c_dest(data(in).control) : MIPS_NO_DEST;
   typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = data(in).value};
-  send_if(registers_request, some(in) & (dest < MIPS_NO_DEST), request);
+  send_if(registers_request, dest < MIPS_NO_DEST, request);
   mips_bypass shown = {.dest = (uint8_t)dest, .value = data(in).value};
   for (int i = 0; i < width(bypass); i++)
-    send_if(bypass, i, some(in), shown);
+    send(bypass, i, shown);
 }
 
 handler(tell) {

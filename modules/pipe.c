@@ -7,38 +7,36 @@
 phase_start() {
   int head = param(depth) == 1 ? 0 : (int)self->head;
   bool leaving;
-  if (!param(elastic))
+  if (!param(elastic) || param(depth) == 1)
     leaving = self->full[head];
   else
-    leaving = self->count > 0 && (param(depth) == 1 || cycle() >= self->ready[head]);
+    leaving = self->count > 0 && cycle() >= self->ready[head];
   send_if(out, leaving, self->slot[head]);
   enable(out, true); /* what is accepted leaves, and whoever passes it on knows that early */
   accept(flush, true);
 }
 
 handler(advance) {
-  if (param(elastic))
+  if (param(depth) == 1)
+    accept(in, !self->full[0] | acked(out));
+  else if (param(elastic))
     accept(in, self->count < param(depth) || acked(out));
   else
-    accept(in, !self->full[param(depth) == 1 ? 0 : self->head] || acked(out));
+    accept(in, !self->full[self->head] || acked(out));
 }
 
 phase_end() {
   bool flushing = width(flush) > 0 && transferred(flush) && data(flush);
   if (param(depth) == 1) { /* one latch, elastic or not */
-    bool enters = transferred(in);
-    uint32_t kept = self->count & !transferred(out) & !flushing;
-    self->count = kept | enters;
-    if (!param(elastic))
-      self->full[0] = self->count;
+    const bool enters = transferred(in);
+    self->full[0] = enters | (self->full[0] & !acked(out) & !flushing);
     if (enters)
       self->slot[0] = data(in);
     return;
   }
   if (!param(elastic)) {
-    int head = param(depth) == 1 ? 0 : (int)self->head;
-    bool moves = !self->full[head] || transferred(out);
-    bool enters = transferred(in);
+    const uint32_t head = self->head;
+    const bool moves = !self->full[head] || transferred(out), enters = transferred(in);
     if (transferred(out))
       self->count--;
     if (flushing) {
@@ -52,27 +50,24 @@ phase_end() {
         self->slot[head] = data(in);
         self->count++;
       }
-      if (param(depth) > 1)
-        self->head = head + 1 == param(depth) ? 0 : head + 1;
+      self->head = head + 1 == param(depth) ? 0 : head + 1;
     }
     return;
   }
   if (transferred(out)) {
     self->count--;
-    if (param(depth) > 1)
-      self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
+    self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
   }
   if (flushing)
     self->count = 0;
   if (transferred(in)) {
-    uint32_t tail = param(depth) == 1 ? 0 : self->head + self->count;
+    uint32_t tail = self->head + self->count;
     if (tail >= param(depth))
       tail -= param(depth);
     self->slot[tail] = data(in);
-    if (param(depth) > 1)
-      self->ready[tail] = cycle() + param(depth);
+    self->ready[tail] = cycle() + param(depth);
     self->count++;
   }
 }
 
-next_event() { return self->count ? cycle() : never(); }
+next_event() { return (param(depth) == 1 ? self->full[0] : self->count > 0) ? cycle() : never(); }

@@ -1,0 +1,43 @@
+/* memory_gate.c: as many references in a cycle as there are ports; see memory_gate.lss. */
+
+phase_start() {
+  for (int i = 0; i < width(out_reply); i++)
+    accept(out_reply, i, true);
+}
+
+handler(pass) {
+  int asked = 0;
+  for (int i = width(in_request) - 1; i >= 0; i--) {
+    send_if(out_request, i, some(in_request, i) & (asked < param(ports)), data(in_request, i));
+    asked += some(in_request, i);
+  }
+}
+
+handler(commit) {
+  for (int i = 0; i < width(in_request); i++)
+    enable(out_request, i, enabled(in_request, i));
+}
+
+handler(accept) {
+  int asked = 0;
+  for (int i = width(in_request) - 1; i >= 0; i--) {
+    accept(in_request, i, acked(out_request, i) & (asked < param(ports)));
+    asked += some(in_request, i);
+  }
+}
+
+handler(answer) {
+  for (int i = 0; i < width(in_reply); i++)
+    send_if(in_reply, i, some(out_reply, i), data(out_reply, i));
+}
+
+handler(vouch) {
+  for (int i = 0; i < width(in_reply); i++)
+    enable(in_reply, i, enabled(out_reply, i));
+}
+
+phase_end() {
+  for (int i = 0; i < width(in_request); i++)
+    if (some(in_request, i) && !acked(in_request, i))
+      event(blocked, i);
+}
