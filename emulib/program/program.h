@@ -25,7 +25,7 @@ typedef enum {
   PROGRAM_RAW,
 } ProgramFormat;
 
-/* A stretch of memory: `loaded` bytes from the file, then zeros up to `size`. */
+/* A stretch of memory, at the address where it is loaded: `loaded` bytes from the file, then zeros up to `size`. */
 typedef struct {
   guint32 address;
   guint32 size;   /* >= 1; address + size does not wrap */

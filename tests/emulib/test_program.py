@@ -66,8 +66,8 @@ DEFECTS = {
 SEGMENT_DEFECTS = {
     "offset": (4, 0x7FFFFFFF, "bytes at offset 0x7fffffff, but the file has only"),
     "file size": (16, 0x00FFFFFF, "0xffffff bytes in the file but only"),
-    "wraps": (8, 0xFFFFFFF0, "pass the end of the address space"),
-    "overlap": (8, 0x00400000, "overlap"),
+    "wraps": (12, 0xFFFFFFF0, "pass the end of the address space"),
+    "overlap": (12, 0x00400000, "overlap"),
     "dynamic": (0, 3, "needs a dynamic linker"),
 }
 
