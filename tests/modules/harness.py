@@ -246,14 +246,15 @@ def moved(lines: Sequence[Seen]) -> list[tuple[int, int]]:
 class Memory:
     """Memory sources before a piece of netlist that ends in memories; scripts in, answers out.
 
-    `netlist` connects requester[0] … requester[sources-1] (ports `memory`) as it likes.
+    `netlist` connects requester[0] to requester[sources - 1] (ports `memory`) as it likes; `before` goes ahead of them,
+    `on` names their clock.
     """
 
-    def __init__(self, bench: Bench, netlist: str, sources: int = 1, width: int = 64, body: str = ""):
+    def __init__(self, bench: Bench, netlist: str, sources: int = 1, width: int = 64, body: str = "", before: str = "", on: str = ""):
         self.bench, self.sources = bench, sources
         self.text = (
-            "import memory_types;\n"
-            f"instance requester[{sources}] : memory_source;\n"
+            f"import memory_types;\n{before}"
+            f"instance requester[{sources}] : memory_source{' on ' + on if on else ''};\n"
             f"for (i = 0; i < {sources}; i = i + 1) {{ requester[i].width = {width}; {body} }}\n{netlist}\n"
         )
         self.simulator = bench.build(self.text)
