@@ -161,23 +161,47 @@ typedef struct {
   GPtrArray *components;
   int *waiting;        // per component: components before it that have not run
   GPtrArray **after;   // per component: GPtrArray of components (as pointers to int indices)
+  GPtrArray **before;  // the same the other way round, drivers from state last
+  int *weight;         // per component: scalars it brings to life
+  int *seen, stamp;    // of the last walk
+  GArray *walk;
   bool *done;
 } Order;
 
-// What runs early: functions that drive signals from state alone wait for nobody, so they run just before the first
-// that wants what they drive, and the others are judged by what else they wait for.
+static Node *first_node(const Order *order, int c) { return ((GPtrArray *)order->components->pdata[c])->pdata[0]; }
+
+// Functions that drive signals from state alone wait for nobody; they run just before the first that wants what they drive.
 static bool drives_from_state(const Order *order, int c) {
-  GPtrArray *component = order->components->pdata[c];
-  const Node *node = component->pdata[0];
-  return component->len == 1 && node->kind == NODE_FUNCTION && node->before->len == 0;
+  const Node *node = first_node(order, c);
+  return ((GPtrArray *)order->components->pdata[c])->len == 1 && node->kind == NODE_FUNCTION && node->before->len == 0;
 }
 
 static bool ends_cycle(const Order *order, int c) {
-  const Node *node = ((GPtrArray *)order->components->pdata[c])->pdata[0];
+  const Node *node = first_node(order, c);
   return node->kind == NODE_PROBE || node->function->kind == FUNCTION_PHASE_END;
 }
 
-static Node *first_node(const Order *order, int c) { return ((GPtrArray *)order->components->pdata[c])->pdata[0]; }
+// How many scalars a component brings to life: what it costs to run it early.
+static int fields_of(const Type *type) {
+  if (type->kind == TYPE_ARRAY) return MIN(type->length, 64) * fields_of(type->element);
+  if (type->kind != TYPE_STRUCT) return 1;
+  int n = 0;
+  for (guint i = 0; i < type->fields->len; i++) n += fields_of(((Field *)type->fields->pdata[i])->type);
+  return n;
+}
+
+static int weight_of(const Order *order, int c) {
+  const GPtrArray *component = order->components->pdata[c];
+  int weight = 1;
+  for (guint i = 0; i < component->len; i++) {
+    const Node *node = component->pdata[i];
+    for (guint j = 0; j < node->writes->len; j++) {
+      const Wire *wire = node->writes->pdata[j];
+      weight += wire->kind == SIGNAL_DATA ? fields_of(wire->connection->type) : wire->kind == SIGNAL_LOCAL ? fields_of(wire->local->type) : 1;
+    }
+  }
+  return weight;
+}
 
 static void append_item(Order *order, Segment *segment, int c) {
   GPtrArray *component = order->components->pdata[c];
@@ -189,44 +213,60 @@ static void append_item(Order *order, Segment *segment, int c) {
   order->done[c] = true;
 }
 
-// One cluster's turn: what is ready, in two stacks, so that the latest consequences come first.
-typedef struct {
-  Order *order;
-  Segment *segment;
-  GQueue ends, others; // components whose only unfinished predecessors are drivers from state that are `drivers` here
-  GHashTable *drivers; // components that drive from state and have not run
-} Turn;
-
-static void push_ready(Turn *turn, int c) {
-  g_queue_push_head(ends_cycle(turn->order, c) ? &turn->ends : &turn->others, GINT_TO_POINTER(c));
-}
-
-// Counts one predecessor as done, or as free to run when wanted, for all that wait for component `c`.
-static void release(Turn *turn, int c) {
-  Order *order = turn->order;
-  Segment *segment = turn->segment;
-  for (guint i = order->after[c]->len; i-- > 0;) {
-    int later = GPOINTER_TO_INT(order->after[c]->pdata[i]);
-    if (--order->waiting[later] > 0) continue;
-    Node *first = first_node(order, later);
-    if (first->cluster == segment->cluster && first->clock == segment->clock) push_ready(turn, later);
+// All components of a cluster that can run in one go, what is ready and what becomes ready on the way.
+static GArray *closure(Order *order, const Cluster *cluster, const Clock *clock, GQueue *ready) {
+  GArray *able = g_array_new(FALSE, FALSE, sizeof(int));
+  for (GList *l = ready->head; l; l = l->next) {
+    int c = GPOINTER_TO_INT(l->data);
+    g_array_append_val(able, c);
   }
-}
-
-static void run_drivers_of(Turn *turn, int c) {
-  GPtrArray *component = turn->order->components->pdata[c];
-  for (guint i = 0; i < component->len; i++) {
-    Node *node = component->pdata[i];
-    for (guint j = 0; j < node->before->len; j++) {
-      gpointer driver = GINT_TO_POINTER(((Node *)node->before->pdata[j])->component);
-      if (g_hash_table_remove(turn->drivers, driver)) append_item(turn->order, turn->segment, GPOINTER_TO_INT(driver));
+  for (guint k = 0; k < able->len; k++) {
+    const GPtrArray *after = order->after[g_array_index(able, int, k)];
+    for (guint i = 0; i < after->len; i++) {
+      int later = GPOINTER_TO_INT(after->pdata[i]);
+      if (--order->waiting[later] > 0) continue;
+      const Node *first = first_node(order, later);
+      if (first->cluster == cluster && first->clock == clock) g_array_append_val(able, later);
     }
   }
+  return able;
 }
 
-// Adds all that is ready in a cluster to a new segment, following what becomes ready on the way.  Components that
-// become ready elsewhere are left for later.  The order keeps few signals alive at a time, so that they can be registers: the end
-// of an instance's cycle comes as soon as all its signals are known, what drives signals from state as late as possible.
+// A walk over what must still run before a component, itself last; drivers from state come right before their reader.
+typedef struct {
+  int component;
+  guint next;
+} Step;
+
+// Sums the weights of what would run, or runs it when `segment` is given.  Gives up when the sum exceeds `limit`.
+static int complete(Order *order, int goal, int limit, Segment *segment) {
+  const int stamp = ++order->stamp;
+  int sum = 0;
+  g_array_set_size(order->walk, 0);
+  g_array_append_val(order->walk, ((Step){goal, 0}));
+  order->seen[goal] = stamp;
+  while (order->walk->len) {
+    Step *step = &g_array_index(order->walk, Step, order->walk->len - 1);
+    const GPtrArray *before = order->before[step->component];
+    if (step->next < before->len) {
+      int earlier = GPOINTER_TO_INT(before->pdata[step->next++]);
+      if (order->done[earlier] || order->seen[earlier] == stamp) continue;
+      order->seen[earlier] = stamp;
+      g_array_append_val(order->walk, ((Step){earlier, 0}));
+      continue;
+    }
+    sum += order->weight[step->component];
+    if (sum > limit) return sum;
+    if (segment) append_item(order, segment, step->component);
+    g_array_set_size(order->walk, order->walk->len - 1);
+  }
+  return sum;
+}
+
+enum { CANDIDATES = 64 }; // phase ends looked at in each round, so that large clusters do not take quadratic time
+
+// Adds all that can run in a cluster to a new segment.  The order keeps few signals alive at a time, so that they can be
+// registers: again and again the phase_end is completed that needs the least that has not run yet.
 static void run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *ready) {
   if (g_queue_is_empty(ready)) return;
   Segment *segment = g_new0(Segment, 1);
@@ -236,25 +276,22 @@ static void run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *re
   segment->index = (int)cluster->segments->len;
   g_ptr_array_add(cluster->segments, segment);
   g_ptr_array_add(order->schedule->steps[clock->id], segment);
-  Turn turn = {.order = order, .segment = segment, .drivers = g_hash_table_new(NULL, NULL)};
-  g_queue_init(&turn.ends);
-  g_queue_init(&turn.others);
-  for (GList *l = ready->tail; l; l = l->prev)
-    if (!drives_from_state(order, GPOINTER_TO_INT(l->data))) push_ready(&turn, GPOINTER_TO_INT(l->data));
-  for (GList *l = ready->tail; l; l = l->prev)
-    if (drives_from_state(order, GPOINTER_TO_INT(l->data))) g_hash_table_add(turn.drivers, l->data);
-  for (GList *l = ready->tail; l; l = l->prev)
-    if (drives_from_state(order, GPOINTER_TO_INT(l->data))) release(&turn, GPOINTER_TO_INT(l->data));
-  while (!g_queue_is_empty(&turn.ends) || !g_queue_is_empty(&turn.others)) {
-    int c = GPOINTER_TO_INT(g_queue_pop_head(g_queue_is_empty(&turn.ends) ? &turn.others : &turn.ends));
-    run_drivers_of(&turn, c);
-    append_item(order, segment, c);
-    release(&turn, c);
+  g_autoptr(GArray) able = closure(order, cluster, clock, ready), ends = g_array_new(FALSE, FALSE, sizeof(int));
+  for (guint i = 0; i < able->len; i++)
+    if (ends_cycle(order, g_array_index(able, int, i))) g_array_append_val(ends, g_array_index(able, int, i));
+  while (ends->len) {
+    guint best = 0;
+    int least = G_MAXINT;
+    for (guint i = 0; i < MIN(ends->len, CANDIDATES); i++) {
+      int cost = complete(order, g_array_index(ends, int, i), least, NULL);
+      if (cost < least) least = cost, best = i;
+    }
+    complete(order, g_array_index(ends, int, best), G_MAXINT, segment);
+    g_array_remove_index(ends, best);
   }
-  for (GList *l = ready->head; l; l = l->next) // wanted by other clusters, or by nobody
-    if (g_hash_table_remove(turn.drivers, l->data)) append_item(order, segment, GPOINTER_TO_INT(l->data));
+  for (guint i = 0; i < able->len; i++) // wanted by other clusters, or by nobody
+    if (!order->done[g_array_index(able, int, i)]) complete(order, g_array_index(able, int, i), G_MAXINT, segment);
   g_queue_clear(ready);
-  g_hash_table_unref(turn.drivers);
 }
 
 static int component_position(gconstpointer a, gconstpointer b, gpointer data) {
@@ -266,8 +303,14 @@ static int component_position(gconstpointer a, gconstpointer b, gpointer data) {
 
 void schedule_order(Schedule *schedule, GPtrArray *components) {
   guint n = components->len;
-  Order order = {schedule, components, g_new0(int, n + 1), g_new0(GPtrArray *, n + 1), g_new0(bool, n + 1)};
-  for (guint i = 0; i < n; i++) order.after[i] = g_ptr_array_new();
+  Order order = {.schedule = schedule, .components = components, .waiting = g_new0(int, n + 1), .after = g_new0(GPtrArray *, n + 1),
+                 .before = g_new0(GPtrArray *, n + 1), .weight = g_new0(int, n + 1), .seen = g_new0(int, n + 1),
+                 .walk = g_array_new(FALSE, FALSE, sizeof(Step)), .done = g_new0(bool, n + 1)};
+  for (guint i = 0; i < n; i++) {
+    order.after[i] = g_ptr_array_new();
+    order.before[i] = g_ptr_array_new();
+    order.weight[i] = weight_of(&order, (int)i);
+  }
   for (guint i = 0; i < schedule->nodes->len; i++) {
     Node *node = schedule->nodes->pdata[i];
     for (guint j = 0; j < node->before->len; j++) {
@@ -277,6 +320,10 @@ void schedule_order(Schedule *schedule, GPtrArray *components) {
       order.waiting[node->component]++;
     }
   }
+  for (int drivers = 0; drivers < 2; drivers++)
+    for (guint i = 0; i < n; i++)
+      for (guint j = 0; drives_from_state(&order, (int)i) == drivers && j < order.after[i]->len; j++)
+        g_ptr_array_add(order.before[GPOINTER_TO_INT(order.after[i]->pdata[j])], GINT_TO_POINTER((int)i));
   for (guint k = 0; k < schedule->netlist->clocks->len; k++) {
     Clock *clock = schedule->netlist->clocks->pdata[k];
     for (bool any = true; any;) {
@@ -304,8 +351,12 @@ void schedule_order(Schedule *schedule, GPtrArray *components) {
       g_free(queues);
     }
   }
-  for (guint i = 0; i < n; i++) g_ptr_array_free(order.after[i], TRUE);
+  for (guint i = 0; i < n; i++) g_ptr_array_free(order.after[i], TRUE), g_ptr_array_free(order.before[i], TRUE);
   g_free(order.after);
+  g_free(order.before);
+  g_free(order.weight);
+  g_free(order.seen);
+  g_array_unref(order.walk);
   g_free(order.waiting);
   g_free(order.done);
   g_ptr_array_unref(components);
