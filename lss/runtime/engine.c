@@ -312,4 +312,5 @@ void spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64
       if (wait) wait--;
     }
   }
+  spinach_time.now = earliest(); // where the run would go on
 }

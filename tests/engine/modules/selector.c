@@ -1,0 +1,25 @@
+/* selector.c: passes one of two inputs; see selector.lss. */
+phase_start() {
+  accept(a, true);
+  accept(b, true);
+}
+
+handler(pass) {
+  for (int i = 0; i < width(out); i++) {
+    if (param(first) && known_data(a))
+      send(out, i, data(a) + 1);
+    else if (!param(first) && known_data(b))
+      send(out, i, data(b) + 1);
+  }
+}
+
+handler(commit) {
+  for (int i = 0; i < width(out); i++) {
+    if (param(first) && known_enable(a))
+      enable(out, i, enabled(a));
+    else if (!param(first) && known_enable(b))
+      enable(out, i, enabled(b));
+  }
+}
+
+phase_end() { self->cycles++; }

@@ -1,0 +1,303 @@
+"""What every simulator does: the same result from every build, statistics, errors, ends, reports."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+MODULES = Path(__file__).parent / "modules"
+
+BUSY = """
+instance p[3] : source;
+instance m : mux;
+instance c[4] : pipe;
+instance k : sink;
+for (i = 0; i < 3; i = i + 1) { p[i].out -> m.in : uint32; }
+m.out -> c[0].in;
+for (i = 0; i < 3; i = i + 1) { c[i].out -> c[i + 1].in; }
+c[3].out -> k.in;
+"""
+BUSY_OPTIONS = ["--cycles", "3000", "--seed", "7", "--set", "k.ready=0.6"]
+for lane in range(3):
+    BUSY_OPTIONS += ["--set", f"p[{lane}].offer=0.5", "--set", f"p[{lane}].cancel=0.1"]
+
+TICKER = """
+runtime parameter ready = 1.0 : float;
+instance t : ticker;
+instance k : sink;
+k.ready = ready;
+t.out -> k.in;
+"""
+
+
+@pytest.fixture
+def build(build_sim):
+    """build_sim with the modules of these tests."""
+    return lambda machine, *options: build_sim(machine, "-I", MODULES, *options)
+
+
+@pytest.fixture
+def ticker(build, tmp_path):
+    return build(TICKER)
+
+
+def without_build(stats: dict) -> dict:
+    """The results: everything but the description of the build and of the options."""
+    return {key: value for key, value in stats.items() if key != "manifest"}
+
+
+@pytest.mark.parametrize("options", [["-O0"], ["-O3"], ["--debug"], ["--sanitize"], ["--collect", "connections"]])
+def test_every_build_gives_the_same_results(build, run_sim, tmp_path, options):
+    results = []
+    for words in ([], options):
+        simulator = build(BUSY, *words)
+        record = tmp_path / f"items{len(results)}.txt"
+        done = run_sim(simulator, *BUSY_OPTIONS, "--set", f"k.record={record}")
+        results.append((done.stats["statistics"], record.read_text()))
+    assert results[0] == results[1]
+    assert len(results[0][1].splitlines()) > 500
+
+
+def test_two_runs_write_the_same_bytes(build, run_sim, tmp_path):
+    simulator = build(BUSY)
+    texts = []
+    for run in range(2):
+        run_sim(simulator, *BUSY_OPTIONS)
+        texts.append((tmp_path / f"stats{run + 1}.json").read_bytes())
+    assert texts[0] == texts[1]
+
+
+def test_the_seed_matters(build, run_sim):
+    simulator = build(BUSY)
+    options = [word if word != "7" else "8" for word in BUSY_OPTIONS]
+    assert run_sim(simulator, *BUSY_OPTIONS).stats["statistics"] != run_sim(simulator, *options).stats["statistics"]
+
+
+def test_statistics_say_what_they_are(ticker, run_sim):
+    done = run_sim(ticker, "--cycles", "100")
+    entry = next(e for e in done.stats["statistics"] if (e["path"], e["name"]) == ("t", "items"))
+    assert entry["value"] == 100
+    assert entry["unit"] == "items"
+    assert entry["description"].startswith("Items taken")
+
+
+def test_connections_are_counted_on_request(build, run_sim):
+    simulator = build(TICKER, "--collect", "connections")
+    done = run_sim(simulator, "--cycles", "1000", "--ready", "0.5")
+    (connection,) = done.stats["connections"]
+    assert connection["transferred"] == done.value("t", "items")
+    assert connection["transferred"] + connection["stalled"] == 1000
+    assert connection["cancelled"] == connection["idle"] == 0
+
+
+def test_state_is_printed_by_name(ticker, run_sim):
+    done = run_sim(ticker, "--cycles", "10", "--print", "t.pc", "--print", "t.registers")
+    assert "t.pc = 40\n" in done.out
+    assert "t.registers = 7 7 7 7\n" in done.out
+
+
+def test_until_a_condition_holds(ticker, run_sim):
+    done = run_sim(ticker, "--until", "t.items>=37", "--cycles", "1000")
+    assert done.value("t", "cycles") == 37
+
+
+def test_a_module_ends_the_run(ticker, run_sim):
+    done = run_sim(ticker, "--set", "t.stop_at=12", "--cycles", "1000")
+    assert done.value("t", "cycles") == 13
+    assert "reached cycle 12" in done.err
+
+
+def test_an_error_names_the_instance_and_shows_its_core(ticker, run_sim):
+    done = run_sim(ticker, "--set", "t.fail_at=5", "--cycles", "1000", ok=False)
+    assert done.status == 1
+    assert "error: t: no memory answers at 0xdead (at 5 ns, cycle 5)" in done.err
+    assert "pc = 0x00000018" in done.err
+    assert "00000007 00000007 00000007 00000007" in done.err
+    assert done.stats is None
+
+
+def test_a_stuck_run_says_who_waits(ticker, run_sim):
+    done = run_sim(ticker, "--ready", "0", "--watchdog", "200 ns", "--cycles", "100000", ok=False)
+    assert done.status == 1
+    assert "no progress for 0.0002 ms" in done.err
+    assert "t.out offers" in done.err and "waits for k.in to accept" in done.err
+    assert "pc = 0x" in done.err
+
+
+def test_the_line_trace_shows_what_ports_carry(ticker, run_sim):
+    done = run_sim(ticker, "--cycles", "3", "--trace", "t")
+    lines = [line.split("|") for line in done.err.splitlines() if "|" in line]
+    assert [line[0].strip() for line in lines] == ["cycle", "0", "1", "2"]
+    assert [line[1].strip() for line in lines] == ["t", "out>0", "out>1", "out>2"]
+
+
+def test_full_disk_is_one_line(ticker, run_sim, tmp_path):
+    done = run_sim(ticker, "--cycles", "10", "--stats", "/dev/full", ok=False)
+    assert done.status != 0
+    assert "/dev/full" in done.err and "No space left" in done.err
+    done = run_sim(ticker, "--cycles", "10", "--set", "k.record=/dev/full", ok=False)
+    assert "/dev/full" in done.err and done.status != 0
+
+
+def test_a_failed_run_leaves_no_half_written_files(ticker, run_sim, tmp_path):
+    run_sim(ticker, "--set", f"k.record={tmp_path}/r.txt", "--set", "t.fail_at=5", "--cycles", "100", ok=False)
+    assert not list(tmp_path.glob("*r.txt*"))
+
+
+def test_the_run_directory_holds_a_manifest(ticker, run_sim, tmp_path):
+    run_sim(ticker, "--cycles", "10", "--run-dir", tmp_path / "run", "--ready", "0.25")
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    text = json.dumps(manifest)
+    assert "0.25" in text and "ticker.c" in text
+
+
+def test_help_lists_the_parameters_of_the_machine(ticker, run_sim):
+    done = run_sim(ticker, "--help", ok=None)
+    assert "ready : float" in done.out and "t.fail_at : int" in done.out
+
+
+def test_an_unknown_parameter_is_named(ticker, run_sim):
+    done = run_sim(ticker, "--set", "t.fail_ta=5", ok=False)
+    assert "fail_ta" in done.err and "t.fail_at" in done.err
+
+
+def test_clocks_are_exact(build, run_sim):
+    simulator = build(
+        """
+        clock a = 88 MHz;
+        clock b = 100 MHz;
+        clock c = 33 MHz;
+        instance x : ticker on a;  instance kx : sink on a;  x.out -> kx.in;
+        instance y : ticker on b;  instance ky : sink on b;  y.out -> ky.in;
+        instance z : ticker on c;  instance kz : sink on c;  z.out -> kz.in;
+        """
+    )
+    done = run_sim(simulator, "--time", "10 us")
+    assert [done.value(path, "cycles") for path in "xyz"] == [880, 1000, 330]
+    done = run_sim(simulator, "--cycles", "1000001")
+    assert [done.value(path, "cycles") for path in "xyz"] == [880001, 1000001, 330001]
+    done = run_sim(simulator, "--cycles", "c:33")
+    assert done.value("z", "cycles") == 33
+
+
+def test_collectors_see_events_and_connections(build, run_sim):
+    simulator = build(
+        TICKER
+        + """
+        instance t2 : ticker;  instance k2 : sink;  t2.out -> k2.in;
+        collector sum on "t*" event taken {
+          declare <<< uint64_t n, total; >>>
+          init    <<< self->n = 0; self->total = 1000; >>>
+          record  <<< self->n++; self->total += value; >>>
+          report  <<< report_value("total", self->total, "items", "values taken by ", path); >>>
+        }
+        shared collector all on "t*" event taken {
+          declare <<< uint64_t n; >>>
+          record  <<< self->n++; >>>
+          report  <<< report_value("all", self->n, "items", "taken by anybody"); >>>
+        }
+        collector stalls on "k.in" event stalled {
+          declare <<< uint64_t n; >>>
+          record  <<< self->n++; >>>
+          report  <<< report_value("stalls", self->n, "cycles", "of ", path); >>>
+        }
+        """
+    )
+    done = run_sim(simulator, "--cycles", "100", "--ready", "0.5")
+    items = done.value("t", "items")
+    assert done.value("t2", "total") == 1000 + sum(range(100))
+    assert done.value("k.in", "stalls") == 100 - items
+    assert done.value("", "all") == items + 100
+
+
+def test_partial_handlers_reach_their_fixed_point(build, run_sim):
+    ring = """
+    instance s[2] : source;
+    instance x[2] : selector;
+    instance k[2] : sink;
+    for (i = 0; i < 2; i = i + 1) {
+      s[i].out -> x[i].a;
+      x[i].out -> x[1 - i].b;
+      x[i].out -> k[i].in;
+    }
+    """
+    for options in ([], ["--debug"]):
+        simulator = build(ring, *options)
+        done = run_sim(simulator, "--cycles", "20", "--set", "x[1].first=false")
+        assert done.value("k[0]", "items") == done.value("k[1]", "items") == 20
+        done = run_sim(simulator, "--cycles", "20", "--set", "x[0].first=false", "--set", "x[1].first=false", ok=False)
+        assert "x[0]: out[0].data is still unknown at the end of the cycle" in done.err
+
+
+def test_identical_clusters_share_their_code(lss, tmp_path):
+    (tmp_path / "m.lss").write_text(
+        """
+        module four {
+          instance s : source;  instance p[3] : pipe;  instance k : sink;
+          s.out -> p[0].in : uint32;  p[0].out -> p[1].in;  p[1].out -> p[2].in;  p[2].out -> k.in;
+        }
+        instance f[8] : four;
+        """
+    )
+    lss("build", "m.lss", "-o", "m", "--keep", "kept")
+    assert len(list((tmp_path / "kept").glob("four_*.c"))) == 1
+
+
+def test_idle_time_is_skipped_without_changing_results(build, run_sim, tmp_path):
+    (tmp_path / "script.txt").write_text("5 1\n2000000 2\n3000000000 3\n")
+    simulator = build("instance s : source; instance p : pipe; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;")
+    done = run_sim(simulator, "--set", f"s.script={tmp_path}/script.txt", "--set", "k.record=r.txt", "--cycles", "4000000000")
+    assert done.value("k", "items") == 3
+    assert [line.split()[0] for line in (tmp_path / "r.txt").read_text().splitlines()] == ["6", "2000001", "3000000001"]
+
+
+def test_run_builds_once(lss, tmp_path):
+    machine = tmp_path / "m.lss"
+    machine.write_text(TICKER)
+    environment = {"LSS_CACHE": str(tmp_path / "cache")}
+    for _ in range(2):
+        done = lss("run", machine, "-I", MODULES, "--", "--cycles", "10", env=environment)
+        assert "items" in done.out
+    shutil.rmtree(tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("declared", "code", "expected"),
+    [
+        ("handler h : in.data -> in.ack;", "handler(h) { accept(in, enabled(in)); }", "m.c:1:25: error[undeclared-read]: handler h reads in.enable"),
+        ("handler h : in.data -> in.ack;", "handler(h) { accept(in, true); send(out, 1); }", "error[undeclared-write]: handler h drives out.data"),
+        ("handler h : in.data -> in.ack;", "handler(h) { self->n++; accept(in, true); }", "m.c:1:21: error[c-code]: state changes in phase_end only"),
+        ("handler h : in.data -> in.ack;", "handler(h) { accept(in, data(inn) == 1); }", "error[unknown-name]: this module has no port called inn"),
+        ("handler h : in.data -> in.ack;", "handler(h) { accept(in, param(depth) == 1); }", "error[unknown-name]: this module has no parameter called depth"),
+        ("handler h : in.data -> in.ack;", "handler(h) { accept(in, 1) }", "m.c:1:27: error[c-code]: expected ';'"),
+        ("handler h : in.data -> in.ack;", "handler(g) { accept(in, 1); }", "error[missing-function]: m declares handler h"),
+        ("handler h : in.data -> in.ack; init;", "handler(h) { accept(in, 1); }\ninit() { self->n = some(in); }", "m.c:2:20: error[c-code]: signals exist in"),
+    ],
+)
+def test_errors_in_behaviour_are_told_at_their_place(lss, tmp_path, declared, code, expected):
+    (tmp_path / "m.lss").write_text(
+        f"module m {{ inport in : uint32; outport out : uint32; state {{ uint32 n; }} phase_start -> out.data; {declared} phase_end; }}\n"
+    )
+    (tmp_path / "m.c").write_text(f"{code}\nphase_start() {{ send_nothing(out); }}\nphase_end() {{}}\n")
+    (tmp_path / "top.lss").write_text("instance x : m;  instance s : source;  instance k : sink;  s.out -> x.in;  x.out -> k.in;\n")
+    done = lss("build", "top.lss", "-o", "sim", ok=False)
+    assert done.status == 1
+    assert expected in done.err
+    assert not (tmp_path / "sim").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("handler(h) { }", "in.ack (lane 0) was not driven"),
+        ("handler(h) { accept(in, true); accept(in, false); }", "in.ack (lane 0) is driven a second time"),
+        ("handler(h) { accept(in, 3, true); }", "in.ack has lanes 0 to 0, there is no lane 3"),
+    ],
+)
+def test_debug_builds_stop_on_broken_handlers(build, run_sim, tmp_path, code, expected):
+    (tmp_path / "m.lss").write_text("module m { inport in : uint32; handler h : in.data -> in.ack; phase_end; }\n")
+    (tmp_path / "m.c").write_text(f"{code}\nphase_end() {{}}\n")
+    simulator = build("instance x : m;  instance s : source;  s.out -> x.in;", "--debug")
+    done = run_sim(simulator, "--cycles", "10", ok=False)
+    assert f"error: x: {expected}" in done.err
