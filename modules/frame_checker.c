@@ -163,6 +163,7 @@ phase_end() {
   if (width(done) == 0) return;
   bool all = true;
   for (int i = 0; i < width(done); i++) all &= some(done, i) && data(done, i);
+  if (all && !self->ending) self->last_event = now();
   self->ending = all;
   if (!all) return;
   uint64_t inside = self->entered[CHECKER_TO_HOST] - self->left[CHECKER_TO_HOST];
