@@ -1,0 +1,42 @@
+// console.c: a place to print and a place to end; see console.lss.
+
+init() { stream_write_open(&self->file, param(output)); }
+
+phase_start() {
+  for (int i = 0; i < width(port_request); i++) {
+    accept(port_request, i, true);
+    typeof_port(port_reply) reply = {.tag = self->tag[i], .error = self->wrong[i]};
+    send_if(port_reply, i, self->replying[i], reply);
+  }
+}
+
+// A program has ended; when all have, so has the run, badly if one of them ended badly.
+static void ended(self_t *self, int lane, uint32_t status) {
+  if (!self->exited[lane]) self->exits++;
+  self->exited[lane] = true;
+  if ((int32_t)status > self->status) self->status = (int32_t)status;
+  if (self->exits < (uint64_t)width(port_request)) return;
+  if (self->status) sim_error("the program exited with status %lld", (long long)self->status);
+  sim_stop("the program exited");
+}
+
+phase_end() {
+  for (int i = 0; i < width(port_request); i++) {
+    self->replying[i] = transferred(port_request, i);
+    if (!self->replying[i]) continue;
+    typeof_port(port_request) request = data(port_request, i);
+    uint32_t offset = request.address - (uint32_t)param(base);
+    self->tag[i] = request.tag;
+    self->wrong[i] = offset >= 8;
+    if (request.op != mem_op_write) continue;
+    if (offset < 4) {
+      uint8_t byte = (uint8_t)request.data;
+      stream_write(&self->file, &byte, 1);
+      self->bytes++;
+      sim_progress();
+    } else if (offset < 8) {
+      event(exited, i, (uint32_t)request.data);
+      ended(self, i, (uint32_t)request.data);
+    }
+  }
+}
