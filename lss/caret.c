@@ -35,6 +35,12 @@ const char *source_line(const char *file, int line, int *length) {
   return at;
 }
 
+// Bytes of the character at `text`; 1 for a byte that begins none.
+static int character_length(const char *text, int left) {
+  gunichar c = g_utf8_get_char_validated(text, left);
+  return c == (gunichar)-1 || c == (gunichar)-2 || c == 0 ? 1 : g_unichar_to_utf8(c, NULL);
+}
+
 void caret_print(GString *out, Location where) {
   if (!where.file || where.line < 1 || where.column < 1) return;
   int length;
@@ -44,24 +50,24 @@ void caret_print(GString *out, Location where) {
   int end = where.end_line == where.line ? where.end_column - 1 : where.end_line > where.line ? length : start + 1;
   end = CLAMP(end, start + 1, length + 1);
 
-  // Characters, not bytes: continuation bytes of UTF-8 take no column.
+  // Characters, not bytes, take columns; bytes that are no UTF-8 are shown as question marks.
   g_autoptr(GString) shown = g_string_new(NULL);
   g_autoptr(GString) marks = g_string_new(NULL);
   int columns_before = 0;
-  for (int i = 0; i < start; i++) columns_before += (line[i] & 0xc0) != 0x80;
+  for (int i = 0; i < start; i += character_length(line + i, length - i)) columns_before++;
   int skip = MAX(0, columns_before - SHOWN_CHARACTERS * 3 / 4);
   int column = 0;
-  for (int i = 0; i <= length; i++) {
+  for (int i = 0; i <= length && column - skip < SHOWN_CHARACTERS; column++) {
+    int bytes = i < length ? character_length(line + i, length - i) : 1;
     unsigned char c = i < length ? (unsigned char)line[i] : ' ';
-    bool continues = (c & 0xc0) == 0x80;
-    if (column - skip >= SHOWN_CHARACTERS && !continues) break;
     if (column >= skip) {
-      if (i < length) g_string_append_c(shown, c < ' ' || c == 0x7f ? ' ' : (char)c);
-      if (!continues) g_string_append_c(marks, i == start ? '^' : i > start && i < end ? '~' : ' ');
+      if (i < length && bytes == 1) g_string_append_c(shown, c < ' ' || c == 0x7f ? ' ' : c >= 0x80 ? '?' : (char)c);
+      if (bytes > 1) g_string_append_len(shown, line + i, bytes);
+      bool first = start >= i && start < i + bytes;
+      g_string_append_c(marks, first ? '^' : i > start && i < end ? '~' : ' ');
     }
-    if (!continues) column++;
+    i += bytes;
   }
   while (marks->len > 0 && marks->str[marks->len - 1] == ' ') g_string_truncate(marks, marks->len - 1);
-  g_autofree char *valid = g_utf8_make_valid(shown->str, (gssize)shown->len);
-  g_string_append_printf(out, "%5d | %s\n      | %s\n", where.line, g_strchomp(valid), marks->str);
+  g_string_append_printf(out, "%5d | %s\n      | %s\n", where.line, g_strchomp(shown->str), marks->str);
 }

@@ -17,6 +17,7 @@ void problem(Location where, const char *check, const char *format, ...) {
 }
 
 bool charge(int steps, Location where) {
+  if (diag_gave_up()) compile->halted = true;
   if (compile->halted) return false;
   if (steps < compile->options->max_steps - compile->steps) {
     compile->steps += steps;
@@ -180,13 +181,7 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
   state->collectors = arena_array();
   state->debugs = arena_array();
 
-  jmp_buf escape;
-  bool fine = false;
-  if (setjmp(escape) == 0) {
-    diag_set_escape(&escape);
-    fine = run_stages(machine_file);
-  }
-  diag_set_escape(NULL);
+  bool fine = run_stages(machine_file);
   if (!fine) {
     netlist_free(state->netlist);
     return NULL;

@@ -23,8 +23,6 @@ static GPtrArray *pending;      // of Diagnostic*
 static GHashTable *seen;        // "file:line:col:check:text" of everything reported
 static Diagnostic *last;        // NULL when the last report was a duplicate
 static int errors;
-static bool gave_up;
-static jmp_buf *escape_to;
 
 static void note_free(gpointer data) {
   Note *note = data;
@@ -37,13 +35,6 @@ static void diagnostic_free(gpointer data) {
   g_free(d->text);
   g_ptr_array_unref(d->notes);
   g_free(d);
-}
-
-static void give_up(void) {
-  gave_up = true;
-  if (escape_to) longjmp(*escape_to, 1);
-  diag_flush();
-  exit(1);
 }
 
 static const char *short_path(const char *path) {
@@ -65,11 +56,10 @@ static void report(bool warning, Location where, const char *check, const char *
     g_free(text);
     return;
   }
-  if (!warning && errors == MAX_ERRORS) {
+  if (!warning && errors++ >= MAX_ERRORS) {
     g_free(text);
-    give_up();
+    return;
   }
-  if (!warning) errors++;
   last = g_new0(Diagnostic, 1);
   *last = (Diagnostic){.warning = warning,
                        .where = where,
@@ -136,8 +126,7 @@ char *diag_take(void) {
     }
     if (d->instance) g_string_append_printf(out, "  in instance %s\n", d->instance);
   }
-  if (gave_up) g_string_append_printf(out, "lss: more than %d errors; the rest is not shown\n", MAX_ERRORS);
-  gave_up = false;
+  if (errors > MAX_ERRORS && pending && pending->len) g_string_append_printf(out, "lss: more than %d errors; the rest is not shown\n", MAX_ERRORS);
   if (pending) g_ptr_array_set_size(pending, 0);
   last = NULL;
   return g_string_free(out, FALSE);
@@ -156,7 +145,7 @@ void diag_reset(void) {
   errors = 0;
 }
 
-void diag_set_escape(jmp_buf *escape) { escape_to = escape; }
+bool diag_gave_up(void) { return errors > MAX_ERRORS; }
 
 Location location_span(Location first, Location last_part) {
   if (!first.file) return last_part;

@@ -3,13 +3,11 @@
 // A diagnostic names a place, a check (one line of checks.def, explained by `lss explain CHECK`) and what is wrong there;
 // notes that follow it show the other places concerned, and an instance path says in which copy of a module it came up.
 // Reports are collected and printed by diag_flush(), in the order in which they were made; one that repeats an earlier one
-// at the same place is dropped, with its notes.  After MAX_ERRORS errors the compilation is given up.
+// at the same place is dropped, with its notes.  After MAX_ERRORS errors no more are kept, and the compilation stops.
 #ifndef LSS_DIAGNOSTICS_H
 #define LSS_DIAGNOSTICS_H
 
 #include "lss/netlist.h"
-
-#include <setjmp.h>
 
 enum { MAX_ERRORS = 20 };
 
@@ -37,8 +35,8 @@ void diag_flush(void);
 // Forgets everything, the count included; for processes that compile more than once.
 void diag_reset(void);
 
-// Where to continue when MAX_ERRORS are exceeded; NULL (the default) ends the process with status 1 after printing.
-void diag_set_escape(jmp_buf *escape);
+// More than MAX_ERRORS were reported; a stage that sees this stops.
+bool diag_gave_up(void);
 
 // Text that stands for a file that is not on disk (a -D option), for source lines in messages.
 void diag_register_text(const char *file, const char *text);

@@ -7,11 +7,15 @@
 //    "instances":   [{"path", "module", "parent", "clock", "leaf", "doc",
 //                     "parameters": [{"name","type","runtime","value","doc"}], "ports": [{"name","direction","type",
 //                     "width","doc"}], "state": [{"name","type","dimensions","unit","statistic","doc"}],
-//                     "events": [{"name","doc","arguments"}]}],
-//    "connections": [{"from","from_lane","to","to_lane","type"}]}
+//                     "events": [{"name","doc","arguments"}], "type_variables": [{"name","type"}],
+//                     "userpoints": [{"name","result","arguments","replaced","code"}], "locals": [{"name","type","lanes"}],
+//                     "functions": [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
+//    "connections": [{"from","from_lane","to","to_lane","type"}],
+//    "collectors":  [{"name","event","shared","on": [...]}],
+//    "debug_views": [{"name","instance","roles": {role: state}}]}
 //
 // Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks,
-// types and modules are their names; userpoints are not exported.
+// types and modules are their names.
 #include "export.h"
 
 #include "lss/runtime/json.h"
@@ -204,6 +208,7 @@ static void export_instance(Json *json, const Instance *instance) {
   export_ports(json, instance);
   export_state(json, instance);
   export_events(json, instance);
+  export_instance_behaviour(json, instance);
   json_close(json, '}');
 }
 
@@ -252,6 +257,7 @@ char *export_netlist(const Netlist *netlist) {
   for (guint i = 0; i < netlist->connections->len; i++)
     export_connection(&json, g_ptr_array_index(netlist->connections, i));
   json_close(&json, ']');
+  export_instrumentation(&json, netlist);
   json_close(&json, '}');
   return json_finish(&json);
 }

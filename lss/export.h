@@ -5,7 +5,13 @@
 
 #include "netlist.h"
 
+#include "lss/runtime/json.h"
+
 // The whole netlist as JSON text, which the caller frees.
 char *export_netlist(const Netlist *netlist);
+
+// Parts of it (export_behaviour.c): members of an instance's object, and of the netlist's.
+void export_instance_behaviour(Json *json, const Instance *instance);
+void export_instrumentation(Json *json, const Netlist *netlist);
 
 #endif

@@ -177,10 +177,6 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
   case OPERAND_USERPOINT: value = operand.userpoint->code; break; // handed on whole
   default: value = evaluate(scope, expr); break;
   }
-  if (inst->parent != compile->running) {
-    problem(place, "not-assignable", "only the module that holds an instance sets its parameters");
-    return;
-  }
   Setting *setting = g_hash_table_lookup(inst->settings, name);
   if (setting && setting->was_read) {
     problem(place, "set-after-read", "`%s` of %s is set after it was read", name, inst_title(inst));

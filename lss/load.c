@@ -72,6 +72,7 @@ static bool report_cycle(SourceFile *file, Location where) {
 }
 
 SourceFile *load_file(const char *path, Location where) {
+  while (g_str_has_prefix(path, "./") && path[2]) path += 2;
   g_autofree char *canonical = realpath(path, NULL);
   SourceFile *known = canonical ? g_hash_table_lookup(compile->files, canonical) : NULL;
   if (known) {
@@ -82,7 +83,7 @@ SourceFile *load_file(const char *path, Location where) {
   gsize length;
   g_autoptr(GError) error = NULL;
   if (!canonical || !g_file_get_contents(path, &text, &length, &error)) {
-    diag_error(where, "import-missing", "cannot read %s: %s", path, error ? error->message : "there is no such file");
+    diag_error(where, "import-missing", "cannot read %s: %s", path, !canonical ? "there is no such file" : g_file_test(path, G_FILE_TEST_IS_DIR) ? "it is a folder" : error->message);
     return NULL;
   }
   SourceFile *file = parse_text(path, text, length);
@@ -100,10 +101,17 @@ SourceFile *load_file(const char *path, Location where) {
 
 Symbol *load_module(const char *name) {
   const char *importer = compile->running && compile->running->file ? compile->running->file->path : NULL;
-  g_autofree char *path = find(name, importer);
+  // A file that is read already does not hold it: a machine may be called like a module that it uses.
+  g_autoptr(GPtrArray) folders = library_folders(compile->options, importer);
+  g_autofree char *path = NULL;
+  for (guint i = 0; i < folders->len && !path; i++) {
+    g_autoptr(GPtrArray) folder = g_ptr_array_new();
+    g_ptr_array_add(folder, folders->pdata[i]);
+    g_autofree char *found = library_find(folder, name);
+    g_autofree char *canonical = found ? realpath(found, NULL) : NULL;
+    if (canonical && !g_hash_table_contains(compile->files, canonical)) path = g_steal_pointer(&found);
+  }
   if (!path) return NULL;
-  g_autofree char *canonical = realpath(path, NULL);
-  if (!canonical || g_hash_table_lookup(compile->files, canonical)) return NULL;
   if (!load_file(path, NOWHERE)) return NULL;
   return g_hash_table_lookup(compile->globals->names, name);
 }

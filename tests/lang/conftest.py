@@ -13,7 +13,9 @@ def sanitized_lss(root: Path, build_dir: Path) -> Path:
     sanitized = build_dir / "sanitize"
     sanitized.mkdir(parents=True, exist_ok=True)
     compiler = sanitized / "bin" / "lss"
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+    }
     with open(sanitized / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = subprocess.run(

@@ -7,7 +7,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(
-    p for folder in ("modules", "examples", "tests/lang/lib", "tests/lang/good", "tests/lang/bad", "tests/bench")
+    p
+    for folder in ("modules", "examples", "tests/lang/lib", "tests/lang/good", "tests/lang/bad", "tests/bench")
     for p in (ROOT / folder).rglob("*.lss")
 )
 
@@ -73,10 +74,10 @@ def test_all_sources_survive(lss, tmp_path):
         copies.append((path, copy))
     lss("fmt", *[copy for _, copy in copies])
     once = [read(copy) for _, copy in copies]
-    for (path, _), text in zip(copies, once):
+    for (path, _), text in zip(copies, once, strict=True):
         assert squeezed(text) == squeezed(read(path)), path
     lss("fmt", *[copy for _, copy in copies])
-    for (path, copy), text in zip(copies, once):
+    for (path, copy), text in zip(copies, once, strict=True):
         assert read(copy) == text, f"{path}: the second formatting changed something"
 
 

@@ -2,7 +2,6 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
-
 from pathlib import Path
 
 LIB = Path(__file__).resolve().parent / "lib"
@@ -67,7 +66,9 @@ def test_export(lss, tmp_path):
     depth = instances["row[1].second"]["parameters"][0]
     assert (depth["name"], depth["type"], depth["value"]) == ("depth", "int", 2)
     assert {c["name"]: c["hertz_numerator"] for c in netlist["clocks"]} == {"slow": 10**6, "fast": 10**8}
-    assert {"from": "row[1].second.out", "from_lane": 0, "to": "all.in", "to_lane": 1, "type": "uint32"} in netlist["connections"]
+    assert {"from": "row[1].second.out", "from_lane": 0, "to": "all.in", "to_lane": 1, "type": "uint32"} in netlist[
+        "connections"
+    ]
     assert instances["all"]["ports"][0]["width"] == 2
 
 

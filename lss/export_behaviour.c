@@ -1,0 +1,127 @@
+// lss export, second part: what instances do, and what observes them.
+#include "export.h"
+
+#include "lss/runtime/json.h"
+
+static void export_signals(Json *json, const char *key, const GArray *signals) {
+  static const char *const kinds[] = {"data", "enable", "ack"};
+  json_key(json, key);
+  json_open(json, '[');
+  for (guint i = 0; i < signals->len; i++) {
+    const Signal *signal = &g_array_index(signals, Signal, i);
+    g_autofree char *text = !signal->local ? g_strdup_printf("%s[%d].%s", signal->port->name, signal->lane, kinds[signal->kind])
+                            : signal->local->lanes ? g_strdup_printf("%s[%d]", signal->local->name, signal->lane)
+                                                   : g_strdup(signal->local->name);
+    json_string(json, text);
+  }
+  json_close(json, ']');
+}
+
+static void export_functions(Json *json, const Instance *instance) {
+  json_key(json, "functions");
+  json_open(json, '[');
+  for (guint i = 0; i < instance->functions->len; i++) {
+    const Function *function = instance->functions->pdata[i];
+    json_open(json, '{');
+    json_member(json, "name", function->name);
+    if (function->indexed) json_member_int(json, "lane", function->lane);
+    if (function->partial) json_member_bool(json, "partial", true);
+    json_member(json, "clock", function->clock->name);
+    if (function->domain_port) json_member(json, "port", function->domain_port->name);
+    export_signals(json, "reads", function->reads);
+    export_signals(json, "writes", function->writes);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void export_typed(Json *json, const char *name, const Type *type) {
+  json_open(json, '{');
+  json_member(json, "name", name);
+  json_member(json, "type", type->name);
+  json_close(json, '}');
+}
+
+void export_instance_behaviour(Json *json, const Instance *instance) {
+  json_key(json, "type_variables");
+  json_open(json, '[');
+  for (guint i = 0; i < instance->type_variables->len; i++) {
+    const Field *field = instance->type_variables->pdata[i];
+    export_typed(json, field->name, field->type);
+  }
+  json_close(json, ']');
+  json_key(json, "userpoints");
+  json_open(json, '[');
+  for (guint i = 0; i < instance->userpoints->len; i++) {
+    const Userpoint *userpoint = instance->userpoints->pdata[i];
+    json_open(json, '{');
+    json_member(json, "name", userpoint->name);
+    json_member(json, "result", userpoint->result->name);
+    json_key(json, "arguments");
+    json_open(json, '[');
+    for (guint a = 0; a < userpoint->arguments->len; a++) {
+      const Field *field = userpoint->arguments->pdata[a];
+      export_typed(json, field->name, field->type);
+    }
+    json_close(json, ']');
+    json_member_bool(json, "replaced", userpoint->replaced);
+    json_member(json, "code", userpoint->code->string);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_key(json, "locals");
+  json_open(json, '[');
+  for (guint i = 0; i < instance->locals->len; i++) {
+    const Local *local = instance->locals->pdata[i];
+    json_open(json, '{');
+    json_member(json, "name", local->name);
+    json_member(json, "type", local->type->name);
+    json_member_int(json, "lanes", local->lanes);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  export_functions(json, instance);
+}
+
+static void export_collector(Json *json, const Collector *collector) {
+  json_open(json, '{');
+  json_member(json, "name", collector->name);
+  json_member(json, "event", collector->event);
+  json_member_bool(json, "shared", collector->shared);
+  json_key(json, "on");
+  json_open(json, '[');
+  for (guint i = 0; i < collector->instances->len; i++) json_string(json, ((Instance *)collector->instances->pdata[i])->path);
+  for (guint i = 0; i < collector->connections->len; i++) {
+    const Connection *connection = collector->connections->pdata[i];
+    g_autofree char *text = g_strdup_printf("%s.%s[%d]", connection->from->instance->path, connection->from->name, connection->from_lane);
+    json_string(json, text);
+  }
+  json_close(json, ']');
+  json_close(json, '}');
+}
+
+static void export_view(Json *json, const DebugView *view) {
+  json_open(json, '{');
+  json_member(json, "name", view->name);
+  json_member(json, "instance", view->instance->path);
+  json_key(json, "roles");
+  json_open(json, '{');
+  for (guint i = 0; i < view->roles->len; i++) {
+    const DebugRole *role = view->roles->pdata[i];
+    g_autofree char *text = g_strdup_printf("%s.%s", role->instance->path, role->field->name);
+    json_member(json, role->role, text);
+  }
+  json_close(json, '}');
+  json_close(json, '}');
+}
+
+void export_instrumentation(Json *json, const Netlist *netlist) {
+  json_key(json, "collectors");
+  json_open(json, '[');
+  for (guint i = 0; i < netlist->collectors->len; i++) export_collector(json, netlist->collectors->pdata[i]);
+  json_close(json, ']');
+  json_key(json, "debug_views");
+  json_open(json, '[');
+  for (guint i = 0; i < netlist->debug_views->len; i++) export_view(json, netlist->debug_views->pdata[i]);
+  json_close(json, ']');
+}

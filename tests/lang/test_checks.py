@@ -1,0 +1,96 @@
+"""The table of checks, the messages in the source, and the goldens agree: nothing is said that no test has seen."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BAD = ROOT / "tests" / "lang" / "bad"
+LITERAL = r'"((?:[^"\\]|\\.)*)"'
+
+
+def table() -> list[str]:
+    return re.findall(r'^CHECK\("([a-z-]+)"', (ROOT / "lss" / "checks.def").read_text(), re.M)
+
+
+def sources() -> list[Path]:
+    return [path for kind in ("*.c", "*.y", "*.l") for path in sorted((ROOT / "lss").glob(kind))]
+
+
+def calls() -> list[tuple[str, str, str]]:
+    """(file, check, message) of every report in the compiler; messages keep their conversions."""
+    found = []
+    for path in sources():
+        text = path.read_text().replace('%" G_GINT64_FORMAT "', "%d").replace('%" G_GINT64_FORMAT', '%d"')
+        for call in re.finditer(r"\b(?:problem|diag_error|diag_warning)\(", text):
+            rest = text[call.end() : call.end() + 900]
+            check = rf"([^;]*?{LITERAL}(?:\s*:\s*{LITERAL})?)"
+            pieces = re.match(rf"(?:[^\"]*?),\s*{check},\s*((?:{LITERAL}\s*)+)", rest, re.S)
+            if not pieces:
+                continue
+            message = "".join(re.findall(LITERAL, pieces[4]))
+            for check in re.findall(LITERAL, pieces[1]):
+                found.append((path.name, check, message.replace('\\"', '"').replace("\\\\", "\\")))
+    return found
+
+
+def pattern(message: str) -> re.Pattern:
+    parts = re.split(r"%%|%[-0-9.*]*(?:ll|l)?[a-zA-Z]", message)
+    return re.compile(".*?".join(re.escape(part) for part in parts), re.S)
+
+
+def evidence() -> str:
+    goldens = [path.read_text(errors="replace") for path in sorted(BAD.glob("*.golden"))]
+    tests = [path.read_text() for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    return "\n".join(goldens + tests)
+
+
+def test_table_has_no_duplicates() -> None:
+    assert len(set(table())) == len(table())
+
+
+def test_every_report_names_a_check_of_the_table() -> None:
+    unknown = {check for _, check, _ in calls()} - set(table())
+    assert not unknown, f"not in lss/checks.def: {sorted(unknown)}"
+
+
+def test_every_check_is_reported() -> None:
+    unused = set(table()) - {check for _, check, _ in calls()}
+    text = "".join(path.read_text() for path in sources())
+    assert not [check for check in unused if f'"{check}"' not in text]
+
+
+@pytest.mark.parametrize("check", table())
+def test_every_check_fails_somewhere(check: str) -> None:
+    text = evidence()
+    assert f"[{check}]" in text, f"no bad input fails {check}"
+
+
+def test_every_message_is_seen() -> None:
+    """Messages of the front end; those of the back end are shown by tests/engine."""
+    seen = "\n".join(path.read_text(errors="replace") for path in sorted(BAD.glob("*.golden")))
+    seen += "cannot read x.lss: there is no such file\nthis file is larger than 64 MiB\n"  # test_files.py
+    back = ("build.c", "clang_errors.c", "order.c", "emit_cluster.c", "emit_spec.c", "scan.c", "schedule.c")
+    unseen = sorted(
+        {
+            f"{file}: [{check}] {message}"
+            for file, check, message in calls()
+            if file not in back and not pattern(message).search(seen)
+        }
+    )
+    assert not unseen, "messages without a bad input:\n  " + "\n  ".join(unseen)
+
+
+@pytest.mark.parametrize("check", table())
+def test_explain(check: str, sanitized_lss: Path) -> None:
+    done = subprocess.run([sanitized_lss, "explain", check], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert done.stdout.startswith(check + "\n") and "wrong:" in done.stdout and "right:" in done.stdout
+
+
+def test_explain_unknown(sanitized_lss: Path) -> None:
+    done = subprocess.run([sanitized_lss, "explain", "unti"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert 'did you mean "unit"' in done.stderr

@@ -1,0 +1,87 @@
+"""Right input: every file of good/ is understood as its .txt file says.
+
+The text is a digest of the exported netlist: instances with their clocks, parameters, ports, state and functions, then
+connections, collectors and debug views.  A line `// -D name=value` of an input gives options.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+INPUTS = sorted((HERE / "good").glob("*.lss"))
+
+
+def typed(fields: list[dict]) -> str:
+    return ", ".join(f"{field['type']} {field['name']}" for field in fields)
+
+
+def type_lines(one: dict) -> list[str]:
+    inside = one.get("fields") or one.get("enumerators") or []
+    members = [f"{m['type']} {m['name']}" if "type" in m else f"{m['name']} = {m['value']}" for m in inside]
+    return [f"type {one['name']} : {one['kind']}" + (f" {{ {'; '.join(members)} }}" if members else "")]
+
+
+def instance_lines(one: dict) -> list[str]:
+    words = f" /** {one['doc']} */" if one["doc"] else ""
+    yield f"instance {one['path'] or '(top)'} : {one['module']} on {one['clock']}{words}"
+    for p in one["parameters"]:
+        kind = "runtime parameter" if p["runtime"] else "parameter"
+        alias = f" (is {p['alias_of']})" if "alias_of" in p else ""
+        yield f"  {kind} {p['name']} = {json.dumps(p['value'])} : {p['type']}{alias}"
+    for u in one["userpoints"]:
+        given = "replaced" if u["replaced"] else "default"
+        yield f"  userpoint {u['name']}({typed(u['arguments'])}) -> {u['result']} = <<<{u['code']}>>> {given}"
+    for p in one["ports"]:
+        width = f" x{p['width']}" if "width" in p else ""
+        yield f"  {p['direction']}port {p['name']} : {p['type']}{width}"
+    for s in one["state"]:
+        kind = "stat" if s["statistic"] else "state"
+        yield f"  {kind} {s['type']} {s['name']}" + "".join(f"[{n}]" for n in s["dimensions"])
+    for v in one["locals"]:
+        yield f"  local {v['type']} {v['name']}" + (f"[{v['lanes']}]" if v["lanes"] else "")
+    for e in one["events"]:
+        yield f"  event {e['name']}({typed(e['arguments'])})"
+    for f in one["functions"]:
+        lane = f"[{f['lane']}]" if "lane" in f else ""
+        clock = f" on {f['clock']}" if f["clock"] != one["clock"] else ""
+        signals = f" : {', '.join(f['reads'])} -> {', '.join(f['writes'])}" if f["reads"] or f["writes"] else ""
+        yield f"  {f['name']}{lane}{signals}{clock}"
+
+
+def digest(netlist: dict) -> str:
+    lines = [f"clock {c['name']} = {c['hertz_numerator']}/{c['hertz_denominator']} Hz" for c in netlist["clocks"]]
+    for one in netlist["types"]:
+        if one["kind"] in ("struct", "enum"):
+            lines += type_lines(one)
+    for one in netlist["instances"]:
+        lines += instance_lines(one)
+    for c in netlist["connections"]:
+        lines.append(f"{c['from']}[{c['from_lane']}] -> {c['to']}[{c['to_lane']}] : {c['type']}")
+    for c in netlist["collectors"]:
+        lines.append(f"{'shared ' if c['shared'] else ''}collector {c['name']} of {c['event']} on {', '.join(c['on'])}")
+    for v in netlist["debug_views"]:
+        lines.append(f"debug {v['name']} of {v['instance'] or '(top)'}: {v['roles']}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("source", INPUTS, ids=lambda path: path.stem)
+def test_good(source: Path, sanitized_lss: Path, golden, tmp_path: Path) -> None:
+    options = [word for line in re.findall(r"^// (-\S.*)$", source.read_text(), re.M) for word in line.split()]
+    out = tmp_path / "netlist.json"
+    command = [sanitized_lss, "export", "-I", "../lib", source.name, *options, "-o", out]
+    done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    text = digest(json.loads(out.read_text()))
+    golden(source.with_suffix(".txt"), text + done.stderr)
+
+
+@pytest.mark.parametrize("source", INPUTS, ids=lambda path: path.stem)
+def test_good_checks(source: Path, sanitized_lss: Path) -> None:
+    options = [word for line in re.findall(r"^// (-\S.*)$", source.read_text(), re.M) for word in line.split()]
+    command = [sanitized_lss, "check", "-I", "../lib", source.name, *options]
+    done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
