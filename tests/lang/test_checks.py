@@ -26,8 +26,8 @@ def calls() -> list[tuple[str, str, str]]:
         text = path.read_text().replace('%" G_GINT64_FORMAT "', "%d").replace('%" G_GINT64_FORMAT', '%d"')
         for call in re.finditer(r"\b(?:problem|diag_error|diag_warning)\(", text):
             rest = text[call.end() : call.end() + 900]
-            check = rf"([^;]*?{LITERAL}(?:\s*:\s*{LITERAL})?)"
-            pieces = re.match(rf"(?:[^\"]*?),\s*{check},\s*((?:{LITERAL}\s*)+)", rest, re.S)
+            first = rf"([^;]*?{LITERAL}(?:\s*:\s*{LITERAL})?)"
+            pieces = re.match(rf"(?:[^\"]*?),\s*{first},\s*((?:{LITERAL}\s*)+)", rest, re.S)
             if not pieces:
                 continue
             message = "".join(re.findall(LITERAL, pieces[4]))

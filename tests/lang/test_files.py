@@ -1,4 +1,4 @@
-"""Machines that are no ordinary files, and wrong command lines: one line, and the status that says whose fault it is."""
+"""Machines that are no ordinary files, and wrong command lines: one line, and the status that says whose fault."""
 
 import subprocess
 from pathlib import Path
