@@ -1,0 +1,48 @@
+# Firmware.  A directory with a file `machine` is a firmware: the file names the machine it is for (and -D options), from
+# which its register header, its linker regions and their documentation are generated.  All .c and .S files of the
+# directory and of firmware/lib make NAME.elf; the linker script is NAME.ld.
+
+FIRMWARE_TARGET := --target=mips-linux-gnu -mips2 -EB -mno-abicalls -fno-pic -msoft-float -G0
+FIRMWARE_CFLAGS := $(FIRMWARE_TARGET) -std=gnu11 -O2 -gdwarf-4 -ffreestanding -fno-builtin -fomit-frame-pointer \
+  -fno-stack-protector -fno-asynchronous-unwind-tables -ffunction-sections -Wall -Wextra -Werror -Ifirmware/lib
+FIRMWARE_LIB := $(wildcard firmware/lib/*.c)
+LSS_LIBRARY  := $(wildcard modules/*.lss modules/types/*.lss)
+
+# $(call firmware,NAME)
+define firmware
+FIRMWARE += $(BUILD)/firmware/$(1)/$(1).elf $(BUILD)/firmware/$(1)/$(1).asm $(BUILD)/firmware/$(1)/$(1).sym \
+  $(BUILD)/firmware/$(1)/$(1).size
+$(1)_GEN := $(BUILD)/gen/firmware/$(1)
+$(1)_OBJ := $$(patsubst firmware/%,$(BUILD)/obj/firmware/$(1)/%.o,$$(wildcard firmware/$(1)/*.c firmware/$(1)/*.S) $(FIRMWARE_LIB))
+MACHINE_$(1) ?= $$($(1)_GEN)/machine.json
+
+$(BUILD)/gen/firmware/$(1)/machine.json: firmware/$(1)/machine $(BUILD)/bin/lss $(LSS_LIBRARY) \
+  $$(wildcard $$(dir $$(firstword $$(file <firmware/$(1)/machine)))*.lss)
+	@mkdir -p $$(@D)
+	$(BUILD)/bin/lss export $$(file <$$<) -o $$@
+
+$(BUILD)/gen/firmware/$(1)/registers.h: $$(MACHINE_$(1)) firmware/tools/describe.py
+	@mkdir -p $$(@D)
+	$$(PYTHON3) firmware/tools/describe.py $$< $$(@D)
+	@touch $$@
+
+$(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk
+	@mkdir -p $$(@D)
+	$$(CC) $$(FIRMWARE_CFLAGS) -I$$($(1)_GEN) $$(DEPFLAGS) -c $$< -o $$@
+
+$(BUILD)/firmware/$(1)/$(1).elf: $$($(1)_OBJ) firmware/$(1)/$(1).ld
+	@mkdir -p $$(@D)
+	$$(LD_LLD) -EB -static --no-check-sections -z norelro --gc-sections -T firmware/$(1)/$(1).ld -L $$($(1)_GEN) \
+	  -Map $$(@:.elf=.map) $$($(1)_OBJ) -o $$@
+
+-include $$($(1)_OBJ:.o=.d)
+endef
+$(foreach name,$(notdir $(patsubst %/,%,$(dir $(wildcard firmware/*/machine)))),$(eval $(call firmware,$(name))))
+
+# What to read beside an executable: its disassembly with source lines, its symbols by address, its sections' sizes.
+$(BUILD)/firmware/%.asm: $(BUILD)/firmware/%.elf
+	$(LLVM_OBJDUMP) -d --no-show-raw-insn --source $< > $@
+$(BUILD)/firmware/%.sym: $(BUILD)/firmware/%.elf
+	$(LLVM_NM) -n -S $< > $@
+$(BUILD)/firmware/%.size: $(BUILD)/firmware/%.elf
+	$(LLVM_SIZE) -A -x $< > $@

@@ -1,0 +1,70 @@
+/* The DMA rings carried out through the direct registers, for machines or modes without the hardware assist.  It runs
+ * on processor B, or on processor A between events when there is no B.
+ */
+#ifndef TIGON2_ENGINE_H
+#define TIGON2_ENGINE_H
+
+#include "machine.h"
+
+struct engine {
+  u32 read_entry, write_entry;     /* next entry to start or, while busy, under way */
+  u32 read_busy, write_busy;       /* control word of the transfer under way, or 0 */
+  u32 on;                          /* this processor carries out the rings */
+};
+
+static inline void engine_read(struct engine *e, struct registers *r) {
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)e->read_entry;
+  if (e->read_busy) {
+    if (r->dma_read_state & (DMA_ACTIVE | DMA_ERRORS)) return;
+    if (e->read_busy & DMA_FILLS_SEND_BUFFER) {
+      u32 end = (r->dma_read_address + 7) & ~7u;
+      r->tx_buffer_producer = end == r->rx_buffer_base ? r->tx_buffer_base : end;
+    }
+    if (e->read_busy & DMA_CHECKSUM) *(volatile u16 *)d->checksum_to = (u16)r->dma_read_checksum;
+    e->read_busy = 0;
+    e->read_entry = ring_next((u32)d, DMA_ENTRY, DMA_RING);
+    r->dma_read_consumer = e->read_entry;
+    d = (volatile struct dma_descriptor *)e->read_entry;
+  }
+  if ((u32)d == r->dma_read_producer) return;
+  r->dma_read_host_high = d->host_high;
+  r->dma_read_host_low = d->host_low;
+  r->dma_read_address = d->local;
+  r->dma_read_length = d->length & 0xffff;
+  e->read_busy = d->control | DMA_ACTIVE;
+  r->dma_read_state = e->read_busy;
+}
+
+static inline void engine_write(struct engine *e, struct registers *r) {
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)e->write_entry;
+  if (e->write_busy) {
+    if (r->dma_write_state & (DMA_ACTIVE | DMA_ERRORS)) return;
+    if (e->write_busy & DMA_FREES_RECEIVE_BUFFER) {
+      u32 end = (d->local + (d->length & 0xffff) + 7) & ~7u;
+      r->rx_buffer_reference = end < PACKET_MEMORY_END ? end : end - PACKET_MEMORY_END + r->rx_buffer_base;
+    }
+    if (e->write_busy & DMA_CHECKSUM) *(volatile u16 *)d->checksum_to = (u16)r->dma_write_checksum;
+    e->write_busy = 0;
+    e->write_entry = ring_next((u32)d, DMA_ENTRY, DMA_RING);
+    r->dma_write_consumer = e->write_entry;
+    d = (volatile struct dma_descriptor *)e->write_entry;
+  }
+  if ((u32)d == r->dma_write_producer) return;
+  r->dma_write_host_high = d->host_high;
+  r->dma_write_host_low = d->host_low;
+  r->dma_write_address = d->local;
+  r->dma_write_length = d->length & 0xffff;
+  e->write_busy = d->control | DMA_ACTIVE;
+  r->dma_write_state = e->write_busy;
+}
+
+/* What processor A asks of B, and B's answer, in SRAM. */
+struct second {
+  volatile u32 alive;        /* set by B when it runs */
+  volatile u32 drive_rings;  /* set by A: carry out the DMA rings */
+  volatile u32 read_ring, write_ring; /* set by A: where they lie */
+  volatile u32 milliseconds; /* since B started */
+};
+extern struct second second;
+
+#endif

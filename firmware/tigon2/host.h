@@ -1,0 +1,129 @@
+/* What lies in memory that host and firmware share: the host's rings and descriptors, its information block, the
+ * mailboxes and the general communications area at the bottom of the SRAM.  All of it is big-endian.
+ */
+#ifndef TIGON2_HOST_H
+#define TIGON2_HOST_H
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef int s32;
+
+struct host_address {
+  u32 high, low;
+};
+
+/* A ring as the host describes it in its information block. */
+struct ring_control {
+  struct host_address address;
+  u16 max_length; /* send, command, event, return ring: entries; receive rings: bytes of a buffer */
+  u16 flags;
+  u32 unused;
+};
+
+enum {
+  RING_CHECKSUM = 0x1,       /* sum the transport layer's bytes of what is received */
+  RING_INDEX_AT_ONCE = 0x20, /* coalesce interrupts only: the index goes to the host with every batch */
+  RING_DISABLED = 0x200,
+};
+
+/* The end of the information block, behind the statistics. */
+struct host_rings {
+  struct ring_control event, command, send, standard, jumbo, mini, returns;
+  struct host_address event_producer, return_producer, send_consumer, statistics;
+};
+
+enum { HOST_RINGS_OFFSET = 0x400, STATISTICS_BYTES = 0x400 };
+
+struct send_descriptor {
+  u32 host_high, host_low;
+  u32 length_flags; /* length << 16 | flags */
+  u32 vlan;         /* low half */
+};
+
+enum {
+  SEND_END = 0x4, /* last piece of a frame */
+  SEND_VLAN = 0x200,
+  SEND_REPORT_NOW = 0x800,
+};
+
+/* Written by the host to give a buffer, and back to it, in place, with the frame's length. */
+struct receive_descriptor {
+  u32 host_high, host_low;
+  u32 index_length; /* index << 16 | length */
+  u32 type_flags;
+  u32 checksums; /* IP << 16 | transport */
+  u32 error_vlan;
+  u32 unused;
+  u32 opaque;
+};
+
+enum { RECEIVE_CHECKSUM = 0x1 }; /* the transport sum is valid */
+
+/* SRAM, from address 0: what the host sees from 0x400 of its window. */
+struct shared {
+  u32 fixed[32];
+  u32 mac_statistics[32]; /* kept by the MAC */
+  struct {
+    u32 high, low;
+  } volatile mailbox[32];
+  volatile u32 mac_address[2];       /* 0x200 */
+  struct host_address information;   /* 0x208 */
+  u32 reserved_210[2];
+  volatile u32 mode;                 /* 0x218 */
+  volatile u32 dma_read_setup, dma_write_setup;
+  volatile u32 transmit_share;       /* 0x224: 64ths of the packet memory */
+  volatile u32 event_consumer;
+  volatile u32 command_consumer;
+  volatile u32 receive_ticks;        /* 0x230: microseconds */
+  volatile u32 send_ticks;
+  volatile u32 statistics_ticks;
+  volatile u32 max_send;             /* 0x23c: descriptors per report */
+  volatile u32 max_receive;
+  volatile u32 trace;                /* 0x244 */
+  volatile u32 link, fast_link;      /* 0x248: what the host asks for */
+  volatile u32 trace_pointer, trace_start, trace_length;
+  volatile u32 interface;            /* 0x25c */
+  volatile u32 mtu;
+  volatile u32 interrupt_mask;       /* 0x264 */
+  volatile u32 link_state, fast_link_state;
+  u32 reserved_270[4];
+  volatile u32 return_consumer;      /* 0x280 */
+  u32 reserved_284[31];
+  volatile u32 command[64];          /* 0x300 */
+};
+_Static_assert(__builtin_offsetof(struct shared, return_consumer) == 0x280, "layout of the communications area");
+_Static_assert(__builtin_offsetof(struct shared, command) == 0x300, "layout of the communications area");
+
+enum { MODE_SWAP_DESCRIPTORS = 0x2, MODE_SWAP_DATA = 0x10, MODE_ASSIST = 0x40,
+       MODE_NO_EVENT_INTERRUPT = 0x1000, MODE_NO_SEND_INTERRUPT = 0x2000, MODE_NO_RECEIVE_INTERRUPT = 0x4000 };
+
+enum { MAILBOX_INTERRUPT = 0, MAILBOX_COMMAND = 1, MAILBOX_SEND = 2, MAILBOX_STANDARD = 3, MAILBOX_JUMBO = 4,
+       MAILBOX_MINI = 5 };
+
+enum { COMMAND_ENTRIES = 64, EVENT_ENTRIES = 256 };
+
+enum host_command {
+  COMMAND_HOST_STATE = 0x01, /* code 1 up, 2 down */
+  COMMAND_PROMISCUOUS = 0x0a, /* code 1 on, 2 off */
+  COMMAND_NEGOTIATE = 0x0b,
+  COMMAND_SET_ADDRESS = 0x0c,
+  COMMAND_CLEAR_STATISTICS = 0x0f,
+  COMMAND_REFRESH = 0x11,
+};
+
+enum host_event {
+  EVENT_RUNNING = 1,
+  EVENT_STATISTICS = 4,
+  EVENT_LINK = 6,  /* code 1 gigabit up, 2 down */
+  EVENT_ERROR = 7, /* code 1 invalid command, 2 unknown command, 3 bad configuration; 4 a transfer failed */
+};
+
+/* The block at address 0; hidden from the compiler, which takes address 0 for nothing. */
+static inline struct shared *shared_block(void) {
+  struct shared *block;
+  __asm__("move %0, $zero" : "=r"(block));
+  return block;
+}
+
+#endif

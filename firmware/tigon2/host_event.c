@@ -1,0 +1,76 @@
+/* The event ring: what the firmware tells the host besides indices, and the errors that make it do so. */
+#include "hot.h"
+
+/* Waits for an entry of the write ring.  Only for what is rare: traffic waits by events. */
+static u32 write_entry(void) {
+  while (!ring_room(hot->write_next, registers()->dma_write_consumer, DMA_ENTRY, DMA_RING))
+    if (hot->engine.on) drive_rings();
+  return hot->write_next;
+}
+
+static void write_to_host(struct host_address address, u32 local, u32 length) {
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)write_entry();
+  d->host_high = address.high;
+  d->host_low = address.low;
+  d->local = local ? local : (u32)&d->own[2 - length / 4];
+  d->length = length;
+  d->control = hot->descriptor_control;
+}
+
+/* The entry written last may go. */
+static void release(void) {
+  hot->write_next = ring_next(hot->write_next, DMA_ENTRY, DMA_RING);
+  registers()->dma_write_producer = hot->write_next;
+}
+
+/* Puts an event into the host's ring, and interrupts it.  An event that finds the ring full is lost and counted. */
+void host_event(u32 event, u32 code) {
+  struct shared *s = shared_block();
+  u32 next = (hot->event_index + 1) % EVENT_ENTRIES;
+  if (next == s->event_consumer % EVENT_ENTRIES) {
+    hot->count.events_lost++;
+    return;
+  }
+  struct host_address at = hot->event_ring;
+  at.low += hot->event_index * 8;
+  at.high += at.low < hot->event_ring.low;
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)write_entry();
+  d->own[0] = event << 24 | code << 12;
+  d->own[1] = 0;
+  write_to_host(at, 0, 8);
+  release();
+  hot->event_index = next;
+  u32 entry = write_entry();
+  ((volatile struct dma_descriptor *)entry)->own[1] = next;
+  write_to_host(hot->event_producer, 0, 4);
+  release();
+  if (!(s->mode & MODE_NO_EVENT_INTERRUPT)) interrupt_after(entry | 1);
+}
+
+/* Copies the statistics block, which statistics.c has filled, to the host. */
+void write_statistics(u32 local) {
+  write_to_host(hot->statistics, local, STATISTICS_BYTES);
+  release();
+}
+
+/* Events: a transfer failed on the host's bus.  The assist rests until its error bits are cleared. */
+void dma_read_attention(void) {
+  struct registers *r = registers();
+  r->dma_read_state = r->dma_read_state & ~(DMA_ERRORS | DMA_ACTIVE);
+  hot->count.dma_errors++;
+  host_event(EVENT_ERROR, 4);
+}
+
+void dma_write_attention(void) {
+  struct registers *r = registers();
+  r->dma_write_state = r->dma_write_state & ~(DMA_ERRORS | DMA_ACTIVE);
+  hot->count.dma_errors++;
+  host_event(EVENT_ERROR, 4);
+}
+
+/* Events: a MAC asks for attention.  It goes on when it is enabled anew. */
+void mac_attention(void) {
+  struct registers *r = registers();
+  r->mac_tx_state = hot->running ? MAC_ENABLE : MAC_STOP;
+  r->mac_rx_state = hot->running ? MAC_ENABLE : MAC_STOP;
+}

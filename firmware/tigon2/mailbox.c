@@ -1,0 +1,26 @@
+/* Event: the host has written mailboxes.  The send and standard producers come with traffic and are served here; what
+ * is rare is passed on.
+ */
+#include "hot.h"
+
+/* The host's producer index, wrapped, as an index that counts on. */
+static inline u32 counted(u32 producer, u32 before, u32 mask) {
+  return before + ((producer - before) & mask);
+}
+
+HOT void mailbox(void) {
+  struct registers *r = registers();
+  struct shared *s = shared_block();
+  u32 pending = r->mailbox_event_a;
+  /* Cleared before it is read: a write in between is then seen twice rather than never. */
+  r->mailbox_event_a = pending;
+  if (pending & 1u << MAILBOX_SEND) {
+    hot->send_posted = counted(s->mailbox[MAILBOX_SEND].low, hot->send_asked, hot->sends_mask);
+    fetch_send();
+  }
+  if (pending & 1u << MAILBOX_STANDARD) {
+    hot->standard.posted = counted(s->mailbox[MAILBOX_STANDARD].low, hot->standard.asked, hot->standard.entries_mask);
+    fetch_receive(&hot->standard);
+  }
+  if (pending & ~(1u << MAILBOX_SEND | 1u << MAILBOX_STANDARD)) mailbox_rare(pending);
+}

@@ -1,0 +1,173 @@
+/* Start-up of processor A, once: sizes the memory, lays out rings and buffers, reads what the host prepared, tells it
+ * that the firmware is up, and goes to the dispatch loop.  This code runs from SRAM.
+ */
+#include "hot.h"
+
+/* Caches of host descriptors, below the packet memory.  What is read was fetched before, so they need no clearing. */
+#define UNCLEARED __attribute__((section(".uncleared"), aligned(32)))
+static struct receive_descriptor standard_cache[RECEIVE_CACHE] UNCLEARED;
+static struct receive_descriptor jumbo_cache[RECEIVE_CACHE] UNCLEARED;
+static struct receive_descriptor mini_cache[RECEIVE_CACHE] UNCLEARED;
+static struct send_descriptor send_cache[SEND_CACHE] UNCLEARED;
+static struct host_rings rings UNCLEARED;
+static volatile u32 probe[8]; /* a word to look for, and one far enough to displace it from the line buffer */
+
+extern char image_end[];       /* end of everything at the bottom of the SRAM */
+extern void second_start(void);
+
+enum { TIMER_PRESCALE = 0x55, SMALLEST_SRAM = 0x40000, LARGEST_SRAM = 0x200000, CPU_FLUSH = 4, SECOND_PATIENCE = 100 };
+
+/* Addresses repeat modulo the size of the SRAM: finds the first distance at which a word shows up again. */
+static u32 sram_size(void) {
+  for (u32 size = SMALLEST_SRAM; size < LARGEST_SRAM; size *= 2) {
+    volatile u32 *far = (volatile u32 *)((u32)probe + size);
+    u32 kept = *far;
+    probe[0] = 0x5aa5f00f;
+    *far = ~size;
+    (void)probe[4];
+    u32 seen = probe[0];
+    *far = kept;
+    if (seen == ~size) return size;
+  }
+  return LARGEST_SRAM;
+}
+
+/* Rings and buffers at the end of the address range that the assists use; returns the start of the fixed region. */
+static u32 lay_out_memory(void) {
+  struct registers *r = registers();
+  u32 size = sram_size(), low = ((u32)image_end + 0xfff) & ~0xfffu;
+  u32 fixed = PACKET_MEMORY_END - size + low, buffers = fixed + FIXED_BUFFERS;
+  u32 share = shared_block()->transmit_share;
+  if (share == 0 || share > 63) share = 21;
+  u32 middle = buffers + ((PACKET_MEMORY_END - buffers) / 64 * share & ~7u);
+
+  r->stack_offset_a = OVERFLOW_AREA - fixed;
+  r->stack_offset_b = OVERFLOW_AREA - (fixed + 0x1000);
+  r->tx_buffer_base = r->tx_buffer_producer = r->tx_buffer_consumer = buffers;
+  r->rx_buffer_base = r->rx_buffer_producer = r->rx_buffer_reference = middle;
+  hot->send_buffer_base = hot->send_buffer_next = buffers;
+  hot->send_buffer_end = middle;
+
+  u32 ring = fixed + FIXED_MAC_SEND;
+  r->mac_tx_producer = r->mac_tx_consumer = r->mac_tx_reference = hot->mac_send_next = ring;
+  ring = fixed + FIXED_MAC_RECEIVE;
+  ((volatile struct mac_descriptor *)ring)->buffer = middle;
+  r->mac_rx_producer = r->mac_rx_consumer = r->mac_rx_reference = hot->mac_receive_next = ring;
+  ring = fixed + FIXED_DMA_READ;
+  r->dma_read_producer = r->dma_read_consumer = r->dma_read_reference = ring;
+  hot->read_next = hot->engine.read_entry = ring;
+  ring = fixed + FIXED_DMA_WRITE;
+  r->dma_write_producer = r->dma_write_consumer = r->dma_write_reference = ring;
+  hot->write_next = hot->engine.write_entry = ring;
+  return fixed;
+}
+
+static u32 wait_for_second(void) {
+  struct registers *r = registers();
+  r->cpu_b_pc = (u32)second_start;
+  r->cpu_b_state = CPU_FLUSH;
+  for (u32 start = r->timer; r->timer - start < SECOND_PATIENCE;)
+    if (second.alive) return 1;
+  return 0;
+}
+
+/* Who carries out the DMA rings: the hardware if the host wants that, else processor B, else this one. */
+static void start_rings(void) {
+  struct registers *r = registers();
+  struct shared *s = shared_block();
+  u32 assist = s->mode & MODE_ASSIST;
+  r->assist_state = assist ? 1 : 0;
+  u32 second_runs = wait_for_second();
+  if (!assist && second_runs) {
+    second.read_ring = hot->read_next;
+    second.write_ring = hot->write_next;
+    second.drive_rings = 1;
+  }
+  hot->engine.on = !assist && !second_runs;
+
+  u32 base = DMA_ACTIVE | (s->dma_read_setup & DMA_THRESHOLDS);
+  hot->descriptor_control = base | (s->mode & MODE_SWAP_DESCRIPTORS ? 0 : DMA_NO_SWAP);
+  hot->data_control = base | (s->mode & MODE_SWAP_DATA ? 0 : DMA_NO_SWAP);
+}
+
+/* Reads the host's description of its rings and waits until it is there. */
+static void read_rings(void) {
+  struct registers *r = registers();
+  struct shared *s = shared_block();
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)hot->read_next;
+  u32 low = s->information.low + HOST_RINGS_OFFSET;
+  d->host_high = s->information.high + (low < HOST_RINGS_OFFSET);
+  d->host_low = low;
+  d->local = (u32)&rings;
+  d->length = sizeof rings;
+  d->control = hot->descriptor_control;
+  hot->read_next = ring_next(hot->read_next, DMA_ENTRY, DMA_RING);
+  r->dma_read_producer = hot->read_next;
+  while (r->dma_read_consumer != hot->read_next)
+    if (hot->engine.on) drive_rings();
+}
+
+static void open_receive_ring(struct receive_ring *ring, const volatile struct ring_control *control, u32 entries,
+                              void *cache, u32 watch) {
+  ring->address = *(const struct host_address *)&control->address;
+  ring->entries_mask = entries - 1;
+  ring->max_length = control->flags & RING_DISABLED ? 0 : control->max_length;
+  ring->cache = (u32)cache;
+  ring->watch = watch;
+}
+
+static void open_rings(void) {
+  const volatile struct host_rings *h = &rings;
+  open_receive_ring(&hot->standard, &h->standard, 512, standard_cache, WATCH_STANDARD);
+  open_receive_ring(&hot->jumbo, &h->jumbo, 256, jumbo_cache, WATCH_JUMBO);
+  open_receive_ring(&hot->mini, &h->mini, 1024, mini_cache, WATCH_MINI);
+  hot->receive_flags = h->standard.flags | (h->returns.flags & RING_INDEX_AT_ONCE);
+  hot->returns = rings.returns.address;
+  hot->returns_mask = (h->returns.max_length ? h->returns.max_length : 2048) - 1;
+  hot->sends = rings.send.address;
+  hot->sends_mask = (h->send.max_length ? h->send.max_length : 512) - 1;
+  hot->send_flags = h->send.flags;
+  hot->send_cache = (u32)send_cache;
+  hot->event_ring = rings.event.address;
+  hot->event_producer = rings.event_producer;
+  hot->return_producer = rings.return_producer;
+  hot->send_consumer = rings.send_consumer;
+  hot->statistics = rings.statistics;
+
+  struct shared *s = shared_block();
+  hot->received_ticks = s->receive_ticks;
+  hot->sent_ticks = s->send_ticks;
+  hot->max_unsent = hot->send_countdown = s->max_send;
+  hot->max_unreported = s->max_receive;
+}
+
+static void start_time(void) {
+  struct registers *r = registers();
+  u32 now = r->timer;
+  hot->compare = now + 0x40000000;
+  u32 ticks = shared_block()->statistics_ticks;
+  if (ticks) {
+    hot->deadlines = DEADLINE_STATISTICS;
+    hot->deadline[DEADLINE_STATISTICS >> 1] = hot->compare = now + ticks;
+  }
+  r->timer_compare_a = hot->compare;
+}
+
+__attribute__((noreturn)) void start(void) {
+  struct registers *r = registers();
+  r->misc_config = r->misc_config | TIMER_PRESCALE;
+  hot->local_control = r->misc_local_ctl & ~LOCAL_INTERRUPT;
+  lay_out_memory();
+  set_mac_address();
+  start_rings();
+  read_rings();
+  open_rings();
+  start_time();
+  shared_block()->command_consumer = 0;
+  r->event_a = 0;
+  events_enable(TIMER_EVENT | MAC_SEND_ATTENTION | MAC_RECEIVE_ATTENTION | REPORT_RECEIVED_EVENT | REPORT_SENT_EVENT |
+                MAILBOX_EVENT | DMA_READ_ATTENTION | DMA_WRITE_ATTENTION | RECEIVE_EVENT | SEND_EVENT);
+  host_event(EVENT_RUNNING, 0);
+  if (hot->engine.on) dispatch_and_drive_rings();
+  dispatch();
+}

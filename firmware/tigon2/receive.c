@@ -1,0 +1,185 @@
+/* The way of a frame from the MAC to the host: buffer descriptor, transfer of the data, return descriptor, and the
+ * index that tells the host.  Everything travels through the one DMA write ring in order, so nothing has to be
+ * waited for: when the host sees an index, what it counts is there.
+ */
+#include "hot.h"
+
+/* Fetches more buffer descriptors, unless a fetch is under way or enough lie ready. */
+HOT void fetch_receive(struct receive_ring *ring) {
+  u32 asked = ring->asked, count = (ring->posted - asked) & ring->entries_mask;
+  if (ring->ready != asked || !count) return;
+  u32 limit = RECEIVE_FETCH - asked % RECEIVE_FETCH;
+  if (count > limit) count = limit;
+  if (asked + count - ring->taken > RECEIVE_AHEAD) return;
+  struct registers *r = registers();
+  u32 entry = hot->read_next;
+  if (!ring_room(entry, r->dma_read_consumer, DMA_ENTRY, DMA_RING)) {
+    wait_for_read_room();
+    return;
+  }
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+  u32 low = ring->address.low, at = low + (asked & ring->entries_mask) * sizeof(struct receive_descriptor);
+  d->host_high = ring->address.high + (at < low);
+  d->host_low = at;
+  d->local = ring->cache + asked % RECEIVE_CACHE * sizeof(struct receive_descriptor);
+  d->length = count * sizeof(struct receive_descriptor);
+  d->control = hot->descriptor_control;
+  u32 next = ring_next(entry, DMA_ENTRY, DMA_RING);
+  hot->sent_at[next % DMA_RING / DMA_ENTRY] = hot->sent_at[entry % DMA_RING / DMA_ENTRY];
+  hot->read_next = next;
+  ring->asked = asked + count;
+  r->dma_read_producer = next;
+  watch_read(entry, ring->watch);
+}
+
+/* Queues the return descriptors from `first` in a cache on; their places in the return ring end before `end`. */
+static inline u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+  u32 low = hot->returns.low, at = low + (end - count) * sizeof(struct receive_descriptor);
+  d->host_high = hot->returns.high + (at < low);
+  d->host_low = at;
+  d->local = first;
+  d->length = count * sizeof(struct receive_descriptor);
+  d->control = hot->descriptor_control;
+  return ring_next(entry, DMA_ENTRY, DMA_RING);
+}
+
+/* Queues the index up to which the host finds frames in the return ring, and an interrupt if that is due.  There must
+ * be room for it. */
+HOT void queue_received_report(u32 due) {
+  u32 entry = hot->write_next, next = ring_next(entry, DMA_ENTRY, DMA_RING);
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+  d->host_high = hot->return_producer.high;
+  d->host_low = hot->return_producer.low;
+  d->own[1] = hot->returned;
+  d->local = (u32)&d->own[1];
+  d->length = sizeof d->own[1];
+  d->control = hot->descriptor_control;
+  hot->write_next = next;
+  registers()->dma_write_producer = next;
+  if (!due) return;
+  hot->unreported = 0;
+  hot->deadlines &= ~DEADLINE_RECEIVE;
+  if (!(shared_block()->mode & MODE_NO_RECEIVE_INTERRUPT)) interrupt_after(entry | 1);
+}
+
+/* Event: the deadline for telling the host about received frames has come. */
+HOT void report_received(void) {
+  if (!ring_room(hot->write_next, registers()->dma_write_consumer, DMA_ENTRY, DMA_RING)) {
+    wait_for_write_room(REPORT_RECEIVED_EVENT);
+    return;
+  }
+  event_clear(REPORT_RECEIVED_EVENT);
+  hot->deadlines &= ~DEADLINE_RECEIVE;
+  if (hot->unreported) queue_received_report(1);
+}
+
+/* With the sum of the transport layer asked for, a frame goes in two pieces, since the hardware sums whole transfers
+ * and the Ethernet header must stay out of it.  Returns the entry of the second piece. */
+static inline u32 queue_header(u32 entry, u32 high, u32 low, u32 buffer) {
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+  d->host_high = high;
+  d->host_low = low;
+  d->local = buffer;
+  d->length = 14;
+  d->control = hot->data_control;
+  return ring_next(entry, DMA_ENTRY, DMA_RING);
+}
+
+/* Event: the MAC has received frames. */
+HOT void receive(void) {
+  struct registers *r = registers();
+  u32 entry = hot->write_next, room = ring_room(entry, r->dma_write_consumer, DMA_ENTRY, DMA_RING);
+  u32 end = r->mac_rx_producer & ~7u, next = hot->mac_receive_next;
+  u32 first = 0, count = 0, frames = 0, bytes = 0, returned = hot->returned;
+  struct receive_ring *ring = 0;
+  while (next != end && frames < RECEIVE_BATCH) {
+    /* One frame needs at most two pieces, returns of another ring and its own, and an index. */
+    if (room < 5 * DMA_ENTRY) {
+      wait_for_write_room(RECEIVE_EVENT);
+      break;
+    }
+    volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)next;
+    u32 buffer = m->buffer, length = (m->status_length & 0xffff) - FCS_BYTES;
+    ring = &hot->standard;
+    if (length > ring->max_length)
+      ring = &hot->jumbo;
+    else if (length <= hot->mini.max_length)
+      ring = &hot->mini;
+    u32 taken = ring->taken;
+    if (length > ring->max_length) {
+      /* No buffer can take it.  Its memory is given back with that of the next frame. */
+      hot->count.dropped_long++;
+      next = ring_next(next, MAC_ENTRY, MAC_RECEIVE_RING);
+      frames++;
+      continue;
+    }
+    if (taken == ring->ready) {
+      /* The frame waits in the packet memory for the host to give a buffer; if that fills, the MAC drops and counts. */
+      hot->count.waits_for_buffers++;
+      events_disable(RECEIVE_EVENT);
+      fetch_receive(ring);
+      break;
+    }
+    ring->taken = taken + 1;
+    u32 at = ring->cache + taken % RECEIVE_CACHE * sizeof(struct receive_descriptor);
+    volatile struct receive_descriptor *b = (volatile struct receive_descriptor *)at;
+    if (count && (at != first + count * sizeof(struct receive_descriptor) || !returned)) {
+      entry = queue_returns(entry, first, count, returned ? returned : hot->returns_mask + 1);
+      room -= DMA_ENTRY;
+      count = 0;
+    }
+    u32 high = b->host_high, low = b->host_low;
+    b->index_length = (b->index_length & 0xffff0000) | length;
+    b->checksums = 0;
+    b->error_vlan = 0;
+    u32 control = hot->data_control | DMA_FREES_RECEIVE_BUFFER, piece = length;
+    if (__builtin_expect(hot->receive_flags & RING_CHECKSUM && length > 14, 0)) {
+      entry = queue_header(entry, high, low, buffer);
+      room -= DMA_ENTRY;
+      low += 14;
+      high += low < 14;
+      buffer += 14;
+      if (buffer >= PACKET_MEMORY_END) buffer = buffer - PACKET_MEMORY_END + hot->send_buffer_end;
+      piece -= 14;
+      control |= DMA_CHECKSUM;
+      b->type_flags |= RECEIVE_CHECKSUM;
+      ((volatile struct dma_descriptor *)entry)->checksum_to = at + 18;
+    }
+    volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+    d->host_high = high;
+    d->host_low = low;
+    d->local = buffer;
+    d->length = piece;
+    d->control = control;
+    entry = ring_next(entry, DMA_ENTRY, DMA_RING);
+    room -= DMA_ENTRY;
+    if (!count) first = at;
+    count++;
+    frames++;
+    bytes += length;
+    returned = (returned + 1) & hot->returns_mask;
+    next = ring_next(next, MAC_ENTRY, MAC_RECEIVE_RING);
+  }
+  if (!frames) return;
+  hot->mac_receive_next = next;
+  r->mac_rx_consumer = next;
+  r->mac_rx_reference = next;
+  if (!count) return;
+  hot->write_next = entry = queue_returns(entry, first, count, returned ? returned : hot->returns_mask + 1);
+  u32 new = (returned - hot->returned) & hot->returns_mask;
+  hot->returned = returned;
+  hot->count.frames_in += new;
+  u32 sum = hot->count.bytes_in + bytes;
+  hot->count.bytes_in_high += sum < bytes;
+  hot->count.bytes_in = sum;
+  hot->unreported += new;
+  u32 due = hot->unreported >= hot->max_unreported;
+  if (due || hot->receive_flags & RING_INDEX_AT_ONCE)
+    queue_received_report(due);
+  else
+    r->dma_write_producer = entry;
+  if (hot->unreported && hot->received_ticks && !(hot->deadlines & DEADLINE_RECEIVE))
+    start_deadline(DEADLINE_RECEIVE, hot->received_ticks);
+  fetch_receive(ring);
+}

@@ -1,0 +1,161 @@
+/* The way of a frame from the host to the MAC: its descriptors are fetched many at a time, each piece is transferred
+ * into the send buffer, and the MAC is told of the frame before its data arrive.  The MAC waits for them by itself, so a
+ * frame costs no completion; the host gets its buffers back by an index, by count or by time.
+ */
+#include "hot.h"
+
+/* Fetches more send descriptors, unless a fetch is under way. */
+HOT void fetch_send(void) {
+  u32 asked = hot->send_asked, count = (hot->send_posted - asked) & hot->sends_mask;
+  if (hot->send_fetching || !count) return;
+  u32 limit = SEND_FETCH - asked % SEND_FETCH;
+  if (count > limit) count = limit;
+  if (asked + count - hot->send_taken > SEND_CACHE) return;
+  struct registers *r = registers();
+  u32 entry = hot->read_next;
+  if (!ring_room(entry, r->dma_read_consumer, DMA_ENTRY, DMA_RING)) {
+    wait_for_read_room();
+    return;
+  }
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+  u32 low = hot->sends.low, at = low + (asked & hot->sends_mask) * sizeof(struct send_descriptor);
+  d->host_high = hot->sends.high + (at < low);
+  d->host_low = at;
+  d->local = hot->send_cache + asked % SEND_CACHE * sizeof(struct send_descriptor);
+  d->length = count * sizeof(struct send_descriptor);
+  d->control = hot->descriptor_control;
+  u32 next = ring_next(entry, DMA_ENTRY, DMA_RING);
+  hot->sent_at[next % DMA_RING / DMA_ENTRY] = hot->sent_at[entry % DMA_RING / DMA_ENTRY];
+  hot->read_next = next;
+  hot->send_asked = asked + count;
+  hot->send_fetching = 1;
+  r->dma_read_producer = next;
+  watch_read(entry, WATCH_SEND);
+}
+
+/* Queues the index up to which the host's buffers are free again, and an interrupt if that is due. */
+HOT void queue_sent_report(u32 due) {
+  struct registers *r = registers();
+  u32 entry = hot->write_next, next = ring_next(entry, DMA_ENTRY, DMA_RING);
+  if (!ring_room(entry, r->dma_write_consumer, DMA_ENTRY, DMA_RING)) {
+    event_set(REPORT_SENT_EVENT);
+    wait_for_write_room(REPORT_SENT_EVENT);
+    return;
+  }
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+  d->host_high = hot->send_consumer.high;
+  d->host_low = hot->send_consumer.low;
+  d->own[1] = hot->sent_at[r->dma_read_consumer % DMA_RING / DMA_ENTRY] & hot->sends_mask;
+  d->local = (u32)&d->own[1];
+  d->length = sizeof d->own[1];
+  d->control = hot->descriptor_control;
+  hot->write_next = next;
+  r->dma_write_producer = next;
+  if (!due) return;
+  event_clear(REPORT_SENT_EVENT);
+  if (!(shared_block()->mode & MODE_NO_SEND_INTERRUPT)) interrupt_after(entry | 1);
+}
+
+/* Event, or count reached: tells the host what has been sent. */
+HOT void report_sent(void) {
+  hot->deadlines &= ~DEADLINE_SEND;
+  queue_sent_report(1);
+  /* What is still being transferred has its own report to come. */
+  u32 entry = registers()->dma_read_consumer % DMA_RING / DMA_ENTRY;
+  if (hot->sent_ticks && hot->sent_at[entry] != hot->sent_at[hot->read_next % DMA_RING / DMA_ENTRY])
+    start_deadline(DEADLINE_SEND, hot->sent_ticks);
+}
+
+/* Event: send descriptors lie ready. */
+HOT void send(void) {
+  struct registers *r = registers();
+  u32 entry = hot->read_next, room = ring_room(entry, r->dma_read_consumer, DMA_ENTRY, DMA_RING);
+  u32 at = hot->send_buffer_next, mac = hot->mac_send_next;
+  u32 size = hot->send_buffer_end - hot->send_buffer_base;
+  u32 space = r->tx_buffer_consumer - at - 8;
+  if ((s32)space < 0) space += size;
+  u32 mac_room = ring_room(mac, r->mac_tx_consumer, MAC_ENTRY, MAC_SEND_RING);
+  u32 taken = hot->send_taken, ready = hot->send_ready, limit = taken + SEND_BATCH;
+  if ((s32)(ready - limit) > 0) ready = limit;
+  u32 frame_length = hot->frame_length, frames = 0, bytes = 0;
+  u32 countdown = hot->send_countdown, report_at = 0, last = 0;
+  u32 index = hot->sent_at[entry % DMA_RING / DMA_ENTRY];
+  while (taken != ready) {
+    /* Two entries are left to fetches of descriptors, which free what this waits for. */
+    if (room < 3 * DMA_ENTRY) {
+      wait_for_read_room();
+      events_disable(SEND_EVENT);
+      break;
+    }
+    volatile struct send_descriptor *s =
+        (volatile struct send_descriptor *)(hot->send_cache + taken % SEND_CACHE * sizeof(struct send_descriptor));
+    u32 length_flags = s->length_flags, length = length_flags >> 16;
+    if (space < length + 8 || !mac_room) break; /* the MAC frees both; this event stays on until it has */
+    volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+    d->host_high = s->host_high;
+    d->host_low = s->host_low;
+    d->local = at;
+    d->length = length;
+    taken++;
+    if (!frame_length) hot->frame_start = at;
+    frame_length += length;
+    at += length;
+    space -= length;
+    u32 control = hot->data_control, next = ring_next(entry, DMA_ENTRY, DMA_RING);
+    if (length_flags & SEND_END) {
+      volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)mac;
+      control |= DMA_FILLS_SEND_BUFFER;
+      u32 word = hot->frame_start, vlan = 0;
+      if (length_flags & SEND_VLAN) {
+        word |= MAC_INSERT_VLAN;
+        vlan = s->vlan << 16;
+      }
+      m->buffer = word;
+      m->status_length = vlan | frame_length;
+      mac = ring_next(mac, MAC_ENTRY, MAC_SEND_RING);
+      mac_room -= MAC_ENTRY;
+      space -= -at & 7;
+      at = (at + 7) & ~7u;
+      bytes += frame_length;
+      frames++;
+      frame_length = 0;
+      index = taken;
+      last = entry;
+      if ((s32)--countdown <= 0 || length_flags & SEND_REPORT_NOW) {
+        countdown = hot->max_unsent;
+        report_at = entry;
+      }
+    } else {
+      countdown--;
+    }
+    if (at >= hot->send_buffer_end) at -= size;
+    d->control = control;
+    hot->sent_at[next % DMA_RING / DMA_ENTRY] = index;
+    entry = next;
+    room -= DMA_ENTRY;
+  }
+  hot->send_taken = taken;
+  hot->frame_length = frame_length;
+  hot->send_buffer_next = at;
+  hot->send_countdown = countdown;
+  if (entry != hot->read_next) {
+    hot->read_next = entry;
+    r->dma_read_producer = entry;
+  }
+  if (frames) {
+    hot->mac_send_next = mac;
+    r->mac_tx_producer = mac;
+    hot->count.frames_out += frames;
+    u32 sum = hot->count.bytes_out + bytes;
+    hot->count.bytes_out_high += sum < bytes;
+    hot->count.bytes_out = sum;
+    if (report_at)
+      watch_read(report_at, WATCH_SENT);
+    else if (hot->send_flags & RING_INDEX_AT_ONCE)
+      watch_read(last, WATCH_SENT_QUIET);
+    if (last != report_at && hot->sent_ticks && !(hot->deadlines & DEADLINE_SEND))
+      start_deadline(DEADLINE_SEND, hot->sent_ticks);
+  }
+  if (taken == hot->send_ready) event_clear(SEND_EVENT);
+  fetch_send();
+}
