@@ -31,14 +31,14 @@ def commands(build: Path, variant: str, lss: Path | None) -> dict:
     }
     programs = {name: command for name, command in known.items() if Path(command(0)[0]).exists()}
     if lss:
-        programs = {"lss": lambda n: [lss, "--cycles", n], **programs}
+        programs = {"lss": lambda n: [lss, "--quiet", "--cycles", n], **programs}
     return programs
 
 
 def lss_result(simulator: Path, cycles: int, scratch: Path) -> dict:
     """Items and checksum of the LSS chain after so many cycles."""
     stats = scratch / "chain_stats.json"
-    run([simulator, "--cycles", cycles, "--stats", stats])
+    run([simulator, "--quiet", "--cycles", cycles, "--stats", stats])
     values = {entry["name"]: entry["value"] for entry in json.loads(stats.read_text())["statistics"]}
     return {"items": int(values["items"]), "checksum": int(values["checksum"])}
 

@@ -20,7 +20,7 @@ def build_lss(build: Path, cores: int) -> Path:
 
 def lss_command(simulator: Path, program: Path, cycles: int) -> list:
     """The command that runs the program on the LSS machine."""
-    return [simulator, "--cycles", cycles, "--set", f"image={program}"]
+    return [simulator, "--quiet", "--cycles", cycles, "--image", program]
 
 
 def measure(build: Path) -> dict:

@@ -7,9 +7,10 @@ phase_start() {
 
 phase_end() {
   const bool taken = transferred(out), given = transferred(in);
-  const uint32_t tail = self->tail, head = taken ? tail : self->head;
+  const uint32_t tail = self->tail, first = self->head, head = taken ? tail : first;
   const uint8_t count = self->count - taken;
-  self->head = (given & (count == 0)) ? data(in) + 1 : head;
-  self->tail = given ? data(in) + 1 : tail;
+  const uint32_t value = data(in) + 1;
+  self->head = (given & (count == 0)) ? value : head;
+  self->tail = given ? value : tail;
   self->count = count + given;
 }
