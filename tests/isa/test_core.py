@@ -1,0 +1,143 @@
+"""The five-stage core executes what the architecture says: every instruction with 0, 1 and 2 nops around it, in both byte
+orders; random programs against the interpreter; and what stops it."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.isa import cases
+from tests.isa.programs import assemble
+from tests.isa.streams import explain, random_program
+
+FIRST = int(os.environ.get("SEED", "1"))
+BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("isa")
+
+
+@pytest.fixture(scope="session")
+def cores(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path) -> dict[str, Path]:
+    """Simulators of one core: on its scratchpad, big- and little-endian, and on a slow memory that refuses by chance."""
+    directory = tmp_path_factory.mktemp("cores")
+    slow = directory / "slow.lss"
+    text = (root / "examples" / "single_core" / "single_core.lss").read_text()
+    assert "filter.scratchpad -> scratchpad.port;" in text
+    slow.write_text(text.replace(
+        "filter.scratchpad -> scratchpad.port;",
+        "instance delay : memory_delay { width = 32; latency = 2; jitter = 3; refuse = 0.3; };\n"
+        "filter.scratchpad -> delay.in;\ndelay.out -> scratchpad.port;"))  # fmt: skip
+    machines = {
+        "big": (root / "examples" / "single_core" / "single_core.lss", ["-D", "big_endian=true"]),
+        "little": (root / "examples" / "single_core" / "single_core.lss", ["-D", "big_endian=false"]),
+        "slow-big": (slow, ["-D", "big_endian=true"]),
+        "slow-little": (slow, ["-D", "big_endian=false"]),
+    }
+    for name, (source, options) in machines.items():
+        command = [build_dir / "bin" / "lss", "build", source, "-o", directory / name, *options]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    return {name: directory / name for name in machines}
+
+
+def run(core: Path, elf: Path, *options: str, cycles: int = 200000) -> subprocess.CompletedProcess:
+    """Bounded, so that a core that stands still fails instead of running for ever."""
+    command = [core, "--program", elf, "--cycles", str(cycles), *options]
+    return subprocess.run(command, capture_output=True, timeout=120)
+
+
+@BYTE_ORDERS
+@pytest.mark.parametrize("nops", [0, 1, 2])
+@pytest.mark.parametrize("name", cases.NAMES)
+def test_instruction(name: str, nops: int, big: bool, cores: dict[str, Path], programs: Path):
+    elf = cases.program(programs, name, nops, big, "device")
+    done = run(cores["big" if big else "little"], elf)
+    assert done.returncode == 0, f"case {done.returncode} of {name}: {done.stderr.decode()}"
+    assert b"the program exited" in done.stderr, done.stderr.decode()
+
+
+def test_a_failing_case_is_seen(cores: dict[str, Path], tmp_path: Path):
+    elf = assemble("EXIT 9\n", tmp_path / "x.elf", True, "device")
+    done = run(cores["big"], elf)
+    assert done.returncode != 0 and b"9" in done.stderr
+
+
+@BYTE_ORDERS
+@pytest.mark.parametrize("nops", [0, 1])
+def test_every_instruction_on_slow_memory(nops: int, big: bool, cores: dict[str, Path], programs: Path):
+    """Interlocks hold when loads, stores and fetches take any number of cycles."""
+    failed = {}
+    for name in cases.NAMES:
+        elf = cases.program(programs, name, nops, big, "device")
+        done = run(cores["slow-big" if big else "slow-little"], elf)
+        if done.returncode != 0 or b"the program exited" not in done.stderr:
+            failed[name] = (done.returncode, done.stderr.decode())
+    assert not failed
+
+
+def compare(seed: int, big: bool, cores: dict[str, Path], build_dir: Path, tmp_path: Path) -> None:
+    stream = random_program(seed)
+    plain = assemble(stream.text, tmp_path / f"oracle{seed}.elf", big)
+    expected = subprocess.run([build_dir / "bin" / "mips-oracle", plain], capture_output=True, timeout=60)
+    assert expected.returncode == 0, expected.stderr.decode()
+    elf = assemble(stream.text, tmp_path / f"core{seed}.elf", big, "device")
+    order = "big" if big else "little"
+    for name in (order, f"slow-{order}"):
+        printed = tmp_path / f"{name}{seed}"
+        done = run(cores[name], elf, "--set", f"console.output={printed}")
+        assert done.returncode == 0, f"seed {seed} on {name}: {done.stderr.decode()}"
+        found = printed.read_bytes()
+        assert found == expected.stdout, f"seed {seed} on {name}: {explain(expected.stdout, found)}"
+
+
+@BYTE_ORDERS
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + 10))
+def test_random_stream(seed: int, big: bool, cores: dict[str, Path], build_dir: Path, tmp_path: Path):
+    """SEED=n in the environment starts at another seed."""
+    compare(seed, big, cores, build_dir, tmp_path)
+
+
+@pytest.mark.soak
+@BYTE_ORDERS
+def test_many_random_streams(big: bool, cores: dict[str, Path], build_dir: Path, tmp_path: Path):
+    for seed in range(3000, 3500):
+        compare(seed, big, cores, build_dir, tmp_path)
+
+
+STOPS = {
+    "add": (["lui $t0, 0x7fff", "X: add $v1, $t0, $t0"], b"overflow"),
+    "addi": (["lui $t0, 0x7fff", "ori $t0, $t0, 0xffff", "X: addi $v1, $t0, 1"], b"overflow"),
+    "sub": (["lui $t0, 0x8000", "addiu $t1, $zero, 1", "X: sub $v1, $t0, $t1"], b"overflow"),
+    "break": (["nop", "X: break 5"], b"break"),
+    "syscall": (["nop", "X: syscall"], b"syscall"),
+    "reserved": (["nop", "X: .word 0x7c000000"], b"reserved instruction"),
+    "misaligned load": (["addiu $t0, $zero, 2", "X: lw $v1, 0($t0)"], b"unaligned"),
+    "misaligned store": (["addiu $t0, $zero, 1", "X: sh $v1, 0($t0)"], b"unaligned"),
+    "nothing there": (["lui $t0, 0x7000", "X: lw $v1, 8($t0)"], b"nothing answers"),
+}
+STOPS |= {
+    name: ([*cases.li("t0", a), *cases.li("t1", b), "X: " + cases.trap_code(name, b)], b"trap")
+    for name, (a, b) in cases.TRAPPING.items()
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_what_cannot_be_executed_stops_with_a_report(name: str, cores: dict[str, Path], tmp_path: Path):
+    """The report says what and where; the instruction's result was not written, nor those of its followers."""
+    lines, text = STOPS[name]
+    follower = ["addiu $v1, $zero, 1", "lui $t5, 0x10", "sw $v1, 0($t5)", "EXIT 0"]
+    elf = assemble("\n".join([*lines, *follower]) + "\n", tmp_path / "x.elf", True, "device")
+    done = run(cores["big"], elf)
+    where = 0x400000 + 4 * (len(lines) - 1)
+    assert done.returncode == 1, done.stderr.decode()
+    assert text in done.stderr and f"pc 0x{where:08x}".encode() in done.stderr, done.stderr.decode()
+
+
+def test_jump_to_nowhere(cores: dict[str, Path], tmp_path: Path):
+    elf = assemble("lui $t0, 0x7000\njr $t0\nnop\n", tmp_path / "x.elf", True, "device")
+    done = run(cores["big"], elf)
+    assert done.returncode == 1 and b"pc 0x70000000" in done.stderr, done.stderr.decode()
