@@ -44,12 +44,12 @@ def _theory(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     # Imported here: plotting takes a second to load, and the other commands do without it.
-    from harness import mainjob, measure, report, sweep, table
+    from harness import mainjob, report, sweep, table
 
     progress = Progress()
     try:
         outcome = mainjob.run(study.load(options.study, options.build), options.build, progress)
-    except (measure.MeasureError, sweep.RunError) as error:
+    except sweep.RunError as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
     table.show(outcome, progress)

@@ -124,8 +124,17 @@ def verify(result: Result) -> tuple[int, int, int]:
 
 def cycles_per_second(result: Result) -> float:
     """How fast the simulator ran: ticks of the fastest clock per second of the host."""
-    manifest = result.stats.get("manifest", {})
-    return manifest.get("cycles", 0) / result.seconds if result.seconds else 0.0
+    cycles = result.stats.get("run", {}).get("cycles", {})
+    return max(cycles.values(), default=0) / result.seconds if result.seconds else 0.0
+
+
+def _throughput(study: Study, result: Result) -> float:
+    try:
+        return measure.throughput_of_files(
+            result.output("--sent"), result.output("--received"), study.warmup
+        ).payload_rate
+    except measure.MeasureError as error:
+        raise RunError(f"{result.job.name}: {error}") from error
 
 
 def _traffic_job(
@@ -174,10 +183,10 @@ def _best_points(study: Study, rows: list, results: list[Result]) -> list[Point]
     """The points of the sweep, of each payload size the ratio that carried most."""
     best: dict[tuple[str, str, int], Point] = {}
     for (series, direction, payload, ratio, _), result in zip(rows, results, strict=True):
-        measured = measure.throughput_of_files(result.output("--sent"), result.output("--received"), study.warmup)
+        carried = _throughput(study, result)
         _, frames_out, drops = verify(result)
         point = Point(
-            series.name, direction.name, payload, ratio, measured.payload_rate,
+            series.name, direction.name, payload, ratio, carried,
             direction.ways * theory.payload_rate(payload, study.link_rate),
             frames_out, drops, cycles_per_second(result), result,
         )  # fmt: skip
@@ -190,10 +199,10 @@ def _best_points(study: Study, rows: list, results: list[Result]) -> list[Point]
 def _offered_points(study: Study, rows: list, results: list[Result]) -> list[Offered]:
     points = []
     for (series, rate, _), result in zip(rows, results, strict=True):
-        measured = measure.throughput_of_files(result.output("--sent"), result.output("--received"), study.warmup)
+        carried = _throughput(study, result)
         _, frames_out, drops = verify(result)
         offered = rate * study.open_loop.payload / theory.wire_bytes(study.open_loop.payload)
-        points.append(Offered(series.name, offered, measured.payload_rate, frames_out, drops, result))
+        points.append(Offered(series.name, offered, carried, frames_out, drops, result))
     return points
 
 

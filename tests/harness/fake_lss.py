@@ -27,7 +27,7 @@ for came, went in ("--send", "--sent"), ("--receive", "--received"):
 statistics = [dict(path="nic.mac", name="counted_drops", value=dropped, unit="frames", description=""),
     dict(path="checker", name="latency_received_median", value=12345, unit="ns", description="")]
 with open(options["--stats"], "w") as file:
-    json.dump(dict(manifest=dict(cycles=1000000, seed=1), statistics=statistics), file)
+    json.dump(dict(manifest=dict(seed=1), run=dict(cycles=dict(a=9, b=1000000)), statistics=statistics), file)
 """
 
 

@@ -187,6 +187,30 @@ def test_an_edited_input_is_run_again(place, tmp_path: Path) -> None:
     assert not sweep.run(job, store).reused
 
 
+def udp_stream(times: list[int]) -> list[packets.Packet]:
+    frame = next(traffic.stream_frames(traffic.Mix.parse("1000"), 0, 1, 1)).data
+    return [packets.Packet(time, frame) for time in times]
+
+
 def test_too_short_to_measure() -> None:
     with pytest.raises(measure.MeasureError, match="too few"):
         measure.throughput([packets.Packet(k, b"") for k in range(20)], [], 15)
+
+
+@pytest.mark.parametrize("burst", [1, 7, 25])
+def test_bursts_do_not_bend_the_rate(burst: int) -> None:
+    # A frame every 8 us on the wire; the driver finds them in bursts, 20 ns apart.
+    times = [(k // burst + 1) * burst * 8000 + 20 * (k % burst) for k in range(500)]
+    carried = measure.throughput([], udp_stream(times), 100).payload_rate
+    assert carried == pytest.approx(1e9, rel=1e-9)
+
+
+def test_the_window_is_what_both_directions_share() -> None:
+    slow, fast = udp_stream([k * 16000 for k in range(200)]), udp_stream([k * 8000 for k in range(200)])
+    measured = measure.throughput(slow, fast, 100)
+    assert measured.sent.payload_rate == pytest.approx(5e8) and measured.received.payload_rate == pytest.approx(1e9)
+
+
+def test_one_direction_after_the_other_is_not_duplex() -> None:
+    with pytest.raises(measure.MeasureError, match="ended before the other had warmed up"):
+        measure.throughput(udp_stream(list(range(200))), udp_stream(list(range(500, 700))), 100)
