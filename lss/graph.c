@@ -214,7 +214,7 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
   g_autofree char *machine = g_path_get_basename(netlist->file);
   g_string_append(dot,
                   "digraph machine {\n"
-                  "  graph [rankdir=LR, nodesep=0.3, ranksep=0.55, fontname=\"Helvetica\", labelloc=t, fontsize=12, ");
+                  "  graph [rankdir=LR, nodesep=0.45, ranksep=0.6, fontname=\"Helvetica\", labelloc=t, fontsize=12, ");
   add_title(dot, netlist, level->parent ? level->module_name : machine);
   if (up) {
     g_string_append(dot, "URL=");
