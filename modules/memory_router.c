@@ -123,7 +123,7 @@ phase_end() {
   }
   uint32_t values[width(context) + 1];
   for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? data(context, i) : 0;
-  if (width(snooped) && request.op <= mem_op_write) {
+  if (width(snooped) && request.op <= mem_op_write && get(target) == param(watched_target)) {
     uint32_t there = call(map, (uint64_t)(uintptr_t)values, request.address);
     int k = (int)(request.tag % (uint32_t)(CLASSES ? CLASSES : 1));
     uint32_t block = CLASSES ? (uint32_t)param(watched_bytes)[k] : 1;

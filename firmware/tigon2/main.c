@@ -15,7 +15,7 @@ static volatile u32 probe[8]; /* a word to look for, and one far enough to displ
 extern char image_end[];       /* end of everything at the bottom of the SRAM */
 extern void second_start(void);
 
-enum { TIMER_PRESCALE = 0x55, SMALLEST_SRAM = 0x40000, LARGEST_SRAM = 0x200000, CPU_FLUSH = 4, SECOND_PATIENCE = 100 };
+enum { TIMER_PRESCALE = 0x55, SMALLEST_SRAM = 0x40000, LARGEST_SRAM = 0x200000, CPU_FLUSH = 4, SECOND_PATIENCE = 300 };
 
 /* Addresses repeat modulo the size of the SRAM: finds the first distance at which a word shows up again. */
 static u32 sram_size(void) {
@@ -32,8 +32,8 @@ static u32 sram_size(void) {
   return LARGEST_SRAM;
 }
 
-/* Rings and buffers at the end of the address range that the assists use; returns the start of the fixed region. */
-static u32 lay_out_memory(void) {
+/* Rings and buffers at the end of the address range that the assists use. */
+static void lay_out_memory(void) {
   struct registers *r = registers();
   u32 size = sram_size(), low = ((u32)image_end + 0xfff) & ~0xfffu;
   u32 fixed = PACKET_MEMORY_END - size + low, buffers = fixed + FIXED_BUFFERS;
@@ -59,13 +59,17 @@ static u32 lay_out_memory(void) {
   ring = fixed + FIXED_DMA_WRITE;
   r->dma_write_producer = r->dma_write_consumer = r->dma_write_reference = ring;
   hot->write_next = hot->engine.write_entry = ring;
-  return fixed;
+}
+
+/* Starts processor B, if there is one, which then copies itself while this processor goes on. */
+static void start_second(void) {
+  struct registers *r = registers();
+  r->cpu_b_pc = (u32)second_start;
+  r->cpu_b_state = CPU_FLUSH;
 }
 
 static u32 wait_for_second(void) {
   struct registers *r = registers();
-  r->cpu_b_pc = (u32)second_start;
-  r->cpu_b_state = CPU_FLUSH;
   for (u32 start = r->timer; r->timer - start < SECOND_PATIENCE;)
     if (second.alive) return 1;
   return 0;
@@ -77,13 +81,15 @@ static void start_rings(void) {
   struct shared *s = shared_block();
   u32 assist = s->mode & MODE_ASSIST;
   r->assist_state = assist ? 1 : 0;
-  u32 second_runs = wait_for_second();
-  if (!assist && second_runs) {
-    second.read_ring = hot->read_next;
-    second.write_ring = hot->write_next;
-    second.drive_rings = 1;
+  if (!assist) {
+    if (wait_for_second()) {
+      second.read_ring = hot->read_next;
+      second.write_ring = hot->write_next;
+      second.drive_rings = 1;
+    } else {
+      hot->engine.on = 1;
+    }
   }
-  hot->engine.on = !assist && !second_runs;
 
   u32 base = DMA_ACTIVE | (s->dma_read_setup & DMA_THRESHOLDS);
   hot->descriptor_control = base | (s->mode & MODE_SWAP_DESCRIPTORS ? 0 : DMA_NO_SWAP);
@@ -158,6 +164,7 @@ __attribute__((noreturn)) void start(void) {
   r->misc_config = r->misc_config | TIMER_PRESCALE;
   hot->local_control = r->misc_local_ctl & ~LOCAL_INTERRUPT;
   lay_out_memory();
+  start_second();
   set_mac_address();
   start_rings();
   read_rings();
