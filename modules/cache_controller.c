@@ -1,9 +1,11 @@
 /* cache_controller.c: tags and control of a cache; see cache_controller.lss.
  *
  * The write buffer drains first, so what leaves through `fill` leaves in order.  A line that is given up and changed is
- * read out before the new one arrives and written back after it.  The storage's lane 0 takes fills: in one cycle its
- * writes come before those of lane 1, and before the read that waits for them.  Tags of what goes out: the number of the beat for
+ * read out before the new one arrives and written back after it.  Within a cycle a beat that arrives is
+ * written before what the requester reads or writes (the storage's lane 0 comes before lane 1).  Tags of what goes out: the number of the beat for
  * fills, BACK for write-backs, PASSING for the pending reference, POSTED for the write buffer. */
+
+#include "memory_access.h"
 
 #define BEAT_BYTES (param(fill_width) / 8)
 #define BEATS (param(line) / BEAT_BYTES)
@@ -11,6 +13,12 @@
 #define BACK ((uint32_t)BEATS)
 #define PASSING ((uint32_t)BEATS + 1)
 #define POSTED ((uint32_t)BEATS + 2)
+
+/* Whether the lines lie in a memory of their own. */
+#define SEPARATE (width(storage_request) == 2)
+
+/* Whether a request writes to the line that it hits. */
+#define WRITES_LINE(result, found, op) ((op) == mem_op_write && (found) >= 0 && ((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS))
 
 static inline uint32_t line_of(uint32_t address) { return address / (uint32_t)param(line); }
 static inline uint32_t set_of(uint32_t line) { return line & (uint32_t)(param(sets) - 1); }
@@ -45,6 +53,11 @@ phase_start() {
   for (int i = 0; i < width(snoop); i++)
     accept(snoop, i, true);
   accept(flush, true);
+  enable(fill_request, true);
+  if (self->phase == CACHE_IDLE && self->posted_count == 0) {
+    send_nothing(fill_request);
+    return;
+  }
 
   typeof_port(fill_request) request = {0};
   bool asks = true;
@@ -80,10 +93,32 @@ phase_start() {
     asks = false;
   }
   send_if(fill_request, asks, request);
-  enable(fill_request, true);
 }
 
-handler(accept) {
+/* Whether `pending` can be answered with what has arrived: a read needs its bytes, a write the whole line. */
+static inline bool satisfied(const self_t *self, uint64_t arrived) {
+  if (!self->waiting || self->past || self->phase == CACHE_READ_VICTIM)
+    return false;
+  if (self->phase != CACHE_FILL)
+    return true; /* it joined in the cycle in which the line became complete */
+  uint64_t needed = self->pending.op == mem_op_write ? ALL_BEATS : beats_of(self->pending.address, self->pending.size);
+  return (needed & ~arrived) == 0;
+}
+
+handler(look) {
+  if (!some(in_request) && self->phase == CACHE_IDLE && !self->waiting) {
+    set(outcome, CACHE_NOTHING);
+    set(way, -1);
+    set(answers, false);
+    accept(in_request, true);
+    if (SEPARATE) {
+      send_nothing(storage_request, 0);
+      send_nothing(storage_request, 1);
+    }
+    return;
+  }
+
+  /* What becomes of the request. */
   int32_t result = CACHE_NOTHING, found = -1;
   if (some(in_request) && !self->waiting) {
     const typeof_port(in_request) *request = &data(in_request);
@@ -130,74 +165,85 @@ handler(accept) {
   set(outcome, result);
   set(way, found);
   accept(in_request, some(in_request) ? result != CACHE_NOTHING : !self->waiting);
-}
 
-/* Whether `pending` can be answered with what has arrived: a read needs its bytes, a write the whole line. */
-static inline bool satisfied(const self_t *self, uint64_t arrived) {
-  if (!self->waiting || self->past || self->phase == CACHE_READ_VICTIM)
-    return false;
-  if (self->phase != CACHE_FILL)
-    return true; /* it joined in the cycle in which the line became complete */
-  uint64_t needed = self->pending.op == mem_op_write ? ALL_BEATS : beats_of(self->pending.address, self->pending.size);
-  return (needed & ~arrived) == 0;
-}
-
-handler(arrive) {
+  /* Whether what arrives completes the pending reference. */
   uint64_t arrived = self->arrived;
-  typeof_port(storage_request) request = {0};
-  bool uses = false;
-  if (self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS) {
-    uint32_t beat = data(fill_reply).tag;
-    arrived |= UINT64_C(1) << beat;
-    request.op = mem_op_write;
-    request.size = BEAT_BYTES;
-    request.address = place_of(self->fill_set, self->fill_way) + beat * BEAT_BYTES;
-    request.data = data(fill_reply).data;
-    uses = true;
-  } else if (self->phase == CACHE_READ_VICTIM) {
-    request.op = mem_op_read;
-    request.size = BEAT_BYTES;
-    request.address = place_of(self->fill_set, self->fill_way) + self->victim_read * BEAT_BYTES;
-    uses = true;
-  }
-  set(answers, satisfied(self, arrived));
-  if (uses)
-    send(storage_request, 0, request);
-  else
-    send_nothing(storage_request, 0);
-}
+  bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
+  if (beat)
+    arrived |= UINT64_C(1) << data(fill_reply).tag;
+  bool complete = satisfied(self, arrived);
+  set(answers, complete);
+  if (!SEPARATE)
+    return;
 
-handler(lookup) {
-  typeof_port(storage_request) request = {0};
+  typeof_port(storage_request) filling = {0}, asking = {0};
+  if (beat) {
+    filling.op = mem_op_write;
+    filling.size = BEAT_BYTES;
+    filling.address = place_of(self->fill_set, self->fill_way) + data(fill_reply).tag * BEAT_BYTES;
+    filling.data = data(fill_reply).data;
+  } else {
+    filling.op = mem_op_read;
+    filling.size = BEAT_BYTES;
+    filling.address = place_of(self->fill_set, self->fill_way) + self->victim_read * BEAT_BYTES;
+  }
+  send_if(storage_request, 0, beat || self->phase == CACHE_READ_VICTIM, filling);
+
   const typeof_port(in_request) *from = NULL;
   uint32_t where = 0;
-  int32_t result = get(outcome);
-  if (get(answers)) {
+  if (complete) {
     from = &self->pending;
     where = place_of(self->fill_set, self->fill_way);
-  } else if (result == CACHE_HIT || ((result == CACHE_POST || result == CACHE_BYPASS) && get(way) >= 0 && data(in_request).op == mem_op_write)) {
+  } else if (result == CACHE_HIT || (some(in_request) && WRITES_LINE(result, found, data(in_request).op))) {
     from = &data(in_request);
-    where = place_of(set_of(line_of(from->address)), (uint32_t)get(way));
+    where = place_of(set_of(line_of(from->address)), (uint32_t)found);
   }
   if (from) {
-    request.op = from->op;
-    request.size = from->size;
-    request.sign = from->sign;
-    request.tag = from->tag;
-    request.address = where + (from->address & (uint32_t)(param(line) - 1));
-    memcpy(&request.data, &from->data, sizeof from->data);
-    send(storage_request, 1, request);
-  } else {
-    send_nothing(storage_request, 1);
+    asking.op = from->op;
+    asking.size = from->size;
+    asking.sign = from->sign;
+    asking.tag = from->tag;
+    asking.address = where + (from->address & (uint32_t)(param(line) - 1));
+    memcpy(&asking.data, &from->data, sizeof from->data);
   }
+  send_if(storage_request, 1, from != NULL, asking);
 }
 
 handler(commit) {
-  enable(storage_request, 1, get(answers) || (get(outcome) != CACHE_NOTHING && enabled(in_request)));
-  enable(storage_request, 0, self->phase == CACHE_READ_VICTIM || enabled(fill_reply));
+  if (SEPARATE) {
+    enable(storage_request, 0, self->phase == CACHE_READ_VICTIM || enabled(fill_reply));
+    enable(storage_request, 1, get(answers) || (get(outcome) != CACHE_NOTHING && enabled(in_request)));
+  }
+}
+
+/* Reads from a line that is kept inside; `beat` is one that arrives in this cycle, or -1. */
+static void read_inside(const self_t *self, const typeof_port(in_request) *request, uint32_t place, int32_t beat, const void *fresh,
+                        void *value, unsigned size) {
+  uint8_t bytes[128], arriving[BEAT_BYTES];
+  uint32_t offset = request->address & (uint32_t)(param(line) - 1);
+  memcpy(bytes, &self->lines[place + offset], request->size);
+  if (beat >= 0) {
+    number_to_memory(arriving, fresh, BEAT_BYTES, param(big_endian));
+    for (uint32_t k = 0; k < request->size; k++)
+      if ((int32_t)((offset + k) / BEAT_BYTES) == beat)
+        bytes[k] = arriving[(offset + k) % BEAT_BYTES];
+  }
+  memset(value, 0, size);
+  memory_to_number(value, bytes, request->size, param(big_endian));
+  if (request->sign)
+    extend_sign(value, request->size, size);
+}
+
+static inline void write_inside(self_t *self, const typeof_port(in_request) *request, uint32_t place) {
+  number_to_memory(&self->lines[place + (request->address & (uint32_t)(param(line) - 1))], &request->data, request->size, param(big_endian));
 }
 
 handler(answer) {
+  enable(in_reply, true);
+  if (get(outcome) == CACHE_NOTHING && !self->waiting) {
+    send_nothing(in_reply);
+    return;
+  }
   typeof_port(in_reply) reply = {0};
   bool answered = false;
   if (self->past && some(fill_reply) && data(fill_reply).tag == PASSING) {
@@ -206,30 +252,31 @@ handler(answer) {
     reply.latency = data(fill_reply).latency;
     memcpy(&reply.data, &data(fill_reply).data, sizeof reply.data);
     answered = self->waiting;
-  } else if (get(answers)) {
+  } else if (get(answers) || ((get(outcome) == CACHE_HIT || get(outcome) == CACHE_POST) && enabled(in_request))) {
     /* A write through that nothing buffers is answered when memory has done it, too. */
-    answered = param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write;
-    reply.tag = self->pending.tag;
-    if (some(storage_reply, 1)) {
-      reply.error = data(storage_reply, 1).error;
-      memcpy(&reply.data, &data(storage_reply, 1).data, sizeof reply.data);
+    answered = !get(answers) || param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write;
+    reply.tag = get(answers) ? self->pending.tag : data(in_request).tag;
+    bool reads = get(answers) ? self->pending.op == mem_op_read : get(outcome) == CACHE_HIT && data(in_request).op == mem_op_read;
+    if (SEPARATE) {
+      if (reads && some(storage_reply, 1)) {
+        reply.error = data(storage_reply, 1).error;
+        memcpy(&reply.data, &data(storage_reply, 1).data, sizeof reply.data);
+      }
+    } else if (reads && get(answers)) {
+      bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
+      read_inside(self, &self->pending, place_of(self->fill_set, self->fill_way), beat ? (int32_t)data(fill_reply).tag : -1,
+                  &data(fill_reply).data, &reply.data, sizeof reply.data);
+    } else if (reads && param(width) <= 64) {
+      uint32_t address = data(in_request).address, size = data(in_request).size;
+      uint32_t at = place_of(set_of(line_of(address)), (uint32_t)get(way)) + (address & (uint32_t)(param(line) - 1));
+      uint64_t number = sign_extended(load_number(&self->lines[at], size, param(big_endian)), size, data(in_request).sign);
+      memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
+    } else if (reads) {
+      typeof_port(in_request) request = data(in_request);
+      read_inside(self, &request, place_of(set_of(line_of(request.address)), (uint32_t)get(way)), -1, NULL, &reply.data, sizeof reply.data);
     }
-  } else if (get(outcome) == CACHE_POST && enabled(in_request)) {
-    reply.tag = data(in_request).tag;
-    answered = true;
-  } else if (get(outcome) == CACHE_HIT && enabled(in_request)) {
-    reply.tag = data(in_request).tag;
-    if (some(storage_reply, 1)) {
-      reply.error = data(storage_reply, 1).error;
-      memcpy(&reply.data, &data(storage_reply, 1).data, sizeof reply.data);
-    }
-    answered = true;
   }
-  if (answered)
-    send(in_reply, reply);
-  else
-    send_nothing(in_reply);
-  enable(in_reply, true);
+  send_if(in_reply, answered, reply);
 }
 
 /* Chooses the way of a set that a new line takes. */
@@ -389,14 +436,23 @@ static inline void finish_fill(self_t *self) {
 }
 
 phase_end() {
+  bool heard = width(flush) > 0 && some(flush);
+  for (int i = 0; i < width(snoop); i++)
+    heard |= some(snoop, i);
+  if (self->phase == CACHE_IDLE && get(outcome) == CACHE_NOTHING && self->posted_count == 0 && !self->waiting && !heard)
+    return;
   if (transferred(fill_request)) {
     if (data(fill_request).tag == POSTED)
       self->posted_asked++;
     else
       self->asked++;
   }
-  if (self->phase == CACHE_READ_VICTIM && some(storage_reply, 0)) {
-    memcpy(&self->victim[self->victim_read], &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
+  if (self->phase == CACHE_READ_VICTIM) {
+    if (SEPARATE)
+      memcpy(&self->victim[self->victim_read], &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
+    else
+      memory_to_number(&self->victim[self->victim_read], &self->lines[place_of(self->fill_set, self->fill_way) + self->victim_read * BEAT_BYTES],
+                       BEAT_BYTES, param(big_endian));
     if (++self->victim_read == BEATS) {
       self->asked = 0;
       if (self->past)
@@ -426,10 +482,15 @@ phase_end() {
       }
     } else {
       self->arrived |= UINT64_C(1) << tag;
+      if (!SEPARATE)
+        number_to_memory(&self->lines[place_of(self->fill_set, self->fill_way) + tag * BEAT_BYTES], &data(fill_reply).data, BEAT_BYTES,
+                         param(big_endian));
     }
   }
   if (answered) {
     self->waiting = false;
+    if (!SEPARATE && self->pending.op == mem_op_write)
+      write_inside(self, &self->pending, place_of(self->fill_set, self->fill_way));
     if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0)
       post(self, &self->pending);
   }
@@ -445,8 +506,12 @@ phase_end() {
       }
     }
   }
-  if (transferred(in_request))
-    take(self, &data(in_request), get(outcome), get(way));
+  if (transferred(in_request)) {
+    const typeof_port(in_request) request = data(in_request);
+    if (!SEPARATE && WRITES_LINE(get(outcome), get(way), request.op))
+      write_inside(self, &request, place_of(set_of(line_of(request.address)), (uint32_t)get(way)));
+    take(self, &request, get(outcome), get(way));
+  }
   for (int i = 0; i < width(snoop); i++)
     if (transferred(snoop, i) && !call(ours, data(snoop, i).tag))
       drop_range(self, data(snoop, i).address, data(snoop, i).size);
@@ -466,3 +531,5 @@ next_event() { return self->phase == CACHE_IDLE && self->posted_count == 0 ? nev
 #undef BACK
 #undef PASSING
 #undef POSTED
+#undef SEPARATE
+#undef WRITES_LINE

@@ -18,12 +18,6 @@ static inline bool reads_only(mem_op op) { return op == mem_op_read || op == mem
 /* Operations that every memory answers quickly; the others, and wide ports, go through the general functions below. */
 static inline bool is_simple(mem_op op) { return reads_only(op) || op == mem_op_write; }
 
-/* A number of at most 64 bits as it lies in this memory, and back. */
-static inline uint64_t extended(uint64_t number, uint32_t size, bool sign) {
-  int shift = (int)(64 - 8 * size) & 63;
-  return sign ? (uint64_t)((int64_t)(number << shift) >> shift) : number;
-}
-
 /* The bytes at `offset` as they are after the first `count` writes of this cycle. */
 static void view(const self_t *self, const memory_written *writes, int count, uint32_t offset, uint32_t size, uint8_t *bytes) {
   memcpy(bytes, &self->bytes[offset], size);
@@ -243,13 +237,21 @@ phase_start() {
 }
 
 handler(answer) {
-  bool simple = param(width) <= 64;
+  bool simple = param(width) <= 64, any = false;
   for (int i = 0; i < width(port_request); i++) {
+    any = any || some(port_request, i);
     simple = simple && (!some(port_request, i) || is_simple(data(port_request, i).op));
     enable(port_reply, i, true);
   }
   for (int k = 0; k < width(snoop); k++)
     enable(snoop, k, true);
+  if (!any) {
+    for (int i = 0; i < width(port_request); i++)
+      send_nothing(port_reply, i);
+    for (int k = 0; k < width(snoop); k++)
+      send_nothing(snoop, k);
+    return;
+  }
 
   if (!simple) {
     typeof_port(port_request) requests[width(port_request)];
@@ -308,7 +310,7 @@ handler(answer) {
           number = memory_merge(number, offset[i], size, low_number(&data(port_request, k).data, sizeof data(port_request, k).data), offset[k],
                                 data(port_request, k).size, param(big_endian));
       }
-      number = extended(number, size, data(port_request, i).sign);
+      number = sign_extended(number, size, data(port_request, i).sign);
       memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
     }
     send(port_reply, i, reply);
@@ -340,7 +342,11 @@ static void carry_out(self_t *self, const typeof_port(port_request) *requests, c
 }
 
 phase_end() {
-  bool plain = param(width) <= 64;
+  bool plain = param(width) <= 64, any = false;
+  for (int i = 0; i < width(port_request); i++)
+    any = any || some(port_request, i);
+  if (!any)
+    return;
   for (int i = 0; i < width(port_request); i++) {
     if (!transferred(port_request, i))
       continue;

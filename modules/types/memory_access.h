@@ -85,6 +85,12 @@ static inline uint64_t low_number(const void *value, unsigned size) {
   return number;
 }
 
+/* A number of `size` bytes, at most 8, with its sign extended if asked. */
+static inline uint64_t sign_extended(uint64_t number, uint32_t size, bool sign) {
+  int shift = (int)(64 - 8 * size) & 63;
+  return sign ? (uint64_t)((int64_t)(number << shift) >> shift) : number;
+}
+
 /* Extends the sign of a number of `size` bytes through the `total` bytes at `value`. */
 static inline void extend_sign(void *value, unsigned size, unsigned total) {
   uint8_t *bytes = value;

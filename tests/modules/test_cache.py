@@ -151,7 +151,7 @@ def test_atomic_operations_reach_the_memory(bench: Bench) -> None:
     assert direct[0].data == 7
 
 
-CONFIGURATIONS = {
+INSIDE = {
     "prefetch": PREFETCH,
     "buffer": BUFFER,
     "buffer_blocking": BUFFER + "write_buffer = 0;",
@@ -162,6 +162,15 @@ CONFIGURATIONS = {
     "back_around": "line = 32; sets = 2; ways = 1; write_back = true; write_buffer = 3; critical_first = false;",
     "random": "line = 8; sets = 2; ways = 4; write_back = true; write_allocate = true; replacement = cache_replacement.random;",
 }
+CONFIGURATIONS = INSIDE | {f"{name}_separate": body + " separate = true;" for name, body in INSIDE.items()}
+
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_lines_inside_or_in_a_memory_of_their_own_make_no_difference(bench: Bench, name: str) -> None:
+    script = [f"{7 * k} {'write' if k % 3 == 0 else 'read'} 4 {(k * 52) % 512 & ~3} {k}" for k in range(60)]
+    runs = [cache(bench, CONFIGURATIONS[name + end]).play([script], 3000) for end in ("", "_separate")]
+    assert len(runs[0][0]) == 60 and runs[0] == runs[1]
 
 
 @pytest.mark.parametrize("order", ["little", "big"])

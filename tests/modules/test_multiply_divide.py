@@ -1,0 +1,78 @@
+"""multiply_divide: products, quotients and moves, and when they may be used."""
+
+import pytest
+
+from tests.modules.harness import Bench, Device
+
+M = 0xFFFFFFFF
+MIN = 0x80000000
+
+
+def unit(bench: Bench, multiply: int = 3, divide: int = 5) -> Device:
+    ports = {"in": ("in", 1, "muldiv_request"), "shown": ("out", 1, "muldiv_state")}
+    return Device(bench, "multiply_divide", ports, f"multiply_cycles = {multiply}; divide_cycles = {divide};",
+                  before="import mips_types;")
+
+
+def ask(op: str, a: int = 0, b: int = 0) -> str:
+    return f"{{op={op} a={a} b={b}}}"
+
+
+def state(hi: int, lo: int, ready: bool) -> str:
+    return f"{{hi={hi} lo={lo} ready={str(ready).lower()}}}"
+
+
+@pytest.mark.parametrize(
+    ("op", "a", "b", "hi", "lo"),
+    [
+        ("mult", 3, 4, 0, 12), ("mult", M, 5, M, 0xFFFFFFFB), ("mult", MIN, MIN, 0x40000000, 0),
+        ("multu", M, M, 0xFFFFFFFE, 1), ("multu", M, 5, 4, 0xFFFFFFFB),
+        ("div", 7, 2, 1, 3), ("div", 0xFFFFFFF9, 2, M, 0xFFFFFFFD), ("div", 7, 0xFFFFFFFE, 1, 0xFFFFFFFD),
+        ("div", MIN, M, 0, MIN), ("div", 9, 0, 9, M), ("div", 0xFFFFFFF7, 0, 0xFFFFFFF7, 1),
+        ("divu", 0xFFFFFFF9, 2, 1, 0x7FFFFFFC), ("divu", 9, 0, 9, M),
+    ],
+)  # fmt: skip
+def test_results(op: str, a: int, b: int, hi: int, lo: int, bench: Bench) -> None:
+    """The interpreter's arithmetic is the same; division by zero is what a restoring divider leaves."""
+    unit(bench, 1, 1).check_table(f"in | shown\n{ask(op, a, b)} | -\n. | {state(hi, lo, True)}")
+
+
+def test_latencies(bench: Bench) -> None:
+    """Ready is for an instruction that executes in the next cycle: a product after 3 cycles, a quotient after 5."""
+    unit(bench).check_table(
+        f"""
+        in                   | in.ack | shown
+        .                    | 1      | {state(0, 0, True)}
+        {ask("mult", 3, 4)}  | 1      | {state(0, 0, True)}
+        .                    | 1      | {state(0, 12, False)}
+        .                    | 1      | {state(0, 12, True)}
+        {ask("divu", 9, 2)}  | 1      | {state(0, 12, True)}
+        .                    | 1      | {state(1, 4, False)}
+        .                    | 1      | {state(1, 4, False)}
+        .                    | 1      | {state(1, 4, False)}
+        .                    | 1      | {state(1, 4, True)}
+        """
+    )
+
+
+def test_moves_are_immediate_and_reads_change_nothing(bench: Bench) -> None:
+    unit(bench).check_table(
+        f"""
+        in                 | shown
+        {ask("mthi", 7)}   | {state(0, 0, True)}
+        {ask("mtlo", 8)}   | {state(7, 0, True)}
+        {ask("mfhi", 1)}   | {state(7, 8, True)}
+        {ask("mflo", 1)}   | {state(7, 8, True)}
+        .                  | {state(7, 8, True)}
+        """
+    )
+
+
+def test_a_cancelled_operation_did_not_happen(bench: Bench) -> None:
+    unit(bench).check_table(f"in | shown\n{ask('mult', 3, 4)}! | -\n. | {state(0, 0, True)}")
+
+
+def test_latencies_are_checked(bench: Bench) -> None:
+    text = bench.refuse("import mips_types;\ninstance s : source;\ninstance k : sink;\n"
+                        "instance u : multiply_divide { multiply_cycles = 0; };\ns.out -> u.in;\nu.shown -> k.in;\n")
+    assert "a result takes at least one cycle" in text
