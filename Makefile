@@ -8,7 +8,8 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+# All cores, unless this make was started by another one, which shares its own out.
+ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 .DELETE_ON_ERROR:
