@@ -15,6 +15,10 @@
       return a - b;                                                                                                                \
     case alu_op_slt:                                                                                                               \
       return a < b ? 1 : 0;                                                                                                        \
+    case alu_op_multiply:                                                                                                          \
+      return a * b;                                                                                                                \
+    case alu_op_divide:                                                                                                            \
+      return a / b;                                                                                                                \
     default:                                                                                                                       \
       return 0;                                                                                                                    \
     }                                                                                                                              \
@@ -52,6 +56,10 @@ static inline uint64_t alu_integer(alu_op op, uint64_t a, uint64_t b, int bits) 
     return (uint64_t)(sa >> amount);
   case alu_op_priority:
     return a & b ? 64 - (uint64_t)__builtin_clzll(a & b) : 0;
+  case alu_op_multiply:
+    return a * b;
+  case alu_op_divide:
+    return b == 0 ? ~UINT64_C(0) : a / b;
   }
   return 0;
 }

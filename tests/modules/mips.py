@@ -1,0 +1,126 @@
+"""What the tests of the MIPS stages share: instruction words, control words made from the instruction table, structs as text,
+and a Device whose ports may be members of bundles."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from tests.isa.streams import generate, table
+from tests.modules.harness import Bench, Device
+
+ROOT = Path(__file__).resolve().parents[2]
+IMPORTS = "import mips_types;\nimport memory_types;\nimport core_types;"
+NO_SOURCE, NO_DEST = 33, 32
+
+
+class BundleDevice(Device):
+    """A Device with ports such as `memory.request`; in tables they are called `memory_request`."""
+
+    def __init__(self, bench: Bench, module: str, ports: dict[str, tuple[str, int, str]], body: str = "") -> None:
+        names = {name.replace(".", "_"): name for name in ports}
+
+        class Renaming:
+            """The bench, but for the names of bundle members."""
+
+            def build(self, text: str, *options: str) -> Path:
+                for plain, dotted in names.items():
+                    text = re.sub(rf"\bdut\.{plain}\b", f"dut.{dotted}", text)
+                return bench.build(text, *options)
+
+            def __getattr__(self, name: str) -> object:
+                return getattr(bench, name)
+
+        flat = {plain: ports[dotted] for plain, dotted in names.items()}
+        super().__init__(Renaming(), module, flat, body, IMPORTS)  # type: ignore[arg-type]
+
+
+def struct(**fields: object) -> str:
+    """A struct as modules print it."""
+    words = (f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in fields.items())
+    return "{" + " ".join(words) + "}"
+
+
+def request(op: str, address: int, size: int = 4, data: int = 0, sign: bool = False, tag: int = 0) -> str:
+    return struct(op=op, size=size, sign=sign, tag=tag, address=address, data=data)
+
+
+def reply(data: int = 0, tag: int = 0, error: bool = False) -> str:
+    return struct(tag=tag, error=error, latency=0, data=data)
+
+
+@cache
+def instruction(name: str) -> generate.Instruction:
+    return next(i for i in table("prijoff") if i.name == name)
+
+
+def encode(name: str, rs: int = 0, rt: int = 0, rd: int = 0, low: int = 0) -> int:
+    """The word of an instruction; `low` is what its lower fields hold."""
+    return instruction(name).match | rs << 21 | rt << 16 | rd << 11 | low
+
+
+@cache
+def layout() -> dict[str, int]:
+    """First bits of the control word's fields, as mips_control.h has them."""
+    text = (ROOT / "modules" / "mips_control.h").read_text()
+    return {name.lower(): int(bit) for name, bit in re.findall(r"^  MIPS_C_(\w+) = (\d+),", text, re.MULTILINE)}
+
+
+TRAPS = ("none", "overflow", "zero", "nonzero", "syscall", "breakpoint", "reserved", "fetch", "unaligned", "access",
+         "overflowed", "taken")  # fmt: skip
+MEMORY_OPERATIONS = {"none": 0, "load": 1, "store": 2, "linked": 7, "conditional": 8}
+
+
+def pack(**fields: int) -> int:
+    """A control word of these fields; registers that are not given are none."""
+    values = {"rs": NO_SOURCE, "rt": NO_SOURCE, "dest": NO_DEST} | fields
+    return sum(int(value) << layout()[name] for name, value in values.items())
+
+
+def failed(trap: str) -> int:
+    return pack(trap=TRAPS.index(trap))
+
+
+def control(name: str, word: int) -> int:
+    """The control word of an instruction, from the instruction table and the documented layout alone."""
+    i = instruction(name)
+    words = {key: i.control.get(key, generate.ABSENT.get(key, values[0])) for key, values in generate.WORDS.items()}
+
+    def number(key: str) -> int:
+        return generate.WORDS[key].index(words[key])
+
+    registers = {"rs": word >> 21 & 31, "rt": word >> 16 & 31, "rd": word >> 11 & 31, "ra": 31}
+    fields = {key: number(key) for key in ("alu", "a", "b", "part", "branch", "muldiv", "trap")}
+    fields |= {"sign": number("sign"), "likely": number("likely"), "link": number("link"), "size": int(words["size"])}
+    fields["mem"] = MEMORY_OPERATIONS[words["mem"]]
+    for source in ("rs", "rt"):
+        if source in i.reads:
+            fields[source] = registers[source]
+    if words["dest"] != "none" and registers[words["dest"]] != 0:
+        fields["dest"] = registers[words["dest"]]
+    fields["loads"] = words["mem"] in ("load", "linked", "conditional")
+    fields["unusual"] = words["trap"] != "none" or words["muldiv"] in ("mfhi", "mflo") or words["link"] == "yes"
+    return pack(**fields)
+
+
+def fetched(pc: int, word: int, fresh: bool = False, error: bool = False) -> str:
+    return struct(pc=pc, word=word, fresh=fresh, error=error)
+
+
+def decoded(pc: int, name: str, word: int, immediate: int = 0, fresh: bool = False) -> str:
+    return struct(pc=pc, word=word, control=control(name, word), immediate=immediate, fresh=fresh)
+
+
+def issued(pc: int, word: int, controls: int, immediate: int = 0, a: int = 0, b: int = 0) -> str:
+    return struct(pc=pc, word=word, control=controls, immediate=immediate, a=a, b=b)
+
+
+def executed(pc: int, word: int, controls: int, result: int = 0, b: int = 0) -> str:
+    return struct(pc=pc, word=word, control=controls, result=result, b=b)
+
+
+def finished(pc: int, word: int, controls: int, value: int = 0) -> str:
+    return struct(pc=pc, word=word, control=controls, value=value)
+
+
+def bypass(dest: int = NO_DEST, loads: bool = False, occupies: bool = False, value: int = 0) -> str:
+    return struct(dest=dest, loads=loads, occupies=occupies, value=value)

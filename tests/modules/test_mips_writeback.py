@@ -1,0 +1,69 @@
+"""mips_writeback: results reach the register file once, failures stop the run, annulled instructions leave no trace."""
+
+import pytest
+
+from tests.modules.harness import Bench
+from tests.modules.mips import BundleDevice, bypass, control, encode, failed, finished, pack, reply, request
+
+ADDU = encode("addu", 1, 2, 3)
+
+
+def writeback(bench: Bench) -> BundleDevice:
+    ports = {
+        "in": ("in", 1, "mips_finished"), "busy": ("in", 1, "bool"), "registers.request": ("out", 1, "mem_request(32)"),
+        "registers.reply": ("in", 1, "mem_reply(32)"), "bypass": ("out", 1, "mips_bypass"), "done": ("out", 1, "bool"),
+    }  # fmt: skip
+    return BundleDevice(bench, "mips_writeback", ports)
+
+
+def test_results_are_written_and_shown(bench: Bench) -> None:
+    c = control("addu", ADDU)
+    ran = writeback(bench).check_table(
+        f"""
+        in                         | in.ack | busy  | registers_request                | registers_reply | bypass                    | done
+        {finished(0, ADDU, c, 42)} | 1      | false | {request("write", 12, data=42)}  | {reply()}       | {bypass(3, value=42)}     | true
+        .                          | 1      | false | .                                | .               | -                         | .
+        {finished(4, ADDU, c, 7)}  | 1      | false | {request("write", 12, data=7)}   | {reply()}       | {bypass(3, value=7)}      | true
+        """
+    )
+    assert ran.stat("dut", "instructions") == 2
+
+
+def test_nothing_leaves_while_the_memory_stage_waits(bench: Bench) -> None:
+    """The value stays on the bypass, or what stands behind would lose it."""
+    c = control("addu", ADDU)
+    ran = writeback(bench).check_table(
+        f"""
+        in                         | in.ack | busy  | bypass                | done
+        {finished(0, ADDU, c, 42)} | 0      | true  | {bypass(3, value=42)} | .
+        {finished(0, ADDU, c, 42)} | 0      | true  | {bypass(3, value=42)} | .
+        {finished(0, ADDU, c, 42)} | 1      | false | {bypass(3, value=42)} | true
+        """
+    )
+    assert ran.stat("dut", "instructions") == 1
+
+
+def test_what_has_no_result_writes_nothing(bench: Bench) -> None:
+    store, annulled = control("sw", encode("sw", 1, 2)), pack(annulled=1)
+    ran = writeback(bench).check_table(
+        f"""
+        in                        | busy  | registers_request | done
+        {finished(0, 1, store)}   | false | .                 | true
+        {finished(4, 1, annulled)} | false | .                | true
+        """
+    )
+    assert ran.stat("dut", "instructions") == 1
+
+
+@pytest.mark.parametrize(
+    ("trap", "text"),
+    [("syscall", "syscall"), ("breakpoint", "breakpoint"), ("reserved", "reserved instruction"), ("taken", "trap"),
+     ("fetch", "nothing to fetch there"), ("unaligned", "unaligned access: address 0x00000022"),
+     ("access", "nothing answers at the address: address 0x00000022"), ("overflowed", "integer overflow")],
+)  # fmt: skip
+def test_failures_stop_the_run_and_say_where(trap: str, text: str, bench: Bench) -> None:
+    device = writeback(bench)
+    script = f"0 {finished(0x1234, 0xABCD, failed(trap), 0x22)} once\n"
+    ran = bench.run(device.simulator, 5, {"in_source[0].script": "in.txt", "busy_source[0].script": "busy.txt"}, ok=False,
+                    files={"in.txt": script, "busy.txt": "0 false once\n"})
+    assert text in ran.err and "pc 0x00001234" in ran.err and "0x0000abcd" in ran.err, ran.err
