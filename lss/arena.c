@@ -10,9 +10,15 @@ static GPtrArray *blocks, *arrays, *garrays, *tables;
 static char *next_free;
 static gsize left;
 
-static void table_unref(gpointer table) { g_hash_table_unref(table); }
-static void array_unref(gpointer array) { g_ptr_array_unref(array); }
-static void garray_unref(gpointer array) { g_array_unref(array); }
+static void table_unref(gpointer table) {
+  g_hash_table_unref(table);
+}
+static void array_unref(gpointer array) {
+  g_ptr_array_unref(array);
+}
+static void garray_unref(gpointer array) {
+  g_array_unref(array);
+}
 
 gpointer arena_alloc(gsize size) {
   size = (size + 15) & ~(gsize)15;
@@ -35,7 +41,9 @@ char *arena_strndup(const char *text, gsize length) {
   return copy;
 }
 
-char *arena_strdup(const char *text) { return text ? arena_strndup(text, strlen(text)) : NULL; }
+char *arena_strdup(const char *text) {
+  return text ? arena_strndup(text, strlen(text)) : NULL;
+}
 
 char *arena_printf(const char *format, ...) {
   va_list arguments;

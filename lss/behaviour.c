@@ -9,11 +9,11 @@
 // A signal as written, taken apart.
 typedef struct {
   Expr *expr;
-  Expr *index;      // the [..] in it, or NULL
+  Expr *index; // the [..] in it, or NULL
   PortMember *member;
   Local *local;
   SignalKind kind;
-  int width;        // lanes there are; 1 for single locals
+  int width; // lanes there are; 1 for single locals
 } Parsed;
 
 static const char *const kind_names[] = {"data", "enable", "ack"};
@@ -32,7 +32,8 @@ static bool parse_local(Inst *inst, Symbol *symbol, GPtrArray *names, Parsed *pa
   parsed->kind = SIGNAL_LOCAL;
   parsed->width = symbol->local->lanes;
   if (names->len > 0) {
-    problem(parsed->expr->location, "signal", "`%s` is a local; it has no .%s", symbol->name, ((Expr *)names->pdata[0])->text);
+    problem(parsed->expr->location, "signal", "`%s` is a local; it has no .%s", symbol->name,
+            ((Expr *)names->pdata[0])->text);
     return false;
   }
   return true;
@@ -42,7 +43,8 @@ static bool parse_signal(Inst *inst, Expr *expr, Parsed *parsed) {
   *parsed = (Parsed){.expr = expr};
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   Expr *at = expr;
-  for (; at->kind == EXPR_FIELD || at->kind == EXPR_INDEX || at->kind == EXPR_INDEX_ALL || at->kind == EXPR_INDEX_RANGE; at = at->left) {
+  for (; at->kind == EXPR_FIELD || at->kind == EXPR_INDEX || at->kind == EXPR_INDEX_ALL || at->kind == EXPR_INDEX_RANGE;
+       at = at->left) {
     if (at->kind == EXPR_FIELD) {
       g_ptr_array_insert(names, 0, at);
     } else if (parsed->index) {
@@ -55,10 +57,13 @@ static bool parse_signal(Inst *inst, Expr *expr, Parsed *parsed) {
   Symbol *symbol = at->kind == EXPR_NAME ? scope_find(inst->scope, at->text) : NULL;
   if (!symbol || (symbol->kind != SYMBOL_PORT && symbol->kind != SYMBOL_LOCAL)) {
     g_autoptr(GPtrArray) known = g_ptr_array_new();
-    for (guint i = 0; i < inst->port_list->len; i++) g_ptr_array_add(known, (gpointer)((PortDecl *)inst->port_list->pdata[i])->name);
-    for (guint i = 0; i < inst->instance->locals->len; i++) g_ptr_array_add(known, (gpointer)((Local *)inst->instance->locals->pdata[i])->name);
+    for (guint i = 0; i < inst->port_list->len; i++)
+      g_ptr_array_add(known, (gpointer)((PortDecl *)inst->port_list->pdata[i])->name);
+    for (guint i = 0; i < inst->instance->locals->len; i++)
+      g_ptr_array_add(known, (gpointer)((Local *)inst->instance->locals->pdata[i])->name);
     const char *near = at->kind == EXPR_NAME ? diag_suggestion(at->text, known) : NULL;
-    problem(at->location, "signal", "`%s` is neither a port nor a local of this module%s", expr_text(at), did_you_mean(near));
+    problem(at->location, "signal", "`%s` is neither a port nor a local of this module%s", expr_text(at),
+            did_you_mean(near));
     return false;
   }
   if (symbol->kind == SYMBOL_LOCAL) return parse_local(inst, symbol, names, parsed);
@@ -68,21 +73,25 @@ static bool parse_signal(Inst *inst, Expr *expr, Parsed *parsed) {
   for (int k = 0; last && k < 3; k++)
     if (!strcmp(last->text, kind_names[k])) kind = k;
   if (kind < 0) {
-    problem(expr->location, "signal", "`%s` names no signal; a signal of a port ends in .data, .enable or .ack", expr_text(expr));
+    problem(expr->location, "signal", "`%s` names no signal; a signal of a port ends in .data, .enable or .ack",
+            expr_text(expr));
     return false;
   }
   const char *path = "";
-  for (guint i = 0; i + 1 < names->len; i++) path = arena_printf("%s%s%s", path, *path ? "." : "", ((Expr *)names->pdata[i])->text);
+  for (guint i = 0; i + 1 < names->len; i++)
+    path = arena_printf("%s%s%s", path, *path ? "." : "", ((Expr *)names->pdata[i])->text);
   parsed->kind = (SignalKind)kind;
   parsed->member = find_member(decl, path);
   if (!parsed->member) {
     g_autoptr(GPtrArray) known = g_ptr_array_new();
-    for (guint i = 0; i < decl->members->len; i++) g_ptr_array_add(known, (gpointer)((PortMember *)decl->members->pdata[i])->path);
+    for (guint i = 0; i < decl->members->len; i++)
+      g_ptr_array_add(known, (gpointer)((PortMember *)decl->members->pdata[i])->path);
     if (!*path)
       problem(expr->location, "signal", "`%s` is a bundle; say which member, as in `%s.%s.%s`", decl->name, decl->name,
               decl->members->len ? ((PortMember *)decl->members->pdata[0])->path : "member", kind_names[kind]);
     else if (decl->is_bundle)
-      problem(expr->location, "signal", "the bundle `%s` has no member `%s`%s", decl->bundle, path, did_you_mean(diag_suggestion(path, known)));
+      problem(expr->location, "signal", "the bundle `%s` has no member `%s`%s", decl->bundle, path,
+              did_you_mean(diag_suggestion(path, known)));
     else
       problem(expr->location, "signal", "the port `%s` is not a bundle; it has no member `%s`", decl->name, path);
     diag_note(decl->node->location, "declared here");
@@ -100,10 +109,15 @@ static bool check_access(const Parsed *parsed, bool write) {
   if (own == write) return true;
   const char *text = expr_text(parsed->expr);
   if (write)
-    problem(parsed->expr->location, "signal", "`%s` is driven by the other end of the connection; a module writes the data and enable of its outports "
-            "and the ack of its inports", text);
+    problem(parsed->expr->location, "signal",
+            "`%s` is driven by the other end of the connection; a module writes the data and enable of its outports "
+            "and the ack of its inports",
+            text);
   else
-    problem(parsed->expr->location, "signal", "`%s` is driven by this module itself; a function reads the data and enable of inports and the ack of outports", text);
+    problem(
+        parsed->expr->location, "signal",
+        "`%s` is driven by this module itself; a function reads the data and enable of inports and the ack of outports",
+        text);
   diag_note(port->location, "`%s` is declared here", port->name);
   return false;
 }
@@ -112,7 +126,8 @@ static void add_signal(GArray *signals, const Parsed *parsed, int lane) {
   Signal signal = {parsed->kind, parsed->member ? parsed->member->port : NULL, parsed->local, lane};
   for (guint i = 0; i < signals->len; i++) {
     const Signal *other = &g_array_index(signals, Signal, i);
-    if (other->kind == signal.kind && other->port == signal.port && other->local == signal.local && other->lane == lane) return;
+    if (other->kind == signal.kind && other->port == signal.port && other->local == signal.local && other->lane == lane)
+      return;
   }
   g_array_append_val(signals, signal);
 }
@@ -142,8 +157,10 @@ static bool add_lanes(Scope *scope, const Parsed *parsed, GArray *signals) {
     last = first;
   } else if (parsed->index && parsed->index->kind == EXPR_INDEX_RANGE) {
     int64_t low = 0, high = last;
-    if (parsed->index->right && !evaluate_int(scope, parsed->index->right, "the first lane", -far, far, &low)) return false;
-    if (parsed->index->third && !evaluate_int(scope, parsed->index->third, "the last lane", -far, far, &high)) return false;
+    if (parsed->index->right && !evaluate_int(scope, parsed->index->right, "the first lane", -far, far, &low))
+      return false;
+    if (parsed->index->third && !evaluate_int(scope, parsed->index->third, "the last lane", -far, far, &high))
+      return false;
     first = MAX(low, 0);
     last = MIN(high, last);
   }
@@ -153,12 +170,15 @@ static bool add_lanes(Scope *scope, const Parsed *parsed, GArray *signals) {
 }
 
 static bool expand_list(Inst *inst, Scope *scope, GPtrArray *exprs, bool write, Function *function) {
-  GArray *signals = write ? function->writes : function->reads, *declared = write ? function->declared_writes : function->declared_reads;
+  GArray *signals = write ? function->writes : function->reads,
+         *declared = write ? function->declared_writes : function->declared_reads;
   bool fine = true;
   for (guint i = 0; exprs && i < exprs->len; i++) {
     Parsed parsed;
-    if (!parse_signal(inst, exprs->pdata[i], &parsed) || !check_access(&parsed, write)) fine = false;
-    else add_signal(declared, &parsed, -1), fine &= add_lanes(scope, &parsed, signals);
+    if (!parse_signal(inst, exprs->pdata[i], &parsed) || !check_access(&parsed, write))
+      fine = false;
+    else
+      add_signal(declared, &parsed, -1), fine &= add_lanes(scope, &parsed, signals);
   }
   return fine;
 }
@@ -173,11 +193,13 @@ static int index_range(Inst *inst, Node *node) {
       Parsed parsed;
       if (!parse_signal(inst, lists[l]->pdata[i], &parsed)) return -2;
       Expr *index = parsed.index;
-      if (!index || index->kind != EXPR_INDEX || index->right->kind != EXPR_NAME || strcmp(index->right->text, node->index_name) != 0) continue;
+      if (!index || index->kind != EXPR_INDEX || index->right->kind != EXPR_NAME ||
+          strcmp(index->right->text, node->index_name) != 0)
+        continue;
       int width = parsed.width;
       if (range >= 0 && range != width) {
-        problem(index->location, "lane-count", "`%s` has %d lanes, but `%s` has %d; one index cannot run over both", expr_text(index->left), width,
-                expr_text(first->left), range);
+        problem(index->location, "lane-count", "`%s` has %d lanes, but `%s` has %d; one index cannot run over both",
+                expr_text(index->left), width, expr_text(first->left), range);
         return -2;
       }
       range = width;
@@ -185,7 +207,9 @@ static int index_range(Inst *inst, Node *node) {
     }
   }
   if (range < 0)
-    problem(node->place, "signal", "no port of handler `%s` is indexed by plain [%s], so it is not known how many there are", node->name, node->index_name);
+    problem(node->place, "signal",
+            "no port of handler `%s` is indexed by plain [%s], so it is not known how many there are", node->name,
+            node->index_name);
   return range;
 }
 
@@ -202,7 +226,8 @@ static void find_domain(Function *function, Node *node, bool crossing) {
         function->domain_port = port;
         function->clock = port->clock;
       } else if (function->clock != port->clock) {
-        problem(node->location, "clock-crossing", "`%s` names signals of two clock domains: `%s` and `%s`", function->name, function->domain_port->name, port->name);
+        problem(node->location, "clock-crossing", "`%s` names signals of two clock domains: `%s` and `%s`",
+                function->name, function->domain_port->name, port->name);
         return;
       }
     }
@@ -211,9 +236,17 @@ static void find_domain(Function *function, Node *node, bool crossing) {
 
 static Function *add_function(Inst *inst, Node *node, int lane) {
   Function *function = arena_new(Function);
-  *function = (Function){.kind = node->function, .name = node->name, .partial = node->partial, .indexed = node->index_name != NULL, .lane = lane,
-                         .reads = arena_garray(sizeof(Signal)), .writes = arena_garray(sizeof(Signal)),
-                         .declared_reads = arena_garray(sizeof(Signal)), .declared_writes = arena_garray(sizeof(Signal)), .instance = inst->instance, .location = node->location};
+  *function = (Function){.kind = node->function,
+                         .name = node->name,
+                         .partial = node->partial,
+                         .indexed = node->index_name != NULL,
+                         .lane = lane,
+                         .reads = arena_garray(sizeof(Signal)),
+                         .writes = arena_garray(sizeof(Signal)),
+                         .declared_reads = arena_garray(sizeof(Signal)),
+                         .declared_writes = arena_garray(sizeof(Signal)),
+                         .instance = inst->instance,
+                         .location = node->location};
   g_ptr_array_add(inst->instance->functions, function);
   return function;
 }
@@ -241,7 +274,8 @@ static void expand_handler(Inst *inst, Node *node, bool crossing) {
 
 static Port *domain_port(Inst *inst, Node *node) {
   Symbol *symbol = node->value->kind == EXPR_NAME ? scope_find(inst->scope, node->value->text) : NULL;
-  if (symbol && symbol->kind == SYMBOL_PORT && symbol->port->members->len > 0) return ((PortMember *)symbol->port->members->pdata[0])->port;
+  if (symbol && symbol->kind == SYMBOL_PORT && symbol->port->members->len > 0)
+    return ((PortMember *)symbol->port->members->pdata[0])->port;
   problem(node->value->location, "signal", "`%s` is not a port of this module", expr_text(node->value));
   return NULL;
 }
@@ -257,7 +291,8 @@ static void expand_single(Inst *inst, Node *node, bool crossing) {
   if (node->value && !crossing) {
     problem(node->value->location, "misplaced", "only in a crossing does phase_end belong to a port");
   } else if (crossing && !node->value) {
-    problem(node->location, "clock-crossing", "in a crossing, phase_end belongs to the domain of a port: `phase_end in;`");
+    problem(node->location, "clock-crossing",
+            "in a crossing, phase_end belongs to the domain of a port: `phase_end in;`");
   } else if (node->value) {
     function->domain_port = domain_port(inst, node);
     function->name = arena_printf("phase_end_%s", expr_text(node->value));
@@ -271,8 +306,10 @@ static void check_repeated(Inst *inst, Node *node, guint before) {
   for (guint i = 0; i < before; i++) {
     Node *other = inst->behaviours->pdata[i];
     if (other->function != node->function || node->function == FUNCTION_HANDLER) continue;
-    bool per_port = inst->instance->leaf->crossing && (node->function == FUNCTION_PHASE_START ||
-                    (node->function == FUNCTION_PHASE_END && node->value && other->value && strcmp(expr_text(node->value), expr_text(other->value)) != 0));
+    bool per_port =
+        inst->instance->leaf->crossing && (node->function == FUNCTION_PHASE_START ||
+                                           (node->function == FUNCTION_PHASE_END && node->value && other->value &&
+                                            strcmp(expr_text(node->value), expr_text(other->value)) != 0));
     if (per_port) continue;
     problem(node->location, "duplicate-name", "`%s` is declared twice", node->name);
     diag_note(other->location, "first declared here");

@@ -36,13 +36,20 @@ static Value *extreme(GPtrArray *arguments, Location where, int op) {
   Value *less = operator_binary(op, ARGUMENT(0), ARGUMENT(1), where);
   return !less ? NULL : less->integer ? ARGUMENT(0) : ARGUMENT(1);
 }
-static Value *minimum(GPtrArray *arguments, Location where) { return extreme(arguments, where, '<'); }
-static Value *maximum(GPtrArray *arguments, Location where) { return extreme(arguments, where, '>'); }
+static Value *minimum(GPtrArray *arguments, Location where) {
+  return extreme(arguments, where, '<');
+}
+static Value *maximum(GPtrArray *arguments, Location where) {
+  return extreme(arguments, where, '>');
+}
 
 static Value *absolute(GPtrArray *arguments, Location where) {
   Value *v = ARGUMENT(0);
-  bool negative = v->kind == VALUE_INT ? v->integer < 0 : v->kind == VALUE_FLOAT ? v->real < 0 : v->kind == VALUE_QUANTITY && v->num < 0;
-  if (v->kind != VALUE_INT && v->kind != VALUE_FLOAT && v->kind != VALUE_QUANTITY) return wrong("abs", "a number", v, where);
+  bool negative = v->kind == VALUE_INT     ? v->integer < 0
+                  : v->kind == VALUE_FLOAT ? v->real < 0
+                                           : v->kind == VALUE_QUANTITY && v->num < 0;
+  if (v->kind != VALUE_INT && v->kind != VALUE_FLOAT && v->kind != VALUE_QUANTITY)
+    return wrong("abs", "a number", v, where);
   return negative ? operator_unary('-', v, where) : v;
 }
 
@@ -185,11 +192,19 @@ static const struct {
   Builtin function;
   int least, most;
 } table[] = {
-    {"length", length, 1, 1},   {"append", append, 2, 2},   {"min", minimum, 2, 2},
-    {"max", maximum, 2, 2},     {"abs", absolute, 1, 1},    {"log2", logarithm, 1, 1},
-    {"is_power_of_two", power_of_two, 1, 1},                {"int", to_int, 1, 1},
-    {"float", to_float, 1, 1},  {"string", to_string, 1, 1}, {"range", range, 1, 1},
-    {"sizeof", size_of, 1, 1},  {"bits_of", bits_of, 1, 1},
+    {"length", length, 1, 1},
+    {"append", append, 2, 2},
+    {"min", minimum, 2, 2},
+    {"max", maximum, 2, 2},
+    {"abs", absolute, 1, 1},
+    {"log2", logarithm, 1, 1},
+    {"is_power_of_two", power_of_two, 1, 1},
+    {"int", to_int, 1, 1},
+    {"float", to_float, 1, 1},
+    {"string", to_string, 1, 1},
+    {"range", range, 1, 1},
+    {"sizeof", size_of, 1, 1},
+    {"bits_of", bits_of, 1, 1},
 };
 
 Builtin builtin_find(const char *name, int *least, int *most) {

@@ -1,12 +1,13 @@
-// Named checks of a complete netlist.  Each looks at one thing; those that build on others run after them, and only when
-// these found nothing (compile.c orders them).
+// Named checks of a complete netlist.  Each looks at one thing; those that build on others run after them, and only
+// when these found nothing (compile.c orders them).
 #include "lss/arena.h"
 #include "lss/diagnostics.h"
 #include "lss/elaborate.h"
 
 #include <string.h>
 
-// ---- Before connections are made: how ports are connected -----------------------------------------------------------------
+// ---- Before connections are made: how ports are connected
+// -----------------------------------------------------------------
 
 static int joined(const GPtrArray *lanes) {
   int count = 0;
@@ -26,7 +27,8 @@ static bool check_sparse(const PortMember *member, const GPtrArray *lanes, bool 
   Joint *highest = lanes->len ? lanes->pdata[lanes->len - 1] : NULL;
   for (guint i = 0; i < lanes->len; i++) {
     if (lanes->pdata[i]) continue;
-    problem(highest ? highest->link->location : member->port->location, "sparse-lanes", "`%s` has lanes up to %u%s, but lane %u is not connected", member->port->name, lanes->len - 1,
+    problem(highest ? highest->link->location : member->port->location, "sparse-lanes",
+            "`%s` has lanes up to %u%s, but lane %u is not connected", member->port->name, lanes->len - 1,
             inside ? " inside" : "", i);
     diag_note(member->port->location, "declared here");
     return false;
@@ -45,12 +47,13 @@ static void check_member(Inst *inst, const PortMember *member) {
   }
   if (inst->instance->leaf || inside == outside || inst->punted) return;
   if (inside == 0) {
-    problem(member->port->location, "unconnected-port", "port `%s` leads nowhere inside module `%s`", name, inst->module->name);
+    problem(member->port->location, "unconnected-port", "port `%s` leads nowhere inside module `%s`", name,
+            inst->module->name);
     diag_note(inst->instance->location, "instantiated here");
     return;
   }
-  problem(first_connection(member), "lane-count", "port `%s` of %s has %d connection%s outside and %d inside", name, inst_title(inst), outside,
-          outside == 1 ? "" : "s", inside);
+  problem(first_connection(member), "lane-count", "port `%s` of %s has %d connection%s outside and %d inside", name,
+          inst_title(inst), outside, outside == 1 ? "" : "s", inside);
   diag_note(member->port->location, "declared here; `%s[*]` connects as many lanes as there are", member->decl->name);
 }
 
@@ -59,7 +62,8 @@ static void check_bundle(Inst *inst, const PortDecl *decl) {
   for (guint i = 1; i < decl->members->len; i++) {
     const PortMember *other = decl->members->pdata[i];
     if (other->outer->len == first->outer->len) continue;
-    problem(inst->instance->location, "lane-count", "the members of the bundle `%s` of %s have different widths: `%s` has %u, `%s` has %u", decl->name,
+    problem(inst->instance->location, "lane-count",
+            "the members of the bundle `%s` of %s have different widths: `%s` has %u, `%s` has %u", decl->name,
             inst_title(inst), first->port->name, first->outer->len, other->port->name, other->outer->len);
     diag_note(decl->node->location, "declared here");
     return;
@@ -80,7 +84,8 @@ void check_elaborated(void) {
       }
       // A bundle that nothing is connected to is one defect, not one for each member.
       if (!any && !decl->optional && decl->members->len > 0) {
-        problem(inst->instance->location, "unconnected-port", "port `%s` of %s is not connected", decl->name, inst_title(inst));
+        problem(inst->instance->location, "unconnected-port", "port `%s` of %s is not connected", decl->name,
+                inst_title(inst));
         diag_note(decl->node->location, "declared here; `optional` would allow it");
         continue;
       }
@@ -92,10 +97,12 @@ void check_elaborated(void) {
   compile->running = NULL;
 }
 
-// ---- Behaviour --------------------------------------------------------------------------------------------------------------
+// ---- Behaviour
+// --------------------------------------------------------------------------------------------------------------
 
 // Who writes each lane of a signal.
-static void check_writers(Inst *inst, SignalKind kind, Port *port, Local *local, int lanes, const char *text, Location place) {
+static void check_writers(Inst *inst, SignalKind kind, Port *port, Local *local, int lanes, const char *text,
+                          Location place) {
   g_autofree Function **writer = g_new0(Function *, (gsize)MAX(lanes, 1));
   bool twice = false;
   for (guint f = 0; f < inst->instance->functions->len; f++) {
@@ -122,7 +129,8 @@ static void check_writers(Inst *inst, SignalKind kind, Port *port, Local *local,
 static bool mentions(const GArray *signals, SignalKind kind, const Port *port, const Local *local, int lane) {
   for (guint i = 0; i < signals->len; i++) {
     const Signal *signal = &g_array_index(signals, Signal, i);
-    if (signal->kind == kind && signal->port == port && signal->local == local && (lane < 0 || signal->lane == lane)) return true;
+    if (signal->kind == kind && signal->port == port && signal->local == local && (lane < 0 || signal->lane == lane))
+      return true;
   }
   return false;
 }
@@ -133,7 +141,8 @@ static void check_self_reads(Inst *inst) {
     for (guint i = 0; i < function->reads->len && !function->partial; i++) {
       const Signal *signal = &g_array_index(function->reads, Signal, i);
       if (!mentions(function->writes, signal->kind, signal->port, signal->local, signal->lane)) continue;
-      problem(function->location, "signal", "`%s` reads `%s`, which it writes itself", function->name, signal->local ? signal->local->name : signal->port->name);
+      problem(function->location, "signal", "`%s` reads `%s`, which it writes itself", function->name,
+              signal->local ? signal->local->name : signal->port->name);
       break;
     }
   }
@@ -145,8 +154,10 @@ static void check_driven(Inst *inst) {
     int width = (int)port->lanes->len;
     if (width == 0) continue;
     SignalKind kind = port->output ? SIGNAL_DATA : SIGNAL_ACK;
-    check_writers(inst, kind, port, NULL, width, arena_printf("%s.%s", port->name, port->output ? "data" : "ack"), port->location);
-    if (port->drives_enable) check_writers(inst, SIGNAL_ENABLE, port, NULL, width, arena_printf("%s.enable", port->name), port->location);
+    check_writers(inst, kind, port, NULL, width, arena_printf("%s.%s", port->name, port->output ? "data" : "ack"),
+                  port->location);
+    if (port->drives_enable)
+      check_writers(inst, SIGNAL_ENABLE, port, NULL, width, arena_printf("%s.enable", port->name), port->location);
   }
   for (guint i = 0; i < inst->instance->locals->len; i++) {
     Local *local = inst->instance->locals->pdata[i];
@@ -163,7 +174,8 @@ static void data_sources(Inst *inst, const Function *function, GHashTable *ports
     if (signal->kind != SIGNAL_LOCAL) continue;
     for (guint f = 0; f < inst->instance->functions->len; f++) {
       const Function *other = inst->instance->functions->pdata[f];
-      if (mentions(other->writes, SIGNAL_LOCAL, NULL, signal->local, signal->lane)) data_sources(inst, other, ports, visited);
+      if (mentions(other->writes, SIGNAL_LOCAL, NULL, signal->local, signal->lane))
+        data_sources(inst, other, ports, visited);
     }
   }
 }
@@ -176,7 +188,8 @@ static void enable_sources(Inst *inst, const Function *function, GHashTable *por
     if (signal->kind != SIGNAL_LOCAL) continue;
     for (guint f = 0; f < inst->instance->functions->len; f++) {
       const Function *other = inst->instance->functions->pdata[f];
-      if (mentions(other->writes, SIGNAL_LOCAL, NULL, signal->local, signal->lane)) enable_sources(inst, other, ports, visited);
+      if (mentions(other->writes, SIGNAL_LOCAL, NULL, signal->local, signal->lane))
+        enable_sources(inst, other, ports, visited);
     }
   }
 }
@@ -214,8 +227,10 @@ static void check_enable(Inst *inst) {
       g_hash_table_iter_init(&iter, sources);
       while (g_hash_table_iter_next(&iter, &key, NULL))
         if (!input || ((Port *)key)->id < input->id) input = key;
-      problem(function->location, "missing-enable", "`%s` passes data from `%s` to `%s` within the cycle, but no handler derives `%s.enable` from `%s.enable`",
-              function->name, input->name, output->name, output->name, input->name);
+      problem(
+          function->location, "missing-enable",
+          "`%s` passes data from `%s` to `%s` within the cycle, but no handler derives `%s.enable` from `%s.enable`",
+          function->name, input->name, output->name, output->name, input->name);
       diag_note(output->location, "`%s` is declared here", output->name);
       break;
     }

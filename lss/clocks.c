@@ -16,7 +16,9 @@ static Clock *default_clock(void) {
   return clock;
 }
 
-static bool is_crossing(const Port *port) { return port->instance->leaf && port->instance->leaf->crossing; }
+static bool is_crossing(const Port *port) {
+  return port->instance->leaf && port->instance->leaf->crossing;
+}
 
 // A crossing's port belongs to the domain of what it is connected to.
 static void assign_crossing_port(Port *port, GHashTable *torn) {
@@ -30,7 +32,8 @@ static void assign_crossing_port(Port *port, GHashTable *torn) {
       port->clock = peer->clock;
       first = connection;
     } else if (port->clock != peer->clock) {
-      diag_error(connection->location, "clock-crossing", "port `%s` of a crossing belongs to clock `%s`, but this connection to `%s`", port->name,
+      diag_error(connection->location, "clock-crossing",
+                 "port `%s` of a crossing belongs to clock `%s`, but this connection to `%s`", port->name,
                  port->clock->name, peer->clock->name);
       diag_note(first->location, "the domain of the port follows from this connection");
       diag_instance(port->instance->path);
@@ -43,7 +46,8 @@ static void assign_crossing_port(Port *port, GHashTable *torn) {
 static void check_connection(Connection *connection) {
   Port *from = connection->from, *to = connection->to;
   if (from->clock == to->clock) return;
-  diag_error(connection->location, "clock-crossing", "this connects clock `%s` (`%s.%s`) to clock `%s` (`%s.%s`); put a crossing between them",
+  diag_error(connection->location, "clock-crossing",
+             "this connects clock `%s` (`%s.%s`) to clock `%s` (`%s.%s`); put a crossing between them",
              from->clock->name, from->instance->path, from->name, to->clock->name, to->instance->path, to->name);
   if (from->clock->location.file) diag_note(from->clock->location, "`%s` is declared here", from->clock->name);
   if (to->clock->location.file) diag_note(to->clock->location, "`%s` is declared here", to->clock->name);
@@ -61,7 +65,8 @@ static void check_time_base(void) {
       b = rest;
     }
     if (__builtin_mul_overflow(base / a, clock->num, &base)) {
-      diag_error(clock->location, "overflow", "with `%s`, the clocks have no common time base below 2^63 ticks per second", clock->name);
+      diag_error(clock->location, "overflow",
+                 "with `%s`, the clocks have no common time base below 2^63 ticks per second", clock->name);
       diag_note(NOWHERE, "frequencies with common factors, as 88 MHz and 100 MHz have, share a coarser base");
       return;
     }
@@ -73,8 +78,11 @@ void assign_clocks(void) {
   check_time_base();
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
-    inst->instance->clock = inst->clock_value ? inst->clock_value->clock : inst->parent ? inst->parent->instance->clock : top;
-    for (guint p = 0; p < inst->instance->ports->len; p++) ((Port *)inst->instance->ports->pdata[p])->clock = inst->instance->clock;
+    inst->instance->clock = inst->clock_value ? inst->clock_value->clock
+                            : inst->parent    ? inst->parent->instance->clock
+                                              : top;
+    for (guint p = 0; p < inst->instance->ports->len; p++)
+      ((Port *)inst->instance->ports->pdata[p])->clock = inst->instance->clock;
   }
   g_autoptr(GHashTable) torn = g_hash_table_new(NULL, NULL); // ports in two domains, reported
   for (guint i = 0; i < compile->insts->len; i++) {
@@ -86,6 +94,7 @@ void assign_clocks(void) {
   }
   for (guint i = 0; i < compile->netlist->connections->len; i++) {
     Connection *connection = compile->netlist->connections->pdata[i];
-    if (!g_hash_table_contains(torn, connection->from) && !g_hash_table_contains(torn, connection->to)) check_connection(connection);
+    if (!g_hash_table_contains(torn, connection->from) && !g_hash_table_contains(torn, connection->to))
+      check_connection(connection);
   }
 }

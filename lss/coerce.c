@@ -22,7 +22,8 @@ static Value *fit_integer(Value *value, const Type *type, Location where, const 
     fits = value->integer >= least && value->integer <= most;
   }
   if (fits) return value;
-  problem(where, "overflow", "`%s` is %" G_GINT64_FORMAT ", which does not fit into %s", what, value->integer, type->name);
+  problem(where, "overflow", "`%s` is %" G_GINT64_FORMAT ", which does not fit into %s", what, value->integer,
+          type->name);
   return NULL;
 }
 
@@ -38,7 +39,8 @@ static Value *zero_of(Type *type, Location where) {
     return value;
   case TYPE_ARRAY:
     value = value_list(where);
-    for (int i = 0; i < type->length && charge(1, where); i++) g_ptr_array_add(value->items, zero_of(type->element, where));
+    for (int i = 0; i < type->length && charge(1, where); i++)
+      g_ptr_array_add(value->items, zero_of(type->element, where));
     return value;
   case TYPE_STRUCT:
     value = value_record(where);
@@ -58,7 +60,8 @@ static Value *fit_record(Value *value, Type *type, Location where, const char *w
   if (value->kind != VALUE_RECORD) return misfit(where, what, arena_printf("a record of %s", type->name), value);
   if (value->type == type) return value;
   g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (guint i = 0; i < type->fields->len; i++) g_ptr_array_add(names, (gpointer)((Field *)type->fields->pdata[i])->name);
+  for (guint i = 0; i < type->fields->len; i++)
+    g_ptr_array_add(names, (gpointer)((Field *)type->fields->pdata[i])->name);
   bool fine = true;
   for (guint i = 0; i < value->names->len; i++) {
     const char *name = value->names->pdata[i];
@@ -74,7 +77,8 @@ static Value *fit_record(Value *value, Type *type, Location where, const char *w
   for (guint i = 0; i < type->fields->len; i++) {
     Field *field = type->fields->pdata[i];
     Value *given = value_field(value, field->name);
-    Value *fitted = given ? coerce_to_type(given, field->type, given->location.file ? given->location : where, arena_printf("%s.%s", what, field->name))
+    Value *fitted = given ? coerce_to_type(given, field->type, given->location.file ? given->location : where,
+                                           arena_printf("%s.%s", what, field->name))
                           : zero_of(field->type, where);
     if (!fitted) fine = false;
     g_ptr_array_add(record->names, (gpointer)field->name);
@@ -84,7 +88,8 @@ static Value *fit_record(Value *value, Type *type, Location where, const char *w
 }
 
 static Value *fit_array(Value *value, Type *type, Location where, const char *what) {
-  if (value->kind != VALUE_LIST) return misfit(where, what, arena_printf("a list of %d of %s", type->length, type->element->name), value);
+  if (value->kind != VALUE_LIST)
+    return misfit(where, what, arena_printf("a list of %d of %s", type->length, type->element->name), value);
   if ((int)value->items->len > type->length) {
     problem(where, "index-range", "`%s` takes %d elements, not %u", what, type->length, value->items->len);
     return NULL;
@@ -93,8 +98,9 @@ static Value *fit_array(Value *value, Type *type, Location where, const char *wh
   bool fine = true;
   for (int i = 0; i < type->length; i++) {
     if (!charge(1, where)) return NULL;
-    Value *item = i < (int)value->items->len ? coerce_to_type(value->items->pdata[i], type->element, where, arena_printf("%s[%d]", what, i))
-                                             : zero_of(type->element, where);
+    Value *item = i < (int)value->items->len
+                      ? coerce_to_type(value->items->pdata[i], type->element, where, arena_printf("%s[%d]", what, i))
+                      : zero_of(type->element, where);
     if (!item) fine = false;
     g_ptr_array_add(list->items, item);
   }
@@ -112,7 +118,9 @@ Value *coerce_to_type(Value *value, Type *type, Location where, const char *what
     if (value->kind == VALUE_INT) return value_float((double)value->integer, value->location);
     return value->kind == VALUE_FLOAT ? value : misfit(where, what, "a number", value);
   case TYPE_ENUM:
-    return value->kind == VALUE_ENUM && value->type == type ? value : misfit(where, what, arena_printf("a value of enum %s", type->name), value);
+    return value->kind == VALUE_ENUM && value->type == type
+               ? value
+               : misfit(where, what, arena_printf("a value of enum %s", type->name), value);
   case TYPE_STRING: return value->kind == VALUE_STRING ? value : misfit(where, what, "a string", value);
   case TYPE_STRUCT: return fit_record(value, type, where, what);
   case TYPE_ARRAY: return fit_array(value, type, where, what);
@@ -121,11 +129,14 @@ Value *coerce_to_type(Value *value, Type *type, Location where, const char *what
   return NULL;
 }
 
-// ---- Parameters ---------------------------------------------------------------------------------------------------------
+// ---- Parameters
+// ---------------------------------------------------------------------------------------------------------
 
 static const char *const parameter_kinds[] = {"int", "float", "clock", "module", "type", "any", "struct"};
 
-static bool is_kind(const Expr *type, const char *name) { return type->kind == EXPR_NAME && !strcmp(type->text, name); }
+static bool is_kind(const Expr *type, const char *name) {
+  return type->kind == EXPR_NAME && !strcmp(type->text, name);
+}
 
 // A type of data as the type of a parameter: a struct, an enum, an array, a number of a given width.
 static Type *data_type(Scope *scope, Expr *type) {
@@ -144,7 +155,8 @@ Value *coerce_to_parameter(Scope *scope, Value *value, Expr *type, Location wher
     bool fine = true;
     for (guint i = 0; i < value->items->len; i++) {
       Value *item = value->items->pdata[i];
-      item = coerce_to_parameter(scope, item, type->left, item->location.file ? item->location : where, arena_printf("%s[%u]", what, i));
+      item = coerce_to_parameter(scope, item, type->left, item->location.file ? item->location : where,
+                                 arena_printf("%s[%u]", what, i));
       if (!item) fine = false;
       g_ptr_array_add(list->items, item);
     }
@@ -164,7 +176,8 @@ Value *coerce_to_parameter(Scope *scope, Value *value, Expr *type, Location wher
   if (type->kind == EXPR_NAME && dimension_find(type->text, &dimension)) {
     if (value->kind == VALUE_QUANTITY && value->dimension == dimension) return value;
     const char *article = dimension == DIM_FREQUENCY ? "a frequency" : arena_printf("a %s", type->text);
-    problem(where, "unit", "`%s` must be %s (%s), not %s", what, article, dimension_units(dimension), value_kind_text(value));
+    problem(where, "unit", "`%s` must be %s (%s), not %s", what, article, dimension_units(dimension),
+            value_kind_text(value));
     return NULL;
   }
   Type *data = data_type(scope, type);
@@ -184,9 +197,11 @@ bool parameter_type_valid(Scope *scope, Expr *type, bool runtime) {
   Dimension dimension;
   bool quantity = inner->kind == EXPR_NAME && dimension_find(inner->text, &dimension);
   if (runtime) {
-    bool simple = inner == type && (quantity || is_kind(type, "int") || is_kind(type, "bool") || is_kind(type, "float") || is_kind(type, "string"));
+    bool simple = inner == type && (quantity || is_kind(type, "int") || is_kind(type, "bool") ||
+                                    is_kind(type, "float") || is_kind(type, "string"));
     if (!simple)
-      problem(type->location, "runtime-parameter", "a runtime parameter is int, bool, float, string or a quantity, not `%s`", expr_text(type));
+      problem(type->location, "runtime-parameter",
+              "a runtime parameter is int, bool, float, string or a quantity, not `%s`", expr_text(type));
     return simple;
   }
   if (quantity) return true;

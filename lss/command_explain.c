@@ -44,5 +44,6 @@ int command_explain(int argc, char **argv) {
     return 0;
   }
   const char *near = diag_suggestion(argv[1], names);
-  return usage_error(argv[0], "there is no check \"%s\"%s%s%s", argv[1], near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+  return usage_error(argv[0], "there is no check \"%s\"%s%s%s", argv[1], near ? "; did you mean \"" : "",
+                     near ? near : "", near ? "\"?" : "");
 }

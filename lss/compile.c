@@ -24,7 +24,8 @@ bool charge(int steps, Location where) {
     return true;
   }
   compile->halted = true;
-  problem(where, "runaway", "building the machine takes more than %d steps; --max-steps raises the bound", compile->options->max_steps);
+  problem(where, "runaway", "building the machine takes more than %d steps; --max-steps raises the bound",
+          compile->options->max_steps);
   return false;
 }
 
@@ -73,8 +74,12 @@ static LeafModule *leaf_module(Inst *inst) {
   g_autofree char *folder = g_path_get_dirname(inst->file->path);
   g_autofree char *absolute = g_canonicalize_filename(folder, NULL);
   leaf = arena_new(LeafModule);
-  *leaf = (LeafModule){.name = inst->module->name, .lss_file = inst->file->path, .doc = node->doc, .crossing = node->crossing,
-                       .location = node->location, .handler_names = arena_array()};
+  *leaf = (LeafModule){.name = inst->module->name,
+                       .lss_file = inst->file->path,
+                       .doc = node->doc,
+                       .crossing = node->crossing,
+                       .location = node->location,
+                       .handler_names = arena_array()};
   leaf->c_file = arena_printf("%s/%s.c", absolute, leaf->name);
   const char *header = arena_printf("%s/%s.h", absolute, leaf->name);
   if (g_file_test(header, G_FILE_TEST_IS_REGULAR)) leaf->header_file = header;
@@ -88,7 +93,8 @@ static void check_c_files(void) {
     LeafModule *leaf = ((Instance *)compile->netlist->leaves->pdata[i])->leaf;
     if (g_file_test(leaf->c_file, G_FILE_TEST_IS_REGULAR)) continue;
     Symbol *symbol = g_hash_table_lookup(compile->globals->names, leaf->name);
-    diag_error(symbol->place, "missing-c-file", "module `%s` has behaviour, but there is no %s.c beside its .lss file", leaf->name, leaf->name);
+    diag_error(symbol->place, "missing-c-file", "module `%s` has behaviour, but there is no %s.c beside its .lss file",
+               leaf->name, leaf->name);
   }
 }
 
@@ -127,7 +133,8 @@ static void check_declarations(SourceFile *file) {
     Node *node = file->nodes->pdata[i];
     Symbol *symbol = node->name ? g_hash_table_lookup(compile->globals->names, node->name) : NULL;
     if (!symbol || symbol->node != node) continue;
-    bool plain = node->kind == NODE_ENUM || node->kind == NODE_TYPE || (node->kind == NODE_STRUCT && node->arguments->len == 0);
+    bool plain =
+        node->kind == NODE_ENUM || node->kind == NODE_TYPE || (node->kind == NODE_STRUCT && node->arguments->len == 0);
     if (plain) declared_type(symbol, NULL, node->place);
   }
 }

@@ -1,5 +1,5 @@
-// Connections as they are made: which lanes of which ports.  Whether the ports exist, in which direction they go and what
-// they carry is found out when the connected instances' bodies have run (join.c).
+// Connections as they are made: which lanes of which ports.  Whether the ports exist, in which direction they go and
+// what they carry is found out when the connected instances' bodies have run (join.c).
 #include "lss/arena.h"
 #include "lss/diagnostics.h"
 #include "lss/elaborate.h"
@@ -21,7 +21,9 @@ typedef struct {
   Expr *expr;
 } Target;
 
-static const char *key_of(const char *port, const char *member) { return member ? arena_printf("%s.%s", port, member) : port; }
+static const char *key_of(const char *port, const char *member) {
+  return member ? arena_printf("%s.%s", port, member) : port;
+}
 
 static Use *use_of(Inst *inst, bool own, const char *port, const char *member, bool create) {
   GHashTable *table = own ? inst->inner : inst->outer;
@@ -68,7 +70,8 @@ static bool find_target(Scope *scope, Expr *expr, Target *target) {
   Expr *index = NULL;
   Expr *at = expr;
   GPtrArray *names = arena_array(); // fields, innermost last
-  while (at->kind == EXPR_FIELD || at->kind == EXPR_INDEX || at->kind == EXPR_INDEX_ALL || at->kind == EXPR_INDEX_RANGE) {
+  while (at->kind == EXPR_FIELD || at->kind == EXPR_INDEX || at->kind == EXPR_INDEX_ALL ||
+         at->kind == EXPR_INDEX_RANGE) {
     // What stands to the left may already be an instance: `cpu[i]`, where the index is not a lane.
     if (at->kind != EXPR_FIELD) {
       Expr *base = at->left;
@@ -104,7 +107,8 @@ static bool find_target(Scope *scope, Expr *expr, Target *target) {
       target->own = true;
       target->port = base.port;
     } else if (base.kind == OPERAND_INSTANCES) {
-      problem(at->location, "value-type", "`%s` is an array of instances; say which one, or all with [*]", expr_text(at));
+      problem(at->location, "value-type", "`%s` is an array of instances; say which one, or all with [*]",
+              expr_text(at));
       return false;
     } else {
       problem(expr->location, "value-type", "`%s` is not a port", expr_text(expr));
@@ -113,7 +117,8 @@ static bool find_target(Scope *scope, Expr *expr, Target *target) {
   }
   if (!target->port) {
     if (names->len == 0) {
-      problem(expr->location, "value-type", "`%s` is an instance; a connection names one of its ports", expr_text(expr));
+      problem(expr->location, "value-type", "`%s` is an instance; a connection names one of its ports",
+              expr_text(expr));
       return false;
     }
     target->port = ((Expr *)names->pdata[next++])->text;
@@ -165,7 +170,12 @@ static bool take_lane(Target *target, int64_t number, Location where, End *end) 
   if (use->mode == LANES_UNUSED) use->first = where;
   use->mode = mode;
   use->width = MAX(use->width, (int)lane + 1);
-  *end = (End){.inst = inst, .own = target->own, .port = target->port, .member = target->member, .lane = (int)lane, .place = target->expr->location};
+  *end = (End){.inst = inst,
+               .own = target->own,
+               .port = target->port,
+               .member = target->member,
+               .lane = (int)lane,
+               .place = target->expr->location};
   return true;
 }
 
@@ -187,7 +197,8 @@ void execute_connection(Scope *scope, Node *node) {
   bool left_fits = left < 0 || left == count || (!left_many && from.choice == LANE_APPEND);
   bool right_fits = right < 0 || right == count || (!right_many && to.choice == LANE_APPEND);
   if (!left_fits || !right_fits) {
-    problem(node->location, "lane-count", "`%s` has %d lane%s, `%s` has %d", expr_text(node->target), (int)left, left == 1 ? "" : "s", expr_text(node->value), (int)right);
+    problem(node->location, "lane-count", "`%s` has %d lane%s, `%s` has %d", expr_text(node->target), (int)left,
+            left == 1 ? "" : "s", expr_text(node->value), (int)right);
     return;
   }
   for (int64_t i = 0; i < count && charge(1, node->location); i++) {

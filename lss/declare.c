@@ -8,7 +8,8 @@
 
 enum { MAX_STATE_LENGTH = G_MAXINT32, MAX_LOCAL_LANES = 1 << 20 };
 
-// ---- Parameters and userpoints ------------------------------------------------------------------------------------------------
+// ---- Parameters and userpoints
+// ------------------------------------------------------------------------------------------------
 
 // A setting from the command line is text: an expression, or, for strings, the text itself.
 static Value *read_define(Setting *setting, Node *node) {
@@ -22,10 +23,12 @@ static Value *read_define(Setting *setting, Node *node) {
 
 static void missing(Inst *inst, Node *node, const char *what) {
   if (inst->module) {
-    problem(inst->instance->location, "parameter-missing", "%s must be given the %s `%s`", inst_title(inst), what, node->name);
+    problem(inst->instance->location, "parameter-missing", "%s must be given the %s `%s`", inst_title(inst), what,
+            node->name);
     diag_note(node->place, "declared here, without a default");
   } else {
-    problem(node->place, "parameter-missing", "the machine needs the %s `%s`: lss ... -D %s=VALUE", what, node->name, node->name);
+    problem(node->place, "parameter-missing", "the machine needs the %s `%s`: lss ... -D %s=VALUE", what, node->name,
+            node->name);
   }
 }
 
@@ -52,14 +55,16 @@ void declare_parameter(Scope *scope, Node *node) {
       missing(inst, node, "parameter");
     }
     if (setting && setting->alias && !node->runtime) {
-      problem(setting->place, "runtime-parameter", "`%s` of module `%s` is no runtime parameter; the value of `%s` is not known yet", node->name,
+      problem(setting->place, "runtime-parameter",
+              "`%s` of module `%s` is no runtime parameter; the value of `%s` is not known yet", node->name,
               inst->module ? inst->module->name : "top", setting->alias->name);
       diag_note(node->place, "declared here");
       value = NULL;
     }
     int errors = diag_error_count();
     if (value) value = coerce_to_parameter(scope, value, node->type, where, node->name);
-    if (!value && diag_error_count() > errors && setting) diag_note(node->place, "`%s` is declared here as %s", node->name, expr_text(node->type));
+    if (!value && diag_error_count() > errors && setting)
+      diag_note(node->place, "`%s` is declared here as %s", node->name, expr_text(node->type));
   }
   Symbol *symbol = scope_declare(inst->scope, node->runtime ? SYMBOL_RUNTIME : SYMBOL_VALUE, node->name, node->place);
   if (!symbol) return;
@@ -73,7 +78,8 @@ void declare_parameter(Scope *scope, Node *node) {
                            .location = node->location};
   if (value) parameter->record_type = parameter_record_type(scope, node->type);
   if (setting && setting->alias)
-    parameter->alias_of = setting->alias->alias_of ? setting->alias->alias_of : inst_path_of(inst->parent, setting->alias->name);
+    parameter->alias_of =
+        setting->alias->alias_of ? setting->alias->alias_of : inst_path_of(inst->parent, setting->alias->name);
   symbol->parameter = parameter;
   if (value) g_ptr_array_add(inst->instance->parameters, parameter);
 }
@@ -89,7 +95,9 @@ static void declare_arguments(Scope *scope, GPtrArray *nodes, GPtrArray *fields,
     Term *term = evaluate_term(scope, node->type);
     for (guint d = node->dimensions->len; term && d-- > 0;) {
       int64_t n;
-      term = evaluate_int(scope, node->dimensions->pdata[d], "the length of an array", 1, MAX_LOCAL_LANES, &n) ? term_array(term, (int)n) : NULL;
+      term = evaluate_int(scope, node->dimensions->pdata[d], "the length of an array", 1, MAX_LOCAL_LANES, &n)
+                 ? term_array(term, (int)n)
+                 : NULL;
     }
     if (!term) continue;
     Field *field = arena_new(Field);
@@ -104,7 +112,11 @@ void declare_userpoint(Scope *scope, Node *node) {
   Setting *setting = take_setting(inst, node->name);
   check_c_name(node->name, node->place, "a userpoint");
   Userpoint *userpoint = arena_new(Userpoint);
-  *userpoint = (Userpoint){.name = node->name, .doc = node->doc, .arguments = arena_array(), .replaced = setting && !setting->by_default, .location = node->location};
+  *userpoint = (Userpoint){.name = node->name,
+                           .doc = node->doc,
+                           .arguments = arena_array(),
+                           .replaced = setting && !setting->by_default,
+                           .location = node->location};
   declare_arguments(scope, node->arguments, userpoint->arguments, "the argument of a userpoint");
   Term *result = evaluate_term(scope, node->type);
   if (result) pending_type(result, &userpoint->result, node->type->location, "the result of a userpoint", true);
@@ -114,8 +126,8 @@ void declare_userpoint(Scope *scope, Node *node) {
   if (setting && setting->define) {
     problem(where, "parameter-type", "the userpoint `%s` cannot be given on the command line", node->name);
   } else if (code && code->kind != VALUE_CODE) {
-    problem(code->location.file ? code->location : where, "parameter-type", "the userpoint `%s` takes C code <<< ... >>>, not %s", node->name,
-            value_kind_text(code));
+    problem(code->location.file ? code->location : where, "parameter-type",
+            "the userpoint `%s` takes C code <<< ... >>>, not %s", node->name, value_kind_text(code));
     diag_note(node->place, "declared here");
     code = NULL;
   }
@@ -126,7 +138,8 @@ void declare_userpoint(Scope *scope, Node *node) {
   if (code) g_ptr_array_add(inst->instance->userpoints, userpoint);
 }
 
-// ---- Ports ------------------------------------------------------------------------------------------------------------------------
+// ---- Ports
+// ------------------------------------------------------------------------------------------------------------------------
 
 static void add_member(PortDecl *decl, const char *path, bool output, Term *term, const char *doc) {
   PortMember *member = arena_new(PortMember);
@@ -152,7 +165,8 @@ static void add_member(PortDecl *decl, const char *path, bool output, Term *term
   for (guint i = 0; i < decl->inst->instance->ports->len; i++) {
     Port *other = decl->inst->instance->ports->pdata[i];
     if (strcmp(other->c_name, port->c_name) != 0) continue;
-    problem(decl->node->place, "duplicate-name", "the ports `%s` and `%s` would both be called `%s` in C", other->name, port->name, c_name);
+    problem(decl->node->place, "duplicate-name", "the ports `%s` and `%s` would both be called `%s` in C", other->name,
+            port->name, c_name);
     diag_note(other->location, "the other is declared here");
   }
   g_ptr_array_add(decl->inst->instance->ports, port);
@@ -170,7 +184,12 @@ void declare_port(Scope *scope, Node *node) {
   Symbol *symbol = scope_declare(inst->scope, SYMBOL_PORT, node->name, node->place);
   if (!symbol) return;
   PortDecl *decl = arena_new(PortDecl);
-  *decl = (PortDecl){.name = node->name, .inst = inst, .node = node, .output = node->output, .optional = node->optional, .members = arena_array()};
+  *decl = (PortDecl){.name = node->name,
+                     .inst = inst,
+                     .node = node,
+                     .output = node->output,
+                     .optional = node->optional,
+                     .members = arena_array()};
   symbol->port = decl;
   g_hash_table_insert(inst->ports, (gpointer)node->name, decl);
   g_ptr_array_add(inst->port_list, decl);
@@ -185,7 +204,8 @@ void declare_port(Scope *scope, Node *node) {
   }
 }
 
-// ---- State, statistics, locals, events ------------------------------------------------------------------------------------------------
+// ---- State, statistics, locals, events
+// ------------------------------------------------------------------------------------------------
 
 static void unique(GHashTable *names, Node *node, const char *what) {
   Node *other = g_hash_table_lookup(names, node->name);
@@ -201,7 +221,8 @@ static void add_state(Scope *scope, Node *node, bool statistic) {
   Inst *inst = compile->running;
   unique(inst->state_names, node, statistic ? "statistic" : "state field");
   StateField *field = arena_new(StateField);
-  *field = (StateField){.name = node->name, .doc = node->doc, .statistic = statistic, .unit = node->text, .location = node->location};
+  *field = (StateField){
+      .name = node->name, .doc = node->doc, .statistic = statistic, .unit = node->text, .location = node->location};
   field->dimensions = arena_garray(sizeof(int));
   int64_t total = 1;
   for (guint i = 0; i < node->dimensions->len; i++) {
@@ -252,7 +273,9 @@ void declare_local(Scope *scope, Node *node) {
   symbol->local = local;
   int64_t lanes = 0;
   if (node->dimensions->len > 1) problem(node->place, "value-type", "a local has one dimension at most: its lanes");
-  if (node->dimensions->len == 1 && !evaluate_int(scope, node->dimensions->pdata[0], "the number of lanes", 0, MAX_LOCAL_LANES, &lanes)) lanes = 0;
+  if (node->dimensions->len == 1 &&
+      !evaluate_int(scope, node->dimensions->pdata[0], "the number of lanes", 0, MAX_LOCAL_LANES, &lanes))
+    lanes = 0;
   local->lanes = (int)lanes;
   Term *term = evaluate_term(scope, node->type);
   if (!term) return;
@@ -266,15 +289,21 @@ void declare_event(Scope *scope, Node *node) {
   Inst *inst = compile->running;
   static const char *const built_in[] = {"transferred", "stalled", "cancelled", "idle"};
   for (guint i = 0; i < G_N_ELEMENTS(built_in); i++)
-    if (!strcmp(built_in[i], node->name)) problem(node->place, "duplicate-name", "`%s` is an event that every connection has", node->name);
+    if (!strcmp(built_in[i], node->name))
+      problem(node->place, "duplicate-name", "`%s` is an event that every connection has", node->name);
   unique(inst->event_names, node, "event");
   Event *event = arena_new(Event);
-  *event = (Event){.name = node->name, .doc = node->doc, .arguments = arena_array(), .location = node->location, .id = (int)inst->instance->events->len};
+  *event = (Event){.name = node->name,
+                   .doc = node->doc,
+                   .arguments = arena_array(),
+                   .location = node->location,
+                   .id = (int)inst->instance->events->len};
   declare_arguments(scope, node->arguments, event->arguments, "the argument of an event");
   g_ptr_array_add(inst->instance->events, event);
 }
 
-// ---- Clocks and behaviour -------------------------------------------------------------------------------------------------------------
+// ---- Clocks and behaviour
+// -------------------------------------------------------------------------------------------------------------
 
 void declare_clock(Scope *scope, Node *node) {
   Inst *inst = compile->running;
@@ -287,7 +316,8 @@ void declare_clock(Scope *scope, Node *node) {
   }
   bool frequency = value->kind == VALUE_QUANTITY && value->dimension == DIM_FREQUENCY;
   if (!frequency) {
-    problem(node->value->location, "unit", "a clock is a frequency (Hz, kHz, MHz, GHz), not %s", value_kind_text(value));
+    problem(node->value->location, "unit", "a clock is a frequency (Hz, kHz, MHz, GHz), not %s",
+            value_kind_text(value));
     return;
   }
   if (value->num <= 0) {
@@ -295,7 +325,11 @@ void declare_clock(Scope *scope, Node *node) {
     return;
   }
   Clock *clock = arena_new(Clock);
-  *clock = (Clock){.name = inst_path_of(inst, node->name), .num = value->num, .den = value->den, .id = (int)compile->netlist->clocks->len, .location = node->location};
+  *clock = (Clock){.name = inst_path_of(inst, node->name),
+                   .num = value->num,
+                   .den = value->den,
+                   .id = (int)compile->netlist->clocks->len,
+                   .location = node->location};
   g_ptr_array_add(compile->netlist->clocks, clock);
   symbol->value = value_new(VALUE_CLOCK, node->location);
   symbol->value->clock = clock;

@@ -19,9 +19,9 @@ typedef struct {
   GPtrArray *notes;
 } Diagnostic;
 
-static GPtrArray *pending;      // of Diagnostic*
-static GHashTable *seen;        // "file:line:col:check:text" of everything reported
-static Diagnostic *last;        // NULL when the last report was a duplicate
+static GPtrArray *pending; // of Diagnostic*
+static GHashTable *seen;   // "file:line:col:check:text" of everything reported
+static Diagnostic *last;   // NULL when the last report was a duplicate
 static int errors;
 
 static void note_free(gpointer data) {
@@ -102,7 +102,9 @@ void diag_instance(const char *path) {
   if (last && path && *path) last->instance = g_intern_string(short_path(path));
 }
 
-int diag_error_count(void) { return errors; }
+int diag_error_count(void) {
+  return errors;
+}
 
 static void print_place(GString *out, Location where) {
   if (where.file && where.line > 0)
@@ -126,7 +128,8 @@ char *diag_take(void) {
     }
     if (d->instance) g_string_append_printf(out, "  in instance %s\n", d->instance);
   }
-  if (errors > MAX_ERRORS && pending && pending->len) g_string_append_printf(out, "lss: more than %d errors; the rest is not shown\n", MAX_ERRORS);
+  if (errors > MAX_ERRORS && pending && pending->len)
+    g_string_append_printf(out, "lss: more than %d errors; the rest is not shown\n", MAX_ERRORS);
   if (pending) g_ptr_array_set_size(pending, 0);
   last = NULL;
   return g_string_free(out, FALSE);
@@ -145,7 +148,9 @@ void diag_reset(void) {
   errors = 0;
 }
 
-bool diag_gave_up(void) { return errors > MAX_ERRORS; }
+bool diag_gave_up(void) {
+  return errors > MAX_ERRORS;
+}
 
 Location location_span(Location first, Location last_part) {
   if (!first.file) return last_part;

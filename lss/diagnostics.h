@@ -1,9 +1,10 @@
 // Diagnostics: everything that the compiler tells its user about wrong input.
 //
-// A diagnostic names a place, a check (one line of checks.def, explained by `lss explain CHECK`) and what is wrong there;
-// notes that follow it show the other places concerned, and an instance path says in which copy of a module it came up.
-// Reports are collected and printed by diag_flush(), in the order in which they were made; one that repeats an earlier one
-// at the same place is dropped, with its notes.  After MAX_ERRORS errors no more are kept, and the compilation stops.
+// A diagnostic names a place, a check (one line of checks.def, explained by `lss explain CHECK`) and what is wrong
+// there; notes that follow it show the other places concerned, and an instance path says in which copy of a module it
+// came up. Reports are collected and printed by diag_flush(), in the order in which they were made; one that repeats an
+// earlier one at the same place is dropped, with its notes.  After MAX_ERRORS errors no more are kept, and the
+// compilation stops.
 #ifndef LSS_DIAGNOSTICS_H
 #define LSS_DIAGNOSTICS_H
 
@@ -41,7 +42,8 @@ bool diag_gave_up(void);
 // Text that stands for a file that is not on disk (a -D option), for source lines in messages.
 void diag_register_text(const char *file, const char *text);
 
-// The nearest name to `wanted` among `names` (const char*, may hold NULLs), or NULL when none is near enough to be meant.
+// The nearest name to `wanted` among `names` (const char*, may hold NULLs), or NULL when none is near enough to be
+// meant.
 const char *diag_suggestion(const char *wanted, const GPtrArray *names);
 
 // Appends the source line of `where` and a line with its caret range to `out`; nothing when the line is not to be had.

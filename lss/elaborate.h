@@ -1,6 +1,7 @@
 // What the files of elaboration share: the state of a compilation, scopes and symbols, instances while they are being
 // built, type terms before inference, connections before they are joined across the hierarchy.  The order of work is
-// compile.c: load, elaborate (instance.c), join (join.c), infer (infer.c), expand behaviour (behaviour.c), check (checks.c).
+// compile.c: load, elaborate (instance.c), join (join.c), infer (infer.c), expand behaviour (behaviour.c), check
+// (checks.c).
 #ifndef LSS_ELABORATE_H
 #define LSS_ELABORATE_H
 
@@ -14,25 +15,26 @@ typedef struct Term Term;
 typedef struct PortDecl PortDecl;
 typedef struct PortMember PortMember;
 
-// ---- The compilation (compile.c) --------------------------------------------------------------------------------------
+// ---- The compilation (compile.c)
+// --------------------------------------------------------------------------------------
 typedef struct {
   const CompileOptions *options;
   Netlist *netlist;
-  Scope *globals;          // declarations of all files
-  GHashTable *files;       // canonical path -> SourceFile*
-  GPtrArray *loading;      // SourceFile*: files whose imports are being read, outermost first
-  GHashTable *types;       // name -> Type*
-  GHashTable *c_names;     // C name -> Type*
-  GHashTable *leaf_modules; // name -> LeafModule*
-  GPtrArray *insts;        // Inst*, parents before children
-  GPtrArray *links;        // Link*
-  GPtrArray *pairs;        // Pair*: joined ends, whose types are one
-  GPtrArray *pending;      // Pending*: types that inference will know
+  Scope *globals;                 // declarations of all files
+  GHashTable *files;              // canonical path -> SourceFile*
+  GPtrArray *loading;             // SourceFile*: files whose imports are being read, outermost first
+  GHashTable *types;              // name -> Type*
+  GHashTable *c_names;            // C name -> Type*
+  GHashTable *leaf_modules;       // name -> LeafModule*
+  GPtrArray *insts;               // Inst*, parents before children
+  GPtrArray *links;               // Link*
+  GPtrArray *pairs;               // Pair*: joined ends, whose types are one
+  GPtrArray *pending;             // Pending*: types that inference will know
   GPtrArray *collectors, *debugs; // Attached*
-  Inst *running;           // whose body is being run, or NULL
+  Inst *running;                  // whose body is being run, or NULL
   int steps, call_depth, loop_depth;
-  bool halted;             // a bound was exceeded: nothing more is run
-  Value *result;           // of the function that returns
+  bool halted;   // a bound was exceeded: nothing more is run
+  Value *result; // of the function that returns
 } Compile;
 
 extern Compile *compile;
@@ -50,13 +52,15 @@ void problem(Location where, const char *check, const char *format, ...) G_GNUC_
 // Counts work; false, after one error, when the bound on steps is exceeded.
 bool charge(int steps, Location where);
 
-// ---- Files (load.c) --------------------------------------------------------------------------------------------------
-// Reads a file and what it imports, and declares its names; NULL, with an error at `where`, when it cannot be read.
+// ---- Files (load.c)
+// -------------------------------------------------------------------------------------------------- Reads a file and
+// what it imports, and declares its names; NULL, with an error at `where`, when it cannot be read.
 SourceFile *load_file(const char *path, Location where);
 // A module that nobody imported, looked up on the search path by its name; NULL when there is none.
 Symbol *load_module(const char *name);
 
-// ---- Scopes (scope.c) --------------------------------------------------------------------------------------------------
+// ---- Scopes (scope.c)
+// --------------------------------------------------------------------------------------------------
 typedef enum {
   SYMBOL_VALUE,       // variables, parameters, constants that were computed, clocks
   SYMBOL_RUNTIME,     // runtime parameters
@@ -73,7 +77,7 @@ struct Symbol {
   const char *name;
   Location place;
   bool assignable;
-  bool busy, done;      // declarations that are computed on first use
+  bool busy, done; // declarations that are computed on first use
   Value *value;
   Type *type;
   Node *node;
@@ -88,9 +92,9 @@ struct Symbol {
 
 struct Scope {
   Scope *parent;
-  Inst *owner;          // whose type variables are meant; NULL in functions and globals
-  GHashTable *names;    // name -> Symbol*
-  bool function;        // the body of a function: no structure may be built in it
+  Inst *owner;       // whose type variables are meant; NULL in functions and globals
+  GHashTable *names; // name -> Symbol*
+  bool function;     // the body of a function: no structure may be built in it
 };
 
 Scope *scope_new(Scope *parent, Inst *owner);
@@ -104,18 +108,28 @@ const char *did_you_mean(const char *suggestion);
 // Reports a name that C cannot take.
 void check_c_name(const char *name, Location place, const char *what);
 
-// ---- Expressions (evaluate.c) -----------------------------------------------------------------------------------------------
-typedef enum { OPERAND_NONE, OPERAND_VALUE, OPERAND_INSTANCE, OPERAND_INSTANCES, OPERAND_PORT, OPERAND_USERPOINT, OPERAND_LOCAL, OPERAND_RUNTIME } OperandKind;
+// ---- Expressions (evaluate.c)
+// -----------------------------------------------------------------------------------------------
+typedef enum {
+  OPERAND_NONE,
+  OPERAND_VALUE,
+  OPERAND_INSTANCE,
+  OPERAND_INSTANCES,
+  OPERAND_PORT,
+  OPERAND_USERPOINT,
+  OPERAND_LOCAL,
+  OPERAND_RUNTIME
+} OperandKind;
 
 // What an expression denotes; only values can be computed with.
 typedef struct {
   OperandKind kind;
   Value *value;
-  Inst *inst;            // an instance, or the instance of a port
+  Inst *inst; // an instance, or the instance of a port
   GPtrArray *insts;
-  bool own;              // a port of the module whose body it is
-  const char *port;      // declared name
-  const char *member;    // "request", or NULL
+  bool own;           // a port of the module whose body it is
+  const char *port;   // declared name
+  const char *member; // "request", or NULL
   Userpoint *userpoint;
   Symbol *symbol;
 } Operand;
@@ -127,21 +141,23 @@ bool evaluate_int(Scope *scope, Expr *expr, const char *what, int64_t least, int
 // `needs_result`: a function that ends without a value is an error.
 Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_result);
 
-// ---- Statements (execute.c) ---------------------------------------------------------------------------------------------------
+// ---- Statements (execute.c)
+// ---------------------------------------------------------------------------------------------------
 typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_STOP } Flow;
 Flow execute(Scope *scope, Node *node);
 Flow execute_all(Scope *scope, GPtrArray *nodes);
 
-// ---- Types (types.c, typeexpr.c) ----------------------------------------------------------------------------------------------
+// ---- Types (types.c, typeexpr.c)
+// ----------------------------------------------------------------------------------------------
 typedef enum { TERM_TYPE, TERM_VARIABLE, TERM_ARRAY } TermKind;
 
 struct Term {
   TermKind kind;
   Type *type;
-  Term *element;          // arrays
+  Term *element; // arrays
   int length;
-  const char *name;       // variables
-  Term *bound;            // variables: what it was unified with
+  const char *name;        // variables
+  Term *bound;             // variables: what it was unified with
   GPtrArray *alternatives; // variables: Type*, or NULL for any
   Location place;
   bool reported;
@@ -174,7 +190,7 @@ Type *declared_type(Symbol *symbol, GPtrArray *arguments, Location where);
 
 // The members of a bundle, flattened.
 typedef struct {
-  const char *path;  // "request", "upper.reply"
+  const char *path; // "request", "upper.reply"
   bool forward;
   Term *term;
   const char *doc;
@@ -202,15 +218,16 @@ typedef struct {
 } Pending;
 void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels);
 
-// ---- Instances (instance.c, declare.c) ----------------------------------------------------------------------------------------
-// A parameter or userpoint set by the parent.
+// ---- Instances (instance.c, declare.c)
+// ---------------------------------------------------------------------------------------- A parameter or userpoint set
+// by the parent.
 typedef struct {
   const char *name;
   Location place;
   Value *value;
-  Parameter *alias;   // a runtime parameter handed down whole
+  Parameter *alias; // a runtime parameter handed down whole
   bool used, was_read;
-  bool by_default;    // a userpoint of the parent that nobody replaced, handed on
+  bool by_default; // a userpoint of the parent that nobody replaced, handed on
   Location read_place;
   const char *define; // from the command line: text still to be read
 } Setting;
@@ -222,32 +239,32 @@ typedef struct {
   const char *port, *member; // member NULL: the whole port
   LaneMode mode;
   int width;
-  Location first;     // the first connection
+  Location first; // the first connection
   bool was_read;
   Location read_place;
 } Use;
 
 struct Inst {
   Instance *instance;
-  Symbol *module;         // NULL for the top
+  Symbol *module; // NULL for the top
   SourceFile *file;
-  GPtrArray *body;        // Node*
+  GPtrArray *body; // Node*
   Inst *parent;
-  GPtrArray *children;    // Inst*
+  GPtrArray *children; // Inst*
   int depth;
   Scope *scope;
-  GHashTable *settings;   // name -> Setting*
+  GHashTable *settings;    // name -> Setting*
   GPtrArray *setting_list; // in order
-  GHashTable *outer;      // "port" or "port.member" -> Use*: connections made by the parent
-  GHashTable *inner;      // likewise, made by its own body
-  GHashTable *ports;      // name -> PortDecl*
-  GPtrArray *port_list;   // PortDecl*
-  GHashTable *variables;  // type variables: name -> Term*
+  GHashTable *outer;       // "port" or "port.member" -> Use*: connections made by the parent
+  GHashTable *inner;       // likewise, made by its own body
+  GHashTable *ports;       // name -> PortDecl*
+  GPtrArray *port_list;    // PortDecl*
+  GHashTable *variables;   // type variables: name -> Term*
   GHashTable *state_names, *event_names, *handler_names; // -> Node*
-  GPtrArray *behaviours;  // Node*
-  Node *behaviour, *structure; // the first of each kind
+  GPtrArray *behaviours;                                 // Node*
+  Node *behaviour, *structure;                           // the first of each kind
   bool has_clock_clause, punted;
-  Value *clock_value;     // of `on`
+  Value *clock_value; // of `on`
   Location clock_place;
 };
 
@@ -257,13 +274,13 @@ struct PortDecl {
   Inst *inst;
   Node *node;
   bool output, optional, is_bundle;
-  const char *bundle;     // text
-  GPtrArray *members;     // PortMember*
+  const char *bundle; // text
+  GPtrArray *members; // PortMember*
 };
 
 struct PortMember {
   PortDecl *decl;
-  const char *path;       // within the bundle; NULL for plain ports
+  const char *path; // within the bundle; NULL for plain ports
   Port *port;
   Term *term;
   GPtrArray *outer, *inner; // Joint* by lane, holes are NULL
@@ -272,7 +289,7 @@ struct PortMember {
 // What one side of one lane is connected to.
 typedef struct {
   PortMember *member;
-  bool inside;            // to the inner side of the level's own port
+  bool inside; // to the inner side of the level's own port
   int lane;
   struct Link *link;
 } Joint;
@@ -300,7 +317,7 @@ typedef struct {
 } Pair;
 
 Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place);
-void inst_run(Inst *inst);         // its body, then its children's
+void inst_run(Inst *inst); // its body, then its children's
 void execute_instance(Scope *scope, Node *node);
 void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *value);
 Setting *read_setting(Inst *inst, const char *name, Location place);
@@ -316,14 +333,16 @@ void declare_behaviour(Scope *scope, Node *node);
 const char *inst_path_of(const Inst *inst, const char *name); // "cpu[0].name"
 const char *inst_title(const Inst *inst);                     // "instance `cpu[0]`", "the top module"
 
-// ---- Connections (connect.c, join.c) -------------------------------------------------------------------------------------------
+// ---- Connections (connect.c, join.c)
+// -------------------------------------------------------------------------------------------
 void execute_connection(Scope *scope, Node *node);
 // Lanes of an own port, or those made so far of a child's; marks the width as read.
 int port_width(Inst *inst, bool own, const char *port, const char *member, Location where);
 void join_links(void);
 void make_connections(void);
 
-// ---- After elaboration -------------------------------------------------------------------------------------------------------------
+// ---- After elaboration
+// -------------------------------------------------------------------------------------------------------------
 void infer_types(void);
 void expand_behaviour(void);
 void assign_clocks(void);

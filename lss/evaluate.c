@@ -11,9 +11,12 @@ enum { MAX_CALL_DEPTH = 200 };
 
 #define NOTHING ((Operand){.kind = OPERAND_NONE})
 
-static Operand of_value(Value *value) { return value ? (Operand){.kind = OPERAND_VALUE, .value = value} : NOTHING; }
+static Operand of_value(Value *value) {
+  return value ? (Operand){.kind = OPERAND_VALUE, .value = value} : NOTHING;
+}
 
-// ---- Names ----------------------------------------------------------------------------------------------------------------
+// ---- Names
+// ----------------------------------------------------------------------------------------------------------------
 
 static Value *constant(Symbol *symbol, Location where) {
   if (symbol->done) return symbol->value;
@@ -46,7 +49,10 @@ static Operand declaration(Symbol *symbol, Expr *expr) {
   case NODE_FUNCTION:
     problem(expr->location, "value-type", "`%s` is a function; call it with %s(...)", symbol->name, symbol->name);
     return NOTHING;
-  default: problem(expr->location, "value-type", "`%s` is a %s, which has no value", symbol->name, node_kind_name(symbol->node->kind)); return NOTHING;
+  default:
+    problem(expr->location, "value-type", "`%s` is a %s, which has no value", symbol->name,
+            node_kind_name(symbol->node->kind));
+    return NOTHING;
   }
 }
 
@@ -61,7 +67,8 @@ static Operand name_operand(Scope *scope, Expr *expr) {
     symbol = load_module(name);
   }
   if (!symbol) {
-    problem(expr->location, "unknown-name", "there is no `%s` here%s", name, did_you_mean(scope_suggestion(scope, name)));
+    problem(expr->location, "unknown-name", "there is no `%s` here%s", name,
+            did_you_mean(scope_suggestion(scope, name)));
     return NOTHING;
   }
   switch (symbol->kind) {
@@ -77,7 +84,8 @@ static Operand name_operand(Scope *scope, Expr *expr) {
   return NOTHING;
 }
 
-// ---- Selection ------------------------------------------------------------------------------------------------------------
+// ---- Selection
+// ------------------------------------------------------------------------------------------------------------
 
 static Operand value_field_operand(Value *base, Expr *expr) {
   const char *name = expr->text;
@@ -86,7 +94,8 @@ static Operand value_field_operand(Value *base, Expr *expr) {
     Value *field = value_field(base, name);
     if (field) return of_value(field);
     for (guint i = 0; i < base->names->len; i++) g_ptr_array_add(names, base->names->pdata[i]);
-    problem(expr->place, "unknown-name", "this record has no field `%s`%s", name, did_you_mean(diag_suggestion(name, names)));
+    problem(expr->place, "unknown-name", "this record has no field `%s`%s", name,
+            did_you_mean(diag_suggestion(name, names)));
     return NOTHING;
   }
   if (base->kind == VALUE_TYPE && base->type->kind == TYPE_ENUM) {
@@ -120,7 +129,8 @@ static Operand field_operand(Scope *scope, Expr *expr) {
   }
   case OPERAND_PORT:
     if (!strcmp(name, "width"))
-      return of_value(value_int(port_width(base.inst, base.own, base.port, base.member, expr->location), expr->location));
+      return of_value(
+          value_int(port_width(base.inst, base.own, base.port, base.member, expr->location), expr->location));
     base.member = base.member ? arena_printf("%s.%s", base.member, name) : name;
     return base;
   case OPERAND_USERPOINT:
@@ -128,10 +138,13 @@ static Operand field_operand(Scope *scope, Expr *expr) {
     problem(expr->place, "unknown-name", "a userpoint has only `.replaced`, not `.%s`", name);
     return NOTHING;
   case OPERAND_INSTANCES:
-    problem(expr->location, "value-type", "`%s` is an array of instances; say which one, as in `%s[0].%s`", expr_text(expr->left), expr_text(expr->left), name);
+    problem(expr->location, "value-type", "`%s` is an array of instances; say which one, as in `%s[0].%s`",
+            expr_text(expr->left), expr_text(expr->left), name);
     return NOTHING;
   case OPERAND_LOCAL:
-  case OPERAND_RUNTIME: problem(expr->location, "value-type", "`%s` has no fields", expr_text(expr->left)); return NOTHING;
+  case OPERAND_RUNTIME:
+    problem(expr->location, "value-type", "`%s` has no fields", expr_text(expr->left));
+    return NOTHING;
   }
   return NOTHING;
 }
@@ -160,7 +173,8 @@ static Operand index_operand(Scope *scope, Expr *expr) {
   return NOTHING;
 }
 
-// ---- Calls ------------------------------------------------------------------------------------------------------------------
+// ---- Calls
+// ------------------------------------------------------------------------------------------------------------------
 
 Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_result) {
   Node *node = function->node;
@@ -176,7 +190,8 @@ Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_resu
     Node *argument = node->arguments->pdata[i];
     Value *value = evaluate(scope, call->items->pdata[i]);
     if (value && argument->type)
-      value = coerce_to_parameter(compile->globals, value, argument->type, ((Expr *)call->items->pdata[i])->location, argument->name);
+      value = coerce_to_parameter(compile->globals, value, argument->type, ((Expr *)call->items->pdata[i])->location,
+                                  argument->name);
     if (!value) return NULL;
     Symbol *symbol = scope_declare(inner, SYMBOL_VALUE, argument->name, argument->place);
     if (!symbol) return NULL;
@@ -205,7 +220,9 @@ Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_resu
     diag_note(node->place, "declared here");
     return NULL;
   }
-  if (node->type) result = coerce_to_parameter(compile->globals, result, node->type, call->location, arena_printf("%s()", node->name));
+  if (node->type)
+    result =
+        coerce_to_parameter(compile->globals, result, node->type, call->location, arena_printf("%s()", node->name));
   return result;
 }
 
@@ -216,7 +233,8 @@ static Operand call_operand(Scope *scope, Expr *expr) {
   }
   const char *name = expr->left->text;
   Symbol *symbol = scope_find(scope, name);
-  if (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_FUNCTION) return of_value(call_function(scope, symbol, expr, true));
+  if (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_FUNCTION)
+    return of_value(call_function(scope, symbol, expr, true));
   if (!strcmp(name, "bits") || (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_STRUCT)) {
     Term *term = evaluate_term(scope, expr);
     Type *type = term ? term_type(term) : NULL;
@@ -231,7 +249,8 @@ static Operand call_operand(Scope *scope, Expr *expr) {
     } else if (!strcmp(name, "punt") || !strcmp(name, "warn")) {
       problem(expr->location, "value-type", "%s() is a statement; it has no value", name);
     } else {
-      problem(expr->left->location, "unknown-name", "there is no function `%s`%s", name, did_you_mean(scope_suggestion(scope, name)));
+      problem(expr->left->location, "unknown-name", "there is no function `%s`%s", name,
+              did_you_mean(scope_suggestion(scope, name)));
     }
     return NOTHING;
   }
@@ -249,7 +268,8 @@ static Operand call_operand(Scope *scope, Expr *expr) {
   return of_value(builtin(arguments, expr->location));
 }
 
-// ---- Values -------------------------------------------------------------------------------------------------------------------
+// ---- Values
+// -------------------------------------------------------------------------------------------------------------------
 
 static Value *quantity_literal(Expr *expr) {
   const Unit *unit = unit_find(expr->unit);
@@ -263,12 +283,13 @@ static Value *quantity_literal(Expr *expr) {
 static void append_c(GString *out, const Value *value, Location where) {
   int64_t count;
   switch (value->kind) {
-  case VALUE_INT: g_string_append_printf(out, "%" G_GINT64_FORMAT "%s", value->integer, value->integer > G_MAXINT32 || value->integer < G_MININT32 ? "LL" : ""); return;
+  case VALUE_INT:
+    g_string_append_printf(out, "%" G_GINT64_FORMAT "%s", value->integer,
+                           value->integer > G_MAXINT32 || value->integer < G_MININT32 ? "LL" : "");
+    return;
   case VALUE_BOOL: g_string_append(out, value->integer ? "1" : "0"); return;
   case VALUE_FLOAT:
-  case VALUE_TYPE:
-    g_string_append(out, value->kind == VALUE_TYPE ? value->type->c_name : value_text(value));
-    return;
+  case VALUE_TYPE: g_string_append(out, value->kind == VALUE_TYPE ? value->type->c_name : value_text(value)); return;
   case VALUE_ENUM: {
     const char *text = value_text(value);
     for (; *text; text++) g_string_append_c(out, *text == '.' ? '_' : *text);
@@ -383,11 +404,16 @@ Operand resolve(Scope *scope, Expr *expr) {
   }
   case EXPR_CODE: return of_value(code_literal(scope, expr));
   case EXPR_TYPE_VARIABLE:
-    problem(expr->location, "value-type", "the type '%s is inferred after all bodies have run, so it has no value here", expr->text);
+    problem(expr->location, "value-type", "the type '%s is inferred after all bodies have run, so it has no value here",
+            expr->text);
     return NOTHING;
   case EXPR_INDEX_ALL: problem(expr->location, "value-type", "[*] can stand only in connections"); return NOTHING;
-  case EXPR_INDEX_RANGE: problem(expr->location, "value-type", "a range of lanes can stand only in the signals of handlers"); return NOTHING;
-  case EXPR_LIST_TYPE: problem(expr->location, "value-type", "`%s` can stand only as the type of a parameter", expr_text(expr)); return NOTHING;
+  case EXPR_INDEX_RANGE:
+    problem(expr->location, "value-type", "a range of lanes can stand only in the signals of handlers");
+    return NOTHING;
+  case EXPR_LIST_TYPE:
+    problem(expr->location, "value-type", "`%s` can stand only as the type of a parameter", expr_text(expr));
+    return NOTHING;
   }
   return NOTHING;
 }
@@ -398,20 +424,31 @@ Value *evaluate(Scope *scope, Expr *expr) {
   case OPERAND_NONE: return NULL;
   case OPERAND_VALUE: return operand.value;
   case OPERAND_RUNTIME:
-    problem(expr->location, "runtime-parameter", "the runtime parameter `%s` has no value while the machine is built", operand.symbol->name);
+    problem(expr->location, "runtime-parameter", "the runtime parameter `%s` has no value while the machine is built",
+            operand.symbol->name);
     diag_note(operand.symbol->place, "declared here");
     return NULL;
   case OPERAND_INSTANCE:
-  case OPERAND_INSTANCES: problem(expr->location, "value-type", "`%s` is an instance, not a value", expr_text(expr)); return NULL;
+  case OPERAND_INSTANCES:
+    problem(expr->location, "value-type", "`%s` is an instance, not a value", expr_text(expr));
+    return NULL;
   case OPERAND_PORT:
     if (operand.own) {
-      problem(expr->location, "value-type", "`%s` is a port, not a value; its number of lanes is `%s.width`", expr_text(expr), expr_text(expr));
+      problem(expr->location, "value-type", "`%s` is a port, not a value; its number of lanes is `%s.width`",
+              expr_text(expr), expr_text(expr));
     } else {
-      problem(expr->location, "unknown-name", "`%s` is not known here: the parent can read only what it set itself", expr_text(expr));
+      problem(expr->location, "unknown-name", "`%s` is not known here: the parent can read only what it set itself",
+              expr_text(expr));
     }
     return NULL;
-  case OPERAND_USERPOINT: problem(expr->location, "value-type", "`%s` is a userpoint, not a value; `%s.replaced` says whether it was given", expr_text(expr), expr_text(expr)); return NULL;
-  case OPERAND_LOCAL: problem(expr->location, "value-type", "`%s` is a local of the simulation and has no value while the machine is built", expr_text(expr)); return NULL;
+  case OPERAND_USERPOINT:
+    problem(expr->location, "value-type", "`%s` is a userpoint, not a value; `%s.replaced` says whether it was given",
+            expr_text(expr), expr_text(expr));
+    return NULL;
+  case OPERAND_LOCAL:
+    problem(expr->location, "value-type",
+            "`%s` is a local of the simulation and has no value while the machine is built", expr_text(expr));
+    return NULL;
   }
   return NULL;
 }
@@ -443,7 +480,8 @@ bool evaluate_int(Scope *scope, Expr *expr, const char *what, int64_t least, int
     if (most < least)
       problem(expr->location, "index-range", "%s is %" G_GINT64_FORMAT ", but there is nothing to index", what, n);
     else
-      problem(expr->location, "index-range", "%s is %" G_GINT64_FORMAT ", outside %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, what, n, least, most);
+      problem(expr->location, "index-range",
+              "%s is %" G_GINT64_FORMAT ", outside %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, what, n, least, most);
     return false;
   }
   *result = n;

@@ -58,7 +58,8 @@ static void assign(Scope *scope, Node *node) {
   if (target->left->kind == EXPR_INDEX_ALL) { // cpu[*].id = 7: every instance of the array
     Operand all = resolve(scope, target->left->left);
     if (all.kind == OPERAND_INSTANCES)
-      for (guint i = 0; i < all.insts->len; i++) set_parameter(scope, all.insts->pdata[i], target->text, target->place, node->value);
+      for (guint i = 0; i < all.insts->len; i++)
+        set_parameter(scope, all.insts->pdata[i], target->text, target->place, node->value);
     else if (all.kind != OPERAND_NONE)
       problem(target->left->location, "value-type", "`%s` is not an array of instances", expr_text(target->left->left));
     return;
@@ -66,7 +67,8 @@ static void assign(Scope *scope, Node *node) {
   Operand base = resolve(scope, target->left);
   if (base.kind == OPERAND_NONE) return;
   if (base.kind != OPERAND_INSTANCE) {
-    problem(target->location, "not-assignable", "`%s` is not an instance; only parameters of instances are set with a dot", expr_text(target->left));
+    problem(target->location, "not-assignable",
+            "`%s` is not an instance; only parameters of instances are set with a dot", expr_text(target->left));
     return;
   }
   set_parameter(scope, base.inst, target->text, target->place, node->value);
@@ -75,7 +77,9 @@ static void assign(Scope *scope, Node *node) {
 static Flow call(Scope *scope, Node *node) {
   Expr *expr = node->target;
   if (expr->kind != EXPR_CALL) {
-    problem(expr->location, "syntax", "`%s` alone does nothing; a statement is a call, an assignment with = or a connection with ->", expr_text(expr));
+    problem(expr->location, "syntax",
+            "`%s` alone does nothing; a statement is a call, an assignment with = or a connection with ->",
+            expr_text(expr));
     return FLOW_NEXT;
   }
   const char *name = expr->left->kind == EXPR_NAME ? expr->left->text : "";
@@ -114,7 +118,9 @@ static Flow call(Scope *scope, Node *node) {
   return FLOW_NEXT;
 }
 
-static Flow body(Scope *scope, GPtrArray *nodes) { return execute_all(scope_new(scope, NULL), nodes); }
+static Flow body(Scope *scope, GPtrArray *nodes) {
+  return execute_all(scope_new(scope, NULL), nodes);
+}
 
 static Flow loop_body(Scope *scope, GPtrArray *nodes) {
   compile->loop_depth++;
@@ -166,7 +172,8 @@ static Flow loop_list(Scope *scope, Node *node) {
   Value *list = evaluate(scope, node->value);
   if (!list) return FLOW_NEXT;
   if (list->kind != VALUE_LIST) {
-    problem(node->value->location, "value-type", "`for (%s in ...)` goes over a list, not %s", node->name, value_kind_text(list));
+    problem(node->value->location, "value-type", "`for (%s in ...)` goes over a list, not %s", node->name,
+            value_kind_text(list));
     return FLOW_NEXT;
   }
   int errors = diag_error_count();
@@ -186,8 +193,8 @@ static Flow loop_list(Scope *scope, Node *node) {
 // Structure is built in module bodies only.
 static bool in_function(Scope *scope, Node *node) {
   if (!scope->function) return false;
-  problem(node->location, "misplaced", "%s %s cannot stand in a function; functions compute values", strchr("aeiou", *node_kind_name(node->kind)) ? "an" : "a",
-          node_kind_name(node->kind));
+  problem(node->location, "misplaced", "%s %s cannot stand in a function; functions compute values",
+          strchr("aeiou", *node_kind_name(node->kind)) ? "an" : "a", node_kind_name(node->kind));
   return true;
 }
 
@@ -195,7 +202,8 @@ static void at_top_of_file(Scope *scope, Node *node) {
   // The declarations of a file were read when it was loaded; inside a body they are out of place.
   bool top = compile->running && compile->running == compile->insts->pdata[0] && scope->owner == compile->running;
   if (!top || !g_ptr_array_find(compile->running->body, node, NULL))
-    problem(node->location, "misplaced", "a declaration of a %s stands at the top of a file", node_kind_name(node->kind));
+    problem(node->location, "misplaced", "a declaration of a %s stands at the top of a file",
+            node_kind_name(node->kind));
 }
 
 Flow execute(Scope *scope, Node *node) {

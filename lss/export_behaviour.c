@@ -9,7 +9,8 @@ static void export_signals(Json *json, const char *key, const GArray *signals) {
   json_open(json, '[');
   for (guint i = 0; i < signals->len; i++) {
     const Signal *signal = &g_array_index(signals, Signal, i);
-    g_autofree char *text = !signal->local ? g_strdup_printf("%s[%d].%s", signal->port->name, signal->lane, kinds[signal->kind])
+    g_autofree char *text = !signal->local
+                                ? g_strdup_printf("%s[%d].%s", signal->port->name, signal->lane, kinds[signal->kind])
                             : signal->local->lanes ? g_strdup_printf("%s[%d]", signal->local->name, signal->lane)
                                                    : g_strdup(signal->local->name);
     json_string(json, text);
@@ -90,10 +91,12 @@ static void export_collector(Json *json, const Collector *collector) {
   json_member_bool(json, "shared", collector->shared);
   json_key(json, "on");
   json_open(json, '[');
-  for (guint i = 0; i < collector->instances->len; i++) json_string(json, ((Instance *)collector->instances->pdata[i])->path);
+  for (guint i = 0; i < collector->instances->len; i++)
+    json_string(json, ((Instance *)collector->instances->pdata[i])->path);
   for (guint i = 0; i < collector->connections->len; i++) {
     const Connection *connection = collector->connections->pdata[i];
-    g_autofree char *text = g_strdup_printf("%s.%s[%d]", connection->from->instance->path, connection->from->name, connection->from_lane);
+    g_autofree char *text =
+        g_strdup_printf("%s.%s[%d]", connection->from->instance->path, connection->from->name, connection->from_lane);
     json_string(json, text);
   }
   json_close(json, ']');

@@ -1,5 +1,5 @@
-// Type inference: what connections join has one type.  Terms are unified over all connections; what is then still open is
-// ambiguous.
+// Type inference: what connections join has one type.  Terms are unified over all connections; what is then still open
+// is ambiguous.
 #include "lss/arena.h"
 #include "lss/diagnostics.h"
 #include "lss/elaborate.h"
@@ -9,7 +9,8 @@
 
 void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels) {
   Pending *pending = arena_new(Pending);
-  *pending = (Pending){.term = term, .slot = slot, .place = place, .what = what, .inst = compile->running, .travels = travels};
+  *pending =
+      (Pending){.term = term, .slot = slot, .place = place, .what = what, .inst = compile->running, .travels = travels};
   g_ptr_array_add(compile->pending, pending);
 }
 
@@ -28,7 +29,8 @@ static bool same_family(Type *a, Type *b) {
 static void report_clash(const Pair *pair, Term *left, Term *right, const char *left_name, const char *right_name) {
   Type *a = term_type(left), *b = term_type(right);
   bool width = a && b && same_family(a, b);
-  problem(pair->link->location, width ? "width-clash" : "type-clash", "%s is %s, but %s is %s", left_name, term_text(left), right_name, term_text(right));
+  problem(pair->link->location, width ? "width-clash" : "type-clash", "%s is %s, but %s is %s", left_name,
+          term_text(left), right_name, term_text(right));
 }
 
 static const char *port_title(const PortMember *member) {
@@ -84,11 +86,14 @@ static void resolve_pending(Pending *pending, bool report) {
   *pending->slot = type;
   compile->running = pending->inst;
   if (pending->travels && !type_can_travel(type))
-    problem(pending->place, "value-type", "`%s` cannot be of type %s, which does not travel", pending->what, type->name);
+    problem(pending->place, "value-type", "`%s` cannot be of type %s, which does not travel", pending->what,
+            type->name);
   StateField *state = pending->state;
   if (!state) return;
-  if (type->kind == TYPE_STRING) problem(pending->place, "value-type", "state cannot be a string; an array of uint8 holds text");
-  if (type->kind == TYPE_STREAM && state->statistic) problem(pending->place, "value-type", "a statistic is a number, not a stream");
+  if (type->kind == TYPE_STRING)
+    problem(pending->place, "value-type", "state cannot be a string; an array of uint8 holds text");
+  if (type->kind == TYPE_STREAM && state->statistic)
+    problem(pending->place, "value-type", "a statistic is a number, not a stream");
   if (!state->initial) return;
   // An initial value fills every element of an array that it does not list.
   if (state->dimensions->len == 0) {
@@ -96,7 +101,8 @@ static void resolve_pending(Pending *pending, bool report) {
   } else if (state->initial->kind == VALUE_LIST && state->dimensions->len == 1) {
     int length = g_array_index(state->dimensions, int, 0);
     if ((int)state->initial->items->len > length) {
-      problem(state->initial->location, "index-range", "`%s` has %d elements, and %u initial values", state->name, length, state->initial->items->len);
+      problem(state->initial->location, "index-range", "`%s` has %d elements, and %u initial values", state->name,
+              length, state->initial->items->len);
       return;
     }
     Value *list = value_list(state->initial->location);
@@ -106,11 +112,14 @@ static void resolve_pending(Pending *pending, bool report) {
     }
     state->initial = list;
   } else {
-    problem(state->initial->location, "value-type", "the initial value of an array is a list of one dimension, not %s", value_kind_text(state->initial));
+    problem(state->initial->location, "value-type", "the initial value of an array is a list of one dimension, not %s",
+            value_kind_text(state->initial));
   }
 }
 
-static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static gint by_name(gconstpointer a, gconstpointer b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 void infer_types(void) {
   int errors = diag_error_count();

@@ -63,7 +63,8 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
   return inst;
 }
 
-// ---- Creation ---------------------------------------------------------------------------------------------------------------
+// ---- Creation
+// ---------------------------------------------------------------------------------------------------------------
 
 static Symbol *module_of(Scope *scope, Expr *expr) {
   if (expr->kind == EXPR_NAME) {
@@ -86,12 +87,14 @@ static Symbol *module_of(Scope *scope, Expr *expr) {
           g_ptr_array_add(names, found->pdata[found->len - 1]);
         }
       }
-      problem(expr->location, "unknown-module", "there is no module `%s`%s", expr->text, did_you_mean(diag_suggestion(expr->text, names)));
+      problem(expr->location, "unknown-module", "there is no module `%s`%s", expr->text,
+              did_you_mean(diag_suggestion(expr->text, names)));
       return NULL;
     }
     if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE) return symbol;
     if (symbol->kind == SYMBOL_DECLARATION) {
-      problem(expr->location, "unknown-module", "`%s` is a %s, not a module", expr->text, node_kind_name(symbol->node->kind));
+      problem(expr->location, "unknown-module", "`%s` is a %s, not a module", expr->text,
+              node_kind_name(symbol->node->kind));
       diag_note(symbol->place, "declared here");
       return NULL;
     }
@@ -107,12 +110,14 @@ static Symbol *module_of(Scope *scope, Expr *expr) {
 
 static Inst *create(Inst *parent, Symbol *module, const char *name, Location place) {
   if (parent->depth + 1 > MAX_DEPTH_OF_INSTANCES) {
-    problem(place, "runaway", "instances are nested more than %d deep; does `%s` contain itself?", MAX_DEPTH_OF_INSTANCES, module->name);
+    problem(place, "runaway", "instances are nested more than %d deep; does `%s` contain itself?",
+            MAX_DEPTH_OF_INSTANCES, module->name);
     compile->halted = true;
     return NULL;
   }
   if ((int)compile->netlist->instances->len >= compile->options->max_instances) {
-    problem(place, "runaway", "more than %d instances; --max-instances raises the bound", compile->options->max_instances);
+    problem(place, "runaway", "more than %d instances; --max-instances raises the bound",
+            compile->options->max_instances);
     compile->halted = true;
     return NULL;
   }
@@ -132,7 +137,8 @@ void execute_instance(Scope *scope, Node *node) {
     clock = NULL;
   }
   // Instances belong to the module, even when they are created inside an if or a loop.
-  Symbol *symbol = scope_declare(parent->scope, node->value ? SYMBOL_INSTANCES : SYMBOL_INSTANCE, node->name, node->place);
+  Symbol *symbol =
+      scope_declare(parent->scope, node->value ? SYMBOL_INSTANCES : SYMBOL_INSTANCE, node->name, node->place);
   if (!symbol) return;
   if (!module || !counted) {
     // Poison: a name that is known, and about which nothing more is said.
@@ -160,11 +166,13 @@ void execute_instance(Scope *scope, Node *node) {
       problem(setting->place, "duplicate-name", "`%s` is set twice", setting->name);
       diag_note(other->place, "first set here");
     }
-    for (guint i = 0; i < insts->len; i++) set_parameter(scope, insts->pdata[i], setting->name, setting->place, setting->value);
+    for (guint i = 0; i < insts->len; i++)
+      set_parameter(scope, insts->pdata[i], setting->name, setting->place, setting->value);
   }
 }
 
-// ---- Settings -----------------------------------------------------------------------------------------------------------------
+// ---- Settings
+// -----------------------------------------------------------------------------------------------------------------
 
 void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *expr) {
   Operand operand = resolve(scope, expr);
@@ -203,24 +211,29 @@ Setting *read_setting(Inst *inst, const char *name, Location place) {
   return setting;
 }
 
-// ---- Bodies ---------------------------------------------------------------------------------------------------------------------
+// ---- Bodies
+// ---------------------------------------------------------------------------------------------------------------------
 
 static void check_settings(Inst *inst) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (guint i = 0; i < inst->instance->parameters->len; i++) g_ptr_array_add(names, (gpointer)((Parameter *)inst->instance->parameters->pdata[i])->name);
-  for (guint i = 0; i < inst->instance->userpoints->len; i++) g_ptr_array_add(names, (gpointer)((Userpoint *)inst->instance->userpoints->pdata[i])->name);
+  for (guint i = 0; i < inst->instance->parameters->len; i++)
+    g_ptr_array_add(names, (gpointer)((Parameter *)inst->instance->parameters->pdata[i])->name);
+  for (guint i = 0; i < inst->instance->userpoints->len; i++)
+    g_ptr_array_add(names, (gpointer)((Userpoint *)inst->instance->userpoints->pdata[i])->name);
   for (guint i = 0; i < inst->setting_list->len; i++) {
     Setting *setting = inst->setting_list->pdata[i];
     if (setting->used) continue;
     const char *near = did_you_mean(diag_suggestion(setting->name, names));
     PortDecl *port = g_hash_table_lookup(inst->ports, setting->name);
     if (port) {
-      problem(setting->place, "unknown-parameter", "`%s` is a port of module `%s`, not a parameter", setting->name, inst->module->name);
+      problem(setting->place, "unknown-parameter", "`%s` is a port of module `%s`, not a parameter", setting->name,
+              inst->module->name);
       diag_note(port->node->place, "declared here");
       continue;
     }
     if (inst->module) {
-      problem(setting->place, "unknown-parameter", "module `%s` has no parameter `%s`%s", inst->module->name, setting->name, near);
+      problem(setting->place, "unknown-parameter", "module `%s` has no parameter `%s`%s", inst->module->name,
+              setting->name, near);
       diag_note(inst->module->place, "declared here");
     } else {
       problem(setting->place, "unknown-parameter", "the machine has no parameter `%s`%s", setting->name, near);
@@ -233,7 +246,8 @@ static bool builds_structure(GPtrArray *nodes) {
   for (guint i = 0; nodes && i < nodes->len; i++) {
     Node *node = nodes->pdata[i];
     if (node->kind == NODE_INSTANCE || node->kind == NODE_CONNECT) return true;
-    bool nested = node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
+    bool nested =
+        node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
     if (nested && (builds_structure(node->body) || builds_structure(node->other))) return true;
   }
   return false;
@@ -241,11 +255,13 @@ static bool builds_structure(GPtrArray *nodes) {
 
 static void check_kind(Inst *inst) {
   if (!inst->module) {
-    if (inst->behaviour) problem(inst->behaviour->location, "misplaced", "the top of a machine has no behaviour; put it into a module");
+    if (inst->behaviour)
+      problem(inst->behaviour->location, "misplaced", "the top of a machine has no behaviour; put it into a module");
     return;
   }
   if (inst->behaviour && inst->structure) {
-    problem(inst->behaviour->location, "mixed-module", "module `%s` has both behaviour and instances or connections", inst->module->name);
+    problem(inst->behaviour->location, "mixed-module", "module `%s` has both behaviour and instances or connections",
+            inst->module->name);
     diag_note(inst->structure->location, "this makes it hierarchical");
   } else if (!inst->behaviour && !inst->structure && !builds_structure(inst->body)) {
     problem(inst->module->place, "no-behaviour", "module `%s` has neither behaviour nor instances", inst->module->name);

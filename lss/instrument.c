@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-// ---- Patterns of paths --------------------------------------------------------------------------------------------------------
+// ---- Patterns of paths
+// --------------------------------------------------------------------------------------------------------
 
 // `*` stands for anything within one name (its index apart), `[*]` for any index, `**` for any number of levels.
 static bool matches(const char *pattern, const char *path) {
@@ -34,7 +35,8 @@ bool path_matches(const char *pattern, const char *path) {
   return matches(pattern, path);
 }
 
-// ---- Collectors ----------------------------------------------------------------------------------------------------------------
+// ---- Collectors
+// ----------------------------------------------------------------------------------------------------------------
 
 static bool is_connection_event(const char *event) {
   static const char *const names[] = {"transferred", "stalled", "cancelled", "idle"};
@@ -76,7 +78,8 @@ static void attach_to_instances(Collector *collector, GPtrArray *events, bool *a
     Instance *leaf = compile->netlist->leaves->pdata[i];
     if (!path_matches(collector->pattern, leaf->path)) continue;
     *any = true;
-    for (guint e = 0; e < leaf->events->len; e++) g_ptr_array_add(events, (gpointer)((Event *)leaf->events->pdata[e])->name);
+    for (guint e = 0; e < leaf->events->len; e++)
+      g_ptr_array_add(events, (gpointer)((Event *)leaf->events->pdata[e])->name);
     if (find_event(leaf, collector->event)) g_ptr_array_add(collector->instances, leaf);
   }
 }
@@ -87,7 +90,10 @@ static void read_sections(const Attached *attached, Collector *collector) {
     struct {
       const char *name;
       Value **slot;
-    } known[] = {{"declare", &collector->declare}, {"init", &collector->init}, {"record", &collector->record}, {"report", &collector->report}};
+    } known[] = {{"declare", &collector->declare},
+                 {"init", &collector->init},
+                 {"record", &collector->record},
+                 {"report", &collector->report}};
     Value **slot = NULL;
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint k = 0; k < G_N_ELEMENTS(known); k++) {
@@ -95,7 +101,8 @@ static void read_sections(const Attached *attached, Collector *collector) {
       if (!strcmp(known[k].name, section->name)) slot = known[k].slot;
     }
     if (!slot) {
-      problem(section->place, "unknown-name", "a collector has no section `%s`%s; there are declare, init, record and report", section->name,
+      problem(section->place, "unknown-name",
+              "a collector has no section `%s`%s; there are declare, init, record and report", section->name,
               did_you_mean(diag_suggestion(section->name, names)));
     } else if (*slot) {
       problem(section->place, "duplicate-name", "the section `%s` is given twice", section->name);
@@ -115,30 +122,38 @@ static void attach_collector(const Attached *attached) {
     return;
   }
   Collector *collector = arena_new(Collector);
-  *collector = (Collector){.name = inst_path_of(attached->inst, node->name), .pattern = relative(attached, node->text), .event = node->type_name,
-                           .shared = node->shared, .on_connections = is_connection_event(node->type_name), .instances = arena_array(),
-                           .connections = arena_array(), .location = node->location};
+  *collector = (Collector){.name = inst_path_of(attached->inst, node->name),
+                           .pattern = relative(attached, node->text),
+                           .event = node->type_name,
+                           .shared = node->shared,
+                           .on_connections = is_connection_event(node->type_name),
+                           .instances = arena_array(),
+                           .connections = arena_array(),
+                           .location = node->location};
   int errors = diag_error_count();
   read_sections(attached, collector);
   bool sections_known = diag_error_count() == errors;
   if (collector->on_connections) {
     attach_to_connections(collector);
-    if (collector->connections->len == 0) problem(node->location, "no-match", "no connection matches \"%s\"", node->text);
+    if (collector->connections->len == 0)
+      problem(node->location, "no-match", "no connection matches \"%s\"", node->text);
   } else {
     g_autoptr(GPtrArray) events = g_ptr_array_new();
     bool any = false;
     attach_to_instances(collector, events, &any);
     if (collector->instances->len == 0 && any)
-      problem(node->location, "unknown-name", "no instance that matches \"%s\" has an event `%s`%s", node->text, node->type_name,
-              did_you_mean(diag_suggestion(node->type_name, events)));
+      problem(node->location, "unknown-name", "no instance that matches \"%s\" has an event `%s`%s", node->text,
+              node->type_name, did_you_mean(diag_suggestion(node->type_name, events)));
     else if (!any)
       problem(node->location, "no-match", "no instance with behaviour matches \"%s\"", node->text);
   }
-  if (sections_known && !collector->record && !collector->report) problem(node->location, "no-match", "the collector `%s` has neither record nor report", node->name);
+  if (sections_known && !collector->record && !collector->report)
+    problem(node->location, "no-match", "the collector `%s` has neither record nor report", node->name);
   g_ptr_array_add(compile->netlist->collectors, collector);
 }
 
-// ---- Debug views -----------------------------------------------------------------------------------------------------------------
+// ---- Debug views
+// -----------------------------------------------------------------------------------------------------------------
 
 static StateField *find_state(const Instance *instance, const char *name) {
   for (guint i = 0; instance->leaf && i < instance->state->len; i++) {
@@ -180,9 +195,10 @@ static bool find_role(const Attached *attached, Node *role, const char *path, De
   found->field = find_state(holder, field);
   if (found->field) return true;
   g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (guint i = 0; holder->leaf && i < holder->state->len; i++) g_ptr_array_add(names, (gpointer)((StateField *)holder->state->pdata[i])->name);
-  problem(role->value->location, "unknown-name", "`%s` has no state `%s`%s", *holder->path ? holder->path : "the top", field,
-          did_you_mean(diag_suggestion(field, names)));
+  for (guint i = 0; holder->leaf && i < holder->state->len; i++)
+    g_ptr_array_add(names, (gpointer)((StateField *)holder->state->pdata[i])->name);
+  problem(role->value->location, "unknown-name", "`%s` has no state `%s`%s", *holder->path ? holder->path : "the top",
+          field, did_you_mean(diag_suggestion(field, names)));
   return false;
 }
 
@@ -198,14 +214,17 @@ static const char *role_path(const Attached *attached, Expr *expr) {
     left = role_path(attached, expr->left);
     if (!left || !evaluate_int(attached->scope, expr->right, "the index", 0, G_MAXINT32, &n)) return NULL;
     return arena_printf("%s[%d]", left, (int)n);
-  default: problem(expr->location, "value-type", "a role names a state field, as in fetch.pc or \"../sram.bytes\""); return NULL;
+  default:
+    problem(expr->location, "value-type", "a role names a state field, as in fetch.pc or \"../sram.bytes\"");
+    return NULL;
   }
 }
 
 static void attach_debug(const Attached *attached) {
   Node *node = attached->node;
   DebugView *view = arena_new(DebugView);
-  *view = (DebugView){.name = node->name, .instance = attached->inst->instance, .roles = arena_array(), .location = node->location};
+  *view = (DebugView){
+      .name = node->name, .instance = attached->inst->instance, .roles = arena_array(), .location = node->location};
   for (guint i = 0; i < node->body->len; i++) {
     Node *role = node->body->pdata[i];
     const char *path = role_path(attached, role->value);

@@ -16,15 +16,18 @@ static PortDecl *find_port(const End *end) {
   PortDecl *decl = g_hash_table_lookup(inst->ports, end->port);
   if (decl || inst->punted) return decl;
   g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (guint i = 0; i < inst->port_list->len; i++) g_ptr_array_add(names, (gpointer)((PortDecl *)inst->port_list->pdata[i])->name);
+  for (guint i = 0; i < inst->port_list->len; i++)
+    g_ptr_array_add(names, (gpointer)((PortDecl *)inst->port_list->pdata[i])->name);
   const char *near = diag_suggestion(end->port, names);
   for (guint i = 0; i < inst->instance->parameters->len; i++) {
     if (strcmp(((Parameter *)inst->instance->parameters->pdata[i])->name, end->port) != 0) continue;
-    problem(end->place, "unknown-port", "`%s` is a parameter of module `%s`, not a port", end->port, inst->module->name);
+    problem(end->place, "unknown-port", "`%s` is a parameter of module `%s`, not a port", end->port,
+            inst->module->name);
     diag_note(((Parameter *)inst->instance->parameters->pdata[i])->location, "declared here");
     return NULL;
   }
-  problem(end->place, "unknown-port", "module `%s` has no port `%s`%s", inst->module->name, end->port, did_you_mean(near));
+  problem(end->place, "unknown-port", "module `%s` has no port `%s`%s", inst->module->name, end->port,
+          did_you_mean(near));
   diag_note(inst->module->place, "declared here");
   return NULL;
 }
@@ -44,9 +47,11 @@ static GPtrArray *members_of(const End *end, PortDecl *decl, GPtrArray *names) {
   }
   if (found->len > 0 || !end->member) return found;
   if (decl->is_bundle)
-    problem(end->place, "unknown-port", "the bundle `%s` has no member `%s`%s", decl->bundle, end->member, did_you_mean(diag_suggestion(end->member, known)));
+    problem(end->place, "unknown-port", "the bundle `%s` has no member `%s`%s", decl->bundle, end->member,
+            did_you_mean(diag_suggestion(end->member, known)));
   else
-    problem(end->place, "unknown-port", "the port `%s` is not a bundle; it has no member `%s`", decl->name, end->member);
+    problem(end->place, "unknown-port", "the port `%s` is not a bundle; it has no member `%s`", decl->name,
+            end->member);
   diag_note(decl->node->location, "declared here");
   return NULL;
 }
@@ -56,9 +61,11 @@ static bool place_joint(GPtrArray *lanes, int lane, Joint *joint, const End *end
   Joint *other = lanes->pdata[lane];
   if (other) {
     if (source)
-      problem(joint->link->location, "feeds-twice", "lane %d of `%s` is connected twice; a tee sends an item to several receivers", lane, end_text(end));
+      problem(joint->link->location, "feeds-twice",
+              "lane %d of `%s` is connected twice; a tee sends an item to several receivers", lane, end_text(end));
     else
-      problem(joint->link->location, "driven-twice", "lane %d of `%s` is driven by two connections", lane, end_text(end));
+      problem(joint->link->location, "driven-twice", "lane %d of `%s` is driven by two connections", lane,
+              end_text(end));
     diag_note(other->link->location, "the other connection is here");
     return false;
   }
@@ -66,7 +73,9 @@ static bool place_joint(GPtrArray *lanes, int lane, Joint *joint, const End *end
   return true;
 }
 
-static bool is_source(bool output, bool own) { return output != own; }
+static bool is_source(bool output, bool own) {
+  return output != own;
+}
 
 static const char *role(bool own, bool output) {
   return arena_printf("%s %s", own ? "the module's own" : "an", output ? "outport" : "inport");
@@ -76,11 +85,14 @@ static bool check_direction(const Link *link, PortDecl *from, PortDecl *to, bool
   bool left = is_source(from_output, link->from.own), right = is_source(to_output, link->to.own);
   if (left && !right) return true;
   if (!left && right) {
-    problem(link->location, "direction", "this connection is the wrong way round: `%s` is %s, `%s` %s; write `%s -> %s`", end_text(&link->from),
-            role(link->from.own, from_output), end_text(&link->to), role(link->to.own, to_output), end_text(&link->to), end_text(&link->from));
+    problem(link->location, "direction",
+            "this connection is the wrong way round: `%s` is %s, `%s` %s; write `%s -> %s`", end_text(&link->from),
+            role(link->from.own, from_output), end_text(&link->to), role(link->to.own, to_output), end_text(&link->to),
+            end_text(&link->from));
   } else {
-    problem(link->location, "direction", "`%s` is %s and `%s` is %s; both %s", end_text(&link->from), role(link->from.own, from_output),
-            end_text(&link->to), role(link->to.own, to_output), left ? "send" : "receive");
+    problem(link->location, "direction", "`%s` is %s and `%s` is %s; both %s", end_text(&link->from),
+            role(link->from.own, from_output), end_text(&link->to), role(link->to.own, to_output),
+            left ? "send" : "receive");
   }
   diag_note(from->node->location, "`%s` is declared here", from->name);
   diag_note(to->node->location, "`%s` is declared here", to->name);
@@ -88,11 +100,14 @@ static bool check_direction(const Link *link, PortDecl *from, PortDecl *to, bool
 }
 
 static const char *shape(PortDecl *decl, const End *end) {
-  return decl->is_bundle && !end->member ? arena_printf("a bundle `%s`", decl->bundle) : decl->is_bundle ? "part of a bundle" : "a plain port";
+  return decl->is_bundle && !end->member ? arena_printf("a bundle `%s`", decl->bundle)
+         : decl->is_bundle               ? "part of a bundle"
+                                         : "a plain port";
 }
 
 static void clash(const Link *link, PortDecl *from, PortDecl *to) {
-  problem(link->location, "type-clash", "`%s` is %s, `%s` is %s", end_text(&link->from), shape(from, &link->from), end_text(&link->to), shape(to, &link->to));
+  problem(link->location, "type-clash", "`%s` is %s, `%s` is %s", end_text(&link->from), shape(from, &link->from),
+          end_text(&link->to), shape(to, &link->to));
   diag_note(from->node->location, "`%s` is declared here", from->name);
   diag_note(to->node->location, "`%s` is declared here", to->name);
 }
@@ -100,7 +115,9 @@ static void clash(const Link *link, PortDecl *from, PortDecl *to) {
 static void draw(const Link *link, bool swapped) {
   DrawnConnection *drawn = arena_new(DrawnConnection);
   const End *from = swapped ? &link->to : &link->from, *to = swapped ? &link->from : &link->to;
-  *drawn = (DrawnConnection){link->level->instance, from->inst->instance, to->inst->instance, from->port, to->port, from->lane, to->lane, link->location};
+  *drawn = (DrawnConnection){
+      link->level->instance, from->inst->instance, to->inst->instance, from->port, to->port, from->lane, to->lane,
+      link->location};
   g_ptr_array_add(compile->netlist->drawn, drawn);
 }
 
@@ -157,9 +174,12 @@ void join_links(void) {
   compile->running = NULL;
 }
 
-// ---- Through the hierarchy -------------------------------------------------------------------------------------------------
+// ---- Through the hierarchy
+// -------------------------------------------------------------------------------------------------
 
-static bool is_leaf(const PortMember *member) { return member->decl->inst->instance->leaf != NULL; }
+static bool is_leaf(const PortMember *member) {
+  return member->decl->inst->instance->leaf != NULL;
+}
 
 // The leaf inport that a lane of a leaf outport ends at, or NULL where a chain is broken (reported elsewhere).
 static PortMember *follow(PortMember *member, int lane, int *end_lane, Location *where) {
@@ -210,7 +230,13 @@ void make_connections(void) {
         if (!end || to_lane >= (int)end->port->lanes->len) continue;
         Connection *connection = arena_new(Connection);
         Joint *first = member->outer->pdata[lane];
-        *connection = (Connection){port, end->port, (int)lane, to_lane, port->type, (int)compile->netlist->connections->len, first->link->location};
+        *connection = (Connection){port,
+                                   end->port,
+                                   (int)lane,
+                                   to_lane,
+                                   port->type,
+                                   (int)compile->netlist->connections->len,
+                                   first->link->location};
         g_ptr_array_add(compile->netlist->connections, connection);
         port->lanes->pdata[lane] = connection;
         end->port->lanes->pdata[to_lane] = connection;

@@ -73,8 +73,10 @@ static bool report_cycle(SourceFile *file, Location where) {
 
 SourceFile *load_file(const char *path, Location where) {
   while (g_str_has_prefix(path, "./") && path[2]) path += 2;
-  g_autofree char *canonical = realpath(path, NULL);
-  SourceFile *known = canonical ? g_hash_table_lookup(compile->files, canonical) : NULL;
+  // A file without a name of its own (an open memory file) goes by the path that was given.
+  char *resolved = realpath(path, NULL);
+  g_autofree char *canonical = resolved ? resolved : g_canonicalize_filename(path, NULL);
+  SourceFile *known = g_hash_table_lookup(compile->files, canonical);
   if (known) {
     report_cycle(known, where);
     return known;
@@ -82,8 +84,11 @@ SourceFile *load_file(const char *path, Location where) {
   g_autofree char *text = NULL;
   gsize length;
   g_autoptr(GError) error = NULL;
-  if (!canonical || !g_file_get_contents(path, &text, &length, &error)) {
-    diag_error(where, "import-missing", "cannot read %s: %s", path, !canonical ? "there is no such file" : g_file_test(path, G_FILE_TEST_IS_DIR) ? "it is a folder" : error->message);
+  if (!g_file_get_contents(path, &text, &length, &error)) {
+    diag_error(where, "import-missing", "cannot read %s: %s", path,
+               g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? "there is no such file"
+               : g_file_test(path, G_FILE_TEST_IS_DIR)                  ? "it is a folder"
+                                                                        : error->message);
     return NULL;
   }
   SourceFile *file = parse_text(path, text, length);

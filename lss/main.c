@@ -41,7 +41,8 @@ static void print_usage(FILE *out) {
   fprintf(out, "usage: lss COMMAND ...\n\n");
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
     fprintf(out, "  lss %s %s\n      %s\n", commands[i].name, commands[i].usage, commands[i].help);
-  fprintf(out, "\nCommands that read a machine also take --max-instances N and --max-steps N, the bounds of elaboration.\n");
+  fprintf(out,
+          "\nCommands that read a machine also take --max-instances N and --max-steps N, the bounds of elaboration.\n");
 }
 
 int main(int argc, char **argv) {
@@ -64,7 +65,7 @@ int main(int argc, char **argv) {
     g_ptr_array_add(names, (gpointer)commands[i].name);
   }
   const char *near = diag_suggestion(word, names);
-  fprintf(stderr, "lss: there is no command \"%s\"%s%s%s; `lss help` lists them\n", word, near ? "; did you mean \"" : "",
-          near ? near : "", near ? "\"" : "");
+  fprintf(stderr, "lss: there is no command \"%s\"%s%s%s; `lss help` lists them\n", word,
+          near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
   return 2;
 }

@@ -1,4 +1,5 @@
-// What the operators of LSS do: integers with overflow checks, floats, strings, lists, quantities with their dimensions.
+// What the operators of LSS do: integers with overflow checks, floats, strings, lists, quantities with their
+// dimensions.
 #include "lss/arena.h"
 #include "lss/diagnostics.h"
 #include "lss/elaborate.h"
@@ -31,8 +32,8 @@ static Value *overflow(Location where) {
 
 static Value *mismatch(int op, const Value *left, const Value *right, Location where) {
   bool quantities = left->kind == VALUE_QUANTITY || right->kind == VALUE_QUANTITY;
-  problem(where, quantities ? "unit" : "value-type", "`%s` cannot combine %s and %s", op_text(op), value_kind_text(left),
-          value_kind_text(right));
+  problem(where, quantities ? "unit" : "value-type", "`%s` cannot combine %s and %s", op_text(op),
+          value_kind_text(left), value_kind_text(right));
   return NULL;
 }
 
@@ -148,7 +149,8 @@ static Value *quantities(int op, Value *left, Value *right, Location where) {
   case '-':
     if (!same) return mismatch(op, left, right, where);
     return quantity(left->dimension,
-                    rational_add(left->num, left->den, op == '+' ? right->num : -right->num, right->den, &n, &d), n, d, where);
+                    rational_add(left->num, left->den, op == '+' ? right->num : -right->num, right->den, &n, &d), n, d,
+                    where);
   case '<':
   case '>':
   case OP_LE:
@@ -176,9 +178,12 @@ static Value *quantities(int op, Value *left, Value *right, Location where) {
     }
     return mismatch(op, left, right, where);
   case '/':
-    if (right->kind == VALUE_QUANTITY ? right->num == 0 : right->kind == VALUE_INT ? right->integer == 0 : right->kind == VALUE_FLOAT && right->real == 0)
+    if (right->kind == VALUE_QUANTITY ? right->num == 0
+        : right->kind == VALUE_INT    ? right->integer == 0
+                                      : right->kind == VALUE_FLOAT && right->real == 0)
       return by_zero(where);
-    if (both && !(right->dimension == DIM_FRACTION && left->dimension != DIM_FRACTION)) return quotient(left, right, where);
+    if (both && !(right->dimension == DIM_FRACTION && left->dimension != DIM_FRACTION))
+      return quotient(left, right, where);
     if (left->kind == VALUE_QUANTITY && is_number(right)) {
       if (!plain_number(right, &ln, &ld)) return overflow(where);
       return quantity(left->dimension, rational_multiply(left->num, left->den, ld, ln, &n, &d), n, d, where);
@@ -193,8 +198,10 @@ static Value *quantities(int op, Value *left, Value *right, Location where) {
     if (!same) return mismatch(op, left, right, where);
     if (right->num == 0) return by_zero(where);
     __int128 a = (__int128)left->num * right->den, b = (__int128)right->num * left->den;
-    return quantity(left->dimension, rational_normalize(a % b, 1, &n, &d) && rational_multiply(n, d, 1, left->den, &n, &d) &&
-                                         rational_multiply(n, d, 1, right->den, &n, &d), n, d, where);
+    return quantity(left->dimension,
+                    rational_normalize(a % b, 1, &n, &d) && rational_multiply(n, d, 1, left->den, &n, &d) &&
+                        rational_multiply(n, d, 1, right->den, &n, &d),
+                    n, d, where);
   default: return mismatch(op, left, right, where);
   }
 }
@@ -227,8 +234,10 @@ Value *operator_unary(int op, Value *operand, Location where) {
 Value *operator_binary(int op, Value *left, Value *right, Location where) {
   if (!left || !right) return NULL;
   if (op == OP_EQ || op == OP_NE) {
-    bool numbers = (left->kind == VALUE_INT || left->kind == VALUE_FLOAT) && (right->kind == VALUE_INT || right->kind == VALUE_FLOAT);
-    bool comparable = numbers || (left->kind == right->kind && (left->kind != VALUE_QUANTITY || left->dimension == right->dimension) &&
+    bool numbers = (left->kind == VALUE_INT || left->kind == VALUE_FLOAT) &&
+                   (right->kind == VALUE_INT || right->kind == VALUE_FLOAT);
+    bool comparable = numbers || (left->kind == right->kind &&
+                                  (left->kind != VALUE_QUANTITY || left->dimension == right->dimension) &&
                                   (left->kind != VALUE_ENUM || left->type == right->type));
     if (!comparable) return mismatch(op, left, right, where);
     return value_bool(value_equal(left, right) == (op == OP_EQ), where);
@@ -245,10 +254,13 @@ Value *operator_binary(int op, Value *left, Value *right, Location where) {
                   right->kind == VALUE_INT ? (double)right->integer : right->real, where, left, right);
   if (op == '+' && left->kind == right->kind && (left->kind == VALUE_STRING || left->kind == VALUE_LIST))
     return joined(left, right, where);
-  if (left->kind == VALUE_STRING && right->kind == VALUE_STRING && (op == '<' || op == '>' || op == OP_LE || op == OP_GE))
+  if (left->kind == VALUE_STRING && right->kind == VALUE_STRING &&
+      (op == '<' || op == '>' || op == OP_LE || op == OP_GE))
     return compared(op, strcmp(left->string, right->string), where);
   if (left->kind == VALUE_BOOL && right->kind == VALUE_BOOL && (op == '&' || op == '|' || op == '^'))
-    return value_bool(op == '&' ? left->integer & right->integer
-                      : op == '|' ? left->integer | right->integer : left->integer ^ right->integer, where);
+    return value_bool(op == '&'   ? left->integer & right->integer
+                      : op == '|' ? left->integer | right->integer
+                                  : left->integer ^ right->integer,
+                      where);
   return mismatch(op, left, right, where);
 }

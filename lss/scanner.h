@@ -6,29 +6,29 @@
 
 // A documentation comment and where it stands; tree_attach_docs() gives it to a declaration.
 typedef struct {
-  const char *text;      // without stars and margins
+  const char *text; // without stars and margins
   Location location;
-  bool follows_token;    // something stands before it on its line
-  bool follows_brace;    // and that is a closing brace
+  bool follows_token;         // something stands before it on its line
+  bool follows_brace;         // and that is a closing brace
   int next_line, next_column; // of the token after it; 0 at the end of the file
 } DocComment;
 
 typedef struct {
   const char *path;
-  int line, column;      // of the next character
-  int start_token;       // what to parse: pushed before the first token
+  int line, column; // of the next character
+  int start_token;  // what to parse: pushed before the first token
   int previous_token;
-  int previous_end_line; // of the last token
+  int previous_end_line;      // of the last token
   Location last, before_last; // tokens
-  GPtrArray *docs;       // DocComment*
-  guint docs_waiting;    // docs from this index on wait for their next token
-  GPtrArray *declarations; // Node* that may carry documentation, in the order of their ends
-  Location code_start;   // of the C text being read
+  GPtrArray *docs;            // DocComment*
+  guint docs_waiting;         // docs from this index on wait for their next token
+  GPtrArray *declarations;    // Node* that may carry documentation, in the order of their ends
+  Location code_start;        // of the C text being read
   GString *code;
   SourceFile *file;
   Expr *expression;
   int errors;
-  bool quiet;            // an error of the lexer was reported for the current token
+  bool quiet; // an error of the lexer was reported for the current token
 } Scan;
 
 void tree_attach_docs(Scan *scan);

@@ -57,11 +57,12 @@ const char *did_you_mean(const char *suggestion) {
 
 // Words that a C compiler, or the vocabulary of module code, would misread.
 void check_c_name(const char *name, Location place, const char *what) {
-  static const char *const taken[] = {
-      "auto",     "break",    "case",   "char",   "const",    "continue", "default",  "do",     "double", "else",   "enum",
-      "extern",   "float",    "for",    "goto",   "if",       "inline",   "int",      "long",   "register", "restrict",
-      "return",   "short",    "signed", "sizeof", "static",   "struct",   "switch",   "typedef", "union", "unsigned", "void",
-      "volatile", "while",    "asm",    "typeof", "bool",     "true",     "false",    "self",   "NULL"};
+  static const char *const taken[] = {"auto",    "break",  "case",     "char",   "const",    "continue", "default",
+                                      "do",      "double", "else",     "enum",   "extern",   "float",    "for",
+                                      "goto",    "if",     "inline",   "int",    "long",     "register", "restrict",
+                                      "return",  "short",  "signed",   "sizeof", "static",   "struct",   "switch",
+                                      "typedef", "union",  "unsigned", "void",   "volatile", "while",    "asm",
+                                      "typeof",  "bool",   "true",     "false",  "self",     "NULL"};
   for (guint i = 0; i < G_N_ELEMENTS(taken); i++) {
     if (strcmp(taken[i], name) != 0) continue;
     problem(place, "reserved-name", "%s cannot be called `%s`: that word has a meaning in C", what, name);

@@ -35,7 +35,8 @@ bool expr_close(Expr *expr) {
   if (expr->left) depth = MAX(depth, expr->left->depth);
   if (expr->right) depth = MAX(depth, expr->right->depth);
   if (expr->third) depth = MAX(depth, expr->third->depth);
-  for (guint i = 0; expr->items && i < expr->items->len; i++) depth = MAX(depth, ((Expr *)expr->items->pdata[i])->depth);
+  for (guint i = 0; expr->items && i < expr->items->len; i++)
+    depth = MAX(depth, ((Expr *)expr->items->pdata[i])->depth);
   expr->depth = depth + 1;
   if (expr->depth <= MAX_DEPTH) return true;
   diag_error(expr->location, "syntax", "this expression is nested too deeply; %d levels are the limit", MAX_DEPTH);
@@ -50,20 +51,43 @@ Node *node_new(NodeKind kind, Location location) {
 }
 
 const char *node_kind_name(NodeKind kind) {
-  static const char *const names[] = {
-      [NODE_IMPORT] = "import",       [NODE_STRUCT] = "struct",         [NODE_ENUM] = "enum",
-      [NODE_BUNDLE] = "bundle",       [NODE_TYPE] = "type",             [NODE_FUNCTION] = "function",
-      [NODE_CONST] = "const",         [NODE_MODULE] = "module",         [NODE_PARAMETER] = "parameter",
-      [NODE_USERPOINT] = "userpoint", [NODE_PORT] = "port",             [NODE_STATE] = "state",
-      [NODE_LOCAL] = "local",         [NODE_STAT] = "stat",             [NODE_BEHAVIOUR] = "handler",
-      [NODE_EVENT] = "event",         [NODE_COLLECTOR] = "collector",   [NODE_SECTION] = "collector section",
-      [NODE_DEBUG] = "debug view",    [NODE_ROLE] = "role",             [NODE_CLOCK] = "clock",
-      [NODE_INSTANCE] = "instance",   [NODE_VAR] = "variable",          [NODE_ASSIGN] = "assignment",
-      [NODE_CONNECT] = "connection",  [NODE_CALL] = "call",             [NODE_IF] = "if",
-      [NODE_FOR] = "for",             [NODE_FOR_IN] = "for",            [NODE_WHILE] = "while",
-      [NODE_BREAK] = "break",         [NODE_CONTINUE] = "continue",     [NODE_RETURN] = "return",
-      [NODE_FIELD] = "field",         [NODE_ENUMERATOR] = "enumerator", [NODE_MEMBER] = "member",
-      [NODE_ARGUMENT] = "argument"};
+  static const char *const names[] = {[NODE_IMPORT] = "import",
+                                      [NODE_STRUCT] = "struct",
+                                      [NODE_ENUM] = "enum",
+                                      [NODE_BUNDLE] = "bundle",
+                                      [NODE_TYPE] = "type",
+                                      [NODE_FUNCTION] = "function",
+                                      [NODE_CONST] = "const",
+                                      [NODE_MODULE] = "module",
+                                      [NODE_PARAMETER] = "parameter",
+                                      [NODE_USERPOINT] = "userpoint",
+                                      [NODE_PORT] = "port",
+                                      [NODE_STATE] = "state",
+                                      [NODE_LOCAL] = "local",
+                                      [NODE_STAT] = "stat",
+                                      [NODE_BEHAVIOUR] = "handler",
+                                      [NODE_EVENT] = "event",
+                                      [NODE_COLLECTOR] = "collector",
+                                      [NODE_SECTION] = "collector section",
+                                      [NODE_DEBUG] = "debug view",
+                                      [NODE_ROLE] = "role",
+                                      [NODE_CLOCK] = "clock",
+                                      [NODE_INSTANCE] = "instance",
+                                      [NODE_VAR] = "variable",
+                                      [NODE_ASSIGN] = "assignment",
+                                      [NODE_CONNECT] = "connection",
+                                      [NODE_CALL] = "call",
+                                      [NODE_IF] = "if",
+                                      [NODE_FOR] = "for",
+                                      [NODE_FOR_IN] = "for",
+                                      [NODE_WHILE] = "while",
+                                      [NODE_BREAK] = "break",
+                                      [NODE_CONTINUE] = "continue",
+                                      [NODE_RETURN] = "return",
+                                      [NODE_FIELD] = "field",
+                                      [NODE_ENUMERATOR] = "enumerator",
+                                      [NODE_MEMBER] = "member",
+                                      [NODE_ARGUMENT] = "argument"};
   return names[kind];
 }
 
@@ -73,8 +97,8 @@ static bool before(int line, int column, int other_line, int other_column) {
   return line < other_line || (line == other_line && column < other_column);
 }
 
-// The declaration that ends on the line before a comment which stands alone, when a blank line cuts the comment off from
-// what comes next.
+// The declaration that ends on the line before a comment which stands alone, when a blank line cuts the comment off
+// from what comes next.
 static Node *ended_before(const DocComment *doc, const GPtrArray *declarations) {
   Node *best = NULL;
   if (doc->next_line && doc->next_line <= doc->location.end_line + 1) return NULL;
@@ -118,7 +142,8 @@ void tree_attach_docs(Scan *scan) {
   }
 }
 
-// ---- Text ------------------------------------------------------------------------------------------------------------
+// ---- Text
+// ------------------------------------------------------------------------------------------------------------
 
 static const char *operator_text(int op, char buffer[2]) {
   switch (op) {

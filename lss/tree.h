@@ -55,36 +55,36 @@ enum { MAX_DEPTH = 400 };
 
 // ---- Declarations and statements -----------------------------------------------------------------------------------
 typedef enum {
-  NODE_IMPORT,     // name
-  NODE_STRUCT,     // name, arguments (NODE_ARGUMENT), body (NODE_FIELD)
-  NODE_ENUM,       // name, body (NODE_ENUMERATOR)
-  NODE_BUNDLE,     // name, arguments, body (NODE_MEMBER)
-  NODE_TYPE,       // name, type
-  NODE_FUNCTION,   // name, arguments, type (of the result, may be NULL), body
-  NODE_CONST,      // name, value
-  NODE_MODULE,     // name, crossing, body
-  NODE_PARAMETER,  // name, type, value (default, may be NULL), runtime
-  NODE_USERPOINT,  // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
-  NODE_PORT,       // name, type, output, optional
-  NODE_STATE,      // body (NODE_FIELD)
-  NODE_LOCAL,      // name, type, dimensions
-  NODE_STAT,       // name, type, dimensions, text (unit, may be NULL)
-  NODE_BEHAVIOUR,  // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end)
-  NODE_EVENT,      // name, arguments (NODE_FIELD)
-  NODE_COLLECTOR,  // name, text (pattern), type_name (event), shared, body (NODE_SECTION)
-  NODE_SECTION,    // name (declare, init, record, report), value (EXPR_CODE)
-  NODE_DEBUG,      // name, body (NODE_ROLE)
-  NODE_ROLE,       // name, value (a reference or a string)
-  NODE_CLOCK,      // name, value
-  NODE_INSTANCE,   // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
-  NODE_VAR,        // name, value
-  NODE_ASSIGN,     // target, value
-  NODE_CONNECT,    // target, value, type (annotation, may be NULL)
-  NODE_CALL,       // target (an EXPR_CALL)
-  NODE_IF,         // value, body, other (may be NULL)
-  NODE_FOR,        // first, value, step, body
-  NODE_FOR_IN,     // name, value, body
-  NODE_WHILE,      // value, body
+  NODE_IMPORT,    // name
+  NODE_STRUCT,    // name, arguments (NODE_ARGUMENT), body (NODE_FIELD)
+  NODE_ENUM,      // name, body (NODE_ENUMERATOR)
+  NODE_BUNDLE,    // name, arguments, body (NODE_MEMBER)
+  NODE_TYPE,      // name, type
+  NODE_FUNCTION,  // name, arguments, type (of the result, may be NULL), body
+  NODE_CONST,     // name, value
+  NODE_MODULE,    // name, crossing, body
+  NODE_PARAMETER, // name, type, value (default, may be NULL), runtime
+  NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
+  NODE_PORT,      // name, type, output, optional
+  NODE_STATE,     // body (NODE_FIELD)
+  NODE_LOCAL,     // name, type, dimensions
+  NODE_STAT,      // name, type, dimensions, text (unit, may be NULL)
+  NODE_BEHAVIOUR, // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end)
+  NODE_EVENT,     // name, arguments (NODE_FIELD)
+  NODE_COLLECTOR, // name, text (pattern), type_name (event), shared, body (NODE_SECTION)
+  NODE_SECTION,   // name (declare, init, record, report), value (EXPR_CODE)
+  NODE_DEBUG,     // name, body (NODE_ROLE)
+  NODE_ROLE,      // name, value (a reference or a string)
+  NODE_CLOCK,     // name, value
+  NODE_INSTANCE,  // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
+  NODE_VAR,       // name, value
+  NODE_ASSIGN,    // target, value
+  NODE_CONNECT,   // target, value, type (annotation, may be NULL)
+  NODE_CALL,      // target (an EXPR_CALL)
+  NODE_IF,        // value, body, other (may be NULL)
+  NODE_FOR,       // first, value, step, body
+  NODE_FOR_IN,    // name, value, body
+  NODE_WHILE,     // value, body
   NODE_BREAK,
   NODE_CONTINUE,
   NODE_RETURN,     // value (may be NULL)
@@ -99,8 +99,8 @@ struct Node {
   NodeKind kind;
   Location location; // from first to last token
   const char *name;
-  Location place;    // of the name
-  const char *doc;   // documentation comment, trimmed; NULL when there is none
+  Location place;  // of the name
+  const char *doc; // documentation comment, trimmed; NULL when there is none
   const char *text;
   const char *type_name;
   Expr *type, *value, *target, *clock;
@@ -111,12 +111,13 @@ struct Node {
   bool runtime, output, optional, partial, crossing, shared;
 };
 
-// ---- Files -----------------------------------------------------------------------------------------------------------
+// ---- Files
+// -----------------------------------------------------------------------------------------------------------
 typedef struct {
-  const char *path;   // as opened; interned
-  const char *doc;    // the first documentation comment, when it stands before everything else
-  GPtrArray *nodes;   // Node*
-  bool failed;        // had syntax errors
+  const char *path; // as opened; interned
+  const char *doc;  // the first documentation comment, when it stands before everything else
+  GPtrArray *nodes; // Node*
+  bool failed;      // had syntax errors
 } SourceFile;
 
 // Parses a file whose text is given.  Errors are reported; the result holds what could be understood.
@@ -125,7 +126,8 @@ SourceFile *parse_text(const char *path, const char *text, gsize length);
 // Parses a single expression, whose first character is at `start`; NULL after errors.
 Expr *parse_expression(const char *text, gsize length, Location start);
 
-// ---- Construction, for the parser --------------------------------------------------------------------------------------
+// ---- Construction, for the parser
+// --------------------------------------------------------------------------------------
 Expr *expr_new(ExprKind kind, Location location);
 Expr *expr_unary(int op, Location location, Expr *left);
 Expr *expr_binary(int op, Expr *left, Expr *right);

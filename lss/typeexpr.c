@@ -8,7 +8,8 @@
 
 enum { MAX_BITS = 65536, MAX_LENGTH = 1 << 20 };
 
-// ---- Declared types ---------------------------------------------------------------------------------------------------
+// ---- Declared types
+// ---------------------------------------------------------------------------------------------------
 
 // The scope of a family's body: its arguments by name.  NULL after errors.
 static Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where, char **suffix, char **c_suffix) {
@@ -31,7 +32,9 @@ static Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where,
       problem(where, "arguments", "`%s` needs the argument `%s`", node->name, argument->name);
       diag_note(argument->place, "declared here");
     }
-    if (value) value = coerce_to_parameter(compile->globals, value, argument->type, i < given ? where : argument->place, argument->name);
+    if (value)
+      value = coerce_to_parameter(compile->globals, value, argument->type, i < given ? where : argument->place,
+                                  argument->name);
     Symbol *name = value ? scope_declare(scope, SYMBOL_VALUE, argument->name, argument->place) : NULL;
     if (!name) {
       fine = false;
@@ -79,7 +82,9 @@ static Type *struct_type(Symbol *symbol, GPtrArray *arguments, Location where) {
         Type *type = evaluate_type(scope, field->type);
         for (guint d = field->dimensions->len; type && d-- > 0;) {
           int64_t n;
-          type = evaluate_int(scope, field->dimensions->pdata[d], "the length of an array", 1, MAX_LENGTH, &n) ? type_array(type, (int)n) : NULL;
+          type = evaluate_int(scope, field->dimensions->pdata[d], "the length of an array", 1, MAX_LENGTH, &n)
+                     ? type_array(type, (int)n)
+                     : NULL;
         }
         Node *other = g_hash_table_lookup(seen, field->name);
         if (other) {
@@ -87,7 +92,8 @@ static Type *struct_type(Symbol *symbol, GPtrArray *arguments, Location where) {
           diag_note(other->place, "first declared here");
         }
         g_hash_table_insert(seen, (gpointer)field->name, field);
-        if (field->value) problem(field->value->location, "misplaced", "a field of a struct has no initial value; only state has");
+        if (field->value)
+          problem(field->value->location, "misplaced", "a field of a struct has no initial value; only state has");
         check_c_name(field->name, field->place, "a field");
         if (!type) {
           fine = false;
@@ -118,7 +124,8 @@ static Type *enum_type(Symbol *symbol, Location where) {
   for (guint i = 0; i < node->body->len; i++) {
     Node *item = node->body->pdata[i];
     int64_t value = next;
-    if (item->value) evaluate_int(compile->globals, item->value, "the value of an enumerator", G_MININT32, G_MAXINT32, &value);
+    if (item->value)
+      evaluate_int(compile->globals, item->value, "the value of an enumerator", G_MININT32, G_MAXINT32, &value);
     for (guint k = 0; k < i; k++) {
       Node *other = node->body->pdata[k];
       if (strcmp(other->name, item->name) != 0) continue;
@@ -128,7 +135,8 @@ static Type *enum_type(Symbol *symbol, Location where) {
     for (guint k = 0; k < enumerators->len; k++) {
       Enumerator *other = enumerators->pdata[k];
       if (other->value != value || !strcmp(other->name, item->name)) continue;
-      problem(item->place, "duplicate-name", "`%s` has the value %" G_GINT64_FORMAT ", which `%s` has already", item->name, value, other->name);
+      problem(item->place, "duplicate-name", "`%s` has the value %" G_GINT64_FORMAT ", which `%s` has already",
+              item->name, value, other->name);
     }
     Enumerator *e = arena_new(Enumerator);
     *e = (Enumerator){item->name, value};
@@ -159,9 +167,12 @@ Type *declared_type(Symbol *symbol, GPtrArray *arguments, Location where) {
   return symbol->type;
 }
 
-// ---- Type expressions -----------------------------------------------------------------------------------------------------
+// ---- Type expressions
+// -----------------------------------------------------------------------------------------------------
 
-static Term *named(Type *type) { return type ? term_of(type) : NULL; }
+static Term *named(Type *type) {
+  return type ? term_of(type) : NULL;
+}
 
 static bool is_type_declaration(const Symbol *symbol) {
   return symbol && symbol->kind == SYMBOL_DECLARATION &&
@@ -187,12 +198,13 @@ static Term *name_term(Scope *scope, Expr *expr) {
   if (is_type_declaration(symbol)) return named(declared_type(symbol, NULL, expr->location));
   if (!symbol && (!strcmp(expr->text, "int") || !strcmp(expr->text, "float"))) {
     bool integer = expr->text[0] == 'i';
-    problem(expr->location, "value-type", "`%s` is a type of parameters; what travels or is stored has a width: %s", expr->text,
-            integer ? "int8 to int64, uint8 to uint64, bits(n)" : "float32, float64");
+    problem(expr->location, "value-type", "`%s` is a type of parameters; what travels or is stored has a width: %s",
+            expr->text, integer ? "int8 to int64, uint8 to uint64, bits(n)" : "float32, float64");
     return NULL;
   }
   if (!symbol) {
-    problem(expr->location, "unknown-name", "there is no type `%s`%s", expr->text, did_you_mean(scope_suggestion(scope, expr->text)));
+    problem(expr->location, "unknown-name", "there is no type `%s`%s", expr->text,
+            did_you_mean(scope_suggestion(scope, expr->text)));
     return NULL;
   }
   if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE) return not_a_type(expr, "a bundle");
@@ -213,7 +225,8 @@ static Term *call_term(Scope *scope, Expr *expr) {
   }
   Symbol *symbol = scope_find(scope, name);
   if (!symbol) {
-    problem(expr->left->location, "unknown-name", "there is no type `%s`%s", name, did_you_mean(scope_suggestion(scope, name)));
+    problem(expr->left->location, "unknown-name", "there is no type `%s`%s", name,
+            did_you_mean(scope_suggestion(scope, name)));
     return NULL;
   }
   if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE) return not_a_type(expr, "a bundle");
@@ -267,7 +280,8 @@ Term *evaluate_term(Scope *scope, Expr *expr) {
   case EXPR_INDEX: {
     // A list of types may be indexed too; its elements are values.
     Symbol *base = expr->left->kind == EXPR_NAME ? scope_find(scope, expr->left->text) : NULL;
-    if (base && base->kind == SYMBOL_VALUE && base->value && base->value->kind == VALUE_LIST) return value_term(scope, expr);
+    if (base && base->kind == SYMBOL_VALUE && base->value && base->value->kind == VALUE_LIST)
+      return value_term(scope, expr);
     Term *element = evaluate_term(scope, expr->left);
     if (!element || !evaluate_int(scope, expr->right, "the length of an array", 1, MAX_LENGTH, &n)) return NULL;
     return term_array(element, (int)n);
@@ -284,7 +298,8 @@ Term *evaluate_term(Scope *scope, Expr *expr) {
     if (!evaluate_bool(scope, expr->left, &truth)) return NULL;
     return evaluate_term(scope, truth ? expr->right : expr->third);
   case EXPR_LIST_TYPE:
-    problem(expr->location, "value-type", "`%s` is a list, which only parameters can be; an array has a length", expr_text(expr));
+    problem(expr->location, "value-type", "`%s` is a list, which only parameters can be; an array has a length",
+            expr_text(expr));
     return NULL;
   default: return value_term(scope, expr);
   }
@@ -298,7 +313,8 @@ Type *evaluate_type(Scope *scope, Expr *expr) {
   return type;
 }
 
-// ---- Bundles ----------------------------------------------------------------------------------------------------------------
+// ---- Bundles
+// ----------------------------------------------------------------------------------------------------------------
 
 static Symbol *bundle_symbol(Scope *scope, Expr *expr) {
   Expr *name = expr->kind == EXPR_CALL ? expr->left : expr;
@@ -307,7 +323,8 @@ static Symbol *bundle_symbol(Scope *scope, Expr *expr) {
   return symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE ? symbol : NULL;
 }
 
-static bool add_members(Scope *scope, Expr *expr, Symbol *symbol, const char *prefix, bool forward, GPtrArray *into, const char **text) {
+static bool add_members(Scope *scope, Expr *expr, Symbol *symbol, const char *prefix, bool forward, GPtrArray *into,
+                        const char **text) {
   if (circular(symbol, expr->location)) return false;
   GPtrArray *arguments = NULL;
   if (expr->kind == EXPR_CALL) {

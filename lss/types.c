@@ -37,7 +37,11 @@ Type *type_simple(TypeKind kind, int bits) {
   case TYPE_BITS:
     if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
       name = g_strdup_printf("bits(%d)", bits);
-      c_name = bits > 64 ? g_strdup_printf("bits_%d", bits) : g_strdup(bits < 8 ? "uint8_t" : bits < 16 ? "uint16_t" : bits < 32 ? "uint32_t" : "uint64_t");
+      c_name = bits > 64 ? g_strdup_printf("bits_%d", bits)
+                         : g_strdup(bits < 8    ? "uint8_t"
+                                    : bits < 16 ? "uint16_t"
+                                    : bits < 32 ? "uint32_t"
+                                                : "uint64_t");
       return intern(kind, bits, name, c_name);
     }
     kind = TYPE_UINT;
@@ -54,9 +58,9 @@ static const struct {
   TypeKind kind;
   int bits;
 } builtins[] = {
-    {"bool", TYPE_BOOL, 1},      {"int8", TYPE_INT, 8},      {"int16", TYPE_INT, 16},   {"int32", TYPE_INT, 32},
-    {"int64", TYPE_INT, 64},     {"uint8", TYPE_UINT, 8},    {"uint16", TYPE_UINT, 16}, {"uint32", TYPE_UINT, 32},
-    {"uint64", TYPE_UINT, 64},   {"float32", TYPE_FLOAT, 32}, {"float64", TYPE_FLOAT, 64}, {"string", TYPE_STRING, 0},
+    {"bool", TYPE_BOOL, 1},     {"int8", TYPE_INT, 8},       {"int16", TYPE_INT, 16},     {"int32", TYPE_INT, 32},
+    {"int64", TYPE_INT, 64},    {"uint8", TYPE_UINT, 8},     {"uint16", TYPE_UINT, 16},   {"uint32", TYPE_UINT, 32},
+    {"uint64", TYPE_UINT, 64},  {"float32", TYPE_FLOAT, 32}, {"float64", TYPE_FLOAT, 64}, {"string", TYPE_STRING, 0},
     {"stream", TYPE_STREAM, 0},
 };
 
@@ -101,7 +105,8 @@ bool type_can_travel(const Type *type) {
   return true;
 }
 
-// ---- Terms -------------------------------------------------------------------------------------------------------------
+// ---- Terms
+// -------------------------------------------------------------------------------------------------------------
 
 Term *term_of(Type *type) {
   Term *term = arena_new(Term);
@@ -197,7 +202,8 @@ static bool meet(Term *a, Term *b) {
   }
   GPtrArray *both = arena_array();
   for (guint i = 0; i < a->alternatives->len; i++)
-    if (g_ptr_array_find(b->alternatives, a->alternatives->pdata[i], NULL)) g_ptr_array_add(both, a->alternatives->pdata[i]);
+    if (g_ptr_array_find(b->alternatives, a->alternatives->pdata[i], NULL))
+      g_ptr_array_add(both, a->alternatives->pdata[i]);
   if (both->len == 0) return false;
   Term *rest = b;
   if (both->len == 1) {

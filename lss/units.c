@@ -54,8 +54,12 @@ const char *unit_suggestion(const char *name) {
   return strlen(name) > 2 ? diag_suggestion(name, names) : NULL;
 }
 
-const char *dimension_name(Dimension dimension) { return dimension_names[dimension]; }
-const char *dimension_base_unit(Dimension dimension) { return base_units[dimension]; }
+const char *dimension_name(Dimension dimension) {
+  return dimension_names[dimension];
+}
+const char *dimension_base_unit(Dimension dimension) {
+  return base_units[dimension];
+}
 
 const char *dimension_units(Dimension dimension) {
   static const char *const lists[] = {"Hz, kHz, MHz, GHz", "s, ms, us, ns, ps, fs", "B, KiB, MiB, GiB, kB, MB, GB",
@@ -95,8 +99,9 @@ bool rational_normalize(__int128 num, __int128 den, int64_t *out_num, int64_t *o
 
 bool rational_add(int64_t an, int64_t ad, int64_t bn, int64_t bd, int64_t *num, int64_t *den) {
   __int128 left, right, sum, below;
-  if (__builtin_mul_overflow((__int128)an, (__int128)bd, &left) || __builtin_mul_overflow((__int128)bn, (__int128)ad, &right) ||
-      __builtin_add_overflow(left, right, &sum) || __builtin_mul_overflow((__int128)ad, (__int128)bd, &below))
+  if (__builtin_mul_overflow((__int128)an, (__int128)bd, &left) ||
+      __builtin_mul_overflow((__int128)bn, (__int128)ad, &right) || __builtin_add_overflow(left, right, &sum) ||
+      __builtin_mul_overflow((__int128)ad, (__int128)bd, &below))
     return false;
   return rational_normalize(sum, below, num, den);
 }

@@ -10,11 +10,11 @@ typedef struct {
   int64_t num, den; // in the dimension's base unit: Hz, s, B, b/s, 1
 } Unit;
 
-const Unit *unit_find(const char *name);            // NULL when there is none
-const char *unit_suggestion(const char *name);      // NULL when none is near
-const char *dimension_name(Dimension dimension);    // "frequency"
+const Unit *unit_find(const char *name);              // NULL when there is none
+const char *unit_suggestion(const char *name);        // NULL when none is near
+const char *dimension_name(Dimension dimension);      // "frequency"
 const char *dimension_base_unit(Dimension dimension); // "Hz"
-const char *dimension_units(Dimension dimension);   // "Hz, kHz, MHz, GHz"
+const char *dimension_units(Dimension dimension);     // "Hz, kHz, MHz, GHz"
 bool dimension_find(const char *name, Dimension *dimension);
 
 // Rational numbers in lowest terms, den > 0.  False when the result does not fit.

@@ -161,8 +161,7 @@ bool value_equal(const Value *a, const Value *b) {
   case VALUE_STRING:
   case VALUE_CODE:
   case VALUE_MODULE: return !strcmp(a->string, b->string);
-  case VALUE_QUANTITY:
-    return a->dimension == b->dimension && rational_compare(a->num, a->den, b->num, b->den) == 0;
+  case VALUE_QUANTITY: return a->dimension == b->dimension && rational_compare(a->num, a->den, b->num, b->den) == 0;
   case VALUE_LIST:
     if (a->items->len != b->items->len) return false;
     for (guint i = 0; i < a->items->len; i++)
