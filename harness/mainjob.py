@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness import check, measure, theory, traffic
 from harness.progress import Progress
-from harness.study import Direction, Series, Study
+from harness.study import Direction, Effort, Series, Study
 from harness.sweep import Job, Result, RunError, sweep
 
 DROPS = "counted_drops"  # the checker's statistic of frames that the modelled hardware counted as dropped
@@ -55,6 +55,15 @@ class Offered:
 
 
 @dataclass(frozen=True)
+class Worked:
+    """How much of something one frame took, start-up included."""
+
+    series: str
+    effort: Effort
+    per_frame: float
+
+
+@dataclass(frozen=True)
 class Replayed:
     """How the capture came out."""
 
@@ -73,6 +82,7 @@ class Outcome:
     replays: list[Replayed]
     points: list[Point]
     offered: list[Offered]
+    efforts: list[Worked]
 
 
 def lss(build: Path, *words: str | Path) -> None:
@@ -179,6 +189,23 @@ def _open_jobs(study: Study, simulators: dict[str, Path], build: Path) -> list[t
     ]  # fmt: skip
 
 
+def _effort_jobs(study: Study, simulators: dict[str, Path], build: Path) -> list[tuple[Series, Effort, Job]]:
+    return [
+        (series, effort, _traffic_job(
+            study, series, simulators, build, effort.payload, effort.ratio, study.frames, [], effort.label,
+        ))
+        for series in study.series
+        for effort in study.efforts
+    ]  # fmt: skip
+
+
+def _worked(rows: list, results: list[Result]) -> list[Worked]:
+    return [
+        Worked(series.name, effort, result.total(effort.statistic) / verify(result)[1])
+        for (series, effort, _), result in zip(rows, results, strict=True)
+    ]
+
+
 def _best_points(study: Study, rows: list, results: list[Result]) -> list[Point]:
     """The points of the sweep, of each payload size the ratio that carried most."""
     best: dict[tuple[str, str, int], Point] = {}
@@ -218,13 +245,15 @@ def run(study: Study, build: Path, progress: Progress) -> Outcome:
     with progress.step("generating traffic"):
         swept = _sweep_jobs(study, simulators, build)
         offered = _open_jobs(study, simulators, build)
+        efforts = _effort_jobs(study, simulators, build)
 
     def words(result: Result) -> str:
         frames_in, frames_out, drops = verify(result)
         return f"{frames_out} of {frames_in} frames, {drops} dropped, {result.seconds:.1f} s"
 
-    every = [*jobs, *(row[-1] for row in swept), *(row[-1] for row in offered)]
+    every = [*jobs, *(row[-1] for row in swept), *(row[-1] for row in [*offered, *efforts])]
     results = iter(sweep(every, build / "run", progress, words))
     replays = [Replayed(name, *verify(result), result) for name in simulators for result in [next(results)]]
     points = _best_points(study, swept, [next(results) for _ in swept])
-    return Outcome(study, replays, points, _offered_points(study, offered, list(results)))
+    dropped = _offered_points(study, offered, [next(results) for _ in offered])
+    return Outcome(study, replays, points, dropped, _worked(efforts, list(results)))

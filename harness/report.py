@@ -155,6 +155,18 @@ def _published(outcome: Outcome) -> str:
     return f'<h2 id="published">Beside the literature</h2>\n<div class="wide">{table(head, rows, caption, 2)}</div>'
 
 
+def _efforts(outcome: Outcome) -> str:
+    if not outcome.efforts:
+        return ""
+    rows = [
+        [html.escape(w.effort.label), html.escape(w.series), f"{w.per_frame:,.0f}", f"{w.effort.published:,.0f}"]
+        for w in outcome.efforts
+    ]
+    caption = "Everything that the run counted, start-up and waiting included, divided by its frames."
+    head = ["Work per frame", "Modelled", "Measured here", "Published"]
+    return f'<h2 id="effort">Work per frame</h2>\n<div class="wide">{table(head, rows, caption, 2)}</div>'
+
+
 def _cards(outcome: Outcome) -> str:
     cards = []
     for direction in outcome.study.directions:
@@ -226,7 +238,16 @@ def _results(outcome: Outcome) -> dict:
         }
         for p in outcome.offered
     ]
-    return {"title": outcome.study.title, "points": points, "replays": replays, "offered": offered}
+    efforts = [
+        {
+            "series": w.series,
+            "what": w.effort.label,
+            "per_frame": round(w.per_frame, 1),
+            "published": w.effort.published,
+        }
+        for w in outcome.efforts
+    ]
+    return {"title": outcome.study.title, "points": points, "replays": replays, "offered": offered, "efforts": efforts}
 
 
 def write(outcome: Outcome, build: Path) -> Path:
@@ -265,6 +286,7 @@ def write(outcome: Outcome, build: Path) -> Path:
         plots=_plots(outcome, out),
         table=table(HEAD, map(_row, outcome.points), "Best ratio of each payload size, where several were run.", 2),
         published=_published(outcome),
+        efforts=_efforts(outcome),
         latency=_latency(outcome),
         offered=_offered(outcome, out),
         capture_about=html.escape(outcome.study.replay.about),

@@ -8,7 +8,19 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-SECTIONS = {"title", "about", "machine", "firmware", "link_rate", "replay", "sweep", "open_loop", "series", "published"}
+SECTIONS = {
+    "title",
+    "about",
+    "machine",
+    "firmware",
+    "link_rate",
+    "replay",
+    "sweep",
+    "open_loop",
+    "effort",
+    "series",
+    "published",
+}
 
 
 class StudyError(Exception):
@@ -56,6 +68,17 @@ class OpenLoop:
 
 
 @dataclass(frozen=True)
+class Effort:
+    """A statistic per frame of one kind of traffic, beside what others reported for it."""
+
+    label: str
+    statistic: str
+    payload: int
+    ratio: str
+    published: float
+
+
+@dataclass(frozen=True)
 class Published:
     """A figure that others reported, as a fraction of the theoretical maximum."""
 
@@ -81,6 +104,7 @@ class Study:
     warmup: int
     directions: tuple[Direction, ...]
     open_loop: OpenLoop | None
+    efforts: tuple[Effort, ...]
     series: tuple[Series, ...]
     published: tuple[Published, ...]
 
@@ -127,6 +151,7 @@ def load(path: Path, build: Path) -> Study:
             warmup=sweep["warmup"],
             directions=directions,
             open_loop=open_loop,
+            efforts=tuple(Effort(**effort) for effort in table.get("effort", [])),
             series=series,
             published=published,
         )

@@ -24,7 +24,8 @@ for came, went in ("--send", "--sent"), ("--receive", "--received"):
         if fault == "damage":
             frames[3] = packets.Packet(frames[3].time, frames[3].data[:50] + b"!" + frames[3].data[51:])
         packets.write(options[went], frames)
-statistics = [dict(path="nic.mac", name="counted_drops", value=dropped, unit="frames", description=""),
+statistics = [dict(path="nic.cpu", name="steps", value=300, unit="steps", description=""),
+    dict(path="nic.mac", name="counted_drops", value=dropped, unit="frames", description=""),
     dict(path="checker", name="latency_received_median", value=12345, unit="ns", description="")]
 with open(options["--stats"], "w") as file:
     json.dump(dict(manifest=dict(seed=1), run=dict(cycles=dict(a=9, b=1000000)), statistics=statistics), file)

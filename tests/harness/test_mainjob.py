@@ -42,6 +42,12 @@ words = ["--mode", "rate", "--rate", "{rate}"]
 [[series]]
 name = "one CPU"
 defines = { cpus = 1 }
+[[effort]]
+label = "steps to receive"
+statistic = "steps"
+payload = 18
+ratio = "0:1"
+published = 7
 [[published]]
 payload = 1472
 direction = "bidirectional"
@@ -85,6 +91,7 @@ def test_what_is_measured(place, capsys) -> None:
     assert both.maximum == pytest.approx(2 * theory.payload_rate(1472))
     assert [p.offered for p in outcome.offered] == pytest.approx([9.571e7, 9.571e8], rel=1e-3)
     assert outcome.offered[1].result.job.words[-2:] == ("--rate", "1000000000")
+    assert [worked.per_frame for worked in outcome.efforts] == [5.0]
     assert outcome.replays[0].frames_in == outcome.replays[0].frames_out == 40
     table.show(outcome, Progress())
     assert "byte for byte" in capsys.readouterr().out
