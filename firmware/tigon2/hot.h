@@ -71,6 +71,7 @@ struct hot {
   u32 send_buffer_next; /* where the next piece goes */
   u32 send_buffer_base, send_buffer_end;
   u32 frame_start, frame_length; /* of the frame under way; length 0 between frames */
+  u32 skipping;                  /* the rest of the frame under way is passed over */
   u32 send_countdown;            /* descriptors until the host is told */
   u32 max_unsent;
   u32 sent_ticks;

@@ -81,8 +81,7 @@ enum {
 
 /* The next entry of a ring that lies at a multiple of its size. */
 static inline u32 ring_next(u32 entry, u32 size, u32 ring) {
-  entry += size;
-  return entry & (ring - 1) ? entry : entry - ring;
+  return (entry & -ring) | ((entry + size) & (ring - 1));
 }
 
 /* Bytes of free entries in such a ring; one entry always stays free. */

@@ -66,6 +66,19 @@ HOT void report_sent(void) {
     start_deadline(DEADLINE_SEND, hot->sent_ticks);
 }
 
+/* Passes over the rest of a frame that is longer than the whole send buffer.  The MAC never hears of its beginning. */
+static void skip_frame(void) {
+  if (hot->frame_length) hot->send_buffer_next = hot->frame_start;
+  hot->frame_length = 0;
+  while (hot->skipping && hot->send_taken != hot->send_ready) {
+    volatile struct send_descriptor *s =
+        (volatile struct send_descriptor *)(hot->send_cache + hot->send_taken++ % SEND_CACHE * sizeof *s);
+    if (!(s->length_flags & SEND_END)) continue;
+    hot->skipping = 0;
+    hot->count.dropped_send++;
+  }
+}
+
 /* Event: send descriptors lie ready. */
 HOT void send(void) {
   struct registers *r = registers();
@@ -80,6 +93,7 @@ HOT void send(void) {
   u32 frame_length = hot->frame_length, frames = 0, bytes = 0;
   u32 countdown = hot->send_countdown, report_at = 0, last = 0;
   u32 index = hot->sent_at[entry % DMA_RING / DMA_ENTRY];
+  if (__builtin_expect(hot->skipping, 0)) ready = taken;
   while (taken != ready) {
     /* Two entries are left to fetches of descriptors, which free what this waits for. */
     if (room < 3 * DMA_ENTRY) {
@@ -90,7 +104,11 @@ HOT void send(void) {
     volatile struct send_descriptor *s =
         (volatile struct send_descriptor *)(hot->send_cache + taken % SEND_CACHE * sizeof(struct send_descriptor));
     u32 length_flags = s->length_flags, length = length_flags >> 16;
-    if (space < length + 8 || !mac_room) break; /* the MAC frees both; this event stays on until it has */
+    if (space < length + 8 || !mac_room) {
+      /* The MAC frees both; this event stays on until it has.  What can never fit is not sent. */
+      if (frame_length + length + 16 > size) hot->skipping = 1;
+      break;
+    }
     volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
     d->host_high = s->host_high;
     d->host_low = s->host_low;
@@ -156,6 +174,7 @@ HOT void send(void) {
     if (last != report_at && hot->sent_ticks && !(hot->deadlines & DEADLINE_SEND))
       start_deadline(DEADLINE_SEND, hot->sent_ticks);
   }
-  if (taken == hot->send_ready) event_clear(SEND_EVENT);
+  if (__builtin_expect(hot->skipping, 0)) skip_frame();
+  if (hot->send_taken == hot->send_ready) event_clear(SEND_EVENT);
   fetch_send();
 }
