@@ -326,7 +326,8 @@ void schedule_order(Schedule *schedule, GPtrArray *components) {
         g_ptr_array_add(order.before[GPOINTER_TO_INT(order.after[i]->pdata[j])], GINT_TO_POINTER((int)i));
   for (guint k = 0; k < schedule->netlist->clocks->len; k++) {
     Clock *clock = schedule->netlist->clocks->pdata[k];
-    for (bool any = true; any;) {
+    bool opening = true; // the root goes first with what it knows from state, so that the others need not stop for it
+    for (bool any = true; any; opening = false) {
       any = false;
       GQueue *queues = g_new0(GQueue, schedule->clusters->len);
       for (guint i = 0; i < n; i++) {
@@ -339,8 +340,8 @@ void schedule_order(Schedule *schedule, GPtrArray *components) {
       for (guint c = 0; c < schedule->clusters->len; c++) {
         Cluster *cluster = schedule->clusters->pdata[c];
         if (!cluster->instance) continue;
-        inner |= !g_queue_is_empty(&queues[c]);
-        run_cluster(&order, cluster, clock, &queues[c]);
+        inner |= !opening && !g_queue_is_empty(&queues[c]);
+        if (!opening) run_cluster(&order, cluster, clock, &queues[c]);
       }
       // The root waits until nothing else can go on, and then sees all that the others have made ready for it.
       for (guint c = 0; c < schedule->clusters->len; c++) {
