@@ -14,9 +14,13 @@ NO_SOURCE, NO_DEST = 33, 32
 
 
 class BundleDevice(Device):
-    """A Device with ports such as `memory.request`; in tables they are called `memory_request`."""
+    """A Device with ports such as `memory.request`; in tables they are called `memory_request`.
 
-    def __init__(self, bench: Bench, module: str, ports: dict[str, tuple[str, int, str]], body: str = "") -> None:
+    With `latch`, a pipe stands before the port `in` as in a pipeline: an item arrives a cycle later and stays until it
+    is accepted, committed all the time.
+    """
+
+    def __init__(self, bench: Bench, module: str, ports: dict[str, tuple[str, int, str]], body: str = "", latch: bool = False) -> None:
         names = {name.replace(".", "_"): name for name in ports}
 
         class Renaming:
@@ -25,6 +29,9 @@ class BundleDevice(Device):
             def build(self, text: str, *options: str) -> Path:
                 for plain, dotted in names.items():
                     text = re.sub(rf"\bdut\.{plain}\b", f"dut.{dotted}", text)
+                if latch:
+                    text = text.replace("instance dut", "instance latch : pipe;\ninstance dut").replace("-> dut.in;", "-> latch.in;")
+                    text += "latch.out -> dut.in;\n"
                 return bench.build(text, *options)
 
             def __getattr__(self, name: str) -> object:

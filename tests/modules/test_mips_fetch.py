@@ -1,61 +1,179 @@
 """mips_fetch: one word ahead, redirection behind the delay slot, halting, stepping, and memories of any speed."""
 
-from tests.modules.harness import Bench, Device, Ran
+from tests.modules.harness import Bench
+from tests.modules.mips import BundleDevice, fetched, reply, request, struct
 
-IMPORTS = "import mips_types;\nimport memory_types;\nimport core_types;"
+
+def fetch(bench: Bench, body: str = "", controlled: bool = False) -> BundleDevice:
+    ports = {
+        "memory.request": ("out", 1, "mem_request(32)"), "memory.reply": ("in", 1, "mem_reply(32)"),
+        "out": ("out", 1, "mips_fetched"), "redirect": ("in", 1, "uint32"),
+    }  # fmt: skip
+    if controlled:
+        ports |= {"control": ("in", 1, "core_control"), "done": ("in", 1, "bool"), "status": ("out", 1, "core_status")}
+    return BundleDevice(bench, "mips_fetch", ports, body)
 
 
 def asks(address: int) -> str:
-    return f"{{op=read size=4 sign=false tag=0 address={address} data=0}}"
-
-
-def answer(data: int, error: bool = False) -> str:
-    return f"{{tag=0 error={str(error).lower()} latency=0 data={data}}}"
-
-
-def word(pc: int, data: int, fresh: bool = False, error: bool = False) -> str:
-    return f"{{pc={pc} word={data} fresh={str(fresh).lower()} error={str(error).lower()}}}"
+    return request("read", address)
 
 
 def status(pc: int, halted: bool) -> str:
-    return f"{{halted={str(halted).lower()} fault=false pc={pc}}}"
+    return struct(halted=halted, fault=False, pc=pc)
 
 
 def command(**parts: object) -> str:
-    text = " ".join(f"{name}={str(value).lower()}" for name, value in parts.items())
-    return f"{{{text}}}"
+    return struct(**{"set_halt": False, "halt": False, "set_pc": False, "pc": 0, "step": False, "flush": False} | parts)
 
 
-class Fetch:
-    """The unit between scripted sources and sinks: memory.request and memory.reply are ports of their own here."""
-
-    def __init__(self, bench: Bench, body: str = "", controlled: bool = False) -> None:
-        ports = {
-            "memory.request": ("out", 1, "mem_request(32)"), "memory.reply": ("in", 1, "mem_reply(32)"),
-            "out": ("out", 1, "mips_fetched"), "redirect": ("in", 1, "uint32"),
-        }  # fmt: skip
-        if controlled:
-            ports |= {"control": ("in", 1, "core_control"), "done": ("in", 1, "bool"), "status": ("out", 1, "core_status")}
-        self.device = FlatDevice(bench, "mips_fetch", ports, body, IMPORTS)
-
-    def check(self, table: str, **settings: object) -> Ran:
-        return self.device.check_table(table, settings)
+def test_a_word_in_every_cycle(bench: Bench) -> None:
+    fetch(bench).check_table(
+        f"""
+        memory_request | memory_reply | out                        | redirect
+        {asks(0x40)}   | {reply(10)}  | {fetched(0x40, 10, True)}  | .
+        {asks(0x44)}   | {reply(11)}  | {fetched(0x44, 11)}        | .
+        {asks(0x48)}   | {reply(12)}  | {fetched(0x48, 12)}        | .
+        """,
+        {"dut.reset_pc": 0x40},
+    )
 
 
-class FlatDevice(Device):
-    """A Device whose ports may be members of bundles: `memory.request` becomes the instances memory_request_...."""
+def test_one_word_ahead_of_a_blocked_decode(bench: Bench) -> None:
+    """The word that cannot go on waits here, and no further one is asked for."""
+    fetch(bench).check_table(
+        f"""
+        memory_request | memory_reply | out                     | out.ack
+        {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}  | 1
+        {asks(4)}      | {reply(11)}  | {fetched(4, 11)}        | 0
+        .              | .            | {fetched(4, 11)}        | 0
+        .              | .            | {fetched(4, 11)}        | 1
+        {asks(8)}      | {reply(12)}  | {fetched(8, 12)}        | 1
+        """
+    )
 
-    def __init__(self, bench: Bench, module: str, ports: dict[str, tuple[str, int, str]], body: str, before: str) -> None:
-        flat = {name.replace(".", "_"): value for name, value in ports.items()}
-        names = {name.replace(".", "_"): name for name in ports}
 
-        class Renamed:
-            def build(self, text: str, *options: str):
-                for plain, dotted in names.items():
-                    text = text.replace(f"dut.{plain};", f"dut.{dotted};").replace(f"dut.{plain} ->", f"dut.{dotted} ->")
-                return bench.build(text, *options)
+def test_a_refused_or_slow_memory(bench: Bench) -> None:
+    fetch(bench).check_table(
+        f"""
+        memory_request | memory_request.ack | memory_reply | out
+        {asks(0)}      | 0                  | .            | .
+        {asks(0)}      | 1                  | .            | .
+        .              | 1                  | .            | .
+        .              | 1                  | {reply(10)}  | {fetched(0, 10, True)}
+        {asks(4)}      | 1                  | .            | .
+        .              | 1                  | {reply(11)}  | {fetched(4, 11)}
+        """
+    )
 
-            def __getattr__(self, name: str):
-                return getattr(bench, name)
 
-        super().__init__(Renamed(), module, flat, body, before)
+def test_redirection_when_the_delay_slot_arrives_in_the_same_cycle(bench: Bench) -> None:
+    fetch(bench).check_table(
+        f"""
+        memory_request  | memory_reply | out                     | redirect
+        {asks(0)}       | {reply(10)}  | {fetched(0, 10, True)}  | .
+        {asks(4)}       | {reply(11)}  | {fetched(4, 11)}        | 0x100
+        {asks(0x100)}   | {reply(12)}  | {fetched(0x100, 12)}    | .
+        {asks(0x104)}   | {reply(13)}  | {fetched(0x104, 13)}    | .
+        """
+    )
+
+
+def test_redirection_when_the_delay_slot_waits_here(bench: Bench) -> None:
+    fetch(bench).check_table(
+        f"""
+        memory_request  | memory_reply | out                     | out.ack | redirect
+        {asks(0)}       | {reply(10)}  | {fetched(0, 10, True)}  | 1       | .
+        {asks(4)}       | {reply(11)}  | {fetched(4, 11)}        | 0       | .
+        .               | .            | {fetched(4, 11)}        | 1       | 0x100
+        {asks(0x100)}   | {reply(12)}  | {fetched(0x100, 12)}    | 1       | .
+        """
+    )
+
+
+def test_redirection_before_the_delay_slot_is_here(bench: Bench) -> None:
+    """Refused or under way: the delay slot comes first, nothing else is fetched in vain."""
+    fetch(bench).check_table(
+        f"""
+        memory_request  | memory_request.ack | memory_reply | out                     | redirect
+        {asks(0)}       | 1                  | {reply(10)}  | {fetched(0, 10, True)}  | .
+        {asks(4)}       | 0                  | .            | .                       | 0x100
+        {asks(4)}       | 1                  | {reply(11)}  | {fetched(4, 11)}        | .
+        {asks(0x100)}   | 1                  | .            | .                       | .
+        .               | 1                  | {reply(12)}  | {fetched(0x100, 12)}    | .
+        {asks(0x104)}   | 1                  | .            | .                       | .
+        .               | 1                  | .            | .                       | 0x200
+        .               | 1                  | {reply(13)}  | {fetched(0x104, 13)}    | .
+        {asks(0x200)}   | 1                  | {reply(14)}  | {fetched(0x200, 14)}    | .
+        """
+    )
+
+
+def test_errors_travel_with_the_word(bench: Bench) -> None:
+    fetch(bench).check_table(
+        f"""
+        memory_request | memory_reply              | out                                 | out.ack
+        {asks(0)}      | {reply(10, error=True)}   | {fetched(0, 10, True, error=True)}  | 0
+        .              | .                         | {fetched(0, 10, True, error=True)}  | 1
+        {asks(4)}      | {reply(11)}               | {fetched(4, 11)}                    | 1
+        """
+    )
+
+
+def test_halting_drains_and_going_on_continues(bench: Bench) -> None:
+    """Halted is shown once the last instruction has left the pipeline; the pc is then the next one's."""
+    fetch(bench, controlled=True).check_table(
+        f"""
+        memory_request | memory_reply | out                     | done | control                              | status
+        {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}  | .    | .                                    | {status(0, False)}
+        {asks(4)}      | {reply(11)}  | {fetched(4, 11)}        | .    | {command(set_halt=True, halt=True)}  | {status(4, False)}
+        .              | .            | .                       | true | .                                    | {status(8, False)}
+        .              | .            | .                       | true | .                                    | {status(8, False)}
+        .              | .            | .                       | .    | .                                    | {status(8, True)}
+        .              | .            | .                       | .    | {command(set_halt=True)}             | {status(8, True)}
+        {asks(8)}      | {reply(12)}  | {fetched(8, 12)}        | .    | .                                    | {status(8, False)}
+        """
+    )
+
+
+def test_halted_before_a_delay_slot_resumes_with_it(bench: Bench) -> None:
+    halt = command(set_halt=True, halt=True)
+    fetch(bench, controlled=True).check_table(
+        f"""
+        memory_request | memory_reply | out                     | redirect | done | control                   | status
+        {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}  | .        | .    | {halt}                    | -
+        .              | .            | .                       | 0x100    | .    | .                         | -
+        .              | .            | .                       | .        | true | .                         | -
+        .              | .            | .                       | .        | .    | {command(set_halt=True)}  | {status(4, True)}
+        {asks(4)}      | {reply(11)}  | {fetched(4, 11)}        | .        | .    | .                         | -
+        {asks(0x100)}  | {reply(12)}  | {fetched(0x100, 12)}    | .        | .    | .                         | -
+        """
+    )
+
+
+def test_start_by_control_and_single_steps(bench: Bench) -> None:
+    fetch(bench, "start_halted = true;", controlled=True).check_table(
+        f"""
+        memory_request | memory_reply | out                       | done | control                            | status
+        .              | .            | .                         | .    | {command(set_pc=True, pc=0x80)}    | {status(0, True)}
+        .              | .            | .                         | .    | {command(step=True)}               | {status(0x80, True)}
+        {asks(0x80)}   | {reply(10)}  | {fetched(0x80, 10, True)} | .    | .                                  | {status(0x80, False)}
+        .              | .            | .                         | true | .                                  | {status(0x84, False)}
+        .              | .            | .                         | .    | {command(step=True)}               | {status(0x84, True)}
+        {asks(0x84)}   | {reply(11)}  | {fetched(0x84, 11)}       | .    | .                                  | {status(0x84, False)}
+        .              | .            | .                         | true | .                                  | {status(0x88, False)}
+        .              | .            | .                         | .    | {command(set_pc=True, pc=0x40, set_halt=True)} | {status(0x88, True)}
+        {asks(0x40)}   | {reply(12)}  | {fetched(0x40, 12, True)} | .    | .                                  | {status(0x40, False)}
+        """
+    )
+
+
+def test_flush_fetches_the_waiting_word_again(bench: Bench) -> None:
+    fetch(bench, controlled=True).check_table(
+        f"""
+        memory_request | memory_reply | out                     | out.ack | control
+        {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}  | 1       | .
+        {asks(4)}      | {reply(11)}  | {fetched(4, 11)}        | 0       | .
+        .              | .            | {fetched(4, 11)}        | 0       | {command(flush=True)}
+        {asks(4)}      | {reply(99)}  | {fetched(4, 99)}        | 1       | .
+        """
+    )

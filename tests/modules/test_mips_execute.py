@@ -1,0 +1,117 @@
+"""mips_execute with an ALU and a multiply/divide unit behind it: operands, forwarding, results and traps."""
+
+import pytest
+
+from tests.modules.harness import Bench
+from tests.modules.mips import BundleDevice, bypass, control, encode, executed, failed, issued, pack, struct
+
+
+def execute(bench: Bench) -> BundleDevice:
+    ports = {
+        "in": ("in", 1, "mips_issued"), "out": ("out", 1, "mips_executed"), "a": ("out", 1, "uint32"), "b": ("out", 1, "uint32"),
+        "op": ("out", 1, "alu_op"), "result": ("in", 1, "uint32"), "flags": ("in", 1, "alu_flags"),
+        "muldiv": ("out", 1, "muldiv_request"), "hilo": ("in", 1, "muldiv_state"), "memory": ("in", 1, "mips_bypass"),
+        "writeback": ("in", 1, "mips_bypass"), "bypass": ("out", 1, "mips_bypass"),
+    }  # fmt: skip
+    return BundleDevice(bench, "mips_execute", ports)
+
+
+def flags(zero: bool = False, overflow: bool = False) -> str:
+    return struct(zero=zero, negative=False, carry=False, overflow=overflow)
+
+
+HILO = struct(hi=77, lo=88, ready=True)
+
+
+def check(bench: Bench, name: str, expect: dict[str, object], *, word: int, memory: str = bypass(), writeback: str = bypass(),
+          result: int = 1000, immediate: int = 500, codes: str | None = None) -> None:  # fmt: skip
+    c = control(name, word)
+    columns = {
+        "in": issued(0x40, word, c, immediate, 10, 20), "result": result, "flags": codes or flags(), "hilo": HILO,
+        "memory": memory, "writeback": writeback, **expect,
+    }  # fmt: skip
+    execute(bench).check_table(" | ".join(columns) + "\n" + " | ".join(str(v) for v in columns.values()))
+
+
+ADDU = encode("addu", 1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("memory", "writeback", "a", "b"),
+    [
+        (bypass(), bypass(), 10, 20),
+        (bypass(1, value=100), bypass(), 100, 20),
+        (bypass(2, value=100), bypass(), 10, 100),
+        (bypass(), bypass(1, value=200), 200, 20),
+        (bypass(1, value=100), bypass(1, value=200), 100, 20),
+        (bypass(1, value=100), bypass(2, value=200), 100, 200),
+        (bypass(0, value=100), bypass(31, value=200), 10, 20),
+    ],
+)
+def test_the_newest_value_is_forwarded(memory: str, writeback: str, a: int, b: int, bench: Bench) -> None:
+    c = control("addu", ADDU)
+    check(bench, "addu", {"a": a, "b": b, "op": "add", "out": executed(0x40, ADDU, c, 1000, b)}, word=ADDU, memory=memory,
+          writeback=writeback)
+
+
+OPERANDS = {
+    "subu": ("sub", 10, 20), "addiu": ("add", 10, 500), "lui": ("or", None, 500), "sll": ("sll", 20, 500),
+    "sllv": ("sll", 20, 10), "lw": ("add", 10, 500), "sw": ("add", 10, 500), "slti": ("slt", 10, 500), "teqi": ("sub", 10, 500),
+    "pri": ("priority", 10, 20),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+def test_operands_and_operation(name: str, bench: Bench) -> None:
+    op, a, b = OPERANDS[name]
+    fields = {"lui": {"rt": 2}, "sll": {"rt": 2, "rd": 3}, "teqi": {"rs": 1}}.get(name, {"rs": 1, "rt": 2})
+    check(bench, name, {"op": op, "b": b} | ({"a": a} if a is not None else {}), word=encode(name, **fields))
+
+
+def test_the_bypass_shows_what_is_here(bench: Bench) -> None:
+    check(bench, "addu", {"bypass": bypass(3)}, word=ADDU)
+    check(bench, "lw", {"bypass": bypass(2, loads=True)}, word=encode("lw", 1, 2))
+    check(bench, "sw", {"bypass": bypass()}, word=encode("sw", 1, 2))
+    check(bench, "mult", {"bypass": bypass(occupies=True)}, word=encode("mult", 1, 2))
+    check(bench, "mfhi", {"bypass": bypass(3)}, word=encode("mfhi", 0, 0, 3))
+
+
+@pytest.mark.parametrize(("name", "fields", "asked", "value"), [
+    ("mult", {"rs": 1, "rt": 2}, "{op=mult a=10 b=20}", None), ("divu", {"rs": 1, "rt": 2}, "{op=divu a=10 b=20}", None),
+    ("mthi", {"rs": 1}, "{op=mthi a=10 b=20}", None), ("mfhi", {"rd": 3}, "{op=mfhi a=10 b=20}", 77),
+    ("mflo", {"rd": 3}, "{op=mflo a=10 b=20}", 88), ("addu", {"rs": 1, "rt": 2, "rd": 3}, ".", 1000),
+])  # fmt: skip
+def test_multiply_and_divide(name: str, fields: dict[str, int], asked: str, value: int | None, bench: Bench) -> None:
+    word = encode(name, **fields)
+    expect = {"muldiv": asked}
+    if value is not None:
+        expect["out"] = executed(0x40, word, control(name, word), value, 20)
+    check(bench, name, expect, word=word)
+
+
+def test_calls_give_the_address_behind_the_delay_slot(bench: Bench) -> None:
+    for name, fields in (("jal", {}), ("jalr", {"rs": 1, "rd": 3}), ("bgezal", {"rs": 1})):
+        word = encode(name, **fields)
+        check(bench, name, {"out": executed(0x40, word, control(name, word), 0x48, 20)}, word=word)
+
+
+@pytest.mark.parametrize(("name", "codes", "trap"), [
+    ("add", flags(overflow=True), "overflowed"), ("add", flags(), None), ("addi", flags(overflow=True), "overflowed"),
+    ("sub", flags(overflow=True), "overflowed"), ("addu", flags(overflow=True), None), ("teq", flags(zero=True), "taken"),
+    ("tne", flags(), "taken"), ("tlt", flags(), "taken"), ("tge", flags(zero=True), "taken"),
+])  # fmt: skip
+def test_traps(name: str, codes: str, trap: str | None, bench: Bench) -> None:
+    word = encode(name, 1, 2, *([3] if "rd" in name or name in ("add", "sub", "addu") else []))
+    c = failed(trap) if trap else control(name, word)
+    check(bench, name, {"out": executed(0x40, word, c, 1000, 20)}, word=word, codes=codes)
+
+
+@pytest.mark.parametrize(("name", "codes"), [("teq", flags()), ("tne", flags(zero=True))])
+def test_traps_that_do_not_hold_leave_nothing(name: str, codes: str, bench: Bench) -> None:
+    word = encode(name, 1, 2)
+    check(bench, name, {"out": executed(0x40, word, pack(), 1000, 20)}, word=word, codes=codes)
+
+
+def test_acceptance_is_that_of_the_next_stage(bench: Bench) -> None:
+    item = issued(0x40, ADDU, control("addu", ADDU), 0, 10, 20)
+    execute(bench).check_table(f"in | in.ack | out.ack | a.enable\n{item} | 0 | 0 | 0\n{item} | 1 | 1 | 1\n. | 1 | 1 | -")
