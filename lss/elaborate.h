@@ -136,6 +136,7 @@ typedef struct {
 
 Operand resolve(Scope *scope, Expr *expr);
 Value *evaluate(Scope *scope, Expr *expr);
+Value *evaluate_code(Scope *scope, Expr *expr); // EXPR_CODE (interpolate.c)
 bool evaluate_bool(Scope *scope, Expr *expr, bool *truth);
 bool evaluate_int(Scope *scope, Expr *expr, const char *what, int64_t least, int64_t most, int64_t *result);
 // `needs_result`: a function that ends without a value is an error.

@@ -14,9 +14,6 @@
 
 // What flex generates for a reentrant scanner.
 int yylex(YYSTYPE *value, YYLTYPE *where, void *scanner);
-int yylex_init_extra(Scan *extra, void **scanner);
-int yylex_destroy(void *scanner);
-struct yy_buffer_state *yy_scan_bytes(const char *text, int length, void *scanner);
 
 static void yyerror(YYLTYPE *where, Scan *scan, void *scanner, const char *text);
 
@@ -34,41 +31,6 @@ static void yyerror(YYLTYPE *where, Scan *scan, void *scanner, const char *text)
   } while (0)
 
 static bool is_empty(Location where) { return where.line == where.end_line && where.column == where.end_column; }
-
-static Node *declare(Scan *scan, NodeKind kind, Location where, const char *name, Location place) {
-  Node *node = node_new(kind, where);
-  node->name = name;
-  node->place = place;
-  g_ptr_array_add(scan->declarations, node);
-  return node;
-}
-
-static GPtrArray *list_of(gpointer first) {
-  GPtrArray *list = arena_array();
-  if (first) g_ptr_array_add(list, first);
-  return list;
-}
-
-static GPtrArray *with(GPtrArray *list, gpointer item) {
-  if (item) g_ptr_array_add(list, item);
-  return list;
-}
-
-static Expr *text_expr(ExprKind kind, Location where, const char *text) {
-  Expr *e = expr_new(kind, where);
-  e->text = text;
-  return e;
-}
-
-static void record_add(Expr *record, const char *name, Location place, Expr *value) {
-  Location *copy = arena_new(Location);
-  *copy = place;
-  g_ptr_array_add(record->names, (gpointer)name);
-  g_ptr_array_add(record->places, copy);
-  g_ptr_array_add(record->items, value);
-}
-
-static Expr *code_expr(Scan *scan, Location where, const char *text);
 
 // Expressions of hostile depth are given up at once: every walk over the tree recurses.
 #define CLOSE(e) do { if (!expr_close(e)) { scan->errors++; YYABORT; } } while (0)
@@ -134,7 +96,7 @@ input:
 
 items:
     %empty                         { $$ = arena_array(); }
-  | items item                     { $$ = with($1, $2); }
+  | items item                     { $$ = parse_with($1, $2); }
   | items error ';'                { $$ = $1; }
   ;
 item:
@@ -149,7 +111,7 @@ body:
   ;
 block:
     body                           { $$ = $1; }
-  | statement                      { $$ = list_of($1); }
+  | statement                      { $$ = parse_list($1); }
   | ';'                            { $$ = arena_array(); }
   ;
 
@@ -157,27 +119,27 @@ block:
 declaration:
     IMPORT NAME ';'                { $$ = node_new(NODE_IMPORT, @$); $$->name = $2; $$->place = @2; }
   | STRUCT NAME opt_struct_arguments '{' fields '}' {
-      $$ = declare(scan, NODE_STRUCT, @$, $2, @2); $$->arguments = $3; $$->body = $5; }
-  | ENUM NAME '{' enumerators '}'  { $$ = declare(scan, NODE_ENUM, @$, $2, @2); $$->body = $4; }
-  | ENUM NAME '{' enumerators ',' '}' { $$ = declare(scan, NODE_ENUM, @$, $2, @2); $$->body = $4; }
+      $$ = parse_declare(scan, NODE_STRUCT, @$, $2, @2); $$->arguments = $3; $$->body = $5; }
+  | ENUM NAME '{' enumerators '}'  { $$ = parse_declare(scan, NODE_ENUM, @$, $2, @2); $$->body = $4; }
+  | ENUM NAME '{' enumerators ',' '}' { $$ = parse_declare(scan, NODE_ENUM, @$, $2, @2); $$->body = $4; }
   | BUNDLE NAME opt_struct_arguments '{' members '}' {
-      $$ = declare(scan, NODE_BUNDLE, @$, $2, @2); $$->arguments = $3; $$->body = $5; }
-  | TYPE NAME '=' expr ';'         { $$ = declare(scan, NODE_TYPE, @$, $2, @2); $$->type = $4; }
+      $$ = parse_declare(scan, NODE_BUNDLE, @$, $2, @2); $$->arguments = $3; $$->body = $5; }
+  | TYPE NAME '=' expr ';'         { $$ = parse_declare(scan, NODE_TYPE, @$, $2, @2); $$->type = $4; }
   | FUNCTION NAME '(' opt_arguments ')' opt_type body {
-      $$ = declare(scan, NODE_FUNCTION, @$, $2, @2); $$->arguments = $4; $$->type = $6; $$->body = $7; }
-  | CONST NAME '=' expr ';'        { $$ = declare(scan, NODE_CONST, @$, $2, @2); $$->value = $4; }
+      $$ = parse_declare(scan, NODE_FUNCTION, @$, $2, @2); $$->arguments = $4; $$->type = $6; $$->body = $7; }
+  | CONST NAME '=' expr ';'        { $$ = parse_declare(scan, NODE_CONST, @$, $2, @2); $$->value = $4; }
   | MODULE NAME opt_crossing body  {
-      $$ = declare(scan, NODE_MODULE, @$, $2, @2); $$->crossing = $3; $$->body = $4; }
+      $$ = parse_declare(scan, NODE_MODULE, @$, $2, @2); $$->crossing = $3; $$->body = $4; }
   | opt_runtime PARAMETER NAME opt_default ':' expr ';' {
-      $$ = declare(scan, NODE_PARAMETER, @$, $3, @3); $$->runtime = $1; $$->value = $4; $$->type = $6; }
+      $$ = parse_declare(scan, NODE_PARAMETER, @$, $3, @3); $$->runtime = $1; $$->value = $4; $$->type = $6; }
   | USERPOINT NAME opt_signature ARROW type_name opt_default ';' {
-      $$ = declare(scan, NODE_USERPOINT, @$, $2, @2); $$->arguments = $3; $$->type = $5; $$->value = $6; }
+      $$ = parse_declare(scan, NODE_USERPOINT, @$, $2, @2); $$->arguments = $3; $$->type = $5; $$->value = $6; }
   | port_declaration
   | STATE '{' fields '}'           { $$ = node_new(NODE_STATE, @$); $$->body = $3; }
   | LOCAL type_name NAME dimensions ';' {
-      $$ = declare(scan, NODE_LOCAL, @$, $3, @3); $$->type = $2; $$->dimensions = $4; }
+      $$ = parse_declare(scan, NODE_LOCAL, @$, $3, @3); $$->type = $2; $$->dimensions = $4; }
   | STAT type_name NAME dimensions opt_string ';' {
-      $$ = declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; }
+      $$ = parse_declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; }
   | PHASE_START ';'                {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_PHASE_START; $$->name = "phase_start"; $$->place = @1;
       $$->reads = arena_array(); $$->writes = arena_array(); }
@@ -185,7 +147,7 @@ declaration:
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_PHASE_START; $$->name = "phase_start"; $$->place = @1;
       $$->reads = arena_array(); $$->writes = $3; }
   | opt_partial HANDLER NAME opt_handler_index ':' opt_signals ARROW opt_signals ';' {
-      $$ = declare(scan, NODE_BEHAVIOUR, @$, $3, @3); $$->function = FUNCTION_HANDLER; $$->partial = $1; $$->index_name = $4;
+      $$ = parse_declare(scan, NODE_BEHAVIOUR, @$, $3, @3); $$->function = FUNCTION_HANDLER; $$->partial = $1; $$->index_name = $4;
       $$->reads = $6; $$->writes = $8; }
   | PHASE_END opt_role_port ';'    {
       $$ = $2; $$->location = @$; $$->function = FUNCTION_PHASE_END; $$->name = "phase_end"; $$->place = @1; }
@@ -195,24 +157,24 @@ declaration:
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_FINISH; $$->name = "finish"; $$->place = @1; }
   | NEXT_EVENT ';'                 {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_NEXT_EVENT; $$->name = "next_event"; $$->place = @1; }
-  | EVENT NAME opt_signature ';'   { $$ = declare(scan, NODE_EVENT, @$, $2, @2); $$->arguments = $3; }
+  | EVENT NAME opt_signature ';'   { $$ = parse_declare(scan, NODE_EVENT, @$, $2, @2); $$->arguments = $3; }
   | COLLECTOR NAME ON STRING_LITERAL EVENT NAME '{' sections '}' {
-      $$ = declare(scan, NODE_COLLECTOR, @$, $2, @2); $$->text = $4; $$->type_name = $6; $$->body = $8; }
+      $$ = parse_declare(scan, NODE_COLLECTOR, @$, $2, @2); $$->text = $4; $$->type_name = $6; $$->body = $8; }
   | NAME COLLECTOR NAME ON STRING_LITERAL EVENT NAME '{' sections '}' {
       if (strcmp($1, "shared") != 0) {
         diag_error(@1, "syntax", "unexpected name \"%s\" before collector; only `shared` may stand there", $1);
         scan->errors++;
       }
-      $$ = declare(scan, NODE_COLLECTOR, @$, $3, @3); $$->text = $5; $$->type_name = $7; $$->body = $9; $$->shared = true; }
-  | DEBUG NAME '{' roles '}'       { $$ = declare(scan, NODE_DEBUG, @$, $2, @2); $$->body = $4; }
-  | CLOCK NAME '=' expr ';'        { $$ = declare(scan, NODE_CLOCK, @$, $2, @2); $$->value = $4; }
+      $$ = parse_declare(scan, NODE_COLLECTOR, @$, $3, @3); $$->text = $5; $$->type_name = $7; $$->body = $9; $$->shared = true; }
+  | DEBUG NAME '{' roles '}'       { $$ = parse_declare(scan, NODE_DEBUG, @$, $2, @2); $$->body = $4; }
+  | CLOCK NAME '=' expr ';'        { $$ = parse_declare(scan, NODE_CLOCK, @$, $2, @2); $$->value = $4; }
   | INSTANCE NAME opt_count ':' expr opt_on opt_settings {
-      $$ = declare(scan, NODE_INSTANCE, @$, $2, @2); $$->value = $3; $$->type = $5; $$->clock = $6; $$->body = $7; }
+      $$ = parse_declare(scan, NODE_INSTANCE, @$, $2, @2); $$->value = $3; $$->type = $5; $$->clock = $6; $$->body = $7; }
   ;
 
 port_declaration:
     opt_optional direction NAME ':' expr ';' {
-      $$ = declare(scan, NODE_PORT, @$, $3, @3); $$->optional = $1; $$->output = $2; $$->type = $5; }
+      $$ = parse_declare(scan, NODE_PORT, @$, $3, @3); $$->optional = $1; $$->output = $2; $$->type = $5; }
   ;
 opt_optional: %empty { $$ = false; } | OPTIONAL { $$ = true; } ;
 direction: INPORT { $$ = false; } | OUTPORT { $$ = true; } ;
@@ -232,31 +194,31 @@ opt_role_port:
 
 fields:
     %empty                         { $$ = arena_array(); }
-  | fields field                   { $$ = with($1, $2); }
+  | fields field                   { $$ = parse_with($1, $2); }
   | fields error ';'               { $$ = $1; }
   ;
 field:
     type_name NAME dimensions opt_default ';' {
-      $$ = declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->dimensions = $3; $$->value = $4; }
+      $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->dimensions = $3; $$->value = $4; }
   ;
 dimensions:
     %empty                         { $$ = arena_array(); }
-  | dimensions '[' expr ']'        { $$ = with($1, $3); }
+  | dimensions '[' expr ']'        { $$ = parse_with($1, $3); }
   ;
 enumerators:
-    enumerator                     { $$ = list_of($1); }
-  | enumerators ',' enumerator     { $$ = with($1, $3); }
+    enumerator                     { $$ = parse_list($1); }
+  | enumerators ',' enumerator     { $$ = parse_with($1, $3); }
   ;
 enumerator:
-    NAME opt_default               { $$ = declare(scan, NODE_ENUMERATOR, @$, $1, @1); $$->value = $2; }
+    NAME opt_default               { $$ = parse_declare(scan, NODE_ENUMERATOR, @$, $1, @1); $$->value = $2; }
   ;
 members:
     %empty                         { $$ = arena_array(); }
-  | members member                 { $$ = with($1, $2); }
+  | members member                 { $$ = parse_with($1, $2); }
   | members error ';'              { $$ = $1; }
   ;
 member:
-    flow NAME ':' expr ';'         { $$ = declare(scan, NODE_MEMBER, @$, $2, @2); $$->output = $1; $$->type = $4; }
+    flow NAME ':' expr ';'         { $$ = parse_declare(scan, NODE_MEMBER, @$, $2, @2); $$->output = $1; $$->type = $4; }
   ;
 flow:
     NAME {
@@ -268,8 +230,8 @@ flow:
   ;
 opt_struct_arguments: %empty { $$ = arena_array(); } | '(' struct_arguments ')' { $$ = $2; } ;
 struct_arguments:
-    struct_argument                { $$ = list_of($1); }
-  | struct_arguments ',' struct_argument { $$ = with($1, $3); }
+    struct_argument                { $$ = parse_list($1); }
+  | struct_arguments ',' struct_argument { $$ = parse_with($1, $3); }
   ;
 struct_argument:
     type_name NAME opt_default     {
@@ -277,16 +239,16 @@ struct_argument:
   ;
 opt_arguments: %empty { $$ = arena_array(); } | arguments ;
 arguments:
-    argument                       { $$ = list_of($1); }
-  | arguments ',' argument         { $$ = with($1, $3); }
+    argument                       { $$ = parse_list($1); }
+  | arguments ',' argument         { $$ = parse_with($1, $3); }
   ;
 argument:
     NAME opt_type                  { $$ = node_new(NODE_ARGUMENT, @$); $$->name = $1; $$->place = @1; $$->type = $2; }
   ;
 opt_signature: %empty { $$ = arena_array(); } | '(' signature ')' { $$ = $2; } | '(' ')' { $$ = arena_array(); } ;
 signature:
-    signature_field                { $$ = list_of($1); }
-  | signature ',' signature_field  { $$ = with($1, $3); }
+    signature_field                { $$ = parse_list($1); }
+  | signature ',' signature_field  { $$ = parse_with($1, $3); }
   ;
 signature_field:
     type_name NAME dimensions      {
@@ -294,17 +256,17 @@ signature_field:
   ;
 sections:
     %empty                         { $$ = arena_array(); }
-  | sections section               { $$ = with($1, $2); }
+  | sections section               { $$ = parse_with($1, $2); }
   ;
 section:
     NAME CODE_TEXT                 {
-      $$ = node_new(NODE_SECTION, @$); $$->name = $1; $$->place = @1; $$->value = code_expr(scan, @2, $2); }
+      $$ = node_new(NODE_SECTION, @$); $$->name = $1; $$->place = @1; $$->value = parse_code(scan, @2, $2); }
   | INIT CODE_TEXT                 {
-      $$ = node_new(NODE_SECTION, @$); $$->name = "init"; $$->place = @1; $$->value = code_expr(scan, @2, $2); }
+      $$ = node_new(NODE_SECTION, @$); $$->name = "init"; $$->place = @1; $$->value = parse_code(scan, @2, $2); }
   ;
 roles:
     %empty                         { $$ = arena_array(); }
-  | roles role                     { $$ = with($1, $2); }
+  | roles role                     { $$ = parse_with($1, $2); }
   ;
 role:
     NAME '=' expr ';'              { $$ = node_new(NODE_ROLE, @$); $$->name = $1; $$->place = @1; $$->value = $3; }
@@ -315,16 +277,16 @@ opt_settings:
   ;
 settings:
     %empty                         { $$ = arena_array(); }
-  | settings setting               { $$ = with($1, $2); }
+  | settings setting               { $$ = parse_with($1, $2); }
   | settings error ';'             { $$ = $1; }
   ;
 setting:
     NAME '=' expr ';'              {
-      $$ = node_new(NODE_ASSIGN, @$); $$->name = $1; $$->place = @1; $$->target = text_expr(EXPR_NAME, @1, $1); $$->value = $3; }
+      $$ = node_new(NODE_ASSIGN, @$); $$->name = $1; $$->place = @1; $$->target = parse_text_expr(EXPR_NAME, @1, $1); $$->value = $3; }
   ;
 signals:
-    signal                         { $$ = list_of($1); }
-  | signals ',' signal             { $$ = with($1, $3); }
+    signal                         { $$ = parse_list($1); }
+  | signals ',' signal             { $$ = parse_with($1, $3); }
   ;
 opt_signals: %empty { $$ = arena_array(); } | signals ;
 signal: reference ;
@@ -397,8 +359,8 @@ postfix: reference | other ;
 
 /* What a statement may begin with: a name, and what is selected from it. */
 reference:
-    name_word                      { $$ = text_expr(EXPR_NAME, @$, $1); $$->place = @1; }
-  | reference '.' NAME             { $$ = text_expr(EXPR_FIELD, @$, $3); $$->left = $1; $$->place = @3; CLOSE($$); }
+    name_word                      { $$ = parse_text_expr(EXPR_NAME, @$, $1); $$->place = @1; }
+  | reference '.' NAME             { $$ = parse_text_expr(EXPR_FIELD, @$, $3); $$->left = $1; $$->place = @3; CLOSE($$); }
   | reference '[' expr ']'         { $$ = expr_new(EXPR_INDEX, @$); $$->left = $1; $$->right = $3; CLOSE($$); }
   | reference '[' '*' ']'          { $$ = expr_new(EXPR_INDEX_ALL, @$); $$->left = $1; CLOSE($$); }
   | reference '[' expr DOTS expr ']' {
@@ -412,16 +374,16 @@ name_word: NAME | BOOL | BITS | STRING | TYPE | CLOCK | MODULE | STRUCT ;
 
 other:
     primary
-  | other '.' NAME                 { $$ = text_expr(EXPR_FIELD, @$, $3); $$->left = $1; $$->place = @3; CLOSE($$); }
+  | other '.' NAME                 { $$ = parse_text_expr(EXPR_FIELD, @$, $3); $$->left = $1; $$->place = @3; CLOSE($$); }
   | other '[' expr ']'             { $$ = expr_new(EXPR_INDEX, @$); $$->left = $1; $$->right = $3; CLOSE($$); }
   ;
 primary:
     INTEGER | FLOAT | QUANTITY
   | TRUE_WORD                      { $$ = expr_new(EXPR_BOOL, @$); $$->integer = 1; }
   | FALSE_WORD                     { $$ = expr_new(EXPR_BOOL, @$); }
-  | STRING_LITERAL                 { $$ = text_expr(EXPR_STRING, @$, $1); }
-  | TYPE_VARIABLE                  { $$ = text_expr(EXPR_TYPE_VARIABLE, @$, $1); }
-  | CODE_TEXT                      { $$ = code_expr(scan, @$, $1); }
+  | STRING_LITERAL                 { $$ = parse_text_expr(EXPR_STRING, @$, $1); }
+  | TYPE_VARIABLE                  { $$ = parse_text_expr(EXPR_TYPE_VARIABLE, @$, $1); }
+  | CODE_TEXT                      { $$ = parse_code(scan, @$, $1); }
   | '(' expr ')'                   { $$ = $2; }
   | '[' opt_expressions ']'        { $$ = expr_new(EXPR_LIST, @$); $$->items = $2; CLOSE($$); }
   | '[' expressions ',' ']'        { $$ = expr_new(EXPR_LIST, @$); $$->items = $2; CLOSE($$); }
@@ -432,113 +394,34 @@ primary:
 record_fields:
     NAME '=' expr                  {
       $$ = expr_new(EXPR_RECORD, @$); $$->items = arena_array(); $$->names = arena_array(); $$->places = arena_array();
-      record_add($$, $1, @1, $3); }
-  | record_fields ',' NAME '=' expr { $$ = $1; record_add($$, $3, @3, $5); }
+      parse_record_add($$, $1, @1, $3); }
+  | record_fields ',' NAME '=' expr { $$ = $1; parse_record_add($$, $3, @3, $5); }
   ;
 opt_expressions: %empty { $$ = arena_array(); } | expressions ;
 expressions:
-    expr                           { $$ = list_of($1); }
-  | expressions ',' expr           { $$ = with($1, $3); }
+    expr                           { $$ = parse_list($1); }
+  | expressions ',' expr           { $$ = parse_with($1, $3); }
   ;
 
 /* Types in declarations of the C kind, `type name;`: a name, a family's name with arguments, a type
    variable, and arrays of these. */
 type_name:
-    name_word                      { $$ = text_expr(EXPR_NAME, @$, $1); $$->place = @1; }
+    name_word                      { $$ = parse_text_expr(EXPR_NAME, @$, $1); $$->place = @1; }
   | name_word '(' opt_expressions ')' {
-      $$ = expr_new(EXPR_CALL, @$); $$->left = text_expr(EXPR_NAME, @1, $1); $$->left->place = @1; $$->items = $3; CLOSE($$); }
-  | TYPE_VARIABLE                  { $$ = text_expr(EXPR_TYPE_VARIABLE, @$, $1); }
+      $$ = expr_new(EXPR_CALL, @$); $$->left = parse_text_expr(EXPR_NAME, @1, $1); $$->left->place = @1; $$->items = $3; CLOSE($$); }
+  | TYPE_VARIABLE                  { $$ = parse_text_expr(EXPR_TYPE_VARIABLE, @$, $1); }
   | type_name '[' expr ']'         { $$ = expr_new(EXPR_INDEX, @$); $$->left = $1; $$->right = $3; CLOSE($$); }
   ;
 %%
 
-// ---- Messages ------------------------------------------------------------------------------------------------------
-
-// A token's name: words of the language get backquotes.
-static void describe(GString *out, yysymbol_kind_t symbol, bool article) {
-  const char *name = yysymbol_name(symbol);
-  if (name[0] == '\'' && name[1])
-    g_string_append_printf(out, "`%c`", name[1]);
-  else if (!strchr(name, ' '))
-    g_string_append_printf(out, "`%s`", name);
-  else
-    g_string_append(out, article ? name : strchr(name, ' ') + 1);
-}
-
-static bool among(const yysymbol_kind_t *symbols, int count, yysymbol_kind_t wanted) {
-  for (int i = 0; i < count; i++)
-    if (symbols[i] == wanted) return true;
-  return false;
-}
-
-// What an expression may begin with, and what may follow one: said in one word, or left out.
-static bool begins_expression(yysymbol_kind_t symbol) {
-  static const yysymbol_kind_t all[] = {
-      YYSYMBOL_NAME, YYSYMBOL_TYPE_VARIABLE, YYSYMBOL_STRING_LITERAL, YYSYMBOL_CODE_TEXT, YYSYMBOL_INTEGER, YYSYMBOL_FLOAT, YYSYMBOL_QUANTITY,
-      YYSYMBOL_BOOL, YYSYMBOL_BITS, YYSYMBOL_CLOCK, YYSYMBOL_FALSE_WORD, YYSYMBOL_MODULE, YYSYMBOL_STRING, YYSYMBOL_STRUCT, YYSYMBOL_TRUE_WORD,
-      YYSYMBOL_TYPE};
-  static const char signs[] = "+-!~({[";
-  const char *name = yysymbol_name(symbol);
-  return among(all, G_N_ELEMENTS(all), symbol) || (name[0] == '\'' && strchr(signs, name[1]));
-}
-
-static bool continues_expression(yysymbol_kind_t symbol) {
-  static const yysymbol_kind_t all[] = {YYSYMBOL_OR, YYSYMBOL_AND, YYSYMBOL_EQ, YYSYMBOL_NE, YYSYMBOL_LE, YYSYMBOL_GE, YYSYMBOL_SHL, YYSYMBOL_SHR};
-  static const char signs[] = "+-*/%&|^<>?.([";
-  const char *name = yysymbol_name(symbol);
-  return among(all, G_N_ELEMENTS(all), symbol) || (name[0] == '\'' && strchr(signs, name[1]));
-}
-
-static void append_expected(GString *text, const yysymbol_kind_t *expected, int count) {
-  enum { MOST = 5 };
-  bool expression = false, operators = false;
-  for (int i = 0; i < count; i++) {
-    expression |= expected[i] == YYSYMBOL_INTEGER;
-    operators |= expected[i] == YYSYMBOL_SHL;
-  }
-  g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-  for (int i = 0; i < count; i++) {
-    if ((expression && begins_expression(expected[i])) || (operators && continues_expression(expected[i]))) continue;
-    GString *word = g_string_new(NULL);
-    describe(word, expected[i], true);
-    g_ptr_array_add(words, g_string_free(word, FALSE));
-  }
-  if (expression) g_ptr_array_insert(words, 0, g_strdup("an expression"));
-  if (words->len > MOST) return;
-  for (guint i = 0; i < words->len; i++)
-    g_string_append_printf(text, "%s%s", i == 0 ? "; expected " : i + 1 == words->len ? " or " : ", ", (char *)words->pdata[i]);
-}
-
 static int yyreport_syntax_error(const yypcontext_t *context, Scan *scan, void *scanner) {
   (void)scanner;
-  scan->errors++;
-  if (scan->quiet) { // the lexer has said what is wrong
-    scan->quiet = false;
-    return 0;
-  }
   yysymbol_kind_t expected[YYNTOKENS];
+  const char *names[YYNTOKENS];
   int count = yypcontext_expected_tokens(context, expected, YYNTOKENS);
+  for (int i = 0; i < count; i++) names[i] = yysymbol_name(expected[i]);
   yysymbol_kind_t found = yypcontext_token(context);
-  Location where = *yypcontext_location(context);
-  g_autoptr(GString) text = g_string_new("unexpected ");
-  int length;
-  const char *line = found == YYSYMBOL_NAME ? source_line(where.file, where.line, &length) : NULL;
-  if (line && where.end_column - 1 <= length)
-    g_string_append_printf(text, "name \"%.*s\"", where.end_column - where.column, line + where.column - 1);
-  else if (found != YYSYMBOL_YYEMPTY)
-    describe(text, found, false);
-  append_expected(text, expected, count);
-  diag_error(where, "syntax", "%s", text->str);
-  // What is missing at the end of a line is noticed on the next one.
-  bool semicolon = false;
-  for (int i = 0; i < count; i++) semicolon |= !strcmp(yysymbol_name(expected[i]), "';'");
-  if (semicolon && scan->before_last.line && scan->before_last.end_line < where.line) {
-    Location end = scan->before_last;
-    end.line = end.end_line;
-    end.column = end.end_column;
-    end.end_column++;
-    diag_note(end, "a `;` may be missing here");
-  }
+  syntax_error(scan, *yypcontext_location(context), found == YYSYMBOL_YYEMPTY ? NULL : yysymbol_name(found), names, count);
   return 0;
 }
 
@@ -547,83 +430,4 @@ static void yyerror(YYLTYPE *where, Scan *scan, void *scanner, const char *text)
   scan->errors++;
   // The only other cause is the bound on nesting.
   diag_error(*where, "syntax", "%s", strstr(text, "memory") ? "this is nested too deeply" : text);
-}
-
-// ---- Entry points ----------------------------------------------------------------------------------------------------
-
-static void run(Scan *scan, const char *text, gsize length) {
-  scan->docs = arena_array();
-  scan->declarations = arena_array();
-  void *scanner;
-  yylex_init_extra(scan, &scanner);
-  yy_scan_bytes(text, (int)length, scanner);
-  if (yyparse(scan, scanner) != 0 && scan->errors == 0) scan->errors = 1;
-  if (scan->code) g_string_free(g_steal_pointer(&scan->code), TRUE);
-  yylex_destroy(scanner);
-}
-
-SourceFile *parse_text(const char *path, const char *text, gsize length) {
-  SourceFile *file = arena_new(SourceFile);
-  file->path = g_intern_string(path);
-  Scan scan = {.path = file->path, .line = 1, .column = 1, .start_token = START_FILE, .file = file};
-  if (length > (1u << 26)) {
-    diag_error((Location){.file = file->path}, "syntax", "this file is larger than 64 MiB");
-    file->nodes = arena_array();
-    file->failed = true;
-    return file;
-  }
-  run(&scan, text, length);
-  if (!file->nodes) file->nodes = arena_array();
-  file->failed = scan.errors > 0;
-  tree_attach_docs(&scan);
-  return file;
-}
-
-Expr *parse_expression(const char *text, gsize length, Location start) {
-  Scan scan = {.path = start.file, .line = start.line, .column = start.column, .start_token = START_EXPRESSION};
-  run(&scan, text, length);
-  return scan.errors ? NULL : scan.expression;
-}
-
-// Splits C code at ${…} into pieces of text and expressions.
-static Expr *code_expr(Scan *scan, Location where, const char *text) {
-  Expr *code = text_expr(EXPR_CODE, where, text);
-  code->items = arena_array();
-  Location at = where;
-  at.column += 3;
-  const char *from = text, *c = text;
-  while (*c) {
-    if (c[0] != '$' || c[1] != '{') {
-      at.column = *c == '\n' ? 1 : at.column + 1;
-      at.line += *c == '\n';
-      c++;
-      continue;
-    }
-    at.column += 2;
-    at.end_line = at.line;
-    at.end_column = at.column;
-    const char *start = c + 2, *end = start;
-    for (int depth = 1; *end; end++) {
-      if (*end == '{') depth++;
-      if (*end == '}' && --depth == 0) break;
-    }
-    if (!*end) {
-      diag_error(at, "syntax", "this ${ is never closed");
-      scan->errors++;
-      return code;
-    }
-    g_ptr_array_add(code->items, text_expr(EXPR_STRING, where, arena_strndup(from, (gsize)(c - from))));
-    Expr *inner = parse_expression(start, (gsize)(end - start), at);
-    if (inner)
-      g_ptr_array_add(code->items, inner);
-    else
-      scan->errors++;
-    for (; start <= end; start++) {
-      at.column = *start == '\n' ? 1 : at.column + 1;
-      at.line += *start == '\n';
-    }
-    from = c = end + 1;
-  }
-  g_ptr_array_add(code->items, text_expr(EXPR_STRING, where, arena_strdup(from)));
-  return code;
 }

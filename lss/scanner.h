@@ -33,4 +33,15 @@ typedef struct {
 
 void tree_attach_docs(Scan *scan);
 
+// For the actions of the grammar (parse.c).
+Node *parse_declare(Scan *scan, NodeKind kind, Location where, const char *name, Location place);
+GPtrArray *parse_list(gpointer first);
+GPtrArray *parse_with(GPtrArray *list, gpointer item);
+Expr *parse_text_expr(ExprKind kind, Location where, const char *text);
+void parse_record_add(Expr *record, const char *name, Location place, Expr *value);
+Expr *parse_code(Scan *scan, Location where, const char *text);
+
+// Says what was found, and what the grammar would have taken; tokens by their names in the grammar (syntax_error.c).
+void syntax_error(Scan *scan, Location where, const char *found, const char *const *expected, int count);
+
 #endif

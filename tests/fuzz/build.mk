@@ -8,7 +8,7 @@ FUZZ_LSS   := $(filter-out lss/main.c lss/build.c lss/run.c lss/command_%.c,$(wi
 
 TEST_PRODUCTS += $(FUZZ)/fuzz_text $(FUZZ)/fuzz_packets $(FUZZ)/fuzz_program $(FUZZ)/fuzz_netlist
 
-$(FUZZ)/fuzz_text: tests/fuzz/fuzz_text.c lss/tree.c lss/arena.c lss/diagnostics.c lss/caret.c lss/fmt.c lss/units.c $(LSS_GEN)/parser.c \
+$(FUZZ)/fuzz_text: tests/fuzz/fuzz_text.c lss/tree.c lss/parse.c lss/syntax_error.c lss/arena.c lss/diagnostics.c lss/caret.c lss/fmt.c lss/units.c $(LSS_GEN)/parser.c \
   $(LSS_GEN)/lexer.c | $(LSS_GEN)/parser.h
 $(FUZZ)/fuzz_netlist: tests/fuzz/fuzz_netlist.c $(FUZZ_LSS) $(LSS_GEN)/parser.c $(LSS_GEN)/lexer.c | $(LSS_GEN)/parser.h
 $(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c | lss/runtime/stream.c lss/runtime/packet.c
