@@ -1,20 +1,25 @@
 /* clock_crossing.c: an asynchronous first-in first-out buffer; see clock_crossing.lss.
  *
- * Each slot is filled by one side and freed by the other, and each side counts for itself.  A slot is full for the reader
- * when it has been filled more often than freed and the filling is old enough to be seen, and free for the writer
- * likewise. */
+ * Each slot is filled by one side and freed by the other, in turn and at rising instants, so it is full when it was filled
+ * later than freed.  A side acts on what the other did only when that is older than its own edge. */
+
+/* Whether a change made at instant `mark - 1` is seen now. */
+#define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
 
 handler(space) {
   uint32_t slot = self->tail;
-  bool seen = now() >= self->freed[slot] + (uint64_t)(param(stages) - 1) * clock_period();
-  accept(in, self->fills[slot] == self->frees[slot] && (self->freed[slot] == 0 || seen));
+  uint64_t freed = self->freed[slot];
+  accept(in, self->filled[slot] <= freed && (SEEN(freed) || (param(stages) > 1 && freed == 0)));
 }
 
 handler(offer) {
   uint32_t slot = self->head;
-  bool seen = now() >= self->filled[slot] + (uint64_t)(param(stages) - 1) * clock_period();
-  send_if(out, self->fills[slot] != self->frees[slot] && seen, self->slot[slot]);
+  uint64_t filled = self->filled[slot];
   enable(out, true);
+  if (filled > self->freed[slot] && SEEN(filled))
+    send(out, self->slot[slot]);
+  else
+    send_nothing(out);
 }
 
 phase_end(in) {
@@ -22,7 +27,6 @@ phase_end(in) {
     uint32_t slot = self->tail;
     self->slot[slot] = data(in);
     self->filled[slot] = now() + 1;
-    self->fills[slot]++;
     self->tail = slot + 1 == param(depth) ? 0 : slot + 1;
   }
 }
@@ -31,7 +35,6 @@ phase_end(out) {
   if (transferred(out)) {
     uint32_t slot = self->head;
     self->freed[slot] = now() + 1;
-    self->frees[slot]++;
     self->head = slot + 1 == param(depth) ? 0 : slot + 1;
     self->items++;
   }

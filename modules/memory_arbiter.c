@@ -9,13 +9,18 @@ handler(choose) {
   uint64_t requests = 0;
   for (int i = 0; i < width(in_request); i++)
     requests |= (uint64_t)some(in_request, i) << i;
-  int32_t lane = requests ? call(policy, requests, self->last, self->served) : -1;
+  set(asking, requests);
+  if (requests == 0) {
+    set(winner, -1);
+    send_nothing(out_request);
+    return;
+  }
+  int32_t lane = call(policy, requests, self->last, self->served);
   if (lane < -1 || lane >= width(in_request))
     sim_error("the policy chose lane %d, there are %d", (int)lane, width(in_request));
   if (lane >= 0 && !(requests >> lane & 1))
     lane = -1;
   set(winner, lane);
-  set(asking, requests);
   if (lane < 0) {
     send_nothing(out_request);
   } else {
@@ -45,23 +50,20 @@ handler(accept) {
 }
 
 handler(answer) {
-  bool present = some(out_reply);
-  typeof_port(out_reply) reply = {0};
-  int lane = 0;
-  if (present) {
-    reply = data(out_reply);
-    lane = (int)(reply.tag & ((1u << LANE_BITS) - 1));
-    reply.tag >>= LANE_BITS;
-    if (lane >= width(in_request))
-      sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)data(out_reply).tag);
-  }
-  for (int i = 0; i < width(in_request); i++) {
-    if (present && lane == i)
-      send(in_reply, i, reply);
-    else
+  for (int i = 0; i < width(in_request); i++)
+    enable(in_reply, i, true);
+  if (!some(out_reply) || !enabled(out_reply)) {
+    for (int i = 0; i < width(in_request); i++)
       send_nothing(in_reply, i);
-    enable(in_reply, i, enabled(out_reply));
+    return;
   }
+  typeof_port(out_reply) reply = data(out_reply);
+  int lane = (int)(reply.tag & ((1u << LANE_BITS) - 1));
+  reply.tag >>= LANE_BITS;
+  if (lane >= width(in_request))
+    sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)data(out_reply).tag);
+  for (int i = 0; i < width(in_request); i++)
+    send_if(in_reply, i, lane == i, reply);
 }
 
 phase_end() {

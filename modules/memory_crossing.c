@@ -1,28 +1,41 @@
 /* memory_crossing.c: a memory port between two clock domains; see memory_crossing.lss.
  *
- * Each ring works like a clock_crossing: one side fills, the other frees, each counts for itself, and a change is seen
- * only when it is older than the edge at which one looks.  A slot for an answer is free whenever an answer can come,
- * because the requester's side accepts no more requests than there are slots. */
+ * Each ring works like a clock_crossing: a slot is full when it was filled later than freed, and a change is seen only when
+ * it is older than the edge at which one looks.  A slot for an answer is free whenever an answer can come, because the
+ * requester's side accepts no more requests than there are slots. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
-#define SEEN(mark) (now() >= (mark) + (uint64_t)(param(stages) - 1) * clock_period())
+#define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
 
 handler(space) {
   uint32_t slot = self->request_tail;
-  bool vacant = self->request_fills[slot] == self->request_frees[slot] && (self->request_freed[slot] == 0 || SEEN(self->request_freed[slot]));
+  uint64_t freed = self->request_freed[slot];
+  bool vacant = self->request_filled[slot] <= freed && (SEEN(freed) || (param(stages) > 1 && freed == 0));
   accept(in_request, vacant && self->owed < param(outstanding));
 }
 
 handler(offer) {
   uint32_t slot = self->request_head;
-  send_if(out_request, self->request_fills[slot] != self->request_frees[slot] && SEEN(self->request_filled[slot]), self->request[slot]);
+  uint64_t filled = self->request_filled[slot];
   enable(out_request, true);
+  if (filled > self->request_freed[slot] && SEEN(filled))
+    send(out_request, self->request[slot]);
+  else
+    send_nothing(out_request);
 }
 
 handler(answer) {
-  uint32_t slot = self->reply_head;
-  send_if(in_reply, self->reply_fills[slot] != self->reply_frees[slot] && SEEN(self->reply_filled[slot]), self->reply[slot]);
   enable(in_reply, true);
+  if (self->owed == 0) {
+    send_nothing(in_reply);
+    return;
+  }
+  uint32_t slot = self->reply_head;
+  uint64_t filled = self->reply_filled[slot];
+  if (filled > self->reply_freed[slot] && SEEN(filled))
+    send(in_reply, self->reply[slot]);
+  else
+    send_nothing(in_reply);
 }
 
 handler(take) { accept(out_reply, true); }
@@ -32,13 +45,12 @@ phase_end(in) {
     uint32_t slot = self->request_tail;
     self->request[slot] = data(in_request);
     self->request_filled[slot] = now() + 1;
-    self->request_fills[slot]++;
     self->request_tail = slot + 1 == param(requests) ? 0 : slot + 1;
     self->owed++;
   }
   if (transferred(in_reply)) {
     uint32_t slot = self->reply_head;
-    self->reply_frees[slot]++;
+    self->reply_freed[slot] = now() + 1;
     self->reply_head = slot + 1 == param(outstanding) ? 0 : slot + 1;
     self->owed--;
   }
@@ -48,16 +60,14 @@ phase_end(out) {
   if (transferred(out_request)) {
     uint32_t slot = self->request_head;
     self->request_freed[slot] = now() + 1;
-    self->request_frees[slot]++;
     self->request_head = slot + 1 == param(requests) ? 0 : slot + 1;
   }
   if (transferred(out_reply)) {
     uint32_t slot = self->reply_tail;
-    if (self->reply_fills[slot] != self->reply_frees[slot])
+    if (self->reply_filled[slot] > self->reply_freed[slot])
       sim_error("more answers than requests");
     self->reply[slot] = data(out_reply);
     self->reply_filled[slot] = now() + 1;
-    self->reply_fills[slot]++;
     self->reply_tail = slot + 1 == param(outstanding) ? 0 : slot + 1;
   }
 }

@@ -10,13 +10,23 @@ static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
   if (param(alias))
     at &= (uint32_t)(param(size) - 1);
   *offset = at;
-  return size - 1 < (uint32_t)param(width) / 8 && at < (uint64_t)param(size) && size <= (uint64_t)param(size) - at;
+  return size - 1 < (uint32_t)param(width) / 8 && (uint64_t)at + size <= (uint64_t)param(size);
 }
 
 static inline bool reads_only(mem_op op) { return op == mem_op_read || op == mem_op_load_linked; }
 
 /* Operations that every memory answers quickly; the others, and wide ports, go through the general functions below. */
 static inline bool is_simple(mem_op op) { return reads_only(op) || op == mem_op_write; }
+
+/* The number of `size` bytes, at most 8, at `offset`: the 8 bytes from there on are read (the state goes on behind the last),
+ * and shifted until only the number is left. */
+static inline uint64_t number_at(const self_t *self, uint32_t offset, uint32_t size, bool sign) {
+  uint64_t number;
+  memcpy(&number, &self->bytes[offset], 8);
+  uint32_t shift = (64 - 8 * size) & 63;
+  number = param(big_endian) ? __builtin_bswap64(number) : number << shift;
+  return sign ? (uint64_t)((int64_t)number >> shift) : number >> shift;
+}
 
 /* The bytes at `offset` as they are after the first `count` writes of this cycle. */
 static void view(const self_t *self, const memory_written *writes, int count, uint32_t offset, uint32_t size, uint8_t *bytes) {
@@ -297,10 +307,11 @@ handler(answer) {
     typeof_port(port_reply) reply = {0};
     bool reads = reads_only(data(port_request, i).op);
     uint32_t size = data(port_request, i).size;
+    bool sign = data(port_request, i).sign;
     reply.tag = data(port_request, i).tag;
     reply.error = !inside[i] || (!param(writable) && !reads);
     if (inside[i] && reads) {
-      uint64_t number = load_number(&self->bytes[offset[i]], size, param(big_endian));
+      uint64_t number = number_at(self, offset[i], size, sign);
       for (int k = 0; k < width(port_request); k++) {
         if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], data(port_request, k).size))
           continue;
@@ -309,8 +320,8 @@ handler(answer) {
         else
           number = memory_merge(number, offset[i], size, low_number(&data(port_request, k).data, sizeof data(port_request, k).data), offset[k],
                                 data(port_request, k).size, param(big_endian));
+        number = sign_extended(number, size, sign);
       }
-      number = sign_extended(number, size, data(port_request, i).sign);
       memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
     }
     send(port_reply, i, reply);

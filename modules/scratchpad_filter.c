@@ -31,18 +31,21 @@ phase_start() {
 /* Sends on a port the request of the highest channel that goes there. */
 #define SEND_ON(port, place)                                                                                                       \
   for (int lane = 0; lane < width(port); lane++) {                                                                                 \
-    bool sent = false;                                                                                                             \
-    for (int i = width(in_request) - 1; i >= 0; i--) {                                                                                     \
-      if (goes[i] != (place) || !USES(width(port), lane, i) || sent)                                                               \
-        continue;                                                                                                                  \
-      typeof_port(in_request) request = data(in_request, i);                                                                       \
-      if (CHANNEL_BITS > 0 && width(port) == 1)                                                                                    \
-        request.tag = request.tag << CHANNEL_BITS | (uint32_t)i;                                                                   \
-      send(port, lane, request);                                                                                                   \
-      sent = true;                                                                                                                 \
-    }                                                                                                                              \
-    if (!sent)                                                                                                                     \
+    int chosen = -1;                                                                                                               \
+    for (int i = 0; i < width(in_request); i++)                                                                                    \
+      if (USES(width(port), lane, i) && goes[i] == (place))                                                                        \
+        chosen = i;                                                                                                                \
+    if (chosen < 0) {                                                                                                              \
       send_nothing(port, lane);                                                                                                    \
+    } else {                                                                                                                       \
+      typeof_port(in_request) request = data(in_request, 0);                                                                       \
+      for (int i = 1; i < width(in_request); i++)                                                                                  \
+        if (chosen == i)                                                                                                           \
+          request = data(in_request, i);                                                                                           \
+      if (CHANNEL_BITS > 0 && width(port) == 1)                                                                                    \
+        request.tag = request.tag << CHANNEL_BITS | (uint32_t)chosen;                                                              \
+      send(port, lane, request);                                                                                                   \
+    }                                                                                                                              \
   }
 
 handler(steer) {
@@ -105,7 +108,7 @@ handler(accept) {
   }
 }
 
-/* Takes the answer of a port for channel i into `reply`. */
+/* Takes the answers of a port. */
 #define ANSWER_FROM(port)                                                                                                          \
   for (int lane = 0; lane < width(port); lane++) {                                                                                 \
     if (!some(port, lane) || !enabled(port, lane))                                                                                 \
@@ -116,40 +119,44 @@ handler(accept) {
       channel = (int)(answer.tag & ((1u << CHANNEL_BITS) - 1));                                                                    \
       answer.tag >>= CHANNEL_BITS;                                                                                                 \
     }                                                                                                                              \
-    if (channel != i)                                                                                                              \
-      continue;                                                                                                                    \
-    if (answered)                                                                                                                  \
-      sim_error("two answers for channel %d in one cycle", i);                                                                     \
-    reply = answer;                                                                                                                \
-    answered = true;                                                                                                               \
+    for (int i = 0; i < width(in_request); i++) {                                                                                  \
+      if (channel != i)                                                                                                            \
+        continue;                                                                                                                  \
+      if (answered[i])                                                                                                             \
+        sim_error("two answers for channel %d in one cycle", i);                                                                   \
+      reply[i] = answer;                                                                                                           \
+      answered[i] = true;                                                                                                          \
+    }                                                                                                                              \
   }
 
 handler(answer) {
+  typeof_port(in_reply) reply[width(in_request)];
+  bool answered[width(in_request)];
   for (int i = 0; i < width(in_request); i++) {
-    typeof_port(in_reply) reply;
-    bool answered = false;
-    ANSWER_FROM(scratchpad_reply)
-    ANSWER_FROM(main_reply)
-    ANSWER_FROM(registers_reply)
-    if (answered)
-      send(in_reply, i, reply);
+    answered[i] = false;
+    enable(in_reply, i, true);
+  }
+  ANSWER_FROM(scratchpad_reply)
+  ANSWER_FROM(main_reply)
+  ANSWER_FROM(registers_reply)
+  for (int i = 0; i < width(in_request); i++) {
+    if (answered[i])
+      send(in_reply, i, reply[i]);
     else
       send_nothing(in_reply, i);
-    enable(in_reply, i, true);
   }
 }
 
 phase_end() {
   for (int i = 0; i < width(in_request); i++) {
-    if (transferred(in_request, i)) {
-      self->owed[i]++;
+    bool asked = transferred(in_request, i);
+    self->owed[i] += (uint32_t)asked - (uint32_t)transferred(in_reply, i);
+    if (asked) {
       self->where[i] = get(target, i);
       event(steered, i, get(target, i), data(in_request, i).address);
     } else if (some(in_request, i) && get(target, i) < 0) {
       event(blocked, i);
     }
-    if (transferred(in_reply, i))
-      self->owed[i]--;
   }
 }
 

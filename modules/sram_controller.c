@@ -50,9 +50,17 @@ phase_start() {
 }
 
 handler(answer) {
+  enable(in_reply, true);
+  if (self->count == 0) {
+    for (int k = 0; k < width(memory_reply); k++)
+      if (some(memory_reply, k))
+        sim_error("an answer without a request");
+    send_nothing(in_reply);
+    return;
+  }
   typeof_port(in_reply) reply = {0};
   bool answered = false;
-  if (self->count > 0 && self->lane < 0 && cycle() >= self->due) {
+  if (self->lane < 0 && cycle() >= self->due) {
     reply.tag = self->entry[self->head].tag;
     reply.error = true;
     answered = true;
@@ -70,11 +78,12 @@ handler(answer) {
   } else {
     send_nothing(in_reply);
   }
-  enable(in_reply, true);
 }
 
 phase_end() {
   bool was_empty = self->count == 0;
+  if (was_empty && !some(in_request))
+    return;
   if (!was_empty)
     self->busy++;
   for (int k = 0; k < width(memory_request); k++)
@@ -82,8 +91,6 @@ phase_end() {
       self->waiting = true;
   bool next = false;
   if (some(in_reply)) {
-    if (was_empty)
-      sim_error("an answer without a request");
     if (!acked(in_reply))
       sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply).tag);
     uint32_t slot = self->head;
