@@ -1,0 +1,44 @@
+"""program_start: sets every processor's program counter once, to the program's entry, and lets it go."""
+
+from pathlib import Path
+
+from tests.isa.programs import assemble
+from tests.modules.harness import Bench, Device
+from tests.modules.mips import struct
+
+
+def starter(bench: Bench, lanes: int = 1) -> Device:
+    return Device(bench, "program_start", {"control": ("out", lanes, "core_control")}, before="import core_types;")
+
+
+def go(pc: int) -> str:
+    return struct(set_halt=True, halt=False, set_pc=True, pc=pc, step=False, flush=False)
+
+
+def test_one_command_and_no_more(bench: Bench) -> None:
+    starter(bench).check_table(f"control\n{go(0x40)}\n.\n.", {"dut.entry": 0x40})
+
+
+def test_the_command_waits_until_it_is_taken(bench: Bench) -> None:
+    starter(bench, 2).check_table(
+        f"""
+        control[0] | control[0].ack | control[1] | control[1].ack
+        {go(0)}    | 0              | {go(0)}    | 1
+        {go(0)}    | 1              | .          | 1
+        .          | 1              | .          | 1
+        """
+    )
+
+
+def test_the_entry_of_a_program(bench: Bench, tmp_path: Path) -> None:
+    for big in (True, False):
+        elf = assemble("nop\n", tmp_path / "x.elf", big, "device")
+        starter(bench).check_table(f"control\n{go(0x400000)}\n.", {"dut.program": elf})
+
+
+def test_what_is_no_program_is_refused(bench: Bench, tmp_path: Path) -> None:
+    device = starter(bench)
+    text = tmp_path / "text.elf"
+    text.write_bytes(b"\x7fELF, but no more than that")
+    assert "text.elf: truncated" in bench.run(device.simulator, 5, {"dut.program": text}, ok=False).err
+    assert "none.elf" in bench.run(device.simulator, 5, {"dut.program": tmp_path / "none.elf"}, ok=False).err
