@@ -6,6 +6,10 @@
 #include "dma_assist.h"
 
 
+// Bytes of a descriptor that are read: up to the last field, in whole words of memory.
+#define FIELDS_END(a, b) ((a) > (b) ? (a) : (b))
+#define READ_BYTES                                                                                                             \
+  ((uint32_t)(FIELDS_END(FIELDS_END(param(at_control), param(at_checksum)), FIELDS_END(param(at_host_low), param(at_address))) + 4 + 7) & ~7u)
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 
 phase_start() {
@@ -24,6 +28,14 @@ phase_start() {
   for (int i = 0; i < width(wrap_base); i++) accept(wrap_base, i, true);
   for (int i = 0; i < width(wrap_limit); i++) accept(wrap_limit, i, true);
 
+  if (__builtin_expect(!(self->offering | self->offering_bus | self->sending | (self->updates_waiting != 0)), 1)) {
+    send_nothing(memory_request);
+    if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
+    send_nothing(registers_request);
+    send_nothing(bus_request);
+    send_nothing(bus_write_data);
+    return;
+  }
   bool descriptor = self->offering && self->offer_kind == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS;
   if (self->offering && !descriptor) send(memory_request, self->offer);
   else send_nothing(memory_request);
@@ -63,10 +75,10 @@ phase_end() {
   const bool resting = (state & (uint32_t)param(error_bits)) != 0;
 
   // ---- An idle assist looks at its rings only --------------------------------------------------------------
-  if (!self->moving && !self->fetching && !self->fetched && !self->updates_open && !self->updates_waiting && !self->direct_busy) {
+  if (__builtin_expect(!(self->moving | self->fetching | self->fetched | ((self->updates_open | self->updates_waiting) != 0) | self->direct_busy), 1)) {
     bool work = (state & (uint32_t)param(active_bit)) != 0;
     for (int i = 0; i < width(producer); i++) work |= data(producer, i) != data(consumer, i);
-    if (!work) return;
+    if (__builtin_expect(!work, 1)) return;
   }
 
   // ---- What the other sides did in this cycle ------------------------------------------------------------
@@ -113,7 +125,7 @@ phase_end() {
     uint64_t bytes = assist_bytes(descriptor_data, 8, param(big_endian));
     memcpy(self->raw + self->fetch_got, &bytes, 8);
     self->fetch_got += 8;
-    if (self->fetch_got == (uint32_t)param(descriptor_bytes)) {
+    if (self->fetch_got >= READ_BYTES) {
       self->fetching = false;
       self->fetched = true;
     }
@@ -275,7 +287,7 @@ phase_end() {
       count = assist_piece(self->address, self->memory_left, self->base, self->limit);
       data_ready = self->burst_left != 0 && (self->outward || used >= count);
     }
-    if (self->fetching && self->fetch_asked < (uint32_t)param(descriptor_bytes) && !in_burst) {
+    if (self->fetching && self->fetch_asked < READ_BYTES && !in_burst) {
       self->offering = true;
       self->offer_kind = DMA_OFFER_DESCRIPTOR;
       offer.op = mem_op_read;
@@ -336,4 +348,6 @@ next_event() {
 }
 
 #undef SPLIT_DESCRIPTORS
+#undef READ_BYTES
+#undef FIELDS_END
 #undef UPDATE

@@ -27,9 +27,17 @@ init() {
 }
 
 phase_start() {
-  send_if(to_device, self->beat_ready, self->beat);
-  for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, self->beat_ready, self->beat);
-  for (int i = 0; i < width(taken_beats); i++) send_if(taken_beats, i, self->taken_ready, self->taken);
+  if (__builtin_expect(self->beat_ready, 0)) {
+    send(to_device, self->beat);
+    for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, self->beat);
+  } else {
+    send_nothing(to_device);
+    for (int i = 0; i < width(offered_beats); i++) send_nothing(offered_beats, i);
+  }
+  for (int i = 0; i < width(taken_beats); i++) {
+    if (__builtin_expect(self->taken_ready, 0)) send(taken_beats, i, self->taken);
+    else send_nothing(taken_beats, i);
+  }
   for (int i = 0; i < width(own_count); i++) send(own_count, i, (uint32_t)self->begun);
   for (int i = 0; i < width(done); i++) send(done, i, self->exhausted && !self->loaded);
   accept(from_device, self->open);

@@ -25,6 +25,11 @@ static uint64_t words_up_to(uint32_t first_byte, uint32_t moved) {
 phase_start() {
   for (int i = 0; i < width(bus_request); i++) {
     accept(bus_request, i, !self->is_waiting[i]);
+    if (__builtin_expect(!self->ready && !self->failed, 1)) {
+      accept(bus_write_data, i, false);
+      send_nothing(bus_read_data, i);
+      continue;
+    }
     bool here = self->active && self->lane == i && self->ready;
     accept(bus_write_data, i, here && self->write);
     if (here && !self->write) {
@@ -38,16 +43,21 @@ phase_start() {
   }
   for (int i = 0; i < width(memory_request); i++) {
     accept(memory_request, i, true);
-    if (self->answering[i]) send(memory_reply, i, self->cpu_answer[i]);
+    if (__builtin_expect(self->answering[i], 0)) send(memory_reply, i, self->cpu_answer[i]);
     else send_nothing(memory_reply, i);
   }
   for (int i = 0; i < width(window_request); i++) {
     accept(window_request, i, self->window_state == HOST_WINDOW_IDLE);
+    accept(device_reply, i, true);
+    if (__builtin_expect(self->window_state < HOST_WINDOW_OFFERED, 1)) {
+      send_nothing(window_reply, i);
+      send_nothing(device_request, i);
+      continue;
+    }
     if (self->window_state == HOST_WINDOW_ANSWERED) send(window_reply, i, self->answer);
     else send_nothing(window_reply, i);
     if (self->window_state == HOST_WINDOW_OFFERED) send(device_request, i, self->reference);
     else send_nothing(device_request, i);
-    accept(device_reply, i, true);
   }
   for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
   for (int i = 0; i < width(interrupting); i++)
@@ -55,6 +65,13 @@ phase_start() {
 }
 
 phase_end() {
+  bool any = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->any_waiting || self->any_answering;
+  for (int i = 0; i < width(bus_request); i++) any |= some(bus_request, i);
+  for (int i = 0; i < width(memory_request); i++) any |= some(memory_request, i);
+  for (int i = 0; i < width(window_request); i++) any |= some(window_request, i);
+  for (int i = 0; i < width(interrupt); i++) any |= (data(interrupt, i) & (uint32_t)param(interrupt_bits)) != 0;
+  if (__builtin_expect(!any, 1)) return;
+  self->any_answering = false;
   // ---- The host's software in its own memory ------------------------------------------------------------------
   for (int i = 0; i < width(memory_request); i++) {
     self->answering[i] = false;
@@ -70,7 +87,7 @@ phase_end() {
       memcpy(&answer.data, self->bytes + offset, request.size);
     }
     self->cpu_answer[i] = answer;
-    self->answering[i] = true;
+    self->answering[i] = self->any_answering = true;
   }
 
   // ---- Interrupts ------------------------------------------------------------------------------------------------
@@ -182,6 +199,8 @@ phase_end() {
       }
     }
   }
+  self->any_waiting = false;
+  for (int i = 0; i < width(bus_request); i++) self->any_waiting |= self->is_waiting[i];
   self->ready = false;
   if (self->active) {
     uint32_t count = self->left < 8 ? self->left : 8;
@@ -199,9 +218,7 @@ phase_end() {
 }
 
 next_event() {
-  bool busy = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE;
-  for (int i = 0; i < width(bus_request); i++) busy |= self->is_waiting[i];
-  for (int i = 0; i < width(memory_request); i++) busy |= self->answering[i];
+  bool busy = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->any_waiting || self->any_answering;
   return busy ? cycle() : never();
 }
 

@@ -24,6 +24,12 @@ phase_start() {
   if (width(ready)) send(ready, self->can_take);
   if (width(dropped)) send(dropped, self->dropped_count);
 
+  if (__builtin_expect(!self->offering && !self->updating && !self->telling, 1)) {
+    send_nothing(memory_request);
+    if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
+    send_nothing(registers_request);
+    return;
+  }
   bool descriptor = self->storing == RECEIVE_STORES_DESCRIPTOR && SPLIT_DESCRIPTORS;
   if (self->telling == 1) {
     mem_request_64 add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR, .address = (uint32_t)param(drop_address)};
@@ -65,7 +71,7 @@ phase_end() {
   const bool beat_came = some(wire);
 
   // ---- A beat from the wire ------------------------------------------------------------------------------
-  if (beat_came) {
+  if (__builtin_expect(beat_came, 0)) {
     wire_beat_64 beat = data(wire);
     int newest = (self->first + self->frames_waiting - 1) % RECEIVE_FRAMES;
     if (beat.start) {
@@ -106,8 +112,12 @@ phase_end() {
     if (beat.end) self->arriving = false;
   }
 
-  // ---- Whether one more frame surely fits --------------------------------------------------------------------
-  if (width(ready)) {
+  // ---- Whether one more frame surely fits: worked out when something that it depends on has changed -------------------
+  uint64_t pointers = data(producer) * UINT64_C(0x9E3779B97F4A7C15) + data(reference) * UINT64_C(0xBF58476D1CE4E5B9) +
+                      data(buffer_producer) * UINT64_C(0x94D049BB133111EB) + data(buffer_reference) * UINT64_C(0xD6E8FEB86659FD93) +
+                      data(buffer_base) * UINT64_C(0xA0761D6478BD642F) + limit * UINT64_C(0xE7037ED1A0B428DB) + running;
+  if (width(ready) && (beat_came | (pointers != self->seen_pointers) | (self->frames_waiting != 0))) {
+    self->seen_pointers = pointers;
     uint32_t span = limit - data(buffer_base);
     uint32_t free_bytes = assist_distance(data(buffer_producer), data(buffer_reference) - 8, data(buffer_base), limit);
     if (data(buffer_reference) < data(buffer_base) + 8) free_bytes = assist_distance(data(buffer_producer), data(buffer_reference) + span - 8, data(buffer_base), limit);
@@ -117,7 +127,7 @@ phase_end() {
                      free_bytes <= span && free_bytes >= queued + 8 * (uint32_t)self->frames_waiting + 3 * (uint32_t)param(max_frame) &&
                      queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer) && self->frames_waiting + 2 < RECEIVE_FRAMES;
   }
-  if (!self->frames_waiting && self->storing == RECEIVE_STORES_NOTHING && !self->drops_to_tell && !self->telling) return;
+  if (__builtin_expect(!((uint32_t)self->frames_waiting | self->storing | self->drops_to_tell | self->telling), 1)) return;
 
   // ---- The count of drops in NIC memory, between frames ------------------------------------------------------------
   if (param(drop_address) >= 0) {

@@ -20,6 +20,13 @@ phase_start() {
   for (int i = 0; i < width(buffer_limit); i++) accept(buffer_limit, i, true);
   for (int i = 0; i < width(buffer_producer); i++) accept(buffer_producer, i, true);
 
+  if (__builtin_expect(!(self->offering | self->beat_ready | (self->updates_waiting != 0)), 1)) {
+    send_nothing(memory_request);
+    if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
+    send_nothing(registers_request);
+    send_nothing(wire);
+    return;
+  }
   bool descriptor = self->offering && self->offer_descriptor && SPLIT_DESCRIPTORS;
   if (self->offering && !descriptor) send(memory_request, self->offer);
   else send_nothing(memory_request);
@@ -55,7 +62,7 @@ phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
   const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
 
-  if (self->reading == TRANSMIT_READS_NOTHING && !self->frames_waiting && !self->sending && !self->updates_open && !self->updates_waiting) {
+  if (__builtin_expect(!(self->reading | self->frames_waiting | self->sending | self->updates_open | self->updates_waiting), 1)) {
     if (!running || data(producer) == data(consumer)) return;
   }
 

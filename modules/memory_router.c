@@ -11,7 +11,7 @@ phase_start() {
   if (width(snooped)) {
     mem_snoop item = {0};
     bool any = false;
-    for (int k = CLASSES - 1; k >= 0; k--) {
+    for (int k = CLASSES - 1; k >= 0 && __builtin_expect(self->any_touched, 0); k--) {
       if (!self->touched[k]) continue;
       item = (mem_snoop){.address = self->watched_here[k], .size = (uint32_t)param(watched_bytes)[k]};
       any = true;
@@ -27,13 +27,13 @@ static void note_write(self_t *self, uint32_t address, uint32_t size, int own_cl
     uint32_t block = (uint32_t)param(watched_bytes)[k];
     if (!self->watching[k] || address >= self->watched_there[k] + block || address + size <= self->watched_there[k]) continue;
     if (own_class == k && (own_here & ~(block - 1)) == self->watched_here[k]) continue;
-    self->touched[k] = true;
+    self->touched[k] = self->any_touched = true;
   }
 }
 
 handler(forward) {
   int to = -2;
-  if (some(in_request) && !self->refused) {
+  if (__builtin_expect(some(in_request) && !self->refused, 0)) {
     typeof_port(in_request) request = data(in_request);
     uint32_t values[width(context) + 1];
     for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? data(context, i) : 0;
@@ -58,12 +58,20 @@ handler(commit) {
 }
 
 handler(answer) {
+  if (__builtin_expect(get(target) == -2, 1)) {
+    accept(in_request, false);
+    return;
+  }
   bool taken = get(target) == -1;
   for (int i = 0; i < width(out_request); i++) taken |= i == get(target) && acked(out_request, i);
   accept(in_request, taken);
 }
 
 handler(back) {
+  if (__builtin_expect(!self->refused && !self->waiting, 1)) {
+    send_nothing(in_reply);
+    return;
+  }
   typeof_port(in_reply) reply = {0};
   bool any = self->refused;
   if (any) {
@@ -81,19 +89,28 @@ handler(back) {
 }
 
 handler(settle) {
+  if (__builtin_expect(!self->refused && !self->waiting, 1)) {
+    enable(in_reply, false);
+    return;
+  }
   bool any = self->refused;
   for (int i = 0; i < width(out_reply); i++) any |= some(out_reply, i) && enabled(out_reply, i);
   enable(in_reply, any);
 }
 
 phase_end() {
+  bool any = self->refused || self->waiting || self->told || self->any_touched || some(in_request);
+  for (int i = 0; i < width(snoop); i++) any |= some(snoop, i);
+  if (__builtin_expect(!any, 1)) return;
   if (width(snooped)) {
     // The one that was passed on is the lowest class.
-    if (transferred(snooped)) {
+    if (__builtin_expect(self->any_touched && transferred(snooped), 0)) {
+      self->any_touched = false;
       for (int k = 0; k < CLASSES; k++) {
         if (!self->touched[k]) continue;
         self->touched[k] = false;
         self->watching[k] = false;
+        for (int rest = k + 1; rest < CLASSES; rest++) self->any_touched |= self->touched[rest];
         break;
       }
     }

@@ -30,13 +30,20 @@ init() {
 phase_start() {
   for (int i = 0; i < width(in_request); i++) {
     accept(in_request, i, true);
+    if (__builtin_expect(!self->under_way, 1)) {
+      send_nothing(in_reply, i);
+      continue;
+    }
     typeof_port(in_reply) reply = {.tag = self->reply_tag[i][0], .error = self->reply_error[i][0], .latency = (uint8_t)param(latency)};
     reply.data = self->reply_data[i][0];
     send_if(in_reply, i, self->replying[i][0], reply);
   }
   for (int i = 0; i < width(drive); i++) accept(drive, i, true);
   for (int i = 0; i < width(shown); i++) send(shown, i, self->shown_value[i]);
-  for (int i = 0; i < width(written); i++) send_if(written, i, self->fresh[i], self->news[i]);
+  for (int i = 0; i < width(written); i++) {
+    if (__builtin_expect(!self->any_fresh, 1)) send_nothing(written, i);
+    else send_if(written, i, self->fresh[i], self->news[i]);
+  }
 }
 
 // Brings the stored values of the timers up to date.
@@ -62,6 +69,10 @@ static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, in
 }
 
 phase_end() {
+  bool any = self->under_way || self->any_fresh || self->changed;
+  for (int i = 0; i < width(in_request); i++) any |= some(in_request, i);
+  for (int i = 0; i < width(drive); i++) any |= some(drive, i);
+  if (__builtin_expect(!any, 1)) return;
   if (self->under_way) {
     for (int i = 0; i < width(in_request); i++) {
       self->under_way -= self->replying[i][0];

@@ -78,23 +78,29 @@ init() {
 }
 
 phase_start() {
+  accept(memory_reply, true);
+  accept(window_reply, true);
+  for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
+  for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->exhausted && !self->loaded ? UINT32_MAX : (uint32_t)self->sent_count);
+  for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && self->exhausted && !self->loaded && !self->emitting);
+  if (__builtin_expect(self->memory_asked >= self->memory_length && self->window_state != DRIVER_WINDOW_OFFERED && !self->emitting, 1)) {
+    send_nothing(memory_request);
+    send_nothing(window_request);
+    for (int i = 0; i < width(sent_beats); i++) send_nothing(sent_beats, i);
+    for (int i = 0; i < width(received_beats); i++) send_nothing(received_beats, i);
+    return;
+  }
   typeof_port(memory_request) memory = {.op = self->memory_write ? mem_op_write : mem_op_read, .address = self->memory_address + self->memory_asked};
   bool asks = self->memory_asked < self->memory_length;
   uint32_t left = self->memory_length - self->memory_asked;
   memory.size = (uint8_t)(left < 64 ? left : 64);
   if (asks && self->memory_write) memcpy(&memory.data, self->bytes + self->memory_asked, memory.size);
   send_if(memory_request, asks, memory);
-  accept(memory_reply, true);
 
   typeof_port(window_request) reference = {.op = self->window_write ? mem_op_write : mem_op_read, .size = 4, .address = self->window_address};
   reference.data = self->window_value;
   send_if(window_request, self->window_state == DRIVER_WINDOW_OFFERED, reference);
-  accept(window_reply, true);
-  for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
-  for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->exhausted && !self->loaded ? UINT32_MAX : (uint32_t)self->sent_count);
-  for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && self->exhausted && !self->loaded && !self->emitting);
-
   wire_beat_512 beat = {0};
   if (self->emitting) {
     uint32_t rest = self->emit_length - self->emitted;
@@ -209,7 +215,8 @@ static bool may_send(self_t *self, uint32_t other) {
   if (used + self->pieces >= (uint32_t)param(send_entries)) return false;
   if (self->how != TRAFFIC_FAST) return now() >= self->due;
   if (param(ratio_in) <= 0 || width(other_count) == 0) return true;
-  return self->sent_count / (uint64_t)param(ratio_out) <= other / (uint64_t)param(ratio_in);
+  // The turn of this end is not later than the other's: sent / ratio_out <= other / ratio_in, without dividing.
+  return self->turn * (uint64_t)param(ratio_in) <= other;
 }
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
@@ -468,6 +475,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         self->frames_sent++;
         self->bytes_sent += self->length;
         self->sent_count++;
+        self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
         self->loaded = self->record_ready = false;
         WAIT(!self->emitting);
         load_frame(self);
@@ -476,13 +484,19 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         WRITE(DRIVER_MAILBOX_SEND, self->send_producer);
         self->send_told = self->send_producer;
       }
-      WAIT(interrupted || now() >= self->next_poll || may_send(self, other) || (self->record_ready && self->record_post && self->how != TRAFFIC_FAST));
+      self->resting = !(self->record_ready && self->record_post && self->how != TRAFFIC_FAST);
+      WAIT(!self->resting);
     }
   default: sim_error("the driver lost its place");
   }
 }
 
 phase_end() {
+  // At work, it mostly waits for an interrupt, the next poll or room.
+  if (__builtin_expect(self->resting, 1)) {
+    if (now() < self->next_poll && !(width(interrupt) && data(interrupt)) && !may_send(self, width(other_count) ? data(other_count) : UINT32_MAX)) return;
+    self->resting = false;
+  }
   if (transferred(memory_request)) self->memory_asked += data(memory_request).size;
   if (transferred(memory_reply)) {
     uint32_t left = self->memory_length - self->memory_done, size = left < 64 ? left : 64;
