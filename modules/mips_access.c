@@ -11,7 +11,7 @@ static inline bool refers(uint64_t c) { return mips_c_mem(c) != MIPS_MEM_none; }
 
 static inline bool posted(uint64_t c) { return mips_c_mem(c) == MIPS_MEM_store; }
 
-static inline bool aligned(uint64_t c, uint32_t address) { return mips_c_part(c) != MIPS_PART_whole || (address & (mips_c_size(c) - 1)) == 0; }
+static inline bool aligned(uint64_t c, uint32_t address) { return (address & mips_c_align(c)) == 0; }
 
 /* Unaligned halves: whether the part from the address to the end of the word is meant, not that from its start. */
 static inline bool to_the_end(uint64_t c) { return (mips_c_part(c) == MIPS_PART_left) == param(big_endian); }

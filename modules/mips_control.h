@@ -23,6 +23,7 @@ enum {
   MIPS_C_TRAP = 27,     /* 4: none, overflow, zero, nonzero, syscall, breakpoint, and the causes below */
   MIPS_C_ANNULLED = 31, /* 1: an annulled delay slot, which does nothing */
   MIPS_C_LOADS = 32,    /* 1: the value written comes from memory */
+  MIPS_C_ALIGN = 36,    /* 2: address bits that must be zero */
   MIPS_C_UNUSUAL = 35,  /* 1: the result is not the ALU's, or the instruction may trap */
   MIPS_C_PART = 33,     /* 2: whole, left, right */
   MIPS_C_RS = 40,       /* 6: register read as rs, above 31: none */
@@ -65,6 +66,7 @@ static inline bool mips_c_annulled(uint64_t c) { return c >> MIPS_C_ANNULLED & 1
 static inline bool mips_c_loads(uint64_t c) { return c >> MIPS_C_LOADS & 1; }
 static inline uint32_t mips_c_rs(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_RS, 6); }
 static inline uint32_t mips_c_rt(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_RT, 6); }
+static inline uint32_t mips_c_align(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_ALIGN, 2); }
 static inline bool mips_c_unusual(uint64_t c) { return c >> MIPS_C_UNUSUAL & 1; }
 static inline uint32_t mips_c_dest(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_DEST, 6); }
 

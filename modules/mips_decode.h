@@ -41,6 +41,7 @@ static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
   [MIPS_##name] = {                                                                                                                \
       .control = MIPS_PLACE(MIPS_ALU_##alu, MIPS_C_ALU) | MIPS_PLACE(MIPS_A_##a, MIPS_C_A) | MIPS_PLACE(MIPS_B_##b, MIPS_C_B) |       \
                  MIPS_PLACE(MIPS_MEM_##mem, MIPS_C_MEM) | MIPS_PLACE(size, MIPS_C_SIZE) | MIPS_PLACE(MIPS_PART_##part, MIPS_C_PART) | \
+                 MIPS_PLACE(MIPS_PART_##part == MIPS_PART_whole ? (size ? size - 1 : 0) : 0, MIPS_C_ALIGN) |                              \
                  MIPS_PLACE(MIPS_NO_##sign, MIPS_C_SIGN) | MIPS_PLACE(MIPS_BRANCH_##branch, MIPS_C_BRANCH) |                        \
                  MIPS_PLACE(MIPS_NO_##likely, MIPS_C_LIKELY) | MIPS_PLACE(MIPS_NO_##link, MIPS_C_LINK) |                           \
                  MIPS_PLACE(MIPS_MULDIV_##muldiv, MIPS_C_MULDIV) | MIPS_PLACE(MIPS_TRAP_##trap, MIPS_C_TRAP) |                       \

@@ -30,22 +30,29 @@ handler(commit) {
     enable(done, i, enabled(in));
 }
 
+static inline void remember(self_t *self, uint32_t pc) {
+  self->pc = pc;
+  self->history[self->history_next] = pc;
+  self->history_next = (self->history_next + 1) % 32;
+}
+
 phase_end() {
   if (!transferred(in))
     return;
   const uint64_t c = data(in).control;
-  if (mips_c_annulled(c))
-    return;
-  self->pc = data(in).pc;
-  self->history[self->history_next] = data(in).pc;
-  self->history_next = (self->history_next + 1) % 32;
-  const uint32_t trap = mips_c_trap(c);
-  if (__builtin_expect(trap >= MIPS_TRAP_syscall, false)) {
+  if (__builtin_expect((c & (UINT64_C(1) << MIPS_C_ANNULLED | UINT64_C(15) << MIPS_C_TRAP)) != 0, false)) {
+    if (mips_c_annulled(c))
+      return;
+    const uint32_t trap = mips_c_trap(c);
+    if (trap >= MIPS_TRAP_syscall)
+      remember(self, data(in).pc); /* for the report */
     if (trap == MIPS_TRAP_unaligned || trap == MIPS_TRAP_access)
       sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", mips_trap_text(trap), (unsigned)data(in).value, (unsigned)data(in).pc,
                 (unsigned)data(in).word);
-    sim_error("%s: pc 0x%08x, instruction 0x%08x", mips_trap_text(trap), (unsigned)data(in).pc, (unsigned)data(in).word);
+    if (trap >= MIPS_TRAP_syscall)
+      sim_error("%s: pc 0x%08x, instruction 0x%08x", mips_trap_text(trap), (unsigned)data(in).pc, (unsigned)data(in).word);
   }
+  remember(self, data(in).pc);
   self->instructions++;
   event(retire, data(in).pc, data(in).word);
 }
