@@ -30,9 +30,9 @@ handler(commit) {
     enable(done, i, enabled(in));
 }
 
-static inline void remember(self_t *self, uint32_t pc) {
+static inline void remember(self_t *self, uint32_t pc, uint32_t word) {
   self->pc = pc;
-  self->history[self->history_next] = pc;
+  self->history[self->history_next] = (mips_retired){.pc = pc, .word = word};
   self->history_next = (self->history_next + 1) % 32;
 }
 
@@ -45,14 +45,14 @@ phase_end() {
       return;
     const uint32_t trap = mips_c_trap(c);
     if (trap >= MIPS_TRAP_syscall)
-      remember(self, data(in).pc); /* for the report */
+      remember(self, data(in).pc, data(in).word); /* for the report */
     if (trap == MIPS_TRAP_unaligned || trap == MIPS_TRAP_access)
       sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", mips_trap_text(trap), (unsigned)data(in).value, (unsigned)data(in).pc,
                 (unsigned)data(in).word);
     if (trap >= MIPS_TRAP_syscall)
       sim_error("%s: pc 0x%08x, instruction 0x%08x", mips_trap_text(trap), (unsigned)data(in).pc, (unsigned)data(in).word);
   }
-  remember(self, data(in).pc);
+  remember(self, data(in).pc, data(in).word);
   self->instructions++;
   event(retire, data(in).pc, data(in).word);
 }

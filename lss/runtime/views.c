@@ -1,7 +1,7 @@
 // What a machine shows of its processors, when a run ends in an error or gets stuck: program counter, registers, the latest
 // instructions.  Debug views name the state that holds them.
 //
-// Roles: `pc` (address of the next instruction), `registers` (an array), `program` (a runtime string parameter or state string that
+// Roles: `pc` (address of the next instruction), `registers` (an array; one of bytes holds 32-bit registers), `program` (a runtime string parameter or state string that
 // names the executable, for functions and lines), `history` (a ring of executed instructions: structs with fields pc
 // and word, or an array of addresses) with `history_next` (index of the oldest entry).  Other roles are
 // printed as they are when they are small.
@@ -36,10 +36,16 @@ static bool integer_member(const struct spinach_type *type, const char *name, co
 }
 
 static void print_registers(FILE *out, const spinach_debug_role *role) {
-  uint64_t count = spinach_field_elements(role->field);
+  // A memory that serves as register file holds bytes, as the host would lay out the numbers.
+  const bool bytes = role->field->type->size == 1;
+  uint64_t count = spinach_field_elements(role->field) / (bytes ? sizeof(uint32_t) : 1);
   for (uint64_t i = 0; i < count; i++) {
     if (i % REGISTERS_PER_LINE == 0) fprintf(out, "%s    r%-2llu", i ? "\n" : "", (unsigned long long)i);
-    if (spinach_is_integer(role->field->type)) {
+    if (bytes) {
+      uint32_t value;
+      memcpy(&value, element(role, i * sizeof value), sizeof value);
+      fprintf(out, " %08x", value);
+    } else if (spinach_is_integer(role->field->type)) {
       uint64_t value = (uint64_t)spinach_integer(role->field->type, element(role, i));
       fprintf(out, role->field->type->size > 4 ? " %016llx" : " %08llx", (unsigned long long)(role->field->type->size > 4 ? value : (uint32_t)value));
     } else {
