@@ -3,13 +3,14 @@
 // Small machines are one cluster, so that all signals are local variables of one function.  In larger ones every
 // hierarchical instance at the top level is a cluster, and so is every group of instances of one module that occurs several times, so
 // that identical copies share their code; what remains is the root cluster.
-#include "lss/schedule.h"
+#include "lss/emit.h"
 
 #include <string.h>
 
 enum {
   SMALL_MACHINE = 120, // leaves that one step function holds without making compilation slow
   MIN_LEAVES = 4,      // a smaller copy is not worth calls and signals in memory
+  MANY_LEAVES = 40,    // from here on leaves that can sleep are worth a cluster each
 };
 
 static Cluster *cluster_new(Instance *instance) {
@@ -40,17 +41,23 @@ static void count_modules(Instance *instance, GHashTable *counts) {
   for (guint i = 0; i < instance->children->len; i++) count_modules(instance->children->pdata[i], counts);
 }
 
-static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, bool small, bool inside_copy) {
-  if (instance->leaf) return;
+static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, bool small, bool sleepers) {
+  if (instance->leaf) {
+    if (!sleepers || !emit_gateable(instance)) return;
+    Cluster *cluster = cluster_new(instance);
+    g_ptr_array_add(cluster->leaves, instance);
+    g_ptr_array_add(schedule->clusters, cluster);
+    return;
+  }
   bool copies = instance->parent && GPOINTER_TO_INT(g_hash_table_lookup(counts, instance->module_name)) > 1;
   bool top_level = instance->parent && !instance->parent->parent;
-  if (instance->parent && !inside_copy && count_leaves(instance) >= MIN_LEAVES && (copies || (top_level && !small))) {
+  if (instance->parent && count_leaves(instance) >= MIN_LEAVES && (copies || (top_level && !small))) {
     Cluster *cluster = cluster_new(instance);
     collect_leaves(instance, cluster->leaves);
     g_ptr_array_add(schedule->clusters, cluster);
     return;
   }
-  for (guint i = 0; i < instance->children->len; i++) choose(schedule, instance->children->pdata[i], counts, small, inside_copy);
+  for (guint i = 0; i < instance->children->len; i++) choose(schedule, instance->children->pdata[i], counts, small, sleepers);
 }
 
 // Instances on one loop must share a function: their clusters go up in the root.

@@ -340,10 +340,13 @@ static void emit_foreign(const Emitter *emitter, GString *out, GHashTable *alrea
     if (g_hash_table_add(seen, kind)) {
       emit_types(out, emitter->netlist, kind->types, already);
       g_string_append_printf(out, "%stypedef struct %s_state_ %s_state;\n", kind->scratch, kind->name, kind->name);
+      if (emit_gated(emitter, cluster))
+        g_string_append_printf(out, "uint64_t %s_next_event0(const void *);\nvoid %s_skip0(void *, uint64_t);\n", kind->name, kind->name);
       for (guint k = 0; k < kind->cluster->segments->len; k++)
         g_string_append_printf(out, "void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k, kind->name, kind->name);
     }
     g_string_append_printf(out, "static %s_scratch spinach_scratch_%u;\n", kind->name, i);
+    if (emit_gated(emitter, cluster)) emit_gate_variables(emitter, out, (Cluster *)cluster);
   }
 }
 
@@ -370,21 +373,37 @@ static void emit_steps(const Emitter *emitter, GString *out) {
   const Schedule *schedule = emitter->schedule;
   int root = (int)schedule->clusters->len - 1;
   for (guint c = 0; c < emitter->netlist->clocks->len; c++) {
-    g_string_append_printf(out, "static inline void spinach_tick%u(@K@_state s[static restrict 1]) {\n", c);
+    g_string_append_printf(out, "static inline __attribute__((always_inline)) void spinach_tick%u(@K@_state s[static restrict 1]) {\n", c);
     for (guint i = 0; i < schedule->steps[c]->len; i++) {
       const Segment *segment = schedule->steps[c]->pdata[i];
       if (!segment->cluster->instance) g_string_append_printf(out, "  @K@_seg%d(s, &spinach_scratch_%d);\n", segment->index, root);
-      else g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n", emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id, segment->cluster->id);
+      else {
+        bool gated = emit_gated(emitter, segment->cluster);
+        if (gated) emit_gate_open(emitter, out, segment);
+        g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n", emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id, segment->cluster->id);
+        if (gated) emit_gate_close(emitter, out, segment);
+      }
     }
     g_string_append(out, "}\n");
-    g_string_append_printf(out, "void spinach_step%u(void) { spinach_tick%u(spinach_cluster_state[%d]); }\n", c, c, root);
-    // Cycle after cycle of one clock alone, until the limit or until somebody asks to stop.
-    g_string_append_printf(out,
-                           "void spinach_steps%u(uint64_t count) {\n  @K@_state *s = spinach_cluster_state[%d];\n  const uint64_t period = spinach_time.period;\n"
-                           "  for (uint64_t i = 0; i < count; i++) {\n    spinach_tick%u(s);\n    spinach_time.cycle++;\n    spinach_time.now += period;\n"
-                           "    if (__builtin_expect(spinach_stopping, 0)) break;\n  }\n}\n",
-                           c, root, c);
   }
+}
+
+// All clocks together: at each instant those that are due do one step, until `clock` has done `end` cycles, the instant
+// `until` is reached, or somebody asks to stop.  The counts live in registers meanwhile.
+static void emit_run(const Emitter *emitter, GString *out) {
+  guint clocks = emitter->netlist->clocks->len;
+  int root = (int)emitter->schedule->clusters->len - 1;
+  g_string_append_printf(out, "void spinach_run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end, uint64_t until) {\n"
+                              "  @K@_state *s = spinach_cluster_state[%d];\n  uint64_t left = end - cycles[clock];\n", root);
+  for (guint c = 0; c < clocks; c++) g_string_append_printf(out, "  uint64_t c%u = cycles[%u], d%u = due[%u];\n  const uint64_t p%u = period[%u];\n", c, c, c, c, c, c);
+  g_string_append(out, "  while (left && !__builtin_expect(spinach_stopping, 0)) {\n    uint64_t now = d0;\n");
+  for (guint c = 1; c < clocks; c++) g_string_append_printf(out, "    now = d%u < now ? d%u : now;\n", c, c);
+  g_string_append(out, "    if (now >= until) break;\n    spinach_time.now = now;\n");
+  for (guint c = 0; c < clocks; c++)
+    g_string_append_printf(out, "    if (d%u == now) {\n      spinach_time.cycle = c%u;\n      spinach_time.period = p%u;\n      spinach_tick%u(s);\n      c%u++;\n      d%u += p%u;\n      left -= clock == %u;\n    }\n", c, c, c, c, c, c, c, c);
+  g_string_append(out, "  }\n");
+  for (guint c = 0; c < clocks; c++) g_string_append_printf(out, "  cycles[%u] = c%u;\n  due[%u] = d%u;\n", c, c, c, c);
+  g_string_append(out, "}\n");
 }
 
 // Where every signal lies, for those who look at a machine from outside; debug builds keep all signals in memory.
@@ -440,10 +459,11 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   emit_observers(emitter, unit, cluster);
   for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
   emit_starts(emitter, unit, kind);
-  if (emit_skips(emitter)) emit_skipping(unit, kind);
+  if (emit_skips(emitter) || emit_gated(emitter, cluster)) emit_skipping(unit, kind);
   if (root) {
     emit_pointers(emitter, unit);
     emit_steps(emitter, unit);
+    emit_run(emitter, unit);
     emit_observation(emitter, unit);
   }
   Kind *same = g_hash_table_lookup(by_text, unit->str);

@@ -226,14 +226,13 @@ static guint64 time_base(const Netlist *netlist) {
 }
 
 static void emit_clocks(const Emitter *emitter, GString *out, guint64 base) {
-  for (guint i = 0; i < emitter->netlist->clocks->len; i++) g_string_append_printf(out, "void spinach_step%u(void);\nvoid spinach_steps%u(uint64_t);\n", i, i);
   g_string_append(out, "static const spinach_clock clocks[] = {\n");
   for (guint i = 0; i < emitter->netlist->clocks->len; i++) {
     const Clock *clock = emitter->netlist->clocks->pdata[i];
     guint64 period = (guint64)((unsigned __int128)base * (guint64)clock->den / (guint64)clock->num);
     g_string_append(out, "  {");
     quote(out, clock->name);
-    g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GUINT64_FORMAT "u, spinach_step%u, spinach_steps%u},\n", clock->num, clock->den, period, i, i);
+    g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GUINT64_FORMAT "u},\n", clock->num, clock->den, period);
   }
   g_string_append(out, "};\n");
 }
@@ -413,14 +412,14 @@ char *emit_main(Emitter *emitter) {
   guint clusters = emit_clusters(emitter, out), skippers = emit_skippers(emitter, out);
   emit_sources(emitter, out);
   if (emitter->debug) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
-  g_string_append(out, "void spinach_join(void);\nconst spinach_machine spinach_machine_table = {\n  ");
+  g_string_append(out, "void spinach_join(void);\nvoid spinach_run(uint64_t *, uint64_t *, const uint64_t *, int, uint64_t, uint64_t);\nconst spinach_machine spinach_machine_table = {\n  ");
   quote(out, netlist->file);
   g_string_append(out, ", SPINACH_VERSION, ");
   quote(out, emitter->build_command);
   g_string_append_printf(out, ", %s, %s, %" G_GUINT64_FORMAT "u,\n  %u, %d, %d, %u, %u, %u, %u, %u,\n", emitter->debug ? "true" : "false", emitter->collect_connections ? "true" : "false", base, netlist->instances->len, parameters, constants,
                          netlist->clocks->len, netlist->connections->len, netlist->debug_views->len, clusters, skippers);
   g_string_append(out, "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
-  g_string_append_printf(out, "  %s, spinach_join, shared_start, shared_report};\n", emitter->debug ? "spinach_observations" : "NULL");
+  g_string_append_printf(out, "  %s, spinach_join, spinach_run, shared_start, shared_report};\n", emitter->debug ? "spinach_observations" : "NULL");
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
   return g_string_free(out, FALSE);
 }

@@ -53,7 +53,7 @@ Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, 
   return user->instance ? PLACE_POINTER : PLACE_FOREIGN;
 }
 
-static void reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix) {
+void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix) {
   char base[256];
   Cluster *owner;
   Place place = emit_place(emitter, wire, cluster, &owner);
@@ -100,7 +100,7 @@ typedef struct {
   int instance; // index among the leaves
 } Call;
 
-static void ref(Call *call, const Wire *wire, const char *suffix) { reference(call->emitter, call->out, call->cluster, wire, suffix); }
+static void ref(Call *call, const Wire *wire, const char *suffix) { emit_reference(call->emitter, call->out, call->cluster, wire, suffix); }
 
 static void assign_from(Call *call, const char *member, const char *array, int lane, const Wire *wire, const char *suffix, const char *amp) {
   g_string_append_printf(call->out, "    ctx.%s.%s[%d] = %s", member, array, lane, amp);
@@ -241,7 +241,7 @@ static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const N
   g_string_append(out, "  {\n");
   for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
     g_string_append_printf(out, "    const bool %s_ = ", names[kind]);
-    reference(emitter, out, cluster, schedule_port_wire(emitter->schedule, to, (SignalKind)kind, lane), kind == SIGNAL_DATA ? "_some" : "");
+    emit_reference(emitter, out, cluster, schedule_port_wire(emitter->schedule, to, (SignalKind)kind, lane), kind == SIGNAL_DATA ? "_some" : "");
     g_string_append(out, ";\n");
   }
   g_string_append_printf(out, "    @K@_observe_%u(&s->probe%u, some_, enable_, ack_);\n  }\n", index, index);
@@ -273,11 +273,11 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
     for (guint j = 0; j < node->writes->len; j++) {
       const Wire *wire = node->writes->pdata[j];
       g_string_append(out, "  ");
-      reference(emitter, out, segment->cluster, wire, "_known");
+      emit_reference(emitter, out, segment->cluster, wire, "_known");
       g_string_append(out, " = false;\n");
       if (wire->kind == SIGNAL_DATA) {
         g_string_append(out, "  ");
-        reference(emitter, out, segment->cluster, wire, "_some");
+        emit_reference(emitter, out, segment->cluster, wire, "_some");
         g_string_append(out, " = false;\n");
       }
     }
@@ -292,7 +292,7 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
       g_autofree char *name = wire_name(wire);
       const char *tail = name + strlen(node->instance->path);
       g_string_append(out, "  if (!");
-      reference(emitter, out, segment->cluster, wire, "_known");
+      emit_reference(emitter, out, segment->cluster, wire, "_known");
       g_string_append_printf(out, ") spinach_unknown(s->i%d.spinach_id, \"%s\");\n", emit_leaf_index(segment->cluster, node->instance),
                              *tail == '.' ? tail + 1 : tail);
     }

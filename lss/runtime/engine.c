@@ -20,7 +20,7 @@ const char *spinach_program = "simulator", *spinach_stop_reason = "";
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static uint32_t current;            // instance whose init or finish runs
-static uint64_t *cycles, *due;      // per clock: cycles done, instant of the next
+static uint64_t *cycles, *due, *periods; // per clock: cycles done, instant of the next, ticks between
 static uint64_t skipped_cycles;
 static spinach_reported *reports;
 static uint32_t report_count;
@@ -197,7 +197,9 @@ void *spinach_instance_state(int32_t instance) {
 void spinach_start(void) {
   cycles = calloc(machine->clock_count + 1, sizeof *cycles);
   due = calloc(machine->clock_count + 1, sizeof *due);
-  if (!cycles || !due) spinach_fail("out of memory");
+  periods = calloc(machine->clock_count + 1, sizeof *periods);
+  if (!cycles || !due || !periods) spinach_fail("out of memory");
+  for (uint32_t i = 0; i < machine->clock_count; i++) periods[i] = machine->clocks[i].period;
   spinach_time = (struct spinach_time){0, 0, machine->clocks[0].period};
   machine->join();
   machine->shared_start();
@@ -264,26 +266,6 @@ static uint64_t earliest(void) {
   return first;
 }
 
-static void step_instant(uint64_t instant) {
-  spinach_time.now = instant;
-  for (uint32_t c = 0; c < machine->clock_count; c++) {
-    if (due[c] != instant) continue;
-    spinach_time.cycle = cycles[c];
-    spinach_time.period = machine->clocks[c].period;
-    machine->clocks[c].step();
-    cycles[c]++;
-    due[c] += machine->clocks[c].period;
-  }
-}
-
-// One clock alone runs in the generated loop.
-static void run_single(uint64_t count) {
-  spinach_time = (struct spinach_time){due[0], cycles[0], machine->clocks[0].period};
-  machine->clocks[0].steps(count);
-  cycles[0] = spinach_time.cycle;
-  due[0] = spinach_time.now;
-}
-
 void spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64_t slice) {
   int32_t fastest = spinach_fastest_clock();
   bool tracing = spinach_trace_active();
@@ -300,17 +282,9 @@ void spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64
       wait = jumped ? 0 : quiet;
       if (jumped) continue;
     }
-    if (machine->clock_count == 1 && !tracing) {
-      uint64_t count = end - cycles[0];
-      uint64_t ticks = (until - due[0] + machine->clocks[0].period - 1) / machine->clocks[0].period;
-      if (until != UINT64_MAX && ticks < count) count = ticks;
-      if (machine->skipper_count && wait < count) count = wait;
-      run_single(count);
-      wait = machine->skipper_count ? 0 : wait;
-    } else {
-      step_instant(instant);
-      if (wait) wait--;
-    }
+    uint64_t stop = tracing ? cycles[clock] + 1 : machine->skipper_count && end - cycles[clock] > wait ? cycles[clock] + wait : end;
+    machine->run(cycles, due, periods, clock, stop, until);
+    wait = 0;
   }
   spinach_time.now = earliest(); // where the run would go on
 }

@@ -66,8 +66,6 @@ typedef struct {
   const char *name;
   int64_t num, den; // frequency in Hz
   uint64_t period;  // ticks
-  void (*step)(void);
-  void (*steps)(uint64_t count); // many cycles of this clock alone; stops early when spinach_stopping
 } spinach_clock;
 
 typedef struct {
@@ -126,6 +124,7 @@ typedef struct {
   const char *const *sources;      // files read by the compiler and their SHA-256, alternating, ends with NULL
   const spinach_observed *observed; // per connection, debug builds only; else NULL
   void (*join)(void);
+  void (*run)(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end, uint64_t until); // all clocks
   void (*shared_start)(void);  // collectors shared by all instances
   void (*shared_report)(void);
 } spinach_machine;

@@ -301,3 +301,11 @@ def test_debug_builds_stop_on_broken_handlers(build, run_sim, tmp_path, code, ex
     simulator = build("instance x : m;  instance s : source;  s.out -> x.in;", "--debug")
     done = run_sim(simulator, "--cycles", "10", ok=False)
     assert f"error: x: {expected}" in done.err
+
+
+def test_functions_that_nobody_declares_are_refused(lss, tmp_path):
+    (tmp_path / "m.lss").write_text("module m { inport in : uint32; phase_start -> in.ack; }\n")
+    (tmp_path / "m.c").write_text("phase_start() { accept(in, true); }\nhandler(late) { }\n")
+    (tmp_path / "top.lss").write_text("instance x : m;  instance s : source;  s.out -> x.in;\n")
+    done = lss("build", "top.lss", "-o", "sim", ok=False)
+    assert "m.c:2:1: error[undeclared-function]: handler(late) is not declared by module m" in done.err
