@@ -9,7 +9,7 @@
 typedef struct {
   const Instance *instance; // the first of those that look like this
   char *dot;                // its picture in Graphviz's language
-  char *file;               // base name of its picture, "tigon.cpu.svg"
+  char *file;               // base name of its picture, "machine.core.svg"
 } GraphLevel;
 
 // All levels, the top first; `stem` and `suffix` make the file names.  Free with g_ptr_array_unref().
