@@ -54,7 +54,7 @@ phase_start() {
     accept(snoop, i, true);
   accept(flush, true);
   enable(fill_request, true);
-  if (self->phase == CACHE_IDLE && self->posted_count == 0) {
+  if (!self->busy) {
     send_nothing(fill_request);
     return;
   }
@@ -106,7 +106,7 @@ static inline bool satisfied(const self_t *self, uint64_t arrived) {
 }
 
 handler(look) {
-  if (!some(in_request) && self->phase == CACHE_IDLE && !self->waiting) {
+  if (!(some(in_request) | self->busy)) {
     set(outcome, CACHE_NOTHING);
     set(way, -1);
     set(answers, false);
@@ -240,7 +240,7 @@ static inline void write_inside(self_t *self, const typeof_port(in_request) *req
 
 handler(answer) {
   enable(in_reply, true);
-  if (get(outcome) == CACHE_NOTHING && !self->waiting) {
+  if (!((get(outcome) != CACHE_NOTHING) | self->busy)) {
     send_nothing(in_reply);
     return;
   }
@@ -439,7 +439,7 @@ phase_end() {
   bool heard = width(flush) > 0 && some(flush);
   for (int i = 0; i < width(snoop); i++)
     heard |= some(snoop, i);
-  if (self->phase == CACHE_IDLE && get(outcome) == CACHE_NOTHING && self->posted_count == 0 && !self->waiting && !heard)
+  if (!((get(outcome) != CACHE_NOTHING) | self->busy | heard))
     return;
   if (transferred(fill_request)) {
     if (data(fill_request).tag == POSTED)
@@ -521,9 +521,10 @@ phase_end() {
         self->valid[s][w] = false;
     self->dropped = true;
   }
+  self->busy = self->phase != CACHE_IDLE || self->posted_count > 0 || self->waiting;
 }
 
-next_event() { return self->phase == CACHE_IDLE && self->posted_count == 0 ? never() : cycle(); }
+next_event() { return self->busy ? cycle() : never(); }
 
 #undef BEAT_BYTES
 #undef BEATS

@@ -40,13 +40,14 @@ handler(choose) {
 handler(commit) {
   bool committed = false;
   for (int i = 0; i < width(in_request); i++)
-    committed |= get(winner) == i && enabled(in_request, i);
+    committed |= (get(winner) == i) & enabled(in_request, i);
   enable(out_request, committed);
 }
 
 handler(accept) {
+  int32_t accepted = acked(out_request) ? get(winner) : -1;
   for (int i = 0; i < width(in_request); i++)
-    accept(in_request, i, get(winner) == i && acked(out_request));
+    accept(in_request, i, accepted == i);
 }
 
 handler(answer) {

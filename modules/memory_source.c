@@ -62,6 +62,10 @@ static void next_from_script(self_t *self) {
     self->next.sign = words[2][0] == '-';
     self->next.size = (uint8_t)strtoul(words[2] + self->next.sign, NULL, 0);
     self->next.address = (uint32_t)strtoul(words[3], NULL, 0);
+    uint64_t size = strtoull(words[2] + self->next.sign, NULL, 0);
+    if (size < 1 || size > 255)
+      sim_error("%s:%llu: '%s' is not a size: 1 to %d bytes, then comes the address", param(script), (unsigned long long)self->line, words[2],
+                (int)(param(width) / 8));
     if (count > 4 && !parse_wide(words[4], &self->next.data, sizeof self->next.data))
       sim_error("%s:%llu: '%s' is not a number that fits", param(script), (unsigned long long)self->line, words[4]);
     if (count > 5)

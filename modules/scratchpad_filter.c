@@ -149,8 +149,9 @@ handler(answer) {
 
 phase_end() {
   for (int i = 0; i < width(in_request); i++) {
-    bool asked = transferred(in_request, i);
-    self->owed[i] += (uint32_t)asked - (uint32_t)transferred(in_reply, i);
+    bool asked = transferred(in_request, i), answered = some(in_reply, i);
+    if (asked != answered)
+      self->owed[i] += asked ? 1u : ~0u;
     if (asked) {
       self->where[i] = get(target, i);
       event(steered, i, get(target, i), data(in_request, i).address);

@@ -84,7 +84,9 @@ class Bench:
         netlist.write_text(text)
         command = [str(self.compiler), "check", str(netlist)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=self.directory)
-        assert done.returncode == 1, f"{' '.join(command)}: status {done.returncode}\n{text}\n{done.stdout}{done.stderr}"
+        assert done.returncode == 1, (
+            f"{' '.join(command)}: status {done.returncode}\n{text}\n{done.stdout}{done.stderr}"
+        )
         return done.stderr
 
     def run(
@@ -106,11 +108,19 @@ class Bench:
         command = [str(simulator), "--cycles", str(cycles), "--seed", str(seed), "--stats", "stats.json"]
         for name, value in (settings or {}).items():
             command += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=directory, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=120, cwd=directory, stdin=subprocess.DEVNULL
+        )
         told = f"cd {directory} && {' '.join(command)}\n{done.stdout}{done.stderr}"
         assert (done.returncode == 0) == ok, f"status {done.returncode}: {told}"
         stats = directory / "stats.json"
-        return Ran(done.returncode, done.stdout, done.stderr, directory, json.loads(stats.read_text()) if stats.exists() else {})
+        return Ran(
+            done.returncode,
+            done.stdout,
+            done.stderr,
+            directory,
+            json.loads(stats.read_text()) if stats.exists() else {},
+        )
 
 
 def read_monitor(path: Path) -> list[Seen]:
@@ -144,7 +154,15 @@ class Device:
     goes ahead of it.  The sources of port `in` are in_source[lane], the sinks of `out` are out_sink[lane].
     """
 
-    def __init__(self, bench: Bench, module: str, ports: dict[str, tuple[str, int, str]], body: str = "", before: str = "", after: str = ""):
+    def __init__(
+        self,
+        bench: Bench,
+        module: str,
+        ports: dict[str, tuple[str, int, str]],
+        body: str = "",
+        before: str = "",
+        after: str = "",
+    ):
         self.bench, self.ports = bench, ports
         lines = [before, f"instance dut : {module} {{ {body} }};"]
         for port, (direction, lanes, kind) in ports.items():
@@ -154,8 +172,11 @@ class Device:
                 lines.append(f"instance {port}_source[{lanes}] : source;")
                 for i in range(lanes):
                     lines.append(f"{port}_source[{i}].out -> {port}_monitor[{i}].in : {kind};")
-                    lines.append(f"{port}_source[{i}].generate = <<< return ({kind if kind == 'bool' else kind + '_t'})(index * {lanes} + {i}); >>>;"
-                                 if kind.startswith("uint") or kind.startswith("int") else "")
+                    lines.append(
+                        f"{port}_source[{i}].generate = <<< return ({kind if kind == 'bool' else kind + '_t'})(index * {lanes} + {i}); >>>;"
+                        if kind.startswith("uint") or kind.startswith("int")
+                        else ""
+                    )
                     lines.append(f"{port}_monitor[{i}].out -> dut.{port};")
             else:
                 lines.append(f"instance {port}_sink[{lanes}] : sink;")
@@ -192,11 +213,17 @@ class Device:
             if direction == "in" and not signal:
                 for cycle, cell in enumerate(cells):
                     if cell not in (".", "-", ""):
-                        scripts[f"{port}{lane}.txt"].append(f"{cycle} {cell.rstrip('!')} {'cancel' if cell.endswith('!') else 'once'}")
+                        scripts[f"{port}{lane}.txt"].append(
+                            f"{cycle} {cell.rstrip('!')} {'cancel' if cell.endswith('!') else 'once'}"
+                        )
             elif direction == "out" and signal == "ack":
                 values[f"{port}_sink[{lane}].pattern"] = "".join("1" if cell == "-" else cell for cell in cells)
             else:
-                checks += [(cycle, port, lane, signal or "value", cell) for cycle, cell in enumerate(cells) if cell not in ("-", "")]
+                checks += [
+                    (cycle, port, lane, signal or "value", cell)
+                    for cycle, cell in enumerate(cells)
+                    if cell not in ("-", "")
+                ]
         ran = self.bench.run(
             self.simulator,
             len(rows),
@@ -250,7 +277,16 @@ class Memory:
     `on` names their clock.
     """
 
-    def __init__(self, bench: Bench, netlist: str, sources: int = 1, width: int = 64, body: str = "", before: str = "", on: str = ""):
+    def __init__(
+        self,
+        bench: Bench,
+        netlist: str,
+        sources: int = 1,
+        width: int = 64,
+        body: str = "",
+        before: str = "",
+        on: str = "",
+    ):
         self.bench, self.sources = bench, sources
         self.text = (
             f"import memory_types;\n{before}"

@@ -10,7 +10,9 @@ PREFETCH = "line = 128; sets = 1; ways = 1;"  # a one-line instruction prefetch 
 BUFFER = "line = 8; sets = 1; ways = 1;"  # a one-line data buffer: write-through, no write-allocate
 
 
-def cache(bench: Bench, body: str, *, latency: bool = True, extra: str = "", order: str = "little", sources: int = 1) -> Memory:
+def cache(
+    bench: Bench, body: str, *, latency: bool = True, extra: str = "", order: str = "little", sources: int = 1
+) -> Memory:
     """A cache of 32-bit references before a 64-bit memory of 4 KiB; requester[1], if any, goes to the memory directly."""
     big = str(order == "big").lower()
     text = f"""
@@ -23,7 +25,9 @@ delay.out -> memory.port;
 """
     if sources == 2:
         text += "requester[1].memory -> memory.port;\n"
-    return Memory(bench, text + extra, sources, body="if (i == 0) requester[i].width = 32; else requester[i].width = 64;")
+    return Memory(
+        bench, text + extra, sources, body="if (i == 0) requester[i].width = 32; else requester[i].width = 64;"
+    )
 
 
 def timing(answers: list[Answer]) -> list[int]:
@@ -72,7 +76,9 @@ def test_writes_go_through_and_update_the_line(bench: Bench) -> None:
 
 def test_a_write_without_buffer_waits_for_the_memory(bench: Bench) -> None:
     machine = cache(bench, BUFFER + "write_buffer = 0;", sources=2)
-    cached, direct = machine.play([["0 write 4 16 7", "0 read 4 16", "0 write 4 16 8", "0 read 4 16"], ["20 read 4 16"]], 40)
+    cached, direct = machine.play(
+        [["0 write 4 16 7", "0 read 4 16", "0 write 4 16 8", "0 read 4 16"], ["20 read 4 16"]], 40
+    )
     assert [(a.cycle, a.data) for a in cached] == [(2, 0), (5, 7), (8, 0), (9, 8)]
     assert direct[0].data == 8
 
@@ -106,7 +112,9 @@ def test_flush_drops_everything(bench: Bench) -> None:
     machine = cache(bench, "line = 16; sets = 2;", extra=extra)
     settings = {"f.script": "flush.txt"}
     files = {"flush.txt": "12 true\n20 false\n"}
-    [answers] = machine.play([["0 read 4 0", "6 read 4 16", "11 read 4 0", "13 read 4 0", "22 read 4 4"]], 40, settings, files=files)
+    [answers] = machine.play(
+        [["0 read 4 0", "6 read 4 16", "11 read 4 0", "13 read 4 0", "22 read 4 4"]], 40, settings, files=files
+    )
     assert timing(answers) == [2, 8, 11, 15, 22]
 
 
@@ -165,7 +173,6 @@ INSIDE = {
 CONFIGURATIONS = INSIDE | {f"{name}_separate": body + " separate = true;" for name, body in INSIDE.items()}
 
 
-
 @pytest.mark.parametrize("name", INSIDE)
 def test_lines_inside_or_in_a_memory_of_their_own_make_no_difference(bench: Bench, name: str) -> None:
     script = [f"{7 * k} {'write' if k % 3 == 0 else 'read'} 4 {(k * 52) % 512 & ~3} {k}" for k in range(60)]
@@ -182,7 +189,9 @@ def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str)
         rng, model, script, expected = random.Random(seed), Bytes(512, order), [], []
         for k in range(500):
             size = rng.choice([1, 2, 4])
-            address = rng.randrange(0, 512 // size) * size if rng.random() < 0.5 else rng.randrange(0, 96 // size) * size
+            address = (
+                rng.randrange(0, 512 // size) * size if rng.random() < 0.5 else rng.randrange(0, 96 // size) * size
+            )
             value, sign, kind = rng.getrandbits(32), rng.random() < 0.3, rng.random()
             if kind < 0.35:
                 model.write(address, size, value)

@@ -69,7 +69,9 @@ def system(bench: Bench, cpu: int = 88, sram: int = 100, posted: int = 1, stages
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("cpu", "sram", "posted", "stages"), [(88, 100, 1, 1), (88, 250, 4, 2), (200, 66, 0, 2)])
-def test_every_channel_reads_what_it_wrote(bench: Bench, cpu: int, sram: int, posted: int, stages: int, seed: int) -> None:
+def test_every_channel_reads_what_it_wrote(
+    bench: Bench, cpu: int, sram: int, posted: int, stages: int, seed: int
+) -> None:
     """Stretches of main memory, of the uncacheable part and of the scratchpad, apart for each channel: data channels write and
     read, fetch channels read what lay there from the beginning."""
     rng = random.Random(seed)
@@ -78,12 +80,16 @@ def test_every_channel_reads_what_it_wrote(bench: Bench, cpu: int, sram: int, po
     for channel in range(4):
         script, right = [], []
         if channel % 2 == 0:
+            address = 0
             for k in range(200):
                 address = rng.randrange(0x400) * 4 if k % 16 == 0 else address + 4
                 script.append(f"{k} read 4 {address} 0 {k}")
                 right.append((k, int.from_bytes(image[address : address + 4], "big")))
         else:
-            models = {base: Bytes(64, "big", base) for base in (0x4000 + 64 * channel, 0x9000 + 64 * channel, 0xC000 + 64 * channel)}
+            models = {
+                base: Bytes(64, "big", base)
+                for base in (0x4000 + 64 * channel, 0x9000 + 64 * channel, 0xC000 + 64 * channel)
+            }
             for k in range(200):
                 model = models[rng.choice(list(models))]
                 size = rng.choice([1, 2, 4])
@@ -99,7 +105,9 @@ def test_every_channel_reads_what_it_wrote(bench: Bench, cpu: int, sram: int, po
         expected.append(right)
     settings: dict[str, object] = {"memory.image": "image.bin"}
     settings |= {f"requester[{i}].cancel": 0.2 for i in range(4)}
-    answers = system(bench, cpu, sram, posted, stages).play(scripts, 40000, settings, seed=seed, files={"image.bin": image})
+    answers = system(bench, cpu, sram, posted, stages).play(
+        scripts, 40000, settings, seed=seed, files={"image.bin": image}
+    )
     assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected
 
 

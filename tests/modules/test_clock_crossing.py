@@ -19,9 +19,21 @@ leaves.out -> k.in;
 """
 
 
-def cross(bench: Bench, writer: int, reader: int, cycles: int, *, depth: int = 4, stages: int = 1, seed: int = 1, **settings: object):
+def cross(
+    bench: Bench,
+    writer: int,
+    reader: int,
+    cycles: int,
+    *,
+    depth: int = 4,
+    stages: int = 1,
+    seed: int = 1,
+    **settings: object,
+):
     simulator = bench.build(NETLIST.format(writer=writer, reader=reader, depth=depth, stages=stages))
-    values = {"enters.record": "in.txt", "leaves.record": "out.txt"} | {key.replace("_", "."): v for key, v in settings.items()}
+    values = {"enters.record": "in.txt", "leaves.record": "out.txt"} | {
+        key.replace("_", "."): v for key, v in settings.items()
+    }
     ran = bench.run(simulator, cycles, values, seed=seed)
     return moved(read_monitor(ran.directory / "in.txt")), moved(read_monitor(ran.directory / "out.txt"))
 

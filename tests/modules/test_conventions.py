@@ -9,7 +9,9 @@ def modules(root: Path) -> list[Path]:
 
 
 def test_every_module_has_a_test(root: Path) -> None:
-    missing = [path.stem for path in modules(root) if not (root / "tests" / "modules" / f"test_{path.stem}.py").exists()]
+    missing = [
+        path.stem for path in modules(root) if not (root / "tests" / "modules" / f"test_{path.stem}.py").exists()
+    ]
     assert not missing, f"no tests/modules/test_<module>.py for: {', '.join(missing)}"
 
 
@@ -26,7 +28,9 @@ def test_every_test_has_a_module(root: Path) -> None:
 
 
 def test_the_stem_names_the_module(root: Path) -> None:
-    wrong = [path.name for path in modules(root) if not re.search(rf"^module {path.stem}\b", path.read_text(), re.MULTILINE)]
+    wrong = [
+        path.name for path in modules(root) if not re.search(rf"^module {path.stem}\b", path.read_text(), re.MULTILINE)
+    ]
     assert not wrong, f"no module of the file's name in: {', '.join(wrong)}"
 
 
@@ -42,7 +46,9 @@ def test_what_users_see_is_documented(root: Path) -> None:
         text = re.sub(r"<<<.*?>>>", "<<<>>>", path.read_text(), flags=re.DOTALL)
         lines = text.splitlines()
         for number, line in enumerate(lines):
-            if not re.match(r"  (runtime parameter|parameter|userpoint|optional (in|out)port|(in|out)port|event|stat) ", line):
+            if not re.match(
+                r"  (runtime parameter|parameter|userpoint|optional (in|out)port|(in|out)port|event|stat) ", line
+            ):
                 continue
             after = " ".join(lines[number : number + 6]).split(";", 1)[-1].lstrip()
             before = lines[number - 1].rstrip().endswith("*/") and not re.search(r";.*/\*\*", lines[number - 1])

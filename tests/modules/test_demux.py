@@ -23,7 +23,9 @@ def test_select_names_the_lane(bench: Bench) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_userpoint_sorts_by_value(bench: Bench, seed: int) -> None:
     ports = {"in": ("in", 1, "uint32"), "out": ("out", 3, "uint32")}
-    seen = Device(bench, "demux", ports, "route = <<< return item % 3; >>>;").stream(400, seed, offer=0.8, cancel=0.2, ready=0.6)
+    seen = Device(bench, "demux", ports, "route = <<< return item % 3; >>>;").stream(
+        400, seed, offer=0.8, cancel=0.2, ready=0.6
+    )
     entered = moved(seen["in", 0])
     assert len(entered) > 100
     for lane in range(3):

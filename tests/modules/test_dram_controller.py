@@ -27,19 +27,33 @@ def test_a_row_is_opened_once(bench: Bench) -> None:
 
 
 def test_bursts_follow_at_once_and_have_a_length(bench: Bench) -> None:
-    assert cycles(bench, [f"0 read 8 {8 * k}" for k in range(6)], "burst = 4; next_access = 2;") == [7, 9, 11, 13, 17, 19]
+    assert cycles(bench, [f"0 read 8 {8 * k}" for k in range(6)], "burst = 4; next_access = 2;") == [
+        7,
+        9,
+        11,
+        13,
+        17,
+        19,
+    ]
 
 
 def test_the_end_of_a_row_ends_a_burst(bench: Bench) -> None:
-    assert cycles(bench, [f"0 read 8 {0xf0 + 8 * k}" for k in range(4)], "burst = 0;") == [7, 8, 15, 16]
+    assert cycles(bench, [f"0 read 8 {0xF0 + 8 * k}" for k in range(4)], "burst = 0;") == [7, 8, 15, 16]
 
 
 def test_closed_pages_always_activate(bench: Bench) -> None:
-    assert [c % 50 for c in cycles(bench, ["0 read 8 0", "50 read 8 64", "100 read 8 0x200"], "close_page = true;")] == [7, 7, 7]
+    assert [
+        c % 50 for c in cycles(bench, ["0 read 8 0", "50 read 8 64", "100 read 8 0x200"], "close_page = true;")
+    ] == [7, 7, 7]
 
 
 def test_turning_around_costs(bench: Bench) -> None:
-    assert cycles(bench, ["0 read 8 0", "0 write 8 8 1", "0 write 8 16 1", "0 read 8 24"], "turnaround = 5;") == [7, 16, 17, 26]
+    assert cycles(bench, ["0 read 8 0", "0 write 8 8 1", "0 write 8 16 1", "0 read 8 24"], "turnaround = 5;") == [
+        7,
+        16,
+        17,
+        26,
+    ]
 
 
 def test_a_refresh_keeps_references_waiting_and_closes_rows(bench: Bench) -> None:

@@ -48,5 +48,7 @@ def test_a_lost_operand_stops_the_run(bench: Bench) -> None:
     ports = {"in": ("in", 2, "uint32"), "out": ("out", 1, "uint32")}
     device = Device(bench, "function_unit", ports, ADD)
     files = {"a.txt": "0 1 cancel\n", "b.txt": "0 1\n"}
-    ran = bench.run(device.simulator, 5, {"in_source[0].script": "a.txt", "in_source[1].script": "b.txt"}, files=files, ok=False)
+    ran = bench.run(
+        device.simulator, 5, {"in_source[0].script": "a.txt", "in_source[1].script": "b.txt"}, files=files, ok=False
+    )
     assert "one operand was cancelled while another was committed" in ran.err

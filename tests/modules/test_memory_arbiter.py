@@ -15,7 +15,9 @@ def flat(lanes: int, policy: str = "") -> str:
     return f"{DELAY}instance arbiter : memory_arbiter {{ {body} }};\n{joins}arbiter.out -> delay.in;"
 
 
-STACKED = DELAY + """
+STACKED = (
+    DELAY
+    + """
 instance near[2] : memory_arbiter;
 instance far : memory_arbiter;
 for (i = 0; i < 5; i = i + 1) requester[i].memory -> near[i < 3 ? 0 : 1].in;
@@ -23,6 +25,7 @@ near[0].out -> far.in;
 near[1].out -> far.in;
 far.out -> delay.in;
 """
+)
 
 
 def reads(count: int, base: int = 0) -> list[str]:

@@ -32,6 +32,12 @@ def test_answers_stay_in_order_and_right(bench: Bench, seed: int) -> None:
         else:
             script.append(f"{k} read 8 {address} 0 {k}")
             expected.append((k, model.read(address, 8)))
-    settings = {"delay.latency": 2, "delay.jitter": 5, "delay.refuse": 0.3, "requester[0].offer": 0.8, "requester[0].cancel": 0.2}
+    settings = {
+        "delay.latency": 2,
+        "delay.jitter": 5,
+        "delay.refuse": 0.3,
+        "requester[0].offer": 0.8,
+        "requester[0].cancel": 0.2,
+    }
     [answers] = Memory(bench, NETLIST).play([script], 3000, settings, outstanding=5, seed=seed)
     assert [(a.tag, a.data) for a in answers] == expected

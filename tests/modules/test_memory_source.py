@@ -14,7 +14,13 @@ delay.out -> memory.port;
 
 def test_a_script_is_played_in_order(bench: Bench) -> None:
     memory = Memory(bench, NETLIST)
-    script = ["# writes, then reads", "0 write 4 0x10 0xfffffffe 1", "", "9 read 4 0x10 0 2", "9 read -4 0x10 0 3  # signed"]
+    script = [
+        "# writes, then reads",
+        "0 write 4 0x10 0xfffffffe 1",
+        "",
+        "9 read 4 0x10 0 2",
+        "9 read -4 0x10 0 3  # signed",
+    ]
     [answers] = memory.play([script], 30, {"delay.latency": 2})
     assert [(a.cycle, a.tag, a.data) for a in answers] == [(2, 1, 0), (11, 2, 0xFFFFFFFE), (14, 3, 0xFFFFFFFFFFFFFFFE)]
 
@@ -33,6 +39,7 @@ def test_outstanding_references_bound_the_throughput(bench: Bench, outstanding: 
     [
         ("0 fetch 4 0\n", "script0.txt:1: 'fetch' is not an operation"),
         ("0 read 4\n", "script0.txt:1: a reference is CYCLE OP SIZE ADDRESS"),
+        ("0 write 0xffff0000 1 5\n", "script0.txt:1: '0xffff0000' is not a size: 1 to 8 bytes"),
         ("0 write 4 0 zz\n", "script0.txt:1: 'zz' is not a number"),
         ("3 read 4 0\n2 read 4 0\n", "script0.txt:2: cycle 2 after cycle 3"),
     ],

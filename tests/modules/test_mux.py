@@ -4,8 +4,10 @@ import pytest
 
 from tests.modules.harness import Bench, Device, moved
 
-ROUND = "choose = <<< uint64_t after = last < 0 ? 0 : offered & (~UINT64_C(0) << last << 1); " \
-        "uint64_t all = after ? after : offered; return all ? __builtin_ctzll(all) : -1; >>>;"
+ROUND = (
+    "choose = <<< uint64_t after = last < 0 ? 0 : offered & (~UINT64_C(0) << last << 1); "
+    "uint64_t all = after ? after : offered; return all ? __builtin_ctzll(all) : -1; >>>;"
+)
 
 
 def mux(bench: Bench, lanes: int, select: bool = False, body: str = "") -> Device:

@@ -6,7 +6,12 @@ from tests.modules.harness import Bench, Device, moved
 
 
 def queue(bench: Bench, depth: int) -> Device:
-    return Device(bench, "queue", {"in": ("in", 1, "uint32"), "out": ("out", 1, "uint32"), "filling": ("out", 1, "uint32")}, f"depth = {depth};")
+    return Device(
+        bench,
+        "queue",
+        {"in": ("in", 1, "uint32"), "out": ("out", 1, "uint32"), "filling": ("out", 1, "uint32")},
+        f"depth = {depth};",
+    )
 
 
 def test_room_is_seen_a_cycle_later(bench: Bench) -> None:

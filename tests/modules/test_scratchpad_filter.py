@@ -31,15 +31,31 @@ filter.registers -> register_delay.in; register_delay.out -> registers.port;
 
 
 def test_each_reference_goes_where_the_map_says(bench: Bench) -> None:
-    script = ["0 write 4 0x8010 1", "1 read 4 0x8010", "2 write 4 0xc010 2", "9 read 4 0xc010", "20 write 4 0x10 3", "30 read 4 0x10", "40 read 4 0x8400"]
+    script = [
+        "0 write 4 0x8010 1",
+        "1 read 4 0x8010",
+        "2 write 4 0xc010 2",
+        "9 read 4 0xc010",
+        "20 write 4 0x10 3",
+        "30 read 4 0x10",
+        "40 read 4 0x8400",
+    ]
     _, answers = core(bench).play([[], script], 60)
     assert [(a.cycle, a.error, a.data) for a in answers] == [
-        (0, False, 0), (1, False, 1), (3, False, 0), (10, False, 2), (21, False, 0), (31, False, 3), (41, True, 0),
+        (0, False, 0),
+        (1, False, 1),
+        (3, False, 0),
+        (10, False, 2),
+        (21, False, 0),
+        (31, False, 3),
+        (41, True, 0),
     ]
 
 
 def test_the_higher_channel_has_the_scratchpad_first(bench: Bench) -> None:
-    fetch, data = core(bench).play([["0 read 4 0x8000", "1 read 4 0x8004", "2 read 4 0x8008"], ["1 read 4 0x8000", "2 read 4 0x8000"]], 20)
+    fetch, data = core(bench).play(
+        [["0 read 4 0x8000", "1 read 4 0x8004", "2 read 4 0x8008"], ["1 read 4 0x8000", "2 read 4 0x8000"]], 20
+    )
     assert [a.cycle for a in data] == [1, 2]
     assert [a.cycle for a in fetch] == [0, 3, 4]
 
@@ -66,7 +82,9 @@ def test_a_refused_higher_channel_still_holds_the_lower(bench: Bench) -> None:
 
 def test_a_channel_waits_before_it_goes_elsewhere(bench: Bench) -> None:
     """The answer from main memory comes before that of a later scratchpad reference."""
-    _, data = core(bench).play([[], ["0 read 4 0x100 0 1", "1 read 4 0x8000 0 2"]], 30, {"delay[0].latency": 5}, outstanding=4)
+    _, data = core(bench).play(
+        [[], ["0 read 4 0x100 0 1", "1 read 4 0x8000 0 2"]], 30, {"delay[0].latency": 5}, outstanding=4
+    )
     assert [(a.tag, a.cycle) for a in data] == [(1, 5), (2, 6)]
 
 
@@ -76,7 +94,9 @@ def test_registers_are_main_memory_where_there_are_none(bench: Bench) -> None:
 
 
 def test_the_map_may_be_a_function(bench: Bench) -> None:
-    body = "map = <<< return address >= 0x8000 && address < 0x8400 ? filter_target_scratchpad : filter_target_main; >>>;"
+    body = (
+        "map = <<< return address >= 0x8000 && address < 0x8400 ? filter_target_scratchpad : filter_target_main; >>>;"
+    )
     _, data = core(bench, registers=False, body=body).play([[], ["0 write 4 0x8000 1", "1 read 4 0x8000"]], 10)
     assert [(a.cycle, a.data) for a in data] == [(0, 0), (1, 1)]
 
@@ -101,7 +121,14 @@ def test_random_references_of_both_channels(bench: Bench, main_lanes: int, seed:
                 right.append((k, models[base].read(address, size)))
         scripts.append(script)
         expected.append(right)
-    settings: dict[str, object] = {"delay[0].jitter": 3, "delay[0].refuse": 0.3, "register_delay.jitter": 2, "register_delay.refuse": 0.3}
-    settings |= {f"requester[{i}].{name}": 0.3 if name == "cancel" else 0.8 for i in range(2) for name in ("cancel", "offer")}
+    settings: dict[str, object] = {
+        "delay[0].jitter": 3,
+        "delay[0].refuse": 0.3,
+        "register_delay.jitter": 2,
+        "register_delay.refuse": 0.3,
+    }
+    settings |= {
+        f"requester[{i}].{name}": 0.3 if name == "cancel" else 0.8 for i in range(2) for name in ("cancel", "offer")
+    }
     answers = core(bench, main_lanes).play(scripts, 4000, settings, outstanding=3, seed=seed)
     assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected

@@ -16,7 +16,13 @@ m.out -> k.in;
 def play(bench: Bench, script: str, kind: str = "uint32", ok: bool = True, before: str = "", **settings: object):
     simulator = bench.build(before + NETLIST.format(kind=kind))
     values = {"s.script": "script.txt", "k.record": "items.txt", "m.record": "seen.txt"}
-    return bench.run(simulator, 20, values | {key.replace("_", ".", 1): v for key, v in settings.items()}, files={"script.txt": script}, ok=ok)
+    return bench.run(
+        simulator,
+        20,
+        values | {key.replace("_", ".", 1): v for key, v in settings.items()},
+        files={"script.txt": script},
+        ok=ok,
+    )
 
 
 def test_items_wait_for_their_cycle_and_for_the_receiver(bench: Bench) -> None:
@@ -60,7 +66,9 @@ def test_structures_are_written_by_field(bench: Bench) -> None:
 
 
 def test_generated_items_keep_their_distance(bench: Bench) -> None:
-    ran = bench.run(bench.build(NETLIST.format(kind="uint16")), 20, {"s.interval": 3, "s.count": 4, "k.record": "items.txt"})
+    ran = bench.run(
+        bench.build(NETLIST.format(kind="uint16")), 20, {"s.interval": 3, "s.count": 4, "k.record": "items.txt"}
+    )
     assert read_items(ran.directory / "items.txt") == [(0, "0"), (3, "1"), (6, "2"), (9, "3")]
     assert ran.stat("s", "items") == 4
 
@@ -70,4 +78,6 @@ def test_chance_follows_the_seed(bench: Bench) -> None:
     settings = {"s.offer": 0.5, "s.cancel": 0.2, "k.ready": 0.5, "k.record": "items.txt"}
     texts = [(bench.run(simulator, 200, settings, seed=seed).directory / "items.txt").read_text() for seed in (1, 1, 2)]
     assert texts[0] == texts[1] != texts[2]
-    assert [value for _, value in (line.split() for line in texts[0].splitlines())] == [str(k) for k in range(texts[0].count("\n"))]
+    assert [value for _, value in (line.split() for line in texts[0].splitlines())] == [
+        str(k) for k in range(texts[0].count("\n"))
+    ]

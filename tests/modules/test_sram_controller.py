@@ -82,11 +82,24 @@ controller.memory -> high.port;
 
 
 def test_segments_have_their_own_memories_and_timings(bench: Bench) -> None:
-    script = ["0 write 8 0x10 1 1", "0 write 8 0x1010 2 2", "0 write 8 0x1018 3 3", "0 read 8 0x800 0 4", "0 read 8 0x10 0 5", "0 read 8 0x1010 0 6",
-              "0 read 8 0xfc 0 7"]
+    script = [
+        "0 write 8 0x10 1 1",
+        "0 write 8 0x1010 2 2",
+        "0 write 8 0x1018 3 3",
+        "0 read 8 0x800 0 4",
+        "0 read 8 0x10 0 5",
+        "0 read 8 0x1010 0 6",
+        "0 read 8 0xfc 0 7",
+    ]
     [answers] = Memory(bench, SEGMENTS).play([script], 60, outstanding=8)
     assert [(a.cycle, a.tag, a.error, a.data) for a in answers] == [
-        (3, 1, False, 0), (9, 2, False, 0), (11, 3, False, 0), (14, 4, True, 0), (17, 5, False, 1), (23, 6, False, 2), (26, 7, True, 0),
+        (3, 1, False, 0),
+        (9, 2, False, 0),
+        (11, 3, False, 0),
+        (14, 4, True, 0),
+        (17, 5, False, 1),
+        (23, 6, False, 2),
+        (26, 7, True, 0),
     ]
 
 
