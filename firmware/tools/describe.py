@@ -171,7 +171,9 @@ def tables(blocks: list[Block], regions: list[Region]) -> list[tuple[str, list[s
         rows = [[r.name, f"{r.base:#010x}", f"{r.base + r.size - 1:#010x}", f"{r.size:#x}", r.doc] for r in regions]
         result.append(("Memory map", ["region", "first", "last", "bytes", "what"], rows))
     for block in blocks:
-        rows = [[f"{r.offset:#05x}", r.name, r.access, f"{r.reset:#x}", f"{r.mask:#010x}", r.doc] for r in block.registers]
+        rows = [
+            [f"{r.offset:#05x}", r.name, r.access, f"{r.reset:#x}", f"{r.mask:#010x}", r.doc] for r in block.registers
+        ]
         result.append((f"Registers of {block.path}", ["offset", "name", "access", "reset", "bits", "what"], rows))
     return result
 

@@ -1,0 +1,64 @@
+"""What `make firmware` leaves behind, and that it agrees with the machine."""
+
+import json
+import re
+from pathlib import Path
+
+from tests.isa.programs import run, tool
+
+
+def symbols(firmware: Path) -> dict[str, int]:
+    listing = run([tool("llvm-nm"), firmware]).stdout.decode()
+    return {name: int(address, 16) for address, name in re.findall(r"^([0-9a-f]+) \w (\w+)$", listing, re.MULTILINE)}
+
+
+def test_everything_to_read_lies_beside_the_executable(firmware: Path) -> None:
+    for suffix, text in ((".map", ".hot"), (".asm", "<receive>:"), (".sym", "receive"), (".size", ".hot")):
+        assert text in firmware.with_suffix(suffix).read_text()
+
+
+def test_the_header_has_every_register_of_the_machine(build_dir: Path) -> None:
+    generated = build_dir / "gen/firmware/tigon2"
+    machine = json.loads((generated / "machine.json").read_text())
+    header = (generated / "registers.h").read_text()
+    lists = [
+        p["value"] for i in machine["instances"] for p in i["parameters"] if p["name"] == "registers" and p["value"]
+    ]
+    assert sum(map(len, lists)) > 100
+    for registers in lists:
+        for register in registers:
+            assert re.search(rf"volatile unsigned int {register['name']}; /\* 0x0*{register['offset']:x} ", header)
+    for name in ("registers.md", "registers.html"):
+        assert "dma_read_producer" in (generated / name).read_text()
+
+
+def test_places(firmware: Path) -> None:
+    at = symbols(firmware)
+    assert at["_start"] == 0x4000
+    assert 0xC00000 < at["hot_start"] < at["hot_zero_end"] <= 0xC04000
+    assert at["second_text_end"] <= at["hot_start"] and at["second_text_end"] <= 0xC02000
+    for name in ("receive", "send", "mailbox", "timer", "dma_read_done", "dma_write_done", "dispatch_loop"):
+        assert at["hot_start"] <= at[name] < at["hot_end"]
+
+
+def test_the_dispatch_loop_is_four_instructions(firmware: Path) -> None:
+    listing = run([tool("llvm-objdump"), "-d", "--disassemble-symbols=dispatch_loop", firmware]).stdout.decode()
+    words = re.findall(r"^\s*[0-9a-f]+: ((?:[0-9a-f]{2} ){4})", listing, re.MULTILINE)[:4]
+    load, pri, joff, slot = (int(word.replace(" ", ""), 16) for word in words)
+    assert load >> 26 == 0x23
+    assert (pri >> 26, pri & 0x3F) == (0, 0x0B)
+    assert (joff >> 26, joff & 0x3F) == (0, 0x0A)
+    assert slot == 0
+
+
+def test_only_what_is_loaded_has_a_place_in_the_file(firmware: Path) -> None:
+    """Load addresses lie in the SRAM from 0x4000 on and do not overlap."""
+    listing = run([tool("llvm-readelf"), "-lW", firmware]).stdout.decode()
+    spans = sorted(
+        (int(physical, 16), int(size, 16))
+        for physical, size in re.findall(r"LOAD\s+0x\w+\s+0x\w+\s+(0x\w+)\s+(0x\w+)", listing)
+    )
+    assert spans and spans[0][0] == 0x4000
+    for (start, size), (following, _) in zip(spans, spans[1:], strict=False):
+        assert start + size <= following
+    assert spans[-1][0] < 0x40000

@@ -1,0 +1,81 @@
+"""The small runtime against Python's arithmetic, on the instruction-set interpreter, in both byte orders."""
+
+import random
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.isa.programs import link, run, tool
+
+CASES = 60
+PROGRAM = """
+typedef unsigned long long u64;
+typedef long long s64;
+struct { u64 a, b; } in[%(cases)d] = {%(values)s};
+volatile struct { u64 q, r, sl, sr; s64 sq, sm, sa; } out[%(cases)d];
+void *memmove(void *, const void *, unsigned);
+void *memset(void *, int, unsigned);
+int memcmp(const void *, const void *, unsigned);
+char text[64] = "abcdefghijklmnopqrstuvwxyz0123456789";
+volatile int order[4];
+void __start(void) {
+  for (int i = 0; i < %(cases)d; i++) {
+    u64 a = in[i].a, b = in[i].b;
+    int n = (int)(b %% 64);
+    out[i].q = a / b; out[i].r = a %% b; out[i].sl = a << n; out[i].sr = a >> n;
+    out[i].sq = (s64)a / (s64)b; out[i].sm = (s64)a %% (s64)b; out[i].sa = (s64)a >> n;
+  }
+  memmove(text + 3, text, 20);
+  memmove(text + 30, text + 31, 5);
+  memset(text + 41, '*', 7);
+  order[0] = memcmp("abc", "abd", 3) < 0;
+  order[1] = memcmp("abc", "abc", 3) == 0;
+  order[2] = memcmp("b", "abc", 1) > 0;
+  __asm__ volatile("li $2, 4001; li $4, 0; syscall" : : : "$2", "$4", "memory");
+}
+"""
+
+
+def signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
+
+
+def truncated(a: int, b: int) -> tuple[int, int]:
+    """Quotient and remainder as C has them."""
+    q = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    return q, a - q * b
+
+
+@pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
+def test_runtime(root: Path, build_dir: Path, tmp_path: Path, big: bool) -> None:
+    r = random.Random(7)
+    cases = [(r.getrandbits(r.randrange(1, 65)), r.getrandbits(r.randrange(1, 65)) or 1) for _ in range(CASES - 2)]
+    cases += [((1 << 64) - 1, 1), (1 << 63, 3)]
+    source = tmp_path / "program.c"
+    values = ",".join(f"{{{a}ULL, {b}ULL}}" for a, b in cases)
+    source.write_text(PROGRAM % {"cases": CASES, "values": values})
+    library = [root / "firmware/lib/divide64.c", root / "firmware/lib/memory.c"]
+    elf = link([source, *library], tmp_path / "program.elf", big, "-fno-builtin")
+    listing = run([tool("llvm-nm"), elf]).stdout.decode()
+    at = {line.split()[2]: int(line.split()[0], 16) for line in listing.splitlines()}
+
+    def memory(name: str, size: int) -> bytes:
+        command = [build_dir / "bin/mips-oracle", f"--dump={at[name]:#x}:{size}", elf]
+        words = re.findall(r"^0x\w+ 0x(\w+)$", run(command).stdout.decode(), re.MULTILINE)
+        data = b"".join(struct.pack(">I" if big else "<I", int(word, 16)) for word in words)
+        return data[:size]
+
+    got = list(struct.iter_unpack(">7Q" if big else "<7Q", memory("out", CASES * 56)))
+    for (a, b), (q, rest, left, right, sq, sm, sa) in zip(cases, got, strict=True):
+        assert (q, rest) == divmod(a, b)
+        assert (left, right) == (a << b % 64 & (1 << 64) - 1, a >> b % 64)
+        assert signed(sa) == signed(a) >> b % 64
+        assert (signed(sq), signed(sm)) == truncated(signed(a), signed(b))
+    expected = bytearray(b"abcdefghijklmnopqrstuvwxyz0123456789".ljust(64, b"\0"))
+    expected[3:23] = expected[0:20]
+    expected[30:35] = expected[31:36]
+    expected[41:48] = b"*" * 7
+    assert memory("text", 64) == expected
+    assert memory("order", 12) == struct.pack(">3I" if big else "<3I", 1, 1, 1)

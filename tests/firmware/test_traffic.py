@@ -1,0 +1,107 @@
+"""The firmware on the whole machine.  The checker in the machine compares every frame byte for byte and ends the run with
+an error for anything damaged, doubled, out of order, or lost without being counted as a drop."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.packets import Packet, write
+
+WHO = [(1, "true"), (1, "false"), (2, "true"), (2, "false")]
+every_driver_of_rings = pytest.mark.parametrize(
+    "cpus,assist", WHO, ids=["one-assist", "one-software", "two-assist", "two-software"]
+)
+
+
+@every_driver_of_rings
+@pytest.mark.parametrize("payload", [18, 333, 1472])
+def test_both_ways(machine, cpus: int, assist: str, payload: int) -> None:
+    ran = machine(cpus=cpus).run("--assist", assist, "--payload", payload, "--count", 600)
+    assert (ran.sent, ran.received) == (600, 600)
+
+
+def frames(lengths: list[int], to: bytes) -> list[Packet]:
+    """Frames of these lengths without FCS, each with other contents."""
+    made = []
+    for number, length in enumerate(lengths):
+        head = to + bytes.fromhex("020000000007") + b"\x88\xb5" + number.to_bytes(4, "big")
+        body = bytes((number * 7 + k * 13) & 0xFF for k in range(length - len(head)))
+        made.append(Packet(number * 1000, head + body))
+    return made
+
+
+@every_driver_of_rings
+def test_every_length(machine, tmp_path: Path, cpus: int, assist: str) -> None:
+    lengths = [*range(60, 128), 512, 1513, 1514] * 3
+    out, into = tmp_path / "out.pcap", tmp_path / "in.pcap"
+    write(out, frames(lengths, bytes.fromhex("020000000009")))
+    write(into, frames(lengths, bytes.fromhex("020000000001")))
+    ran = machine(cpus=cpus).run("--assist", assist, "--send", out, "--receive", into)
+    assert (ran.sent, ran.received) == (len(lengths), len(lengths))
+
+
+@pytest.mark.parametrize("assist", ["true", "false"])
+def test_one_way_only(machine, assist: str) -> None:
+    ran = machine(cpus=1).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_send", 0)
+    assert (ran.sent, ran.received) == (0, 500)
+    ran = machine(cpus=1).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_receive", 0)
+    assert (ran.sent, ran.received) == (500, 0)
+
+
+@pytest.mark.parametrize("most,ticks", [(1, 0), (1, 400), (25, 30), (25, 400), (5000, 30), (5000, 400)])
+def test_coalescing_by_count_and_by_time(machine, most: int, ticks: int) -> None:
+    """Whichever of the two comes first, the host gets to know of every frame."""
+    settings = {"send_most": most, "receive_most": most, "send_ticks": ticks, "receive_ticks": ticks}
+    options = [word for name, value in settings.items() for word in ("--set", f"driver.{name}={value}")]
+    ran = machine(cpus=1).run("--payload", 128, "--count", 300, *options)
+    assert (ran.sent, ran.received) == (300, 300)
+
+
+def test_fewer_reports_mean_fewer_interrupts(machine) -> None:
+    def interrupts(most: int) -> float:
+        options = ["--set", f"driver.send_most={most}", "--set", f"driver.receive_most={most}"]
+        return machine(cpus=1).run("--payload", 800, "--count", 400, *options).value("driver", "interrupts_taken")
+
+    assert interrupts(50) < interrupts(10) < interrupts(1)
+
+
+@pytest.mark.parametrize("buffers", [1, 2, 3, 16, 511])
+def test_a_host_that_gives_few_buffers(machine, buffers: int) -> None:
+    """Frames wait in the packet memory; nothing is lost that the MAC did not count."""
+    ran = machine(cpus=1).run("--payload", 64, "--count", 300, "--set", f"driver.receive_buffers={buffers}")
+    assert (ran.sent, ran.received) == (300, 300)
+
+
+def test_overload_drops_and_counts(machine) -> None:
+    ran = machine(cpus=1).run(
+        "--assist", "false", "--mode", "rate", "--rate", "1Gb/s", "--payload", 18, "--count", 3000
+    )
+    assert ran.sent == 3000
+    assert 0 < ran.received < 3000
+
+
+@pytest.mark.parametrize("share", [1, 2, 32, 63])
+def test_shares_of_the_packet_memory(machine, share: int) -> None:
+    ran = machine(cpus=1).run("--payload", 1472, "--count", 200, "--set", f"driver.transmit_share={share}")
+    assert (ran.sent, ran.received) == (200, 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ["512KiB", "2MiB"])
+def test_sizes_of_the_memory(machine, size: str) -> None:
+    """The firmware finds out by itself how much SRAM there is."""
+    ran = machine(cpus=1, sram_bytes=size).run("--payload", 700, "--count", 800)
+    assert (ran.sent, ran.received) == (800, 800)
+
+
+@pytest.mark.slow
+@every_driver_of_rings
+@pytest.mark.parametrize("payload", [18, 1472])
+def test_ten_thousand_frames(machine, cpus: int, assist: str, payload: int) -> None:
+    ran = machine(cpus=cpus).run("--assist", assist, "--payload", payload, "--count", 10000)
+    assert (ran.sent, ran.received) == (10000, 10000)
+
+
+def test_a_run_repeats_exactly(machine) -> None:
+    first, second = (machine(cpus=2).run("--payload", 250, "--count", 300).statistics for _ in range(2))
+    assert first == second
