@@ -47,12 +47,16 @@ def compare(build_sim: Callable[..., Path], build_dir: Path, tmp_path: Path) -> 
 
     def run_both(program: Path, cycles: int) -> int:
         own = subprocess.run(
-            [machine, "--quiet", "--cycles", str(cycles), "--set", f"cpu.image={program}"], capture_output=True, text=True
+            [machine, "--quiet", "--cycles", str(cycles), "--set", f"cpu.image={program}"],
+            capture_output=True,
+            text=True,
         )
         assert own.returncode == 0, own.stderr
         other = tmp_path / "trace"
         subprocess.run(
-            [build_dir / "bench" / "monolith", "--cycles", str(cycles), "--trace", other, program], check=True, capture_output=True
+            [build_dir / "bench" / "monolith", "--cycles", str(cycles), "--trace", other, program],
+            check=True,
+            capture_output=True,
         )
         expected, found = other.read_text().splitlines(), own.stdout.splitlines()
         for line, (a, b) in enumerate(zip(expected, found, strict=False)):
@@ -71,7 +75,9 @@ def test_benchmark_program(compare: Callable[[Path, int], int], build_dir: Path)
 def test_case(compare: Callable[[Path, int], int], tmp_path: Path, case: str) -> None:
     source, program = tmp_path / "case.s", tmp_path / "case.elf"
     code = CASES[case].replace(";", "\n")
-    source.write_text(f"{HEAD}.text\n.globl __start\n__start:\naddiu $s0, $zero, 0x1000\n{code}\nnop\nnop\n9: b 9b\nnop\n")
+    source.write_text(
+        f"{HEAD}.text\n.globl __start\n__start:\naddiu $s0, $zero, 0x1000\n{code}\nnop\nnop\n9: b 9b\nnop\n"
+    )
     run([tool("clang"), "--target=mips-linux-gnu", "-mips2", "-G0", "-mno-abicalls", "-fno-pic", "-nostdlib", "-static", "-fuse-ld=lld",
          "-Wl,-Ttext=0x400", "-Wl,--image-base=0", "-Wl,-e,__start", "-Wl,-z,max-page-size=4", "-o", program, source])  # fmt: skip
     assert compare(program, 500) > 100

@@ -1,0 +1,49 @@
+"""memory_gate: one-ported memories among several requesters, the highest lane first, each answered on its own lane."""
+
+import random
+
+import pytest
+
+from tests.modules.harness import Bench, Bytes, Memory
+
+
+def netlist(lanes: int, ports: int) -> str:
+    joins = "".join(f"requester[{i}].memory -> gate.in;\ngate.out -> memory.port;\n" for i in range(lanes))
+    return f"instance gate : memory_gate {{ ports = {ports}; }};\ninstance memory : memory_state {{ size = 256 B; }};\n{joins}"
+
+
+def test_the_highest_lane_goes_first(bench: Bench) -> None:
+    scripts = [["4 read 4 0", "9 read 4 0"], ["4 read 4 4"], ["4 read 4 8"]]
+    answers = Memory(bench, netlist(3, 1), 3).play(scripts, 30)
+    assert [[a.cycle for a in lane] for lane in answers] == [[6, 9], [5], [4]]
+
+
+def test_two_ports_let_two_through(bench: Bench) -> None:
+    scripts = [["4 read 4 0"], ["4 read 4 4"], ["4 read 4 8"]]
+    answers = Memory(bench, netlist(3, 2), 3).play(scripts, 30)
+    assert [[a.cycle for a in lane] for lane in answers] == [[5], [4], [4]]
+
+
+def test_one_requester_is_never_held_up(bench: Bench) -> None:
+    [answers] = Memory(bench, netlist(1, 1), 1).play([[f"{k} read 4 {4 * k}" for k in range(3, 9)]], 30)
+    assert [a.cycle for a in answers] == list(range(3, 9))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_lane_gets_its_own_answers(bench: Bench, seed: int) -> None:
+    rng, models = random.Random(seed), [Bytes(64) for _ in range(3)]
+    scripts: list[list[str]] = [[], [], []]
+    expected: list[list[tuple[int, int]]] = [[], [], []]
+    for k in range(60):
+        for lane in range(3):
+            address, value = rng.randrange(0, 56), rng.getrandbits(64)
+            if rng.random() < 0.5:
+                scripts[lane].append(f"{k} write 8 {64 * lane + address} {value:#x} {k}")
+                models[lane].write(address, 8, value)
+                expected[lane].append((k, 0))
+            else:
+                scripts[lane].append(f"{k} read 8 {64 * lane + address} 0 {k}")
+                expected[lane].append((k, models[lane].read(address, 8)))
+    settings = {f"requester[{i}].offer": 0.4 for i in range(3)} | {f"requester[{i}].cancel": 0.2 for i in range(3)}
+    answers = Memory(bench, netlist(3, 1), 3).play(scripts, 2000, settings, seed=seed)
+    assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected
