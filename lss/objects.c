@@ -301,7 +301,11 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
   g_ptr_array_add(argv, "-Wl,--as-needed");
   for (guint i = 0; i < units->len; i++) g_ptr_array_add(argv, ((Unit *)units->pdata[i])->object);
   g_ptr_array_add(argv, runtime);
-  if (g_file_test(emulib, G_FILE_TEST_EXISTS)) g_ptr_array_add(argv, emulib);
+  if (g_file_test(emulib, G_FILE_TEST_EXISTS)) {
+    // The runtime's references to emulib are weak and would not bring these in.
+    g_ptr_array_add(argv, "-Wl,-u,program_open,-u,mips_text");
+    g_ptr_array_add(argv, emulib);
+  }
   char *const rest[] = {"-lglib-2.0", "-lpcap", "-ldw", "-lelf", "-lm", "-o", temporary, NULL};
   for (gsize i = 0; i < G_N_ELEMENTS(rest); i++) g_ptr_array_add(argv, rest[i]);
   int status = 0;

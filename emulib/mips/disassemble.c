@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "text.h"
+
 const char *const mips_register_names[32] = {
     "$zero", "$at", "$v0", "$v1", "$a0", "$a1", "$a2", "$a3", "$t0", "$t1", "$t2", "$t3", "$t4", "$t5", "$t6", "$t7",
     "$s0",   "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$t8", "$t9", "$k0", "$k1", "$gp", "$sp", "$fp", "$ra"};
@@ -60,4 +62,10 @@ void mips_disassemble(enum mips_set set, uint32_t pc, uint32_t word, char text[M
     for (int n = 0; n < MIPS_MAX_OPERANDS; n++)
       put_operand(&t, n == 0 ? " " : ", ", mips_info[i].operands[n], pc, word);
   }
+}
+
+void mips_text(uint32_t pc, uint32_t word, char *text, size_t size) {
+  char whole[MIPS_TEXT_SIZE];
+  mips_disassemble(MIPS_SET_prijoff, pc, word, whole);
+  snprintf(text, size, "%s", whole);
 }

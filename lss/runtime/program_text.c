@@ -4,16 +4,14 @@
 // without otherwise.
 #include "lss/runtime/program_text.h"
 
+#include "emulib/mips/text.h"
 #include "emulib/program/program.h"
 #include "lss/runtime/machine.h"
 
 #pragma weak program_open
 #pragma weak program_describe
 #pragma weak program_symbol_at
-#pragma weak spinach_disassemble_word
-
-// Provided by whoever knows the instruction set.
-char *spinach_disassemble_word(uint32_t pc, uint32_t word);
+#pragma weak mips_text
 
 enum { ELF_MAGIC = 0x464c457f };
 
@@ -51,6 +49,8 @@ char *spinach_describe_address(uint32_t address) {
 }
 
 char *spinach_disassemble(uint32_t pc, uint32_t word) {
-  if (spinach_disassemble_word) return spinach_disassemble_word(pc, word);
-  return g_strdup_printf(".word 0x%08x", word);
+  char text[64];
+  if (!mips_text) return g_strdup_printf(".word 0x%08x", word);
+  mips_text(pc, word, text, sizeof text);
+  return g_strdup(text);
 }

@@ -141,3 +141,14 @@ def test_jump_to_nowhere(cores: dict[str, Path], tmp_path: Path):
     elf = assemble("lui $t0, 0x7000\njr $t0\nnop\n", tmp_path / "x.elf", True, "device")
     done = run(cores["big"], elf)
     assert done.returncode == 1 and b"pc 0x70000000" in done.stderr, done.stderr.decode()
+
+
+def test_the_report_shows_registers_and_what_ran(cores: dict[str, Path], tmp_path: Path):
+    """More than 32 instructions run, so the list must begin with the oldest that is remembered."""
+    loop = "addiu $t0, $zero, 20\n1: addiu $t0, $t0, -1\nbne $t0, $zero, 1b\nlui $t1, 0xabcd\nX: break 5\n"
+    report = run(cores["big"], assemble(loop, tmp_path / "x.elf", True, "device")).stderr.decode()
+    assert "r8  00000000 abcd0000 00000000" in report, report
+    listed = [line.split() for line in report.splitlines() if "<" in line and "  0x" in line]
+    assert len(listed) == 32 and listed[-1][:3] == ["00400010", "break", "5"], report
+    assert [words[0] for words in listed[-4:]] == ["00400004", "00400008", "0040000c", "00400010"], report
+    assert "<X+0x0> x.s:" in report
