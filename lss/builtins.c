@@ -29,7 +29,7 @@ static Value *append(GPtrArray *arguments, Location where) {
   Value *list = value_list(where);
   for (guint i = 0; i < v->items->len; i++) g_ptr_array_add(list->items, v->items->pdata[i]);
   g_ptr_array_add(list->items, ARGUMENT(1));
-  return list;
+  return value_close(list, where) ? list : NULL;
 }
 
 static Value *extreme(GPtrArray *arguments, Location where, int op) {
@@ -108,7 +108,13 @@ static Value *to_float(GPtrArray *arguments, Location where) {
 
 static Value *to_string(GPtrArray *arguments, Location where) {
   Value *v = ARGUMENT(0);
-  return v->kind == VALUE_STRING ? v : value_string(value_text(v), where);
+  if (v->kind == VALUE_STRING) return v;
+  char *text = value_text(v);
+  if (strlen(text) > TEXT_LIMIT) {
+    problem(where, "overflow", "the text of this value is longer than %d characters", TEXT_LIMIT);
+    return NULL;
+  }
+  return charge((int)strlen(text) / 16, where) ? value_string(text, where) : NULL;
 }
 
 static Value *range(GPtrArray *arguments, Location where) {

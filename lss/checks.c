@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-// ---- Before connections are made: how ports are connected
-// -----------------------------------------------------------------
+// ---- Before connections are made: how ports are connected --------------------------------------------------
 
 static int joined(const GPtrArray *lanes) {
   int count = 0;
@@ -97,8 +96,7 @@ void check_elaborated(void) {
   compile->running = NULL;
 }
 
-// ---- Behaviour
-// --------------------------------------------------------------------------------------------------------------
+// ---- Behaviour ---------------------------------------------------------------------------------------------
 
 // Who writes each lane of a signal.
 static void check_writers(Inst *inst, SignalKind kind, Port *port, Local *local, int lanes, const char *text,

@@ -129,8 +129,7 @@ Value *coerce_to_type(Value *value, Type *type, Location where, const char *what
   return NULL;
 }
 
-// ---- Parameters
-// ---------------------------------------------------------------------------------------------------------
+// ---- Parameters --------------------------------------------------------------------------------------------
 
 static const char *const parameter_kinds[] = {"int", "float", "clock", "module", "type", "any", "struct"};
 

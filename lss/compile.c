@@ -29,6 +29,22 @@ bool charge(int steps, Location where) {
   return false;
 }
 
+bool enter(Location where) {
+  enum { MAX_NESTING = 2000 };
+  if (compile->halted) return false;
+  if (compile->nesting < MAX_NESTING) {
+    compile->nesting++;
+    return true;
+  }
+  compile->halted = true;
+  problem(where, "runaway", "calls, statements and expressions are nested more than %d deep", MAX_NESTING);
+  return false;
+}
+
+void leave(void) {
+  compile->nesting--;
+}
+
 static Netlist *netlist_new(const char *file) {
   Netlist *netlist = arena_new(Netlist);
   netlist->file = g_intern_string(file);
@@ -133,9 +149,9 @@ static void check_declarations(SourceFile *file) {
     Node *node = file->nodes->pdata[i];
     Symbol *symbol = node->name ? g_hash_table_lookup(compile->globals->names, node->name) : NULL;
     if (!symbol || symbol->node != node) continue;
-    bool plain =
-        node->kind == NODE_ENUM || node->kind == NODE_TYPE || (node->kind == NODE_STRUCT && node->arguments->len == 0);
+    bool plain = node->kind == NODE_ENUM || (node->kind == NODE_STRUCT && node->arguments->len == 0);
     if (plain) declared_type(symbol, NULL, node->place);
+    if (node->kind == NODE_TYPE) evaluate_term(compile->globals, node->type);
   }
 }
 
@@ -180,6 +196,7 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
   state->loading = arena_array();
   state->types = arena_table();
   state->c_names = arena_table();
+  state->scalars = arena_table();
   state->leaf_modules = arena_table();
   state->insts = arena_array();
   state->links = arena_array();

@@ -8,8 +8,7 @@
 
 enum { MAX_STATE_LENGTH = G_MAXINT32, MAX_LOCAL_LANES = 1 << 20 };
 
-// ---- Parameters and userpoints
-// ------------------------------------------------------------------------------------------------
+// ---- Parameters and userpoints -----------------------------------------------------------------------------
 
 // A setting from the command line is text: an expression, or, for strings, the text itself.
 static Value *read_define(Setting *setting, Node *node) {
@@ -96,7 +95,7 @@ static void declare_arguments(Scope *scope, GPtrArray *nodes, GPtrArray *fields,
     for (guint d = node->dimensions->len; term && d-- > 0;) {
       int64_t n;
       term = evaluate_int(scope, node->dimensions->pdata[d], "the length of an array", 1, MAX_LOCAL_LANES, &n)
-                 ? term_array(term, (int)n)
+                 ? checked_array(term, n, node->place)
                  : NULL;
     }
     if (!term) continue;
@@ -138,8 +137,7 @@ void declare_userpoint(Scope *scope, Node *node) {
   if (code) g_ptr_array_add(inst->instance->userpoints, userpoint);
 }
 
-// ---- Ports
-// ------------------------------------------------------------------------------------------------------------------------
+// ---- Ports -------------------------------------------------------------------------------------------------
 
 static void add_member(PortDecl *decl, const char *path, bool output, Term *term, const char *doc) {
   PortMember *member = arena_new(PortMember);
@@ -204,8 +202,7 @@ void declare_port(Scope *scope, Node *node) {
   }
 }
 
-// ---- State, statistics, locals, events
-// ------------------------------------------------------------------------------------------------
+// ---- State, statistics, locals, events ---------------------------------------------------------------------
 
 static void unique(GHashTable *names, Node *node, const char *what) {
   Node *other = g_hash_table_lookup(names, node->name);
@@ -302,8 +299,7 @@ void declare_event(Scope *scope, Node *node) {
   g_ptr_array_add(inst->instance->events, event);
 }
 
-// ---- Clocks and behaviour
-// -------------------------------------------------------------------------------------------------------------
+// ---- Clocks and behaviour ----------------------------------------------------------------------------------
 
 void declare_clock(Scope *scope, Node *node) {
   Inst *inst = compile->running;

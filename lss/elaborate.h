@@ -15,8 +15,7 @@ typedef struct Term Term;
 typedef struct PortDecl PortDecl;
 typedef struct PortMember PortMember;
 
-// ---- The compilation (compile.c)
-// --------------------------------------------------------------------------------------
+// ---- The compilation (compile.c) ---------------------------------------------------------------------------
 typedef struct {
   const CompileOptions *options;
   Netlist *netlist;
@@ -25,6 +24,7 @@ typedef struct {
   GPtrArray *loading;             // SourceFile*: files whose imports are being read, outermost first
   GHashTable *types;              // name -> Type*
   GHashTable *c_names;            // C name -> Type*
+  GHashTable *scalars;      // name of a type -> scalars in it
   GHashTable *leaf_modules;       // name -> LeafModule*
   GPtrArray *insts;               // Inst*, parents before children
   GPtrArray *links;               // Link*
@@ -32,7 +32,7 @@ typedef struct {
   GPtrArray *pending;             // Pending*: types that inference will know
   GPtrArray *collectors, *debugs; // Attached*
   Inst *running;                  // whose body is being run, or NULL
-  int steps, call_depth, loop_depth;
+  int steps, call_depth, loop_depth, nesting;
   bool halted;   // a bound was exceeded: nothing more is run
   Value *result; // of the function that returns
 } Compile;
@@ -49,6 +49,11 @@ typedef struct {
 // Reports an error, with the path of the running instance.
 void problem(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
+// Counts nesting of evaluation, whose every level takes stack; false, after one error, when it is too deep.  A true result
+// is followed by leave().
+bool enter(Location where);
+void leave(void);
+
 // Counts work; false, after one error, when the bound on steps is exceeded.
 bool charge(int steps, Location where);
 
@@ -59,8 +64,7 @@ SourceFile *load_file(const char *path, Location where);
 // A module that nobody imported, looked up on the search path by its name; NULL when there is none.
 Symbol *load_module(const char *name);
 
-// ---- Scopes (scope.c)
-// --------------------------------------------------------------------------------------------------
+// ---- Scopes (scope.c) --------------------------------------------------------------------------------------
 typedef enum {
   SYMBOL_VALUE,       // variables, parameters, constants that were computed, clocks
   SYMBOL_RUNTIME,     // runtime parameters
@@ -108,8 +112,7 @@ const char *did_you_mean(const char *suggestion);
 // Reports a name that C cannot take.
 void check_c_name(const char *name, Location place, const char *what);
 
-// ---- Expressions (evaluate.c)
-// -----------------------------------------------------------------------------------------------
+// ---- Expressions (evaluate.c) ------------------------------------------------------------------------------
 typedef enum {
   OPERAND_NONE,
   OPERAND_VALUE,
@@ -142,14 +145,12 @@ bool evaluate_int(Scope *scope, Expr *expr, const char *what, int64_t least, int
 // `needs_result`: a function that ends without a value is an error.
 Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_result);
 
-// ---- Statements (execute.c)
-// ---------------------------------------------------------------------------------------------------
+// ---- Statements (execute.c) --------------------------------------------------------------------------------
 typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_STOP } Flow;
 Flow execute(Scope *scope, Node *node);
 Flow execute_all(Scope *scope, GPtrArray *nodes);
 
-// ---- Types (types.c, typeexpr.c)
-// ----------------------------------------------------------------------------------------------
+// ---- Types (types.c, typeexpr.c) ---------------------------------------------------------------------------
 typedef enum { TERM_TYPE, TERM_VARIABLE, TERM_ARRAY } TermKind;
 
 struct Term {
@@ -166,6 +167,8 @@ struct Term {
 
 Term *term_of(Type *type);
 Term *term_variable(const char *name, Location place);
+// An array of `length`; NULL, with an error, when it would be too large.
+Term *checked_array(Term *element, int64_t length, Location where);
 Term *term_array(Term *element, int length);
 Term *term_find(Term *term);
 char *term_text(Term *term);
@@ -180,6 +183,7 @@ Type *type_struct(const char *name, const char *c_name, GPtrArray *fields);
 Type *type_enum(const char *name, GPtrArray *enumerators);
 Type *type_builtin(const char *name); // "uint32"; NULL when there is none
 bool type_can_travel(const Type *type);
+int64_t type_scalars(const Type *type);
 void type_names(GPtrArray *names);
 
 // A type expression; NULL after errors.
@@ -334,16 +338,14 @@ void declare_behaviour(Scope *scope, Node *node);
 const char *inst_path_of(const Inst *inst, const char *name); // "cpu[0].name"
 const char *inst_title(const Inst *inst);                     // "instance `cpu[0]`", "the top module"
 
-// ---- Connections (connect.c, join.c)
-// -------------------------------------------------------------------------------------------
+// ---- Connections (connect.c, join.c) -----------------------------------------------------------------------
 void execute_connection(Scope *scope, Node *node);
 // Lanes of an own port, or those made so far of a child's; marks the width as read.
 int port_width(Inst *inst, bool own, const char *port, const char *member, Location where);
 void join_links(void);
 void make_connections(void);
 
-// ---- After elaboration
-// -------------------------------------------------------------------------------------------------------------
+// ---- After elaboration -------------------------------------------------------------------------------------
 void infer_types(void);
 void expand_behaviour(void);
 void assign_clocks(void);

@@ -15,8 +15,7 @@ static Operand of_value(Value *value) {
   return value ? (Operand){.kind = OPERAND_VALUE, .value = value} : NOTHING;
 }
 
-// ---- Names
-// ----------------------------------------------------------------------------------------------------------------
+// ---- Names -------------------------------------------------------------------------------------------------
 
 static Value *constant(Symbol *symbol, Location where) {
   if (symbol->done) return symbol->value;
@@ -84,8 +83,7 @@ static Operand name_operand(Scope *scope, Expr *expr) {
   return NOTHING;
 }
 
-// ---- Selection
-// ------------------------------------------------------------------------------------------------------------
+// ---- Selection ---------------------------------------------------------------------------------------------
 
 static Operand value_field_operand(Value *base, Expr *expr) {
   const char *name = expr->text;
@@ -173,8 +171,7 @@ static Operand index_operand(Scope *scope, Expr *expr) {
   return NOTHING;
 }
 
-// ---- Calls
-// ------------------------------------------------------------------------------------------------------------------
+// ---- Calls -------------------------------------------------------------------------------------------------
 
 Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_result) {
   Node *node = function->node;
@@ -268,8 +265,7 @@ static Operand call_operand(Scope *scope, Expr *expr) {
   return of_value(builtin(arguments, expr->location));
 }
 
-// ---- Values
-// -------------------------------------------------------------------------------------------------------------------
+// ---- Values ------------------------------------------------------------------------------------------------
 
 static Value *quantity_literal(Expr *expr) {
   const Unit *unit = unit_find(expr->unit);
@@ -288,8 +284,7 @@ static Operand logical(Scope *scope, Expr *expr) {
   return of_value(value_bool(right, expr->location));
 }
 
-Operand resolve(Scope *scope, Expr *expr) {
-  if (!charge(1, expr->location)) return NOTHING;
+static Operand resolve_inside(Scope *scope, Expr *expr) {
   if (expr->constant) return of_value(expr->constant);
   bool truth;
   switch (expr->kind) {
@@ -329,7 +324,7 @@ Operand resolve(Scope *scope, Expr *expr) {
       }
       g_ptr_array_add(value->names, (gpointer)name);
     }
-    return fine ? of_value(value) : NOTHING;
+    return fine && value_close(value, expr->location) ? of_value(value) : NOTHING;
   }
   case EXPR_CODE: return of_value(evaluate_code(scope, expr));
   case EXPR_TYPE_VARIABLE:
@@ -345,6 +340,13 @@ Operand resolve(Scope *scope, Expr *expr) {
     return NOTHING;
   }
   return NOTHING;
+}
+
+Operand resolve(Scope *scope, Expr *expr) {
+  if (!charge(1, expr->location) || !enter(expr->location)) return NOTHING;
+  Operand operand = resolve_inside(scope, expr);
+  leave();
+  return operand;
 }
 
 Value *evaluate(Scope *scope, Expr *expr) {

@@ -22,7 +22,7 @@ static void assign_element(Scope *scope, Node *node, Symbol *symbol) {
   Value *copy = value_list(node->location);
   for (guint i = 0; i < list->items->len; i++) g_ptr_array_add(copy->items, list->items->pdata[i]);
   copy->items->pdata[n] = value;
-  symbol->value = copy;
+  if (value_close(copy, node->location)) symbol->value = copy;
 }
 
 static Symbol *assignable(Scope *scope, Expr *name) {
@@ -206,8 +206,7 @@ static void at_top_of_file(Scope *scope, Node *node) {
             node_kind_name(node->kind));
 }
 
-Flow execute(Scope *scope, Node *node) {
-  if (!charge(1, node->location)) return FLOW_STOP;
+static Flow execute_inside(Scope *scope, Node *node) {
   bool truth;
   switch (node->kind) {
   case NODE_IMPORT:
@@ -280,6 +279,13 @@ Flow execute(Scope *scope, Node *node) {
   default: break;
   }
   return FLOW_NEXT;
+}
+
+Flow execute(Scope *scope, Node *node) {
+  if (!charge(1, node->location) || !enter(node->location)) return FLOW_STOP;
+  Flow flow = execute_inside(scope, node);
+  leave();
+  return flow;
 }
 
 Flow execute_all(Scope *scope, GPtrArray *nodes) {

@@ -63,8 +63,7 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
   return inst;
 }
 
-// ---- Creation
-// ---------------------------------------------------------------------------------------------------------------
+// ---- Creation ----------------------------------------------------------------------------------------------
 
 static Symbol *module_of(Scope *scope, Expr *expr) {
   if (expr->kind == EXPR_NAME) {
@@ -171,8 +170,7 @@ void execute_instance(Scope *scope, Node *node) {
   }
 }
 
-// ---- Settings
-// -----------------------------------------------------------------------------------------------------------------
+// ---- Settings ----------------------------------------------------------------------------------------------
 
 void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *expr) {
   Operand operand = resolve(scope, expr);
@@ -211,8 +209,7 @@ Setting *read_setting(Inst *inst, const char *name, Location place) {
   return setting;
 }
 
-// ---- Bodies
-// ---------------------------------------------------------------------------------------------------------------------
+// ---- Bodies ------------------------------------------------------------------------------------------------
 
 static void check_settings(Inst *inst) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();

@@ -6,37 +6,36 @@
 
 #include <string.h>
 
-// ---- Patterns of paths
-// --------------------------------------------------------------------------------------------------------
+// ---- Patterns of paths -------------------------------------------------------------------------------------
 
 // `*` stands for anything within one name (its index apart), `[*]` for any index, `**` for any number of levels.
-static bool matches(const char *pattern, const char *path) {
-  if (!*pattern) return !*path;
-  if (pattern[0] == '*' && pattern[1] == '*') {
-    const char *rest = pattern + 2;
-    if (*rest == '.' && matches(rest + 1, path)) return true; // no level at all
-    for (const char *at = path;; at++) {
-      if (matches(rest, at)) return true;
-      if (!*at) return false;
+// Worked out from the ends, so that many stars cost no more than their number: whether the pattern from each place on
+// matches the path from each place on.
+static bool path_matches(const char *pattern, const char *path) {
+  gsize n = strlen(pattern), m = strlen(path);
+  g_autofree bool *table = g_new0(bool, (n + 1) * (m + 1));
+#define MATCHES(i, k) table[(i) * (m + 1) + (k)]
+  MATCHES(n, m) = true;
+  for (gsize i = n; i-- > 0;) {
+    for (gsize k = m + 1; k-- > 0;) {
+      char c = k < m ? path[k] : '\0';
+      if (pattern[i] == '*' && pattern[i + 1] == '*') {
+        bool none = pattern[i + 2] == '.' && MATCHES(i + 3, k); // `**.` may be no level at all
+        MATCHES(i, k) = none || MATCHES(i + 2, k) || (c && MATCHES(i, k + 1));
+      } else if (pattern[i] == '*') {
+        MATCHES(i, k) = MATCHES(i + 1, k) || (c && !strchr(".[]", c) && MATCHES(i, k + 1));
+      } else if (k == m) {
+        MATCHES(i, k) = !strcmp(pattern + i, ".**"); // `a.**` takes a itself too
+      } else {
+        MATCHES(i, k) = pattern[i] == c && MATCHES(i + 1, k + 1);
+      }
     }
   }
-  if (*pattern == '*') {
-    for (const char *at = path;; at++) {
-      if (matches(pattern + 1, at)) return true;
-      if (!*at || *at == '.' || *at == '[' || *at == ']') return false;
-    }
-  }
-  // "a.**" takes a itself too.
-  if (!*path) return !strcmp(pattern, ".**");
-  return *pattern == *path && matches(pattern + 1, path + 1);
+#undef MATCHES
+  return table[0];
 }
 
-bool path_matches(const char *pattern, const char *path) {
-  return matches(pattern, path);
-}
-
-// ---- Collectors
-// ----------------------------------------------------------------------------------------------------------------
+// ---- Collectors --------------------------------------------------------------------------------------------
 
 static bool is_connection_event(const char *event) {
   static const char *const names[] = {"transferred", "stalled", "cancelled", "idle"};
@@ -152,8 +151,7 @@ static void attach_collector(const Attached *attached) {
   g_ptr_array_add(compile->netlist->collectors, collector);
 }
 
-// ---- Debug views
-// -----------------------------------------------------------------------------------------------------------------
+// ---- Debug views -------------------------------------------------------------------------------------------
 
 static StateField *find_state(const Instance *instance, const char *name) {
   for (guint i = 0; instance->leaf && i < instance->state->len; i++) {

@@ -174,8 +174,7 @@ void join_links(void) {
   compile->running = NULL;
 }
 
-// ---- Through the hierarchy
-// -------------------------------------------------------------------------------------------------
+// ---- Through the hierarchy ---------------------------------------------------------------------------------
 
 static bool is_leaf(const PortMember *member) {
   return member->decl->inst->instance->leaf != NULL;

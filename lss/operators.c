@@ -215,7 +215,7 @@ static Value *joined(Value *left, Value *right, Location where) {
   Value *list = value_list(where);
   for (guint i = 0; i < left->items->len; i++) g_ptr_array_add(list->items, left->items->pdata[i]);
   for (guint i = 0; i < right->items->len; i++) g_ptr_array_add(list->items, right->items->pdata[i]);
-  return list;
+  return value_close(list, where) ? list : NULL;
 }
 
 Value *operator_unary(int op, Value *operand, Location where) {

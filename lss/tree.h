@@ -111,8 +111,7 @@ struct Node {
   bool runtime, output, optional, partial, crossing, shared;
 };
 
-// ---- Files
-// -----------------------------------------------------------------------------------------------------------
+// ---- Files -------------------------------------------------------------------------------------------------
 typedef struct {
   const char *path; // as opened; interned
   const char *doc;  // the first documentation comment, when it stands before everything else
@@ -126,8 +125,7 @@ SourceFile *parse_text(const char *path, const char *text, gsize length);
 // Parses a single expression, whose first character is at `start`; NULL after errors.
 Expr *parse_expression(const char *text, gsize length, Location start);
 
-// ---- Construction, for the parser
-// --------------------------------------------------------------------------------------
+// ---- Construction, for the parser --------------------------------------------------------------------------
 Expr *expr_new(ExprKind kind, Location location);
 Expr *expr_unary(int op, Location location, Expr *left);
 Expr *expr_binary(int op, Expr *left, Expr *right);

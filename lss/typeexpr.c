@@ -6,10 +6,15 @@
 
 #include <string.h>
 
-enum { MAX_BITS = 65536, MAX_LENGTH = 1 << 20 };
+enum { MAX_BITS = 65536, MAX_LENGTH = 1 << 20, MAX_SCALARS = 1 << 20, MAX_MEMBERS = 1024 };
 
-// ---- Declared types
-// ---------------------------------------------------------------------------------------------------
+static bool too_large(int64_t scalars, Location where) {
+  if (scalars <= MAX_SCALARS) return false;
+  problem(where, "overflow", "a value of this type would have more than %d elements", MAX_SCALARS);
+  return true;
+}
+
+// ---- Declared types ----------------------------------------------------------------------------------------
 
 // The scope of a family's body: its arguments by name.  NULL after errors.
 static Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where, char **suffix, char **c_suffix) {
@@ -76,6 +81,7 @@ static Type *struct_type(Symbol *symbol, GPtrArray *arguments, Location where) {
     if (!result) {
       GPtrArray *fields = arena_array();
       bool fine = true;
+      int64_t scalars = 0;
       g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
       for (guint i = 0; i < node->body->len; i++) {
         Node *field = node->body->pdata[i];
@@ -83,7 +89,7 @@ static Type *struct_type(Symbol *symbol, GPtrArray *arguments, Location where) {
         for (guint d = field->dimensions->len; type && d-- > 0;) {
           int64_t n;
           type = evaluate_int(scope, field->dimensions->pdata[d], "the length of an array", 1, MAX_LENGTH, &n)
-                     ? type_array(type, (int)n)
+                     ? (too_large(n * type_scalars(type), field->location) ? NULL : type_array(type, (int)n))
                      : NULL;
         }
         Node *other = g_hash_table_lookup(seen, field->name);
@@ -95,9 +101,10 @@ static Type *struct_type(Symbol *symbol, GPtrArray *arguments, Location where) {
         if (field->value)
           problem(field->value->location, "misplaced", "a field of a struct has no initial value; only state has");
         check_c_name(field->name, field->place, "a field");
-        if (!type) {
+        if (type) scalars += type_scalars(type);
+        if (!type || too_large(scalars, field->location)) {
           fine = false;
-          continue;
+          break;
         }
         Field *f = arena_new(Field);
         *f = (Field){.name = field->name, .type = type, .doc = field->doc};
@@ -113,6 +120,8 @@ static Type *struct_type(Symbol *symbol, GPtrArray *arguments, Location where) {
   symbol->busy = false;
   return result;
 }
+
+static Term *alias_term(Symbol *symbol, Location where);
 
 static Type *enum_type(Symbol *symbol, Location where) {
   Node *node = symbol->node;
@@ -158,17 +167,21 @@ Type *declared_type(Symbol *symbol, GPtrArray *arguments, Location where) {
     return NULL;
   }
   if (node->kind == NODE_ENUM) return enum_type(symbol, where);
-  if (symbol->done) return symbol->type;
-  if (circular(symbol, where)) return NULL;
-  symbol->busy = true;
-  symbol->type = evaluate_type(compile->globals, node->type);
-  symbol->busy = false;
-  symbol->done = true;
-  return symbol->type;
+  Term *term = alias_term(symbol, where);
+  if (term && !term_type(term)) {
+    problem(where, "value-type", "a single type is needed here, and `%s` is one of several", node->name);
+    diag_note(node->place, "declared here");
+  }
+  return term ? term_type(term) : NULL;
 }
 
-// ---- Type expressions
-// -----------------------------------------------------------------------------------------------------
+// ---- Type expressions --------------------------------------------------------------------------------------
+
+Term *checked_array(Term *element, int64_t length, Location where) {
+  Type *known = term_type(element);
+  if (too_large(length * (known ? type_scalars(known) : 1), where)) return NULL;
+  return term_array(element, (int)length);
+}
 
 static Term *named(Type *type) {
   return type ? term_of(type) : NULL;
@@ -191,10 +204,23 @@ static Term *value_term(Scope *scope, Expr *expr) {
   return not_a_type(expr, value_kind_text(value));
 }
 
+// Another name for a type, or for alternatives of which each use has its own choice.
+static Term *alias_term(Symbol *symbol, Location where) {
+  if (symbol->done && symbol->type) return term_of(symbol->type);
+  if (circular(symbol, where)) return NULL;
+  symbol->busy = true;
+  Term *term = evaluate_term(compile->globals, symbol->node->type);
+  symbol->busy = false;
+  symbol->type = term ? term_type(term) : NULL;
+  symbol->done = true;
+  return term;
+}
+
 static Term *name_term(Scope *scope, Expr *expr) {
   Type *type = type_builtin(expr->text);
   if (type) return term_of(type);
   Symbol *symbol = scope_find(scope, expr->text);
+  if (is_type_declaration(symbol) && symbol->node->kind == NODE_TYPE) return alias_term(symbol, expr->location);
   if (is_type_declaration(symbol)) return named(declared_type(symbol, NULL, expr->location));
   if (!symbol && (!strcmp(expr->text, "int") || !strcmp(expr->text, "float"))) {
     bool integer = expr->text[0] == 'i';
@@ -269,8 +295,7 @@ static Term *variable_term(Scope *scope, Expr *expr) {
   return term;
 }
 
-Term *evaluate_term(Scope *scope, Expr *expr) {
-  if (!charge(1, expr->location)) return NULL;
+static Term *term_inside(Scope *scope, Expr *expr) {
   int64_t n;
   bool truth;
   switch (expr->kind) {
@@ -284,7 +309,7 @@ Term *evaluate_term(Scope *scope, Expr *expr) {
       return value_term(scope, expr);
     Term *element = evaluate_term(scope, expr->left);
     if (!element || !evaluate_int(scope, expr->right, "the length of an array", 1, MAX_LENGTH, &n)) return NULL;
-    return term_array(element, (int)n);
+    return checked_array(element, n, expr->location);
   }
   case EXPR_BINARY:
     if (expr->op == '|') {
@@ -305,6 +330,13 @@ Term *evaluate_term(Scope *scope, Expr *expr) {
   }
 }
 
+Term *evaluate_term(Scope *scope, Expr *expr) {
+  if (!charge(1, expr->location) || !enter(expr->location)) return NULL;
+  Term *term = term_inside(scope, expr);
+  leave();
+  return term;
+}
+
 Type *evaluate_type(Scope *scope, Expr *expr) {
   Term *term = evaluate_term(scope, expr);
   if (!term) return NULL;
@@ -313,8 +345,7 @@ Type *evaluate_type(Scope *scope, Expr *expr) {
   return type;
 }
 
-// ---- Bundles
-// ----------------------------------------------------------------------------------------------------------------
+// ---- Bundles -----------------------------------------------------------------------------------------------
 
 static Symbol *bundle_symbol(Scope *scope, Expr *expr) {
   Expr *name = expr->kind == EXPR_CALL ? expr->left : expr;
@@ -343,7 +374,7 @@ static bool add_members(Scope *scope, Expr *expr, Symbol *symbol, const char *pr
   if (text) *text = arena_printf("%s%s", symbol->name, suffix);
   symbol->busy = true;
   bool fine = true;
-  for (guint i = 0; i < symbol->node->body->len; i++) {
+  for (guint i = 0; i < symbol->node->body->len && !compile->halted; i++) {
     Node *node = symbol->node->body->pdata[i];
     const char *path = arena_printf("%s%s", prefix, node->name);
     bool same_way = node->output == forward;
@@ -355,8 +386,15 @@ static bool add_members(Scope *scope, Expr *expr, Symbol *symbol, const char *pr
     }
     Symbol *nested = bundle_symbol(inner, node->type);
     if (nested) {
+      if (!enter(node->place)) break;
       fine &= add_members(inner, node->type, nested, arena_printf("%s.", path), same_way, into, NULL);
+      leave();
       continue;
+    }
+    if (into->len >= MAX_MEMBERS) {
+      problem(expr->location, "runaway", "the bundle `%s` has more than %d members", symbol->name, MAX_MEMBERS);
+      compile->halted = true;
+      break;
     }
     BundleMember *member = arena_new(BundleMember);
     *member = (BundleMember){path, same_way, evaluate_term(inner, node->type), node->doc, node->place};

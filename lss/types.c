@@ -85,6 +85,20 @@ Type *type_array(Type *element, int length) {
   return type;
 }
 
+// Scalars in a value of the type; types of more than MAX_SCALARS are not made.
+int64_t type_scalars(const Type *type) {
+  if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) return 1;
+  gpointer known = g_hash_table_lookup(compile->scalars, type->name);
+  if (known) return GPOINTER_TO_INT(known);
+  int64_t total = 0;
+  if (type->kind == TYPE_ARRAY) total = type_scalars(type->element) * type->length;
+  for (guint i = 0; type->fields && i < type->fields->len; i++)
+    total += type_scalars(((Field *)type->fields->pdata[i])->type);
+  total = MIN(total, G_MAXINT32);
+  g_hash_table_insert(compile->scalars, (gpointer)type->name, GINT_TO_POINTER((int)total));
+  return total;
+}
+
 Type *type_struct(const char *name, const char *c_name, GPtrArray *fields) {
   Type *type = intern(TYPE_STRUCT, 0, name, c_name);
   if (!type->fields) type->fields = fields;
@@ -105,8 +119,7 @@ bool type_can_travel(const Type *type) {
   return true;
 }
 
-// ---- Terms
-// -------------------------------------------------------------------------------------------------------------
+// ---- Terms -------------------------------------------------------------------------------------------------
 
 Term *term_of(Type *type) {
   Term *term = arena_new(Term);

@@ -2,6 +2,7 @@
 #include "lss/value.h"
 
 #include "lss/arena.h"
+#include "lss/elaborate.h"
 #include "lss/units.h"
 
 #include <string.h>
@@ -71,6 +72,20 @@ Value *value_at(const Value *value, Location location) {
   return copy;
 }
 
+// The depth is kept in `integer`, which lists and records do not use otherwise.
+bool value_close(Value *value, Location where) {
+  enum { MAX_DEPTH = 100 };
+  int64_t depth = 0;
+  for (guint i = 0; i < value->items->len; i++) {
+    const Value *item = value->items->pdata[i];
+    if (item->kind == VALUE_LIST || item->kind == VALUE_RECORD) depth = MAX(depth, item->integer);
+  }
+  value->integer = depth + 1;
+  if (value->integer <= MAX_DEPTH) return true;
+  problem(where, "runaway", "lists and records are nested more than %d deep", MAX_DEPTH);
+  return false;
+}
+
 Value *value_field(const Value *record, const char *name) {
   for (guint i = 0; i < record->names->len; i++)
     if (!strcmp(record->names->pdata[i], name)) return record->items->pdata[i];
@@ -125,10 +140,7 @@ static void print(GString *out, const Value *value) {
     g_string_append(out, value->kind == VALUE_LIST ? "[" : "{ ");
     for (guint i = 0; i < value->items->len; i++) {
       if (i) g_string_append(out, ", ");
-      if (out->len > 4000) { // for messages and tables; nobody reads on
-        g_string_append(out, "...");
-        break;
-      }
+      if (out->len > TEXT_LIMIT) break;
       if (value->kind == VALUE_RECORD) g_string_append_printf(out, "%s = ", (const char *)value->names->pdata[i]);
       print(out, value->items->pdata[i]);
     }

@@ -15,13 +15,18 @@ Value *value_list(Location location);   // empty
 Value *value_record(Location location); // empty
 Value *value_type(Type *type, Location location);
 
+// Ends the construction of a list or record: works out how deep it is nested.  False, with an error, beyond a bound.
+bool value_close(Value *value, Location where);
+
 // The same value, said to be written at another place.
 Value *value_at(const Value *value, Location location);
 
 Value *value_field(const Value *record, const char *name); // NULL when there is none
 
+enum { TEXT_LIMIT = 1 << 20 };
+
 const char *value_kind_text(const Value *value); // "a time", "an integer", "a list"
-char *value_text(const Value *value);            // as it would be written; in the arena
+char *value_text(const Value *value);            // as it would be written, up to TEXT_LIMIT; in the arena
 bool value_equal(const Value *a, const Value *b);
 
 // The count in the base unit (Hz, B, b/s; femtoseconds for times; 1 for fractions), as int() and C see a quantity.
