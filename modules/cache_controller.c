@@ -48,8 +48,8 @@ init() { random_seed(&self->rng); }
 
 phase_start() {
   accept(fill_reply, true);
-  accept(storage_reply, 1, true);
-  accept(storage_reply, 0, true);
+  for (int i = 0; i < width(storage_reply); i++)
+    accept(storage_reply, i, true);
   for (int i = 0; i < width(snoop); i++)
     accept(snoop, i, true);
   accept(flush, true);
