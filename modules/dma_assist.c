@@ -82,15 +82,34 @@ phase_end() {
   }
 
   // ---- What the other sides did in this cycle ------------------------------------------------------------
+  if (self->updates_waiting && transferred(registers_request)) {
+    self->updates_waiting--;
+    self->updates_open++;
+  }
   if (self->updates_open && transferred(registers_reply)) {
     int ring = self->update_ring[self->update_first];
     if (ring >= 0) self->taken[ring]--;
     self->update_first = (self->update_first + 1) & 7;
     self->updates_open--;
   }
-  if (self->updates_waiting && transferred(registers_request)) {
-    self->updates_waiting--;
-    self->updates_open++;
+  if (self->offering) {
+    bool taken = self->offer_kind == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? transferred(descriptor_memory_request) : transferred(memory_request);
+    if (taken) {
+      self->offering = false;
+      if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
+        self->fetch_asked += 8;
+      } else if (self->offer_kind == DMA_OFFER_CHECKSUM) {
+        self->sum_waiting = true;
+      } else {
+        uint32_t count = self->offer_bytes;
+        self->address = assist_advance(self->address, count, self->base, self->limit);
+        self->memory_left -= count;
+        self->burst_left -= assist_min(count, self->burst_left);
+        if (self->outward) self->asked += count;
+        else self->head += count;
+        self->gap = self->burst_left == 0;
+      }
+    }
   }
   bool descriptor_came = false;
   uint64_t descriptor_data = 0;
@@ -128,25 +147,6 @@ phase_end() {
     if (self->fetch_got >= READ_BYTES) {
       self->fetching = false;
       self->fetched = true;
-    }
-  }
-  if (self->offering) {
-    bool taken = self->offer_kind == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? transferred(descriptor_memory_request) : transferred(memory_request);
-    if (taken) {
-      self->offering = false;
-      if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
-        self->fetch_asked += 8;
-      } else if (self->offer_kind == DMA_OFFER_CHECKSUM) {
-        self->sum_waiting = true;
-      } else {
-        uint32_t count = self->offer_bytes;
-        self->address = assist_advance(self->address, count, self->base, self->limit);
-        self->memory_left -= count;
-        self->burst_left -= assist_min(count, self->burst_left);
-        if (self->outward) self->asked += count;
-        else self->head += count;
-        self->gap = self->burst_left == 0;
-      }
     }
   }
   if (self->offering_bus && transferred(bus_request)) {

@@ -162,10 +162,14 @@ phase_end() {
     }
   }
   self->open = NOW + CLOCK >= self->out_due;
+
+  uint64_t shown = self->begun << 2 | (uint64_t)self->exhausted << 1 | self->loaded;
+  self->settling = shown != self->shown;
+  self->shown = shown;
 }
 
 next_event() {
-  if (self->playing || self->taking || self->taken_ready || self->beat_ready || !self->open) return cycle();
+  if (self->playing || self->taking || self->taken_ready || self->beat_ready || self->settling || !self->open) return cycle();
   if (self->loaded || (self->linked && !self->exhausted)) return cycle();
   return never();
 }

@@ -65,7 +65,7 @@ phase_start() {
 }
 
 phase_end() {
-  bool any = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->any_waiting || self->any_answering;
+  bool any = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->any_waiting || self->any_answering || self->settling;
   for (int i = 0; i < width(bus_request); i++) any |= some(bus_request, i);
   for (int i = 0; i < width(memory_request); i++) any |= some(memory_request, i);
   for (int i = 0; i < width(window_request); i++) any |= some(window_request, i);
@@ -100,16 +100,17 @@ phase_end() {
     self->line_since = NOW;
     self->interrupts++;
   }
+  self->settling = line != self->line;
   self->line = line;
 
   // ---- The software's reference to the device --------------------------------------------------------------------
   if (width(window_request)) {
     if (self->window_state == HOST_WINDOW_ANSWERED) self->window_state = HOST_WINDOW_IDLE;
+    if (self->window_state == HOST_WINDOW_OFFERED && transferred(device_request)) self->window_state = HOST_WINDOW_OPEN;
     if (self->window_state == HOST_WINDOW_OPEN && transferred(device_reply)) {
       self->answer = data(device_reply);
       self->window_state = HOST_WINDOW_ANSWERED;
     }
-    if (self->window_state == HOST_WINDOW_OFFERED && transferred(device_request)) self->window_state = HOST_WINDOW_OPEN;
     if (transferred(window_request)) {
       self->reference = data(window_request);
       self->window_since = NOW;
@@ -218,7 +219,7 @@ phase_end() {
 }
 
 next_event() {
-  bool busy = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->any_waiting || self->any_answering;
+  bool busy = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->any_waiting || self->any_answering || self->settling;
   return busy ? cycle() : never();
 }
 

@@ -58,6 +58,7 @@ phase_start() {
     self->why++;                 \
     self->frames_dropped++;               \
     self->dropped_count++;       \
+    self->settling = true;       \
     self->drops_to_tell += param(drop_address) >= 0; \
     event(drop, length);         \
   } while (0)
@@ -69,6 +70,7 @@ phase_end() {
   const uint32_t ring_mask = (uint32_t)param(ring_bytes) - 1;
   const uint32_t limit = width(buffer_limit) ? data(buffer_limit) : (uint32_t)param(buffer_end);
   const bool beat_came = some(wire);
+  self->settling = false;
 
   // ---- A beat from the wire ------------------------------------------------------------------------------
   if (__builtin_expect(beat_came, 0)) {
@@ -118,6 +120,7 @@ phase_end() {
                       data(buffer_base) * UINT64_C(0xA0761D6478BD642F) + limit * UINT64_C(0xE7037ED1A0B428DB) + running;
   if (width(ready) && (beat_came | (pointers != self->seen_pointers) | (self->frames_waiting != 0))) {
     self->seen_pointers = pointers;
+    const bool could_take = self->can_take;
     uint32_t span = limit - data(buffer_base);
     uint32_t free_bytes = assist_distance(data(buffer_producer), data(buffer_reference) - 8, data(buffer_base), limit);
     if (data(buffer_reference) < data(buffer_base) + 8) free_bytes = assist_distance(data(buffer_producer), data(buffer_reference) + span - 8, data(buffer_base), limit);
@@ -126,6 +129,7 @@ phase_end() {
     self->can_take = running && free_slots / (uint32_t)param(descriptor_bytes) > (uint32_t)self->frames_waiting + 1 &&
                      free_bytes <= span && free_bytes >= queued + 8 * (uint32_t)self->frames_waiting + 3 * (uint32_t)param(max_frame) &&
                      queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer) && self->frames_waiting + 2 < RECEIVE_FRAMES;
+    self->settling |= could_take != self->can_take;
   }
   if (__builtin_expect(!((uint32_t)self->frames_waiting | self->storing | self->drops_to_tell | self->telling), 1)) return;
 
@@ -170,12 +174,12 @@ phase_end() {
       }
     }
   }
-  if (self->updates_open && transferred(registers_reply)) self->updates_open--;
   if (self->updating && transferred(registers_request)) {
     self->updating = false;
     self->updates_open++;
     self->step++;
   }
+  if (self->updates_open && transferred(registers_reply)) self->updates_open--;
 
   // ---- Storing the oldest frame --------------------------------------------------------------------------------
   int f = self->first;
@@ -273,7 +277,7 @@ phase_end() {
   }
 }
 
-next_event() { return self->frames_waiting || self->storing != RECEIVE_STORES_NOTHING || self->arriving || self->telling ? cycle() : never(); }
+next_event() { return self->frames_waiting || self->storing != RECEIVE_STORES_NOTHING || self->arriving || self->telling || self->settling ? cycle() : never(); }
 
 #undef SPLIT_DESCRIPTORS
 #undef COUNT_DROP

@@ -67,14 +67,14 @@ phase_end() {
   }
 
   // ---- What the other sides did in this cycle ---------------------------------------------------------------
+  if (self->updates_waiting && transferred(registers_request)) {
+    self->updates_waiting--;
+    self->updates_open++;
+  }
   if (self->updates_open && transferred(registers_reply)) {
     if (self->update_last[self->update_first]) self->taken--;
     self->update_first = (self->update_first + 1) % TRANSMIT_UPDATES;
     self->updates_open--;
-  }
-  if (self->updates_waiting && transferred(registers_request)) {
-    self->updates_waiting--;
-    self->updates_open++;
   }
   int newest = (self->first + self->frames_waiting - 1) % TRANSMIT_FRAMES;
   bool descriptor_came = false;

@@ -69,10 +69,11 @@ static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, in
 }
 
 phase_end() {
-  bool any = self->under_way || self->any_fresh || self->changed;
+  bool any = self->under_way || self->any_fresh || self->changed || self->settling;
   for (int i = 0; i < width(in_request); i++) any |= some(in_request, i);
   for (int i = 0; i < width(drive); i++) any |= some(drive, i);
   if (__builtin_expect(!any, 1)) return;
+  self->settling = false;
   if (self->under_way) {
     for (int i = 0; i < width(in_request); i++) {
       self->under_way -= self->replying[i][0];
@@ -182,7 +183,8 @@ phase_end() {
     for (int i = 0; i < width(shown); i++)
       self->shown_value[i] = call(read_value, file, (uint32_t)param(shown_offsets)[i], self->file[param(shown_offsets)[i] / 4], -1);
     self->changed = false;
+    self->settling = true;
   }
 }
 
-next_event() { return self->under_way || self->any_fresh || self->changed ? cycle() : never(); }
+next_event() { return self->under_way || self->any_fresh || self->changed || self->settling ? cycle() : never(); }

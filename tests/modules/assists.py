@@ -1,0 +1,101 @@
+"""A bench for the assists: NIC memory, plain registers and a script that sets both, with a host and a wire outside."""
+
+import random
+import struct
+
+from tests.modules.harness import Answer, Bench, Ran, read_answers
+
+REGISTERS = 0x10000
+MEMORY_BYTES = 0x10000
+
+
+def names(count: int = 16) -> str:
+    rows = ", ".join(f'{{ name = "r{i}", offset = {4 * i}, access = register_access.rw, doc = "" }}' for i in range(count))
+    return f"[{rows}]"
+
+
+class Rig:
+    """`netlist` connects `dut` to bank.shown (lane i shows register i of `shown`), arbiter.in, bank.in, host.bus and ethernet."""
+
+    def __init__(self, bench: Bench, netlist: str, shown: list[int], host: bool = False, wire: bool = False) -> None:
+        self.bench, self.shown = bench, shown
+        self.text = f"""
+import register_types;
+import assist_types;
+clock clk = 100 MHz;
+instance requester : memory_source;
+instance split : memory_router {{ route = <<< return address < {REGISTERS} ? 0 : 1; >>>; map = <<< return address & 0xffff; >>>; }};
+instance bank : register_bank {{ registers = {names()}; shown_offsets = {[4 * i for i in shown]}; }};
+instance memory : memory_state {{ size = {MEMORY_BYTES} B; big_endian = true; }};
+instance slow : sram_controller;
+instance arbiter : memory_arbiter;
+requester.memory -> split.in;
+split.out[0] -> arbiter.in;
+split.out[1] -> bank.in;
+arbiter.out -> slow.in;
+slow.memory -> memory.port;
+{"instance host : host { memory_bytes = 64 KiB; };" if host else ""}
+{"instance software : memory_source { width = 512; };" if host else ""}
+{"software.memory -> host.memory;" if host else ""}
+{"instance ethernet : ethernet;" if wire else ""}
+{netlist}
+"""
+        self.host = host
+        self.simulator = bench.build(self.text)
+
+    def run(self, script: list[str], cycles: int, settings: dict | None = None, software: list[str] | None = None, files: dict | None = None) -> list[Answer]:
+        cycle, lines = 0, []
+        for line in script:  # a line without a cycle of its own follows the one before
+            when, rest = line.split(" ", 1)
+            cycle = max(cycle, int(when))
+            lines.append(f"{cycle} {rest}\n")
+        contents = {"script": "".join(lines)} | (files or {})
+        values = {"requester.script": "script", "requester.record": "seen", "requester.outstanding": 1}
+        if self.host:
+            contents["software"] = "".join(line + "\n" for line in software or [])
+            values |= {"software.script": "software", "software.record": "software.seen", "software.outstanding": 1}
+        self.last: Ran = self.bench.run(self.simulator, cycles, values | (settings or {}), files=contents)
+        answers = read_answers(self.last.directory / "seen")
+        assert len(answers) == len(script), f"{len(script) - len(answers)} references were not answered"
+        return answers
+
+
+def register(number: int) -> int:
+    return REGISTERS + 4 * number
+
+
+def write(number: int, value: int, cycle: int = 0) -> str:
+    return f"{cycle} write 4 {register(number):#x} {value:#x}"
+
+
+def read(number: int, cycle: int = 0) -> str:
+    return f"{cycle} read 4 {register(number):#x}"
+
+
+def store(address: int, data: bytes, cycle: int = 0) -> list[str]:
+    return [f"{cycle} write {len(data[i : i + 8])} {address + i:#x} {int.from_bytes(data[i : i + 8], 'big'):#x}" for i in range(0, len(data), 8)]
+
+
+def load(address: int, size: int, cycle: int = 0) -> list[str]:
+    return [f"{cycle} read {min(8, size - i)} {address + i:#x}" for i in range(0, size, 8)]
+
+
+def joined(answers: list[Answer], size: int) -> bytes:
+    """The bytes that the last answers, to load(), hold."""
+    count = (size + 7) // 8
+    return b"".join(a.data.to_bytes(min(8, size - 8 * i), "big") for i, a in enumerate(answers[len(answers) - count :]))
+
+
+def to_host(address: int, data: bytes, cycle: int = 0) -> list[str]:
+    return [f"{cycle} write {len(data[i : i + 64])} {address + i:#x} {int.from_bytes(data[i : i + 64], 'little'):#x}" for i in range(0, len(data), 64)]
+
+
+def noise(size: int, seed: int = 1) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+def pcap(frames: list[bytes], step: int = 1000000) -> bytes:
+    data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
+    for i, one in enumerate(frames):
+        data += struct.pack("<IIII", 0, i * step, len(one), len(one)) + one
+    return data

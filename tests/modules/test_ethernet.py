@@ -1,0 +1,82 @@
+"""ethernet: byte-accurate pace both ways, FCS, packet files in and out, rates, stamps, keeping step."""
+
+import zlib
+
+import pytest
+
+from harness import packets
+from tests.modules.assists import noise, pcap
+from tests.modules.harness import Bench, read_items
+
+NETLIST = """
+import ethernet_types;
+clock clk = %s;
+instance dut : ethernet;
+instance far : ethernet;
+instance heard : sink;
+instance between : queue { depth = 512; };
+dut.to_device -> between.in;
+between.out -> far.from_device;
+far.to_device -> dut.from_device;
+dut.offered_beats -> heard.in;
+"""
+FCS = 4
+
+
+def play(bench: Bench, frames: list[bytes], cycles: int = 40000, clock: str = "100 MHz", step: int = 1000000, ok: bool = True, **settings: object):
+    values = {"dut.input": "in", "far.output": "out", "heard.record": "heard"} | {f"dut.{k}": v for k, v in settings.items()}
+    ran = bench.run(bench.build(NETLIST % clock), cycles, values, files={"in": pcap(frames, step)}, ok=ok)
+    return ran, list(packets.read(ran.directory / "out")) if ok else []
+
+
+@pytest.mark.parametrize("clock", ["100 MHz", "250 MHz", "99 MHz"])
+def test_frames_cross_at_line_rate(bench: Bench, clock: str) -> None:
+    """What one link plays another one takes; the distance of two frames is their bytes on the wire, to the nanosecond or so."""
+    frames = [noise(size, size) for size in (14, 60, 61, 100, 333, 1514, 60, 60)]
+    ran, seen = play(bench, frames, 100000, clock)
+    assert [p.data for p in seen] == [one.ljust(60, b"\0") for one in frames]
+    assert ran.stat("far", "damaged_out") == 0
+    gaps = [b.time - a.time for a, b in zip(seen, seen[1:])]
+    assert all(abs(gap - 8 * (max(len(one), 60) + 24)) <= 16 for gap, one in zip(gaps, frames[1:], strict=True))
+
+
+def test_beats_carry_the_frame_and_its_fcs(bench: Bench) -> None:
+    one = noise(70)
+    ran, _ = play(bench, [one])
+    fields = [dict(word.split("=") for word in text.strip("{}").split()) for _, text in read_items(ran.directory / "heard")]
+    data = b"".join(int(f["bytes"], 0).to_bytes(8, "little")[: int(f["count"], 0)] for f in fields)
+    assert data == one + zlib.crc32(one).to_bytes(FCS, "little")
+
+
+def test_a_minimum_frame_takes_84_byte_times(bench: Bench) -> None:
+    _, seen = play(bench, [noise(60, i) for i in range(30)])
+    assert {b.time - a.time for a, b in zip(seen, seen[1:])} == {672}
+
+
+def test_an_offered_rate(bench: Bench) -> None:
+    _, seen = play(bench, [noise(60, i) for i in range(20)], mode="rate", offered="100 Mb/s")
+    gaps = [b.time - a.time for a, b in zip(seen, seen[1:])]
+    assert all(abs(gap - 6720) <= 10 for gap in gaps)
+
+
+def test_recorded_stamps(bench: Bench) -> None:
+    _, seen = play(bench, [noise(60, i) for i in range(10)], step=3000, mode="timed")
+    assert all(abs(b.time - a.time - 3000) <= 10 for a, b in zip(seen, seen[1:]))
+
+
+def test_a_wrong_fcs_is_noticed(bench: Bench) -> None:
+    ran, _ = play(bench, [noise(60, i) for i in range(10)], spoil=5)
+    assert ran.stat("far", "damaged_out") == 2
+
+
+def test_generated_frames_are_udp(bench: Bench) -> None:
+    values = {"dut.payload": 18, "dut.count": 5, "far.output": "out"}
+    ran = bench.run(bench.build(NETLIST % "100 MHz"), 5000, values)
+    seen = list(packets.read(ran.directory / "out"))
+    assert len(seen) == 5 and all(p.data[42:46] == b"SPNC" for p in seen)
+    assert [int.from_bytes(p.data[50:58], "big") for p in seen] == list(range(5))
+
+
+def test_an_unknown_mode_is_refused(bench: Bench) -> None:
+    ran, _ = play(bench, [noise(60)], ok=False, mode="quick")
+    assert "fast, rate or timed" in ran.err

@@ -1,0 +1,102 @@
+"""frame_checker: what is equal passes and is measured; damage, repetition, disorder and uncounted loss stop the run."""
+
+import pytest
+
+from tests.modules.assists import noise
+from tests.modules.harness import Bench
+
+NETLIST = """
+import ethernet_types;
+clock clk = 100 MHz;
+instance dut : frame_checker;
+instance a : source;
+instance b : source;
+instance c : source;
+instance d : source;
+instance lost : source;
+instance ready[2] : source;
+a.out -> dut.host_sent : wire_beat(512);
+b.out -> dut.wire_sent : wire_beat(64);
+c.out -> dut.wire_received : wire_beat(64);
+d.out -> dut.host_received : wire_beat(512);
+lost.out -> dut.drops : uint32;
+ready[0].out -> dut.done : bool;
+ready[1].out -> dut.done : bool;
+"""
+
+
+def beats(frames: list[tuple[int, bytes]], width: int) -> str:
+    lines = []
+    for cycle, one in frames:
+        for i in range(0, len(one), width):
+            part = one[i : i + width]
+            words = [int.from_bytes(part[k : k + 8], "little") for k in range(0, width, 8)]
+            value = f"{words[0]:#x}" if width == 8 else "0x" + part[::-1].hex().rjust(2 * width, "0")
+            lines.append(f"{cycle + i // width} {{bytes={value} count={len(part)} start={int(i == 0)} end={int(i + width >= len(one))} error=0}} once\n")
+    return "".join(lines)
+
+
+FCS = b"\0\0\0\0"
+
+
+def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, **settings: object):
+    files = {"a": beats(sent, 64), "b": beats([(at, one + FCS) for at, one in left], 8), "c": beats([(at, one + FCS) for at, one in came], 8), "d": beats(found, 64)}
+    over = 1 + max(at for at, _ in [*sent, *left, *came, *found])
+    files |= {"lost": "".join(f"{i} {drops} once\n" for i in range(over, over + 2000)), "ready": "".join(f"{i} 1 once\n" for i in range(over, over + 2000))}
+    values = {f"{name}.script": name for name in "abcd"} | {"lost.script": "lost", "ready[0].script": "ready", "ready[1].script": "ready", "dut.settle": "2 us"}
+    return bench.run(bench.build(NETLIST), over + 2500, values | {f"dut.{k}": v for k, v in settings.items()}, files=files, ok=ok)
+
+
+FRAMES = [noise(60 + 7 * i, i) for i in range(5)]
+IN = [(200 * i, one) for i, one in enumerate(FRAMES)]
+OUT = [(200 * i + 150, one) for i, one in enumerate(FRAMES)]
+
+
+def test_equal_frames_pass_and_are_measured(bench: Bench) -> None:
+    ran = check(bench, IN, OUT, IN, OUT)
+    assert ran.stat("dut", "sent") == 5 == ran.stat("dut", "received")
+    assert 1400 <= ran.stat("dut", "latency_received_min") <= 1600
+    assert "came through" in ran.out + ran.err
+
+
+@pytest.mark.parametrize("side", ["wire", "host"])
+def test_damage_names_the_byte(bench: Bench, side: str) -> None:
+    bad = bytearray(FRAMES[2])
+    bad[33] ^= 0x10
+    out = [*OUT[:2], (OUT[2][0], bytes(bad)), *OUT[3:]]
+    ran = check(bench, IN, out if side == "wire" else OUT, IN, out if side == "host" else OUT, ok=False)
+    assert "byte 33" in ran.err and "damaged" in ran.err
+
+
+def test_a_repeated_frame(bench: Bench) -> None:
+    out = [*OUT[:3], (OUT[3][0], FRAMES[1])]
+    ran = check(bench, IN, out, IN, OUT, ok=False)
+    assert "once more" in ran.err
+
+
+def test_disorder(bench: Bench) -> None:
+    """Two frames are inside when the younger one comes out."""
+    sent = [(0, FRAMES[0]), (20, FRAMES[1])]
+    ran = check(bench, sent, [(150, FRAMES[1]), (200, FRAMES[0])], IN, OUT, ok=False)
+    assert "out of order" in ran.err
+
+
+def test_a_loss_that_was_counted_passes(bench: Bench) -> None:
+    ran = check(bench, IN, OUT, IN, [*OUT[:2], *OUT[3:]], drops=1)
+    assert ran.stat("dut", "missing") == 1 == ran.stat("dut", "counted_drops")
+
+
+@pytest.mark.parametrize("gone", [2, 4])
+def test_a_loss_that_was_not_counted(bench: Bench, gone: int) -> None:
+    ran = check(bench, IN, OUT, IN, [*OUT[:gone], *OUT[gone + 1 :]], ok=False)
+    assert "missing" in ran.err
+
+
+def test_a_loss_towards_the_wire(bench: Bench) -> None:
+    ran = check(bench, IN, OUT[:4], IN, OUT, ok=False)
+    assert "lost" in ran.err
+
+
+def test_the_run_ends_after_so_many_frames(bench: Bench) -> None:
+    ran = check(bench, IN, OUT, IN, OUT, frames=4)
+    assert ran.stat("dut", "sent") + ran.stat("dut", "received") == 4

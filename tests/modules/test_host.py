@@ -1,0 +1,115 @@
+"""host: memory, transfers of bus masters in exact time, window references, interrupts."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from tests.modules.harness import Bench, read_answers, read_items, read_monitor
+
+NETLIST = """
+import bus_types;
+import memory_types;
+clock clk = 100 MHz;
+instance dut : host { memory_bytes = 64 KiB; interrupt_bits = 1; masking_bits = 0x40; };
+instance software : memory_source { width = 512; };
+instance window : memory_source;
+instance device : memory_state { size = 4 KiB; };
+instance ask[2] : source;
+instance give[2] : source;
+instance got[2] : sink;
+instance line : source;
+instance irq : monitor;
+instance end : sink;
+software.memory -> dut.memory;
+window.memory -> dut.window;
+dut.device -> device.port;
+for (i = 0; i < 2; i = i + 1) {
+  ask[i].out -> dut.bus[i].request : bus_request;
+  give[i].out -> dut.bus[i].write_data : bus_beat;
+  dut.bus[i].read_data -> got[i].in : bus_beat;
+}
+line.out -> dut.interrupt : uint32;
+dut.interrupting -> irq.in;
+irq.out -> end.in;
+"""
+
+
+@dataclass
+class Run:
+    got: list[list[tuple[int, str]]]
+    software: list
+    window: list
+    irq: list
+
+
+def run(bench: Bench, cycles: int = 400, software: str = "", window: str = "", ask: tuple = ("", ""), give: tuple = ("", ""), line: str = "", **settings: object) -> Run:
+    simulator = bench.build(NETLIST)
+    files = {"software": software, "window": window, "line": line}
+    values: dict[str, object] = {"software.script": "software", "software.record": "s", "window.script": "window", "window.record": "w", "line.script": "line", "irq.record": "irq"}
+    for i in range(2):
+        files |= {f"ask{i}": ask[i], f"give{i}": give[i]}
+        values |= {f"ask[{i}].script": f"ask{i}", f"give[{i}].script": f"give{i}", f"got[{i}].record": f"got{i}"}
+    ran = bench.run(simulator, cycles, values | {f"dut.{k}": v for k, v in settings.items()}, files=files)
+    there = ran.directory
+    result = Run([read_items(there / f"got{i}") for i in range(2)], read_answers(there / "s"), read_answers(there / "w"), read_monitor(there / "irq"))
+    result.stats = ran  # type: ignore[attr-defined]
+    return result
+
+
+def request(address: int, length: int, write: int = 0) -> str:
+    return f"{{write={write} address={address} length={length}}}"
+
+
+def test_software_reads_what_it_wrote(bench: Bench) -> None:
+    lines = "0 write 64 0x103 0x" + "ab" * 64 + "\n2 read 3 0x102\n4 read 8 0xfffe\n"
+    seen = run(bench, software=lines).software
+    assert seen[1].data == 0xABAB00 and seen[2].error
+
+
+@pytest.mark.parametrize(("overhead", "cycles"), [(0.0, 1.0), (0.3, 1.3)])
+def test_a_transfer_takes_its_words_and_the_overhead(bench: Bench, overhead: float, cycles: float) -> None:
+    """64 words of 8 bytes at 66 MHz: 0.97 us and what the overhead adds; the module's clock is 100 MHz."""
+    told = run(bench, ask=(f"0 {request(0x1000, 512)} once\n", ""), overhead=f"{100 * overhead} percent")
+    beats = told.got[0]
+    assert len(beats) == 64
+    took = beats[-1][0] * 10
+    expected = 64 / 0.066 * cycles
+    assert expected - 10 <= took <= expected + 25
+
+
+def test_an_unaligned_transfer_takes_one_word_more(bench: Bench) -> None:
+    aligned = run(bench, ask=(f"0 {request(0x1000, 64)} once\n", "")).got[0][-1][0]
+    shifted = run(bench, ask=(f"0 {request(0x1003, 64)} once\n", "")).got[0][-1][0]
+    assert 1 <= shifted - aligned <= 3
+
+
+def test_devices_share_the_bus_in_turns(bench: Bench) -> None:
+    asks = tuple("".join(f"0 {request(0x1000 * (i + 1), 64)}\n" for _ in range(3)) for i in range(2))
+    told = run(bench, ask=asks, cycles=600)
+    ends = [[cycle for cycle, text in lane if "last=true" in text or "last=1" in text] for lane in told.got]
+    assert len(ends[0]) == len(ends[1]) == 3
+    assert sorted(ends[0] + ends[1]) == [end for pair in zip(ends[0], ends[1], strict=True) for end in pair]
+
+
+def test_a_device_writes_and_software_finds_it(bench: Bench) -> None:
+    beats = "0 {bytes=0x0807060504030201 count=8}\n0 {bytes=0x0b0a09 count=3 last=1}\n"
+    told = run(bench, ask=(f"0 {request(0x1005, 11, 1)} once\n", ""), give=(beats, ""), software="200 read 11 0x1005\n")
+    assert told.software[0].data.to_bytes(11, "little") == bytes(range(1, 12))
+
+
+def test_memory_that_is_not_there_fails_the_transfer(bench: Bench) -> None:
+    told = run(bench, ask=(f"0 {request(0x10000, 16)} once\n", f"0 {request(0x20000, 8, 1)} once\n"), give=("", "0 {bytes=1 count=8 last=1}\n"))
+    assert "error=true" in told.got[0][-1][1] or "error=1" in told.got[0][-1][1]
+    assert "error=true" in told.got[1][-1][1] or "error=1" in told.got[1][-1][1]
+
+
+def test_window_references_cross_the_bus(bench: Bench) -> None:
+    told = run(bench, window="0 write 4 0x10 0x1234\n0 read 4 0x10\n")
+    assert told.window[1].data == 0x1234 and told.window[0].cycle >= 2
+
+
+def test_interrupts_come_late_and_can_be_masked(bench: Bench) -> None:
+    line = "".join(f"{cycle} {1 if 20 <= cycle < 200 else 0x41 if cycle >= 300 else 0} once\n" for cycle in range(500))
+    told = run(bench, cycles=500, line=line, interrupt_latency="500 ns")
+    edges = [b.cycle for a, b in zip(told.irq, told.irq[1:]) if a.value != b.value]
+    assert len(edges) == 2 and 70 <= edges[0] <= 73 and 200 <= edges[1] <= 203

@@ -1,0 +1,98 @@
+"""mac_transmit: frames from memory to the wire, padding, FCS, waiting for data, wrapping, pace."""
+
+import struct
+import zlib
+
+import pytest
+
+from harness import packets
+from tests.modules.assists import Rig, noise, read, store, write
+from tests.modules.harness import Bench
+
+# Registers: 0 producer, 1 consumer, 2 state, 3 buffer base, 4 its end, 5 end of data, 6 buffer consumer.
+NETLIST = """
+instance end : sink;
+instance dut : mac_transmit { ring_bytes = 256; consumer_offset = 4; buffer_consumer_offset = 24; %s };
+dut.memory -> arbiter.in;
+dut.registers -> bank.in;
+dut.wire -> ethernet.from_device;
+ethernet.to_device -> end.in;
+
+bank.shown -> dut.producer;
+bank.shown -> dut.consumer;
+bank.shown -> dut.mac_state;
+bank.shown -> dut.buffer_base;
+bank.shown -> dut.buffer_limit;
+bank.shown -> dut.buffer_producer;
+"""
+
+
+def rig(bench: Bench, body: str = "") -> Rig:
+    return Rig(bench, NETLIST % body, [0, 1, 2, 3, 4, 5], wire=True)
+
+
+def sent(dut: Rig) -> list[packets.Packet]:
+    return list(packets.read(dut.last.directory / "out"))
+
+
+def play(dut: Rig, frames: list[bytes], base: int = 0x4000, limit: int = 0x8000, first: int = 0x4000, cycles: int = 30000) -> list[int]:
+    """Queues frames, stores them, lets them go; returns consumer and buffer consumer."""
+    script = [write(3, base), write(4, limit), write(5, first), write(0, 0x1000), write(1, 0x1000), write(2, 2)]
+    at, span = first, limit - base
+    for i, one in enumerate(frames):
+        script += store(0x1000 + 8 * i, struct.pack(">II", at, len(one)))
+        whole = one.ljust((len(one) + 7) // 8 * 8, b"\0")
+        for k in range(0, len(whole), 8):
+            script += store(base + (at - base + k) % span, whole[k : k + 8])
+        at = base + (at - base + len(whole)) % span
+    script += [write(0, 0x1000 + 8 * len(frames)), write(5, base + (at - base - (-len(frames[-1]) % 8)) % span)]
+    script += [read(1, cycles - 500), read(6)]
+    answers = dut.run(script, cycles, {"ethernet.output": "out"})
+    assert dut.last.stat("ethernet", "damaged_out") == 0
+    return [answers[-2].data, answers[-1].data]
+
+
+def test_every_short_length(bench: Bench) -> None:
+    dut = rig(bench)
+    frames = [noise(size, size) for size in (14, 20, 42, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72)]
+    consumer, buffers = play(dut, frames)
+    assert [p.data for p in sent(dut)] == [one.ljust(60, b"\0") for one in frames]
+    assert consumer == 0x1000 + 8 * len(frames) and buffers == 0x4000 + sum((len(one) + 7) // 8 * 8 for one in frames)
+
+
+@pytest.mark.parametrize("burst", [8, 64])
+def test_frames_wrap_at_the_end_of_the_buffer(bench: Bench, burst: int) -> None:
+    dut = rig(bench, f"burst = {burst};")
+    frames = [noise(1000 + i, i) for i in range(3)]
+    play(dut, frames, 0x4000, 0x5000, 0x4E08)
+    assert [p.data for p in sent(dut)] == frames
+
+
+def test_frames_follow_each_other_at_the_pace_of_the_wire(bench: Bench) -> None:
+    dut = rig(bench)
+    frames = [noise(200 + i, i) for i in range(12)]
+    play(dut, frames)
+    stamps = [p.time for p in sent(dut)]
+    assert [b - a for a, b in zip(stamps, stamps[1:])] == [8 * (len(one) + 24) for one in frames[1:]]
+
+
+def test_a_vlan_tag_is_put_in(bench: Bench) -> None:
+    dut, one = rig(bench), noise(90)
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), write(2, 2)]
+    script += store(0x1000, struct.pack(">IHH", 0x4000 | 0x40000000, 0x2345, 90)) + store(0x4000, one)
+    dut.run([*script, write(5, 0x4000 + 90), write(0, 0x1008)], 3000, {"ethernet.output": "out"})
+    assert [p.data for p in sent(dut)] == [one[:12] + bytes.fromhex("81002345") + one[12:]]
+
+
+def test_nothing_leaves_while_it_is_stopped(bench: Bench) -> None:
+    dut = rig(bench)
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x5000), write(0, 0x1000), write(1, 0x1000), write(2, 6)]
+    script += [*store(0x1000, struct.pack(">II", 0x4000, 60)), write(0, 0x1008), read(1, 1000), write(2, 2), read(1, 2000)]
+    answers = dut.run(script, 2500)
+    assert answers[-3].data == 0x1000 and answers[-1].data == 0x1008
+
+
+def test_the_fcs_of_this_bench_is_the_usual_one() -> None:
+    """0xdebb20e3 is what CRC-32 leaves after any frame and its FCS, before the final complement."""
+    one = noise(77)
+    assert zlib.crc32(one + zlib.crc32(one).to_bytes(4, "little")) ^ 0xFFFFFFFF == 0xDEBB20E3
