@@ -71,13 +71,16 @@ static void add_defines(Inst *top, const CompileOptions *options) {
   for (guint i = 0; options->defines && i < options->defines->len; i++) {
     const char *text = options->defines->pdata[i];
     const char *equals = strchr(text, '=');
-    Setting *setting = arena_new(Setting);
-    setting->name = arena_strndup(text, (gsize)(equals - text));
+    const char *name = arena_strndup(text, (gsize)(equals - text));
+    Setting *setting = g_hash_table_lookup(top->settings, name); // the last one of several counts
+    bool first = !setting;
+    if (first) setting = arena_new(Setting);
+    setting->name = name;
     setting->define = arena_strdup(equals + 1);
     const char *file = g_intern_string(arena_printf("-D %s", setting->name));
     diag_register_text(file, setting->define);
     setting->place = (Location){file, 1, 1, 1, (int)strlen(setting->define) + 1};
-    if (!g_hash_table_lookup(top->settings, setting->name)) g_ptr_array_add(top->setting_list, setting);
+    if (first) g_ptr_array_add(top->setting_list, setting);
     g_hash_table_insert(top->settings, (gpointer)setting->name, setting);
   }
 }
