@@ -72,11 +72,22 @@ bool emit_writes_local(const Instance *instance, const Function *function, const
 bool emit_flagged(const Emitter *emitter, const Instance *instance);
 Function *emit_find_function(const Instance *instance, FunctionKind kind);
 
+// emit_ports.c
+void emit_port(GString *out, const Port *port, bool flagged, bool debug);
+void emit_local(GString *out, const Local *local, bool flagged, bool debug);
+
 // emit_cluster.c
 bool emit_kinds(Emitter *emitter);
-bool emit_skips(const Emitter *emitter); // the machine may jump over idle time
-GPtrArray *emit_cluster_clocks(const Cluster *cluster);
 const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size);
+
+// emit_root.c
+void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already);
+void emit_root(const Emitter *emitter, GString *out);
+
+// emit_skip.c
+bool emit_skips(const Emitter *emitter); // the machine may jump over idle time
+GPtrArray *emit_cluster_clocks(const Cluster *cluster); // in order of appearance
+void emit_skipping(GString *out, Kind *kind);
 
 // emit_segment.c
 typedef enum { PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;

@@ -236,58 +236,6 @@ static void emit_starts(const Emitter *emitter, GString *out, Kind *kind) {
   }
 }
 
-// Leaves that stand in the way of skipping: they have state or act by themselves, and do not say when.
-static bool may_skip(const Instance *leaf) {
-  return emit_find_function(leaf, FUNCTION_NEXT_EVENT) || (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
-}
-
-bool emit_skips(const Emitter *emitter) {
-  if (emitter->collect_connections || emitter->netlist->collectors->len) return false;
-  for (guint i = 0; i < emitter->netlist->leaves->len; i++)
-    if (!may_skip(emitter->netlist->leaves->pdata[i])) return false;
-  return true;
-}
-
-// The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks
-// are told apart by their order of appearance in the cluster, so that copies on other clocks have the same text.
-GPtrArray *emit_cluster_clocks(const Cluster *cluster) {
-  GPtrArray *clocks = g_ptr_array_new();
-  for (guint i = 0; i < cluster->leaves->len; i++) {
-    const Instance *leaf = cluster->leaves->pdata[i];
-    for (guint k = 0; k < leaf->functions->len; k++) {
-      const Function *f = leaf->functions->pdata[k];
-      Clock *clock = f->clock ? f->clock : leaf->clock;
-      if (clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
-    }
-  }
-  return clocks;
-}
-
-static void emit_skipping(GString *out, Kind *kind) {
-  Cluster *cluster = kind->cluster;
-  g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
-  for (guint c = 0; c < clocks->len; c++) {
-    g_string_append_printf(out, "uint64_t @K@_next_event%u(const @K@_state *s) {\n  uint64_t first = UINT64_MAX, one;\n", c);
-    for (guint i = 0; i < cluster->leaves->len; i++) {
-      Instance *leaf = cluster->leaves->pdata[i];
-      for (guint k = 0; k < leaf->functions->len; k++) {
-        const Function *f = leaf->functions->pdata[k];
-        if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clocks->pdata[c]) continue;
-        g_string_append_printf(out, "  one = @K@_S%d_%s(&s->i%u);\n  if (one <= spinach_time.cycle) return spinach_time.cycle;\n  if (one < first) first = one;\n", kind->spec_of[i], f->name, i);
-      }
-    }
-    g_string_append_printf(out, "  return first;\n}\nvoid @K@_skip%u(@K@_state *s, uint64_t n) {\n", c);
-    for (guint i = 0; i < cluster->leaves->len; i++) {
-      Instance *leaf = cluster->leaves->pdata[i];
-      const Spec *spec = kind->specs->pdata[kind->spec_of[i]];
-      if (leaf->clock != clocks->pdata[c]) continue;
-      for (guint h = 0; h < spec->scan->hooks->len; h++)
-        if (!strcmp(((Hook *)spec->scan->hooks->pdata[h])->word, "skip")) g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
-    }
-    g_string_append(out, "}\n");
-  }
-}
-
 static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster) {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -329,109 +277,6 @@ static void emit_shared_collectors(const Emitter *emitter, GString *out) {
   }
 }
 
-// ---- The root: steps ----------------------------------------------------------------------------------------------
-
-static void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
-  g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
-    const Cluster *cluster = emitter->schedule->clusters->pdata[i];
-    Kind *kind = emitter->kind_of[i];
-    if (!cluster->instance) continue;
-    if (g_hash_table_add(seen, kind)) {
-      emit_types(out, emitter->netlist, kind->types, already);
-      g_string_append_printf(out, "%stypedef struct %s_state_ %s_state;\n", kind->scratch, kind->name, kind->name);
-      if (emit_gated(emitter, cluster))
-        g_string_append_printf(out, "uint64_t %s_next_event0(const void *);\nvoid %s_skip0(void *, uint64_t);\n", kind->name, kind->name);
-      for (guint k = 0; k < kind->cluster->segments->len; k++)
-        g_string_append_printf(out, "void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k, kind->name, kind->name);
-    }
-    g_string_append_printf(out, "static %s_scratch spinach_scratch_%u;\n", kind->name, i);
-    if (emit_gated(emitter, cluster)) emit_gate_variables(emitter, out, (Cluster *)cluster);
-  }
-}
-
-static void emit_pointers(const Emitter *emitter, GString *out) {
-  g_string_append(out, "void spinach_join(void) {\n");
-  for (guint i = 0; i < emitter->schedule->wires->len; i++) {
-    const Wire *wire = emitter->schedule->wires->pdata[i];
-    if (!wire->writer) continue;
-    for (guint k = 0; k < wire->readers->len; k++) {
-      Cluster *user = ((Node *)wire->readers->pdata[k])->cluster, *owner;
-      if (emit_place(emitter, wire, user, &owner) != PLACE_POINTER) continue;
-      char theirs[256], ours[256];
-      emit_wire_base(owner, wire, theirs, sizeof theirs);
-      emit_wire_base(user, wire, ours, sizeof ours);
-      const char *const suffixes[] = {"", wire->kind == SIGNAL_DATA ? "_some" : NULL, wire->flagged ? "_known" : NULL};
-      for (int s = 0; s < 3; s++)
-        if (suffixes[s]) g_string_append_printf(out, "  spinach_scratch_%d.p_%s%s = &spinach_scratch_%d.%s%s;\n", user->id, ours, suffixes[s], owner->id, theirs, suffixes[s]);
-    }
-  }
-  g_string_append(out, "}\n");
-}
-
-static void emit_steps(const Emitter *emitter, GString *out) {
-  const Schedule *schedule = emitter->schedule;
-  int root = (int)schedule->clusters->len - 1;
-  for (guint c = 0; c < emitter->netlist->clocks->len; c++) {
-    g_string_append_printf(out, "static inline __attribute__((always_inline)) void spinach_tick%u(@K@_state s[static restrict 1]) {\n", c);
-    for (guint i = 0; i < schedule->steps[c]->len; i++) {
-      const Segment *segment = schedule->steps[c]->pdata[i];
-      if (!segment->cluster->instance) g_string_append_printf(out, "  @K@_seg%d(s, &spinach_scratch_%d);\n", segment->index, root);
-      else {
-        bool gated = emit_gated(emitter, segment->cluster);
-        if (gated) emit_gate_open(emitter, out, segment);
-        g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n", emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id, segment->cluster->id);
-        if (gated) emit_gate_close(emitter, out, segment);
-      }
-    }
-    g_string_append(out, "}\n");
-  }
-}
-
-// All clocks together: at each instant those that are due do one step, until `clock` has done `end` cycles, the instant
-// `until` is reached, or somebody asks to stop.  The counts live in registers meanwhile.
-static void emit_run(const Emitter *emitter, GString *out) {
-  guint clocks = emitter->netlist->clocks->len;
-  int root = (int)emitter->schedule->clusters->len - 1;
-  g_string_append_printf(out, "void spinach_run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end, uint64_t until) {\n"
-                              "  @K@_state *s = spinach_cluster_state[%d];\n  uint64_t left = end - cycles[clock];\n", root);
-  for (guint c = 0; c < clocks; c++) g_string_append_printf(out, "  uint64_t c%u = cycles[%u], d%u = due[%u];\n  const uint64_t p%u = period[%u];\n", c, c, c, c, c, c);
-  g_string_append(out, "  while (left && !__builtin_expect(spinach_stopping, 0)) {\n    uint64_t now = d0;\n");
-  for (guint c = 1; c < clocks; c++) g_string_append_printf(out, "    now = d%u < now ? d%u : now;\n", c, c);
-  g_string_append(out, "    if (now >= until) break;\n    spinach_time.now = now;\n");
-  for (guint c = 0; c < clocks; c++)
-    g_string_append_printf(out, "    if (d%u == now) {\n      spinach_time.cycle = c%u;\n      spinach_time.period = p%u;\n      spinach_tick%u(s);\n      c%u++;\n      d%u += p%u;\n      left -= clock == %u;\n    }\n", c, c, c, c, c, c, c, c);
-  g_string_append(out, "  }\n");
-  for (guint c = 0; c < clocks; c++) g_string_append_printf(out, "  cycles[%u] = c%u;\n  due[%u] = d%u;\n", c, c, c, c);
-  g_string_append(out, "}\n");
-}
-
-// Where every signal lies, for those who look at a machine from outside; debug builds keep all signals in memory.
-static void emit_observation(const Emitter *emitter, GString *out) {
-  if (!emitter->debug) return;
-  const Schedule *schedule = emitter->schedule;
-  g_string_append_printf(out, "const spinach_observed spinach_observations[%u + 1] = {\n", emitter->netlist->connections->len);
-  for (guint i = 0; i < emitter->netlist->connections->len; i++) {
-    const Connection *connection = emitter->netlist->connections->pdata[i];
-    g_string_append(out, "  {");
-    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-      Wire *wire = schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane);
-      if (!wire || !wire->writer) {
-        g_string_append(out, kind == SIGNAL_DATA ? "NULL, NULL, " : "NULL, ");
-        continue;
-      }
-      Cluster *owner;
-      emit_place(emitter, wire, wire->writer->cluster, &owner);
-      char base[256];
-      emit_wire_base(owner, wire, base, sizeof base);
-      if (kind == SIGNAL_DATA) g_string_append_printf(out, "&spinach_scratch_%d.%s, &spinach_scratch_%d.%s_some, ", owner->id, base, owner->id, base);
-      else g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, base);
-    }
-    g_string_append(out, "},\n");
-  }
-  g_string_append(out, "};\n");
-}
-
 // ---- Units -----------------------------------------------------------------------------------------------------
 
 static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, GHashTable *checked) {
@@ -461,10 +306,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   emit_starts(emitter, unit, kind);
   if (emit_skips(emitter) || emit_gated(emitter, cluster)) emit_skipping(unit, kind);
   if (root) {
-    emit_pointers(emitter, unit);
-    emit_steps(emitter, unit);
-    emit_run(emitter, unit);
-    emit_observation(emitter, unit);
+    emit_root(emitter, unit);
   }
   Kind *same = g_hash_table_lookup(by_text, unit->str);
   if (same) {

@@ -164,6 +164,16 @@ static char *object_path(Compiler *c, const char *key, const char *list) {
   return g_strdup_printf("%s/%.40s.o", c->cache, g_checksum_get_string(sum));
 }
 
+// Whether a header was written while the unit that includes it was compiled, so that nobody knows what was read.
+static bool changed_meanwhile(const char *list, gint64 begin) {
+  g_auto(GStrv) lines = g_strsplit(list, "\n", -1);
+  for (char **line = lines; *line; line++) {
+    struct stat info;
+    if (**line && (stat(*line, &info) != 0 || (gint64)info.st_mtim.tv_sec * 1000000 + info.st_mtim.tv_nsec / 1000 >= begin)) return true;
+  }
+  return false;
+}
+
 // Paths of a make rule, one on a line, without the unit itself.
 static char *rule_to_list(const char *rule, const char *unit) {
   GString *list = g_string_new(NULL), *word = g_string_new(NULL);
@@ -211,7 +221,7 @@ static void compile_unit(gpointer data, gpointer user_data) {
   for (guint i = 0; i < c->flags->len; i++) g_ptr_array_add(argv, c->flags->pdata[i]);
   char *const rest[] = {"-MMD", "-MF", rule_path, "-c", "-o", temporary, source, NULL};
   for (gsize i = 0; i < G_N_ELEMENTS(rest); i++) g_ptr_array_add(argv, rest[i]);
-  gint64 begin = g_get_monotonic_time();
+  gint64 begin = g_get_monotonic_time(), begin_real = g_get_real_time();
   int status = 0;
   char *messages = NULL;
   if (!g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &messages, &status, &error)) {
@@ -232,6 +242,10 @@ static void compile_unit(gpointer data, gpointer user_data) {
   g_file_get_contents(rule_path, &rule, NULL, NULL);
   remove(rule_path);
   g_autofree char *fresh = rule_to_list(rule ? rule : "", source);
+  if (changed_meanwhile(fresh, begin_real)) {
+    unit->object = g_steal_pointer(&temporary); // good for this build, not for the cache
+    return;
+  }
   unit->object = object_path(c, key, fresh);
   if (rename(temporary, unit->object) != 0 || !g_file_set_contents(list_path, fresh, -1, NULL)) {
     unit->failed = true;

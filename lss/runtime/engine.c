@@ -21,6 +21,7 @@ const char *spinach_program = "simulator", *spinach_stop_reason = "";
 static const spinach_machine *const machine = &spinach_machine_table;
 static uint32_t current;            // instance whose init or finish runs
 static uint64_t *cycles, *due, *periods; // per clock: cycles done, instant of the next, ticks between
+static bool running;                // init is over
 static uint64_t skipped_cycles;
 static spinach_reported *reports;
 static uint32_t report_count;
@@ -79,8 +80,21 @@ void spinach_error(uint32_t id, const char *format, ...) {
   va_start(arguments, format);
   say_where(id, "error");
   vfprintf(stderr, format, arguments);
+  if (!running) { // wrong input, told before anything ran
+    fputc('\n', stderr);
+    leave(1);
+  }
   say_when();
   spinach_print_views(stderr, instance_of(id));
+  leave(1);
+}
+
+void spinach_input_error(uint32_t id, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say_where(id, "error");
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
   leave(1);
 }
 
@@ -194,7 +208,19 @@ void *spinach_instance_state(int32_t instance) {
   return i->layout ? (uint8_t *)spinach_cluster_state[i->cluster] + i->offset : NULL;
 }
 
+// A debug variant that another simulator built and became is not needed on disk once it runs.
+static void remove_variant(void) {
+  const char *variant = getenv("SPINACH_REMOVE_VARIANT");
+  char self[4096];
+  ssize_t n = variant && machine->debug ? readlink("/proc/self/exe", self, sizeof self - 1) : -1;
+  if (n <= 0) return;
+  self[n] = '\0';
+  if (!strcmp(self, variant)) remove(variant);
+  unsetenv("SPINACH_REMOVE_VARIANT");
+}
+
 void spinach_start(void) {
+  remove_variant();
   cycles = calloc(machine->clock_count + 1, sizeof *cycles);
   due = calloc(machine->clock_count + 1, sizeof *due);
   periods = calloc(machine->clock_count + 1, sizeof *periods);
@@ -205,6 +231,7 @@ void spinach_start(void) {
   machine->shared_start();
   for (uint32_t i = 0; i < machine->cluster_count; i++)
     if (machine->clusters[i].start) machine->clusters[i].start(spinach_cluster_state[i]);
+  running = true;
   current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
 }
 

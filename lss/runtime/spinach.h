@@ -39,6 +39,7 @@ void spinach_enter(uint32_t id);                  // names the instance whose in
 uint64_t ticks_per_second(void);
 
 _Noreturn void spinach_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
+_Noreturn void spinach_input_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...) __attribute__((cold, format(printf, 4, 5)));
 void spinach_stop(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 void spinach_progress(void);

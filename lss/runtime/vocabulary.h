@@ -45,6 +45,7 @@
 #define random_seed(rng) spinach_random_seed(self->spinach_id, (rng))
 #define path_of_self() spinach_path(self->spinach_id)
 #define sim_error(...) spinach_error(self->spinach_id, __VA_ARGS__)
+#define sim_input_error(...) spinach_input_error(self->spinach_id, __VA_ARGS__)
 #define sim_warn(...) spinach_warn(self->spinach_id, __FILE__, __LINE__, __VA_ARGS__)
 #define sim_stop(...) spinach_stop(self->spinach_id, __VA_ARGS__)
 #define sim_progress() spinach_progress()

@@ -1,0 +1,56 @@
+// Jumping over idle time: when the first thing happens in a cluster by itself, and the account of cycles skipped.
+#include "lss/emit.h"
+
+#include <string.h>
+
+// Leaves that stand in the way of skipping: they have state or act by themselves, and do not say when.
+static bool may_skip(const Instance *leaf) {
+  return emit_find_function(leaf, FUNCTION_NEXT_EVENT) || (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
+}
+
+bool emit_skips(const Emitter *emitter) {
+  if (emitter->collect_connections || emitter->netlist->collectors->len) return false;
+  for (guint i = 0; i < emitter->netlist->leaves->len; i++)
+    if (!may_skip(emitter->netlist->leaves->pdata[i])) return false;
+  return true;
+}
+
+// The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks
+// are told apart by their order of appearance in the cluster, so that copies on other clocks have the same text.
+GPtrArray *emit_cluster_clocks(const Cluster *cluster) {
+  GPtrArray *clocks = g_ptr_array_new();
+  for (guint i = 0; i < cluster->leaves->len; i++) {
+    const Instance *leaf = cluster->leaves->pdata[i];
+    for (guint k = 0; k < leaf->functions->len; k++) {
+      const Function *f = leaf->functions->pdata[k];
+      Clock *clock = f->clock ? f->clock : leaf->clock;
+      if (clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
+    }
+  }
+  return clocks;
+}
+
+void emit_skipping(GString *out, Kind *kind) {
+  Cluster *cluster = kind->cluster;
+  g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
+  for (guint c = 0; c < clocks->len; c++) {
+    g_string_append_printf(out, "uint64_t @K@_next_event%u(const @K@_state *s) {\n  uint64_t first = UINT64_MAX, one;\n", c);
+    for (guint i = 0; i < cluster->leaves->len; i++) {
+      Instance *leaf = cluster->leaves->pdata[i];
+      for (guint k = 0; k < leaf->functions->len; k++) {
+        const Function *f = leaf->functions->pdata[k];
+        if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clocks->pdata[c]) continue;
+        g_string_append_printf(out, "  one = @K@_S%d_%s(&s->i%u);\n  if (one <= spinach_time.cycle) return spinach_time.cycle;\n  if (one < first) first = one;\n", kind->spec_of[i], f->name, i);
+      }
+    }
+    g_string_append_printf(out, "  return first;\n}\nvoid @K@_skip%u(@K@_state *s, uint64_t n) {\n", c);
+    for (guint i = 0; i < cluster->leaves->len; i++) {
+      Instance *leaf = cluster->leaves->pdata[i];
+      const Spec *spec = kind->specs->pdata[kind->spec_of[i]];
+      if (leaf->clock != clocks->pdata[c]) continue;
+      for (guint h = 0; h < spec->scan->hooks->len; h++)
+        if (!strcmp(((Hook *)spec->scan->hooks->pdata[h])->word, "skip")) g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
+    }
+    g_string_append(out, "}\n");
+  }
+}
