@@ -119,7 +119,8 @@ def check(i: Instruction) -> None:
     dest = i.control.get("dest")
     results = i.writes & {"rd", "rt", "ra"}
     if results != ({dest} if dest else set()):
-        raise TableError(f"{i.name}: writes {','.join(sorted(results)) or 'no register'}, but dest is {dest or 'absent'}")
+        written = ",".join(sorted(results)) or "no register"
+        raise TableError(f"{i.name}: writes {written}, but dest is {dest or 'absent'}")
     for select in ("a", "b"):
         if i.control.get(select) in ("rs", "rt") and i.control[select] not in i.reads:
             raise TableError(f"{i.name}: operand {select} is {i.control[select]}, which it does not read")

@@ -62,7 +62,7 @@ class Generator:
     def word(self, i: generate.Instruction) -> str:
         """Any encoding of the instruction, as a word."""
         word = i.match
-        for field, low in (("rs", 21), ("rt", 16), ("rd", 11)):
+        for low in (21, 16, 11):  # rs, rt, rd
             if not i.mask >> low & 31:
                 word |= self.register() << low
         if not i.mask >> 6 & 31 and "sa" in i.operands:

@@ -7,8 +7,20 @@ from pathlib import Path
 from harness import packets
 from tests.modules.harness import Bench, read_monitor
 from tests.tigon2.chip import (
-    BUFFER_END, K1, READ_RING, RX_BASE, RX_RING, TX_BASE, TX_RING, WRITE_RING,
-    Chip, dma_descriptor, host_bytes, host_join, host_reads, join,
+    BUFFER_END,
+    K1,
+    READ_RING,
+    RX_BASE,
+    RX_RING,
+    TX_BASE,
+    TX_RING,
+    WRITE_RING,
+    Chip,
+    dma_descriptor,
+    host_bytes,
+    host_join,
+    host_reads,
+    join,
 )  # fmt: skip
 
 
