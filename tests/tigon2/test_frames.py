@@ -251,3 +251,28 @@ def test_bad_inputs_are_one_clear_line(machines, run_sim, firmware, tmp_path, op
     complaint = [line for line in done.err.splitlines() if ": error: " in line]
     assert len(complaint) == 1 and words in complaint[0] and "bad" in complaint[0], done.err
     assert not (tmp_path / "out.pcap").exists() and done.stats is None
+
+
+SANITIZED = ("--sanitize", "-D", "cpus=2")
+
+
+@pytest.mark.slow
+def test_sanitizers_find_nothing(carry: Run, tmp_path: Path) -> None:
+    carry(*generated("18-1472", 120, "1:1", tmp_path), build=SANITIZED)
+
+
+@pytest.mark.slow
+def test_mutated_descriptor_traces_are_played_or_refused(machines, run_sim, firmware, tmp_path: Path) -> None:
+    files = traffic.generate(tmp_path, "18-1472", 12, "1:1")
+    original, random = files.descriptors.read_bytes(), traffic.SplitMix64(2026)
+    for _ in range(25):
+        mutant = bytearray(original)
+        for _ in range(1 + random.next() % 3):
+            at = random.next() % len(mutant)
+            mutant[at : at + random.next() % 3] = b"\n \0-9z1"[random.next() % 7 :][:1]
+        (tmp_path / "mutant").write_bytes(mutant)
+        options = ["--send", files.send, "--receive", files.receive, "--descriptors", tmp_path / "mutant"]
+        # A trace may be legal and starve the receive ring: then time ends the run.
+        done = run_sim(machines(*SANITIZED), "--firmware", firmware, *options, "--time", "3 ms", "--quiet", ok=None)
+        assert done.status in (0, 1) and "runtime error" not in done.err and "Sanitizer" not in done.err, done.err
+        assert done.status == 0 or ": error: " in done.err
