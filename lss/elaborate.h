@@ -139,6 +139,7 @@ typedef struct {
 
 Operand resolve(Scope *scope, Expr *expr);
 Value *evaluate(Scope *scope, Expr *expr);
+Operand evaluate_call(Scope *scope, Expr *expr); // EXPR_CALL (call.c)
 Value *evaluate_code(Scope *scope, Expr *expr); // EXPR_CODE (interpolate.c)
 bool evaluate_bool(Scope *scope, Expr *expr, bool *truth);
 bool evaluate_int(Scope *scope, Expr *expr, const char *what, int64_t least, int64_t most, int64_t *result);
@@ -192,6 +193,11 @@ Term *evaluate_term(Scope *scope, Expr *expr);
 Type *evaluate_type(Scope *scope, Expr *expr);
 // The type that a declaration denotes (struct, enum, type), with arguments (Value*, may be NULL) for a family.
 Type *declared_type(Symbol *symbol, GPtrArray *arguments, Location where);
+
+// The scope of a family's body, with its arguments by name; *suffix is "(64)", *c_suffix "_64".  NULL after errors.
+Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where, char **suffix, char **c_suffix);
+// True, with an error, when a declaration is needed to work out itself.
+bool circular(Symbol *symbol, Location where);
 
 // The members of a bundle, flattened.
 typedef struct {

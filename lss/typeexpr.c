@@ -1,4 +1,4 @@
-// Type expressions: names, families of structs with arguments, arrays, alternatives, type variables, bundles.
+// Type expressions: names, families of structs with arguments, arrays, alternatives, type variables.
 #include "lss/arena.h"
 #include "lss/diagnostics.h"
 #include "lss/elaborate.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_BITS = 65536, MAX_LENGTH = 1 << 20, MAX_SCALARS = 1 << 20, MAX_MEMBERS = 1024 };
+enum { MAX_BITS = 65536, MAX_LENGTH = 1 << 20, MAX_SCALARS = 1 << 20 };
 
 static bool too_large(int64_t scalars, Location where) {
   if (scalars <= MAX_SCALARS) return false;
@@ -17,7 +17,7 @@ static bool too_large(int64_t scalars, Location where) {
 // ---- Declared types ----------------------------------------------------------------------------------------
 
 // The scope of a family's body: its arguments by name.  NULL after errors.
-static Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where, char **suffix, char **c_suffix) {
+Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where, char **suffix, char **c_suffix) {
   Node *node = symbol->node;
   guint given = arguments ? arguments->len : 0;
   *suffix = *c_suffix = "";
@@ -61,7 +61,7 @@ static Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where,
   return fine ? scope : NULL;
 }
 
-static bool circular(Symbol *symbol, Location where) {
+bool circular(Symbol *symbol, Location where) {
   if (!symbol->busy) return false;
   problem(where, "circular", "`%s` is defined by itself", symbol->name);
   diag_note(symbol->place, "declared here");
@@ -343,74 +343,4 @@ Type *evaluate_type(Scope *scope, Expr *expr) {
   Type *type = term_type(term);
   if (!type) problem(expr->location, "value-type", "a single type is needed here, not `%s`", expr_text(expr));
   return type;
-}
-
-// ---- Bundles -----------------------------------------------------------------------------------------------
-
-static Symbol *bundle_symbol(Scope *scope, Expr *expr) {
-  Expr *name = expr->kind == EXPR_CALL ? expr->left : expr;
-  if (name->kind != EXPR_NAME) return NULL;
-  Symbol *symbol = scope_find(scope, name->text);
-  return symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE ? symbol : NULL;
-}
-
-static bool add_members(Scope *scope, Expr *expr, Symbol *symbol, const char *prefix, bool forward, GPtrArray *into,
-                        const char **text) {
-  if (circular(symbol, expr->location)) return false;
-  GPtrArray *arguments = NULL;
-  if (expr->kind == EXPR_CALL) {
-    arguments = arena_array();
-    for (guint i = 0; i < expr->items->len; i++) {
-      Value *value = evaluate(scope, expr->items->pdata[i]);
-      if (!value) return false;
-      g_ptr_array_add(arguments, value);
-    }
-  }
-  char *suffix, *c_suffix;
-  Scope *inner = family_scope(symbol, arguments, expr->location, &suffix, &c_suffix);
-  if (!inner) return false;
-  // A type variable in a bundle is one of the module whose port this is.
-  for (Scope *s = scope; s && !inner->owner; s = s->parent) inner->owner = s->owner;
-  if (text) *text = arena_printf("%s%s", symbol->name, suffix);
-  symbol->busy = true;
-  bool fine = true;
-  for (guint i = 0; i < symbol->node->body->len && !compile->halted; i++) {
-    Node *node = symbol->node->body->pdata[i];
-    const char *path = arena_printf("%s%s", prefix, node->name);
-    bool same_way = node->output == forward;
-    for (guint k = 0; k < i; k++) {
-      Node *other = symbol->node->body->pdata[k];
-      if (strcmp(other->name, node->name) != 0) continue;
-      problem(node->place, "duplicate-name", "the member `%s` is declared twice", node->name);
-      diag_note(other->place, "first declared here");
-    }
-    Symbol *nested = bundle_symbol(inner, node->type);
-    if (nested) {
-      if (!enter(node->place)) break;
-      fine &= add_members(inner, node->type, nested, arena_printf("%s.", path), same_way, into, NULL);
-      leave();
-      continue;
-    }
-    if (into->len >= MAX_MEMBERS) {
-      problem(expr->location, "runaway", "the bundle `%s` has more than %d members", symbol->name, MAX_MEMBERS);
-      compile->halted = true;
-      break;
-    }
-    BundleMember *member = arena_new(BundleMember);
-    *member = (BundleMember){path, same_way, evaluate_term(inner, node->type), node->doc, node->place};
-    if (member->term)
-      g_ptr_array_add(into, member);
-    else
-      fine = false;
-  }
-  symbol->busy = false;
-  return fine;
-}
-
-GPtrArray *evaluate_bundle(Scope *scope, Expr *expr, bool *is_bundle, const char **text) {
-  Symbol *symbol = bundle_symbol(scope, expr);
-  *is_bundle = symbol != NULL;
-  if (!symbol) return NULL;
-  GPtrArray *members = arena_array();
-  return add_members(scope, expr, symbol, "", true, members, text) ? members : NULL;
 }
