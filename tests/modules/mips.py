@@ -99,6 +99,7 @@ def control(name: str, word: int) -> int:
     fields = {key: number(key) for key in ("alu", "a", "b", "part", "branch", "muldiv", "trap")}
     fields |= {"sign": number("sign"), "likely": number("likely"), "link": number("link"), "size": int(words["size"])}
     fields["mem"] = MEMORY_OPERATIONS[words["mem"]]
+    fields["align"] = max(fields["size"] - 1, 0) if words["part"] == "whole" else 0
     for source in ("rs", "rt"):
         if source in i.reads:
             fields[source] = registers[source]
