@@ -4,7 +4,9 @@
 
 #include "registers.h"
 
-static inline void print_char(char c) { *(volatile unsigned char *)MAP_CONSOLE_BASE = (unsigned char)c; }
+static inline void print_char(char c) {
+  *(volatile unsigned char *)MAP_CONSOLE_BASE = (unsigned char)c;
+}
 
 static inline void print(const char *text) {
   while (*text) print_char(*text++);
@@ -22,8 +24,7 @@ static inline void print_number(unsigned number) {
 /* Ends the run of the simulator; does not come back. */
 static inline void exit_with(unsigned status) {
   *(volatile unsigned *)(MAP_CONSOLE_BASE + 4) = status;
-  for (;;)
-    ;
+  for (;;);
 }
 
 #endif

@@ -77,7 +77,9 @@ u64 __udivmoddi4(u64 dividend, u64 divisor, u64 *remainder) {
   return quotient.whole;
 }
 
-u64 __udivdi3(u64 dividend, u64 divisor) { return __udivmoddi4(dividend, divisor, 0); }
+u64 __udivdi3(u64 dividend, u64 divisor) {
+  return __udivmoddi4(dividend, divisor, 0);
+}
 
 u64 __umoddi3(u64 dividend, u64 divisor) {
   u64 rest;
@@ -86,8 +88,8 @@ u64 __umoddi3(u64 dividend, u64 divisor) {
 }
 
 s64 __divdi3(s64 dividend, s64 divisor) {
-  u64 quotient = __udivdi3(dividend < 0 ? 0 - (u64)dividend : (u64)dividend,
-                           divisor < 0 ? 0 - (u64)divisor : (u64)divisor);
+  u64 quotient =
+      __udivdi3(dividend < 0 ? 0 - (u64)dividend : (u64)dividend, divisor < 0 ? 0 - (u64)divisor : (u64)divisor);
   return (s64)((dividend ^ divisor) < 0 ? 0 - quotient : quotient);
 }
 

@@ -54,9 +54,7 @@ static void command(u32 word) {
     send_statistics();
     host_event(EVENT_STATISTICS, 0);
     break;
-  default:
-    hot->count.commands_bad++;
-    host_event(EVENT_ERROR, 2);
+  default: hot->count.commands_bad++; host_event(EVENT_ERROR, 2);
   }
 }
 

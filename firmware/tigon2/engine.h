@@ -7,9 +7,9 @@
 #include "machine.h"
 
 struct engine {
-  u32 read_entry, write_entry;     /* next entry to start or, while busy, under way */
-  u32 read_busy, write_busy;       /* control word of the transfer under way, or 0 */
-  u32 on;                          /* this processor carries out the rings */
+  u32 read_entry, write_entry; /* next entry to start or, while busy, under way */
+  u32 read_busy, write_busy;   /* control word of the transfer under way, or 0 */
+  u32 on;                      /* this processor carries out the rings */
 };
 
 static inline void engine_read(struct engine *e, struct registers *r) {
@@ -60,10 +60,10 @@ static inline void engine_write(struct engine *e, struct registers *r) {
 
 /* What processor A asks of B, and B's answer, in SRAM. */
 struct second {
-  volatile u32 alive;        /* set by B when it runs */
-  volatile u32 drive_rings;  /* set by A: carry out the DMA rings */
+  volatile u32 alive;                 /* set by B when it runs */
+  volatile u32 drive_rings;           /* set by A: carry out the DMA rings */
   volatile u32 read_ring, write_ring; /* set by A: where they lie */
-  volatile u32 milliseconds; /* since B started */
+  volatile u32 milliseconds;          /* since B started */
 };
 extern struct second second;
 

@@ -67,44 +67,56 @@ struct shared {
   struct {
     u32 high, low;
   } volatile mailbox[32];
-  volatile u32 mac_address[2];       /* 0x200 */
-  struct host_address information;   /* 0x208 */
+  volatile u32 mac_address[2];     /* 0x200 */
+  struct host_address information; /* 0x208 */
   u32 reserved_210[2];
-  volatile u32 mode;                 /* 0x218 */
+  volatile u32 mode; /* 0x218 */
   volatile u32 dma_read_setup, dma_write_setup;
-  volatile u32 transmit_share;       /* 0x224: 64ths of the packet memory */
+  volatile u32 transmit_share; /* 0x224: 64ths of the packet memory */
   volatile u32 event_consumer;
   volatile u32 command_consumer;
-  volatile u32 receive_ticks;        /* 0x230: microseconds */
+  volatile u32 receive_ticks; /* 0x230: microseconds */
   volatile u32 send_ticks;
   volatile u32 statistics_ticks;
-  volatile u32 max_send;             /* 0x23c: descriptors per report */
+  volatile u32 max_send; /* 0x23c: descriptors per report */
   volatile u32 max_receive;
-  volatile u32 trace;                /* 0x244 */
-  volatile u32 link, fast_link;      /* 0x248: what the host asks for */
+  volatile u32 trace;           /* 0x244 */
+  volatile u32 link, fast_link; /* 0x248: what the host asks for */
   volatile u32 trace_pointer, trace_start, trace_length;
-  volatile u32 interface;            /* 0x25c */
+  volatile u32 interface; /* 0x25c */
   volatile u32 mtu;
-  volatile u32 interrupt_mask;       /* 0x264 */
+  volatile u32 interrupt_mask; /* 0x264 */
   volatile u32 link_state, fast_link_state;
   u32 reserved_270[4];
-  volatile u32 return_consumer;      /* 0x280 */
+  volatile u32 return_consumer; /* 0x280 */
   u32 reserved_284[31];
-  volatile u32 command[64];          /* 0x300 */
+  volatile u32 command[64]; /* 0x300 */
 };
 _Static_assert(__builtin_offsetof(struct shared, return_consumer) == 0x280, "layout of the communications area");
 _Static_assert(__builtin_offsetof(struct shared, command) == 0x300, "layout of the communications area");
 
-enum { MODE_SWAP_DESCRIPTORS = 0x2, MODE_SWAP_DATA = 0x10, MODE_ASSIST = 0x40,
-       MODE_NO_EVENT_INTERRUPT = 0x1000, MODE_NO_SEND_INTERRUPT = 0x2000, MODE_NO_RECEIVE_INTERRUPT = 0x4000 };
+enum {
+  MODE_SWAP_DESCRIPTORS = 0x2,
+  MODE_SWAP_DATA = 0x10,
+  MODE_ASSIST = 0x40,
+  MODE_NO_EVENT_INTERRUPT = 0x1000,
+  MODE_NO_SEND_INTERRUPT = 0x2000,
+  MODE_NO_RECEIVE_INTERRUPT = 0x4000
+};
 
-enum { MAILBOX_INTERRUPT = 0, MAILBOX_COMMAND = 1, MAILBOX_SEND = 2, MAILBOX_STANDARD = 3, MAILBOX_JUMBO = 4,
-       MAILBOX_MINI = 5 };
+enum {
+  MAILBOX_INTERRUPT = 0,
+  MAILBOX_COMMAND = 1,
+  MAILBOX_SEND = 2,
+  MAILBOX_STANDARD = 3,
+  MAILBOX_JUMBO = 4,
+  MAILBOX_MINI = 5
+};
 
 enum { COMMAND_ENTRIES = 64, EVENT_ENTRIES = 256 };
 
 enum host_command {
-  COMMAND_HOST_STATE = 0x01, /* code 1 up, 2 down */
+  COMMAND_HOST_STATE = 0x01,  /* code 1 up, 2 down */
   COMMAND_PROMISCUOUS = 0x0a, /* code 1 on, 2 off */
   COMMAND_NEGOTIATE = 0x0b,
   COMMAND_SET_ADDRESS = 0x0c,

@@ -1,5 +1,6 @@
 /* The firmware's working state, all of it in the scratchpad and reached through the global pointer: a field costs one
- * instruction and one cycle.  The mask of enabled events is kept in k0, which compilers leave alone, for the dispatch loop.
+ * instruction and one cycle.  The mask of enabled events is kept in k0, which compilers leave alone, for the dispatch
+ * loop.
  *
  * Indices into the host's rings count on without wrapping unless it says otherwise.
  */
@@ -32,8 +33,8 @@ enum {
   RECEIVE_FETCH = 16,  /* in one transfer, at most */
   SEND_CACHE = 128,
   SEND_FETCH = 32,
-  RECEIVE_BATCH = 8,   /* frames handled before other events are looked at */
-  SEND_BATCH = 16,     /* descriptors handled likewise */
+  RECEIVE_BATCH = 8, /* frames handled before other events are looked at */
+  SEND_BATCH = 16,   /* descriptors handled likewise */
 };
 
 /* What is to be done when a certain entry of the DMA read ring is complete. */
@@ -44,19 +45,19 @@ struct hot {
   u32 read_next, write_next;
   u32 data_control, descriptor_control; /* control words for frame data and for descriptors */
   u32 watch_head, watch_tail;           /* of watch[] */
-  u32 interrupt_at;                     /* entry of the write ring after which to interrupt, | 1; without 1 only wake up */
-  u32 interrupt_later;                  /* another one behind it, or 0 */
-  u32 read_waiting;                     /* somebody waits for room in the read ring */
-  u32 blocked;                          /* events that wait for room in the write ring */
-  u32 events;                           /* software bits of the event register */
+  u32 interrupt_at;    /* entry of the write ring after which to interrupt, | 1; without 1 only wake up */
+  u32 interrupt_later; /* another one behind it, or 0 */
+  u32 read_waiting;    /* somebody waits for room in the read ring */
+  u32 blocked;         /* events that wait for room in the write ring */
+  u32 events;          /* software bits of the event register */
 
   /* Receive. */
   u32 mac_receive_next;
   struct receive_ring standard, jumbo, mini;
   struct host_address returns, return_producer;
-  u32 returns_mask;  /* entries of the return ring - 1 */
-  u32 returned;      /* index in the return ring, wrapped */
-  u32 unreported;    /* frames returned since the host was told */
+  u32 returns_mask; /* entries of the return ring - 1 */
+  u32 returned;     /* index in the return ring, wrapped */
+  u32 unreported;   /* frames returned since the host was told */
   u32 max_unreported;
   u32 received_ticks;
   u32 receive_flags; /* of the standard ring */
@@ -79,7 +80,7 @@ struct hot {
 
   /* Time: which deadlines run, and when. */
   u32 deadlines;
-  u32 compare; /* what the compare register holds */
+  u32 compare;     /* what the compare register holds */
   u32 deadline[3]; /* receive, send, statistics */
 
   /* Counters, in the order of the statistics block (statistics.h). */
@@ -89,7 +90,7 @@ struct hot {
   } count;
 
   struct engine engine; /* rings carried out by this processor, when nothing else does it */
-  u32 running; /* the host said it is up */
+  u32 running;          /* the host said it is up */
   u32 local_control;
   u32 interrupt_pending;
   u32 event_index;

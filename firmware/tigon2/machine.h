@@ -15,23 +15,23 @@ static inline struct registers *registers(void) {
 }
 
 /* Event register: a higher bit comes first. */
-#define TIMER_EVENT (1u << 28)
-#define MAC_SEND_ATTENTION (1u << 26)
+#define TIMER_EVENT           (1u << 28)
+#define MAC_SEND_ATTENTION    (1u << 26)
 #define MAC_RECEIVE_ATTENTION (1u << 25)
 #define REPORT_RECEIVED_EVENT (1u << 24) /* software: tell the host how far the return ring is */
-#define REPORT_SENT_EVENT (1u << 23)     /* software: tell the host what has been sent */
-#define MAILBOX_EVENT (1u << 22)
-#define DMA_READ_ATTENTION (1u << 20)
-#define DMA_WRITE_ATTENTION (1u << 19)
-#define DMA_READ_EVENT (1u << 15)
-#define DMA_WRITE_EVENT (1u << 14)
-#define RECEIVE_EVENT (1u << 6)
-#define SEND_EVENT (1u << 4) /* software: send descriptors lie ready */
+#define REPORT_SENT_EVENT     (1u << 23) /* software: tell the host what has been sent */
+#define MAILBOX_EVENT         (1u << 22)
+#define DMA_READ_ATTENTION    (1u << 20)
+#define DMA_WRITE_ATTENTION   (1u << 19)
+#define DMA_READ_EVENT        (1u << 15)
+#define DMA_WRITE_EVENT       (1u << 14)
+#define RECEIVE_EVENT         (1u << 6)
+#define SEND_EVENT            (1u << 4) /* software: send descriptors lie ready */
 
 enum { LOCAL_INTERRUPT = 0x2 }; /* in misc_local_ctl: interrupts the host */
 
-/* A transfer between host and NIC memory.  The assist leaves the two own words alone: index words and events for the host
- * are sent from there, so they need no other memory and live exactly as long as their transfer. */
+/* A transfer between host and NIC memory.  The assist leaves the two own words alone: index words and events for the
+ * host are sent from there, so they need no other memory and live exactly as long as their transfer. */
 struct dma_descriptor {
   u32 host_high, host_low;
   u32 local;

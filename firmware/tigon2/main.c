@@ -12,7 +12,7 @@ static struct send_descriptor send_cache[SEND_CACHE] UNCLEARED;
 static struct host_rings rings UNCLEARED;
 static volatile u32 probe[8]; /* a word to look for, and one far enough to displace it from the line buffer */
 
-extern char image_end[];       /* end of everything at the bottom of the SRAM */
+extern char image_end[]; /* end of everything at the bottom of the SRAM */
 extern void second_start(void);
 
 enum { TIMER_PRESCALE = 0x55, SMALLEST_SRAM = 0x40000, LARGEST_SRAM = 0x200000, CPU_FLUSH = 4, SECOND_PATIENCE = 300 };

@@ -1,6 +1,6 @@
 /* The way of a frame from the host to the MAC: its descriptors are fetched many at a time, each piece is transferred
- * into the send buffer, and the MAC is told of the frame before its data arrive.  The MAC waits for them by itself, so a
- * frame costs no completion; the host gets its buffers back by an index, by count or by time.
+ * into the send buffer, and the MAC is told of the frame before its data arrive.  The MAC waits for them by itself, so
+ * a frame costs no completion; the host gets its buffers back by an index, by count or by time.
  */
 #include "hot.h"
 

@@ -1,0 +1,9 @@
+# The functional model of the Tigon-2 for tests of its firmware, as a library that Python loads.
+FIRMWARE_MODEL := $(BUILD)/lib/tests/libtigon2model.so
+TEST_PRODUCTS  += $(FIRMWARE_MODEL)
+
+$(FIRMWARE_MODEL): tests/firmware/model.c tests/firmware/model.h emulib/mips/interpreter.c $(wildcard emulib/program/*.c) \
+  $(BUILD)/gen/firmware/tigon2/registers.h $(BUILD)/gen/emulib/mips_instructions.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) -fPIC -shared -fvisibility=default -Iemulib -I$(BUILD)/gen/emulib -I$(BUILD)/gen/firmware/tigon2 \
+	  $(call pkg_cflags,glib-2.0 libdw libelf) $(filter %.c,$^) -o $@ $(call pkg_libs,glib-2.0 libdw libelf)

@@ -1,0 +1,253 @@
+"""The firmware on the functional model: what the machine's own driver does not ask for, and everything quickly."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.firmware.board import RETURN_ENTRIES, SEND_ENTRIES, Board
+
+
+@pytest.fixture
+def board(build_dir: Path, firmware: Path):
+    """board(...): a chip that is up."""
+    made: list[Board] = []
+
+    def make(**options) -> Board:
+        made.append(Board(build_dir / "lib/tests/libtigon2model.so", firmware, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+Make = Callable[..., Board]
+both_modes = pytest.mark.parametrize("assist", [True, False], ids=["assist", "software"])
+
+
+def content(length: int, seed: int) -> bytes:
+    return random.Random(seed).randbytes(length)
+
+
+@both_modes
+def test_start(board: Make, assist: bool) -> None:
+    b = board(assist=assist)
+    assert b.events() == [(1, 0), (6, 1)]
+    assert int.from_bytes(bytes(b.sram[0x268:0x26C]), "big") == 0x1234  # the link is as the host asked
+
+
+@both_modes
+def test_every_length_both_ways(board: Make, assist: bool) -> None:
+    b = board(assist=assist)
+    for given, length in enumerate([*range(60, 128), 512, 1513, 1514]):
+        b.post("standard", 1)
+        frame = content(length, length)
+        assert b.receive(frame)
+        b.send([frame[:42], frame[42:]])
+        b.announce()
+        found, left = [], []
+
+        def done(found=found, left=left) -> bool:
+            found += b.returns()
+            left += b.sent()
+            return bool(found and left and b.sent_index() == b.sends % SEND_ENTRIES)
+
+        b.until(done, f"a frame of {length} B")
+        assert [f["data"] for f in found] == [frame] and left == [(frame, -1)]
+        assert (found[0]["index"], found[0]["error"]) == (given, 0)
+
+
+@both_modes
+def test_bursts_over_many_turns_of_all_rings(board: Make, assist: bool) -> None:
+    """Random lengths, pieces and pauses; buffers and rings wrap many times."""
+    b, r = board(assist=assist, most_sent=60, most_received=25), random.Random(3)
+    b.post("standard", 500)
+    into, out, came, left, returned = [], [], [], [], 0
+    while len(came) < RETURN_ENTRIES + 300 or len(left) < 2000:
+        for _ in range(r.randrange(12)):
+            frame = content(r.choice([60, 61, 64, 99, 700, 1514]), len(into))
+            if b.receive(frame):
+                into.append(frame)
+        for _ in range(r.randrange(8)):
+            if (b.sends - b.sent_index()) % SEND_ENTRIES > 400:
+                break
+            frame = content(r.choice([60, 63, 128, 900, 1514]), 100_000 + len(out))
+            cuts = sorted(r.sample(range(1, len(frame)), r.randrange(3)))
+            b.send([frame[i:j] for i, j in zip([0, *cuts], [*cuts, len(frame)], strict=True)])
+            out.append(frame)
+        b.announce()
+        b.run(r.randrange(100, 6000))
+        found = b.returns()
+        came += [f["data"] for f in found]
+        left += [data for data, _ in b.sent()]
+        returned += len(found)
+        if found:
+            b.post("standard", len(found))
+    b.run(200_000)
+    came += [f["data"] for f in b.returns()]
+    left += [data for data, _ in b.sent()]
+    assert came == into and left == out
+    assert b.sent_index() == b.sends % SEND_ENTRIES
+
+
+def test_frames_go_to_the_ring_that_fits(board: Make) -> None:
+    b = board(lengths={"mini": 128, "standard": 1518, "jumbo": 9000})
+    for kind in ("mini", "standard", "jumbo"):
+        b.post(kind, 20)
+    frames = [content(n, n) for n in (60, 128, 129, 1518, 1519, 9000, 100, 3000)]
+    found = []
+    for frame in frames:
+        assert b.receive(frame)
+    b.until(lambda: found.extend(b.returns()) or len(found) == len(frames), "all frames")
+    assert [f["data"] for f in found] == frames
+    assert [f["opaque"] >> 16 for f in found] == [5, 5, 3, 3, 4, 4, 5, 4]
+    assert [f["flags"] for f in found] == [0x1000, 0x1000, 0, 0, 0x10, 0x10, 0x1000, 0x10]
+
+
+def test_a_frame_no_buffer_takes_is_dropped_and_counted(board: Make) -> None:
+    b = board()
+    b.post("standard", 8)
+    good = content(200, 1)
+    b.receive(content(4000, 0))
+    b.receive(good)
+    found = []
+    b.until(lambda: found.extend(b.returns()) or found, "the good frame")
+    assert [f["data"] for f in found] == [good]
+    assert statistics(b)[32 + 6] == 1
+
+
+def internet_sum(data: bytes) -> int:
+    data += b"\0" * (len(data) % 2)
+    total = sum(int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
+
+
+@both_modes
+def test_checksums_of_received_frames(board: Make, assist: bool) -> None:
+    """The sum of everything behind the Ethernet header, valid where the flag says so."""
+    b = board(assist=assist, flags={"standard": 1})
+    b.post("standard", 400)
+    frames, found = [], []
+    for n in range(300):
+        frames.append(content(60 + n * 7 % 1400, n))
+        while not b.receive(frames[-1]):
+            b.run(2000)
+            found += b.returns()
+    b.until(lambda: found.extend(b.returns()) or len(found) == 300, "all frames", 2_000_000)
+    for frame, one in zip(frames, found, strict=True):
+        assert one["data"] == frame
+        assert one["flags"] & 1 and one["checksum"] == internet_sum(frame[14:])
+
+
+def test_vlan_tags_and_reports_at_once(board: Make) -> None:
+    b = board(most_sent=1000, send_ticks=0)
+    frame = content(300, 5)
+    b.send([frame], vlan=0x123)
+    b.announce()
+    left = []
+    b.until(lambda: left.extend(b.sent()) or left, "the frame")
+    assert left == [(frame, 0x123)]
+    b.run(20_000)
+    assert b.sent_index() == 0  # neither count nor time has come
+    b.send([frame], flags=0x800)
+    b.announce()
+    b.until(lambda: b.sent_index() == 2, "a report at once")
+
+
+def test_indices_at_once_interrupts_later(board: Make) -> None:
+    flags = {"send": 0x20, "returns": 0x20}
+    b = board(most_sent=1000, most_received=1000, send_ticks=5000, receive_ticks=5000, flags=flags)
+    b.post("standard", 8)
+    before = b.lib.model_interrupts(b.chip)
+    b.receive(content(100, 1))
+    b.send([content(100, 2)])
+    b.announce()
+    b.until(lambda: b.sent_index() == 1 and b.returns(), "both indices")
+    assert b.lib.model_interrupts(b.chip) == before
+    b.until(lambda: b.lib.model_interrupts(b.chip) > before, "the interrupt", 600_000)
+
+
+def test_masked_interrupts_come_when_they_are_let(board: Make) -> None:
+    b = board()
+    b.post("standard", 8)
+    b.mailbox(0, 1)
+    b.run(20_000)
+    before = b.lib.model_interrupts(b.chip)
+    b.receive(content(100, 1))
+    b.until(lambda: b.returns(), "the frame")
+    b.run(20_000)
+    assert b.lib.model_interrupts(b.chip) == before
+    b.mailbox(0, 0)
+    b.until(lambda: b.lib.model_interrupts(b.chip) == before + 1, "the interrupt")
+
+
+def statistics(b: Board) -> list[int]:
+    """The block that a refresh brings."""
+    seen = len(b.events())
+    b.command(0x11)
+    b.until(lambda: len(b.events()) > seen, "the statistics event")
+    assert b.events()[seen] == (4, 0)
+    return [b.word(0x1000 + 4 * k) for k in range(256)]
+
+
+def test_statistics(board: Make) -> None:
+    b = board()
+    b.post("standard", 1)
+    b.receive(content(100, 1))
+    b.send([content(300, 2)])
+    b.announce()
+    b.run(40_000)
+    assert b.lib.model_receive(b.chip, b"x" * 60, 60)
+    b.run(40_000)
+    words = statistics(b)
+    assert words[27] == 0
+    assert words[32:38] == [1, 0, 100, 1, 0, 300]
+    assert words[44] >= 1  # the second frame waits for a buffer
+    b.command(0x0F)
+    b.run(20_000)
+    assert statistics(b)[32:36] == [0, 0, 0, 0]
+
+
+def test_statistics_by_time(board: Make) -> None:
+    b = board(statistics_ticks=200)
+    b.post("standard", 1)
+    b.receive(content(100, 1))
+    b.until(lambda: b.word(0x1000 + 4 * 32) == 1, "the periodic statistics", 100_000)
+
+
+def test_commands(board: Make) -> None:
+    b = board()
+    seen = len(b.events())
+    b.share(0x204, 0x00000077)
+    b.command(0x0C)
+    b.command(0x0A, 1)
+    b.command(0x0B)
+    b.command(0x7F)
+    b.command(0x01, 2)
+    b.command(0x01, 9)
+    b.until(lambda: len(b.events()) == seen + 4, "the answers")
+    assert b.events()[seen:] == [(6, 1), (7, 2), (6, 2), (7, 1)]
+    assert b.lib.model_register(b.chip, 0x210) == 0x77
+    assert b.lib.model_register(b.chip, 0x228) & 0xFFFFFFFF == 0xFFFFFFFF
+    assert b.lib.model_register(b.chip, 0x220) == 4
+    assert not b.receive(content(60, 1))
+
+
+def test_a_frame_longer_than_the_send_buffer_is_passed_over(board: Make) -> None:
+    b = board()
+    for _ in range(180):
+        b.send([content(1500, 1)] * 2)
+    # Undo the END flags of all but the last: one frame of 540,000 bytes.
+    for index in range(359):
+        b.host[0x4000 + 16 * index + 11] &= ~4 & 0xFF
+    good = content(200, 9)
+    b.send([good])
+    b.announce()
+    left = []
+    b.until(lambda: left.extend(b.sent()) or left, "the frame behind", 2_000_000)
+    assert [data for data, _ in left] == [good]
+    assert statistics(b)[32 + 7] == 1
