@@ -35,10 +35,9 @@ def run(command: list, cwd: Path | None = None, env: dict[str, str] | None = Non
         out.seek(0)
         err.seek(0)
         if child.returncode != 0:
-            lines = err.read().strip().splitlines()
-            raise BenchError(
-                f"{' '.join(map(str, command))}: exit status {child.returncode}: {lines[-1] if lines else ''}"
-            )
+            lines = err.read().strip().splitlines() or ["no message"]
+            cause = next((line for line in lines if "error" in line), lines[-1])
+            raise BenchError(f"{' '.join(map(str, command))}: exit status {child.returncode}: {cause}")
         return usage.ru_utime + usage.ru_stime, out.read()
 
 

@@ -36,7 +36,7 @@ KEYS = (
 def row(words: str, value: float | None, unit: str, goal: str = "") -> str:
     """One line of the table."""
     shown = "-" if value is None else f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
-    return f"  {words:<58}{shown:>10} {unit:<14}{goal}"
+    return f"  {words:<58}{shown:>10} {unit:<15} {goal}"
 
 
 def core_rows(results: dict) -> list[str]:
@@ -59,8 +59,8 @@ def chain_rows(results: dict) -> list[str]:
     lines = []
     for variant, costs in (results.get("chain_variants") or {}).items():
         for name, cost in costs.items():
-            goal = "at most 1.5, goal 1.2 times C" if name == "lss" else ""
-            ratio = f"{cost / costs['c']:.2f} times C   {goal}" if costs.get("c") else ""
+            goal = "at most 1.5, goal 1.2" if name == "lss" else ""
+            ratio = f"{cost / costs['c']:.2f} times C; {goal}".rstrip("; ") if costs.get("c") else ""
             lines.append(row(f"chain of 100, {variant}, {name}", cost, "ns/module-cycle", ratio))
     return lines
 
