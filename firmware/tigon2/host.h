@@ -50,7 +50,8 @@ enum {
 /* Written by the host to give a buffer, and back to it, in place, with the frame's length. */
 struct receive_descriptor {
   u32 host_high, host_low;
-  u32 index_length; /* index << 16 | length */
+  u16 index; /* the host's own number of the buffer */
+  u16 length;
   u32 type_flags;
   u32 checksums; /* IP << 16 | transport */
   u32 error_vlan;

@@ -130,7 +130,7 @@ HOT void receive(void) {
       count = 0;
     }
     u32 high = b->host_high, low = b->host_low;
-    b->index_length = (b->index_length & 0xffff0000) | length;
+    b->length = (u16)length;
     b->checksums = 0;
     b->error_vlan = 0;
     u32 control = hot->data_control | DMA_FREES_RECEIVE_BUFFER, piece = length;
