@@ -4,18 +4,11 @@
 // where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
 #include "emulib/program/image.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "descriptor_trace.h"
 #include "modules/udp_traffic.h"
 #include "tigon2_driver.h"
-
-static uint32_t load_big(const uint8_t *at, int bytes) {
-  uint32_t value = 0;
-  for (int i = 0; i < bytes; i++) value = value << 8 | at[i];
-  return value;
-}
 
 // Takes a part of the firmware over.
 static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
@@ -28,7 +21,7 @@ static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, 
 }
 
 // A frame's time on the wire, bytes.
-static uint64_t wire_bytes(uint32_t length) { return (length < 60 ? 60 : length) + 24u; }
+static uint64_t driver_wire_bytes(uint32_t length) { return (length < 60 ? 60 : length) + 24u; }
 
 init() {
   if (!param(firmware)[0]) sim_error("no firmware: give --firmware FILE");
@@ -50,8 +43,8 @@ init() {
   } else {
     // An image as it is shipped: four bytes of version, start address, load address, then what is loaded.
     if (size <= 12) sim_error("%s: neither an ELF file nor an image behind a version, a start and a load address", param(firmware));
-    self->entry = load_big(file + 4, 4);
-    place_segment(self, load_big(file + 8, 4), file + 12, (uint32_t)(size - 12));
+    self->entry = driver_load_big(file + 4, 4);
+    place_segment(self, driver_load_big(file + 8, 4), file + 12, (uint32_t)(size - 12));
   }
 
   const char *mode = param(mode);
@@ -122,36 +115,18 @@ static void next_record(self_t *self) {
       self->trace_ended = true;
       return;
     }
-    char *comment = strchr(line, '#');
-    if (comment) *comment = 0;
-    char kind[8] = "";
-    unsigned long long when = 0;
-    int used = 0;
-    if (sscanf(line, " %7s", kind) != 1) continue;
-    unsigned long long row = (unsigned long long)self->trace.records;
-    if (sscanf(line, " %7s %llu%n", kind, &when, &used) != 2) sim_error("%s:%llu: expected 'post TIME COUNT BYTES' or 'send TIME BYTES…'", param(descriptors), row);
-    self->record_time = when;
-    self->record_count = 0;
-    const char *at = line + used;
-    unsigned value = 0;
-    if (!strcmp(kind, "post")) {
-      unsigned bytes = 0;
-      if (sscanf(at, " %u %u", &value, &bytes) != 2 || value < 1 || value > 4096 || bytes < 64)
-        sim_error("%s:%llu: a post has a count from 1 to 4096 and a buffer size from 64 to 65535", param(descriptors), row);
-      if (bytes > DRIVER_HOST_BUFFER_SPAN) sim_error("%s:%llu: this driver's receive buffers have at most %d bytes", param(descriptors), row, DRIVER_HOST_BUFFER_SPAN);
-      self->record_post = true;
-      self->record_count = value;
-    } else if (!strcmp(kind, "send")) {
-      self->record_post = false;
-      while (sscanf(at, " %u%n", &value, &used) == 1) {
-        if (self->record_count == 8 || value < 1 || value > 65535) sim_error("%s:%llu: a send has 1 to 8 lengths from 1 to 65535", param(descriptors), row);
-        self->piece[self->record_count++] = value;
-        at += used;
-      }
-      if (self->record_count == 0) sim_error("%s:%llu: a send needs a length", param(descriptors), row);
-      self->pieces = self->record_count;
-    } else {
-      sim_error("%s:%llu: '%s' is no kind of record: post or send", param(descriptors), row, kind);
+    trace_record record;
+    const char *wrong = trace_parse(line, &record);
+    if (wrong) sim_error("%s:%llu: %s", param(descriptors), (unsigned long long)self->trace.records, wrong);
+    if (record.kind == TRACE_NOTHING) continue;
+    if (record.kind == TRACE_POST && record.bytes > DRIVER_HOST_BUFFER_SPAN)
+      sim_error("%s:%llu: this driver's receive buffers have at most %d bytes", param(descriptors), (unsigned long long)self->trace.records, DRIVER_HOST_BUFFER_SPAN);
+    self->record_time = record.time;
+    self->record_post = record.kind == TRACE_POST;
+    self->record_count = record.count;
+    if (record.kind == TRACE_SEND) {
+      self->pieces = record.count;
+      memcpy(self->piece, record.piece, sizeof self->piece);
     }
     self->record_ready = true;
   }
@@ -201,7 +176,7 @@ static void load_frame(self_t *self) {
   self->due = self->started_at;
   if (self->how == TRAFFIC_RATE) {
     self->due += self->line_milliticks / 1000;
-    self->line_milliticks += wire_bytes(length) * self->offered_milliticks;
+    self->line_milliticks += driver_wire_bytes(length) * self->offered_milliticks;
   } else if (self->how == TRAFFIC_TIMED) {
     uint64_t when = traced ? self->record_time : self->stamp;
     self->due += (uint64_t)((unsigned __int128)when * ticks_per_second() / 1000000000u);
@@ -219,158 +194,97 @@ static bool may_send(self_t *self, uint32_t other) {
   return self->turn * (uint64_t)param(ratio_in) <= other;
 }
 
+// Whether the descriptor trace wants receive buffers posted now, and the ring has room for one at least.
+static bool post_due(const self_t *self) {
+  if (!self->record_ready || !self->record_post || self->posted >= DRIVER_STANDARD_ENTRIES - 1) return false;
+  if (self->how != TRAFFIC_TIMED) return true;
+  return now() - self->started_at >= (uint64_t)((unsigned __int128)self->record_time * ticks_per_second() / 1000000000u);
+}
+
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
-// run() goes on at the step where it waited.  Local variables do not survive a wait.
-#define WAIT_AT(place, condition) \
-  do {                            \
-    self->at = (place);           \
-    __attribute__((fallthrough)); \
-  case (place):                   \
-    if (!(condition)) return;     \
-  } while (0)
-#define WAIT(condition) WAIT_AT(1 + __COUNTER__, condition)
-#define WINDOW_DO(writes, at_address, value)      \
-  do {                                            \
-    self->window_write = (writes);                \
-    self->window_address = (uint32_t)(at_address); \
-    self->window_value = (uint32_t)(value);       \
-    self->window_state = DRIVER_WINDOW_OFFERED;          \
-    WAIT(self->window_state == DRIVER_WINDOW_IDLE);      \
-  } while (0)
-#define WRITE(at_address, value) WINDOW_DO(true, at_address, value)
-#define MEMORY_DO(writes, at_address, byte_count)          \
-  do {                                                     \
-    self->memory_write = (writes);                         \
-    self->memory_address = (uint32_t)(at_address);         \
-    self->memory_length = (uint32_t)(byte_count);          \
-    self->memory_asked = self->memory_done = 0;            \
-    WAIT(self->memory_done == self->memory_length);        \
-    self->memory_length = self->memory_asked = 0;          \
-    self->memory_done = 0;                                 \
-  } while (0)
-#define GET(at_address, byte_count) MEMORY_DO(false, at_address, byte_count)
-#define PUT(at_address, byte_count) MEMORY_DO(true, at_address, byte_count)
-#define COMMAND(code_of, sub)                                                                   \
-  do {                                                                                          \
-    WRITE(DRIVER_COMMANDS + 4 * (self->command_producer % 64), (uint32_t)(code_of) << 24 | (uint32_t)(sub) << 12); \
-    self->command_producer = (self->command_producer + 1) % 64;                                 \
-    WRITE(DRIVER_MAILBOX_COMMAND, self->command_producer);                                             \
-  } while (0)
-
-// Puts the ring control blocks and pointers of the information block into `bytes`.
-static void describe_rings(self_t *self) {
-  uint8_t *b = self->bytes;
-  memset(b, 0, 0x90);
-  struct { uint32_t address, length, flags; } ring[7] = {
-    {DRIVER_HOST_EVENTS, DRIVER_EVENT_ENTRIES, 0},
-    {0, 64, 0},
-    {DRIVER_HOST_SEND_RING, (uint32_t)param(send_entries), DRIVER_RING_ON_HOST},
-    {DRIVER_HOST_STANDARD_RING, (uint32_t)param(buffer_bytes), 0},
-    {0, 0, DRIVER_RING_DISABLED},
-    {0, 0, DRIVER_RING_DISABLED},
-    {DRIVER_HOST_RETURN_RING, (uint32_t)param(return_entries), 0},
-  };
-  for (int i = 0; i < 7; i++) {
-    udp_store(b + 16 * i + 4, ring[i].address, 4);
-    udp_store(b + 16 * i + 8, ring[i].length, 2);
-    udp_store(b + 16 * i + 10, ring[i].flags, 2);
-  }
-  uint32_t pointer[4] = {DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, DRIVER_HOST_STATUS + DRIVER_STATUS_RETURN, DRIVER_HOST_STATUS + DRIVER_STATUS_SEND, DRIVER_HOST_INFORMATION};
-  for (int i = 0; i < 4; i++) udp_store(b + 0x70 + 8 * i + 4, pointer[i], 4);
-}
-
-// Puts a receive descriptor for buffer `index` into `bytes` at `at`.
-static void describe_buffer(self_t *self, uint32_t at, uint32_t index) {
-  memset(self->bytes + at, 0, 32);
-  udp_store(self->bytes + at + 4, DRIVER_HOST_RECEIVE_BUFFERS + index * DRIVER_HOST_BUFFER_SPAN, 4);
-  udp_store(self->bytes + at + 8, index, 2);
-  udp_store(self->bytes + at + 10, (uint32_t)param(buffer_bytes), 2);
-  udp_store(self->bytes + at + 28, index, 4);
-}
-
 static void run(self_t *self, bool interrupted, uint32_t other) {
   switch (self->at) {
   case 0:
     // ---- Start-up, section 8 of the contract ----------------------------------------------------------------------
-    WRITE(DRIVER_MISC_HOST_CTL, 0x8);
-    WRITE(DRIVER_MISC_HOST_CTL, 0);
-    WRITE(DRIVER_CPU_A_STATE, DRIVER_HALT);
-    WRITE(DRIVER_CPU_B_STATE, DRIVER_HALT);
-    WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
-    WRITE(DRIVER_MISC_LOCAL_CTL, 0x200);
-    WRITE(DRIVER_MISC_CONFIG, 0x100000);
-    WRITE(DRIVER_MODE, param(hardware_assist) ? DRIVER_MODE_ASSIST : 0);
-    WRITE(DRIVER_MAC_ADDRESS, 0x0200);
-    WRITE(DRIVER_MAC_ADDRESS + 4, 0x00000001);
+    DO_WRITE(DRIVER_MISC_HOST_CTL, 0x8);
+    DO_WRITE(DRIVER_MISC_HOST_CTL, 0);
+    DO_WRITE(DRIVER_CPU_A_STATE, DRIVER_HALT);
+    DO_WRITE(DRIVER_CPU_B_STATE, DRIVER_HALT);
+    DO_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
+    DO_WRITE(DRIVER_MISC_LOCAL_CTL, 0x200);
+    DO_WRITE(DRIVER_MISC_CONFIG, 0x100000);
+    DO_WRITE(DRIVER_MODE, param(hardware_assist) ? DRIVER_MODE_ASSIST : 0);
+    DO_WRITE(DRIVER_MAC_ADDRESS, 0x0200);
+    DO_WRITE(DRIVER_MAC_ADDRESS + 4, 0x00000001);
     // The image; memory is zero at the start, so only what is not zero needs to be written.
     self->window_base = UINT32_MAX;
     for (self->copied = self->image_begin; self->copied < self->image_end; self->copied += 4) {
-      if (load_big(self->image + self->copied, 4) == 0) continue;
+      if (driver_load_big(self->image + self->copied, 4) == 0) continue;
       if ((self->copied & ~(uint32_t)(DRIVER_WINDOW_BYTES - 1)) != self->window_base) {
         self->window_base = self->copied & ~(uint32_t)(DRIVER_WINDOW_BYTES - 1);
-        WRITE(DRIVER_WINDOW_BASE, self->window_base);
+        DO_WRITE(DRIVER_WINDOW_BASE, self->window_base);
       }
-      WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), load_big(self->image + self->copied, 4));
+      DO_WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), driver_load_big(self->image + self->copied, 4));
     }
-    describe_rings(self);
-    PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
-    WRITE(DRIVER_INFORMATION, 0);
-    WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
-    WRITE(DRIVER_MAILBOX_COMMAND, 0);
-    WRITE(DRIVER_MAILBOX_SEND, 0);
-    WRITE(DRIVER_MAILBOX_STANDARD, 0);
-    WRITE(DRIVER_MAILBOX_JUMBO, 0);
-    WRITE(DRIVER_MAILBOX_MINI, 0);
-    WRITE(DRIVER_EVENT_CONSUMER, 0);
-    WRITE(DRIVER_COMMAND_CONSUMER, 0);
-    WRITE(DRIVER_RETURN_CONSUMER, 0);
-    WRITE(DRIVER_DMA_READ_CONFIG, 0x80);
-    WRITE(DRIVER_DMA_WRITE_CONFIG, 0x80);
-    WRITE(DRIVER_ASSIST_STATE, 1);
-    WRITE(DRIVER_TRANSMIT_SHARE, param(transmit_share));
-    WRITE(DRIVER_RECEIVE_TICKS, param(receive_ticks));
-    WRITE(DRIVER_SEND_TICKS, param(send_ticks));
-    WRITE(DRIVER_STATISTICS_TICKS, 1000000);
-    WRITE(DRIVER_SEND_MOST, param(send_most));
-    WRITE(DRIVER_RECEIVE_MOST, param(receive_most));
-    WRITE(DRIVER_LINK, 0);
-    WRITE(DRIVER_INTERFACE, 0);
-    WRITE(DRIVER_MTU, 1518);
-    WRITE(DRIVER_CPU_A_PC, self->entry);
-    WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
-    WRITE(DRIVER_CPU_A_STATE, 0);
+    driver_describe_rings(self->bytes, (uint32_t)param(send_entries), (uint32_t)param(buffer_bytes), (uint32_t)param(return_entries));
+    DO_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
+    DO_WRITE(DRIVER_INFORMATION, 0);
+    DO_WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
+    DO_WRITE(DRIVER_MAILBOX_COMMAND, 0);
+    DO_WRITE(DRIVER_MAILBOX_SEND, 0);
+    DO_WRITE(DRIVER_MAILBOX_STANDARD, 0);
+    DO_WRITE(DRIVER_MAILBOX_JUMBO, 0);
+    DO_WRITE(DRIVER_MAILBOX_MINI, 0);
+    DO_WRITE(DRIVER_EVENT_CONSUMER, 0);
+    DO_WRITE(DRIVER_COMMAND_CONSUMER, 0);
+    DO_WRITE(DRIVER_RETURN_CONSUMER, 0);
+    DO_WRITE(DRIVER_DMA_READ_CONFIG, 0x80);
+    DO_WRITE(DRIVER_DMA_WRITE_CONFIG, 0x80);
+    DO_WRITE(DRIVER_ASSIST_STATE, 1);
+    DO_WRITE(DRIVER_TRANSMIT_SHARE, param(transmit_share));
+    DO_WRITE(DRIVER_RECEIVE_TICKS, param(receive_ticks));
+    DO_WRITE(DRIVER_SEND_TICKS, param(send_ticks));
+    DO_WRITE(DRIVER_STATISTICS_TICKS, 1000000);
+    DO_WRITE(DRIVER_SEND_MOST, param(send_most));
+    DO_WRITE(DRIVER_RECEIVE_MOST, param(receive_most));
+    DO_WRITE(DRIVER_LINK, 0);
+    DO_WRITE(DRIVER_INTERFACE, 0);
+    DO_WRITE(DRIVER_MTU, 1518);
+    DO_WRITE(DRIVER_CPU_A_PC, self->entry);
+    DO_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
+    DO_WRITE(DRIVER_CPU_A_STATE, 0);
     self->started_at = now();
     // ---- The firmware reports event 1 -----------------------------------------------------------------------------
     while (!self->firmware_up) {
       self->next_poll = now() + ticks_per_second() / 1000000;
-      WAIT(now() >= self->next_poll);
+      DO_WAIT(now() >= self->next_poll);
       if (now() - self->started_at > (uint64_t)((unsigned __int128)param(patience) * ticks_per_second() / 1000000000000000u))
         sim_error("the firmware did not report that it is up");
-      GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);
-      self->event_producer = load_big(self->bytes, 4) % DRIVER_EVENT_ENTRIES;
+      DO_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);
+      self->event_producer = driver_load_big(self->bytes, 4) % DRIVER_EVENT_ENTRIES;
       while (self->event_consumer != self->event_producer) {
-        GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
+        DO_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
         if (self->bytes[0] == DRIVER_EVENT_RUNNING) self->firmware_up = true;
         self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
       }
     }
-    WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
+    DO_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
     self->started = (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second());
     event(up, self->started);
     // ---- Receive buffers, then the interface goes up ------------------------------------------------------------------
     if (!param(descriptors)[0]) {
       while (self->posted < (uint32_t)param(receive_buffers)) {
-        describe_buffer(self, 0, self->posted);
-        PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+        driver_describe_buffer(self->bytes, self->posted, (uint32_t)param(buffer_bytes));
+        DO_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
         self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
         self->posted++;
       }
-      WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
+      DO_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
       self->standard_told = self->standard_producer;
     }
-    COMMAND(DRIVER_COMMAND_CLEAR_STATISTICS, 0);
-    COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
-    COMMAND(DRIVER_COMMAND_PROMISCUOUS, 2);
+    DO_COMMAND(DRIVER_COMMAND_CLEAR_STATISTICS, 0);
+    DO_COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
+    DO_COMMAND(DRIVER_COMMAND_PROMISCUOUS, 2);
     self->started_at = self->next_poll = now();
 
     // ---- Work -------------------------------------------------------------------------------------------------------
@@ -378,30 +292,30 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       if (interrupted || now() >= self->next_poll) {
         if (interrupted) {
           self->interrupts_taken++;
-          WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
+          DO_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
         }
         self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
-        GET(DRIVER_HOST_STATUS, 64);
-        self->event_producer = load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
-        self->return_producer = load_big(self->bytes + DRIVER_STATUS_RETURN, 4) % (uint32_t)param(return_entries);
-        self->send_consumer = load_big(self->bytes + DRIVER_STATUS_SEND, 4) % (uint32_t)param(send_entries);
+        DO_GET(DRIVER_HOST_STATUS, 64);
+        self->event_producer = driver_load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
+        self->return_producer = driver_load_big(self->bytes + DRIVER_STATUS_RETURN, 4) % (uint32_t)param(return_entries);
+        self->send_consumer = driver_load_big(self->bytes + DRIVER_STATUS_SEND, 4) % (uint32_t)param(send_entries);
         if (self->event_consumer != self->event_producer) {
           while (self->event_consumer != self->event_producer) {
-            GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
-            if (self->bytes[0] == DRIVER_EVENT_ERROR) sim_error("the firmware reports an error, code %u", load_big(self->bytes, 4) >> 12 & 0xfff);
+            DO_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
+            if (self->bytes[0] == DRIVER_EVENT_ERROR) sim_error("the firmware reports an error, code %u", driver_load_big(self->bytes, 4) >> 12 & 0xfff);
             self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
           }
-          WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
+          DO_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
         }
         if (self->return_consumer != self->return_producer) {
           while (self->return_consumer != self->return_producer) {
-            GET(DRIVER_HOST_RETURN_RING + 32 * self->return_consumer, 32);
-            self->receive_index = load_big(self->bytes + 8, 2);
-            self->receive_length = load_big(self->bytes + 10, 2);
+            DO_GET(DRIVER_HOST_RETURN_RING + 32 * self->return_consumer, 32);
+            self->receive_index = driver_load_big(self->bytes + 8, 2);
+            self->receive_length = driver_load_big(self->bytes + 10, 2);
             if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
               sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
-            GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
-            WAIT(!self->emitting);
+            DO_GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
+            DO_WAIT(!self->emitting);
             // A frame that was loaded for sending gives way for the moment it takes to show this one to the checker.
             for (uint32_t i = 0; i < self->receive_length; i += 8) {
               uint64_t swap;
@@ -417,38 +331,38 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
             if (param(output)[0])
               packet_write(&self->sink, self->frame, self->receive_length, (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
             sim_progress();
-            WAIT(!self->emitting);
+            DO_WAIT(!self->emitting);
             memcpy(self->frame, self->bytes, (self->receive_length + 7) & ~7u);
             self->return_consumer = (self->return_consumer + 1) % (uint32_t)param(return_entries);
             self->posted--;
             if (!param(descriptors)[0]) {
-              describe_buffer(self, 0, self->receive_index);
-              PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+              driver_describe_buffer(self->bytes, self->receive_index, (uint32_t)param(buffer_bytes));
+              DO_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
               self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
               self->posted++;
             }
           }
-          WRITE(DRIVER_RETURN_CONSUMER, self->return_consumer);
+          DO_WRITE(DRIVER_RETURN_CONSUMER, self->return_consumer);
           if (self->standard_told != self->standard_producer) {
-            WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
+            DO_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
             self->standard_told = self->standard_producer;
           }
         }
       }
       // Receive buffers that the descriptor trace posts.
       load_frame(self);
-      if (self->record_ready && self->record_post && !self->emitting && self->posted + self->record_count < DRIVER_STANDARD_ENTRIES &&
-          (self->how == TRAFFIC_FAST || now() - self->started_at >= (uint64_t)((unsigned __int128)self->record_time * ticks_per_second() / 1000000000u))) {
-        while (self->record_count) {
+      if (post_due(self)) {
+        // As many as the ring has room for; the rest when frames have come back.
+        while (self->record_count && self->posted < DRIVER_STANDARD_ENTRIES - 1) {
           // Buffers are used in the order of the ring, so a buffer is free when its place in the ring is.
-          describe_buffer(self, 0, self->standard_producer);
-          PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+          driver_describe_buffer(self->bytes, self->standard_producer, (uint32_t)param(buffer_bytes));
+          DO_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
           self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
           self->posted++;
           self->record_count--;
         }
-        self->record_ready = false;
-        WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
+        self->record_ready = self->record_count != 0;
+        DO_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
         self->standard_told = self->standard_producer;
       }
       // Frames to send: up to 8 before the NIC is told.
@@ -459,7 +373,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         self->emitted = 0;
         self->emit_length = self->length;
         self->copied = DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
-        PUT(self->copied, self->length);
+        DO_PUT(self->copied, self->length);
         for (uint32_t i = 0, offset = 0; i < self->pieces; offset += self->piece[i++]) {
           memset(self->bytes + 16 * i, 0, 16);
           udp_store(self->bytes + 16 * i + 4, self->copied + offset, 4);
@@ -469,7 +383,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         for (self->command_word = 0; self->command_word < self->pieces; self->command_word++) {
           // One at a time: a frame's descriptors may go round the end of the ring.
           memmove(self->bytes, self->bytes + (self->command_word ? 16 : 0), 16 * (size_t)(self->pieces - self->command_word));
-          PUT(DRIVER_HOST_SEND_RING + 16 * self->send_producer, 16);
+          DO_PUT(DRIVER_HOST_SEND_RING + 16 * self->send_producer, 16);
           self->send_producer = (self->send_producer + 1) % (uint32_t)param(send_entries);
         }
         self->frames_sent++;
@@ -477,15 +391,15 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         self->sent_count++;
         self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
         self->loaded = self->record_ready = false;
-        WAIT(!self->emitting);
+        DO_WAIT(!self->emitting);
         load_frame(self);
       }
       if (self->send_told != self->send_producer) {
-        WRITE(DRIVER_MAILBOX_SEND, self->send_producer);
+        DO_WRITE(DRIVER_MAILBOX_SEND, self->send_producer);
         self->send_told = self->send_producer;
       }
-      self->resting = !(self->record_ready && self->record_post && self->how != TRAFFIC_FAST);
-      WAIT(!self->resting);
+      self->resting = true;
+      DO_WAIT(!self->resting);
     }
   default: sim_error("the driver lost its place");
   }
@@ -494,7 +408,9 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
 phase_end() {
   // At work, it mostly waits for an interrupt, the next poll or room.
   if (__builtin_expect(self->resting, 1)) {
-    if (now() < self->next_poll && !(width(interrupt) && data(interrupt)) && !may_send(self, width(other_count) ? data(other_count) : UINT32_MAX)) return;
+    if (now() < self->next_poll && !(width(interrupt) && data(interrupt)) &&
+        !may_send(self, width(other_count) ? data(other_count) : UINT32_MAX) && !(self->record_post && post_due(self)))
+      return;
     self->resting = false;
   }
   if (transferred(memory_request)) self->memory_asked += data(memory_request).size;
@@ -521,11 +437,3 @@ phase_end() {
 
 next_event() { return cycle(); }
 
-#undef WAIT
-#undef WAIT_AT
-#undef WINDOW_DO
-#undef WRITE
-#undef MEMORY_DO
-#undef GET
-#undef PUT
-#undef COMMAND

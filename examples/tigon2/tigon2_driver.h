@@ -2,6 +2,11 @@
 #ifndef TIGON2_DRIVER_H
 #define TIGON2_DRIVER_H
 
+#include <stdint.h>
+#include <string.h>
+
+#include "modules/udp_traffic.h"
+
 enum { DRIVER_WINDOW_IDLE, DRIVER_WINDOW_OFFERED, DRIVER_WINDOW_WAITS };
 
 // Registers and shared memory as the host's window shows them.
@@ -24,5 +29,78 @@ enum {
   DRIVER_STATUS_EVENT = 0, DRIVER_STATUS_RETURN = 16, DRIVER_STATUS_SEND = 32, DRIVER_EVENT_ENTRIES = 256, DRIVER_STANDARD_ENTRIES = 512
 };
 
+static inline uint32_t driver_load_big(const uint8_t *at, int bytes) {
+  uint32_t value = 0;
+  for (int i = 0; i < bytes; i++) value = value << 8 | at[i];
+  return value;
+}
+
+// Puts the ring control blocks and pointers of the information block at `b`.
+static inline void driver_describe_rings(uint8_t *b, uint32_t send_entries, uint32_t buffer_bytes, uint32_t return_entries) {
+  memset(b, 0, 0x90);
+  struct { uint32_t address, length, flags; } ring[7] = {
+    {DRIVER_HOST_EVENTS, DRIVER_EVENT_ENTRIES, 0},
+    {0, 64, 0},
+    {DRIVER_HOST_SEND_RING, send_entries, DRIVER_RING_ON_HOST},
+    {DRIVER_HOST_STANDARD_RING, buffer_bytes, 0},
+    {0, 0, DRIVER_RING_DISABLED},
+    {0, 0, DRIVER_RING_DISABLED},
+    {DRIVER_HOST_RETURN_RING, return_entries, 0},
+  };
+  for (int i = 0; i < 7; i++) {
+    udp_store(b + 16 * i + 4, ring[i].address, 4);
+    udp_store(b + 16 * i + 8, ring[i].length, 2);
+    udp_store(b + 16 * i + 10, ring[i].flags, 2);
+  }
+  uint32_t pointer[4] = {DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, DRIVER_HOST_STATUS + DRIVER_STATUS_RETURN, DRIVER_HOST_STATUS + DRIVER_STATUS_SEND, DRIVER_HOST_INFORMATION};
+  for (int i = 0; i < 4; i++) udp_store(b + 0x70 + 8 * i + 4, pointer[i], 4);
+}
+
+// Puts a receive descriptor for buffer `index` at `at`.
+static inline void driver_describe_buffer(uint8_t *at, uint32_t index, uint32_t buffer_bytes) {
+  memset(at, 0, 32);
+  udp_store(at + 4, DRIVER_HOST_RECEIVE_BUFFERS + index * DRIVER_HOST_BUFFER_SPAN, 4);
+  udp_store(at + 8, index, 2);
+  udp_store(at + 10, buffer_bytes, 2);
+  udp_store(at + 28, index, 4);
+}
+
+// ---- Steps: what run() is written in ---------------------------------------------------------------------------------
+// run() goes on at the step where it waited.  Local variables do not survive a wait.
+#define DO_WAIT_AT(place, condition) \
+  do {                            \
+    self->at = (place);           \
+    __attribute__((fallthrough)); \
+  case (place):                   \
+    if (!(condition)) return;     \
+  } while (0)
+#define DO_WAIT(condition) DO_WAIT_AT(1 + __COUNTER__, condition)
+#define DO_WINDOW_DO(writes, at_address, value)      \
+  do {                                            \
+    self->window_write = (writes);                \
+    self->window_address = (uint32_t)(at_address); \
+    self->window_value = (uint32_t)(value);       \
+    self->window_state = DRIVER_WINDOW_OFFERED;          \
+    DO_WAIT(self->window_state == DRIVER_WINDOW_IDLE);      \
+  } while (0)
+#define DO_WRITE(at_address, value) DO_WINDOW_DO(true, at_address, value)
+#define DO_MEMORY_DO(writes, at_address, byte_count)          \
+  do {                                                     \
+    self->memory_write = (writes);                         \
+    self->memory_address = (uint32_t)(at_address);         \
+    self->memory_length = (uint32_t)(byte_count);          \
+    self->memory_asked = self->memory_done = 0;            \
+    DO_WAIT(self->memory_done == self->memory_length);        \
+    self->memory_length = self->memory_asked = 0;          \
+    self->memory_done = 0;                                 \
+  } while (0)
+#define DO_GET(at_address, byte_count) DO_MEMORY_DO(false, at_address, byte_count)
+#define DO_PUT(at_address, byte_count) DO_MEMORY_DO(true, at_address, byte_count)
+#define DO_COMMAND(code_of, sub)                                                                   \
+  do {                                                                                          \
+    DO_WRITE(DRIVER_COMMANDS + 4 * (self->command_producer % 64), (uint32_t)(code_of) << 24 | (uint32_t)(sub) << 12); \
+    self->command_producer = (self->command_producer + 1) % 64;                                 \
+    DO_WRITE(DRIVER_MAILBOX_COMMAND, self->command_producer);                                             \
+  } while (0)
 
 #endif
