@@ -175,7 +175,7 @@ static bool run_stages(const char *machine_file) {
 
   join_links();
   if (diag_error_count() == errors) check_elaborated();
-  infer_types();
+  infer_types(diag_error_count() == errors);
   if (diag_error_count() > errors) return false;
 
   make_connections();

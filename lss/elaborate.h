@@ -352,7 +352,7 @@ void join_links(void);
 void make_connections(void);
 
 // ---- After elaboration -------------------------------------------------------------------------------------
-void infer_types(void);
+void infer_types(bool complete); // complete: all connections were joined
 void expand_behaviour(void);
 void assign_clocks(void);
 void attach_instrumentation(void);

@@ -73,6 +73,8 @@ static void ambiguous(const Pending *pending, Term *term) {
     problem(pending->place, "ambiguous-type", "the type of `%s` could be %s", pending->what, term_text(term));
   else
     problem(pending->place, "ambiguous-type", "nothing says what type %s is", term_text(term));
+  if (pending->inst->instance->location.line)
+    diag_note(pending->inst->instance->location, "for the instance created here");
   diag_note(NOWHERE, "an annotation on a connection, `a.out -> b.in : uint32;`, settles it");
 }
 
@@ -121,10 +123,11 @@ static gint by_name(gconstpointer a, gconstpointer b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void infer_types(void) {
+void infer_types(bool complete) {
   int errors = diag_error_count();
   for (guint i = 0; i < compile->pairs->len; i++) join_types(compile->pairs->pdata[i]);
-  bool clean = diag_error_count() == errors;
+  // What is missing because of other errors is not ambiguous.
+  bool clean = complete && diag_error_count() == errors;
   // What only unconnected optional ports would know is of no consequence: bool.
   Term *none = term_of(type_simple(TYPE_BOOL, 1));
   for (guint i = 0; i < compile->pending->len; i++) {
