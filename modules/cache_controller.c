@@ -2,56 +2,60 @@
  *
  * The write buffer drains first, so what leaves through `fill` leaves in order.  A line that is given up and changed is
  * read out before the new one arrives and written back after it.  Within a cycle a beat that arrives is
- * written before what the requester reads or writes (the storage's lane 0 comes before lane 1).  Tags of what goes out: the number of the beat for
- * fills, BACK for write-backs, PASSING for the pending reference, POSTED for the write buffer. */
-
-#include "memory_access.h"
-
+ * written before what the requester reads or writes (the storage's lane 0 comes before lane 1).  Tags of what goes out:
+ * the number of the beat for fills, BACK for write-backs, PASSING for the pending reference, POSTED for the write
+ * buffer. */
 #define BEAT_BYTES (param(fill_width) / 8)
-#define BEATS (param(line) / BEAT_BYTES)
-#define ALL_BEATS (BEATS == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (BEATS & 63)) - 1)
-#define BACK ((uint32_t)BEATS)
-#define PASSING ((uint32_t)BEATS + 1)
-#define POSTED ((uint32_t)BEATS + 2)
+#define BEATS      (param(line) / BEAT_BYTES)
+#define ALL_BEATS  (BEATS == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (BEATS & 63)) - 1)
+#define BACK       ((uint32_t)BEATS)
+#define PASSING    ((uint32_t)BEATS + 1)
+#define SLOTS      ((uint32_t)(param(write_buffer) > 0 ? param(write_buffer) : 1))
+#define POSTED     ((uint32_t)BEATS + 2)
 
 /* Whether the lines lie in a memory of their own. */
 #define SEPARATE (width(storage_request) == 2)
 
 /* Whether a request writes to the line that it hits. */
-#define WRITES_LINE(result, found, op) ((op) == mem_op_write && (found) >= 0 && ((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS))
+#define WRITES_LINE(result, found, op)                                                                                 \
+  ((op) == mem_op_write && (found) >= 0 &&                                                                             \
+   ((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS))
 
-static inline uint32_t line_of(uint32_t address) { return address / (uint32_t)param(line); }
-static inline uint32_t set_of(uint32_t line) { return line & (uint32_t)(param(sets) - 1); }
-static inline uint32_t place_of(uint32_t set, uint32_t way) { return (set * (uint32_t)param(ways) + way) * (uint32_t)param(line); }
-
-/* The beats that a reference touches. */
-static inline uint64_t beats_of(uint32_t address, uint32_t size) {
-  uint32_t offset = address & (uint32_t)(param(line) - 1);
-  uint32_t first = offset / BEAT_BYTES, last = (offset + size - 1) / BEAT_BYTES;
-  uint64_t through = last >= 63 ? ~UINT64_C(0) : (UINT64_C(1) << (last + 1)) - 1;
-  return through & ~((UINT64_C(1) << first) - 1);
+static inline uint32_t line_of(uint32_t address) {
+  return address / (uint32_t)param(line);
+}
+static inline uint32_t set_of(uint32_t line) {
+  return line & (uint32_t)(param(sets) - 1);
+}
+static inline uint32_t place_of(uint32_t set, uint32_t way) {
+  return (set * (uint32_t)param(ways) + way) * (uint32_t)param(line);
 }
 
-static inline bool fills(const self_t *self, uint32_t line) { return self->phase == CACHE_FILL && self->fill_line == line; }
+static inline uint32_t offset_of(uint32_t address) {
+  return address & (uint32_t)(param(line) - 1);
+}
+
+static inline bool fills(const self_t *self, uint32_t line) {
+  return self->phase == CACHE_FILL && self->fill_line == line;
+}
 
 /* The way that holds a line, or -1. */
 static inline int32_t find(const self_t *self, uint32_t line) {
   uint32_t set = set_of(line);
   int32_t found = -1;
   for (int w = 0; w < param(ways); w++)
-    if (self->valid[set][w] && self->number[set][w] == line)
-      found = w;
+    if (self->valid[set][w] && self->number[set][w] == line) found = w;
   return found;
 }
 
-init() { random_seed(&self->rng); }
+init() {
+  random_seed(&self->rng);
+}
 
 phase_start() {
   accept(fill_reply, true);
-  for (int i = 0; i < width(storage_reply); i++)
-    accept(storage_reply, i, true);
-  for (int i = 0; i < width(snoop); i++)
-    accept(snoop, i, true);
+  for (int i = 0; i < width(storage_reply); i++) accept(storage_reply, i, true);
+  for (int i = 0; i < width(snoop); i++) accept(snoop, i, true);
   accept(flush, true);
   enable(fill_request, true);
   if (!self->busy) {
@@ -63,32 +67,18 @@ phase_start() {
   bool asks = true;
   if (self->posted_asked < self->posted_count) {
     uint32_t slot = self->posted_head + self->posted_asked;
-    const uint32_t slots = param(write_buffer) > 0 ? param(write_buffer) : 1;
-    const typeof_port(in_request) *posted = &self->posted[slot >= slots ? slot - slots : slot];
-    request.op = mem_op_write;
-    request.size = posted->size;
-    request.tag = POSTED;
-    request.address = posted->address;
-    memcpy(&request.data, &posted->data, sizeof posted->data);
+    const typeof_port(in_request) *posted = &self->posted[slot >= SLOTS ? slot - SLOTS : slot];
+    CACHE_RETAG(request, *posted, POSTED, posted->address);
   } else if (self->phase == CACHE_FILL && self->asked < BEATS) {
     uint32_t beat = (self->first + self->asked) % BEATS;
-    request.op = mem_op_read;
-    request.size = BEAT_BYTES;
+    CACHE_BEAT(request, mem_op_read, BEAT_BYTES, self->fill_line * (uint32_t)param(line), beat);
     request.tag = beat;
-    request.address = self->fill_line * (uint32_t)param(line) + beat * BEAT_BYTES;
   } else if (self->phase == CACHE_WRITE_BACK && self->asked < BEATS) {
-    request.op = mem_op_write;
-    request.size = BEAT_BYTES;
+    CACHE_BEAT(request, mem_op_write, BEAT_BYTES, self->victim_line * (uint32_t)param(line), self->asked);
     request.tag = BACK;
-    request.address = self->victim_line * (uint32_t)param(line) + self->asked * BEAT_BYTES;
     memcpy(&request.data, &self->victim[self->asked], sizeof request.data);
   } else if (self->phase == CACHE_PASS && self->asked == 0) {
-    request.op = self->pending.op;
-    request.size = self->pending.size;
-    request.sign = self->pending.sign;
-    request.tag = PASSING;
-    request.address = self->pending.address;
-    memcpy(&request.data, &self->pending.data, sizeof self->pending.data);
+    CACHE_RETAG(request, self->pending, PASSING, self->pending.address);
   } else {
     asks = false;
   }
@@ -97,11 +87,11 @@ phase_start() {
 
 /* Whether `pending` can be answered with what has arrived: a read needs its bytes, a write the whole line. */
 static inline bool satisfied(const self_t *self, uint64_t arrived) {
-  if (!self->waiting || self->past || self->phase == CACHE_READ_VICTIM)
-    return false;
-  if (self->phase != CACHE_FILL)
-    return true; /* it joined in the cycle in which the line became complete */
-  uint64_t needed = self->pending.op == mem_op_write ? ALL_BEATS : beats_of(self->pending.address, self->pending.size);
+  if (!self->waiting || self->past || self->phase == CACHE_READ_VICTIM) return false;
+  if (self->phase != CACHE_FILL) return true; /* it joined in the cycle in which the line became complete */
+  uint64_t needed = self->pending.op == mem_op_write
+                        ? ALL_BEATS
+                        : cache_beats(offset_of(self->pending.address), self->pending.size, BEAT_BYTES);
   return (needed & ~arrived) == 0;
 }
 
@@ -123,44 +113,26 @@ handler(look) {
   if (some(in_request) && !self->waiting) {
     const typeof_port(in_request) *request = &data(in_request);
     uint32_t line = line_of(request->address);
-    bool reads = request->op == mem_op_read, writes = request->op == mem_op_write;
-    bool uses = (reads || writes) && call(cacheable, request->address);
-    bool idle = self->phase == CACHE_IDLE;
-    bool room = self->posted_count < param(write_buffer);
-    if (!uses) {
-      if (writes && param(post_uncacheable) && param(write_buffer) > 0)
-        result = room ? CACHE_POST : CACHE_NOTHING;
-      else
-        result = idle ? CACHE_BYPASS : CACHE_NOTHING;
-    } else {
+    const cache_rules rules = {.write_back = param(write_back),
+                               .write_allocate = param(write_allocate),
+                               .post_uncacheable = param(post_uncacheable),
+                               .buffered = param(write_buffer) > 0};
+    cache_situation is = {.reads = request->op == mem_op_read,
+                          .writes = request->op == mem_op_write,
+                          .idle = self->phase == CACHE_IDLE,
+                          .room = self->posted_count < param(write_buffer)};
+    is.cacheable = (is.reads || is.writes) && call(cacheable, request->address);
+    if (is.cacheable) {
       if (request->size > 0 && line_of(request->address + request->size - 1) != line)
-        sim_error("a reference of %d bytes at 0x%x crosses a line of %d bytes", (int)request->size, (unsigned)request->address, (int)param(line));
-      found = find(self, line);
-      if (fills(self, line)) {
-        bool here = (beats_of(request->address, request->size) & ~self->arrived) == 0;
-        found = (int32_t)self->fill_way;
-        result = !reads ? CACHE_NOTHING : here ? CACHE_HIT : CACHE_JOIN;
-      } else if (reads) {
-        result = found >= 0 ? CACHE_HIT : idle ? CACHE_MISS : CACHE_NOTHING;
-      } else if (param(write_back)) {
-        if (found >= 0)
-          result = CACHE_HIT;
-        else if (param(write_allocate))
-          result = idle ? CACHE_MISS : CACHE_NOTHING;
-        else if (self->victim_dirty && self->victim_line == line)
-          result = CACHE_NOTHING; /* the line is on its way out and must get there first */
-        else if (param(write_buffer) > 0)
-          result = room ? CACHE_POST : CACHE_NOTHING;
-        else
-          result = idle ? CACHE_BYPASS : CACHE_NOTHING;
-      } else if (found < 0 && param(write_allocate)) {
-        result = idle && (param(write_buffer) == 0 || room) ? CACHE_MISS : CACHE_NOTHING;
-      } else if (param(write_buffer) > 0) {
-        result = room ? CACHE_POST : CACHE_NOTHING;
-      } else {
-        result = idle ? CACHE_BYPASS : CACHE_NOTHING;
-      }
+        sim_error("a reference of %d bytes at 0x%x crosses a line of %d bytes", (int)request->size,
+                  (unsigned)request->address, (int)param(line));
+      is.filling = fills(self, line);
+      is.here = (cache_beats(offset_of(request->address), request->size, BEAT_BYTES) & ~self->arrived) == 0;
+      is.leaving = self->victim_dirty && self->victim_line == line;
+      found = is.filling ? (int32_t)self->fill_way : find(self, line);
+      is.found = found >= 0;
     }
+    result = cache_decide(rules, is);
   }
   set(outcome, result);
   set(way, found);
@@ -169,23 +141,17 @@ handler(look) {
   /* Whether what arrives completes the pending reference. */
   uint64_t arrived = self->arrived;
   bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
-  if (beat)
-    arrived |= UINT64_C(1) << data(fill_reply).tag;
+  if (beat) arrived |= UINT64_C(1) << data(fill_reply).tag;
   bool complete = satisfied(self, arrived);
   set(answers, complete);
-  if (!SEPARATE)
-    return;
+  if (!SEPARATE) return;
 
   typeof_port(storage_request) filling = {0}, asking = {0};
   if (beat) {
-    filling.op = mem_op_write;
-    filling.size = BEAT_BYTES;
-    filling.address = place_of(self->fill_set, self->fill_way) + data(fill_reply).tag * BEAT_BYTES;
+    CACHE_BEAT(filling, mem_op_write, BEAT_BYTES, place_of(self->fill_set, self->fill_way), data(fill_reply).tag);
     filling.data = data(fill_reply).data;
   } else {
-    filling.op = mem_op_read;
-    filling.size = BEAT_BYTES;
-    filling.address = place_of(self->fill_set, self->fill_way) + self->victim_read * BEAT_BYTES;
+    CACHE_BEAT(filling, mem_op_read, BEAT_BYTES, place_of(self->fill_set, self->fill_way), self->victim_read);
   }
   send_if(storage_request, 0, beat || self->phase == CACHE_READ_VICTIM, filling);
 
@@ -198,14 +164,7 @@ handler(look) {
     from = &data(in_request);
     where = place_of(set_of(line_of(from->address)), (uint32_t)found);
   }
-  if (from) {
-    asking.op = from->op;
-    asking.size = from->size;
-    asking.sign = from->sign;
-    asking.tag = from->tag;
-    asking.address = where + (from->address & (uint32_t)(param(line) - 1));
-    memcpy(&asking.data, &from->data, sizeof from->data);
-  }
+  if (from) CACHE_RETAG(asking, *from, from->tag, where + offset_of(from->address));
   send_if(storage_request, 1, from != NULL, asking);
 }
 
@@ -216,26 +175,8 @@ handler(commit) {
   }
 }
 
-/* Reads from a line that is kept inside; `beat` is one that arrives in this cycle, or -1. */
-static void read_inside(const self_t *self, const typeof_port(in_request) *request, uint32_t place, int32_t beat, const void *fresh,
-                        void *value, unsigned size) {
-  uint8_t bytes[128], arriving[BEAT_BYTES];
-  uint32_t offset = request->address & (uint32_t)(param(line) - 1);
-  memcpy(bytes, &self->lines[place + offset], request->size);
-  if (beat >= 0) {
-    number_to_memory(arriving, fresh, BEAT_BYTES, param(big_endian));
-    for (uint32_t k = 0; k < request->size; k++)
-      if ((int32_t)((offset + k) / BEAT_BYTES) == beat)
-        bytes[k] = arriving[(offset + k) % BEAT_BYTES];
-  }
-  memset(value, 0, size);
-  memory_to_number(value, bytes, request->size, param(big_endian));
-  if (request->sign)
-    extend_sign(value, request->size, size);
-}
-
-static inline void write_inside(self_t *self, const typeof_port(in_request) *request, uint32_t place) {
-  number_to_memory(&self->lines[place + (request->address & (uint32_t)(param(line) - 1))], &request->data, request->size, param(big_endian));
+static inline void write_inside(self_t *self, const typeof_port(in_request) * request, uint32_t place) {
+  number_to_memory(&self->lines[place + offset_of(request->address)], &request->data, request->size, param(big_endian));
 }
 
 handler(answer) {
@@ -256,7 +197,8 @@ handler(answer) {
     /* A write through that nothing buffers is answered when memory has done it, too. */
     answered = !get(answers) || param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write;
     reply.tag = get(answers) ? self->pending.tag : data(in_request).tag;
-    bool reads = get(answers) ? self->pending.op == mem_op_read : get(outcome) == CACHE_HIT && data(in_request).op == mem_op_read;
+    bool reads = get(answers) ? self->pending.op == mem_op_read
+                              : get(outcome) == CACHE_HIT && data(in_request).op == mem_op_read;
     if (SEPARATE) {
       if (reads && some(storage_reply, 1)) {
         reply.error = data(storage_reply, 1).error;
@@ -264,40 +206,27 @@ handler(answer) {
       }
     } else if (reads && get(answers)) {
       bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
-      read_inside(self, &self->pending, place_of(self->fill_set, self->fill_way), beat ? (int32_t)data(fill_reply).tag : -1,
-                  &data(fill_reply).data, &reply.data, sizeof reply.data);
+      cache_read_line(&reply.data, sizeof reply.data, &self->lines[place_of(self->fill_set, self->fill_way)],
+                      offset_of(self->pending.address), self->pending.size, self->pending.sign, param(big_endian),
+                      beat ? (int32_t)data(fill_reply).tag : -1, &data(fill_reply).data, BEAT_BYTES);
     } else if (reads && param(width) <= 64) {
       uint32_t address = data(in_request).address, size = data(in_request).size;
-      uint32_t at = place_of(set_of(line_of(address)), (uint32_t)get(way)) + (address & (uint32_t)(param(line) - 1));
-      uint64_t number = sign_extended(load_number(&self->lines[at], size, param(big_endian)), size, data(in_request).sign);
+      uint32_t at = place_of(set_of(line_of(address)), (uint32_t)get(way)) + offset_of(address);
+      uint64_t number =
+          sign_extended(load_number(&self->lines[at], size, param(big_endian)), size, data(in_request).sign);
       memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
     } else if (reads) {
-      typeof_port(in_request) request = data(in_request);
-      read_inside(self, &request, place_of(set_of(line_of(request.address)), (uint32_t)get(way)), -1, NULL, &reply.data, sizeof reply.data);
+      uint32_t address = data(in_request).address;
+      cache_read_line(&reply.data, sizeof reply.data,
+                      &self->lines[place_of(set_of(line_of(address)), (uint32_t)get(way))], offset_of(address),
+                      data(in_request).size, data(in_request).sign, param(big_endian), -1, NULL, BEAT_BYTES);
     }
   }
   send_if(in_reply, answered, reply);
 }
 
-/* Chooses the way of a set that a new line takes. */
-static inline uint32_t choose_way(self_t *self, uint32_t set) {
-  if (param(ways) == 1)
-    return 0;
-  uint32_t chosen = 0;
-  for (int w = 0; w < param(ways); w++)
-    if (!self->valid[set][w])
-      return (uint32_t)w;
-  if (param(replacement) == cache_replacement_random)
-    return (uint32_t)(random_bits(&self->rng) % (uint64_t)param(ways));
-  for (int w = 1; w < param(ways); w++)
-    if (self->used[set][w] < self->used[set][chosen])
-      chosen = (uint32_t)w;
-  return chosen;
-}
-
 static inline void touch(self_t *self, uint32_t set, uint32_t way) {
-  if (param(ways) > 1)
-    self->used[set][way] = ++self->uses;
+  if (param(ways) > 1) self->used[set][way] = ++self->uses;
 }
 
 /* Gives up what a way holds; a changed line is remembered for the write-back. */
@@ -317,21 +246,19 @@ static inline void begin_fill(self_t *self) {
   self->arrived = 0;
 }
 
-static inline void post(self_t *self, const typeof_port(in_request) *request) {
-  const uint32_t slots = param(write_buffer) > 0 ? param(write_buffer) : 1;
+static inline void post(self_t *self, const typeof_port(in_request) * request) {
   uint32_t slot = self->posted_head + self->posted_count;
-  self->posted[slot >= slots ? slot - slots : slot] = *request;
+  self->posted[slot >= SLOTS ? slot - SLOTS : slot] = *request;
   self->posted_count++;
 }
 
 /* Takes over a request that was transferred. */
-static inline void take(self_t *self, const typeof_port(in_request) *request, int32_t result, int32_t found) {
+static inline void take(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
   uint32_t line = line_of(request->address), set = set_of(line);
   switch (result) {
   case CACHE_HIT:
     touch(self, set, (uint32_t)found);
-    if (param(write_back) && request->op == mem_op_write)
-      self->dirty[set][found] = true;
+    if (param(write_back) && request->op == mem_op_write) self->dirty[set][found] = true;
     self->hits++;
     event(hit, request->address);
     break;
@@ -358,8 +285,11 @@ static inline void take(self_t *self, const typeof_port(in_request) *request, in
     self->past = false;
     self->dropped = false;
     self->fill_line = line;
-    give_up(self, set, choose_way(self, set));
-    self->first = param(critical_first) ? (request->address & (uint32_t)(param(line) - 1)) / BEAT_BYTES : 0;
+    const bool by_chance = param(ways) > 1 && param(replacement) == cache_replacement_random;
+    give_up(self, set,
+            cache_choose_way(self->valid[set], self->used[set], (uint32_t)param(ways), by_chance,
+                             by_chance ? random_bits(&self->rng) : 0));
+    self->first = param(critical_first) ? offset_of(request->address) / BEAT_BYTES : 0;
     if (self->victim_dirty) {
       self->phase = CACHE_READ_VICTIM;
       self->evictions++;
@@ -395,8 +325,7 @@ static inline void take(self_t *self, const typeof_port(in_request) *request, in
 
 /* Drops a line if a way holds it, or marks it if it is on its way. */
 static inline void drop_line(self_t *self, uint32_t line) {
-  if (fills(self, line))
-    self->dropped = true;
+  if (fills(self, line)) self->dropped = true;
   int32_t found = find(self, line);
   if (found >= 0) {
     self->valid[set_of(line)][found] = false;
@@ -406,23 +335,19 @@ static inline void drop_line(self_t *self, uint32_t line) {
 }
 
 static inline void drop_range(self_t *self, uint32_t address, uint32_t size) {
-  if (size == 0)
-    return;
+  if (size == 0) return;
   uint32_t first = line_of(address), last = line_of(address + size - 1);
   if (last - first < (uint32_t)param(sets)) {
     for (uint32_t line = first;; line++) {
       drop_line(self, line);
-      if (line == last)
-        break;
+      if (line == last) break;
     }
     return;
   }
-  if (self->phase == CACHE_FILL && self->fill_line - first <= last - first)
-    self->dropped = true;
+  if (self->phase == CACHE_FILL && self->fill_line - first <= last - first) self->dropped = true;
   for (int s = 0; s < param(sets); s++)
     for (int w = 0; w < param(ways); w++)
-      if (self->valid[s][w] && self->number[s][w] - first <= last - first)
-        drop_line(self, self->number[s][w]);
+      if (self->valid[s][w] && self->number[s][w] - first <= last - first) drop_line(self, self->number[s][w]);
 }
 
 /* The line is complete. */
@@ -437,10 +362,8 @@ static inline void finish_fill(self_t *self) {
 
 phase_end() {
   bool heard = width(flush) > 0 && some(flush);
-  for (int i = 0; i < width(snoop); i++)
-    heard |= some(snoop, i);
-  if (!((get(outcome) != CACHE_NOTHING) | self->busy | heard))
-    return;
+  for (int i = 0; i < width(snoop); i++) heard |= some(snoop, i);
+  if (!((get(outcome) != CACHE_NOTHING) | self->busy | heard)) return;
   if (transferred(fill_request)) {
     if (data(fill_request).tag == POSTED)
       self->posted_asked++;
@@ -451,7 +374,8 @@ phase_end() {
     if (SEPARATE)
       memcpy(&self->victim[self->victim_read], &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
     else
-      memory_to_number(&self->victim[self->victim_read], &self->lines[place_of(self->fill_set, self->fill_way) + self->victim_read * BEAT_BYTES],
+      memory_to_number(&self->victim[self->victim_read],
+                       &self->lines[place_of(self->fill_set, self->fill_way) + self->victim_read * BEAT_BYTES],
                        BEAT_BYTES, param(big_endian));
     if (++self->victim_read == BEATS) {
       self->asked = 0;
@@ -467,8 +391,7 @@ phase_end() {
     if (data(fill_reply).error && tag != PASSING)
       sim_error("memory answered with an error to a %s", tag < BEATS ? "fill" : "write");
     if (tag == POSTED) {
-      const uint32_t slots = param(write_buffer) > 0 ? param(write_buffer) : 1;
-      self->posted_head = self->posted_head + 1 == slots ? 0 : self->posted_head + 1;
+      self->posted_head = self->posted_head + 1 == SLOTS ? 0 : self->posted_head + 1;
       self->posted_count--;
       self->posted_asked--;
     } else if (tag == PASSING) {
@@ -483,16 +406,15 @@ phase_end() {
     } else {
       self->arrived |= UINT64_C(1) << tag;
       if (!SEPARATE)
-        number_to_memory(&self->lines[place_of(self->fill_set, self->fill_way) + tag * BEAT_BYTES], &data(fill_reply).data, BEAT_BYTES,
-                         param(big_endian));
+        number_to_memory(&self->lines[place_of(self->fill_set, self->fill_way) + tag * BEAT_BYTES],
+                         &data(fill_reply).data, BEAT_BYTES, param(big_endian));
     }
   }
   if (answered) {
     self->waiting = false;
     if (!SEPARATE && self->pending.op == mem_op_write)
       write_inside(self, &self->pending, place_of(self->fill_set, self->fill_way));
-    if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0)
-      post(self, &self->pending);
+    if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0) post(self, &self->pending);
   }
   if (self->phase == CACHE_FILL && self->arrived == ALL_BEATS) {
     finish_fill(self);
@@ -517,20 +439,12 @@ phase_end() {
       drop_range(self, data(snoop, i).address, data(snoop, i).size);
   if (width(flush) > 0 && transferred(flush) && data(flush)) {
     for (int s = 0; s < param(sets); s++)
-      for (int w = 0; w < param(ways); w++)
-        self->valid[s][w] = false;
+      for (int w = 0; w < param(ways); w++) self->valid[s][w] = false;
     self->dropped = true;
   }
   self->busy = self->phase != CACHE_IDLE || self->posted_count > 0 || self->waiting;
 }
 
-next_event() { return self->busy ? cycle() : never(); }
-
-#undef BEAT_BYTES
-#undef BEATS
-#undef ALL_BEATS
-#undef BACK
-#undef PASSING
-#undef POSTED
-#undef SEPARATE
-#undef WRITES_LINE
+next_event() {
+  return self->busy ? cycle() : never();
+}

@@ -1,7 +1,7 @@
 /* clock_crossing.c: an asynchronous first-in first-out buffer; see clock_crossing.lss.
  *
- * Each slot is filled by one side and freed by the other, in turn and at rising instants, so it is full when it was filled
- * later than freed.  A side acts on what the other did only when that is older than its own edge. */
+ * Each slot is filled by one side and freed by the other, in turn and at rising instants, so it is full when it was
+ * filled later than freed.  A side acts on what the other did only when that is older than its own edge. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
 #define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))

@@ -1,32 +1,27 @@
 /* dram_controller.c: timing of DRAM with open rows; see dram_controller.lss.
  *
- * Requests are accepted and memories asked from state alone; only the answer passes through within the cycle.  Refreshes
+ * Requests are accepted and memories asked from state alone; only the answer passes through within the cycle. Refreshes
  * are counted when the next reference comes, so an idle memory costs nothing. */
 
 static inline int32_t lane_of(uint32_t address, uint32_t size) {
-  if (param_length(segments) == 0)
-    return 0;
+  if (param_length(segments) == 0) return 0;
   for (int k = 0; k < param_length(segments); k++) {
     uint32_t offset = address - param(segments)[k].base;
-    if (offset < param(segments)[k].size && size <= param(segments)[k].size - offset)
-      return k;
+    if (offset < param(segments)[k].size && size <= param(segments)[k].size - offset) return k;
   }
   return -1;
 }
 
 /* The first cycle from `from` on in which no refresh is under way; a refresh on the way closes every row. */
 static inline uint64_t after_refreshes(self_t *self, uint64_t from) {
-  if (param(refresh_interval) == 0)
-    return from;
+  if (param(refresh_interval) == 0) return from;
   while (self->refresh_due <= from) {
     uint64_t end = self->refresh_due + (uint64_t)param(refresh_time);
     self->refresh_due += (uint64_t)param(refresh_interval);
     self->refreshes++;
     self->in_burst = false;
-    for (int b = 0; b < param(banks); b++)
-      self->row_open[b] = false;
-    if (end > from)
-      from = end;
+    for (int b = 0; b < param(banks); b++) self->row_open[b] = false;
+    if (end > from) from = end;
   }
   return from;
 }
@@ -41,15 +36,15 @@ static inline void start(self_t *self) {
   uint64_t from = self->any_before && self->last_done > accepted ? self->last_done : accepted;
   from = after_refreshes(self, from);
   self->lane = lane_of(address, self->entry[slot].size);
-  self->continues = self->in_burst && reads == self->last_reads && address == self->last_end && accepted <= self->last_done &&
-                    self->row_open[bank] && self->row_number[bank] == number && (param(burst) == 0 || self->length < (uint32_t)param(burst));
+  self->continues = self->in_burst && reads == self->last_reads && address == self->last_end &&
+                    accepted <= self->last_done && self->row_open[bank] && self->row_number[bank] == number &&
+                    (param(burst) == 0 || self->length < (uint32_t)param(burst));
   uint64_t cycles = 0;
   if (self->continues) {
     cycles = (uint64_t)param(next_access);
   } else {
     cycles = (uint64_t)param(access);
-    if (param(close_page))
-      self->row_open[bank] = false;
+    if (param(close_page)) self->row_open[bank] = false;
     if (!self->row_open[bank]) {
       cycles += (uint64_t)param(activate);
       self->row_misses++;
@@ -59,17 +54,17 @@ static inline void start(self_t *self) {
     } else {
       self->row_hits++;
     }
-    if (!self->row_open[bank] || self->row_number[bank] != number)
-      event(open_row, bank, number);
-    if (self->any_before && reads != self->last_reads)
-      cycles += (uint64_t)param(turnaround);
+    if (!self->row_open[bank] || self->row_number[bank] != number) event(open_row, bank, number);
+    if (self->any_before && reads != self->last_reads) cycles += (uint64_t)param(turnaround);
   }
   self->row_open[bank] = true;
   self->row_number[bank] = number;
   self->due = from + cycles;
 }
 
-init() { self->refresh_due = (uint64_t)param(refresh_interval); }
+init() {
+  self->refresh_due = (uint64_t)param(refresh_interval);
+}
 
 phase_start() {
   accept(in_request, self->count < (uint32_t)param(queue));
@@ -88,8 +83,7 @@ handler(answer) {
   enable(in_reply, true);
   if (self->count == 0) {
     for (int k = 0; k < width(memory_reply); k++)
-      if (some(memory_reply, k))
-        sim_error("an answer without a request");
+      if (some(memory_reply, k)) sim_error("an answer without a request");
     send_nothing(in_reply);
     return;
   }
@@ -117,18 +111,15 @@ handler(answer) {
 
 phase_end() {
   bool was_empty = self->count == 0, next = false;
-  if (was_empty && !some(in_request))
-    return;
-  if (!was_empty)
-    self->busy++;
+  if (was_empty && !some(in_request)) return;
+  if (!was_empty) self->busy++;
   for (int k = 0; k < width(memory_request); k++)
-    if (transferred(memory_request, k))
-      self->waiting = true;
+    if (transferred(memory_request, k)) self->waiting = true;
   if (some(in_reply)) {
-    if (!acked(in_reply))
-      sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply).tag);
+    if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply).tag);
     uint32_t slot = self->head;
-    event(reference, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size, (uint32_t)(cycle() - self->accepted[slot]), self->continues);
+    event(reference, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size,
+          (uint32_t)(cycle() - self->accepted[slot]), self->continues);
     self->references++;
     self->continued += self->continues;
     self->length = self->continues ? self->length + 1 : 1;
@@ -143,18 +134,15 @@ phase_end() {
   }
   if (transferred(in_request)) {
     uint32_t slot = self->head + self->count;
-    if (slot >= (uint32_t)param(queue))
-      slot -= (uint32_t)param(queue);
+    if (slot >= (uint32_t)param(queue)) slot -= (uint32_t)param(queue);
     self->entry[slot] = data(in_request);
     self->accepted[slot] = cycle();
     self->count++;
   }
-  if (self->count > 0 && (next || was_empty))
-    start(self);
+  if (self->count > 0 && (next || was_empty)) start(self);
 }
 
 next_event() {
-  if (self->count == 0 || self->waiting)
-    return never();
+  if (self->count == 0 || self->waiting) return never();
   return self->due > cycle() ? self->due : cycle();
 }

@@ -17,8 +17,7 @@ handler(compute) {
     }
   }
   bool has_control = width(control) > 0 && some(control);
-  if (has_control)
-    control_value = data(control);
+  if (has_control) control_value = data(control);
   const uint64_t every = ~UINT64_C(0) >> (64 - width(in));
   bool complete = param(all) ? present == every && (width(control) == 0 || has_control) : present != 0 || has_control;
   set(fires, complete);
@@ -30,24 +29,19 @@ handler(compute) {
 
 handler(commit) {
   bool committed = get(fires);
-  for (int i = 0; i < width(in); i++)
-    committed = committed && (!some(in, i) || enabled(in, i));
-  if (width(control) > 0 && some(control))
-    committed = committed && enabled(control);
+  for (int i = 0; i < width(in); i++) committed = committed && (!some(in, i) || enabled(in, i));
+  if (width(control) > 0 && some(control)) committed = committed && enabled(control);
   enable(out, committed);
 }
 
 handler(accept) {
   bool accepted = get(fires) && acked(out);
-  for (int i = 0; i < width(in); i++)
-    accept(in, i, accepted);
+  for (int i = 0; i < width(in); i++) accept(in, i, accepted);
   accept(control, accepted);
 }
 
 phase_end() {
   bool taken = width(control) > 0 && transferred(control);
-  for (int i = 0; i < width(in); i++)
-    taken = taken || transferred(in, i);
-  if (taken && !transferred(out))
-    sim_error("one operand was cancelled while another was committed");
+  for (int i = 0; i < width(in); i++) taken = taken || transferred(in, i);
+  if (taken && !transferred(out)) sim_error("one operand was cancelled while another was committed");
 }

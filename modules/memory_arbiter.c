@@ -3,12 +3,13 @@
 /* Bits that a lane number takes in the tag. */
 #define LANE_BITS (width(in_request) > 1 ? 32 - __builtin_clz(width(in_request) - 1) : 0)
 
-phase_start() { accept(out_reply, true); }
+phase_start() {
+  accept(out_reply, true);
+}
 
 handler(choose) {
   uint64_t requests = 0;
-  for (int i = 0; i < width(in_request); i++)
-    requests |= (uint64_t)some(in_request, i) << i;
+  for (int i = 0; i < width(in_request); i++) requests |= (uint64_t)some(in_request, i) << i;
   set(asking, requests);
   if (requests == 0) {
     set(winner, -1);
@@ -18,19 +19,18 @@ handler(choose) {
   int32_t lane = call(policy, requests, self->last, self->served);
   if (lane < -1 || lane >= width(in_request))
     sim_error("the policy chose lane %d, there are %d", (int)lane, width(in_request));
-  if (lane >= 0 && !(requests >> lane & 1))
-    lane = -1;
+  if (lane >= 0 && !(requests >> lane & 1)) lane = -1;
   set(winner, lane);
   if (lane < 0) {
     send_nothing(out_request);
   } else {
     typeof_port(out_request) request = {0};
     for (int i = 0; i < width(in_request); i++)
-      if (lane == i)
-        request = data(in_request, i);
+      if (lane == i) request = data(in_request, i);
     if (LANE_BITS > 0) {
       if (request.tag >> (32 - LANE_BITS))
-        sim_error("tag 0x%x of lane %d leaves no room for %d bits of lane", (unsigned)request.tag, (int)lane, LANE_BITS);
+        sim_error("tag 0x%x of lane %d leaves no room for %d bits of lane", (unsigned)request.tag, (int)lane,
+                  LANE_BITS);
       request.tag = request.tag << LANE_BITS | (uint32_t)lane;
     }
     send(out_request, request);
@@ -39,23 +39,19 @@ handler(choose) {
 
 handler(commit) {
   bool committed = false;
-  for (int i = 0; i < width(in_request); i++)
-    committed |= (get(winner) == i) & enabled(in_request, i);
+  for (int i = 0; i < width(in_request); i++) committed |= (get(winner) == i) & enabled(in_request, i);
   enable(out_request, committed);
 }
 
 handler(accept) {
   int32_t accepted = acked(out_request) ? get(winner) : -1;
-  for (int i = 0; i < width(in_request); i++)
-    accept(in_request, i, accepted == i);
+  for (int i = 0; i < width(in_request); i++) accept(in_request, i, accepted == i);
 }
 
 handler(answer) {
-  for (int i = 0; i < width(in_request); i++)
-    enable(in_reply, i, true);
+  for (int i = 0; i < width(in_request); i++) enable(in_reply, i, true);
   if (!some(out_reply) || !enabled(out_reply)) {
-    for (int i = 0; i < width(in_request); i++)
-      send_nothing(in_reply, i);
+    for (int i = 0; i < width(in_request); i++) send_nothing(in_reply, i);
     return;
   }
   typeof_port(out_reply) reply = data(out_reply);
@@ -63,8 +59,7 @@ handler(answer) {
   reply.tag >>= LANE_BITS;
   if (lane >= width(in_request))
     sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)data(out_reply).tag);
-  for (int i = 0; i < width(in_request); i++)
-    send_if(in_reply, i, lane == i, reply);
+  for (int i = 0; i < width(in_request); i++) send_if(in_reply, i, lane == i, reply);
 }
 
 phase_end() {
@@ -76,6 +71,8 @@ phase_end() {
   }
 }
 
-next_event() { return never(); }
+next_event() {
+  return never();
+}
 
 #undef LANE_BITS

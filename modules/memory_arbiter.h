@@ -1,15 +1,19 @@
-/* memory_arbiter.h: arbitration policies.  Bit i of `requests` is set when lane i asks; `last` is the lane that was served
- * last, -1 at first.  Each returns a lane that asks, or -1 when none does. */
+/* memory_arbiter.h: arbitration policies.  Bit i of `requests` is set when lane i asks; `last` is the lane that was
+ * served last, -1 at first.  Each returns a lane that asks, or -1 when none does. */
 #ifndef MEMORY_ARBITER_H
 #define MEMORY_ARBITER_H
 
 #include <stdint.h>
 
 /* The lowest lane that asks. */
-static inline int32_t lowest(uint64_t requests) { return requests ? __builtin_ctzll(requests) : -1; }
+static inline int32_t lowest(uint64_t requests) {
+  return requests ? __builtin_ctzll(requests) : -1;
+}
 
 /* The highest lane that asks. */
-static inline int32_t highest(uint64_t requests) { return requests ? 63 - __builtin_clzll(requests) : -1; }
+static inline int32_t highest(uint64_t requests) {
+  return requests ? 63 - __builtin_clzll(requests) : -1;
+}
 
 /* The next lane after the last, around the circle: every lane is served within one round. */
 static inline int32_t round_robin(uint64_t requests, int32_t last) {

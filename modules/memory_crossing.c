@@ -1,8 +1,8 @@
 /* memory_crossing.c: a memory port between two clock domains; see memory_crossing.lss.
  *
- * Each ring works like a clock_crossing: a slot is full when it was filled later than freed, and a change is seen only when
- * it is older than the edge at which one looks.  A slot for an answer is free whenever an answer can come, because the
- * requester's side accepts no more requests than there are slots. */
+ * Each ring works like a clock_crossing: a slot is full when it was filled later than freed, and a change is seen only
+ * when it is older than the edge at which one looks.  A slot for an answer is free whenever an answer can come, because
+ * the requester's side accepts no more requests than there are slots. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
 #define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
@@ -38,7 +38,9 @@ handler(answer) {
     send_nothing(in_reply);
 }
 
-handler(take) { accept(out_reply, true); }
+handler(take) {
+  accept(out_reply, true);
+}
 
 phase_end(in) {
   if (transferred(in_request)) {
@@ -64,8 +66,7 @@ phase_end(out) {
   }
   if (transferred(out_reply)) {
     uint32_t slot = self->reply_tail;
-    if (self->reply_filled[slot] > self->reply_freed[slot])
-      sim_error("more answers than requests");
+    if (self->reply_filled[slot] > self->reply_freed[slot]) sim_error("more answers than requests");
     self->reply[slot] = data(out_reply);
     self->reply_filled[slot] = now() + 1;
     self->reply_tail = slot + 1 == param(outstanding) ? 0 : slot + 1;

@@ -6,7 +6,8 @@ static inline void draw_refusal(self_t *self) {
 
 init() {
   if (param(latency) < 1 || param(jitter) < 0)
-    sim_error("latency %lld, jitter %lld: a delay takes at least one cycle", (long long)param(latency), (long long)param(jitter));
+    sim_input_error("latency %lld, jitter %lld: a delay takes at least one cycle", (long long)param(latency),
+                    (long long)param(jitter));
   random_seed(&self->rng);
   draw_refusal(self);
 }
@@ -32,8 +33,7 @@ phase_end() {
     uint32_t slot = tail >= param(depth) ? tail - param(depth) : tail;
     self->entry[slot] = data(in_request);
     self->due[slot] = cycle() + (uint64_t)param(latency);
-    if (param(jitter) > 0)
-      self->due[slot] += random_bits(&self->rng) % (uint64_t)(param(jitter) + 1);
+    if (param(jitter) > 0) self->due[slot] += random_bits(&self->rng) % (uint64_t)(param(jitter) + 1);
     self->count++;
   }
   if (transferred(out_request)) {
@@ -44,9 +44,7 @@ phase_end() {
 }
 
 next_event() {
-  if (param(refuse) > 0)
-    return cycle();
-  if (self->count == 0)
-    return never();
+  if (param(refuse) > 0) return cycle();
+  if (self->count == 0) return never();
   return self->due[self->head] > cycle() ? self->due[self->head] : cycle();
 }

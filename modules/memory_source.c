@@ -5,20 +5,19 @@
 
 /* True with probability p. */
 static bool draw(uint64_t *rng, double p) {
-  if (p >= 1.0)
-    return true;
-  if (p <= 0.0)
-    return false;
+  if (p >= 1.0) return true;
+  if (p <= 0.0) return false;
   return (double)(random_bits(rng) >> 11) * 0x1.0p-53 < p;
 }
 
 static mem_op op_of(self_t *self, const char *word) {
-  static const char *const names[] = {"read", "write", "swap", "fetch_add", "fetch_and", "fetch_or", "load_linked", "store_conditional"};
+  static const char *const names[] = {"read",      "write",    "swap",        "fetch_add",
+                                      "fetch_and", "fetch_or", "load_linked", "store_conditional"};
   for (int k = 0; k < 8; k++)
-    if (strcmp(word, names[k]) == 0)
-      return (mem_op)k;
-  sim_error("%s:%llu: '%s' is not an operation (read, write, swap, fetch_add, fetch_and, fetch_or, load_linked, store_conditional)",
-            param(script), (unsigned long long)self->line, word);
+    if (strcmp(word, names[k]) == 0) return (mem_op)k;
+  sim_input_error("%s:%llu: '%s' is not an operation (read, write, swap, fetch_add, fetch_and, fetch_or, load_linked, "
+                  "store_conditional)",
+                  param(script), (unsigned long long)self->line, word);
 }
 
 /* Hexadecimal text of any length (with 0x), or a number, into the bytes of a value. */
@@ -29,9 +28,9 @@ static bool parse_wide(const char *text, void *value, size_t size) {
     uint8_t *bytes = value;
     for (size_t k = 0; k < digits - 2; k++) {
       char c = text[digits - 1 - k];
-      if (!isxdigit((unsigned char)c) || k / 2 >= size)
-        return false;
-      unsigned digit = isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
+      if (!isxdigit((unsigned char)c) || k / 2 >= size) return false;
+      unsigned digit =
+          isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
       bytes[k / 2] |= (uint8_t)(digit << (4 * (k % 2)));
     }
     return true;
@@ -50,12 +49,11 @@ static void next_from_script(self_t *self) {
     line[strcspn(line, "#")] = '\0';
     char *words[7];
     int count = 0;
-    for (char *word = strtok(line, " \t\r"); word && count < 7; word = strtok(NULL, " \t\r"))
-      words[count++] = word;
-    if (count == 0)
-      continue;
+    for (char *word = strtok(line, " \t\r"); word && count < 7; word = strtok(NULL, " \t\r")) words[count++] = word;
+    if (count == 0) continue;
     if (count < 4 || count > 6)
-      sim_error("%s:%llu: a reference is CYCLE OP SIZE ADDRESS [DATA [TAG]]", param(script), (unsigned long long)self->line);
+      sim_input_error("%s:%llu: a reference is CYCLE OP SIZE ADDRESS [DATA [TAG]]", param(script),
+                      (unsigned long long)self->line);
     memset(&self->next, 0, sizeof self->next);
     uint64_t due = strtoull(words[0], NULL, 0);
     self->next.op = op_of(self, words[1]);
@@ -64,15 +62,15 @@ static void next_from_script(self_t *self) {
     self->next.address = (uint32_t)strtoul(words[3], NULL, 0);
     uint64_t size = strtoull(words[2] + self->next.sign, NULL, 0);
     if (size < 1 || size > 255)
-      sim_error("%s:%llu: '%s' is not a size: 1 to %d bytes, then comes the address", param(script), (unsigned long long)self->line, words[2],
-                (int)(param(width) / 8));
+      sim_input_error("%s:%llu: '%s' is not a size: 1 to %d bytes, then comes the address", param(script),
+                      (unsigned long long)self->line, words[2], (int)(param(width) / 8));
     if (count > 4 && !parse_wide(words[4], &self->next.data, sizeof self->next.data))
-      sim_error("%s:%llu: '%s' is not a number that fits", param(script), (unsigned long long)self->line, words[4]);
-    if (count > 5)
-      self->next.tag = (uint32_t)strtoul(words[5], NULL, 0);
+      sim_input_error("%s:%llu: '%s' is not a number that fits", param(script), (unsigned long long)self->line,
+                      words[4]);
+    if (count > 5) self->next.tag = (uint32_t)strtoul(words[5], NULL, 0);
     if (due < self->due)
-      sim_error("%s:%llu: cycle %llu after cycle %llu: a script is in rising order", param(script), (unsigned long long)self->line,
-                (unsigned long long)due, (unsigned long long)self->due);
+      sim_input_error("%s:%llu: cycle %llu after cycle %llu: a script is in rising order", param(script),
+                      (unsigned long long)self->line, (unsigned long long)due, (unsigned long long)self->due);
     self->due = due;
     self->have = true;
     return;
@@ -102,11 +100,9 @@ static void draw_offer(self_t *self, uint64_t when) {
 init() {
   random_seed(&self->rng);
   if (param(outstanding) < 1)
-    sim_error("outstanding is %lld: at least one reference must be allowed", (long long)param(outstanding));
-  if (param(script)[0] != '\0')
-    stream_read_open(&self->file, param(script));
-  if (param(record)[0] != '\0')
-    stream_write_open(&self->answers, param(record));
+    sim_input_error("outstanding is %lld: at least one reference must be allowed", (long long)param(outstanding));
+  if (param(script)[0] != '\0') stream_read_open(&self->file, param(script));
+  if (param(record)[0] != '\0') stream_write_open(&self->answers, param(record));
   next_reference(self, 0);
   draw_offer(self, 0);
 }
@@ -119,7 +115,9 @@ phase_start() {
   accept(memory_reply, true);
 }
 
-handler(commit) { enable(memory_request, acked(memory_request) && !self->cancelling); }
+handler(commit) {
+  enable(memory_request, acked(memory_request) && !self->cancelling);
+}
 
 phase_end() {
   if (transferred(memory_request)) {
@@ -128,8 +126,7 @@ phase_end() {
     next_reference(self, cycle() + (uint64_t)param(interval));
   }
   if (transferred(memory_reply)) {
-    if (self->owed == 0)
-      sim_error("an answer with tag 0x%x came without a request", (unsigned)data(memory_reply).tag);
+    if (self->owed == 0) sim_error("an answer with tag 0x%x came without a request", (unsigned)data(memory_reply).tag);
     self->owed--;
     self->replies++;
     self->errors += data(memory_reply).error;
@@ -150,10 +147,8 @@ phase_end() {
 }
 
 next_event() {
-  if (self->owed > 0)
-    return cycle();
-  if (!self->have)
-    return never();
+  if (self->owed > 0) return cycle();
+  if (!self->have) return never();
   /* The offer of a cycle is drawn at the end of the one before. */
   return self->due > cycle() + 1 ? self->due - 1 : cycle();
 }

@@ -7,19 +7,22 @@
 /* Where a reference falls; false when nothing answers there. */
 static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
   uint32_t at = address - (uint32_t)param(base);
-  if (param(alias))
-    at &= (uint32_t)(param(size) - 1);
+  if (param(alias)) at &= (uint32_t)(param(size) - 1);
   *offset = at;
   return size - 1 < (uint32_t)param(width) / 8 && (uint64_t)at + size <= (uint64_t)param(size);
 }
 
-static inline bool reads_only(mem_op op) { return op == mem_op_read || op == mem_op_load_linked; }
+static inline bool reads_only(mem_op op) {
+  return op == mem_op_read || op == mem_op_load_linked;
+}
 
 /* Operations that every memory answers quickly; the others, and wide ports, go through the general functions below. */
-static inline bool is_simple(mem_op op) { return reads_only(op) || op == mem_op_write; }
+static inline bool is_simple(mem_op op) {
+  return reads_only(op) || op == mem_op_write;
+}
 
-/* The number of `size` bytes, at most 8, at `offset`: the 8 bytes from there on are read (the state goes on behind the last),
- * and shifted until only the number is left. */
+/* The number of `size` bytes, at most 8, at `offset`: the 8 bytes from there on are read (the state goes on behind the
+ * last), and shifted until only the number is left. */
 static inline uint64_t number_at(const self_t *self, uint32_t offset, uint32_t size, bool sign) {
   uint64_t number;
   memcpy(&number, &self->bytes[offset], 8);
@@ -29,27 +32,28 @@ static inline uint64_t number_at(const self_t *self, uint32_t offset, uint32_t s
 }
 
 /* The bytes at `offset` as they are after the first `count` writes of this cycle. */
-static void view(const self_t *self, const memory_written *writes, int count, uint32_t offset, uint32_t size, uint8_t *bytes) {
+static void view(const self_t *self, const memory_written *writes, int count, uint32_t offset, uint32_t size,
+                 uint8_t *bytes) {
   memcpy(bytes, &self->bytes[offset], size);
   for (int i = 0; i < count; i++) {
-    if (!memory_overlap(offset, size, writes[i].offset, writes[i].size))
-      continue;
+    if (!memory_overlap(offset, size, writes[i].offset, writes[i].size)) continue;
     for (uint32_t k = 0; k < writes[i].size; k++) {
       uint32_t at = writes[i].offset + k - offset;
-      if (at < size)
-        bytes[at] = writes[i].bytes[k];
+      if (at < size) bytes[at] = writes[i].bytes[k];
     }
   }
 }
 
 /* Whether the store_conditional of a tag may store: its reservation stands, and no write of this cycle came before. */
-static bool reservation_stands(const self_t *self, const memory_written *writes, int count, uint32_t tag, uint32_t offset) {
+static bool reservation_stands(const self_t *self, const memory_written *writes, int count, uint32_t tag,
+                               uint32_t offset) {
   uint32_t block = offset / (uint32_t)param(reservation_bytes);
   bool stands = false;
   for (int k = 0; k < param(reservations); k++)
     stands |= self->reserved[k] && self->reserved_tag[k] == tag && self->reserved_block[k] == block;
   for (int i = 0; i < count && stands; i++)
-    if (memory_overlap(block * (uint32_t)param(reservation_bytes), (uint32_t)param(reservation_bytes), writes[i].offset, writes[i].size))
+    if (memory_overlap(block * (uint32_t)param(reservation_bytes), (uint32_t)param(reservation_bytes), writes[i].offset,
+                       writes[i].size))
       stands = false;
   return stands;
 }
@@ -57,13 +61,15 @@ static bool reservation_stands(const self_t *self, const memory_written *writes,
 /* All writes of this cycle, in their order: the plain ones by lane, then the others by lane.  `live[i]` tells which
  * requests there are; `old` gets what a read-modify-write finds, or whether a store_conditional stored.  Returns
  * their number. */
-static int gather(const self_t *self, const typeof_port(port_request) *requests, const bool *live, memory_written *writes, uint64_t *old) {
+static int gather(const self_t *self, const typeof_port(port_request) * requests, const bool *live,
+                  memory_written *writes, uint64_t *old) {
   int count = 0;
   for (int i = 0; i < width(port_request); i++) {
     const typeof_port(port_request) *request = &requests[i];
     uint32_t offset;
     old[i] = 0;
-    if (!live[i] || request->op != mem_op_write || !param(writable) || !locate(request->address, request->size, &offset))
+    if (!live[i] || request->op != mem_op_write || !param(writable) ||
+        !locate(request->address, request->size, &offset))
       continue;
     number_to_memory(writes[count].bytes, &request->data, request->size, param(big_endian));
     writes[count].offset = offset;
@@ -78,12 +84,10 @@ static int gather(const self_t *self, const typeof_port(port_request) *requests,
       continue;
     if (request->op == mem_op_store_conditional) {
       old[i] = reservation_stands(self, writes, count, request->tag, offset);
-      if (!old[i])
-        continue;
+      if (!old[i]) continue;
       number_to_memory(writes[count].bytes, &request->data, request->size, param(big_endian));
     } else {
-      if (request->size > 8)
-        continue;
+      if (request->size > 8) continue;
       uint8_t before[MEMORY_STATE_MAX_BYTES];
       view(self, writes, count, offset, request->size, before);
       uint64_t number = 0, operand = 0;
@@ -105,8 +109,8 @@ static int gather(const self_t *self, const typeof_port(port_request) *requests,
 }
 
 /* The answer to one reference, after all writes of the cycle. */
-static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(port_request) *request, const memory_written *writes, int count,
-                                        uint64_t old) {
+static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(port_request) * request,
+                                        const memory_written *writes, int count, uint64_t old) {
   typeof_port(port_reply) reply;
   memset(&reply, 0, sizeof reply);
   reply.tag = request->tag;
@@ -118,8 +122,7 @@ static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(po
     uint8_t bytes[MEMORY_STATE_MAX_BYTES];
     view(self, writes, count, offset, request->size, bytes);
     memory_to_number(&reply.data, bytes, request->size, param(big_endian));
-    if (request->sign)
-      extend_sign(&reply.data, request->size, sizeof reply.data);
+    if (request->sign) extend_sign(&reply.data, request->size, sizeof reply.data);
   } else if (request->op != mem_op_write) {
     memcpy(&reply.data, &old, sizeof reply.data < 8 ? sizeof reply.data : 8);
     if (request->sign && request->op != mem_op_store_conditional)
@@ -132,11 +135,9 @@ static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(po
 static void reserve(self_t *self, uint32_t tag, uint32_t block) {
   int entry = -1;
   for (int k = 0; k < param(reservations); k++)
-    if (self->reserved[k] && self->reserved_tag[k] == tag)
-      entry = k;
+    if (self->reserved[k] && self->reserved_tag[k] == tag) entry = k;
   for (int k = 0; k < param(reservations) && entry < 0; k++)
-    if (!self->reserved[k])
-      entry = k;
+    if (!self->reserved[k]) entry = k;
   if (entry < 0) {
     entry = (int)self->reserve_next;
     self->reserve_next = (self->reserve_next + 1) % param(reservations);
@@ -151,12 +152,15 @@ static void reserve(self_t *self, uint32_t tag, uint32_t block) {
 static void place(self_t *self, uint64_t address, const uint8_t *bytes, uint64_t size) {
   uint64_t offset = address - (uint64_t)param(base);
   if (offset > (uint64_t)param(size) || size > (uint64_t)param(size) - offset)
-    sim_error("%s: %llu bytes at 0x%llx do not fit: the memory is 0x%llx to 0x%llx", param(image), (unsigned long long)size,
-              (unsigned long long)address, (unsigned long long)param(base), (unsigned long long)(param(base) + param(size) - 1));
+    sim_input_error("%s: %llu bytes at 0x%llx do not fit: the memory is 0x%llx to 0x%llx", param(image),
+                    (unsigned long long)size, (unsigned long long)address, (unsigned long long)param(base),
+                    (unsigned long long)(param(base) + param(size) - 1));
   memcpy(&self->bytes[offset], bytes, size);
 }
 
-static inline unsigned hex_digit(char c) { return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10); }
+static inline unsigned hex_digit(char c) {
+  return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10);
+}
 
 /* Pairs of hexadecimal digits, white space between them, `@` and an address to go on elsewhere, `#` for comments. */
 static void place_hex(self_t *self, uint64_t address, const char *text, size_t size) {
@@ -164,20 +168,18 @@ static void place_hex(self_t *self, uint64_t address, const char *text, size_t s
     if (isspace((unsigned char)text[at])) {
       at++;
     } else if (text[at] == '#') {
-      while (at < size && text[at] != '\n')
-        at++;
+      while (at < size && text[at] != '\n') at++;
     } else if (text[at] == '@') {
       size_t first = ++at;
       for (address = 0; at < size && isxdigit((unsigned char)text[at]); at++)
         address = address << 4 | hex_digit(text[at]);
-      if (at == first)
-        sim_error("%s: no address behind '@' at byte %zu", param(image), first);
+      if (at == first) sim_input_error("%s: no address behind '@' at byte %zu", param(image), first);
     } else if (at + 1 < size && isxdigit((unsigned char)text[at]) && isxdigit((unsigned char)text[at + 1])) {
       uint8_t byte = (uint8_t)(hex_digit(text[at]) << 4 | hex_digit(text[at + 1]));
       place(self, address++, &byte, 1);
       at += 2;
     } else {
-      sim_error("%s: '%.2s' at byte %zu is not a pair of hexadecimal digits", param(image), text + at, at + 1);
+      sim_input_error("%s: '%.2s' at byte %zu is not a pair of hexadecimal digits", param(image), text + at, at + 1);
     }
   }
 }
@@ -185,11 +187,10 @@ static void place_hex(self_t *self, uint64_t address, const char *text, size_t s
 static void place_elf(self_t *self, const uint8_t *bytes, size_t size) {
   char error[512];
   ProgramImage *program = program_image_open(param(image), bytes, size, error, sizeof error);
-  if (!program)
-    sim_error("%s", error);
+  if (!program) sim_input_error("%s", error);
   if (program_image_big_endian(program) != param(big_endian))
-    sim_error("%s: a %s-endian program in a %s-endian memory", param(image), param(big_endian) ? "little" : "big",
-              param(big_endian) ? "big" : "little");
+    sim_input_error("%s: a %s-endian program in a %s-endian memory", param(image), param(big_endian) ? "little" : "big",
+                    param(big_endian) ? "big" : "little");
   uint32_t address, loaded;
   const uint8_t *contents;
   for (size_t i = 0; program_image_segment(program, i, &address, &contents, &loaded); i++)
@@ -199,8 +200,7 @@ static void place_elf(self_t *self, const uint8_t *bytes, size_t size) {
 
 init() {
   const char *path = param(image);
-  if (path[0] == '\0')
-    return;
+  if (path[0] == '\0') return;
   stream file = {0};
   stream_read_open(&file, path);
   size_t size, length = strlen(path);
@@ -231,19 +231,16 @@ static inline mem_snoop hear(mem_snoop heard, int listener, uint32_t offset, uin
   (void)listener; /* without ranges */
   if (param_length(snoop_ranges) > 0) {
     const mem_range *range = &param(snoop_ranges)[param_length(snoop_ranges) == 1 ? 0 : listener];
-    if (!memory_overlap(address, size, range->base, range->size))
-      return heard;
+    if (!memory_overlap(address, size, range->base, range->size)) return heard;
   }
-  if (heard.size == 0)
-    return (mem_snoop){.address = address, .size = size, .tag = tag};
+  if (heard.size == 0) return (mem_snoop){.address = address, .size = size, .tag = tag};
   uint32_t first = address < heard.address ? address : heard.address;
   uint32_t end = address + size, heard_end = heard.address + heard.size;
   return (mem_snoop){.address = first, .size = (end > heard_end ? end : heard_end) - first, .tag = UINT32_MAX};
 }
 
 phase_start() {
-  for (int i = 0; i < width(port_request); i++)
-    accept(port_request, i, true);
+  for (int i = 0; i < width(port_request); i++) accept(port_request, i, true);
 }
 
 handler(answer) {
@@ -253,13 +250,10 @@ handler(answer) {
     simple = simple && (!some(port_request, i) || is_simple(data(port_request, i).op));
     enable(port_reply, i, true);
   }
-  for (int k = 0; k < width(snoop); k++)
-    enable(snoop, k, true);
+  for (int k = 0; k < width(snoop); k++) enable(snoop, k, true);
   if (!any) {
-    for (int i = 0; i < width(port_request); i++)
-      send_nothing(port_reply, i);
-    for (int k = 0; k < width(snoop); k++)
-      send_nothing(snoop, k);
+    for (int i = 0; i < width(port_request); i++) send_nothing(port_reply, i);
+    for (int k = 0; k < width(snoop); k++) send_nothing(snoop, k);
     return;
   }
 
@@ -270,8 +264,7 @@ handler(answer) {
     uint64_t old[width(port_request)];
     for (int i = 0; i < width(port_request); i++) {
       live[i] = some(port_request, i) && enabled(port_request, i);
-      if (live[i])
-        requests[i] = data(port_request, i);
+      if (live[i]) requests[i] = data(port_request, i);
     }
     int count = gather(self, requests, live, writes, old);
     for (int i = 0; i < width(port_request); i++) {
@@ -282,8 +275,7 @@ handler(answer) {
     }
     for (int k = 0; k < width(snoop); k++) {
       mem_snoop heard = {0};
-      for (int i = 0; i < count; i++)
-        heard = hear(heard, k, writes[i].offset, writes[i].size, writes[i].tag);
+      for (int i = 0; i < count; i++) heard = hear(heard, k, writes[i].offset, writes[i].size, writes[i].tag);
       if (heard.size > 0)
         send(snoop, k, heard);
       else
@@ -313,12 +305,13 @@ handler(answer) {
     if (inside[i] && reads) {
       uint64_t number = number_at(self, offset[i], size, sign);
       for (int k = 0; k < width(port_request); k++) {
-        if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], data(port_request, k).size))
-          continue;
+        if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], data(port_request, k).size)) continue;
         if (offset[i] == offset[k] && size == data(port_request, k).size)
-          number = low_number(&data(port_request, k).data, sizeof data(port_request, k).data) & (~UINT64_C(0) >> ((64 - 8 * size) & 63));
+          number = low_number(&data(port_request, k).data, sizeof data(port_request, k).data) &
+                   (~UINT64_C(0) >> ((64 - 8 * size) & 63));
         else
-          number = memory_merge(number, offset[i], size, low_number(&data(port_request, k).data, sizeof data(port_request, k).data), offset[k],
+          number = memory_merge(number, offset[i], size,
+                                low_number(&data(port_request, k).data, sizeof data(port_request, k).data), offset[k],
                                 data(port_request, k).size, param(big_endian));
         number = sign_extended(number, size, sign);
       }
@@ -329,21 +322,19 @@ handler(answer) {
   for (int k = 0; k < width(snoop); k++) {
     mem_snoop heard = {0};
     for (int i = 0; i < width(port_request); i++)
-      if (writes[i])
-        heard = hear(heard, k, offset[i], data(port_request, i).size, data(port_request, i).tag);
+      if (writes[i]) heard = hear(heard, k, offset[i], data(port_request, i).size, data(port_request, i).tag);
     send_if(snoop, k, heard.size > 0, heard);
   }
 }
 
 /* The end of a cycle in which something other than plain reads and writes happened. */
-static void carry_out(self_t *self, const typeof_port(port_request) *requests, const bool *live) {
+static void carry_out(self_t *self, const typeof_port(port_request) * requests, const bool *live) {
   memory_written writes[width(port_request)];
   uint64_t old[width(port_request)];
   int count = gather(self, requests, live, writes, old);
   for (int i = 0; i < count; i++) {
     memcpy(&self->bytes[writes[i].offset], writes[i].bytes, writes[i].size);
-    if (self->held > 0)
-      end_reservations(self, writes[i].offset, writes[i].size);
+    if (self->held > 0) end_reservations(self, writes[i].offset, writes[i].size);
   }
   for (int i = 0; i < width(port_request); i++) {
     uint32_t offset;
@@ -354,18 +345,14 @@ static void carry_out(self_t *self, const typeof_port(port_request) *requests, c
 
 phase_end() {
   bool plain = param(width) <= 64, any = false;
-  for (int i = 0; i < width(port_request); i++)
-    any = any || some(port_request, i);
-  if (!any)
-    return;
+  for (int i = 0; i < width(port_request); i++) any = any || some(port_request, i);
+  if (!any) return;
   for (int i = 0; i < width(port_request); i++) {
-    if (!transferred(port_request, i))
-      continue;
+    if (!transferred(port_request, i)) continue;
     mem_op op = data(port_request, i).op;
     uint32_t offset;
     plain = plain && (op == mem_op_read || op == mem_op_write);
-    if (!acked(port_reply, i))
-      sim_error("the answer on lane %d was refused", i);
+    if (!acked(port_reply, i)) sim_error("the answer on lane %d was refused", i);
     if (locate(data(port_request, i).address, data(port_request, i).size, &offset))
       event(access, i, op, data(port_request, i).address, data(port_request, i).size);
     else
@@ -376,8 +363,7 @@ phase_end() {
     bool live[width(port_request)];
     for (int i = 0; i < width(port_request); i++) {
       live[i] = transferred(port_request, i);
-      if (live[i])
-        requests[i] = data(port_request, i);
+      if (live[i]) requests[i] = data(port_request, i);
     }
     carry_out(self, requests, live);
     return;
@@ -387,10 +373,12 @@ phase_end() {
     if (!transferred(port_request, i) || data(port_request, i).op != mem_op_write || !param(writable) ||
         !locate(data(port_request, i).address, size, &offset))
       continue;
-    store_number(&self->bytes[offset], low_number(&data(port_request, i).data, sizeof data(port_request, i).data), size, param(big_endian));
-    if (self->held > 0)
-      end_reservations(self, offset, size);
+    store_number(&self->bytes[offset], low_number(&data(port_request, i).data, sizeof data(port_request, i).data), size,
+                 param(big_endian));
+    if (self->held > 0) end_reservations(self, offset, size);
   }
 }
 
-next_event() { return never(); }
+next_event() {
+  return never();
+}

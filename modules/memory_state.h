@@ -20,13 +20,13 @@ static inline bool memory_overlap(uint32_t a, uint32_t a_size, uint32_t b, uint3
 }
 
 /* A number of `size` bytes read at `offset`, with the bytes replaced that a write of another number at `at` covers. */
-static inline uint64_t memory_merge(uint64_t number, uint32_t offset, uint32_t size, uint64_t written, uint32_t at, uint32_t written_size,
-                                    bool big_endian) {
+static inline uint64_t memory_merge(uint64_t number, uint32_t offset, uint32_t size, uint64_t written, uint32_t at,
+                                    uint32_t written_size, bool big_endian) {
   for (uint32_t k = 0; k < size; k++) {
     uint32_t from = offset + k - at;
-    if (from >= written_size)
-      continue;
-    uint32_t to_shift = 8 * (big_endian ? size - 1 - k : k), from_shift = 8 * (big_endian ? written_size - 1 - from : from);
+    if (from >= written_size) continue;
+    uint32_t to_shift = 8 * (big_endian ? size - 1 - k : k),
+             from_shift = 8 * (big_endian ? written_size - 1 - from : from);
     number = (number & ~(UINT64_C(0xff) << to_shift)) | ((written >> from_shift & 0xff) << to_shift);
   }
   return number;

@@ -1,8 +1,7 @@
 /* monitor.c: passes items through and records the three signals; see monitor.lss. */
 
 init() {
-  if (param(record)[0] != '\0')
-    stream_write_open(&self->file, param(record));
+  if (param(record)[0] != '\0') stream_write_open(&self->file, param(record));
 }
 
 handler(forward, i) {
@@ -12,9 +11,13 @@ handler(forward, i) {
     send_nothing(out, i);
 }
 
-handler(commit, i) { enable(out, i, enabled(in, i)); }
+handler(commit, i) {
+  enable(out, i, enabled(in, i));
+}
 
-handler(accept, i) { accept(in, i, acked(out, i)); }
+handler(accept, i) {
+  accept(in, i, acked(out, i));
+}
 
 phase_end() {
   for (int i = 0; i < width(in); i++) {
@@ -31,11 +34,13 @@ phase_end() {
     }
     if (param(record)[0] != '\0' && (present || param(idle))) {
       char text[4096] = "-";
-      if (present)
-        type_print(in, &data(in, i), text, sizeof text);
-      stream_printf(&self->file, "%llu %d %s %d %d\n", (unsigned long long)cycle(), i, text, enabled(in, i), acked(out, i));
+      if (present) type_print(in, &data(in, i), text, sizeof text);
+      stream_printf(&self->file, "%llu %d %s %d %d\n", (unsigned long long)cycle(), i, text, enabled(in, i),
+                    acked(out, i));
     }
   }
 }
 
-next_event() { return param(record)[0] != '\0' && param(idle) ? cycle() : never(); }
+next_event() {
+  return param(record)[0] != '\0' && param(idle) ? cycle() : never();
+}

@@ -30,18 +30,15 @@ phase_end() {
   if (param(depth) == 1) { /* one latch, elastic or not */
     const bool enters = transferred(in);
     self->full[0] = enters | (self->full[0] & !acked(out) & !flushing);
-    if (enters)
-      self->slot[0] = data(in);
+    if (enters) self->slot[0] = data(in);
     return;
   }
   if (!param(elastic)) {
     const uint32_t head = self->head;
     const bool moves = !self->full[head] || transferred(out), enters = transferred(in);
-    if (transferred(out))
-      self->count--;
+    if (transferred(out)) self->count--;
     if (flushing) {
-      for (int i = 0; i < param(depth); i++)
-        self->full[i] = false;
+      for (int i = 0; i < param(depth); i++) self->full[i] = false;
       self->count = 0;
     }
     if (moves) {
@@ -58,16 +55,16 @@ phase_end() {
     self->count--;
     self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
   }
-  if (flushing)
-    self->count = 0;
+  if (flushing) self->count = 0;
   if (transferred(in)) {
     uint32_t tail = self->head + self->count;
-    if (tail >= param(depth))
-      tail -= param(depth);
+    if (tail >= param(depth)) tail -= param(depth);
     self->slot[tail] = data(in);
     self->ready[tail] = cycle() + param(depth);
     self->count++;
   }
 }
 
-next_event() { return (param(depth) == 1 ? self->full[0] : self->count > 0) ? cycle() : never(); }
+next_event() {
+  return (param(depth) == 1 ? self->full[0] : self->count > 0) ? cycle() : never();
+}

@@ -4,8 +4,7 @@ phase_start() {
   send_if(out, self->count > 0, self->slot[self->head]);
   enable(out, true);
   accept(in, self->count < param(depth));
-  for (int i = 0; i < width(filling); i++)
-    send(filling, i, self->count);
+  for (int i = 0; i < width(filling); i++) send(filling, i, self->count);
 }
 
 phase_end() {
@@ -21,8 +20,9 @@ phase_end() {
     self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
     self->count--;
   }
-  if (self->count > self->peak)
-    self->peak = self->count;
+  if (self->count > self->peak) self->peak = self->count;
 }
 
-next_event() { return self->count ? cycle() : never(); }
+next_event() {
+  return self->count ? cycle() : never();
+}

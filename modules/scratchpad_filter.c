@@ -1,7 +1,7 @@
 /* scratchpad_filter.c: separates a core's references; see scratchpad_filter.lss.
  *
- * All decisions look at what is requested, never at an acknowledgment.  A channel that waits for an answer from one place
- * sends nothing to another, so its answers come back in order and one at a time. */
+ * All decisions look at what is requested, never at an acknowledgment.  A channel that waits for an answer from one
+ * place sends nothing to another, so its answers come back in order and one at a time. */
 
 /* Bits that a channel's number takes in the tag on a shared port. */
 #define CHANNEL_BITS (width(in_request) > 1 ? 32 - __builtin_clz(width(in_request) - 1) : 0)
@@ -11,54 +11,44 @@
 
 static inline int32_t target_of(const self_t *self, uint32_t address) {
   (void)self;
-  if (replaced(map))
-    return call(map, address);
+  if (replaced(map)) return call(map, address);
   for (int k = 0; k < param_length(segments); k++)
-    if (address - param(segments)[k].base < param(segments)[k].size)
-      return param(segments)[k].target;
+    if (address - param(segments)[k].base < param(segments)[k].size) return param(segments)[k].target;
   return filter_target_main;
 }
 
 phase_start() {
-  for (int i = 0; i < width(scratchpad_reply); i++)
-    accept(scratchpad_reply, i, true);
-  for (int i = 0; i < width(main_reply); i++)
-    accept(main_reply, i, true);
-  for (int i = 0; i < width(registers_reply); i++)
-    accept(registers_reply, i, true);
+  for (int i = 0; i < width(scratchpad_reply); i++) accept(scratchpad_reply, i, true);
+  for (int i = 0; i < width(main_reply); i++) accept(main_reply, i, true);
+  for (int i = 0; i < width(registers_reply); i++) accept(registers_reply, i, true);
 }
 
 /* Sends on a port the request of the highest channel that goes there. */
-#define SEND_ON(port, place)                                                                                                       \
-  for (int lane = 0; lane < width(port); lane++) {                                                                                 \
-    int chosen = -1;                                                                                                               \
-    for (int i = 0; i < width(in_request); i++)                                                                                    \
-      if (USES(width(port), lane, i) && goes[i] == (place))                                                                        \
-        chosen = i;                                                                                                                \
-    if (chosen < 0) {                                                                                                              \
-      send_nothing(port, lane);                                                                                                    \
-    } else {                                                                                                                       \
-      typeof_port(in_request) request = data(in_request, 0);                                                                       \
-      for (int i = 1; i < width(in_request); i++)                                                                                  \
-        if (chosen == i)                                                                                                           \
-          request = data(in_request, i);                                                                                           \
-      if (CHANNEL_BITS > 0 && width(port) == 1)                                                                                    \
-        request.tag = request.tag << CHANNEL_BITS | (uint32_t)chosen;                                                              \
-      send(port, lane, request);                                                                                                   \
-    }                                                                                                                              \
+#define SEND_ON(port, place)                                                                                           \
+  for (int lane = 0; lane < width(port); lane++) {                                                                     \
+    int chosen = -1;                                                                                                   \
+    for (int i = 0; i < width(in_request); i++)                                                                        \
+      if (USES(width(port), lane, i) && goes[i] == (place)) chosen = i;                                                \
+    if (chosen < 0) {                                                                                                  \
+      send_nothing(port, lane);                                                                                        \
+    } else {                                                                                                           \
+      typeof_port(in_request) request = data(in_request, 0);                                                           \
+      for (int i = 1; i < width(in_request); i++)                                                                      \
+        if (chosen == i) request = data(in_request, i);                                                                \
+      if (CHANNEL_BITS > 0 && width(port) == 1) request.tag = request.tag << CHANNEL_BITS | (uint32_t)chosen;          \
+      send(port, lane, request);                                                                                       \
+    }                                                                                                                  \
   }
 
 handler(steer) {
   int32_t goes[width(in_request)];
-  bool outside = false;        /* a higher channel asks for something outside */
+  bool outside = false;          /* a higher channel asks for something outside */
   bool scratchpad_taken = false; /* a higher channel has the shared port */
   for (int i = width(in_request) - 1; i >= 0; i--) {
     goes[i] = -1;
-    if (!some(in_request, i))
-      continue;
+    if (!some(in_request, i)) continue;
     int32_t place = target_of(self, data(in_request, i).address);
-    if (place == filter_target_registers && width(registers_request) == 0)
-      place = filter_target_main;
+    if (place == filter_target_registers && width(registers_request) == 0) place = filter_target_main;
     bool in_order = self->owed[i] == 0 || self->where[i] == place;
     if (place == filter_target_scratchpad) {
       if (in_order && !(width(scratchpad_request) == 1 && scratchpad_taken)) {
@@ -66,36 +56,31 @@ handler(steer) {
         scratchpad_taken = true;
       }
     } else {
-      if (in_order && !outside)
-        goes[i] = place;
+      if (in_order && !outside) goes[i] = place;
       outside = true;
     }
   }
-  for (int i = 0; i < width(in_request); i++)
-    set(target, i, goes[i]);
+  for (int i = 0; i < width(in_request); i++) set(target, i, goes[i]);
   SEND_ON(scratchpad_request, filter_target_scratchpad)
   SEND_ON(main_request, filter_target_main)
   SEND_ON(registers_request, filter_target_registers)
 }
 
 /* Commits on a port what the channel that goes there commits. */
-#define COMMIT_ON(port, place)                                                                                                     \
-  for (int lane = 0; lane < width(port); lane++) {                                                                                 \
-    bool committed = false;                                                                                                        \
-    for (int i = 0; i < width(in_request); i++)                                                                                            \
-      committed |= get(target, i) == (place) && USES(width(port), lane, i) && enabled(in_request, i);                              \
-    enable(port, lane, committed);                                                                                                 \
+#define COMMIT_ON(port, place)                                                                                         \
+  for (int lane = 0; lane < width(port); lane++) {                                                                     \
+    bool committed = false;                                                                                            \
+    for (int i = 0; i < width(in_request); i++)                                                                        \
+      committed |= get(target, i) == (place) && USES(width(port), lane, i) && enabled(in_request, i);                  \
+    enable(port, lane, committed);                                                                                     \
   }
 
-handler(commit) {
-  COMMIT_ON(scratchpad_request, filter_target_scratchpad)
-  COMMIT_ON(main_request, filter_target_main)
-  COMMIT_ON(registers_request, filter_target_registers)
-}
+handler(commit){COMMIT_ON(scratchpad_request, filter_target_scratchpad) COMMIT_ON(main_request, filter_target_main)
+                    COMMIT_ON(registers_request, filter_target_registers)}
 
 /* Adds to `accepted` whether channel i goes to a port and is accepted there. */
-#define ACCEPT_FROM(port, place)                                                                                                   \
-  for (int lane = 0; lane < width(port); lane++)                                                                                   \
+#define ACCEPT_FROM(port, place)                                                                                       \
+  for (int lane = 0; lane < width(port); lane++)                                                                       \
     accepted |= get(target, i) == (place) && USES(width(port), lane, i) && acked(port, lane);
 
 handler(accept) {
@@ -109,24 +94,21 @@ handler(accept) {
 }
 
 /* Takes the answers of a port. */
-#define ANSWER_FROM(port)                                                                                                          \
-  for (int lane = 0; lane < width(port); lane++) {                                                                                 \
-    if (!some(port, lane) || !enabled(port, lane))                                                                                 \
-      continue;                                                                                                                    \
-    typeof_port(in_reply) answer = data(port, lane);                                                                               \
-    int channel = lane;                                                                                                            \
-    if (width(port) == 1) {                                                                                                        \
-      channel = (int)(answer.tag & ((1u << CHANNEL_BITS) - 1));                                                                    \
-      answer.tag >>= CHANNEL_BITS;                                                                                                 \
-    }                                                                                                                              \
-    for (int i = 0; i < width(in_request); i++) {                                                                                  \
-      if (channel != i)                                                                                                            \
-        continue;                                                                                                                  \
-      if (answered[i])                                                                                                             \
-        sim_error("two answers for channel %d in one cycle", i);                                                                   \
-      reply[i] = answer;                                                                                                           \
-      answered[i] = true;                                                                                                          \
-    }                                                                                                                              \
+#define ANSWER_FROM(port)                                                                                              \
+  for (int lane = 0; lane < width(port); lane++) {                                                                     \
+    if (!some(port, lane) || !enabled(port, lane)) continue;                                                           \
+    typeof_port(in_reply) answer = data(port, lane);                                                                   \
+    int channel = lane;                                                                                                \
+    if (width(port) == 1) {                                                                                            \
+      channel = (int)(answer.tag & ((1u << CHANNEL_BITS) - 1));                                                        \
+      answer.tag >>= CHANNEL_BITS;                                                                                     \
+    }                                                                                                                  \
+    for (int i = 0; i < width(in_request); i++) {                                                                      \
+      if (channel != i) continue;                                                                                      \
+      if (answered[i]) sim_error("two answers for channel %d in one cycle", i);                                        \
+      reply[i] = answer;                                                                                               \
+      answered[i] = true;                                                                                              \
+    }                                                                                                                  \
   }
 
 handler(answer) {
@@ -150,8 +132,7 @@ handler(answer) {
 phase_end() {
   for (int i = 0; i < width(in_request); i++) {
     bool asked = transferred(in_request, i), answered = some(in_reply, i);
-    if (asked != answered)
-      self->owed[i] += asked ? 1u : ~0u;
+    if (asked != answered) self->owed[i] += asked ? 1u : ~0u;
     if (asked) {
       self->where[i] = get(target, i);
       event(steered, i, get(target, i), data(in_request, i).address);
@@ -161,7 +142,9 @@ phase_end() {
   }
 }
 
-next_event() { return never(); }
+next_event() {
+  return never();
+}
 
 #undef CHANNEL_BITS
 #undef USES

@@ -15,14 +15,14 @@ init() {
   random_seed(&self->rng);
   const char *pattern = param(pattern);
   self->length = strlen(pattern);
-  if (strspn(pattern, "01") != self->length)
-    sim_error("pattern '%s': a pattern is made of 0 and 1", pattern);
-  if (param(record)[0] != '\0')
-    stream_write_open(&self->file, param(record));
+  if (strspn(pattern, "01") != self->length) sim_input_error("pattern '%s': a pattern is made of 0 and 1", pattern);
+  if (param(record)[0] != '\0') stream_write_open(&self->file, param(record));
   draw_ready(self, 0);
 }
 
-phase_start() { accept(in, self->accepting); }
+phase_start() {
+  accept(in, self->accepting);
+}
 
 phase_end() {
   if (transferred(in)) {
@@ -41,4 +41,6 @@ phase_end() {
   draw_ready(self, cycle() + 1);
 }
 
-next_event() { return self->length == 0 && param(ready) >= 1.0 ? never() : cycle(); }
+next_event() {
+  return self->length == 0 && param(ready) >= 1.0 ? never() : cycle();
+}

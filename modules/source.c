@@ -5,10 +5,8 @@
 
 /* True with probability p. */
 static bool draw(uint64_t *rng, double p) {
-  if (p >= 1.0)
-    return true;
-  if (p <= 0.0)
-    return false;
+  if (p >= 1.0) return true;
+  if (p <= 0.0) return false;
   return (double)(random_bits(rng) >> 11) * 0x1.0p-53 < p;
 }
 
@@ -19,21 +17,17 @@ static void next_from_script(self_t *self) {
     self->line++;
     char *text = line;
     char *comment = strchr(text, '#');
-    if (comment)
-      *comment = '\0';
-    while (isspace((unsigned char)*text))
-      text++;
+    if (comment) *comment = '\0';
+    while (isspace((unsigned char)*text)) text++;
     size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char)text[length - 1]))
-      text[--length] = '\0';
-    if (length == 0)
-      continue;
+    while (length > 0 && isspace((unsigned char)text[length - 1])) text[--length] = '\0';
+    if (length == 0) continue;
     char *value;
     uint64_t due = strtoull(text, &value, 0);
     if (value == text || !isspace((unsigned char)*value))
-      sim_error("%s:%llu: a line of a script is CYCLE VALUE [once|cancel], not '%s'", param(script), (unsigned long long)self->line, text);
-    while (isspace((unsigned char)*value))
-      value++;
+      sim_input_error("%s:%llu: a line of a script is CYCLE VALUE [once|cancel], not '%s'", param(script),
+                      (unsigned long long)self->line, text);
+    while (isspace((unsigned char)*value)) value++;
     self->only_once = self->cancelled = false;
     char *last = strrchr(value, ' ');
     if (last && strcmp(last + 1, "once") == 0)
@@ -41,15 +35,15 @@ static void next_from_script(self_t *self) {
     else if (last && strcmp(last + 1, "cancel") == 0)
       self->only_once = self->cancelled = true;
     if (self->only_once) {
-      while (last > value && isspace((unsigned char)last[-1]))
-        last--;
+      while (last > value && isspace((unsigned char)last[-1])) last--;
       *last = '\0';
     }
     if (!type_parse(out, value, &self->item))
-      sim_error("%s:%llu: '%s' is not a value of this port's type", param(script), (unsigned long long)self->line, value);
+      sim_input_error("%s:%llu: '%s' is not a value of this port's type", param(script), (unsigned long long)self->line,
+                      value);
     if (due < self->due)
-      sim_error("%s:%llu: cycle %llu after cycle %llu: a script is in rising order", param(script), (unsigned long long)self->line,
-                (unsigned long long)due, (unsigned long long)self->due);
+      sim_input_error("%s:%llu: cycle %llu after cycle %llu: a script is in rising order", param(script),
+                      (unsigned long long)self->line, (unsigned long long)due, (unsigned long long)self->due);
     self->due = due;
     self->have = true;
     return;
@@ -58,8 +52,7 @@ static void next_from_script(self_t *self) {
 
 static void next_generated(self_t *self) {
   self->have = param(count) < 0 || self->items < (uint64_t)param(count);
-  if (self->have)
-    self->item = call(generate, self->items);
+  if (self->have) self->item = call(generate, self->items);
 }
 
 /* Draws whether the item is offered in cycle `when`. */
@@ -73,7 +66,7 @@ init() {
   random_seed(&self->rng);
   self->scripted = param(script)[0] != '\0';
   if (param(interval) < 1)
-    sim_error("interval is %lld: items are at least 1 cycle apart", (long long)param(interval));
+    sim_input_error("interval is %lld: items are at least 1 cycle apart", (long long)param(interval));
   if (self->scripted) {
     stream_read_open(&self->file, param(script));
     next_from_script(self);
@@ -90,12 +83,13 @@ phase_start() {
     send_nothing(out);
 }
 
-handler(commit) { enable(out, acked(out) && !self->cancelling); }
+handler(commit) {
+  enable(out, acked(out) && !self->cancelling);
+}
 
 phase_end() {
   uint64_t now_cycle = cycle();
-  if (self->offering && !transferred(out))
-    event(offered);
+  if (self->offering && !transferred(out)) event(offered);
   if (transferred(out)) {
     self->items++;
     if (self->scripted) {
@@ -108,13 +102,13 @@ phase_end() {
     next_from_script(self);
   }
   if (self->have && self->only_once && self->due <= now_cycle)
-    sim_error("%s:%llu: cycle %llu is already over", param(script), (unsigned long long)self->line, (unsigned long long)self->due);
+    sim_input_error("%s:%llu: cycle %llu is already over", param(script), (unsigned long long)self->line,
+                    (unsigned long long)self->due);
   draw_offer(self, now_cycle + 1);
 }
 
 next_event() {
-  if (!self->have)
-    return never();
+  if (!self->have) return never();
   /* The offer of a cycle is drawn at the end of the one before. */
   return self->due > cycle() + 1 ? self->due - 1 : cycle();
 }

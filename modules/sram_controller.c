@@ -3,16 +3,15 @@
  * Requests are accepted and memories asked from state alone; only the answer passes through within the cycle. */
 
 /* A timing of a segment, or the controller's where the segment has none. */
-#define TIMING(lane, what)                                                                                                         \
-  (param_length(segments) > 0 && (lane) >= 0 && param(segments)[lane].what > 0 ? (uint32_t)param(segments)[lane].what : (uint32_t)param(what))
+#define TIMING(lane, what)                                                                                             \
+  (param_length(segments) > 0 && (lane) >= 0 && param(segments)[lane].what > 0 ? (uint32_t)param(segments)[lane].what  \
+                                                                               : (uint32_t)param(what))
 
 static inline int32_t lane_of(uint32_t address, uint32_t size) {
-  if (param_length(segments) == 0)
-    return 0;
+  if (param_length(segments) == 0) return 0;
   for (int k = 0; k < param_length(segments); k++) {
     uint32_t offset = address - param(segments)[k].base;
-    if (offset < param(segments)[k].size && size <= param(segments)[k].size - offset)
-      return k;
+    if (offset < param(segments)[k].size && size <= param(segments)[k].size - offset) return k;
   }
   return -1;
 }
@@ -25,8 +24,9 @@ static inline void start(self_t *self) {
   int32_t lane = lane_of(address, self->entry[slot].size);
   bool reads = self->entry[slot].op == mem_op_read;
   uint32_t limit = TIMING(lane, burst);
-  self->continues = self->in_burst && lane == self->last_lane && lane >= 0 && reads == self->last_reads && address == self->last_end &&
-                    accepted <= self->last_done + (uint64_t)param(gap) && (limit == 0 || self->length < limit);
+  self->continues = self->in_burst && lane == self->last_lane && lane >= 0 && reads == self->last_reads &&
+                    address == self->last_end && accepted <= self->last_done + (uint64_t)param(gap) &&
+                    (limit == 0 || self->length < limit);
   uint64_t from = self->in_burst && self->last_done > accepted ? self->last_done : accepted;
   self->due = from + (self->continues ? TIMING(lane, next_access) : TIMING(lane, first_access));
   self->lane = lane;
@@ -38,8 +38,7 @@ phase_start() {
   for (int k = 0; k < width(memory_request); k++) {
     if (asks && self->lane == k) {
       typeof_port(memory_request) request = self->entry[self->head];
-      if (param_length(segments) > 0 && param(segments)[k].relative)
-        request.address -= param(segments)[k].base;
+      if (param_length(segments) > 0 && param(segments)[k].relative) request.address -= param(segments)[k].base;
       send(memory_request, k, request);
     } else {
       send_nothing(memory_request, k);
@@ -53,8 +52,7 @@ handler(answer) {
   enable(in_reply, true);
   if (self->count == 0) {
     for (int k = 0; k < width(memory_reply); k++)
-      if (some(memory_reply, k))
-        sim_error("an answer without a request");
+      if (some(memory_reply, k)) sim_error("an answer without a request");
     send_nothing(in_reply);
     return;
   }
@@ -82,19 +80,16 @@ handler(answer) {
 
 phase_end() {
   bool was_empty = self->count == 0;
-  if (was_empty && !some(in_request))
-    return;
-  if (!was_empty)
-    self->busy++;
+  if (was_empty && !some(in_request)) return;
+  if (!was_empty) self->busy++;
   for (int k = 0; k < width(memory_request); k++)
-    if (transferred(memory_request, k))
-      self->waiting = true;
+    if (transferred(memory_request, k)) self->waiting = true;
   bool next = false;
   if (some(in_reply)) {
-    if (!acked(in_reply))
-      sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply).tag);
+    if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply).tag);
     uint32_t slot = self->head;
-    event(access, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size, (uint32_t)(cycle() - self->accepted[slot]), self->continues);
+    event(access, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size,
+          (uint32_t)(cycle() - self->accepted[slot]), self->continues);
     self->references++;
     self->continued += self->continues;
     self->length = self->continues ? self->length + 1 : 1;
@@ -110,19 +105,16 @@ phase_end() {
   }
   if (transferred(in_request)) {
     uint32_t slot = self->head + self->count;
-    if (slot >= param(queue))
-      slot -= param(queue);
+    if (slot >= param(queue)) slot -= param(queue);
     self->entry[slot] = data(in_request);
     self->accepted[slot] = cycle();
     self->count++;
   }
-  if (self->count > 0 && (next || was_empty))
-    start(self);
+  if (self->count > 0 && (next || was_empty)) start(self);
 }
 
 next_event() {
-  if (self->count == 0 || self->waiting)
-    return never();
+  if (self->count == 0 || self->waiting) return never();
   return self->due > cycle() ? self->due : cycle();
 }
 

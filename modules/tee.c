@@ -13,15 +13,12 @@ handler(forward) {
 
 handler(accept) {
   bool all = true;
-  for (int i = 0; i < width(out); i++)
-    all = all && acked(out, i);
+  for (int i = 0; i < width(out); i++) all = all && acked(out, i);
   accept(in, all);
 }
 
 handler(commit) {
   bool all = enabled(in);
-  for (int i = 0; i < width(out); i++)
-    all = all && acked(out, i);
-  for (int i = 0; i < width(out); i++)
-    enable(out, i, all);
+  for (int i = 0; i < width(out); i++) all = all && acked(out, i);
+  for (int i = 0; i < width(out); i++) enable(out, i, all);
 }

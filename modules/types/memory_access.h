@@ -1,5 +1,5 @@
-/* How numbers lie in bytes, for the modules that hold or move memory contents.  Values of bits(n) ports are integers up to
- * 64 bits and arrays of 64-bit words above; on the little-endian hosts that simulators run on, byte k of either
+/* How numbers lie in bytes, for the modules that hold or move memory contents.  Values of bits(n) ports are integers up
+ * to 64 bits and arrays of 64-bit words above; on the little-endian hosts that simulators run on, byte k of either
  * holds bits 8k to 8k+7. */
 #ifndef MEMORY_ACCESS_H
 #define MEMORY_ACCESS_H
@@ -16,8 +16,7 @@ static inline void memory_to_number(void *value, const uint8_t *from, unsigned s
   if (!big_endian)
     memcpy(to, from, size);
   else
-    for (unsigned i = 0; i < size; i++)
-      to[i] = from[size - 1 - i];
+    for (unsigned i = 0; i < size; i++) to[i] = from[size - 1 - i];
 }
 
 /* The low `size` bytes of a number as they lie in memory; the same exchange the other way round. */
@@ -28,8 +27,7 @@ static inline void number_to_memory(uint8_t *to, const void *value, unsigned siz
 /* The same for numbers of at most 8 bytes, in registers. */
 static inline uint64_t load_number(const uint8_t *from, unsigned size, bool big_endian) {
   switch (size) {
-  case 1:
-    return *from;
+  case 1: return *from;
   case 2: {
     uint16_t v;
     memcpy(&v, from, 2);
@@ -55,9 +53,7 @@ static inline uint64_t load_number(const uint8_t *from, unsigned size, bool big_
 
 static inline void store_number(uint8_t *to, uint64_t value, unsigned size, bool big_endian) {
   switch (size) {
-  case 1:
-    *to = (uint8_t)value;
-    break;
+  case 1: *to = (uint8_t)value; break;
   case 2: {
     uint16_t v = big_endian ? __builtin_bswap16((uint16_t)value) : (uint16_t)value;
     memcpy(to, &v, 2);
@@ -73,8 +69,7 @@ static inline void store_number(uint8_t *to, uint64_t value, unsigned size, bool
     memcpy(to, &v, 8);
     break;
   }
-  default:
-    number_to_memory(to, &value, size, big_endian);
+  default: number_to_memory(to, &value, size, big_endian);
   }
 }
 
@@ -94,8 +89,7 @@ static inline uint64_t sign_extended(uint64_t number, uint32_t size, bool sign) 
 /* Extends the sign of a number of `size` bytes through the `total` bytes at `value`. */
 static inline void extend_sign(void *value, unsigned size, unsigned total) {
   uint8_t *bytes = value;
-  if (size < total && (bytes[size - 1] & 0x80))
-    memset(bytes + size, 0xff, total - size);
+  if (size < total && (bytes[size - 1] & 0x80)) memset(bytes + size, 0xff, total - size);
 }
 
 #endif
