@@ -152,8 +152,8 @@ def _published(outcome: Outcome) -> str:
         return ""
     head = ["Published figure", "Modelled", "Payload, B", "Published", "Measured here", "Difference, points"]
     caption = (
-        "No parameter of the model was fitted to these figures. The firmware is our own; how much work it does for a frame "
-        "stands below."
+        "No parameter of the model was fitted to these figures. The firmware is our own; how much work it does for "
+        "a frame stands below."
     )
     return f'<h2 id="published">Beside the literature</h2>\n<div class="wide">{table(head, rows, caption, 2)}</div>'
 
