@@ -29,7 +29,8 @@ static gboolean add_segment(Program *p, size_t n, const Elf32_Phdr *h, GError **
                           "truncated: program header %zu wants 0x%x bytes at offset 0x%x, but the file has only "
                           "%" G_GSIZE_FORMAT " bytes",
                           n, h->p_filesz, h->p_offset, p->file_size);
-  // Code that copies itself elsewhere is linked for one address (p_vaddr) and loaded at another (p_paddr): that one counts here.
+  // Code that copies itself elsewhere is linked for one address (p_vaddr) and loaded at another (p_paddr): that one
+  // counts here.
   if (h->p_memsz > 0x100000000u - h->p_paddr)
     return program_refuse(p, error, "program header %zu: 0x%x bytes at 0x%08x pass the end of the address space", n,
                           h->p_memsz, h->p_paddr);

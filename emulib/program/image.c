@@ -20,21 +20,24 @@ ProgramImage *program_image_open(const char *path, const uint8_t *bytes, size_t 
 }
 
 void program_image_free(ProgramImage *image) {
-  if (!image)
-    return;
+  if (!image) return;
   program_free(image->program);
   g_free(image);
 }
 
-bool program_image_big_endian(const ProgramImage *image) { return program_big_endian(image->program); }
+bool program_image_big_endian(const ProgramImage *image) {
+  return program_big_endian(image->program);
+}
 
-uint32_t program_image_entry(const ProgramImage *image) { return program_entry(image->program); }
+uint32_t program_image_entry(const ProgramImage *image) {
+  return program_entry(image->program);
+}
 
-bool program_image_segment(const ProgramImage *image, size_t index, uint32_t *address, const uint8_t **bytes, uint32_t *loaded) {
+bool program_image_segment(const ProgramImage *image, size_t index, uint32_t *address, const uint8_t **bytes,
+                           uint32_t *loaded) {
   gsize count;
   const ProgramSegment *segments = program_segments(image->program, &count);
-  if (index >= count)
-    return false;
+  if (index >= count) return false;
   *address = segments[index].address;
   *bytes = segments[index].bytes;
   *loaded = segments[index].loaded;

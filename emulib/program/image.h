@@ -1,5 +1,5 @@
-/* What a program file puts into memory, for code that keeps clear of GLib: simulated memories load their contents with it.
- * Errors are text, the same lines that program.h gives. */
+/* What a program file puts into memory, for code that keeps clear of GLib: simulated memories load their contents with
+ * it. Errors are text, the same lines that program.h gives. */
 #ifndef EMULIB_IMAGE_H
 #define EMULIB_IMAGE_H
 
@@ -15,8 +15,9 @@ void program_image_free(ProgramImage *image);
 
 bool program_image_big_endian(const ProgramImage *image);
 uint32_t program_image_entry(const ProgramImage *image);
-/* Segment `index`, from 0 in ascending address order: its bytes in the file (zeros follow up to its size); false when there are
- * no more. */
-bool program_image_segment(const ProgramImage *image, size_t index, uint32_t *address, const uint8_t **bytes, uint32_t *loaded);
+/* Segment `index`, from 0 in ascending address order: its bytes in the file (zeros follow up to its size); false when
+ * there are no more. */
+bool program_image_segment(const ProgramImage *image, size_t index, uint32_t *address, const uint8_t **bytes,
+                           uint32_t *loaded);
 
 #endif

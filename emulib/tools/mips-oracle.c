@@ -106,11 +106,11 @@ static void trace_retired(Run *run, uint32_t pc) {
 
 static void report_stop(Run *run, enum mips_stop stop) {
   g_autofree char *where = program_describe(run->program, run->cpu.pc);
-  g_autofree char *detail =
-      stop == MIPS_STOP_MISALIGNED || stop == MIPS_STOP_MEMORY ? g_strdup_printf(" 0x%08x", run->cpu.fault_address)
-      : stop == MIPS_STOP_RESERVED                             ? g_strdup_printf(" 0x%08x", run->cpu.word)
-      : stop == MIPS_STOP_BREAKPOINT                           ? g_strdup_printf(" %u", run->cpu.word >> 16 & 0x3ff)
-                                                               : g_strdup("");
+  g_autofree char *detail = stop == MIPS_STOP_MISALIGNED || stop == MIPS_STOP_MEMORY
+                                ? g_strdup_printf(" 0x%08x", run->cpu.fault_address)
+                            : stop == MIPS_STOP_RESERVED   ? g_strdup_printf(" 0x%08x", run->cpu.word)
+                            : stop == MIPS_STOP_BREAKPOINT ? g_strdup_printf(" %u", run->cpu.word >> 16 & 0x3ff)
+                                                           : g_strdup("");
   fflush(stdout);
   fprintf(stderr, "mips-oracle: %s: %s%s at %s%s\n", program_path(run->program), mips_stop_text(stop), detail, where,
           run->cpu.in_delay_slot ? ", in a delay slot" : "");
