@@ -192,6 +192,29 @@ static void enable_sources(Inst *inst, const Function *function, GHashTable *por
   }
 }
 
+// A local lives within one cycle of one clock.
+static void check_crossing_locals(Inst *inst) {
+  for (guint l = 0; inst->instance->leaf->crossing && l < inst->instance->locals->len; l++) {
+    const Local *local = inst->instance->locals->pdata[l];
+    const Function *first = NULL;
+    for (guint f = 0; f < inst->instance->functions->len; f++) {
+      const Function *function = inst->instance->functions->pdata[f];
+      bool named = false;
+      for (int lane = 0; lane < MAX(local->lanes, 1) && !named; lane++)
+        named = mentions(function->reads, SIGNAL_LOCAL, NULL, local, lane) ||
+                mentions(function->writes, SIGNAL_LOCAL, NULL, local, lane);
+      if (!named) continue;
+      if (first && first->clock != function->clock) {
+        problem(function->location, "clock-crossing", "the local `%s` is used in two clock domains, `%s` and `%s`",
+                local->name, first->clock->name, function->clock->name);
+        diag_note(first->location, "the other function is here");
+        break;
+      }
+      first = function;
+    }
+  }
+}
+
 static bool enable_derived(Inst *inst, const Port *output, GHashTable *sources) {
   g_autoptr(GHashTable) enables = g_hash_table_new(NULL, NULL);
   g_autoptr(GHashTable) visited = g_hash_table_new(NULL, NULL);
@@ -242,6 +265,7 @@ void check_netlist(void) {
     compile->running = inst;
     check_driven(inst);
     check_self_reads(inst);
+    check_crossing_locals(inst);
     check_enable(inst);
   }
   compile->running = NULL;
