@@ -47,7 +47,8 @@ phase_end() {
         self->slot[head] = data(in);
         self->count++;
       }
-      self->head = head + 1 == param(depth) ? 0 : head + 1;
+      if (self->count > 0) /* an empty ring may as well stand still, as it does while idle time is skipped */
+        self->head = head + 1 == param(depth) ? 0 : head + 1;
     }
     return;
   }
