@@ -5,6 +5,7 @@
 // step; since clocks touch each other only through crossings that compare instants, their order does not matter.
 #include "lss/runtime/machine.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -219,8 +220,27 @@ static void remove_variant(void) {
   unsetenv("SPINACH_REMOVE_VARIANT");
 }
 
+#pragma weak __asan_init
+void __asan_init(void);
+
+// A module's C did what C forbids: say when, and how to find out where.
+static void on_fault(int number) {
+  fprintf(stderr, "%s: error: the C of a module failed (%s) at %llu ns; lss build --debug or --sanitize finds the place\n", spinach_program, strsignal(number),
+          (unsigned long long)spinach_now_ns());
+  spinach_streams_abandon();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void watch_faults(void) {
+  if (__asan_init) return; // tells more
+  const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) signal(faults[i], on_fault);
+}
+
 void spinach_start(void) {
   remove_variant();
+  watch_faults();
   cycles = calloc(machine->clock_count + 1, sizeof *cycles);
   due = calloc(machine->clock_count + 1, sizeof *due);
   periods = calloc(machine->clock_count + 1, sizeof *periods);

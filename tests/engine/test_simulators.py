@@ -342,3 +342,11 @@ def test_sleeping_clusters_change_nothing(build, run_sim, tmp_path):
         results.append(done.stats["statistics"])
     assert results[0] == results[1] == results[2]
     assert done.value("lanes[1].k", "items") == 8
+
+
+def test_a_fault_in_a_module_is_told(build, run_sim, tmp_path):
+    (tmp_path / "m.lss").write_text("module m { inport in : uint32; state { uint32 n; } phase_start -> in.ack; phase_end; }\n")
+    (tmp_path / "m.c").write_text("phase_start() { accept(in, true); }\nphase_end() { self->n = 7 / (int)(data(in) - 5); }\n")
+    simulator = build("instance x : m;  instance s : source;  s.out -> x.in;")
+    done = run_sim(simulator, "--cycles", "10", ok=False)
+    assert "error: the C of a module failed (Floating point exception) at 5 ns" in done.err
