@@ -30,7 +30,8 @@ bool build_option(int argc, char **argv, int *index, gpointer data) {
     usage_error(argv[0], "--collect takes \"connections\", not \"%s\"; other collectors are declared in LSS", value);
     return false;
   }
-  return (g_str_has_prefix(word, "-o") && option_value(argc, argv, index, "-o", &build->output)) || option_value(argc, argv, index, "--keep", &build->keep);
+  return (g_str_has_prefix(word, "-o") && option_value(argc, argv, index, "-o", &build->output)) ||
+         option_value(argc, argv, index, "--keep", &build->keep);
 }
 
 static Unit *unit_new(const char *name, const char *text) {
@@ -92,7 +93,8 @@ static int report_units(const GPtrArray *units) {
     if (clang_errors_report(unit->diagnostics)) continue;
     explained = false;
     diag_flush();
-    fprintf(stderr, "lss: the generated C of %s does not compile, which is a defect of lss itself:\n%s", unit->name, unit->diagnostics);
+    fprintf(stderr, "lss: the generated C of %s does not compile, which is a defect of lss itself:\n%s", unit->name,
+            unit->diagnostics);
   }
   diag_flush();
   return explained ? 1 : 3;
@@ -102,13 +104,17 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build) {
   ScheduleOptions schedule_options = {build->collect_connections, build->single_cluster};
   Schedule *schedule = schedule_build(netlist, &schedule_options);
   if (!schedule) return NULL;
-  Emitter emitter = {.netlist = netlist, .schedule = schedule, .debug = build->options.compile.debug, .collect_connections = build->collect_connections};
+  Emitter emitter = {.netlist = netlist,
+                     .schedule = schedule,
+                     .debug = build->options.compile.debug,
+                     .collect_connections = build->collect_connections};
   if (!emit_kinds(&emitter)) return NULL;
   g_autofree char *command = command_line(build);
   emitter.build_command = command;
   g_autofree char *tables = emit_main(&emitter);
   if (!tables) {
-    diag_error(((Clock *)netlist->clocks->pdata[0])->location, "overflow", "the clocks have no common time base below 2^63 ticks per second");
+    diag_error(((Clock *)netlist->clocks->pdata[0])->location, "overflow",
+               "the clocks have no common time base below 2^63 ticks per second");
     return NULL;
   }
   GPtrArray *units = g_ptr_array_new_with_free_func(unit_free);
@@ -171,7 +177,8 @@ int command_run(int argc, char **argv) {
   BuildOptions build = {.argc = argc, .argv = argv};
   int stop = argc;
   if (!options_parse(argc, argv, &build.options, build_option, &build, &stop)) return 2;
-  if (!build.options.machine || build.options.rest->len) return usage_error(argv[0], "give one machine: lss run M.lss [-- simulator options]");
+  if (!build.options.machine || build.options.rest->len)
+    return usage_error(argv[0], "give one machine: lss run M.lss [-- simulator options]");
   g_autofree char *output = NULL;
   int status = build_simulator(&build, &output);
   if (status) return status;

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *group(GMatchInfo *match, const char *name) { return g_match_info_fetch_named(match, name); }
+static char *group(GMatchInfo *match, const char *name) {
+  return g_match_info_fetch_named(match, name);
+}
 
 // "handler advance" from the name of a context's type.
 static char *function_in_words(const char *context) {
@@ -26,13 +28,17 @@ static void report_signal(Location at, const char *access, const char *name, con
     const char *last = strrchr(name, '_');
     signal = last ? g_strdup_printf("%.*s.%s", (int)(last - name), name, last + 1) : g_strdup(name);
   }
-  diag_error(at, read ? "undeclared-read" : "undeclared-write", "%s %s %s, which its declaration does not list", function, read ? "reads" : "drives", signal);
-  if (read) diag_note(NOWHERE, "a function reads only signals named before \"->\" in the .lss; phase_end sees them all");
-  else diag_note(NOWHERE, "a function drives only signals named after \"->\" in the .lss");
+  diag_error(at, read ? "undeclared-read" : "undeclared-write", "%s %s %s, which its declaration does not list",
+             function, read ? "reads" : "drives", signal);
+  if (read)
+    diag_note(NOWHERE, "a function reads only signals named before \"->\" in the .lss; phase_end sees them all");
+  else
+    diag_note(NOWHERE, "a function drives only signals named after \"->\" in the .lss");
 }
 
 static const char *word_for(const char *kind) {
-  static const char *const ports[] = {"some", "data", "enabled", "acked", "send", "send_nothing", "send_if", "enable", "accept", "width", "type", "descriptor"};
+  static const char *const ports[] = {"some",    "data",   "enabled", "acked", "send", "send_nothing",
+                                      "send_if", "enable", "accept",  "width", "type", "descriptor"};
   for (gsize i = 0; i < G_N_ELEMENTS(ports); i++)
     if (!strcmp(kind, ports[i])) return "port";
   if (g_str_has_prefix(kind, "param")) return "parameter";
@@ -44,16 +50,21 @@ static const char *word_for(const char *kind) {
 
 // SP_data_foo: the word and the name in it.
 static bool report_name(Location at, const char *identifier) {
-  static const char *const kinds[] = {"send_nothing", "send_if", "param_length", "known_data", "known_enable", "known_ack", "known_local", "some", "data", "enabled", "acked", "send",
-                                      "enable", "accept", "width", "type", "param", "get", "set", "event", "typevar", "replaced", "descriptor"};
+  static const char *const kinds[] = {
+      "send_nothing", "send_if", "param_length", "known_data", "known_enable", "known_ack", "known_local", "some",
+      "data",         "enabled", "acked",        "send",       "enable",       "accept",    "width",       "type",
+      "param",        "get",     "set",          "event",      "typevar",      "replaced",  "descriptor"};
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
     g_autofree char *prefix = g_strdup_printf("SP_%s_", kinds[i]);
     if (!g_str_has_prefix(identifier, prefix)) continue;
     const char *name = identifier + strlen(prefix);
-    if (g_str_has_prefix(kinds[i], "known_")) diag_error(at, "c-code", "%s(%s) is for partial handlers", kinds[i], name);
+    if (g_str_has_prefix(kinds[i], "known_"))
+      diag_error(at, "c-code", "%s(%s) is for partial handlers", kinds[i], name);
     else if (!strcmp(kinds[i], "accept") || g_str_has_prefix(kinds[i], "send") || !strcmp(kinds[i], "enable"))
-      diag_error(at, "unknown-name", "this module has no %s called %s", kinds[i][0] == 'a' ? "inport" : "outport", name);
-    else diag_error(at, "unknown-name", "this module has no %s called %s", word_for(kinds[i]), name);
+      diag_error(at, "unknown-name", "this module has no %s called %s", kinds[i][0] == 'a' ? "inport" : "outport",
+                 name);
+    else
+      diag_error(at, "unknown-name", "this module has no %s called %s", word_for(kinds[i]), name);
     return true;
   }
   return false;
@@ -61,14 +72,18 @@ static bool report_name(Location at, const char *identifier) {
 
 static char *without_prefixes(const char *text) {
   static GRegex *regex;
-  if (!regex) regex = g_regex_new("[A-Za-z_][A-Za-z0-9_]*_[0-9a-f]{12}_(S[0-9]+_)?(helper_|userpoint_)?", G_REGEX_OPTIMIZE, 0, NULL);
+  if (!regex)
+    regex =
+        g_regex_new("[A-Za-z_][A-Za-z0-9_]*_[0-9a-f]{12}_(S[0-9]+_)?(helper_|userpoint_)?", G_REGEX_OPTIMIZE, 0, NULL);
   return g_regex_replace(regex, text, -1, 0, "", 0, NULL);
 }
 
 static void report_one(Location at, const char *message) {
   static GRegex *member, *identifier, *constant;
   if (!member) {
-    member = g_regex_new("^no member named '(?<access>read|write)_(?<name>\\w+)' in '\\w+_S[0-9]+_ctx_(?<context>\\w+)'", G_REGEX_OPTIMIZE, 0, NULL);
+    member =
+        g_regex_new("^no member named '(?<access>read|write)_(?<name>\\w+)' in '\\w+_S[0-9]+_ctx_(?<context>\\w+)'",
+                    G_REGEX_OPTIMIZE, 0, NULL);
     identifier = g_regex_new("undeclared (identifier|function) '(?<name>\\w+)'", G_REGEX_OPTIMIZE, 0, NULL);
     constant = g_regex_new("(read-only|cannot assign to .*const-qualified)", G_REGEX_OPTIMIZE, 0, NULL);
   }
@@ -95,12 +110,15 @@ static void report_one(Location at, const char *message) {
 }
 
 bool clang_errors_report(const char *messages) {
-  g_autoptr(GRegex) regex = g_regex_new("^(?<file>[^\\n:]+):(?<line>[0-9]+):(?<column>[0-9]+): (fatal )?error: (?<message>.*?)( \\[-W[^\\]]*\\])?$", G_REGEX_MULTILINE, 0, NULL);
+  g_autoptr(GRegex) regex = g_regex_new(
+      "^(?<file>[^\\n:]+):(?<line>[0-9]+):(?<column>[0-9]+): (fatal )?error: (?<message>.*?)( \\[-W[^\\]]*\\])?$",
+      G_REGEX_MULTILINE, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
   bool ours = true, any = false;
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (g_regex_match(regex, messages, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
-    g_autofree char *file = group(match, "file"), *line = group(match, "line"), *column = group(match, "column"), *message = group(match, "message");
+    g_autofree char *file = group(match, "file"), *line = group(match, "line"), *column = group(match, "column"),
+                    *message = group(match, "message");
     if (!strcmp(file, "generated") || strstr(file, "lss/runtime/vocabulary.h")) {
       ours = false;
       continue;

@@ -1,8 +1,8 @@
 // Divides the leaves of a machine among clusters.  A cluster is compiled as one C unit with its own step functions.
 //
 // Small machines are one cluster, so that all signals are local variables of one function.  In larger ones every
-// hierarchical instance at the top level is a cluster, and so is every group of instances of one module that occurs several times, so
-// that identical copies share their code; what remains is the root cluster.
+// hierarchical instance at the top level is a cluster, and so is every group of instances of one module that occurs
+// several times, so that identical copies share their code; what remains is the root cluster.
 #include "lss/emit.h"
 
 #include <string.h>
@@ -24,7 +24,8 @@ static Cluster *cluster_new(Instance *instance) {
 
 static void collect_leaves(Instance *instance, GPtrArray *leaves) {
   if (instance->leaf) g_ptr_array_add(leaves, instance);
-  for (guint i = 0; instance->children && i < instance->children->len; i++) collect_leaves(instance->children->pdata[i], leaves);
+  for (guint i = 0; instance->children && i < instance->children->len; i++)
+    collect_leaves(instance->children->pdata[i], leaves);
 }
 
 static int count_leaves(Instance *instance) {
@@ -57,7 +58,8 @@ static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, b
     g_ptr_array_add(schedule->clusters, cluster);
     return;
   }
-  for (guint i = 0; i < instance->children->len; i++) choose(schedule, instance->children->pdata[i], counts, small, sleepers);
+  for (guint i = 0; i < instance->children->len; i++)
+    choose(schedule, instance->children->pdata[i], counts, small, sleepers);
 }
 
 // Instances on one loop must share a function: their clusters go up in the root.
@@ -67,8 +69,10 @@ static void dissolve_across_loops(Schedule *schedule, Cluster **of_instance) {
   for (guint i = 0; i < schedule->nodes->len; i++) {
     Node *node = schedule->nodes->pdata[i];
     Cluster *own = of_instance[node->instance->id], **common = &of_component[node->component];
-    if (!*common) *common = own;
-    else if (*common != own) dissolved[(*common)->id] = dissolved[own->id] = true;
+    if (!*common)
+      *common = own;
+    else if (*common != own)
+      dissolved[(*common)->id] = dissolved[own->id] = true;
   }
   GPtrArray *kept = g_ptr_array_new();
   Cluster *root = schedule->clusters->pdata[schedule->clusters->len - 1];

@@ -1,5 +1,5 @@
-// lss schedule M.lss [INSTANCE]: the order in which functions run in a cycle of each clock, and for each the signal that
-// became known last among those it waits for.
+// lss schedule M.lss [INSTANCE]: the order in which functions run in a cycle of each clock, and for each the signal
+// that became known last among those it waits for.
 #include "lss/commands.h"
 #include "lss/diagnostics.h"
 #include "lss/options.h"
@@ -18,7 +18,8 @@ static bool schedule_option(int argc, char **argv, int *index, gpointer data) {
 static bool inside(const Instance *instance, const char *path) {
   if (!path) return true;
   gsize n = strlen(path);
-  return !strncmp(instance->path, path, n) && (instance->path[n] == '\0' || instance->path[n] == '.' || instance->path[n] == '[');
+  return !strncmp(instance->path, path, n) &&
+         (instance->path[n] == '\0' || instance->path[n] == '.' || instance->path[n] == '[');
 }
 
 // Why a node runs no earlier: what it reads that was written last, or the functions of its instance before it.
@@ -26,7 +27,8 @@ static void print_reason(const Node *node, const int *position) {
   const Wire *last = NULL;
   for (guint i = 0; i < node->reads->len; i++) {
     const Wire *wire = node->reads->pdata[i];
-    if (wire->writer && wire->writer != node && (!last || position[wire->writer->id] > position[last->writer->id])) last = wire;
+    if (wire->writer && wire->writer != node && (!last || position[wire->writer->id] > position[last->writer->id]))
+      last = wire;
   }
   if (node->kind == NODE_FUNCTION && node->function->kind == FUNCTION_PHASE_START) {
     printf("state alone");
@@ -38,13 +40,16 @@ static void print_reason(const Node *node, const int *position) {
   }
 }
 
-static const char *cluster_name(const Cluster *cluster) { return cluster->instance ? cluster->instance->path : "the top"; }
+static const char *cluster_name(const Cluster *cluster) {
+  return cluster->instance ? cluster->instance->path : "the top";
+}
 
 int command_schedule(int argc, char **argv) {
   g_auto(Options) options = {0};
   ScheduleOptions schedule_options = {0};
   if (!options_parse(argc, argv, &options, schedule_option, &schedule_options, NULL)) return 2;
-  if (!options.machine || options.rest->len > 1) return usage_error(argv[0], "give a machine: lss schedule M.lss [INSTANCE]");
+  if (!options.machine || options.rest->len > 1)
+    return usage_error(argv[0], "give a machine: lss schedule M.lss [INSTANCE]");
   const char *path = options.rest->len ? options.rest->pdata[0] : NULL;
   Netlist *netlist = compile_netlist(options.machine, &options.compile);
   if (!netlist) return 1;
@@ -58,7 +63,8 @@ int command_schedule(int argc, char **argv) {
     }
     if (!found) {
       const char *near = diag_suggestion(path, names);
-      fprintf(stderr, "lss schedule: there is no instance \"%s\"%s%s%s\n", path, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+      fprintf(stderr, "lss schedule: there is no instance \"%s\"%s%s%s\n", path, near ? "; did you mean \"" : "",
+              near ? near : "", near ? "\"?" : "");
       return 1;
     }
   }

@@ -1,8 +1,8 @@
 // Emission of C: from the netlist and its schedule to the texts of the units that make up a simulator.
 //
-// Every cluster becomes one unit.  Names within a unit are relative to the cluster, so identical clusters give identical
-// texts and share one unit, called a kind; its name is derived from its text.  One more unit holds the tables that describe the
-// machine to the runtime.  Inside a unit every specialisation of a leaf module appears once.
+// Every cluster becomes one unit.  Names within a unit are relative to the cluster, so identical clusters give
+// identical texts and share one unit, called a kind; its name is derived from its text.  One more unit holds the tables
+// that describe the machine to the runtime.  Inside a unit every specialisation of a leaf module appears once.
 #ifndef LSS_EMIT_H
 #define LSS_EMIT_H
 
@@ -19,21 +19,21 @@ typedef struct {
 } Spec;
 
 typedef struct {
-  Cluster *cluster;     // the first of its kind
-  char *name;           // "core_3f2a91c07b5d8e64"
-  char *declarations;   // types and structs, for its own unit
-  char *structs;        // state structs alone, for the tables
-  char *scratch;        // struct of signals between functions
-  char *unit;           // the whole text
-  GPtrArray *specs;     // Spec*
-  int *spec_of;         // per leaf of the cluster
-  GHashTable *types;    // Type* used
+  Cluster *cluster;   // the first of its kind
+  char *name;         // "core_3f2a91c07b5d8e64"
+  char *declarations; // types and structs, for its own unit
+  char *structs;      // state structs alone, for the tables
+  char *scratch;      // struct of signals between functions
+  char *unit;         // the whole text
+  GPtrArray *specs;   // Spec*
+  int *spec_of;       // per leaf of the cluster
+  GHashTable *types;  // Type* used
 } Kind;
 
 typedef struct {
   Netlist *netlist;
   Schedule *schedule;
-  bool debug;                // checks, and all signals in memory where they can be observed
+  bool debug; // checks, and all signals in memory where they can be observed
   bool collect_connections;
   GHashTable *scans;         // C file -> CScan*
   Kind **kind_of;            // per cluster
@@ -56,6 +56,7 @@ gsize emit_sizeof(const Type *type, gsize *alignment);
 
 // emit_values.c
 void emit_c_string(GString *out, const char *text);
+void emit_quoted(GString *out, const char *text); // or NULL
 void emit_value(GString *out, const Value *value);
 void emit_parameter(GString *out, const Parameter *parameter);
 const char *emit_runtime_type(const Parameter *parameter);
@@ -65,8 +66,10 @@ void emit_initial(GString *out, const StateField *field);
 // emit_spec.c
 Spec *emit_spec_new(Emitter *emitter, Instance *instance);
 void emit_function_name(GString *out, const Function *function);
-bool emit_reads(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port, SignalKind kind);
-bool emit_writes(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port, SignalKind kind);
+bool emit_reads(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port,
+                SignalKind kind);
+bool emit_writes(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port,
+                 SignalKind kind);
 bool emit_reads_local(const Instance *instance, const Function *function, const Local *local);
 bool emit_writes_local(const Instance *instance, const Function *function, const Local *local);
 bool emit_flagged(const Emitter *emitter, const Instance *instance);
@@ -85,7 +88,7 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already);
 void emit_root(const Emitter *emitter, GString *out);
 
 // emit_skip.c
-bool emit_skips(const Emitter *emitter); // the machine may jump over idle time
+bool emit_skips(const Emitter *emitter);                // the machine may jump over idle time
 GPtrArray *emit_cluster_clocks(const Cluster *cluster); // in order of appearance
 void emit_skipping(GString *out, Kind *kind);
 
@@ -98,13 +101,18 @@ int emit_leaf_index(const Cluster *cluster, const Instance *instance);
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
 
 // emit_gate.c
-bool emit_gateable(const Instance *leaf);  // by itself; see clusters_choose()
+bool emit_gateable(const Instance *leaf); // by itself; see clusters_choose()
 bool emit_gated(const Emitter *emitter, const Cluster *cluster);
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster);
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment);
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment);
 
+// emit_parameters.c
+int emit_runtime_parameters(const Emitter *emitter, GString *out);
+int emit_constants(const Emitter *emitter, GString *out);
+
 // emit_main.c
+char *emit_spec_name(const Emitter *emitter, const Instance *instance);
 char *emit_main(Emitter *emitter);
 
 #endif

@@ -16,8 +16,8 @@ static bool check_hooks(const Spec *spec) {
   static const struct {
     FunctionKind kind;
     const char *word;
-  } words[] = {{FUNCTION_INIT, "init"}, {FUNCTION_PHASE_START, "phase_start"}, {FUNCTION_HANDLER, "handler"}, {FUNCTION_PHASE_END, "phase_end"},
-               {FUNCTION_NEXT_EVENT, "next_event"}, {FUNCTION_FINISH, "finish"}};
+  } words[] = {{FUNCTION_INIT, "init"},           {FUNCTION_PHASE_START, "phase_start"}, {FUNCTION_HANDLER, "handler"},
+               {FUNCTION_PHASE_END, "phase_end"}, {FUNCTION_NEXT_EVENT, "next_event"},   {FUNCTION_FINISH, "finish"}};
   const Instance *instance = spec->example;
   bool fine = true;
   for (guint i = 0; i < instance->functions->len; i++) {
@@ -25,10 +25,12 @@ static bool check_hooks(const Spec *spec) {
     const char *word = "";
     for (gsize k = 0; k < G_N_ELEMENTS(words); k++)
       if (words[k].kind == f->kind) word = words[k].word;
-    const char *argument = f->kind == FUNCTION_HANDLER ? f->name : strlen(f->name) > strlen(word) ? f->name + strlen(word) + 1 : "";
+    const char *argument = f->kind == FUNCTION_HANDLER      ? f->name
+                           : strlen(f->name) > strlen(word) ? f->name + strlen(word) + 1
+                                                            : "";
     if (scan_hook(spec->scan, word, argument)) continue;
-    diag_error(f->location, "missing-function", "%s declares %s%s%s, but %s does not define %s(%s)", instance->module_name, word, *argument ? " " : "", argument,
-               spec->scan->file, word, argument);
+    diag_error(f->location, "missing-function", "%s declares %s%s%s, but %s does not define %s(%s)",
+               instance->module_name, word, *argument ? " " : "", argument, spec->scan->file, word, argument);
     fine = false;
   }
   for (guint i = 0; i < spec->scan->hooks->len; i++) {
@@ -38,12 +40,14 @@ static bool check_hooks(const Spec *spec) {
       declared |= g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL);
     for (guint j = 0; j < instance->functions->len && !declared; j++) {
       const Function *f = instance->functions->pdata[j];
-      g_autofree char *full = *hook->argument ? g_strdup_printf("%s_%s", hook->word, hook->argument) : g_strdup(hook->word);
+      g_autofree char *full =
+          *hook->argument ? g_strdup_printf("%s_%s", hook->word, hook->argument) : g_strdup(hook->word);
       declared |= f->kind != FUNCTION_HANDLER && !strcmp(f->name, full);
     }
     if (declared) continue;
     Location at = {g_intern_string(spec->scan->file), hook->line, 1, hook->line, (int)strlen(hook->word) + 1};
-    diag_error(at, "undeclared-function", "%s(%s) is not declared by module %s", hook->word, hook->argument, instance->module_name);
+    diag_error(at, "undeclared-function", "%s(%s) is not declared by module %s", hook->word, hook->argument,
+               instance->module_name);
     diag_note(instance->leaf->location, "the module is declared here");
     fine = false;
   }
@@ -55,8 +59,11 @@ static CScan *scan_of(Emitter *emitter, const Instance *instance) {
   if (scan) return scan;
   g_autoptr(GError) error = NULL;
   scan = scan_c(instance->leaf->c_file, &error);
-  if (!scan) diag_error(instance->leaf->location, "missing-c-file", "the behaviour of module %s cannot be read: %s", instance->module_name, error->message);
-  else g_hash_table_insert(emitter->scans, (gpointer)instance->leaf->c_file, scan);
+  if (!scan)
+    diag_error(instance->leaf->location, "missing-c-file", "the behaviour of module %s cannot be read: %s",
+               instance->module_name, error->message);
+  else
+    g_hash_table_insert(emitter->scans, (gpointer)instance->leaf->c_file, scan);
   return scan;
 }
 
@@ -102,7 +109,9 @@ static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cl
   for (guint i = 0; i < cluster->probes->len; i++) {
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *collector = emitter->netlist->collectors->pdata[k];
-      if (!collector->on_connections || collector->shared || !g_ptr_array_find(collector->connections, cluster->probes->pdata[i], NULL)) continue;
+      if (!collector->on_connections || collector->shared ||
+          !g_ptr_array_find(collector->connections, cluster->probes->pdata[i], NULL))
+        continue;
       g_string_append_printf(out, "typedef struct {");
       if (collector->declare) {
         emit_line(out, collector->declare->location);
@@ -113,7 +122,9 @@ static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cl
     g_string_append(out, "typedef struct {\n  uint64_t count[4];\n");
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *collector = emitter->netlist->collectors->pdata[k];
-      if (!collector->on_connections || collector->shared || !g_ptr_array_find(collector->connections, cluster->probes->pdata[i], NULL)) continue;
+      if (!collector->on_connections || collector->shared ||
+          !g_ptr_array_find(collector->connections, cluster->probes->pdata[i], NULL))
+        continue;
       g_string_append_printf(out, "  @K@_probe%u_%s %s;\n", i, collector->name, collector->name);
     }
     g_string_append_printf(out, "  uint32_t connection;\n} @K@_probe%u;\n", i);
@@ -141,8 +152,10 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
   g_string_append(out, "typedef struct {\n");
   for (int large = 0; large < 2; large++) {
     for (guint i = 0; i < cluster->leaves->len; i++)
-      if ((state_size(cluster->leaves->pdata[i]) >= LARGE_STATE) == large) g_string_append_printf(out, "  @K@_S%d_state i%u;\n", kind->spec_of[i], i);
-    for (guint i = 0; !large && i < cluster->probes->len; i++) g_string_append_printf(out, "  @K@_probe%u probe%u;\n", i, i);
+      if ((state_size(cluster->leaves->pdata[i]) >= LARGE_STATE) == large)
+        g_string_append_printf(out, "  @K@_S%d_state i%u;\n", kind->spec_of[i], i);
+    for (guint i = 0; !large && i < cluster->probes->len; i++)
+      g_string_append_printf(out, "  @K@_probe%u probe%u;\n", i, i);
   }
   g_string_append(out, "  char end;\n} @K@_state;\n");
 }
@@ -154,14 +167,17 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
     const Wire *wire = emitter->schedule->wires->pdata[i];
     if (!wire->writer) continue;
     bool touches = wire->writer->cluster == cluster;
-    for (guint k = 0; k < wire->readers->len && !touches; k++) touches = ((Node *)wire->readers->pdata[k])->cluster == cluster;
+    for (guint k = 0; k < wire->readers->len && !touches; k++)
+      touches = ((Node *)wire->readers->pdata[k])->cluster == cluster;
     if (!touches) continue;
     Cluster *owner;
     Place place = emit_place(emitter, wire, cluster, &owner);
     if (place != PLACE_SCRATCH && place != PLACE_POINTER) continue;
     char base[256];
     emit_wire_base(cluster, wire, base, sizeof base);
-    const Type *type = wire->kind == SIGNAL_LOCAL ? wire->local->type : wire->kind == SIGNAL_DATA ? wire->connection->type : NULL;
+    const Type *type = wire->kind == SIGNAL_LOCAL  ? wire->local->type
+                       : wire->kind == SIGNAL_DATA ? wire->connection->type
+                                                   : NULL;
     const char *star = place == PLACE_POINTER ? "*p_" : "";
     g_string_append_printf(out, "  %s %s%s;\n", type ? emit_c_type(type) : "bool", star, base);
     if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s%s_some;\n", star, base);
@@ -173,32 +189,45 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
 // ---- Functions -------------------------------------------------------------------------------------------------
 
 static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluster) {
-  static const char *const conditions[][2] = {{"transferred", "some & enable & ack"}, {"stalled", "some & !ack"}, {"cancelled", "some & ack & !enable"}, {"idle", "!some"}};
+  static const char *const conditions[][2] = {{"transferred", "some & enable & ack"},
+                                              {"stalled", "some & !ack"},
+                                              {"cancelled", "some & ack & !enable"},
+                                              {"idle", "!some"}};
   for (guint i = 0; i < cluster->probes->len; i++) {
     GString *body = g_string_new(NULL);
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *c = emitter->netlist->collectors->pdata[k];
       if (!c->on_connections || !g_ptr_array_find(c->connections, cluster->probes->pdata[i], NULL)) continue;
-      g_autofree char *type = c->shared ? g_strdup_printf("struct spinach_shared_%s", c->name) : g_strdup_printf("@K@_probe%u_%s", i, c->name);
+      g_autofree char *type = c->shared ? g_strdup_printf("struct spinach_shared_%s", c->name)
+                                        : g_strdup_printf("@K@_probe%u_%s", i, c->name);
       const Value *codes[] = {c->init, c->record, c->report};
       const char *const words[] = {"init", "record", "report"};
       for (int w = 0; w < 3; w++) {
         if (c->shared && w != 1) continue;
-        g_string_append_printf(out, "static inline void @K@_%s_%u_%s(%s *self, uint32_t spinach_id, const char *path, uint64_t now, uint64_t cycle) {", words[w], i, c->name, type);
+        g_string_append_printf(out,
+                               "static inline void @K@_%s_%u_%s(%s *self, uint32_t spinach_id, const char *path, "
+                               "uint64_t now, uint64_t cycle) {",
+                               words[w], i, c->name, type);
         if (codes[w]) {
           emit_line(out, codes[w]->location);
           g_string_append(out, codes[w]->string);
         }
         g_string_append(out, "\n}\n#line 1 \"generated\"\n");
       }
-      g_autofree char *self = c->shared ? g_strdup_printf("spinach_shared_%s", c->name) : g_strdup_printf("&p->%s", c->name);
+      g_autofree char *self =
+          c->shared ? g_strdup_printf("spinach_shared_%s", c->name) : g_strdup_printf("&p->%s", c->name);
       for (gsize e = 0; e < G_N_ELEMENTS(conditions); e++)
         if (!strcmp(conditions[e][0], c->event))
-          g_string_append_printf(body, "  if (%s) @K@_record_%u_%s(%s, 0, spinach_connection_path(p->connection), spinach_time.now, spinach_time.cycle);\n", conditions[e][1], i, c->name, self);
+          g_string_append_printf(body,
+                                 "  if (%s) @K@_record_%u_%s(%s, 0, spinach_connection_path(p->connection), "
+                                 "spinach_time.now, spinach_time.cycle);\n",
+                                 conditions[e][1], i, c->name, self);
     }
-    g_string_append_printf(out, "static inline void @K@_observe_%u(@K@_probe%u *p, bool some, bool enable, bool ack) {\n", i, i);
+    g_string_append_printf(
+        out, "static inline void @K@_observe_%u(@K@_probe%u *p, bool some, bool enable, bool ack) {\n", i, i);
     if (emitter->collect_connections)
-      for (gsize e = 0; e < G_N_ELEMENTS(conditions); e++) g_string_append_printf(out, "  p->count[%zu] += %s;\n", e, conditions[e][1]);
+      for (gsize e = 0; e < G_N_ELEMENTS(conditions); e++)
+        g_string_append_printf(out, "  p->count[%zu] += %s;\n", e, conditions[e][1]);
     g_string_append_printf(out, "%s}\n", body->str);
     g_string_free(body, TRUE);
   }
@@ -217,20 +246,30 @@ static void emit_starts(const Emitter *emitter, GString *out, Kind *kind) {
       if (w == 0) g_string_append_printf(out, "  @K@_S%d_start(&s->i%u);\n", n, i);
       for (guint k = 0; w == 0 && k < spec->collectors->len; k++)
         if (!((Collector *)spec->collectors->pdata[k])->shared)
-          g_string_append_printf(out, "  @K@_S%d_collector_init_%u(&s->i%u.collector_%u, s->i%u.spinach_id, spinach_path(s->i%u.spinach_id));\n", n, k, i, k, i, i);
+          g_string_append_printf(out,
+                                 "  @K@_S%d_collector_init_%u(&s->i%u.collector_%u, s->i%u.spinach_id, "
+                                 "spinach_path(s->i%u.spinach_id));\n",
+                                 n, k, i, k, i, i);
       for (guint f = 0; f < leaf->functions->len; f++) {
         const Function *function = leaf->functions->pdata[f];
-        if (function->kind == (w == 0 ? FUNCTION_INIT : FUNCTION_FINISH)) g_string_append_printf(out, "  @K@_S%d_%s(&s->i%u);\n", n, function->name, i);
+        if (function->kind == (w == 0 ? FUNCTION_INIT : FUNCTION_FINISH))
+          g_string_append_printf(out, "  @K@_S%d_%s(&s->i%u);\n", n, function->name, i);
       }
       for (guint k = 0; w == 1 && k < spec->collectors->len; k++)
         if (!((Collector *)spec->collectors->pdata[k])->shared)
-          g_string_append_printf(out, "  @K@_S%d_collector_report_%u(&s->i%u.collector_%u, s->i%u.spinach_id, spinach_path(s->i%u.spinach_id));\n", n, k, i, k, i, i);
+          g_string_append_printf(out,
+                                 "  @K@_S%d_collector_report_%u(&s->i%u.collector_%u, s->i%u.spinach_id, "
+                                 "spinach_path(s->i%u.spinach_id));\n",
+                                 n, k, i, k, i, i);
     }
     for (guint i = 0; i < cluster->probes->len; i++)
       for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
         const Collector *c = emitter->netlist->collectors->pdata[k];
         if (c->on_connections && !c->shared && g_ptr_array_find(c->connections, cluster->probes->pdata[i], NULL))
-          g_string_append_printf(out, "  @K@_%s_%u_%s(&s->probe%u.%s, SPINACH_CONNECTION_ID | s->probe%u.connection, spinach_connection_path(s->probe%u.connection), 0, 0);\n", w == 0 ? "init" : "report", i, c->name, i, c->name, i, i);
+          g_string_append_printf(out,
+                                 "  @K@_%s_%u_%s(&s->probe%u.%s, SPINACH_CONNECTION_ID | s->probe%u.connection, "
+                                 "spinach_connection_path(s->probe%u.connection), 0, 0);\n",
+                                 w == 0 ? "init" : "report", i, c->name, i, c->name, i, i);
       }
     g_string_append(out, "}\n");
   }
@@ -243,7 +282,8 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
     CScan *scan = g_hash_table_lookup(emitter->scans, leaf->leaf->c_file);
     for (guint k = 0; scan && k < scan->includes->len; k++) {
       const char *include = scan->includes->pdata[k];
-      if (include[0] == '<' && g_hash_table_add(seen, (gpointer)include)) g_string_append_printf(out, "#include %s\n", include);
+      if (include[0] == '<' && g_hash_table_add(seen, (gpointer)include))
+        g_string_append_printf(out, "#include %s\n", include);
     }
   }
   for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -273,7 +313,8 @@ static void emit_shared_collectors(const Emitter *emitter, GString *out) {
       emit_line(out, c->declare->location);
       g_string_append(out, c->declare->string);
     }
-    g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nextern struct spinach_shared_%s *spinach_shared_%s;\n", c->name, c->name);
+    g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nextern struct spinach_shared_%s *spinach_shared_%s;\n",
+                           c->name, c->name);
   }
 }
 
@@ -286,7 +327,8 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   for (guint i = 0; i < cluster->leaves->len; i++) emit_collect_instance_types(kind->types, cluster->leaves->pdata[i]);
   bool fine = make_specs(emitter, kind, checked);
   bool root = !cluster->instance;
-  GString *structs = g_string_new(NULL), *scratch = g_string_new(NULL), *unit = g_string_new("#include \"lss/runtime/spinach.h\"\n");
+  GString *structs = g_string_new(NULL), *scratch = g_string_new(NULL),
+          *unit = g_string_new("#include \"lss/runtime/spinach.h\"\n");
   g_autoptr(GHashTable) already = g_hash_table_new(NULL, NULL);
   emit_types(unit, emitter->netlist, kind->types, already);
   emit_type_declarations(unit, emitter->netlist, kind->types);
@@ -297,7 +339,9 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   emit_shared_collectors(emitter, unit);
   g_string_append(unit, structs->str);
   g_string_append(unit, scratch->str);
-  if (root) g_string_append_printf(unit, "extern void *spinach_cluster_state[];\nstatic @K@_scratch spinach_scratch_%d;\n", cluster->id);
+  if (root)
+    g_string_append_printf(unit, "extern void *spinach_cluster_state[];\nstatic @K@_scratch spinach_scratch_%d;\n",
+                           cluster->id);
   g_string_append(unit, "#include \"lss/runtime/vocabulary.h\"\n");
   for (guint i = 0; i < kind->specs->len; i++) g_string_append(unit, ((Spec *)kind->specs->pdata[i])->code);
   g_string_append(unit, "\n#line 1 \"generated\"\n");
@@ -345,8 +389,10 @@ bool emit_kinds(Emitter *emitter) {
         for (guint n = 0; n < item->nodes->len; n++) emitter->segment_of[((Node *)item->nodes->pdata[n])->id] = number;
       }
     }
-  g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), checked = g_hash_table_new(NULL, NULL);
+  g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                        checked = g_hash_table_new(NULL, NULL);
   bool fine = true;
-  for (guint i = 0; i < schedule->clusters->len; i++) fine &= emit_kind(emitter, schedule->clusters->pdata[i], by_text, checked);
+  for (guint i = 0; i < schedule->clusters->len; i++)
+    fine &= emit_kind(emitter, schedule->clusters->pdata[i], by_text, checked);
   return fine;
 }

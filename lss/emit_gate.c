@@ -1,12 +1,12 @@
-// Sleeping clusters: one that carries nothing over its border, and whose instances all say by next_event that they would
-// only repeat themselves, is not stepped; the signals that it drives stay in its scratch as they were.
+// Sleeping clusters: one that carries nothing over its border, and whose instances all say by next_event that they
+// would only repeat themselves, is not stepped; the signals that it drives stay in its scratch as they were.
 //
-// A cluster is awake (0), drowsy (1) or asleep (2).  After a cycle without items at its border in which next_event promised
-// quiet it is drowsy.  When the next cycle brings the same acknowledgments, that cycle was a repetition, so what the
-// cluster drove in it is what it drives until something changes, and it falls asleep.  Before each of its segments the signals that the segment
-// reads from outside are compared; a difference, or the promised cycle, wakes it from that segment on, since the
-// segments before it would have computed what is in the scratch already.  Debug builds step everything, and so find modules that promise
-// too much.
+// A cluster is awake (0), drowsy (1) or asleep (2).  After a cycle without items at its border in which next_event
+// promised quiet it is drowsy.  When the next cycle brings the same acknowledgments, that cycle was a repetition, so
+// what the cluster drove in it is what it drives until something changes, and it falls asleep.  Before each of its
+// segments the signals that the segment reads from outside are compared; a difference, or the promised cycle, wakes it
+// from that segment on, since the segments before it would have computed what is in the scratch already.  Debug builds
+// step everything, and so find modules that promise too much.
 #include "lss/emit.h"
 
 #include <string.h>
@@ -21,7 +21,8 @@ static bool may_sleep(const Instance *leaf) {
   if (leaf->leaf->crossing) return false;
   for (guint i = 0; i < leaf->functions->len; i++)
     if (((Function *)leaf->functions->pdata[i])->partial) return false;
-  return emit_find_function(leaf, FUNCTION_NEXT_EVENT) || (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
+  return emit_find_function(leaf, FUNCTION_NEXT_EVENT) ||
+         (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
 }
 
 bool emit_gateable(const Instance *leaf) {
@@ -29,7 +30,8 @@ bool emit_gateable(const Instance *leaf) {
   guint lanes = 0;
   for (guint i = 0; i < leaf->ports->len; i++) lanes += ((Port *)leaf->ports->pdata[i])->lanes->len;
   if (lanes > MANY_LANES) return false;
-  return may_sleep(leaf) && emit_find_function(leaf, FUNCTION_NEXT_EVENT) && stat(leaf->leaf->c_file, &info) == 0 && info.st_size >= WORTH_BYTES;
+  return may_sleep(leaf) && emit_find_function(leaf, FUNCTION_NEXT_EVENT) && stat(leaf->leaf->c_file, &info) == 0 &&
+         info.st_size >= WORTH_BYTES;
 }
 
 bool emit_gated(const Emitter *emitter, const Cluster *cluster) {
@@ -65,7 +67,9 @@ static GPtrArray *border(const Emitter *emitter, const Cluster *cluster, const S
   return wires;
 }
 
-static bool kept(const Wire *wire, const Cluster *cluster) { return wire->kind == SIGNAL_ACK && wire->writer->cluster != cluster; }
+static bool kept(const Wire *wire, const Cluster *cluster) {
+  return wire->kind == SIGNAL_ACK && wire->writer->cluster != cluster;
+}
 
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster) {
   g_autoptr(GPtrArray) wires = border(emitter, cluster, NULL);
@@ -84,7 +88,8 @@ static void reference(const Emitter *emitter, GString *out, const Wire *wire, co
 }
 
 // "a_some | b_some | (c != kept)": true when something differs from what was kept.
-static void differences(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires, bool data, bool acks) {
+static void differences(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires, bool data,
+                        bool acks) {
   const char *join = "";
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
@@ -106,7 +111,8 @@ static void differences(const Emitter *emitter, GString *out, const Cluster *clu
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment) {
   int id = segment->cluster->id;
   g_autoptr(GPtrArray) wires = border(emitter, segment->cluster, segment);
-  g_string_append_printf(out, "  if (spinach_gate_%d.mode != 2 || spinach_time.cycle >= spinach_gate_%d.wake || (", id, id);
+  g_string_append_printf(out, "  if (spinach_gate_%d.mode != 2 || spinach_time.cycle >= spinach_gate_%d.wake || (", id,
+                         id);
   differences(emitter, out, segment->cluster, wires, true, true);
   g_string_append_printf(out, ")) {\n  if (spinach_gate_%d.mode == 2) spinach_gate_%d.mode = 0;\n", id, id);
 }
@@ -133,16 +139,23 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
   }
   const char *name = emitter->kind_of[id]->name;
   g_autoptr(GPtrArray) wires = border(emitter, cluster, NULL);
-  if (has_skip(emitter, cluster)) g_string_append_printf(out, "  if (spinach_gate_%d.mode == 2) %s_skip0(spinach_cluster_state[%d], 1);\n", id, name, id);
+  if (has_skip(emitter, cluster))
+    g_string_append_printf(out, "  if (spinach_gate_%d.mode == 2) %s_skip0(spinach_cluster_state[%d], 1);\n", id, name,
+                           id);
   g_string_append_printf(out, "  if (spinach_gate_%d.mode != 2) {\n    if (", id);
   differences(emitter, out, cluster, wires, true, false);
-  g_string_append_printf(out, ") spinach_gate_%d.mode = 0;\n    else if (spinach_gate_%d.mode == 1 && spinach_time.cycle + 1 < spinach_gate_%d.wake && !(", id, id, id);
-  differences(emitter, out, cluster, wires, false, true);
   g_string_append_printf(out,
-                         ")) spinach_gate_%d.mode = 2;\n    else {\n      spinach_time.cycle++, spinach_time.now += spinach_time.period;\n"
-                         "      spinach_gate_%d.wake = %s_next_event0(spinach_cluster_state[%d]);\n      spinach_gate_%d.mode = spinach_gate_%d.wake > spinach_time.cycle;\n"
-                         "      spinach_time.cycle--, spinach_time.now -= spinach_time.period;\n",
-                         id, id, name, id, id, id);
+                         ") spinach_gate_%d.mode = 0;\n    else if (spinach_gate_%d.mode == 1 && spinach_time.cycle + "
+                         "1 < spinach_gate_%d.wake && !(",
+                         id, id, id);
+  differences(emitter, out, cluster, wires, false, true);
+  g_string_append_printf(
+      out,
+      ")) spinach_gate_%d.mode = 2;\n    else {\n      spinach_time.cycle++, spinach_time.now += spinach_time.period;\n"
+      "      spinach_gate_%d.wake = %s_next_event0(spinach_cluster_state[%d]);\n      spinach_gate_%d.mode = "
+      "spinach_gate_%d.wake > spinach_time.cycle;\n"
+      "      spinach_time.cycle--, spinach_time.now -= spinach_time.period;\n",
+      id, id, name, id, id, id);
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     if (!kept(wire, cluster)) continue;

@@ -4,15 +4,11 @@
 
 #include <string.h>
 
-static void quote(GString *out, const char *text) {
-  if (text) emit_c_string(out, text);
-  else g_string_append(out, "NULL");
-}
-
 // ---- Types -----------------------------------------------------------------------------------------------------
 
 static void emit_descriptors(GString *out, const Netlist *netlist) {
-  static const char *const kinds[] = {"BOOL", "INT", "UINT", "BITS", "FLOAT", "ENUM", "STRUCT", "ARRAY", "STRING", "STREAM"};
+  static const char *const kinds[] = {"BOOL", "INT",    "UINT",  "BITS",   "FLOAT",
+                                      "ENUM", "STRUCT", "ARRAY", "STRING", "STREAM"};
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < netlist->types->len; i++) {
     const Type *type = netlist->types->pdata[i];
@@ -26,7 +22,8 @@ static void emit_descriptors(GString *out, const Netlist *netlist) {
         if (type->kind == TYPE_STRUCT) {
           const Field *field = type->fields->pdata[k];
           g_autofree char *inner = emit_type_symbol(field->type);
-          g_string_append_printf(out, "  {\"%s\", &%s, offsetof(%s, %s), 0},\n", field->name, inner, type->c_name, field->name);
+          g_string_append_printf(out, "  {\"%s\", &%s, offsetof(%s, %s), 0},\n", field->name, inner, type->c_name,
+                                 field->name);
         } else {
           const Enumerator *e = type->enumerators->pdata[k];
           g_string_append_printf(out, "  {\"%s\", NULL, 0, %" G_GINT64_FORMAT "},\n", e->name, e->value);
@@ -35,16 +32,22 @@ static void emit_descriptors(GString *out, const Netlist *netlist) {
       g_string_append(out, "};\n");
     }
     g_string_append_printf(out, "const struct spinach_type %s = {SPINACH_%s, ", symbol, kinds[type->kind]);
-    quote(out, type->name);
-    g_string_append_printf(out, ", %d, sizeof(%s), ", type->kind == TYPE_BOOL ? 1 : type->kind == TYPE_ENUM ? 32 : type->bits, emit_c_type(type));
+    emit_quoted(out, type->name);
+    g_string_append_printf(out, ", %d, sizeof(%s), ",
+                           type->kind == TYPE_BOOL   ? 1
+                           : type->kind == TYPE_ENUM ? 32
+                                                     : type->bits,
+                           emit_c_type(type));
     if (type->element) {
       g_autofree char *inner = emit_type_symbol(type->element);
       g_string_append_printf(out, "&%s, %d, ", inner, type->length);
     } else {
       g_string_append(out, "NULL, 0, ");
     }
-    if (members) g_string_append_printf(out, "%u, %s_members};\n", members, symbol);
-    else g_string_append(out, "0, NULL};\n");
+    if (members)
+      g_string_append_printf(out, "%u, %s_members};\n", members, symbol);
+    else
+      g_string_append(out, "0, NULL};\n");
   }
 }
 
@@ -60,16 +63,20 @@ static void emit_layouts(GString *out, const Kind *kind) {
       const StateField *field = instance->state->pdata[k];
       g_autofree char *type = emit_type_symbol(field->type);
       g_string_append_printf(out, "  {\"%s\", ", field->name);
-      quote(out, field->doc);
+      emit_quoted(out, field->doc);
       g_string_append(out, ", ");
-      quote(out, field->unit);
-      g_string_append_printf(out, ", &%s, offsetof(%s_state, %s), %u, {", type, name, field->name, field->dimensions->len);
-      for (guint d = 0; d < field->dimensions->len; d++) g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
+      emit_quoted(out, field->unit);
+      g_string_append_printf(out, ", &%s, offsetof(%s_state, %s), %u, {", type, name, field->name,
+                             field->dimensions->len);
+      for (guint d = 0; d < field->dimensions->len; d++)
+        g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
       if (!field->dimensions->len) g_string_append(out, "0");
       g_string_append_printf(out, "}, %s},\n", field->statistic ? "true" : "false");
     }
-    g_string_append_printf(out, "  {0}\n};\nstatic const spinach_layout %s_layout = {\"%s\", sizeof(%s_state), offsetof(%s_state, spinach_id), %u, %s_fields};\n", name,
-                           instance->module_name, name, name, instance->state->len, name);
+    g_string_append_printf(out,
+                           "  {0}\n};\nstatic const spinach_layout %s_layout = {\"%s\", sizeof(%s_state), "
+                           "offsetof(%s_state, spinach_id), %u, %s_fields};\n",
+                           name, instance->module_name, name, name, instance->state->len, name);
   }
 }
 
@@ -83,7 +90,7 @@ static Cluster *cluster_of(const Emitter *emitter, const Instance *instance, int
 }
 
 // "k_S3" for the specialisation of a leaf.
-static char *spec_name(const Emitter *emitter, const Instance *instance) {
+char *emit_spec_name(const Emitter *emitter, const Instance *instance) {
   int leaf;
   Cluster *cluster = cluster_of(emitter, instance, &leaf);
   const Kind *kind = emitter->kind_of[cluster->id];
@@ -95,13 +102,14 @@ static void emit_instances(const Emitter *emitter, GString *out) {
   for (guint i = 0; i < emitter->netlist->instances->len; i++) {
     const Instance *instance = emitter->netlist->instances->pdata[i];
     g_string_append(out, "  {");
-    quote(out, instance->path);
+    emit_quoted(out, instance->path);
     int parent = instance->parent ? instance->parent->id : -1, clock = instance->clock ? instance->clock->id : 0;
     if (instance->leaf) {
       int leaf;
       Cluster *cluster = cluster_of(emitter, instance, &leaf);
-      g_autofree char *spec = spec_name(emitter, instance);
-      g_string_append_printf(out, ", &%s_layout, offsetof(%s_state, i%d), %d, %d, %d},\n", spec, emitter->kind_of[cluster->id]->name, leaf, cluster->id, parent, clock);
+      g_autofree char *spec = emit_spec_name(emitter, instance);
+      g_string_append_printf(out, ", &%s_layout, offsetof(%s_state, i%d), %d, %d, %d},\n", spec,
+                             emitter->kind_of[cluster->id]->name, leaf, cluster->id, parent, clock);
     } else {
       g_string_append_printf(out, ", NULL, 0, -1, %d, %d},\n", parent, clock);
     }
@@ -109,108 +117,11 @@ static void emit_instances(const Emitter *emitter, GString *out) {
   g_string_append(out, "};\n");
 }
 
-// ---- Parameters ------------------------------------------------------------------------------------------------
-
-typedef struct {
-  const Parameter *outermost;
-  GString *targets, *aliases;
-  int target_count;
-} Group;
-
-static char *parameter_key(const Instance *instance, const Parameter *parameter) {
-  if (parameter->alias_of) return g_strdup(*parameter->alias_of == '.' ? parameter->alias_of + 1 : parameter->alias_of);
-  return *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
-}
-
-static int emit_runtime_parameters(const Emitter *emitter, GString *out) {
-  g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
-  g_autoptr(GHashTable) groups = g_hash_table_new(g_str_hash, g_str_equal);
-  for (guint i = 0; i < emitter->netlist->instances->len; i++) {
-    const Instance *instance = emitter->netlist->instances->pdata[i];
-    for (guint k = 0; k < instance->parameters->len; k++) {
-      const Parameter *parameter = instance->parameters->pdata[k];
-      if (!parameter->runtime) continue;
-      char *key = parameter_key(instance, parameter);
-      Group *group = g_hash_table_lookup(groups, key);
-      if (!group) {
-        group = g_new0(Group, 1);
-        group->targets = g_string_new(NULL);
-        group->aliases = g_string_new(NULL);
-        group->outermost = parameter;
-        g_hash_table_insert(groups, key, group);
-        g_ptr_array_add(keys, key);
-      } else {
-        g_free(key);
-      }
-      if (parameter->alias_of) {
-        g_autofree char *own = *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
-        quote(group->aliases, own);
-        g_string_append(group->aliases, ", ");
-      }
-      if (!instance->leaf) continue;
-      g_autofree char *spec = spec_name(emitter, instance);
-      g_string_append_printf(group->targets, "{%d, offsetof(%s_state, rt_%s)}, ", instance->id, spec, parameter->name);
-      group->target_count++;
-    }
-  }
-  GString *table = g_string_new("static const spinach_parameter parameters[] = {\n");
-  for (guint i = 0; i < keys->len; i++) {
-    const char *key = keys->pdata[i];
-    Group *group = g_hash_table_lookup(groups, key);
-    const Parameter *p = group->outermost;
-    g_string_append_printf(out, "static const spinach_target targets_%u[] = {%s{-1, 0}};\n", i, group->targets->str);
-    g_string_append_printf(out, "static const char *const aliases_%u[] = {%sNULL};\n", i, group->aliases->str);
-    const char *type = emit_runtime_type(p);
-    const char *kind = !type ? "STRING" : !strcmp(type, "bool") ? "BOOL" : !strcmp(type, "double") ? "FLOAT" : "INT";
-    g_string_append(table, "  {");
-    quote(table, key);
-    g_string_append(table, ", ");
-    quote(table, p->type_name);
-    g_string_append(table, ", ");
-    quote(table, p->doc);
-    g_string_append_printf(table, ", SPINACH_PARAMETER_%s, ", kind);
-    GString *value = g_string_new(NULL);
-    if (p->value) emit_value(value, p->value);
-    bool string = !type, real = type && !strcmp(type, "double");
-    g_string_append_printf(table, "%s, %s, %s, %d, targets_%u, aliases_%u},\n", string || real || !value->len ? "0" : value->str, real && value->len ? value->str : "0",
-                           string && value->len ? value->str : "\"\"", group->target_count, i, i);
-    g_string_free(value, TRUE);
-    g_string_free(group->targets, TRUE);
-    g_string_free(group->aliases, TRUE);
-    g_free(group);
-  }
-  g_string_append_printf(out, "%s  {0}\n};\n", table->str);
-  g_string_free(table, TRUE);
-  return (int)keys->len;
-}
-
-static int emit_constants(const Emitter *emitter, GString *out) {
-  int count = 0;
-  g_string_append(out, "static const spinach_constant constants[] = {\n");
-  for (guint i = 0; i < emitter->netlist->instances->len; i++) {
-    const Instance *instance = emitter->netlist->instances->pdata[i];
-    for (guint k = 0; k < instance->parameters->len; k++) {
-      const Parameter *p = instance->parameters->pdata[k];
-      if (p->runtime || !p->value || p->value->kind > VALUE_ENUM) continue;
-      g_autoptr(GString) text = g_string_new(NULL);
-      if (p->value->kind == VALUE_STRING) g_string_append(text, p->value->string);
-      else emit_value(text, p->value);
-      g_autofree char *name = *instance->path ? g_strdup_printf("%s.%s", instance->path, p->name) : g_strdup(p->name);
-      g_string_append(out, "  {");
-      quote(out, name);
-      g_string_append(out, ", ");
-      quote(out, text->str);
-      g_string_append(out, "},\n");
-      count++;
-    }
-  }
-  g_string_append(out, "  {0}\n};\n");
-  return count;
-}
-
 // ---- Clocks, connections, views ------------------------------------------------------------------------------------
 
-static guint64 gcd(guint64 a, guint64 b) { return b ? gcd(b, a % b) : a; }
+static guint64 gcd(guint64 a, guint64 b) {
+  return b ? gcd(b, a % b) : a;
+}
 
 // Ticks per second such that the period of every clock is a whole number of ticks; 0 when that is beyond 2^63.
 static guint64 time_base(const Netlist *netlist) {
@@ -231,15 +142,17 @@ static void emit_clocks(const Emitter *emitter, GString *out, guint64 base) {
     const Clock *clock = emitter->netlist->clocks->pdata[i];
     guint64 period = (guint64)((unsigned __int128)base * (guint64)clock->den / (guint64)clock->num);
     g_string_append(out, "  {");
-    quote(out, clock->name);
-    g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GUINT64_FORMAT "u},\n", clock->num, clock->den, period);
+    emit_quoted(out, clock->name);
+    g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GUINT64_FORMAT "u},\n", clock->num,
+                           clock->den, period);
   }
   g_string_append(out, "};\n");
 }
 
 static void emit_end(GString *out, const Port *port, int lane) {
-  g_autofree char *text = port->lanes->len > 1 ? g_strdup_printf("%s.%s[%d]", port->instance->path, port->name, lane) : g_strdup_printf("%s.%s", port->instance->path, port->name);
-  quote(out, text);
+  g_autofree char *text = port->lanes->len > 1 ? g_strdup_printf("%s.%s[%d]", port->instance->path, port->name, lane)
+                                               : g_strdup_printf("%s.%s", port->instance->path, port->name);
+  emit_quoted(out, text);
   g_string_append(out, ", ");
 }
 
@@ -251,14 +164,16 @@ static void emit_connections(const Emitter *emitter, GString *out) {
     emit_end(out, c->from, c->from_lane);
     emit_end(out, c->to, c->to_lane);
     g_autofree char *type = emit_type_symbol(c->type);
-    g_string_append_printf(out, "%d, %d, %d, &%s, ", c->from->instance->id, c->to->instance->id, c->to->clock ? c->to->clock->id : 0, type);
+    g_string_append_printf(out, "%d, %d, %d, &%s, ", c->from->instance->id, c->to->instance->id,
+                           c->to->clock ? c->to->clock->id : 0, type);
     bool found = false;
     for (guint k = 0; k < emitter->schedule->clusters->len && !found; k++) {
       Cluster *cluster = emitter->schedule->clusters->pdata[k];
       guint probe;
       if (!g_ptr_array_find(cluster->probes, c, &probe)) continue;
       const char *name = emitter->kind_of[k]->name;
-      g_string_append_printf(out, "%u, offsetof(%s_state, probe%u.count), offsetof(%s_state, probe%u.connection)},\n", k, name, probe, name, probe);
+      g_string_append_printf(out, "%u, offsetof(%s_state, probe%u.count), offsetof(%s_state, probe%u.connection)},\n",
+                             k, name, probe, name, probe);
       found = true;
     }
     if (!found) g_string_append(out, "-1, 0, 0},\n");
@@ -274,7 +189,7 @@ static void emit_views(const Emitter *emitter, GString *out) {
       const DebugRole *role = view->roles->pdata[k];
       guint index = 0;
       g_ptr_array_find(role->instance->state, role->field, &index);
-      g_autofree char *spec = spec_name(emitter, role->instance);
+      g_autofree char *spec = emit_spec_name(emitter, role->instance);
       g_string_append_printf(out, "  {\"%s\", %d, &%s_fields[%u]},\n", role->role, role->instance->id, spec, index);
     }
     g_string_append(out, "  {0}\n};\n");
@@ -292,7 +207,8 @@ static void emit_views(const Emitter *emitter, GString *out) {
 // Collectors shared by all instances keep their state in a cluster of their own, after the others.
 static void emit_shared(const Emitter *emitter, GString *out) {
   guint cluster = emitter->schedule->clusters->len;
-  GString *start = g_string_new("static void shared_start(void) {\n"), *report = g_string_new("static void shared_report(void) {\n");
+  GString *start = g_string_new("static void shared_start(void) {\n"),
+          *report = g_string_new("static void shared_report(void) {\n");
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     const Collector *c = emitter->netlist->collectors->pdata[i];
     if (!c->shared) continue;
@@ -301,17 +217,21 @@ static void emit_shared(const Emitter *emitter, GString *out) {
       emit_line(out, c->declare->location);
       g_string_append(out, c->declare->string);
     }
-    g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nstruct spinach_shared_%s *spinach_shared_%s;\n", c->name, c->name);
+    g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nstruct spinach_shared_%s *spinach_shared_%s;\n", c->name,
+                           c->name);
     const Value *codes[] = {c->init, c->report};
     const char *const words[] = {"init", "report"};
     for (int w = 0; w < 2; w++) {
-      g_string_append_printf(out, "static void shared_%s_%s(struct spinach_shared_%s *self, uint32_t spinach_id, const char *path) {", words[w], c->name, c->name);
+      g_string_append_printf(
+          out, "static void shared_%s_%s(struct spinach_shared_%s *self, uint32_t spinach_id, const char *path) {",
+          words[w], c->name, c->name);
       if (codes[w]) {
         emit_line(out, codes[w]->location);
         g_string_append(out, codes[w]->string);
       }
       g_string_append(out, "\n}\n#line 1 \"generated\"\n");
-      g_string_append_printf(w ? report : start, "  shared_%s_%s(spinach_shared_%s, 0, \"\");\n", words[w], c->name, c->name);
+      g_string_append_printf(w ? report : start, "  shared_%s_%s(spinach_shared_%s, 0, \"\");\n", words[w], c->name,
+                             c->name);
     }
     g_autofree char *point = g_strdup_printf("  spinach_shared_%s = spinach_cluster_state[%u];\n", c->name, cluster++);
     g_string_insert(start, (gssize)strlen("static void shared_start(void) {\n"), point);
@@ -325,7 +245,8 @@ static guint emit_clusters(const Emitter *emitter, GString *out) {
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < emitter->schedule->clusters->len; i++)
     if (g_hash_table_add(seen, emitter->kind_of[i]))
-      g_string_append_printf(out, "void %s_start(void *);\nvoid %s_finish(void *);\n", emitter->kind_of[i]->name, emitter->kind_of[i]->name);
+      g_string_append_printf(out, "void %s_start(void *);\nvoid %s_finish(void *);\n", emitter->kind_of[i]->name,
+                             emitter->kind_of[i]->name);
   g_string_append(out, "static const spinach_cluster clusters[] = {\n");
   guint count = emitter->schedule->clusters->len;
   for (guint i = 0; i < count; i++) {
@@ -351,8 +272,11 @@ static guint emit_skippers(const Emitter *emitter, GString *out) {
     const char *name = emitter->kind_of[i]->name;
     bool fresh = g_hash_table_add(seen, emitter->kind_of[i]);
     for (guint c = 0; c < clocks->len; c++, count++) {
-      if (fresh) g_string_append_printf(out, "uint64_t %s_next_event%u(const void *);\nvoid %s_skip%u(void *, uint64_t);\n", name, c, name, c);
-      g_string_append_printf(table, "  {%u, %d, %s_next_event%u, %s_skip%u},\n", i, ((Clock *)clocks->pdata[c])->id, name, c, name, c);
+      if (fresh)
+        g_string_append_printf(out, "uint64_t %s_next_event%u(const void *);\nvoid %s_skip%u(void *, uint64_t);\n",
+                               name, c, name, c);
+      g_string_append_printf(table, "  {%u, %d, %s_next_event%u, %s_skip%u},\n", i, ((Clock *)clocks->pdata[c])->id,
+                             name, c, name, c);
     }
   }
   g_string_append_printf(out, "%s  {0}\n};\n", table->str);
@@ -367,14 +291,15 @@ static void emit_source(GString *out, const char *path, GHashTable *seen) {
   if (!g_file_get_contents(path, &bytes, &size, NULL)) return;
   g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, size);
   g_string_append(out, "  ");
-  quote(out, path);
+  emit_quoted(out, path);
   g_string_append_printf(out, ", \"%s\",\n", sum);
 }
 
 static void emit_sources(const Emitter *emitter, GString *out) {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   g_string_append(out, "static const char *const sources[] = {\n");
-  for (guint i = 0; i < emitter->netlist->sources->len; i++) emit_source(out, emitter->netlist->sources->pdata[i], seen);
+  for (guint i = 0; i < emitter->netlist->sources->len; i++)
+    emit_source(out, emitter->netlist->sources->pdata[i], seen);
   for (guint i = 0; i < emitter->netlist->leaves->len; i++) {
     const LeafModule *leaf = ((Instance *)emitter->netlist->leaves->pdata[i])->leaf;
     emit_source(out, leaf->c_file, seen);
@@ -412,14 +337,19 @@ char *emit_main(Emitter *emitter) {
   guint clusters = emit_clusters(emitter, out), skippers = emit_skippers(emitter, out);
   emit_sources(emitter, out);
   if (emitter->debug) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
-  g_string_append(out, "void spinach_join(void);\nvoid spinach_run(uint64_t *, uint64_t *, const uint64_t *, int, uint64_t, uint64_t);\nconst spinach_machine spinach_machine_table = {\n  ");
-  quote(out, netlist->file);
+  g_string_append(out, "void spinach_join(void);\nvoid spinach_run(uint64_t *, uint64_t *, const uint64_t *, int, "
+                       "uint64_t, uint64_t);\nconst spinach_machine spinach_machine_table = {\n  ");
+  emit_quoted(out, netlist->file);
   g_string_append(out, ", SPINACH_VERSION, ");
-  quote(out, emitter->build_command);
-  g_string_append_printf(out, ", %s, %s, %" G_GUINT64_FORMAT "u,\n  %u, %d, %d, %u, %u, %u, %u, %u,\n", emitter->debug ? "true" : "false", emitter->collect_connections ? "true" : "false", base, netlist->instances->len, parameters, constants,
-                         netlist->clocks->len, netlist->connections->len, netlist->debug_views->len, clusters, skippers);
-  g_string_append(out, "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
-  g_string_append_printf(out, "  %s, spinach_join, spinach_run, shared_start, shared_report};\n", emitter->debug ? "spinach_observations" : "NULL");
+  emit_quoted(out, emitter->build_command);
+  g_string_append_printf(out, ", %s, %s, %" G_GUINT64_FORMAT "u,\n  %u, %d, %d, %u, %u, %u, %u, %u,\n",
+                         emitter->debug ? "true" : "false", emitter->collect_connections ? "true" : "false", base,
+                         netlist->instances->len, parameters, constants, netlist->clocks->len,
+                         netlist->connections->len, netlist->debug_views->len, clusters, skippers);
+  g_string_append(out,
+                  "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
+  g_string_append_printf(out, "  %s, spinach_join, spinach_run, shared_start, shared_report};\n",
+                         emitter->debug ? "spinach_observations" : "NULL");
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
   return g_string_free(out, FALSE);
 }

@@ -5,64 +5,90 @@
 
 #define INLINE "static inline __attribute__((always_inline)) "
 
-// A function that stores into a written signal, once for lane 0 and once with a lane; overloading tells a lane from a value
-// whatever commas the value has.
-static void emit_store(GString *out, const char *function, const char *holder, const char *type, const char *name, int lanes,
-                       bool pointer, bool data, bool flagged, bool debug, bool unconnected) {
+// A function that stores into a written signal, once for lane 0 and once with a lane; overloading tells a lane from a
+// value whatever commas the value has.
+static void emit_store(GString *out, const char *function, const char *holder, const char *type, const char *name,
+                       int lanes, bool pointer, bool data, bool flagged, bool debug, bool unconnected) {
   const char *value = "value";
-  g_string_append_printf(out, INLINE "__attribute__((overloadable)) void @S@_%s(%s *w, uint32_t id, int i, %s value) {\n", function, holder, type);
-  if (unconnected) g_string_append(out, "  i = 0;\n"); // any lane goes nowhere
+  g_string_append_printf(out,
+                         INLINE "__attribute__((overloadable)) void @S@_%s(%s *w, uint32_t id, int i, %s value) {\n",
+                         function, holder, type);
+  if (unconnected)
+    g_string_append(out, "  i = 0;\n"); // any lane goes nowhere
   else if (debug) {
     g_string_append_printf(out, "  i = spinach_check_lane(i, %d, id, \"%s\");\n", lanes, name);
     g_string_append_printf(out, "  { __typeof__(%sw->v[0]) fresh = %s;\n", pointer ? "*" : "", value);
-    g_string_append_printf(out, "    bool same = %s memcmp(%sw->v[i], &fresh, sizeof fresh) == 0;\n", data ? "w->some[i] &&" : "",
-                           pointer ? "" : "&");
+    g_string_append_printf(out, "    bool same = %s memcmp(%sw->v[i], &fresh, sizeof fresh) == 0;\n",
+                           data ? "w->some[i] &&" : "", pointer ? "" : "&");
     g_string_append_printf(out, "    spinach_check_write(w->known[i], w->partial, same, id, \"%s\", i); }\n", name);
   }
   g_string_append_printf(out, "  %sw->v[i] = %s;\n", pointer ? "*" : "", value);
   if (data) g_string_append(out, "  w->some[i] = true;\n");
   if (flagged) g_string_append(out, "  w->known[i] = true;\n");
-  g_string_append_printf(out, "}\n" INLINE "__attribute__((overloadable)) void @S@_%s(%s *w, uint32_t id, %s value) { @S@_%s(w, id, 0, value); }\n",
-                         function, holder, type, function);
+  g_string_append_printf(
+      out,
+      "}\n" INLINE
+      "__attribute__((overloadable)) void @S@_%s(%s *w, uint32_t id, %s value) { @S@_%s(w, id, 0, value); }\n",
+      function, holder, type, function);
 }
 
 static void emit_send_nothing(GString *out, const Port *port, bool flagged, bool debug) {
   const char *p = port->c_name;
-  g_string_append_printf(out, INLINE "__attribute__((overloadable)) void @S@_send_nothing_%s(@S@_w_%s_data *w, uint32_t id, int i) {\n", p, p);
-  if (port->lanes->len == 0) g_string_append(out, "  i = 0;\n");
+  g_string_append_printf(
+      out, INLINE "__attribute__((overloadable)) void @S@_send_nothing_%s(@S@_w_%s_data *w, uint32_t id, int i) {\n", p,
+      p);
+  if (port->lanes->len == 0)
+    g_string_append(out, "  i = 0;\n");
   else if (debug)
-    g_string_append_printf(out, "  i = spinach_check_lane(i, %d, id, \"%s\");\n  spinach_check_write(w->known[i], w->partial, !w->some[i], id, \"%s.data\", i);\n",
+    g_string_append_printf(out,
+                           "  i = spinach_check_lane(i, %d, id, \"%s\");\n  spinach_check_write(w->known[i], "
+                           "w->partial, !w->some[i], id, \"%s.data\", i);\n",
                            MAX((int)port->lanes->len, 1), port->name, port->name);
   g_string_append(out, "  w->some[i] = false;\n");
   if (flagged) g_string_append(out, "  w->known[i] = true;\n");
-  g_string_append_printf(out, "}\n" INLINE "__attribute__((overloadable)) void @S@_send_nothing_%s(@S@_w_%s_data *w, uint32_t id) { @S@_send_nothing_%s(w, id, 0); }\n", p, p, p);
+  g_string_append_printf(out,
+                         "}\n" INLINE "__attribute__((overloadable)) void @S@_send_nothing_%s(@S@_w_%s_data *w, "
+                                      "uint32_t id) { @S@_send_nothing_%s(w, id, 0); }\n",
+                         p, p, p);
 }
 
 // Without a branch around the value, which keeps long chains free of jumps.
 static void emit_send_if(GString *out, const Port *port, bool flagged, bool debug) {
   const char *p = port->c_name, *type = emit_c_type(port->type);
-  g_string_append_printf(out, INLINE "__attribute__((overloadable)) void @S@_send_if_%s(@S@_w_%s_data *w, uint32_t id, int i, bool present, %s value) {\n", p, p, type);
-  if (debug) g_string_append_printf(out, "  if (!present) { @S@_send_nothing_%s(w, id, i); return; }\n  @S@_send_%s(w, id, i, value);\n", p, p);
-  else g_string_append_printf(out, "%s  %sw->v[i] = value;\n  w->some[i] = present;\n%s", port->lanes->len == 0 ? "  i = 0;\n" : "", emit_by_pointer(port->type) ? "*" : "", flagged ? "  w->known[i] = true;\n" : "");
-  g_string_append_printf(out, "}\n" INLINE "__attribute__((overloadable)) void @S@_send_if_%s(@S@_w_%s_data *w, uint32_t id, bool present, %s value) { @S@_send_if_%s(w, id, 0, present, value); }\n",
+  g_string_append_printf(out,
+                         INLINE "__attribute__((overloadable)) void @S@_send_if_%s(@S@_w_%s_data *w, uint32_t id, int "
+                                "i, bool present, %s value) {\n",
+                         p, p, type);
+  if (debug)
+    g_string_append_printf(
+        out, "  if (!present) { @S@_send_nothing_%s(w, id, i); return; }\n  @S@_send_%s(w, id, i, value);\n", p, p);
+  else
+    g_string_append_printf(out, "%s  %sw->v[i] = value;\n  w->some[i] = present;\n%s",
+                           port->lanes->len == 0 ? "  i = 0;\n" : "", emit_by_pointer(port->type) ? "*" : "",
+                           flagged ? "  w->known[i] = true;\n" : "");
+  g_string_append_printf(out,
+                         "}\n" INLINE "__attribute__((overloadable)) void @S@_send_if_%s(@S@_w_%s_data *w, uint32_t "
+                                      "id, bool present, %s value) { @S@_send_if_%s(w, id, 0, present, value); }\n",
                          p, p, type, p);
 }
 
 // An lvalue that is checked in debug builds before it is read.
-static void emit_access(GString *out, const char *macro, const char *port, const char *member, const char *array, const char *star,
-                        const char *text, int lanes, bool debug, bool unconnected) {
+static void emit_access(GString *out, const char *macro, const char *port, const char *member, const char *array,
+                        const char *star, const char *text, int lanes, bool debug, bool unconnected) {
   if (unconnected) {
-    g_string_append_printf(out, "#define SP_%s_%s(i) (%sctx->%s.%s[0 * (i)])\n", macro, port, star, member, array); // every lane is alike
+    g_string_append_printf(out, "#define SP_%s_%s(i) (%sctx->%s.%s[0 * (i)])\n", macro, port, star, member,
+                           array); // every lane is alike
     return;
   }
   if (!debug) {
     g_string_append_printf(out, "#define SP_%s_%s(i) (%sctx->%s.%s[i])\n", macro, port, star, member, array);
     return;
   }
-  g_string_append_printf(out,
-                         "#define SP_%s_%s(i) (*({ int lane_ = spinach_check_lane((i), %d, self->spinach_id, \"%s\"); "
-                         "spinach_check_read(ctx->%s.known[lane_], self->spinach_id, \"%s\", lane_); %sctx->%s.%s[lane_]; }))\n",
-                         macro, port, lanes, text, member, text, *star ? "" : "&", member, array);
+  g_string_append_printf(
+      out,
+      "#define SP_%s_%s(i) (*({ int lane_ = spinach_check_lane((i), %d, self->spinach_id, \"%s\"); "
+      "spinach_check_read(ctx->%s.known[lane_], self->spinach_id, \"%s\", lane_); %sctx->%s.%s[lane_]; }))\n",
+      macro, port, lanes, text, member, text, *star ? "" : "&", member, array);
 }
 
 void emit_port(GString *out, const Port *port, bool flagged, bool debug) {
@@ -73,38 +99,55 @@ void emit_port(GString *out, const Port *port, bool flagged, bool debug) {
   g_autofree char *read_data = g_strdup_printf("read_%s_data", p), *read_ack = g_strdup_printf("read_%s_ack", p),
                   *read_enable = g_strdup_printf("read_%s_enable", p);
   g_autofree char *symbol = emit_type_symbol(port->type);
-  g_string_append_printf(out, "enum { @S@_width_%s = %d };\n#define SP_width_%s @S@_width_%s\n", p, (int)port->lanes->len, p, p);
-  g_string_append_printf(out, "#define SP_type_%s %s\n#define SP_descriptor_%s %s\n", p, emit_c_type(port->type), p, symbol);
+  g_string_append_printf(out, "enum { @S@_width_%s = %d };\n#define SP_width_%s @S@_width_%s\n", p,
+                         (int)port->lanes->len, p, p);
+  g_string_append_printf(out, "#define SP_type_%s %s\n#define SP_descriptor_%s %s\n", p, emit_c_type(port->type), p,
+                         symbol);
   emit_access(out, "data", p, read_data, "v", star, data, lanes, debug, port->lanes->len == 0);
   emit_access(out, "some", p, read_data, "some", "", data, lanes, debug, port->lanes->len == 0);
   emit_access(out, "enabled", p, read_enable, "v", "", enable, lanes, debug, port->lanes->len == 0);
   emit_access(out, "acked", p, read_ack, "v", "", ack, lanes, debug, port->lanes->len == 0);
   if (flagged)
-    g_string_append_printf(out, "#define SP_known_data_%s(i) (ctx->%s.known[i])\n#define SP_known_enable_%s(i) (ctx->%s.known[i])\n#define SP_known_ack_%s(i) (ctx->%s.known[i])\n",
+    g_string_append_printf(out,
+                           "#define SP_known_data_%s(i) (ctx->%s.known[i])\n#define SP_known_enable_%s(i) "
+                           "(ctx->%s.known[i])\n#define SP_known_ack_%s(i) (ctx->%s.known[i])\n",
                            p, read_data, p, read_enable, p, read_ack);
   g_autofree char *flag = g_strdup_printf("@S@_%s_flag", p);
   if (port->output) {
-    g_autofree char *holder = g_strdup_printf("@S@_w_%s_data", p), *send = g_strdup_printf("send_%s", p), *enable_f = g_strdup_printf("enable_%s", p);
-    emit_store(out, send, holder, emit_c_type(port->type), data, lanes, *star, true, flagged, debug, port->lanes->len == 0);
+    g_autofree char *holder = g_strdup_printf("@S@_w_%s_data", p), *send = g_strdup_printf("send_%s", p),
+                    *enable_f = g_strdup_printf("enable_%s", p);
+    emit_store(out, send, holder, emit_c_type(port->type), data, lanes, *star, true, flagged, debug,
+               port->lanes->len == 0);
     emit_send_nothing(out, port, flagged, debug);
     emit_send_if(out, port, flagged, debug);
     emit_store(out, enable_f, flag, "bool", enable, lanes, false, false, flagged, debug, port->lanes->len == 0);
-    g_string_append_printf(out, "#define SP_send_%s(...) @S@_send_%s(&ctx->write_%s_data, self->spinach_id, __VA_ARGS__)\n", p, p, p);
-    g_string_append_printf(out, "#define SP_send_if_%s(...) @S@_send_if_%s(&ctx->write_%s_data, self->spinach_id, __VA_ARGS__)\n", p, p, p);
-    g_string_append_printf(out, "#define SP_send_nothing_%s(...) @S@_send_nothing_%s(&ctx->write_%s_data, self->spinach_id __VA_OPT__(,) __VA_ARGS__)\n", p, p, p);
-    g_string_append_printf(out, "#define SP_enable_%s(...) @S@_enable_%s(&ctx->write_%s_enable, self->spinach_id, __VA_ARGS__)\n", p, p, p);
+    g_string_append_printf(
+        out, "#define SP_send_%s(...) @S@_send_%s(&ctx->write_%s_data, self->spinach_id, __VA_ARGS__)\n", p, p, p);
+    g_string_append_printf(
+        out, "#define SP_send_if_%s(...) @S@_send_if_%s(&ctx->write_%s_data, self->spinach_id, __VA_ARGS__)\n", p, p,
+        p);
+    g_string_append_printf(out,
+                           "#define SP_send_nothing_%s(...) @S@_send_nothing_%s(&ctx->write_%s_data, self->spinach_id "
+                           "__VA_OPT__(,) __VA_ARGS__)\n",
+                           p, p, p);
+    g_string_append_printf(
+        out, "#define SP_enable_%s(...) @S@_enable_%s(&ctx->write_%s_enable, self->spinach_id, __VA_ARGS__)\n", p, p,
+        p);
   } else {
     g_autofree char *accept_f = g_strdup_printf("accept_%s", p);
     emit_store(out, accept_f, flag, "bool", ack, lanes, false, false, flagged, debug, port->lanes->len == 0);
-    g_string_append_printf(out, "#define SP_accept_%s(...) @S@_accept_%s(&ctx->write_%s_ack, self->spinach_id, __VA_ARGS__)\n", p, p, p);
+    g_string_append_printf(
+        out, "#define SP_accept_%s(...) @S@_accept_%s(&ctx->write_%s_ack, self->spinach_id, __VA_ARGS__)\n", p, p, p);
   }
 }
 
 void emit_local(GString *out, const Local *local, bool flagged, bool debug) {
   const char *l = local->name;
-  g_autofree char *member = g_strdup_printf("read_local_%s", l), *holder = g_strdup_printf("@S@_local_%s", l), *set = g_strdup_printf("set_%s", l);
+  g_autofree char *member = g_strdup_printf("read_local_%s", l), *holder = g_strdup_printf("@S@_local_%s", l),
+                  *set = g_strdup_printf("set_%s", l);
   emit_access(out, "get", l, member, "v", "", l, MAX(local->lanes, 1), debug, false);
   if (flagged) g_string_append_printf(out, "#define SP_known_local_%s(i) (ctx->%s.known[i])\n", l, member);
   emit_store(out, set, holder, emit_c_type(local->type), l, MAX(local->lanes, 1), false, false, flagged, debug, false);
-  g_string_append_printf(out, "#define SP_set_%s(...) @S@_set_%s(&ctx->write_local_%s, self->spinach_id, __VA_ARGS__)\n", l, l, l);
+  g_string_append_printf(
+      out, "#define SP_set_%s(...) @S@_set_%s(&ctx->write_local_%s, self->spinach_id, __VA_ARGS__)\n", l, l, l);
 }

@@ -1,5 +1,5 @@
-// What only the unit of the root cluster holds: the scratch of all clusters, the pointers between them, the step of each
-// clock, the loop over all clocks, and the table for observers.
+// What only the unit of the root cluster holds: the scratch of all clusters, the pointers between them, the step of
+// each clock, the loop over all clocks, and the table for observers.
 #include "lss/emit.h"
 
 #include <string.h>
@@ -14,9 +14,11 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
       emit_types(out, emitter->netlist, kind->types, already);
       g_string_append_printf(out, "%stypedef struct %s_state_ %s_state;\n", kind->scratch, kind->name, kind->name);
       if (emit_gated(emitter, cluster))
-        g_string_append_printf(out, "uint64_t %s_next_event0(const void *);\nvoid %s_skip0(void *, uint64_t);\n", kind->name, kind->name);
+        g_string_append_printf(out, "uint64_t %s_next_event0(const void *);\nvoid %s_skip0(void *, uint64_t);\n",
+                               kind->name, kind->name);
       for (guint k = 0; k < kind->cluster->segments->len; k++)
-        g_string_append_printf(out, "void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k, kind->name, kind->name);
+        g_string_append_printf(out, "void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k, kind->name,
+                               kind->name);
     }
     g_string_append_printf(out, "static %s_scratch spinach_scratch_%u;\n", kind->name, i);
     if (emit_gated(emitter, cluster)) emit_gate_variables(emitter, out, (Cluster *)cluster);
@@ -36,7 +38,9 @@ static void emit_pointers(const Emitter *emitter, GString *out) {
       emit_wire_base(user, wire, ours, sizeof ours);
       const char *const suffixes[] = {"", wire->kind == SIGNAL_DATA ? "_some" : NULL, wire->flagged ? "_known" : NULL};
       for (int s = 0; s < 3; s++)
-        if (suffixes[s]) g_string_append_printf(out, "  spinach_scratch_%d.p_%s%s = &spinach_scratch_%d.%s%s;\n", user->id, ours, suffixes[s], owner->id, theirs, suffixes[s]);
+        if (suffixes[s])
+          g_string_append_printf(out, "  spinach_scratch_%d.p_%s%s = &spinach_scratch_%d.%s%s;\n", user->id, ours,
+                                 suffixes[s], owner->id, theirs, suffixes[s]);
     }
   }
   g_string_append(out, "}\n");
@@ -46,14 +50,18 @@ static void emit_steps(const Emitter *emitter, GString *out) {
   const Schedule *schedule = emitter->schedule;
   int root = (int)schedule->clusters->len - 1;
   for (guint c = 0; c < emitter->netlist->clocks->len; c++) {
-    g_string_append_printf(out, "static inline __attribute__((always_inline)) void spinach_tick%u(@K@_state s[static restrict 1]) {\n", c);
+    g_string_append_printf(
+        out, "static inline __attribute__((always_inline)) void spinach_tick%u(@K@_state s[static restrict 1]) {\n", c);
     for (guint i = 0; i < schedule->steps[c]->len; i++) {
       const Segment *segment = schedule->steps[c]->pdata[i];
-      if (!segment->cluster->instance) g_string_append_printf(out, "  @K@_seg%d(s, &spinach_scratch_%d);\n", segment->index, root);
+      if (!segment->cluster->instance)
+        g_string_append_printf(out, "  @K@_seg%d(s, &spinach_scratch_%d);\n", segment->index, root);
       else {
         bool gated = emit_gated(emitter, segment->cluster);
         if (gated) emit_gate_open(emitter, out, segment);
-        g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n", emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id, segment->cluster->id);
+        g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n",
+                               emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id,
+                               segment->cluster->id);
         if (gated) emit_gate_close(emitter, out, segment);
       }
     }
@@ -66,14 +74,23 @@ static void emit_steps(const Emitter *emitter, GString *out) {
 static void emit_run(const Emitter *emitter, GString *out) {
   guint clocks = emitter->netlist->clocks->len;
   int root = (int)emitter->schedule->clusters->len - 1;
-  g_string_append_printf(out, "void spinach_run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end, uint64_t until) {\n"
-                              "  @K@_state *s = spinach_cluster_state[%d];\n  uint64_t left = end - cycles[clock];\n", root);
-  for (guint c = 0; c < clocks; c++) g_string_append_printf(out, "  uint64_t c%u = cycles[%u], d%u = due[%u];\n  const uint64_t p%u = period[%u];\n", c, c, c, c, c, c);
+  g_string_append_printf(out,
+                         "void spinach_run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, "
+                         "uint64_t end, uint64_t until) {\n"
+                         "  @K@_state *s = spinach_cluster_state[%d];\n  uint64_t left = end - cycles[clock];\n",
+                         root);
+  for (guint c = 0; c < clocks; c++)
+    g_string_append_printf(out, "  uint64_t c%u = cycles[%u], d%u = due[%u];\n  const uint64_t p%u = period[%u];\n", c,
+                           c, c, c, c, c);
   g_string_append(out, "  while (left && !__builtin_expect(spinach_stopping, 0)) {\n    uint64_t now = d0;\n");
   for (guint c = 1; c < clocks; c++) g_string_append_printf(out, "    now = d%u < now ? d%u : now;\n", c, c);
   g_string_append(out, "    if (now >= until) break;\n    spinach_time.now = now;\n");
   for (guint c = 0; c < clocks; c++)
-    g_string_append_printf(out, "    if (d%u == now) {\n      spinach_time.cycle = c%u;\n      spinach_time.period = p%u;\n      spinach_tick%u(s);\n      c%u++;\n      d%u += p%u;\n      left -= clock == %u;\n    }\n", c, c, c, c, c, c, c, c);
+    g_string_append_printf(
+        out,
+        "    if (d%u == now) {\n      spinach_time.cycle = c%u;\n      spinach_time.period = p%u;\n      "
+        "spinach_tick%u(s);\n      c%u++;\n      d%u += p%u;\n      left -= clock == %u;\n    }\n",
+        c, c, c, c, c, c, c, c);
   g_string_append(out, "  }\n");
   for (guint c = 0; c < clocks; c++) g_string_append_printf(out, "  cycles[%u] = c%u;\n  due[%u] = d%u;\n", c, c, c, c);
   g_string_append(out, "}\n");
@@ -83,7 +100,8 @@ static void emit_run(const Emitter *emitter, GString *out) {
 static void emit_observation(const Emitter *emitter, GString *out) {
   if (!emitter->debug) return;
   const Schedule *schedule = emitter->schedule;
-  g_string_append_printf(out, "const spinach_observed spinach_observations[%u + 1] = {\n", emitter->netlist->connections->len);
+  g_string_append_printf(out, "const spinach_observed spinach_observations[%u + 1] = {\n",
+                         emitter->netlist->connections->len);
   for (guint i = 0; i < emitter->netlist->connections->len; i++) {
     const Connection *connection = emitter->netlist->connections->pdata[i];
     g_string_append(out, "  {");
@@ -97,8 +115,11 @@ static void emit_observation(const Emitter *emitter, GString *out) {
       emit_place(emitter, wire, wire->writer->cluster, &owner);
       char base[256];
       emit_wire_base(owner, wire, base, sizeof base);
-      if (kind == SIGNAL_DATA) g_string_append_printf(out, "&spinach_scratch_%d.%s, &spinach_scratch_%d.%s_some, ", owner->id, base, owner->id, base);
-      else g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, base);
+      if (kind == SIGNAL_DATA)
+        g_string_append_printf(out, "&spinach_scratch_%d.%s, &spinach_scratch_%d.%s_some, ", owner->id, base, owner->id,
+                               base);
+      else
+        g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, base);
     }
     g_string_append(out, "},\n");
   }

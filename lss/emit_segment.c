@@ -82,7 +82,9 @@ static void declare_locals(const Emitter *emitter, GString *out, Segment *segmen
         if (!is_local(emitter, segment->cluster, wire)) continue;
         char base[256];
         emit_wire_base(segment->cluster, wire, base, sizeof base);
-        const Type *type = wire->kind == SIGNAL_LOCAL ? wire->local->type : wire->kind == SIGNAL_DATA ? wire->connection->type : NULL;
+        const Type *type = wire->kind == SIGNAL_LOCAL  ? wire->local->type
+                           : wire->kind == SIGNAL_DATA ? wire->connection->type
+                                                       : NULL;
         g_string_append_printf(out, "  %s %s = {0};\n", type ? emit_c_type(type) : "bool", base);
         if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s_some = false;\n", base);
         if (wire->flagged) g_string_append_printf(out, "  bool %s_known = false;\n", base);
@@ -100,15 +102,19 @@ typedef struct {
   int instance; // index among the leaves
 } Call;
 
-static void ref(Call *call, const Wire *wire, const char *suffix) { emit_reference(call->emitter, call->out, call->cluster, wire, suffix); }
+static void ref(Call *call, const Wire *wire, const char *suffix) {
+  emit_reference(call->emitter, call->out, call->cluster, wire, suffix);
+}
 
-static void assign_from(Call *call, const char *member, const char *array, int lane, const Wire *wire, const char *suffix, const char *amp) {
+static void assign_from(Call *call, const char *member, const char *array, int lane, const Wire *wire,
+                        const char *suffix, const char *amp) {
   g_string_append_printf(call->out, "    ctx.%s.%s[%d] = %s", member, array, lane, amp);
   ref(call, wire, suffix);
   g_string_append(call->out, ";\n");
 }
 
-static void assign_to(Call *call, const char *member, const char *array, int lane, const Wire *wire, const char *suffix) {
+static void assign_to(Call *call, const char *member, const char *array, int lane, const Wire *wire,
+                      const char *suffix) {
   g_string_append(call->out, "    ");
   ref(call, wire, suffix);
   g_string_append_printf(call->out, " = ctx.%s.%s[%d];\n", member, array, lane);
@@ -129,8 +135,10 @@ static void fill_read(Call *call, const Port *port, SignalKind kind, const char 
     assign_from(call, member, "v", lane, wire, "", pointer ? "&" : "");
     if (kind == SIGNAL_DATA) assign_from(call, member, "some", lane, wire, "_some", "");
     if (!call->flagged) continue;
-    if (wire->flagged) assign_from(call, member, "known", lane, wire, "_known", "");
-    else g_string_append_printf(out, "    ctx.%s.known[%d] = true;\n", member, lane);
+    if (wire->flagged)
+      assign_from(call, member, "known", lane, wire, "_known", "");
+    else
+      g_string_append_printf(out, "    ctx.%s.known[%d] = true;\n", member, lane);
   }
 }
 
@@ -150,7 +158,8 @@ static void prepare_write(Call *call, const Wire *wire, const char *member, int 
   assign_from(call, member, "known", lane, wire, "_known", "");
 }
 
-static void take_written(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data, const char *name) {
+static void take_written(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data,
+                         const char *name) {
   if (!pointer) assign_to(call, member, "v", lane, wire, "");
   if (data) assign_to(call, member, "some", lane, wire, "_some");
   if (call->iterated) {
@@ -159,8 +168,8 @@ static void take_written(Call *call, const Wire *wire, const char *member, int l
     g_string_append_printf(call->out, " != ctx.%s.known[%d];\n", member, lane);
     assign_to(call, member, "known", lane, wire, "_known");
   } else if (call->emitter->debug) {
-    g_string_append_printf(call->out, "    spinach_check_written(ctx.%s.known[%d], s->i%d.spinach_id, \"%s\", %d);\n", member, lane,
-                           call->instance, name, lane);
+    g_string_append_printf(call->out, "    spinach_check_written(ctx.%s.known[%d], s->i%d.spinach_id, \"%s\", %d);\n",
+                           member, lane, call->instance, name, lane);
   }
   if (wire->flagged && !call->iterated) {
     g_string_append(call->out, "    ");
@@ -180,14 +189,18 @@ static void each_write(Call *call, bool before) {
       bool data = kind == SIGNAL_DATA, pointer = data && emit_by_pointer(port->type);
       g_autofree char *member = g_strdup_printf("write_%s_%s", port->c_name, words[kind]);
       g_autofree char *name = g_strdup_printf("%s.%s", port->name, words[kind]);
-      if (before && function->partial && call->flagged) g_string_append_printf(call->out, "    ctx.%s.partial = true;\n", member);
+      if (before && function->partial && call->flagged)
+        g_string_append_printf(call->out, "    ctx.%s.partial = true;\n", member);
       if (port->lanes->len == 0 && pointer && before)
-        g_string_append_printf(call->out, "    %s nowhere_%s;\n    ctx.%s.v[0] = &nowhere_%s;\n", emit_c_type(port->type), port->c_name, member, port->c_name);
+        g_string_append_printf(call->out, "    %s nowhere_%s;\n    ctx.%s.v[0] = &nowhere_%s;\n",
+                               emit_c_type(port->type), port->c_name, member, port->c_name);
       for (int lane = 0; lane < (int)port->lanes->len; lane++) {
         Wire *wire = schedule_port_wire(call->emitter->schedule, port, (SignalKind)kind, lane);
         if (!wire || !g_ptr_array_find(call->node->writes, wire, NULL)) continue;
-        if (before) prepare_write(call, wire, member, lane, pointer, data);
-        else take_written(call, wire, member, lane, pointer, data, name);
+        if (before)
+          prepare_write(call, wire, member, lane, pointer, data);
+        else
+          take_written(call, wire, member, lane, pointer, data, name);
       }
     }
   }
@@ -195,12 +208,16 @@ static void each_write(Call *call, bool before) {
     const Local *local = instance->locals->pdata[i];
     if (!emit_writes_local(instance, function, local)) continue;
     g_autofree char *member = g_strdup_printf("write_local_%s", local->name);
-    if (before && function->partial && call->flagged) g_string_append_printf(call->out, "    ctx.%s.partial = true;\n", member);
+    if (before && function->partial && call->flagged)
+      g_string_append_printf(call->out, "    ctx.%s.partial = true;\n", member);
     for (int lane = 0; lane < MAX(local->lanes, 1); lane++) {
-      Wire *wire = schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
+      Wire *wire =
+          schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
       if (!wire || !g_ptr_array_find(call->node->writes, wire, NULL)) continue;
-      if (before) prepare_write(call, wire, member, lane, false, false);
-      else take_written(call, wire, member, lane, false, false, local->name);
+      if (before)
+        prepare_write(call, wire, member, lane, false, false);
+      else
+        take_written(call, wire, member, lane, false, false, local->name);
     }
   }
 }
@@ -222,12 +239,15 @@ static void fill_reads(Call *call) {
     if (!emit_reads_local(instance, function, local)) continue;
     g_autofree char *member = g_strdup_printf("read_local_%s", local->name);
     for (int lane = 0; lane < MAX(local->lanes, 1); lane++) {
-      Wire *wire = schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
+      Wire *wire =
+          schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
       if (!wire || !g_ptr_array_find(call->node->reads, wire, NULL)) continue;
       assign_from(call, member, "v", lane, wire, "", "");
       if (!call->flagged) continue;
-      if (wire->flagged) assign_from(call, member, "known", lane, wire, "_known", "");
-      else g_string_append_printf(call->out, "    ctx.%s.known[%d] = true;\n", member, lane);
+      if (wire->flagged)
+        assign_from(call, member, "known", lane, wire, "_known", "");
+      else
+        g_string_append_printf(call->out, "    ctx.%s.known[%d] = true;\n", member, lane);
     }
   }
 }
@@ -241,7 +261,8 @@ static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const N
   g_string_append(out, "  {\n");
   for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
     g_string_append_printf(out, "    const bool %s_ = ", names[kind]);
-    emit_reference(emitter, out, cluster, schedule_port_wire(emitter->schedule, to, (SignalKind)kind, lane), kind == SIGNAL_DATA ? "_some" : "");
+    emit_reference(emitter, out, cluster, schedule_port_wire(emitter->schedule, to, (SignalKind)kind, lane),
+                   kind == SIGNAL_DATA ? "_some" : "");
     g_string_append(out, ";\n");
   }
   g_string_append_printf(out, "    @K@_observe_%u(&s->probe%u, some_, enable_, ack_);\n  }\n", index, index);
@@ -283,7 +304,8 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
     }
   }
   g_string_append(out, "  for (bool changed = true; changed;) {\n  changed = false;\n");
-  for (guint i = 0; i < item->nodes->len; i++) emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[i], true);
+  for (guint i = 0; i < item->nodes->len; i++)
+    emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[i], true);
   g_string_append(out, "  }\n");
   for (guint i = 0; i < item->nodes->len; i++) {
     const Node *node = item->nodes->pdata[i];
@@ -293,20 +315,23 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
       const char *tail = name + strlen(node->instance->path);
       g_string_append(out, "  if (!");
       emit_reference(emitter, out, segment->cluster, wire, "_known");
-      g_string_append_printf(out, ") spinach_unknown(s->i%d.spinach_id, \"%s\");\n", emit_leaf_index(segment->cluster, node->instance),
-                             *tail == '.' ? tail + 1 : tail);
+      g_string_append_printf(out, ") spinach_unknown(s->i%d.spinach_id, \"%s\");\n",
+                             emit_leaf_index(segment->cluster, node->instance), *tail == '.' ? tail + 1 : tail);
     }
   }
 }
 
 void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment) {
   bool root = !segment->cluster->instance;
-  g_string_append_printf(out, "%svoid @K@_seg%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n", root ? "static inline " : "", segment->index);
+  g_string_append_printf(out, "%svoid @K@_seg%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
+                         root ? "static inline " : "", segment->index);
   declare_locals(emitter, out, segment);
   for (guint i = 0; i < segment->items->len; i++) {
     Item *item = segment->items->pdata[i];
-    if (item->iterated) emit_loop(emitter, out, kind, segment, item);
-    else emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[0], false);
+    if (item->iterated)
+      emit_loop(emitter, out, kind, segment, item);
+    else
+      emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[0], false);
   }
   g_string_append(out, "}\n");
 }

@@ -5,7 +5,8 @@
 
 // Leaves that stand in the way of skipping: they have state or act by themselves, and do not say when.
 static bool may_skip(const Instance *leaf) {
-  return emit_find_function(leaf, FUNCTION_NEXT_EVENT) || (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
+  return emit_find_function(leaf, FUNCTION_NEXT_EVENT) ||
+         (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
 }
 
 bool emit_skips(const Emitter *emitter) {
@@ -34,13 +35,17 @@ void emit_skipping(GString *out, Kind *kind) {
   Cluster *cluster = kind->cluster;
   g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
   for (guint c = 0; c < clocks->len; c++) {
-    g_string_append_printf(out, "uint64_t @K@_next_event%u(const @K@_state *s) {\n  uint64_t first = UINT64_MAX, one;\n", c);
+    g_string_append_printf(out,
+                           "uint64_t @K@_next_event%u(const @K@_state *s) {\n  uint64_t first = UINT64_MAX, one;\n", c);
     for (guint i = 0; i < cluster->leaves->len; i++) {
       Instance *leaf = cluster->leaves->pdata[i];
       for (guint k = 0; k < leaf->functions->len; k++) {
         const Function *f = leaf->functions->pdata[k];
         if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clocks->pdata[c]) continue;
-        g_string_append_printf(out, "  one = @K@_S%d_%s(&s->i%u);\n  if (one <= spinach_time.cycle) return spinach_time.cycle;\n  if (one < first) first = one;\n", kind->spec_of[i], f->name, i);
+        g_string_append_printf(out,
+                               "  one = @K@_S%d_%s(&s->i%u);\n  if (one <= spinach_time.cycle) return "
+                               "spinach_time.cycle;\n  if (one < first) first = one;\n",
+                               kind->spec_of[i], f->name, i);
       }
     }
     g_string_append_printf(out, "  return first;\n}\nvoid @K@_skip%u(@K@_state *s, uint64_t n) {\n", c);
@@ -49,7 +54,8 @@ void emit_skipping(GString *out, Kind *kind) {
       const Spec *spec = kind->specs->pdata[kind->spec_of[i]];
       if (leaf->clock != clocks->pdata[c]) continue;
       for (guint h = 0; h < spec->scan->hooks->len; h++)
-        if (!strcmp(((Hook *)spec->scan->hooks->pdata[h])->word, "skip")) g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
+        if (!strcmp(((Hook *)spec->scan->hooks->pdata[h])->word, "skip"))
+          g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
     }
     g_string_append(out, "}\n");
   }

@@ -1,9 +1,9 @@
 // One specialisation of a leaf module: its state, the contexts through which its functions see signals, the vocabulary
 // bound to its ports and parameters, its userpoints, and its behaviour file.
 //
-// A function's context has a member for each signal that it declares and none for others, so that touching an undeclared signal is
-// an error of the C compiler, which clang_errors.c turns into ours.  Contexts are small structs on the stack of the
-// generated step function and disappear when everything is inlined.
+// A function's context has a member for each signal that it declares and none for others, so that touching an
+// undeclared signal is an error of the C compiler, which clang_errors.c turns into ours.  Contexts are small structs on
+// the stack of the generated step function and disappear when everything is inlined.
 #include "lss/emit.h"
 
 #include <string.h>
@@ -33,7 +33,8 @@ static bool names_signal(const GArray *signals, const Port *port, SignalKind kin
 
 static bool names_local(const GArray *signals, const Local *local) {
   for (guint i = 0; signals && i < signals->len; i++)
-    if (g_array_index(signals, Signal, i).local == local && g_array_index(signals, Signal, i).kind == SIGNAL_LOCAL) return true;
+    if (g_array_index(signals, Signal, i).local == local && g_array_index(signals, Signal, i).kind == SIGNAL_LOCAL)
+      return true;
   return false;
 }
 
@@ -45,7 +46,8 @@ static bool names_local(const GArray *signals, const Local *local) {
     if (test) return true;                                                                                             \
   }
 
-bool emit_reads(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port, SignalKind kind) {
+bool emit_reads(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port,
+                SignalKind kind) {
   (void)emitter;
   if (function->kind == FUNCTION_PHASE_END) return port->clock == function->clock || port->lanes->len == 0;
   if (port->lanes->len == 0) return true;
@@ -53,7 +55,8 @@ bool emit_reads(const Emitter *emitter, const Instance *instance, const Function
   return false;
 }
 
-bool emit_writes(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port, SignalKind kind) {
+bool emit_writes(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port,
+                 SignalKind kind) {
   (void)emitter;
   if (function->kind == FUNCTION_PHASE_END) return false;
   bool own = kind == SIGNAL_ACK ? !port->output : port->output;
@@ -83,7 +86,9 @@ bool emit_flagged(const Emitter *emitter, const Instance *instance) {
 
 static const char *const signal_words[] = {"data", "enable", "ack"};
 
-static int port_width(const Port *port) { return (int)port->lanes->len; }
+static int port_width(const Port *port) {
+  return (int)port->lanes->len;
+}
 
 // ---- Structs ---------------------------------------------------------------------------------------------------
 
@@ -108,20 +113,25 @@ static void emit_state(GString *out, const Spec *spec) {
     const Parameter *parameter = instance->parameters->pdata[i];
     if (!parameter->runtime) continue;
     const char *type = emit_runtime_type(parameter);
-    if (type) g_string_append_printf(out, "  %s rt_%s;\n", type, parameter->name);
-    else g_string_append_printf(out, "  char rt_%s[SPINACH_STRING_SIZE];\n", parameter->name);
+    if (type)
+      g_string_append_printf(out, "  %s rt_%s;\n", type, parameter->name);
+    else
+      g_string_append_printf(out, "  char rt_%s[SPINACH_STRING_SIZE];\n", parameter->name);
   }
   for (guint i = 0; i < spec->collectors->len; i++)
-    if (!((Collector *)spec->collectors->pdata[i])->shared) g_string_append_printf(out, "  @S@_collector_%u collector_%u;\n", i, i);
+    if (!((Collector *)spec->collectors->pdata[i])->shared)
+      g_string_append_printf(out, "  @S@_collector_%u collector_%u;\n", i, i);
   g_string_append(out, "  uint32_t spinach_id;\n} @S@_state;\n");
 }
 
 static void emit_port_structs(GString *out, const Port *port, bool flagged) {
   int lanes = MAX(port_width(port), 1);
   const char *type = emit_c_type(port->type), *star = emit_by_pointer(port->type) ? "*" : "";
-  g_string_append_printf(out, "typedef struct { %s%s %sv[%d]; bool some[%d];", *star ? "const " : "", type, star, lanes, lanes);
+  g_string_append_printf(out, "typedef struct { %s%s %sv[%d]; bool some[%d];", *star ? "const " : "", type, star, lanes,
+                         lanes);
   if (flagged) g_string_append_printf(out, " bool known[%d];", lanes);
-  g_string_append_printf(out, " } @S@_r_%s_data;\ntypedef struct { %s %sv[%d]; bool some[%d];", port->c_name, type, star, lanes, lanes);
+  g_string_append_printf(out, " } @S@_r_%s_data;\ntypedef struct { %s %sv[%d]; bool some[%d];", port->c_name, type,
+                         star, lanes, lanes);
   if (flagged) g_string_append_printf(out, " bool known[%d], partial;", lanes);
   g_string_append_printf(out, " } @S@_w_%s_data;\ntypedef struct { bool v[%d];", port->c_name, lanes);
   if (flagged) g_string_append_printf(out, " bool known[%d], partial;", lanes);
@@ -143,15 +153,19 @@ static void emit_context(const Emitter *emitter, GString *out, const Instance *i
       bool data = kind == SIGNAL_DATA;
       const char *word = signal_words[kind];
       if (emit_reads(emitter, instance, function, port, (SignalKind)kind))
-        g_string_append_printf(out, data ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n", port->c_name, port->c_name, word);
+        g_string_append_printf(out, data ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n",
+                               port->c_name, port->c_name, word);
       if (emit_writes(emitter, instance, function, port, (SignalKind)kind))
-        g_string_append_printf(out, data ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n", port->c_name, port->c_name, word);
+        g_string_append_printf(out, data ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n",
+                               port->c_name, port->c_name, word);
     }
   }
   for (guint i = 0; i < instance->locals->len; i++) {
     const Local *local = instance->locals->pdata[i];
-    if (emit_reads_local(instance, function, local)) g_string_append_printf(out, "  @S@_local_%s read_local_%s;\n", local->name, local->name);
-    if (emit_writes_local(instance, function, local)) g_string_append_printf(out, "  @S@_local_%s write_local_%s;\n", local->name, local->name);
+    if (emit_reads_local(instance, function, local))
+      g_string_append_printf(out, "  @S@_local_%s read_local_%s;\n", local->name, local->name);
+    if (emit_writes_local(instance, function, local))
+      g_string_append_printf(out, "  @S@_local_%s write_local_%s;\n", local->name, local->name);
   }
   g_string_append(out, "  char none;\n} @S@_ctx_");
   emit_function_name(out, function);
@@ -165,8 +179,9 @@ static void emit_userpoint(GString *out, const Userpoint *userpoint) {
     const Field *argument = userpoint->arguments->pdata[i];
     g_string_append_printf(out, "#define SP_argument_%s_%u %s\n", userpoint->name, i, emit_c_type(argument->type));
   }
-  g_string_append_printf(out, "#define SP_replaced_%s %s\n" INLINE "%s @S@_userpoint_%s(const @S@_state *self", userpoint->name,
-                         userpoint->replaced ? "true" : "false", userpoint->result ? emit_c_type(userpoint->result) : "void", userpoint->name);
+  g_string_append_printf(out, "#define SP_replaced_%s %s\n" INLINE "%s @S@_userpoint_%s(const @S@_state *self",
+                         userpoint->name, userpoint->replaced ? "true" : "false",
+                         userpoint->result ? emit_c_type(userpoint->result) : "void", userpoint->name);
   for (guint i = 0; i < userpoint->arguments->len; i++) {
     const Field *argument = userpoint->arguments->pdata[i];
     g_string_append_printf(out, ", %s %s", emit_c_type(argument->type), argument->name);
@@ -181,7 +196,8 @@ static void emit_userpoint(GString *out, const Userpoint *userpoint) {
 
 static void emit_event(GString *out, const Spec *spec, const Event *event) {
   bool any = false;
-  for (guint i = 0; i < spec->collectors->len; i++) any |= !strcmp(((Collector *)spec->collectors->pdata[i])->event, event->name);
+  for (guint i = 0; i < spec->collectors->len; i++)
+    any |= !strcmp(((Collector *)spec->collectors->pdata[i])->event, event->name);
   if (!any) {
     g_string_append_printf(out, "#define SP_event_%s(...) ((void)0)\n", event->name);
     return;
@@ -196,15 +212,23 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
   for (guint i = 0; i < spec->collectors->len; i++) {
     const Collector *collector = spec->collectors->pdata[i];
     if (strcmp(collector->event, event->name) != 0 || !collector->record) continue;
-    g_autofree char *type = collector->shared ? g_strdup_printf("struct spinach_shared_%s", collector->name) : g_strdup_printf("@S@_collector_%u", i);
-    g_string_append_printf(out, "static inline void @S@_record_%s_%u(%s *self%s, const char *path, uint64_t now, uint64_t cycle) {", event->name, i, type, parameters->str);
+    g_autofree char *type = collector->shared ? g_strdup_printf("struct spinach_shared_%s", collector->name)
+                                              : g_strdup_printf("@S@_collector_%u", i);
+    g_string_append_printf(
+        out, "static inline void @S@_record_%s_%u(%s *self%s, const char *path, uint64_t now, uint64_t cycle) {",
+        event->name, i, type, parameters->str);
     emit_line(out, collector->record->location);
     g_string_append_printf(out, "%s\n}\n#line 1 \"generated\"\n", collector->record->string);
-    g_autofree char *target = collector->shared ? g_strdup_printf("spinach_shared_%s", collector->name) : g_strdup_printf("&self->collector_%u", i);
-    g_string_append_printf(calls, "  @S@_record_%s_%u(%s%s, spinach_path(self->spinach_id), spinach_time.now, spinach_time.cycle);\n", event->name, i, target, arguments->str);
+    g_autofree char *target = collector->shared ? g_strdup_printf("spinach_shared_%s", collector->name)
+                                                : g_strdup_printf("&self->collector_%u", i);
+    g_string_append_printf(
+        calls, "  @S@_record_%s_%u(%s%s, spinach_path(self->spinach_id), spinach_time.now, spinach_time.cycle);\n",
+        event->name, i, target, arguments->str);
   }
-  g_string_append_printf(out, "static inline void @S@_event_%s(@S@_state *self%s) {\n%s}\n", event->name, parameters->str, calls->str);
-  g_string_append_printf(out, "#define SP_event_%s(...) @S@_event_%s(self __VA_OPT__(,) __VA_ARGS__)\n", event->name, event->name);
+  g_string_append_printf(out, "static inline void @S@_event_%s(@S@_state *self%s) {\n%s}\n", event->name,
+                         parameters->str, calls->str);
+  g_string_append_printf(out, "#define SP_event_%s(...) @S@_event_%s(self __VA_OPT__(,) __VA_ARGS__)\n", event->name,
+                         event->name);
 }
 
 // ---- Functions -------------------------------------------------------------------------------------------------
@@ -238,11 +262,16 @@ static void emit_functions(const Emitter *emitter, GString *out, const Spec *spe
     emit_function_name(name, function);
     if (!g_hash_table_add(seen, g_strdup(name->str))) continue;
     const HookShape *shape = &shapes[function->kind];
-    bool context = function->kind == FUNCTION_PHASE_START || function->kind == FUNCTION_HANDLER || function->kind == FUNCTION_PHASE_END;
+    bool context = function->kind == FUNCTION_PHASE_START || function->kind == FUNCTION_HANDLER ||
+                   function->kind == FUNCTION_PHASE_END;
     bool hot = context;
     if (context) emit_context(emitter, out, instance, function);
-    g_string_append_printf(out, "#define SP_%s_%s%s %s %s @S@_%s(%s@S@_state *restrict self", shape->word, hook_argument(function),
-                           function->indexed ? "(i)" : function->kind == FUNCTION_HANDLER ? "()" : "", hot ? INLINE : "static", shape->result, name->str, shape->self);
+    g_string_append_printf(out, "#define SP_%s_%s%s %s %s @S@_%s(%s@S@_state *restrict self", shape->word,
+                           hook_argument(function),
+                           function->indexed                    ? "(i)"
+                           : function->kind == FUNCTION_HANDLER ? "()"
+                                                                : "",
+                           hot ? INLINE : "static", shape->result, name->str, shape->self);
     if (context) g_string_append_printf(out, ", @S@_ctx_%s *restrict ctx", name->str);
     if (function->indexed) g_string_append(out, ", const int i");
     g_string_append(out, ")\n");
@@ -257,8 +286,10 @@ static void emit_functions(const Emitter *emitter, GString *out, const Spec *spe
       const Port *port = instance->ports->pdata[j];
       for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
         const char *word = signal_words[kind], *p = port->c_name;
-        g_string_append_printf(out, kind == SIGNAL_DATA ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n", p, p, word);
-        g_string_append_printf(out, kind == SIGNAL_DATA ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n", p, p, word);
+        g_string_append_printf(
+            out, kind == SIGNAL_DATA ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n", p, p, word);
+        g_string_append_printf(
+            out, kind == SIGNAL_DATA ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n", p, p, word);
       }
     }
     for (guint j = 0; j < instance->locals->len; j++) {
@@ -266,14 +297,18 @@ static void emit_functions(const Emitter *emitter, GString *out, const Spec *spe
       g_string_append_printf(out, "  @S@_local_%s read_local_%s, write_local_%s;\n", l, l, l);
     }
     const Hook *hook = scan_hook(spec->scan, "handler", name);
-    g_string_append_printf(out, "  char none;\n} @S@_ctx_%s;\n#define SP_handler_%s(%s) static inline void @S@_%s(const @S@_state *restrict self, @S@_ctx_%s *restrict ctx%s)\n",
-                           full, name, hook && hook->indexed ? "i" : "", full, full, hook && hook->indexed ? ", const int i" : "");
+    g_string_append_printf(out,
+                           "  char none;\n} @S@_ctx_%s;\n#define SP_handler_%s(%s) static inline void @S@_%s(const "
+                           "@S@_state *restrict self, @S@_ctx_%s *restrict ctx%s)\n",
+                           full, name, hook && hook->indexed ? "i" : "", full, full,
+                           hook && hook->indexed ? ", const int i" : "");
   }
   if (scan_hook(spec->scan, "skip", "n") || spec->scan->hooks->len) {
     for (guint i = 0; i < spec->scan->hooks->len; i++) {
       const Hook *hook = spec->scan->hooks->pdata[i];
       if (strcmp(hook->word, "skip") != 0) continue;
-      g_string_append_printf(out, "#define SP_skip static void @S@_skip(@S@_state *restrict self, uint64_t %s)\n", hook->argument);
+      g_string_append_printf(out, "#define SP_skip static void @S@_skip(@S@_state *restrict self, uint64_t %s)\n",
+                             hook->argument);
       break;
     }
   }
@@ -293,7 +328,9 @@ static void emit_collector_code(GString *out, const Spec *spec) {
     const Value *codes[] = {collector->init, collector->report};
     const char *words[] = {"init", "report"};
     for (int k = 0; k < 2; k++) {
-      g_string_append_printf(out, "static void @S@_collector_%s_%u(@S@_collector_%u *self, uint32_t spinach_id, const char *path) {", words[k], i, i);
+      g_string_append_printf(
+          out, "static void @S@_collector_%s_%u(@S@_collector_%u *self, uint32_t spinach_id, const char *path) {",
+          words[k], i, i);
       if (codes[k]) {
         emit_line(out, codes[k]->location);
         g_string_append(out, codes[k]->string);
@@ -310,7 +347,8 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   spec->collectors = g_ptr_array_new();
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     Collector *collector = emitter->netlist->collectors->pdata[i];
-    if (!collector->on_connections && g_ptr_array_find(collector->instances, instance, NULL)) g_ptr_array_add(spec->collectors, collector);
+    if (!collector->on_connections && g_ptr_array_find(collector->instances, instance, NULL))
+      g_ptr_array_add(spec->collectors, collector);
   }
   bool flagged = emit_flagged(emitter, instance), debug = emitter->debug;
   GString *structs = g_string_new(NULL), *out = g_string_new(NULL);
@@ -336,8 +374,10 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   g_string_append(out, "#include ");
   emit_c_string(out, instance->leaf->c_file);
   g_string_append(out, "\n");
-  for (guint i = 0; i < spec->scan->helpers->len; i++) g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->helpers->pdata[i]);
-  for (guint i = 0; i < spec->scan->defines->len; i++) g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->defines->pdata[i]);
+  for (guint i = 0; i < spec->scan->helpers->len; i++)
+    g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->helpers->pdata[i]);
+  for (guint i = 0; i < spec->scan->defines->len; i++)
+    g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->defines->pdata[i]);
   emit_init(out, spec);
   emit_collector_code(out, spec);
   // Every macro of this specialisation ends with it.

@@ -35,7 +35,8 @@ bool emit_by_pointer(const Type *type) {
 
 void emit_collect_type(GHashTable *types, Type *type) {
   if (!type || !g_hash_table_add(types, type)) return;
-  for (guint i = 0; type->fields && i < type->fields->len; i++) emit_collect_type(types, ((Field *)type->fields->pdata[i])->type);
+  for (guint i = 0; type->fields && i < type->fields->len; i++)
+    emit_collect_type(types, ((Field *)type->fields->pdata[i])->type);
   emit_collect_type(types, type->element);
 }
 
@@ -52,7 +53,8 @@ void emit_collect_instance_types(GHashTable *types, Instance *instance) {
     emit_collect_type(types, field->type);
     collect_value_types(types, field->initial);
   }
-  for (guint i = 0; i < instance->locals->len; i++) emit_collect_type(types, ((Local *)instance->locals->pdata[i])->type);
+  for (guint i = 0; i < instance->locals->len; i++)
+    emit_collect_type(types, ((Local *)instance->locals->pdata[i])->type);
   for (guint i = 0; i < instance->parameters->len; i++) {
     Parameter *parameter = instance->parameters->pdata[i];
     emit_collect_type(types, parameter->record_type);
@@ -66,7 +68,8 @@ void emit_collect_instance_types(GHashTable *types, Instance *instance) {
   }
   for (guint i = 0; i < instance->events->len; i++) {
     Event *event = instance->events->pdata[i];
-    for (guint j = 0; j < event->arguments->len; j++) emit_collect_type(types, ((Field *)event->arguments->pdata[j])->type);
+    for (guint j = 0; j < event->arguments->len; j++)
+      emit_collect_type(types, ((Field *)event->arguments->pdata[j])->type);
   }
   for (guint i = 0; i < instance->type_variables->len; i++)
     emit_collect_type(types, ((Field *)instance->type_variables->pdata[i])->type);
@@ -86,7 +89,8 @@ void emit_field(GString *out, const char *name, const Type *type, const GArray *
 static void emit_type(GString *out, const Type *type) {
   switch (type->kind) {
   case TYPE_BITS:
-    if (type->bits > 64) g_string_append_printf(out, "typedef struct { uint64_t w[%d]; } %s;\n", (type->bits + 63) / 64, type->c_name);
+    if (type->bits > 64)
+      g_string_append_printf(out, "typedef struct { uint64_t w[%d]; } %s;\n", (type->bits + 63) / 64, type->c_name);
     break;
   case TYPE_ENUM:
     g_string_append(out, "typedef enum {");
@@ -105,7 +109,8 @@ static void emit_type(GString *out, const Type *type) {
     g_string_append_printf(out, "} %s;\n", type->c_name);
     break;
   case TYPE_ARRAY:
-    g_string_append_printf(out, "typedef struct { %s v[%d]; } %s;\n", emit_c_type(type->element), type->length, type->c_name);
+    g_string_append_printf(out, "typedef struct { %s v[%d]; } %s;\n", emit_c_type(type->element), type->length,
+                           type->c_name);
     break;
   default: break;
   }
@@ -127,8 +132,10 @@ gsize emit_sizeof(const Type *type, gsize *alignment) {
   case TYPE_UINT:
   case TYPE_FLOAT: size = a = (gsize)type->bits / 8; break;
   case TYPE_BITS:
-    if (type->bits > 64) size = (gsize)(type->bits + 63) / 64 * 8, a = 8;
-    else size = a = type->bits <= 8 ? 1 : type->bits <= 16 ? 2 : type->bits <= 32 ? 4 : 8;
+    if (type->bits > 64)
+      size = (gsize)(type->bits + 63) / 64 * 8, a = 8;
+    else
+      size = a = type->bits <= 8 ? 1 : type->bits <= 16 ? 2 : type->bits <= 32 ? 4 : 8;
     break;
   case TYPE_ENUM: size = a = 4; break;
   case TYPE_STRING: size = a = 8; break;

@@ -6,12 +6,23 @@
 void emit_c_string(GString *out, const char *text) {
   g_string_append_c(out, '"');
   for (const char *c = text; *c; c++) {
-    if (*c == '"' || *c == '\\') g_string_append_printf(out, "\\%c", *c);
-    else if (*c == '\n') g_string_append(out, "\\n");
-    else if ((unsigned char)*c < ' ' || *c == '?') g_string_append_printf(out, "\\%03o", (unsigned char)*c);
-    else g_string_append_c(out, *c);
+    if (*c == '"' || *c == '\\')
+      g_string_append_printf(out, "\\%c", *c);
+    else if (*c == '\n')
+      g_string_append(out, "\\n");
+    else if ((unsigned char)*c < ' ' || *c == '?')
+      g_string_append_printf(out, "\\%03o", (unsigned char)*c);
+    else
+      g_string_append_c(out, *c);
   }
   g_string_append_c(out, '"');
+}
+
+void emit_quoted(GString *out, const char *text) {
+  if (text)
+    emit_c_string(out, text);
+  else
+    g_string_append(out, "NULL");
 }
 
 // The place that clang should name for what follows.
@@ -22,9 +33,12 @@ void emit_line(GString *out, Location location) {
 }
 
 static void emit_integer(GString *out, gint64 n) {
-  if (n == G_MININT64) g_string_append(out, "(-0x7fffffffffffffffLL - 1)");
-  else if (n > G_MAXINT32 || n < -G_MAXINT32) g_string_append_printf(out, n < 0 ? "(%" G_GINT64_FORMAT "LL)" : "%" G_GINT64_FORMAT "LL", n);
-  else g_string_append_printf(out, n < 0 ? "(%" G_GINT64_FORMAT ")" : "%" G_GINT64_FORMAT, n);
+  if (n == G_MININT64)
+    g_string_append(out, "(-0x7fffffffffffffffLL - 1)");
+  else if (n > G_MAXINT32 || n < -G_MAXINT32)
+    g_string_append_printf(out, n < 0 ? "(%" G_GINT64_FORMAT "LL)" : "%" G_GINT64_FORMAT "LL", n);
+  else
+    g_string_append_printf(out, n < 0 ? "(%" G_GINT64_FORMAT ")" : "%" G_GINT64_FORMAT, n);
 }
 
 static void emit_real(GString *out, double real) {
@@ -91,7 +105,8 @@ static const char *element_type(const Parameter *parameter) {
   const Value *list = parameter->value;
   if (parameter->record_type) return parameter->record_type->c_name;
   if (g_str_has_prefix(parameter->type_name, "bool")) return "bool";
-  if (g_str_has_prefix(parameter->type_name, "float") || g_str_has_prefix(parameter->type_name, "fraction")) return "double";
+  if (g_str_has_prefix(parameter->type_name, "float") || g_str_has_prefix(parameter->type_name, "fraction"))
+    return "double";
   if (g_str_has_prefix(parameter->type_name, "string")) return "char *const";
   if (list->items->len) {
     const Value *first = list->items->pdata[0];
@@ -112,9 +127,12 @@ void emit_parameter(GString *out, const Parameter *parameter) {
   if (value->kind == VALUE_LIST) {
     g_string_append_printf(out, "enum { @S@_length_%s = %u };\n", name, value->items->len);
     g_string_append_printf(out, "#define SP_param_length_%s @S@_length_%s\n", name, name);
-    g_string_append_printf(out, "static const %s @S@_param_%s[%u] = ", element_type(parameter), name, MAX(value->items->len, 1u));
-    if (value->items->len) emit_value(out, value);
-    else g_string_append(out, "{}");
+    g_string_append_printf(out, "static const %s @S@_param_%s[%u] = ", element_type(parameter), name,
+                           MAX(value->items->len, 1u));
+    if (value->items->len)
+      emit_value(out, value);
+    else
+      g_string_append(out, "{}");
     g_string_append_printf(out, ";\n#define SP_param_%s @S@_param_%s\n", name, name);
     return;
   }
@@ -126,7 +144,8 @@ void emit_parameter(GString *out, const Parameter *parameter) {
     return;
   }
   if (value->kind == VALUE_CLOCK) {
-    g_string_append_printf(out, "#define SP_param_%s %" G_GINT64_FORMAT "LL\n", name, value->clock ? value->clock->num / value->clock->den : 0);
+    g_string_append_printf(out, "#define SP_param_%s %" G_GINT64_FORMAT "LL\n", name,
+                           value->clock ? value->clock->num / value->clock->den : 0);
     return;
   }
   if (value->kind == VALUE_TYPE || value->kind == VALUE_MODULE || value->kind == VALUE_CODE) return;
@@ -147,14 +166,18 @@ void emit_initial(GString *out, const StateField *field) {
     const char *type = emit_c_type(field->type);
     if (list && field->dimensions->len) {
       g_string_append_printf(out, "  { static const %s initial", type);
-      for (guint i = 0; i < field->dimensions->len; i++) g_string_append_printf(out, "[%d]", g_array_index(field->dimensions, int, i));
+      for (guint i = 0; i < field->dimensions->len; i++)
+        g_string_append_printf(out, "[%d]", g_array_index(field->dimensions, int, i));
       g_string_append_printf(out, " = %s; memcpy(self->%s, initial, sizeof initial); }\n", text->str, field->name);
     } else if (field->dimensions->len) {
-      g_string_append_printf(out, "  { %s *at = (%s *)self->%s; const %s value = %s; for (size_t k = 0; k < sizeof self->%s / sizeof *at; k++) at[k] = value; }\n",
+      g_string_append_printf(out,
+                             "  { %s *at = (%s *)self->%s; const %s value = %s; for (size_t k = 0; k < sizeof self->%s "
+                             "/ sizeof *at; k++) at[k] = value; }\n",
                              type, type, field->name, type, text->str, field->name);
     } else if (emit_by_pointer(field->type)) {
       bool wrap = field->type->kind == TYPE_ARRAY;
-      g_string_append_printf(out, "  self->%s = (%s)%s%s%s;\n", field->name, type, wrap ? "{" : "", text->str, wrap ? "}" : "");
+      g_string_append_printf(out, "  self->%s = (%s)%s%s%s;\n", field->name, type, wrap ? "{" : "", text->str,
+                             wrap ? "}" : "");
     } else {
       g_string_append_printf(out, "  self->%s = %s;\n", field->name, text->str);
     }

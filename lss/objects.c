@@ -84,16 +84,30 @@ static bool compiler_open(Compiler *c, const CompilerOptions *options) {
   c->identity = g_strdup_printf("%s %lld %lld", c->clang, (long long)info.st_size, (long long)info.st_mtime);
   c->cache = objects_cache();
   if (g_mkdir_with_parents(c->cache, 0777) != 0) {
-    fprintf(stderr, "lss: cannot create the cache %s: %s; LSS_CACHE names another place\n", c->cache, g_strerror(errno));
+    fprintf(stderr, "lss: cannot create the cache %s: %s; LSS_CACHE names another place\n", c->cache,
+            g_strerror(errno));
     return false;
   }
   c->flags = g_ptr_array_new_with_free_func(g_free);
   c->hashes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   g_mutex_init(&c->lock);
-  // Simulators behave the same at every level of optimisation: no signed overflow, no aliasing by type, no fused floating point.
-  static const char *const fixed[] = {"-std=gnu11", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-math-errno", "-fno-plt",
-                                      "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20", "-Werror=implicit-function-declaration",
-                                      "-Werror=return-type", "-Werror=int-conversion", "-Werror=incompatible-pointer-types", "-D_GNU_SOURCE"};
+  // Simulators behave the same at every level of optimisation: no signed overflow, no aliasing by type, no fused
+  // floating point.
+  static const char *const fixed[] = {"-std=gnu11",
+                                      "-w",
+                                      "-fwrapv",
+                                      "-fno-strict-aliasing",
+                                      "-ffp-contract=off",
+                                      "-fno-math-errno",
+                                      "-fno-plt",
+                                      "-fno-caret-diagnostics",
+                                      "-fno-color-diagnostics",
+                                      "-ferror-limit=20",
+                                      "-Werror=implicit-function-declaration",
+                                      "-Werror=return-type",
+                                      "-Werror=int-conversion",
+                                      "-Werror=incompatible-pointer-types",
+                                      "-D_GNU_SOURCE"};
   for (gsize i = 0; i < G_N_ELEMENTS(fixed); i++) add_flag(c, "%s", fixed[i]);
 #ifdef __x86_64__
   // Conditional moves stay: turned into branches they cost long chains of small modules dearly.
@@ -144,7 +158,9 @@ static char *hash_of_file(Compiler *c, const char *path) {
   if (known) return known;
   g_autofree char *bytes = NULL;
   gsize size;
-  char *sum = g_file_get_contents(path, &bytes, &size, NULL) ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, (guchar *)bytes, size) : g_strdup("missing");
+  char *sum = g_file_get_contents(path, &bytes, &size, NULL)
+                  ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, (guchar *)bytes, size)
+                  : g_strdup("missing");
   g_mutex_lock(&c->lock);
   g_hash_table_insert(c->hashes, g_strdup(path), g_strdup(sum));
   g_mutex_unlock(&c->lock);
@@ -169,7 +185,9 @@ static bool changed_meanwhile(const char *list, gint64 begin) {
   g_auto(GStrv) lines = g_strsplit(list, "\n", -1);
   for (char **line = lines; *line; line++) {
     struct stat info;
-    if (**line && (stat(*line, &info) != 0 || (gint64)info.st_mtim.tv_sec * 1000000 + info.st_mtim.tv_nsec / 1000 >= begin)) return true;
+    if (**line &&
+        (stat(*line, &info) != 0 || (gint64)info.st_mtim.tv_sec * 1000000 + info.st_mtim.tv_nsec / 1000 >= begin))
+      return true;
   }
   return false;
 }
@@ -178,7 +196,7 @@ static bool changed_meanwhile(const char *list, gint64 begin) {
 static char *rule_to_list(const char *rule, const char *unit) {
   GString *list = g_string_new(NULL), *word = g_string_new(NULL);
   const char *at = strchr(rule, ':');
-  for (at = at ? at + 1 : ""; ; at++) {
+  for (at = at ? at + 1 : "";; at++) {
     if (*at == '\\' && at[1] == ' ') {
       g_string_append_c(word, *++at);
     } else if (*at == '\0' || *at == ' ' || *at == '\n' || (*at == '\\' && at[1] == '\n')) {
@@ -224,12 +242,14 @@ static void compile_unit(gpointer data, gpointer user_data) {
   gint64 begin = g_get_monotonic_time(), begin_real = g_get_real_time();
   int status = 0;
   char *messages = NULL;
-  if (!g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &messages, &status, &error)) {
+  if (!g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &messages, &status,
+                    &error)) {
     unit->failed = true;
     unit->diagnostics = g_strdup_printf("cache: cannot run %s: %s", c->clang, error->message);
     return;
   }
-  if (c->options->times) fprintf(stderr, "lss: %6.2f s  %s\n", (double)(g_get_monotonic_time() - begin) / 1e6, unit->name);
+  if (c->options->times)
+    fprintf(stderr, "lss: %6.2f s  %s\n", (double)(g_get_monotonic_time() - begin) / 1e6, unit->name);
   if (status != 0) {
     unit->failed = true;
     unit->diagnostics = messages;
@@ -286,7 +306,8 @@ char *objects_key(GPtrArray *units, const CompilerOptions *options) {
     g_autofree char *path = g_build_filename(products, "lib", libraries[i], NULL);
     struct stat info = {0};
     stat(path, &info);
-    g_autofree char *text = g_strdup_printf("%s %lld %lld.%09ld", path, (long long)info.st_size, (long long)info.st_mtime, info.st_mtim.tv_nsec);
+    g_autofree char *text = g_strdup_printf("%s %lld %lld.%09ld", path, (long long)info.st_size,
+                                            (long long)info.st_mtime, info.st_mtim.tv_nsec);
     g_checksum_update(sum, (const guchar *)text, -1);
   }
   g_checksum_update(sum, (const guchar *)(options->sanitize ? "s" : "-"), 1);
@@ -326,7 +347,8 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
   g_autofree char *messages = NULL;
   g_autoptr(GError) error = NULL;
   gint64 begin = g_get_monotonic_time();
-  bool fine = g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &messages, &status, &error);
+  bool fine = g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &messages,
+                           &status, &error);
   if (options->times) fprintf(stderr, "lss: %6.2f s  linking\n", (double)(g_get_monotonic_time() - begin) / 1e6);
   if (!fine || status != 0) {
     fprintf(stderr, "lss: cannot link %s: %s", output, fine ? messages : error->message);

@@ -9,7 +9,7 @@
 typedef struct {
   const char *optimisation; // "-O2"
   bool sanitize;
-  bool times;               // report the seconds that each unit took
+  bool times; // report the seconds that each unit took
 } CompilerOptions;
 
 typedef struct {
@@ -24,8 +24,8 @@ typedef struct {
 // "$LSS_CACHE", "$XDG_CACHE_HOME/spinach" or "~/.cache/spinach".
 char *objects_cache(void);
 
-// Compiles all units, as many at a time as there are processors.  Returns 0, 1 when clang refused a unit (see Unit.diagnostics), 3 after
-// reporting a failure of our own.
+// Compiles all units, as many at a time as there are processors.  Returns 0, 1 when clang refused a unit (see
+// Unit.diagnostics), 3 after reporting a failure of our own.
 int objects_compile(GPtrArray *units, const CompilerOptions *options);
 
 // Links the units with the runtime into `output`, whole or not at all.  Returns 0 or 3.

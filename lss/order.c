@@ -2,8 +2,8 @@
 // iterate, and lays the rest out in segments, cluster by cluster.
 //
 // Components come from Tarjan's algorithm, iterative because machines can be deep.  The layout works in rounds: in each
-// round every cluster but the root runs all that is ready, judged by what was known when the round began, so that identical clusters
-// in identical surroundings get identical segments; then the root runs all it can.
+// round every cluster but the root runs all that is ready, judged by what was known when the round began, so that
+// identical clusters in identical surroundings get identical segments; then the root runs all it can.
 #include "lss/diagnostics.h"
 #include "lss/schedule.h"
 
@@ -35,7 +35,8 @@ static void report_loop(Schedule *schedule, GPtrArray *component) {
     for (guint i = 0; i < node->before->len && !last; i++) {
       Node *earlier = node->before->pdata[i];
       if (!g_hash_table_contains(inside, earlier)) continue;
-      if (earlier == start) last = node;
+      if (earlier == start)
+        last = node;
       else if (!g_hash_table_contains(reached_from, earlier)) {
         g_hash_table_insert(reached_from, earlier, node);
         g_ptr_array_add(queue, earlier);
@@ -45,7 +46,8 @@ static void report_loop(Schedule *schedule, GPtrArray *component) {
   }
   // `last` waits for `start`; walk from start (a writer) along what it waits for.
   g_autoptr(GPtrArray) path = g_ptr_array_new(); // each node waits for the one before it
-  for (Node *node = last; node; node = node == start ? NULL : g_hash_table_lookup(reached_from, node)) g_ptr_array_add(path, node);
+  for (Node *node = last; node; node = node == start ? NULL : g_hash_table_lookup(reached_from, node))
+    g_ptr_array_add(path, node);
   g_autoptr(GString) text = g_string_new(NULL);
   Node *writer = start;
   for (guint i = 0; i < path->len; i++) {
@@ -59,7 +61,8 @@ static void report_loop(Schedule *schedule, GPtrArray *component) {
     }
     writer = reader;
   }
-  diag_error(start->function->location, "combinational-loop", "a loop within one cycle: %s -> back to the start", text->str);
+  diag_error(start->function->location, "combinational-loop", "a loop within one cycle: %s -> back to the start",
+             text->str);
   for (guint i = 0; i < path->len; i++) {
     Node *reader = path->pdata[i], *next = i + 1 < path->len ? path->pdata[i + 1] : path->pdata[0];
     g_autofree char *name = node_name(reader);
@@ -122,8 +125,10 @@ bool schedule_components(Schedule *schedule, GPtrArray **components) {
       if (visit->next < node->before->len) {
         Node *earlier = node->before->pdata[visit->next++];
         Visit *other = &visits[earlier->id];
-        if (!other->index) g_ptr_array_add(path, earlier);
-        else if (other->on_stack) visit->low = MIN(visit->low, other->index);
+        if (!other->index)
+          g_ptr_array_add(path, earlier);
+        else if (other->on_stack)
+          visit->low = MIN(visit->low, other->index);
         continue;
       }
       g_ptr_array_set_size(path, (int)path->len - 1);
@@ -148,7 +153,9 @@ bool schedule_components(Schedule *schedule, GPtrArray **components) {
   return legal;
 }
 
-static int by_id(gconstpointer a, gconstpointer b) { return (*(Node *const *)a)->id - (*(Node *const *)b)->id; }
+static int by_id(gconstpointer a, gconstpointer b) {
+  return (*(Node *const *)a)->id - (*(Node *const *)b)->id;
+}
 
 static bool has_self_loop(const Node *node) {
   for (guint i = 0; i < node->reads->len; i++)
@@ -159,18 +166,21 @@ static bool has_self_loop(const Node *node) {
 typedef struct {
   Schedule *schedule;
   GPtrArray *components;
-  int *waiting;        // per component: components before it that have not run
-  GPtrArray **after;   // per component: GPtrArray of components (as pointers to int indices)
-  GPtrArray **before;  // the same the other way round, drivers from state last
-  int *weight;         // per component: scalars it brings to life
-  int *seen, stamp;    // of the last walk
+  int *waiting;       // per component: components before it that have not run
+  GPtrArray **after;  // per component: GPtrArray of components (as pointers to int indices)
+  GPtrArray **before; // the same the other way round, drivers from state last
+  int *weight;        // per component: scalars it brings to life
+  int *seen, stamp;   // of the last walk
   GArray *walk;
   bool *done;
 } Order;
 
-static Node *first_node(const Order *order, int c) { return ((GPtrArray *)order->components->pdata[c])->pdata[0]; }
+static Node *first_node(const Order *order, int c) {
+  return ((GPtrArray *)order->components->pdata[c])->pdata[0];
+}
 
-// Functions that drive signals from state alone wait for nobody; they run just before the first that wants what they drive.
+// Functions that drive signals from state alone wait for nobody; they run just before the first that wants what they
+// drive.
 static bool drives_from_state(const Order *order, int c) {
   const Node *node = first_node(order, c);
   return ((GPtrArray *)order->components->pdata[c])->len == 1 && node->kind == NODE_FUNCTION && node->before->len == 0;
@@ -197,7 +207,9 @@ static int weight_of(const Order *order, int c) {
     const Node *node = component->pdata[i];
     for (guint j = 0; j < node->writes->len; j++) {
       const Wire *wire = node->writes->pdata[j];
-      weight += wire->kind == SIGNAL_DATA ? fields_of(wire->connection->type) : wire->kind == SIGNAL_LOCAL ? fields_of(wire->local->type) : 1;
+      weight += wire->kind == SIGNAL_DATA    ? fields_of(wire->connection->type)
+                : wire->kind == SIGNAL_LOCAL ? fields_of(wire->local->type)
+                                             : 1;
     }
   }
   return weight;
@@ -265,8 +277,8 @@ static int complete(Order *order, int goal, int limit, Segment *segment) {
 
 enum { CANDIDATES = 64 }; // phase ends looked at in each round, so that large clusters do not take quadratic time
 
-// Adds all that can run in a cluster to a new segment.  The order keeps few signals alive at a time, so that they can be
-// registers: again and again the phase_end is completed that needs the least that has not run yet.
+// Adds all that can run in a cluster to a new segment.  The order keeps few signals alive at a time, so that they can
+// be registers: again and again the phase_end is completed that needs the least that has not run yet.
 static void run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *ready) {
   if (g_queue_is_empty(ready)) return;
   Segment *segment = g_new0(Segment, 1);
@@ -303,9 +315,15 @@ static int component_position(gconstpointer a, gconstpointer b, gpointer data) {
 
 void schedule_order(Schedule *schedule, GPtrArray *components) {
   guint n = components->len;
-  Order order = {.schedule = schedule, .components = components, .waiting = g_new0(int, n + 1), .after = g_new0(GPtrArray *, n + 1),
-                 .before = g_new0(GPtrArray *, n + 1), .weight = g_new0(int, n + 1), .seen = g_new0(int, n + 1),
-                 .walk = g_array_new(FALSE, FALSE, sizeof(Step)), .done = g_new0(bool, n + 1)};
+  Order order = {.schedule = schedule,
+                 .components = components,
+                 .waiting = g_new0(int, n + 1),
+                 .after = g_new0(GPtrArray *, n + 1),
+                 .before = g_new0(GPtrArray *, n + 1),
+                 .weight = g_new0(int, n + 1),
+                 .seen = g_new0(int, n + 1),
+                 .walk = g_array_new(FALSE, FALSE, sizeof(Step)),
+                 .done = g_new0(bool, n + 1)};
   for (guint i = 0; i < n; i++) {
     order.after[i] = g_ptr_array_new();
     order.before[i] = g_ptr_array_new();

@@ -79,7 +79,8 @@ static void add_function(CScan *scan, const char *name, const char *arguments, i
     g_ptr_array_add(scan->hooks, hook);
     return;
   }
-  if (!g_ptr_array_find_with_equal_func(scan->helpers, name, g_str_equal, NULL)) g_ptr_array_add(scan->helpers, g_strdup(name));
+  if (!g_ptr_array_find_with_equal_func(scan->helpers, name, g_str_equal, NULL))
+    g_ptr_array_add(scan->helpers, g_strdup(name));
 }
 
 CScan *scan_c(const char *file, GError **error) {
@@ -111,8 +112,10 @@ CScan *scan_c(const char *file, GError **error) {
       continue;
     }
     int ch = next_char(&c);
-    if (ch == '\n') line_start = true;
-    else if (!isspace(ch)) line_start = false;
+    if (ch == '\n')
+      line_start = true;
+    else if (!isspace(ch))
+      line_start = false;
     if (ch == '{') {
       if (braces++ == 0 && complete && name->len) add_function(scan, name->str, arguments->str, name_line);
       complete = false;

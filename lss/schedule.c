@@ -80,7 +80,8 @@ static void add_read(Node *node, Wire *wire) {
 }
 
 static void add_before(Node *node, Node *earlier) {
-  if (earlier && earlier != node && !g_ptr_array_find(node->before, earlier, NULL)) g_ptr_array_add(node->before, earlier);
+  if (earlier && earlier != node && !g_ptr_array_find(node->before, earlier, NULL))
+    g_ptr_array_add(node->before, earlier);
 }
 
 // phase_end sees every signal of its instance that belongs to its domain.
@@ -98,8 +99,7 @@ static void add_all_signals(Schedule *schedule, Node *node) {
 static void add_locals(Schedule *schedule, Node *node) {
   Instance *instance = node->instance;
   int count = 0;
-  for (guint j = 0; j < instance->locals->len; j++)
-    count += MAX(((Local *)instance->locals->pdata[j])->lanes, 1);
+  for (guint j = 0; j < instance->locals->len; j++) count += MAX(((Local *)instance->locals->pdata[j])->lanes, 1);
   for (int i = 0; i < count; i++) {
     Wire *wire = schedule->wires->pdata[schedule->local_base[instance->id] + i];
     if (!wire->writer || wire->writer->clock == node->clock) add_read(node, wire);
@@ -112,7 +112,8 @@ static void make_nodes(Schedule *schedule) {
     Instance *instance = netlist->leaves->pdata[i];
     for (guint j = 0; j < instance->functions->len; j++) {
       Function *function = instance->functions->pdata[j];
-      if (function->kind != FUNCTION_PHASE_START && function->kind != FUNCTION_HANDLER && function->kind != FUNCTION_PHASE_END)
+      if (function->kind != FUNCTION_PHASE_START && function->kind != FUNCTION_HANDLER &&
+          function->kind != FUNCTION_PHASE_END)
         continue;
       Node *node = node_new(schedule, NODE_FUNCTION, instance, function->clock ? function->clock : instance->clock);
       node->function = function;
@@ -133,7 +134,8 @@ static void make_nodes(Schedule *schedule) {
     add_locals(schedule, node);
     for (guint j = 0; j < schedule->nodes->len; j++) {
       Node *other = schedule->nodes->pdata[j];
-      if (other->instance == node->instance && other->clock == node->clock && other->function->kind != FUNCTION_PHASE_END)
+      if (other->instance == node->instance && other->clock == node->clock &&
+          other->function->kind != FUNCTION_PHASE_END)
         add_before(node, other);
     }
   }
@@ -168,12 +170,14 @@ char *wire_name(const Wire *wire) {
   bool backward = wire->kind == SIGNAL_ACK;
   Port *port = backward ? wire->connection->to : wire->connection->from;
   int lane = backward ? wire->connection->to_lane : wire->connection->from_lane;
-  if (port->lanes->len > 1) return g_strdup_printf("%s.%s[%d].%s", port->instance->path, port->name, lane, kinds[wire->kind]);
+  if (port->lanes->len > 1)
+    return g_strdup_printf("%s.%s[%d].%s", port->instance->path, port->name, lane, kinds[wire->kind]);
   return g_strdup_printf("%s.%s.%s", port->instance->path, port->name, kinds[wire->kind]);
 }
 
 char *node_name(const Node *node) {
-  if (node->kind == NODE_PROBE) return g_strdup_printf("%s observation of %s", node->instance->path, node->connection->to->name);
+  if (node->kind == NODE_PROBE)
+    return g_strdup_printf("%s observation of %s", node->instance->path, node->connection->to->name);
   const Function *f = node->function;
   const char *handler = f->kind == FUNCTION_HANDLER ? "handler " : "";
   if (f->lane >= 0) return g_strdup_printf("%s %s%s[%d]", node->instance->path, handler, f->name, f->lane);

@@ -17,11 +17,11 @@ typedef struct {
   Connection *connection; // NULL for locals
   Instance *instance;     // of locals
   Local *local;
-  int lane;               // of locals
+  int lane; // of locals
   int id;
   Node *writer;
-  GPtrArray *readers;     // Node*
-  bool flagged;           // keeps a known flag in all builds: it belongs to a loop of partial handlers
+  GPtrArray *readers; // Node*
+  bool flagged;       // keeps a known flag in all builds: it belongs to a loop of partial handlers
 } Wire;
 
 typedef enum { NODE_FUNCTION, NODE_PROBE } NodeKind;
@@ -37,8 +37,8 @@ struct Node {
   GPtrArray *reads, *writes; // Wire*
   GPtrArray *before;         // Node* that must have run
   int id;
-  int component;             // strongly connected component
-  int waiting;               // while scheduling: predecessors that have not run
+  int component; // strongly connected component
+  int waiting;   // while scheduling: predecessors that have not run
 };
 
 // What runs at one place of a segment: one node, or a loop of partial handlers iterated to its fixed point.

@@ -1,8 +1,9 @@
 // The arena and the passing of time.
 //
 // The arena is one contiguous, page-aligned mapping that holds the state of all clusters one after the other.  Time is
-// counted in ticks of a base in which every clock's period is a whole number.  At each instant every clock that is due does one
-// step; since clocks touch each other only through crossings that compare instants, their order does not matter.
+// counted in ticks of a base in which every clock's period is a whole number.  At each instant every clock that is due
+// does one step; since clocks touch each other only through crossings that compare instants, their order does not
+// matter.
 #include "lss/runtime/machine.h"
 
 #include <signal.h>
@@ -20,9 +21,9 @@ uint64_t spinach_arena_size, spinach_seed, spinach_last_progress;
 const char *spinach_program = "simulator", *spinach_stop_reason = "";
 
 static const spinach_machine *const machine = &spinach_machine_table;
-static uint32_t current;            // instance whose init or finish runs
+static uint32_t current;                 // instance whose init or finish runs
 static uint64_t *cycles, *due, *periods; // per clock: cycles done, instant of the next, ticks between
-static bool running;                // init is over
+static bool running;                     // init is over
 static uint64_t skipped_cycles;
 static spinach_reported *reports;
 static uint32_t report_count;
@@ -35,13 +36,21 @@ const char *spinach_path(uint32_t id) {
   return id < machine->instance_count ? machine->instances[id].path : "";
 }
 
-const char *spinach_connection_path(uint32_t id) { return id < machine->connection_count ? machine->connections[id].to : ""; }
+const char *spinach_connection_path(uint32_t id) {
+  return id < machine->connection_count ? machine->connections[id].to : "";
+}
 
-void spinach_enter(uint32_t id) { current = id; }
+void spinach_enter(uint32_t id) {
+  current = id;
+}
 
-const char *spinach_current_path(void) { return spinach_path(current); }
+const char *spinach_current_path(void) {
+  return spinach_path(current);
+}
 
-uint64_t ticks_per_second(void) { return machine->ticks_per_second; }
+uint64_t ticks_per_second(void) {
+  return machine->ticks_per_second;
+}
 
 // ---- Messages -----------------------------------------------------------------------------------------------------
 
@@ -69,11 +78,13 @@ static void say_where(uint32_t id, const char *word) {
 }
 
 static void say_when(void) {
-  fprintf(stderr, " (at %llu ns, cycle %llu)\n", (unsigned long long)spinach_now_ns(), (unsigned long long)spinach_time.cycle);
+  fprintf(stderr, " (at %llu ns, cycle %llu)\n", (unsigned long long)spinach_now_ns(),
+          (unsigned long long)spinach_time.cycle);
 }
 
 static int32_t instance_of(uint32_t id) {
-  return (int32_t)(id & SPINACH_CONNECTION_ID ? (uint32_t)machine->connections[id & ~SPINACH_CONNECTION_ID].to_instance : id);
+  return (int32_t)(id & SPINACH_CONNECTION_ID ? (uint32_t)machine->connections[id & ~SPINACH_CONNECTION_ID].to_instance
+                                              : id);
 }
 
 void spinach_error(uint32_t id, const char *format, ...) {
@@ -130,7 +141,9 @@ void spinach_stop(uint32_t id, const char *format, ...) {
   spinach_stopping = 1;
 }
 
-void spinach_progress(void) { spinach_last_progress = spinach_time.now; }
+void spinach_progress(void) {
+  spinach_last_progress = spinach_time.now;
+}
 
 static _Noreturn void broken(uint32_t id, const char *format, ...) {
   va_list arguments;
@@ -141,13 +154,24 @@ static _Noreturn void broken(uint32_t id, const char *format, ...) {
   leave(1);
 }
 
-void spinach_unknown(uint32_t id, const char *signal) { broken(id, "%s is still unknown at the end of the cycle: its partial handlers wait for each other", signal); }
-void spinach_bad_lane(int lane, int lanes, uint32_t id, const char *port) { broken(id, "%s has lanes 0 to %d, there is no lane %d", port, lanes - 1, lane); }
-void spinach_bad_read(uint32_t id, const char *signal, int lane) { broken(id, "%s (lane %d) is read by a function that does not declare this lane, or before it is known", signal, lane); }
-void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) {
-  broken(id, partial ? "%s (lane %d) changed after it was known: a partial handler is not monotone" : "%s (lane %d) is driven a second time in one cycle", signal, lane);
+void spinach_unknown(uint32_t id, const char *signal) {
+  broken(id, "%s is still unknown at the end of the cycle: its partial handlers wait for each other", signal);
 }
-void spinach_not_written(uint32_t id, const char *signal, int lane) { broken(id, "%s (lane %d) was not driven by the function that declares it", signal, lane); }
+void spinach_bad_lane(int lane, int lanes, uint32_t id, const char *port) {
+  broken(id, "%s has lanes 0 to %d, there is no lane %d", port, lanes - 1, lane);
+}
+void spinach_bad_read(uint32_t id, const char *signal, int lane) {
+  broken(id, "%s (lane %d) is read by a function that does not declare this lane, or before it is known", signal, lane);
+}
+void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) {
+  broken(id,
+         partial ? "%s (lane %d) changed after it was known: a partial handler is not monotone"
+                 : "%s (lane %d) is driven a second time in one cycle",
+         signal, lane);
+}
+void spinach_not_written(uint32_t id, const char *signal, int lane) {
+  broken(id, "%s (lane %d) was not driven by the function that declares it", signal, lane);
+}
 
 // ---- Randomness ---------------------------------------------------------------------------------------------------
 
@@ -158,9 +182,11 @@ void spinach_random_seed(uint32_t id, uint64_t *rng) {
   spinach_random_bits(rng);
 }
 
-// ---- Reports of collectors -------------------------------------------------------------------------------------------
+// ---- Reports of collectors
+// -------------------------------------------------------------------------------------------
 
-void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, double number, const char *unit, const char *const *words) {
+void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, double number, const char *unit,
+                    const char *const *words) {
   size_t length = 1;
   for (const char *const *w = words; *w; w++) length += strlen(*w);
   char *description = calloc(length, 1);
@@ -168,7 +194,8 @@ void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, 
   if (!description || !grown) spinach_fail("out of memory");
   for (const char *const *w = words; *w; w++) strcat(description, *w);
   reports = grown;
-  reports[report_count++] = (spinach_reported){spinach_path(id), strdup(name), strdup(unit), description, real, integer, number};
+  reports[report_count++] =
+      (spinach_reported){spinach_path(id), strdup(name), strdup(unit), description, real, integer, number};
 }
 
 const spinach_reported *spinach_reports(uint32_t *count) {
@@ -186,7 +213,8 @@ void spinach_arena_map(void) {
   spinach_arena_size = (size + page - 1) / page * page;
   if (!spinach_arena_size) spinach_arena_size = page;
   // Pages that are never touched cost nothing.
-  void *memory = mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory =
+      mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) spinach_fail("no memory for %llu bytes of state", (unsigned long long)spinach_arena_size);
   spinach_arena = memory;
   size = 0;
@@ -196,11 +224,13 @@ void spinach_arena_map(void) {
   }
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     const spinach_instance *instance = &machine->instances[i];
-    if (instance->layout) *(uint32_t *)((uint8_t *)spinach_instance_state((int32_t)i) + instance->layout->id_offset) = i;
+    if (instance->layout)
+      *(uint32_t *)((uint8_t *)spinach_instance_state((int32_t)i) + instance->layout->id_offset) = i;
   }
   for (uint32_t i = 0; i < machine->connection_count; i++) {
     const spinach_connection *connection = &machine->connections[i];
-    if (connection->cluster >= 0) *(uint32_t *)((uint8_t *)spinach_cluster_state[connection->cluster] + connection->number_offset) = i;
+    if (connection->cluster >= 0)
+      *(uint32_t *)((uint8_t *)spinach_cluster_state[connection->cluster] + connection->number_offset) = i;
   }
 }
 
@@ -225,8 +255,9 @@ void __asan_init(void);
 
 // A module's C did what C forbids: say when, and how to find out where.
 static void on_fault(int number) {
-  fprintf(stderr, "%s: error: the C of a module failed (%s) at %llu ns; lss build --debug or --sanitize finds the place\n", spinach_program, strsignal(number),
-          (unsigned long long)spinach_now_ns());
+  fprintf(stderr,
+          "%s: error: the C of a module failed (%s) at %llu ns; lss build --debug or --sanitize finds the place\n",
+          spinach_program, strsignal(number), (unsigned long long)spinach_now_ns());
   spinach_streams_abandon();
   signal(number, SIG_DFL);
   raise(number);
@@ -264,9 +295,15 @@ void spinach_finish(void) {
 
 // ---- Time -----------------------------------------------------------------------------------------------------------
 
-uint64_t spinach_now_ns(void) { return (uint64_t)((unsigned __int128)spinach_time.now * 1000000000u / machine->ticks_per_second); }
-uint64_t spinach_skipped(void) { return skipped_cycles; }
-uint64_t spinach_cycles(int32_t clock) { return cycles ? cycles[clock] : 0; }
+uint64_t spinach_now_ns(void) {
+  return (uint64_t)((unsigned __int128)spinach_time.now * 1000000000u / machine->ticks_per_second);
+}
+uint64_t spinach_skipped(void) {
+  return skipped_cycles;
+}
+uint64_t spinach_cycles(int32_t clock) {
+  return cycles ? cycles[clock] : 0;
+}
 
 int32_t spinach_fastest_clock(void) {
   int32_t fastest = 0;
@@ -297,7 +334,8 @@ static bool jump(uint64_t limit, int32_t fastest) {
     spinach_time.cycle = cycles[c];
     spinach_time.period = clock->period;
     for (uint32_t i = 0; i < machine->skipper_count; i++)
-      if (machine->skippers[i].clock == (int32_t)c) machine->skippers[i].skip(spinach_cluster_state[machine->skippers[i].cluster], n);
+      if (machine->skippers[i].clock == (int32_t)c)
+        machine->skippers[i].skip(spinach_cluster_state[machine->skippers[i].cluster], n);
     cycles[c] += n;
     due[c] += n * clock->period;
     if ((int32_t)c == fastest) skipped_cycles += n;
@@ -329,7 +367,9 @@ void spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64
       wait = jumped ? 0 : quiet;
       if (jumped) continue;
     }
-    uint64_t stop = tracing ? cycles[clock] + 1 : machine->skipper_count && end - cycles[clock] > wait ? cycles[clock] + wait : end;
+    uint64_t stop = tracing                                                ? cycles[clock] + 1
+                    : machine->skipper_count && end - cycles[clock] > wait ? cycles[clock] + wait
+                                                                           : end;
     machine->run(cycles, due, periods, clock, stop, until);
     wait = 0;
   }

@@ -35,7 +35,12 @@ typedef struct {
   int32_t clock;
 } spinach_instance;
 
-typedef enum { SPINACH_PARAMETER_INT, SPINACH_PARAMETER_BOOL, SPINACH_PARAMETER_FLOAT, SPINACH_PARAMETER_STRING } spinach_parameter_kind;
+typedef enum {
+  SPINACH_PARAMETER_INT,
+  SPINACH_PARAMETER_BOOL,
+  SPINACH_PARAMETER_FLOAT,
+  SPINACH_PARAMETER_STRING
+} spinach_parameter_kind;
 
 // One place in the state that holds a runtime parameter.
 typedef struct {
@@ -73,9 +78,9 @@ typedef struct {
   int32_t from_instance, to_instance;
   int32_t clock;
   const struct spinach_type *type;
-  int32_t cluster;         // of its observer; -1: not observed
-  uint64_t counts_offset;  // in the cluster: uint64_t transferred, stalled, cancelled, idle
-  uint64_t number_offset;  // in the cluster: uint32_t that receives the connection's number
+  int32_t cluster;        // of its observer; -1: not observed
+  uint64_t counts_offset; // in the cluster: uint64_t transferred, stalled, cancelled, idle
+  uint64_t number_offset; // in the cluster: uint32_t that receives the connection's number
 } spinach_connection;
 
 typedef struct {
@@ -112,7 +117,8 @@ typedef struct {
   bool debug;
   bool counted; // observers count what happens on their connections
   uint64_t ticks_per_second;
-  uint32_t instance_count, parameter_count, constant_count, clock_count, connection_count, view_count, cluster_count, skipper_count;
+  uint32_t instance_count, parameter_count, constant_count, clock_count, connection_count, view_count, cluster_count,
+      skipper_count;
   const spinach_instance *instances;
   const spinach_parameter *parameters;
   const spinach_constant *constants;
@@ -120,11 +126,12 @@ typedef struct {
   const spinach_connection *connections;
   const spinach_debug_view *views;
   const spinach_cluster *clusters;
-  const spinach_skipper *skippers; // empty when time cannot be skipped
-  const char *const *sources;      // files read by the compiler and their SHA-256, alternating, ends with NULL
+  const spinach_skipper *skippers;  // empty when time cannot be skipped
+  const char *const *sources;       // files read by the compiler and their SHA-256, alternating, ends with NULL
   const spinach_observed *observed; // per connection, debug builds only; else NULL
   void (*join)(void);
-  void (*run)(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end, uint64_t until); // all clocks
+  void (*run)(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end,
+              uint64_t until); // all clocks
   void (*shared_start)(void);  // collectors shared by all instances
   void (*shared_report)(void);
 } spinach_machine;
@@ -136,17 +143,17 @@ extern void *spinach_cluster_state[]; // per cluster, in the arena
 // All state, page-aligned and contiguous; valid after spinach_arena_map().
 extern uint8_t *spinach_arena;
 extern uint64_t spinach_arena_size;
-extern const char *spinach_program;   // name of the executable, for messages
-extern uint64_t spinach_seed;         // set before spinach_start()
-extern uint64_t spinach_last_progress; // now() at the latest sim_progress()
+extern const char *spinach_program;     // name of the executable, for messages
+extern uint64_t spinach_seed;           // set before spinach_start()
+extern uint64_t spinach_last_progress;  // now() at the latest sim_progress()
 extern const char *spinach_stop_reason; // words of sim_stop(), "" otherwise
 
 void spinach_arena_map(void);
-// Maps nothing, sets the default or given runtime parameters and runs all init functions.  Call after spinach_arena_map() and
-// after parameters were stored in their targets.
+// Maps nothing, sets the default or given runtime parameters and runs all init functions.  Call after
+// spinach_arena_map() and after parameters were stored in their targets.
 void spinach_start(void);
 void *spinach_instance_state(int32_t instance);
-uint64_t spinach_cycles(int32_t clock);  // ticks of a clock so far
+uint64_t spinach_cycles(int32_t clock); // ticks of a clock so far
 int32_t spinach_fastest_clock(void);
 // Advances until `clock` has done `cycles` cycles in all, or now() reaches `until`, or somebody stops the run.  Returns
 // before, at a boundary between instants, when `slice` cycles of that clock have passed.
@@ -169,11 +176,13 @@ typedef struct {
 } spinach_reported;
 const spinach_reported *spinach_reports(uint32_t *count);
 
-// ---- main.c: the command line -----------------------------------------------------------------------------------------
+// ---- main.c: the command line
+// -----------------------------------------------------------------------------------------
 int spinach_main(int argc, char **argv);
 
-// ---- crash.c, watchdog.c, trace.c ----------------------------------------------------------------------------------------
-// Prints what every debug view around (or, with id < 0, all views of the machine) shows: pc, registers, history.
+// ---- crash.c, watchdog.c, trace.c
+// ---------------------------------------------------------------------------------------- Prints what every debug view
+// around (or, with id < 0, all views of the machine) shows: pc, registers, history.
 void spinach_print_views(FILE *out, int32_t instance);
 // The stuck report: which ports wait on which, and where each core is.
 void spinach_print_waits(FILE *out);

@@ -10,13 +10,15 @@ static const spinach_machine *const machine = &spinach_machine_table;
 
 typedef struct {
   int32_t instance;
-  guint width;         // widest text so far
+  guint width; // widest text so far
 } Column;
 
 static GArray *columns;
 static uint64_t lines;
 
-bool spinach_trace_active(void) { return columns && columns->len; }
+bool spinach_trace_active(void) {
+  return columns && columns->len;
+}
 
 // Glob over instance paths: * within one name, ** over levels.
 static bool matches(const char *pattern, const char *path) {
@@ -56,7 +58,8 @@ void spinach_trace_choose(const char *patterns) {
   }
 }
 
-// "value" when transferred, "value!" when it waits for an ack, "value~" when it is cancelled, "." when there is nothing.
+// "value" when transferred, "value!" when it waits for an ack, "value~" when it is cancelled, "." when there is
+// nothing.
 static void print_connection(GString *text, uint32_t id) {
   const spinach_observed *o = &machine->observed[id];
   const spinach_connection *c = &machine->connections[id];
@@ -126,8 +129,10 @@ void spinach_print_waits(FILE *out) {
     if (ack && enable) continue;
     char value[COLUMN_TEXT];
     spinach_type_print(c->type, o->data, value, sizeof value);
-    if (!ack) fprintf(out, "  %s offers %s and waits for %s to accept\n", c->from, value, c->to);
-    else fprintf(out, "  %s is accepted by %s and does not commit %s\n", c->from, c->to, value);
+    if (!ack)
+      fprintf(out, "  %s offers %s and waits for %s to accept\n", c->from, value, c->to);
+    else
+      fprintf(out, "  %s is accepted by %s and does not commit %s\n", c->from, c->to, value);
     any = true;
   }
   if (!any) fprintf(out, "  no port waits for another: nothing is offered that is not taken\n");

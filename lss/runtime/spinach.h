@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-  SPINACH_STRING_SIZE = 512,           // bytes of a string parameter in the state, with its final zero
+  SPINACH_STRING_SIZE = 512, // bytes of a string parameter in the state, with its final zero
 };
 #ifndef SPINACH_VERSION
 #define SPINACH_VERSION "0.1"
@@ -40,7 +40,8 @@ uint64_t ticks_per_second(void);
 
 _Noreturn void spinach_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 _Noreturn void spinach_input_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
-void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...) __attribute__((cold, format(printf, 4, 5)));
+void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...)
+    __attribute__((cold, format(printf, 4, 5)));
 void spinach_stop(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 void spinach_progress(void);
 _Noreturn void spinach_unknown(uint32_t id, const char *signal) __attribute__((cold));
@@ -74,11 +75,12 @@ static inline uint64_t spinach_random_bits(uint64_t *rng) {
   return z ^ (z >> 31);
 }
 
-// A value that a collector reports: it joins the statistics of the collector's instance or connection.  `words` ends with
-// NULL and is joined to the description.
-void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, double number, const char *unit, const char *const *words);
+// A value that a collector reports: it joins the statistics of the collector's instance or connection.  `words` ends
+// with NULL and is joined to the description.
+void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, double number, const char *unit,
+                    const char *const *words);
 #define report_value(name, value, unit, ...)                                                                           \
-  spinach_report(spinach_id, name, _Generic((value), float: true, double: true, default: false), (uint64_t)(value), (double)(value), unit,             \
-                 (const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+  spinach_report(spinach_id, name, _Generic((value), float: true, double: true, default: false), (uint64_t)(value),    \
+                 (double)(value), unit, (const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
 
 #endif

@@ -25,7 +25,8 @@ void spinach_become_debug(int argc, char **argv) {
   for (size_t i = 0; i < sizeof more / sizeof *more; i++) g_ptr_array_add(command, more[i]);
   g_autoptr(GError) error = NULL;
   int status = 0;
-  if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, NULL, NULL, &status, &error)) {
+  if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, NULL, NULL, &status,
+                    &error)) {
     fprintf(stderr, "%s: cannot build the debug variant with %s: %s\n", spinach_program, words[0], error->message);
     return;
   }

@@ -1,10 +1,10 @@
-// What a machine shows of its processors, when a run ends in an error or gets stuck: program counter, registers, the latest
-// instructions.  Debug views name the state that holds them.
+// What a machine shows of its processors, when a run ends in an error or gets stuck: program counter, registers, the
+// latest instructions.  Debug views name the state that holds them.
 //
-// Roles: `pc` (address of the next instruction), `registers` (an array; one of bytes holds 32-bit registers), `program` (a runtime string parameter or state string that
-// names the executable, for functions and lines), `history` (a ring of executed instructions: structs with fields pc
-// and word, or an array of addresses) with `history_next` (index of the oldest entry).  Other roles are
-// printed as they are when they are small.
+// Roles: `pc` (address of the next instruction), `registers` (an array; one of bytes holds 32-bit registers), `program`
+// (a runtime string parameter or state string that names the executable, for functions and lines), `history` (a ring of
+// executed instructions: structs with fields pc and word, or an array of addresses) with `history_next` (index of the
+// oldest entry).  Other roles are printed as they are when they are small.
 #include "lss/runtime/names.h"
 #include "lss/runtime/program_text.h"
 
@@ -47,7 +47,8 @@ static void print_registers(FILE *out, const spinach_debug_role *role) {
       fprintf(out, " %08x", value);
     } else if (spinach_is_integer(role->field->type)) {
       uint64_t value = (uint64_t)spinach_integer(role->field->type, element(role, i));
-      fprintf(out, role->field->type->size > 4 ? " %016llx" : " %08llx", (unsigned long long)(role->field->type->size > 4 ? value : (uint32_t)value));
+      fprintf(out, role->field->type->size > 4 ? " %016llx" : " %08llx",
+              (unsigned long long)(role->field->type->size > 4 ? value : (uint32_t)value));
     } else {
       char text[256];
       spinach_type_print(role->field->type, element(role, i), text, sizeof text);
@@ -72,7 +73,9 @@ static void print_history(FILE *out, const spinach_debug_view *view, const spina
       fprintf(out, "    %s\n", where);
       continue;
     }
-    if (!integer_member(role->field->type, "pc", entry, &pc) || !integer_member(role->field->type, "word", entry, &word)) return;
+    if (!integer_member(role->field->type, "pc", entry, &pc) ||
+        !integer_member(role->field->type, "word", entry, &word))
+      return;
     if (!pc && !word) continue;
     g_autofree char *where = spinach_describe_address((uint32_t)pc);
     g_autofree char *code = spinach_disassemble((uint32_t)pc, (uint32_t)word);
@@ -84,7 +87,8 @@ static void print_history(FILE *out, const spinach_debug_view *view, const spina
 static void print_view(FILE *out, const spinach_debug_view *view) {
   const char *path = machine->instances[view->instance].path;
   fprintf(out, "%s%s%s:\n", view->name, *path ? " " : "", path);
-  const spinach_debug_role *pc = role_of(view, "pc"), *registers = role_of(view, "registers"), *history = role_of(view, "history");
+  const spinach_debug_role *pc = role_of(view, "pc"), *registers = role_of(view, "registers"),
+                           *history = role_of(view, "history");
   if (pc && spinach_is_integer(pc->field->type)) {
     g_autofree char *where = spinach_describe_address((uint32_t)spinach_integer(pc->field->type, element(pc, 0)));
     fprintf(out, "  pc = %s\n", where);
@@ -95,7 +99,9 @@ static void print_view(FILE *out, const spinach_debug_view *view) {
   }
   for (uint32_t i = 0; i < view->role_count; i++) {
     const spinach_debug_role *role = &view->roles[i];
-    if (role == pc || role == registers || role == history || !strcmp(role->role, "history_next") || !strcmp(role->role, "memory")) continue;
+    if (role == pc || role == registers || role == history || !strcmp(role->role, "history_next") ||
+        !strcmp(role->role, "memory"))
+      continue;
     if (spinach_field_elements(role->field) != 1 || role->field->type->size > SMALL) continue;
     char text[512];
     spinach_type_print(role->field->type, element(role, 0), text, sizeof text);

@@ -246,8 +246,12 @@ def test_identical_clusters_share_their_code(lss, tmp_path):
 
 def test_idle_time_is_skipped_without_changing_results(build, run_sim, tmp_path):
     (tmp_path / "script.txt").write_text("5 1\n2000000 2\n3000000000 3\n")
-    simulator = build("instance s : source; instance p : pipe; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;")
-    done = run_sim(simulator, "--set", f"s.script={tmp_path}/script.txt", "--set", "k.record=r.txt", "--cycles", "4000000000")
+    simulator = build(
+        "instance s : source; instance p : pipe; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;"
+    )
+    done = run_sim(
+        simulator, "--set", f"s.script={tmp_path}/script.txt", "--set", "k.record=r.txt", "--cycles", "4000000000"
+    )
     assert done.value("k", "items") == 3
     assert [line.split()[0] for line in (tmp_path / "r.txt").read_text().splitlines()] == ["6", "2000001", "3000000001"]
 
@@ -265,14 +269,42 @@ def test_run_builds_once(lss, tmp_path):
 @pytest.mark.parametrize(
     ("declared", "code", "expected"),
     [
-        ("handler h : in.data -> in.ack;", "handler(h) { accept(in, enabled(in)); }", "m.c:1:25: error[undeclared-read]: handler h reads in.enable"),
-        ("handler h : in.data -> in.ack;", "handler(h) { accept(in, true); send(out, 1); }", "error[undeclared-write]: handler h drives out.data"),
-        ("handler h : in.data -> in.ack;", "handler(h) { self->n++; accept(in, true); }", "m.c:1:21: error[c-code]: state changes in phase_end only"),
-        ("handler h : in.data -> in.ack;", "handler(h) { accept(in, data(inn) == 1); }", "error[unknown-name]: this module has no port called inn"),
-        ("handler h : in.data -> in.ack;", "handler(h) { accept(in, param(depth) == 1); }", "error[unknown-name]: this module has no parameter called depth"),
+        (
+            "handler h : in.data -> in.ack;",
+            "handler(h) { accept(in, enabled(in)); }",
+            "m.c:1:25: error[undeclared-read]: handler h reads in.enable",
+        ),
+        (
+            "handler h : in.data -> in.ack;",
+            "handler(h) { accept(in, true); send(out, 1); }",
+            "error[undeclared-write]: handler h drives out.data",
+        ),
+        (
+            "handler h : in.data -> in.ack;",
+            "handler(h) { self->n++; accept(in, true); }",
+            "m.c:1:21: error[c-code]: state changes in phase_end only",
+        ),
+        (
+            "handler h : in.data -> in.ack;",
+            "handler(h) { accept(in, data(inn) == 1); }",
+            "error[unknown-name]: this module has no port called inn",
+        ),
+        (
+            "handler h : in.data -> in.ack;",
+            "handler(h) { accept(in, param(depth) == 1); }",
+            "error[unknown-name]: this module has no parameter called depth",
+        ),
         ("handler h : in.data -> in.ack;", "handler(h) { accept(in, 1) }", "m.c:1:27: error[c-code]: expected ';'"),
-        ("handler h : in.data -> in.ack;", "handler(g) { accept(in, 1); }", "error[missing-function]: m declares handler h"),
-        ("handler h : in.data -> in.ack; init;", "handler(h) { accept(in, 1); }\ninit() { self->n = some(in); }", "m.c:2:20: error[c-code]: signals exist in"),
+        (
+            "handler h : in.data -> in.ack;",
+            "handler(g) { accept(in, 1); }",
+            "error[missing-function]: m declares handler h",
+        ),
+        (
+            "handler h : in.data -> in.ack; init;",
+            "handler(h) { accept(in, 1); }\ninit() { self->n = some(in); }",
+            "m.c:2:20: error[c-code]: signals exist in",
+        ),
     ],
 )
 def test_errors_in_behaviour_are_told_at_their_place(lss, tmp_path, declared, code, expected):
@@ -280,7 +312,9 @@ def test_errors_in_behaviour_are_told_at_their_place(lss, tmp_path, declared, co
         f"module m {{ inport in : uint32; outport out : uint32; state {{ uint32 n; }} phase_start -> out.data; {declared} phase_end; }}\n"
     )
     (tmp_path / "m.c").write_text(f"{code}\nphase_start() {{ send_nothing(out); }}\nphase_end() {{}}\n")
-    (tmp_path / "top.lss").write_text("instance x : m;  instance s : source;  instance k : sink;  s.out -> x.in;  x.out -> k.in;\n")
+    (tmp_path / "top.lss").write_text(
+        "instance x : m;  instance s : source;  instance k : sink;  s.out -> x.in;  x.out -> k.in;\n"
+    )
     done = lss("build", "top.lss", "-o", "sim", ok=False)
     assert done.status == 1
     assert expected in done.err
@@ -345,8 +379,12 @@ def test_sleeping_clusters_change_nothing(build, run_sim, tmp_path):
 
 
 def test_a_fault_in_a_module_is_told(build, run_sim, tmp_path):
-    (tmp_path / "m.lss").write_text("module m { inport in : uint32; state { uint32 n; } phase_start -> in.ack; phase_end; }\n")
-    (tmp_path / "m.c").write_text("phase_start() { accept(in, true); }\nphase_end() { self->n = 7 / (int)(data(in) - 5); }\n")
+    (tmp_path / "m.lss").write_text(
+        "module m { inport in : uint32; state { uint32 n; } phase_start -> in.ack; phase_end; }\n"
+    )
+    (tmp_path / "m.c").write_text(
+        "phase_start() { accept(in, true); }\nphase_end() { self->n = 7 / (int)(data(in) - 5); }\n"
+    )
     simulator = build("instance x : m;  instance s : source;  s.out -> x.in;")
     done = run_sim(simulator, "--cycles", "10", ok=False)
     assert "error: the C of a module failed (Floating point exception) at 5 ns" in done.err

@@ -1,0 +1,105 @@
+// The tables of parameters: runtime parameters with the places that hold them, compile-time ones for the manifest.
+#include "lss/emit.h"
+
+#include <string.h>
+
+typedef struct {
+  const Parameter *outermost;
+  GString *targets, *aliases;
+  int target_count;
+} Group;
+
+static char *parameter_key(const Instance *instance, const Parameter *parameter) {
+  if (parameter->alias_of) return g_strdup(*parameter->alias_of == '.' ? parameter->alias_of + 1 : parameter->alias_of);
+  return *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
+}
+
+int emit_runtime_parameters(const Emitter *emitter, GString *out) {
+  g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GHashTable) groups = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < emitter->netlist->instances->len; i++) {
+    const Instance *instance = emitter->netlist->instances->pdata[i];
+    for (guint k = 0; k < instance->parameters->len; k++) {
+      const Parameter *parameter = instance->parameters->pdata[k];
+      if (!parameter->runtime) continue;
+      char *key = parameter_key(instance, parameter);
+      Group *group = g_hash_table_lookup(groups, key);
+      if (!group) {
+        group = g_new0(Group, 1);
+        group->targets = g_string_new(NULL);
+        group->aliases = g_string_new(NULL);
+        group->outermost = parameter;
+        g_hash_table_insert(groups, key, group);
+        g_ptr_array_add(keys, key);
+      } else {
+        g_free(key);
+      }
+      if (parameter->alias_of) {
+        g_autofree char *own =
+            *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
+        emit_quoted(group->aliases, own);
+        g_string_append(group->aliases, ", ");
+      }
+      if (!instance->leaf) continue;
+      g_autofree char *spec = emit_spec_name(emitter, instance);
+      g_string_append_printf(group->targets, "{%d, offsetof(%s_state, rt_%s)}, ", instance->id, spec, parameter->name);
+      group->target_count++;
+    }
+  }
+  GString *table = g_string_new("static const spinach_parameter parameters[] = {\n");
+  for (guint i = 0; i < keys->len; i++) {
+    const char *key = keys->pdata[i];
+    Group *group = g_hash_table_lookup(groups, key);
+    const Parameter *p = group->outermost;
+    g_string_append_printf(out, "static const spinach_target targets_%u[] = {%s{-1, 0}};\n", i, group->targets->str);
+    g_string_append_printf(out, "static const char *const aliases_%u[] = {%sNULL};\n", i, group->aliases->str);
+    const char *type = emit_runtime_type(p);
+    const char *kind = !type ? "STRING" : !strcmp(type, "bool") ? "BOOL" : !strcmp(type, "double") ? "FLOAT" : "INT";
+    g_string_append(table, "  {");
+    emit_quoted(table, key);
+    g_string_append(table, ", ");
+    emit_quoted(table, p->type_name);
+    g_string_append(table, ", ");
+    emit_quoted(table, p->doc);
+    g_string_append_printf(table, ", SPINACH_PARAMETER_%s, ", kind);
+    GString *value = g_string_new(NULL);
+    if (p->value) emit_value(value, p->value);
+    bool string = !type, real = type && !strcmp(type, "double");
+    g_string_append_printf(table, "%s, %s, %s, %d, targets_%u, aliases_%u},\n",
+                           string || real || !value->len ? "0" : value->str, real && value->len ? value->str : "0",
+                           string && value->len ? value->str : "\"\"", group->target_count, i, i);
+    g_string_free(value, TRUE);
+    g_string_free(group->targets, TRUE);
+    g_string_free(group->aliases, TRUE);
+    g_free(group);
+  }
+  g_string_append_printf(out, "%s  {0}\n};\n", table->str);
+  g_string_free(table, TRUE);
+  return (int)keys->len;
+}
+
+int emit_constants(const Emitter *emitter, GString *out) {
+  int count = 0;
+  g_string_append(out, "static const spinach_constant constants[] = {\n");
+  for (guint i = 0; i < emitter->netlist->instances->len; i++) {
+    const Instance *instance = emitter->netlist->instances->pdata[i];
+    for (guint k = 0; k < instance->parameters->len; k++) {
+      const Parameter *p = instance->parameters->pdata[k];
+      if (p->runtime || !p->value || p->value->kind > VALUE_ENUM) continue;
+      g_autoptr(GString) text = g_string_new(NULL);
+      if (p->value->kind == VALUE_STRING)
+        g_string_append(text, p->value->string);
+      else
+        emit_value(text, p->value);
+      g_autofree char *name = *instance->path ? g_strdup_printf("%s.%s", instance->path, p->name) : g_strdup(p->name);
+      g_string_append(out, "  {");
+      emit_quoted(out, name);
+      g_string_append(out, ", ");
+      emit_quoted(out, text->str);
+      g_string_append(out, "},\n");
+      count++;
+    }
+  }
+  g_string_append(out, "  {0}\n};\n");
+  return count;
+}
