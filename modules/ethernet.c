@@ -10,20 +10,20 @@
 init() {
   double second = (double)ticks_per_second() * 1000.0;
   self->byte_time = (uint64_t)(second * 8.0 / (double)param(rate) + 0.5);
-  if (param(offered) <= 0) sim_error("the offered rate must be more than 0");
+  if (param(offered) <= 0) sim_input_error("the offered rate must be more than 0");
   self->offered_byte_time = (uint64_t)(second * 8.0 / (double)param(offered) + 0.5);
   const char *mode = param(mode);
   if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
   else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
   else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
-  else sim_error("mode is fast, rate or timed, not '%s'", mode);
+  else sim_input_error("mode is fast, rate or timed, not '%s'", mode);
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
-    sim_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
+    sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   bool file = param(input)[0] != 0;
   if (file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   self->exhausted = (!file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_in) == 0);
-  if (self->how == TRAFFIC_TIMED && !file && param(payload)) sim_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (self->how == TRAFFIC_TIMED && !file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
 }
 
 phase_start() {
@@ -38,7 +38,9 @@ phase_start() {
     if (__builtin_expect(self->taken_ready, 0)) send(taken_beats, i, self->taken);
     else send_nothing(taken_beats, i);
   }
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, (uint32_t)self->begun);
+  // Who has nothing more to offer keeps nobody waiting.
+  uint32_t turn = self->exhausted && !self->loaded ? UINT32_MAX : (uint32_t)self->begun;
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, turn);
   for (int i = 0; i < width(done); i++) send(done, i, self->exhausted && !self->loaded);
   accept(from_device, self->open);
   for (int i = 0; i < width(ready); i++) accept(ready, i, true);
@@ -61,7 +63,7 @@ phase_end() {
         if (!self->stamped) self->first_stamp = stamp;
         self->stamped = true;
         if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
-          sim_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->begun + 1);
+          sim_input_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->begun + 1);
         self->stamp = stamp - self->first_stamp;
       }
     } else if (more) {
