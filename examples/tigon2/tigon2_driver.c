@@ -14,7 +14,7 @@
 static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
   if (size == 0) return;
   if (address >= sizeof self->image || size > sizeof self->image - address)
-    sim_error("%s: 0x%x bytes at 0x%x do not fit into the NIC's memory of 1 MiB", param(firmware), size, address);
+    sim_input_error("%s: 0x%x bytes at 0x%x do not fit into the NIC's memory of 1 MiB", param(firmware), size, address);
   memcpy(self->image + address, bytes, size);
   if (address < self->image_begin) self->image_begin = address & ~3u;
   if (address + size > self->image_end) self->image_end = address + size;
@@ -24,7 +24,7 @@ static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, 
 static uint64_t driver_wire_bytes(uint32_t length) { return (length < 60 ? 60 : length) + 24u; }
 
 init() {
-  if (!param(firmware)[0]) sim_error("no firmware: give --firmware FILE");
+  if (!param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   stream program = {0};
   size_t size = 0;
   char error[512] = "";
@@ -33,8 +33,8 @@ init() {
   self->image_begin = UINT32_MAX;
   if (size >= 4 && memcmp(file, "\177ELF", 4) == 0) {
     ProgramImage *image = program_image_open(param(firmware), file, size, error, sizeof error);
-    if (!image) sim_error("%s", error);
-    if (!program_image_big_endian(image)) sim_error("%s: a Tigon-2 is big-endian, this program is little-endian", param(firmware));
+    if (!image) sim_input_error("%s", error);
+    if (!program_image_big_endian(image)) sim_input_error("%s: a Tigon-2 is big-endian, this program is little-endian", param(firmware));
     uint32_t address = 0, loaded = 0;
     const uint8_t *bytes = NULL;
     for (size_t i = 0; program_image_segment(image, i, &address, &bytes, &loaded); i++) place_segment(self, address, bytes, loaded);
@@ -42,7 +42,7 @@ init() {
     program_image_free(image);
   } else {
     // An image as it is shipped: four bytes of version, start address, load address, then what is loaded.
-    if (size <= 12) sim_error("%s: neither an ELF file nor an image behind a version, a start and a load address", param(firmware));
+    if (size <= 12) sim_input_error("%s: neither an ELF file nor an image behind a version, a start and a load address", param(firmware));
     self->entry = driver_load_big(file + 4, 4);
     place_segment(self, driver_load_big(file + 8, 4), file + 12, (uint32_t)(size - 12));
   }
@@ -51,22 +51,31 @@ init() {
   if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
   else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
   else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
-  else sim_error("mode is fast, rate or timed, not '%s'", mode);
+  else sim_input_error("mode is fast, rate or timed, not '%s'", mode);
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
-    sim_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
+    sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
-    sim_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1, (long long)param(receive_buffers));
+    sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1, (long long)param(receive_buffers));
   bool from_file = param(input)[0] != 0;
-  if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   if (param(descriptors)[0]) {
     char line[64] = "";
     stream_read_open(&self->trace, param(descriptors));
     if (!stream_line(&self->trace, line, sizeof line) || strncmp(line, "descriptors 1", 13) != 0)
-      sim_error("%s: a descriptor trace begins with the line 'descriptors 1'", param(descriptors));
+      sim_input_error("%s: a descriptor trace begins with the line 'descriptors 1'", param(descriptors));
+    // Mistakes are found before the first cycle.
+    stream scan = self->trace;
+    char text[256];
+    trace_record record;
+    while (stream_line(&scan, text, sizeof text)) {
+      const char *wrong = trace_parse(text, &record);
+      if (wrong) sim_input_error("%s:%llu: %s", param(descriptors), (unsigned long long)scan.records, wrong);
+    }
   }
-  self->exhausted = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
+  self->silent = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
+  self->exhausted = self->silent && !param(descriptors)[0];
   self->offered_milliticks = (uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5);
 }
 
@@ -75,8 +84,8 @@ phase_start() {
   accept(window_reply, true);
   for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
   for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->exhausted && !self->loaded ? UINT32_MAX : (uint32_t)self->sent_count);
-  for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && self->exhausted && !self->loaded && !self->emitting);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->silent || (self->exhausted && !self->loaded) ? UINT32_MAX : (uint32_t)self->sent_count);
+  for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && (self->silent || (self->exhausted && !self->loaded)) && !self->emitting);
   if (__builtin_expect(self->memory_asked >= self->memory_length && self->window_state != DRIVER_WINDOW_OFFERED && !self->emitting, 1)) {
     send_nothing(memory_request);
     send_nothing(window_request);
@@ -117,10 +126,10 @@ static void next_record(self_t *self) {
     }
     trace_record record;
     const char *wrong = trace_parse(line, &record);
-    if (wrong) sim_error("%s:%llu: %s", param(descriptors), (unsigned long long)self->trace.records, wrong);
+    if (wrong) sim_input_error("%s:%llu: %s", param(descriptors), (unsigned long long)self->trace.records, wrong);
     if (record.kind == TRACE_NOTHING) continue;
     if (record.kind == TRACE_POST && record.bytes > DRIVER_HOST_BUFFER_SPAN)
-      sim_error("%s:%llu: this driver's receive buffers have at most %d bytes", param(descriptors), (unsigned long long)self->trace.records, DRIVER_HOST_BUFFER_SPAN);
+      sim_input_error("%s:%llu: this driver's receive buffers have at most %d bytes", param(descriptors), (unsigned long long)self->trace.records, DRIVER_HOST_BUFFER_SPAN);
     self->record_time = record.time;
     self->record_post = record.kind == TRACE_POST;
     self->record_count = record.count;
@@ -150,13 +159,14 @@ static void load_frame(self_t *self) {
       if (!self->stamped) self->first_stamp = stamp;
       self->stamped = true;
       if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
-        sim_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->sent_count + 1);
+        sim_input_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->sent_count + 1);
       self->stamp = stamp - self->first_stamp;
     }
   } else if (more) {
     length = udp_frame(self->frame, 0, self->sent_count, (uint32_t)param(payload), (uint64_t)param(seed));
   }
   if (!more) {
+    if (traced) sim_input_error("%s:%llu: there is no frame left to send", param(descriptors), (unsigned long long)self->trace.records);
     self->exhausted = true;
     return;
   }
@@ -166,7 +176,7 @@ static void load_frame(self_t *self) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < self->pieces; i++) sum += self->piece[i];
     if (sum != length)
-      sim_error("%s:%llu: the pieces add up to %u bytes, the frame has %u", param(descriptors), (unsigned long long)self->trace.records, sum, length);
+      sim_input_error("%s:%llu: the pieces add up to %u bytes, the frame has %u", param(descriptors), (unsigned long long)self->trace.records, sum, length);
   } else {
     self->pieces = 2;
     self->piece[0] = udp_is(self->frame, length) ? UDP_HEADERS : 14;
