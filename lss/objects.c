@@ -8,6 +8,7 @@
 #include "lss/library.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,17 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
     return 3;
   }
   g_autofree char *temporary = g_strdup_printf("%s.%d.tmp", output, (int)getpid());
+  int handle = open(temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0777); // before the linker complains in its own words
+  if (handle < 0 || g_file_test(output, G_FILE_TEST_IS_DIR)) {
+    fprintf(stderr, "lss: cannot write %s: %s\n", output, handle < 0 ? g_strerror(errno) : "it is a directory");
+    if (handle >= 0) {
+      close(handle);
+      remove(temporary);
+    }
+    compiler_close(&compiler);
+    return 3;
+  }
+  close(handle);
   g_autofree char *runtime = g_build_filename(compiler.products, "lib", "libspinach.a", NULL);
   g_autofree char *emulib = g_build_filename(compiler.products, "lib", "libemulib.a", NULL);
   g_autoptr(GPtrArray) argv = g_ptr_array_new();
