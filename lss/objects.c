@@ -108,6 +108,7 @@ static bool compiler_open(Compiler *c, const CompilerOptions *options) {
                                       "-Werror=return-type",
                                       "-Werror=int-conversion",
                                       "-Werror=incompatible-pointer-types",
+                                      "-fno-crash-diagnostics",
                                       "-D_GNU_SOURCE"};
   for (gsize i = 0; i < G_N_ELEMENTS(fixed); i++) add_flag(c, "%s", fixed[i]);
 #ifdef __x86_64__
@@ -254,6 +255,11 @@ static void compile_unit(gpointer data, gpointer user_data) {
   if (status != 0) {
     unit->failed = true;
     unit->diagnostics = messages;
+    if (strstr(messages, "No space left on device")) {
+      g_free(messages);
+      unit->diagnostics =
+          g_strdup_printf("cache: cannot write %s: No space left on device; LSS_CACHE names another place", temporary);
+    }
     remove(temporary);
     remove(rule_path);
     return;
@@ -321,6 +327,12 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
     compiler_close(&compiler);
     return 3;
   }
+  g_autofree char *target = g_path_get_dirname(output);
+  if (access(target, W_OK) != 0) {
+    fprintf(stderr, "lss: cannot write %s: %s\n", output, g_strerror(errno));
+    compiler_close(&compiler);
+    return 3;
+  }
   g_autofree char *temporary = g_strdup_printf("%s.%d.tmp", output, (int)getpid());
   int handle = open(temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0777); // before the linker complains in its own words
   if (handle < 0 || g_file_test(output, G_FILE_TEST_IS_DIR)) {
@@ -342,7 +354,10 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
   if (real) {
     folder = g_path_get_dirname(real);
     lld = g_build_filename(folder, "ld.lld", NULL);
-    if (g_file_test(lld, G_FILE_TEST_EXISTS)) g_ptr_array_add(argv, "-fuse-ld=lld");
+    if (g_file_test(lld, G_FILE_TEST_EXISTS)) {
+      g_ptr_array_add(argv, "-fuse-ld=lld");
+      g_ptr_array_add(argv, "-Wl,--no-mmap-output-file"); // a full disk is an error, not a bus error
+    }
   }
   if (options->sanitize) g_ptr_array_add(argv, "-fsanitize=address,undefined");
   g_ptr_array_add(argv, "-Wl,--as-needed");
@@ -363,7 +378,10 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
                            &status, &error);
   if (options->times) fprintf(stderr, "lss: %6.2f s  linking\n", (double)(g_get_monotonic_time() - begin) / 1e6);
   if (!fine || status != 0) {
-    fprintf(stderr, "lss: cannot link %s: %s", output, fine ? messages : error->message);
+    if (fine && strstr(messages, "No space left on device"))
+      fprintf(stderr, "lss: cannot write %s: No space left on device\n", output);
+    else
+      fprintf(stderr, "lss: cannot link %s: %s", output, fine ? messages : error->message);
     remove(temporary);
     compiler_close(&compiler);
     return 3;
