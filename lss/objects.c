@@ -354,10 +354,7 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
   if (real) {
     folder = g_path_get_dirname(real);
     lld = g_build_filename(folder, "ld.lld", NULL);
-    if (g_file_test(lld, G_FILE_TEST_EXISTS)) {
-      g_ptr_array_add(argv, "-fuse-ld=lld");
-      g_ptr_array_add(argv, "-Wl,--no-mmap-output-file"); // a full disk is an error, not a bus error
-    }
+    if (g_file_test(lld, G_FILE_TEST_EXISTS)) g_ptr_array_add(argv, "-fuse-ld=lld");
   }
   if (options->sanitize) g_ptr_array_add(argv, "-fsanitize=address,undefined");
   g_ptr_array_add(argv, "-Wl,--as-needed");
@@ -378,7 +375,8 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
                            &status, &error);
   if (options->times) fprintf(stderr, "lss: %6.2f s  linking\n", (double)(g_get_monotonic_time() - begin) / 1e6);
   if (!fine || status != 0) {
-    if (fine && strstr(messages, "No space left on device"))
+    // lld maps its output, so a full disk shows as a bus error.
+    if (fine && (strstr(messages, "No space left on device") || strstr(messages, "Bus error")))
       fprintf(stderr, "lss: cannot write %s: No space left on device\n", output);
     else
       fprintf(stderr, "lss: cannot link %s: %s", output, fine ? messages : error->message);
