@@ -9,7 +9,17 @@ import struct
 import pytest
 
 from harness import packets
-from tests.tigon2.chip import READ_RING, RX_BASE, RX_RING, TX_BASE, TX_RING, WRITE_RING, Chip, dma_descriptor, host_bytes
+from tests.tigon2.chip import (
+    READ_RING,
+    RX_BASE,
+    RX_RING,
+    TX_BASE,
+    TX_RING,
+    WRITE_RING,
+    Chip,
+    dma_descriptor,
+    host_bytes,
+)
 from tests.tigon2.test_contract import frame, pcap
 
 
