@@ -28,7 +28,7 @@ phase_start() {
   for (int i = 0; i < width(wrap_base); i++) accept(wrap_base, i, true);
   for (int i = 0; i < width(wrap_limit); i++) accept(wrap_limit, i, true);
 
-  if (__builtin_expect(!(self->offering | self->offering_bus | self->sending | (self->updates_waiting != 0)), 1)) {
+  if (__builtin_expect(!self->offers, 1)) {
     send_nothing(memory_request);
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
     send_nothing(registers_request);
@@ -75,7 +75,7 @@ phase_end() {
   const bool resting = (state & (uint32_t)param(error_bits)) != 0;
 
   // ---- An idle assist looks at its rings only --------------------------------------------------------------
-  if (__builtin_expect(!(self->moving | self->fetching | self->fetched | ((self->updates_open | self->updates_waiting) != 0) | self->direct_busy), 1)) {
+  if (__builtin_expect(!self->at_work, 1)) {
     bool work = (state & (uint32_t)param(active_bit)) != 0;
     for (int i = 0; i < width(producer); i++) work |= data(producer, i) != data(consumer, i);
     if (__builtin_expect(!work, 1)) return;
@@ -340,12 +340,13 @@ phase_end() {
       self->bus_offer = (bus_request){.address = self->host, .length = chunk};
     }
   }
+
+  // Looked at in every cycle, so worked out once.
+  self->offers = self->offering | self->offering_bus | self->sending | (self->updates_waiting != 0);
+  self->at_work = self->moving | self->fetching | self->fetched | ((self->updates_open | self->updates_waiting) != 0) | self->direct_busy;
 }
 
-next_event() {
-  bool busy = self->moving || self->fetching || self->fetched || self->updates_open || self->updates_waiting || self->direct_busy;
-  return busy ? cycle() : never();
-}
+next_event() { return self->at_work ? cycle() : never(); }
 
 #undef SPLIT_DESCRIPTORS
 #undef READ_BYTES

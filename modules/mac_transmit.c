@@ -20,7 +20,7 @@ phase_start() {
   for (int i = 0; i < width(buffer_limit); i++) accept(buffer_limit, i, true);
   for (int i = 0; i < width(buffer_producer); i++) accept(buffer_producer, i, true);
 
-  if (__builtin_expect(!(self->offering | self->beat_ready | (self->updates_waiting != 0)), 1)) {
+  if (__builtin_expect(!self->offers, 1)) {
     send_nothing(memory_request);
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
     send_nothing(registers_request);
@@ -62,7 +62,7 @@ phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
   const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
 
-  if (__builtin_expect(!(self->reading | self->frames_waiting | self->sending | self->updates_open | self->updates_waiting), 1)) {
+  if (__builtin_expect(!self->at_work, 1)) {
     if (!running || data(producer) == data(consumer)) return;
   }
 
@@ -265,12 +265,13 @@ phase_end() {
     self->offer = offer;
   }
   self->gap = false;
+
+  // Looked at in every cycle, so worked out once.
+  self->offers = self->offering | self->beat_ready | (self->updates_waiting != 0);
+  self->at_work = (self->reading | self->frames_waiting | self->sending | self->updates_open | self->updates_waiting) != 0;
 }
 
-next_event() {
-  bool busy = self->reading != TRANSMIT_READS_NOTHING || self->frames_waiting || self->sending || self->updates_open || self->updates_waiting;
-  return busy ? cycle() : never();
-}
+next_event() { return self->at_work ? cycle() : never(); }
 
 #undef SPLIT_DESCRIPTORS
 #undef UPDATE
