@@ -250,6 +250,7 @@ def test_bad_inputs_are_one_clear_line(machines, run_sim, firmware, tmp_path, op
     done = run_sim(machines(), *(word for pair in options.items() for word in pair), ok=False)
     complaint = [line for line in done.err.splitlines() if ": error: " in line]
     assert len(complaint) == 1 and words in complaint[0] and "bad" in complaint[0], done.err
+    assert done.err.count("\n") == 1, done.err
     assert not (tmp_path / "out.pcap").exists() and done.stats is None
 
 
