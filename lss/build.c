@@ -22,13 +22,18 @@ bool build_option(int argc, char **argv, int *index, gpointer data) {
   if (!strcmp(word, "--single-function")) return build->single_cluster = true;
   const char *value = NULL;
   if (option_value(argc, argv, index, "--collect", &value)) {
+    build->wrong |= !value;
     if (!value) return true;
     if (!strcmp(value, "connections")) {
       build->collect_connections = true;
       return true;
     }
-    usage_error(argv[0], "--collect takes \"connections\", not \"%s\"; other collectors are declared in LSS", value);
-    return false;
+    if (g_str_has_suffix(value, ".lss")) {
+      g_ptr_array_add(build->options.compile.collectors, (gpointer)value);
+      return true;
+    }
+    usage_error(argv[0], "--collect takes \"connections\" or a file of collectors, X.lss, not \"%s\"", value);
+    return build->wrong = true;
   }
   return (g_str_has_prefix(word, "-o") && option_value(argc, argv, index, "-o", &build->output)) ||
          option_value(argc, argv, index, "--keep", &build->keep);
@@ -62,6 +67,11 @@ static char *command_line(const BuildOptions *build) {
     g_string_append_printf(text, "\n-I%s", folder);
   }
   for (guint i = 0; i < defines->len; i++) g_string_append_printf(text, "\n-D%s", (char *)defines->pdata[i]);
+  const GPtrArray *collectors = build->options.compile.collectors;
+  for (guint i = 0; i < collectors->len; i++) {
+    g_autofree char *file = g_canonicalize_filename(collectors->pdata[i], NULL);
+    g_string_append_printf(text, "\n--collect\n%s", file);
+  }
   if (build->collect_connections) g_string_append(text, "\n--collect\nconnections");
   return g_string_free(text, FALSE);
 }
@@ -164,7 +174,7 @@ int build_simulator(BuildOptions *build, char **output) {
 
 int command_build(int argc, char **argv) {
   BuildOptions build = {.argc = argc, .argv = argv};
-  if (!options_parse(argc, argv, &build.options, build_option, &build, NULL)) return 2;
+  if (!options_parse(argc, argv, &build.options, build_option, &build, NULL) || build.wrong) return 2;
   if (!build.options.machine || build.options.rest->len || !build.output)
     return usage_error(argv[0], "give one machine and an output: lss build M.lss -o SIM");
   g_autofree char *output = NULL;
@@ -176,7 +186,7 @@ int command_build(int argc, char **argv) {
 int command_run(int argc, char **argv) {
   BuildOptions build = {.argc = argc, .argv = argv};
   int stop = argc;
-  if (!options_parse(argc, argv, &build.options, build_option, &build, &stop)) return 2;
+  if (!options_parse(argc, argv, &build.options, build_option, &build, &stop) || build.wrong) return 2;
   if (!build.options.machine || build.options.rest->len)
     return usage_error(argv[0], "give one machine: lss run M.lss [-- simulator options]");
   g_autofree char *output = NULL;

@@ -9,6 +9,7 @@ typedef struct {
   Options options;
   CompilerOptions compiler;
   bool collect_connections;
+  bool wrong; // an option's value was refused, with a line that says so
   bool single_cluster;
   const char *output; // -o
   const char *keep;   // --keep

@@ -158,6 +158,25 @@ static void check_declarations(SourceFile *file) {
   }
 }
 
+// The collectors of the files of --collect, which stand in the top module as if they were written there.
+static void add_collectors(Inst *top) {
+  const GPtrArray *files = compile->options->collectors;
+  if (!files || !files->len) return;
+  GPtrArray *body = arena_array();
+  for (guint i = 0; i < top->body->len; i++) g_ptr_array_add(body, top->body->pdata[i]);
+  for (guint i = 0; i < files->len; i++) {
+    SourceFile *file = load_file(files->pdata[i], NOWHERE);
+    for (guint k = 0; file && k < file->nodes->len; k++) {
+      Node *node = file->nodes->pdata[k];
+      if (node->kind == NODE_COLLECTOR)
+        g_ptr_array_add(body, node);
+      else if (node->kind != NODE_IMPORT)
+        problem(node->place, "misplaced", "a file of --collect holds collectors and imports only");
+    }
+  }
+  top->body = body;
+}
+
 static bool run_stages(const char *machine_file) {
   int errors = diag_error_count();
   SourceFile *file = load_file(machine_file, NOWHERE);
@@ -168,6 +187,7 @@ static bool run_stages(const char *machine_file) {
   top->body = file->nodes;
   top->instance->doc = file->doc;
   add_defines(top, compile->options);
+  add_collectors(top);
   check_declarations(file);
   inst_run(top);
   number_instances();

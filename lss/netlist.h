@@ -296,6 +296,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 typedef struct {
   GPtrArray *include_dirs; // const char*, -I
   GPtrArray *defines;      // const char*, "name=value", -D
+  GPtrArray *collectors;   // const char*, files of collectors, --collect; may be NULL
   int max_instances, max_steps;
   bool debug;
 } CompileOptions;
