@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 from harness.progress import Progress
 
@@ -132,8 +133,15 @@ def sweep(
     """Runs all jobs, in any order, and returns their results in the order given; one failure ends the sweep."""
     jobs = list(jobs)
     results: dict[int, Result] = {}
+    # Equal jobs share a key and with it a directory: one runs, the others wait and find its result.
+    turns = {key: Lock() for key in {job.key() for job in jobs}}
+
+    def run_in_turn(job: Job) -> Result:
+        with turns[job.key()]:
+            return run(job, store)
+
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool, progress.task("simulating", len(jobs)) as task:
-        futures = {pool.submit(run, job, store): index for index, job in enumerate(jobs)}
+        futures = {pool.submit(run_in_turn, job): index for index, job in enumerate(jobs)}
         try:
             for future in as_completed(futures):
                 result = results[futures[future]] = future.result()

@@ -194,6 +194,15 @@ def test_an_edited_input_is_run_again(place, tmp_path: Path) -> None:
     assert not sweep.run(job, store).reused
 
 
+def test_equal_jobs_run_once(tmp_path: Path) -> None:
+    simulator = tmp_path / "sim"
+    os.system(f"{sys.executable} {FAKE} build x -o {simulator}")
+    files = traffic.generate(tmp_path / "t", "18", 20, "1:0")
+    job = sweep.Job("x", simulator, (), (("--send", files.send),), (("--sent", "sent.pcap"),))
+    results = sweep.sweep([job] * 8, tmp_path / "store", Progress(), workers=8)
+    assert [result.reused for result in results].count(False) == 1
+
+
 def udp_stream(times: list[int]) -> list[packets.Packet]:
     frame = next(traffic.stream_frames(traffic.Mix.parse("1000"), 0, 1, 1)).data
     return [packets.Packet(time, frame) for time in times]
