@@ -8,8 +8,9 @@
 //                     "parameters": [{"name","type","runtime","value","doc"}], "ports": [{"name","direction","type",
 //                     "width","doc"}], "state": [{"name","type","dimensions","unit","statistic","doc"}],
 //                     "events": [{"name","doc","arguments"}], "type_variables": [{"name","type"}],
-//                     "userpoints": [{"name","result","arguments","replaced","code"}], "locals": [{"name","type","lanes"}],
-//                     "functions": [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
+//                     "userpoints": [{"name","result","arguments","replaced","code"}], "locals":
+//                     [{"name","type","lanes"}], "functions":
+//                     [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
 //    "connections": [{"from","from_lane","to","to_lane","type"}],
 //    "collectors":  [{"name","event","shared","on": [...]}],
 //    "debug_views": [{"name","instance","roles": {role: state}}]}
@@ -89,8 +90,7 @@ static const char *kind_name(TypeKind kind) {
 }
 
 static void export_fields(Json *json, const char *key, const GPtrArray *fields) {
-  json_key(json, key);
-  json_open(json, '[');
+  json_open_member(json, key, '[');
   for (guint i = 0; i < fields->len; i++) {
     const Field *field = g_ptr_array_index(fields, i);
     json_open(json, '{');
@@ -110,8 +110,7 @@ static void export_type(Json *json, const Type *type) {
     json_member_int(json, "bits", type->bits);
   if (type->kind == TYPE_STRUCT) export_fields(json, "fields", type->fields);
   if (type->kind == TYPE_ENUM) {
-    json_key(json, "enumerators");
-    json_open(json, '[');
+    json_open_member(json, "enumerators", '[');
     for (guint i = 0; i < type->enumerators->len; i++) {
       const Enumerator *e = g_ptr_array_index(type->enumerators, i);
       json_open(json, '{');
@@ -129,8 +128,7 @@ static void export_type(Json *json, const Type *type) {
 }
 
 static void export_parameters(Json *json, const Instance *instance) {
-  json_key(json, "parameters");
-  json_open(json, '[');
+  json_open_member(json, "parameters", '[');
   for (guint i = 0; i < instance->parameters->len; i++) {
     const Parameter *parameter = g_ptr_array_index(instance->parameters, i);
     json_open(json, '{');
@@ -147,8 +145,7 @@ static void export_parameters(Json *json, const Instance *instance) {
 }
 
 static void export_ports(Json *json, const Instance *instance) {
-  json_key(json, "ports");
-  json_open(json, '[');
+  json_open_member(json, "ports", '[');
   for (guint i = 0; i < instance->ports->len; i++) {
     const Port *port = g_ptr_array_index(instance->ports, i);
     json_open(json, '{');
@@ -163,15 +160,13 @@ static void export_ports(Json *json, const Instance *instance) {
 }
 
 static void export_state(Json *json, const Instance *instance) {
-  json_key(json, "state");
-  json_open(json, '[');
+  json_open_member(json, "state", '[');
   for (guint i = 0; i < instance->state->len; i++) {
     const StateField *field = g_ptr_array_index(instance->state, i);
     json_open(json, '{');
     json_member(json, "name", field->name);
     json_member(json, "type", field->type->name);
-    json_key(json, "dimensions");
-    json_open(json, '[');
+    json_open_member(json, "dimensions", '[');
     for (guint d = 0; d < field->dimensions->len; d++) json_int(json, g_array_index(field->dimensions, int, d));
     json_close(json, ']');
     json_member(json, "unit", field->unit);
@@ -183,8 +178,7 @@ static void export_state(Json *json, const Instance *instance) {
 }
 
 static void export_events(Json *json, const Instance *instance) {
-  json_key(json, "events");
-  json_open(json, '[');
+  json_open_member(json, "events", '[');
   for (guint i = 0; i < instance->events->len; i++) {
     const Event *event = g_ptr_array_index(instance->events, i);
     json_open(json, '{');
@@ -229,12 +223,10 @@ char *export_netlist(const Netlist *netlist) {
   json_start(&json);
   json_open(&json, '{');
   json_member(&json, "file", netlist->file);
-  json_key(&json, "sources");
-  json_open(&json, '[');
+  json_open_member(&json, "sources", '[');
   for (guint i = 0; i < netlist->sources->len; i++) json_string(&json, g_ptr_array_index(netlist->sources, i));
   json_close(&json, ']');
-  json_key(&json, "clocks");
-  json_open(&json, '[');
+  json_open_member(&json, "clocks", '[');
   for (guint i = 0; i < netlist->clocks->len; i++) {
     const Clock *clock = g_ptr_array_index(netlist->clocks, i);
     json_open(&json, '{');
@@ -244,16 +236,13 @@ char *export_netlist(const Netlist *netlist) {
     json_close(&json, '}');
   }
   json_close(&json, ']');
-  json_key(&json, "types");
-  json_open(&json, '[');
+  json_open_member(&json, "types", '[');
   for (guint i = 0; i < netlist->types->len; i++) export_type(&json, g_ptr_array_index(netlist->types, i));
   json_close(&json, ']');
-  json_key(&json, "instances");
-  json_open(&json, '[');
+  json_open_member(&json, "instances", '[');
   for (guint i = 0; i < netlist->instances->len; i++) export_instance(&json, g_ptr_array_index(netlist->instances, i));
   json_close(&json, ']');
-  json_key(&json, "connections");
-  json_open(&json, '[');
+  json_open_member(&json, "connections", '[');
   for (guint i = 0; i < netlist->connections->len; i++)
     export_connection(&json, g_ptr_array_index(netlist->connections, i));
   json_close(&json, ']');

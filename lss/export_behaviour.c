@@ -5,8 +5,7 @@
 
 static void export_signals(Json *json, const char *key, const GArray *signals) {
   static const char *const kinds[] = {"data", "enable", "ack"};
-  json_key(json, key);
-  json_open(json, '[');
+  json_open_member(json, key, '[');
   for (guint i = 0; i < signals->len; i++) {
     const Signal *signal = &g_array_index(signals, Signal, i);
     g_autofree char *text = !signal->local
@@ -19,8 +18,7 @@ static void export_signals(Json *json, const char *key, const GArray *signals) {
 }
 
 static void export_functions(Json *json, const Instance *instance) {
-  json_key(json, "functions");
-  json_open(json, '[');
+  json_open_member(json, "functions", '[');
   for (guint i = 0; i < instance->functions->len; i++) {
     const Function *function = instance->functions->pdata[i];
     json_open(json, '{');
@@ -44,22 +42,19 @@ static void export_typed(Json *json, const char *name, const Type *type) {
 }
 
 void export_instance_behaviour(Json *json, const Instance *instance) {
-  json_key(json, "type_variables");
-  json_open(json, '[');
+  json_open_member(json, "type_variables", '[');
   for (guint i = 0; i < instance->type_variables->len; i++) {
     const Field *field = instance->type_variables->pdata[i];
     export_typed(json, field->name, field->type);
   }
   json_close(json, ']');
-  json_key(json, "userpoints");
-  json_open(json, '[');
+  json_open_member(json, "userpoints", '[');
   for (guint i = 0; i < instance->userpoints->len; i++) {
     const Userpoint *userpoint = instance->userpoints->pdata[i];
     json_open(json, '{');
     json_member(json, "name", userpoint->name);
     json_member(json, "result", userpoint->result->name);
-    json_key(json, "arguments");
-    json_open(json, '[');
+    json_open_member(json, "arguments", '[');
     for (guint a = 0; a < userpoint->arguments->len; a++) {
       const Field *field = userpoint->arguments->pdata[a];
       export_typed(json, field->name, field->type);
@@ -70,8 +65,7 @@ void export_instance_behaviour(Json *json, const Instance *instance) {
     json_close(json, '}');
   }
   json_close(json, ']');
-  json_key(json, "locals");
-  json_open(json, '[');
+  json_open_member(json, "locals", '[');
   for (guint i = 0; i < instance->locals->len; i++) {
     const Local *local = instance->locals->pdata[i];
     json_open(json, '{');
@@ -89,8 +83,7 @@ static void export_collector(Json *json, const Collector *collector) {
   json_member(json, "name", collector->name);
   json_member(json, "event", collector->event);
   json_member_bool(json, "shared", collector->shared);
-  json_key(json, "on");
-  json_open(json, '[');
+  json_open_member(json, "on", '[');
   for (guint i = 0; i < collector->instances->len; i++)
     json_string(json, ((Instance *)collector->instances->pdata[i])->path);
   for (guint i = 0; i < collector->connections->len; i++) {
@@ -107,8 +100,7 @@ static void export_view(Json *json, const DebugView *view) {
   json_open(json, '{');
   json_member(json, "name", view->name);
   json_member(json, "instance", view->instance->path);
-  json_key(json, "roles");
-  json_open(json, '{');
+  json_open_member(json, "roles", '{');
   for (guint i = 0; i < view->roles->len; i++) {
     const DebugRole *role = view->roles->pdata[i];
     g_autofree char *text = g_strdup_printf("%s.%s", role->instance->path, role->field->name);
@@ -119,12 +111,10 @@ static void export_view(Json *json, const DebugView *view) {
 }
 
 void export_instrumentation(Json *json, const Netlist *netlist) {
-  json_key(json, "collectors");
-  json_open(json, '[');
+  json_open_member(json, "collectors", '[');
   for (guint i = 0; i < netlist->collectors->len; i++) export_collector(json, netlist->collectors->pdata[i]);
   json_close(json, ']');
-  json_key(json, "debug_views");
-  json_open(json, '[');
+  json_open_member(json, "debug_views", '[');
   for (guint i = 0; i < netlist->debug_views->len; i++) export_view(json, netlist->debug_views->pdata[i]);
   json_close(json, ']');
 }

@@ -290,8 +290,7 @@ char *graph_json(const Netlist *netlist) {
     json_open(&json, '{');
     json_member(&json, "path", level->path);
     json_member(&json, "module", level->module_name);
-    json_key(&json, "nodes");
-    json_open(&json, '[');
+    json_open_member(&json, "nodes", '[');
     for (guint k = 0; k < level->children->len; k++) {
       const Instance *child = g_ptr_array_index(level->children, k);
       json_open(&json, '{');
@@ -302,8 +301,7 @@ char *graph_json(const Netlist *netlist) {
       json_close(&json, '}');
     }
     json_close(&json, ']');
-    json_key(&json, "edges");
-    json_open(&json, '[');
+    json_open_member(&json, "edges", '[');
     const GPtrArray *list = g_hash_table_lookup(edges, level);
     for (guint k = 0; list && k < list->len; k++) {
       const Edge *edge = g_ptr_array_index(list, k);

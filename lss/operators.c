@@ -10,29 +10,15 @@
 #include <math.h>
 #include <string.h>
 
-static const char *op_text(int op) {
-  static char single[2];
-  switch (op) {
-  case OP_OR: return "||";
-  case OP_AND: return "&&";
-  case OP_EQ: return "==";
-  case OP_NE: return "!=";
-  case OP_LE: return "<=";
-  case OP_GE: return ">=";
-  case OP_SHL: return "<<";
-  case OP_SHR: return ">>";
-  default: single[0] = (char)op; return single;
-  }
-}
-
 static Value *overflow(Location where) {
   problem(where, "overflow", "the result does not fit into 64 bits");
   return NULL;
 }
 
 static Value *mismatch(int op, const Value *left, const Value *right, Location where) {
+  char buffer[2] = "";
   bool quantities = left->kind == VALUE_QUANTITY || right->kind == VALUE_QUANTITY;
-  problem(where, quantities ? "unit" : "value-type", "`%s` cannot combine %s and %s", op_text(op),
+  problem(where, quantities ? "unit" : "value-type", "`%s` cannot combine %s and %s", operator_text(op, buffer),
           value_kind_text(left), value_kind_text(right));
   return NULL;
 }

@@ -144,7 +144,7 @@ void tree_attach_docs(Scan *scan) {
 
 // ---- Text --------------------------------------------------------------------------------------------------
 
-static const char *operator_text(int op, char buffer[2]) {
+const char *operator_text(int op, char buffer[2]) {
   switch (op) {
   case OP_OR: return "||";
   case OP_AND: return "&&";

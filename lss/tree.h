@@ -135,6 +135,8 @@ Node *node_new(NodeKind kind, Location location);
 
 // The text of an expression, as it would be written (for messages and documentation).
 char *expr_text(const Expr *expr); // in the arena
+// How an operator is written; one character goes through `buffer`, whose end is the caller's zero.
+const char *operator_text(int op, char buffer[2]);
 
 const char *node_kind_name(NodeKind kind); // "parameter"
 

@@ -109,6 +109,11 @@ void json_bool(Json *json, bool truth) {
   g_string_append(json->text, truth ? "true" : "false");
 }
 
+void json_open_member(Json *json, const char *key, char bracket) {
+  json_key(json, key);
+  json_open(json, bracket);
+}
+
 void json_member(Json *json, const char *key, const char *string) {
   json_key(json, key);
   json_string(json, string);

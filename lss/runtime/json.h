@@ -25,7 +25,8 @@ void json_uint(Json *json, guint64 number);
 void json_real(Json *json, double number); // shortest text that reads back the same
 void json_bool(Json *json, bool truth);
 
-// A key and its value in one call.
+// A key and its value, or the start of it, in one call.
+void json_open_member(Json *json, const char *key, char bracket);
 void json_member(Json *json, const char *key, const char *string);
 void json_member_int(Json *json, const char *key, gint64 number);
 void json_member_bool(Json *json, const char *key, bool truth);

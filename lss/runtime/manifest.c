@@ -39,8 +39,7 @@ void spinach_manifest_inputs(void) {
 }
 
 static void write_files(Json *json, const char *key, guint count, const char *const *pairs) {
-  json_key(json, key);
-  json_open(json, '[');
+  json_open_member(json, key, '[');
   for (guint i = 0; i < count; i++) {
     json_open(json, '{');
     json_member(json, "file", pairs[2 * i]);
@@ -57,15 +56,13 @@ void spinach_manifest_write(Json *json, const spinach_options *options) {
   json_member_bool(json, "debug", machine->debug);
   json_key(json, "seed");
   json_uint(json, options->seed);
-  json_key(json, "parameters");
-  json_open(json, '{');
+  json_open_member(json, "parameters", '{');
   for (uint32_t i = 0; i < machine->parameter_count; i++) {
     g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
     json_member(json, machine->parameters[i].name, text);
   }
   json_close(json, '}');
-  json_key(json, "constants");
-  json_open(json, '{');
+  json_open_member(json, "constants", '{');
   for (uint32_t i = 0; i < machine->constant_count; i++)
     json_member(json, machine->constants[i].name, machine->constants[i].value);
   json_close(json, '}');

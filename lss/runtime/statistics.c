@@ -79,8 +79,7 @@ static void write_connections(Json *json) {
   bool any = false;
   for (uint32_t i = 0; i < machine->connection_count && !any; i++) any = machine->connections[i].cluster >= 0;
   if (!any) return;
-  json_key(json, "connections");
-  json_open(json, '[');
+  json_open_member(json, "connections", '[');
   for (uint32_t i = 0; i < machine->connection_count; i++) {
     const spinach_connection *connection = &machine->connections[i];
     if (connection->cluster < 0) continue;
@@ -99,15 +98,13 @@ static void write_connections(Json *json) {
 }
 
 static void write_run(Json *json, const char *ended) {
-  json_key(json, "run");
-  json_open(json, '{');
+  json_open_member(json, "run", '{');
   json_member(json, "ended", ended);
   json_key(json, "simulated_ns");
   json_uint(json, spinach_now_ns());
   json_key(json, "skipped_cycles");
   json_uint(json, spinach_skipped());
-  json_key(json, "cycles");
-  json_open(json, '{');
+  json_open_member(json, "cycles", '{');
   for (uint32_t i = 0; i < machine->clock_count; i++) {
     json_key(json, machine->clocks[i].name);
     json_uint(json, spinach_cycles((int32_t)i));
@@ -123,8 +120,7 @@ char *spinach_statistics_json(const spinach_options *options, const char *ended)
   json_key(&json, "manifest");
   spinach_manifest_write(&json, options);
   write_run(&json, ended);
-  json_key(&json, "statistics");
-  json_open(&json, '[');
+  json_open_member(&json, "statistics", '[');
   visit_all(write_entry, &json);
   json_close(&json, ']');
   write_connections(&json);
