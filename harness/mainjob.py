@@ -1,19 +1,15 @@
-"""The main job: builds a study's machines, plays a real capture through them, sweeps payload sizes, checks every frame.
+"""The main job: builds a study's machines, plays a capture through them, sweeps payload sizes, checks every frame."""
 
-A machine driven from here has the top-level run-time parameters of docs/traces.md.  Each run is checked twice: by the
-machine's own checker, whose complaint ends the run, and by harness.check on the files that came out.
-"""
-
-import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import check, measure, theory, traffic
+from harness import measure, theory
 from harness.progress import Progress
+from harness.runs import Load, build_simulator, cycles_per_second, job, throughput, verify
 from harness.study import Direction, Effort, Series, Study
-from harness.sweep import Job, Result, RunError, sweep
+from harness.sweep import Job, Result, sweep
 
-DROPS = "counted_drops"  # the checker's statistic of frames that the modelled hardware counted as dropped
 LATENCIES = tuple(f"latency_{way}_{what}" for way in ("sent", "received") for what in ("min", "median", "p99"))
 
 
@@ -85,77 +81,11 @@ class Outcome:
     efforts: list[Worked]
 
 
-def lss(build: Path, *words: str | Path) -> None:
-    """Runs the compiler; its own diagnostics go to the user as they are."""
-    command = [str(build / "bin" / "lss"), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RunError(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}".rstrip())
-
-
-def build_simulator(study: Study, series: Series, build: Path) -> Path:
-    """The simulator of one series, built where `lss build` keeps its cache."""
-    simulator = build / "sim" / f"{study.machine.stem}-{series.name.replace(' ', '-')}"
-    simulator.parent.mkdir(parents=True, exist_ok=True)
-    defines = [word for define in series.defines for word in ("-D", define)]
-    lss(build, "build", study.machine, "-o", simulator, *defines)
-    return simulator
-
-
-def job(name: str, simulator: Path, study: Study, send: Path | None, receive: Path | None, words: list[str]) -> Job:
-    """A simulation that plays these packet files and records what comes out."""
-    inputs = [("--send", send), ("--receive", receive), ("--firmware", study.firmware)]
-    outputs = [("--sent", "sent.pcap" if send else None), ("--received", "received.pcap" if receive else None)]
-    return Job(
-        name,
-        simulator,
-        tuple(words),
-        tuple((option, path) for option, path in inputs if path),
-        tuple((option, path) for option, path in outputs if path),
-    )
-
-
-def verify(result: Result) -> tuple[int, int, int]:
-    """Checks the files of a run; returns frames in, frames out and drops, or fails with what is wrong."""
-    drops = int(result.total(DROPS))
-    frames_in = frames_out = missing = 0
-    given = dict(result.job.inputs)
-    for came, went, side in ("--send", "--sent", "sent"), ("--receive", "--received", "received"):
-        verdict = check.check_files(given.get(came), result.output(went))
-        frames_in, frames_out, missing = (
-            frames_in + verdict.frames_in, frames_out + verdict.frames_out, missing + verdict.missing
-        )  # fmt: skip
-        if verdict.wrong:
-            raise RunError(f"{result.job.name}: {side} frames are wrong:\n  " + "\n  ".join(verdict.wrong))
-    if missing != drops:
-        raise RunError(f"{result.job.name}: {missing} frames are missing, the hardware counted {drops} drops")
-    return frames_in, frames_out, drops
-
-
-def cycles_per_second(result: Result) -> float:
-    """How fast the simulator ran: ticks of the fastest clock per second of the host."""
-    cycles = result.stats.get("run", {}).get("cycles", {})
-    return max(cycles.values(), default=0) / result.seconds if result.seconds else 0.0
-
-
-def _throughput(study: Study, result: Result) -> float:
-    try:
-        return measure.throughput_of_files(
-            result.output("--sent"), result.output("--received"), study.warmup
-        ).payload_rate
-    except measure.MeasureError as error:
-        raise RunError(f"{result.job.name}: {error}") from error
-
-
 def _traffic_job(
-    study: Study, series: Series, simulators: dict[str, Path], build: Path, payload: int, ratio: str, frames: int,
-    words: list[str], label: str,
+    study: Study, series: Series, simulators: dict[str, Path], build: Path, load: Load, label: str,
+    words: Sequence[str] = (),
 ) -> Job:  # fmt: skip
-    folder = build / "traffic" / f"{payload}-{ratio.replace(':', 'to')}-{frames}"
-    files = traffic.generate(folder, str(payload), frames, ratio)
-    sends, receives = traffic.parse_ratio(ratio)
-    words = ["--ratio_send", str(sends), "--ratio_receive", str(receives), *words]
-    return job(f"{series.name}, {label}", simulators[series.name], study, files.send, files.receive, words)
+    return load.job(f"{series.name}, {label}", simulators[series.name], study.firmware, words, build)
 
 
 def _sweep_jobs(
@@ -163,7 +93,7 @@ def _sweep_jobs(
 ) -> list[tuple[Series, Direction, int, str, Job]]:
     return [
         (series, direction, payload, ratio, _traffic_job(
-            study, series, simulators, build, payload, ratio, study.frames, [],
+            study, series, simulators, build, Load(payload, ratio, study.frames),
             f"{direction.name}, {payload} B, {ratio}",
         ))
         for series in study.series
@@ -180,9 +110,9 @@ def _open_jobs(study: Study, simulators: dict[str, Path], build: Path) -> list[t
     direction = next(d for d in study.directions if d.name == loop.direction)
     return [
         (series, rate, _traffic_job(
-            study, series, simulators, build, loop.payload, direction.ratios[0], loop.frames,
-            [word.format(rate=f"{rate:.0f}") for word in loop.words],
+            study, series, simulators, build, Load(loop.payload, direction.ratios[0], loop.frames),
             f"{direction.name}, {loop.payload} B offered at {rate / 1e6:.0f} Mb/s",
+            [word.format(rate=f"{rate:.0f}") for word in loop.words],
         ))
         for series in study.series if direction.name in series.directions
         for rate in loop.rates
@@ -192,7 +122,7 @@ def _open_jobs(study: Study, simulators: dict[str, Path], build: Path) -> list[t
 def _effort_jobs(study: Study, simulators: dict[str, Path], build: Path) -> list[tuple[Series, Effort, Job]]:
     return [
         (series, effort, _traffic_job(
-            study, series, simulators, build, effort.payload, effort.ratio, study.frames, [], effort.label,
+            study, series, simulators, build, Load(effort.payload, effort.ratio, study.frames), effort.label,
         ))
         for series in study.series
         for effort in study.efforts
@@ -210,7 +140,7 @@ def _best_points(study: Study, rows: list, results: list[Result]) -> list[Point]
     """The points of the sweep, of each payload size the ratio that carried most."""
     best: dict[tuple[str, str, int], Point] = {}
     for (series, direction, payload, ratio, _), result in zip(rows, results, strict=True):
-        carried = _throughput(study, result)
+        carried = throughput(result, study.warmup).payload_rate
         _, frames_out, drops = verify(result)
         point = Point(
             series.name, direction.name, payload, ratio, carried,
@@ -226,7 +156,7 @@ def _best_points(study: Study, rows: list, results: list[Result]) -> list[Point]
 def _offered_points(study: Study, rows: list, results: list[Result]) -> list[Offered]:
     points = []
     for (series, rate, _), result in zip(rows, results, strict=True):
-        carried = _throughput(study, result)
+        carried = throughput(result, study.warmup).payload_rate
         _, frames_out, drops = verify(result)
         offered = rate * study.open_loop.payload / theory.wire_bytes(study.open_loop.payload)
         points.append(Offered(series.name, offered, carried, frames_out, drops, result))
@@ -238,10 +168,13 @@ def run(study: Study, build: Path, progress: Progress) -> Outcome:
     simulators = {}
     for series in study.series:
         with progress.step(f"building the simulator: {series.name}"):
-            simulators[series.name] = build_simulator(study, series, build)
+            simulators[series.name] = build_simulator(study.machine, series.name, series.defines, build)
 
     send, receive = measure.split(study.replay.capture, study.replay.host, build / "traffic" / "capture")
-    jobs = [job(f"{name}, the capture", simulator, study, send, receive, []) for name, simulator in simulators.items()]
+    jobs = [
+        job(f"{name}, the capture", simulator, study.firmware, send, receive, [])
+        for name, simulator in simulators.items()
+    ]
     with progress.step("generating traffic"):
         swept = _sweep_jobs(study, simulators, build)
         offered = _open_jobs(study, simulators, build)

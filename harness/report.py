@@ -8,42 +8,17 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
 from harness import plot
-from harness.mainjob import LATENCIES, Outcome, Point, lss
+from harness.mainjob import LATENCIES, Outcome, Point
+from harness.page import STYLE, inline, table
+from harness.runs import lss
 from harness.sweep import RunError
 
 TEMPLATE = Path(__file__).with_name("report.html")
-STYLE = Path(__file__).with_name("style.css")
-
-
-def _inline(svg: Path, label: str, prefix: str) -> str:
-    """An SVG file as an element of the page: no XML prologue, a spoken label, ids that cannot clash with others."""
-    text = svg.read_text()
-    text = text[text.index("<svg") :]
-    names = set(re.findall(r'\bid="([^"]+)"', text))
-    for name in sorted(names, key=len, reverse=True):
-        quoted = re.escape(name)
-        text = re.sub(rf'(\bid="|href="#|url\(#){quoted}(?=["\)])', rf"\g<1>{prefix}{name}", text)
-    return re.sub("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', text, count=1)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, words: int = 1) -> str:
-    """An HTML table; cells are HTML already, the first `words` columns are text rather than numbers."""
-
-    def cells(tag: str, row: Sequence[str]) -> str:
-        kinds = [' class="word"' if index < words else "" for index in range(len(row))]
-        scope = ' scope="col"' if tag == "th" else ""
-        return "".join(f"<{tag}{scope}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
-
-    body = "\n".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return (
-        f"<table><caption>{html.escape(caption)}</caption>\n"
-        f"<thead><tr>{cells('th', head)}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
-    )
 
 
 def _plots(outcome: Outcome, out: Path) -> str:
@@ -65,7 +40,7 @@ def _plots(outcome: Outcome, out: Path) -> str:
         title = direction.name.capitalize()
         plot.throughput(title, lines, marks, direction.ways, outcome.study.link_rate, file)
         label = f"Throughput over payload size, {direction.name}; the table below has the same figures"
-        picture = _inline(file.with_suffix(".svg"), label, f"p{len(figures)}-")
+        picture = inline(file.with_suffix(".svg"), label, f"p{len(figures)}-")
         figures.append(f"<figure>{picture}</figure>")
     return "\n".join(figures)
 
@@ -122,7 +97,7 @@ def _offered(outcome: Outcome, out: Path) -> str:
     title = f"{loop.direction.capitalize()}, {loop.payload}-byte payload"
     plot.offered(title, lines, max(p.offered for p in outcome.offered), out / "offered")
     label = "Payload carried over payload offered; the table beside it has the same figures"
-    picture = _inline(out / "offered.svg", label, "o-")
+    picture = inline(out / "offered.svg", label, "o-")
     rows = [
         [
             html.escape(p.series), f"{p.offered / 1e6:,.0f}", f"{p.carried / 1e6:,.0f}", f"{p.frames:,}",
@@ -201,7 +176,7 @@ def _diagram(outcome: Outcome, build: Path, out: Path) -> str:
     figures = []
     for number, name in enumerate([top.name, *linked]):
         what = "The machine" if name == top.name else f"Inside {name.removeprefix('machine.').removesuffix('.svg')}"
-        picture = _inline(folder / name, f"Block diagram. {what}", f"d{number}-")
+        picture = inline(folder / name, f"Block diagram. {what}", f"d{number}-")
         # Links of a picture lead to its neighbours, which lie one folder down from the page.
         picture = re.sub(r'(href=")(?![#/]|[a-z]+:)', r"\1diagram/", picture)
         caption = f'{html.escape(what)} (<a href="diagram/{name}">picture alone</a>)'

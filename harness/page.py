@@ -1,0 +1,34 @@
+"""Parts that every page of the harness is put together from: pictures within the page, tables, the common style."""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+STYLE = Path(__file__).with_name("style.css")
+
+
+def inline(svg: Path, label: str, prefix: str) -> str:
+    """An SVG file as an element of the page: no XML prologue, a spoken label, ids that cannot clash with others."""
+    text = svg.read_text()
+    text = text[text.index("<svg") :]
+    names = set(re.findall(r'\bid="([^"]+)"', text))
+    for name in sorted(names, key=len, reverse=True):
+        quoted = re.escape(name)
+        text = re.sub(rf'(\bid="|href="#|url\(#){quoted}(?=["\)])', rf"\g<1>{prefix}{name}", text)
+    return re.sub("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', text, count=1)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, words: int = 1) -> str:
+    """An HTML table; cells are HTML already, the first `words` columns are text rather than numbers."""
+
+    def cells(tag: str, row: Sequence[str]) -> str:
+        kinds = [' class="word"' if index < words else "" for index in range(len(row))]
+        scope = ' scope="col"' if tag == "th" else ""
+        return "".join(f"<{tag}{scope}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
+
+    body = "\n".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    return (
+        f"<table><caption>{html.escape(caption)}</caption>\n"
+        f"<thead><tr>{cells('th', head)}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
+    )
