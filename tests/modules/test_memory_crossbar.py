@@ -1,0 +1,196 @@
+"""memory_crossbar: banks work at once, answers keep the requester's order, every address reaches the bank that holds it."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from tests.modules.harness import Bench, Bytes, Memory
+
+
+def network(lanes: int, banks: int, body: str = "", queue: int = 2, inner: str = "") -> str:
+    """Requesters, crossbar, a controller per bank, one memory with a port per bank."""
+    return (
+        f"instance net : memory_crossbar {{ {body} }};\n"
+        f"instance bank[{banks}] : sram_controller;\n"
+        "instance memory : memory_state { size = 4 KiB; };\n"
+        f"for (i = 0; i < {lanes}; i = i + 1) requester[i].memory -> net.in;\n"
+        f"for (b = 0; b < {banks}; b = b + 1) {{ bank[b].first_access = 1; bank[b].queue = {queue}; {inner} net.out -> bank[b].in; bank[b].memory -> memory.port; }}\n"
+    )
+
+
+def reads(addresses: list[int], cycle: int = 0) -> list[str]:
+    return [f"{cycle} read 8 {address:#x} 0 {k}" for k, address in enumerate(addresses)]
+
+
+def test_banks_work_at_once_and_one_bank_in_turn(bench: Bench) -> None:
+    memory = Memory(bench, network(4, 4), 4)
+    apart = memory.play([reads([8 * i]) for i in range(4)], 20)
+    assert [[a.cycle for a in lane] for lane in apart] == [[1]] * 4
+    assert memory.last.stat("net", "waits") == 0
+    together = memory.play([reads([32 * i]) for i in range(4)], 20)
+    assert [[a.cycle for a in lane] for lane in together] == [[1], [2], [3], [4]]
+    assert memory.last.stat("net", "waits") == 1 + 2 + 3
+
+
+def test_one_requester_uses_all_banks(bench: Bench) -> None:
+    """A reference a cycle, each answered in the next."""
+    [answers] = Memory(bench, network(1, 4), 1).play([reads([8 * k for k in range(12)])], 40, outstanding=4)
+    assert [(a.tag, a.cycle) for a in answers] == [(k, k + 1) for k in range(12)]
+
+
+SLOW = "bank[b].first_access = b == 1 ? 9 : 1;"
+
+
+def test_an_early_answer_waits_for_an_older_one(bench: Bench) -> None:
+    memory = Memory(bench, network(1, 4, inner=SLOW), 1)
+    [answers] = memory.play([reads([8, 0, 16, 24, 0])], 40, outstanding=8)
+    assert [(a.tag, a.cycle) for a in answers] == [(0, 9), (1, 10), (2, 11), (3, 12), (4, 13)]
+    assert memory.last.stat("net", "reordered") == 4
+
+
+@pytest.mark.parametrize(("outstanding", "cycles"), [(1, [1, 3, 5, 7]), (2, [1, 2, 3, 4])])
+def test_references_outstanding_are_limited(bench: Bench, outstanding: int, cycles: list[int]) -> None:
+    memory = Memory(bench, network(1, 4, f"outstanding = {outstanding};"), 1)
+    [answers] = memory.play([reads([0, 8, 16, 24])], 40, outstanding=8)
+    assert [a.cycle for a in answers] == cycles
+
+
+WHERE: list[tuple[str, Callable[[int], int]]] = [
+    ("interleave = 8;", lambda a: a // 8 % 4),
+    ("interleave = 64;", lambda a: a // 64 % 4),
+    ("interleave = 16; base = 0x20;", lambda a: (a - 0x20) // 16 % 4),
+    ("interleave = 0; segment = 256;", lambda a: min(a // 256, 3)),
+    ("bank = <<< return (int32_t)((address >> 3 ^ address >> 5) & 3); >>>;", lambda a: (a >> 3 ^ a >> 5) & 3),
+]
+
+
+@pytest.mark.parametrize(("body", "bank"), WHERE, ids=["by 8", "by 64", "from a base", "segments", "userpoint"])
+def test_the_address_says_which_bank(bench: Bench, body: str, bank: Callable[[int], int]) -> None:
+    memory = Memory(bench, network(1, 4, body), 1)
+    addresses = [random.Random(7).randrange(4, 128) * 8 for _ in range(60)]
+    memory.play([reads(addresses)], 200, outstanding=4)
+    found = [memory.last.stat(f"bank[{b}]", "references") for b in range(4)]
+    assert found == [sum(bank(a) == b for a in addresses) for b in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("body", "there"),
+    [
+        (
+            "interleave = 16; relative = true; base = 0x100;",
+            lambda a: ((a - 0x100) // 16 % 2, (a - 0x100) // 32 * 16 + (a - 0x100) % 16),
+        ),
+        ("interleave = 0; segment = 128; relative = true;", lambda a: (a // 128, a % 128)),
+    ],
+    ids=["interleaved", "segments"],
+)
+def test_banks_may_see_addresses_of_their_own(bench: Bench, body: str, there: Callable[[int], tuple[int, int]]) -> None:
+    netlist = (
+        f"instance net : memory_crossbar {{ {body} }};\nrequester[0].memory -> net.in;\n"
+        "instance store[2] : memory_state;\n"
+        "for (b = 0; b < 2; b = b + 1) { store[b].size = 128 B; net.out -> store[b].port[0]; requester[1 + b].memory -> store[b].port[1]; }\n"
+    )
+    base = 0x100 if "base" in body else 0
+    addresses = list(range(base, base + 256, 8))
+    looks: list[list[str]] = [[], []]
+    for a in addresses:
+        bank, at = there(a)
+        looks[bank].append(f"100 read 8 {at:#x} 0 {a}")
+    answers = Memory(bench, netlist, 3).play(
+        [[f"0 write 8 {a:#x} {a + 1:#x}" for a in addresses], *looks], 400, outstanding=2
+    )
+    assert sorted((a.tag, a.data) for lane in answers[1:] for a in lane) == [(a, a + 1) for a in addresses]
+
+
+@pytest.mark.parametrize(
+    ("policy", "order"),
+    [
+        ("return highest(requests);", [2, 2, 1, 1, 0, 0]),
+        ("return keep_last(requests, last);", [0, 0, 1, 1, 2, 2]),
+        ("", [0, 1, 2, 0, 1, 2]),
+    ],
+)
+def test_each_bank_follows_the_policy(bench: Bench, policy: str, order: list[int]) -> None:
+    body = f"policy = <<< {policy} >>>;" if policy else ""
+    answers = Memory(bench, network(3, 2, body), 3).play([reads([0, 16]) for _ in range(3)], 40, outstanding=2)
+    assert [i for _, i in sorted((a.cycle, i) for i, lane in enumerate(answers) for a in lane)] == order
+
+
+def test_a_memory_may_answer_at_once(bench: Bench) -> None:
+    """Without controllers: the answer comes in the cycle of the request."""
+    netlist = (
+        "instance net : memory_crossbar;\ninstance memory : memory_state { size = 1 KiB; };\n"
+        "for (i = 0; i < 2; i = i + 1) { requester[i].memory -> net.in; net.out -> memory.port; }\n"
+    )
+    answers = Memory(bench, netlist, 2).play(
+        [["0 write 8 0 5 0", "3 read 8 0 0 1"], ["0 write 8 8 6 0", "4 read 8 0 0 1"]], 20, outstanding=2
+    )
+    assert [[(a.cycle, a.data) for a in lane] for lane in answers] == [[(0, 0), (3, 5)], [(0, 0), (4, 5)]]
+
+
+def test_a_reference_in_two_banks_stops_the_run(bench: Bench) -> None:
+    memory = Memory(bench, network(2, 4), 2)
+    memory.play([["0 read 8 0x14"], []], 10, ok=False)
+    assert "a reference of 8 bytes at 0x14 lies in two banks" in memory.last.err
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("bank = <<< return 4; >>>;", "address 0x0 is of bank 4, there are 4"),
+        ("policy = <<< return 2; >>>;", "the policy chose lane 2, there are 2"),
+    ],
+)
+def test_impossible_choices_stop_the_run(bench: Bench, body: str, words: str) -> None:
+    memory = Memory(bench, network(2, 4, body), 2)
+    memory.play([reads([0]), []], 10, ok=False)
+    assert words in memory.last.err
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("interleave = 12;", "by a power of two of bytes, not 12"),
+        ("interleave = 0;", "need the bytes of a segment"),
+        ("outstanding = 0;", "1 to 64 references outstanding, not 0"),
+        ("bank = <<< return 0; >>>; relative = true;", "addresses stay as they are"),
+    ],
+)
+def test_wrong_parameters_are_refused(bench: Bench, body: str, words: str) -> None:
+    text = f"import memory_types; instance requester[1] : memory_source; {network(1, 2, body)}"
+    assert words in bench.refuse(text)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_everybody_gets_the_right_answers(bench: Bench, seed: int) -> None:
+    """Six requesters write and read stretches of their own through banks that refuse and dawdle; cancelled requests change nothing."""
+    rng, scripts, expected = random.Random(seed), [], []
+    netlist = (
+        "instance net : memory_crossbar { interleave = 16; };\ninstance memory : memory_state { size = 4 KiB; };\n"
+        "instance way[3] : memory_delay;\nfor (i = 0; i < 6; i = i + 1) requester[i].memory -> net.in;\n"
+        "for (b = 0; b < 3; b = b + 1) { net.out -> way[b].in; way[b].out -> memory.port; }\n"
+    )
+    for i in range(6):
+        model, script, right = Bytes(128, base=128 * i), [], []
+        for k in range(80):
+            size = rng.choice([1, 2, 4, 8])
+            address, value = 128 * i + rng.randrange(0, 128 // size) * size, rng.getrandbits(64)
+            if rng.random() < 0.5:
+                model.write(address, size, value)
+                script.append(f"{k} write {size} {address} {value:#x} {k}")
+                right.append((k, 0))
+            else:
+                script.append(f"{k} read {size} {address} 0 {k}")
+                right.append((k, model.read(address, size)))
+        scripts.append(script)
+        expected.append(right)
+    settings: dict[str, object] = {}
+    for b in range(3):
+        settings |= {f"way[{b}].latency": 1 + 3 * b, f"way[{b}].jitter": 3, f"way[{b}].refuse": 0.2}
+    for i in range(6):
+        settings |= {f"requester[{i}].cancel": 0.3, f"requester[{i}].offer": 0.8}
+    memory = Memory(bench, netlist, 6)
+    answers = memory.play(scripts, 4000, settings, outstanding=6, seed=seed)
+    assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected, f"seed {seed}"
+    assert memory.last.stat("net", "references") == 480 and memory.last.stat("net", "reordered") > 0
