@@ -1,6 +1,7 @@
 # Firmware.  A directory with a file `machine` is a firmware: the file names the machine it is for (and -D options), from
 # which its register header, its linker regions and their documentation are generated.  All .c and .S files of the
-# directory and of firmware/lib make NAME.elf; the linker script is NAME.ld.
+# directory and of firmware/lib make NAME.elf; the linker script is NAME.ld.  A file `shares` beside `machine` adds sources
+# of other directories (paths or patterns below firmware/) and flags for the compiler (words that begin with -).
 
 FIRMWARE_TARGET := --target=mips-linux-gnu -mips2 -EB -mno-abicalls -fno-pic -msoft-float -G0
 FIRMWARE_CFLAGS := $(FIRMWARE_TARGET) -std=gnu11 -O2 -gdwarf-4 -ffreestanding -fno-builtin -fomit-frame-pointer \
@@ -13,7 +14,10 @@ define firmware
 FIRMWARE += $(BUILD)/firmware/$(1)/$(1).elf $(BUILD)/firmware/$(1)/$(1).asm $(BUILD)/firmware/$(1)/$(1).sym \
   $(BUILD)/firmware/$(1)/$(1).size
 $(1)_GEN := $(BUILD)/gen/firmware/$(1)
-$(1)_OBJ := $$(patsubst firmware/%,$(BUILD)/obj/firmware/$(1)/%.o,$$(wildcard firmware/$(1)/*.c firmware/$(1)/*.S) $(FIRMWARE_LIB))
+$(1)_SHARES := $$(if $$(wildcard firmware/$(1)/shares),$$(file <firmware/$(1)/shares))
+$(1)_FLAGS := $$(filter -%,$$($(1)_SHARES))
+$(1)_SOURCES := $$(wildcard firmware/$(1)/*.c firmware/$(1)/*.S $$(addprefix firmware/,$$(filter-out -%,$$($(1)_SHARES))))
+$(1)_OBJ := $$(patsubst firmware/%,$(BUILD)/obj/firmware/$(1)/%.o,$$($(1)_SOURCES) $(FIRMWARE_LIB))
 MACHINE_$(1) ?= $$($(1)_GEN)/machine.json
 
 $(BUILD)/gen/firmware/$(1)/machine.json: firmware/$(1)/machine $(BUILD)/bin/lss $(LSS_LIBRARY) \
@@ -26,9 +30,9 @@ $(BUILD)/gen/firmware/$(1)/registers.h: $$(MACHINE_$(1)) firmware/tools/describe
 	$$(PYTHON3) firmware/tools/describe.py $$< $$(@D)
 	@touch $$@
 
-$(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk
+$(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/$(1)/shares)
 	@mkdir -p $$(@D)
-	$$(CC) $$(FIRMWARE_CFLAGS) -I$$($(1)_GEN) $$(DEPFLAGS) -c $$< -o $$@
+	$$(CC) $$(FIRMWARE_CFLAGS) $$($(1)_FLAGS) -I$$($(1)_GEN) -Ifirmware/$(1) $$(DEPFLAGS) -c $$< -o $$@
 
 $(BUILD)/firmware/$(1)/$(1).elf: $$($(1)_OBJ) firmware/$(1)/$(1).ld
 	@mkdir -p $$(@D)

@@ -29,6 +29,7 @@ static void host_state(u32 code) {
   hot->sent_ticks = s->send_ticks;
   hot->max_unsent = hot->send_countdown = s->max_send;
   hot->max_unreported = s->max_receive;
+  ask_second(TAKE_SETTINGS);
   r->mac_tx_state = hot->running ? MAC_ENABLE : MAC_STOP;
   r->mac_rx_state = hot->running ? MAC_ENABLE : MAC_STOP;
   report_link(hot->running);

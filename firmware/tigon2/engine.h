@@ -9,8 +9,10 @@
 struct engine {
   u32 read_entry, write_entry; /* next entry to start or, while busy, under way */
   u32 read_busy, write_busy;   /* control word of the transfer under way, or 0 */
-  u32 on;                      /* this processor carries out the rings */
+  u32 on;                      /* rings that this processor carries out */
 };
+
+enum { ENGINE_READS = 1, ENGINE_WRITES = 2 };
 
 static inline void engine_read(struct engine *e, struct registers *r) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)e->read_entry;

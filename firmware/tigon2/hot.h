@@ -24,7 +24,8 @@ struct receive_ring {
   u32 ready;        /* fetched */
   u32 asked;        /* their fetch was queued */
   u32 posted;       /* given by the host */
-  u32 watch;        /* how the end of a fetch is announced */
+  u32 watch;        /* how the end of a fetch is announced; also tells the rings apart */
+  u32 told;         /* `taken` as another processor knows it */
 };
 
 enum {
@@ -40,7 +41,18 @@ enum {
 /* What is to be done when a certain entry of the DMA read ring is complete. */
 enum watch_kind { WATCH_STANDARD, WATCH_JUMBO, WATCH_MINI, WATCH_SEND, WATCH_SENT, WATCH_SENT_QUIET, WATCH_ROOM };
 
+/* What makes one processor differ from the other: registers of its own and of the other one, and what it serves. */
+struct role {
+  volatile u32 *mailboxes, *compare;
+  u32 serves; /* mailboxes, as bits */
+  /* For firmware whose processors set each other's events. */
+  volatile u32 *events, *semaphore;
+  volatile u32 *other_events, *other_semaphore;
+};
+
 struct hot {
+  struct role role;
+
   /* DMA rings: where the next descriptor goes. */
   u32 read_next, write_next;
   u32 data_control, descriptor_control; /* control words for frame data and for descriptors */
@@ -113,34 +125,33 @@ static inline void events_disable(u32 bits) {
   __asm__ volatile("and $26, $26, %0" : : "r"(~bits));
 }
 
-/* Sets or clears software bits of the event register.  Only this processor does so, hence no semaphore. */
-static inline void event_set(u32 bits) {
-  registers()->event_a = hot->events |= bits;
-}
-static inline void event_clear(u32 bits) {
-  registers()->event_a = hot->events &= ~bits;
-}
-
-/* ring.c */
+/* read_ring.c */
 void watch_read(u32 entry, u32 kind);
 void wait_for_read_room(void);
+void dma_read_done(void);
+u32 sent_index(void);
+
+/* write_ring.c */
 void wait_for_write_room(u32 events);
 void interrupt_after(u32 entry);
 void raise_interrupt(void);
-void dma_read_done(void);
 void dma_write_done(void);
 
 /* receive.c */
 void receive(void);
-void fetch_receive(struct receive_ring *ring);
-void report_received(void);
-void queue_received_report(u32 due);
 
 /* send.c */
 void send(void);
-void fetch_send(void);
 void report_sent(void);
-void queue_sent_report(u32 due);
+
+/* fetch.c */
+void fetch_receive(struct receive_ring *ring);
+void fetch_send(void);
+
+/* report.c */
+void report_received(void);
+void queue_received_report(u32 due);
+void queue_sent_report(u32 index, u32 due);
 
 /* mailbox.c */
 void mailbox(void);
@@ -162,6 +173,11 @@ void mac_attention(void);
 void mailbox_rare(u32 pending);
 void set_mac_address(void);
 
+/* second.c: processor B. */
+void start_second(void);
+u32 second_drives_rings(void);
+void hand_over(void);
+
 /* statistics.c */
 void send_statistics(void);
 void clear_statistics(void);
@@ -169,5 +185,8 @@ void clear_statistics(void);
 /* start.S: from here on events are looked at, for ever. */
 void dispatch(void) __attribute__((noreturn));
 void dispatch_and_drive_rings(void) __attribute__((noreturn));
+
+/* The folder of a firmware says who does what. */
+#include <roles.h>
 
 #endif

@@ -89,4 +89,9 @@ static inline u32 ring_room(u32 producer, u32 consumer, u32 size, u32 ring) {
   return (consumer - producer - size) & (ring - 1);
 }
 
+/* Has the assist passed `entry`, which was queued before `producer`? */
+static inline u32 passed(u32 producer, u32 consumer, u32 entry) {
+  return ((producer - consumer) & (DMA_RING - 1)) < ((producer - entry) & (DMA_RING - 1));
+}
+
 #endif

@@ -9,11 +9,11 @@ static inline u32 counted(u32 producer, u32 before, u32 mask) {
 }
 
 HOT void mailbox(void) {
-  struct registers *r = registers();
   struct shared *s = shared_block();
-  u32 pending = r->mailbox_event_a;
+  u32 pending = *hot->role.mailboxes;
   /* Cleared before it is read: a write in between is then seen twice rather than never. */
-  r->mailbox_event_a = pending;
+  *hot->role.mailboxes = pending;
+  pending &= hot->role.serves;
   if (pending & 1u << MAILBOX_SEND) {
     hot->send_posted = counted(s->mailbox[MAILBOX_SEND].low, hot->send_asked, hot->sends_mask);
     fetch_send();

@@ -13,9 +13,8 @@ static struct host_rings rings UNCLEARED;
 static volatile u32 probe[8]; /* a word to look for, and one far enough to displace it from the line buffer */
 
 extern char image_end[]; /* end of everything at the bottom of the SRAM */
-extern void second_start(void);
 
-enum { TIMER_PRESCALE = 0x55, SMALLEST_SRAM = 0x40000, LARGEST_SRAM = 0x200000, CPU_FLUSH = 4, SECOND_PATIENCE = 300 };
+enum { TIMER_PRESCALE = 0x55, SMALLEST_SRAM = 0x40000, LARGEST_SRAM = 0x200000 };
 
 /* Addresses repeat modulo the size of the SRAM: finds the first distance at which a word shows up again. */
 static u32 sram_size(void) {
@@ -61,35 +60,13 @@ static void lay_out_memory(void) {
   hot->write_next = hot->engine.write_entry = ring;
 }
 
-/* Starts processor B, if there is one, which then copies itself while this processor goes on. */
-static void start_second(void) {
-  struct registers *r = registers();
-  r->cpu_b_pc = (u32)second_start;
-  r->cpu_b_state = CPU_FLUSH;
-}
-
-static u32 wait_for_second(void) {
-  struct registers *r = registers();
-  for (u32 start = r->timer; r->timer - start < SECOND_PATIENCE;)
-    if (second.alive) return 1;
-  return 0;
-}
-
 /* Who carries out the DMA rings: the hardware if the host wants that, else processor B, else this one. */
 static void start_rings(void) {
   struct registers *r = registers();
   struct shared *s = shared_block();
   u32 assist = s->mode & MODE_ASSIST;
   r->assist_state = assist ? 1 : 0;
-  if (!assist) {
-    if (wait_for_second()) {
-      second.read_ring = hot->read_next;
-      second.write_ring = hot->write_next;
-      second.drive_rings = 1;
-    } else {
-      hot->engine.on = 1;
-    }
-  }
+  if (!assist && !second_drives_rings()) hot->engine.on = ENGINE_READS | ENGINE_WRITES;
 
   u32 base = DMA_ACTIVE | (s->dma_read_setup & DMA_THRESHOLDS);
   hot->descriptor_control = base | (s->mode & MODE_SWAP_DESCRIPTORS ? 0 : DMA_NO_SWAP);
@@ -148,19 +125,21 @@ static void open_rings(void) {
 }
 
 static void start_time(void) {
-  struct registers *r = registers();
-  u32 now = r->timer;
+  u32 now = registers()->timer;
   hot->compare = now + 0x40000000;
   u32 ticks = shared_block()->statistics_ticks;
   if (ticks) {
     hot->deadlines = DEADLINE_STATISTICS;
     hot->deadline[DEADLINE_STATISTICS >> 1] = hot->compare = now + ticks;
   }
-  r->timer_compare_a = hot->compare;
+  *hot->role.compare = hot->compare;
 }
 
 __attribute__((noreturn)) void start(void) {
   struct registers *r = registers();
+  hot->role.mailboxes = &r->mailbox_event_a;
+  hot->role.compare = &r->timer_compare_a;
+  hot->role.serves = SERVED_MAILBOXES;
   r->misc_config = r->misc_config | TIMER_PRESCALE;
   hot->local_control = r->misc_local_ctl & ~LOCAL_INTERRUPT;
   lay_out_memory();
@@ -172,8 +151,8 @@ __attribute__((noreturn)) void start(void) {
   start_time();
   shared_block()->command_consumer = 0;
   r->event_a = 0;
-  events_enable(TIMER_EVENT | MAC_SEND_ATTENTION | MAC_RECEIVE_ATTENTION | REPORT_RECEIVED_EVENT | REPORT_SENT_EVENT |
-                MAILBOX_EVENT | DMA_READ_ATTENTION | DMA_WRITE_ATTENTION | RECEIVE_EVENT | SEND_EVENT);
+  events_enable(FIRST_EVENTS);
+  hand_over();
   host_event(EVENT_RUNNING, 0);
   if (hot->engine.on) dispatch_and_drive_rings();
   dispatch();

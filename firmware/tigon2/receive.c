@@ -4,34 +4,6 @@
  */
 #include "hot.h"
 
-/* Fetches more buffer descriptors, unless a fetch is under way or enough lie ready. */
-HOT void fetch_receive(struct receive_ring *ring) {
-  u32 asked = ring->asked, count = (ring->posted - asked) & ring->entries_mask;
-  if (ring->ready != asked || !count) return;
-  u32 limit = RECEIVE_FETCH - asked % RECEIVE_FETCH;
-  if (count > limit) count = limit;
-  if (asked + count - ring->taken > RECEIVE_AHEAD) return;
-  struct registers *r = registers();
-  u32 entry = hot->read_next;
-  if (!ring_room(entry, r->dma_read_consumer, DMA_ENTRY, DMA_RING)) {
-    wait_for_read_room();
-    return;
-  }
-  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-  u32 low = ring->address.low, at = low + (asked & ring->entries_mask) * sizeof(struct receive_descriptor);
-  d->host_high = ring->address.high + (at < low);
-  d->host_low = at;
-  d->local = ring->cache + asked % RECEIVE_CACHE * sizeof(struct receive_descriptor);
-  d->length = count * sizeof(struct receive_descriptor);
-  d->control = hot->descriptor_control;
-  u32 next = ring_next(entry, DMA_ENTRY, DMA_RING);
-  hot->sent_at[next % DMA_RING / DMA_ENTRY] = hot->sent_at[entry % DMA_RING / DMA_ENTRY];
-  hot->read_next = next;
-  ring->asked = asked + count;
-  r->dma_read_producer = next;
-  watch_read(entry, ring->watch);
-}
-
 /* Queues the return descriptors from `first` in a cache on; their places in the return ring end before `end`. */
 static inline u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
@@ -42,36 +14,6 @@ static inline u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
   d->length = count * sizeof(struct receive_descriptor);
   d->control = hot->descriptor_control;
   return ring_next(entry, DMA_ENTRY, DMA_RING);
-}
-
-/* Queues the index up to which the host finds frames in the return ring, and an interrupt if that is due.  There must
- * be room for it. */
-HOT void queue_received_report(u32 due) {
-  u32 entry = hot->write_next, next = ring_next(entry, DMA_ENTRY, DMA_RING);
-  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-  d->host_high = hot->return_producer.high;
-  d->host_low = hot->return_producer.low;
-  d->own[1] = hot->returned;
-  d->local = (u32)&d->own[1];
-  d->length = sizeof d->own[1];
-  d->control = hot->descriptor_control;
-  hot->write_next = next;
-  registers()->dma_write_producer = next;
-  if (!due) return;
-  hot->unreported = 0;
-  hot->deadlines &= ~DEADLINE_RECEIVE;
-  if (!(shared_block()->mode & MODE_NO_RECEIVE_INTERRUPT)) interrupt_after(entry | 1);
-}
-
-/* Event: the deadline for telling the host about received frames has come. */
-HOT void report_received(void) {
-  if (!ring_room(hot->write_next, registers()->dma_write_consumer, DMA_ENTRY, DMA_RING)) {
-    wait_for_write_room(REPORT_RECEIVED_EVENT);
-    return;
-  }
-  event_clear(REPORT_RECEIVED_EVENT);
-  hot->deadlines &= ~DEADLINE_RECEIVE;
-  if (hot->unreported) queue_received_report(1);
 }
 
 /* With the sum of the transport layer asked for, a frame goes in two pieces, since the hardware sums whole transfers
@@ -118,7 +60,7 @@ HOT void receive(void) {
       /* The frame waits in the packet memory for the host to give a buffer; if that fills, the MAC drops and counts. */
       hot->count.waits_for_buffers++;
       events_disable(RECEIVE_EVENT);
-      fetch_receive(ring);
+      buffers_wanted(ring);
       break;
     }
     ring->taken = taken + 1;
@@ -181,5 +123,5 @@ HOT void receive(void) {
     r->dma_write_producer = entry;
   if (hot->unreported && hot->received_ticks && !(hot->deadlines & DEADLINE_RECEIVE))
     start_deadline(DEADLINE_RECEIVE, hot->received_ticks);
-  fetch_receive(ring);
+  buffers_wanted(ring);
 }

@@ -1,13 +1,14 @@
 /* Processor B's program.  It carries out the DMA rings when processor A asks for that (no hardware assist), and keeps
- * the time otherwise.  It lies in B's own scratchpad and shares nothing with A but the words of struct second.
+ * the time otherwise.  It lies in B's own scratchpad and shares nothing with A but the words of struct second.  What A
+ * does to start it is here as well.
  */
-#include "engine.h"
+#include "hot.h"
 
 #define SECOND __attribute__((section(".second.text")))
 
 struct second second __attribute__((section(".shared")));
 
-enum { MILLISECOND = 1000, PAUSE = 64 };
+enum { MILLISECOND = 1000, PAUSE = 64, PATIENCE = 300, CPU_FLUSH = 4 };
 
 /* Time goes on in the scratchpad, so that looking at a register does not burden those who work. */
 static inline void pause(void) {
@@ -37,3 +38,27 @@ SECOND __attribute__((noreturn)) void second_main(void) {
     engine_read(&engine, r);
   }
 }
+
+/* Starts processor B, if there is one, which then copies itself while A goes on. */
+extern void second_start(void);
+void start_second(void) {
+  struct registers *r = registers();
+  r->cpu_b_pc = (u32)second_start;
+  r->cpu_b_state = CPU_FLUSH;
+}
+
+/* Leaves the DMA rings to B.  Returns false if it does not answer. */
+u32 second_drives_rings(void) {
+  struct registers *r = registers();
+  for (u32 start = r->timer; r->timer - start < PATIENCE;) {
+    if (!second.alive) continue;
+    second.read_ring = hot->read_next;
+    second.write_ring = hot->write_next;
+    second.drive_rings = 1;
+    return 1;
+  }
+  return 0;
+}
+
+/* A keeps all events. */
+void hand_over(void) {}

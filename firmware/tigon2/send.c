@@ -4,65 +4,14 @@
  */
 #include "hot.h"
 
-/* Fetches more send descriptors, unless a fetch is under way. */
-HOT void fetch_send(void) {
-  u32 asked = hot->send_asked, count = (hot->send_posted - asked) & hot->sends_mask;
-  if (hot->send_fetching || !count) return;
-  u32 limit = SEND_FETCH - asked % SEND_FETCH;
-  if (count > limit) count = limit;
-  if (asked + count - hot->send_taken > SEND_CACHE) return;
-  struct registers *r = registers();
-  u32 entry = hot->read_next;
-  if (!ring_room(entry, r->dma_read_consumer, DMA_ENTRY, DMA_RING)) {
-    wait_for_read_room();
-    return;
-  }
-  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-  u32 low = hot->sends.low, at = low + (asked & hot->sends_mask) * sizeof(struct send_descriptor);
-  d->host_high = hot->sends.high + (at < low);
-  d->host_low = at;
-  d->local = hot->send_cache + asked % SEND_CACHE * sizeof(struct send_descriptor);
-  d->length = count * sizeof(struct send_descriptor);
-  d->control = hot->descriptor_control;
-  u32 next = ring_next(entry, DMA_ENTRY, DMA_RING);
-  hot->sent_at[next % DMA_RING / DMA_ENTRY] = hot->sent_at[entry % DMA_RING / DMA_ENTRY];
-  hot->read_next = next;
-  hot->send_asked = asked + count;
-  hot->send_fetching = 1;
-  r->dma_read_producer = next;
-  watch_read(entry, WATCH_SEND);
-}
-
-/* Queues the index up to which the host's buffers are free again, and an interrupt if that is due. */
-HOT void queue_sent_report(u32 due) {
-  struct registers *r = registers();
-  u32 entry = hot->write_next, next = ring_next(entry, DMA_ENTRY, DMA_RING);
-  if (!ring_room(entry, r->dma_write_consumer, DMA_ENTRY, DMA_RING)) {
-    event_set(REPORT_SENT_EVENT);
-    wait_for_write_room(REPORT_SENT_EVENT);
-    return;
-  }
-  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-  d->host_high = hot->send_consumer.high;
-  d->host_low = hot->send_consumer.low;
-  d->own[1] = hot->sent_at[r->dma_read_consumer % DMA_RING / DMA_ENTRY] & hot->sends_mask;
-  d->local = (u32)&d->own[1];
-  d->length = sizeof d->own[1];
-  d->control = hot->descriptor_control;
-  hot->write_next = next;
-  r->dma_write_producer = next;
-  if (!due) return;
-  event_clear(REPORT_SENT_EVENT);
-  if (!(shared_block()->mode & MODE_NO_SEND_INTERRUPT)) interrupt_after(entry | 1);
-}
-
 /* Event, or count reached: tells the host what has been sent. */
 HOT void report_sent(void) {
+  event_clear(REPORT_SENT_EVENT);
   hot->deadlines &= ~DEADLINE_SEND;
-  queue_sent_report(1);
+  u32 sent = sent_index();
+  tell_sent(sent, 1);
   /* What is still being transferred has its own report to come. */
-  u32 entry = registers()->dma_read_consumer % DMA_RING / DMA_ENTRY;
-  if (hot->sent_ticks && hot->sent_at[entry] != hot->sent_at[hot->read_next % DMA_RING / DMA_ENTRY])
+  if (hot->sent_ticks && sent != hot->sent_at[hot->read_next % DMA_RING / DMA_ENTRY])
     start_deadline(DEADLINE_SEND, hot->sent_ticks);
 }
 

@@ -6,11 +6,10 @@
 enum { FAR = 0x40000000 }; /* microseconds, when nothing is due */
 
 HOT void start_deadline(u32 which, u32 ticks) {
-  struct registers *r = registers();
-  u32 at = r->timer + ticks;
+  u32 at = registers()->timer + ticks;
   hot->deadlines |= which;
   hot->deadline[which >> 1] = at;
-  if ((s32)(at - hot->compare) < 0) r->timer_compare_a = hot->compare = at;
+  if ((s32)(at - hot->compare) < 0) *hot->role.compare = hot->compare = at;
 }
 
 /* Has the deadline `which` come?  If it runs and has not, the next event is no later than that. */
@@ -24,8 +23,7 @@ static inline u32 come(u32 which, u32 now, u32 *next) {
 
 /* Event: the compare register was reached. */
 HOT void timer(void) {
-  struct registers *r = registers();
-  u32 now = r->timer, next = now + FAR;
+  u32 now = registers()->timer, next = now + FAR;
   if (come(DEADLINE_RECEIVE, now, &next)) {
     hot->deadlines &= ~DEADLINE_RECEIVE;
     event_set(REPORT_RECEIVED_EVENT);
@@ -43,5 +41,5 @@ HOT void timer(void) {
       next = at;
     send_statistics();
   }
-  r->timer_compare_a = hot->compare = next;
+  *hot->role.compare = hot->compare = next;
 }
