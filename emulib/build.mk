@@ -9,9 +9,9 @@ EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(wildcard emulib/mips
 ALL += $(BUILD)/lib/libemulib.a $(BUILD)/bin/mips-oracle $(BUILD)/bin/mips-disasm
 
 # Both headers come out of one run; the first stands for both.
-$(EMULIB_GEN)/mips_instructions.h: emulib/mips/instructions.def emulib/mips/bodies.h emulib/mips/generate.py
+$(EMULIB_GEN)/mips_instructions.h: emulib/mips/instructions.def emulib/mips/bodies.h emulib/generate.py emulib/isas.py
 	@mkdir -p $(@D)
-	$(PYTHON3) emulib/mips/generate.py emulib/mips/instructions.def emulib/mips/bodies.h $(@D)
+	$(PYTHON3) emulib/generate.py emulib/mips/instructions.def emulib/mips/bodies.h $(@D)
 $(EMULIB_GEN)/mips_control.inc: $(EMULIB_GEN)/mips_instructions.h ;
 
 $(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_GEN)/mips_instructions.h

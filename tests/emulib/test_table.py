@@ -10,7 +10,7 @@ EMULIB = Path(__file__).resolve().parents[2] / "emulib" / "mips"
 
 
 def generate(table: Path, bodies: Path, output: Path) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, EMULIB / "generate.py", table, bodies, output], capture_output=True, text=True)
+    return subprocess.run([sys.executable, EMULIB.parent / "generate.py", table, bodies, output], capture_output=True, text=True)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "emulib" / "mips"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "emulib"))
 import generate  # noqa: E402
 
 AREA = 1024  # bytes of data under test

@@ -9,6 +9,7 @@ from tests.isa.streams import generate, table
 from tests.modules.harness import Bench, Device
 
 ROOT = Path(__file__).resolve().parents[2]
+MIPS = generate.ISAS["mips"]
 IMPORTS = "import mips_types;\nimport memory_types;\nimport core_types;"
 NO_SOURCE, NO_DEST = 33, 32
 
@@ -90,10 +91,10 @@ def failed(trap: str) -> int:
 def control(name: str, word: int) -> int:
     """The control word of an instruction, from the instruction table and the documented layout alone."""
     i = instruction(name)
-    words = {key: i.control.get(key, generate.ABSENT.get(key, values[0])) for key, values in generate.WORDS.items()}
+    words = {key: i.control.get(key, MIPS.absence(key)) for key in MIPS.words}
 
     def number(key: str) -> int:
-        return generate.WORDS[key].index(words[key])
+        return MIPS.words[key].index(words[key])
 
     registers = {"rs": word >> 21 & 31, "rt": word >> 16 & 31, "rd": word >> 11 & 31, "ra": 31}
     fields = {key: number(key) for key in ("alu", "a", "b", "part", "branch", "muldiv", "trap")}

@@ -2,10 +2,11 @@
 
     generate.py instructions.def bodies.h OUTPUT_DIRECTORY
 
-writes mips_instructions.h (enumerations, decoder tables, hazard sets, operand formats; see isa.h) and mips_control.inc
-(one CONTROL(...) line per instruction with what a pipeline does with it).  Refuses a table that contradicts itself:
-encodings that overlap within a set, a format whose registers differ from the reads and writes, an instruction without
-a body.  Diagnostics are `file:line: text`; nothing is written when there is one.
+writes ISA_instructions.h (enumerations, decoder tables, hazard sets, operand formats; see isa.h beside the table) and
+ISA_control.inc (one CONTROL(...) line per instruction with what a pipeline does with it), where ISA is what the table's
+line `isa NAME` says and isas.py knows.  Refuses a table that contradicts itself: encodings that overlap within a set, a
+format whose registers differ from the reads and writes, an instruction without a body.  Diagnostics are
+`file:line: text`; nothing is written when there is one.
 """
 
 from __future__ import annotations
@@ -15,26 +16,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FIELDS = ("rs", "rt", "rd", "ra", "hi", "lo")
-CLASSES = ("alu", "muldiv", "hilo", "jump", "branch", "load", "store", "trap", "system")
-OPERANDS = ("rd", "rs", "rt", "sa", "simm", "uimm", "memory", "offset", "target", "code", "code10", "code20", "stype")
-WORDS = {
-    "alu": ("add", "sub", "and", "or", "xor", "nor", "slt", "sltu", "sll", "srl", "sra", "priority"),
-    "a": ("zero", "rs", "rt"),
-    "b": ("zero", "rt", "rs", "imm"),
-    "imm": ("none", "signed", "unsigned", "upper", "shift", "offset", "target"),
-    "mem": ("none", "load", "store", "linked", "conditional"),
-    "size": ("0", "1", "2", "4"),
-    "part": ("whole", "left", "right"),
-    "sign": ("no", "yes"),
-    "branch": ("never", "eq", "ne", "lez", "gtz", "ltz", "gez", "jump", "register", "indexed"),
-    "likely": ("no", "yes"),
-    "link": ("no", "yes"),
-    "muldiv": ("none", "mult", "multu", "div", "divu", "mfhi", "mflo", "mthi", "mtlo"),
-    "trap": ("none", "overflow", "zero", "nonzero", "syscall", "breakpoint"),
-    "dest": ("none", "rd", "rt", "ra"),
-}
-ABSENT = {"alu": "or"}  # every other control word is its first one when the table does not give it
+from isas import ISAS, Isa
 
 
 class TableError(Exception):
@@ -59,6 +41,7 @@ class Instruction:
 @dataclass
 class Table:
     path: str
+    isa: Isa | None = None
     sets: dict[str, str | None] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
 
@@ -82,34 +65,36 @@ def parse_line(table: Table, number: int, columns: list[str]) -> Instruction:
     name, tag, match, mask, operands, reads, writes, kind, *control = columns
     if tag not in table.sets:
         raise TableError(f"{name}: there is no set '{tag}'; sets are {', '.join(table.sets)}")
-    if kind not in CLASSES:
-        raise TableError(f"{name}: there is no class '{kind}'; classes are {', '.join(CLASSES)}")
+    isa = table.isa
+    if kind not in isa.classes:
+        raise TableError(f"{name}: there is no class '{kind}'; classes are {', '.join(isa.classes)}")
     words: dict[str, str] = {}
     for item in [] if control == ["-"] else control:
         key, _, value = item.partition("=")
-        if key not in WORDS or value not in WORDS[key]:
-            known = ", ".join(WORDS.get(key, WORDS))
+        if key not in isa.words or value not in isa.words[key]:
+            known = ", ".join(isa.words.get(key, isa.words))
             raise TableError(f"{name}: control '{item}' is not known; possible here: {known}")
         words[key] = value
     new = Instruction(name, tag, int(match, 16), int(mask, 16), names(operands), set(names(reads)),
                       set(names(writes)), kind, words, number)
-    check(new)
+    check(new, isa)
     return new
 
 
-def check(i: Instruction) -> None:
+def check(i: Instruction, isa: Isa) -> None:
     """The columns of one line must say the same thing."""
     if i.match & ~i.mask:
         raise TableError(f"{i.name}: match {i.match:#010x} has bits outside mask {i.mask:#010x}")
     for operand in i.operands:
-        if operand not in OPERANDS:
-            raise TableError(f"{i.name}: there is no operand '{operand}'; operands are {', '.join(OPERANDS)}")
+        if operand not in isa.operands:
+            raise TableError(f"{i.name}: there is no operand '{operand}'; operands are {', '.join(isa.operands)}")
     for register in i.reads | i.writes:
-        if register not in FIELDS:
-            raise TableError(f"{i.name}: there is no register field '{register}'; fields are {', '.join(FIELDS)}")
-    free = {"rs": 21, "rt": 16, "rd": 11}
-    used = set(i.operands) | ({"rs"} if "memory" in i.operands else set())
-    for register, low in free.items():
+        if register not in isa.fields:
+            raise TableError(f"{i.name}: there is no register field '{register}'; fields are {', '.join(isa.fields)}")
+    used = set(i.operands) | {isa.uses[o] for o in i.operands if o in isa.uses}
+    for register, low in isa.fields.items():
+        if low is None:
+            continue
         touched = register in i.reads | i.writes
         if touched and (i.mask >> low & 31):
             raise TableError(f"{i.name}: uses {register}, but its mask fixes that field")
@@ -117,12 +102,12 @@ def check(i: Instruction) -> None:
             raise TableError(f"{i.name}: operands {','.join(i.operands)} and the registers read and written disagree "
                              f"about {register}")
     dest = i.control.get("dest")
-    results = i.writes & {"rd", "rt", "ra"}
+    results = i.writes & set(isa.results)
     if results != ({dest} if dest else set()):
         written = ",".join(sorted(results)) or "no register"
         raise TableError(f"{i.name}: writes {written}, but dest is {dest or 'absent'}")
     for select in ("a", "b"):
-        if i.control.get(select) in ("rs", "rt") and i.control[select] not in i.reads:
+        if i.control.get(select) in isa.fields and i.control[select] not in i.reads:
             raise TableError(f"{i.name}: operand {select} is {i.control[select]}, which it does not read")
 
 
@@ -134,7 +119,13 @@ def parse(path: str) -> Table:
         if not columns:
             continue
         try:
-            if columns[0] == "set":
+            if columns[0] == "isa":
+                if len(columns) != 2 or columns[1] not in ISAS:
+                    raise TableError(f"an instruction set is named as 'isa NAME'; known are {', '.join(ISAS)}")
+                table.isa = ISAS[columns[1]]
+            elif table.isa is None:
+                raise TableError("the table must begin with 'isa NAME'")
+            elif columns[0] == "set":
                 base = columns[3] if len(columns) == 4 and columns[2] == ":" else None
                 if len(columns) not in (2, 4) or (base is not None and base not in table.sets):
                     raise TableError("a set is declared as 'set NAME' or 'set NAME : EXTENDED'")
@@ -169,19 +160,28 @@ def overlaps(table: Table) -> list[str]:
     return found
 
 
+def fixes(i: Instruction, shift: int, bits: int) -> bool:
+    """True when the instruction's mask fixes the whole field."""
+    return ~i.mask >> shift & (1 << bits) - 1 == 0
+
+
 def decoder(table: Table) -> tuple[list[list[tuple[int, int, int]]], list[str], dict[str, dict[str, str]]]:
-    """Dense tables.  Per set and major opcode: first leaf, shift, mask; leaves; and the next candidate per set."""
+    """Dense tables.  Per set and group: first leaf, shift, mask; leaves; and the next candidate per set."""
     leaves: list[str] = []
     groups: list[list[tuple[int, int, int]]] = []
     chain: dict[str, dict[str, str]] = {i.name: {} for i in table.instructions}
+    isa = table.isa
+    first, bits = isa.major
     for set_name in table.sets:
         rows = []
-        for opcode in range(64):
-            inside = [i for i in table.instructions if set_name in i.sets and i.match >> 26 == opcode]
+        for number in range(1 << bits):
+            inside = [i for i in table.instructions
+                      if set_name in i.sets and i.match >> first & (1 << bits) - 1 == number]
             shift, mask = 0, 0
             if len(inside) > 1:
-                # The field that separates them: function, or rt.
-                shift, mask = (0, 63) if all(i.mask & 63 == 63 for i in inside) else (16, 31)
+                # The field that separates them: the first that all of them fix, else the last there is.
+                shift, width = next((m for m in isa.minors if all(fixes(i, *m) for i in inside)), isa.minors[-1])
+                mask = (1 << width) - 1
             rows.append((len(leaves), shift, mask))
             for value in range(mask + 1):
                 here = [i.name for i in inside
@@ -193,54 +193,54 @@ def decoder(table: Table) -> tuple[list[list[tuple[int, int, int]]], list[str], 
     return groups, leaves, chain
 
 
-def flags(prefix: str, values: set[str]) -> str:
-    return " | ".join(f"{prefix}_{v}" for v in FIELDS if v in values) or "0"
+def flags(isa: Isa, values: set[str]) -> str:
+    return " | ".join(f"{isa.prefix}_FIELD_{v}" for v in isa.fields if v in values) or "0"
 
 
 def instructions_h(table: Table) -> str:
+    isa = table.isa
     groups, leaves, chain = decoder(table)
     longest = max(len(i.operands) for i in table.instructions)
-    out = ["/* Generated from instructions.def by generate.py. */", "#ifndef EMULIB_MIPS_INSTRUCTIONS_H",
-           "#define EMULIB_MIPS_INSTRUCTIONS_H", "#include <stdint.h>"]
-    out.append("enum mips_instruction { MIPS_reserved, " + ", ".join(f"MIPS_{i.name}" for i in table.instructions)
-               + ", MIPS_INSTRUCTIONS };")
-    out.append("enum mips_set { " + ", ".join(f"MIPS_SET_{s}" for s in table.sets) + ", MIPS_SETS };")
-    out.append("enum mips_class { MIPS_CLASS_none, " + ", ".join(f"MIPS_CLASS_{c}" for c in CLASSES) + " };")
-    out.append("enum mips_operand { MIPS_OPERAND_none, " + ", ".join(f"MIPS_OPERAND_{o}" for o in OPERANDS) + " };")
-    out.append("enum { " + ", ".join(f"MIPS_FIELD_{f} = {1 << n}" for n, f in enumerate(FIELDS)) + " };")
-    out.append(f"enum {{ MIPS_MAX_OPERANDS = {longest} }};")
-    out.append("#define MIPS_SET_NAMES { " + ", ".join(f'"{s}"' for s in table.sets) + " }")
-    out.append("#define MIPS_EACH_INSTRUCTION(X) " + " ".join(f"X({i.name})" for i in table.instructions))
-    out.append("struct mips_info { const char *name; uint32_t match, mask; uint8_t kind, reads, writes, sets, "
-               "operands[MIPS_MAX_OPERANDS], next[MIPS_SETS]; };")
-    out.append("static const struct mips_info mips_info[MIPS_INSTRUCTIONS] = {")
-    out.append('  [MIPS_reserved] = {.name = "reserved"},')
+    out = ["/* Generated from instructions.def by generate.py. */", "#ifndef EMULIB_@_INSTRUCTIONS_H",
+           "#define EMULIB_@_INSTRUCTIONS_H", "#include <stdint.h>"]
+    out.append("enum %_instruction { @_reserved, " + ", ".join(f"@_{i.name}" for i in table.instructions)
+               + ", @_INSTRUCTIONS };")
+    out.append("enum %_set { " + ", ".join(f"@_SET_{s}" for s in table.sets) + ", @_SETS };")
+    out.append("enum %_class { @_CLASS_none, " + ", ".join(f"@_CLASS_{c}" for c in isa.classes) + " };")
+    out.append("enum %_operand { @_OPERAND_none, " + ", ".join(f"@_OPERAND_{o}" for o in isa.operands) + " };")
+    out.append("enum { " + ", ".join(f"@_FIELD_{f} = {1 << n}" for n, f in enumerate(isa.fields)) + " };")
+    out.append(f"enum {{ @_MAX_OPERANDS = {longest} }};")
+    out.append("#define @_SET_NAMES { " + ", ".join(f'"{s}"' for s in table.sets) + " }")
+    out.append("#define @_EACH_INSTRUCTION(X) " + " ".join(f"X({i.name})" for i in table.instructions))
+    out.append("struct %_info { const char *name; uint32_t match, mask; uint8_t kind, reads, writes, sets, "
+               "operands[@_MAX_OPERANDS], next[@_SETS]; };")
+    out.append("static const struct %_info %_info[@_INSTRUCTIONS] = {")
+    out.append('  [@_reserved] = {.name = "reserved"},')
     for i in table.instructions:
-        operands = ", ".join(f"MIPS_OPERAND_{o}" for o in i.operands) or "0"
-        follow = ", ".join(f"[MIPS_SET_{s}] = MIPS_{n}" for s, n in chain[i.name].items()) or "0"
-        sets = " | ".join(f"1 << MIPS_SET_{s}" for s in table.sets if s in i.sets)
-        out.append(f'  [MIPS_{i.name}] = {{"{i.name}", {i.match:#010x}, {i.mask:#010x}, MIPS_CLASS_{i.kind}, '
-                   f"{flags('MIPS_FIELD', i.reads)}, {flags('MIPS_FIELD', i.writes)}, {sets}, "
-                   f"{{{operands}}}, {{{follow}}}}},")
+        operands = ", ".join(f"@_OPERAND_{o}" for o in i.operands) or "0"
+        follow = ", ".join(f"[@_SET_{s}] = @_{n}" for s, n in chain[i.name].items()) or "0"
+        sets = " | ".join(f"1 << @_SET_{s}" for s in table.sets if s in i.sets)
+        out.append(f'  [@_{i.name}] = {{"{i.name}", {i.match:#010x}, {i.mask:#010x}, @_CLASS_{i.kind}, '
+                   f"{flags(isa, i.reads)}, {flags(isa, i.writes)}, {sets}, {{{operands}}}, {{{follow}}}}},")
     out.append("};")
-    out.append("struct mips_group { uint16_t first; uint8_t shift, mask; };")
-    out.append("static const struct mips_group mips_groups[MIPS_SETS][64] = {")
+    out.append("struct %_group { uint16_t first; uint8_t shift, mask; };")
+    out.append(f"static const struct %_group %_groups[@_SETS][{1 << isa.major[1]}] = {{")
     for name, rows in zip(table.sets, groups, strict=True):
-        out.append(f"  [MIPS_SET_{name}] = {{" + ", ".join(f"{{{a}, {b}, {c}}}" for a, b, c in rows) + "},")
+        out.append(f"  [@_SET_{name}] = {{" + ", ".join(f"{{{a}, {b}, {c}}}" for a, b, c in rows) + "},")
     out.append("};")
-    out.append(f"static const uint8_t mips_leaves[{len(leaves)}] = {{")
-    out.append("  " + ", ".join(f"MIPS_{leaf}" for leaf in leaves))
+    out.append(f"static const uint8_t %_leaves[{len(leaves)}] = {{")
+    out.append("  " + ", ".join(f"@_{leaf}" for leaf in leaves))
     out += ["};", "#endif", ""]
-    return "\n".join(out)
+    return "\n".join(out).replace("@", isa.prefix).replace("%", isa.name)
 
 
 def control_inc(table: Table) -> str:
-    keys = ", ".join(WORDS)
+    isa = table.isa
     out = ["/* Generated from instructions.def by generate.py: what a pipeline does with each instruction.",
-           f" * CONTROL(name, reads, writes, {keys})", " */"]
+           f" * CONTROL(name, reads, writes, {', '.join(isa.words)})", " */"]
     for i in table.instructions:
-        words = ", ".join(i.control.get(k, ABSENT.get(k, WORDS[k][0])) for k in WORDS)
-        out.append(f"CONTROL({i.name}, {flags('MIPS_FIELD', i.reads)}, {flags('MIPS_FIELD', i.writes)}, {words})")
+        words = ", ".join(i.control.get(k, isa.absence(k)) for k in isa.words)
+        out.append(f"CONTROL({i.name}, {flags(isa, i.reads)}, {flags(isa, i.writes)}, {words})")
     return "\n".join(out) + "\n"
 
 
@@ -265,8 +265,8 @@ def main(arguments: list[str]) -> int:
     except (TableError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    for name, text in (("mips_instructions.h", instructions_h(table)), ("mips_control.inc", control_inc(table))):
-        Path(output, name).write_text(text, encoding="utf-8")
+    for name, text in (("instructions.h", instructions_h(table)), ("control.inc", control_inc(table))):
+        Path(output, f"{table.isa.name}_{name}").write_text(text, encoding="utf-8")
     return 0
 
 
