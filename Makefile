@@ -80,7 +80,7 @@ $(DEPS_TEST) $(DEPS_BENCH): | $(DEPS_BASE)
 clean:  ## remove everything that was built, but not the Python environment
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name venv ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run test test-quick soak bench firmware reference goldens format lint install
+GOALS := all run studies test test-quick soak bench firmware reference goldens format lint install
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -115,6 +115,12 @@ firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
 
 run: all $(VENV_READY) $(DEPS_BASE)  ## the main job: frames through the modelled NIC; writes build/report/index.html
 	@$(PYTHON) -m harness run $(STUDY) --build $(BUILD) $(RUNFLAGS)
+
+# One study or several, by name: make studies STUDY="fig4 fig5".
+STUDIES_NAMED = $(if $(filter command environment,$(firstword $(origin STUDY))),$(STUDY))
+studies: all $(VENV_READY) $(DEPS_BASE)  ## the paper's studies (STUDY=fig4: one of them); writes build/studies/index.html
+	@$(PYTHON) -m harness studies $(STUDIES_NAMED) $(foreach plan,$(sort $(wildcard examples/*/studies.toml)),--plan $(plan)) \
+	  --text docs/validation.md --build $(BUILD)
 
 STUDY ?= examples/tigon2/study.toml
 PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)

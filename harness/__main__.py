@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from harness import capture, check, packets, study, theory, traffic
+from harness import capture, check, packets, schema, study, theory, traffic
 from harness.progress import Progress
 
-COMPLAINTS = (capture.CaptureError, packets.PacketFileError, study.StudyError, traffic.TrafficError)
+COMPLAINTS = (capture.CaptureError, packets.PacketFileError, schema.SchemaError, study.StudyError, traffic.TrafficError)
 
 
 def _traffic(options: argparse.Namespace) -> int:
@@ -57,6 +57,20 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _studies(options: argparse.Namespace) -> int:
+    from harness import campaign, plan, sweep, validation
+
+    progress = Progress()
+    try:
+        outcome = campaign.run(plan.load(options.plan), options.study, options.build, progress)
+        page = validation.write(outcome, options.text, options.build)
+    except (sweep.RunError, validation.TextError) as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+    progress.say(f"report: {page}")
+    return 0
+
+
 def _reference(options: argparse.Namespace) -> int:
     from harness import reference
 
@@ -100,6 +114,13 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("study", type=Path)
     one.add_argument("--build", type=Path, default=Path("build"))
     one.set_defaults(call=_run)
+
+    one = commands.add_parser("studies", help="make the studies of plans and write the validation report")
+    one.add_argument("study", nargs="*", help="studies to make; all but soaks, if none is named")
+    one.add_argument("--plan", type=Path, action="append", required=True, help="TOML file that describes studies")
+    one.add_argument("--text", type=Path, required=True, help="text of the report, with {{directives}}")
+    one.add_argument("--build", type=Path, default=Path("build"))
+    one.set_defaults(call=_studies)
 
     one = commands.add_parser("reference", help="write the module reference")
     one.add_argument("types", nargs="*", help="files of types to document after the modules")

@@ -8,11 +8,16 @@ burst to the end of a burst.  Only UDP payload counts, as in the published measu
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
+from statistics import stdev
 
 from harness import packets, udp
 
 BURST = 64  # frames among which the end of a burst is looked for
+WINDOW = 100  # frames of one direction over which course() measures
+PARTS = 5  # the window is cut into so many parts to see how much the rate wanders
+STUDENT = 2.776  # 97.5 % quantile of Student's t with PARTS - 1 degrees of freedom
 
 
 class MeasureError(Exception):
@@ -26,6 +31,7 @@ class Flow:
     window: int = 1
     frames: int = 0
     payload: int = 0
+    parts: tuple[float, ...] = (0.0,) * PARTS  # payload rate of each part, bit/s
 
     @property
     def payload_rate(self) -> float:
@@ -45,10 +51,20 @@ class Throughput:
         """UDP payload of both directions together, bit/s."""
         return self.sent.payload_rate + self.received.payload_rate
 
+    @property
+    def uncertainty(self) -> float:
+        """Half of the 95 % confidence interval of the payload rate, bit/s, from the parts of the window."""
+        parts = [a + b for a, b in zip(self.sent.parts, self.received.parts, strict=True)]
+        return STUDENT * stdev(parts) / PARTS**0.5
+
 
 def _burst_end(times: list[int], first: int, last: int) -> int:
     """The index in first..last after which the longest pause follows."""
     return max(range(first, last + 1), key=lambda index: times[index + 1] - times[index])
+
+
+def _payload(stream: list[packets.Packet]) -> int:
+    return sum(len(udp.payload_of(packet.data)) for packet in stream if udp.is_udp(packet.data))
 
 
 def _flow(stream: list[packets.Packet], start: int, end: int) -> Flow:
@@ -59,9 +75,11 @@ def _flow(stream: list[packets.Packet], start: int, end: int) -> Flow:
         raise MeasureError("one direction carried too few frames while the other was busy")
     opening = _burst_end(times, first, first + span)
     closing = _burst_end(times, last - span - 1, last - 1)
-    inside = stream[opening + 1 : closing + 1]
-    payload = sum(len(udp.payload_of(packet.data)) for packet in inside if udp.is_udp(packet.data))
-    return Flow(times[closing] - times[opening], len(inside), payload)
+    length, near = closing - opening, span // 2
+    inner = [opening + part * length // PARTS for part in range(1, PARTS)]
+    cuts = [opening, *(_burst_end(times, max(opening, cut - near), min(closing, cut + near)) for cut in inner), closing]
+    parts = tuple(8e9 * _payload(stream[a + 1 : b + 1]) / max(times[b] - times[a], 1) for a, b in pairwise(cuts))
+    return Flow(times[closing] - times[opening], length, _payload(stream[opening + 1 : closing + 1]), parts)
 
 
 def throughput(sent: list[packets.Packet], received: list[packets.Packet], warmup: int) -> Throughput:
@@ -80,6 +98,39 @@ def throughput(sent: list[packets.Packet], received: list[packets.Packet], warmu
 def throughput_of_files(sent: Path | None, received: Path | None, warmup: int) -> Throughput:
     """throughput() of the files of a run; None stands for a direction without traffic."""
     return throughput(*(list(packets.read(path)) if path else [] for path in (sent, received)), warmup)
+
+
+def course(sent: list[packets.Packet], received: list[packets.Packet]) -> list[tuple[int, float]]:
+    """How throughput settles: after so many frames of both directions, the payload rate of the latest ones, bit/s.
+
+    There is a point at each end of a burst towards the host (or of each frame, without any), measured from the end of a
+    burst WINDOW such frames earlier at least, so bursts do not show.
+    """
+    paced = received or sent
+    pauses = [later.time - sooner.time for sooner, later in pairwise(paced)]
+    usual = sorted(pauses)[len(pauses) // 2] if pauses else 0
+    ends = [index for index, pause in enumerate(pauses) if pause > 4 * usual] or list(range(len(paced)))
+    frames = sorted((p.time, len(udp.payload_of(p.data))) for p in [*sent, *received] if udp.is_udp(p.data))
+    sums = [0, *accumulate(payload for _, payload in frames)]
+    points = []
+    for end in ends:
+        before = bisect_right(ends, end - WINDOW) - 1
+        if before >= 0:
+            since, until = paced[ends[before]].time, paced[end].time
+            first, last = (bisect_right(frames, (time, 1 << 16)) for time in (since, until))
+            points.append((last, 8e9 * (sums[last] - sums[first]) / (until - since)))
+    return points
+
+
+def settled(points: list[tuple[int, float]], within: float) -> int:
+    """The frames after which nine points of ten stay `within` (a fraction) of the median of the later half."""
+    later = sorted(rate for _, rate in points[len(points) // 2 :])
+    final = later[len(later) // 2]
+    away = [abs(rate - final) > within * final for _, rate in points]
+    for index, (frames, _) in enumerate(points):
+        if sum(away[index:]) <= 0.1 * len(away[index:]) and not away[index]:
+            return frames
+    return points[-1][0]
 
 
 def split(capture: Path, host: str, out: Path) -> tuple[Path, Path]:

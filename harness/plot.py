@@ -17,7 +17,10 @@ from matplotlib.axes import Axes  # noqa: E402
 
 from harness import theory  # noqa: E402
 
-STYLES = [("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-."), ("#cc79a7", "D", ":")]
+STYLES = [
+    ("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-."), ("#cc79a7", "D", ":"),
+    ("#e69f00", "v", (0, (5, 1))), ("#56b4e9", "P", (0, (3, 1, 1, 1))), ("#7a7a00", "X", (0, (1, 1))),
+]  # fmt: skip
 INK, FAINT = "#222222", "#d9d9d9"
 
 
@@ -89,3 +92,29 @@ def offered(title: str, lines: Sequence[Line], most: float, out: Path) -> None:
             axes.plot(across, rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name)
         axes.set_xlim(0, 1.05 * most / 1e6)
         axes.set_ylim(0, 1.05 * most / 1e6)
+
+
+def course(title: str, lines: Sequence[Line], out: Path) -> None:
+    """Draws out.svg and out.png: the latest throughput, in percent of its median, over frames."""
+    with _axes(title, "frames since the first, both directions", "latest throughput, % of its median", out) as axes:
+        axes.axhspan(95, 105, color=FAINT, alpha=0.5, linewidth=0, label="within 5 %")
+        for (color, _, dash), line in zip(STYLES, lines, strict=False):
+            final = sorted(line.rates)[len(line.rates) // 2]
+            rates = [100 * rate / final for rate in line.rates]
+            axes.plot(line.across, rates, color=color, linestyle=dash, linewidth=1.6, label=line.name)
+        axes.set_xlim(0, None)
+        axes.set_ylim(0, 150)
+
+
+def scaling(title: str, lines: Sequence[Line], marks: Sequence[tuple[str, float, float]], out: Path) -> None:
+    """Draws out.svg and out.png: percent of the link over the number of cores; marks are (label, cores, percent)."""
+    with _axes(title, "cores", "UDP payload, % of the theoretical maximum", out) as axes:
+        for (color, marker, dash), line in zip(STYLES, lines, strict=False):
+            axes.plot(
+                line.across, line.rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name
+            )
+        for (color, _, _), (label, cores, percent) in zip(STYLES[len(lines) :], marks, strict=False):
+            axes.plot(cores, percent, color=color, marker="*", markersize=15, linestyle="", label=label)
+        axes.set_xticks(sorted({across for line in lines for across in line.across}))
+        axes.set_xlim(0, None)
+        axes.set_ylim(0, 108)

@@ -60,9 +60,9 @@ class Load:
     frames: int
 
     def job(self, name: str, simulator: Path, firmware: Path | None, words: Sequence[str], build: Path) -> Job:
-        """A simulation with this traffic; its packet files are written now."""
+        """A simulation with this traffic; its packet files are written now, unless they are there."""
         folder = build / "traffic" / f"{self.payload}-{self.ratio.replace(':', 'to')}-{self.frames}"
-        files = traffic.generate(folder, str(self.payload), self.frames, self.ratio)
+        files = traffic.written(folder) or traffic.generate(folder, str(self.payload), self.frames, self.ratio)
         sends, receives = traffic.parse_ratio(self.ratio)
         ratio = ["--ratio_send", str(sends), "--ratio_receive", str(receives)]
         return job(name, simulator, firmware, files.send, files.receive, [*ratio, *words])

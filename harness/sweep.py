@@ -91,6 +91,11 @@ def _stored(job: Job, directory: Path) -> Result | None:
         return None
 
 
+def kept(job: Job, store: Path) -> Result | None:
+    """The result of a job that was run before, if it was."""
+    return _stored(job, store / job.key())
+
+
 def run(job: Job, store: Path) -> Result:
     """Runs one job, or finds that it was run before."""
     directory = store / job.key()

@@ -6,6 +6,7 @@ standard library's exact integer arithmetic is used, no random module whose sequ
 
 import re
 import struct
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ MAGIC = b"SPNC"
 SMALLEST, LARGEST = 18, 1472
 TO_WIRE, TO_HOST = 0, 1
 RECEIVE_BUFFERS, RECEIVE_BUFFER_BYTES, REFILL = 256, 1536, 16
+TRACE = "descriptors.txt"  # written last, so a folder that has it is complete
 MASK = (1 << 64) - 1
 HEAD = struct.Struct("!4sIQ")
 
@@ -139,6 +141,15 @@ def generate(out: Path, payloads: str, frames: int, ratio: str = "1:1", seed: in
         streams.append(list(stream_frames(mix, stream, count, seed)))
         if count:
             packets.write(out / f"{name}.pcap", streams[-1])
-    trace = out / "descriptors.txt"
+    trace = out / TRACE
     trace.write_text("\n".join(descriptors(*streams)) + "\n")
     return Files(out / "send.pcap" if streams[0] else None, out / "receive.pcap" if streams[1] else None, trace)
+
+
+def written(out: Path) -> Files | None:
+    """What generate() put into this folder before, if that was a generator as it is now."""
+    trace, sources = out / TRACE, (Path(module.__file__) for module in (sys.modules[__name__], packets, udp))
+    if not trace.exists() or any(trace.stat().st_mtime < source.stat().st_mtime for source in sources):
+        return None
+    send, receive = (path if path.exists() else None for path in (out / "send.pcap", out / "receive.pcap"))
+    return Files(send, receive, trace)
