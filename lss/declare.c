@@ -266,7 +266,10 @@ void declare_local(Scope *scope, Node *node) {
   Symbol *symbol = scope_declare(inst->scope, SYMBOL_LOCAL, node->name, node->place);
   if (!symbol) return;
   Local *local = arena_new(Local);
-  *local = (Local){.name = node->name, .location = node->location, .id = (int)inst->instance->locals->len};
+  *local = (Local){.name = node->name,
+                   .decisive = node->decisive,
+                   .location = node->location,
+                   .id = (int)inst->instance->locals->len};
   symbol->local = local;
   int64_t lanes = 0;
   if (node->dimensions->len > 1) problem(node->place, "value-type", "a local has one dimension at most: its lanes");
@@ -276,6 +279,8 @@ void declare_local(Scope *scope, Node *node) {
   local->lanes = (int)lanes;
   Term *term = evaluate_term(scope, node->type);
   if (!term) return;
+  if (node->decisive && (node->dimensions->len || term_type(term) != type_builtin("bool")))
+    problem(node->place, "value-type", "a decisive local is one bool");
   pending_type(term, &local->type, node->type->location, node->name, true);
   // A local of no lanes at all has no signals and is left out.
   if (node->dimensions->len == 0 || lanes > 0) g_ptr_array_add(inst->instance->locals, local);

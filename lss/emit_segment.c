@@ -321,17 +321,43 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
   }
 }
 
-void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment) {
-  bool root = !segment->cluster->instance;
-  g_string_append_printf(out, "%svoid @K@_seg%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
-                         root ? "static inline " : "", segment->index);
-  declare_locals(emitter, out, segment);
-  for (guint i = 0; i < segment->items->len; i++) {
+// The decisive local that is known when an item has run.
+static const Wire *decisive(const Item *item) {
+  const Node *node = item->nodes->pdata[0];
+  for (guint i = 0; !item->iterated && i < node->writes->len; i++) {
+    const Wire *wire = node->writes->pdata[i];
+    if (wire->kind == SIGNAL_LOCAL && wire->local->decisive) return wire;
+  }
+  return NULL;
+}
+
+// The items from one on.  What follows the first decisive local of a segment is there twice, in the two arms of a
+// branch on it, so that clang knows it in each.
+static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segment, guint first, bool branch) {
+  for (guint i = first; i < segment->items->len; i++) {
     Item *item = segment->items->pdata[i];
     if (item->iterated)
       emit_loop(emitter, out, kind, segment, item);
     else
       emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[0], false);
+    const Wire *wire = branch ? decisive(item) : NULL;
+    if (!wire) continue;
+    g_string_append(out, "  if (");
+    emit_reference(emitter, out, segment->cluster, wire, "");
+    g_string_append(out, ") {\n");
+    emit_items(emitter, out, kind, segment, i + 1, false);
+    g_string_append(out, "  } else {\n");
+    emit_items(emitter, out, kind, segment, i + 1, false);
+    g_string_append(out, "  }\n");
+    return;
   }
+}
+
+void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment) {
+  bool root = !segment->cluster->instance;
+  g_string_append_printf(out, "%svoid @K@_seg%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
+                         root ? "static inline " : "", segment->index);
+  declare_locals(emitter, out, segment);
+  emit_items(emitter, out, kind, segment, 0, !emitter->debug);
   g_string_append(out, "}\n");
 }

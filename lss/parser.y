@@ -138,6 +138,12 @@ declaration:
   | STATE '{' fields '}'           { $$ = node_new(NODE_STATE, @$); $$->body = $3; }
   | LOCAL type_name NAME dimensions ';' {
       $$ = parse_declare(scan, NODE_LOCAL, @$, $3, @3); $$->type = $2; $$->dimensions = $4; }
+  | NAME LOCAL type_name NAME dimensions ';' {
+      if (strcmp($1, "decisive") != 0) {
+        diag_error(@1, "syntax", "unexpected name \"%s\" before local; only `decisive` may stand there", $1);
+        scan->errors++;
+      }
+      $$ = parse_declare(scan, NODE_LOCAL, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->decisive = true; }
   | STAT type_name NAME dimensions opt_string ';' {
       $$ = parse_declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; }
   | PHASE_START ';'                {

@@ -67,7 +67,7 @@ typedef enum {
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
   NODE_PORT,      // name, type, output, optional
   NODE_STATE,     // body (NODE_FIELD)
-  NODE_LOCAL,     // name, type, dimensions
+  NODE_LOCAL,     // name, type, dimensions, decisive
   NODE_STAT,      // name, type, dimensions, text (unit, may be NULL)
   NODE_BEHAVIOUR, // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end)
   NODE_EVENT,     // name, arguments (NODE_FIELD)
@@ -108,7 +108,7 @@ struct Node {
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes;
   const char *index_name;
   FunctionKind function;
-  bool runtime, output, optional, partial, crossing, shared;
+  bool runtime, output, optional, partial, crossing, shared, decisive;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------
