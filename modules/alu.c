@@ -22,14 +22,10 @@ handler(compute) {
     codes.negative = (double)result < 0;
   } else {
     const uint64_t x = number(data(a)), y = number(data(b)), r = number(result), sign = UINT64_C(1) << (BITS - 1);
+    const bool adds = data(op) == alu_op_add, subtracts = data(op) == alu_op_sub;
     codes.negative = r & sign;
-    if (data(op) == alu_op_add) {
-      codes.carry = r < x;
-      codes.overflow = ~(x ^ y) & (x ^ r) & sign;
-    } else if (data(op) == alu_op_sub) {
-      codes.carry = x >= y;
-      codes.overflow = (x ^ y) & (x ^ r) & sign;
-    }
+    codes.carry = (adds & (r < x)) | (subtracts & (x >= y));
+    codes.overflow = ((adds ? ~(x ^ y) : subtracts ? x ^ y : 0) & (x ^ r) & sign) != 0;
   }
   for (int i = 0; i < width(flags); i++)
     send_if(flags, i, present, codes);

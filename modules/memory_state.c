@@ -285,24 +285,25 @@ handler(answer) {
   }
 
   uint32_t offset[width(port_request)];
-  bool live[width(port_request)], inside[width(port_request)], writes[width(port_request)];
+  bool writes[width(port_request)];
   for (int i = 0; i < width(port_request); i++) {
-    live[i] = some(port_request, i) && enabled(port_request, i);
-    inside[i] = live[i] && locate(data(port_request, i).address, data(port_request, i).size, &offset[i]);
-    writes[i] = inside[i] && param(writable) && data(port_request, i).op == mem_op_write;
+    writes[i] = some(port_request, i) && data(port_request, i).op == mem_op_write && param(writable) &&
+                enabled(port_request, i) && locate(data(port_request, i).address, data(port_request, i).size, &offset[i]);
   }
   for (int i = 0; i < width(port_request); i++) {
-    if (!live[i]) {
+    if (!some(port_request, i) || !enabled(port_request, i)) {
       send_nothing(port_reply, i);
       continue;
     }
     typeof_port(port_reply) reply = {0};
-    bool reads = reads_only(data(port_request, i).op);
-    uint32_t size = data(port_request, i).size;
-    bool sign = data(port_request, i).sign;
+    const bool reads = reads_only(data(port_request, i).op), sign = data(port_request, i).sign;
+    const uint32_t size = data(port_request, i).size;
     reply.tag = data(port_request, i).tag;
-    reply.error = !inside[i] || (!param(writable) && !reads);
-    if (inside[i] && reads) {
+    if (!reads) {
+      reply.error = !writes[i];
+    } else if (!locate(data(port_request, i).address, size, &offset[i])) {
+      reply.error = true;
+    } else {
       uint64_t number = number_at(self, offset[i], size, sign);
       for (int k = 0; k < width(port_request); k++) {
         if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], data(port_request, k).size)) continue;

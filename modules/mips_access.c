@@ -51,8 +51,10 @@ handler(show) {
 
 handler(ask) {
   const uint64_t c = data(in).control;
-  const bool asks = some(in) & refers(c) & !self->issued && aligned(c, data(in).result);
-  send_if(memory_request, asks, reference(c, data(in).result, data(in).b));
+  if (some(in) & refers(c) && !self->issued && aligned(c, data(in).result))
+    send(memory_request, reference(c, data(in).result, data(in).b));
+  else
+    send_nothing(memory_request);
 }
 
 handler(judge) {

@@ -8,12 +8,16 @@ static __attribute__((noinline)) mips_remembered decoded(uint32_t word) {
   return (mips_remembered){.word = word, .immediate = mips_immediate(d, word), .control = mips_control_word(d, word)};
 }
 
+/* What is not remembered yet reads as the word 0, which belongs in the first place only; so that place is filled. */
+init() { self->remembered[place_of(0)] = decoded(0); }
+
 handler(decode) {
   const uint32_t word = data(in).word;
   const mips_remembered *known = &self->remembered[place_of(word)];
   uint64_t control = known->control;
   uint32_t immediate = known->immediate;
-  if (__builtin_expect(known->word != word || control == 0, false)) {
+  set(unknown, known->word != word);
+  if (__builtin_expect(known->word != word, false)) {
     const mips_remembered fresh = decoded(word);
     control = fresh.control;
     immediate = fresh.immediate;
@@ -29,12 +33,8 @@ handler(accept) { accept(in, acked(out)); }
 handler(commit) { enable(out, enabled(in)); }
 
 phase_end() {
-  if (!transferred(in))
-    return;
-  const uint32_t word = data(in).word;
-  mips_remembered *known = &self->remembered[place_of(word)];
-  if (__builtin_expect(known->word != word || known->control == 0, false))
-    *known = decoded(word);
+  if (__builtin_expect(get(unknown), false) && transferred(in))
+    self->remembered[place_of(data(in).word)] = decoded(data(in).word);
 }
 
 next_event() { return never(); }

@@ -24,6 +24,14 @@ handler(show) {
 /* Newest value first: the memory stage's, the write-back stage's, what was read from the register file.  Sources and
  * destinations that are none have different numbers. */
 handler(operate) {
+  if (!some(in)) {
+    set(second, 0);
+    send_nothing(a);
+    send_nothing(b);
+    send_nothing(op);
+    send_nothing(muldiv);
+    return;
+  }
   const uint64_t c = data(in).control;
   const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
   uint32_t first = rs == data(writeback).dest ? data(writeback).value : data(in).a;
@@ -34,15 +42,19 @@ handler(operate) {
   const uint32_t alu_a = mips_c_a(c) == MIPS_A_rt ? other : first; /* none: register 0 was read */
   const uint32_t alu_b = sb == MIPS_B_imm ? data(in).immediate : sb == MIPS_B_rs ? first : other;
   set(second, other);
-  send_if(a, some(in), alu_a);
-  send_if(b, some(in), alu_b);
-  send_if(op, some(in), (alu_op)mips_c_alu(c));
+  send(a, alu_a);
+  send(b, alu_b);
+  send(op, (alu_op)mips_c_alu(c));
   const uint32_t unit = mips_c_muldiv(c);
   typeof_port(muldiv) request = {.op = (muldiv_op)unit, .a = first, .b = other};
-  send_if(muldiv, some(in) & (unit != MIPS_MULDIV_none), request);
+  send_if(muldiv, unit != MIPS_MULDIV_none, request);
 }
 
 handler(collect) {
+  if (!some(in)) {
+    send_nothing(out);
+    return;
+  }
   const uint64_t c = data(in).control;
   typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .result = data(result), .b = get(second)};
   if (__builtin_expect(mips_c_unusual(c), false)) {
@@ -58,7 +70,7 @@ handler(collect) {
     else if (trap == MIPS_TRAP_zero || trap == MIPS_TRAP_nonzero)
       item.control = data(flags).zero == (trap == MIPS_TRAP_zero) ? mips_failed(MIPS_TRAP_taken) : MIPS_CONTROL_IDLE;
   }
-  send_if(out, some(in), item);
+  send(out, item);
 }
 
 handler(accept) { accept(in, acked(out)); }

@@ -22,14 +22,16 @@ phase_start() {
 }
 
 handler(deliver) {
-  typeof_port(out) item = {.pc = self->pc, .word = (uint32_t)data(memory_reply).data, .fresh = self->fresh,
-                           .error = data(memory_reply).error | ((self->pc & 3) != 0)};
-  if (self->full) {
-    item.pc = self->full_pc;
-    item.word = self->full_word;
-    item.error = self->full_error;
+  if (__builtin_expect(self->full, false)) {
+    typeof_port(out) waiting = {.pc = self->full_pc, .word = self->full_word, .fresh = self->fresh, .error = self->full_error};
+    send(out, waiting);
+  } else if (some(memory_reply)) {
+    typeof_port(out) item = {.pc = self->pc, .word = (uint32_t)data(memory_reply).data, .fresh = self->fresh,
+                             .error = data(memory_reply).error | ((self->pc & 3) != 0)};
+    send(out, item);
+  } else {
+    send_nothing(out);
   }
-  send_if(out, self->full | some(memory_reply), item);
 }
 
 handler(commit) { enable(out, self->full | enabled(memory_reply)); }
@@ -55,6 +57,12 @@ static inline void obey(self_t *self, core_control command) {
   }
 }
 
+/* The word under way arrives: the one behind it is next. */
+static inline void advance(self_t *self) {
+  self->pc = __builtin_expect(self->redirected, false) ? self->target : self->pc + 4;
+  self->redirected = false;
+}
+
 phase_end() {
   const bool arrives = some(memory_reply) & enabled(memory_reply), leaves = transferred(out), sent = transferred(memory_request);
   const bool ahead = self->full | arrives; /* the delay slot of a branch in decode is here */
@@ -69,11 +77,9 @@ phase_end() {
   }
   self->full = ahead & !leaves;
   self->asked = (self->asked | sent) & !arrives;
-  if (arrives) {
-    self->pc = self->redirected ? self->target : pc + 4;
-    self->redirected = false;
-  }
-  if (transferred(redirect)) {
+  if (arrives)
+    advance(self);
+  if (__builtin_expect(transferred(redirect), false)) {
     if (ahead) {
       self->pc = data(redirect);
     } else {
@@ -81,8 +87,9 @@ phase_end() {
       self->redirected = true;
     }
   }
-  self->fresh &= !leaves;
-  if (CONTROLLED && sent && self->stepping)
+  if (leaves)
+    self->fresh = false;
+  if (CONTROLLED && __builtin_expect(self->stepping, false) && sent)
     self->halted = true, self->stepping = false;
   if (CONTROLLED)
     self->under_way += leaves - transferred(done);

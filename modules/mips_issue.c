@@ -53,6 +53,13 @@ static inline uint32_t branch_to(uint64_t c, uint32_t pc, uint32_t word, uint32_
 }
 
 handler(resolve) {
+  if (!some(in)) {
+    set(go, false);
+    set(annuls, false);
+    send_nothing(out);
+    send_nothing(redirect);
+    return;
+  }
   const bool annulled = self->annul & !data(in).fresh;
   const uint64_t c = data(in).control;
   const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
@@ -74,7 +81,7 @@ handler(resolve) {
     item.control = MIPS_CONTROL_IDLE | UINT64_C(1) << MIPS_C_ANNULLED;
     waits = taken = annuls = false;
   }
-  const bool goes = some(in) & !waits & !data(busy);
+  const bool goes = !waits & !data(busy);
   set(go, goes);
   set(annuls, annuls);
   send_if(out, goes, item);
