@@ -16,7 +16,8 @@ init() {
   if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
   else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
   else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
-  else sim_input_error("mode is fast, rate or timed, not '%s'", mode);
+  else if (!strcmp(mode, "correlated")) self->how = TRAFFIC_CORRELATED;
+  else sim_input_error("mode is fast, rate, timed or correlated, not '%s'", mode);
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   bool file = param(input)[0] != 0;
@@ -24,6 +25,7 @@ init() {
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   self->exhausted = (!file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_in) == 0);
   if (self->how == TRAFFIC_TIMED && !file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!file && param(payload)))) sim_input_error("mode correlated needs a packet file and, at port `next`, who says which frame is next");
 }
 
 phase_start() {
@@ -45,6 +47,7 @@ phase_start() {
   accept(from_device, self->open);
   for (int i = 0; i < width(ready); i++) accept(ready, i, true);
   for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
+  for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
 }
 
 phase_end() {
@@ -53,10 +56,15 @@ phase_end() {
     self->linked = true;
     self->linked_at = self->earliest = NOW;
   }
-  if (self->linked && !self->loaded && !self->exhausted) {
+  bool told = self->asking && width(next) && transferred(next);
+  if (self->linked && !self->loaded && !self->exhausted && (self->how != TRAFFIC_CORRELATED || told)) {
     bool more = param(count) == 0 || self->begun < (uint64_t)param(count);
     uint32_t length = 0;
-    if (more && param(input)[0]) {
+    if (told && data(next) == TRAFFIC_NO_MORE) {
+      more = false;
+    } else if (told && more) {
+      packet_at(&self->source, data(next), self->frame, (uint32_t)(param(max_frame) - 4), &length, &self->stamp);
+    } else if (more && param(input)[0]) {
       uint64_t stamp = 0;
       more = packet_next(&self->source, self->frame, (uint32_t)(param(max_frame) - 4), &length, &stamp);
       if (more) {
@@ -88,9 +96,9 @@ phase_end() {
   if (self->loaded && !self->playing) {
     bool begin = NOW + CLOCK > self->line_free;
     uint64_t start = self->line_free > NOW ? self->line_free : NOW;
-    if (self->how == TRAFFIC_FAST) {
+    if (self->how == TRAFFIC_FAST || self->how == TRAFFIC_CORRELATED) {
       begin = begin && (width(ready) == 0 || data(ready));
-      if (width(other_count) && param(ratio_out) > 0)
+      if (self->how == TRAFFIC_FAST && width(other_count) && param(ratio_out) > 0)
         begin = begin && self->begun / (uint64_t)param(ratio_in) <= data(other_count) / (uint64_t)param(ratio_out);
       // The line's own pace is kept when the device was ready all the time.
       if (NOW < self->line_free + CLOCK) start = self->line_free > self->linked_at ? self->line_free : NOW;
@@ -164,6 +172,7 @@ phase_end() {
     }
   }
   self->open = NOW + CLOCK >= self->out_due;
+  self->asking = self->how == TRAFFIC_CORRELATED && self->linked && !self->loaded && !self->exhausted;
 
   uint64_t shown = self->begun << 2 | (uint64_t)self->exhausted << 1 | self->loaded;
   self->settling = shown != self->shown;

@@ -67,7 +67,7 @@ phase_end() {
     int32_t lane = get(winner);
     self->served = lane == self->last ? self->served + 1 : 1;
     self->last = lane;
-    event(won, lane, data(out_request).address, get(asking));
+    event(won, lane, data(out_request).op, data(out_request).address, data(out_request).size, get(asking));
   }
 }
 

@@ -7,8 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
-// How frames are offered: closed loop, open loop, at recorded stamps.
-enum { TRAFFIC_FAST, TRAFFIC_RATE, TRAFFIC_TIMED };
+// How frames are offered: closed loop, open loop, at recorded stamps, as the other end's frames arrive.
+enum { TRAFFIC_FAST, TRAFFIC_RATE, TRAFFIC_TIMED, TRAFFIC_CORRELATED };
+
+// Instead of a frame's number: no more will come.
+#define TRAFFIC_NO_MORE UINT32_MAX
 enum { UDP_HEADERS = 42, UDP_MINIMUM_FRAME = 60 };
 
 static inline void udp_store(uint8_t *at, uint64_t value, int bytes) {

@@ -2,6 +2,7 @@
 #include "lss/runtime/stream_private.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <pcap/pcap.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,6 +43,20 @@ static bool read_one(HostFile *file, struct pcap_pkthdr **header, const uint8_t 
   return true;
 }
 
+static void require_whole(const HostFile *file, uint64_t number, uint32_t length, uint32_t original,
+                          uint32_t capacity) {
+  if (length < original)
+    spinach_fail("\"%s\", packet %llu: only %u of its %u bytes were captured; capture whole packets (tcpdump -s 0)",
+                 file->path, (unsigned long long)number, length, original);
+  if (length > capacity)
+    spinach_fail("\"%s\", packet %llu: it has %u bytes; at most %u fit", file->path, (unsigned long long)number, length,
+                 capacity);
+}
+
+static uint64_t stamp_of(const struct pcap_pkthdr *header) {
+  return (uint64_t)header->ts.tv_sec * 1000000000u + (uint64_t)header->ts.tv_usec; // nanoseconds, as asked for
+}
+
 bool packet_next(stream *s, uint8_t *frame, uint32_t capacity, uint32_t *length, uint64_t *stamp_ns) {
   HostFile *file = host_file(s);
   if (!file->reader) spinach_fail("\"%s\" is not open for reading packets", file->path);
@@ -54,20 +69,59 @@ bool packet_next(stream *s, uint8_t *frame, uint32_t capacity, uint32_t *length,
   do
     if (!read_one(file, &header, &bytes)) return false;
   while (file->next <= s->records);
-  unsigned long long number = file->next;
-  if (header->caplen < header->len)
-    spinach_fail("\"%s\", packet %llu: only %u of its %u bytes were captured; capture whole packets (tcpdump -s 0)",
-                 file->path, number, header->caplen, header->len);
-  if (header->caplen > capacity)
-    spinach_fail("\"%s\", packet %llu: it has %u bytes; at most %u fit", file->path, number, header->caplen, capacity);
+  require_whole(file, file->next, header->caplen, header->len, capacity);
   memcpy(frame, bytes, header->caplen);
   *length = header->caplen;
-  *stamp_ns = (uint64_t)header->ts.tv_sec * 1000000000u + (uint64_t)header->ts.tv_usec; // nanoseconds, as asked for
+  *stamp_ns = stamp_of(header);
   s->records++;
   s->position += header->caplen;
   long at = ftell(pcap_file(file->reader));
   if (at > 0) file->consumed = (size_t)at;
   return true;
+}
+
+// ---- By number ---------------------------------------------------------------------------------------------------
+typedef struct {
+  size_t offset;
+  uint32_t length, original;
+  uint64_t stamp;
+} Packet;
+
+// Reads the whole file once and remembers where its packets lie.
+static GArray *index_of(HostFile *file) {
+  if (!file->reader) spinach_fail("\"%s\" is not open for reading packets", file->path);
+  if (file->index) return file->index;
+  GByteArray *all = g_byte_array_new();
+  GArray *index = g_array_new(FALSE, FALSE, sizeof(Packet));
+  struct pcap_pkthdr *header;
+  const uint8_t *bytes;
+  while (read_one(file, &header, &bytes)) {
+    Packet packet = {all->len, header->caplen, header->len, stamp_of(header)};
+    g_array_append_val(index, packet);
+    g_byte_array_append(all, bytes, header->caplen);
+  }
+  file->bytes = g_byte_array_free(all, FALSE);
+  return file->index = index;
+}
+
+uint64_t packet_count(const stream *s) {
+  return index_of(host_file(s))->len;
+}
+
+void packet_at(stream *s, uint64_t number, uint8_t *frame, uint32_t capacity, uint32_t *length, uint64_t *stamp_ns) {
+  HostFile *file = host_file(s);
+  GArray *index = index_of(file);
+  if (number >= index->len)
+    spinach_fail("\"%s\" has %u packets, there is none with the number %llu", file->path, index->len,
+                 (unsigned long long)number + 1);
+  const Packet *packet = &g_array_index(index, Packet, number);
+  require_whole(file, number + 1, packet->length, packet->original, capacity);
+  if (packet->length) memcpy(frame, file->bytes + packet->offset, packet->length);
+  *length = packet->length;
+  *stamp_ns = packet->stamp;
+  s->records++;
+  s->position += packet->length;
+  file->consumed = (size_t)(file->size * s->records / MAX(index->len, 1));
 }
 
 void packet_write_open(stream *s, const char *path) {

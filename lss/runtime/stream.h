@@ -44,6 +44,9 @@ void packet_read_open(stream *s, const char *path);
 // The next frame, its length in bytes and its time stamp in nanoseconds since 1970; false at the end.  A frame longer
 // than `capacity` stops the run.
 bool packet_next(stream *s, uint8_t *frame, uint32_t capacity, uint32_t *length, uint64_t *stamp_ns);
+// How many frames the file has, and any of them by its number from 0; not to be mixed with packet_next on one stream.
+uint64_t packet_count(const stream *s);
+void packet_at(stream *s, uint64_t number, uint8_t *frame, uint32_t capacity, uint32_t *length, uint64_t *stamp_ns);
 void packet_write_open(stream *s, const char *path);
 void packet_write(stream *s, const uint8_t *frame, uint32_t length, uint64_t stamp_ns);
 

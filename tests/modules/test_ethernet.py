@@ -79,4 +79,33 @@ def test_generated_frames_are_udp(bench: Bench) -> None:
 
 def test_an_unknown_mode_is_refused(bench: Bench) -> None:
     ran, _ = play(bench, [noise(60)], ok=False, mode="quick")
-    assert "fast, rate or timed" in ran.err
+    assert "fast, rate, timed or correlated" in ran.err
+
+
+TOLD = NETLIST % "100 MHz" + "instance who : source; who.out -> dut.next : uint32;\n"
+
+
+def test_frames_go_in_the_order_that_next_says(bench: Bench) -> None:
+    """Whoever is at `next` names frames of the packet file; each is taken when the one before has gone."""
+    frames = [noise(60 + i, i) for i in range(4)]
+    order = [2, 0, 3, 1]
+    script = "".join(f"{10000 * i} {number}\n" for i, number in enumerate(order)) + f"40000 {0xFFFFFFFF}\n"
+    values = {"dut.input": "in", "far.output": "out", "dut.mode": "correlated", "who.script": "who"}
+    ran = bench.run(bench.build(TOLD), 60000, values, files={"in": pcap(frames, 0), "who": script})
+    seen = list(packets.read(ran.directory / "out"))
+    assert [p.data for p in seen] == [frames[number] for number in order]
+    assert all(abs(b.time - a.time - 100000) < 100 for a, b in zip(seen, seen[1:]))
+    # Told at once, they go back to back.
+    script = "".join(f"0 {number}\n" for number in order)
+    ran = bench.run(bench.build(TOLD), 60000, values, files={"in": pcap(frames, 0), "who": script})
+    seen = list(packets.read(ran.directory / "out"))
+    assert [p.data for p in seen] == [frames[number] for number in order]
+    assert all(abs(b.time - a.time - 8 * (len(b.data) + 24)) <= 16 for a, b in zip(seen, seen[1:]))
+
+
+def test_next_says_what_is_wrong(bench: Bench) -> None:
+    values = {"dut.input": "in", "dut.mode": "correlated", "who.script": "who"}
+    ran = bench.run(bench.build(TOLD), 5000, values, files={"in": pcap([noise(60)]), "who": "0 7\n"}, ok=False)
+    assert '"in" has 1 packets, there is none with the number 8' in ran.err
+    ran = bench.run(bench.build(NETLIST % "100 MHz"), 10, {"dut.input": "in", "dut.mode": "correlated"}, files={"in": pcap([noise(60)])}, ok=False)
+    assert "mode correlated needs a packet file and, at port `next`, who says which frame is next" in ran.err
