@@ -36,6 +36,7 @@ typedef struct {
   bool filling; /* its line is being filled, */
   bool here;    /* and its bytes have arrived */
   bool leaving; /* its line was changed, given up, and is not yet written back */
+  bool stale;   /* its line is here, but must be dropped */
   bool idle;    /* the fill side does nothing */
   bool room;    /* in the write buffer */
 } cache_situation;
@@ -45,6 +46,7 @@ static inline int32_t cache_decide(cache_rules rules, cache_situation is) {
   const int32_t post = is.room ? CACHE_POST : CACHE_NOTHING, bypass = is.idle ? CACHE_BYPASS : CACHE_NOTHING;
   const int32_t miss = is.idle ? CACHE_MISS : CACHE_NOTHING;
   if (!is.cacheable) return is.writes && rules.post_uncacheable && rules.buffered ? post : bypass;
+  if (is.stale) return CACHE_NOTHING;
   if (is.filling) return !is.reads ? CACHE_NOTHING : is.here ? CACHE_HIT : CACHE_JOIN;
   if (is.reads) return is.found ? CACHE_HIT : miss;
   if (rules.write_back && is.found) return CACHE_HIT;
@@ -88,12 +90,60 @@ static inline void cache_read_line(void *value, unsigned wide, const uint8_t *li
   if (sign) extend_sign(value, size, wide);
 }
 
+/* A bit for each byte of a line: whether the requester wrote it. */
+static inline void cache_mark(uint8_t *bits, uint32_t from, uint32_t count, bool changed) {
+  for (uint32_t k = from; k < from + count; k++)
+    bits[k / 8] = (uint8_t)(changed ? bits[k / 8] | 1u << k % 8 : bits[k / 8] & ~(1u << k % 8));
+}
+
+/* The first run of such bytes within one beat: its length, 0 if there is none, and where it begins. */
+static inline uint32_t cache_run(const uint8_t *bits, uint32_t line, uint32_t beat_bytes, uint32_t *at) {
+  uint32_t from = 0, end;
+  while (from < line && !(bits[from / 8] >> from % 8 & 1)) from++;
+  for (end = from; end < line && end / beat_bytes == from / beat_bytes && (bits[end / 8] >> end % 8 & 1);) end++;
+  *at = from;
+  return end - from;
+}
+
+/* Such a run of a line whose beats are numbers of beat_bytes: what a write of it carries goes to `value`. */
+static inline uint32_t cache_part(const uint8_t *bits, const void *beats, uint32_t line, uint32_t beat_bytes,
+                                  bool big_endian, uint32_t *at, void *value) {
+  uint8_t bytes[128];
+  uint32_t size = cache_run(bits, line, beat_bytes, at);
+  if (size == 0) return 0;
+  number_to_memory(bytes, (const uint8_t *)beats + *at / beat_bytes * beat_bytes, beat_bytes, big_endian);
+  memory_to_number(value, bytes + *at % beat_bytes, size, big_endian);
+  return size;
+}
+
+/* The bytes of a line that a write touches: how many, from where. */
+static inline uint32_t cache_overlap(uint32_t line_address, uint32_t line, uint32_t address, uint32_t size,
+                                     uint32_t *from) {
+  uint64_t begin = address > line_address ? address : line_address, end = (uint64_t)address + size;
+  if (end > (uint64_t)line_address + line) end = (uint64_t)line_address + line;
+  *from = (uint32_t)(begin - line_address);
+  return end > begin ? (uint32_t)(end - begin) : 0;
+}
+
+/* The first flag that is set, -1: none. */
+static inline int32_t cache_first(const bool *flags, uint32_t count) {
+  for (uint32_t k = 0; k < count; k++)
+    if (flags[k]) return (int32_t)k;
+  return -1;
+}
+
 /* Makes of a reference of the requester one of the memory's width, with another tag and address. */
 #define CACHE_RETAG(to, from, new_tag, new_address)                                                                    \
   ((to) =                                                                                                              \
        (typeof(to)){                                                                                                   \
            .op = (from).op, .size = (from).size, .sign = (from).sign, .tag = (new_tag), .address = (new_address)},     \
    memcpy(&(to).data, &(from).data, sizeof(from).data))
+
+/* Makes a write of the first changed run of a line; false: there is none. */
+#define CACHE_PART(to, bits, beats, line, beat_bytes, big_endian, line_address)                                        \
+  ((to).op = mem_op_write,                                                                                             \
+   (to).size = (uint8_t)cache_part(bits, beats, line, beat_bytes, big_endian, &(to).address, &(to).data),              \
+   (to).address += (line_address), (to).size > 0)
 
 /* Makes a reference to a whole beat of a line. */
 #define CACHE_BEAT(to, what, bytes, line_address, number)                                                              \

@@ -207,3 +207,114 @@ def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str)
         settings = {"delay.jitter": 4, "delay.refuse": 0.2, "requester[0].offer": 0.9, "requester[0].cancel": 0.2}
         [answers] = machine.play([script], 60000, settings, outstanding=4, seed=seed)
         assert [(a.tag, a.data) for a in answers] == expected, f"seed {seed}"
+
+
+BACK = "line = 16; sets = 2; ways = 2; write_back = true; write_allocate = true;"
+# Behind an arbiter, the lowest bit of a tag tells the cache (0) from the other writer.
+SHARED = """
+instance cache : cache {{ big_endian = {big}; {body} ours = <<< return (tag & 1) == 0; >>>; cacheable = <<< return address < 0x800; >>>; }};
+instance arbiter : memory_arbiter;
+instance delay : memory_delay {{ depth = 20; }};
+instance memory : memory_state {{ size = 4 KiB; big_endian = {big}; }};
+requester[0].memory -> cache.in;
+cache.memory -> arbiter.in;
+requester[1].memory -> arbiter.in;
+arbiter.out -> delay.in;
+delay.out -> memory.port;
+memory.snoop -> cache.snoop;
+"""
+
+
+def shared(bench: Bench, body: str = BACK, order: str = "little", extra: str = "") -> Memory:
+    text = SHARED.format(big=str(order == "big").lower(), body=body) + extra
+    return Memory(bench, text, 2, body="if (i == 0) requester[i].width = 32; else requester[i].width = 64;")
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_a_snooped_write_keeps_what_the_requester_changed_elsewhere_in_the_line(bench: Bench, order: str) -> None:
+    """Bytes 1 and 6 of a line are changed here, byte 2 by another: all three are in memory, and what is read again is up to date."""
+    machine = shared(bench, order=order)
+    mine = ["0 write 1 1 0x11", "6 write 1 6 0x66", "60 read 1 1", "70 read 1 2", "80 read 1 6"]
+    cached, direct = machine.play([mine, ["20 write 1 2 0x22", *(f"50 read 1 {k}" for k in range(8))]], 120)
+    assert [a.data for a in cached[2:]] == [0x11, 0x22, 0x66]
+    assert [a.data for a in direct[1:]] == [0, 0x11, 0x22, 0, 0, 0, 0x66, 0]
+    assert machine.last.stat("cache.controller", "drops") == 1
+
+
+def test_of_two_writes_to_one_byte_the_snooped_one_stands(bench: Bench) -> None:
+    cached, direct = shared(bench).play([["0 write 4 0 0x1111", "40 read 4 0"], ["20 write 2 0 0x22", "60 read 4 0"]], 90)
+    assert (cached[1].data, direct[1].data) == (0x22, 0x22)
+
+
+def test_a_clean_line_is_dropped_without_a_write(bench: Bench) -> None:
+    machine = shared(bench)
+    cached, _ = machine.play([["0 read 4 0", "40 read 4 0"], ["20 write 4 4 1"]], 60)
+    assert len(cached) == 2 and machine.last.stat("cache.controller", "evictions") == 0
+
+
+def test_own_write_backs_do_not_disturb(bench: Bench) -> None:
+    """A line that is given up, fetched again and changed again keeps the new change while its first write-back is announced."""
+    mine = ["0 write 4 0 1", "1 write 4 64 2", "2 write 4 128 3", "3 write 4 0 4", "4 write 4 64 5", "60 read 4 0", "61 read 4 64", "62 read 4 128"]
+    cached, _ = shared(bench, "line = 16; sets = 1; ways = 1; write_back = true; write_allocate = true;").play([mine, []], 160)
+    assert [a.data for a in cached[-3:]] == [4, 5, 3]
+
+
+def test_a_flush_writes_changes_back(bench: Bench) -> None:
+    """What is not cacheable is answered after the flush: memory is up to date then."""
+    extra = "instance f : source; f.out -> cache.flush : bool;"
+    machine = shared(bench, extra=extra)
+    mine = [*(f"0 write 4 {16 * k} {k + 1}" for k in range(4)), "41 read 4 0x900", "90 read 4 0"]
+    cached, direct = machine.play([mine, [f"75 read 4 {16 * k}" for k in range(4)]], 120, {"f.script": "f.txt"}, files={"f.txt": "40 true\n"})
+    assert [a.data for a in direct] == [1, 2, 3, 4]
+    assert cached[4].cycle > 48 and machine.last.stat("cache.controller", "evictions") == 4
+    assert cached[5].data == 1 and machine.last.stat("cache.controller", "misses") == 5
+
+
+def test_writes_announced_together_stop_a_write_back_cache(bench: Bench) -> None:
+    body = BACK + "ours = <<< return false; >>>;"
+    machine = cache(bench, body, extra="requester[1].memory -> memory.port; requester[2].memory -> memory.port; memory.snoop -> cache.snoop;", sources=3)
+    machine.play([["0 write 4 0 1"], ["20 write 1 8 1"], ["20 write 1 12 1"]], 60, ok=False)
+    assert "several writes announced together touch the changed line at 0x0" in machine.last.err
+
+
+def test_a_reference_across_a_line_stops_the_run(bench: Bench) -> None:
+    machine = cache(bench, "line = 8; sets = 4;")
+    machine.play([["0 read 4 6"]], 10, ok=False)
+    assert "a reference of 4 bytes at 0x6 crosses a line of 8 bytes: the requester must make two of it" in machine.last.err
+
+
+SNOOPING = {
+    "back": BACK,
+    "back_one": "line = 32; sets = 1; ways = 1; write_back = true; write_allocate = true; critical_first = false;",
+    "back_around": "line = 16; sets = 2; ways = 1; write_back = true; write_buffer = 3;",
+    "through": "line = 16; sets = 2; ways = 2;",
+    "through_allocate": "line = 32; sets = 2; ways = 1; write_allocate = true; write_buffer = 0;",
+}
+SNOOPING |= {f"{name}_separate": body + " separate = true;" for name, body in SNOOPING.items()}
+
+
+@pytest.mark.parametrize("name", SNOOPING)
+def test_two_writers_of_the_same_lines_lose_nothing(bench: Bench, name: str) -> None:
+    """Every other byte belongs to the cache's requester, the rest to another that writes to memory: each reads its own bytes as it
+    wrote them, and in the end, after a flush, memory and cache agree on all of them."""
+    machine = shared(bench, SNOOPING[name], "big", "instance f : source; f.out -> cache.flush : bool;")
+    for seed in range(3):
+        rng, model, scripts, expected = random.Random(seed), Bytes(192, "big"), [[], []], [[], []]
+        for k in range(400):
+            for who in range(2):
+                address, value = rng.randrange(96) * 2 + who, rng.getrandbits(8)
+                writes = rng.random() < 0.5
+                if writes:
+                    model.write(address, 1, value)
+                scripts[who].append(f"{4 * k} {'write' if writes else 'read'} 1 {address} {value} {k}")
+                expected[who].append((k, 0 if writes else model.read(address, 1)))
+        scripts[0].append("9001 read 1 0x900 0 0")
+        for who in range(2):
+            scripts[who] += [f"{9100 + 3000 * who} read 1 {a} 0 {a}" for a in range(192)]
+            expected[who] += [(a, model.read(a, 1)) for a in range(192)]
+        expected[0].insert(400, (0, 0))
+        settings: dict[str, object] = {"f.script": "f.txt", "delay.jitter": 3, "delay.refuse": 0.1}
+        settings |= {"requester[0].cancel": 0.2, "requester[1].offer": 0.8}
+        answers = machine.play(scripts, 20000, settings, outstanding=4, seed=seed, files={"f.txt": "9000 true\n"})
+        assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected, f"seed {seed}"
+        assert machine.last.stat("cache.controller", "drops") > 0

@@ -24,9 +24,9 @@ def test_impossible_caches_are_refused(bench: Bench, body: str, words: str) -> N
     assert words in bench.refuse(text)
 
 
-def test_a_write_back_cache_does_not_drop_lines(bench: Bench) -> None:
+def test_a_write_back_cache_that_snoops_knows_its_own_writes(bench: Bench) -> None:
     text = (
         "instance s : memory_source { width = 32; }; instance c : cache { write_back = true; };"
         "instance m : memory_state { size = 1 KiB; }; s.memory -> c.in; c.memory -> m.port; m.snoop -> c.snoop;"
     )
-    assert "snoop and flush need write_back = false" in bench.refuse(text)
+    assert "must know its own writes: set its userpoint ours" in bench.refuse(text)
