@@ -36,18 +36,19 @@ handler(choose) {
   for (int i = 0; i < LANES; i++) requests |= (uint64_t)some(in_request, i) << i;
   if (__builtin_expect(requests == 0, 1)) {
     set(asking, 0);
+    set(nowhere, 0);
     for (int b = 0; b < BANKS; b++) {
       set(winner, b, -1);
       send_nothing(out_request, b);
     }
     return;
   }
-  uint64_t asks[BANKS] = {0};
+  uint64_t asks[BANKS] = {0}, lost = 0;
   for (int i = 0; i < LANES; i++) {
     if (!some(in_request, i) || self->count[i] == (uint32_t)param(outstanding)) continue;
     int32_t b = bank_of(self, data(in_request, i).address);
-    if (b < 0 || b >= BANKS) sim_error("address 0x%x is of bank %d, there are %d", (unsigned)data(in_request, i).address, (int)b, BANKS);
-    asks[b] |= UINT64_C(1) << i;
+    if (b >= 0 && b < BANKS) asks[b] |= UINT64_C(1) << i;
+    else lost |= UINT64_C(1) << i;
   }
   int32_t chosen[BANKS];
   for (int b = 0; b < BANKS; b++) {
@@ -57,9 +58,10 @@ handler(choose) {
     set(winner, b, chosen[b]);
   }
   set(asking, requests);
+  set(nowhere, lost);
   typeof_port(out_request) request[BANKS];
   for (int i = 0; i < LANES; i++) {
-    if (!some(in_request, i)) continue;
+    if (!some(in_request, i) || (lost >> i & 1)) continue;
     int32_t b = bank_of(self, data(in_request, i).address);
     if (chosen[b] != i) continue;
     request[b] = data(in_request, i);
@@ -82,7 +84,7 @@ handler(commit) {
 }
 
 handler(accept) {
-  uint64_t accepted = 0;
+  uint64_t accepted = get(nowhere);
   if (get(asking))
     for (int b = 0; b < BANKS; b++)
       if (get(winner, b) >= 0 && acked(out_request, b)) accepted |= UINT64_C(1) << get(winner, b);
@@ -117,6 +119,18 @@ handler(answer) {
   }
 }
 
+// A reference of the lane was accepted; bank -1: its answer is there already.
+static uint32_t enter(self_t *self, int lane, int32_t bank, uint32_t tag) {
+  uint32_t at = self->head[lane] + self->count[lane];
+  if (at >= (uint32_t)param(outstanding)) at -= (uint32_t)param(outstanding);
+  self->tag[lane][at] = tag;
+  self->place[lane][at] = bank;
+  self->count[lane]++;
+  self->open++;
+  self->references++;
+  return at;
+}
+
 // Keeps an answer until those to older references of the lane have gone.
 static void keep(self_t *self, uint32_t lane, int32_t from, const typeof_port(out_reply) * reply) {
   uint32_t tag = reply->tag >> LANE_BITS, at = self->head[lane];
@@ -144,13 +158,7 @@ phase_end() {
       int32_t lane = get(winner, b);
       self->served[b] = lane == self->last[b] ? self->served[b] + 1 : 1;
       self->last[b] = lane;
-      uint32_t at = self->head[lane] + self->count[lane];
-      if (at >= (uint32_t)param(outstanding)) at -= (uint32_t)param(outstanding);
-      self->tag[lane][at] = data(out_request, b).tag >> LANE_BITS;
-      self->place[lane][at] = b;
-      self->count[lane]++;
-      self->open++;
-      self->references++;
+      enter(self, lane, b, data(out_request, b).tag >> LANE_BITS);
       uint32_t address = data(out_request, b).address;
       uint64_t asks_it = 0;
       for (int i = 0; i < LANES; i++) {
@@ -163,8 +171,15 @@ phase_end() {
         if (data(in_request, i).size > 1 && bank_of(self, first + data(in_request, i).size - 1) != to)
           sim_error("a reference of %u bytes at 0x%x lies in two banks: requesters must keep within one", (unsigned)data(in_request, i).size, (unsigned)first);
       }
-      event(granted, lane, b, address, asks_it);
+      event(granted, lane, b, data(out_request, b).op, address, data(out_request, b).size, asks_it);
     }
+  }
+  for (int i = 0; i < LANES && get(nowhere); i++) {
+    if (!(get(nowhere) >> i & 1) || !transferred(in_request, i)) continue;
+    uint32_t at = enter(self, i, -1, data(in_request, i).tag);
+    self->kept[i][at] = (typeof_port(in_reply)){.tag = data(in_request, i).tag, .error = true};
+    self->errors++;
+    event(unmapped, i, data(in_request, i).address);
   }
   for (int b = 0; b < BANKS; b++)
     if (transferred(out_reply, b)) keep(self, data(out_reply, b).tag & LANE_MASK, b, &data(out_reply, b));

@@ -135,17 +135,20 @@ def test_a_reference_in_two_banks_stops_the_run(bench: Bench) -> None:
     assert "a reference of 8 bytes at 0x14 lies in two banks" in memory.last.err
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("bank = <<< return 4; >>>;", "address 0x0 is of bank 4, there are 4"),
-        ("policy = <<< return 2; >>>;", "the policy chose lane 2, there are 2"),
-    ],
-)
-def test_impossible_choices_stop_the_run(bench: Bench, body: str, words: str) -> None:
-    memory = Memory(bench, network(2, 4, body), 2)
+def test_an_impossible_choice_stops_the_run(bench: Bench) -> None:
+    memory = Memory(bench, network(2, 4, "policy = <<< return 2; >>>;"), 2)
     memory.play([reads([0]), []], 10, ok=False)
-    assert words in memory.last.err
+    assert "the policy chose lane 2, there are 2" in memory.last.err
+
+
+@pytest.mark.parametrize("nowhere", [-1, 4])
+def test_what_no_bank_has_is_answered_with_an_error_in_order(bench: Bench, nowhere: int) -> None:
+    body = f"bank = <<< return address >= 0x800 ? {nowhere} : (int32_t)(address >> 3 & 3); >>>;"
+    memory = Memory(bench, network(2, 4, body, inner=SLOW), 2)
+    answers = memory.play([reads([8, 0x800, 0x900, 16]), reads([0x808])], 40, outstanding=4)
+    assert [(a.tag, a.cycle, a.error) for a in answers[0]] == [(0, 9, False), (1, 10, True), (2, 11, True), (3, 12, False)]
+    assert [(a.cycle, a.error) for a in answers[1]] == [(1, True)]
+    assert memory.last.stat("net", "errors") == 3
 
 
 @pytest.mark.parametrize(
