@@ -75,7 +75,8 @@ def _flow(stream: list[packets.Packet], start: int, end: int) -> Flow:
         raise MeasureError("one direction carried too few frames while the other was busy")
     opening = _burst_end(times, first, first + span)
     closing = _burst_end(times, last - span - 1, last - 1)
-    length, near = closing - opening, span // 2
+    length = closing - opening
+    near = max(0, min(span // 2, (length // PARTS - 1) // 2))
     inner = [opening + part * length // PARTS for part in range(1, PARTS)]
     cuts = [opening, *(_burst_end(times, max(opening, cut - near), min(closing, cut + near)) for cut in inner), closing]
     parts = tuple(8e9 * _payload(stream[a + 1 : b + 1]) / max(times[b] - times[a], 1) for a, b in pairwise(cuts))

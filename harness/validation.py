@@ -113,6 +113,7 @@ class Directives:
 def render(text: str, source: Path, directives: Directives) -> str:
     """A text's HTML, without page around it."""
     blocks: list[str] = []
+    anchored: set[str] = set()
 
     def fill(line: str, number: int) -> str:
         alone = DIRECTIVE.fullmatch(line.strip())
@@ -124,8 +125,12 @@ def render(text: str, source: Path, directives: Directives) -> str:
                 raise TextError(f"{source}:{number}: {found[0]}: there is no such thing ({error})") from error
             if not alone:
                 return value
-            blocks.append(value)
-            return f"BLOCK-{len(blocks) - 1}-"
+            # The first plot or table of a study is what links to the study lead to.
+            study = found[1].split()[-1]
+            anchor = f' id="{study}"' if study not in anchored and study != found[1] else ""
+            anchored.add(study)
+            blocks.append(f"<div{anchor}>{value}</div>")
+            return f"\n\nBLOCK-{len(blocks) - 1}-\n\n"
 
         return DIRECTIVE.sub(replace, line)
 
@@ -167,12 +172,11 @@ def write(outcome: Outcome, text: Path, build: Path) -> Path:
     except OSError as error:
         raise TextError(f"{text}: {error.strerror}") from error
     about, _, body = body.partition("\n\n")
-    # Anchors: a heading `## Words {#name}` is found under its name.
-    rendered = re.sub(
-        r"<h(\d)>(.*?) \{#([\w-]+)\}</h\1>", r'<h\1 id="\3">\2</h\1>', render(body, text, Directives(outcome, out))
-    )
     page = PAGE.format(
-        title=html.escape(head.removeprefix("# ")), about=html.escape(about), style=STYLE.read_text(), body=rendered
+        title=html.escape(head.removeprefix("# ")),
+        about=html.escape(about),
+        style=STYLE.read_text(),
+        body=render(body, text, Directives(outcome, out)),
     )
     index = out / "index.html"
     index.write_text(page)

@@ -27,8 +27,12 @@ for came, went in ("--send", "--sent"), ("--receive", "--received"):
 statistics = [dict(path="nic.cpu", name="steps", value=300, unit="steps", description=""),
     dict(path="nic.mac", name="counted_drops", value=dropped, unit="frames", description=""),
     dict(path="checker", name="latency_received_median", value=12345, unit="ns", description="")]
+if "--cycles" in options:  # frames of its own: 25 of them each way, in as many cycles of 10 ns as asked for
+    window, payload = 10 * int(options["--cycles"]), 25 * int(options["--payload"])
+    counts = dict(window=window, window_sent_payload=payload, window_received_payload=payload, sent=25, received=25)
+    statistics += [dict(path="checker", name=k, value=v, unit="", description="") for k, v in counts.items()]
 with open(options["--stats"], "w") as file:
-    json.dump(dict(manifest=dict(seed=1), run=dict(cycles=dict(a=9, b=1000000)), statistics=statistics), file)
+    json.dump(dict(manifest=dict(machine="/x/machine.lss", seed=1, parameters=dict(overhead="3e+01 percent")), run=dict(cycles=dict(a=9, b=1000000)), statistics=statistics), file)
 """
 
 

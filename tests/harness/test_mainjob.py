@@ -57,13 +57,8 @@ label = "published"
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> tuple[Path, Path]:
+def place(tmp_path: Path, fake_build: Path) -> tuple[Path, Path]:
     """A study file and a build directory whose compiler is the stand-in."""
-    (tmp_path / "build" / "bin").mkdir(parents=True)
-    lss = tmp_path / "build" / "bin" / "lss"
-    lss.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
-    lss.chmod(0o755)
-    (tmp_path / "machine.lss").write_text("")
     frames = [
         packets.Packet(p.time, p.data)
         for stream in (0, 1)
@@ -71,7 +66,7 @@ def place(tmp_path: Path) -> tuple[Path, Path]:
     ]
     packets.write(tmp_path / "capture.pcap", sorted(frames, key=lambda p: p.time))
     (tmp_path / "study.toml").write_text(STUDY)
-    return tmp_path / "study.toml", tmp_path / "build"
+    return tmp_path / "study.toml", fake_build
 
 
 def run(place: tuple[Path, Path]) -> mainjob.Outcome:
