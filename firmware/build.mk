@@ -32,7 +32,7 @@ $(BUILD)/gen/firmware/$(1)/registers.h: $$(MACHINE_$(1)) firmware/tools/describe
 
 $(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/$(1)/shares)
 	@mkdir -p $$(@D)
-	$$(CC) $$(FIRMWARE_CFLAGS) $$($(1)_FLAGS) -I$$($(1)_GEN) -Ifirmware/$(1) $$(DEPFLAGS) -c $$< -o $$@
+	$$(CC) $$(FIRMWARE_CFLAGS) -I$$($(1)_GEN) -Ifirmware/$(1) $$($(1)_FLAGS) $$(DEPFLAGS) -c $$< -o $$@
 
 $(BUILD)/firmware/$(1)/$(1).elf: $$($(1)_OBJ) firmware/$(1)/$(1).ld
 	@mkdir -p $$(@D)

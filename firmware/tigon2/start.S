@@ -3,7 +3,7 @@
 # Everything is loaded into SRAM; what is hot is copied from there into the processor's scratchpad and runs there.
 # k0 holds the enabled events, k1 the dispatch table, gp the working state, s7 the registers.
 
-#include "assembly.h"
+#include "assembly.inc"
 
   .section .start, "ax"
   .globl _start

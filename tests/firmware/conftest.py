@@ -2,8 +2,9 @@
 
 import json
 import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -51,11 +52,10 @@ class Machine:
     simulator: Path
     firmware: Path
     directory: Path
-    runs: int = 0
+    runs: Iterator[int] = field(default_factory=count)
 
     def run(self, *options, ok: bool = True, firmware: Path | None = None, timeout: float = 300) -> Ran:
-        self.runs += 1
-        stats = self.directory / f"stats{self.runs}.json"
+        stats = self.directory / f"stats{next(self.runs)}.json"
         command = [self.simulator, "--quiet", "--watchdog", "20ms", "--stats", stats]
         command += ["--firmware", firmware or self.firmware, *options]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
@@ -72,10 +72,10 @@ def firmware(build_dir: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory) -> Callable[..., Machine]:
-    """machine(cpus=1, ...): the simulator with these parameters; it also counts instructions by address."""
+    """machine(cpus=1, name="tigon2", ...): the simulator with these parameters and a firmware; it also counts instructions."""
     made: dict[tuple, Machine] = {}
 
-    def make(**parameters) -> Machine:
+    def make(name: str = "tigon2", **parameters) -> Machine:
         key = tuple(sorted(parameters.items()))
         if key not in made:
             directory = tmp_path_factory.mktemp("machine")
@@ -87,6 +87,6 @@ def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory) -> Ca
             done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
             made[key] = Machine(directory / "simulator", firmware, directory)
-        return made[key]
+        return replace(made[key], firmware=build_dir / f"firmware/{name}/{name}.elf")
 
     return make

@@ -7,16 +7,32 @@ import pytest
 
 from harness.packets import Packet, write
 
-WHO = [(1, "true"), (1, "false"), (2, "true"), (2, "false")]
-every_driver_of_rings = pytest.mark.parametrize(
-    "cpus,assist", WHO, ids=["one-assist", "one-software", "two-assist", "two-software"]
+# Processors, who carries out the DMA rings, firmware.
+WHO = {
+    "one-assist": (1, "true", "tigon2"),
+    "one-software": (1, "false", "tigon2"),
+    "two-assist": (2, "true", "tigon2"),
+    "two-software": (2, "false", "tigon2"),
+    "parallel-assist": (2, "true", "tigon2_parallel"),
+    "parallel-software": (2, "false", "tigon2_parallel"),
+}
+ALONE = {name: who for name, who in WHO.items() if not name.startswith("two")}
+
+
+def given(who: dict):
+    return pytest.mark.parametrize("cpus,assist,name", list(who.values()), ids=list(who))
+
+
+every_driver_of_rings = given(WHO)
+both_firmwares = pytest.mark.parametrize(
+    "firmware_of", [{"cpus": 1}, {"cpus": 2, "name": "tigon2_parallel"}], ids=["one", "parallel"]
 )
 
 
 @every_driver_of_rings
 @pytest.mark.parametrize("payload", [18, 333, 1472])
-def test_both_ways(machine, cpus: int, assist: str, payload: int) -> None:
-    ran = machine(cpus=cpus).run("--assist", assist, "--payload", payload, "--count", 600)
+def test_both_ways(machine, cpus: int, assist: str, name: str, payload: int) -> None:
+    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", payload, "--count", 600)
     assert (ran.sent, ran.received) == (600, 600)
 
 
@@ -31,29 +47,30 @@ def frames(lengths: list[int], to: bytes) -> list[Packet]:
 
 
 @every_driver_of_rings
-def test_every_length(machine, tmp_path: Path, cpus: int, assist: str) -> None:
+def test_every_length(machine, tmp_path: Path, cpus: int, assist: str, name: str) -> None:
     lengths = [*range(60, 128), 512, 1513, 1514] * 3
     out, into = tmp_path / "out.pcap", tmp_path / "in.pcap"
     write(out, frames(lengths, bytes.fromhex("020000000009")))
     write(into, frames(lengths, bytes.fromhex("020000000001")))
-    ran = machine(cpus=cpus).run("--assist", assist, "--send", out, "--receive", into)
+    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--send", out, "--receive", into)
     assert (ran.sent, ran.received) == (len(lengths), len(lengths))
 
 
-@pytest.mark.parametrize("assist", ["true", "false"])
-def test_one_way_only(machine, assist: str) -> None:
-    ran = machine(cpus=1).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_send", 0)
+@given(ALONE)
+def test_one_way_only(machine, cpus: int, assist: str, name: str) -> None:
+    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_send", 0)
     assert (ran.sent, ran.received) == (0, 500)
-    ran = machine(cpus=1).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_receive", 0)
+    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_receive", 0)
     assert (ran.sent, ran.received) == (500, 0)
 
 
+@both_firmwares
 @pytest.mark.parametrize("most,ticks", [(1, 0), (1, 400), (25, 30), (25, 400), (5000, 30), (5000, 400)])
-def test_coalescing_by_count_and_by_time(machine, most: int, ticks: int) -> None:
+def test_coalescing_by_count_and_by_time(machine, firmware_of: dict, most: int, ticks: int) -> None:
     """Whichever of the two comes first, the host gets to know of every frame."""
     settings = {"send_most": most, "receive_most": most, "send_ticks": ticks, "receive_ticks": ticks}
     options = [word for name, value in settings.items() for word in ("--set", f"driver.{name}={value}")]
-    ran = machine(cpus=1).run("--payload", 128, "--count", 300, *options)
+    ran = machine(**firmware_of).run("--payload", 128, "--count", 300, *options)
     assert (ran.sent, ran.received) == (300, 300)
 
 
@@ -65,43 +82,48 @@ def test_fewer_reports_mean_fewer_interrupts(machine) -> None:
     assert interrupts(50) < interrupts(10) < interrupts(1)
 
 
+@both_firmwares
 @pytest.mark.parametrize("buffers", [1, 2, 3, 16, 511])
-def test_a_host_that_gives_few_buffers(machine, buffers: int) -> None:
+def test_a_host_that_gives_few_buffers(machine, firmware_of: dict, buffers: int) -> None:
     """Frames wait in the packet memory; nothing is lost that the MAC did not count."""
-    ran = machine(cpus=1).run("--payload", 64, "--count", 300, "--set", f"driver.receive_buffers={buffers}")
+    ran = machine(**firmware_of).run("--payload", 64, "--count", 300, "--set", f"driver.receive_buffers={buffers}")
     assert (ran.sent, ran.received) == (300, 300)
 
 
-def test_overload_drops_and_counts(machine) -> None:
-    ran = machine(cpus=1).run(
+@both_firmwares
+def test_overload_drops_and_counts(machine, firmware_of: dict) -> None:
+    ran = machine(**firmware_of).run(
         "--assist", "false", "--mode", "rate", "--rate", "1Gb/s", "--payload", 18, "--count", 3000
     )
     assert ran.sent == 3000
     assert 0 < ran.received < 3000
 
 
+@both_firmwares
 @pytest.mark.parametrize("share", [1, 2, 32, 63])
-def test_shares_of_the_packet_memory(machine, share: int) -> None:
-    ran = machine(cpus=1).run("--payload", 1472, "--count", 200, "--set", f"driver.transmit_share={share}")
+def test_shares_of_the_packet_memory(machine, firmware_of: dict, share: int) -> None:
+    ran = machine(**firmware_of).run("--payload", 1472, "--count", 200, "--set", f"driver.transmit_share={share}")
     assert (ran.sent, ran.received) == (200, 200)
 
 
+@both_firmwares
 @pytest.mark.slow
 @pytest.mark.parametrize("size", ["512KiB", "2MiB"])
-def test_sizes_of_the_memory(machine, size: str) -> None:
+def test_sizes_of_the_memory(machine, firmware_of: dict, size: str) -> None:
     """The firmware finds out by itself how much SRAM there is."""
-    ran = machine(cpus=1, sram_bytes=size).run("--payload", 700, "--count", 800)
+    ran = machine(**firmware_of, sram_bytes=size).run("--payload", 700, "--count", 800)
     assert (ran.sent, ran.received) == (800, 800)
 
 
 @pytest.mark.slow
 @every_driver_of_rings
 @pytest.mark.parametrize("payload", [18, 1472])
-def test_ten_thousand_frames(machine, cpus: int, assist: str, payload: int) -> None:
-    ran = machine(cpus=cpus).run("--assist", assist, "--payload", payload, "--count", 10000)
+def test_ten_thousand_frames(machine, cpus: int, assist: str, name: str, payload: int) -> None:
+    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", payload, "--count", 10000)
     assert (ran.sent, ran.received) == (10000, 10000)
 
 
-def test_a_run_repeats_exactly(machine) -> None:
-    first, second = (machine(cpus=2).run("--payload", 250, "--count", 300).statistics for _ in range(2))
+@both_firmwares
+def test_a_run_repeats_exactly(machine, firmware_of: dict) -> None:
+    first, second = (machine(**firmware_of).run("--payload", 250, "--count", 300).statistics for _ in range(2))
     assert first == second

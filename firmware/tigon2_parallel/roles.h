@@ -1,0 +1,64 @@
+/* Who does what when two processors work: A receives, owns the DMA write ring and talks to the host; B sends, owns the
+ * DMA read ring and fetches the host's descriptors for both.  Handlers have no state but `hot`, of which each
+ * processor has one in its scratchpad, and what both need is the same code at the same address in both.
+ */
+#ifndef TIGON2_PARALLEL_ROLES_H
+#define TIGON2_PARALLEL_ROLES_H
+
+#include "exchange.h"
+
+enum {
+  FIRST_EVENTS = (int)(TIMER_EVENT | MAC_SEND_ATTENTION | MAC_RECEIVE_ATTENTION | REPORT_RECEIVED_EVENT |
+                       REPORT_SENT_EVENT | MAILBOX_EVENT | DMA_READ_ATTENTION | DMA_WRITE_ATTENTION |
+                       BUFFERS_READY_EVENT | RECEIVE_EVENT | INDEX_SENT_EVENT),
+  SECOND_EVENTS =
+      (int)(TIMER_EVENT | REPORT_SENT_EVENT | MAILBOX_EVENT | BUFFERS_WANTED_EVENT | REQUEST_EVENT | SEND_EVENT),
+  SERVED_MAILBOXES = 1 << MAILBOX_INTERRUPT | 1 << MAILBOX_COMMAND,
+  SECOND_MAILBOXES = 1 << MAILBOX_SEND | 1 << MAILBOX_STANDARD | 1 << MAILBOX_JUMBO | 1 << MAILBOX_MINI,
+};
+
+/* Sets or clears software bits of this processor's event register, which the other one may set. */
+static inline void event_set(u32 bits) {
+  lock(hot->role.semaphore);
+  *hot->role.events |= bits;
+  unlock(hot->role.semaphore);
+}
+static inline void event_clear(u32 bits) {
+  lock(hot->role.semaphore);
+  *hot->role.events &= ~bits;
+  unlock(hot->role.semaphore);
+}
+
+/* On A: buffers of the host were used.  B hears of that when it makes a whole fetch possible. */
+static inline void buffers_wanted(struct receive_ring *ring) {
+  u32 taken = ring->taken;
+  if (((taken ^ ring->told) & -(u32)RECEIVE_FETCH) == 0) return;
+  ring->told = taken;
+  exchange.taken[ring->watch] = taken;
+  event_set_other(BUFFERS_WANTED_EVENT);
+}
+
+/* On B: how many fetched buffers A has used, as far as it has told. */
+static inline u32 buffers_taken(const struct receive_ring *ring) {
+  return exchange.taken[ring->watch];
+}
+
+/* On B: more buffers lie ready. */
+static inline void buffers_ready(const struct receive_ring *ring) {
+  exchange.ready[ring->watch] = ring->ready;
+  event_set_other(BUFFERS_READY_EVENT);
+}
+
+/* On B: the host is to know what was sent. */
+static inline void tell_sent(u32 index, u32 due) {
+  exchange.sent = index;
+  event_set_other(due ? REPORT_SENT_EVENT : INDEX_SENT_EVENT);
+}
+
+/* On A: has B do something now. */
+void ask_second(enum second_request what);
+static inline u32 second_counter(u32 number) {
+  return exchange.counter[number];
+}
+
+#endif
