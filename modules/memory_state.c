@@ -58,6 +58,18 @@ static bool reservation_stands(const self_t *self, const memory_written *writes,
   return stands;
 }
 
+/* A number of `count` ones, 0 to 64. */
+static inline uint64_t ones(uint64_t count) {
+  return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+}
+
+/* The length of the run of ones that begins at bit `first` of a number of `size` bytes. */
+static inline uint64_t run_of_ones(uint64_t number, uint64_t first, uint32_t size) {
+  if (first >= 8 * size) return 0;
+  uint64_t zeros = ~(number >> first);
+  return zeros ? (uint64_t)__builtin_ctzll(zeros) : 64;
+}
+
 /* All writes of this cycle, in their order: the plain ones by lane, then the others by lane.  `live[i]` tells which
  * requests there are; `old` gets what a read-modify-write finds, or whether a store_conditional stored.  Returns
  * their number. */
@@ -93,10 +105,11 @@ static int gather(const self_t *self, const typeof_port(port_request) * requests
       uint64_t number = 0, operand = 0;
       memory_to_number(&number, before, request->size, param(big_endian));
       memcpy(&operand, &request->data, sizeof request->data < 8 ? sizeof request->data : 8);
-      old[i] = number;
+      old[i] = request->op == mem_op_take_run ? run_of_ones(number, operand, request->size) : number;
       number = request->op == mem_op_swap        ? operand
                : request->op == mem_op_fetch_add ? number + operand
                : request->op == mem_op_fetch_and ? (number & operand)
+               : request->op == mem_op_take_run  ? number & ~(ones(old[i]) << (operand & 63))
                                                  : (number | operand);
       number_to_memory(writes[count].bytes, &number, request->size, param(big_endian));
     }
@@ -115,7 +128,8 @@ static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(po
   memset(&reply, 0, sizeof reply);
   reply.tag = request->tag;
   uint32_t offset;
-  bool too_wide = request->op >= mem_op_swap && request->op <= mem_op_fetch_or && request->size > 8;
+  bool modifies = request->op != mem_op_store_conditional && !is_simple(request->op);
+  bool too_wide = modifies && request->size > 8;
   if (!locate(request->address, request->size, &offset) || too_wide || (!param(writable) && !reads_only(request->op))) {
     reply.error = true;
   } else if (reads_only(request->op)) {
@@ -125,7 +139,7 @@ static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(po
     if (request->sign) extend_sign(&reply.data, request->size, sizeof reply.data);
   } else if (request->op != mem_op_write) {
     memcpy(&reply.data, &old, sizeof reply.data < 8 ? sizeof reply.data : 8);
-    if (request->sign && request->op != mem_op_store_conditional)
+    if (request->sign && modifies && request->op != mem_op_take_run)
       extend_sign(&reply.data, request->size, sizeof reply.data);
   }
   return reply;

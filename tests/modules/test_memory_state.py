@@ -155,6 +155,22 @@ def test_atomic_operations_of_one_cycle_follow_each_other(bench: Bench) -> None:
     assert answers[0][1].data == 111
 
 
+def test_a_run_of_ones_is_taken_at_once(bench: Bench) -> None:
+    """From the bit that is named, to the first zero or the end of the word; the length comes back."""
+    cases = [(0b0111, 0, 3, 0), (0b10111, 1, 2, 0b10001), (0b1000, 0, 0, 0b1000), (0xFFFFFFFF, 0, 32, 0), (0xF0000000, 30, 2, 0x30000000), (1, 32, 0, 1)]
+    script = []
+    for k, (word, first, _, _) in enumerate(cases):
+        script += [f"{3 * k} write 4 0 {word:#x}", f"{3 * k + 1} take_run 4 0 {first}", f"{3 * k + 2} read 4 0"]
+    [answers] = memory(bench).play([script], 3 * len(cases) + 2)
+    assert [a.data for a in answers] == [n for _, _, length, rest in cases for n in (0, length, rest)]
+
+
+def test_two_take_a_run_in_one_cycle_and_one_gets_it(bench: Bench) -> None:
+    answers = memory(bench, 2).play([["0 write 4 0 0x7c", "1 take_run 4 0 2", "2 read 4 0"], ["1 take_run 4 0 2"]], 4)
+    assert [a.data for a in answers[0]] == [0, 5, 0]
+    assert [a.data for a in answers[1]] == [0]
+
+
 def test_reservations_fall_with_any_write_to_their_block(bench: Bench) -> None:
     scripts = [
         [

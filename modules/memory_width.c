@@ -1,0 +1,129 @@
+/* memory_width.c: between memory ports of different widths; see memory_width.lss.
+ *
+ * A wider memory takes references as they are, within the cycle.  For a narrower one they are kept and cut where multiples
+ * of the memory's width lie; the pieces leave one in a cycle, and the answers to them add up. */
+#include "memory_access.h"
+
+#define NARROWS (param(to) < param(from))
+#define UNIT ((uint32_t)param(to) / 8)
+
+static inline uint32_t slot_of(const self_t *self, uint32_t nth) {
+  uint32_t slot = self->oldest + nth;
+  return slot >= (uint32_t)param(held) ? slot - (uint32_t)param(held) : slot;
+}
+
+/* Bytes of the piece that begins `done` bytes behind the start of a reference. */
+static inline uint32_t piece_at(const typeof_port(in_request) * request, uint32_t done) {
+  uint32_t room = UNIT - ((request->address + done) & (UNIT - 1)), left = request->size - done;
+  return left < room ? left : room;
+}
+
+/* Byte `at`, counted from the lowest address, of a number of `size` bytes: where it lies in the number. */
+static inline uint32_t place_of(uint32_t at, uint32_t size) { return param(big_endian) ? size - 1 - at : at; }
+
+phase_start() { accept(out_reply, true); }
+
+handler(ask) {
+  typeof_port(out_request) request = {0};
+  bool asks = false;
+  if (!NARROWS) {
+    asks = some(in_request);
+    request.op = data(in_request).op;
+    request.size = data(in_request).size;
+    request.sign = data(in_request).sign;
+    request.tag = data(in_request).tag;
+    request.address = data(in_request).address;
+    memcpy(&request.data, &data(in_request).data, sizeof request.data < sizeof data(in_request).data ? sizeof request.data : sizeof data(in_request).data);
+  } else if (self->asking < self->count) {
+    const typeof_port(in_request) *whole = &self->entry[slot_of(self, self->asking)];
+    uint32_t size = piece_at(whole, self->asked);
+    uint8_t number[sizeof request.data] = {0};
+    asks = true;
+    request.op = whole->op;
+    request.size = (uint8_t)size;
+    request.sign = whole->sign && size == whole->size;
+    request.tag = whole->tag;
+    request.address = whole->address + self->asked;
+    if (whole->op != mem_op_read)
+      for (uint32_t k = 0; k < size; k++)
+        number[place_of(k, size)] = ((const uint8_t *)&whole->data)[place_of(self->asked + k, whole->size)];
+    memcpy(&request.data, number, sizeof request.data);
+  }
+  send_if(out_request, asks, request);
+}
+
+handler(commit) { enable(out_request, NARROWS || enabled(in_request)); }
+
+handler(accept) { accept(in_request, NARROWS ? self->count < (uint32_t)param(held) : acked(out_request)); }
+
+handler(answer) {
+  typeof_port(in_reply) reply = {0};
+  bool answers = false;
+  if (!NARROWS) {
+    answers = some(out_reply);
+    reply.tag = data(out_reply).tag;
+    reply.error = data(out_reply).error;
+    reply.latency = data(out_reply).latency;
+    memcpy(&reply.data, &data(out_reply).data, sizeof reply.data < sizeof data(out_reply).data ? sizeof reply.data : sizeof data(out_reply).data);
+  } else if (self->collecting > 0) {
+    answers = true;
+    reply = self->answer[self->oldest];
+  }
+  send_if(in_reply, answers, reply);
+}
+
+handler(vouch) { enable(in_reply, NARROWS || enabled(out_reply)); }
+
+phase_end() {
+  if (!NARROWS || (self->count == 0 && !some(in_request))) return;
+  if (transferred(out_request)) {
+    const typeof_port(in_request) *whole = &self->entry[slot_of(self, self->asking)];
+    self->asked += data(out_request).size;
+    self->pieces++;
+    if (self->asked == whole->size) {
+      self->asking++;
+      self->asked = 0;
+    }
+  }
+  if (transferred(out_reply)) {
+    uint32_t slot = slot_of(self, self->collecting);
+    const typeof_port(in_request) *whole = &self->entry[slot];
+    typeof_port(in_reply) *answer = &self->answer[slot];
+    uint32_t done = self->answered[slot], size = piece_at(whole, done);
+    answer->error |= data(out_reply).error;
+    if (answer->latency < data(out_reply).latency) answer->latency = data(out_reply).latency;
+    if (size == whole->size) {
+      memcpy(&answer->data, &data(out_reply).data, sizeof data(out_reply).data);
+      if (whole->sign) extend_sign(&answer->data, UNIT, sizeof answer->data);
+    } else if (whole->op == mem_op_read) {
+      for (uint32_t k = 0; k < size; k++)
+        ((uint8_t *)&answer->data)[place_of(done + k, whole->size)] = ((const uint8_t *)&data(out_reply).data)[place_of(k, size)];
+      if (whole->sign && done + size == whole->size) extend_sign(&answer->data, whole->size, sizeof answer->data);
+    }
+    self->answered[slot] += (uint8_t)size;
+    if (self->answered[slot] == whole->size) self->collecting++;
+  }
+  if (transferred(in_reply)) {
+    self->oldest = slot_of(self, 1);
+    self->count--;
+    self->asking--;
+    self->collecting--;
+  }
+  if (transferred(in_request)) {
+    uint32_t slot = slot_of(self, self->count);
+    self->entry[slot] = data(in_request);
+    self->answered[slot] = 0;
+    memset(&self->answer[slot], 0, sizeof self->answer[slot]);
+    self->answer[slot].tag = data(in_request).tag;
+    self->count++;
+    self->references++;
+    if (data(in_request).op > mem_op_write && piece_at(&self->entry[slot], 0) < data(in_request).size)
+      sim_error("a read-modify-write of %u bytes at 0x%x does not fit into %u bytes of memory", data(in_request).size,
+                data(in_request).address, UNIT);
+  }
+}
+
+next_event() { return NARROWS && self->count > 0 ? cycle() : never(); }
+
+#undef NARROWS
+#undef UNIT
