@@ -1,0 +1,300 @@
+// nic10g_driver.c: the host's driver of the 10 Gb/s NIC; see nic10g_driver.lss.
+//
+// What a driver does one step after the other is written one step after the other: run() is called once a cycle and goes on
+// where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
+#include "emulib/program/image.h"
+
+#include <string.h>
+
+#include "modules/driver_steps.h"
+#include "modules/udp_traffic.h"
+#include "nic10g_driver.h"
+
+static uint64_t driver_ticks(int64_t femtoseconds) {
+  return (uint64_t)((unsigned __int128)femtoseconds * ticks_per_second() / 1000000000000000u);
+}
+static uint64_t driver_nanoseconds(uint64_t ticks) { return (uint64_t)((unsigned __int128)ticks * 1000000000 / ticks_per_second()); }
+
+// Takes a part of the firmware over.
+static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
+  if (size == 0) return;
+  if (address < NIC_SCRATCHPAD_BYTES && size <= NIC_SCRATCHPAD_BYTES - address) memcpy(self->data_image + address, bytes, size);
+  else if (address - NIC_CODE < NIC_CODE_BYTES && size <= NIC_CODE_BYTES - (address - NIC_CODE)) memcpy(self->code_image + (address - NIC_CODE), bytes, size);
+  else sim_input_error("%s: 0x%x bytes at 0x%x fit neither into the scratchpad nor into the instruction memory", param(firmware), size, address);
+}
+
+static void load_firmware(self_t *self) {
+  stream program = {0};
+  size_t size = 0;
+  char error[512] = "";
+  stream_read_open(&program, param(firmware));
+  const uint8_t *file = stream_contents(&program, &size), *bytes = NULL;
+  ProgramImage *image = program_image_open(param(firmware), file, size, error, sizeof error);
+  if (!image) sim_input_error("%s", error);
+  if (!program_image_big_endian(image)) sim_input_error("%s: this NIC is big-endian, the program is little-endian", param(firmware));
+  uint32_t address = 0, loaded = 0;
+  for (size_t i = 0; program_image_segment(image, i, &address, &bytes, &loaded); i++) place_segment(self, address, bytes, loaded);
+  self->entry = program_image_entry(image);
+  program_image_free(image);
+}
+
+init() {
+  if (param(cores) > 0 && !param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
+  if (param(firmware)[0]) load_firmware(self);
+  const char *mode = param(mode);
+  if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
+  else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
+  else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
+  else sim_input_error("mode is fast, rate or timed, not '%s'", mode);
+  if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
+    sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
+  if (param(receive_buffers) < 1 || param(receive_buffers) >= NIC_RECEIVE_ENTRIES)
+    sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", NIC_RECEIVE_ENTRIES - 1, (long long)param(receive_buffers));
+  bool from_file = param(input)[0] != 0;
+  if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (from_file) packet_read_open(&self->source, param(input));
+  if (param(output)[0]) packet_write_open(&self->sink, param(output));
+  self->silent = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
+  self->exhausted = self->silent;
+  self->offered_milliticks = (uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5);
+}
+
+phase_start() {
+  bool finished = self->silent || (self->exhausted && !self->loaded);
+  accept(memory_reply, true);
+  accept(window_reply, true);
+  for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
+  for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, finished ? UINT32_MAX : (uint32_t)self->sent_count);
+  for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && finished && !self->emitting);
+  if (__builtin_expect(self->memory_asked >= self->memory_length && self->window_state != DRIVER_STEP_OFFERED && !self->emitting, 1)) {
+    send_nothing(memory_request);
+    send_nothing(window_request);
+    for (int i = 0; i < width(sent_beats); i++) send_nothing(sent_beats, i);
+    for (int i = 0; i < width(received_beats); i++) send_nothing(received_beats, i);
+    return;
+  }
+  typeof_port(memory_request) memory = {.op = self->memory_write ? mem_op_write : mem_op_read, .address = self->memory_address + self->memory_asked};
+  bool asks = self->memory_asked < self->memory_length;
+  uint32_t left = self->memory_length - self->memory_asked;
+  memory.size = (uint8_t)(left < 64 ? left : 64);
+  if (asks && self->memory_write) memcpy(&memory.data, self->bytes + self->memory_asked, memory.size);
+  send_if(memory_request, asks, memory);
+
+  typeof_port(window_request) reference = {.op = mem_op_write, .size = 4, .address = self->window_address};
+  reference.data = self->window_value;
+  send_if(window_request, self->window_state == DRIVER_STEP_OFFERED, reference);
+  wire_beat_512 beat = {0};
+  if (self->emitting) {
+    uint32_t rest = self->emit_length - self->emitted;
+    beat.count = (uint8_t)(rest < 64 ? rest : 64);
+    beat.start = self->emitted == 0;
+    beat.end = rest <= 64;
+    memcpy(&beat.bytes, self->shown + self->emitted, beat.count);
+  }
+  for (int i = 0; i < width(sent_beats); i++) send_if(sent_beats, i, self->emitting && !self->emit_received, beat);
+  for (int i = 0; i < width(received_beats); i++) send_if(received_beats, i, self->emitting && self->emit_received, beat);
+}
+
+// ---- Traffic ---------------------------------------------------------------------------------------------------------
+// Loads the next frame to send and decides when it may go.
+static void load_frame(self_t *self) {
+  if (self->loaded || self->exhausted) return;
+  bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
+  if (more && param(input)[0]) {
+    uint64_t stamp = 0;
+    more = packet_next(&self->source, self->frame, 1514, &self->length, &stamp);
+    if (more) {
+      if (!self->stamped) self->first_stamp = stamp;
+      self->stamped = true;
+      if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
+        sim_input_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->sent_count + 1);
+      self->stamp = stamp - self->first_stamp;
+    }
+  } else if (more) {
+    self->length = udp_frame(self->frame, 0, self->sent_count, (uint32_t)param(payload), (uint64_t)param(seed));
+  }
+  self->loaded = more;
+  self->exhausted = !more;
+  if (!more) return;
+  self->header = udp_is(self->frame, self->length) ? UDP_HEADERS : 14;
+  self->due = self->started_at;
+  if (self->how == TRAFFIC_RATE) {
+    self->due += self->line_milliticks / 1000;
+    self->line_milliticks += ((self->length < 60 ? 60 : self->length) + 24u) * self->offered_milliticks;
+  } else if (self->how == TRAFFIC_TIMED) {
+    self->due += (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000000u);
+  }
+}
+
+// Whether the loaded frame may be handed over now; `other` is the other end's count.
+static bool may_send(self_t *self, uint32_t other) {
+  if (!self->loaded || self->send_producer - self->send_consumer + 2 > NIC_SEND_ENTRIES) return false;
+  if (self->how != TRAFFIC_FAST) return now() >= self->due;
+  if (param(ratio_in) <= 0 || width(other_count) == 0) return true;
+  // The turn of this end is not later than the other's: sent / ratio_out <= other / ratio_in, without dividing.
+  return self->turn * (uint64_t)param(ratio_in) <= other;
+}
+
+// Begins to show a frame to the checker.
+static void show_frame(self_t *self, const uint8_t *bytes, uint32_t length, bool received) {
+  memcpy(self->shown, bytes, length);
+  self->emitting = true;
+  self->emit_received = received;
+  self->emitted = 0;
+  self->emit_length = length;
+}
+
+// A received frame that lies in `bytes`.
+static void take_frame(self_t *self) {
+  show_frame(self, self->bytes, self->receive_length, true);
+  self->frames_received++;
+  self->bytes_received += self->receive_length;
+  if (param(output)[0]) packet_write(&self->sink, self->bytes, self->receive_length, driver_nanoseconds(now()));
+  sim_progress();
+}
+
+// Word `nth` of what the firmware is told in the scratchpad before it starts.
+static uint32_t setup_word(const self_t *self, uint32_t nth) {
+  const uint32_t words[NIC_SETUP_WORDS] = {
+    NIC_HOST_SEND_RING, NIC_SEND_ENTRIES, NIC_HOST_RECEIVE_RING, NIC_RECEIVE_ENTRIES, NIC_HOST_RETURN_RING, NIC_RETURN_ENTRIES, NIC_HOST_STATUS,
+    (uint32_t)param(receive_most), (uint32_t)param(receive_ticks), (uint32_t)param(send_most), (uint32_t)param(send_ticks), (uint32_t)param(buffer_bytes),
+    (uint32_t)param(ordering), (uint32_t)param(task_frames)};
+  return words[nth];
+}
+
+// ---- Steps ---------------------------------------------------------------------------------------------------------------
+static void run(self_t *self, bool interrupted, uint32_t other) {
+  switch (self->at) {
+  case 0:
+    // ---- The memories, then the processors -------------------------------------------------------------------------
+    STEP_WRITE(NIC_CORE_RUN, 0);
+    // All memory is zero at the start, so only what is not zero needs to be written.
+    self->window_base = UINT32_MAX;
+    for (self->copied = 0; self->copied < NIC_SCRATCHPAD_BYTES + NIC_CODE_BYTES; self->copied += 4) {
+      if (nic_load((self->copied < NIC_SCRATCHPAD_BYTES ? self->data_image : self->code_image - NIC_SCRATCHPAD_BYTES) + self->copied) == 0) continue;
+      if ((self->copied & ~(uint32_t)(NIC_WINDOW_BYTES - 1)) != self->window_base) {
+        self->window_base = self->copied & ~(uint32_t)(NIC_WINDOW_BYTES - 1);
+        STEP_WRITE(NIC_WINDOW_BASE, self->window_base < NIC_SCRATCHPAD_BYTES ? self->window_base : NIC_CODE + (self->window_base - NIC_SCRATCHPAD_BYTES));
+      }
+      STEP_WRITE(NIC_WINDOW + (self->copied & (NIC_WINDOW_BYTES - 1)),
+                 nic_load((self->copied < NIC_SCRATCHPAD_BYTES ? self->data_image : self->code_image - NIC_SCRATCHPAD_BYTES) + self->copied));
+    }
+    STEP_WRITE(NIC_WINDOW_BASE, 0);
+    for (self->copied = 0; self->copied < NIC_SETUP_WORDS; self->copied++) STEP_WRITE(NIC_WINDOW + 4 * self->copied, setup_word(self, self->copied));
+    STEP_WRITE(NIC_CORE_PC, self->entry);
+    STEP_WRITE(NIC_CORE_RUN, 0xffff);
+    self->started_at = now();
+    // ---- The firmware reports ------------------------------------------------------------------------------------------
+    while (!self->firmware_up) {
+      self->next_poll = now() + ticks_per_second() / 1000000;
+      STEP_WAIT(now() >= self->next_poll);
+      if (now() - self->started_at > driver_ticks(param(patience))) sim_error("the firmware did not report that it is up");
+      STEP_GET(NIC_HOST_STATUS, 16);
+      self->firmware_up = nic_load(self->bytes + 8) == 1;
+    }
+    self->started = driver_nanoseconds(now());
+    event(up, self->started);
+    while (self->receive_producer < (uint32_t)param(receive_buffers)) {
+      nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_producer, (uint32_t)param(buffer_bytes) << 16, self->receive_producer);
+      STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * self->receive_producer, 16);
+      self->receive_producer++;
+    }
+    STEP_WRITE(NIC_RECEIVE_PRODUCER, self->receive_producer);
+    self->receive_told = self->receive_producer;
+    self->started_at = self->next_poll = now();
+
+    // ---- Work -------------------------------------------------------------------------------------------------------
+    for (;;) {
+      if (interrupted || now() >= self->next_poll) {
+        if (interrupted) {
+          self->interrupts_taken++;
+          STEP_WRITE(NIC_INTERRUPT, 0);
+        }
+        self->next_poll = now() + driver_ticks(param(poll));
+        STEP_GET(NIC_HOST_STATUS, 16);
+        self->return_producer = nic_load(self->bytes);
+        self->send_consumer = nic_load(self->bytes + 4);
+        if (self->return_producer - self->return_consumer > NIC_RETURN_ENTRIES)
+          sim_error("the firmware says that it returned %u frames, %u were taken", self->return_producer, self->return_consumer);
+        if (self->send_producer - self->send_consumer > NIC_SEND_ENTRIES)
+          sim_error("the firmware says that %u descriptors were sent, %u were handed over", self->send_consumer, self->send_producer);
+      }
+      if (self->return_consumer != self->return_producer) {
+        STEP_GET(NIC_HOST_RETURN_RING + 8 * (self->return_consumer % NIC_RETURN_ENTRIES), 8);
+        self->receive_index = nic_load(self->bytes);
+        self->receive_length = nic_load(self->bytes + 4) & 0xffff;
+        if (self->receive_index >= NIC_RECEIVE_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
+          sim_error("return entry %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
+        STEP_GET(NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
+        STEP_WAIT(!self->emitting);
+        take_frame(self);
+        self->return_consumer++;
+        nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, (uint32_t)param(buffer_bytes) << 16, self->receive_index);
+        STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * (self->receive_producer % NIC_RECEIVE_ENTRIES), 16);
+        self->receive_producer++;
+      }
+      if (self->receive_producer != self->receive_told && (self->return_consumer == self->return_producer || self->receive_producer - self->receive_told >= 16)) {
+        STEP_WRITE(NIC_RETURN_CONSUMER, self->return_consumer);
+        STEP_WRITE(NIC_RECEIVE_PRODUCER, self->receive_producer);
+        self->receive_told = self->receive_producer;
+      }
+      // One frame to send, in turn with those received; the NIC is told of up to 8 at once.
+      load_frame(self);
+      if (may_send(self, other)) {
+        STEP_WAIT(!self->emitting);
+        show_frame(self, self->frame, self->length, false);
+        memcpy(self->bytes, self->frame, self->length);
+        self->copied = NIC_HOST_SEND_BUFFERS + NIC_HOST_BUFFER_SPAN * (self->send_producer % NIC_SEND_ENTRIES);
+        STEP_PUT(self->copied, self->length);
+        nic_describe(self->bytes, self->copied, self->header << 16, 0);
+        STEP_PUT(NIC_HOST_SEND_RING + 16 * (self->send_producer % NIC_SEND_ENTRIES), 16);
+        nic_describe(self->bytes, self->copied + self->header, (self->length - self->header) << 16 | NIC_SEND_END, 0);
+        STEP_PUT(NIC_HOST_SEND_RING + 16 * ((self->send_producer + 1) % NIC_SEND_ENTRIES), 16);
+        self->send_producer += 2;
+        self->frames_sent++;
+        self->bytes_sent += self->length;
+        self->sent_count++;
+        self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
+        self->loaded = false;
+        load_frame(self);
+      }
+      if (self->send_told != self->send_producer && (!may_send(self, other) || self->send_producer - self->send_told >= 16)) {
+        STEP_WRITE(NIC_SEND_PRODUCER, self->send_producer);
+        self->send_told = self->send_producer;
+      }
+      self->resting = self->return_consumer == self->return_producer;
+      STEP_WAIT(!self->resting);
+    }
+  default: sim_error("the driver lost its place");
+  }
+}
+
+phase_end() {
+  if (self->emitting) {
+    self->emitted += 64;
+    if (self->emitted >= self->emit_length) self->emitting = false;
+  }
+  // At work, it mostly waits for an interrupt, the next poll or room.
+  if (__builtin_expect(self->resting, 1)) {
+    if (now() < self->next_poll && !(width(interrupt) && data(interrupt)) && !may_send(self, width(other_count) ? data(other_count) : UINT32_MAX)) return;
+    self->resting = false;
+  }
+  if (transferred(memory_request)) self->memory_asked += data(memory_request).size;
+  if (transferred(memory_reply)) {
+    uint32_t left = self->memory_length - self->memory_done, size = left < 64 ? left : 64;
+    if (data(memory_reply).error) sim_error("host memory has no address 0x%x", self->memory_address + self->memory_done);
+    if (!self->memory_write) memcpy(self->bytes + self->memory_done, &data(memory_reply).data, size);
+    self->memory_done += size;
+  }
+  if (self->window_state == DRIVER_STEP_WAITS && transferred(window_reply)) {
+    if (data(window_reply).error) sim_error("the NIC has nothing at 0x%x of its window", self->window_address);
+    self->window_state = DRIVER_STEP_IDLE;
+  }
+  if (self->window_state == DRIVER_STEP_OFFERED && transferred(window_request)) self->window_state = DRIVER_STEP_WAITS;
+  // Most cycles wait for one of these two.
+  if (self->window_state != DRIVER_STEP_IDLE || self->memory_done < self->memory_length) return;
+  run(self, width(interrupt) && some(interrupt) && data(interrupt), width(other_count) ? data(other_count) : UINT32_MAX);
+}
+
+next_event() { return cycle(); }
