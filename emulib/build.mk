@@ -1,20 +1,23 @@
-# emulib: the instruction set tables, the interpreter, the program loader, and the tools made of them.
+# emulib: the instruction set tables, the interpreters, the program loader, and the tools made of them.
 
+EMULIB_ISAS   := mips rv32i
 EMULIB_GEN    := $(BUILD)/gen/emulib
 EMULIB_OBJ    := $(BUILD)/obj/emulib
 EMULIB_CFLAGS := -Iemulib -I$(EMULIB_GEN) $(call pkg_cflags,glib-2.0 libdw libelf)
 EMULIB_LIBS   := $(call pkg_libs,glib-2.0 libdw libelf)
-EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(wildcard emulib/mips/*.c emulib/program/*.c))
+EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(wildcard $(EMULIB_ISAS:%=emulib/%/*.c) emulib/program/*.c))
 
-ALL += $(BUILD)/lib/libemulib.a $(BUILD)/bin/mips-oracle $(BUILD)/bin/mips-disasm
+EMULIB_TOOLS  := $(EMULIB_ISAS:%=$(BUILD)/bin/%-oracle) $(EMULIB_ISAS:%=$(BUILD)/bin/%-disasm)
+
+ALL += $(BUILD)/lib/libemulib.a $(EMULIB_TOOLS)
 
 # Both headers come out of one run; the first stands for both.
-$(EMULIB_GEN)/mips_instructions.h: emulib/mips/instructions.def emulib/mips/bodies.h emulib/generate.py emulib/isas.py
+$(EMULIB_GEN)/%_instructions.h: emulib/%/instructions.def emulib/%/bodies.h emulib/generate.py emulib/isas.py
 	@mkdir -p $(@D)
-	$(PYTHON3) emulib/generate.py emulib/mips/instructions.def emulib/mips/bodies.h $(@D)
-$(EMULIB_GEN)/mips_control.inc: $(EMULIB_GEN)/mips_instructions.h ;
+	$(PYTHON3) emulib/generate.py emulib/$*/instructions.def emulib/$*/bodies.h $(@D)
+$(EMULIB_GEN)/%_control.inc: $(EMULIB_GEN)/%_instructions.h ;
 
-$(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_GEN)/mips_instructions.h
+$(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_instructions.h)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) $(EMULIB_CFLAGS) $(DEPFLAGS) -c $< -o $@
 
@@ -23,7 +26,8 @@ $(BUILD)/lib/libemulib.a: $(EMULIB_OBJECTS)
 	@rm -f $@
 	$(LLVM_AR) rcs $@ $^
 
-$(BUILD)/bin/mips-oracle $(BUILD)/bin/mips-disasm: $(BUILD)/bin/%: $(EMULIB_OBJ)/tools/%.o \
+# A tool is a few lines about its instruction set, and what all oracles or all disassemblers share.
+$(EMULIB_TOOLS): $(BUILD)/bin/%: $(EMULIB_OBJ)/tools/%.o $(EMULIB_OBJ)/tools/oracle.o $(EMULIB_OBJ)/tools/disasm.o \
   $(EMULIB_OBJ)/tools/flat_memory.o $(BUILD)/lib/libemulib.a
 	@mkdir -p $(@D)
 	$(CC) $^ $(EMULIB_LIBS) -o $@

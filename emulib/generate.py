@@ -210,7 +210,7 @@ def instructions_h(table: Table) -> str:
     out.append("enum %_operand { @_OPERAND_none, " + ", ".join(f"@_OPERAND_{o}" for o in isa.operands) + " };")
     out.append("enum { " + ", ".join(f"@_FIELD_{f} = {1 << n}" for n, f in enumerate(isa.fields)) + " };")
     out.append(f"enum {{ @_MAX_OPERANDS = {longest} }};")
-    out.append("#define @_SET_NAMES { " + ", ".join(f'"{s}"' for s in table.sets) + " }")
+    out.append("#define @_SET_NAMES " + ", ".join(f'"{s}"' for s in table.sets))
     out.append("#define @_EACH_INSTRUCTION(X) " + " ".join(f"X({i.name})" for i in table.instructions))
     out.append("struct %_info { const char *name; uint32_t match, mask; uint8_t kind, reads, writes, sets, "
                "operands[@_MAX_OPERANDS], next[@_SETS]; };")

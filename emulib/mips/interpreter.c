@@ -174,7 +174,7 @@ typedef void body_function(struct mips_interpreter *m, uint32_t word);
 #define ENTRY(name) [MIPS_##name] = do_##name,
 static body_function *const bodies[MIPS_INSTRUCTIONS] = {MIPS_EACH_INSTRUCTION(ENTRY)};
 
-void mips_interpreter_init(struct mips_interpreter *m, enum mips_set set, bool big_endian, struct mips_memory memory,
+void mips_interpreter_init(struct mips_interpreter *m, enum mips_set set, bool big_endian, struct guest_memory memory,
                            uint32_t start) {
   memset(m, 0, sizeof *m);
   m->set = set;

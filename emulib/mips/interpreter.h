@@ -8,6 +8,7 @@
 #ifndef EMULIB_MIPS_INTERPRETER_H
 #define EMULIB_MIPS_INTERPRETER_H
 
+#include "guest_memory.h"
 #include "isa.h"
 
 enum mips_stop {
@@ -21,22 +22,13 @@ enum mips_stop {
   MIPS_STOP_MEMORY,     /* nothing at that address; see fault_address */
 };
 
-/* Memory, as the interpreter's user provides it.  Both functions return false when nothing answers at the address.
- * size is 1 to 4; values are right-justified numbers in the byte order of the interpreter (the first byte is the most
- * significant one when big_endian). */
-struct mips_memory {
-  void *user;
-  bool (*read)(void *user, uint32_t address, unsigned size, uint32_t *value);
-  bool (*write)(void *user, uint32_t address, unsigned size, uint32_t value);
-};
-
 struct mips_interpreter {
   uint32_t r[32], hi, lo;
   uint32_t pc, next_pc;
   bool in_delay_slot; /* pc is the delay slot of the branch before it */
   bool big_endian;
   enum mips_set set;
-  struct mips_memory memory;
+  struct guest_memory memory;
   bool linked; /* ll was executed and nothing broke the link since */
   uint32_t link_address;
   uint32_t fault_address; /* of the last MISALIGNED or MEMORY stop */
@@ -47,7 +39,7 @@ struct mips_interpreter {
 };
 
 /* Registers 0, pc at start. */
-void mips_interpreter_init(struct mips_interpreter *m, enum mips_set set, bool big_endian, struct mips_memory memory,
+void mips_interpreter_init(struct mips_interpreter *m, enum mips_set set, bool big_endian, struct guest_memory memory,
                            uint32_t start);
 
 /* Executes one instruction. */

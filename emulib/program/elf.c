@@ -3,7 +3,9 @@
 #include "program_private.h"
 
 static gboolean check_header(Program *p, const Elf32_Ehdr *h, GError **error) {
-  if (h->e_machine != EM_MIPS) return program_refuse(p, error, "ELF machine %u is not MIPS (8)", h->e_machine);
+  if (h->e_machine != EM_MIPS && h->e_machine != EM_RISCV)
+    return program_refuse(p, error, "ELF machine %u is neither MIPS (%d) nor RISC-V (%d)", h->e_machine, EM_MIPS,
+                          EM_RISCV);
   if (h->e_type != ET_EXEC)
     return program_refuse(p, error, "ELF type %u is not an executable (2); link it statically", h->e_type);
   if (h->e_phnum == 0) return program_refuse(p, error, "nothing to load: the ELF file has no program headers");
@@ -89,6 +91,7 @@ gboolean program_read_elf(Program *p, GError **error) {
   if (header == NULL) return program_refuse(p, error, "not an ELF file: %s", elf_errmsg(-1));
   p->big_endian = order == ELFDATA2MSB;
   p->entry = header->e_entry;
+  p->machine = header->e_machine;
   if (!check_header(p, header, error)) return FALSE;
   const Elf32_Phdr *segments = elf32_getphdr(p->elf);
   if (segments == NULL) return program_refuse(p, error, "malformed ELF program headers: %s", elf_errmsg(-1));

@@ -51,6 +51,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Program, program_free)
 
 const char *program_path(const Program *program);
 gboolean program_big_endian(const Program *program);
+guint16 program_machine(const Program *program); /* the processor, as ELF numbers it: EM_MIPS, EM_RISCV */
+/* Sets the error of a program for another processor than `machine`. */
+void program_refuse_machine(const Program *program, guint16 machine, GError **error);
 guint32 program_entry(const Program *program);
 guint32 program_version(const Program *program); /* raw format: the 4 version bytes, else 0 */
 const ProgramSegment *program_segments(const Program *program, gsize *count); /* in ascending address order */

@@ -18,6 +18,7 @@ struct Program {
   guint8 *file; /* the whole file; segments point into it */
   gsize file_size;
   gboolean big_endian;
+  guint16 machine; /* as ELF numbers them */
   guint32 entry, version;
   GArray *segments; /* ProgramSegment */
   GArray *symbols;  /* ProgramSymbol; names point into the file through libelf */

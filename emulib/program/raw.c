@@ -19,6 +19,7 @@ gboolean program_read_raw(Program *p, GError **error) {
   p->entry = big_endian_word(p->file + 4);
   guint32 address = big_endian_word(p->file + 8);
   p->big_endian = TRUE;
+  p->machine = EM_MIPS;
   if (size > 0x100000000u - address)
     return program_refuse(p, error,
                           "a raw image of %" G_GSIZE_FORMAT " bytes at load address 0x%08x (byte 8 of the file) passes "

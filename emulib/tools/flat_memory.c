@@ -70,6 +70,6 @@ static bool write_bytes(void *user, uint32_t address, unsigned size, uint32_t va
   return true;
 }
 
-struct mips_memory flat_memory_interface(FlatMemory *memory) {
-  return (struct mips_memory){.user = memory, .read = read_bytes, .write = write_bytes};
+struct guest_memory flat_memory_interface(FlatMemory *memory) {
+  return (struct guest_memory){.user = memory, .read = read_bytes, .write = write_bytes};
 }

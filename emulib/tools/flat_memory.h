@@ -2,7 +2,7 @@
 #ifndef EMULIB_FLAT_MEMORY_H
 #define EMULIB_FLAT_MEMORY_H
 
-#include "mips/interpreter.h"
+#include "guest_memory.h"
 #include "program/program.h"
 
 typedef struct FlatMemory FlatMemory;
@@ -18,6 +18,6 @@ void flat_memory_load(FlatMemory *memory, const Program *program);
 /* A byte that exists, or NULL. */
 guint8 *flat_memory_at(FlatMemory *memory, guint32 address);
 /* The interpreter's view of it. */
-struct mips_memory flat_memory_interface(FlatMemory *memory);
+struct guest_memory flat_memory_interface(FlatMemory *memory);
 
 #endif

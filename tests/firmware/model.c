@@ -250,7 +250,7 @@ struct model *model_new(const char *elf) {
   const ProgramSegment *segments = program_segments(program, &count);
   for (gsize i = 0; i < count; i++)
     if (segments[i].address < MODEL_SRAM) memcpy(sram(m, segments[i].address), segments[i].bytes, segments[i].loaded);
-  struct mips_memory interface = {m, read_memory, write_memory};
+  struct guest_memory interface = {m, read_memory, write_memory};
   mips_interpreter_init(&m->cpu, MIPS_SET_prijoff, true, interface, program_entry(program));
   return m;
 }
