@@ -7,7 +7,7 @@ from pathlib import Path
 from harness import capture, check, packets, schema, study, theory, traffic
 from harness.progress import Progress
 
-COMPLAINTS = (capture.CaptureError, packets.PacketFileError, schema.SchemaError, study.StudyError, traffic.TrafficError)
+COMPLAINTS = (capture.CaptureError, packets.PacketFileError, schema.SchemaError, traffic.TrafficError)
 
 
 def _traffic(options: argparse.Namespace) -> int:
@@ -82,6 +82,26 @@ def _reference(options: argparse.Namespace) -> int:
     return 0
 
 
+def _bottleneck(options: argparse.Namespace) -> int:
+    from harness import bottleneck
+    from harness.bottleneck import measure, page, text
+
+    progress = Progress()
+    words = options.words[1:] if options.words[:1] == ["--"] else options.words
+    try:
+        with progress.step(f"examining {options.machine}"):
+            analysis = measure.examine(
+                options.machine, options.build, options.out, options.define, words, options.after
+            )
+    except (measure.MeasureError, bottleneck.NetlistError) as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+    text.show(analysis, progress.console)
+    written = page.write(analysis, options.out, f"Where the cycles of {options.machine.stem} go")
+    progress.say(f"\nreport: {written}")
+    return 0
+
+
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m harness", description="Traffic, captures, checks and reports.")
@@ -121,6 +141,15 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--text", type=Path, required=True, help="text of the report, with {{directives}}")
     one.add_argument("--build", type=Path, default=Path("build"))
     one.set_defaults(call=_studies)
+
+    one = commands.add_parser("bottleneck", help="where a machine's cycles go: what limits it, and who waits for that")
+    one.add_argument("machine", type=Path, help="the LSS file")
+    one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
+    one.add_argument("--after", default="", metavar="TIME", help="leave the run's beginning out: 0.5ms")
+    one.add_argument("--out", type=Path, default=Path("build/bottleneck"), help="folder for index.html, bottleneck.json")
+    one.add_argument("--build", type=Path, default=Path("build"))
+    one.add_argument("words", nargs=argparse.REMAINDER, metavar="-- OPTIONS", help="what the simulator gets")
+    one.set_defaults(call=_bottleneck)
 
     one = commands.add_parser("reference", help="write the module reference")
     one.add_argument("types", nargs="*", help="files of types to document after the modules")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import measure, plot
 from harness.campaign import Outcome, Point
-from harness.page import inline, table
+from harness.page import bar, inline, table
 from harness.plan import Published, Study
 
 AGREES = 9.0  # percent: a larger difference from a published figure needs an experiment that explains it
@@ -23,12 +23,6 @@ def _missing(study: Study) -> str:
 def _figure(file: Path, label: str, prefix: str) -> str:
     picture = inline(file.with_suffix(".svg"), label, prefix)
     return f'<figure>{picture}<figcaption><a href="{file.name}.png">picture alone</a></figcaption></figure>'
-
-
-def percent(value: float) -> str:
-    """A figure behind a bar."""
-    bar = f'<span class="bar" aria-hidden="true"><i style="width:{min(max(value, 0), 100):.0f}%"></i></span>'
-    return f'{bar}<span class="figure">{value:.1f} %</span>'
 
 
 def figure(outcome: Outcome, study: Study, out: Path) -> str:
@@ -54,7 +48,7 @@ def rows(outcome: Outcome, study: Study) -> str:
     cells = [
         [
             html.escape(p.series.label), f"{p.payload}", p.ratio, f"{p.rate / 1e6:,.1f}", f"{p.uncertainty / 1e6:,.1f}",
-            f"{p.maximum / 1e6:,.1f}", percent(p.percent), f"{p.frames:,}", f"{p.drops:,}",
+            f"{p.maximum / 1e6:,.1f}", bar(p.percent), f"{p.frames:,}", f"{p.drops:,}",
         ]
         for p in outcome.of(study.name)
     ]  # fmt: skip
@@ -82,7 +76,7 @@ def comparison(outcome: Outcome, study: Study) -> str:
                 row += ["–"] * 3
                 continue
             change = f"{100 * (point.rate / base.rate - 1):+.1f} %" if base and point is not base else ""
-            row += [f"{point.rate / 1e6:,.1f}", percent(point.percent), change]
+            row += [f"{point.rate / 1e6:,.1f}", bar(point.percent), change]
         cells.append(row)
     return f'<div class="wide">{table(head, cells, study.about)}</div>'
 

@@ -29,8 +29,8 @@ class Point:
     result: Result
 
     @property
-    def fraction(self) -> float:
-        return self.rate / self.maximum
+    def percent(self) -> float:
+        return 100 * self.rate / self.maximum
 
     @property
     def latencies(self) -> list[float | None]:
@@ -93,12 +93,12 @@ def _sweep_jobs(
 ) -> list[tuple[Series, Direction, int, str, Job]]:
     return [
         (series, direction, payload, ratio, _traffic_job(
-            study, series, simulators, build, Load(payload, ratio, study.frames),
+            study, series, simulators, build, Load(payload, ratio, study.sweep.frames),
             f"{direction.name}, {payload} B, {ratio}",
         ))
         for series in study.series
-        for direction in study.directions if direction.name in series.directions
-        for payload in study.payloads
+        for direction in study.sweep.direction if direction.name in series.directions
+        for payload in study.sweep.payloads
         for ratio in direction.ratios
     ]  # fmt: skip
 
@@ -107,7 +107,7 @@ def _open_jobs(study: Study, simulators: dict[str, Path], build: Path) -> list[t
     loop = study.open_loop
     if not loop:
         return []
-    direction = next(d for d in study.directions if d.name == loop.direction)
+    direction = next(d for d in study.sweep.direction if d.name == loop.direction)
     return [
         (series, rate, _traffic_job(
             study, series, simulators, build, Load(loop.payload, direction.ratios[0], loop.frames),
@@ -122,10 +122,10 @@ def _open_jobs(study: Study, simulators: dict[str, Path], build: Path) -> list[t
 def _effort_jobs(study: Study, simulators: dict[str, Path], build: Path) -> list[tuple[Series, Effort, Job]]:
     return [
         (series, effort, _traffic_job(
-            study, series, simulators, build, Load(effort.payload, effort.ratio, study.frames), effort.label,
+            study, series, simulators, build, Load(effort.payload, effort.ratio, study.sweep.frames), effort.label,
         ))
         for series in study.series
-        for effort in study.efforts
+        for effort in study.effort
     ]  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def _best_points(study: Study, rows: list, results: list[Result]) -> list[Point]
     """The points of the sweep, of each payload size the ratio that carried most."""
     best: dict[tuple[str, str, int], Point] = {}
     for (series, direction, payload, ratio, _), result in zip(rows, results, strict=True):
-        carried = throughput(result, study.warmup).payload_rate
+        carried = throughput(result, study.sweep.warmup).payload_rate
         _, frames_out, drops = verify(result)
         point = Point(
             series.name, direction.name, payload, ratio, carried,
@@ -156,7 +156,7 @@ def _best_points(study: Study, rows: list, results: list[Result]) -> list[Point]
 def _offered_points(study: Study, rows: list, results: list[Result]) -> list[Offered]:
     points = []
     for (series, rate, _), result in zip(rows, results, strict=True):
-        carried = throughput(result, study.warmup).payload_rate
+        carried = throughput(result, study.sweep.warmup).payload_rate
         _, frames_out, drops = verify(result)
         offered = rate * study.open_loop.payload / theory.wire_bytes(study.open_loop.payload)
         points.append(Offered(series.name, offered, carried, frames_out, drops, result))
@@ -168,7 +168,7 @@ def run(study: Study, build: Path, progress: Progress) -> Outcome:
     simulators = {}
     for series in study.series:
         with progress.step(f"building the simulator: {series.name}"):
-            simulators[series.name] = build_simulator(study.machine, series.name, series.defines, build)
+            simulators[series.name] = build_simulator(study.machine, series.name, series.words(), build)
 
     send, receive = measure.split(study.replay.capture, study.replay.host, build / "traffic" / "capture")
     jobs = [

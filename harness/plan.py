@@ -94,9 +94,7 @@ class Plan:
     def firmware_of(self, series: Series, build: Path) -> Path | None:
         """Relative to the plan, or to the build directory where it begins with "build/"."""
         text = self.firmware if series.firmware is None else series.firmware
-        if not text:
-            return None
-        return build / text.removeprefix("build/") if text.startswith("build/") else self.path.parent / text
+        return schema.resolve(text, self.path, build) if text else None
 
 
 def _check_study(study: Study, where: str) -> None:

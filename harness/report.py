@@ -14,7 +14,7 @@ from string import Template
 
 from harness import plot
 from harness.mainjob import LATENCIES, Outcome, Point
-from harness.page import STYLE, inline, table
+from harness.page import STYLE, bar, inline, table
 from harness.runs import lss
 from harness.sweep import RunError
 
@@ -23,7 +23,7 @@ TEMPLATE = Path(__file__).with_name("report.html")
 
 def _plots(outcome: Outcome, out: Path) -> str:
     figures = []
-    for direction in outcome.study.directions:
+    for direction in outcome.study.sweep.direction:
         points = [point for point in outcome.points if point.direction == direction.name]
         if not points:
             continue
@@ -34,7 +34,9 @@ def _plots(outcome: Outcome, out: Path) -> str:
         published = [p for p in outcome.study.published if p.direction == direction.name]
         maximum = {p.payload: p.maximum for p in points}
         marks = [
-            plot.Mark(p.label, p.payload, p.fraction * maximum[p.payload]) for p in published if p.payload in maximum
+            plot.Mark(p.label, p.payload, p.percent / 100 * maximum[p.payload])
+            for p in published
+            if p.payload in maximum
         ]
         file = out / f"throughput-{direction.name.replace(' ', '-')}"
         title = direction.name.capitalize()
@@ -46,12 +48,9 @@ def _plots(outcome: Outcome, out: Path) -> str:
 
 
 def _row(point: Point) -> list[str]:
-    percent = 100 * point.fraction
-    bar = f'<span class="bar" aria-hidden="true"><i style="width:{min(percent, 100):.0f}%"></i></span>'
-    part = f'{bar}<span class="figure">{percent:.1f} %</span>'
     return [
         html.escape(point.series), html.escape(point.direction), f"{point.payload}", point.ratio,
-        f"{point.rate / 1e6:,.1f}", part, f"{point.frames:,}", f"{point.drops:,}",
+        f"{point.rate / 1e6:,.1f}", bar(point.percent), f"{point.frames:,}", f"{point.drops:,}",
         f"{point.cycles_per_second / 1e6:.2f} M",
     ]  # fmt: skip
 
@@ -120,8 +119,8 @@ def _published(outcome: Outcome) -> str:
             if (point.payload, point.direction) == (figure.payload, figure.direction):
                 rows.append([
                     html.escape(figure.label), html.escape(point.series), f"{figure.payload}",
-                    f"{100 * figure.fraction:.0f} %", f"{100 * point.fraction:.1f} %",
-                    f"{100 * (point.fraction - figure.fraction):+.1f}",
+                    f"{figure.percent:.0f} %", f"{point.percent:.1f} %",
+                    f"{point.percent - figure.percent:+.1f}",
                 ])  # fmt: skip
     if not rows:
         return ""
@@ -147,12 +146,12 @@ def _efforts(outcome: Outcome) -> str:
 
 def _cards(outcome: Outcome) -> str:
     cards = []
-    for direction in outcome.study.directions:
+    for direction in outcome.study.sweep.direction:
         points = [point for point in outcome.points if point.direction == direction.name]
         if points:
             top = max(points, key=lambda point: point.payload)
             words = f"of the theoretical maximum, {direction.name}, {top.payload}-byte payload"
-            cards.append((f"{100 * top.fraction:.0f} %", words))
+            cards.append((f"{top.percent:.0f} %", words))
     runs = [*outcome.points, *outcome.offered]
     frames = sum(p.frames for p in runs) + sum(r.frames_out for r in outcome.replays)
     cards.append((f"{frames:,}", "frames came out, every one compared byte for byte"))
@@ -170,7 +169,7 @@ def _diagram(outcome: Outcome, build: Path, out: Path) -> str:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     top = folder / "machine.svg"
-    defines = [word for define in outcome.study.series[0].defines for word in ("-D", define)]
+    defines = [word for define in outcome.study.series[0].words() for word in ("-D", define)]
     lss(build, "graph", outcome.study.machine, "-o", top, *defines)
     linked = sorted(set(re.findall(r'href="([^"#]+\.svg)"', top.read_text())))
     figures = []
@@ -194,7 +193,7 @@ def _results(outcome: Outcome) -> dict:
             "payload_bytes": p.payload,
             "ratio": p.ratio,
             "payload_bits_per_second": round(p.rate),
-            "fraction_of_maximum": round(p.fraction, 4),
+            "fraction_of_maximum": round(p.percent / 100, 4),
             "frames": p.frames,
             "drops": p.drops,
             "latency_ns": dict(zip(LATENCIES, p.latencies, strict=True)),

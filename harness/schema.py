@@ -11,7 +11,14 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-WORDS = {str: "a string", int: "a whole number", float: "a number", bool: "true or false", dict: "a table"}
+WORDS = {
+    str: "a string",
+    Path: "a path",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    dict: "a table",
+}
 T = TypeVar("T")
 
 
@@ -44,6 +51,8 @@ def _value(kind: Any, value: Any, where: str, key: str) -> Any:
         return {name: _value(inner[1], item, where, f"{key}.{name}") for name, item in value.items()}
     if kind is Any:
         return value
+    if kind is Path and isinstance(value, str):  # resolve() makes it one of the file that it stands in
+        return Path(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
@@ -69,6 +78,12 @@ def read(kind: type[T], table: Any, where: str, /, **given: Any) -> T:
         if _needed(field) and name not in table:
             raise SchemaError(f"{where}: the key {name!r} is missing")
     return kind(**{key: _value(hints[key], value, where, key) for key, value in table.items()}, **given)
+
+
+def resolve(text: Path | str, file: Path, build: Path) -> Path:
+    """A path of a file: relative to it, or to the build directory where it begins with "build/"."""
+    path = Path(text)
+    return build / Path(*path.parts[1:]) if path.parts[:1] == ("build",) else file.parent / path
 
 
 def load(kind: type[T], path: Path, /, **given: Any) -> T:

@@ -1,29 +1,17 @@
-"""A study: which machine is driven with which traffic, and which published figures stand beside the result.
+"""The study of the main job: which machine is driven with which traffic, and which published figures stand beside it.
 
 It is a TOML file beside the machine, so that nothing in this package knows any machine.  Paths in it are relative to
 the file, or to the build directory where they begin with "build/".
 """
 
-import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-SECTIONS = {
-    "title",
-    "about",
-    "machine",
-    "firmware",
-    "link_rate",
-    "replay",
-    "sweep",
-    "open_loop",
-    "effort",
-    "series",
-    "published",
-}
+from harness import schema, theory
 
 
-class StudyError(Exception):
+class StudyError(schema.SchemaError):
     """A study file that cannot be used; the text is one line for the user."""
 
 
@@ -46,12 +34,26 @@ class Direction:
 
 
 @dataclass(frozen=True)
+class Sweep:
+    """Payload sizes in bytes, and frames of a run: all of both directions, and those that are not measured."""
+
+    payloads: tuple[int, ...]
+    frames: int
+    warmup: int
+    direction: tuple[Direction, ...]
+
+
+@dataclass(frozen=True)
 class Series:
-    """A variant of the machine: its name, and the values of parameters it is built with."""
+    """A variant of the machine: its name, the parameters it is built with, the directions it is swept over (or all)."""
 
     name: str
-    defines: tuple[str, ...]
-    directions: tuple[str, ...]
+    defines: dict[str, Any] = field(default_factory=dict)
+    directions: tuple[str, ...] | None = None
+
+    def words(self) -> tuple[str, ...]:
+        """The parameters as -D takes them."""
+        return tuple(f"{name}={value}" for name, value in self.defines.items())
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,11 @@ class Effort:
 
 @dataclass(frozen=True)
 class Published:
-    """A figure that others reported, as a fraction of the theoretical maximum."""
+    """A figure that others reported, in percent of the theoretical maximum."""
 
     payload: int
     direction: str
-    fraction: float
+    percent: float
     label: str
 
 
@@ -96,71 +98,30 @@ class Study:
     title: str
     about: str
     machine: Path
-    firmware: Path | None
-    link_rate: float
     replay: Replay
-    payloads: tuple[int, ...]
-    frames: int
-    warmup: int
-    directions: tuple[Direction, ...]
-    open_loop: OpenLoop | None
-    efforts: tuple[Effort, ...]
+    sweep: Sweep
     series: tuple[Series, ...]
-    published: tuple[Published, ...]
+    firmware: Path | None = None
+    link_rate: float = theory.GIGABIT
+    open_loop: OpenLoop | None = None
+    effort: tuple[Effort, ...] = ()
+    published: tuple[Published, ...] = ()
 
 
 def load(path: Path, build: Path) -> Study:
     """Reads a study; every complaint names the file and what is wrong in it."""
-    try:
-        table = tomllib.loads(path.read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise StudyError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    if unknown := sorted(set(table) - SECTIONS):
-        raise StudyError(f"{path}: unknown key {unknown[0]!r}; known are {', '.join(sorted(SECTIONS))}")
-
-    def resolve(text: str) -> Path:
-        return build / text.removeprefix("build/") if text.startswith("build/") else path.parent / text
-
-    try:
-        sweep, replay = table["sweep"], table["replay"]
-        directions = tuple(Direction(d["name"], tuple(d["ratios"]), d["ways"]) for d in sweep["direction"])
-        names = [direction.name for direction in directions]
-        series = tuple(
-            Series(
-                s["name"], tuple(f"{k}={v}" for k, v in s.get("defines", {}).items()), tuple(s.get("directions", names))
-            )
-            for s in table["series"]
-        )
-        published = tuple(
-            Published(p["payload"], p["direction"], p["percent"] / 100, p["label"]) for p in table.get("published", [])
-        )
-        loop = table.get("open_loop")
-        open_loop = loop and OpenLoop(
-            loop["payload"], loop["direction"], loop["frames"], tuple(map(float, loop["rates"])), tuple(loop["words"])
-        )
-        study = Study(
-            path=path,
-            title=table["title"],
-            about=table["about"],
-            machine=resolve(table["machine"]),
-            firmware=resolve(table["firmware"]) if "firmware" in table else None,
-            link_rate=float(table.get("link_rate", 1e9)),
-            replay=Replay(resolve(replay["capture"]), replay["host"], replay["about"]),
-            payloads=tuple(sweep["payloads"]),
-            frames=sweep["frames"],
-            warmup=sweep["warmup"],
-            directions=directions,
-            open_loop=open_loop,
-            efforts=tuple(Effort(**effort) for effort in table.get("effort", [])),
-            series=series,
-            published=published,
-        )
-    except KeyError as error:
-        raise StudyError(f"{path}: the key {error.args[0]!r} is missing") from error
-    except (TypeError, AttributeError, ValueError) as error:
-        raise StudyError(f"{path}: a value has the wrong type: {error}") from error
-    used = {name for s in series for name in s.directions} | {p.direction for p in published}
-    for name in sorted(used | ({open_loop.direction} if open_loop else set())):
+    study = schema.load(Study, path, path=path)
+    names = [direction.name for direction in study.sweep.direction]
+    used = {name for s in study.series for name in s.directions or ()} | {p.direction for p in study.published}
+    for name in sorted(used | ({study.open_loop.direction} if study.open_loop else set())):
         if name not in names:
             raise StudyError(f"{path}: direction {name!r} is not one of {', '.join(names)}")
-    return study
+    return replace(
+        study,
+        machine=schema.resolve(study.machine, path, build),
+        firmware=study.firmware and schema.resolve(study.firmware, path, build),
+        replay=replace(study.replay, capture=schema.resolve(study.replay.capture, path, build)),
+        series=tuple(
+            replace(s, directions=tuple(names if s.directions is None else s.directions)) for s in study.series
+        ),
+    )

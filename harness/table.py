@@ -11,7 +11,7 @@ COLUMNS = ["payload, B", "Mb/s", "of maximum", "frames", "drops", "cycles/s"]
 def show(outcome: Outcome, progress: Progress) -> None:
     """Prints one table for each series and direction, and a line for each replayed capture."""
     for series in outcome.study.series:
-        for direction in outcome.study.directions:
+        for direction in outcome.study.sweep.direction:
             points = [p for p in outcome.points if (p.series, p.direction) == (series.name, direction.name)]
             if not points:
                 continue
@@ -20,7 +20,7 @@ def show(outcome: Outcome, progress: Progress) -> None:
                 grid.add_column(column, justify="right")
             for p in points:
                 grid.add_row(
-                    f"{p.payload}", f"{p.rate / 1e6:,.1f}", f"{100 * p.fraction:.1f} %", f"{p.frames:,}",
+                    f"{p.payload}", f"{p.rate / 1e6:,.1f}", f"{p.percent:.1f} %", f"{p.frames:,}",
                     f"{p.drops:,}", f"{p.cycles_per_second / 1e6:.2f} M",
                 )  # fmt: skip
             progress.console.print(grid)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import mainjob, measure, packets, report, study, sweep, table, theory, traffic
+from harness import mainjob, measure, packets, report, schema, study, sweep, table, theory, traffic
 from harness.progress import Progress
 
 FAKE = Path(__file__).with_name("fake_lss.py")
@@ -164,7 +164,7 @@ def test_counted_drops_are_shown(place) -> None:
     "old, new, complaint",
     [
         ('title = "A <test> machine"', "", "the key 'title' is missing"),
-        ("about", "abuot", "unknown key 'abuot'"),
+        ("about", "abuot", "unknown key 'abuot'; did you mean 'about'"),
         ("title =", "title", "study.toml: "),
         ('direction = "bidirectional"', 'direction = "sideways"', "direction 'sideways' is not one of"),
         ("percent = 66", 'percent = "66"', "wrong type"),
@@ -173,7 +173,7 @@ def test_counted_drops_are_shown(place) -> None:
 def test_bad_studies(place, old: str, new: str, complaint: str) -> None:
     path, build = place
     path.write_text(STUDY.replace(old, new, 1))
-    with pytest.raises(study.StudyError, match=complaint) as caught:
+    with pytest.raises(schema.SchemaError, match=complaint) as caught:
         study.load(path, build)
     assert "\n" not in str(caught.value)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import campaign, measure, packets, plan, sweep, traffic, validation
+from harness import campaign, measure, packets, plan, schema, sweep, traffic, validation
 from harness.progress import Progress
 
 PLAN = """
@@ -178,13 +178,13 @@ def test_a_large_difference_needs_an_explanation(place: Path) -> None:
 )
 def test_bad_plans(place: Path, old: str, new: str, complaint: str) -> None:
     (place / "studies.toml").write_text(PLAN.replace(old, new, 1))
-    with pytest.raises(plan.PlanError.__base__, match=complaint) as caught:
+    with pytest.raises(schema.SchemaError, match=complaint) as caught:
         plan.load([place / "studies.toml"])
     assert "\n" not in str(caught.value) and str(caught.value).startswith(str(place / "studies.toml"))
 
 
 def test_a_plan_that_is_not_there(place: Path) -> None:
-    with pytest.raises(plan.PlanError.__base__, match="none.toml: No such file"):
+    with pytest.raises(schema.SchemaError, match="none.toml: No such file"):
         plan.load([place / "none.toml"])
 
 
