@@ -1,0 +1,38 @@
+/* Start-up, and the loop in which every core looks for tasks. */
+#include "state.h"
+
+/* Once, by the first core.  Memory and the pointers of all rings are zero after reset. */
+static void initialise(void) {
+  struct registers *r = registers();
+  u32 way = setup()->ordering, most = setup()->bundle;
+  if (way == ORDER_BEST || way > ORDER_ATOMIC) way = ORDER_ATOMIC;
+  if (way == ORDER_ATOMIC && !(r->features & FEATURE_ATOMIC)) way = ORDER_LINKED;
+  state->ordering = way;
+  state->bundle = most && most < BUNDLE ? most : BUNDLE;
+  state->send_order.flags[0] = state->write_order.flags[0] = ORDER_COMPLETE;
+  r->mac_rx_state = MAC_ENABLE;
+  /* A bundle of its own tells the host that the firmware is up. */
+  struct write_queue *q = &state->write;
+  u32 bundle = order_enter(&state->write_order, ++q->entries, 0);
+  write_status(0, bundle, 0, 0);
+  write_finish(bundle);
+  compiler_barrier();
+  state->ready = 1;
+}
+
+/* Any core takes any task.  Half of them look for received frames first, the others for frames to send. */
+__attribute__((noreturn)) void cores_main(u32 core) {
+  struct registers *r = registers();
+  if (core == 0)
+    initialise();
+  else
+    while (!state->ready) {
+    }
+  for (;;) {
+    u32 events = r->events, worked = 0;
+    if (events & (EVENT_SEND_POSTED | EVENT_BUFFERS_POSTED | EVENT_FETCHED)) worked = fetch_task();
+    if (events & EVENT_RECEIVED) worked |= receive_task();
+    worked |= send_task();
+    if (!worked) report_task();
+  }
+}
