@@ -1,7 +1,9 @@
 // ethernet.c: a link with byte-accurate time and the station at its far end; see ethernet.lss.
 #include <string.h>
 
+#include "ethernet.h"
 #include "ethernet_fcs.h"
+#include "fault_plan.h"
 #include "udp_traffic.h"
 
 #define NOW ((uint64_t)now() * 1000)
@@ -20,6 +22,14 @@ init() {
   else sim_input_error("mode is fast, rate, timed or correlated, not '%s'", mode);
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
+  const char *wrong = NULL;
+  if (!fault_plan_valid(param(faults), ethernet_faults, ETHERNET_FAULTS, &wrong))
+    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds fcs, short, fragment, long, jabber and error", wrong);
+  if (param(faults)[0] && (param(short_bytes) < 8 || param(short_bytes) >= param(min_frame)))
+    sim_input_error("short frames have 8 to %d bytes, not %lld", param(min_frame) - 1, (long long)param(short_bytes));
+  if (param(faults)[0] && (param(long_bytes) <= param(max_frame) || param(long_bytes) > (int)sizeof self->frame))
+    sim_input_error("long frames have %d to %d bytes, not %lld", param(max_frame) + 1, (int)sizeof self->frame, (long long)param(long_bytes));
+  random_seed(&self->rng);
   bool file = param(input)[0] != 0;
   if (file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
@@ -31,7 +41,9 @@ init() {
 phase_start() {
   if (__builtin_expect(self->beat_ready, 0)) {
     send(to_device, self->beat);
-    for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, self->beat);
+    wire_beat_64 seen = self->beat;
+    seen.error |= self->spoilt_end;
+    for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, seen);
   } else {
     send_nothing(to_device);
     for (int i = 0; i < width(offered_beats); i++) send_nothing(offered_beats, i);
@@ -48,6 +60,21 @@ phase_start() {
   for (int i = 0; i < width(ready); i++) accept(ready, i, true);
   for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
   for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
+}
+
+// Gives the loaded frame the length of its fault, and counts it; returns its new length without FCS.
+static uint32_t spoil(self_t *self, uint32_t length) {
+  switch (self->fault) {
+  case ETHERNET_FAULT_FCS: self->spoilt_fcs++; return length;
+  case ETHERNET_FAULT_SHORT: self->spoilt_short++; return (uint32_t)param(short_bytes) - 4;
+  case ETHERNET_FAULT_FRAGMENT: self->spoilt_fragment++; return (uint32_t)param(short_bytes) - 4;
+  case ETHERNET_FAULT_ERROR: self->spoilt_error++; return length;
+  case ETHERNET_FAULT_LONG: self->spoilt_long++; break;
+  default: self->spoilt_jabber++; break;
+  }
+  uint32_t extended = (uint32_t)param(long_bytes) - 4;
+  for (uint32_t i = length; i < extended; i++) self->frame[i] = (uint8_t)i;
+  return extended;
 }
 
 phase_end() {
@@ -80,10 +107,12 @@ phase_end() {
     if (more) {
       uint32_t padded = length + 4 < (uint32_t)param(min_frame) ? (uint32_t)param(min_frame) - 4 : length;
       memset(self->frame + length, 0, padded - length);
+      self->fault = param(faults)[0] ? FAULT_STRIKES(param(faults), ethernet_faults, ETHERNET_FAULTS, self->begun + 1, random_bits(&self->rng)) : -1;
+      if (__builtin_expect(self->fault >= 0, 0)) padded = spoil(self, padded);
       uint32_t fcs = ETHERNET_FCS_START;
       for (uint32_t i = 0; i < padded; i++) fcs = ethernet_fcs(fcs, self->frame[i], 1);
       fcs = ~fcs;
-      if (param(spoil) > 0 && (self->begun + 1) % (uint64_t)param(spoil) == 0) fcs ^= 1;
+      if (ethernet_fault_in_fcs(self->fault)) fcs ^= 1;
       for (int i = 0; i < 4; i++) self->frame[padded + (uint32_t)i] = (uint8_t)(fcs >> 8 * i);
       self->plain_length = length;
       self->length = padded + 4;
@@ -124,6 +153,8 @@ phase_end() {
       uint64_t bytes = 0;
       memcpy(&bytes, self->frame + self->position, count);
       self->beat = (wire_beat_64){.bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == self->length};
+      self->spoilt_end = self->beat.end && self->fault >= 0;
+      self->beat.error = self->beat.end && self->fault == ETHERNET_FAULT_ERROR;
       self->beat_ready = true;
       self->position += count;
       if (self->position == self->length) {
@@ -164,8 +195,9 @@ phase_end() {
       self->frames_out++;
       self->bytes_out += length > 4 ? length - 4 : 0;
       self->taking = false;
-      if (param(output)[0] && length > 4)
-        packet_write(&self->sink, self->out_frame, length - 4, (uint64_t)((unsigned __int128)self->out_due * 1000000 / ticks_per_second()));
+      uint32_t kept = length > (uint32_t)param(max_frame) ? (uint32_t)param(max_frame) : length;
+      if (param(output)[0] && kept > 4)
+        packet_write(&self->sink, self->out_frame, kept - 4, (uint64_t)((unsigned __int128)self->out_due * 1000000 / ticks_per_second()));
       self->out_due += (uint64_t)param(gap) * self->byte_time;
       event(arrived, length);
       sim_progress();

@@ -34,19 +34,23 @@ static uint64_t quantile(const uint32_t *histogram, uint64_t measured, double sh
 #define SLOT(number) ((number) & (uint64_t)(param(depth) - 1))
 
 // A frame, or a part of it, goes in.
-#define ENTER(direction, source, byte_count, is_start, is_end, fcs_bytes)                                                                \
+#define ENTER(direction, source, byte_count, is_start, is_end, is_spoilt, fcs_bytes)                                                     \
   do {                                                                                                                                   \
     uint64_t slot = SLOT(self->entered[direction]);                                                                                      \
     if (is_start) {                                                                                                                      \
       if (self->entered[direction] - self->left[direction] == (uint64_t)param(depth))                                                    \
-        sim_error("more than %d frames %s are under way", (int)param(depth), checker_direction[direction]);                                 \
+        sim_error("more than %d frames %s are under way", (int)param(depth), checker_direction[direction]);                              \
       self->entering[direction] = 0;                                                                                                     \
       self->expected_since[direction][slot] = now();                                                                                     \
     }                                                                                                                                    \
-    if (self->entering[direction] + (byte_count) > (uint32_t)param(max_frame)) sim_error("a frame %s is longer than %d bytes", checker_direction[direction], (int)param(max_frame)); \
-    memcpy(self->expected[direction][slot] + self->entering[direction], (source), (byte_count));                                         \
+    if (self->entering[direction] + (byte_count) <= (uint32_t)param(max_frame))                                                          \
+      memcpy(self->expected[direction][slot] + self->entering[direction], (source), (byte_count));                                       \
     self->entering[direction] += (byte_count);                                                                                           \
-    if (is_end) {                                                                                                                        \
+    if ((is_end) && (is_spoilt)) {                                                                                                       \
+      self->spoilt++;                                                                                                                    \
+    } else if (is_end) {                                                                                                                 \
+      if (self->entering[direction] > (uint32_t)param(max_frame))                                                                        \
+        sim_error("a frame %s is longer than %d bytes", checker_direction[direction], (int)param(max_frame));                            \
       uint32_t length = self->entering[direction] - (fcs_bytes);                                                                         \
       if (length < (uint32_t)param(pad_to)) {                                                                                            \
         memset(self->expected[direction][slot] + length, 0, (uint32_t)param(pad_to) - length);                                           \
@@ -70,11 +74,11 @@ phase_end() {
   int out = -1; // direction in which a frame has come out
   if (width(host_sent) && some(host_sent)) {
     typeof_port(host_sent) beat = data(host_sent);
-    ENTER(CHECKER_TO_WIRE, &beat.bytes, beat.count, beat.start, beat.end, 0u);
+    ENTER(CHECKER_TO_WIRE, &beat.bytes, beat.count, beat.start, beat.end, false, 0u);
   }
   if (width(wire_received) && some(wire_received)) {
     typeof_port(wire_received) beat = data(wire_received);
-    ENTER(CHECKER_TO_HOST, &beat.bytes, beat.count, beat.start, beat.end, 4u);
+    ENTER(CHECKER_TO_HOST, &beat.bytes, beat.count, beat.start, beat.end, beat.error, 4u);
   }
   bool ended[2] = {false, false};
   if (width(wire_sent) && some(wire_sent)) {
@@ -167,15 +171,16 @@ phase_end() {
   self->ending = all;
   if (!all) return;
   uint64_t inside = self->entered[CHECKER_TO_HOST] - self->left[CHECKER_TO_HOST];
-  bool through = self->entered[CHECKER_TO_WIRE] == self->left[CHECKER_TO_WIRE] && self->missing + inside == counted;
+  bool through = self->entered[CHECKER_TO_WIRE] == self->left[CHECKER_TO_WIRE] && self->missing + self->spoilt + inside == counted;
   bool settled = now() - self->last_event > (uint64_t)((unsigned __int128)param(settle) * ticks_per_second() / 1000000000000000u);
   if (through || settled) {
     if (self->entered[CHECKER_TO_WIRE] != self->left[CHECKER_TO_WIRE])
       sim_error("%llu frames from host to wire were lost", (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->left[CHECKER_TO_WIRE]));
     self->missing += inside;
     self->left[CHECKER_TO_HOST] = self->entered[CHECKER_TO_HOST];
-    if (self->missing != counted)
-      sim_error("%llu frames from wire to host are missing, and the device counted %u drops", (unsigned long long)self->missing, counted);
+    if (self->missing + self->spoilt != counted)
+      sim_error("%llu frames from wire to host are missing and %llu were spoilt, and the device counted %u drops", (unsigned long long)self->missing,
+                (unsigned long long)self->spoilt, counted);
     sim_stop("all frames came through or were counted as dropped");
   }
 }

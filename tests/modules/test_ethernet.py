@@ -65,8 +65,64 @@ def test_recorded_stamps(bench: Bench) -> None:
 
 
 def test_a_wrong_fcs_is_noticed(bench: Bench) -> None:
-    ran, _ = play(bench, [noise(60, i) for i in range(10)], spoil=5)
+    ran, _ = play(bench, [noise(60, i) for i in range(10)], faults="fcs/5")
     assert ran.stat("far", "damaged_out") == 2
+
+
+def heard(ran) -> list[tuple[bytes, bool]]:
+    """Bytes, and whether the last beat says that the frame is spoilt, of what a checker at `offered_beats` sees."""
+    frames: list[tuple[bytes, bool]] = []
+    for _, text in read_items(ran.directory / "heard"):
+        f = dict(word.split("=") for word in text.strip("{}").split())
+        data, spoilt = int(f["bytes"], 0).to_bytes(8, "little")[: int(f["count"], 0)], f["error"] in ("1", "true")
+        frames = [*frames, (data, False)] if f["start"] in ("1", "true") else [*frames[:-1], (frames[-1][0] + data, spoilt)]
+    return frames
+
+
+FAULTS = {"fcs": (104, False), "short": (40, True), "fragment": (40, False), "long": (2000, True), "jabber": (2000, False), "error": (104, True)}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_spoilt_frame_has_the_fault_it_should_have(bench: Bench, kind: str) -> None:
+    """Length and FCS of the second of three frames, what the others are, who counts it, and what a checker is told."""
+    frames = [noise(100, i) for i in range(3)]
+    ran, seen = play(bench, frames, faults=f"{kind}@2")
+    played = heard(ran)
+    length, right = FAULTS[kind]
+    assert [spoilt for _, spoilt in played] == [False, True, False]
+    assert [data[:-4] for data, _ in played[::2]] == frames[::2]
+    data = played[1][0]
+    assert len(data) == length and data[:36] == frames[1][:36]
+    assert (zlib.crc32(data[:-4]).to_bytes(4, "little") == data[-4:]) == right
+    assert {name: ran.stat("dut", f"spoilt_{name}") for name in FAULTS} == {name: int(name == kind) for name in FAULTS}
+    assert ran.stat("far", "damaged_out") == 1 and len(seen) == 3
+
+
+def test_faults_strike_by_number_in_turn_and_by_chance(bench: Bench) -> None:
+    frames = [noise(60, i) for i in range(200)]
+
+    def struck(faults: str, seed: int = 1) -> list[int]:
+        values = {"dut.input": "in", "heard.record": "heard", "dut.faults": faults}
+        ran = bench.run(bench.build(NETLIST % "100 MHz"), 15000, values, files={"in": pcap(frames)}, seed=seed)
+        return [k + 1 for k, (_, spoilt) in enumerate(heard(ran)) if spoilt]
+
+    assert struck("fcs@3, short@7,fcs@200") == [3, 7, 200]
+    assert struck("fcs/50,error/80") == [50, 80, 100, 150, 160, 200]
+    chance = struck("fcs%10,short%5")
+    assert 10 <= len(chance) <= 50 and chance == struck("fcs%10,short%5") != struck("fcs%10,short%5", seed=2)
+    assert struck("fcs%0") == [] and struck("short%100") == list(range(1, 201))
+
+
+@pytest.mark.parametrize("rule", ["runt@1", "fcs", "fcs@", "fcs@0", "fcs@1.5", "fcs/x", "fcs%101", "fcs%-1", "fcs@1,short@2z"])
+def test_rules_that_make_no_sense_are_refused(bench: Bench, rule: str) -> None:
+    ran, _ = play(bench, [noise(60)], ok=False, faults=rule)
+    assert f"faults: '{rule.split(',')[-1]}' is not a rule; rules are KIND@N, KIND/N or KIND%P" in ran.err
+
+
+@pytest.mark.parametrize(("settings", "words"), [({"short_bytes": 64}, "short frames have 8 to 63 bytes, not 64"), ({"long_bytes": 1518}, "long frames have 1519 to 9216 bytes, not 1518")])
+def test_impossible_lengths_are_refused(bench: Bench, settings: dict, words: str) -> None:
+    ran, _ = play(bench, [noise(60)], ok=False, faults="short@1", **settings)
+    assert words in ran.err
 
 
 def test_generated_frames_are_udp(bench: Bench) -> None:

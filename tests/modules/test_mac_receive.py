@@ -75,7 +75,7 @@ def test_a_full_buffer_drops(bench: Bench) -> None:
 
 def test_a_wrong_fcs_drops(bench: Bench) -> None:
     dut = rig(bench)
-    answers = play(dut, [noise(80 + i, i) for i in range(9)], [*start(), read(0, 5000)], ethernet__spoil=4)
+    answers = play(dut, [noise(80 + i, i) for i in range(9)], [*start(), read(0, 5000)], ethernet__faults="fcs/4")
     assert answers[-1].data == 0x1000 + 8 * 7 and dut.last.stat("dut", "damaged") == 2
 
 

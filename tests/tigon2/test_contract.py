@@ -393,7 +393,7 @@ def test_a_wrong_fcs_is_dropped_and_counted(chip: Chip) -> None:
     script.write("mac_rx_state", 2)
     script.at(3000)
     producer = script.read("mac_rx_producer")
-    settings = {"ethernet.input": "in.pcap", "ethernet.spoil": 3}
+    settings = {"ethernet.input": "in.pcap", "ethernet.faults": "fcs/3"}
     answers, *_ = chip.run(script, cycles=5000, settings=settings, files={"in.pcap": pcap(frames)})
     assert answers[producer].data == RX_RING + 48 and chip.last.stat("nic.mac_rx", "damaged") == 3
 
