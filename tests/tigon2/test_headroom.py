@@ -1,14 +1,17 @@
 """What the assists, the SRAM and the bus can carry without a processor: full duplex at line rate, large and small frames.
 
-A script fills the rings once; after that hardware alone moves frames from host memory to the wire and from the wire through
-the SRAM to host memory.
+In the first test a script fills the rings once; after that hardware alone moves frames from host memory to the wire and from
+the wire through the SRAM to host memory. The others run the machine tigon2_headroom, whose feeder goes on for as long as wanted.
 """
 
 import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from harness import packets
+from harness import check, measure, packets, theory, traffic
 from tests.tigon2.chip import (
     READ_RING,
     RX_BASE,
@@ -44,10 +47,57 @@ def test_full_duplex_at_line_rate(chip: Chip, size: int, count: int, idle: float
     got, drops, written = script.read("mac_rx_producer"), script.read(0xEC), script.read("dma_write_consumer")
     memory = [text for i, one in enumerate(out) for text in host_bytes(0x1000 + 2048 * i, one)]
     settings = {"ethernet.output": "sent.pcap", "ethernet.input": "in.pcap", "ethernet.mode": "rate"}
-    answers, *_ = chip.run(script, cycles=6000 + int(line) + 1500, memory=memory, settings=settings, files={"in.pcap": pcap(back)})
+    answers, *_ = chip.run(
+        script, cycles=6000 + int(line) + 1500, memory=memory, settings=settings, files={"in.pcap": pcap(back)}
+    )
     sent = list(packets.read(chip.last.directory / "sent.pcap"))
     assert [p.data for p in sent] == out
     assert answers[got].data == RX_RING + 8 * count and answers[drops].data == 0
     assert answers[written].data == WRITE_RING + 32 * count
     took, ideal = sent[-1].time - sent[0].time, 8 * (size + 24) * (count - 1)
     assert took <= ideal * (1 + idle), f"the wire was idle {100 * (took / ideal - 1):.1f} % of the time"
+
+
+@pytest.fixture(scope="session")
+def headroom(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """The machine at a clock of its SRAM in MHz, built once a session."""
+    folder = tmp_path_factory.mktemp("headroom")
+
+    def build(mhz: int) -> Path:
+        simulator = folder / f"at{mhz}"
+        if not simulator.exists():
+            machine = root / "examples/tigon2/tigon2_headroom.lss"
+            command = [build_dir / "bin/lss", "build", machine, "-o", simulator, "-D", f"sram_mhz={mhz}"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+        return simulator
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("mhz", "payload", "receive_only", "least"),
+    [(100, 1472, False, 0.999), (100, 200, False, 0.999), (100, 100, False, 0.9), (100, 18, False, 0.7),
+     (250, 1472, False, 0.999), (250, 18, False, 0.999), (100, 18, True, 0.999), (250, 18, True, 0.999)],
+)  # fmt: skip
+def test_share_of_the_link(
+    headroom, run_sim, tmp_path: Path, mhz: int, payload: int, receive_only: bool, least: float
+) -> None:
+    sent, received = tmp_path / "sent.pcap", tmp_path / "received.pcap"
+    words = ["--payload", payload, "--frames", 1200, "--sent", sent, "--received", received]
+    done = run_sim(headroom(mhz), *words, *(["--ratio_send", 0] if receive_only else []))
+    flow = measure.throughput_of_files(None if receive_only else sent, received, 400)
+    rate = flow.payload_rate / theory.payload_rate(payload) / (1 if receive_only else 2)
+    print(f"{mhz} MHz, {payload} B, {'receive only' if receive_only else 'duplex'}: {100 * rate:.1f} % of the link")
+    assert least <= rate < 1.005
+    assert sum(e["value"] for e in done.stats["statistics"] if e["name"] == "counted_drops") == 0
+
+
+def test_files_of_all_lengths_come_through_unharmed(headroom, run_sim, tmp_path: Path) -> None:
+    files = traffic.generate(tmp_path, "18-1472", 300, "1:2")
+    outs = {"--sent": tmp_path / "sent.pcap", "--received": tmp_path / "received.pcap"}
+    words = ["--send", files.send, "--receive", files.receive, "--ratio_send", 1, "--ratio_receive", 2]
+    run_sim(headroom(100), *words, *(word for pair in outs.items() for word in pair))
+    for came, went in (files.send, outs["--sent"]), (files.receive, outs["--received"]):
+        verdict = check.check_files(came, went)
+        assert not verdict.wrong and not verdict.missing, verdict

@@ -1,0 +1,211 @@
+// tigon2_feeder.c: feeds the assists of a Tigon-2 without a processor; see tigon2_feeder.lss.
+#include <string.h>
+
+#include "modules/udp_traffic.h"
+
+// Where rings and buffers lie in the NIC (k1 is the start of the fixed regions), and frames in host memory.
+enum {
+  FEEDER_K1 = 0x17b000, FEEDER_MAC_SEND = FEEDER_K1 + 0x2800, FEEDER_MAC_RECEIVE = FEEDER_K1 + 0x3000, FEEDER_DMA_READ = FEEDER_K1 + 0x4000, FEEDER_DMA_WRITE = FEEDER_K1 + 0x4800,
+  FEEDER_SEND_BASE = 0x180000, FEEDER_RECEIVE_BASE = 0x1c0000, FEEDER_STACK_END = 0xbff000, FEEDER_REGISTERS = 0xc0000000u,
+  FEEDER_HOST_SENDS = 0x100000, FEEDER_HOST_RECEIVES = 0x200000, FEEDER_SPAN = 2048
+};
+// Entries of the rings, and how many of them are kept under way.
+enum { FEEDER_DMA_ENTRIES = 64, FEEDER_DMA_MOST = 62, FEEDER_SEND_ENTRIES = 256, FEEDER_RECEIVE_ENTRIES = 512, FEEDER_SENDS_MOST = 128, FEEDER_RECEIVES_MOST = 250, FEEDER_QUEUE = 256 };
+enum { FEEDER_ACTIVE = 0x4, FEEDER_FILLS = 0x20000, FEEDER_FREES = 0x80000 };
+// What the answer to a reference is for.
+enum { FEEDER_WRITTEN, FEEDER_DESCRIPTOR, FEEDER_POLL_RECEIVED, FEEDER_POLL_WRITES, FEEDER_POLL_READS, FEEDER_POLL_SENT };
+enum { FEEDER_STILL, FEEDER_PUTS, FEEDER_TAKES };
+
+static void refer(self_t *self, mem_op op, uint32_t address, uint8_t size, uint64_t data, uint32_t tag) {
+  typeof_port(nic_request) reference = {.op = op, .size = size, .address = address, .tag = tag};
+  reference.data = data;
+  self->queue[self->queue_end++ % FEEDER_QUEUE] = reference;
+}
+static void put(self_t *self, uint32_t address, uint32_t high, uint32_t low) { refer(self, mem_op_write, address, 8, (uint64_t)high << 32 | low, FEEDER_WRITTEN); }
+static void set(self_t *self, uint32_t offset, uint32_t value) { refer(self, mem_op_write, FEEDER_REGISTERS + offset, 4, value, FEEDER_WRITTEN); }
+static void ask(self_t *self, uint32_t offset, uint32_t tag) { refer(self, mem_op_read, FEEDER_REGISTERS + offset, 4, 0, tag); }
+static uint32_t queue_room(const self_t *self) { return FEEDER_QUEUE - (self->queue_end - self->queue_first); }
+
+init() {
+  if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
+    sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
+  if (param(input)[0]) packet_read_open(&self->source, param(input));
+  if (param(output)[0]) packet_write_open(&self->sink, param(output));
+  self->exhausted = param(ratio_out) == 0 || (!param(input)[0] && param(payload) == 0);
+  self->send_address = FEEDER_SEND_BASE;
+  set(self, 0x150, FEEDER_STACK_END - FEEDER_K1);
+  for (uint32_t offset = 0xd0; offset <= 0xd8; offset += 4) set(self, offset, FEEDER_SEND_BASE);
+  for (uint32_t offset = 0xc0; offset <= 0xc8; offset += 4) set(self, offset, FEEDER_RECEIVE_BASE);
+  set(self, 0x11c, 1);
+  set(self, 0x200, 2);
+  set(self, 0x220, 2);
+}
+
+phase_start() {
+  accept(memory_reply, true);
+  accept(nic_reply, true);
+  for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
+  bool finished = self->exhausted && !self->loaded;
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, finished ? TRAFFIC_NO_MORE : self->sends);
+  for (int i = 0; i < width(done); i++) send(done, i, finished && self->moving == FEEDER_STILL);
+  send_if(nic_request, self->queue_first != self->queue_end, self->queue[self->queue_first % FEEDER_QUEUE]);
+
+  bool puts = self->moving == FEEDER_PUTS;
+  uint32_t base = puts ? FEEDER_HOST_SENDS + FEEDER_SPAN * (self->sends % FEEDER_SENDS_MOST) : FEEDER_HOST_RECEIVES + FEEDER_SPAN * (self->fetched % 256);
+  uint32_t left = self->move_length - self->asked;
+  typeof_port(memory_request) reference = {.op = puts ? mem_op_write : mem_op_read, .address = base + self->asked, .size = (uint8_t)(left < 64 ? left : 64)};
+  bool asks = self->moving != FEEDER_STILL && left != 0;
+  if (asks && puts) memcpy(&reference.data, self->frame + self->asked, reference.size);
+  send_if(memory_request, asks, reference);
+
+  // Frames are shown to the checker when they have moved.
+  bool shows = self->moving != FEEDER_STILL && self->answered == self->move_length;
+  wire_beat_512 beat = {0};
+  if (shows) {
+    uint32_t rest = self->move_length - self->shown;
+    beat.count = (uint8_t)(rest < 64 ? rest : 64);
+    beat.start = self->shown == 0;
+    beat.end = rest <= 64;
+    memcpy(&beat.bytes, (puts ? self->frame : self->taken) + self->shown, beat.count);
+  }
+  for (int i = 0; i < width(sent_beats); i++) send_if(sent_beats, i, shows && puts, beat);
+  for (int i = 0; i < width(received_beats); i++) send_if(received_beats, i, shows && !puts, beat);
+}
+
+static void load_frame(self_t *self) {
+  bool more = param(count) == 0 || self->sends < (uint64_t)param(count);
+  uint64_t stamp = 0;
+  if (more && param(input)[0])
+    more = packet_next(&self->source, self->frame, 1514, &self->length, &stamp);
+  else if (more)
+    self->length = udp_frame(self->frame, 0, self->sends, (uint32_t)param(payload), (uint64_t)param(seed));
+  self->loaded = more;
+  self->exhausted = !more;
+}
+
+// Whether the loaded frame may go: there is room for it, and its turn has come.
+static bool may_send(const self_t *self, uint32_t other) {
+  if (!self->loaded || queue_room(self) < 40 || self->sends - self->left >= FEEDER_SENDS_MOST || self->reads - self->read_done > FEEDER_DMA_MOST - 2) return false;
+  return param(ratio_in) <= 0 || self->sends / (uint64_t)param(ratio_out) * (uint64_t)param(ratio_in) <= other;
+}
+
+// Queues a transfer into the send buffer.
+static void queue_read(self_t *self, uint32_t host, uint32_t local, uint32_t length, uint32_t control) {
+  uint32_t entry = FEEDER_DMA_READ + 32 * (self->reads++ % FEEDER_DMA_ENTRIES);
+  put(self, entry, 0, host);
+  put(self, entry + 8, local, length);
+  put(self, entry + 16, control, 0);
+}
+
+// The loaded frame lies in host memory: tells the assists.
+static void queue_send(self_t *self) {
+  uint32_t at = self->send_address, host = FEEDER_HOST_SENDS + FEEDER_SPAN * (self->sends % FEEDER_SENDS_MOST), size = FEEDER_RECEIVE_BASE - FEEDER_SEND_BASE;
+  uint32_t headers = udp_is(self->frame, self->length) && self->length > UDP_HEADERS ? UDP_HEADERS : 14, rest = at + headers;
+  put(self, FEEDER_MAC_SEND + 8 * (self->sends % FEEDER_SEND_ENTRIES), at, self->length);
+  queue_read(self, host, at, headers, FEEDER_ACTIVE);
+  queue_read(self, host + headers, rest < FEEDER_RECEIVE_BASE ? rest : rest - size, self->length - headers, FEEDER_ACTIVE | FEEDER_FILLS);
+  at = (at + self->length + 7) & ~7u;
+  self->send_address = at < FEEDER_RECEIVE_BASE ? at : at - size;
+  self->sends++;
+  self->frames_sent++;
+  set(self, 0xf0, 8 * (self->sends % FEEDER_SEND_ENTRIES));
+  set(self, 0x100, 32 * (self->reads % FEEDER_DMA_ENTRIES));
+}
+
+// A received frame's descriptor has been read: has it written to host memory.
+static void queue_receive(self_t *self, uint64_t descriptor) {
+  uint32_t entry = FEEDER_DMA_WRITE + 32 * (self->queued % FEEDER_DMA_ENTRIES), length = (uint32_t)(descriptor & 0xffff) - 4;
+  put(self, entry, 0, FEEDER_HOST_RECEIVES + FEEDER_SPAN * (self->queued % 256));
+  put(self, entry + 8, (uint32_t)(descriptor >> 32), length);
+  put(self, entry + 16, FEEDER_ACTIVE | FEEDER_FREES, 0);
+  self->lengths[self->queued++ % 256] = length;
+  set(self, 0x120, 32 * (self->queued % FEEDER_DMA_ENTRIES));
+  set(self, 0xe4, 8 * (self->queued % FEEDER_RECEIVE_ENTRIES));
+  set(self, 0xe8, 8 * (self->queued % FEEDER_RECEIVE_ENTRIES));
+}
+
+// A pointer register of a ring was read: moves the count of entries up to it.
+static void move_up(self_t *self, uint32_t *entries, uint32_t pointer, uint32_t entry_bytes, uint32_t ring_entries) {
+  *entries += (pointer / entry_bytes - *entries) % ring_entries;
+  self->polls--;
+}
+
+static void take_answer(self_t *self, uint32_t tag, uint64_t value) {
+  switch (tag) {
+  case FEEDER_DESCRIPTOR: queue_receive(self, value); break;
+  case FEEDER_POLL_RECEIVED: move_up(self, &self->received, (uint32_t)value - FEEDER_MAC_RECEIVE, 8, FEEDER_RECEIVE_ENTRIES); break;
+  case FEEDER_POLL_WRITES: move_up(self, &self->written, (uint32_t)value - FEEDER_DMA_WRITE, 32, FEEDER_DMA_ENTRIES); break;
+  case FEEDER_POLL_READS: move_up(self, &self->read_done, (uint32_t)value - FEEDER_DMA_READ, 32, FEEDER_DMA_ENTRIES); break;
+  case FEEDER_POLL_SENT: move_up(self, &self->left, (uint32_t)value - FEEDER_MAC_SEND, 8, FEEDER_SEND_ENTRIES); break;
+  default: break;
+  }
+}
+
+// Looks at the rings, and for descriptors of received frames that can be passed on.
+static void look(self_t *self) {
+  while (self->looked != self->received && queue_room(self) > 40 + 7 * (self->looked - self->queued) && self->looked - self->written < FEEDER_DMA_MOST && self->looked - self->fetched < FEEDER_RECEIVES_MOST)
+    refer(self, mem_op_read, FEEDER_MAC_RECEIVE + 8 * (self->looked++ % FEEDER_RECEIVE_ENTRIES), 8, 0, FEEDER_DESCRIPTOR);
+  if (self->polls || queue_room(self) < FEEDER_QUEUE - 8) return;
+  self->polls = 4;
+  ask(self, 0xe0, FEEDER_POLL_RECEIVED);
+  ask(self, 0x124, FEEDER_POLL_WRITES);
+  ask(self, 0x104, FEEDER_POLL_READS);
+  ask(self, 0xf4, FEEDER_POLL_SENT);
+}
+
+// Begins to move a frame, one that was received if there is one.
+static void begin(self_t *self, uint32_t other) {
+  if (!self->loaded && !self->exhausted) load_frame(self);
+  if (self->fetched != self->written) {
+    self->moving = FEEDER_TAKES;
+    self->move_length = self->lengths[self->fetched % 256];
+  } else if (may_send(self, other)) {
+    self->moving = FEEDER_PUTS;
+    self->move_length = self->length;
+  }
+  self->asked = self->answered = self->shown = 0;
+}
+
+// The frame has moved and was shown.
+static void end(self_t *self) {
+  if (self->moving == FEEDER_PUTS) {
+    queue_send(self);
+    self->loaded = false;
+  } else {
+    self->fetched++;
+    self->frames_received++;
+    if (param(output)[0]) packet_write(&self->sink, self->taken, self->move_length, (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
+  }
+  sim_progress();
+  self->moving = FEEDER_STILL;
+}
+
+phase_end() {
+  if (transferred(nic_request)) {
+    self->queue_first++;
+    self->references++;
+  }
+  if (transferred(nic_reply)) {
+    if (data(nic_reply).error) sim_error("the NIC answers a reference with an error");
+    take_answer(self, data(nic_reply).tag, data(nic_reply).data);
+  }
+  look(self);
+  if (self->moving == FEEDER_STILL) {
+    begin(self, width(other_count) ? data(other_count) : TRAFFIC_NO_MORE);
+    return;
+  }
+  if (self->answered == self->move_length) {
+    self->shown += 64;
+    if (self->shown >= self->move_length) end(self);
+    return;
+  }
+  if (transferred(memory_request)) self->asked += data(memory_request).size;
+  if (transferred(memory_reply)) {
+    uint32_t left = self->move_length - self->answered, size = left < 64 ? left : 64;
+    if (data(memory_reply).error) sim_error("host memory has no such address");
+    if (self->moving == FEEDER_TAKES) memcpy(self->taken + self->answered, &data(memory_reply).data, size);
+    self->answered += size;
+  }
+}
+
+next_event() { return cycle(); }
