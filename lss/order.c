@@ -191,6 +191,16 @@ static bool ends_cycle(const Order *order, int c) {
   return node->kind == NODE_PROBE || node->function->kind == FUNCTION_PHASE_END;
 }
 
+// Whether a decisive local is known when it has run.
+static bool decides(const Order *order, int c) {
+  const Node *node = first_node(order, c);
+  for (guint i = 0; i < node->writes->len; i++) {
+    const Wire *wire = node->writes->pdata[i];
+    if (wire->kind == SIGNAL_LOCAL && wire->local->decisive) return true;
+  }
+  return false;
+}
+
 // How many scalars a component brings to life: what it costs to run it early.
 static int fields_of(const Type *type) {
   if (type->kind == TYPE_ARRAY) return MIN(type->length, 64) * fields_of(type->element);
@@ -277,8 +287,11 @@ static int complete(Order *order, int goal, int limit, Segment *segment) {
 
 enum { CANDIDATES = 64 }; // phase ends looked at in each round, so that large clusters do not take quadratic time
 
+enum { SMALL = 8 }; // weight of what a phase_end may still need to be completed before a decision
+
 // Adds all that can run in a cluster to a new segment.  The order keeps few signals alive at a time, so that they can
-// be registers: again and again the phase_end is completed that needs the least that has not run yet.
+// be registers: again and again the phase_end is completed that needs the least that has not run yet.  What decides how
+// the rest is compiled goes first, and before it the phase_ends that what it needs has made ready.
 static void run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *ready) {
   if (g_queue_is_empty(ready)) return;
   Segment *segment = g_new0(Segment, 1);
@@ -291,6 +304,22 @@ static void run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *re
   g_autoptr(GArray) able = closure(order, cluster, clock, ready), ends = g_array_new(FALSE, FALSE, sizeof(int));
   for (guint i = 0; i < able->len; i++)
     if (ends_cycle(order, g_array_index(able, int, i))) g_array_append_val(ends, g_array_index(able, int, i));
+  for (guint i = 0; i < able->len; i++) {
+    const int decisive = g_array_index(able, int, i);
+    if (!decides(order, decisive)) continue;
+    for (guint k = 0; k < order->before[decisive]->len; k++) {
+      const int earlier = GPOINTER_TO_INT(order->before[decisive]->pdata[k]);
+      if (!order->done[earlier]) complete(order, earlier, G_MAXINT, segment);
+    }
+    for (guint k = ends->len; k-- > 0;) {
+      const int end = g_array_index(ends, int, k), limit = order->weight[end] + SMALL;
+      if (complete(order, end, limit, NULL) > limit) continue;
+      complete(order, end, G_MAXINT, segment);
+      g_array_remove_index(ends, k);
+    }
+    if (!order->done[decisive]) complete(order, decisive, G_MAXINT, segment);
+    break;
+  }
   while (ends->len) {
     guint best = 0;
     int least = G_MAXINT;

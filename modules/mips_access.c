@@ -60,24 +60,28 @@ handler(ask) {
 handler(judge) {
   const uint64_t c = data(in).control;
   bool wait = false;
-  typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .value = data(in).result};
-  if (some(in) & refers(c)) {
-    if (__builtin_expect(!aligned(c, data(in).result), false)) {
-      item.control = mips_failed(MIPS_TRAP_unaligned);
-    } else if (posted(c)) {
-      wait = !acked(memory_request);
-    } else {
-      wait = !(some(memory_reply) & enabled(memory_reply) & ((data(memory_reply).tag & TAG_LOAD) != 0));
-      if (__builtin_expect(data(memory_reply).error, false))
+  if (some(in)) {
+    typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .value = data(in).result};
+    if (refers(c)) {
+      if (__builtin_expect(!aligned(c, data(in).result), false)) {
+        item.control = mips_failed(MIPS_TRAP_unaligned);
+      } else if (posted(c)) {
+        wait = !acked(memory_request);
+      } else if (!some(memory_reply) || !enabled(memory_reply) || !(data(memory_reply).tag & TAG_LOAD)) {
+        wait = true;
+      } else if (__builtin_expect(data(memory_reply).error, false)) {
         item.control = mips_failed(MIPS_TRAP_access);
-      else
+      } else {
         item.value = merged(c, data(in).result, data(in).b, (uint32_t)data(memory_reply).data);
+      }
     }
+    send_if(out, !wait, item);
+  } else {
+    send_nothing(out);
   }
   set(waits, wait);
   for (int i = 0; i < width(busy); i++)
     send(busy, i, wait);
-  send_if(out, some(in) & !wait, item);
 }
 
 handler(accept) { accept(in, !get(waits) & acked(out)); }

@@ -11,6 +11,7 @@ phase_start() {
     leaving = self->full[head];
   else
     leaving = self->count > 0 && cycle() >= self->ready[head];
+  set(leaving, leaving);
   send_if(out, leaving, self->slot[head]);
   enable(out, true); /* what is accepted leaves, and whoever passes it on knows that early */
   accept(flush, true);
@@ -18,18 +19,18 @@ phase_start() {
 
 handler(advance) {
   if (param(depth) == 1)
-    accept(in, !self->full[0] | acked(out));
+    accept(in, !get(leaving) | acked(out));
   else if (param(elastic))
     accept(in, self->count < param(depth) || acked(out));
   else
-    accept(in, !self->full[self->head] || acked(out));
+    accept(in, !get(leaving) | acked(out));
 }
 
 phase_end() {
   bool flushing = width(flush) > 0 && transferred(flush) && data(flush);
   if (param(depth) == 1) { /* one latch, elastic or not */
     const bool enters = transferred(in);
-    self->full[0] = enters | (self->full[0] & !acked(out) & !flushing);
+    self->full[0] = enters | (some(out) & !acked(out) & !flushing);
     if (enters) self->slot[0] = data(in);
     return;
   }

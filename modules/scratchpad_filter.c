@@ -26,18 +26,15 @@ phase_start() {
 /* Sends on a port the request of the highest channel that goes there. */
 #define SEND_ON(port, place)                                                                                           \
   for (int lane = 0; lane < width(port); lane++) {                                                                     \
-    int chosen = -1;                                                                                                   \
-    for (int i = 0; i < width(in_request); i++)                                                                        \
-      if (USES(width(port), lane, i) && goes[i] == (place)) chosen = i;                                                \
-    if (chosen < 0) {                                                                                                  \
-      send_nothing(port, lane);                                                                                        \
-    } else {                                                                                                           \
-      typeof_port(in_request) request = data(in_request, 0);                                                           \
-      for (int i = 1; i < width(in_request); i++)                                                                      \
-        if (chosen == i) request = data(in_request, i);                                                                \
-      if (CHANNEL_BITS > 0 && width(port) == 1) request.tag = request.tag << CHANNEL_BITS | (uint32_t)chosen;          \
+    bool sent = false;                                                                                                 \
+    for (int i = width(in_request) - 1; i >= 0; i--) {                                                                 \
+      if (!USES(width(port), lane, i) || goes[i] != (place) || sent) continue;                                         \
+      typeof_port(in_request) request = data(in_request, i);                                                           \
+      if (CHANNEL_BITS > 0 && width(port) == 1) request.tag = request.tag << CHANNEL_BITS | (uint32_t)i;               \
       send(port, lane, request);                                                                                       \
+      sent = true;                                                                                                     \
     }                                                                                                                  \
+    if (!sent) send_nothing(port, lane);                                                                               \
   }
 
 handler(steer) {
@@ -97,16 +94,12 @@ handler(accept) {
 #define ANSWER_FROM(port)                                                                                              \
   for (int lane = 0; lane < width(port); lane++) {                                                                     \
     if (!some(port, lane) || !enabled(port, lane)) continue;                                                           \
-    typeof_port(in_reply) answer = data(port, lane);                                                                   \
-    int channel = lane;                                                                                                \
-    if (width(port) == 1) {                                                                                            \
-      channel = (int)(answer.tag & ((1u << CHANNEL_BITS) - 1));                                                        \
-      answer.tag >>= CHANNEL_BITS;                                                                                     \
-    }                                                                                                                  \
+    const bool shared = CHANNEL_BITS > 0 && width(port) == 1;                                                          \
     for (int i = 0; i < width(in_request); i++) {                                                                      \
-      if (channel != i) continue;                                                                                      \
-      if (answered[i]) sim_error("two answers for channel %d in one cycle", i);                                        \
-      reply[i] = answer;                                                                                               \
+      if (shared ? i != (int)(data(port, lane).tag & ((1u << CHANNEL_BITS) - 1)) : lane != i) continue;                \
+      if (__builtin_expect(answered[i], false)) sim_error("two answers for channel %d in one cycle", i);               \
+      reply[i] = data(port, lane);                                                                                     \
+      if (shared) reply[i].tag >>= CHANNEL_BITS;                                                                       \
       answered[i] = true;                                                                                              \
     }                                                                                                                  \
   }
@@ -132,13 +125,14 @@ handler(answer) {
 phase_end() {
   for (int i = 0; i < width(in_request); i++) {
     bool asked = transferred(in_request, i), answered = some(in_reply, i);
-    if (asked != answered) self->owed[i] += asked ? 1u : ~0u;
-    if (asked) {
-      self->where[i] = get(target, i);
-      event(steered, i, get(target, i), data(in_request, i).address);
-    } else if (some(in_request, i) && get(target, i) < 0) {
-      event(blocked, i);
+    if (asked != answered) {
+      self->owed[i] += asked ? 1u : ~0u;
+      if (asked) self->where[i] = get(target, i);
     }
+    if (asked)
+      event(steered, i, get(target, i), data(in_request, i).address);
+    else if (some(in_request, i) && get(target, i) < 0)
+      event(blocked, i);
   }
 }
 
