@@ -1,5 +1,5 @@
-/* What several cores do to one word of memory at the same time.  LL/SC is what the instruction set offers; the windows
- * of the memory do in one reference what the authors' follow-up calls `set`.
+/* What several cores do to one word of memory at the same time.  LL/SC is what the instruction set offers; a window
+ * of the memory does in one reference what the authors' follow-up calls `set`, and says what was set before.
  *
  * A core's references are seen by all in program order, so what was written before a lock is given back is there for
  * whoever takes the lock next; only the compiler must be kept from moving anything.
@@ -42,7 +42,7 @@ static inline void unlock(u32 *word) {
 }
 
 /* Sets bits, and returns what the word was before. */
-static inline u32 linked_or(volatile u32 *word, u32 bits) {
+static inline u32 linked_or(u32 *word, u32 bits) {
   u32 old, new;
   __asm__ volatile(".set push\n"
                    ".set noreorder\n"
@@ -60,7 +60,7 @@ static inline u32 linked_or(volatile u32 *word, u32 bits) {
 }
 
 /* Sets bit number `bit`, likewise, by the memory itself. */
-static inline u32 memory_set(volatile u32 *word, u32 bit) {
+static inline u32 memory_set(u32 *word, u32 bit) {
   return *(volatile u32 *)(MAP_SET_WINDOW_BASE + (bit << 18) + (u32)word);
 }
 

@@ -27,10 +27,10 @@ enum {
   EVENT_RECEIVED = 1 << 5,
 };
 
-enum { FEATURE_ATOMIC = 1, MAC_ENABLE = 2 };
+enum { FEATURE_ATOMIC = 1, MAC_ENABLE = 2, DMA_ERRORS = 0x7f000000 };
 
 /* Rings of the assists.  One entry always stays free. */
-enum { RING = 512, RING_ROOM = RING - 1 };
+enum { RING = 512, RING_ROOM = RING - 1, LONGEST_FRAME = 1514 };
 
 struct dma_descriptor {
   u32 host;
@@ -103,7 +103,7 @@ struct return_entry {
 struct status {
   u32 return_producer, send_consumer;
   u32 state;
-  u32 unused;
+  u32 failures; /* transfers that failed on the bus */
 };
 
 enum { STATE_UP = 1 };

@@ -1,19 +1,34 @@
 /* Start-up, and the loop in which every core looks for tasks. */
 #include "state.h"
 
+/* Rings that do not fit the caches here, or buffers that do not take every frame: the host is never told that the
+ * firmware is up. */
+static void check_setup(void) {
+  const struct setup *s = setup();
+  u32 sends = s->send_entries, buffers = s->receive_entries, returns = s->return_entries;
+  u32 odd = (sends & (sends - 1)) | (buffers & (buffers - 1)) | (returns & (returns - 1));
+  u32 small = sends < FETCH || buffers < FETCH || returns < buffers || s->buffer_bytes < LONGEST_FRAME;
+  if (odd || small || sends > RING || buffers > RING)
+    for (;;) {
+    }
+}
+
 /* Once, by the first core.  Memory and the pointers of all rings are zero after reset. */
 static void initialise(void) {
+  check_setup();
   struct registers *r = registers();
   u32 way = setup()->ordering, most = setup()->bundle;
   if (way == ORDER_BEST || way > ORDER_ATOMIC) way = ORDER_ATOMIC;
   if (way == ORDER_ATOMIC && !(r->features & FEATURE_ATOMIC)) way = ORDER_LINKED;
   state->ordering = way;
+  while (most & (most - 1)) most &= most - 1;
   state->bundle = most && most < BUNDLE ? most : BUNDLE;
-  state->send_order.flags[0] = state->write_order.flags[0] = ORDER_COMPLETE;
+  if (way != ORDER_LOCKED) state->send_order.flags[0] = state->write_order.flags[0] = ORDER_COMPLETE;
   r->mac_rx_state = MAC_ENABLE;
   /* A bundle of its own tells the host that the firmware is up. */
   struct write_queue *q = &state->write;
-  u32 bundle = order_enter(&state->write_order, ++q->entries, 0);
+  u32 bundle = order_enter(&state->write_order, 1, 0);
+  q->entries = 1;
   write_status(0, bundle, 0, 0);
   write_finish(bundle);
   compiler_barrier();

@@ -1,47 +1,55 @@
-/* The flags of order.h, set in three ways with the same result: by the memory, with LL/SC, and by plain references
- * under a lock.
+/* The flags of order.h, set by the memory, with LL/SC, or by plain references under a lock.
+ *
+ * One atomic OR tells a core whether it completed a run, and it alone: then no flag below its own is missing, and the
+ * run begins with its own bundle.  For that a word of flags knows whether all words before it are complete.
  */
 #include "state.h"
 
-static inline u32 set_flag(u32 *word, u32 bit, u32 way) {
-  volatile u32 *flags = word;
-  if (way == ORDER_ATOMIC) return memory_set(flags, bit);
-  if (way == ORDER_LINKED) return linked_or(flags, 1u << bit);
-  u32 old = *flags;
-  *flags = old | 1u << bit;
-  return old;
+/* A complete word is cleared before its run is passed on; until then nobody can claim its bundles anew. */
+static inline u32 finish(struct order *order, u32 bundle, u32 way) {
+  u32 *word = &order->flags[bundle / ORDER_FLAGS % ORDER_WORDS], place = bundle % ORDER_FLAGS + 1, flag = 1u << place;
+  u32 flags = way == ORDER_ATOMIC ? memory_set(word, place) : linked_or(word, flag);
+  if (~flags & (flag - 1)) return 0;
+  u32 moved = 0;
+  for (;;) {
+    do {
+      moved += order->step[bundle++ % ORDER_BUNDLES];
+      flag <<= 1;
+    } while (flags & flag);
+    if (bundle % ORDER_FLAGS) return moved;
+    *(volatile u32 *)word = 0;
+    word = &order->flags[bundle / ORDER_FLAGS % ORDER_WORDS];
+    flags = way == ORDER_ATOMIC ? memory_set(word, 0) : linked_or(word, ORDER_COMPLETE);
+    flag = 2;
+    if (!(flags & flag)) return moved;
+  }
 }
 
-static inline u32 finish(struct order *order, u32 bundle, u32 way) {
-  u32 at = bundle, bit = at % ORDER_FLAGS + 1, *word = &order->flags[at / ORDER_FLAGS % ORDER_WORDS];
-  u32 flags = set_flag(word, bit, way);
-  if (~flags & ((1u << bit) - 1)) return 0;
+/* The same without anything atomic but the lock. */
+static inline u32 finish_locked(struct order *order, u32 bundle) {
+  u32 moved = 0;
+  lock(&order->lock);
+  order->flags[bundle / ORDER_FLAGS % ORDER_WORDS] |= 1u << bundle % ORDER_FLAGS;
+  u32 first = order->passed, next = first;
   for (;;) {
-    flags >>= bit;
-    u32 last = at | (ORDER_FLAGS - 1);
+    u32 *word = &order->flags[next / ORDER_FLAGS % ORDER_WORDS], flag = 1u << next % ORDER_FLAGS, flags = *word;
+    if (!(flags & flag)) break;
     do {
-      at++;
-      flags >>= 1;
-    } while (flags & 1);
-    if (at <= last) break;
-    /* The word is complete.  Nobody touches it until its bundles are claimed anew, which only this run makes possible.
-     */
-    *(volatile u32 *)word = 0;
-    word = &order->flags[at / ORDER_FLAGS % ORDER_WORDS];
-    flags = set_flag(word, ORDER_COMPLETE_BIT, way);
-    if (!(flags & 2)) break;
-    bit = 1;
+      moved += order->step[next++ % ORDER_BUNDLES];
+      flags -= flag;
+      flag <<= 1;
+    } while (flags & flag);
+    *word = flags;
   }
-  u32 end = order->end[(at - 1) % ORDER_BUNDLES], start = order->end[(bundle - 1) % ORDER_BUNDLES];
-  return ((end >> 16) - (start >> 16)) << 16 | ((end - start) & 0xffff);
+  if (next != first) order->passed = next;
+  unlock(&order->lock);
+  return moved;
 }
 
 __attribute__((noinline)) u32 order_finish(struct order *order, u32 bundle) {
   compiler_barrier();
-  if (state->ordering == ORDER_ATOMIC) return finish(order, bundle, ORDER_ATOMIC);
-  if (state->ordering == ORDER_LINKED) return finish(order, bundle, ORDER_LINKED);
-  lock(&order->lock);
-  u32 run = finish(order, bundle, ORDER_LOCKED);
-  unlock(&order->lock);
-  return run;
+  u32 way = state->ordering;
+  if (way == ORDER_ATOMIC) return finish(order, bundle, ORDER_ATOMIC);
+  if (way == ORDER_LINKED) return finish(order, bundle, ORDER_LINKED);
+  return finish_locked(order, bundle);
 }

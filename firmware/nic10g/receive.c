@@ -18,9 +18,9 @@ static inline u32 claim(struct write_queue *q, struct event *e) {
   e->other = entry;
   e->sent = q->sent = sent;
   r->mac_rx_claim_add = count;
-  q->claimed = first += count;
+  q->claimed = first + count;
   q->entries = entry += count + 2;
-  e->bundle = order_enter(&state->write_order, entry, first);
+  e->bundle = order_enter(&state->write_order, count + 2, count);
   u32 unreported = q->unreported + count;
   if (unreported >= setup()->receive_most && !q->interrupting) {
     q->interrupt_after = entry;

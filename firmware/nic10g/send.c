@@ -10,7 +10,6 @@ static inline u32 claim(struct send_queue *q, struct event *e) {
   u32 first = q->claimed, frame = q->frames, pieces = state->fetch.send_ready - first;
   u32 room = RING_ROOM - (first - done), frames = RING_ROOM - (frame - left);
   if (pieces > room) pieces = room;
-  if (pieces > SEND_PIECES) pieces = SEND_PIECES;
   if (frames > most) frames = most;
   u32 at = first, end = first, last = first + pieces, next = frame, limit = frame + frames;
   while (at != last && next != limit) {
@@ -18,6 +17,7 @@ static inline u32 claim(struct send_queue *q, struct event *e) {
     if (!(length_flags & SEND_END)) continue;
     end = at;
     next++;
+    if (at - first >= SEND_PIECES) break;
   }
   if (end == first) return 0;
   e->first = first;
@@ -25,7 +25,7 @@ static inline u32 claim(struct send_queue *q, struct event *e) {
   e->other = frame;
   q->claimed = end;
   q->frames = next;
-  e->bundle = order_enter(&state->send_order, end, next);
+  e->bundle = order_enter(&state->send_order, end - first, next - frame);
   return 1;
 }
 

@@ -13,7 +13,7 @@
 
 enum {
   BUNDLE = 16,      /* frames in a task at most, a power of two; received bundles do not cross multiples of it */
-  SEND_PIECES = 32, /* descriptors in a task at most, hence also of one frame */
+  SEND_PIECES = 32, /* descriptors after which a task takes no further frame */
   FETCH = 32,       /* descriptors in one fetch at most; fetches do not cross multiples of it */
   FETCH_LEAST = 16, /* fewer are fetched only when hardly any lie ready */
 };
@@ -55,6 +55,7 @@ struct write_queue {
   u32 interrupt_after;  /* entry of the DMA write ring after which to interrupt */
   volatile u32 interrupting;
   u32 reported_at; /* microseconds */
+  u32 failures;    /* transfers that failed on the bus */
 };
 
 struct state {

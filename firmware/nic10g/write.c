@@ -10,6 +10,7 @@ void write_status(u32 entry, u32 bundle, u32 returned, u32 sent) {
   s->return_producer = returned;
   s->send_consumer = sent;
   s->state = STATE_UP;
+  s->failures = state->write.failures;
   d->host = setup()->status_block;
   d->local = (u32)s;
   d->control_length = sizeof *s;
@@ -33,10 +34,20 @@ static inline void interrupt(struct write_queue *q, struct registers *r) {
   unlock(&q->lock);
 }
 
+/* A transfer failed on the host's bus.  The assist rests until its error bits are cleared; what it moved is lost. */
+static void count_failure(struct write_queue *q, struct registers *r) {
+  if (!try_lock(&q->lock)) return;
+  q->failures += !!(r->dma_read_state & DMA_ERRORS) + !!(r->dma_write_state & DMA_ERRORS);
+  r->dma_read_state = 0;
+  r->dma_write_state = 0;
+  unlock(&q->lock);
+}
+
 u32 report_task(void) {
   struct write_queue *q = &state->write;
   struct registers *r = registers();
   if (q->interrupting) interrupt(q, r);
+  if ((r->dma_read_state | r->dma_write_state) & DMA_ERRORS) count_failure(q, r);
   u32 sent = r->read_consumer;
   if (sent == q->sent) return 0;
   u32 now = r->timer;
@@ -52,7 +63,7 @@ u32 report_task(void) {
   q->sent = sent;
   q->reported_at = now;
   q->entries = entry + 1;
-  u32 returned = q->claimed, bundle = order_enter(&state->write_order, entry + 1, returned);
+  u32 returned = q->claimed, bundle = order_enter(&state->write_order, 1, 0);
   if (!q->interrupting) {
     q->interrupt_after = entry + 1;
     q->interrupting = 1;

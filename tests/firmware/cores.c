@@ -217,9 +217,12 @@ static bool write_memory(void *user, uint32_t address, unsigned size, uint32_t v
     nic_write(n, address - MAP_REGISTERS_BASE, value);
     return size == 4;
   }
+  bool sets = address - MAP_SET_WINDOW_BASE < SCRATCHPAD;
+  if (sets && (!(REG(FEATURES) & 1) || size != 4)) return false;
+  if (sets) address -= MAP_SET_WINDOW_BASE;
   uint8_t *at = memory(n, address);
   if (!at) return false;
-  store(at, size, value);
+  store(at, size, sets ? value | load(at, 4) : value);
   unlink_others(n, c, address);
   return true;
 }

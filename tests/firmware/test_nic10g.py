@@ -81,10 +81,10 @@ def test_frames_in_any_number_of_pieces(board) -> None:
     draw = random.Random(7)
 
     def cut(frame: bytes) -> list[bytes]:
-        places = sorted(draw.sample(range(1, len(frame)), draw.choice([0, 1, 2, 5, 31])))
+        places = sorted(draw.sample(range(1, len(frame)), draw.choice([0, 1, 2, 5, 31, 59, len(frame) // 4])))
         return [frame[a:b] for a, b in zip([0, *places], [*places, len(frame)], strict=True)]
 
-    exchange(board(5), frames(600, 7), [], 7, cut)
+    exchange(board(5), frames(400, 7), [], 7, cut)
 
 
 def test_every_length(board) -> None:
@@ -156,3 +156,21 @@ def test_interleavings(board) -> None:
             frames(150, -seed),
             seed,
         )
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"send_entries": 1024}, {"receive_entries": 96}, {"return_entries": 256}, {"buffer_bytes": 1500}]
+)
+def test_a_host_that_asks_for_what_cannot_be(board, wrong: dict[str, int]) -> None:
+    """The firmware does not come up, which is what a driver waits for."""
+    with pytest.raises(AssertionError, match="the firmware up did not come"):
+        board(2, **wrong)
+
+
+def test_a_transfer_that_fails(board) -> None:
+    """The assist goes on, and the host learns how many failed."""
+    nic = board(3)
+    nic.lib.nic_write(nic.chip, 0x110, 1 << 24)
+    nic.until(lambda: not nic.lib.nic_register(nic.chip, 0x110), "the error cleared")
+    exchange(nic, frames(20, 11), frames(20, 12), 11)
+    assert nic.word(0x20C) == 1
