@@ -23,12 +23,17 @@ static inline uint32_t assist_advance(uint32_t address, uint32_t bytes, uint32_t
   return base + offset;
 }
 
-// Bytes that one reference moves: up to the next multiple of 8, the end of the window, or what is left.
-static inline uint32_t assist_piece(uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
-  uint32_t bytes = 8 - (address & 7);
+// Bytes that one reference moves: up to the next multiple of `unit`, the end of the window, or what is left.
+static inline uint32_t assist_piece_of(uint32_t unit, uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
+  uint32_t bytes = unit - (address & (unit - 1));
   if (bytes > left) bytes = left;
   if (address >= base && address < limit && bytes > limit - address) bytes = limit - address;
   return bytes;
+}
+
+// The same for memories of 64 bits.
+static inline uint32_t assist_piece(uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
+  return assist_piece_of(8, address, left, base, limit);
 }
 
 // Bytes from `from` forward to `to` in the window.
@@ -80,6 +85,41 @@ static inline uint64_t assist_queue_peek(const uint8_t *buffer, uint32_t size, u
   return assist_keep(bytes, count);
 }
 
+// ---- Up to 16 bytes at once, for memories of 128 bits ----------------------------------------------------------
+
+// Up to 16 bytes in order: the first in bits 7:0 of w[0].
+typedef struct {
+  uint64_t w[2];
+} assist_run;
+
+static inline void assist_run_put(uint8_t *buffer, uint32_t size, uint32_t position, assist_run run, uint32_t count) {
+  assist_queue_put(buffer, size, position, run.w[0], count < 8 ? count : 8);
+  if (count > 8) assist_queue_put(buffer, size, position + 8, run.w[1], count - 8);
+}
+static inline assist_run assist_run_peek(const uint8_t *buffer, uint32_t size, uint32_t position, uint32_t count) {
+  assist_run run = {{assist_queue_peek(buffer, size, position, count < 8 ? count : 8), 0}};
+  if (count > 8) run.w[1] = assist_queue_peek(buffer, size, position + 8, count - 8);
+  return run;
+}
+
+// The same run as a number of a memory reference, and back: `swaps` when the first byte is the most significant one.
+static inline assist_run assist_run_swap(assist_run run, uint32_t count, bool swaps) {
+  if (!swaps || count == 0) return run;
+  unsigned __int128 whole = (unsigned __int128)__builtin_bswap64(run.w[0]) << 64 | __builtin_bswap64(run.w[1]);
+  whole >>= 8 * (16 - count);
+  return (assist_run){{(uint64_t)whole, (uint64_t)(whole >> 64)}};
+}
+
+// The data of a reference or an answer (any number of words) as a run, and back.
+static inline assist_run assist_run_of(const void *number, uint32_t number_size) {
+  assist_run run = {{0, 0}};
+  memcpy(&run, number, number_size < sizeof run ? number_size : sizeof run);
+  return run;
+}
+static inline void assist_run_into(void *number, uint32_t number_size, assist_run run) {
+  memcpy(number, &run, number_size < sizeof run ? number_size : sizeof run);
+}
+
 // ---- Checksums -----------------------------------------------------------------------------------------------
 
 // The Internet checksum's sum (RFC 1071), not complemented, of a run of bytes that is fed piece by piece: `sum` holds
@@ -88,6 +128,11 @@ static inline uint32_t assist_sum(uint32_t sum, bool odd, uint64_t bytes, uint32
   for (uint32_t i = 0; i < count; i++, odd = !odd) sum += (uint32_t)(uint8_t)(bytes >> 8 * i) << (odd ? 0 : 8);
   while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
   return sum;
+}
+
+static inline uint32_t assist_run_sum(uint32_t sum, bool odd, assist_run run, uint32_t count) {
+  sum = assist_sum(sum, odd, run.w[0], count < 8 ? count : 8);
+  return count > 8 ? assist_sum(sum, odd, run.w[1], count - 8) : sum;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #define READ_BYTES                                                                                                             \
   ((uint32_t)(FIELDS_END(FIELDS_END(param(at_control), param(at_checksum)), FIELDS_END(param(at_host_low), param(at_address))) + 4 + 7) & ~7u)
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
+#define UNIT ((uint32_t)param(width) / 8)
 
 phase_start() {
   accept(memory_reply, true);
@@ -40,8 +41,8 @@ phase_start() {
   if (self->offering && !descriptor) send(memory_request, self->offer);
   else send_nothing(memory_request);
   if (SPLIT_DESCRIPTORS) {
-    if (descriptor) send(descriptor_memory_request, self->offer);
-    else send_nothing(descriptor_memory_request);
+    mem_request_64 reads = {.op = mem_op_read, .size = 8, .tag = self->offer.tag, .address = self->offer.address};
+    send_if(descriptor_memory_request, descriptor, reads);
   }
   if (self->updates_waiting) {
     int at = (self->update_first + self->updates_open) & 7;
@@ -70,6 +71,37 @@ phase_start() {
     self->updates_waiting++;                                                        \
   } while (0)
 
+// The nth oldest transfer under way.
+static inline int slot_of(const self_t *self, int nth) {
+  int slot = self->oldest + nth;
+  return slot >= param(under_way) ? slot - param(under_way) : slot;
+}
+
+// The nth oldest of the transfers for which the condition holds, or NULL.  `under` names it in the condition.
+#define FIRST_UNDER_WAY(found, condition)                                  \
+  dma_transfer *found = NULL;                                              \
+  for (int nth = 0; nth < param(under_way) && !found; nth++) {             \
+    dma_transfer *under = &self->under[slot_of(self, nth)];                \
+    if (nth < self->count && (condition)) found = under;                   \
+  }
+
+static inline bool sums(const dma_transfer *under) { return (under->control & (uint32_t)param(checksum_bit)) != 0; }
+
+// Whether the checksum of a transfer has still to be stored: until then no later one refers to memory.
+static inline bool sum_due(const dma_transfer *under) { return sums(under) && under->ring >= 0 && !under->failed && !under->sum_stored; }
+
+// Takes the fields of the descriptor that was read ahead.
+static void take_descriptor(self_t *self, dma_transfer *next) {
+  next->ring = self->fetch_ring;
+  next->done_consumer = self->next_consumer[self->fetch_ring];
+  next->control = assist_field(self->raw, param(at_control), 4, param(big_endian));
+  next->host = assist_field(self->raw, param(at_host_low), 4, param(big_endian));
+  if (param(at_host_high) >= 0) next->host |= (uint64_t)assist_field(self->raw, param(at_host_high), 4, param(big_endian)) << 32;
+  next->address = assist_field(self->raw, param(at_address), 4, param(big_endian));
+  next->length = assist_field(self->raw, param(at_length), 2, param(big_endian));
+  next->checksum_address = assist_field(self->raw, param(at_checksum), 4, param(big_endian));
+}
+
 phase_end() {
   const uint32_t state = width(direct_state) ? data(direct_state) : 0;
   const bool resting = (state & (uint32_t)param(error_bits)) != 0;
@@ -95,17 +127,18 @@ phase_end() {
   if (self->offering) {
     bool taken = self->offer_kind == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? transferred(descriptor_memory_request) : transferred(memory_request);
     if (taken) {
+      dma_transfer *of = &self->under[self->offer_slot];
       self->offering = false;
       if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
         self->fetch_asked += 8;
       } else if (self->offer_kind == DMA_OFFER_CHECKSUM) {
-        self->sum_waiting = true;
+        of->sum_waiting = true;
       } else {
         uint32_t count = self->offer_bytes;
-        self->address = assist_advance(self->address, count, self->base, self->limit);
-        self->memory_left -= count;
+        of->address = assist_advance(of->address, count, of->base, of->limit);
+        of->memory_left -= count;
         self->burst_left -= assist_min(count, self->burst_left);
-        if (self->outward) self->asked += count;
+        if (of->outward) self->asked += count;
         else self->head += count;
         self->gap = self->burst_left == 0;
       }
@@ -118,26 +151,28 @@ phase_end() {
     descriptor_data = data(descriptor_memory_reply).data;
   }
   if (transferred(memory_reply)) {
-    if (data(memory_reply).error) sim_error("NIC memory answers a reference of the DMA assist near 0x%x with an error", self->reply_address);
+    const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
+    FIRST_UNDER_WAY(of, under->reply_left || under->sum_waiting)
+    if (data(memory_reply).error) sim_error("NIC memory answers a reference of the DMA assist near 0x%x with an error", of ? of->reply_address : self->fetch_address);
     uint32_t number = data(memory_reply).tag - (uint32_t)param(tag);
     if (number == ASSIST_DESCRIPTOR) {
       descriptor_came = true;
-      descriptor_data = data(memory_reply).data;
-    } else if (self->sum_waiting) {
-      self->sum_waiting = false;
-      self->sum_stored = true;
+      descriptor_data = answer.w[0];
+    } else if (of->sum_waiting) {
+      of->sum_waiting = false;
+      of->sum_stored = true;
     } else {
-      uint32_t count = assist_piece(self->reply_address, self->reply_left, self->base, self->limit);
-      if (self->outward) {
-        uint64_t bytes = assist_bytes(data(memory_reply).data, count, param(big_endian));
-        assist_queue_put(self->queue, param(buffer), self->tail, bytes, count);
+      uint32_t count = assist_piece_of(UNIT, of->reply_address, of->reply_left, of->base, of->limit);
+      if (of->outward) {
+        assist_run bytes = assist_run_swap(answer, count, param(big_endian));
+        assist_run_put(self->queue, param(buffer), self->tail, bytes, count);
         self->tail += count;
         self->asked -= count;
-        if (self->control & (uint32_t)param(checksum_bit)) self->sum = assist_sum(self->sum, self->odd, bytes, count);
-        self->odd ^= count & 1;
+        if (sums(of)) of->sum = assist_run_sum(of->sum, of->odd, bytes, count);
+        of->odd ^= count & 1;
       }
-      self->reply_address = assist_advance(self->reply_address, count, self->base, self->limit);
-      self->reply_left -= count;
+      of->reply_address = assist_advance(of->reply_address, count, of->base, of->limit);
+      of->reply_left -= count;
     }
   }
   if (descriptor_came) {
@@ -149,118 +184,134 @@ phase_end() {
       self->fetched = true;
     }
   }
-  if (self->offering_bus && transferred(bus_request)) {
-    self->offering_bus = false;
-    self->bus_left -= self->bus_offer.length;
-    self->host += self->bus_offer.length;
-    if (self->outward) self->bus_now = self->bus_offer.length;
-    else self->bus_coming += self->bus_offer.length;
+  FIRST_UNDER_WAY(last_sent, under->outward && under->bus_left == 0 && under->bus_now == 0 && !under->settled)
+  if (transferred(bus_read_data)) {
+    bus_beat got = data(bus_read_data);
+    FIRST_UNDER_WAY(of, under->outward ? under->bus_left || !under->settled : under->bus_coming)
+    if (got.error && of) of->failed = true;
+    if (of && !of->outward && got.count) {
+      assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);
+      self->tail += got.count;
+      self->coming -= got.count;
+      of->bus_coming -= got.count;
+      if (sums(of)) of->sum = assist_sum(of->sum, of->odd, got.bytes, got.count);
+      of->odd ^= got.count & 1;
+    }
   }
+  if (last_sent) last_sent->settled = true;
   if (self->sending && transferred(bus_write_data)) {
     self->sending = false;
     self->head += self->beat.count;
-    self->bus_now -= self->beat.count;
+    self->under[self->bus_slot].bus_now -= self->beat.count;
   }
-  if (transferred(bus_read_data)) {
-    bus_beat got = data(bus_read_data);
-    if (got.error) self->failed = true;
-    if (!self->outward && got.count) {
-      assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);
-      self->tail += got.count;
-      self->bus_coming -= got.count;
-      if (self->control & (uint32_t)param(checksum_bit)) self->sum = assist_sum(self->sum, self->odd, got.bytes, got.count);
-      self->odd ^= got.count & 1;
+  if (self->offering_bus && transferred(bus_request)) {
+    dma_transfer *of = &self->under[self->bus_slot];
+    self->offering_bus = false;
+    of->bus_left -= self->bus_offer.length;
+    of->host += self->bus_offer.length;
+    if (of->outward) {
+      of->bus_now = self->bus_offer.length;
+    } else {
+      of->bus_coming += self->bus_offer.length;
+      self->coming += self->bus_offer.length;
     }
   }
-  if (self->moving) self->busy++;
+  if (self->count) self->busy++;
 
   // ---- Direct mode has ended once the cleared active bit is seen -------------------------------------------
-  if (self->direct_busy && !self->moving && !self->updates_open && !self->updates_waiting && !(state & (uint32_t)param(active_bit)))
+  if (self->direct_busy && !self->count && !self->updates_open && !self->updates_waiting && !(state & (uint32_t)param(active_bit)))
     self->direct_busy = false;
 
-  // ---- The end of a transfer -------------------------------------------------------------------------------
-  if (self->moving && self->memory_left == 0 && self->reply_left == 0 && self->bus_left == 0 && self->bus_now == 0 &&
-      self->bus_coming == 0 && !self->offering_bus && !self->sending && self->updates_waiting + self->updates_open <= 3) {
-    bool store = (self->control & (uint32_t)param(checksum_bit)) && self->ring >= 0 && !self->failed;
-    if (!store || self->sum_stored) {
-      uint32_t end = assist_advance(self->start_address, self->length, self->base, self->limit);
-      if (!self->failed && (self->control & (uint32_t)param(checksum_bit)) && param(checksum_offset) >= 0)
-        UPDATE(param(checksum_offset), self->sum, DMA_NO_RING);
-      if (!self->failed && (self->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0) {
-        uint32_t up = (0u - end) & (uint32_t)(param(advance_round) - 1);
-        UPDATE(param(advance_offset), assist_advance(end, up, self->base, self->limit), DMA_NO_RING);
-      }
-      if (self->ring >= 0) {
-        if (self->failed && param(state_offset) >= 0) {
-          UPDATE(param(state_offset), state | (uint32_t)param(failed_bit), DMA_NO_RING);
-          self->failing = true;
-        }
-        UPDATE(param(consumer_offsets)[self->ring], self->done_consumer, self->ring);
-      } else {
-        if (param(address_offset) >= 0) UPDATE(param(address_offset), end, DMA_NO_RING);
-        uint32_t ended = self->control & ~(uint32_t)param(active_bit);
-        UPDATE(param(state_offset), self->failed ? ended | (uint32_t)param(failed_bit) : ended, DMA_DIRECT_END);
-      }
-      self->transfers++;
-      self->bytes += self->length;
-      self->errors += self->failed;
-      event(done, self->outward, self->start_host, self->start_address, self->length, self->ring);
-      self->moving = false;
+  // ---- The end of the oldest transfer ----------------------------------------------------------------------
+  dma_transfer *done = &self->under[self->oldest];
+  if (self->count && done->memory_left == 0 && done->reply_left == 0 && done->bus_left == 0 && done->bus_now == 0 && done->bus_coming == 0 &&
+      (done->settled || !done->outward) && self->updates_waiting + self->updates_open <= 3 && (!sum_due(done) || done->dropped)) {
+    uint32_t end = assist_advance(done->start_address, done->length, done->base, done->limit);
+    const bool good = !done->failed && !done->dropped;
+    if (good && sums(done) && param(checksum_offset) >= 0) UPDATE(param(checksum_offset), done->sum, DMA_NO_RING);
+    if (good && (done->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0) {
+      uint32_t up = (0u - end) & (uint32_t)(param(advance_round) - 1);
+      UPDATE(param(advance_offset), assist_advance(end, up, done->base, done->limit), DMA_NO_RING);
     }
+    if (done->ring < 0) {
+      if (param(address_offset) >= 0) UPDATE(param(address_offset), end, DMA_NO_RING);
+      uint32_t ended = done->control & ~(uint32_t)param(active_bit);
+      UPDATE(param(state_offset), done->failed ? ended | (uint32_t)param(failed_bit) : ended, DMA_DIRECT_END);
+    } else if (good) {
+      UPDATE(param(consumer_offsets)[done->ring], done->done_consumer, done->ring);
+    } else {
+      self->taken[done->ring]--;
+    }
+    if (done->failed && !done->dropped && done->ring >= 0) {
+      // It will be repeated, so what was taken behind it is forgotten.
+      if (param(state_offset) >= 0) {
+        UPDATE(param(state_offset), state | (uint32_t)param(failed_bit), DMA_NO_RING);
+        self->failing = true;
+      }
+      for (int nth = 1; nth < param(under_way); nth++) self->under[slot_of(self, nth)].dropped = nth < self->count;
+      self->fetch_dropped = self->fetching;
+      if (self->fetched) self->taken[self->fetch_ring]--;
+      self->fetched = false;
+    }
+    if (!done->dropped) {
+      self->transfers++;
+      self->bytes += done->length;
+      self->errors += done->failed;
+      event(done, done->outward, done->start_host, done->start_address, done->length, done->ring);
+    }
+    self->oldest = slot_of(self, 1);
+    self->count--;
+  }
+  if (self->fetch_dropped && self->fetched) {
+    self->fetched = self->fetch_dropped = false;
+    self->taken[self->fetch_ring]--;
   }
 
   // ---- The start of the next one: direct mode first, then the descriptor that was read ahead ----------------------
-  bool begin = false;
   if (resting) self->failing = false;
-  if (!self->moving && !resting && !self->failing) {
-    if ((state & (uint32_t)param(active_bit)) && !self->direct_busy && param(state_offset) >= 0) {
+  if (self->count < param(under_way) && !resting && !self->failing) {
+    const bool direct = (state & (uint32_t)param(active_bit)) && !self->direct_busy && param(state_offset) >= 0;
+    dma_transfer next = {.ring = DMA_NO_RING, .control = state};
+    bool begin = false;
+    if (direct && self->count == 0) {
       begin = true;
       self->direct_busy = true;
-      self->ring = DMA_NO_RING;
-      self->control = state;
-      self->host = (uint64_t)(width(direct_host_high) ? data(direct_host_high) : 0) << 32 | (width(direct_host_low) ? data(direct_host_low) : 0);
-      self->address = width(direct_address) ? data(direct_address) : 0;
-      self->length = width(direct_length) ? data(direct_length) & 0xffff : 0;
-    } else if (self->fetched) {
+      next.host = (uint64_t)(width(direct_host_high) ? data(direct_host_high) : 0) << 32 | (width(direct_host_low) ? data(direct_host_low) : 0);
+      next.address = width(direct_address) ? data(direct_address) : 0;
+      next.length = width(direct_length) ? data(direct_length) & 0xffff : 0;
+    } else if (self->fetched && !direct) {
       begin = true;
-      self->fetched = false;
-      self->ring = self->fetch_ring;
-      self->done_consumer = self->next_consumer[self->fetch_ring];
-      self->control = assist_field(self->raw, param(at_control), 4, param(big_endian));
-      self->host = assist_field(self->raw, param(at_host_low), 4, param(big_endian));
-      if (param(at_host_high) >= 0) self->host |= (uint64_t)assist_field(self->raw, param(at_host_high), 4, param(big_endian)) << 32;
-      self->address = assist_field(self->raw, param(at_address), 4, param(big_endian));
-      self->length = assist_field(self->raw, param(at_length), 2, param(big_endian));
-      self->checksum_address = assist_field(self->raw, param(at_checksum), 4, param(big_endian));
+      take_descriptor(self, &next);
     }
-  }
-  if (begin) {
-    self->moving = true;
-    self->outward = param(direction) == assist_direction_both ? (self->control & (uint32_t)param(outward_bit)) != 0
-                                                              : param(direction) == assist_direction_outward;
-    self->failed = self->sum_stored = self->odd = false;
-    self->sum = 0;
-    self->start_address = self->reply_address = self->address;
-    self->start_host = self->host;
-    self->memory_left = self->reply_left = self->bus_left = self->length;
-    self->burst_left = 0;
-    self->base = self->limit = 0;
-    for (int i = 0; i < width(wrap_base); i++) {
-      uint32_t limit = i < width(wrap_limit) ? data(wrap_limit, i) : (uint32_t)param(wrap_end);
-      if (self->address >= data(wrap_base, i) && self->address < limit) {
-        self->base = data(wrap_base, i);
-        self->limit = limit;
+    next.outward = param(direction) == assist_direction_both ? (next.control & (uint32_t)param(outward_bit)) != 0
+                                                             : param(direction) == assist_direction_outward;
+    // Transfers of both directions, or of direct mode, share neither queue nor order.
+    const dma_transfer *newest = &self->under[slot_of(self, self->count ? self->count - 1 : 0)];
+    if (self->count && (newest->outward != next.outward || newest->ring == DMA_NO_RING)) begin = false;
+    if (begin) {
+      if (next.ring >= 0) self->fetched = false;
+      next.start_address = next.reply_address = next.address;
+      next.start_host = next.host;
+      next.memory_left = next.reply_left = next.bus_left = next.length;
+      for (int i = 0; i < width(wrap_base); i++) {
+        uint32_t limit = i < width(wrap_limit) ? data(wrap_limit, i) : (uint32_t)param(wrap_end);
+        if (next.address >= data(wrap_base, i) && next.address < limit) {
+          next.base = data(wrap_base, i);
+          next.limit = limit;
+        }
       }
+      self->under[slot_of(self, self->count)] = next;
+      self->count++;
     }
   }
 
   // ---- Reading the next descriptor ahead ----------------------------------------------------------------------
   if (!self->fetching && !self->fetched && width(producer)) {
     uint32_t running = width(assist_state) ? data(assist_state) : (uint32_t)param(run_bits);
-    bool run = !resting && (running & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(running & (uint32_t)param(pause_bits));
+    bool run = !resting && !self->failing && (running & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(running & (uint32_t)param(pause_bits));
     for (int i = 0; i < width(producer) && run; i++) {
       if (self->taken[i] == 0) self->next_consumer[i] = data(consumer, i);
-      if (self->next_consumer[i] == data(producer, i) || self->taken[i] > 2) continue;
+      if (self->next_consumer[i] == data(producer, i) || self->taken[i] > param(under_way) + 1) continue;
       uint32_t ring_mask = (uint32_t)param(ring_bytes) - 1, at = self->next_consumer[i];
       self->fetching = true;
       self->fetch_ring = i;
@@ -275,18 +326,20 @@ phase_end() {
 
   // ---- What to offer in the next cycle --------------------------------------------------------------------------
   if (!self->offering && !self->gap) {
-    mem_request_64 offer = {0};
+    typeof_port(memory_request) offer = {0};
     uint32_t used = self->tail - self->head;
     uint32_t count = 0;
     bool data_ready = false, in_burst = false;
-    if (self->moving && self->memory_left) {
-      // Bursts end at multiples of 8, so that they never cut a piece in two.
-      uint32_t run = assist_min((uint32_t)param(burst) - (self->address & 7), self->memory_left);
+    FIRST_UNDER_WAY(of, under->memory_left || (sum_due(under) && !under->dropped))
+    if (of && of->memory_left) {
+      // Bursts end at multiples of the width, so that they never cut a piece in two.
+      uint32_t run = assist_min((uint32_t)param(burst) - (of->address & (UNIT - 1)), of->memory_left);
       in_burst = self->burst_left != 0;
-      if (!in_burst && (self->outward ? used + self->asked + run + 8 <= (uint32_t)param(buffer) : used >= run)) self->burst_left = run;
-      count = assist_piece(self->address, self->memory_left, self->base, self->limit);
-      data_ready = self->burst_left != 0 && (self->outward || used >= count);
+      if (!in_burst && (of->outward ? used + self->asked + run + 8 <= (uint32_t)param(buffer) : used >= run)) self->burst_left = run;
+      count = assist_piece_of(UNIT, of->address, of->memory_left, of->base, of->limit);
+      data_ready = self->burst_left != 0 && (of->outward || used >= count);
     }
+    if (of) self->offer_slot = (int)(of - self->under);
     if (self->fetching && self->fetch_asked < READ_BYTES && !in_burst) {
       self->offering = true;
       self->offer_kind = DMA_OFFER_DESCRIPTOR;
@@ -298,52 +351,54 @@ phase_end() {
       self->offering = true;
       self->offer_kind = DMA_OFFER_DATA;
       self->offer_bytes = count;
-      offer.op = self->outward ? mem_op_read : mem_op_write;
+      offer.op = of->outward ? mem_op_read : mem_op_write;
       offer.size = (uint8_t)count;
-      offer.address = self->address;
+      offer.address = of->address;
       offer.tag = (uint32_t)param(tag) + ASSIST_DATA;
-      if (!self->outward)
-        offer.data = assist_number(assist_queue_peek(self->queue, param(buffer), self->head, count), count, param(big_endian));
-    } else if (self->moving && self->ring >= 0 && self->memory_left == 0 && self->reply_left == 0 && self->bus_coming == 0 && !self->failed &&
-               (self->control & (uint32_t)param(checksum_bit)) && !self->sum_waiting && !self->sum_stored) {
+      if (!of->outward)
+        assist_run_into(&offer.data, sizeof offer.data, assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, count), count, param(big_endian)));
+    } else if (of && of->memory_left == 0 && of->reply_left == 0 && of->bus_coming == 0 && !of->sum_waiting) {
+      const assist_run sum = {{of->sum, 0}};
       self->offering = true;
       self->offer_kind = DMA_OFFER_CHECKSUM;
       offer.op = mem_op_write;
       offer.size = 2;
-      offer.address = self->checksum_address;
-      offer.data = self->sum;
+      offer.address = of->checksum_address;
       offer.tag = (uint32_t)param(tag) + ASSIST_DATA;
+      assist_run_into(&offer.data, sizeof offer.data, sum);
     }
     self->offer = offer;
   }
   self->gap = false;
 
-  if (self->moving && self->outward) {
+  FIRST_UNDER_WAY(on_bus, under->bus_left || under->bus_now)
+  if (on_bus && on_bus->outward) {
     uint32_t used = self->tail - self->head;
-    if (!self->offering_bus && !self->sending && self->bus_now == 0 && self->bus_left) {
-      uint32_t chunk = assist_min((uint32_t)param(bus_burst), self->bus_left);
+    if (!self->offering_bus && !self->sending && on_bus->bus_now == 0) {
+      uint32_t chunk = assist_min((uint32_t)param(bus_burst), on_bus->bus_left);
       if (used >= chunk) {
         self->offering_bus = true;
-        self->bus_offer = (bus_request){.write = true, .address = self->host, .length = chunk};
+        self->bus_offer = (bus_request){.write = true, .address = on_bus->host, .length = chunk};
       }
     }
-    if (!self->sending && self->bus_now) {
-      uint32_t count = assist_min(8, self->bus_now);
+    if (!self->sending && on_bus->bus_now) {
+      uint32_t count = assist_min(8, on_bus->bus_now);
       self->sending = true;
       self->beat = (bus_beat){.bytes = assist_queue_peek(self->queue, param(buffer), self->head, count), .count = (uint8_t)count,
-                              .last = count == self->bus_now};
+                              .last = count == on_bus->bus_now};
     }
-  } else if (self->moving && !self->offering_bus && self->bus_left) {
-    uint32_t chunk = assist_min((uint32_t)param(bus_burst), self->bus_left);
-    if (self->tail - self->head + self->bus_coming + chunk <= (uint32_t)param(buffer)) {
+  } else if (on_bus && !self->offering_bus) {
+    uint32_t chunk = assist_min((uint32_t)param(bus_burst), on_bus->bus_left);
+    if (self->tail - self->head + self->coming + chunk <= (uint32_t)param(buffer)) {
       self->offering_bus = true;
-      self->bus_offer = (bus_request){.address = self->host, .length = chunk};
+      self->bus_offer = (bus_request){.address = on_bus->host, .length = chunk};
     }
   }
+  if (on_bus) self->bus_slot = (int)(on_bus - self->under);
 
   // Looked at in every cycle, so worked out once.
   self->offers = self->offering | self->offering_bus | self->sending | (self->updates_waiting != 0);
-  self->at_work = self->moving | self->fetching | self->fetched | ((self->updates_open | self->updates_waiting) != 0) | self->direct_busy;
+  self->at_work = self->count | self->fetching | self->fetched | ((self->updates_open | self->updates_waiting) != 0) | self->direct_busy;
 }
 
 next_event() { return self->at_work ? cycle() : never(); }
@@ -352,3 +407,5 @@ next_event() { return self->at_work ? cycle() : never(); }
 #undef READ_BYTES
 #undef FIELDS_END
 #undef UPDATE
+#undef UNIT
+#undef FIRST_UNDER_WAY

@@ -8,6 +8,7 @@
 
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
+#define UNIT ((uint32_t)param(width) / 8)
 
 phase_start() {
   accept(memory_reply, true);
@@ -31,8 +32,8 @@ phase_start() {
   if (self->offering && !descriptor) send(memory_request, self->offer);
   else send_nothing(memory_request);
   if (SPLIT_DESCRIPTORS) {
-    if (descriptor) send(descriptor_memory_request, self->offer);
-    else send_nothing(descriptor_memory_request);
+    mem_request_64 reads = {.op = mem_op_read, .size = 8, .tag = self->offer.tag, .address = self->offer.address};
+    send_if(descriptor_memory_request, descriptor, reads);
   }
   if (self->updates_waiting) {
     int at = (self->update_first + self->updates_open) % TRANSMIT_UPDATES;
@@ -57,6 +58,17 @@ phase_start() {
     self->update_last[at] = (ends_frame);                                                \
     self->updates_waiting++;                                                             \
   } while (0)
+
+// Takes the descriptor that was read; its data are waited for.
+static void take_descriptor(self_t *self) {
+  uint32_t word = assist_field(self->raw, param(at_address), 4, param(big_endian));
+  int newest = (self->first + self->frames_waiting) % TRANSMIT_FRAMES;
+  self->address = word & (uint32_t)param(address_mask);
+  self->memory_left = assist_field(self->raw, param(at_length), 2, param(big_endian));
+  self->frame_vlan[newest] = 0;
+  if (word & (uint32_t)param(vlan_bit)) self->frame_vlan[newest] = assist_field(self->raw, param(at_vlan), 2, param(big_endian)) + 1;
+  self->reading = TRANSMIT_READS_WAIT;
+}
 
 phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
@@ -87,10 +99,11 @@ phase_end() {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the transmitting MAC near 0x%x with an error", self->reply_address);
     if (data(memory_reply).tag - (uint32_t)param(tag) == ASSIST_DESCRIPTOR) {
       descriptor_came = true;
-      number = data(memory_reply).data;
+      memcpy(&number, &data(memory_reply).data, sizeof number);
     } else {
-      uint32_t count = assist_piece(self->reply_address, self->reply_left, self->base, self->limit);
-      assist_queue_put(self->queue, param(buffer), self->tail, assist_bytes(data(memory_reply).data, count, param(big_endian)), count);
+      uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
+      assist_run bytes = assist_run_swap(assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data), count, param(big_endian));
+      assist_run_put(self->queue, param(buffer), self->tail, bytes, count);
       self->tail += count;
       self->asked -= count;
       self->frame_got[newest] += count;
@@ -104,13 +117,12 @@ phase_end() {
     memcpy(self->raw + self->got_bytes, &bytes, 8);
     self->got_bytes += 8;
     if (self->got_bytes == (uint32_t)param(descriptor_bytes)) {
-      uint32_t word = assist_field(self->raw, param(at_address), 4, param(big_endian));
-      self->address = word & (uint32_t)param(address_mask);
-      self->memory_left = assist_field(self->raw, param(at_length), 2, param(big_endian));
-      newest = (self->first + self->frames_waiting) % TRANSMIT_FRAMES;
-      self->frame_vlan[newest] = 0;
-      if (word & (uint32_t)param(vlan_bit)) self->frame_vlan[newest] = assist_field(self->raw, param(at_vlan), 2, param(big_endian)) + 1;
-      self->reading = TRANSMIT_READS_WAIT;
+      if (self->ahead) {
+        self->ahead = false;
+        self->ahead_read = true;
+      } else {
+        take_descriptor(self);
+      }
     }
   }
   if (self->offering) {
@@ -204,12 +216,23 @@ phase_end() {
   }
 
   // ---- Reading: the next descriptor, then its data once they have arrived -----------------------------------------
-  if (self->reading == TRANSMIT_READS_NOTHING && running && self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES) {
-    if (self->taken == 0) self->next_consumer = data(consumer);
-    if (self->next_consumer != data(producer)) {
-      self->reading = TRANSMIT_READS_DESCRIPTOR;
-      self->asked_bytes = self->got_bytes = 0;
-      self->taken++;
+  if (self->reading == TRANSMIT_READS_NOTHING && self->ahead) {
+    self->reading = TRANSMIT_READS_DESCRIPTOR;
+    self->ahead = false;
+  }
+  const bool asks_ahead = param(read_ahead) && self->reading == TRANSMIT_READS_DATA && !self->ahead && !self->ahead_read;
+  if ((self->reading == TRANSMIT_READS_NOTHING || asks_ahead) && running && self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES) {
+    if (self->ahead_read) {
+      take_descriptor(self);
+      self->ahead_read = false;
+    } else {
+      if (self->taken == 0) self->next_consumer = data(consumer);
+      if (self->next_consumer != data(producer)) {
+        self->ahead = asks_ahead;
+        if (!asks_ahead) self->reading = TRANSMIT_READS_DESCRIPTOR;
+        self->asked_bytes = self->got_bytes = 0;
+        self->taken++;
+      }
     }
   }
   if (self->reading == TRANSMIT_READS_WAIT) {
@@ -242,18 +265,19 @@ phase_end() {
 
   // ---- What to offer in the next cycle -----------------------------------------------------------------------------
   if (!self->offering && !self->gap) {
-    mem_request_64 offer = {.op = mem_op_read};
-    if (self->reading == TRANSMIT_READS_DESCRIPTOR && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
+    typeof_port(memory_request) offer = {.op = mem_op_read};
+    const bool reads_descriptor = self->reading == TRANSMIT_READS_DESCRIPTOR || (self->ahead && self->burst_left == 0);
+    if (reads_descriptor && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
       offer.size = 8;
       offer.address = self->next_consumer + self->asked_bytes;
       offer.tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR;
       self->offering = self->offer_descriptor = true;
     } else if (self->reading == TRANSMIT_READS_DATA && self->memory_left) {
-      // Bursts end at multiples of 8, so that they never cut a piece in two.
-      uint32_t run = assist_min((uint32_t)param(burst) - (self->address & 7), self->memory_left);
+      // Bursts end at multiples of the width, so that they never cut a piece in two.
+      uint32_t run = assist_min((uint32_t)param(burst) - (self->address & (UNIT - 1)), self->memory_left);
       if (self->burst_left == 0 && self->tail - self->head + self->asked + run + 8 <= (uint32_t)param(buffer)) self->burst_left = run;
       if (self->burst_left) {
-        uint32_t count = assist_piece(self->address, self->memory_left, self->base, self->limit);
+        uint32_t count = assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
         offer.size = (uint8_t)count;
         offer.address = self->address;
         offer.tag = (uint32_t)param(tag) + ASSIST_DATA;
@@ -274,4 +298,5 @@ phase_end() {
 next_event() { return self->at_work ? cycle() : never(); }
 
 #undef SPLIT_DESCRIPTORS
+#undef UNIT
 #undef UPDATE

@@ -93,13 +93,85 @@ def test_direct_mode(bench: Bench) -> None:
     assert joined(answers, 105)[5:] == data
 
 
-def test_a_failed_transfer_rests_the_assist(bench: Bench) -> None:
+@pytest.mark.parametrize("under_way", [1, 3])
+def test_a_failed_transfer_rests_the_assist(bench: Bench, under_way: int) -> None:
+    """Nothing of it, nor of what follows it, reaches a register; software moves the consumer past it, and clears the error."""
+    dut, data = rig(bench, f"under_way = {under_way};"), noise(24)
+    script = start()
+    for i, host in enumerate([0x2000, 0x90000000, 0x2008, 0x2010]):
+        script += store(0x1000 + 32 * i, descriptor(host, 0x4000 + 8 * i, 8, 0x20004))
+    script += [write(4, 1), write(0, 0x1080), read(5, 900), read(1), read(11), write(1, 0x1040), write(5, 0), read(1, 1800), *load(0x4000, 32)]
+    answers = dut.run(script, 3000, software=to_host(0x2000, data))
+    state, consumer, advanced, *_, after = (a.data for a in answers[-10:-4])
+    assert state & 0x7F000000 and consumer == 0x1020 and advanced == 0x4008 and after == 0x1080
+    assert joined(answers, 32) == data[:8] + bytes(8) + data[8:]
+    assert dut.last.stat("dut", "errors") == 1 and dut.last.stat("dut", "transfers") == 4
+
+
+def test_a_failed_write_is_seen(bench: Bench) -> None:
     dut = rig(bench)
-    script = start() + store(0x1000, descriptor(0x90000000, 0x4000, 8)) + store(0x1020, descriptor(0x2000, 0x4000, 8))
-    script += [write(4, 1), write(0, 0x1040), read(5, 600), read(1), write(5, 0), read(1, 1200)]
-    answers = dut.run(script, 2000)
-    assert answers[-4].data & 0x7F000000 and answers[-3].data == 0x1020 and answers[-1].data == 0x1040
-    assert dut.last.stat("dut", "errors") == 1
+    script = start() + store(0x1000, descriptor(0x90000000, 0x4000, 8, 0x104)) + [write(4, 1), write(0, 0x1020), read(5, 600), read(1)]
+    answers = dut.run(script, 1000)
+    assert answers[-2].data & 0x7F000000 and answers[-1].data == 0x1000
+
+
+def wrapping(bench: Bench, width: int, body: str) -> Rig:
+    """An assist with a circular buffer, whose port has the width; register 12 is the buffer's start."""
+    netlist = NETLIST % f"width = {width}; {body}" + "bank.shown -> dut.wrap_base;\n"
+    if width != 64:
+        adapter = f"instance adapter : memory_width {{ from = {width}; to = 64; big_endian = true; held = 16; }};\nadapter.out -> arbiter.in;\n"
+        netlist = adapter + netlist.replace("dut.memory -> arbiter.in;", "dut.memory -> adapter.in;")
+    return Rig(bench, netlist, [*SHOWN, 12], host=True)
+
+
+@pytest.mark.parametrize(("width", "under_way"), [(64, 4), (128, 1), (128, 4)])
+@pytest.mark.parametrize("direction", ["inward", "outward"])
+def test_transfers_overlap_and_end_in_order(bench: Bench, width: int, under_way: int, direction: str) -> None:
+    """Every size and alignment, through a circular buffer, with and without checksum; the bytes between stay as they are."""
+    body = f"under_way = {under_way}; burst = 64; direction = assist_direction.{direction}; wrap_end = 0x4400;"
+    dut = wrapping(bench, width, body)
+    sizes = [1, 7, 8, 9, 15, 16, 17, 42, 130, 3, 200]
+    inward, data = direction == "inward", noise(2048, width + under_way)
+    script, at = [write(12, 0x4000), *start()], 0x4381
+    there, host = bytearray(0x400), bytearray(0x400)
+    software = to_host(0x2000, data[:1024]) if inward else []
+    if not inward:
+        script += store(0x4000, data[:1024])
+    near = 0
+    for i, size in enumerate(sizes[:7]):
+        script += store(0x1000 + 32 * i, descriptor(0x2000 + near, at, size, 0x20804 if i % 3 == 2 else 0x20004)[:20] + struct.pack(">III", 0x6000 + 2 * i, 0, 0))
+        for k in range(size):
+            nic, out = (at - 0x4000 + k) % 0x400, near + k
+            if inward:
+                there[nic] = data[out]
+            else:
+                host[out] = data[nic]
+        at = 0x4000 + (at - 0x4000 + size + 5) % 0x400
+        near += size + 3
+    script += [write(4, 1), write(0, 0x1000 + 32 * 7), read(1, 4000), read(11), *load(0x4000, 0x400)]
+    software += [f"3500 read {64} {0x2000 + i:#x}" for i in range(0, 192, 64)]
+    answers = dut.run(script, 12000, software=software)
+    assert answers[-130].data == 0x1000 + 32 * 7
+    if inward:
+        assert joined(answers, 0x400) == bytes(there)
+    else:
+        seen = read_answers(dut.last.directory / "software.seen")[-3:]
+        assert b"".join(a.data.to_bytes(64, "little") for a in seen) == bytes(host[:192])
+
+
+def test_the_bus_and_memory_work_on_different_transfers(bench: Bench) -> None:
+    """With bursts of a whole frame, a transfer takes bus and memory one after the other; two at once take the longer of both."""
+    ends = []
+    for under_way in (1, 2):
+        dut = rig(bench, f"under_way = {under_way}; burst = 512; buffer = 2048;")
+        script = start()
+        for i in range(6):
+            script += store(0x1000 + 32 * i, descriptor(0x2000, 0x4000 + 512 * i, 512))
+        script += [write(4, 1, 2000), write(0, 0x10C0)]
+        script += [read(1, 2000 + 20 * k) for k in range(1, 130)]
+        answers = dut.run(script, 8000)
+        ends.append(next(a.cycle for a in answers if a.cycle > 2010 and a.data == 0x10C0) - 2000)
+    assert ends[1] < 0.8 * ends[0]
 
 
 def test_descriptors_in_a_memory_of_their_own(bench: Bench) -> None:

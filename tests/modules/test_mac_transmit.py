@@ -76,6 +76,21 @@ def test_frames_follow_each_other_at_the_pace_of_the_wire(bench: Bench) -> None:
     assert [b - a for a, b in zip(stamps, stamps[1:])] == [8 * (len(one) + 24) for one in frames[1:]]
 
 
+@pytest.mark.parametrize("width", [64, 128])
+def test_the_next_descriptor_is_read_ahead(bench: Bench, width: int) -> None:
+    """Frames of all alignments, wrapping, through a port of either width: the same frames, in order, without a gap."""
+    netlist = NETLIST % f"width = {width}; read_ahead = true; burst = 512; threshold = 64;"
+    if width != 64:
+        adapter = f"instance adapter : memory_width {{ from = {width}; to = 64; big_endian = true; held = 16; }};\nadapter.out -> arbiter.in;\n"
+        netlist = adapter + netlist.replace("dut.memory -> arbiter.in;", "dut.memory -> adapter.in;")
+    dut = Rig(bench, netlist, [0, 1, 2, 3, 4, 5], wire=True)
+    frames = [noise(size, size) for size in (60, 61, 100, 15, 1514, 64, 77, 300, 14, 130)]
+    consumer, _ = play(dut, frames, 0x4000, 0x5000, 0x4E08)
+    got = sent(dut)
+    assert [p.data for p in got] == [one.ljust(60, b"\0") for one in frames] and consumer == 0x1000 + 8 * len(frames)
+    assert [b.time - a.time for a, b in zip(got, got[1:])] == [8 * (max(60, len(one)) + 24) for one in frames[1:]]
+
+
 def test_a_vlan_tag_is_put_in(bench: Bench) -> None:
     dut, one = rig(bench), noise(90)
     script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), write(2, 2)]
