@@ -1,6 +1,7 @@
 """Command line of the harness: python -m harness COMMAND; each command says what it does with --help."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -87,11 +88,10 @@ def _bottleneck(options: argparse.Namespace) -> int:
     from harness.bottleneck import measure, page, text
 
     progress = Progress()
-    words = options.words[1:] if options.words[:1] == ["--"] else options.words
     try:
         with progress.step(f"examining {options.machine}"):
             analysis = measure.examine(
-                options.machine, options.build, options.out, options.define, words, options.after
+                options.machine, options.build, options.out, options.define, options.words, options.after
             )
     except (measure.MeasureError, bottleneck.NetlistError) as error:
         print(f"harness: {error}", file=sys.stderr)
@@ -99,6 +99,18 @@ def _bottleneck(options: argparse.Namespace) -> int:
     text.show(analysis, progress.console)
     written = page.write(analysis, options.out, f"Where the cycles of {options.machine.stem} go")
     progress.say(f"\nreport: {written}")
+    return 0
+
+
+def _cost(options: argparse.Namespace) -> int:
+    from harness import cost, sweep
+
+    try:
+        costs = cost.per_frame(options.machine, options.firmware, options.build, options.define, options.words)
+    except sweep.RunError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+    print(json.dumps(cost.as_records(costs), indent=1) if options.json else cost.as_text(costs))
     return 0
 
 
@@ -146,10 +158,19 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("machine", type=Path, help="the LSS file")
     one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
     one.add_argument("--after", default="", metavar="TIME", help="leave the run's beginning out: 0.5ms")
-    one.add_argument("--out", type=Path, default=Path("build/bottleneck"), help="folder for index.html, bottleneck.json")
+    one.add_argument("--out", type=Path, default=Path("build/bottleneck"), help="folder for index.html")
     one.add_argument("--build", type=Path, default=Path("build"))
-    one.add_argument("words", nargs=argparse.REMAINDER, metavar="-- OPTIONS", help="what the simulator gets")
+    one.epilog = "What follows -- is for the simulator."
     one.set_defaults(call=_bottleneck)
+
+    one = commands.add_parser("cost", help="instructions and memory references per frame, by processor and function")
+    one.add_argument("machine", type=Path, help="the LSS file")
+    one.add_argument("firmware", type=Path, help="the ELF file")
+    one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
+    one.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    one.add_argument("--build", type=Path, default=Path("build"))
+    one.epilog = "What follows -- is for the simulator."
+    one.set_defaults(call=_cost)
 
     one = commands.add_parser("reference", help="write the module reference")
     one.add_argument("types", nargs="*", help="files of types to document after the modules")
@@ -159,7 +180,10 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    options = arguments().parse_args()
+    words = sys.argv[1:]
+    cut = words.index("--") if "--" in words else len(words)
+    options = arguments().parse_args(words[:cut])
+    options.words = words[cut + 1 :]
     try:
         return options.call(options)
     except COMPLAINTS as error:

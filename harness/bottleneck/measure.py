@@ -1,0 +1,71 @@
+"""From a machine's LSS file to its bottleneck report: builds it with collectors, runs it, reads what it counted.
+
+To leave a machine's start out of the account, its run is made twice, first up to that time, and what the first counted
+is subtracted: simulators are deterministic, so the first run is the beginning of the second.
+"""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.bottleneck import memories
+from harness.bottleneck.analysis import Analysis, analyse
+
+
+class MeasureError(Exception):
+    """The machine could not be built or run; the text is what compiler or simulator said."""
+
+
+def _do(command: Sequence[str | Path]) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()
+        raise MeasureError(said or f"{command[0]} ended with status {done.returncode}")
+
+
+def _compiler(build: Path) -> Path:
+    built, known = build / "bin" / "lss", shutil.which("lss")
+    if not built.exists() and not known:
+        raise MeasureError(f"there is no compiler {built}: run make, or name the build directory with --build")
+    return built.resolve() if built.exists() else Path(known)
+
+
+def build(machine: Path, out: Path, build: Path, defines: Sequence[str] = ()) -> tuple[dict, Path]:
+    """The exported netlist of a machine, and its simulator, which counts everything that the report needs."""
+    out.mkdir(parents=True, exist_ok=True)
+    compiler = _compiler(build)
+    words = [word for define in defines for word in ("-D", define)]
+    netlist, extra, simulator = out / "netlist.json", out / "collectors.lss", out / "simulator"
+    _do([compiler, "export", machine, "-o", netlist, *words])
+    exported = json.loads(netlist.read_text())
+    text = memories.collectors(exported)
+    extra.write_text(text)
+    more = ["--collect", extra] if text else []
+    _do([compiler, "build", machine, "-o", simulator, *words, "--collect", "connections", *more])
+    return exported, simulator
+
+
+def run(simulator: Path, out: Path, words: Sequence[str] = (), after: str = "") -> tuple[dict, dict | None]:
+    """The statistics of a run with these options, and of its beginning up to `after`, a time such as 0.5ms."""
+    earlier = None
+    if after:
+        _do([simulator.resolve(), *words, "--time", after, "--quiet", "--stats", out / "earlier.json"])
+        earlier = json.loads((out / "earlier.json").read_text())
+    _do([simulator.resolve(), *words, "--quiet", "--stats", out / "statistics.json"])
+    return json.loads((out / "statistics.json").read_text()), earlier
+
+
+def examine(
+    machine: Path,
+    build_folder: Path,
+    out: Path,
+    defines: Sequence[str] = (),
+    words: Sequence[str] = (),
+    after: str = "",
+) -> Analysis:
+    """All of it; what was built and counted stays in `out`."""
+    exported, simulator = build(machine, out, build_folder, defines)
+    stats, earlier = run(simulator, out, words, after)
+    return analyse(exported, stats, earlier)

@@ -1,0 +1,297 @@
+"""The bottleneck report on netlists whose limiter is known by construction, on every example, and on wrong input."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from harness.bottleneck import Analysis, NetlistError, analyse, measure, page, text
+
+CYCLES = 3000
+
+
+class Examine:
+    """Builds and examines small netlists; each gets a folder of its own."""
+
+    def __init__(self, build: Path, folder: Path) -> None:
+        self.build, self.folder, self.made = build, folder, 0
+
+    def __call__(self, netlist: str, *settings: str, cycles: int = CYCLES, after: str = "", **files: str) -> Analysis:
+        self.made += 1
+        self.out = self.folder / f"machine{self.made}"
+        self.out.mkdir(parents=True)
+        (self.out / "machine.lss").write_text(netlist)
+        for name, content in files.items():
+            (self.out / name.replace("_dot_", ".")).write_text(content)
+        words = ["--cycles", str(cycles), *(word for one in settings for word in ("--set", one))]
+        return measure.examine(self.out / "machine.lss", self.build, self.out, words=words, after=after)
+
+
+@pytest.fixture
+def examine(build_dir: Path, tmp_path: Path) -> Examine:
+    return Examine(build_dir, tmp_path)
+
+
+def printed(analysis: Analysis) -> str:
+    console = Console(width=200, record=True, file=io.StringIO())
+    text.show(analysis, console)
+    return console.export_text()
+
+
+CHAIN = """
+instance producer : source;
+instance first : pipe { depth = 3; };
+instance second : pipe;
+instance consumer : sink;
+producer.out -> first.in : uint32;
+first.out -> second.in;
+second.out -> consumer.in;
+"""
+# Takes an item only every `every` cycles.
+WORKER = """
+module worker {
+  parameter every = 4 : int;
+  inport in : 'a;
+  outport out : 'a;
+  state { 'a item; bool full; uint64 next; }
+  phase_start -> out.data, in.ack;
+  phase_end;
+}
+"""
+WORKER_C = """/* worker.c: takes an item every so many cycles. */
+phase_start() {
+  send_if(out, self->full, self->item);
+  accept(in, !self->full && cycle() >= self->next);
+}
+phase_end() {
+  if (transferred(out)) self->full = false;
+  if (transferred(in)) {
+    self->item = data(in);
+    self->full = true;
+    self->next = cycle() + param(every);
+  }
+}
+"""
+
+
+def test_a_slow_sink_limits(examine: Examine) -> None:
+    analysis = examine(CHAIN, "consumer.ready=0.3")
+    limiter = analysis.limiter
+    assert limiter.cause.kind == "own" and limiter.name == "consumer" and limiter.busy > 0.99
+    assert [str(door) for door in limiter.doors] == ["second.out → consumer.in"]
+    assert limiter.waited == pytest.approx(0.7, abs=0.05)
+    # Whatever waits, waits for the sink in the end; the way there is the whole chain behind it.
+    assert {str(c.link) for c in analysis.waiting} == {"producer.out → first.in", "first.out → second.in", "second.out → consumer.in"}
+    assert all(c.cause.path == "consumer" for c in analysis.waiting)
+    first = next(c for c in analysis.waiting if c.link.source.path == "producer")
+    assert [step.link.target.path for step in first.steps] == ["first", "second", "consumer"]
+    assert analysis.verdict.startswith("consumer is the limiter: busy 99.")
+    assert "second.out → consumer.in" in analysis.verdict
+
+
+def test_a_slow_middle_limits(examine: Examine) -> None:
+    netlist = CHAIN.replace("second : pipe", "second : worker { every = 4; }")
+    analysis = examine(netlist, worker_dot_lss=WORKER, worker_dot_c=WORKER_C)
+    assert analysis.limiter.name == "second" and analysis.limiter.cause.kind == "own" and analysis.limiter.busy > 0.99
+    # What is behind it waits three cycles of four, what is before it starves.
+    assert analysis.limiter.waited == pytest.approx(0.75, abs=0.01)
+    after = next(link for link in analysis.machine.links if link.source.path == "second")
+    assert after.waiting == 0 and after.idle == pytest.approx(0.75, abs=0.01)
+    assert [chain.cause.path for chain in analysis.starved] == ["second"]
+
+
+def test_an_output_that_two_share_limits(examine: Examine) -> None:
+    analysis = examine("""
+        instance requester[2] : source;
+        instance arbiter : mux { choose = <<< return offered == 3 ? last != 1 : (int32_t)offered - 1; >>>; };
+        instance consumer : sink;
+        requester[0].out -> arbiter.in : uint32;
+        requester[1].out -> arbiter.in;
+        arbiter.out -> consumer.in;
+    """)
+    limiter = analysis.limiter
+    assert limiter.cause.kind == "port" and limiter.name == "arbiter.out" and limiter.busy > 0.99
+    assert [str(door.target) for door in limiter.doors] == ["arbiter.in[0]", "arbiter.in[1]"]
+    assert all(door.waiting == pytest.approx(0.5, abs=0.01) for door in limiter.doors)
+    assert "one a cycle is all it can" in analysis.verdict
+
+
+MEMORY = """
+instance requester[2] : memory_source;
+instance arbiter : memory_arbiter;
+instance controller : sram_controller { first_access = 5; };
+instance memory : memory_state { size = 64 KiB; };
+requester[0].memory -> arbiter.in;
+requester[1].memory -> arbiter.in;
+arbiter.out -> controller.in;
+controller.memory -> memory.port;
+"""
+
+
+def test_a_memory_that_two_requesters_share(examine: Examine) -> None:
+    scripts = {
+        "a_dot_txt": "".join("0 write 8 0x100 1\n" for _ in range(100)),
+        "b_dot_txt": "".join(f"0 read 4 {0x1000 + 64 * i:#x}\n" for i in range(300)),
+    }
+    out = examine.folder / "machine1"
+    analysis = examine(
+        MEMORY, f"requester[0].script={out}/a.txt", f"requester[1].script={out}/b.txt", "requester[0].outstanding=8",
+        "requester[1].outstanding=8", cycles=700, **scripts,
+    )  # fmt: skip
+    limiter = analysis.limiter
+    assert limiter.name == "controller" and limiter.busy > 0.98, "the module's own count says that it is busy"
+    assert {str(door.target) for door in limiter.doors} == {"arbiter.in.request[0]", "arbiter.in.request[1]"}
+    # Bytes as the arbiter's references carried them; one reference of 8 bytes a cycle is what its output could carry.
+    arbiter = next(m for m in analysis.memories if m.path == "arbiter")
+    links = {link.source.path: link for link in analysis.machine.links if link.target.path == "arbiter"}
+    carried = {r.name: (r.read, r.written) for r in arbiter.requesters}
+    assert carried == {
+        "requester[0]": (0, 8 * links["requester[0]"].transferred),
+        "requester[1]": (4 * links["requester[1]"].transferred, 0),
+    }
+    assert links["requester[0]"].transferred > 50 and arbiter.capacity == 700 * 8
+    memory = next(m for m in analysis.memories if m.path == "memory")
+    assert [r.name for r in memory.requesters] == ["arbiter"], "behind the controller stands the arbiter"
+
+
+def test_a_slow_source_starves_all(examine: Examine) -> None:
+    analysis = examine(CHAIN, "producer.interval=10")
+    assert analysis.limiter is None and not analysis.waiting
+    (starved,) = analysis.starved
+    assert starved.cause.kind == "source" and starved.cause.path == "producer"
+    assert starved.link.target.path == "consumer" and starved.link.idle == pytest.approx(0.9, abs=0.01)
+    assert "The sources limit" in analysis.verdict and "producer offers something in 10 % of the cycles" in analysis.verdict
+    assert "producer offers no more" in printed(analysis)
+
+
+CREDITS = {
+    "sender_dot_lss": """
+module sender {
+  parameter credits = 4 : int;
+  inport in : 'a;
+  outport out : 'a;
+  inport credit : bool;
+  state { int32 left = credits; bool full; 'a item; }
+  phase_start -> out.data, in.ack, credit.ack;
+  phase_end;
+}
+""",
+    "sender_dot_c": """/* sender.c: sends while it has credit. */
+phase_start() {
+  send_if(out, self->full && self->left > 0, self->item);
+  accept(in, !self->full || self->left > 0);
+  accept(credit, true);
+}
+phase_end() {
+  if (transferred(out)) { self->full = false; self->left--; }
+  if (transferred(in)) { self->item = data(in); self->full = true; }
+  if (transferred(credit)) self->left++;
+}
+""",
+    "receiver_dot_lss": """
+module receiver {
+  inport in : 'a;
+  outport credit : bool;
+  state { bool give; }
+  phase_start -> in.ack, credit.data;
+  phase_end;
+}
+""",
+    "receiver_dot_c": """/* receiver.c: takes everything and gives a credit back for it. */
+phase_start() { accept(in, true); send_if(credit, self->give, true); }
+phase_end() { self->give = transferred(in); }
+""",
+}
+
+
+def test_a_loop_of_credits_limits(examine: Examine) -> None:
+    """Four credits and a round trip of more than twenty cycles: no instance is slow, what goes round comes back too late."""
+    analysis = examine("""
+        instance producer : source;
+        instance sender : sender;
+        instance there : pipe { depth = 10; };
+        instance receiver : receiver;
+        instance back : pipe { depth = 10; };
+        producer.out -> sender.in : uint32;
+        sender.out -> there.in;
+        there.out -> receiver.in;
+        receiver.credit -> back.in;
+        back.out -> sender.credit;
+    """, **CREDITS)  # fmt: skip
+    limiter = analysis.limiter
+    assert limiter.cause.kind == "loop" and set(limiter.cause.members) == {"sender", "there", "receiver", "back"}
+    assert [str(door) for door in limiter.doors] == ["producer.out → sender.in"]
+    assert limiter.doors[0].moved == pytest.approx(4 / 22, abs=0.03)
+    assert analysis.verdict.startswith("The loop ") and "comes back too late" in analysis.verdict
+    for member in ("sender", "there", "receiver", "back"):
+        assert member in analysis.verdict
+
+
+def test_counts_cover_every_cycle_and_the_beginning_is_left_out(examine: Examine) -> None:
+    whole = examine(CHAIN, "consumer.ready=0.3")
+    assert {link.cycles for link in whole.machine.links} == {CYCLES}
+    part = examine(CHAIN, "consumer.ready=0.3", after="1us")  # 1000 cycles of 1 GHz
+    assert {link.cycles for link in part.machine.links} == {CYCLES - 1000}
+    assert part.machine.seconds == pytest.approx(2e-6)
+    assert part.limiter.name == "consumer" and part.limiter.busy == 1.0
+
+
+def test_page_and_results(examine: Examine, tmp_path: Path) -> None:
+    analysis = examine(CHAIN, "consumer.ready=0.3")
+    written = page.write(analysis, tmp_path / "report", "A chain")
+    content = written.read_text()
+    assert content.count("<svg") == 1 and "consumer is the limiter" in content and "waits 7" in content
+    assert content == page.write(analysis, tmp_path / "again", "A chain").read_text(), "the same for the same run"
+    found = json.loads((tmp_path / "report" / "bottleneck.json").read_text())
+    assert found["limiter"] == "consumer" and found["waiting"][0]["cause"] == "consumer"
+    assert "<html" not in page.fragment(analysis), "a fragment goes into other pages"
+
+
+EXAMPLES = {
+    "pipe_chain": ([], ["--cycles", "500", "--set", "consumer.ready=0.5"], "consumer"),
+    "arbiter": ([], ["--cycles", "500"], "arbiter.out"),
+    "single_core": ([], ["--program", "hello"], None),
+    "dual_core": (["latency=20"], ["--program", "sum"], "controller"),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Every example can be examined, and those whose limiter is known by construction are judged right."""
+    defines, words, limiter = EXAMPLES[name]
+    words = [str(build_dir / "firmware" / w / f"{w}.elf") if w in ("hello", "sum") else w for w in words]
+    analysis = measure.examine(root / "examples" / name / f"{name}.lss", build_dir, tmp_path, defines, words)
+    assert analysis.limiter and (limiter is None or analysis.limiter.name == limiter)
+    assert analysis.limiter.name in printed(analysis)
+
+
+@pytest.mark.slow
+def test_the_network_interface(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """A memory that is made slow on purpose is named, with its requesters."""
+    elf = build_dir / "firmware" / "tigon2" / "tigon2.elf"
+    words = ["--firmware", str(elf), "--payload", "1472", "--frames", "60"]
+    machine = root / "examples" / "tigon2" / "tigon2.lss"
+    analysis = measure.examine(machine, build_dir, tmp_path, ["sram_mhz=40"], words, "1.5ms")
+    assert analysis.limiter.name == "nic.controller" and analysis.limiter.busy > 0.9
+    arbiter = analysis.memories[0]
+    assert {"nic.dma_read", "nic.dma_write", "nic.mac_tx", "nic.mac_rx", "nic.cpu[0]"} <= {r.name for r in arbiter.requesters}
+    assert "<svg" in page.fragment(analysis)
+
+
+def test_wrong_input_is_one_line(examine: Examine, tmp_path: Path) -> None:
+    examine(CHAIN)
+    netlist = json.loads((examine.out / "netlist.json").read_text())
+    stats = json.loads((examine.out / "statistics.json").read_text())
+    with pytest.raises(NetlistError, match="build the simulator with --collect connections"):
+        analyse(netlist, {k: v for k, v in stats.items() if k != "connections"})
+    with pytest.raises(NetlistError, match="no time passes"):
+        analyse(netlist, stats, stats)
+    other = {**stats, "connections": stats["connections"][1:]}
+    with pytest.raises(NetlistError, match="know nothing of .*: they are another machine's"):
+        analyse(netlist, other)
+    with pytest.raises(measure.MeasureError, match="unknown-module|nowhere"):
+        examine("instance a : nowhere;\n")
+    with pytest.raises(measure.MeasureError, match="consumer.redy"):
+        examine(CHAIN, "consumer.redy=1")
