@@ -47,11 +47,17 @@ struct mac_descriptor {
   u32 status_length;
 };
 
-#define FETCH_RING  ((struct dma_descriptor *)MAP_FETCH_RING_BASE)
-#define READ_RING   ((struct dma_descriptor *)MAP_READ_RING_BASE)
-#define WRITE_RING  ((struct dma_descriptor *)MAP_WRITE_RING_BASE)
-#define MAC_TX_RING ((struct mac_descriptor *)MAP_MAC_TX_RING_BASE)
-#define MAC_RX_RING ((const struct mac_descriptor *)MAP_MAC_RX_RING_BASE)
+/* An address that the compiler does not see through, so that fields are offsets from it. */
+static inline void *at_address(u32 base) {
+  __asm__("" : "+r"(base));
+  return (void *)base;
+}
+
+#define FETCH_RING  ((struct dma_descriptor *)at_address(MAP_FETCH_RING_BASE))
+#define READ_RING   ((struct dma_descriptor *)at_address(MAP_READ_RING_BASE))
+#define WRITE_RING  ((struct dma_descriptor *)at_address(MAP_WRITE_RING_BASE))
+#define MAC_TX_RING ((struct mac_descriptor *)at_address(MAP_MAC_TX_RING_BASE))
+#define MAC_RX_RING ((const struct mac_descriptor *)at_address(MAP_MAC_RX_RING_BASE))
 
 /* Frame n to send lies in slot n modulo RING of the transmit buffer. */
 enum { SEND_SLOT = 2048 };
