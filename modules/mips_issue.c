@@ -10,12 +10,33 @@ phase_start() {
   accept(muldiv, true);
 }
 
+static inline bool annulled(const self_t *self, bool fresh) { return self->annul & !fresh; }
+
+/* An instruction waits for a load just before it or, a branch, for any result that is not in the memory stage yet; and
+ * for the multiply/divide unit. */
+handler(hold) {
+  if (!some(in) || data(busy)) {
+    set(go, false);
+    return;
+  }
+  const uint64_t c = data(in).control;
+  const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
+  const mips_bypass ex = data(execute), mem = data(memory);
+  const bool in_execute = (rs == ex.dest) | (rt == ex.dest);
+  bool waits = in_execute & ex.loads;
+  if (mips_c_branch(c) != MIPS_BRANCH_never)
+    waits = in_execute | (((rs == mem.dest) | (rt == mem.dest)) & mem.loads);
+  else if (__builtin_expect(mips_c_muldiv(c) != MIPS_MULDIV_none, false))
+    waits |= ex.occupies | !data(muldiv).ready;
+  set(go, !waits | annulled(self, data(in).fresh));
+}
+
 handler(read) {
   const uint32_t word = data(in).word;
   typeof_port(registers_request) rs = {.op = mem_op_read, .size = 4, .address = 4 * mips_rs(word)};
   typeof_port(registers_request) rt = {.op = mem_op_read, .size = 4, .address = 4 * mips_rt(word)};
-  send_if(registers_request, 0, some(in), rs);
-  send_if(registers_request, 1, some(in), rt);
+  send_if(registers_request, 0, get(go), rs);
+  send_if(registers_request, 1, get(go), rt);
 }
 
 /* Where a branch or jump goes; `taken` tells whether. */
@@ -53,39 +74,28 @@ static inline uint32_t branch_to(uint64_t c, uint32_t pc, uint32_t word, uint32_
 }
 
 handler(resolve) {
-  if (!some(in)) {
-    set(go, false);
+  if (!get(go)) {
     set(annuls, false);
     send_nothing(out);
     send_nothing(redirect);
     return;
   }
-  const bool annulled = self->annul & !data(in).fresh;
   const uint64_t c = data(in).control;
-  const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
-  const mips_bypass ex = data(execute), mem = data(memory);
-  const bool in_execute = (rs == ex.dest) | (rt == ex.dest);
-  bool waits = in_execute & ex.loads, taken = false, annuls = false;
-  uint32_t target = 0;
   typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .immediate = data(in).immediate,
                            .a = (uint32_t)data(registers_reply, 0).data, .b = (uint32_t)data(registers_reply, 1).data};
-  if (mips_c_branch(c) != MIPS_BRANCH_never) {
-    waits |= in_execute | (((rs == mem.dest) | (rt == mem.dest)) & mem.loads);
-    const uint32_t a = rs == mem.dest ? mem.value : item.a, b = rt == mem.dest ? mem.value : item.b;
+  bool taken = false, annuls = false;
+  uint32_t target = 0;
+  if (__builtin_expect(annulled(self, data(in).fresh), false)) {
+    item.control = MIPS_CONTROL_IDLE | UINT64_C(1) << MIPS_C_ANNULLED;
+  } else if (mips_c_branch(c) != MIPS_BRANCH_never) {
+    const mips_bypass mem = data(memory);
+    const uint32_t a = mips_c_rs(c) == mem.dest ? mem.value : item.a, b = mips_c_rt(c) == mem.dest ? mem.value : item.b;
     target = branch_to(c, item.pc, item.word, item.immediate, a, b, &taken);
     annuls = mips_c_likely(c) & !taken;
-  } else if (__builtin_expect(mips_c_muldiv(c) != MIPS_MULDIV_none, false)) {
-    waits |= ex.occupies | !data(muldiv).ready;
   }
-  if (__builtin_expect(annulled, false)) {
-    item.control = MIPS_CONTROL_IDLE | UINT64_C(1) << MIPS_C_ANNULLED;
-    waits = taken = annuls = false;
-  }
-  const bool goes = !waits & !data(busy);
-  set(go, goes);
   set(annuls, annuls);
-  send_if(out, goes, item);
-  send_if(redirect, goes & taken, target);
+  send(out, item);
+  send_if(redirect, taken, target);
 }
 
 handler(accept) { accept(in, get(go) & acked(out)); }
