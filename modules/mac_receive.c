@@ -8,6 +8,7 @@
 
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
+#define UNIT ((uint32_t)param(width) / 8)
 
 phase_start() {
   accept(wire, true);
@@ -21,6 +22,8 @@ phase_start() {
   for (int i = 0; i < width(buffer_base); i++) accept(buffer_base, i, true);
   for (int i = 0; i < width(buffer_limit); i++) accept(buffer_limit, i, true);
   for (int i = 0; i < width(mac_state); i++) accept(mac_state, i, true);
+  for (int i = 0; i < width(station); i++) accept(station, i, true);
+  for (int i = 0; i < width(groups); i++) accept(groups, i, true);
   if (width(ready)) send(ready, self->can_take);
   if (width(dropped)) send(dropped, self->dropped_count);
 
@@ -32,14 +35,17 @@ phase_start() {
   }
   bool descriptor = self->storing == RECEIVE_STORES_DESCRIPTOR && SPLIT_DESCRIPTORS;
   if (self->telling == 1) {
-    mem_request_64 add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR, .address = (uint32_t)param(drop_address)};
-    add.data = self->drops_to_tell;
+    typeof_port(memory_request) add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR};
+    for (int k = 0; k < param_length(counters); k++)
+      if (k == self->told) add.address = param(counters)[k].address;
+    assist_run_into(&add.data, sizeof add.data, (assist_run){{self->to_tell[self->told], 0}});
     send(memory_request, add);
   } else if (self->offering && !descriptor) send(memory_request, self->offer);
   else send_nothing(memory_request);
   if (SPLIT_DESCRIPTORS) {
-    if (self->offering && descriptor) send(descriptor_memory_request, self->offer);
-    else send_nothing(descriptor_memory_request);
+    typeof_port(descriptor_memory_request) offer = {.op = self->offer.op, .size = self->offer.size, .tag = self->offer.tag, .address = self->offer.address};
+    memcpy(&offer.data, &self->offer.data, sizeof offer.data);
+    send_if(descriptor_memory_request, self->offering && descriptor, offer);
   }
   if (self->updating) {
     typeof_port(registers_request) request = {0};
@@ -53,14 +59,43 @@ phase_start() {
   }
 }
 
-#define COUNT_DROP(why, length)  \
-  do {                           \
-    self->why++;                 \
-    self->frames_dropped++;               \
-    self->dropped_count++;       \
-    self->settling = true;       \
-    self->drops_to_tell += param(drop_address) >= 0; \
-    event(drop, length);         \
+// One more frame with this outcome: for statistics, and for the words in NIC memory.
+static void count_frame(self_t *self, int outcome, uint32_t length) {
+  for (int k = 0; k < param_length(counters); k++) {
+    if ((int)param(counters)[k].outcome != outcome) continue;
+    self->to_tell[k]++;
+    self->any_to_tell = true;
+  }
+  if (outcome <= receive_outcome_kept_broadcast) return;
+  self->damaged += outcome >= receive_outcome_bad_fcs && outcome <= receive_outcome_line_error;
+  self->bad_fcs += outcome == receive_outcome_bad_fcs;
+  self->too_short += outcome == receive_outcome_too_short;
+  self->too_long += outcome == receive_outcome_too_long;
+  self->line_errors += outcome == receive_outcome_line_error;
+  self->overruns += outcome == receive_outcome_overrun;
+  self->filtered += outcome >= receive_outcome_other_station;
+  self->frames_dropped++;
+  self->dropped_count++;
+  self->settling = true;
+  event(drop, length, (receive_outcome)outcome);
+}
+
+// The next counter in NIC memory to be told, -1: none now. Kept frames wait for a pause.
+static int counter_due(const self_t *self) {
+  for (int k = 0; k < param_length(counters); k++) {
+    if (self->to_tell[k] == 0) continue;
+    bool kept = param(counters)[k].outcome <= receive_outcome_kept_broadcast;
+    if (!kept || !(self->arriving || self->frames_waiting) || self->to_tell[k] >= RECEIVE_TELL_KEPT) return k;
+  }
+  return -1;
+}
+
+// Offers a write of `count` bytes.
+#define OFFER(kind, count, at, run)                                                                                       \
+  do {                                                                                                                    \
+    self->offer = (typeof_port(memory_request)){.op = mem_op_write, .size = (uint8_t)(count), .address = (at)};            \
+    self->offer.tag = (uint32_t)param(tag) + (kind);                                                                      \
+    assist_run_into(&self->offer.data, sizeof self->offer.data, (run));                                                   \
   } while (0)
 
 phase_end() {
@@ -84,21 +119,37 @@ phase_end() {
         self->ignored++;
       } else if (self->frames_waiting == RECEIVE_FRAMES) {
         self->skipping = true;
-        COUNT_DROP(overruns, 0);
+        count_frame(self, receive_outcome_overrun, 0);
       } else {
         newest = (self->first + self->frames_waiting) % RECEIVE_FRAMES;
         self->frames_waiting++;
         self->frame_bytes[newest] = 0;
         self->frame_state[newest] = RECEIVED_ARRIVING;
         self->fcs = ETHERNET_FCS_START;
+        // Whom it is for: the first six bytes.
+        uint64_t to = assist_keep(beat.bytes, 6);
+        bool group = to & 1, everybody = to == UINT64_C(0xffffffffffff);
+        self->addressed = everybody ? receive_outcome_kept_broadcast : group ? receive_outcome_kept_multicast : receive_outcome_kept_unicast;
+        if (param(filter_bits) && (mac & (uint32_t)param(filter_bits)) && !everybody) {
+          uint64_t own = (uint64_t)(data(station, 0) & 0xffff) << 32 | data(station, 1);
+          if (!group && __builtin_bswap64(to << 16) != own) self->addressed = receive_outcome_other_station;
+          if (group) {
+            uint32_t bit = call(group_bit, to, ~ethernet_fcs(ETHERNET_FCS_START, to, 6)), passes = 0;
+            for (int i = 0; i < width(groups); i++)
+              if (bit / 32 == (uint32_t)i) passes = data(groups, i) >> bit % 32 & 1;
+            if (!passes) self->addressed = receive_outcome_other_group;
+          }
+        }
       }
     }
     if (self->arriving && !self->skipping) {
       if (self->tail - self->head + beat.count > (uint32_t)param(buffer)) {
-        self->frame_state[newest] = RECEIVED_OVERRUN;
+        self->frame_state[newest] = RECEIVED_BAD;
+        self->frame_outcome[newest] = receive_outcome_overrun;
         self->skipping = true;
       } else if (self->frame_bytes[newest] + beat.count > (uint32_t)param(max_frame)) {
-        self->frame_state[newest] = RECEIVED_DAMAGED;
+        self->frame_state[newest] = RECEIVED_BAD;
+        self->frame_outcome[newest] = receive_outcome_too_long;
         self->skipping = true;
       } else {
         assist_queue_put(self->queue, param(buffer), self->tail, beat.bytes, beat.count);
@@ -106,8 +157,12 @@ phase_end() {
         self->frame_bytes[newest] += beat.count;
         self->fcs = ethernet_fcs(self->fcs, beat.bytes, beat.count);
         if (beat.end) {
-          bool good = !beat.error && self->fcs == ETHERNET_FCS_RESIDUE && self->frame_bytes[newest] >= (uint32_t)param(min_frame);
-          self->frame_state[newest] = good ? RECEIVED_GOOD : RECEIVED_DAMAGED;
+          uint8_t outcome = self->addressed;
+          if (self->fcs != ETHERNET_FCS_RESIDUE) outcome = receive_outcome_bad_fcs;
+          if (self->frame_bytes[newest] < (uint32_t)param(min_frame)) outcome = receive_outcome_too_short;
+          if (beat.error) outcome = receive_outcome_line_error;
+          self->frame_outcome[newest] = outcome;
+          self->frame_state[newest] = outcome <= receive_outcome_kept_broadcast ? RECEIVED_GOOD : RECEIVED_BAD;
         }
       }
     }
@@ -131,10 +186,10 @@ phase_end() {
                      queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer) && self->frames_waiting + 2 < RECEIVE_FRAMES;
     self->settling |= could_take != self->can_take;
   }
-  if (__builtin_expect(!((uint32_t)self->frames_waiting | self->storing | self->drops_to_tell | self->telling), 1)) return;
+  if (__builtin_expect(!((uint32_t)self->frames_waiting | self->storing | self->any_to_tell | self->telling), 1)) return;
 
-  // ---- The count of drops in NIC memory, between frames ------------------------------------------------------------
-  if (param(drop_address) >= 0) {
+  // ---- Counters in NIC memory, between frames ----------------------------------------------------------------------
+  if (param_length(counters) > 0) {
     if (self->telling == 2) {
       if (transferred(memory_reply)) self->telling = 0;
       return;
@@ -142,13 +197,18 @@ phase_end() {
     if (self->telling == 1) {
       if (transferred(memory_request)) {
         self->telling = 2;
-        self->drops_to_tell -= (uint32_t)data(memory_request).data;
+        self->to_tell[self->told] -= (uint32_t)assist_run_of(&data(memory_request).data, sizeof data(memory_request).data).w[0];
+        self->any_to_tell = false;
+        for (int k = 0; k < param_length(counters); k++) self->any_to_tell |= self->to_tell[k] != 0;
       }
       return;
     }
-    if (self->drops_to_tell && self->storing == RECEIVE_STORES_NOTHING) {
-      self->telling = 1;
-      return;
+    if (self->any_to_tell && self->storing == RECEIVE_STORES_NOTHING) {
+      self->told = counter_due(self);
+      if (self->told >= 0) {
+        self->telling = 1;
+        return;
+      }
     }
   }
 
@@ -194,34 +254,27 @@ phase_end() {
     self->room = self->room >= 8 ? self->room - 8 : 0;
     self->stored = self->burst_left = 0;
     self->step = 0;
+    self->lost = RECEIVE_HAS_ROOM;
     self->storing = RECEIVE_STORES_DATA;
     uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
-    if (after == (data(reference) & mask)) {
-      COUNT_DROP(no_descriptor, self->frame_bytes[f]);
-      self->room = UINT32_MAX; // nothing of it is stored; see `lost`
-    }
+    if (after == (data(reference) & mask)) self->lost = RECEIVE_NO_DESCRIPTOR;
   }
   if (self->storing == RECEIVE_STORES_DATA) {
     // A frame that is lost leaves the queue when it has arrived; what was stored of it will be overwritten.
     uint32_t length = self->frame_bytes[f];
-    bool lost = self->room == UINT32_MAX;
-    if (!lost && length > self->room) {
-      COUNT_DROP(no_room, length);
-      self->room = UINT32_MAX;
-      lost = true;
-    }
+    if (!self->lost && length > self->room) self->lost = RECEIVE_NO_ROOM;
     uint8_t arrived = self->frame_state[f];
-    if (!self->offering && (arrived >= RECEIVED_DAMAGED || (lost && arrived == RECEIVED_GOOD)) && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
-      if (!lost && arrived == RECEIVED_DAMAGED) COUNT_DROP(damaged, length);
-      if (!lost && arrived == RECEIVED_OVERRUN) COUNT_DROP(overruns, length);
+    const bool lost = self->lost != RECEIVE_HAS_ROOM;
+    if (!self->offering && (arrived == RECEIVED_BAD || (lost && arrived == RECEIVED_GOOD)) && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
       self->head += length - self->stored;
       self->stored = length;
       if (self->open == 0) {
+        self->no_descriptor += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_DESCRIPTOR;
+        self->no_room += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_ROOM;
+        count_frame(self, arrived == RECEIVED_GOOD ? receive_outcome_no_space : self->frame_outcome[f], length);
         self->first = (f + 1) % RECEIVE_FRAMES;
         self->frames_waiting--;
         self->storing = RECEIVE_STORES_NOTHING;
-      } else {
-        self->room = UINT32_MAX;
       }
     } else if (arrived == RECEIVED_GOOD && self->stored == length && self->open == 0 && !self->offering) {
       uint32_t kept = length - (param(keep_fcs) ? 0 : 4);
@@ -233,10 +286,9 @@ phase_end() {
       uint32_t left = length - self->stored, run = (uint32_t)param(burst);
       if (self->burst_left == 0 && (left >= run || arrived == RECEIVED_GOOD)) self->burst_left = assist_min(run, left);
       if (self->burst_left) {
-        uint32_t count = assist_min(assist_piece(self->address, left, self->base, self->limit), self->burst_left);
-        uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, count);
-        self->offer = (mem_request_64){.op = mem_op_write, .size = (uint8_t)count, .tag = (uint32_t)param(tag) + ASSIST_DATA,
-                                       .address = self->address, .data = assist_number(bytes, count, param(big_endian))};
+        uint32_t count = assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
+        assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, count);
+        OFFER(ASSIST_DATA, count, self->address, assist_run_swap(bytes, count, param(big_endian)));
         self->offer_bytes = count;
         self->offering = true;
       }
@@ -248,12 +300,10 @@ phase_end() {
     uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
     if (self->step == 0) {
       uint64_t number = param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
-      self->offer = (mem_request_64){.op = mem_op_write, .size = 8, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR,
-                                     .address = self->slot + (uint32_t)param(at_address), .data = number};
+      OFFER(ASSIST_DESCRIPTOR, 8, self->slot + (uint32_t)param(at_address), ((assist_run){{number, 0}}));
       self->offering = true;
     } else if (self->step == 1) {
-      self->offer = (mem_request_64){.op = mem_op_write, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR,
-                                     .address = after + (uint32_t)param(at_address), .data = self->next_start};
+      OFFER(ASSIST_DESCRIPTOR, 4, after + (uint32_t)param(at_address), ((assist_run){{self->next_start, 0}}));
       self->offering = true;
     } else if (self->open == 0) {
       self->storing = RECEIVE_STORES_REGISTERS;
@@ -270,6 +320,7 @@ phase_end() {
       self->frames++;
       self->bytes += self->frame_bytes[f];
       event(received, self->start, self->frame_bytes[f]);
+      count_frame(self, self->frame_outcome[f], self->frame_bytes[f]);
       self->first = (f + 1) % RECEIVE_FRAMES;
       self->frames_waiting--;
       self->storing = RECEIVE_STORES_NOTHING;
@@ -277,7 +328,8 @@ phase_end() {
   }
 }
 
-next_event() { return self->frames_waiting || self->storing != RECEIVE_STORES_NOTHING || self->arriving || self->telling || self->settling ? cycle() : never(); }
+next_event() { return self->frames_waiting || self->storing != RECEIVE_STORES_NOTHING || self->arriving || self->telling || self->any_to_tell || self->settling ? cycle() : never(); }
 
 #undef SPLIT_DESCRIPTORS
-#undef COUNT_DROP
+#undef UNIT
+#undef OFFER

@@ -5,7 +5,11 @@
 // What is being stored of the oldest frame.
 enum { RECEIVE_STORES_NOTHING, RECEIVE_STORES_DATA, RECEIVE_STORES_DESCRIPTOR, RECEIVE_STORES_REGISTERS };
 // What is known of a frame in the queue.
-enum { RECEIVED_ARRIVING, RECEIVED_GOOD, RECEIVED_DAMAGED, RECEIVED_OVERRUN };
+enum { RECEIVED_ARRIVING, RECEIVED_GOOD, RECEIVED_BAD };
+// Why a good frame cannot be stored.
+enum { RECEIVE_HAS_ROOM, RECEIVE_NO_DESCRIPTOR, RECEIVE_NO_ROOM };
+// Kept frames are told while others arrive only when there are so many.
+enum { RECEIVE_TELL_KEPT = 64 };
 // Frames in the queue at most.
 enum { RECEIVE_FRAMES = 128 };
 

@@ -1,6 +1,7 @@
 """mac_receive: frames from the wire into memory; what does not fit, or is damaged, is dropped and counted."""
 
 import struct
+import zlib
 
 import pytest
 
@@ -9,7 +10,12 @@ from tests.modules.harness import Bench
 
 # Registers: 0 producer, 1 reference, 2 state, 3 buffer base, 4 its end, 5 buffer producer, 6 buffer reference.
 NETLIST = """
-instance dut : mac_receive { ring_bytes = 256; producer_offset = 0; buffer_producer_offset = 20; drop_address = 0x100; %s };
+import mac_types;
+instance dut : mac_receive { ring_bytes = 256; producer_offset = 0; buffer_producer_offset = 20; counters = [
+  { outcome = receive_outcome.no_space, address = 0x100 }, { outcome = receive_outcome.bad_fcs, address = 0x104 }, { outcome = receive_outcome.too_short, address = 0x108 },
+  { outcome = receive_outcome.too_long, address = 0x10c }, { outcome = receive_outcome.line_error, address = 0x110 }, { outcome = receive_outcome.kept_unicast, address = 0x114 },
+  { outcome = receive_outcome.kept_multicast, address = 0x118 }, { outcome = receive_outcome.kept_broadcast, address = 0x118 }, { outcome = receive_outcome.other_station, address = 0x11c },
+  { outcome = receive_outcome.other_group, address = 0x120 } ]; %s };
 dut.memory -> arbiter.in;
 dut.registers -> bank.in;
 ethernet.to_device -> dut.wire;
@@ -39,9 +45,14 @@ def play(dut: Rig, frames: list[bytes], script: list[str], cycles: int = 30000, 
     return dut.run(script, cycles, values, files={"in": pcap(frames)})
 
 
-@pytest.mark.parametrize("burst", [8, 64])
-def test_frames_lie_behind_each_other(bench: Bench, burst: int) -> None:
-    dut = rig(bench, f"burst = {burst};")
+@pytest.mark.parametrize(("burst", "width", "split"), [(8, 64, False), (64, 64, False), (64, 64, True), (16, 128, False), (512, 128, True)])
+def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, split: bool) -> None:
+    """Memory of either width, descriptors by the same way or by one of their own: the same bytes lie there."""
+    netlist = NETLIST % f"burst = {burst}; width = {width};"
+    if width != 64:
+        adapter = f"instance adapter : memory_width {{ from = {width}; to = 64; big_endian = true; held = 16; }};\nadapter.out -> arbiter.in;\n"
+        netlist = adapter + netlist.replace("dut.memory -> arbiter.in;", "dut.memory -> adapter.in;")
+    dut = Rig(bench, netlist + ("dut.descriptor_memory -> arbiter.in;\n" if split else ""), [0, 1, 2, 3, 4, 5, 6], wire=True)
     frames = [noise(size, size) for size in (60, 61, 63, 64, 65, 127, 128, 500, 1514)]
     script = start() + [read(0, 8000), read(5)] + load(0x1000, 80)
     answers = play(dut, frames, script)
@@ -77,6 +88,71 @@ def test_a_wrong_fcs_drops(bench: Bench) -> None:
     dut = rig(bench)
     answers = play(dut, [noise(80 + i, i) for i in range(9)], [*start(), read(0, 5000)], ethernet__faults="fcs/4")
     assert answers[-1].data == 0x1000 + 8 * 7 and dut.last.stat("dut", "damaged") == 2
+
+
+KINDS = {"fcs": "bad_fcs", "fragment": "too_short", "short": "too_short", "long": "too_long", "jabber": "too_long", "error": "line_errors"}
+WORDS = {"no_space": 0x100, "bad_fcs": 0x104, "too_short": 0x108, "too_long": 0x10C, "line_errors": 0x110}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_fault_is_counted_as_what_it_is(bench: Bench, kind: str) -> None:
+    """Statistics and the words in NIC memory agree; the frames around are stored as they came."""
+    dut = rig(bench)
+    frames = [noise(80 + i, i) for i in range(9)]
+    words = [f"20000 read 4 {address:#x}" for address in WORDS.values()]
+    answers = play(dut, frames, [*start(), read(0, 20000), *words, *load(0x4000, 88, 20000)], ethernet__faults=f"{kind}@2,{kind}/4")
+    counted = {name: dut.last.stat("dut", name) for name in WORDS if name != "no_space"}
+    assert counted == {name: 3 * (name == KINDS[kind]) for name in counted}
+    assert [a.data for a in answers[8:13]] == [0, *counted.values()]
+    assert answers[7].data == 0x1000 + 8 * 6 and dut.last.stat("dut", "damaged") == 3 == dut.last.stat("dut", "frames_dropped")
+    assert joined(answers, 88)[:80] == frames[0]
+    assert dut.last.stat("dut", "frames") == 6 and dut.last.stat("dut", "no_descriptor") == 0
+
+
+def test_a_damaged_frame_without_room_is_damaged(bench: Bench) -> None:
+    dut = rig(bench)
+    play(dut, [noise(60, i) for i in range(9)], [*start(0x1030)], ethernet__faults="fcs@8,short@9")
+    assert [dut.last.stat("dut", name) for name in ("no_descriptor", "bad_fcs", "too_short")] == [2, 1, 1]
+
+
+def test_kept_frames_are_counted_when_there_is_time(bench: Bench) -> None:
+    dut = rig(bench)
+    to = [b"\xff" * 6, b"\x01\0\x5e\0\0\x01", *[b"\2\0\0\0\0\1"] * 5]
+    frames = [address + noise(60, i)[6:] for i, address in enumerate(to)]
+    answers = play(dut, frames, [*start(), "20000 read 4 0x114", "20000 read 4 0x118"])
+    assert [a.data for a in answers[-2:]] == [5, 2] and dut.last.stat("dut", "frames") == 7
+
+
+FILTER = """
+bank.shown -> dut.station;
+bank.shown -> dut.station;
+for (i = 0; i < 4; i = i + 1) bank.shown -> dut.groups;
+"""
+
+
+def crc_bit(address: bytes) -> int:
+    return zlib.crc32(address) & 127
+
+
+@pytest.mark.parametrize("on", [False, True])
+def test_the_filter_passes_what_is_for_this_station(bench: Bench, on: bool) -> None:
+    """Own address, broadcast and the groups of the table pass; without the filter, everything does."""
+    own, other = bytes.fromhex("020304050607"), bytes.fromhex("020304050608")
+    wanted, unwanted = bytes.fromhex("01005e000009"), bytes.fromhex("01005e00000a")
+    assert crc_bit(wanted) != crc_bit(unwanted)
+    dut = Rig(bench, NETLIST % "filter_bits = 8;" + FILTER, list(range(13)), wire=True)
+    to = [own, other, b"\xff" * 6, wanted, unwanted, own]
+    frames = [address + noise(100, i)[6:] for i, address in enumerate(to)]
+    table = [write(7, 0x0203), write(8, 0x04050607), write(9 + crc_bit(wanted) // 32, 1 << crc_bit(wanted) % 32)]
+    script = [*start()[:-1], *table, write(2, 10 if on else 2), read(0, 20000), "20000 read 4 0x11c", "20000 read 4 0x120"]
+    answers = play(dut, frames, script)
+    assert [a.data for a in answers[-3:]] == ([0x1000 + 8 * 4, 1, 1] if on else [0x1000 + 8 * 6, 0, 0])
+    assert dut.last.stat("dut", "filtered") == (2 if on else 0)
+
+
+def test_a_filter_needs_an_address(bench: Bench) -> None:
+    refused = bench.refuse("import mac_types; instance dut : mac_receive { producer_offset = 0; buffer_producer_offset = 4; filter_bits = 8; }; instance s : source; s.out -> dut.wire;")
+    assert "a filter needs mac_state and the two words of the station's address" in refused
 
 
 def test_in_a_closed_loop_nothing_is_dropped(bench: Bench) -> None:

@@ -4,6 +4,8 @@ import random
 import struct
 from pathlib import Path
 
+import pytest
+
 from harness import packets
 from tests.modules.harness import Bench, read_monitor
 from tests.tigon2.chip import (
@@ -293,19 +295,24 @@ def test_checksums(chip: Chip) -> None:
     assert answers[stored].data == total and answers[register].data == total
 
 
-def test_a_failed_transfer_raises_attention(chip: Chip) -> None:
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_failed_transfer_raises_attention(chip: Chip, goes_on: bool) -> None:
+    """The consumer stays at the descriptor. With the error cleared it is tried again, unless software has moved the consumer on."""
     script = chip.script()
     script.store(READ_RING, dma_descriptor(0x7000000, 0x2000, 16))
     script.store(READ_RING + 32, dma_descriptor(0x1000, 0x2000, 16))
     script.write("dma_read_producer", 64)
     script.at(500)
     event, consumer = script.read("event_a"), script.read("dma_read_consumer")
+    if goes_on:
+        script.write("dma_read_consumer", 32)
     script.write("dma_read_state", 0)
     script.at(900)
     calm, end = script.read("event_a"), script.read("dma_read_consumer")
     answers, *_ = chip.run(script)
-    assert answers[event].data >> 20 & 1 == 1 and answers[consumer].data == READ_RING + 32
-    assert answers[calm].data >> 20 & 1 == 0 and answers[end].data == READ_RING + 64
+    assert answers[event].data >> 20 & 1 == 1 and answers[consumer].data == READ_RING
+    assert answers[calm].data >> 20 & 1 == (not goes_on) and answers[end].data == READ_RING + 64 * goes_on
+    assert chip.last.stat("nic.dma_read", "errors") == (1 if goes_on else 2)
 
 
 # ---- MAC -----------------------------------------------------------------------------------------------------------
