@@ -8,6 +8,11 @@ phase_start() {
     send(shown, i, state);
 }
 
+static inline void occupy(self_t *self, uint64_t now, uint64_t cycles) {
+  self->ready = now + cycles;
+  self->busy += cycles;
+}
+
 static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b, uint64_t now) {
   uint64_t product;
   switch (op) {
@@ -20,12 +25,12 @@ static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b, u
   case muldiv_op_div:
     self->lo = quotient_signed(a, b);
     self->hi = remainder_signed(a, b);
-    self->ready = now + (uint64_t)param(divide_cycles);
+    occupy(self, now, (uint64_t)param(divide_cycles));
     return;
   case muldiv_op_divu:
     self->lo = quotient_unsigned(a, b);
     self->hi = remainder_unsigned(a, b);
-    self->ready = now + (uint64_t)param(divide_cycles);
+    occupy(self, now, (uint64_t)param(divide_cycles));
     return;
   case muldiv_op_mthi:
     self->hi = a;
@@ -38,7 +43,7 @@ static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b, u
   }
   self->lo = (uint32_t)product;
   self->hi = (uint32_t)(product >> 32);
-  self->ready = now + (uint64_t)param(multiply_cycles);
+  occupy(self, now, (uint64_t)param(multiply_cycles));
 }
 
 phase_end() {
