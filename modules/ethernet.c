@@ -107,7 +107,7 @@ phase_end() {
     if (more) {
       uint32_t padded = length + 4 < (uint32_t)param(min_frame) ? (uint32_t)param(min_frame) - 4 : length;
       memset(self->frame + length, 0, padded - length);
-      self->fault = param(faults)[0] ? FAULT_STRIKES(param(faults), ethernet_faults, ETHERNET_FAULTS, self->begun + 1, random_bits(&self->rng)) : -1;
+      self->fault = param(faults)[0] ? FAULT_STRIKES(param(faults), ethernet_faults, ETHERNET_FAULTS, 0, ETHERNET_FAULTS, self->begun + 1, random_bits(&self->rng)) : -1;
       if (__builtin_expect(self->fault >= 0, 0)) padded = spoil(self, padded);
       uint32_t fcs = ETHERNET_FCS_START;
       for (uint32_t i = 0; i < padded; i++) fcs = ethernet_fcs(fcs, self->frame[i], 1);

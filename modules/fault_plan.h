@@ -45,8 +45,8 @@ static inline bool fault_plan_valid(const char *plan, const char *const *kinds, 
   return true;
 }
 
-// The kind of fault that strikes number `at_number`, -1: none.  `draw` is evaluated for every chance and gives 64 random bits.
-#define FAULT_STRIKES(plan, kinds, count, at_number, draw)                                                             \
+// The kind of fault, from `first` to before `end` of the list, that strikes number `at_number`, -1: none.  `draw` is evaluated for every chance and gives 64 random bits.
+#define FAULT_STRIKES(plan, kinds, count, first, end, at_number, draw)                                                 \
   ({                                                                                                                   \
     const char *rest = (plan);                                                                                         \
     fault_rule rule;                                                                                                   \
@@ -55,7 +55,7 @@ static inline bool fault_plan_valid(const char *plan, const char *const *kinds, 
       bool now_it = rule.how == '@'   ? (uint64_t)rule.number == (at_number)                                           \
                     : rule.how == '/' ? (at_number) % (uint64_t)rule.number == 0                                       \
                                       : (double)((draw) >> 11) * 0x1p-53 < rule.number / 100;                          \
-      if (now_it && struck < 0) struck = rule.kind;                                                                    \
+      if (now_it && struck < 0 && rule.kind >= (first) && rule.kind < (end)) struck = rule.kind;                       \
     }                                                                                                                  \
     struck;                                                                                                            \
   })

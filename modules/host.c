@@ -1,6 +1,7 @@
 // host.c: host memory, I/O bus, window accesses and interrupts; see host.lss.
 #include <string.h>
 
+#include "fault_plan.h"
 #include "host.h"
 
 #define NOW ((uint64_t)now() * 1000)
@@ -15,6 +16,10 @@ init() {
   self->word_time = (uint64_t)(word + 0.5);
   self->latency_time = ticks_of(param(read_latency));
   self->last = -1;
+  random_seed(&self->rng);
+  const char *wrong = NULL;
+  if (!fault_plan_valid(param(faults), host_faults, HOST_FAULTS, &wrong))
+    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds read_abort, read_parity, write_abort and write_parity", wrong);
 }
 
 // Bus words from the first one up to and with the one that holds byte `moved` - 1 of the transfer.
@@ -62,6 +67,21 @@ phase_start() {
   for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
   for (int i = 0; i < width(interrupting); i++)
     send(interrupting, i, self->line && NOW - self->line_since >= ticks_of(param(interrupt_latency)));
+}
+
+// Whether a transfer that begins is to fail, and how: its number is that of its direction.
+static void draw_fault(self_t *self) {
+  const int first = self->write ? HOST_FAULT_WRITE_ABORT : HOST_FAULT_READ_ABORT, end = self->write ? HOST_FAULTS : HOST_FAULT_WRITE_ABORT;
+  const uint64_t number = self->write ? self->writes : self->reads;
+  int struck = FAULT_STRIKES(param(faults), host_faults, HOST_FAULTS, first, end, number, random_bits(&self->rng));
+  if (struck < 0) return;
+  bool aborts = struck == HOST_FAULT_READ_ABORT || struck == HOST_FAULT_WRITE_ABORT;
+  self->read_aborts += struck == HOST_FAULT_READ_ABORT;
+  self->read_parity += struck == HOST_FAULT_READ_PARITY;
+  self->write_aborts += struck == HOST_FAULT_WRITE_ABORT;
+  self->write_parity += struck == HOST_FAULT_WRITE_PARITY;
+  self->bad |= aborts;
+  self->spoils = !aborts;
 }
 
 phase_end() {
@@ -138,7 +158,7 @@ phase_end() {
       if (self->write && transferred(bus_write_data, i)) {
         bus_beat beat = data(bus_write_data, i);
         count = beat.count < self->left ? beat.count : self->left;
-        if (!self->bad) memcpy(self->bytes + (self->address - (uint64_t)param(memory_base)), &beat.bytes, count);
+        if (!self->bad && !(self->spoils && self->moved == 0)) memcpy(self->bytes + (self->address - (uint64_t)param(memory_base)), &beat.bytes, count);
       } else if (!self->write && transferred(bus_read_data, i)) {
         count = self->beat.count;
       }
@@ -154,7 +174,7 @@ phase_end() {
       if (self->left == 0) {
         self->active = false;
         self->free_at = self->start + words_up_to(self->first_byte, self->moved) * self->word_time;
-        self->failed = self->bad && self->write;
+        self->failed = (self->bad || self->spoils) && self->write;
         self->failed_lane = self->lane;
       }
     }
@@ -195,6 +215,8 @@ phase_end() {
             self->reads++;
             self->read_bytes += request.length;
           }
+          self->spoils = false;
+          if (param(faults)[0]) draw_fault(self);
           event(transfer, lane, request.write, request.address, request.length);
         }
       }
@@ -210,8 +232,9 @@ phase_end() {
     if (NOW + (uint64_t)clock_period() * 1000 >= due) {
       self->ready = true;
       if (!self->write) {
-        bus_beat beat = {.count = (uint8_t)count, .last = count == self->left, .error = self->bad && count == self->left};
+        bus_beat beat = {.count = (uint8_t)count, .last = count == self->left, .error = (self->bad || self->spoils) && count == self->left};
         if (!self->bad) memcpy(&beat.bytes, self->bytes + (self->address - (uint64_t)param(memory_base)), count);
+        if (self->spoils && self->moved == 0) beat.bytes ^= 1;
         self->beat = beat;
       }
     }

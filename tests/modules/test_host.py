@@ -103,6 +103,43 @@ def test_memory_that_is_not_there_fails_the_transfer(bench: Bench) -> None:
     assert "error=true" in told.got[1][-1][1] or "error=1" in told.got[1][-1][1]
 
 
+READ_KINDS = {"read_abort": 0, "read_parity": 0x1111111111111110}
+WRITE_KINDS = {"write_abort": [1, 2], "write_parity": [1, 4]}
+
+
+@pytest.mark.parametrize("kind", READ_KINDS)
+def test_a_read_that_fails_says_so(bench: Bench, kind: str) -> None:
+    """The second read of three: an abort brings no data, a parity error a wrong bit; both end with an error, the others do not."""
+    asks = "".join(f"{40 * k} {request(0x100 * k, 16)}\n" for k in range(3))
+    fill = "".join(f"0 write 16 {0x100 * k:#x} 0x{'11' * 16}\n" for k in range(3))
+    seen = run(bench, software=fill, ask=("", asks), faults=f"write_abort/1,{kind}@2")
+    beats = [dict(word.split("=") for word in text.strip("{}").split()) for _, text in seen.got[1]]
+    assert [int(b["bytes"], 0) for b in beats[2:4]] == [READ_KINDS[kind], READ_KINDS[kind] and 0x1111111111111111]
+    assert [b["error"] in ("1", "true") for b in beats] == [False, False, False, True, False, False]
+    assert seen.stats.stat("dut", "read_aborts" if kind == "read_abort" else kind) == 1
+
+
+@pytest.mark.parametrize("kind", WRITE_KINDS)
+def test_a_write_that_fails_says_so(bench: Bench, kind: str) -> None:
+    asks = "".join(f"{40 * k} {request(0x200, 16, 1)}\n" for k in range(2))
+    gives = "".join(f"{40 * (k // 2)} {{bytes={k + 1} count=8 last={k % 2} error=0}}\n" for k in range(4))
+    seen = run(bench, software="200 read 8 0x200\n201 read 8 0x208\n", ask=("", asks), give=("", gives), faults=f"read_parity/1,{kind}/2")
+    assert [a.data for a in seen.software] == WRITE_KINDS[kind]
+    assert [text for _, text in seen.got[1]] and len(seen.got[1]) == 1 and 40 < seen.got[1][0][0] < 60
+    assert seen.stats.stat("dut", "write_aborts" if kind == "write_abort" else kind) == 1
+
+
+def test_rules_that_make_no_sense_are_refused(bench: Bench) -> None:
+    ran = bench.run(bench.build(NETLIST), 10, {"dut.faults": "read_abort@1,abort@2"}, ok=False)
+    assert "faults: 'abort@2' is not a rule; rules are KIND@N, KIND/N or KIND%P" in ran.err
+
+
+def test_transfers_fail_by_chance(bench: Bench) -> None:
+    asks = "".join(f"0 {request(8 * k, 8)}\n" for k in range(200))
+    counts = [run(bench, 2000, ask=("", asks), faults="read_abort%20").stats.stat("dut", "read_aborts") for _ in range(2)]
+    assert counts[0] == counts[1] and 20 <= counts[0] <= 60
+
+
 def test_window_references_cross_the_bus(bench: Bench) -> None:
     told = run(bench, window="0 write 4 0x10 0x1234\n0 read 4 0x10\n")
     assert told.window[1].data == 0x1234 and told.window[0].cycle >= 2
