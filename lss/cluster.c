@@ -1,8 +1,8 @@
 // Divides the leaves of a machine among clusters.  A cluster is compiled as one C unit with its own step functions.
 //
 // Small machines are one cluster, so that all signals are local variables of one function.  In larger ones every
-// hierarchical instance at the top level is a cluster, and so is every group of instances of one module that occurs
-// several times, so that identical copies share their code; what remains is the root cluster.
+// hierarchical instance at the top level is a cluster, unless many copies lie inside, and so is every group of instances of one
+// module that occurs several times, so that identical copies share their code; what remains is the root cluster.
 #include "lss/emit.h"
 
 #include <string.h>
@@ -10,6 +10,7 @@
 enum {
   SMALL_MACHINE = 120, // leaves that one step function holds without making compilation slow
   MIN_LEAVES = 4,      // a smaller copy is not worth calls and signals in memory
+  MANY_COPIES = 3,     // so many copies inside one instance are too much code for one function
   MANY_LEAVES = 40,    // from here on leaves that can sleep are worth a cluster each
 };
 
@@ -42,6 +43,18 @@ static void count_modules(Instance *instance, GHashTable *counts) {
   for (guint i = 0; i < instance->children->len; i++) count_modules(instance->children->pdata[i], counts);
 }
 
+// Whether many copies of something worth a cluster lie inside: then they are the clusters, not the whole.
+static bool holds_copies(Instance *instance, GHashTable *counts) {
+  for (guint i = 0; instance->children && i < instance->children->len; i++) {
+    Instance *child = instance->children->pdata[i];
+    if (child->leaf) continue;
+    int copies = GPOINTER_TO_INT(g_hash_table_lookup(counts, child->module_name));
+    if (copies >= MANY_COPIES && count_leaves(child) >= MIN_LEAVES) return true;
+    if (holds_copies(child, counts)) return true;
+  }
+  return false;
+}
+
 static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, bool small, bool sleepers) {
   if (instance->leaf) {
     if (!sleepers || !emit_gateable(instance)) return;
@@ -52,7 +65,7 @@ static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, b
   }
   bool copies = instance->parent && GPOINTER_TO_INT(g_hash_table_lookup(counts, instance->module_name)) > 1;
   bool top_level = instance->parent && !instance->parent->parent;
-  if (instance->parent && count_leaves(instance) >= MIN_LEAVES && (copies || (top_level && !small))) {
+  if (instance->parent && count_leaves(instance) >= MIN_LEAVES && (copies || (top_level && !small && !holds_copies(instance, counts)))) {
     Cluster *cluster = cluster_new(instance);
     collect_leaves(instance, cluster->leaves);
     g_ptr_array_add(schedule->clusters, cluster);
