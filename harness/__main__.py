@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 from harness import capture, check, packets, schema, study, theory, traffic
@@ -106,7 +107,9 @@ def _cost(options: argparse.Namespace) -> int:
     from harness import cost, sweep
 
     try:
-        costs = cost.per_frame(options.machine, options.firmware, options.build, options.define, options.words)
+        with tempfile.TemporaryDirectory() as folder:
+            simulator = cost.build_simulator(options.machine, Path(folder), options.build, options.define)
+            costs = cost.per_frame(simulator, options.firmware, options.words)
     except sweep.RunError as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1

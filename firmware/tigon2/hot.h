@@ -186,7 +186,13 @@ void clear_statistics(void);
 void dispatch(void) __attribute__((noreturn));
 void dispatch_and_drive_rings(void) __attribute__((noreturn));
 
-/* The folder of a firmware says who does what. */
+/* The folder of a firmware says who does what, and whether frames cost more than they need to. */
 #include <roles.h>
+#ifdef EXTRA_WORK
+#include <extra_work.h>
+#else
+static inline void extra_receive_work(void) {}
+static inline void extra_send_work(void) {}
+#endif
 
 #endif

@@ -102,6 +102,7 @@ HOT void receive(void) {
     bytes += length;
     returned = (returned + 1) & hot->returns_mask;
     next = ring_next(next, MAC_ENTRY, MAC_RECEIVE_RING);
+    extra_receive_work();
   }
   if (!frames) return;
   hot->mac_receive_next = next;

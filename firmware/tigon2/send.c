@@ -88,6 +88,7 @@ HOT void send(void) {
       frame_length = 0;
       index = taken;
       last = entry;
+      extra_send_work();
       if ((s32)--countdown <= 0 || length_flags & SEND_REPORT_NOW) {
         countdown = hot->max_unsent;
         report_at = entry;

@@ -9,20 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# Counts, per instruction address, what processor A executes; appended to the machine's own text.
-PROFILE = """
-collector profile on "nic.cpu[0].pipeline.writeback" event retire {
-  declare <<< uint64_t executed[0x8000]; >>>
-  init    <<< for (int i = 0; i < 0x8000; i++) self->executed[i] = 0; >>>
-  record  <<< self->executed[(pc >= 0xc00000 ? 0x4000 : 0) + (pc >> 2 & 0x3fff)]++; >>>
-  report  <<<
-    for (uint32_t i = 0; i < 0x8000; i++)
-      if (self->executed[i])
-        fprintf(stderr, "executed %#x %llu\\n", i < 0x4000 ? i * 4 : 0xc00000 + (i - 0x4000) * 4,
-                (unsigned long long)self->executed[i]);
-  >>>
-}
-"""
+from harness import cost
 
 
 @dataclass
@@ -72,21 +59,16 @@ def firmware(build_dir: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory) -> Callable[..., Machine]:
-    """machine(cpus=1, name="tigon2", ...): the simulator with these parameters and a firmware; it also counts instructions."""
+    """machine(cpus=1, name="tigon2", ...): the simulator with these parameters and a firmware; it also counts what code costs."""
     made: dict[tuple, Machine] = {}
 
     def make(name: str = "tigon2", **parameters) -> Machine:
         key = tuple(sorted(parameters.items()))
         if key not in made:
             directory = tmp_path_factory.mktemp("machine")
-            source = directory / "profiled.lss"
-            source.write_text((root / "examples/tigon2/tigon2.lss").read_text() + PROFILE)
-            options = [f"-D{name}={value}" for name, value in parameters.items()]
-            options += ["-I", str(root / "examples/tigon2")]
-            command = [build_dir / "bin/lss", "build", source, "-o", directory / "simulator", *options]
-            done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr
-            made[key] = Machine(directory / "simulator", firmware, directory)
+            defines = [f"{name}={value}" for name, value in parameters.items()]
+            simulator = cost.build_simulator(root / "examples/tigon2/tigon2.lss", directory, build_dir, defines)
+            made[key] = Machine(simulator, firmware, directory)
         return replace(made[key], firmware=build_dir / f"firmware/{name}/{name}.elf")
 
     return make

@@ -1,60 +1,68 @@
-"""What a frame costs in instructions, by function.  The published counts of the shipped one-processor firmware, 420 to
+"""What the firmware spends on a frame, by function and memory. The instructions of the shipped one-processor firmware, 420 to
 receive and 528 to send, are an upper bound with a wide margin; the figures themselves are printed (pytest -s)."""
 
-import re
-from bisect import bisect_right
 from pathlib import Path
 
-from tests.isa.programs import run, tool
+import pytest
 
-FRAMES = (1000, 3000)
+from harness import cost
 
-
-def functions(firmware: Path) -> list[tuple[int, str]]:
-    """Processor A's functions by address; B's program lies at addresses of A's stack."""
-    listing = run([tool("llvm-nm"), "-n", firmware]).stdout.decode()
-    found = re.findall(r"^([0-9a-f]+) [tT] (\w+)$", listing, re.MULTILINE)
-    return sorted((int(address, 16), name) for address, name in found if not name.startswith("second_"))
+RECEIVE, SEND, BOTH = ["--ratio_send", "0"], ["--ratio_receive", "0"], []
+SPENT = ("instructions", "scratchpad", "memory", "registers")
 
 
-def per_frame(machine, firmware: Path, *options) -> dict[str, float]:
-    """Instructions per frame and function, start-up taken out by the difference of two runs."""
-    table = functions(firmware)
-    totals: list[dict[str, float]] = []
-    for count in FRAMES:
-        ran = machine(cpus=1).run("--count", count, *options)
-        total: dict[str, float] = {}
-        for address, executed in re.findall(r"^executed (0x[0-9a-f]+) (\d+)$", ran.err, re.MULTILINE):
-            name = table[bisect_right(table, (int(address, 16), "~")) - 1][1]
-            total[name] = total.get(name, 0) + int(executed)
-        totals.append(total)
-    frames = FRAMES[1] - FRAMES[0]
-    cost = {name: (n - totals[0].get(name, 0)) / frames for name, n in totals[1].items()}
-    print(f"\ninstructions per frame {' '.join(map(str, options))}: {sum(cost.values()):.1f}")
-    for name, n in sorted(cost.items(), key=lambda item: -item[1]):
-        if n >= 0.05:
-            print(f"  {name:24} {n:7.2f}")
-    return cost
+@pytest.fixture
+def spend(machine, build_dir: Path):
+    """spend(firmware, processors, traffic): what functions cost per frame of 18 B payload."""
+
+    def measure(name: str, cpus: int, traffic: list[str]) -> list[cost.Cost]:
+        firmware = build_dir / f"firmware/{name}/{name}.elf"
+        costs = cost.per_frame(machine(cpus=cpus).simulator, firmware, ["--payload", "18", *traffic])
+        print(f"\n{name} {' '.join(traffic)}\n{cost.as_text(costs)}")
+        return costs
+
+    return measure
 
 
-def test_receive(machine, firmware: Path) -> None:
-    cost = per_frame(machine, firmware, "--payload", 18, "--ratio_send", 0)
-    assert sum(cost.values()) < 160
+def total(costs: list[cost.Cost], kind: str = "instructions", core: int | None = None) -> float:
+    return sum(c.counts[kind] for c in costs if core is None or f"cpu[{core}]" in c.core)
 
 
-def test_send_of_two_descriptors(machine, firmware: Path) -> None:
-    cost = per_frame(machine, firmware, "--payload", 18, "--ratio_receive", 0)
-    assert sum(cost.values()) < 210
+@pytest.mark.parametrize("traffic,most", [(RECEIVE, 160), (SEND, 210), (BOTH, 185)], ids=["receive", "send", "both"])
+def test_one_processor(spend, traffic: list[str], most: float) -> None:
+    assert total(spend("tigon2", 1, traffic)) < most
 
 
-def test_a_frame_each_way_costs_no_more_than_both_alone(machine, firmware: Path) -> None:
-    cost = per_frame(machine, firmware, "--payload", 18)
-    assert sum(cost.values()) < 370
-
-
-def test_traffic_runs_from_the_scratchpad(machine, firmware: Path) -> None:
+def test_traffic_runs_from_the_scratchpad(spend, build_dir: Path) -> None:
     """Well over 99 % of what is executed per frame; commands and errors may stay in SRAM."""
-    where = dict((name, address) for address, name in functions(firmware))
-    cost = per_frame(machine, firmware, "--payload", 18)
-    outside = sum(n for name, n in cost.items() if where[name] < 0xC00000)
-    assert outside < 0.01 * sum(cost.values())
+    for name, cpus in ("tigon2", 1), ("tigon2_parallel", 2):
+        where = {name: address for address, name in cost.functions(build_dir / f"firmware/{name}/{name}.elf")}
+        costs = spend(name, cpus, BOTH)
+        outside = sum(c.counts["instructions"] for c in costs if where[c.function] < 0xC00000)
+        assert outside < 0.01 * total(costs)
+
+
+def test_two_processors_share_the_work(spend) -> None:
+    """One receives, the other sends and fetches for both; dividing the work makes it hardly more."""
+    idle = {
+        "dispatch",
+        "dispatch_loop",
+        "dispatch_table",
+        "dispatch_second",
+        "dispatch_second_loop",
+        "dispatch_second_table",
+    }
+    costs = [c for c in spend("tigon2_parallel", 2, BOTH) if c.function not in idle]
+    doing = {(c.core.split(".")[1], c.function): c.counts["instructions"] for c in costs}
+    assert doing["cpu[0]", "receive"] > 40 and doing["cpu[1]", "send"] > 60
+    assert not {("cpu[1]", "receive"), ("cpu[0]", "send")} & set(doing)
+    assert total(costs) < 185
+
+
+PUBLISHED = {"receive": (RECEIVE, (420, 121, 39, 24)), "send": (SEND, (528, 149, 47, 40))}
+
+
+@pytest.mark.parametrize("traffic,published", PUBLISHED.values(), ids=PUBLISHED)
+def test_extra_work_makes_frames_as_expensive_as_published(spend, traffic: list[str], published: tuple) -> None:
+    costs = spend("tigon2_paced", 1, traffic)
+    assert [total(costs, kind) for kind in SPENT] == pytest.approx(published, rel=0.04)

@@ -1,0 +1,145 @@
+"""What firmware costs: instructions and references to each memory, per frame, by processor and by function.
+
+The machine is built with collectors on the events `retire` and `reference` of its processors, and run twice: the
+difference of a longer and a shorter run leaves start-up out.  What lies in a region of the machine's `memory_map` whose
+name begins with `scratchpad` or `registers` is counted as that, everything else as memory.
+"""
+
+import json
+import re
+import subprocess
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness import runs
+from harness.sweep import RunError
+
+KINDS = ("instructions", "scratchpad", "memory", "registers")  # what is counted
+FRAMES = (1000, 3000)  # of the shorter and of the longer run
+
+# An open hash of addresses of code; each has one counter of each kind.
+COLLECTOR = """
+collector cost_{name} on "**" event {event} {{
+  declare <<< uint32_t pc[0x8000]; uint64_t n[4][0x8000]; >>>
+  init    <<< memset(self->pc, 0xff, sizeof self->pc); memset(self->n, 0, sizeof self->n); >>>
+  record  <<<
+    uint32_t at = (pc >> 2) * 2654435761u >> 17;
+    while (self->pc[at] != pc && self->pc[at] != UINT32_MAX) at = (at + 1) & 0x7fff;
+    self->pc[at] = pc;
+    self->n[{kind}][at]++;
+  >>>
+  report  <<<
+    for (uint32_t i = 0; i < 0x8000; i++)
+      for (int kind = 0; kind < 4; kind++)
+        if (self->n[kind][i])
+          fprintf(stderr, "cost %s %d %#x %llu\\n", path, kind, self->pc[i], (unsigned long long)self->n[kind][i]);
+  >>>
+}}
+"""
+
+
+@dataclass
+class Cost:
+    """What one function on one processor costs per frame."""
+
+    core: str
+    function: str
+    counts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS, 0.0))
+
+
+def collectors(netlist: dict) -> str:
+    """The collectors for a machine, from its exported netlist."""
+    regions = []
+    for instance in netlist["instances"]:
+        for parameter in instance.get("parameters", []):
+            if parameter["name"] == "memory_map":
+                regions += parameter["value"]
+    kind = "1"
+    if regions:
+        kind = "2"
+        for number, name in (3, "registers"), (1, "scratchpad"):
+            for region in regions:
+                if region["name"].startswith(name):
+                    kind = f"address - {region['base']}u < {region['size']}u ? {number} : {kind}"
+    return COLLECTOR.format(name="retire", event="retire", kind="0") + COLLECTOR.format(
+        name="reference", event="reference", kind=f"({kind})"
+    )
+
+
+def functions(firmware: Path) -> list[tuple[int, str]]:
+    """Functions of a program by address."""
+    for tool in "llvm-nm-22", "llvm-nm-19", "llvm-nm", "nm":
+        try:
+            done = subprocess.run([tool, "-n", "-S", str(firmware)], capture_output=True, text=True)
+        except FileNotFoundError:
+            continue
+        if done.returncode:
+            raise RunError(done.stderr.strip())
+        found = re.findall(r"^([0-9a-f]+) (?:([0-9a-f]+) )?[tT] (\S+)$", done.stdout, re.MULTILINE)
+        # Of several names of an address a function's counts, which has a size, not the label where its section begins.
+        names = [(int(size or "0", 16) > 0, int(address, 16), name) for address, size, name in found]
+        return sorted({address: name for _, address, name in sorted(names)}.items())
+    raise RunError("no llvm-nm to read symbols with")
+
+
+def counted(simulator: Path, firmware: Path, frames: int, words: Sequence[str]) -> dict[tuple[str, int, int], int]:
+    """Counts of a run, by (processor, kind, address)."""
+    command = [str(simulator), "--quiet", "--firmware", str(firmware), "--frames", str(frames), *words]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RunError(f"{' '.join(command)}: status {done.returncode}\n{done.stderr[-2000:]}".rstrip())
+    counts: dict[tuple[str, int, int], int] = {}
+    for path, kind, pc, count in re.findall(r"^cost (\S+) (\d) (0x[0-9a-f]+) (\d+)$", done.stderr, re.MULTILINE):
+        counts[path.rpartition(".")[0], int(kind), int(pc, 16)] = int(count)
+    return counts
+
+
+def build_simulator(machine: Path, folder: Path, build: Path, defines: Sequence[str] = ()) -> Path:
+    """A simulator of the machine that counts."""
+    netlist, extra, simulator = (folder / name for name in ("netlist.json", "collectors.lss", "simulator"))
+    options = [word for define in defines for word in ("-D", define)]
+    runs.lss(build, "export", machine, "-o", netlist, *options)
+    extra.write_text(collectors(json.loads(netlist.read_text())))
+    runs.lss(build, "build", machine, "-o", simulator, *options, "--collect", extra)
+    return simulator
+
+
+def per_frame(simulator: Path, firmware: Path, words: Sequence[str] = ()) -> list[Cost]:
+    """Costs of all functions that a frame touches, the most expensive of each processor first."""
+    shorter, longer = (counted(simulator, firmware, frames, words) for frames in FRAMES)
+    table = functions(firmware)
+    costs: dict[tuple[str, str], Cost] = {}
+    for (core, kind, pc), count in longer.items():
+        place = bisect_right(table, (pc, "\uffff")) - 1
+        name = table[place][1] if place >= 0 else f"{pc:#x}"
+        cost = costs.setdefault((core, name), Cost(core, name))
+        cost.counts[KINDS[kind]] += (count - shorter.get((core, kind, pc), 0)) / (FRAMES[1] - FRAMES[0])
+    touched = [cost for cost in costs.values() if max(cost.counts.values()) >= 0.005]
+    return sorted(touched, key=lambda cost: (cost.core, -cost.counts["instructions"], cost.function))
+
+
+def totals(costs: Sequence[Cost]) -> dict[str, dict[str, float]]:
+    """Sums of each processor."""
+    sums: dict[str, dict[str, float]] = defaultdict(lambda: dict.fromkeys(KINDS, 0.0))
+    for cost in costs:
+        for kind, count in cost.counts.items():
+            sums[cost.core][kind] += count
+    return dict(sums)
+
+
+def as_records(costs: Sequence[Cost]) -> list[dict]:
+    """For JSON: one object for each function and processor."""
+    return [{"core": c.core, "function": c.function, **{k: round(n, 3) for k, n in c.counts.items()}} for c in costs]
+
+
+def as_text(costs: Sequence[Cost]) -> str:
+    """A table for people."""
+    lines = [f"{'per frame':32}" + "".join(f"{kind:>14}" for kind in KINDS)]
+    for core, sums in totals(costs).items():
+        rows = [("all", sums)] + [(f"  {c.function}", c.counts) for c in costs if c.core == core]
+        lines.append(core)
+        lines += [f"{name:32}" + "".join(f"{counts[kind]:14.2f}" for kind in KINDS) for name, counts in rows]
+    return "\n".join(lines)
