@@ -67,9 +67,9 @@ RV32I = Isa(
     operands=("rd", "rs1", "rs2", "imm", "shamt", "upper", "memory", "place", "offset", "target", "pred", "succ"),
     uses={"memory": "rs1", "place": "rs1"},
     words={
-        "alu": ("add", "sub", "and", "or", "xor", "slt", "sltu", "sll", "srl", "sra"),
-        "a": ("zero", "rs1"),
-        "b": ("zero", "rs2", "imm"),
+        "alu": ("add", "sub", "and", "or", "xor", "slt", "sltu", "sll", "srl", "sra", "second"),
+        "a": ("none", "rs1"),
+        "b": ("none", "rs2", "imm"),
         "imm": ("none", "signed", "store", "shift", "upper", "pcupper", "link"),
         "mem": ("none", "load", "store"),
         "size": ("0", "1", "2", "4"),

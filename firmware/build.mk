@@ -1,10 +1,13 @@
 # Firmware.  A directory with a file `machine` is a firmware: the file names the machine it is for (and -D options), from
 # which its register header, its linker regions and their documentation are generated.  All .c and .S files of the
 # directory and of firmware/lib make NAME.elf; the linker script is NAME.ld.  A file `shares` beside `machine` adds sources
-# of other directories (paths or patterns below firmware/) and flags for the compiler (words that begin with -).
+# of other directories (paths or patterns below firmware/) and flags for the compiler (words that begin with -); a build.mk
+# of its own may give the variables below other values for its targets.
 
-FIRMWARE_TARGET := --target=mips-linux-gnu -mips2 -EB -mno-abicalls -fno-pic -msoft-float -G0
-FIRMWARE_CFLAGS := $(FIRMWARE_TARGET) -std=gnu11 -O2 -gdwarf-4 -ffreestanding -fno-builtin -fomit-frame-pointer \
+FIRMWARE_TARGET = --target=mips-linux-gnu -mips2 -EB -mno-abicalls -fno-pic -msoft-float -G0
+FIRMWARE_LINK   = -EB
+FIRMWARE_CC     = $(CC)
+FIRMWARE_CFLAGS = $(FIRMWARE_TARGET) -std=gnu11 -O2 -gdwarf-4 -ffreestanding -fno-builtin -fomit-frame-pointer \
   -fno-stack-protector -fno-asynchronous-unwind-tables -ffunction-sections -Wall -Wextra -Werror -Ifirmware/lib
 FIRMWARE_LIB := $(wildcard firmware/lib/*.c)
 LSS_LIBRARY  := $(wildcard modules/*.lss modules/types/*.lss)
@@ -32,15 +35,16 @@ $(BUILD)/gen/firmware/$(1)/registers.h: $$(MACHINE_$(1)) firmware/tools/describe
 
 $(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/$(1)/shares)
 	@mkdir -p $$(@D)
-	$$(CC) $$(FIRMWARE_CFLAGS) -I$$($(1)_GEN) -Ifirmware/$(1) $$($(1)_FLAGS) $$(DEPFLAGS) -c $$< -o $$@
+	$$(FIRMWARE_CC) $$(FIRMWARE_CFLAGS) -I$$($(1)_GEN) -Ifirmware/$(1) $$($(1)_FLAGS) $$(DEPFLAGS) -c $$< -o $$@
 
 $(BUILD)/firmware/$(1)/$(1).elf: $$($(1)_OBJ) firmware/$(1)/$(1).ld
 	@mkdir -p $$(@D)
-	$$(LD_LLD) -EB -static --no-check-sections -z norelro --gc-sections -T firmware/$(1)/$(1).ld -L $$($(1)_GEN) \
+	$$(LD_LLD) $$(FIRMWARE_LINK) -static --no-check-sections -z norelro --gc-sections -T firmware/$(1)/$(1).ld -L $$($(1)_GEN) \
 	  -Map $$(@:.elf=.map) $$($(1)_OBJ) -o $$@
 
 -include $$($(1)_OBJ:.o=.d)
 endef
+include $(wildcard firmware/*/build.mk)
 $(foreach name,$(notdir $(patsubst %/,%,$(dir $(wildcard firmware/*/machine)))),$(eval $(call firmware,$(name))))
 
 # What to read beside an executable: its disassembly with source lines, its symbols by address, its sections' sizes.

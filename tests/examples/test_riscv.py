@@ -1,0 +1,13 @@
+"""examples/riscv_core runs a C program for RISC-V to the right end, and says so when given one for another processor."""
+
+import hashlib
+
+
+def test_sha256(root, build_dir, build_sim, run_sim) -> None:
+    simulator = build_sim(root / "examples/riscv_core/riscv_core.lss")
+    done = run_sim(simulator, "--program", build_dir / "firmware/sha256/sha256.elf")
+    for message in (b"abc", b"a" * 1000):
+        assert f"{len(message)} bytes: {hashlib.sha256(message).hexdigest()}\n" in done.out
+    assert done.value("core.writeback", "instructions") > 50_000
+    refused = run_sim(simulator, "--program", build_dir / "firmware/hello/hello.elf", ok=False)
+    assert "hello.elf: a big-endian program in a little-endian memory" in refused.err
