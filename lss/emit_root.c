@@ -69,6 +69,20 @@ static void emit_steps(const Emitter *emitter, GString *out) {
   }
 }
 
+// With one clock, time is counted where modules read it.
+static void emit_run_one(GString *out) {
+  g_string_append(out,
+                  "  const uint64_t step = period[0], left = end - cycles[0];\n"
+                  "  const uint64_t room = until > due[0] ? (until - due[0] - 1) / step + 1 : 0, most = left < room ? "
+                  "left : room;\n"
+                  "  if (!most || spinach_stopping) return;\n"
+                  "  spinach_time.now = due[0] - step;\n  spinach_time.cycle = cycles[0] - 1;\n"
+                  "  spinach_time.period = step;\n  uint64_t rest = most;\n"
+                  "  do {\n    spinach_time.now += step;\n    spinach_time.cycle++;\n    spinach_tick0(s);\n"
+                  "  } while (--rest && !__builtin_expect(spinach_stopping, 0));\n"
+                  "  cycles[0] += most - rest;\n  due[0] += (most - rest) * step;\n}\n");
+}
+
 // All clocks together: at each instant those that are due do one step, until `clock` has done `end` cycles, the instant
 // `until` is reached, or somebody asks to stop.  The counts live in registers meanwhile.
 static void emit_run(const Emitter *emitter, GString *out) {
@@ -77,8 +91,13 @@ static void emit_run(const Emitter *emitter, GString *out) {
   g_string_append_printf(out,
                          "void spinach_run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, "
                          "uint64_t end, uint64_t until) {\n"
-                         "  @K@_state *s = spinach_cluster_state[%d];\n  uint64_t left = end - cycles[clock];\n",
+                         "  @K@_state *s = spinach_cluster_state[%d];\n",
                          root);
+  if (clocks == 1) {
+    emit_run_one(out);
+    return;
+  }
+  g_string_append(out, "  uint64_t left = end - cycles[clock];\n");
   for (guint c = 0; c < clocks; c++)
     g_string_append_printf(out, "  uint64_t c%u = cycles[%u], d%u = due[%u];\n  const uint64_t p%u = period[%u];\n", c,
                            c, c, c, c, c);

@@ -179,7 +179,7 @@ static Node *first_node(const Order *order, int c) {
   return ((GPtrArray *)order->components->pdata[c])->pdata[0];
 }
 
-// Functions that drive signals from state alone wait for nobody; they run just before the first that wants what they
+// Functions that drive signals from state alone wait for nobody; they run before the first that wants what they
 // drive.
 static bool drives_from_state(const Order *order, int c) {
   const Node *node = first_node(order, c);
@@ -254,7 +254,7 @@ static GArray *closure(Order *order, const Cluster *cluster, const Clock *clock,
   return able;
 }
 
-// A walk over what must still run before a component, itself last; drivers from state come right before their reader.
+// A walk over what must still run before a component, itself last; what drives from state comes before what waits.
 typedef struct {
   int component;
   guint next;
@@ -367,7 +367,7 @@ void schedule_order(Schedule *schedule, GPtrArray *components) {
       order.waiting[node->component]++;
     }
   }
-  for (int drivers = 0; drivers < 2; drivers++)
+  for (int drivers = 1; drivers >= 0; drivers--)
     for (guint i = 0; i < n; i++)
       for (guint j = 0; drives_from_state(&order, (int)i) == drivers && j < order.after[i]->len; j++)
         g_ptr_array_add(order.before[GPOINTER_TO_INT(order.after[i]->pdata[j])], GINT_TO_POINTER((int)i));

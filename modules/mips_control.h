@@ -28,7 +28,7 @@ enum {
   MIPS_C_PART = 33,     /* 2: whole, left, right */
   MIPS_C_RS = 40,       /* 6: register read as rs, above 31: none */
   MIPS_C_RT = 46,       /* 6: register read as rt */
-  MIPS_C_DEST = 52,     /* 6: register written */
+  MIPS_C_DEST = 52,     /* 6: register written; nothing above */
 };
 
 enum { MIPS_NO_SOURCE = 33, MIPS_NO_DEST = 32 };
@@ -68,7 +68,7 @@ static inline uint32_t mips_c_rs(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C
 static inline uint32_t mips_c_rt(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_RT, 6); }
 static inline uint32_t mips_c_align(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_ALIGN, 2); }
 static inline bool mips_c_unusual(uint64_t c) { return c >> MIPS_C_UNUSUAL & 1; }
-static inline uint32_t mips_c_dest(uint64_t c) { return MIPS_CONTROL_GET(c, MIPS_C_DEST, 6); }
+static inline uint32_t mips_c_dest(uint64_t c) { return (uint32_t)(c >> MIPS_C_DEST); }
 
 /* An instruction that reads and writes nothing. */
 #define MIPS_CONTROL_IDLE                                                                                                          \

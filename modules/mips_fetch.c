@@ -2,7 +2,7 @@
 
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
 
-static inline bool asks(const self_t *self) { return !self->full && !self->asked && !(CONTROLLED && self->halted); }
+static inline bool asks(const self_t *self) { return self->phase == mips_fetch_phase_asks && !(CONTROLLED && self->halted); }
 
 init() {
   self->pc = (uint32_t)param(reset_pc);
@@ -17,13 +17,13 @@ phase_start() {
   accept(redirect, true);
   accept(control, true);
   accept(done, true);
-  typeof_port(status) shown = {.halted = self->halted && self->under_way == 0 && !self->full && !self->asked, .pc = self->pc};
+  typeof_port(status) shown = {.halted = self->halted && self->under_way == 0 && self->phase == mips_fetch_phase_asks, .pc = self->pc};
   send(status, shown);
 }
 
 handler(deliver) {
-  if (__builtin_expect(self->full, false)) {
-    typeof_port(out) waiting = {.pc = self->full_pc, .word = self->full_word, .fresh = self->fresh, .error = self->full_error};
+  if (__builtin_expect(self->phase == mips_fetch_phase_waits, false)) {
+    typeof_port(out) waiting = {.pc = self->waiting_pc, .word = self->waiting_word, .fresh = self->fresh, .error = self->waiting_error};
     send(out, waiting);
   } else if (some(memory_reply)) {
     typeof_port(out) item = {.pc = self->pc, .word = (uint32_t)data(memory_reply).data, .fresh = self->fresh,
@@ -34,7 +34,7 @@ handler(deliver) {
   }
 }
 
-handler(commit) { enable(out, self->full | enabled(memory_reply)); }
+handler(commit) { enable(out, (self->phase == mips_fetch_phase_waits) | enabled(memory_reply)); }
 
 static inline void obey(self_t *self, core_control command) {
   if (command.set_halt) {
@@ -44,16 +44,16 @@ static inline void obey(self_t *self, core_control command) {
   if (command.set_pc) {
     self->pc = command.pc;
     self->redirected = false;
-    self->full = false;
+    self->phase = self->phase == mips_fetch_phase_waits ? mips_fetch_phase_asks : self->phase;
     self->fresh = true;
   }
   if (command.step) {
     self->halted = false;
     self->stepping = true;
   }
-  if (command.flush && self->full) {
-    self->pc = self->full_pc;
-    self->full = false;
+  if (command.flush && self->phase == mips_fetch_phase_waits) {
+    self->pc = self->waiting_pc;
+    self->phase = mips_fetch_phase_asks;
   }
 }
 
@@ -65,18 +65,21 @@ static inline void advance(self_t *self) {
 
 phase_end() {
   const bool arrives = some(memory_reply) & enabled(memory_reply), leaves = transferred(out), sent = transferred(memory_request);
-  const bool ahead = self->full | arrives; /* the delay slot of a branch in decode is here */
+  const bool ahead = (self->phase == mips_fetch_phase_waits) | arrives; /* the delay slot of a branch in decode is here */
   const uint32_t pc = self->pc;
   if (arrives)
     event(fetched, pc, (uint32_t)data(memory_reply).data);
   /* What arrives and cannot go on waits here; what waited and went on makes room. */
-  if (arrives & !leaves) {
-    self->full_pc = pc;
-    self->full_word = (uint32_t)data(memory_reply).data;
-    self->full_error = data(memory_reply).error | ((pc & 3) != 0);
+  if (leaves) {
+    self->phase = mips_fetch_phase_asks;
+  } else if (arrives) {
+    self->phase = mips_fetch_phase_waits;
+    self->waiting_pc = pc;
+    self->waiting_word = (uint32_t)data(memory_reply).data;
+    self->waiting_error = data(memory_reply).error | ((pc & 3) != 0);
+  } else if (sent) {
+    self->phase = mips_fetch_phase_under_way;
   }
-  self->full = ahead & !leaves;
-  self->asked = (self->asked | sent) & !arrives;
   if (arrives)
     advance(self);
   if (__builtin_expect(transferred(redirect), false)) {
@@ -97,6 +100,6 @@ phase_end() {
     obey(self, data(control));
 }
 
-next_event() { return CONTROLLED && self->halted && !self->full ? never() : cycle(); }
+next_event() { return CONTROLLED && self->halted && self->phase != mips_fetch_phase_waits ? never() : cycle(); }
 
 #undef CONTROLLED

@@ -31,9 +31,10 @@ handler(commit) {
 }
 
 static inline void remember(self_t *self, uint32_t pc, uint32_t word) {
+  const uint32_t place = self->history_next;
   self->pc = pc;
-  self->history[self->history_next] = (mips_retired){.pc = pc, .word = word};
-  self->history_next = (self->history_next + 1) % 32;
+  self->history_next = (place + 1) % 32;
+  self->history[place] = (mips_retired){.pc = pc, .word = word};
 }
 
 phase_end() {
