@@ -1,0 +1,249 @@
+// exchange.c: recorded conversations; see exchange.lss.
+#include "exchange_study.h"
+#include "latency_histogram.h"
+#include "udp_traffic.h"
+
+#define PATH(d)      ((d) == EXCHANGE_FROM_HOST ? param(send) : param(receive))
+#define SINCE_ORIGIN (now() - self->origin)
+
+static const char *const exchange_end[2] = {"the host", "the wire"};
+
+// ---- Frames that may go ---------------------------------------------------------------------------------------------
+static bool earlier(const self_t *self, int d, uint32_t a, uint32_t b) {
+  return self->due[d][a] != self->due[d][b] ? self->due[d][a] < self->due[d][b] : a < b;
+}
+
+static void may_go(self_t *self, int d, uint32_t n) {
+  uint32_t at = self->heap_size[d]++;
+  for (; at > 0 && earlier(self, d, n, self->heap[d][(at - 1) / 2]); at = (at - 1) / 2)
+    self->heap[d][at] = self->heap[d][(at - 1) / 2];
+  self->heap[d][at] = n;
+}
+
+static void take_first(self_t *self, int d) {
+  uint32_t last = self->heap[d][--self->heap_size[d]], at = 0;
+  for (uint32_t child; (child = 2 * at + 1) < self->heap_size[d]; at = child) {
+    if (child + 1 < self->heap_size[d] && earlier(self, d, self->heap[d][child + 1], self->heap[d][child])) child++;
+    if (!earlier(self, d, self->heap[d][child], last)) break;
+    self->heap[d][at] = self->heap[d][child];
+  }
+  self->heap[d][at] = last;
+}
+
+// One of the things that a frame waits for has happened.
+static void one_less(self_t *self, int d, uint32_t n, uint64_t when) {
+  if (--self->pending[d][n]) return;
+  self->due[d][n] = when + self->thinking[d][n];
+  may_go(self, d, n);
+}
+
+// Reads the files and works out who waits for whom.
+static void read_all(self_t *self, ExchangeStudy *study) {
+  uint8_t bytes[2048];
+  uint32_t length = 0;
+  uint64_t stamp = 0;
+  for (int d = 0; d < 2; d++) {
+    for (uint32_t n = 0; n < self->count[d]; n++) {
+      packet_at(&self->file[d], n, bytes, (uint32_t)param(max_frame) - 4, &length, &stamp);
+      exchange_add_frame(study, d, n, bytes, length, stamp);
+    }
+  }
+  bool fine = true;
+  if (!param(dependencies)[0]) {
+    for (int d = 0; d < 2; d++)
+      for (uint32_t c = 0; c < study->conversations && fine; c++) fine = exchange_derive_flow(study, d, c);
+  } else {
+    stream text = {0};
+    char line[256];
+    stream_read_open(&text, param(dependencies));
+    if (!stream_line(&text, line, sizeof line) || strcmp(line, "exchange 1") != 0)
+      sim_input_error("%s: a file of dependencies begins with the line 'exchange 1'", param(dependencies));
+    while (fine && stream_line(&text, line, sizeof line)) fine = exchange_add_line(study, line, text.records);
+  }
+  if (!fine || !exchange_can_begin(study)) sim_input_error("%s", study->error);
+}
+
+init() {
+  self->active = !strcmp(param(mode), "correlated");
+  if (!self->active) return;
+  if (param(think) < 0) sim_input_error("think is a factor on times, it cannot be negative");
+  if (!param(send)[0] && !param(receive)[0])
+    sim_input_error("mode correlated needs packet files: give --send and --receive");
+  ExchangeStudy study = {.path = {param(send), param(receive)},
+                         .dependencies = param(dependencies),
+                         .edge_frame = self->edge_frame,
+                         .edge_next = self->edge_next,
+                         .most_edges = 4u * param(frames)};
+  for (int d = 0; d < 2; d++) {
+    study.conversation[d] = self->conversation[d];
+    study.following[d] = self->following[d];
+    study.pending[d] = self->pending[d];
+    study.first_edge[d] = self->first_edge[d];
+    study.thinking[d] = self->thinking[d];
+    if (!PATH(d)[0]) continue;
+    packet_read_open(&self->file[d], PATH(d));
+    uint64_t count = packet_count(&self->file[d]);
+    if (count > (uint64_t)param(frames))
+      sim_input_error("%s has %llu frames, at most %d can be played", PATH(d), (unsigned long long)count,
+                      (int)param(frames));
+    self->count[d] = study.count[d] = (uint32_t)count;
+  }
+  exchange_study_begin(&study);
+  read_all(self, &study);
+  self->conversations = study.conversations;
+  for (int d = 0; d < 2; d++) {
+    exchange_times(&study, d);
+    for (uint32_t n = 0; n < self->count[d]; n++) {
+      uint64_t wait = (uint64_t)((double)self->thinking[d][n] * param(think));
+      self->thinking[d][n] = (uint64_t)((unsigned __int128)wait * ticks_per_second() / 1000000000u);
+      self->dependent += study.think_from[d][n] != 0;
+    }
+    for (uint32_t c = 0; c < study.conversations; c++)
+      if (study.flow[d][c].first != EXCHANGE_NONE) one_less(self, d, study.flow[d][c].first, 0);
+  }
+  exchange_study_end(&study);
+}
+
+// ---- The run
+// ----------------------------------------------------------------------------------------------------------- What an
+// end is told in this cycle: EXCHANGE_NONE nothing, else a frame; `none_left` once, when there is no more.
+static uint32_t next_of(const self_t *self, int d, bool *none_left) {
+  *none_left = self->active && self->gone[d] == self->count[d] && !self->told[d] && PATH(d)[0];
+  if (!self->started || self->heap_size[d] == 0 || self->due[d][self->heap[d][0]] > SINCE_ORIGIN) return EXCHANGE_NONE;
+  return self->heap[d][0];
+}
+
+phase_start() {
+  bool none_left;
+  uint32_t frame = next_of(self, EXCHANGE_FROM_HOST, &none_left);
+  send_if(host_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
+  frame = next_of(self, EXCHANGE_FROM_WIRE, &none_left);
+  send_if(wire_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
+  accept(wire_received, true);
+  accept(host_received, true);
+  for (int i = 0; i < width(drops); i++) accept(drops, i, true);
+}
+
+// An end has taken what it was told.
+static void begins(self_t *self, int d, uint32_t frame) {
+  if (frame == TRAFFIC_NO_MORE) {
+    self->told[d] = true;
+    return;
+  }
+  take_first(self, d);
+  self->order[d][self->gone[d]++] = frame;
+  self->begun_at[d][frame] = now();
+  if (self->following[d][frame] != EXCHANGE_NONE) one_less(self, d, self->following[d][frame], SINCE_ORIGIN);
+  event(released, d == EXCHANGE_FROM_HOST, frame);
+}
+
+// A frame has arrived: those that wait for it have one thing less to wait for.
+static void arrives(self_t *self, int d, uint32_t frame) {
+  for (uint32_t e = self->first_edge[d][frame]; e; e = self->edge_next[e - 1]) {
+    self->answers[EXCHANGE_OTHER(d)][self->edge_frame[e - 1]] = frame + 1;
+    one_less(self, EXCHANGE_OTHER(d), self->edge_frame[e - 1], SINCE_ORIGIN);
+  }
+  uint32_t question = self->answers[d][frame];
+  if (!question) return;
+  int asker = EXCHANGE_OTHER(d);
+  uint64_t ns =
+      (uint64_t)((unsigned __int128)(now() - self->begun_at[asker][question - 1]) * 1000000000 / ticks_per_second());
+  self->histogram[asker][latency_bucket(ns)]++;
+  if (self->measured[asker]++ == 0 || ns < self->minimum[asker]) self->minimum[asker] = ns;
+  event(answered, asker == EXCHANGE_FROM_HOST, frame, ns);
+}
+
+// A frame will not arrive.
+static void is_lost(self_t *self, int d, uint32_t frame) {
+  if (self->first_edge[d][frame])
+    sim_error(
+        "frame %u of %s did not reach %s, and frame %u of %s answers it: a recorded conversation cannot go on without",
+        frame + 1, PATH(d), exchange_end[EXCHANGE_OTHER(d)], self->edge_frame[self->first_edge[d][frame] - 1] + 1,
+        PATH(EXCHANGE_OTHER(d)));
+  if (d == EXCHANGE_FROM_WIRE) self->lost++;
+}
+
+// The end of a frame: which of those on their way is it?  Those before it are lost, for frames keep their order.
+static void finish_arrival(self_t *self, int d, uint32_t length) {
+  uint8_t expected[2048];
+  uint32_t size = 0;
+  uint64_t stamp = 0;
+  while (self->settled[d] < self->gone[d]) {
+    uint32_t frame = self->order[d][self->settled[d]++];
+    packet_at(&self->file[d], frame, expected, (uint32_t)param(max_frame) - 4, &size, &stamp);
+    if (size < (uint32_t)param(pad_to)) {
+      memset(expected + size, 0, (uint32_t)param(pad_to) - size);
+      size = (uint32_t)param(pad_to);
+    }
+    if (size == length && !memcmp(expected, self->arrival[d], length)) {
+      arrives(self, d, frame);
+      return;
+    }
+    is_lost(self, d, frame);
+  }
+  sim_error("a frame of %u bytes reached %s that is none of those on their way", length,
+            exchange_end[EXCHANGE_OTHER(d)]);
+}
+
+#define ARRIVE(port, d, fcs)                                                                                           \
+  do {                                                                                                                 \
+    if (data(port).start) self->arriving[d] = 0;                                                                       \
+    if (self->arriving[d] + data(port).count > (uint32_t)param(max_frame))                                             \
+      sim_error("a frame is longer than %d bytes", (int)param(max_frame));                                             \
+    memcpy(self->arrival[d] + self->arriving[d], &data(port).bytes, data(port).count);                                 \
+    self->arriving[d] += data(port).count;                                                                             \
+    if (data(port).end && !data(port).error) finish_arrival(self, d, self->arriving[d] - (fcs));                       \
+  } while (0)
+
+phase_end() {
+  if (!self->active) return;
+  if (!self->started && (acked(host_next) || !PATH(EXCHANGE_FROM_HOST)[0]) &&
+      (acked(wire_next) || !PATH(EXCHANGE_FROM_WIRE)[0])) {
+    self->started = true;
+    self->origin = now();
+  }
+  if (transferred(host_next)) begins(self, EXCHANGE_FROM_HOST, data(host_next));
+  if (transferred(wire_next)) begins(self, EXCHANGE_FROM_WIRE, data(wire_next));
+  if (transferred(wire_received)) ARRIVE(wire_received, EXCHANGE_FROM_HOST, 4u);
+  if (transferred(host_received)) ARRIVE(host_received, EXCHANGE_FROM_WIRE, param(host_fcs) ? 4u : 0u);
+  uint32_t drops = 0;
+  for (int i = 0; i < width(drops); i++) drops += data(drops, i);
+  if (drops == self->drops_now) return;
+  self->drops_now = drops;
+  // As many as are on their way: none of them will come.
+  if (drops - self->lost >= self->gone[EXCHANGE_FROM_WIRE] - self->settled[EXCHANGE_FROM_WIRE])
+    while (self->settled[EXCHANGE_FROM_WIRE] < self->gone[EXCHANGE_FROM_WIRE])
+      is_lost(self, EXCHANGE_FROM_WIRE, self->order[EXCHANGE_FROM_WIRE][self->settled[EXCHANGE_FROM_WIRE]++]);
+}
+
+finish() {
+  self->round_trips_host = self->measured[EXCHANGE_FROM_HOST];
+  self->round_trip_host_min = self->minimum[EXCHANGE_FROM_HOST];
+  self->round_trip_host_median =
+      latency_quantile(self->histogram[EXCHANGE_FROM_HOST], self->measured[EXCHANGE_FROM_HOST], 0.5);
+  self->round_trip_host_p99 =
+      latency_quantile(self->histogram[EXCHANGE_FROM_HOST], self->measured[EXCHANGE_FROM_HOST], 0.99);
+  self->round_trips_wire = self->measured[EXCHANGE_FROM_WIRE];
+  self->round_trip_wire_min = self->minimum[EXCHANGE_FROM_WIRE];
+  self->round_trip_wire_median =
+      latency_quantile(self->histogram[EXCHANGE_FROM_WIRE], self->measured[EXCHANGE_FROM_WIRE], 0.5);
+  self->round_trip_wire_p99 =
+      latency_quantile(self->histogram[EXCHANGE_FROM_WIRE], self->measured[EXCHANGE_FROM_WIRE], 0.99);
+}
+
+next_event() {
+  uint64_t first = never();
+  if (!self->active) return first;
+  for (int d = 0; d < 2; d++) {
+    if (self->gone[d] == self->count[d] && !self->told[d] && PATH(d)[0]) return cycle();
+    if (!self->started || self->heap_size[d] == 0) continue;
+    uint64_t due = self->due[d][self->heap[d][0]],
+             wait = due > SINCE_ORIGIN ? (due - SINCE_ORIGIN + clock_period() - 1) / clock_period() : 0;
+    if (cycle() + wait < first) first = cycle() + wait;
+  }
+  return first;
+}
+
+#undef PATH
+#undef SINCE_ORIGIN
+#undef ARRIVE

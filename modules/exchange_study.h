@@ -1,0 +1,289 @@
+// Who waits for whom in recorded traffic: what exchange.c works out once, before the first cycle.  The arrays that the
+// run needs lie in the module's state, all else is for the time of the study.  Functions that find something wrong with
+// the input say so in `error`, a line for the user, and return false.
+#ifndef EXCHANGE_STUDY_H
+#define EXCHANGE_STUDY_H
+
+#include <stdio.h>
+
+#include "exchange.h"
+
+typedef struct {
+  const char *path[2], *dependencies;
+  uint32_t count[2]; // frames of each direction
+  // In the module's state; see exchange.lss.
+  uint32_t *conversation[2], *following[2], *pending[2], *first_edge[2];
+  uint64_t *thinking[2];
+  uint32_t *edge_frame, *edge_next, edges, most_edges;
+  // Of the study alone.
+  uint8_t *keys; // of conversations
+  uint32_t conversations, room;
+  uint32_t *table; // conversation + 1, by hash
+  ExchangeFlow *flow[2];
+  ExchangeFrame *frame[2];
+  uint64_t *stamp[2];
+  uint32_t *think_from[2]; // frame of the other direction that it waits for and that comes last, + 1
+  bool *told[2];           // its time to think was given
+  char error[512];
+} ExchangeStudy;
+
+static inline void exchange_study_begin(ExchangeStudy *study) {
+  uint32_t all = study->count[0] + study->count[1];
+  for (study->room = 16; study->room < 2 * all;) study->room *= 2;
+  study->keys = calloc(all + 1u, EXCHANGE_KEY);
+  study->table = calloc(study->room, sizeof *study->table);
+  for (int d = 0; d < 2; d++) {
+    study->flow[d] = calloc(all + 1u, sizeof *study->flow[d]);
+    for (uint32_t c = 0; c <= all; c++) study->flow[d][c].first = study->flow[d][c].last = EXCHANGE_NONE;
+    study->frame[d] = calloc(study->count[d] + 1u, sizeof *study->frame[d]);
+    study->stamp[d] = calloc(study->count[d] + 1u, sizeof *study->stamp[d]);
+    study->think_from[d] = calloc(study->count[d] + 1u, sizeof *study->think_from[d]);
+    study->told[d] = calloc(study->count[d] + 1u, sizeof *study->told[d]);
+  }
+}
+
+static inline void exchange_study_end(ExchangeStudy *study) {
+  for (int d = 0; d < 2; d++) {
+    for (uint32_t c = 0; c < study->conversations; c++) free(study->flow[d][c].ahead);
+    free(study->flow[d]);
+    free(study->frame[d]);
+    free(study->stamp[d]);
+    free(study->think_from[d]);
+    free(study->told[d]);
+  }
+  free(study->keys);
+  free(study->table);
+}
+
+// Frame n of direction d waits for frame m of the other one.
+static inline void exchange_add_edge(ExchangeStudy *study, int d, uint32_t n, uint32_t m) {
+  int other = EXCHANGE_OTHER(d);
+  study->edge_frame[study->edges] = n;
+  study->edge_next[study->edges] = study->first_edge[other][m];
+  study->first_edge[other][m] = ++study->edges;
+  study->pending[d][n]++;
+  uint32_t known = study->think_from[d][n];
+  if (known == 0 || study->stamp[other][m] >= study->stamp[other][known - 1]) study->think_from[d][n] = m + 1;
+}
+
+static inline uint32_t exchange_find_conversation(ExchangeStudy *study, const uint8_t *key) {
+  uint64_t hash = 1469598103934665603u;
+  for (int i = 0; i < EXCHANGE_KEY; i++) hash = (hash ^ key[i]) * 1099511628211u;
+  for (uint32_t at = (uint32_t)hash & (study->room - 1);; at = (at + 1) & (study->room - 1)) {
+    uint32_t known = study->table[at];
+    if (known && memcmp(study->keys + (size_t)EXCHANGE_KEY * (known - 1), key, EXCHANGE_KEY) != 0) continue;
+    if (!known) {
+      memcpy(study->keys + (size_t)EXCHANGE_KEY * study->conversations, key, EXCHANGE_KEY);
+      study->table[at] = ++study->conversations;
+    }
+    return study->table[at] - 1;
+  }
+}
+
+// The next frame of a direction: puts it into its conversation, and follows what that side of it has sent.
+static inline void exchange_add_frame(ExchangeStudy *study, int d, uint32_t n, const uint8_t *bytes, uint32_t length,
+                                      uint64_t stamp) {
+  ExchangeFrame *frame = &study->frame[d][n];
+  *frame = exchange_parse(bytes, length, d == EXCHANGE_FROM_HOST);
+  uint32_t c = study->conversation[d][n] = exchange_find_conversation(study, frame->key);
+  ExchangeFlow *flow = &study->flow[d][c];
+  study->stamp[d][n] = stamp;
+  study->pending[d][n] = 1;
+  study->following[d][n] = EXCHANGE_NONE;
+  if (flow->first == EXCHANGE_NONE)
+    flow->first = n;
+  else
+    study->following[d][flow->last] = n;
+  flow->last = n;
+  if (!frame->tcp) return;
+  if (!flow->based) flow->base = frame->seq, flow->based = true;
+  if (frame->flags & EXCHANGE_SYN) flow->syn = true, flow->scale = frame->scale;
+  int64_t from = exchange_distance(flow, frame->seq, flow->frontier);
+  exchange_sent(flow, from, from + frame->length);
+}
+
+// ---- What TCP says
+// --------------------------------------------------------------------------------------------------- The data up to a
+// place have arrived with the first frame of their flow at which there is no hole before it; NONE when that is no later
+// than what was asked for before.  `replay` follows the flow as far as was needed.
+static inline uint32_t exchange_frame_that_sends(const ExchangeStudy *study, int d, ExchangeFlow *flow,
+                                                 ExchangeFlow *replay, int64_t upto) {
+  uint32_t last = EXCHANGE_NONE;
+  while (replay->frontier < upto && flow->acked_by != EXCHANGE_NONE) {
+    last = flow->acked_by;
+    const ExchangeFrame *frame = &study->frame[d][last];
+    int64_t from = exchange_distance(flow, frame->seq, replay->frontier);
+    if (frame->tcp) exchange_sent(replay, from, from + frame->length);
+    flow->acked_by = study->following[d][last];
+  }
+  return last;
+}
+
+// The window is open up to a place with the first frame of the receiving side that says so; NONE if it was before.
+static inline uint32_t exchange_frame_that_opens(const ExchangeStudy *study, int d, ExchangeFlow *flow,
+                                                 const ExchangeFlow *sender, int64_t upto) {
+  int32_t scale = sender->scale >= 0 && flow->scale >= 0 ? flow->scale : 0;
+  uint32_t last = EXCHANGE_NONE;
+  while ((!flow->opened_before || flow->opened < upto) && flow->opened_by != EXCHANGE_NONE) {
+    const ExchangeFrame *frame = &study->frame[d][flow->opened_by];
+    if (frame->flags & EXCHANGE_ACK) {
+      int64_t window = (int64_t)frame->window << (frame->flags & EXCHANGE_SYN ? 0 : scale);
+      int64_t limit = exchange_distance(sender, frame->ack, flow->opened) + window;
+      last = flow->opened_before ? flow->opened_by : EXCHANGE_NONE;
+      if (!flow->opened_before || limit > flow->opened) flow->opened = limit;
+      flow->opened_before = true;
+    }
+    flow->opened_by = study->following[d][flow->opened_by];
+  }
+  return flow->opened >= upto ? last : EXCHANGE_NONE;
+}
+
+// One side of a conversation: each frame waits for the data that it acknowledges and the window that it needs.
+static inline bool exchange_derive_flow(ExchangeStudy *study, int d, uint32_t c) {
+  int other = EXCHANGE_OTHER(d);
+  ExchangeFlow *flow = &study->flow[d][c], *peer = &study->flow[other][c], replay = {.base = peer->base};
+  if (!peer->based || !flow->based) return true;
+  bool windows = flow->syn && peer->syn, fine = true;
+  int64_t acked = 0, sending = 0;
+  peer->acked_by = peer->opened_by = peer->first;
+  for (uint32_t n = flow->first; n != EXCHANGE_NONE && fine; n = study->following[d][n]) {
+    const ExchangeFrame *frame = &study->frame[d][n];
+    if (!frame->tcp) continue;
+    if (frame->flags & EXCHANGE_ACK && !(frame->flags & EXCHANGE_RST)) {
+      acked = exchange_distance(peer, frame->ack, acked);
+      fine = acked <= peer->frontier;
+      if (!fine)
+        snprintf(study->error, sizeof study->error,
+                 "%s: frame %u acknowledges data that %s never sends (%lld bytes more than there are)", study->path[d],
+                 n + 1, study->path[other], (long long)(acked - peer->frontier));
+      uint32_t m = fine ? exchange_frame_that_sends(study, other, peer, &replay, acked) : EXCHANGE_NONE;
+      if (m != EXCHANGE_NONE) exchange_add_edge(study, d, n, m);
+    }
+    int64_t from = exchange_distance(flow, frame->seq, sending);
+    if (from + frame->length > sending) sending = from + frame->length;
+    if (!windows || !frame->length) continue;
+    uint32_t m = exchange_frame_that_opens(study, other, peer, flow, from + frame->length);
+    if (m != EXCHANGE_NONE) exchange_add_edge(study, d, n, m);
+  }
+  free(replay.ahead);
+  return fine;
+}
+
+// ---- What a file says
+// ------------------------------------------------------------------------------------------------
+static inline int exchange_direction(const char *word) {
+  return !strcmp(word, "send") ? EXCHANGE_FROM_HOST : !strcmp(word, "receive") ? EXCHANGE_FROM_WIRE : -1;
+}
+
+// One line of a file of dependencies, with its number.
+static inline bool exchange_add_line(ExchangeStudy *study, char *line, unsigned long long number) {
+  unsigned long long n = 0, m = 0, think = 0;
+  char who[8] = "", whom[8] = "", end[2] = "", what[128] = "";
+  int rest = 0;
+  line[strcspn(line, "#")] = 0;
+  if (line[strspn(line, " \t\r")] == 0) return true;
+  sscanf(line, " %*7s %*u after %*7s %*u %n", &rest);
+  int fields = sscanf(line, " %7s %llu after %7s %llu think %llu %1s", who, &n, whom, &m, &think, end);
+  int d = exchange_direction(who), o = exchange_direction(whom);
+  if ((fields != 4 && fields != 5) || d < 0 || o < 0 || (fields == 4 && (!rest || line[rest] != 0)))
+    snprintf(what, sizeof what,
+             "expected 'send N after receive M' or 'receive N after send M', then perhaps 'think NANOSECONDS'");
+  else if (d == o)
+    snprintf(what, sizeof what,
+             "frames of one end keep their order by themselves; a frame waits for one of the other end");
+  else if (n < 1 || n > study->count[d])
+    snprintf(what, sizeof what, "there is no frame %llu to %s, there are %u", n, who, study->count[d]);
+  else if (m < 1 || m > study->count[o])
+    snprintf(what, sizeof what, "there is no frame %llu to %s, there are %u", m, whom, study->count[o]);
+  else if (study->edges == study->most_edges)
+    snprintf(what, sizeof what, "more than %u lines say who waits for whom", study->most_edges);
+  if (what[0]) {
+    snprintf(study->error, sizeof study->error, "%s:%llu: %s", study->dependencies, number, what);
+    return false;
+  }
+  exchange_add_edge(study, d, (uint32_t)n - 1, (uint32_t)m - 1);
+  if (fields == 5) {
+    study->thinking[d][n - 1] = think;
+    study->told[d][n - 1] = true;
+  }
+  return true;
+}
+
+// ---- Whether anybody can begin
+// ----------------------------------------------------------------------------------------- What a frame waits for that
+// cannot go either; `open` are the frames of the other direction that cannot.
+static inline uint32_t exchange_waits_for(const ExchangeStudy *study, int d, uint32_t n, const uint32_t *open) {
+  for (uint32_t m = 0; m < study->count[EXCHANGE_OTHER(d)]; m++)
+    for (uint32_t e = open[m] ? study->first_edge[EXCHANGE_OTHER(d)][m] : 0; e; e = study->edge_next[e - 1])
+      if (study->edge_frame[e - 1] == n) return m;
+  return EXCHANGE_NONE;
+}
+
+static inline void exchange_tell_cycle(ExchangeStudy *study, int d, uint32_t n, uint32_t *const open[2],
+                                       uint32_t *const at[2]) {
+  int other = EXCHANGE_OTHER(d);
+  uint32_t m = exchange_waits_for(study, d, n, open[other]), head = at[other][study->conversation[other][m]];
+  uint32_t back = exchange_waits_for(study, other, head, open[d]);
+  char between[64] = "and that";
+  if (head != m) snprintf(between, sizeof between, "which comes after frame %u, and that", head + 1);
+  snprintf(study->error, sizeof study->error,
+           "frame %u of %s waits for frame %u of %s, %s waits for frame %u of %s: nobody can begin", n + 1,
+           study->path[d], m + 1, study->path[other], between, back + 1, study->path[d]);
+}
+
+// Lets everything go as if no time passed; what cannot go waits for itself in the end.
+static inline bool exchange_can_begin(ExchangeStudy *study) {
+  uint32_t *open[2], *at[2];
+  for (int d = 0; d < 2; d++) {
+    open[d] = calloc(study->count[d] + 1u, sizeof **open);
+    at[d] = calloc(study->conversations + 1u, sizeof **at);
+    for (uint32_t n = 0; n < study->count[d]; n++) open[d][n] = study->pending[d][n];
+    for (uint32_t c = 0; c < study->conversations; c++) at[d][c] = study->flow[d][c].first;
+  }
+  // A frame is open while it counts: 1 for the one before it, 1 for each that it waits for.
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int d = 0; d < 2; d++) {
+      for (uint32_t c = 0; c < study->conversations; c++) {
+        for (uint32_t n = at[d][c]; n != EXCHANGE_NONE && open[d][n] == 1; n = at[d][c]) {
+          open[d][n] = 0;
+          moved = true;
+          for (uint32_t e = study->first_edge[d][n]; e; e = study->edge_next[e - 1])
+            open[EXCHANGE_OTHER(d)][study->edge_frame[e - 1]]--;
+          at[d][c] = study->following[d][n];
+        }
+      }
+    }
+  }
+  for (int d = 0; d < 2 && !study->error[0]; d++)
+    for (uint32_t c = 0; c < study->conversations && !study->error[0]; c++)
+      if (at[d][c] != EXCHANGE_NONE) exchange_tell_cycle(study, d, at[d][c], open, at);
+  for (int d = 0; d < 2; d++) {
+    free(open[d]);
+    free(at[d]);
+  }
+  return !study->error[0];
+}
+
+// ---- Times to think
+// ---------------------------------------------------------------------------------------------------- From what comes
+// last of all that a frame waits for, the frame before it included, to its own stamp; ns.
+static inline void exchange_times(ExchangeStudy *study, int d) {
+  uint64_t first = UINT64_MAX;
+  for (int e = 0; e < 2; e++)
+    for (uint32_t n = 0; n < study->count[e]; n++)
+      if (study->stamp[e][n] < first) first = study->stamp[e][n];
+  for (uint32_t c = 0; c < study->conversations; c++) {
+    uint64_t before = first;
+    for (uint32_t n = study->flow[d][c].first; n != EXCHANGE_NONE; n = study->following[d][n]) {
+      uint64_t own = study->stamp[d][n], from = before;
+      uint32_t cause = study->think_from[d][n];
+      if (cause && (n == study->flow[d][c].first || study->stamp[EXCHANGE_OTHER(d)][cause - 1] > from))
+        from = study->stamp[EXCHANGE_OTHER(d)][cause - 1];
+      if (!study->told[d][n]) study->thinking[d][n] = own > from ? own - from : 0;
+      before = own;
+    }
+  }
+}
+
+#endif
