@@ -188,6 +188,7 @@ phase_end() {
   if (transferred(bus_read_data)) {
     bus_beat got = data(bus_read_data);
     FIRST_UNDER_WAY(of, under->outward ? under->bus_left || !under->settled : under->bus_coming)
+    self->bus_errors += got.error;
     if (got.error && of) of->failed = true;
     if (of && !of->outward && got.count) {
       assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);

@@ -15,7 +15,7 @@ init() {
   double word = (double)ticks_per_second() * 1000.0 / (double)param(bus_clock) * (1.0 + param(overhead));
   self->word_time = (uint64_t)(word + 0.5);
   self->latency_time = ticks_of(param(read_latency));
-  self->last = -1;
+  self->last = self->fault = -1;
   random_seed(&self->rng);
   const char *wrong = NULL;
   if (!fault_plan_valid(param(faults), host_faults, HOST_FAULTS, &wrong))
@@ -76,12 +76,18 @@ static void draw_fault(self_t *self) {
   int struck = FAULT_STRIKES(param(faults), host_faults, HOST_FAULTS, first, end, number, random_bits(&self->rng));
   if (struck < 0) return;
   bool aborts = struck == HOST_FAULT_READ_ABORT || struck == HOST_FAULT_WRITE_ABORT;
-  self->read_aborts += struck == HOST_FAULT_READ_ABORT;
-  self->read_parity += struck == HOST_FAULT_READ_PARITY;
-  self->write_aborts += struck == HOST_FAULT_WRITE_ABORT;
-  self->write_parity += struck == HOST_FAULT_WRITE_PARITY;
+  self->fault = struck;
   self->bad |= aborts;
   self->spoils = !aborts;
+}
+
+// The device is told of the fault in this cycle.
+static void count_fault(self_t *self) {
+  self->read_aborts += self->fault == HOST_FAULT_READ_ABORT;
+  self->read_parity += self->fault == HOST_FAULT_READ_PARITY;
+  self->write_aborts += self->fault == HOST_FAULT_WRITE_ABORT;
+  self->write_parity += self->fault == HOST_FAULT_WRITE_PARITY;
+  self->fault = -1;
 }
 
 phase_end() {
@@ -150,6 +156,7 @@ phase_end() {
     }
     any_waits |= self->is_waiting[i];
   }
+  if (self->failed) count_fault(self);
   self->failed = false;
   if (self->active && self->ready) {
     uint32_t count = 0;
@@ -176,6 +183,7 @@ phase_end() {
         self->free_at = self->start + words_up_to(self->first_byte, self->moved) * self->word_time;
         self->failed = (self->bad || self->spoils) && self->write;
         self->failed_lane = self->lane;
+        if (!self->write) count_fault(self);
       }
     }
   }

@@ -240,21 +240,14 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
     DO_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
     DO_WRITE(DRIVER_INFORMATION, 0);
     DO_WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
-    DO_WRITE(DRIVER_MAILBOX_COMMAND, 0);
-    DO_WRITE(DRIVER_MAILBOX_SEND, 0);
-    DO_WRITE(DRIVER_MAILBOX_STANDARD, 0);
-    DO_WRITE(DRIVER_MAILBOX_JUMBO, 0);
-    DO_WRITE(DRIVER_MAILBOX_MINI, 0);
-    DO_WRITE(DRIVER_EVENT_CONSUMER, 0);
-    DO_WRITE(DRIVER_COMMAND_CONSUMER, 0);
-    DO_WRITE(DRIVER_RETURN_CONSUMER, 0);
+    for (self->copied = 0; self->copied < sizeof driver_cleared / sizeof driver_cleared[0]; self->copied++) DO_WRITE(driver_cleared[self->copied], 0);
     DO_WRITE(DRIVER_DMA_READ_CONFIG, 0x80);
     DO_WRITE(DRIVER_DMA_WRITE_CONFIG, 0x80);
     DO_WRITE(DRIVER_ASSIST_STATE, 1);
     DO_WRITE(DRIVER_TRANSMIT_SHARE, param(transmit_share));
     DO_WRITE(DRIVER_RECEIVE_TICKS, param(receive_ticks));
     DO_WRITE(DRIVER_SEND_TICKS, param(send_ticks));
-    DO_WRITE(DRIVER_STATISTICS_TICKS, 1000000);
+    DO_WRITE(DRIVER_STATISTICS_TICKS, (uint32_t)param(statistics_ticks));
     DO_WRITE(DRIVER_SEND_MOST, param(send_most));
     DO_WRITE(DRIVER_RECEIVE_MOST, param(receive_most));
     DO_WRITE(DRIVER_LINK, 0);
@@ -294,8 +287,9 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
     }
     DO_COMMAND(DRIVER_COMMAND_CLEAR_STATISTICS, 0);
     DO_COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
-    DO_COMMAND(DRIVER_COMMAND_PROMISCUOUS, 2);
+    DO_COMMAND(DRIVER_COMMAND_PROMISCUOUS, param(promiscuous) ? 1 : 2);
     self->started_at = self->next_poll = now();
+    self->next_statistics = now() + (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
 
     // ---- Work -------------------------------------------------------------------------------------------------------
     for (;;) {
@@ -305,6 +299,16 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
           DO_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
         }
         self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
+        if (now() >= self->next_statistics) {
+          self->next_statistics += (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
+          DO_GET(DRIVER_HOST_INFORMATION, DRIVER_TOLD_BYTES);
+          self->told_bad_fcs = driver_load_big(self->bytes + DRIVER_TOLD_BAD_FCS, 4);
+          self->told_too_short = driver_load_big(self->bytes + DRIVER_TOLD_TOO_SHORT, 4);
+          self->told_too_long = driver_load_big(self->bytes + DRIVER_TOLD_TOO_LONG, 4);
+          self->told_line_errors = driver_load_big(self->bytes + DRIVER_TOLD_LINE_ERRORS, 4);
+          self->told_no_space = driver_load_big(self->bytes + DRIVER_TOLD_NO_SPACE, 4);
+          self->told_dma_errors = driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS, 4);
+        }
         DO_GET(DRIVER_HOST_STATUS, 64);
         self->event_producer = driver_load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
         self->return_producer = driver_load_big(self->bytes + DRIVER_STATUS_RETURN, 4) % (uint32_t)param(return_entries);
@@ -312,7 +316,9 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         if (self->event_consumer != self->event_producer) {
           while (self->event_consumer != self->event_producer) {
             DO_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
-            if (self->bytes[0] == DRIVER_EVENT_ERROR) sim_error("the firmware reports an error, code %u", driver_load_big(self->bytes, 4) >> 12 & 0xfff);
+            uint32_t code = driver_load_big(self->bytes, 4) >> 12 & 0xfff;
+            if (self->bytes[0] == DRIVER_EVENT_ERROR && code == DRIVER_ERROR_TRANSFER) self->errors_told++;
+            else if (self->bytes[0] == DRIVER_EVENT_ERROR) sim_error("the firmware reports an error, code %u", code);
             self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
           }
           DO_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
@@ -327,12 +333,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
             DO_GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
             DO_WAIT(!self->emitting);
             // A frame that was loaded for sending gives way for the moment it takes to show this one to the checker.
-            for (uint32_t i = 0; i < self->receive_length; i += 8) {
-              uint64_t swap;
-              memcpy(&swap, self->bytes + i, 8);
-              memcpy(self->bytes + i, self->frame + i, 8);
-              memcpy(self->frame + i, &swap, 8);
-            }
+            driver_swap(self->bytes, self->frame, self->receive_length);
             self->emitting = self->emit_received = true;
             self->emitted = 0;
             self->emit_length = self->receive_length;

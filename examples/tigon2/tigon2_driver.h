@@ -20,7 +20,13 @@ enum {
   DRIVER_WINDOW = 0x800, DRIVER_WINDOW_BYTES = 0x800
 };
 enum { DRIVER_HALT = 0x10000, DRIVER_MODE_ASSIST = 0x40, DRIVER_SEND_END = 4, DRIVER_RING_DISABLED = 0x200, DRIVER_RING_ON_HOST = 0x40 };
-enum { DRIVER_COMMAND_HOST_STATE = 0x01, DRIVER_COMMAND_PROMISCUOUS = 0x0a, DRIVER_COMMAND_CLEAR_STATISTICS = 0x0f, DRIVER_EVENT_RUNNING = 1, DRIVER_EVENT_ERROR = 7 };
+enum { DRIVER_COMMAND_HOST_STATE = 0x01, DRIVER_COMMAND_PROMISCUOUS = 0x0a, DRIVER_COMMAND_CLEAR_STATISTICS = 0x0f, DRIVER_EVENT_RUNNING = 1, DRIVER_EVENT_ERROR = 7, DRIVER_ERROR_TRANSFER = 4 };
+
+// What is zero when the firmware starts.
+static const uint32_t driver_cleared[] = {DRIVER_MAILBOX_COMMAND, DRIVER_MAILBOX_SEND, DRIVER_MAILBOX_STANDARD, DRIVER_MAILBOX_JUMBO, DRIVER_MAILBOX_MINI, DRIVER_EVENT_CONSUMER, DRIVER_COMMAND_CONSUMER, DRIVER_RETURN_CONSUMER};
+
+// Words of the statistics block.
+enum { DRIVER_TOLD_BAD_FCS = 4 * 18, DRIVER_TOLD_TOO_SHORT = 4 * 21, DRIVER_TOLD_TOO_LONG = 4 * 22, DRIVER_TOLD_LINE_ERRORS = 4 * 23, DRIVER_TOLD_NO_SPACE = 4 * 27, DRIVER_TOLD_DMA_ERRORS = 4 * 43, DRIVER_TOLD_BYTES = 4 * 44 };
 
 // Where things lie in host memory.
 enum {
@@ -33,6 +39,16 @@ static inline uint32_t driver_load_big(const uint8_t *at, int bytes) {
   uint32_t value = 0;
   for (int i = 0; i < bytes; i++) value = value << 8 | at[i];
   return value;
+}
+
+// Exchanges the first bytes of two buffers, in eights.
+static inline void driver_swap(uint8_t *a, uint8_t *b, uint32_t bytes) {
+  for (uint32_t i = 0; i < bytes; i += 8) {
+    uint64_t swap;
+    memcpy(&swap, a + i, 8);
+    memcpy(a + i, b + i, 8);
+    memcpy(b + i, &swap, 8);
+  }
 }
 
 // Puts the ring control blocks and pointers of the information block at `b`.

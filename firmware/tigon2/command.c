@@ -16,6 +16,17 @@ static void report_link(u32 up) {
   host_event(EVENT_LINK, up ? 1 : 2);
 }
 
+/* The groups of the hash are all or none. */
+static void filter(u32 on) {
+  struct registers *r = registers();
+  u32 hash = on ? 0 : 0xffffffff;
+  r->multicast_hash_0 = hash;
+  r->multicast_hash_1 = hash;
+  r->multicast_hash_2 = hash;
+  r->multicast_hash_3 = hash;
+  r->mac_rx_state = (r->mac_rx_state & ~MAC_FILTER) | (on ? MAC_FILTER : 0);
+}
+
 static void host_state(u32 code) {
   struct registers *r = registers();
   if (code != 1 && code != 2) {
@@ -31,23 +42,15 @@ static void host_state(u32 code) {
   hot->max_unreported = s->max_receive;
   ask_second(TAKE_SETTINGS);
   r->mac_tx_state = hot->running ? MAC_ENABLE : MAC_STOP;
-  r->mac_rx_state = hot->running ? MAC_ENABLE : MAC_STOP;
+  r->mac_rx_state = (hot->running ? MAC_ENABLE : MAC_STOP) | (r->mac_rx_state & MAC_FILTER);
   report_link(hot->running);
 }
 
 static void command(u32 word) {
-  struct registers *r = registers();
   u32 code = word >> 12 & 0xfff;
   switch (word >> 24) {
   case COMMAND_HOST_STATE: host_state(code); break;
-  case COMMAND_PROMISCUOUS: {
-    u32 hash = code == 1 ? 0xffffffff : 0;
-    r->multicast_hash_0 = hash;
-    r->multicast_hash_1 = hash;
-    r->multicast_hash_2 = hash;
-    r->multicast_hash_3 = hash;
-    break;
-  }
+  case COMMAND_PROMISCUOUS: filter(code != 1); break;
   case COMMAND_NEGOTIATE: report_link(hot->running); break;
   case COMMAND_SET_ADDRESS: set_mac_address(); break;
   case COMMAND_CLEAR_STATISTICS: clear_statistics(); break;

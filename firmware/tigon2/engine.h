@@ -1,5 +1,5 @@
 /* The DMA rings carried out through the direct registers, for machines or modes without the hardware assist.  It runs
- * on processor B, or on processor A between events when there is no B.
+ * on processor B, or on processor A between events when there is no B.  A transfer that failed is started again.
  */
 #ifndef TIGON2_ENGINE_H
 #define TIGON2_ENGINE_H
@@ -10,6 +10,7 @@ struct engine {
   u32 read_entry, write_entry; /* next entry to start or, while busy, under way */
   u32 read_busy, write_busy;   /* control word of the transfer under way, or 0 */
   u32 on;                      /* rings that this processor carries out */
+  volatile u32 *failed;        /* counts transfers that failed */
 };
 
 enum { ENGINE_READS = 1, ENGINE_WRITES = 2 };
@@ -17,7 +18,14 @@ enum { ENGINE_READS = 1, ENGINE_WRITES = 2 };
 static inline void engine_read(struct engine *e, struct registers *r) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)e->read_entry;
   if (e->read_busy) {
-    if (r->dma_read_state & (DMA_ACTIVE | DMA_ERRORS)) return;
+    u32 state = r->dma_read_state;
+    if (state & DMA_ACTIVE) return;
+    if (state & DMA_ERRORS) {
+      ++*e->failed;
+      r->dma_read_address = d->local;
+      r->dma_read_state = e->read_busy;
+      return;
+    }
     if (e->read_busy & DMA_FILLS_SEND_BUFFER) {
       u32 end = (r->dma_read_address + 7) & ~7u;
       r->tx_buffer_producer = end == r->rx_buffer_base ? r->tx_buffer_base : end;
@@ -40,7 +48,14 @@ static inline void engine_read(struct engine *e, struct registers *r) {
 static inline void engine_write(struct engine *e, struct registers *r) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)e->write_entry;
   if (e->write_busy) {
-    if (r->dma_write_state & (DMA_ACTIVE | DMA_ERRORS)) return;
+    u32 state = r->dma_write_state;
+    if (state & DMA_ACTIVE) return;
+    if (state & DMA_ERRORS) {
+      ++*e->failed;
+      r->dma_write_address = d->local;
+      r->dma_write_state = e->write_busy;
+      return;
+    }
     if (e->write_busy & DMA_FREES_RECEIVE_BUFFER) {
       u32 end = (d->local + (d->length & 0xffff) + 7) & ~7u;
       r->rx_buffer_reference = end < PACKET_MEMORY_END ? end : end - PACKET_MEMORY_END + r->rx_buffer_base;
@@ -60,12 +75,16 @@ static inline void engine_write(struct engine *e, struct registers *r) {
   r->dma_write_state = e->write_busy;
 }
 
+/* Lets a hardware assist that rests after a failed transfer try again; returns whether it did (host_event.c). */
+u32 try_again(volatile u32 *state);
+
 /* What processor A asks of B, and B's answer, in SRAM. */
 struct second {
   volatile u32 alive;                 /* set by B when it runs */
   volatile u32 drive_rings;           /* set by A: carry out the DMA rings */
   volatile u32 read_ring, write_ring; /* set by A: where they lie */
   volatile u32 milliseconds;          /* since B started */
+  volatile u32 failed;                /* transfers that B saw fail */
 };
 extern struct second second;
 

@@ -129,8 +129,9 @@ enum host_event {
   EVENT_RUNNING = 1,
   EVENT_STATISTICS = 4,
   EVENT_LINK = 6,  /* code 1 gigabit up, 2 down */
-  EVENT_ERROR = 7, /* code 1 invalid command, 2 unknown command, 3 bad configuration; 4 a transfer failed */
+  EVENT_ERROR = 7, /* code 1 invalid command, 2 unknown command, 3 bad configuration, or the next */
 };
+enum { ERROR_TRANSFER = 4 }; /* a transfer on the host's bus failed, and is done again */
 
 /* The block at address 0; hidden from the compiler, which takes address 0 for nothing. */
 static inline struct shared *shared_block(void) {

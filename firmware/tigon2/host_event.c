@@ -1,10 +1,22 @@
 /* The event ring: what the firmware tells the host besides indices, and the errors that make it do so. */
 #include "hot.h"
 
+/* A transfer failed on the host's bus: the assist rests, with the descriptor still the ring's next, until its error
+ * bits are cleared, and then tries it again.  Who carries out the rings without an assist does that alone. */
+u32 try_again(volatile u32 *state) {
+  u32 now = *state;
+  if (!(now & DMA_ERRORS) || !(registers()->assist_state & 1)) return 0;
+  *state = now & ~(DMA_ERRORS | DMA_ACTIVE);
+  hot->count.dma_errors++;
+  return 1;
+}
+
 /* Waits for an entry of the write ring.  Only for what is rare: traffic waits by events. */
 static u32 write_entry(void) {
-  while (!ring_room(hot->write_next, registers()->dma_write_consumer, DMA_ENTRY, DMA_RING))
+  while (!ring_room(hot->write_next, registers()->dma_write_consumer, DMA_ENTRY, DMA_RING)) {
     if (hot->engine.on) drive_rings();
+    try_again(&registers()->dma_write_state);
+  }
   return hot->write_next;
 }
 
@@ -53,24 +65,18 @@ void write_statistics(u32 local) {
   release();
 }
 
-/* Events: a transfer failed on the host's bus.  The assist rests until its error bits are cleared. */
+/* Events: a transfer failed on the host's bus.  The host is told, so that it knows why its traffic falters. */
 void dma_read_attention(void) {
-  struct registers *r = registers();
-  r->dma_read_state = r->dma_read_state & ~(DMA_ERRORS | DMA_ACTIVE);
-  hot->count.dma_errors++;
-  host_event(EVENT_ERROR, 4);
+  if (try_again(&registers()->dma_read_state)) host_event(EVENT_ERROR, ERROR_TRANSFER);
 }
 
 void dma_write_attention(void) {
-  struct registers *r = registers();
-  r->dma_write_state = r->dma_write_state & ~(DMA_ERRORS | DMA_ACTIVE);
-  hot->count.dma_errors++;
-  host_event(EVENT_ERROR, 4);
+  if (try_again(&registers()->dma_write_state)) host_event(EVENT_ERROR, ERROR_TRANSFER);
 }
 
 /* Events: a MAC asks for attention.  It goes on when it is enabled anew. */
 void mac_attention(void) {
   struct registers *r = registers();
   r->mac_tx_state = hot->running ? MAC_ENABLE : MAC_STOP;
-  r->mac_rx_state = hot->running ? MAC_ENABLE : MAC_STOP;
+  r->mac_rx_state = (hot->running ? MAC_ENABLE : MAC_STOP) | (r->mac_rx_state & MAC_FILTER);
 }

@@ -65,6 +65,7 @@ enum {
   MAC_INSERT_VLAN = 0x40000000,
   MAC_ENABLE = 2,
   MAC_STOP = 4,
+  MAC_FILTER = 8, /* receiving: only frames for this station, everybody and the groups of the hash */
   FCS_BYTES = 4,
 };
 

@@ -66,6 +66,7 @@ static void start_rings(void) {
   struct shared *s = shared_block();
   u32 assist = s->mode & MODE_ASSIST;
   r->assist_state = assist ? 1 : 0;
+  hot->engine.failed = &hot->count.dma_errors;
   if (!assist && !second_drives_rings()) hot->engine.on = ENGINE_READS | ENGINE_WRITES;
 
   u32 base = DMA_ACTIVE | (s->dma_read_setup & DMA_THRESHOLDS);
@@ -86,8 +87,10 @@ static void read_rings(void) {
   d->control = hot->descriptor_control;
   hot->read_next = ring_next(hot->read_next, DMA_ENTRY, DMA_RING);
   r->dma_read_producer = hot->read_next;
-  while (r->dma_read_consumer != hot->read_next)
+  while (r->dma_read_consumer != hot->read_next) {
     if (hot->engine.on) drive_rings();
+    try_again(&r->dma_read_state);
+  }
 }
 
 static void open_receive_ring(struct receive_ring *ring, const volatile struct ring_control *control, u32 entries,

@@ -13,7 +13,7 @@ struct statistics {
   u32 interrupts;
   u32 events_lost; /* because the event ring was full */
   u32 commands_bad;
-  u32 dma_errors;
+  u32 dma_errors;        /* transfers that failed on the host's bus, and were tried again */
   u32 waits_for_buffers; /* times a received frame had to wait for the host to give a buffer */
   u32 unused[STATISTICS_BYTES / 4 - 45];
 };

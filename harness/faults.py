@@ -1,0 +1,54 @@
+"""What became of injected faults: a table that sets what went wrong beside the statistic that counted it.
+
+Statistics are those of a machine whose instances are called ethernet, host, driver and checker, with the device
+in `nic`.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+# Fault, statistics that say how often it was injected, statistics of the device that count it.  Kinds that the device
+# cannot tell apart share a row.
+RECEIVE = "nic.mac_rx"
+ROWS = [
+    ("wrong FCS", ["ethernet.spoilt_fcs"], [f"{RECEIVE}.bad_fcs"]),
+    ("too short", ["ethernet.spoilt_short", "ethernet.spoilt_fragment"], [f"{RECEIVE}.too_short"]),
+    ("too long", ["ethernet.spoilt_long", "ethernet.spoilt_jabber"], [f"{RECEIVE}.too_long"]),
+    ("error of the line", ["ethernet.spoilt_error"], [f"{RECEIVE}.line_errors"]),
+    ("overrun", ["checker.missing"], [f"{RECEIVE}.no_descriptor", f"{RECEIVE}.no_room", f"{RECEIVE}.overruns"]),
+    ("failed bus read", ["host.read_aborts", "host.read_parity"], ["nic.dma_read.bus_errors"]),
+    ("failed bus write", ["host.write_aborts", "host.write_parity"], ["nic.dma_write.bus_errors"]),
+]
+
+
+def table(statistics: Mapping[tuple[str, str], float]) -> list[dict]:
+    """A row for each fault: how many were injected, how many counted, by what, and how many good frames suffered.
+
+    `statistics` are values by (path, name).  A run that ended in good order has compared every frame that came through,
+    so the only frames that a fault can have disturbed are those that should have come through and did not: neither
+    spoilt nor overrun.
+    """
+
+    def total(names: list[str]) -> int:
+        return int(sum(statistics.get(tuple(name.rsplit(".", 1)), 0) for name in names))
+
+    losses = ["checker.missing", "checker.spoilt"]
+    counted = [name for fault, _, names in ROWS[:5] for name in names]
+    disturbed = abs(total(losses) - total(counted))
+    return [
+        {
+            "fault": fault,
+            "injected": total(injected),
+            "counted": total(names),
+            "statistic": " + ".join(names),
+            "disturbed": disturbed,
+        }
+        for fault, injected, names in ROWS
+    ]
+
+
+def of_file(stats: Path) -> list[dict]:
+    """The table of a run's --stats file."""
+    entries = json.loads(stats.read_text())["statistics"]
+    return table({(entry["path"], entry["name"]): entry["value"] for entry in entries})

@@ -1,0 +1,159 @@
+"""Faults of all kinds at once: what is bad is counted for what it is, the firmware does again what failed, and nothing else is disturbed.
+
+The machine's own checker compares every good frame byte for byte and in order, and ends the run with an error if one is damaged,
+doubled or lost without being counted, or if a bad one comes through.
+"""
+
+import json
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness import packets
+from harness.faults import table
+from tests.modules.assists import pcap
+from tests.tigon2.chip import RX_BASE, RX_RING, Chip
+from tests.tigon2.test_contract import noise
+
+WIRE = "fcs%3,short%2,fragment%2,long%2,jabber%2,error%2"
+BUS = "read_abort%1,read_parity%1,write_abort%1,write_parity%1"
+# Firmware, processors, whether the hardware walks the DMA rings.
+WHO = {
+    "one": ("tigon2", 1, True),
+    "one, rings by software": ("tigon2", 1, False),
+    "two, rings by the second": ("tigon2", 2, False),
+    "parallel": ("tigon2_parallel", 2, True),
+    "parallel, rings by software": ("tigon2_parallel", 2, False),
+}
+
+Run = Callable[..., dict[tuple[str, str], int]]
+
+
+@pytest.fixture(scope="session")
+def simulators(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    folder, built = tmp_path_factory.mktemp("faults"), {}
+    for cpus in 1, 2:
+        built[cpus] = folder / f"tigon2_{cpus}"
+        command = [build_dir / "bin/lss", "build", root / "examples/tigon2/tigon2.lss", "-D", f"cpus={cpus}", "-o", built[cpus]]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    return built
+
+
+@pytest.fixture
+def run(simulators: dict[int, Path], build_dir: Path, tmp_path: Path) -> Run:
+    """run(who, options…): the statistics of a run that ended in good order."""
+
+    def play(who: str, *options: object) -> dict[tuple[str, str], int]:
+        name, cpus, assist = WHO[who]
+        firmware, stats = build_dir / f"firmware/{name}/{name}.elf", tmp_path / "stats.json"
+        command = [simulators[cpus], "--quiet", "--watchdog", "20ms", "--stats", stats, "--firmware", firmware, "--assist", str(assist).lower()]
+        command += ["--set", "driver.statistics_ticks=100", *options]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stderr[-3000:]}"
+        return {(e["path"], e["name"]): e["value"] for e in json.loads(stats.read_text())["statistics"]}
+
+    return play
+
+
+def miscounted(row: dict) -> bool:
+    """The run ends within the cycle in which the last frame is complete: a bus error of that very cycle may be counted at one side only."""
+    return abs(row["counted"] - row["injected"]) > (1 if "bus" in row["fault"] else 0) or row["disturbed"] != 0
+
+
+@pytest.mark.parametrize("payload", [18, 1472])
+@pytest.mark.parametrize("who", WHO)
+def test_everything_goes_wrong_and_nothing_is_disturbed(run: Run, who: str, payload: int) -> None:
+    """Six kinds of bad frames and four kinds of failing transfers, at random: 400 frames each way."""
+    got = run(who, "--payload", payload, "--count", 400, "--set", f"ethernet.faults={WIRE}", "--set", f"host.faults={BUS}")
+    rows = table(got)
+    assert all(row["injected"] > 0 for row in rows if row["fault"] != "overrun")
+    assert [row for row in rows if miscounted(row)] == []
+    bad = got["checker", "spoilt"]
+    assert got["checker", "sent"] == 400 and got["checker", "received"] == 400 - bad and got["checker", "counted_drops"] == bad
+    # What the host is told is what happened; the last report may be a few failed transfers old.
+    assert got["driver", "told_bad_fcs"] == got["ethernet", "spoilt_fcs"]
+    assert got["driver", "told_too_short"] == got["ethernet", "spoilt_short"] + got["ethernet", "spoilt_fragment"]
+    assert got["driver", "told_too_long"] == got["ethernet", "spoilt_long"] + got["ethernet", "spoilt_jabber"]
+    assert got["driver", "told_line_errors"] == got["ethernet", "spoilt_error"]
+    failed = got["nic.dma_read", "errors"] + got["nic.dma_write", "errors"]
+    assert 0.5 * failed <= got["driver", "told_dma_errors"] <= failed
+    if WHO[who][2]:
+        assert 0.5 * failed <= got["driver", "errors_told"] <= failed
+
+
+@pytest.mark.parametrize("who", ["one", "parallel"])
+def test_rings_overrun_among_faults(run: Run, who: str) -> None:
+    """More frames than the host has buffers for, at line rate, with bad ones among them: each counts once, for what it is."""
+    settings = ["--mode", "rate", "--set", "driver.receive_buffers=24", "--set", f"ethernet.faults={WIRE}", "--set", f"host.faults={BUS}"]
+    got = run(who, "--payload", 18, "--count", 1500, "--ratio_send", 0, *settings)
+    rows = {row["fault"]: row for row in table(got)}
+    assert rows["overrun"]["injected"] > 50
+    assert [row for row in rows.values() if miscounted(row)] == []
+    assert got["checker", "missing"] == got["nic.mac_rx", "no_descriptor"] + got["nic.mac_rx", "no_room"]
+    assert got["checker", "received"] + got["checker", "missing"] + got["checker", "spoilt"] == 1500
+
+
+def test_without_faults_nothing_is_counted(run: Run) -> None:
+    got = run("one", "--payload", 200, "--count", 100)
+    assert all(row["injected"] == row["counted"] == row["disturbed"] == 0 for row in table(got))
+
+
+def test_a_bus_that_never_works_is_noticed(simulators: dict[int, Path], build_dir: Path) -> None:
+    """No transfer succeeds: the firmware cannot even say that it is up, and the driver says so."""
+    command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--payload", 18, "--set", "host.faults=read_abort/1"]
+    done = subprocess.run([str(word) for word in [*command, "--set", "driver.patience=3ms"]], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1 and "the firmware did not report that it is up" in done.stderr
+
+
+@pytest.mark.parametrize("promiscuous", [True, False])
+def test_the_driver_chooses_whose_frames_it_gets(run: Run, tmp_path: Path, promiscuous: bool) -> None:
+    """This station is 02:00:00:00:00:01; one frame each for it, for another, for everybody and for a group."""
+    to = ["020000000001", "020000000002", "ffffffffffff", "01005e000001"]
+    frames = [bytes.fromhex(address) + noise(100, i) for i, address in enumerate(to)]
+    packets.write(tmp_path / "in.pcap", (packets.Packet(1000000 * i, one) for i, one in enumerate(frames)))
+    words = ["--receive", tmp_path / "in.pcap", "--received", tmp_path / "out.pcap", "--mode", "timed", "--set", f"driver.promiscuous={str(promiscuous).lower()}"]
+    got = run("one", *words)
+    wanted = frames if promiscuous else [frames[0], frames[2]]
+    assert [p.data for p in packets.read(tmp_path / "out.pcap")] == wanted
+    assert got["nic.mac_rx", "filtered"] == 4 - len(wanted)
+
+
+# ---- The words of the MAC statistics, seen by a scripted processor and by the host -----------------------------------------
+WORDS = {"fcs": 0xC8, "short": 0xD4, "fragment": 0xD4, "long": 0xD8, "jabber": 0xD8, "error": 0xDC}
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_the_mac_statistics_say_what_was_wrong(chip: Chip, kind: str) -> None:
+    """Nine frames, every third bad; both the processor and the host's window see the count, and those of the other kinds are 0."""
+    frames = [noise(100 + i, i) for i in range(9)]
+    script = chip.script()
+    script.write("mac_rx_reference", RX_RING + 0xFF8)
+    script.write("mac_rx_state", 2)
+    script.at(30000)
+    places = {address: script.read(address) for address in sorted(set(WORDS.values()))}
+    kept, producer = script.read(0xFC), script.read("mac_rx_producer")
+    window = [f"31000 read 4 {0x400 + address:#x}" for address in places]
+    settings = {"ethernet.input": "in.pcap", "ethernet.mode": "rate", "ethernet.faults": f"{kind}/3"}
+    own, host, _ = chip.run(script, cycles=40000, settings=settings, files={"in.pcap": pcap(frames)}, window=window)
+    expected = [3 * (address == WORDS[kind]) for address in places]
+    assert [own[place].data for place in places.values()] == expected == [a.data for a in host]
+    assert own[producer].data == RX_RING + 8 * 6
+    groups = sum(one[0] & 1 for i, one in enumerate(frames) if i % 3 != 2)
+    assert own[kept].data == 6 - groups
+
+
+def test_a_full_ring_counts_no_space(chip: Chip) -> None:
+    script = chip.script()
+    script.write("mac_rx_reference", RX_RING + 8 * 4)
+    script.write("rx_buffer_base", RX_BASE)
+    script.write("mac_rx_state", 2)
+    script.at(30000)
+    space = script.read(0xEC)
+    frames = [struct.pack(">Q", 2) + noise(100, i) for i in range(9)]
+    settings = {"ethernet.input": "in.pcap", "ethernet.mode": "rate"}
+    answers, *_ = chip.run(script, cycles=40000, settings=settings, files={"in.pcap": pcap(frames)})
+    assert answers[space].data == 6 == chip.last.stat("nic.mac_rx", "no_descriptor")
