@@ -15,12 +15,15 @@ END, VLAN = 0x4, 0x200
 class Board:
     """The chip with the firmware up, rings laid out and the host declared up."""
 
-    def __init__(self, library: Path, elf: Path, assist: bool = True, lengths: dict | None = None, **settings) -> None:
+    def __init__(
+        self, library: Path, elf: Path, assist: bool = True, lengths: dict | None = None, processors: int = 1,
+        seed: int = 1, **settings,
+    ) -> None:  # fmt: skip
         lib = self.lib = ctypes.CDLL(str(library))
         lib.model_new.restype = lib.model_host.restype = lib.model_sram.restype = ctypes.c_void_p
         lib.model_run.restype, lib.model_receive.restype = ctypes.c_char_p, ctypes.c_bool
         lib.model_executed.restype = ctypes.c_uint64
-        self.chip = ctypes.c_void_p(lib.model_new(str(elf).encode()))
+        self.chip = ctypes.c_void_p(lib.model_new(str(elf).encode(), processors, seed))
         assert self.chip.value, f"{elf} cannot be loaded"
         self.host = (ctypes.c_uint8 * (1 << 22)).from_address(lib.model_host(self.chip))
         self.sram = (ctypes.c_uint8 * (1 << 20)).from_address(lib.model_sram(self.chip))
@@ -94,7 +97,8 @@ class Board:
         address, entries, mailbox, flags = KINDS[kind]
         for _ in range(count):
             index = self.posted[kind]
-            buffer = RECEIVE_BUFFERS + 0x80000 * list(KINDS).index(kind) + index % 48 * 0x2800
+            size = 0x2800 if kind == "jumbo" else 0x800
+            buffer = RECEIVE_BUFFERS + 0x80000 * list(KINDS).index(kind) + index % (0x80000 // size) * size
             entry = struct.pack(
                 ">IIHHHHIIII", 0, buffer + 2, index, 0, 0, flags, 0xDEADBEEF, 0xDEADBEEF, 0, mailbox << 16 | index
             )

@@ -17,12 +17,24 @@ struct sent {
   uint8_t bytes[16384];
 };
 
-struct model {
+/* A processor and what is its own. */
+struct core {
   struct mips_interpreter cpu;
+  struct model *m;
+  unsigned number;
+  bool running;
+  uint8_t scratchpad[MAP_SCRATCHPAD_A_SIZE];
+};
+
+struct model {
+  struct core core[2];
+  unsigned processors;
+  uint32_t chance;
+  uint32_t holder[2]; /* of each semaphore: 1 + processor, or 0 */
   uint32_t file[MAP_REGISTERS_SIZE / 4];
   uint32_t timer_steps, interrupts;
   char stopped[160];
-  uint8_t scratchpad[MAP_SCRATCHPAD_A_SIZE], sram[MODEL_SRAM], host[MODEL_HOST];
+  uint8_t sram[MODEL_SRAM], host[MODEL_HOST];
   struct sent wire[WIRE];
   uint32_t wire_head, wire_tail;
 };
@@ -44,7 +56,9 @@ static uint8_t *sram(struct model *m, uint32_t address) {
 }
 
 static void stop(struct model *m, const char *what, uint32_t value) {
-  if (!m->stopped[0]) snprintf(m->stopped, sizeof m->stopped, "%s 0x%08x at pc 0x%08x", what, value, m->cpu.pc);
+  if (!m->stopped[0])
+    snprintf(m->stopped, sizeof m->stopped, "%s 0x%08x at pc 0x%08x of A, 0x%08x of B", what, value, m->core[0].cpu.pc,
+             m->core[1].cpu.pc);
 }
 
 /* ---- Registers ----------------------------------------------------------------------------------------------------
@@ -78,10 +92,10 @@ static bool passed(uint32_t producer, uint32_t consumer, uint32_t reference) {
   return ((producer - consumer) & 0x7ff) < ((producer - reference) & 0x7ff);
 }
 
-static uint32_t events(const struct model *m) {
-  uint32_t e = REG(EVENT_A) & 0x01800b98;
-  if ((int32_t)(REG(TIMER) - REG(TIMER_COMPARE_A)) >= 0) e |= 1u << 28;
-  if (REG(MAILBOX_EVENT_A)) e |= 1u << 22;
+static uint32_t events(const struct model *m, bool b) {
+  uint32_t e = (b ? REG(EVENT_B) : REG(EVENT_A)) & 0x01800b98;
+  if ((int32_t)(REG(TIMER) - (b ? REG(TIMER_COMPARE_B) : REG(TIMER_COMPARE_A))) >= 0) e |= 1u << 28;
+  if (b ? REG(MAILBOX_EVENT_B) : REG(MAILBOX_EVENT_A)) e |= 1u << 22;
   if (passed(REG(DMA_READ_PRODUCER), REG(DMA_READ_CONSUMER), REG(DMA_READ_REFERENCE))) e |= 1u << 15;
   if (passed(REG(DMA_WRITE_PRODUCER), REG(DMA_WRITE_CONSUMER), REG(DMA_WRITE_REFERENCE))) e |= 1u << 14;
   if ((REG(MAC_RX_PRODUCER) ^ REG(MAC_RX_CONSUMER)) & 0xff8) e |= 1u << 6;
@@ -89,7 +103,8 @@ static uint32_t events(const struct model *m) {
 }
 
 uint32_t model_register(struct model *m, uint32_t offset) {
-  return offset == REGISTERS_EVENT_A ? events(m) : ring_pointer(m, offset);
+  if (offset == REGISTERS_EVENT_A || offset == REGISTERS_EVENT_B) return events(m, offset == REGISTERS_EVENT_B);
+  return ring_pointer(m, offset);
 }
 
 /* ---- Transfers ----------------------------------------------------------------------------------------------------
@@ -196,53 +211,84 @@ bool model_receive(struct model *m, const uint8_t *frame, uint32_t length) {
   return true;
 }
 
-/* ---- The processor ------------------------------------------------------------------------------------------------
+/* ---- The processors -----------------------------------------------------------------------------------------------
  */
 
-static uint8_t *memory(struct model *m, uint32_t address) {
+static uint8_t *memory(struct core *c, uint32_t address) {
+  struct model *m = c->m;
+  uint32_t scratchpad = c->number ? MAP_SCRATCHPAD_B_SIZE : MAP_SCRATCHPAD_A_SIZE;
   if (address < 0x800000) return sram(m, address);
-  if (address >= MAP_SCRATCHPAD_A_BASE && address < MAP_SCRATCHPAD_A_BASE + MAP_SCRATCHPAD_A_SIZE)
-    return &m->scratchpad[address - MAP_SCRATCHPAD_A_BASE];
-  if (address >= 0xbf0000 && address < 0xc00000) return sram(m, address - REG(STACK_OFFSET_A));
+  if (address >= MAP_SCRATCHPAD_A_BASE && address < MAP_SCRATCHPAD_A_BASE + scratchpad)
+    return &c->scratchpad[address - MAP_SCRATCHPAD_A_BASE];
+  if (address >= 0xbf0000 && address < 0xc00000)
+    return sram(m, address - (c->number ? REG(STACK_OFFSET_B) : REG(STACK_OFFSET_A)));
   return NULL;
 }
 
+/* Semaphores are per processor: reading tells whether it holds one, writing asks for it or gives it back. */
+static uint32_t *semaphore(struct model *m, uint32_t offset) {
+  if (offset == REGISTERS_SEMAPHORE_A) return &m->holder[0];
+  return offset == REGISTERS_SEMAPHORE_B ? &m->holder[1] : NULL;
+}
+
+static void command_second(struct model *m, uint32_t state) {
+  struct core *b = &m->core[1];
+  b->running = m->processors == 2 && !(state & 0x10000);
+}
+
 static bool read_memory(void *user, uint32_t address, unsigned size, uint32_t *value) {
-  struct model *m = user;
+  struct core *c = user;
+  struct model *m = c->m;
   if (address >= MAP_REGISTERS_BASE && address < MAP_REGISTERS_BASE + MAP_REGISTERS_SIZE && size == 4) {
-    *value = model_register(m, address - MAP_REGISTERS_BASE);
+    const uint32_t *holder = semaphore(m, address - MAP_REGISTERS_BASE);
+    *value = holder ? *holder == 1 + c->number : model_register(m, address - MAP_REGISTERS_BASE);
     return true;
   }
-  const uint8_t *at = memory(m, address);
+  const uint8_t *at = memory(c, address);
   if (at) *value = load(at, size);
   return at != NULL;
 }
 
 static bool write_memory(void *user, uint32_t address, unsigned size, uint32_t value) {
-  struct model *m = user;
+  struct core *c = user;
+  struct model *m = c->m;
   if (address >= MAP_REGISTERS_BASE && address < MAP_REGISTERS_BASE + MAP_REGISTERS_SIZE && size == 4) {
     uint32_t offset = address - MAP_REGISTERS_BASE;
-    if (offset == REGISTERS_MAILBOX_EVENT_A) value = REG(MAILBOX_EVENT_A) & ~value;
+    uint32_t *holder = semaphore(m, offset);
+    if (holder && (*holder == 0 || *holder == 1 + c->number)) *holder = *holder ? 0 : 1 + c->number;
+    if (offset == REGISTERS_MAILBOX_EVENT_A || offset == REGISTERS_MAILBOX_EVENT_B)
+      value = m->file[offset / 4] & ~value;
+    if (offset == REGISTERS_CPU_B_PC) m->core[1].cpu.pc = value, m->core[1].cpu.next_pc = value + 4;
+    if (offset == REGISTERS_CPU_B_STATE) command_second(m, value);
     if (offset == REGISTERS_MISC_LOCAL_CTL && value & 2) m->interrupts++;
     m->file[offset / 4] = value;
     return true;
   }
-  uint8_t *at = memory(m, address);
+  uint8_t *at = memory(c, address);
   if (at) store(at, size, value);
   return at != NULL;
 }
 
+/* Who executes the next instruction. */
+static struct core *choose(struct model *m) {
+  m->chance ^= m->chance << 13;
+  m->chance ^= m->chance >> 17;
+  m->chance ^= m->chance << 5;
+  return &m->core[m->core[1].running && m->chance >> 31];
+}
+
 const char *model_run(struct model *m, uint64_t instructions) {
-  for (uint64_t i = 0; i < instructions && !m->stopped[0]; i++) {
-    enum mips_stop outcome = mips_interpreter_step(&m->cpu);
-    if (outcome != MIPS_RUNNING) stop(m, mips_stop_text(outcome), m->cpu.fault_address);
-    if (++m->timer_steps % 50 == 0) REG(TIMER)++;
-    if (m->timer_steps % MODEL_PACE == 0) step(m);
+  for (uint64_t i = 0; i < instructions * m->processors && !m->stopped[0]; i++) {
+    struct mips_interpreter *cpu = &choose(m)->cpu;
+    enum mips_stop outcome = mips_interpreter_step(cpu);
+    if (outcome != MIPS_RUNNING) stop(m, mips_stop_text(outcome), cpu->fault_address);
+    if (++m->timer_steps % (50 * m->processors) == 0) REG(TIMER)++;
+    if (m->timer_steps % (MODEL_PACE * m->processors) == 0) step(m);
   }
   return m->stopped[0] ? m->stopped : NULL;
 }
 
-struct model *model_new(const char *elf) {
+struct model *model_new(const char *elf, unsigned processors, uint32_t seed) {
   g_autoptr(Program) program = program_open(elf, PROGRAM_ELF, NULL);
   if (!program) return NULL;
   struct model *m = calloc(1, sizeof *m);
@@ -250,8 +296,16 @@ struct model *model_new(const char *elf) {
   const ProgramSegment *segments = program_segments(program, &count);
   for (gsize i = 0; i < count; i++)
     if (segments[i].address < MODEL_SRAM) memcpy(sram(m, segments[i].address), segments[i].bytes, segments[i].loaded);
-  struct guest_memory interface = {m, read_memory, write_memory};
-  mips_interpreter_init(&m->cpu, MIPS_SET_prijoff, true, interface, program_entry(program));
+  m->processors = processors;
+  m->chance = seed * 2654435761u | 1;
+  for (unsigned i = 0; i < 2; i++) {
+    struct core *c = &m->core[i];
+    c->m = m;
+    c->number = i;
+    struct guest_memory interface = {c, read_memory, write_memory};
+    mips_interpreter_init(&c->cpu, MIPS_SET_prijoff, true, interface, program_entry(program));
+  }
+  m->core[0].running = true;
   return m;
 }
 
@@ -268,12 +322,13 @@ uint32_t model_interrupts(struct model *m) {
   return m->interrupts;
 }
 uint64_t model_executed(struct model *m) {
-  return m->cpu.retired;
+  return m->core[0].cpu.retired;
 }
 
 void model_mailbox(struct model *m, unsigned mailbox, uint32_t value) {
   store(sram(m, 0x104 + 8 * mailbox), 4, value);
   REG(MAILBOX_EVENT_A) |= 1u << mailbox;
+  REG(MAILBOX_EVENT_B) |= 1u << mailbox;
 }
 
 uint32_t model_sent(struct model *m, uint8_t *frame, int32_t *vlan) {

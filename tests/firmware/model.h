@@ -1,5 +1,6 @@
-/* A functional model of the chip for tests of its firmware: memory, registers, DMA and MAC without time.  One
- * processor, A, is the instruction set interpreter.  Test code plays host and wire through the functions here; Python
+/* A functional model of the chip for tests of its firmware: memory, registers, DMA and MAC without time.  Its one or
+ * two processors are instruction set interpreters; of two, chance decides which one executes the next instruction, so
+ * that many ways in which they can meet are seen.  Test code plays host and wire through the functions here; Python
  * calls them.
  *
  * Transfers and frames are carried out one per `PACE` instructions, so the firmware finds them done sooner or later as
@@ -16,8 +17,8 @@ struct model;
 
 enum { MODEL_SRAM = 1 << 20, MODEL_HOST = 1 << 22, MODEL_PACE = 48 };
 
-/* The chip after reset with the image of an ELF file in its SRAM, or NULL. */
-struct model *model_new(const char *elf);
+/* The chip after reset with the image of an ELF file in its SRAM, or NULL.  `seed` is that of chance. */
+struct model *model_new(const char *elf, unsigned processors, uint32_t seed);
 void model_free(struct model *m);
 
 uint8_t *model_host(struct model *m); /* MODEL_HOST bytes of host memory */
@@ -26,7 +27,7 @@ uint8_t *model_sram(struct model *m); /* MODEL_SRAM bytes */
 /* A mailbox, as the host writes it. */
 void model_mailbox(struct model *m, unsigned mailbox, uint32_t value);
 
-/* Lets processor A execute; returns NULL, or what stopped it. */
+/* Lets the processors that run execute so many instructions each, about; returns NULL, or what stopped one. */
 const char *model_run(struct model *m, uint64_t instructions);
 
 /* A frame from the wire, without FCS; false when the MAC drops it. */
@@ -36,6 +37,6 @@ uint32_t model_sent(struct model *m, uint8_t *frame, int32_t *vlan);
 
 uint32_t model_register(struct model *m, uint32_t offset);
 uint32_t model_interrupts(struct model *m); /* raised so far */
-uint64_t model_executed(struct model *m);   /* instructions */
+uint64_t model_executed(struct model *m);   /* instructions of processor A */
 
 #endif

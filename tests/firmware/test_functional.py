@@ -8,14 +8,18 @@ import pytest
 
 from tests.firmware.board import RETURN_ENTRIES, SEND_ENTRIES, Board
 
+FIRMWARES = {"one": ("tigon2", 1), "parallel": ("tigon2_parallel", 2)}
 
-@pytest.fixture
-def board(build_dir: Path, firmware: Path):
-    """board(...): a chip that is up."""
+
+@pytest.fixture(params=FIRMWARES.values(), ids=FIRMWARES)
+def board(build_dir: Path, request: pytest.FixtureRequest):
+    """board(...): a chip that is up, with each firmware."""
     made: list[Board] = []
+    name, processors = request.param
 
     def make(**options) -> Board:
-        made.append(Board(build_dir / "lib/tests/libtigon2model.so", firmware, **options))
+        firmware = build_dir / f"firmware/{name}/{name}.elf"
+        made.append(Board(build_dir / "lib/tests/libtigon2model.so", firmware, processors=processors, **options))
         return made[-1]
 
     yield make
@@ -60,9 +64,10 @@ def test_every_length_both_ways(board: Make, assist: bool) -> None:
 
 
 @both_modes
-def test_bursts_over_many_turns_of_all_rings(board: Make, assist: bool) -> None:
-    """Random lengths, pieces and pauses; buffers and rings wrap many times."""
-    b, r = board(assist=assist, most_sent=60, most_received=25), random.Random(3)
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_bursts_over_many_turns_of_all_rings(board: Make, assist: bool, seed: int) -> None:
+    """Random lengths, pieces and pauses, and turns of two processors; buffers and rings wrap many times."""
+    b, r = board(assist=assist, most_sent=60, most_received=25, seed=seed), random.Random(seed)
     b.post("standard", 500)
     into, out, came, left, returned = [], [], [], [], 0
     while len(came) < RETURN_ENTRIES + 300 or len(left) < 2000:
@@ -251,3 +256,8 @@ def test_a_frame_longer_than_the_send_buffer_is_passed_over(board: Make) -> None
     b.until(lambda: left.extend(b.sent()) or left, "the frame behind", 2_000_000)
     assert [data for data, _ in left] == [good]
     assert statistics(b)[32 + 7] == 1
+
+
+def test_two_processors_are_needed_by_the_parallel_firmware(build_dir: Path) -> None:
+    with pytest.raises(AssertionError, match="break"):
+        Board(build_dir / "lib/tests/libtigon2model.so", build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf")
