@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness import measure, packets, theory
+from harness.examine import FORMS, Examined, examine, tasks
+from harness.examine import kept as kept_examination
 from harness.plan import Plan, PlanError, Series, Study
 from harness.progress import Progress
 from harness.runs import Load, build_simulator, job, simulator_path, throughput, verify
@@ -56,6 +58,7 @@ class Outcome:
     plans: list[Plan]
     points: dict[tuple[str, str, int], Point] = field(default_factory=dict)
     courses: dict[tuple[str, str, int], list[tuple[int, float]]] = field(default_factory=dict)
+    examined: dict[str, list[Examined]] = field(default_factory=dict)  # by study
 
     def of(self, study: str) -> list[Point]:
         return [point for (name, _, _), point in self.points.items() if name == study]
@@ -78,11 +81,8 @@ def _variant(plan: Plan, series: Series) -> tuple[Path, str]:
     return plan.machine_of(series), "-".join(plan.defines(series)) or "plain"
 
 
-def _build(plans: list[Plan], names: set[str], build: Path, progress: Progress) -> None:
-    wanted = {
-        _variant(plan, series): plan.defines(series)
-        for plan in plans for study in plan.study if study.name in names for series in study.series
-    }  # fmt: skip
+def _build(studies: list[tuple[Plan, Study]], build: Path, progress: Progress) -> None:
+    wanted = {_variant(plan, series): plan.defines(series) for plan, study in studies for series in study.series}
     with progress.task("building simulators", len(wanted)) as task, ThreadPoolExecutor() as pool:
         built = pool.map(lambda variant: build_simulator(*variant, wanted[variant], build), wanted)
         for simulator in built:
@@ -138,10 +138,11 @@ def _course(result: Result) -> list[tuple[int, float]]:
 def run(plans: list[Plan], names: list[str], build: Path, progress: Progress) -> Outcome:
     """Makes the runs; raises RunError at the first that is not right."""
     wanted, outcome = chosen(plans, names), Outcome(plans)
-    _build(plans, wanted, build, progress)
+    every = [(plan, study) for plan in plans for study in plan.study]
+    swept = [(plan, study) for plan, study in every if study.form not in FORMS]
+    _build([pair for pair in swept if pair[1].name in wanted], build, progress)
     with progress.step("generating traffic"):
-        runs = [run for plan in plans for study in plan.study if study.name in wanted
-                for run in _runs(plan, study, build)]  # fmt: skip
+        runs = [run for plan, study in swept if study.name in wanted for run in _runs(plan, study, build)]
     points: dict[str, Point] = {}
     by_name = {run.job.name: run for run in runs}
 
@@ -150,13 +151,19 @@ def run(plans: list[Plan], names: list[str], build: Path, progress: Progress) ->
         return f"{point.percent:.1f} %, {point.frames} frames, {point.drops} dropped, {result.seconds:.1f} s"
 
     sweep([run.job for run in runs], build / STORE, progress, words)
-    for plan in plans:
-        for study in plan.study:
-            if study.name not in wanted:
-                for run in _runs(plan, study, build):
-                    if result := kept(run.job, build / STORE):
-                        points[run.job.name] = measured(run, result)
-                        runs.append(run)
+    examinations = [task for plan, study in every if study.form in FORMS for task in tasks(plan, study)]
+    examine([task for task in examinations if task.study.name in wanted], build, progress)
+    for task in examinations:
+        if found := kept_examination(task, build):
+            outcome.examined.setdefault(task.study.name, []).append(found)
+    for plan, study in swept:
+        if study.name not in wanted:
+            before = [(run, kept(run.job, build / STORE)) for run in _runs(plan, study, build)]
+            partly = {(run.series.name, run.load.payload) for run, result in before if not result}
+            for run, result in before:
+                if result and (run.series.name, run.load.payload) not in partly:  # the best of some ratios misleads
+                    points[run.job.name] = measured(run, result)
+                    runs.append(run)
     for run in runs:
         point = points[run.job.name]
         place = run.study.name, run.series.name, point.payload

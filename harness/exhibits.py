@@ -61,24 +61,24 @@ def rows(outcome: Outcome, study: Study) -> str:
 
 
 def comparison(outcome: Outcome, study: Study) -> str:
-    """Variants beside the first one, a pair of columns for each payload size."""
+    """Variants beside the first one: percent of the maximum, and the change, for each payload size."""
     points = {(p.series.name, p.payload): p for p in outcome.of(study.name)}
     if not points:
         return _missing(study)
     head, cells = ["Variant"], []
     for payload in study.payloads:
-        head += [f"{payload} B, Mb/s", "of the maximum", "change"]
+        head += [f"{payload} B", "change"]
     for series in study.series:
         row = [html.escape(series.label)]
         for payload in study.payloads:
             base, point = (points.get((name, payload)) for name in (study.series[0].name, series.name))
             if not point:
-                row += ["–"] * 3
+                row += ["–"] * 2
                 continue
             change = f"{100 * (point.rate / base.rate - 1):+.1f} %" if base and point is not base else ""
-            row += [f"{point.rate / 1e6:,.1f}", bar(point.percent), change]
+            row += [f"{point.percent:.1f} %", change]
         cells.append(row)
-    return f'<div class="wide">{table(head, cells, study.about)}</div>'
+    return f'<div class="wide">{table(head, cells, f"{study.about} Percent of the theoretical maximum.")}</div>'
 
 
 def scaling(outcome: Outcome, study: Study, out: Path) -> str:
@@ -119,6 +119,12 @@ def course(outcome: Outcome, study: Study, out: Path) -> str:
     ]
     picture = _figure(out / study.name, study.title, f"{study.name}-")
     return f'<div class="plots">{picture}<div class="wide">{table(head, cells, study.about)}</div></div>'
+
+
+def examined(outcome: Outcome, study: Study) -> str:
+    """Costs by function, or where the cycles go."""
+    bodies = [found.body for found in outcome.examined.get(study.name, [])]
+    return "\n".join(bodies) if bodies else _missing(study)
 
 
 def compared(outcome: Outcome) -> Iterable[tuple[Study, Published, Point | None]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness import schema, theory, traffic
+from harness.cost import KINDS as COUNTED
 from harness.runs import Load
 
 RECEIVE_ONLY = "0:1"
@@ -52,11 +53,13 @@ class Study:
     direction: Literal["duplex", "receive"]
     payloads: tuple[int, ...]
     series: tuple[Series, ...]
-    form: Literal["curve", "comparison", "course", "soak"] = "curve"
+    form: Literal["curve", "comparison", "course", "soak", "cost", "bottleneck"] = "curve"
     ratios: tuple[str, ...] = (RECEIVE_ONLY,)
     frames: int = 0
     warmup: int = 0
     cycles: int = 0  # form soak: how long, in cycles of the fastest clock
+    after: str = ""  # form bottleneck: the time that is left out
+    counts: dict[str, float] = field(default_factory=dict)  # form cost: what was published, per frame
     published: tuple[Published, ...] = ()
 
     @property
@@ -84,8 +87,8 @@ class Plan:
     parameters: dict[str, str] = field(default_factory=dict)
 
     def defines(self, series: Series) -> tuple[str, ...]:
-        """The -D parameters of a series."""
-        named = {name: getattr(series, column) for column, name in self.parameters.items()}
+        """The -D parameters of a series; hardware alone, with cores = 0, has no parameter for them."""
+        named = {name: getattr(series, column) for column, name in self.parameters.items() if getattr(series, column)}
         return tuple(f"{name}={value}" for name, value in (named | series.defines).items())
 
     def machine_of(self, series: Series) -> Path:
@@ -116,8 +119,11 @@ def _check_study(study: Study, where: str) -> None:
     if study.form == "soak":
         if study.cycles < 1:
             raise PlanError(f"{where}: a soak needs cycles")
-    elif study.frames <= study.warmup:
+    elif study.form != "cost" and study.frames <= study.warmup:
         raise PlanError(f"{where}: {study.frames} frames leave nothing to measure after {study.warmup} of warm-up")
+    for kind in study.counts:
+        if study.form != "cost" or kind not in COUNTED:
+            raise PlanError(f"{where}: counts {kind!r}: a cost has {', '.join(COUNTED)}")
     for figure in study.published:
         if figure.series not in series:
             raise PlanError(f"{where}: published series {figure.series!r} is not one of {', '.join(series)}")

@@ -25,6 +25,7 @@ PAGE = """<!doctype html>
 {style}
 main > table td, main > table th {{ white-space: normal; text-align: left; vertical-align: top; }}
 main > table {{ margin: .8rem 0; }}
+main > div > figure:not(.diagram) {{ max-width: 46rem; }}
 </style></head>
 <body>
 <header><div><h1>{title}</h1><p>{about}</p></div></header>
@@ -55,6 +56,7 @@ class Directives:
             "comparison": one(exhibits.comparison, outcome),
             "scaling": one(exhibits.scaling, outcome, out),
             "course": one(exhibits.course, outcome, out),
+            "examined": one(exhibits.examined, outcome),
         }
         self.words: dict[str, Callable[..., str]] = {
             "percent": lambda *at: self._of(at, lambda point: f"{point.percent:.1f} %"),
@@ -65,6 +67,7 @@ class Directives:
             ),
             "gain": self._gain,
             "settled": self._settled,
+            "verdict": self._verdict,
             "worst": lambda: self._errors(max),
             "mean": lambda: self._errors(lambda errors: sum(errors) / len(errors)),
             "uncertainty": self._uncertainty,
@@ -85,16 +88,22 @@ class Directives:
     @staticmethod
     def _setting(point: Point, name: str) -> str:
         manifest = point.result.stats.get("manifest", {})
-        return str((manifest.get("parameters", {}) | manifest.get("constants", {}))[name])
+        value, *unit = str((manifest.get("parameters", {}) | manifest.get("constants", {}))[name]).split()
+        return " ".join([f"{float(value):g}" if re.match(r"[\d.]", value) else value, *unit]).replace("percent", "%")
 
     def _gain(self, *at: str) -> str:
         ours, base = self._point(*at[:3]), self._point(*at[3:])
-        return f"{100 * (ours.rate / base.rate - 1):+.0f} %" if ours and base else NOT_RUN
+        return f"{round(100 * (ours.rate / base.rate - 1)) + 0:+d} %" if ours and base else NOT_RUN
 
     def _settled(self, *at: str) -> str:
         self._point(*at)
         course = self.outcome.courses.get((at[0], at[1], int(at[2])))
         return f"{measure.settled(course, exhibits.SETTLED)}" if course else NOT_RUN
+
+    def _verdict(self, study: str, series: str) -> str:
+        known = next(s for s in self.outcome.studies() if s.name == study)
+        found = self.outcome.examined.get(study)
+        return found[[one.name for one in known.series].index(series)].verdict if found else NOT_RUN
 
     def _errors(self, over: Callable[[list[float]], float]) -> str:
         errors = [abs(exhibits.error(f, p)) for _, f, p in exhibits.compared(self.outcome) if p]

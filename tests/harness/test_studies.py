@@ -117,7 +117,7 @@ def test_a_named_study_leaves_others_as_they_were(place: Path) -> None:
 def test_the_report(place: Path) -> None:
     page = validation.write(run(place), place / "text.md", place / "build")
     text = page.read_text()
-    assert "Ours is 123.0 %, +100 %; overhead 3e+01 percent; " in text and "(not run)" in text
+    assert "Ours is 123.0 %, +100 %; overhead 30 %; " in text and "(not run)" in text
     assert "Studies &amp; more" in text and "What they show." in text and "{{" not in text
     assert text.count("<svg") == 3 and "A &lt;figure&gt;" in text
     row = next(line for line in text.splitlines() if "published close" in line)

@@ -1,0 +1,128 @@
+"""Examinations among the studies: what a frame costs by function, and where a machine's cycles go.
+
+They build the machine with collectors and run it apart from the sweep; what they came to is kept as a piece of HTML and
+a sentence, so that a report can show it without examining again.
+"""
+
+import html
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from harness import cost
+from harness.bottleneck import measure as bottleneck
+from harness.bottleneck import page as bottleneck_page
+from harness.page import table
+from harness.plan import Plan, Series, Study
+from harness.progress import Progress
+from harness.runs import Load
+from harness.sweep import RunError
+from harness.traffic import parse_ratio
+
+FORMS = ("cost", "bottleneck")
+FOLDER = "examined"
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What an examination came to: a sentence and a piece of HTML."""
+
+    verdict: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """One examination: a series under one load."""
+
+    plan: Plan
+    study: Study
+    series: Series
+    load: Load
+
+    @property
+    def name(self) -> str:
+        return f"{self.study.name}-{self.series.name}-{self.load.payload}-{self.load.ratio.replace(':', 'to')}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.series.label}, {self.load.payload} B, sends to receives {self.load.ratio}"
+
+    def words(self) -> list[str]:
+        """The simulator's options, but for how many frames."""
+        sends, receives = parse_ratio(self.load.ratio)
+        return ["--payload", str(self.load.payload), "--ratio_send", str(sends), "--ratio_receive", str(receives),
+                *self.series.words]  # fmt: skip
+
+
+def tasks(plan: Plan, study: Study) -> list[Task]:
+    """What a study of these forms asks for."""
+    return [Task(plan, study, series, load) for series in study.series for load in study.loads()]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}"
+
+
+def _cost(task: Task, build: Path) -> Examined:
+    firmware = task.plan.firmware_of(task.series, build)
+    if not firmware:
+        raise RunError(f"{task.name}: the cost of a frame is that of a firmware, and this series has none")
+    folder = build / FOLDER / task.name
+    folder.mkdir(exist_ok=True)
+    simulator = cost.build_simulator(task.plan.machine_of(task.series), folder, build, task.plan.defines(task.series))
+    costs = cost.per_frame(simulator.resolve(), firmware, task.words())
+    sums = cost.totals(costs)
+    cores = sorted(sums)
+    whole = {kind: sum(sums[core][kind] for core in cores) for kind in cost.KINDS}
+
+    def row(name: str, counts: dict[str, float], strong: bool = False) -> list[str]:
+        cells = [html.escape(name), *(_number(counts[kind]) if kind in counts else "–" for kind in cost.KINDS)]
+        return [f"<strong>{cell}</strong>" for cell in cells] if strong else cells
+
+    rows = [row("all", whole, strong=True)]
+    if task.study.counts:
+        rows.append(row("published, shipped firmware", task.study.counts))
+    for core in cores:
+        rows += [row(core, sums[core], strong=True)] if len(cores) > 1 else []
+        rows += [row(c.function, c.counts) for c in costs if c.core == core and max(c.counts.values()) >= 0.05]
+    caption = f"{task.title}: per frame, start-up taken out."
+    body = f'<div class="wide">{table(["Function", *cost.KINDS], rows, caption)}</div>'
+    return Examined(f"{_number(whole['instructions'])} instructions", body)
+
+
+def _bottleneck(task: Task, build: Path) -> Examined:
+    firmware = task.plan.firmware_of(task.series, build)
+    words = [*task.words(), "--frames", str(task.study.frames), *(["--firmware", str(firmware)] if firmware else [])]
+    machine, out = task.plan.machine_of(task.series), build / FOLDER / task.name
+    try:
+        analysis = bottleneck.examine(machine, build, out, task.plan.defines(task.series), words, task.study.after)
+    except bottleneck.MeasureError as error:
+        raise RunError(f"{task.name}: {error}") from error
+    return Examined(analysis.verdict, bottleneck_page.fragment(analysis, task.title, f"{task.name}-"))
+
+
+def _file(task: Task, build: Path) -> Path:
+    return build / FOLDER / f"{task.name}.json"
+
+
+def kept(task: Task, build: Path) -> Examined | None:
+    """What an examination came to when it was made last."""
+    try:
+        return Examined(**json.loads(_file(task, build).read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def examine(todo: list[Task], build: Path, progress: Progress) -> None:
+    """Makes examinations, several at a time, and keeps what they come to."""
+    if not todo:
+        return
+    (build / FOLDER).mkdir(parents=True, exist_ok=True)
+    make = {"cost": _cost, "bottleneck": _bottleneck}
+    with progress.task("examining", len(todo)) as steps, ThreadPoolExecutor() as pool:
+        found = pool.map(lambda task: make[task.study.form](task, build), todo)
+        for task, result in zip(todo, found, strict=True):
+            _file(task, build).write_text(json.dumps(asdict(result)))
+            steps.step(f"{task.study.name}, {task.title}: {result.verdict}")
