@@ -1,0 +1,65 @@
+/* rfu.c: operations of up to nine registers; see rfu.lss. */
+#include "rfu.h"
+
+enum { OPERANDS = param_length(sources) };
+
+static inline bool mine(bool present, uint32_t word, uint64_t control) {
+  return present & rfu_asked(word) & !mips_c_annulled(control) & (mips_c_trap(control) == MIPS_TRAP_none);
+}
+
+static inline uint32_t cycles_of(uint32_t operation) {
+  return operation < param_length(cycles) ? (uint32_t)param(cycles)[operation] : 1;
+}
+
+phase_start() {
+  accept(memory, true);
+  accept(writeback, true);
+}
+
+handler(operate) {
+  const uint32_t word = data(in).word;
+  if (!mine(some(in), word, data(in).control)) {
+    set(waits_for_load, false);
+    set(stays, false);
+    send_if(out, some(in), data(in));
+    return;
+  }
+  typeof_argument(apply, 1) operands = {0};
+  bool loading = false;
+  for (int k = 0; k < OPERANDS; k++) {
+    const uint32_t source = (uint32_t)param(sources)[k];
+    const bool in_memory = source == data(memory).dest, in_writeback = source == data(writeback).dest;
+    loading |= in_memory & data(memory).loads;
+    operands.v[k] = in_memory ? data(memory).value : in_writeback ? data(writeback).value : self->copy[k];
+  }
+  const bool busy = loading | (self->spent + 1 < cycles_of(rfu_operation(word)));
+  typeof_port(out) item = data(in);
+  if (!busy)
+    item.result = call(apply, rfu_operation(word), operands);
+  set(waits_for_load, loading);
+  set(stays, busy);
+  send_if(out, !busy, item);
+}
+
+handler(accept) { accept(in, !get(stays) & acked(out)); }
+
+handler(commit) { enable(out, enabled(in)); }
+
+phase_end() {
+  for (int k = 0; k < OPERANDS; k++)
+    if ((uint32_t)param(sources)[k] == data(writeback).dest && some(writeback))
+      self->copy[k] = data(writeback).value;
+  if (!mine(some(in), data(in).word, data(in).control))
+    return;
+  if (transferred(in)) {
+    self->spent = 0;
+    self->operations++;
+    event(operated, data(in).pc, rfu_operation(data(in).word), data(out).result);
+  } else if (get(waits_for_load)) {
+    self->waits++;
+  } else if (get(stays)) {
+    self->spent++;
+  }
+}
+
+next_event() { return never(); }

@@ -1,0 +1,13 @@
+/* rfu_decode.c: control words for the unit's instructions; see rfu_decode.lss. */
+#include "rfu.h"
+
+handler(decode) {
+  typeof_port(out) item = data(in);
+  if (__builtin_expect(rfu_asked(item.word) & (mips_c_trap(item.control) == MIPS_TRAP_reserved), false))
+    item.control = rfu_control(item.word);
+  send_if(out, some(in), item);
+}
+
+handler(accept) { accept(in, acked(out)); }
+
+handler(commit) { enable(out, enabled(in)); }
