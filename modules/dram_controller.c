@@ -2,6 +2,12 @@
  *
  * Requests are accepted and memories asked from state alone; only the answer passes through within the cycle. Refreshes
  * are counted when the next reference comes, so an idle memory costs nothing. */
+#include <string.h>
+
+/* A timing of a segment, or the controller's where the segment has none. */
+#define TIMING(lane, what)                                                                                             \
+  (param_length(segments) > 0 && (lane) >= 0 && param(segments)[lane].what > 0 ? (uint32_t)param(segments)[lane].what  \
+                                                                               : (uint32_t)param(what))
 
 static inline int32_t lane_of(uint32_t address, uint32_t size) {
   if (param_length(segments) == 0) return 0;
@@ -20,7 +26,7 @@ static inline uint64_t after_refreshes(self_t *self, uint64_t from) {
     self->refresh_due += (uint64_t)param(refresh_interval);
     self->refreshes++;
     self->in_burst = false;
-    for (int b = 0; b < param(banks); b++) self->row_open[b] = false;
+    memset(self->row_open, 0, sizeof self->row_open);
     if (end > from) from = end;
   }
   return from;
@@ -31,25 +37,27 @@ static inline void start(self_t *self) {
   uint32_t slot = self->head;
   uint64_t accepted = self->accepted[slot];
   uint32_t address = self->entry[slot].address;
-  uint32_t number = address / (uint32_t)param(row), bank = number & (uint32_t)(param(banks) - 1);
+  int32_t lane = lane_of(address, self->entry[slot].size);
+  uint32_t number = address / TIMING(lane, row), limit = TIMING(lane, burst);
+  uint32_t bank = (number & (uint32_t)(param(banks) - 1)) + (lane > 0 ? (uint32_t)(lane * param(banks)) : 0);
   bool reads = self->entry[slot].op == mem_op_read;
   uint64_t from = self->any_before && self->last_done > accepted ? self->last_done : accepted;
   from = after_refreshes(self, from);
-  self->lane = lane_of(address, self->entry[slot].size);
+  self->lane = lane;
   self->continues = self->in_burst && reads == self->last_reads && address == self->last_end &&
                     accepted <= self->last_done && self->row_open[bank] && self->row_number[bank] == number &&
-                    (param(burst) == 0 || self->length < (uint32_t)param(burst));
+                    (limit == 0 || self->length < limit);
   uint64_t cycles = 0;
   if (self->continues) {
-    cycles = (uint64_t)param(next_access);
+    cycles = TIMING(lane, next_access);
   } else {
-    cycles = (uint64_t)param(access);
+    cycles = TIMING(lane, access);
     if (param(close_page)) self->row_open[bank] = false;
     if (!self->row_open[bank]) {
-      cycles += (uint64_t)param(activate);
+      cycles += TIMING(lane, activate);
       self->row_misses++;
     } else if (self->row_number[bank] != number) {
-      cycles += (uint64_t)param(precharge) + (uint64_t)param(activate);
+      cycles += TIMING(lane, precharge) + TIMING(lane, activate);
       self->row_conflicts++;
     } else {
       self->row_hits++;
@@ -70,10 +78,13 @@ phase_start() {
   accept(in_request, self->count < (uint32_t)param(queue));
   bool asks = self->count > 0 && !self->waiting && cycle() >= self->due;
   for (int k = 0; k < width(memory_request); k++) {
-    if (asks && self->lane == k)
-      send(memory_request, k, self->entry[self->head]);
-    else
+    if (asks && self->lane == k) {
+      typeof_port(memory_request) request = self->entry[self->head];
+      if (param_length(segments) > 0 && param(segments)[k].relative) request.address -= param(segments)[k].base;
+      send(memory_request, k, request);
+    } else {
       send_nothing(memory_request, k);
+    }
     enable(memory_request, k, true);
     accept(memory_reply, k, true);
   }
@@ -146,3 +157,5 @@ next_event() {
   if (self->count == 0 || self->waiting) return never();
   return self->due > cycle() ? self->due : cycle();
 }
+
+#undef TIMING

@@ -78,3 +78,35 @@ def test_values_and_order(bench: Bench, seed: int) -> None:
     assert [(a.tag, a.data) for a in answers] == expected
     parts = [machine.last.stat("controller", name) for name in ("continued", "row_hits", "row_misses", "row_conflicts")]
     assert sum(parts) == 200 and all(part > 0 for part in parts[1:])
+
+
+SEGMENTS = """
+instance controller : dram_controller {
+  row = 256; banks = 2; precharge = 2; activate = 3; access = 4; queue = 16;
+  segments = [ { base = 0, size = 0x1000 },
+    { base = 0x1000, size = 0x1000, row = 64, precharge = 5, activate = 6, access = 7, next_access = 3, burst = 2, relative = true } ];
+};
+instance low : memory_state { size = 4 KiB; };
+instance high : memory_state { size = 4 KiB; };
+requester[0].memory -> controller.in; controller.memory -> low.port; controller.memory -> high.port;
+"""
+
+
+def test_segments_have_rows_and_timings_of_their_own(bench: Bench) -> None:
+    """The first segment has the controller's timing, the second one its own: rows of 64 B, bursts of 2; banks are not shared."""
+    script = ["0 read 8 0", "50 read 8 0x1000", "100 read 8 0x1008", "150 read 8 0x1080", "200 read 8 8", "250 read 8 0x1040"]
+    script += [f"300 read 8 {0x1050 + 8 * k:#x}" for k in range(4)]
+    [answers] = Memory(bench, SEGMENTS).play([script], 400, outstanding=16)
+    assert [a.cycle % 50 for a in answers[:6]] == [7, 13, 7, 18, 4, 13]
+    assert [a.cycle - 300 for a in answers[6:]] == [7, 10, 17, 20]
+
+
+def test_segments_may_see_addresses_of_their_own(bench: Bench) -> None:
+    script = ["0 write 8 0x1010 5", "50 read 8 0x1010", "100 read 8 0x10", "150 read 8 0x2000"]
+    [answers] = Memory(bench, SEGMENTS).play([script], 300, {"high.image": "h.bin"}, files={"h.bin": bytes(64)})
+    assert [(a.data, a.error) for a in answers] == [(0, False), (5, False), (0, False), (0, True)]
+
+
+def test_rows_of_segments_are_powers_of_two(bench: Bench) -> None:
+    text = SEGMENTS.replace("row = 64", "row = 65").replace("requester[0].memory", "requester.memory")
+    assert "power of two of bytes, not 65" in bench.refuse(f"import memory_types; instance requester : memory_source; {text}")

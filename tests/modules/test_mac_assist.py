@@ -2,9 +2,11 @@
 
 import struct
 
+import pytest
+
 from harness import packets
-from tests.modules.assists import Rig, noise, pcap, read, store, write
-from tests.modules.harness import Bench
+from tests.modules.assists import Rig, load, noise, pcap, read, store, write
+from tests.modules.harness import Bench, read_answers
 
 NETLIST = """
 instance dut : mac_assist {
@@ -26,13 +28,35 @@ bank.shown -> dut.receive_base;
 """
 
 
-def test_both_halves_at_once(bench: Bench) -> None:
-    dut = Rig(bench, NETLIST, [0, 1, 2, 2, 3, 4, 5, 6, 7], wire=True)
+APART = """
+instance rings : memory_state { size = 8 KiB; big_endian = true; };
+instance ring_users : memory_arbiter;
+instance requester_rings : memory_source;
+requester_rings.memory -> ring_users.in;
+for (i = 0; i < 2; i = i + 1) dut.descriptor_memory -> ring_users.in;
+ring_users.out -> rings.port;
+"""
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_both_halves_at_once(bench: Bench, apart: bool) -> None:
+    """Descriptors in NIC memory, or in a memory of their own."""
+    dut = Rig(bench, NETLIST + (APART if apart else ""), [0, 1, 2, 2, 3, 4, 5, 6, 7], wire=True)
     there, back = [noise(100 + i, i) for i in range(4)], [noise(200 + i, 50 + i) for i in range(5)]
     script = [write(0, 0x1000), write(1, 0x1000), write(3, 0x1800), write(4, 0x18F8), write(5, 0x4000), write(6, 0x4000), write(7, 0x4000), write(2, 2)]
+    rings: list[str] = []
     for i, one in enumerate(there):
-        script += store(0x1000 + 8 * i, struct.pack(">II", 0x9000 + 128 * i, len(one))) + store(0x9000 + 128 * i, one)
+        (rings if apart else script).extend(store(0x1000 + 8 * i, struct.pack(">II", 0x9000 + 128 * i, len(one))))
+        script += store(0x9000 + 128 * i, one)
     script += [write(0, 0x1020), read(1, 5000), read(3)]
-    answers = dut.run(script, 6000, {"ethernet.input": "in", "ethernet.output": "out"}, files={"in": pcap(back)})
-    assert [a.data for a in answers[-2:]] == [0x1020, 0x1800 + 8 * 5]
+    slots = [line for i in range(5) for line in load(0x1800 + 8 * i, 8, 5500)]
+    settings, files = {"ethernet.input": "in", "ethernet.output": "out"}, {"in": pcap(back)}
+    if apart:
+        settings |= {"requester_rings.script": "rings", "requester_rings.record": "rings.seen"}
+        files["rings"] = "".join(line + "\n" for line in [*rings, *slots])
+    answers = dut.run(script + ([] if apart else slots), 6500, settings, files=files)
+    done = answers if apart else answers[:-5]
+    assert [a.data for a in done[-2:]] == [0x1020, 0x1800 + 8 * 5]
     assert [p.data for p in packets.read(dut.last.directory / "out")] == there
+    found = (read_answers(dut.last.directory / "rings.seen") if apart else answers)[-5:]
+    assert [a.data & 0xFFFF for a in found] == [len(one) + 4 for one in back] and found[0].data >> 32 == 0x4000
