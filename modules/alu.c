@@ -8,7 +8,12 @@
 static inline uint64_t number(typevar(a) value) { return (uint64_t)value & (~UINT64_C(0) >> (64 - BITS)); }
 
 handler(compute) {
-  const bool present = some(a) & some(b) & some(op);
+  if (!(some(a) & some(b) & some(op))) {
+    send_nothing(out);
+    for (int i = 0; i < width(flags); i++)
+      send_nothing(flags, i);
+    return;
+  }
   typevar(a) result;
   if (__builtin_types_compatible_p(typevar(a), float))
     result = (typevar(a))alu_float(data(op), (float)data(a), (float)data(b));
@@ -16,7 +21,7 @@ handler(compute) {
     result = (typevar(a))alu_double(data(op), (double)data(a), (double)data(b));
   else
     result = (typevar(a))alu_integer(data(op), number(data(a)), number(data(b)), BITS);
-  send_if(out, present, result);
+  send(out, result);
   alu_flags codes = {.zero = result == 0};
   if (FLOATING) {
     codes.negative = (double)result < 0;
@@ -28,7 +33,7 @@ handler(compute) {
     codes.overflow = ((adds ? ~(x ^ y) : subtracts ? x ^ y : 0) & (x ^ r) & sign) != 0;
   }
   for (int i = 0; i < width(flags); i++)
-    send_if(flags, i, present, codes);
+    send(flags, i, codes);
 }
 
 handler(accept) {

@@ -65,9 +65,10 @@ handler(collect) {
       item.result = data(hilo).hi;
     else if (unit == MIPS_MULDIV_mflo)
       item.result = data(hilo).lo;
-    else if (trap == MIPS_TRAP_overflow && data(flags).overflow)
-      item.control = mips_failed(MIPS_TRAP_overflowed);
-    else if (trap == MIPS_TRAP_zero || trap == MIPS_TRAP_nonzero)
+    else if (trap == MIPS_TRAP_overflow) {
+      if (__builtin_expect(data(flags).overflow, false))
+        item.control = mips_failed(MIPS_TRAP_overflowed);
+    } else if (trap == MIPS_TRAP_zero || trap == MIPS_TRAP_nonzero)
       item.control = data(flags).zero == (trap == MIPS_TRAP_zero) ? mips_failed(MIPS_TRAP_taken) : MIPS_CONTROL_IDLE;
   }
   send(out, item);
