@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from harness import packets
-from tests.modules.assists import Rig, load, noise, pcap, read, store, write
+from tests.modules.assists import Rig, joined, load, noise, pcap, read, store, write
 from tests.modules.harness import Bench, read_answers
 
 NETLIST = """
@@ -60,3 +60,38 @@ def test_both_halves_at_once(bench: Bench, apart: bool) -> None:
     assert [p.data for p in packets.read(dut.last.directory / "out")] == there
     found = (read_answers(dut.last.directory / "rings.seen") if apart else answers)[-5:]
     assert [a.data & 0xFFFF for a in found] == [len(one) + 4 for one in back] and found[0].data >> 32 == 0x4000
+
+
+ONE_WAY = {
+    "outward": """
+dut.wire_out -> ethernet.from_device;
+instance nothing : sink; ethernet.to_device -> nothing.in;
+bank.shown -> dut.transmit_producer; bank.shown -> dut.transmit_consumer; bank.shown -> dut.transmit_state;
+""",
+    "inward": """
+ethernet.to_device -> dut.wire_in; dut.ready -> ethernet.ready;
+instance nothing : source; nothing.out -> ethernet.from_device : wire_beat(64);
+bank.shown -> dut.receive_state; bank.shown -> dut.receive_producer; bank.shown -> dut.receive_reference;
+bank.shown -> dut.buffer_producer; bank.shown -> dut.buffer_reference; bank.shown -> dut.receive_base;
+""",
+}
+
+
+@pytest.mark.parametrize("direction", ONE_WAY)
+def test_one_half_alone(bench: Bench, direction: str) -> None:
+    """The other half is left out: one connection to memory and to the registers, and none to the other half of the wire."""
+    body = NETLIST[: NETLIST.index("};")] + f"direction = assist_direction.{direction}; }};\ndut.memory -> arbiter.in; dut.registers -> bank.in;\n"
+    outward = direction == "outward"
+    dut = Rig(bench, body + ONE_WAY[direction], [0, 1, 2] if outward else [2, 3, 4, 5, 6, 7], wire=True)
+    frames, settings = [noise(100 + i, i) for i in range(3)], {"nothing.count": 0}
+    script = [write(3, 0x1800), write(4, 0x18F8), write(5, 0x4000), write(6, 0x4000), write(7, 0x4000), write(0, 0x1000), write(1, 0x1000), write(2, 2)]
+    if outward:
+        for i, one in enumerate(frames):
+            script += store(0x1000 + 8 * i, struct.pack(">II", 0x9000 + 128 * i, len(one))) + store(0x9000 + 128 * i, one)
+        dut.run([*script, write(0, 0x1018), read(1, 5000)], 6000, {"ethernet.output": "out"})
+        assert [p.data for p in packets.read(dut.last.directory / "out")] == frames
+    else:
+        answers = dut.run([*script, read(3, 5000), *load(0x4000, 100, 5000)], 6000, settings | {"ethernet.input": "in"}, files={"in": pcap(frames)})
+        assert joined(answers, 100) == frames[0] and answers[len(script)].data == 0x1800 + 8 * 3
+    paths = {entry["path"] for entry in dut.last.stats["statistics"]}
+    assert ("dut.transmit" in paths, "dut.receive" in paths) == (outward, not outward)

@@ -1,6 +1,7 @@
 """memory_arbiter: a policy chooses, acknowledgments pass back, answers find their requester; arbiters stack."""
 
 import random
+import re
 
 import pytest
 
@@ -98,3 +99,24 @@ def test_everybody_gets_the_right_answers(bench: Bench, netlist: str, seed: int)
     memory = Memory(bench, flat(5) if netlist == "flat" else STACKED, 5)
     answers = memory.play(scripts, 4000, settings, outstanding=4, seed=seed)
     assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected
+
+
+def test_answers_tell_how_long_the_reference_took(bench: Bench) -> None:
+    """What the controller says of the latency comes back through two levels of arbiters."""
+    netlist = """
+instance near : memory_arbiter;
+instance far : memory_arbiter;
+instance controller : sram_controller { first_access = 4; next_access = 1; };
+instance memory : memory_state { size = 4 KiB; };
+instance seen : monitor;
+requester[0].memory.request -> near.in.request;
+near.in.reply -> seen.in;
+seen.out -> requester[0].memory.reply;
+near.out -> far.in;
+far.out -> controller.in;
+controller.memory -> memory.port;
+"""
+    memory = Memory(bench, netlist, 1)
+    memory.play([["0 read 4 0", "0 read 4 4", "20 read 4 64"]], 40, {"seen.record": "seen"}, outstanding=4)
+    lines = (memory.last.directory / "seen").read_text().splitlines()
+    assert [re.search(r"latency=(\d+)", line)[1] for line in lines if "latency" in line] == ["4", "4", "4"]
