@@ -80,7 +80,7 @@ $(DEPS_TEST) $(DEPS_BENCH): | $(DEPS_BASE)
 clean:  ## remove everything that was built, but not the Python environment
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name venv ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run studies test test-quick soak bench firmware reference goldens format lint install
+GOALS := all run studies test test-quick soak bench firmware reference goldens format lint install options
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -137,6 +137,9 @@ bench: all $(VENV_READY) $(DEPS_BENCH)  ## speed figures; writes build/bench/ben
 
 reference: $(BUILD)/bin/lss $(VENV_READY)  ## the module reference: build/docs/modules/index.html
 	@$(PYTHON) -m harness reference --build $(BUILD) $(basename $(notdir $(wildcard modules/types/*.lss)))
+
+options: $(VENV_READY)  ## docs/options.md: the tables of the paper beside the modules and tests here
+	@$(PYTHON) -m harness.options
 
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
 format: $(VENV_READY)  ## format C and Python in place
