@@ -4,6 +4,7 @@ Results lie in the store that the main job uses, so an interrupted campaign goes
 not asked for are shown as far as they were run before.
 """
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,8 @@ from harness.examine import FORMS, Examined, examine, tasks
 from harness.examine import kept as kept_examination
 from harness.plan import Plan, PlanError, Series, Study
 from harness.progress import Progress
-from harness.runs import Load, build_simulator, job, simulator_path, throughput, verify
+from harness.runs import STORE, Load, build_simulator, job, simulator_path, throughput, verify
 from harness.sweep import Job, Result, RunError, kept, sweep
-
-STORE = "run"
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _variant(plan: Plan, series: Series) -> tuple[Path, str]:
 
 def _build(studies: list[tuple[Plan, Study]], build: Path, progress: Progress) -> None:
     wanted = {_variant(plan, series): plan.defines(series) for plan, study in studies for series in study.series}
-    with progress.task("building simulators", len(wanted)) as task, ThreadPoolExecutor() as pool:
+    with progress.task("building simulators", len(wanted)) as task, ThreadPoolExecutor(os.cpu_count()) as pool:
         built = pool.map(lambda variant: build_simulator(*variant, wanted[variant], build), wanted)
         for simulator in built:
             task.step(simulator.name)

@@ -1,26 +1,27 @@
-"""Examinations among the studies: what a frame costs by function, and where a machine's cycles go.
+"""Examinations among the studies: what a frame costs by function, where a machine's cycles go, what becomes of faults.
 
-They build the machine with collectors and run it apart from the sweep; what they came to is kept as a piece of HTML and
-a sentence, so that a report can show it without examining again.
+They build and run the machine in ways of their own, apart from the sweep; what they came to is kept as a piece of HTML
+and a sentence, so that a report can show it without examining again.
 """
 
 import html
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness import cost
+from harness import cost, faults
 from harness.bottleneck import measure as bottleneck
 from harness.bottleneck import page as bottleneck_page
 from harness.page import table
 from harness.plan import Plan, Series, Study
 from harness.progress import Progress
-from harness.runs import Load
-from harness.sweep import RunError
+from harness.runs import STORE, Load, build_simulator
+from harness.sweep import Job, RunError, run
 from harness.traffic import parse_ratio
 
-FORMS = ("cost", "bottleneck")
+FORMS = ("cost", "bottleneck", "faults")
 FOLDER = "examined"
 
 
@@ -103,6 +104,24 @@ def _bottleneck(task: Task, build: Path) -> Examined:
     return Examined(analysis.verdict, bottleneck_page.fragment(analysis, task.title, f"{task.name}-"))
 
 
+def _faults(task: Task, build: Path) -> Examined:
+    machine, defines = task.plan.machine_of(task.series), task.plan.defines(task.series)
+    simulator = build_simulator(machine, "-".join(defines) or "plain", defines, build)
+    firmware = task.plan.firmware_of(task.series, build)
+    words = (*task.words(), "--count", str(task.study.frames))
+    result = run(Job(task.name, simulator, words, (("--firmware", firmware),) if firmware else ()), build / STORE)
+    rows = faults.of_file(result.directory / "stats.json")
+    injected, counted = (sum(row[key] for row in rows) for key in ("injected", "counted"))
+    disturbed = max(row["disturbed"] for row in rows)
+    cells = [
+        [html.escape(row["fault"]), f"{row['injected']:,}", f"{row['counted']:,}", html.escape(row["statistic"])]
+        for row in rows if row["injected"] or row["counted"]
+    ]  # fmt: skip
+    verdict = f"{injected:,} faults, {counted:,} counted, {disturbed:,} other frames disturbed"
+    body = table(["Fault", "Injected", "Counted", "Statistic"], cells, f"{task.title}: {verdict}.")
+    return Examined(verdict, f'<div class="wide">{body}</div>')
+
+
 def _file(task: Task, build: Path) -> Path:
     return build / FOLDER / f"{task.name}.json"
 
@@ -120,8 +139,8 @@ def examine(todo: list[Task], build: Path, progress: Progress) -> None:
     if not todo:
         return
     (build / FOLDER).mkdir(parents=True, exist_ok=True)
-    make = {"cost": _cost, "bottleneck": _bottleneck}
-    with progress.task("examining", len(todo)) as steps, ThreadPoolExecutor() as pool:
+    make = {"cost": _cost, "bottleneck": _bottleneck, "faults": _faults}
+    with progress.task("examining", len(todo)) as steps, ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda task: make[task.study.form](task, build), todo)
         for task, result in zip(todo, found, strict=True):
             _file(task, build).write_text(json.dumps(asdict(result)))

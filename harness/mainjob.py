@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness import measure, theory
 from harness.progress import Progress
-from harness.runs import Load, build_simulator, cycles_per_second, job, throughput, verify
+from harness.runs import STORE, Load, build_simulator, cycles_per_second, job, throughput, verify
 from harness.study import Direction, Effort, Series, Study
 from harness.sweep import Job, Result, sweep
 
@@ -185,7 +185,7 @@ def run(study: Study, build: Path, progress: Progress) -> Outcome:
         return f"{frames_out} of {frames_in} frames, {drops} dropped, {result.seconds:.1f} s"
 
     every = [*jobs, *(row[-1] for row in swept), *(row[-1] for row in [*offered, *efforts])]
-    results = iter(sweep(every, build / "run", progress, words))
+    results = iter(sweep(every, build / STORE, progress, words))
     replays = [Replayed(name, *verify(result), result) for name in simulators for result in [next(results)]]
     points = _best_points(study, swept, [next(results) for _ in swept])
     dropped = _offered_points(study, offered, [next(results) for _ in offered])

@@ -53,7 +53,7 @@ class Study:
     direction: Literal["duplex", "receive"]
     payloads: tuple[int, ...]
     series: tuple[Series, ...]
-    form: Literal["curve", "comparison", "course", "soak", "cost", "bottleneck"] = "curve"
+    form: Literal["curve", "comparison", "course", "soak", "cost", "bottleneck", "faults"] = "curve"
     ratios: tuple[str, ...] = (RECEIVE_ONLY,)
     frames: int = 0
     warmup: int = 0

@@ -12,6 +12,7 @@ from pathlib import Path
 from harness import check, measure, traffic
 from harness.sweep import Job, Result, RunError
 
+STORE = "run"  # where results lie in the build directory
 DROPS = "counted_drops"  # the checker's statistic of frames that the modelled hardware counted as dropped
 
 

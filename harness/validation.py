@@ -68,8 +68,8 @@ class Directives:
             "gain": self._gain,
             "settled": self._settled,
             "verdict": self._verdict,
-            "worst": lambda: self._errors(max),
-            "mean": lambda: self._errors(lambda errors: sum(errors) / len(errors)),
+            "worst": lambda *series: self._errors(series, max),
+            "mean": lambda *series: self._errors(series, lambda errors: sum(errors) / len(errors)),
             "uncertainty": self._uncertainty,
             "frames": lambda: f"{sum(point.frames for point in outcome.points.values()):,}",
             "drops": lambda: f"{sum(point.drops for point in outcome.points.values()):,}",
@@ -105,8 +105,11 @@ class Directives:
         found = self.outcome.examined.get(study)
         return found[[one.name for one in known.series].index(series)].verdict if found else NOT_RUN
 
-    def _errors(self, over: Callable[[list[float]], float]) -> str:
-        errors = [abs(exhibits.error(f, p)) for _, f, p in exhibits.compared(self.outcome) if p]
+    def _errors(self, series: tuple[str, ...], over: Callable[[list[float]], float]) -> str:
+        compared = list(exhibits.compared(self.outcome))
+        if unknown := set(series) - {figure.series for _, figure, _ in compared}:
+            raise KeyError(*unknown)
+        errors = [abs(exhibits.error(f, p)) for _, f, p in compared if p and (not series or f.series in series)]
         return f"{over(errors):.1f} %" if errors else NOT_RUN
 
     def _uncertainty(self) -> str:
