@@ -5,21 +5,40 @@
 
 enum { SENDS, BUFFERS }; /* in the lowest bit of what a fetch's own word says; above it the number of descriptors */
 
+/* Makes bundles of the frames whose ends are among the next `count` send descriptors, so that a claim has nothing to
+ * look for.  No fetch wraps in the cache; what is left of an earlier one counts as if it lay before. */
+static inline void make_bundles(struct fetch_queue *q, u32 count) {
+  const struct send_descriptor *s = &state->sends[q->send_ready % RING], *last = s + count;
+  const struct send_descriptor *cut = s - q->tail, *whole = cut;
+  u32 most = state->bundle, frames = 0;
+  do {
+    u32 length_flags = s++->length_flags;
+    if (!(length_flags & SEND_END)) continue;
+    frames++;
+    whole = s;
+    if (__builtin_expect(frames < most && s < cut + SEND_PIECES, 1)) continue;
+    order_enter(&state->send_order, (u32)(s - cut), frames);
+    cut = s;
+    frames = 0;
+  } while (s != last);
+  if (frames) order_enter(&state->send_order, (u32)(whole - cut), frames);
+  q->tail = (u32)(last - whole);
+  q->send_ready += count;
+}
+
 /* Takes note of fetches that have ended. */
 static inline void take(struct fetch_queue *q, struct registers *r) {
-  u32 done = q->done, end = r->fetch_consumer, sends = q->send_ready, buffers = q->receive_ready;
+  u32 done = q->done, end = r->fetch_consumer;
   if (done == end) return;
   r->fetch_claim_add = end - done;
   do {
     u32 own = FETCH_RING[done++ % RING].own;
     if (own & BUFFERS)
-      buffers += own >> 1;
+      q->receive_ready += own >> 1;
     else
-      sends += own >> 1;
+      make_bundles(q, own >> 1);
   } while (done != end);
   q->done = done;
-  q->send_ready = sends;
-  q->receive_ready = buffers;
 }
 
 /* Queues a fetch of up to `posted - asked` descriptors of 16 bytes; returns how many. */
@@ -45,21 +64,26 @@ u32 fetch_task(void) {
   struct fetch_queue *q = &state->fetch;
   if (!try_lock(&q->lock)) return 0;
   struct registers *r = registers();
-  take(q, r);
-  u32 asked = q->send_asked;
-  u32 sends = fetch(q, r, asked, r->send_producer, q->send_ready, state->send.claimed, setup()->send_ring,
-                    setup()->send_entries, state->sends, SENDS);
-  if (sends) {
-    q->send_asked = asked + sends;
+  const struct setup *s = setup();
+  u32 posted = r->send_producer, sends, asked = q->send_asked, begun = asked;
+  while ((sends = fetch(q, r, asked, posted, q->send_ready, state->send.claimed, s->send_ring, s->send_entries,
+                        state->sends, SENDS)))
+    asked += sends;
+  if ((sends = asked - begun)) {
+    q->send_asked = asked;
     r->send_claim_add = sends;
   }
-  asked = q->receive_asked;
-  u32 buffers = fetch(q, r, asked, r->receive_producer, q->receive_ready, state->write.claimed, setup()->receive_ring,
-                      setup()->receive_entries, state->buffers, BUFFERS);
-  if (buffers) {
-    q->receive_asked = asked + buffers;
+  u32 buffers;
+  posted = r->receive_producer;
+  asked = begun = q->receive_asked;
+  while ((buffers = fetch(q, r, asked, posted, q->receive_ready, state->write.claimed, s->receive_ring,
+                          s->receive_entries, state->buffers, BUFFERS)))
+    asked += buffers;
+  if ((buffers = asked - begun)) {
+    q->receive_asked = asked;
     r->receive_claim_add = buffers;
   }
+  take(q, r);
   unlock(&q->lock);
   return sends | buffers;
 }

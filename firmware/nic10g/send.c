@@ -3,33 +3,21 @@
  */
 #include "state.h"
 
-/* Descriptors of the frame that begins at `at`, of which `left` lie ready; 0 when it is not there as a whole. */
-static inline u32 pieces_of_frame(u32 at, u32 left) {
-  for (u32 last = at + left, first = at; at != last;)
-    if (state->sends[at++ % RING].length_flags & SEND_END) return at - first;
-  return 0;
-}
-
-/* Claims frames; the queue's lock is held.  Looks only for where they end. */
+/* Claims the next bundle, if the rings have room for it; the queue's lock is held. */
 static inline u32 claim(struct send_queue *q, struct event *e) {
   struct registers *r = registers();
-  u32 done = r->read_consumer, left = r->mac_tx_consumer, frames = state->bundle;
-  u32 first = q->claimed, frame = q->frames, pieces = state->fetch.send_ready - first;
-  u32 room = RING_ROOM - (first - done), frame_room = RING_ROOM - (frame - left);
-  if (pieces > room) pieces = room;
-  if (frames > frame_room) frames = frame_room;
-  u32 end = first, next = frame, last = first + pieces, limit = frame + frames, more;
-  while (next != limit && end - first < SEND_PIECES && (more = pieces_of_frame(end, last - end))) {
-    end += more;
-    next++;
-  }
-  if (end == first) return 0;
+  u32 done = r->read_consumer, left = r->mac_tx_consumer, bundle = q->bundles;
+  if (bundle == state->send_order.next) return 0;
+  u32 step = state->send_order.step[bundle % ORDER_BUNDLES], first = q->claimed, frame = q->frames;
+  u32 end = first + (step >> 16), next = frame + (step & 0xffff);
+  if (end - done > RING_ROOM || next - left > RING_ROOM) return 0;
   e->first = first;
-  e->count = end - first;
+  e->count = step >> 16;
   e->other = frame;
+  e->bundle = bundle;
+  q->bundles = bundle + 1;
   q->claimed = end;
   q->frames = next;
-  e->bundle = order_enter(&state->send_order, end - first, next - frame);
   return 1;
 }
 
@@ -59,7 +47,7 @@ static inline void work(const struct event *e) {
 u32 send_task(void) {
   struct send_queue *q = &state->send;
   struct event e;
-  if (q->claimed == state->fetch.send_ready || !try_lock(&q->lock)) return 0;
+  if (q->bundles == state->send_order.next || !try_lock(&q->lock)) return 0;
   u32 claimed = claim(q, &e);
   unlock(&q->lock);
   if (!claimed) return 0;

@@ -35,13 +35,16 @@ struct fetch_queue {
   u32 done;   /* those whose end was seen */
   u32 send_asked, receive_asked;
   volatile u32 send_ready, receive_ready;
+  u32 tail; /* send descriptors at the end, whose frame is not there as a whole */
 };
 
-/* Frames to send.  Entry k of the DMA read ring is for send descriptor k. */
+/* Frames to send, in bundles that were made up when their descriptors came (fetch.c).  Entry k of the DMA read ring is
+ * for send descriptor k. */
 struct send_queue {
   u32 lock;
-  volatile u32 claimed; /* descriptors */
-  u32 frames;
+  volatile u32 bundles; /* claimed */
+  u32 claimed;          /* descriptors in them */
+  u32 frames;           /* and frames */
 };
 
 /* All that goes to the host, through one DMA ring in order.  Frame k uses place k of the MAC's ring, buffer k of the
