@@ -1,5 +1,6 @@
 /* Fetches buffer descriptors of the host ahead of their use: several in one transfer, one transfer of a kind at a time,
- * so that receiving and sending find them in SRAM.
+ * so that receiving and sending find them in SRAM.  As long as enough lie ready, a few are not worth a transfer:
+ * whoever uses descriptors asks again.
  */
 #include "hot.h"
 
@@ -26,23 +27,25 @@ static inline u32 queue_fetch(struct host_address base, u32 offset, u32 local, u
   return 1;
 }
 
-/* Fetches more buffer descriptors, unless a fetch is under way or enough lie ready. */
+/* Fetches more receive descriptors, unless a fetch is under way or enough lie ready. */
 HOT void fetch_receive(struct receive_ring *ring) {
-  u32 asked = ring->asked, count = (ring->posted - asked) & ring->entries_mask;
+  u32 asked = ring->asked, count = (ring->posted - asked) & ring->entries_mask, taken = buffers_taken(ring);
   if (ring->ready != asked || !count) return;
+  if (count < RECEIVE_FETCH && asked - taken >= RECEIVE_ENOUGH) return;
   u32 limit = RECEIVE_FETCH - asked % RECEIVE_FETCH;
   if (count > limit) count = limit;
-  if (asked + count - buffers_taken(ring) > RECEIVE_AHEAD) return;
+  if (asked + count - taken > RECEIVE_AHEAD) return;
   enum { SIZE = sizeof(struct receive_descriptor) };
   if (queue_fetch(ring->address, (asked & ring->entries_mask) * SIZE, ring->cache + asked % RECEIVE_CACHE * SIZE,
                   count * SIZE, ring->watch))
     ring->asked = asked + count;
 }
 
-/* Fetches more send descriptors, unless a fetch is under way. */
+/* Fetches more send descriptors, likewise. */
 HOT void fetch_send(void) {
   u32 asked = hot->send_asked, count = (hot->send_posted - asked) & hot->sends_mask;
   if (hot->send_fetching || !count) return;
+  if (count < SEND_FETCH / 2 && asked - hot->send_taken >= SEND_ENOUGH) return;
   u32 limit = SEND_FETCH - asked % SEND_FETCH;
   if (count > limit) count = limit;
   if (asked + count - hot->send_taken > SEND_CACHE) return;

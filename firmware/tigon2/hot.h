@@ -32,8 +32,10 @@ enum {
   RECEIVE_CACHE = 256, /* entries; a power of two */
   RECEIVE_AHEAD = 128, /* fetched ahead, at most */
   RECEIVE_FETCH = 16,  /* in one transfer, at most */
+  RECEIVE_ENOUGH = 32, /* with so many ready, only a full transfer is worth while */
   SEND_CACHE = 128,
   SEND_FETCH = 32,
+  SEND_ENOUGH = 16, /* with so many ready, half of that at least */
   RECEIVE_BATCH = 8, /* frames handled before other events are looked at */
   SEND_BATCH = 16,   /* descriptors handled likewise */
 };
