@@ -21,35 +21,38 @@ static inline uint32_t piece_at(const typeof_port(in_request) * request, uint32_
 /* Byte `at`, counted from the lowest address, of a number of `size` bytes: where it lies in the number. */
 static inline uint32_t place_of(uint32_t at, uint32_t size) { return param(big_endian) ? size - 1 - at : at; }
 
+/* The `size` bytes at `done` of a number of `whole_size` bytes, as a number. */
+static __attribute__((noinline)) void cut_number(void *piece, const void *whole, uint32_t done, uint32_t size, uint32_t whole_size) {
+  for (uint32_t k = 0; k < size; k++) ((uint8_t *)piece)[place_of(k, size)] = ((const uint8_t *)whole)[place_of(done + k, whole_size)];
+}
+
 phase_start() { accept(out_reply, true); }
 
 handler(ask) {
   typeof_port(out_request) request = {0};
-  bool asks = false;
   if (!NARROWS) {
-    asks = some(in_request);
     request.op = data(in_request).op;
     request.size = data(in_request).size;
     request.sign = data(in_request).sign;
     request.tag = data(in_request).tag;
     request.address = data(in_request).address;
     memcpy(&request.data, &data(in_request).data, sizeof request.data < sizeof data(in_request).data ? sizeof request.data : sizeof data(in_request).data);
-  } else if (self->asking < self->count) {
-    const typeof_port(in_request) *whole = &self->entry[slot_of(self, self->asking)];
-    uint32_t size = piece_at(whole, self->asked);
-    uint8_t number[sizeof request.data] = {0};
-    asks = true;
-    request.op = whole->op;
-    request.size = (uint8_t)size;
-    request.sign = whole->sign && size == whole->size;
-    request.tag = whole->tag;
-    request.address = whole->address + self->asked;
-    if (whole->op != mem_op_read)
-      for (uint32_t k = 0; k < size; k++)
-        number[place_of(k, size)] = ((const uint8_t *)&whole->data)[place_of(self->asked + k, whole->size)];
-    memcpy(&request.data, number, sizeof request.data);
+    send_if(out_request, some(in_request), request);
+    return;
   }
-  send_if(out_request, asks, request);
+  if (__builtin_expect(self->asking >= self->count, 1)) {
+    send_nothing(out_request);
+    return;
+  }
+  const typeof_port(in_request) *whole = &self->entry[slot_of(self, self->asking)];
+  uint32_t size = piece_at(whole, self->asked);
+  request.op = whole->op;
+  request.size = (uint8_t)size;
+  request.sign = whole->sign && size == whole->size;
+  request.tag = whole->tag;
+  request.address = whole->address + self->asked;
+  if (whole->op != mem_op_read) cut_number(&request.data, &whole->data, self->asked, size, whole->size);
+  send(out_request, request);
 }
 
 handler(commit) { enable(out_request, NARROWS || enabled(in_request)); }
@@ -57,25 +60,23 @@ handler(commit) { enable(out_request, NARROWS || enabled(in_request)); }
 handler(accept) { accept(in_request, NARROWS ? self->count < (uint32_t)param(held) : acked(out_request)); }
 
 handler(answer) {
-  typeof_port(in_reply) reply = {0};
-  bool answers = false;
-  if (!NARROWS) {
-    answers = some(out_reply);
-    reply.tag = data(out_reply).tag;
-    reply.error = data(out_reply).error;
-    reply.latency = data(out_reply).latency;
-    memcpy(&reply.data, &data(out_reply).data, sizeof reply.data < sizeof data(out_reply).data ? sizeof reply.data : sizeof data(out_reply).data);
-  } else if (self->collecting > 0) {
-    answers = true;
-    reply = self->answer[self->oldest];
+  if (NARROWS && __builtin_expect(self->collecting == 0, 1)) {
+    send_nothing(in_reply);
+    return;
   }
-  send_if(in_reply, answers, reply);
+  if (NARROWS) {
+    send(in_reply, self->answer[self->oldest]);
+    return;
+  }
+  typeof_port(in_reply) reply = {.tag = data(out_reply).tag, .error = data(out_reply).error, .latency = data(out_reply).latency};
+  memcpy(&reply.data, &data(out_reply).data, sizeof reply.data < sizeof data(out_reply).data ? sizeof reply.data : sizeof data(out_reply).data);
+  send_if(in_reply, some(out_reply), reply);
 }
 
 handler(vouch) { enable(in_reply, NARROWS || enabled(out_reply)); }
 
 phase_end() {
-  if (!NARROWS || (self->count == 0 && !some(in_request))) return;
+  if (!NARROWS || __builtin_expect(self->count == 0 && !some(in_request), 1)) return;
   if (transferred(out_request)) {
     const typeof_port(in_request) *whole = &self->entry[slot_of(self, self->asking)];
     self->asked += data(out_request).size;
