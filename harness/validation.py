@@ -35,7 +35,7 @@ main > div > figure:not(.diagram) {{ max-width: 46rem; }}
 <footer>Written by <code>make studies</code>. Beside this page: <a href="studies.json">studies.json</a>.</footer>
 </body></html>
 """
-DIRECTIVE = re.compile(r"\{\{(.+?)\}\}")
+DIRECTIVE = re.compile(r"\{\{([^{}]+)\}\}")
 NOT_RUN = "(not run)"
 
 
@@ -122,8 +122,8 @@ class Directives:
         return (self.blocks if block else self.words)[name](*rest)
 
 
-def render(text: str, source: Path, directives: Directives) -> str:
-    """A text's HTML, without page around it."""
+def render(text: str, source: Path, first: int, directives: Directives) -> str:
+    """The HTML of a text that begins at line `first` of its source, without page around it."""
     blocks: list[str] = []
     anchored: set[str] = set()
 
@@ -146,7 +146,7 @@ def render(text: str, source: Path, directives: Directives) -> str:
 
         return DIRECTIVE.sub(replace, line)
 
-    filled = "\n".join(fill(line, number) for number, line in enumerate(text.splitlines(), 1))
+    filled = "\n".join(fill(line, number) for number, line in enumerate(text.splitlines(), first))
     body = MarkdownIt("commonmark").enable("table").render(filled)
     return re.sub(r"<p>BLOCK-(\d+)-</p>", lambda found: blocks[int(found[1])], body)
 
@@ -180,15 +180,16 @@ def write(outcome: Outcome, text: Path, build: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     (out / "studies.json").write_text(json.dumps(records(outcome), indent=1) + "\n")
     try:
-        head, _, body = text.read_text().partition("\n\n")
+        whole = text.read_text()
     except OSError as error:
         raise TextError(f"{text}: {error.strerror}") from error
-    about, _, body = body.partition("\n\n")
+    head, about, body = [*whole.split("\n\n", 2), "", ""][:3]
+    first = whole.count("\n") - body.count("\n") + 1
     page = PAGE.format(
         title=html.escape(head.removeprefix("# ")),
         about=html.escape(about),
         style=STYLE.read_text(),
-        body=render(body, text, Directives(outcome, out)),
+        body=render(body, text, first, Directives(outcome, out)),
     )
     index = out / "index.html"
     index.write_text(page)
