@@ -59,6 +59,19 @@ static int sub_word_shift(uint32_t address, int size) {
   return 8 * (param(big_endian) ? 4 - byte - size : byte);
 }
 
+// Gives all registers their reset values; timers go on from theirs.
+static void reset(self_t *self) {
+  for (int i = 0; i < param_length(registers); i++) {
+    int word = param(registers)[i].offset / 4;
+    for (int k = 0; k < self->timers; k++)
+      if (self->timer_word[k] == word) self->timer_base[k] += (uint64_t)param(registers)[i].reset - self->file[word];
+    self->file[word] = param(registers)[i].reset;
+    if (!self->news_lane[word]) continue;
+    self->news[self->news_lane[word] - 1] = param(registers)[i].reset;
+    self->fresh[self->news_lane[word] - 1] = self->any_fresh = true;
+  }
+}
+
 // What a write of `value` to one register does to others.
 static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, int lane) {
   for (int nth = 0; nth < 8; nth++) {
@@ -139,6 +152,7 @@ phase_end() {
         self->any_fresh = true;
       }
       apply_side_effects(self, offset, written_value, i);
+      if (call(resets, offset, written_value, i)) reset(self);
       self->changed = true;
       self->writes++;
       event(access, i, offset, written_value, true);

@@ -115,6 +115,20 @@ def test_ports_drive_show_and_announce(bench: Bench) -> None:
     assert ruled[3] == 0x11 and ruled[5] == 0x77
 
 
+def test_a_write_may_reset_the_bank(bench: Bench) -> None:
+    """Reset values everywhere, what is announced is announced, and the timer starts anew; bits that the rule does not mean reset nothing."""
+    body = "resets = <<< return offset == 0x28 && (value & 8) != 0; >>>; announced_offsets = [0x00, 0x08];"
+    extra = "instance heard[2] : sink;\nfor (i = 0; i < 2; i = i + 1) bank.written -> heard[i].in;\n"
+    machine = bank(bench, body=body, extra=extra)
+    before = ["0 write 4 0x00 5", "1 write 4 0x08 0xff", "2 write 4 0x24 0xff0", "3 write 4 0x18 1", "4 write 4 0x1c 1000", "5 write 4 0x28 7"]
+    after = ["10 read 4 0x00", "10 read 4 0x1c", "20 write 4 0x28 8", *(f"30 read 4 {offset:#x}" for offset in (0x00, 0x08, 0x24, 0x18, 0x1C, 0x28))]
+    settings = {"heard[0].record": "heard0", "heard[1].record": "heard1"}
+    [answers] = machine.play([[*before, *after]], 60, settings, outstanding=8)
+    assert [a.data for a in answers[6:8]] == [5, 1000] and [a.data for a in answers[9:]] == [0x11, 0xF0, 0, 0, 0, 0x11]
+    told = [read_items(machine.last.directory / f"heard{i}")[-1] for i in range(2)]
+    assert told == [(21, str(0x11)), (21, str(0xF0))]
+
+
 def test_a_table_that_makes_no_sense_is_refused(bench: Bench) -> None:
     text = "import memory_types;\nimport register_types;\ninstance r : memory_source;\n"
     row = '{ name = "odd", offset = 0x06, access = register_access.rw, doc = "" }'

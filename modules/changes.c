@@ -1,0 +1,27 @@
+// changes.c: passes on what is new; see changes.lss.
+#include <string.h>
+
+phase_start() { accept(in, true); }
+
+handler(compare) {
+  if (!some(in) || !call(counts, data(in)) || (self->any && !call(differs, data(in), self->before))) {
+    send_nothing(out);
+    return;
+  }
+  send(out, data(in));
+}
+
+handler(commit) { enable(out, enabled(in)); }
+
+phase_end() {
+  if (__builtin_expect(!some(out), 1)) {
+    self->waits = false;
+    return;
+  }
+  self->waits = !acked(out);
+  if (!transferred(out)) return;
+  self->before = data(out);
+  self->any = true;
+}
+
+next_event() { return self->waits ? cycle() : never(); }

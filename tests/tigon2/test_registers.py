@@ -1,0 +1,157 @@
+"""Registers that stand for more than a stored value: where a processor stands, the chip's reset; and the low-priority DMA rings."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.modules.harness import Bench
+from tests.tigon2.chip import READ_RING, WRITE_RING, Chip, dma_descriptor, host_bytes, host_join, host_reads, join
+from tests.tigon2.test_contract import noise
+
+CODE = 0x4000
+BRANCH_TO_ITSELF = bytes.fromhex("1000ffff00000000")
+HALT = 0x10000
+
+
+class Core(Chip):
+    """The chip with a real processor A, and a scripted one beside it."""
+
+    def __init__(self, bench: Bench, root: Path) -> None:
+        class Patched:
+            """A bench that builds the same netlist with one processor."""
+
+            def build(self, text: str, *options: str) -> Path:
+                return bench.build(text.replace("cpus = 0", "cpus = 1"), *options)
+
+            def run(self, *words, **named):
+                return bench.run(*words, **named)
+
+        super().__init__(Patched(), root)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def core(bench: Bench, root: Path) -> Core:
+    return Core(bench, root)
+
+
+def test_a_halted_processor_shows_where_it_stands(core: Core) -> None:
+    """Started at one place, it runs into a loop at another, is halted there, sent elsewhere, and halted there again."""
+    script = core.script(setup=False)
+    script.store(CODE, bytes(64) + BRANCH_TO_ITSELF)
+    script.store(CODE + 0x100, BRANCH_TO_ITSELF)
+    script.write("cpu_a_pc", CODE)
+    script.at(100)
+    set_to = script.read("cpu_a_pc")
+    script.write("cpu_a_state", 0)
+    script.at(600)
+    script.write("cpu_a_state", HALT)
+    script.at(700)
+    first = script.read("cpu_a_pc")
+    script.write("cpu_a_pc", CODE + 0x100)
+    script.write("cpu_a_state", 0)
+    script.at(1000)
+    script.write("cpu_a_state", HALT)
+    script.at(1100)
+    second = script.read("cpu_a_pc")
+    answers, *_ = core.run(script, window=["1200 read 4 0x144"])
+    assert answers[set_to].data == CODE
+    assert answers[first].data in (CODE + 64, CODE + 68) and answers[second].data in (CODE + 0x100, CODE + 0x104)
+    assert core.last.stat("nic.cpu[0].pipeline.writeback", "instructions") > 50
+
+
+def test_the_host_resets_the_chip(core: Core) -> None:
+    """Registers get their reset values and the processor stops; SRAM keeps what it holds."""
+    script = core.script()
+    script.store(CODE, BRANCH_TO_ITSELF)
+    script.write("general_a3", 77)
+    script.write("cpu_a_pc", CODE)
+    script.write("cpu_a_state", 0)
+    script.at(500)
+    before = [script.read(name) for name in ("general_a3", "cpu_a_state", "assist_state", "mac_tx_state")]
+    script.at(1500)
+    after = [script.read(name) for name in ("general_a3", "cpu_a_state", "assist_state", "mac_tx_state")]
+    kept = script.read(CODE)
+    answers, window, _ = core.run(script, window=["800 write 4 0x40 0x8", "900 read 4 0x40"])
+    assert [answers[place].data for place in before] == [77, 0, 1, 2]
+    assert [answers[place].data for place in after] == [0, HALT, 0, 0]
+    assert answers[kept].data == 0x1000FFFF and window[1].data == 0x60000000
+    ran = core.last.stat("nic.cpu[0].pipeline.writeback", "instructions")
+    core.run(script, cycles=2800, window=["800 write 4 0x40 0x8", "900 read 4 0x40"])
+    assert core.last.stat("nic.cpu[0].pipeline.writeback", "instructions") == ran, "it has not halted"
+
+
+def test_a_write_without_the_reset_bit_resets_nothing(chip: Chip) -> None:
+    script = chip.script()
+    script.write("general_a3", 77)
+    script.at(600)
+    value = script.read("general_a3")
+    answers, *_ = chip.run(script, window=["300 write 4 0x40 0x70"])
+    assert answers[value].data == 77
+
+
+# ---- The low-priority rings --------------------------------------------------------------------------------------------
+LOW_READ, LOW_WRITE = 0x50000, 0x51000
+
+
+def test_low_priority_rings_move_data_both_ways(chip: Chip) -> None:
+    """Three transfers each way through rings that lie where the firmware put them, across the end of the ring."""
+    inward, outward = noise(300, 1), noise(200, 2)
+    script = chip.script()
+    script.store(0x60000, outward)
+    last = 0x7E0
+    for k in range(3):
+        at = (last + 32 * k) % 0x800
+        script.store(LOW_READ + at, dma_descriptor(0x8000 + 100 * k, 0x70000 + 100 * k, 100))
+        if k < 2:
+            script.store(LOW_WRITE + at, dma_descriptor(0x9000 + 100 * k, 0x60000 + 100 * k, 100))
+    for way, base, count in ("read", LOW_READ, 3), ("write", LOW_WRITE, 2):
+        script.write(f"dma_{way}_low_consumer", base + last)
+        script.write(f"dma_{way}_low_producer", base + (last + 32 * count) % 0x800)
+    script.at(2000)
+    read_end, write_end = script.read("dma_read_low_consumer"), script.read("dma_write_low_consumer")
+    parts = script.load(0x70000, 300)
+    answers, _, memory = chip.run(
+        script, cycles=4000, memory=host_bytes(0x8000, inward) + host_reads(0x9000, 200, 3000)
+    )
+    assert (answers[read_end].data, answers[write_end].data) == (LOW_READ + 0x40, LOW_WRITE + 0x20)
+    assert join(answers, parts) == inward and host_join(memory, 200) == outward
+
+
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_high_priority_goes_first(chip: Chip, way: str) -> None:
+    """Four transfers wait in each ring when the assist is enabled: all of the high ring are done before the second of the low one."""
+    high, low = (READ_RING, LOW_READ) if way == "read" else (WRITE_RING, LOW_WRITE)
+    script = chip.script()
+    script.write("assist_state", 0)
+    for k in range(4):
+        script.store(high + 32 * k, dma_descriptor(0x8000 + 64 * k, 0x70000 + 64 * k, 64))
+        script.store(low + 32 * k, dma_descriptor(0xA000 + 64 * k, 0x72000 + 64 * k, 64))
+    script.write(f"dma_{way}_low_consumer", low)
+    script.write(f"dma_{way}_low_producer", low + 128)
+    script.write(f"dma_{way}_producer", 128)
+    script.write("assist_state", 1)
+    for _ in range(90):
+        script.read(f"dma_{way}_consumer")
+        script.read(f"dma_{way}_low_consumer")
+    answers, *_ = chip.run(script, cycles=4000)
+    pairs = [(answers[i].data - high, answers[i + 1].data - low) for i in range(len(answers) - 180, len(answers), 2)]
+    assert pairs[-1] == (128, 128)
+    assert all(behind <= 32 for done, behind in pairs if done < 128) and any(done < 128 for done, _ in pairs)
+
+
+def test_a_failed_transfer_of_a_low_ring_is_tried_again(chip: Chip) -> None:
+    script = chip.script()
+    script.store(LOW_READ, dma_descriptor(0x8000, 0x70000, 100))
+    script.write("dma_read_low_consumer", LOW_READ)
+    script.write("dma_read_low_producer", LOW_READ + 32)
+    script.at(1000)
+    failed, there = script.read("dma_read_state"), script.read("dma_read_low_consumer")
+    script.write("dma_read_state", 0)
+    script.at(2000)
+    end, parts = script.read("dma_read_low_consumer"), script.load(0x70000, 100)
+    data = noise(100)
+    answers, *_ = chip.run(
+        script, cycles=3000, memory=host_bytes(0x8000, data), settings={"host.faults": "read_abort@1"}
+    )
+    assert answers[failed].data & 0x7F000000 and answers[there].data == LOW_READ
+    assert answers[end].data == LOW_READ + 32 and join(answers, parts) == data
