@@ -14,6 +14,7 @@ from pathlib import Path
 import build_speed
 import chain_speed
 import core_speed
+import nic10g_speed
 import tigon2_speed
 from measuring import BenchError, machine_info
 
@@ -21,12 +22,15 @@ SECTIONS = {
     "core": core_speed.measure,
     "chain": chain_speed.measure,
     "tigon2": tigon2_speed.measure,
+    "nic10g": nic10g_speed.measure,
     "build": build_speed.measure,
 }
 KEYS = (
     "structural_tax",
     "ns_per_core_cycle",
     "tigon2_host_instructions_per_cycle",
+    "nic10g_ns_per_core_cycle",
+    "nic10g_per_core_speed",
     "chain_ns_per_module_cycle",
     "build_seconds",
     "rebuild_seconds",
@@ -73,6 +77,11 @@ def other_rows(results: dict) -> list[str]:
     ]
     for change, seconds in (results.get("rebuild_changes") or {}).items():
         lines.append(row(f"  rebuild after changing {change}", seconds, "s"))
+    for cores, cost in (results.get("nic10g_ns_per_core_cycle") or {}).items():
+        lines.append(row(f"10 Gb/s NIC at line rate, {cores} cores", cost, "ns/core-cycle"))
+    for beside, share in (results.get("nic10g_per_core_speed") or {}).items():
+        goal = "at least 0.25" if "alone" in beside else ""
+        lines.append(row(f"  a core among its 8, beside {beside}", share, "times as fast", goal))
     lines.append(row("two-CPU Tigon-2, worst rebuild", results.get("rebuild_seconds"), "s", "under 3"))
     return lines
 
