@@ -25,7 +25,7 @@ phase_start() {
   for (int i = 0; i < width(station); i++) accept(station, i, true);
   for (int i = 0; i < width(groups); i++) accept(groups, i, true);
   if (width(ready)) send(ready, self->can_take);
-  if (width(dropped)) send(dropped, self->dropped_count);
+  for (int i = 0; i < width(dropped); i++) send(dropped, i, self->dropped_count);
 
   if (__builtin_expect(!self->offering && !self->updating && !self->telling, 1)) {
     send_nothing(memory_request);
@@ -73,6 +73,7 @@ static void count_frame(self_t *self, int outcome, uint32_t length) {
   self->too_long += outcome == receive_outcome_too_long;
   self->line_errors += outcome == receive_outcome_line_error;
   self->overruns += outcome == receive_outcome_overrun;
+  self->alarm |= outcome == receive_outcome_overrun && param(state_offset) >= 0;
   self->filtered += outcome >= receive_outcome_other_station;
   self->frames_dropped++;
   self->dropped_count++;
@@ -186,7 +187,7 @@ phase_end() {
                      queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer) && self->frames_waiting + 2 < RECEIVE_FRAMES;
     self->settling |= could_take != self->can_take;
   }
-  if (__builtin_expect(!((uint32_t)self->frames_waiting | self->storing | self->any_to_tell | self->telling), 1)) return;
+  if (__builtin_expect(!((uint32_t)self->frames_waiting | self->storing | self->any_to_tell | self->telling | self->alarm | self->updating | (uint32_t)self->updates_open), 1)) return;
 
   // ---- Counters in NIC memory, between frames ----------------------------------------------------------------------
   if (param_length(counters) > 0) {
@@ -243,7 +244,12 @@ phase_end() {
 
   // ---- Storing the oldest frame --------------------------------------------------------------------------------
   int f = self->first;
-  if (self->storing == RECEIVE_STORES_NOTHING && self->frames_waiting) {
+  if (self->storing == RECEIVE_STORES_NOTHING && self->alarm && !self->updating) {
+    self->alarm = false;
+    self->updating = true;
+    self->update = (register_update){.offset = (uint32_t)param(state_offset), .value = mac | (uint32_t)param(attention_bit)};
+  }
+  if (self->storing == RECEIVE_STORES_NOTHING && self->frames_waiting && !self->updating) {
     uint32_t base = data(buffer_base);
     self->base = base;
     self->limit = limit;
@@ -328,7 +334,7 @@ phase_end() {
   }
 }
 
-next_event() { return self->frames_waiting || self->storing != RECEIVE_STORES_NOTHING || self->arriving || self->telling || self->any_to_tell || self->settling ? cycle() : never(); }
+next_event() { return self->frames_waiting || self->storing != RECEIVE_STORES_NOTHING || self->arriving || self->telling || self->any_to_tell || self->settling || self->alarm || self->updating || self->updates_open ? cycle() : never(); }
 
 #undef SPLIT_DESCRIPTORS
 #undef UNIT

@@ -150,6 +150,7 @@ phase_end() {
       self->bytes += self->frame_length[f];
       self->underruns += self->spoilt;
       event(sent, self->frame_address[f], self->frame_length[f]);
+      if (self->spoilt && param(state_offset) >= 0) UPDATE(param(state_offset), mac | (uint32_t)param(attention_bit), false);
       if (param(buffer_consumer_offset) >= 0) UPDATE(param(buffer_consumer_offset), self->frame_end[f], false);
       UPDATE(param(consumer_offset), self->frame_consumer[f], true);
       self->head += self->frame_length[f] - self->from_queue;
@@ -158,7 +159,7 @@ phase_end() {
       self->sending = false;
     }
   }
-  if (!self->sending && self->frames_waiting && self->updates_waiting + self->updates_open < TRANSMIT_UPDATES - 2) {
+  if (!self->sending && self->frames_waiting && self->updates_waiting + self->updates_open < TRANSMIT_UPDATES - (param(state_offset) >= 0 ? 3 : 2)) {
     int f = self->first;
     if (self->frame_got[f] >= assist_min((uint32_t)param(threshold), self->frame_length[f])) {
       self->sending = true;

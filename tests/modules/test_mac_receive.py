@@ -155,6 +155,18 @@ def test_a_filter_needs_an_address(bench: Bench) -> None:
     assert "a filter needs mac_state and the two words of the station's address" in refused
 
 
+def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
+    """Each reference takes 60 cycles: frames at line rate overrun the queue; what is kept is whole, and the attention bit can be cleared."""
+    body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
+    dut = Rig(bench, NETLIST % body + "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n", [0, 1, 2, 3, 4, 5, 6], wire=True)
+    frames = [noise(500, i) for i in range(12)]
+    script = [*start(), read(2, 60000), write(2, 2), read(2, 61000), *load(0x4000, 500, 61000)]
+    answers = play(dut, frames, script, 80000)
+    lost = dut.last.stat("dut", "overruns")
+    assert lost > 3 and dut.last.stat("dut", "frames") == 12 - lost == 12 - dut.last.stat("dut", "frames_dropped")
+    assert (answers[7].data, answers[9].data) == (0x102, 2) and joined(answers, 500) == frames[0]
+
+
 def test_in_a_closed_loop_nothing_is_dropped(bench: Bench) -> None:
     """The wire waits while the ring is full; freed descriptors let it go on."""
     dut = rig(bench)

@@ -91,6 +91,18 @@ def test_the_next_descriptor_is_read_ahead(bench: Bench, width: int) -> None:
     assert [b.time - a.time for a, b in zip(got, got[1:])] == [8 * (max(60, len(one)) + 24) for one in frames[1:]]
 
 
+def test_memory_that_is_too_slow_spoils_frames_and_says_so(bench: Bench) -> None:
+    """A frame is begun with its first 64 bytes here, and the rest does not come in time: the wire is told, and so is the state register."""
+    body = "threshold = 64; state_offset = 8; attention_bit = 0x100;"
+    dut = Rig(bench, NETLIST % body + "slow.first_access = 30;\nslow.next_access = 30;\nslow.queue = 1;\n", [0, 1, 2, 3, 4, 5], wire=True)
+    one = noise(400)
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4000, 400))]
+    script += [*store(0x4000, one), write(5, 0x4190), write(2, 2), write(0, 0x1008), read(2, 20000), read(1), write(2, 2), read(2, 21000)]
+    answers = dut.run(script, 22000, {"ethernet.output": "out"})
+    assert dut.last.stat("dut", "underruns") == 1 == dut.last.stat("ethernet", "damaged_out")
+    assert [a.data for a in answers[-4:]] == [0x102, 0x1008, 0, 2]
+
+
 def test_a_vlan_tag_is_put_in(bench: Bench) -> None:
     dut, one = rig(bench), noise(90)
     script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), write(2, 2)]

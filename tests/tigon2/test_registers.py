@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.modules.assists import pcap
 from tests.modules.harness import Bench
 from tests.tigon2.chip import READ_RING, WRITE_RING, Chip, dma_descriptor, host_bytes, host_join, host_reads, join
 from tests.tigon2.test_contract import noise
@@ -87,6 +88,24 @@ def test_a_write_without_the_reset_bit_resets_nothing(chip: Chip) -> None:
     value = script.read("general_a3")
     answers, *_ = chip.run(script, window=["300 write 4 0x40 0x70"])
     assert answers[value].data == 77
+
+
+def test_a_mac_that_memory_starves_asks_for_attention(bench: Bench, root: Path) -> None:
+    """Line rate into an SRAM of 60 cycles an access: event 25 is up until the state register is written without the bit."""
+    slow = Chip(bench, root, options="first_access = 60; next_access = 60; mac_buffer = 4096;")
+    script = slow.script()
+    script.write("mac_rx_reference", 0xFF8)
+    script.write("mac_rx_state", 2)
+    script.at(60000)
+    event, state = script.read("event_a"), script.read("mac_rx_state")
+    script.write("mac_rx_state", 4)
+    script.at(70000)
+    calm = script.read("event_a")
+    settings = {"ethernet.input": "in.pcap", "ethernet.mode": "rate"}
+    frames = pcap([noise(1000, i) for i in range(12)])
+    answers, *_ = slow.run(script, cycles=80000, settings=settings, files={"in.pcap": frames})
+    assert slow.last.stat("nic.mac_rx", "overruns") > 0
+    assert answers[event].data >> 25 & 1 == 1 and answers[state].data == 0x102 and answers[calm].data >> 25 & 1 == 0
 
 
 # ---- The low-priority rings --------------------------------------------------------------------------------------------
