@@ -2,7 +2,7 @@
 # which its register header, its linker regions and their documentation are generated.  All .c and .S files of the
 # directory and of firmware/lib make NAME.elf; the linker script is NAME.ld.  A file `shares` beside `machine` adds sources
 # of other directories (paths or patterns below firmware/) and flags for the compiler (words that begin with -); a build.mk
-# of its own may give the variables below other values for its targets.
+# of its own may give the variables below other values for its targets, and name in NAME_NEEDS what its objects depend on.
 
 FIRMWARE_TARGET = --target=mips-linux-gnu -mips2 -EB -mno-abicalls -fno-pic -msoft-float -G0
 FIRMWARE_LINK   = -EB
@@ -33,7 +33,7 @@ $(BUILD)/gen/firmware/$(1)/registers.h: $$(MACHINE_$(1)) firmware/tools/describe
 	$$(PYTHON3) firmware/tools/describe.py $$< $$(@D)
 	@touch $$@
 
-$(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/$(1)/shares)
+$(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/$(1)/shares) $$($(1)_NEEDS)
 	@mkdir -p $$(@D)
 	$$(FIRMWARE_CC) $$(FIRMWARE_CFLAGS) -I$$($(1)_GEN) -Ifirmware/$(1) $$($(1)_FLAGS) $$(DEPFLAGS) -c $$< -o $$@
 

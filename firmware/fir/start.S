@@ -1,0 +1,15 @@
+/* The entry of a program on one core: a stack at the end of memory, then main(), whose result is the exit status. */
+#include "registers.h"
+
+  .set noreorder
+  .section .start, "ax"
+  .globl _start
+_start:
+  lui   $sp, %hi(stack_top)
+  addiu $sp, $sp, %lo(stack_top)
+  jal   main
+  nop
+  lui   $t0, %hi(MAP_CONSOLE_BASE + 4)
+  sw    $v0, %lo(MAP_CONSOLE_BASE + 4)($t0)
+1:b     1b
+  nop
