@@ -21,12 +21,21 @@ def _traffic(options: argparse.Namespace) -> int:
 
 
 def _capture(options: argparse.Namespace) -> int:
-    print(f"{options.out}: {capture.capture(options.out)} frames")
+    frames = capture.capture(options.out, "tcp" if options.tcp else "udp")
+    print(f"{options.out}: {frames} frames")
+    return 0
+
+
+def _split(options: argparse.Namespace) -> int:
+    from harness import measure
+
+    for path in measure.split(options.capture, options.host, options.out):
+        print(path)
     return 0
 
 
 def _check(options: argparse.Namespace) -> int:
-    verdict = check.check_files(options.expected, options.found)
+    verdict = check.check_files(options.expected, options.found, options.conversations)
     for line in verdict.wrong:
         print(line)
     print(
@@ -130,14 +139,22 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--out", type=Path, required=True, help="folder for send.pcap, receive.pcap, descriptors.txt")
     one.set_defaults(call=_traffic)
 
-    one = commands.add_parser("capture", help="capture real UDP traffic on a veth pair (needs root)")
+    one = commands.add_parser("capture", help="capture real traffic on a veth pair (needs root)")
     one.add_argument("out", type=Path)
+    one.add_argument("--tcp", action="store_true", help="TCP conversations instead of UDP traffic")
     one.set_defaults(call=_capture)
+
+    one = commands.add_parser("split", help="cut a capture into what a host sent and what it received")
+    one.add_argument("capture", type=Path)
+    one.add_argument("--host", default="02:00:00:00:00:01", metavar="MAC", help="the host's address")
+    one.add_argument("--out", type=Path, required=True, help="folder for send.pcap and receive.pcap")
+    one.set_defaults(call=_split)
 
     one = commands.add_parser("check", help="compare what came out with what went in")
     one.add_argument("expected", type=Path)
     one.add_argument("found", type=Path)
     one.add_argument("--drops", type=int, default=0, help="frames that hardware counted as dropped")
+    one.add_argument("--conversations", action="store_true", help="conversations may overtake each other (correlated)")
     one.set_defaults(call=_check)
 
     one = commands.add_parser("theory", help="the most that a link carries")

@@ -1,8 +1,8 @@
-"""Makes a real capture: two network namespaces, a veth pair between them, and programs that talk UDP over it.
+"""Makes a real capture: two network namespaces, a veth pair between them, and programs that talk UDP or TCP over it.
 
-Needs root and iproute2.  Checksum offload is switched off on both ends, otherwise the kernel leaves the checksums of
-frames that never meet hardware unfinished.  What is captured is what the host's end sends and receives, ARP included;
-the two MAC and IPv4 addresses are those of generated traffic.
+Needs root and iproute2.  Offloads are switched off on both ends, otherwise the kernel leaves the checksums of frames
+that never meet hardware unfinished, and hands over several segments as one.  What is captured is what the host's end
+sends and receives, ARP included; the two MAC and IPv4 addresses are those of generated traffic.
 """
 
 import array
@@ -21,12 +21,14 @@ from pathlib import Path
 from harness import packets, udp
 
 SIOCETHTOOL = 0x8946
-ETHTOOL_STXCSUM = 0x17
+ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO = 0x17, 0x1F, 0x24, 0x2C
 ETH_P_ALL = 3
 SO_TIMESTAMPNS = 35
-ECHO, SINK, SOURCE = 5007, 5009, 5019
+ECHO, SINK, SOURCE, SERVICE = 5007, 5009, 5019, 5021
 QUERY_SIZES = [18, 26, 31, 45, 60, 77, 120, 250, 511, 512, 777, 1024, 1471, 1472]
 FRAGMENTED = 3000  # larger than a frame carries, so the kernel sends fragments
+# Of each TCP conversation the exchanges: bytes to the peer, bytes back.
+EXCHANGES = [[(1, 1), (100, 400), (1448, 10), (10, 1449)], [(200, 24000)], [(16000, 4)], [(5000, 5000), (3000, 3000)]]
 HOST_SPACE, PEER_SPACE = f"spinach-host-{os.getpid()}", f"spinach-peer-{os.getpid()}"
 
 
@@ -60,17 +62,18 @@ def _namespaces() -> Iterator[None]:
             subprocess.run(["ip", "netns", "del", space], capture_output=True)
 
 
-def _finish_checksums() -> None:
-    """Switches transmit checksum offload of `wire` off: ethtool -K wire tx off, without needing ethtool."""
-    command = array.array("B", struct.pack("II", ETHTOOL_STXCSUM, 0))
-    request = struct.pack("16sP", b"wire", command.buffer_info()[0])
+def _switch_offloads_off() -> None:
+    """ethtool -K wire tx off tso off gso off gro off, without needing ethtool."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        fcntl.ioctl(control, SIOCETHTOOL, request)
+        for what in ETHTOOL_SGRO, ETHTOOL_SGSO, ETHTOOL_STSO, ETHTOOL_STXCSUM:
+            command = array.array("B", struct.pack("II", what, 0))
+            request = struct.pack("16sP", b"wire", command.buffer_info()[0])
+            fcntl.ioctl(control, SIOCETHTOOL, request)
 
 
 def _serve_peer() -> None:
     """The peer: echoes, swallows, and on request sends a burst of (count, size) datagrams."""
-    _finish_checksums()
+    _switch_offloads_off()
     echo, sink, source = sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(3)]
     for one, port in zip(sockets, (ECHO, SINK, SOURCE), strict=True):
         one.bind((socket.inet_ntoa(udp.PEER.address), port))
@@ -91,7 +94,19 @@ def _serve_peer() -> None:
         while sink.recvfrom(65535):
             pass
 
-    for work in echoing, sourcing, swallowing:
+    def exchanging(one: socket.socket) -> None:
+        with one, one.makefile("rb") as requests:
+            while head := requests.read(8):
+                there, back = struct.unpack("!II", head)
+                requests.read(there)
+                one.sendall(os.urandom(back))
+
+    def serving() -> None:
+        with socket.create_server((socket.inet_ntoa(udp.PEER.address), SERVICE)) as server:
+            while True:
+                threading.Thread(target=exchanging, args=(server.accept()[0],), daemon=True).start()
+
+    for work in echoing, sourcing, swallowing, serving:
         threading.Thread(target=work, daemon=True).start()
     print("ready", flush=True)
     sys.stdin.read()
@@ -117,14 +132,32 @@ def _talk() -> None:
         one.recv(65535)
 
 
-def _host(out: Path) -> None:
+def _talk_tcp() -> None:
+    """The host's programs: TCP conversations, several at a time, each a row of exchanges."""
+
+    def converse(exchanges: list[tuple[int, int]]) -> None:
+        with socket.create_connection((socket.inet_ntoa(udp.PEER.address), SERVICE), timeout=5) as one:
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with one.makefile("rb") as answers:
+                for there, back in exchanges:
+                    one.sendall(struct.pack("!II", there, back) + os.urandom(there))
+                    answers.read(back)
+
+    workers = [threading.Thread(target=converse, args=(exchanges,)) for exchanges in EXCHANGES]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def _host(out: Path, protocol: str) -> None:
     """Runs the host's programs and writes what its end of the wire carried."""
-    _finish_checksums()
+    _switch_offloads_off()
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL)) as tap:
         tap.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
         tap.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         tap.bind(("wire", 0))
-        _talk()
+        _talk_tcp() if protocol == "tcp" else _talk()
         time.sleep(0.2)
         tap.setblocking(False)
         frames = []
@@ -142,8 +175,8 @@ def _inside(space: str, role: str, *words: str) -> list[str]:
     return ["ip", "netns", "exec", space, sys.executable, "-m", "harness.capture", role, *words]
 
 
-def capture(out: Path) -> int:
-    """Makes the capture and returns how many frames it holds."""
+def capture(out: Path, protocol: str = "udp") -> int:
+    """Makes the capture of `udp` or `tcp` and returns how many frames it holds."""
     if os.geteuid():
         raise CaptureError("a capture needs root, for its network namespaces")
     with _namespaces():
@@ -152,7 +185,7 @@ def capture(out: Path) -> int:
             assert peer.stdout and peer.stdin
             if peer.stdout.readline() != "ready\n":
                 raise CaptureError("the peer did not start")
-            done = subprocess.run(_inside(HOST_SPACE, "host", str(out)), capture_output=True, text=True)
+            done = subprocess.run(_inside(HOST_SPACE, "host", str(out), protocol), capture_output=True, text=True)
             if done.returncode:
                 raise CaptureError(f"the host failed: {done.stderr.strip().splitlines()[-1]}")
         finally:
@@ -165,4 +198,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "peer":
         _serve_peer()
     else:
-        _host(Path(sys.argv[2]))
+        _host(Path(sys.argv[2]), sys.argv[3])

@@ -2,10 +2,12 @@
 
 The checker module does the same inside the simulator; this one shares no code with it, so that one mistake cannot
 hide in both.  Frames must come out in order, once, and unchanged but for the MAC's padding; frames may be missing
-only as often as the hardware counted drops.
+only as often as the hardware counted drops.  Of correlated traffic each conversation keeps its order, since
+conversations do not wait for each other.
 """
 
 from collections import Counter
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,14 +36,28 @@ def padded(data: bytes) -> bytes:
     return data.ljust(udp.MINIMUM_FRAME, b"\0")
 
 
-def compare(expected: list[bytes], found: list[bytes], findings: int = 10) -> Verdict:
-    """Matches found frames with expected ones in order; expected frames never found are missing."""
+def conversation(data: bytes) -> Hashable:
+    """What frames have in common that keep their order: protocol, addresses and ports; of anything but IP, the type."""
+    kind = data[12:14]
+    if kind == b"\x86\xdd":
+        return data[20], data[22:54], data[54:58] if data[20] in (6, 17) else b""
+    if kind != b"\x08\x00" or len(data) < 34:
+        return kind
+    start = 14 + 4 * (data[14] & 15)
+    whole = int.from_bytes(data[20:22], "big") & 0x3FFF == 0
+    return data[23], data[26:34], data[start : start + 4] if whole and data[23] in (6, 17) else b""
+
+
+def compare(
+    expected: list[bytes], found: list[bytes], findings: int = 10, key: Callable[[bytes], Hashable] = lambda data: None
+) -> Verdict:
+    """Matches found frames with expected ones, in order among those of one `key`; what is never found is missing."""
     verdict = Verdict(len(expected), len(found))
     places: dict[bytes, list[int]] = {}
     for index, data in enumerate(expected):
         places.setdefault(padded(data), []).append(index)
     used: Counter[bytes] = Counter()
-    furthest = -1
+    furthest: dict[Hashable, int] = {}
 
     def report(text: str) -> None:
         if len(verdict.wrong) < findings:
@@ -60,10 +76,11 @@ def compare(expected: list[bytes], found: list[bytes], findings: int = 10) -> Ve
             # Identical frames are interchangeable: take the first unused one that keeps the order, if any.
             place = known[used[data]]
             used[data] += 1
-            if place < furthest:
+            last = furthest.get(key(data), -1)
+            if place < last:
                 verdict.reordered += 1
-                report(f"frame {number} is frame {place + 1} of the input, but frame {furthest + 1} came out before")
-            furthest = max(furthest, place)
+                report(f"frame {number} is frame {place + 1} of the input, but frame {last + 1} came out before")
+            furthest[key(data)] = max(last, place)
     verdict.missing = len(expected) - sum(used.values())
     return verdict
 
@@ -80,6 +97,7 @@ def _nearest(data: bytes, expected: list[bytes]) -> str:
     return f"closest is input frame {best + 1}, differing from byte {length}" if expected else "there was no input"
 
 
-def check_files(expected: Path | None, found: Path | None) -> Verdict:
+def check_files(expected: Path | None, found: Path | None, conversations: bool = False) -> Verdict:
     """compare() on two packet files; None stands for a direction without traffic."""
-    return compare(*([packet.data for packet in packets.read(path)] if path else [] for path in (expected, found)))
+    files = [[packet.data for packet in packets.read(path)] if path else [] for path in (expected, found)]
+    return compare(*files, key=conversation) if conversations else compare(*files)

@@ -121,6 +121,7 @@ phase_start() {
   send_if(wire_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
   accept(wire_received, true);
   accept(host_received, true);
+  for (int i = 0; i < width(wire_offered); i++) accept(wire_offered, i, true);
   for (int i = 0; i < width(drops); i++) accept(drops, i, true);
 }
 
@@ -153,13 +154,17 @@ static void arrives(self_t *self, int d, uint32_t frame) {
   event(answered, asker == EXCHANGE_FROM_HOST, frame, ns);
 }
 
-// A frame will not arrive.
-static void is_lost(self_t *self, int d, uint32_t frame) {
+// A frame will not arrive.  That is well unless another waits for it.
+static void check_loss(self_t *self, int d, uint32_t frame) {
   if (self->first_edge[d][frame])
     sim_error(
         "frame %u of %s did not reach %s, and frame %u of %s answers it: a recorded conversation cannot go on without",
         frame + 1, PATH(d), exchange_end[EXCHANGE_OTHER(d)], self->edge_frame[self->first_edge[d][frame] - 1] + 1,
         PATH(EXCHANGE_OTHER(d)));
+}
+
+static void is_lost(self_t *self, int d, uint32_t frame) {
+  check_loss(self, d, frame);
   if (d == EXCHANGE_FROM_WIRE) self->lost++;
 }
 
@@ -204,6 +209,10 @@ phase_end() {
   }
   if (transferred(host_next)) begins(self, EXCHANGE_FROM_HOST, data(host_next));
   if (transferred(wire_next)) begins(self, EXCHANGE_FROM_WIRE, data(wire_next));
+  if (width(wire_offered) && transferred(wire_offered) && data(wire_offered).end) {
+    uint32_t frame = self->order[EXCHANGE_FROM_WIRE][self->offered++];
+    if (data(wire_offered).error) check_loss(self, EXCHANGE_FROM_WIRE, frame);
+  }
   if (transferred(wire_received)) ARRIVE(wire_received, EXCHANGE_FROM_HOST, 4u);
   if (transferred(host_received)) ARRIVE(host_received, EXCHANGE_FROM_WIRE, param(host_fcs) ? 4u : 0u);
   uint32_t drops = 0;

@@ -51,13 +51,16 @@ init() {
   if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
   else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
   else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
-  else sim_input_error("mode is fast, rate or timed, not '%s'", mode);
+  else if (!strcmp(mode, "correlated")) self->how = TRAFFIC_CORRELATED;
+  else sim_input_error("mode is fast, rate, timed or correlated, not '%s'", mode);
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
     sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1, (long long)param(receive_buffers));
   bool from_file = param(input)[0] != 0;
   if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!from_file && param(payload)) || param(descriptors)[0]))
+    sim_input_error("mode correlated needs packet files, who says at port `next` which frame is next, and no descriptor trace");
   if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   if (param(descriptors)[0]) {
@@ -84,6 +87,7 @@ phase_start() {
   accept(window_reply, true);
   for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
   for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
+  for (int i = 0; i < width(next); i++) accept(next, i, self->how == TRAFFIC_CORRELATED && self->working && !self->told && !self->loaded && !self->exhausted);
   for (int i = 0; i < width(own_count); i++) send(own_count, i, self->silent || (self->exhausted && !self->loaded) ? UINT32_MAX : (uint32_t)self->sent_count);
   for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && (self->silent || (self->exhausted && !self->loaded)) && !self->emitting);
   if (__builtin_expect(self->memory_asked >= self->memory_length && self->window_state != DRIVER_WINDOW_OFFERED && !self->emitting, 1)) {
@@ -152,7 +156,12 @@ static void load_frame(self_t *self) {
   }
   bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
   uint32_t length = 0;
-  if (more && param(input)[0]) {
+  if (self->how == TRAFFIC_CORRELATED) {
+    if (!self->told) return;
+    self->told = false;
+    more = more && self->told_frame != TRAFFIC_NO_MORE;
+    if (more) packet_at(&self->source, self->told_frame, self->frame, 1514, &length, &self->stamp);
+  } else if (more && param(input)[0]) {
     uint64_t stamp = 0;
     more = packet_next(&self->source, self->frame, 1514, &length, &stamp);
     if (more) {
@@ -291,6 +300,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
     self->started_at = self->next_poll = now();
     self->next_statistics = now() + (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
 
+    self->working = true;
     // ---- Work -------------------------------------------------------------------------------------------------------
     for (;;) {
       if (interrupted || now() >= self->next_poll) {
@@ -417,10 +427,14 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
 }
 
 phase_end() {
+  if (self->how == TRAFFIC_CORRELATED && width(next) && transferred(next)) {
+    self->told = true;
+    self->told_frame = data(next);
+  }
   // At work, it mostly waits for an interrupt, the next poll or room.
   if (__builtin_expect(self->resting, 1)) {
     if (now() < self->next_poll && !(width(interrupt) && data(interrupt)) &&
-        !may_send(self, width(other_count) ? data(other_count) : UINT32_MAX) && !(self->record_post && post_due(self)))
+        !may_send(self, width(other_count) ? data(other_count) : UINT32_MAX) && !(self->record_post && post_due(self)) && !self->told)
       return;
     self->resting = false;
   }

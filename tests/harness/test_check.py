@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.check import compare
+from harness.check import compare, conversation
+from harness.udp import HOST, PEER, Endpoint, frame
 
 INPUT = [bytes([n]) * (60 + n) for n in range(10)]
 
@@ -45,3 +46,16 @@ def test_counted_drops_may_be_missing() -> None:
 def test_identical_frames_are_counted() -> None:
     assert compare([b"a" * 60] * 3, [b"a" * 60] * 3).ok()
     assert compare([b"a" * 60] * 2, [b"a" * 60] * 3).duplicated == 1
+
+
+def test_conversations_keep_their_own_order() -> None:
+    """One may overtake another, but not itself."""
+    other = Endpoint(HOST.mac, HOST.address, 7)
+    one = [frame(HOST, PEER, bytes([n]) * 20) for n in range(3)]
+    two = [frame(other, PEER, bytes([n]) * 20) for n in range(3)]
+    mixed = [one[0], two[0], one[1], two[1], one[2], two[2]]
+    assert len({conversation(data) for data in mixed}) == 2
+    assert compare(mixed, [*two, *one], key=conversation).ok() and not compare(mixed, [*two, *one]).ok()
+    verdict = compare(mixed, [two[1], two[0], two[2], *one], key=conversation)
+    assert (verdict.reordered, verdict.missing, verdict.damaged) == (1, 0, 0)
+    assert "frame 2 is frame 2 of the input, but frame 4 came out before" in verdict.wrong[0]
