@@ -1,6 +1,8 @@
 /* Start-up, and the loop in which every core looks for tasks. */
 #include "state.h"
 
+enum { PAUSE = 16 }; /* times four cycles */
+
 /* Rings that do not fit the caches here, or buffers that do not take every frame: the host is never told that the
  * firmware is up. */
 static void check_setup(void) {
@@ -35,6 +37,11 @@ static void initialise(void) {
   state->ready = 1;
 }
 
+/* Who finds nothing looks elsewhere for a while, so as not to be in the way of those who work. */
+static inline void pause(void) {
+  for (u32 i = PAUSE; i; i--) __asm__ volatile("" : "+r"(i));
+}
+
 /* Any core takes any task.  Half of them look for received frames first, the others for frames to send. */
 __attribute__((noreturn)) void cores_main(u32 core) {
   struct registers *r = registers();
@@ -48,6 +55,6 @@ __attribute__((noreturn)) void cores_main(u32 core) {
     if (events & (EVENT_SEND_POSTED | EVENT_BUFFERS_POSTED | EVENT_FETCHED)) worked = fetch_task();
     if (events & EVENT_RECEIVED) worked |= receive_task();
     worked |= send_task();
-    if (!worked) report_task();
+    if (!worked && !report_task()) pause();
   }
 }

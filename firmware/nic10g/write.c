@@ -34,12 +34,13 @@ static inline void interrupt(struct write_queue *q, struct registers *r) {
   unlock(&q->lock);
 }
 
-/* A transfer failed on the host's bus.  The assist rests until its error bits are cleared; what it moved is lost. */
-static void count_failure(struct write_queue *q, struct registers *r) {
-  if (!try_lock(&q->lock)) return;
-  q->failures += !!(r->dma_read_state & DMA_ERRORS) + !!(r->dma_write_state & DMA_ERRORS);
-  r->dma_read_state = 0;
-  r->dma_write_state = 0;
+/* A transfer failed on the host's bus.  The assist repeats it when its error bits are cleared. */
+static void clear_failure(struct write_queue *q, volatile u32 *dma_state) {
+  if (!(*dma_state & DMA_ERRORS) || !try_lock(&q->lock)) return;
+  if (*dma_state & DMA_ERRORS) {
+    q->failures++;
+    *dma_state = 0;
+  }
   unlock(&q->lock);
 }
 
@@ -47,7 +48,8 @@ u32 report_task(void) {
   struct write_queue *q = &state->write;
   struct registers *r = registers();
   if (q->interrupting) interrupt(q, r);
-  if ((r->dma_read_state | r->dma_write_state) & DMA_ERRORS) count_failure(q, r);
+  clear_failure(q, &r->dma_read_state);
+  clear_failure(q, &r->dma_write_state);
   u32 sent = r->read_consumer;
   if (sent == q->sent) return 0;
   u32 now = r->timer;
