@@ -1,7 +1,7 @@
 /* mips_decode.c: instruction words to control words; see mips_decode.lss. */
 #include "mips_decode.h"
 
-static inline uint32_t place_of(uint32_t word) { return (word * 0x9e3779b1u) >> 21; }
+static inline uint32_t place_of(uint32_t word) { return (word * 0x9e3779b1u) >> 22; }
 
 static __attribute__((noinline)) mips_remembered decoded(uint32_t word) {
   const struct mips_decoding *d = &mips_decodings[mips_find(param(pri_joff) ? MIPS_SET_prijoff : MIPS_SET_mips2, word)];

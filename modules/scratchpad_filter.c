@@ -23,18 +23,21 @@ phase_start() {
   for (int i = 0; i < width(registers_reply); i++) accept(registers_reply, i, true);
 }
 
-/* Sends on a port the request of the highest channel that goes there. */
+/* Sends on a port with a lane for each channel, or on a shared one the request of the highest channel that goes there.
+ */
 #define SEND_ON(port, place)                                                                                           \
-  for (int lane = 0; lane < width(port); lane++) {                                                                     \
+  if (width(port) > 1 || CHANNEL_BITS == 0) {                                                                          \
+    for (int i = 0; i < width(port); i++) send_if(port, i, goes[i] == (place), data(in_request, i));                   \
+  } else if (width(port) == 1) {                                                                                       \
     bool sent = false;                                                                                                 \
     for (int i = width(in_request) - 1; i >= 0; i--) {                                                                 \
-      if (!USES(width(port), lane, i) || goes[i] != (place) || sent) continue;                                         \
+      if (goes[i] != (place) || sent) continue;                                                                        \
       typeof_port(in_request) request = data(in_request, i);                                                           \
-      if (CHANNEL_BITS > 0 && width(port) == 1) request.tag = request.tag << CHANNEL_BITS | (uint32_t)i;               \
-      send(port, lane, request);                                                                                       \
+      request.tag = request.tag << CHANNEL_BITS | (uint32_t)i;                                                         \
+      send(port, 0, request);                                                                                          \
       sent = true;                                                                                                     \
     }                                                                                                                  \
-    if (!sent) send_nothing(port, lane);                                                                               \
+    if (!sent) send_nothing(port, 0);                                                                                  \
   }
 
 handler(steer) {
@@ -90,35 +93,31 @@ handler(accept) {
   }
 }
 
-/* Takes the answers of a port. */
-#define ANSWER_FROM(port)                                                                                              \
-  for (int lane = 0; lane < width(port); lane++) {                                                                     \
-    if (!some(port, lane) || !enabled(port, lane)) continue;                                                           \
-    const bool shared = CHANNEL_BITS > 0 && width(port) == 1;                                                          \
-    for (int i = 0; i < width(in_request); i++) {                                                                      \
-      if (shared ? i != (int)(data(port, lane).tag & ((1u << CHANNEL_BITS) - 1)) : lane != i) continue;                \
-      if (__builtin_expect(answered[i], false)) sim_error("two answers for channel %d in one cycle", i);               \
-      reply[i] = data(port, lane);                                                                                     \
-      if (shared) reply[i].tag >>= CHANNEL_BITS;                                                                       \
-      answered[i] = true;                                                                                              \
-    }                                                                                                                  \
+/* The lane of a port from which channel i is answered, and whether it is answered there in this cycle. */
+#define LANE(port, i) (width(port) > 1 ? (i) : 0)
+#define SHARED(port)  (CHANNEL_BITS > 0 && width(port) == 1)
+#define ANSWERS(port, i)                                                                                               \
+  ((some(port, LANE(port, i)) & enabled(port, LANE(port, i))) &&                                                       \
+   (!SHARED(port) || (data(port, 0).tag & ((1u << CHANNEL_BITS) - 1)) == (uint32_t)(i)))
+
+/* Takes the answer of a port over the one found so far. */
+#define TAKE(port, i)                                                                                                  \
+  if (ANSWERS(port, i)) {                                                                                              \
+    if (__builtin_expect(answered, false)) sim_error("two answers for channel %d in one cycle", i);                    \
+    answered = true;                                                                                                   \
+    reply = data(port, LANE(port, i));                                                                                 \
+    if (SHARED(port)) reply.tag >>= CHANNEL_BITS;                                                                      \
   }
 
 handler(answer) {
-  typeof_port(in_reply) reply[width(in_request)];
-  bool answered[width(in_request)];
   for (int i = 0; i < width(in_request); i++) {
-    answered[i] = false;
+    typeof_port(in_reply) reply = data(main_reply, LANE(main_reply, i));
+    bool answered = false;
+    TAKE(main_reply, i)
+    TAKE(registers_reply, i)
+    TAKE(scratchpad_reply, i)
     enable(in_reply, i, true);
-  }
-  ANSWER_FROM(scratchpad_reply)
-  ANSWER_FROM(main_reply)
-  ANSWER_FROM(registers_reply)
-  for (int i = 0; i < width(in_request); i++) {
-    if (answered[i])
-      send(in_reply, i, reply[i]);
-    else
-      send_nothing(in_reply, i);
+    send_if(in_reply, i, answered, reply);
   }
 }
 
@@ -145,4 +144,7 @@ next_event() {
 #undef SEND_ON
 #undef COMMIT_ON
 #undef ACCEPT_FROM
-#undef ANSWER_FROM
+#undef LANE
+#undef SHARED
+#undef ANSWERS
+#undef TAKE
