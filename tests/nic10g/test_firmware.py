@@ -91,3 +91,14 @@ def test_overload_drops_and_counts(nic10g) -> None:
 def test_a_run_repeats_exactly(nic10g) -> None:
     first, second = (nic10g(cores=8).run("--payload", 250, "--count", 300).statistics for _ in range(2))
     assert first == second
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("task_frames", [0, 1])
+@pytest.mark.parametrize("payload", [18, 100, 333, 800, 1472])
+def test_ten_million_cycles(nic10g, payload: int, task_frames: int) -> None:
+    """Every frame that comes out is compared with what went in, for 50 ms of traffic."""
+    cycles = "cpu_clk:10000000"
+    ran = nic10g(cores=8).run("--payload", payload, "--cycles", cycles, "--task_frames", task_frames, timeout=1800)
+    assert min(ran.sent, ran.received) > 35_000
+    assert ran.value("checker", "counted_drops") == 0
