@@ -85,6 +85,17 @@ def test_everything_goes_wrong_and_nothing_is_disturbed(run: Run, who: str, payl
         assert 0.5 * failed <= got["driver", "errors_told"] <= failed
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("payload", [18, 333, 700, 1472])
+@pytest.mark.parametrize("who", WHO)
+def test_many_faults(run: Run, who: str, payload: int, seed: int) -> None:
+    """Twice the chance of a failing transfer, ten times the frames."""
+    bus = BUS.replace("%1", "%2")
+    got = run(who, "--payload", payload, "--count", 4000, "--seed", seed, "--set", f"ethernet.faults={WIRE}", "--set", f"host.faults={bus}")
+    assert [row for row in table(got) if miscounted(row)] == [], f"seed {seed}"
+
+
 @pytest.mark.parametrize("who", ["one", "parallel"])
 def test_rings_overrun_among_faults(run: Run, who: str) -> None:
     """More frames than the host has buffers for, at line rate, with bad ones among them: each counts once, for what it is."""
