@@ -7,6 +7,7 @@ colour blindness.
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle, islice
 from pathlib import Path
 
 import matplotlib
@@ -72,10 +73,10 @@ def throughput(title: str, lines: Sequence[Line], marks: Sequence[Mark], ways: i
         words = "one direction" if ways == 1 else "both directions"
         axes.plot(sizes, limit, color=INK, linewidth=1.4, label=f"theoretical maximum, {words}")
         axes.fill_between(sizes, limit, color=FAINT, alpha=0.35, linewidth=0)
-        for (color, marker, dash), line in zip(STYLES, lines, strict=False):
+        for (color, marker, dash), line in zip(cycle(STYLES), lines, strict=False):
             rates = [value / 1e6 for value in line.rates]
             axes.plot(line.across, rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name)
-        for (color, _, _), mark in zip(STYLES[len(lines) :], marks, strict=False):
+        for (color, _, _), mark in zip(islice(cycle(STYLES), len(lines), None), marks, strict=False):
             place = mark.payload, mark.rate / 1e6
             axes.plot(*place, color=color, marker="*", markersize=15, linestyle="", label=mark.label)
         axes.set_xlim(0, 1540)
@@ -87,7 +88,7 @@ def offered(title: str, lines: Sequence[Line], most: float, out: Path) -> None:
     """Draws out.svg and out.png: UDP payload carried over UDP payload offered, both in Mb/s, up to `most` bit/s."""
     with _axes(title, "UDP payload offered, Mb/s", "UDP payload carried, Mb/s", out) as axes:
         axes.plot([0, most / 1e6], [0, most / 1e6], color=INK, linewidth=1.4, label="nothing dropped")
-        for (color, marker, dash), line in zip(STYLES, lines, strict=False):
+        for (color, marker, dash), line in zip(cycle(STYLES), lines, strict=False):
             across, rates = ([value / 1e6 for value in values] for values in (line.across, line.rates))
             axes.plot(across, rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name)
         axes.set_xlim(0, 1.05 * most / 1e6)
@@ -98,22 +99,22 @@ def course(title: str, lines: Sequence[Line], out: Path) -> None:
     """Draws out.svg and out.png: the latest throughput, in percent of its median, over frames."""
     with _axes(title, "frames since the first, both directions", "latest throughput, % of its median", out) as axes:
         axes.axhspan(95, 105, color=FAINT, alpha=0.5, linewidth=0, label="within 5 %")
-        for (color, _, dash), line in zip(STYLES, lines, strict=False):
+        for (color, _, dash), line in zip(cycle(STYLES), lines, strict=False):
             final = sorted(line.rates)[len(line.rates) // 2]
             rates = [100 * rate / final for rate in line.rates]
             axes.plot(line.across, rates, color=color, linestyle=dash, linewidth=1.6, label=line.name)
         axes.set_xlim(0, None)
-        axes.set_ylim(0, 150)
+        axes.set_ylim(60, 140)
 
 
 def scaling(title: str, lines: Sequence[Line], marks: Sequence[tuple[str, float, float]], out: Path) -> None:
     """Draws out.svg and out.png: percent of the link over the number of cores; marks are (label, cores, percent)."""
     with _axes(title, "cores", "UDP payload, % of the theoretical maximum", out) as axes:
-        for (color, marker, dash), line in zip(STYLES, lines, strict=False):
+        for (color, marker, dash), line in zip(cycle(STYLES), lines, strict=False):
             axes.plot(
                 line.across, line.rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name
             )
-        for (color, _, _), (label, cores, percent) in zip(STYLES[len(lines) :], marks, strict=False):
+        for (color, _, _), (label, cores, percent) in zip(islice(cycle(STYLES), len(lines), None), marks, strict=False):
             axes.plot(cores, percent, color=color, marker="*", markersize=15, linestyle="", label=label)
         axes.set_xticks(sorted({across for line in lines for across in line.across}))
         axes.set_xlim(0, None)
