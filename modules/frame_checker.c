@@ -2,33 +2,11 @@
 #include <string.h>
 
 #include "frame_checker.h"
+#include "latency_histogram.h"
 #include "udp_traffic.h"
 
 
 static uint64_t nanoseconds(uint64_t ticks) { return (uint64_t)((unsigned __int128)ticks * 1000000000 / ticks_per_second()); }
-
-// Logarithmic buckets, CHECKER_STEPS to an octave: exact below 2 * CHECKER_STEPS, within 1/64 above.
-static int bucket_of(uint64_t value) {
-  if (value < CHECKER_STEPS) return (int)value;
-  int shift = 63 - __builtin_clzll(value) - 6;
-  int bucket = (shift + 1) * CHECKER_STEPS + (int)((value >> shift) - CHECKER_STEPS);
-  return bucket < CHECKER_BUCKETS ? bucket : CHECKER_BUCKETS - 1;
-}
-static uint64_t value_of(int bucket) {
-  if (bucket < CHECKER_STEPS) return (uint64_t)bucket;
-  return (uint64_t)(bucket % CHECKER_STEPS + CHECKER_STEPS) << (bucket / CHECKER_STEPS - 1);
-}
-
-// The smallest value that at least `share` of the measured ones do not exceed.
-static uint64_t quantile(const uint32_t *histogram, uint64_t measured, double share) {
-  uint64_t wanted = (uint64_t)(share * (double)measured), seen = 0;
-  if (wanted >= measured) wanted = measured - 1;
-  for (int b = 0; b < CHECKER_BUCKETS; b++) {
-    seen += histogram[b];
-    if (seen > wanted) return value_of(b);
-  }
-  return 0;
-}
 
 // The place of a frame in its ring of expected frames, by its running number.
 #define SLOT(number) ((number) & (uint64_t)(param(depth) - 1))
@@ -143,7 +121,7 @@ phase_end() {
     self->last_event = now();
     if (self->measuring) {
       uint64_t latency = nanoseconds(now() - since);
-      self->histogram[d][bucket_of(latency)]++;
+      self->histogram[d][latency_bucket(latency)]++;
       if (self->measured[d]++ == 0 || latency < self->minimum[d]) self->minimum[d] = latency;
       if (d == CHECKER_TO_WIRE) {
         self->window_sent++;
@@ -189,7 +167,7 @@ finish() {
   uint32_t counted = self->drops_now;
   for (int i = 0; i < 2; i++) {
     if (self->measured[i] == 0) continue;
-    uint64_t median = quantile(self->histogram[i], self->measured[i], 0.5), p99 = quantile(self->histogram[i], self->measured[i], 0.99);
+    uint64_t median = latency_quantile(self->histogram[i], self->measured[i], 0.5), p99 = latency_quantile(self->histogram[i], self->measured[i], 0.99);
     if (i == CHECKER_TO_WIRE) {
       self->latency_sent_min = self->minimum[i];
       self->latency_sent_median = median;

@@ -3,8 +3,6 @@
 #define FRAME_CHECKER_H
 
 enum { CHECKER_TO_WIRE, CHECKER_TO_HOST };
-// The histogram of latencies: steps of an octave, and steps altogether.
-enum { CHECKER_STEPS = 64, CHECKER_BUCKETS = 2560 };
 
 static const char *const checker_direction[2] = {"from host to wire", "from wire to host"};
 

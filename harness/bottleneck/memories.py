@@ -139,4 +139,4 @@ def measure(machine: Machine, stats: dict, earlier: dict | None = None) -> list[
         memory = Memory(path, here.module, _capacity(machine, here, links), machine.seconds, tuple(requesters))
         if memory.bytes:
             memories.append(memory)
-    return sorted(memories, key=lambda one: (-len(one.requesters), -one.bytes, one.path))
+    return sorted(memories, key=lambda one: (-len({r.link.source.path for r in one.requesters}), -one.bytes, one.path))

@@ -219,7 +219,8 @@ def load(netlist: dict, stats: dict, earlier: dict | None = None) -> Machine:
         instances[link.target.path].into.append(link)
     seconds = seconds_of(stats) - (seconds_of(earlier) if earlier else 0.0)
     if seconds <= 0 or not any(link.cycles > 1 for link in links):
-        raise NetlistError("no time passes in what is to be examined")
+        ends = f"the run ends after {1e3 * seconds_of(stats):.6g} ms of simulated time"
+        raise NetlistError(f"{ends}: nothing is left to examine" + (", make --after less" if earlier else ""))
     hertz = {c["name"]: c["hertz_numerator"] / c["hertz_denominator"] for c in netlist["clocks"]}
     for path, name, unit, value in _statistics(stats, earlier):
         if name == "busy" and path in instances and (unit == "cycles" or unit in SECONDS):
