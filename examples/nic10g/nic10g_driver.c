@@ -45,13 +45,16 @@ init() {
   if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
   else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
   else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
-  else sim_input_error("mode is fast, rate or timed, not '%s'", mode);
+  else if (!strcmp(mode, "correlated")) self->how = TRAFFIC_CORRELATED;
+  else sim_input_error("mode is fast, rate, timed or correlated, not '%s'", mode);
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= NIC_RECEIVE_ENTRIES)
     sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", NIC_RECEIVE_ENTRIES - 1, (long long)param(receive_buffers));
   bool from_file = param(input)[0] != 0;
   if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!from_file && param(payload))))
+    sim_input_error("mode correlated needs packet files, and who says at port `next` which frame is next");
   if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   self->silent = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
@@ -65,7 +68,8 @@ phase_start() {
   accept(window_reply, true);
   for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
   for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, finished ? UINT32_MAX : (uint32_t)self->sent_count);
+  for (int i = 0; i < width(next); i++) accept(next, i, self->how == TRAFFIC_CORRELATED && self->working && !self->told && !self->loaded && !self->exhausted);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count);
   for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && finished && !self->emitting);
   if (__builtin_expect(self->memory_asked >= self->memory_length && self->window_state != DRIVER_STEP_OFFERED && !self->emitting, 1)) {
     send_nothing(memory_request);
@@ -101,7 +105,12 @@ phase_start() {
 static void load_frame(self_t *self) {
   if (self->loaded || self->exhausted) return;
   bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
-  if (more && param(input)[0]) {
+  if (self->how == TRAFFIC_CORRELATED) {
+    if (!self->told) return;
+    self->told = false;
+    more = more && self->told_frame != TRAFFIC_NO_MORE;
+    if (more) packet_at(&self->source, self->told_frame, self->frame, 1514, &self->length, &self->stamp);
+  } else if (more && param(input)[0]) {
     uint64_t stamp = 0;
     more = packet_next(&self->source, self->frame, 1514, &self->length, &stamp);
     if (more) {
@@ -203,6 +212,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
     STEP_WRITE(NIC_RECEIVE_PRODUCER, self->receive_producer);
     self->receive_told = self->receive_producer;
     self->started_at = self->next_poll = now();
+    self->working = true;
 
     // ---- Work -------------------------------------------------------------------------------------------------------
     for (;;) {
@@ -275,9 +285,14 @@ phase_end() {
     self->emitted += 64;
     if (self->emitted >= self->emit_length) self->emitting = false;
   }
+  if (self->how == TRAFFIC_CORRELATED && width(next) && transferred(next)) {
+    self->told = true;
+    self->told_frame = data(next);
+  }
   // At work, it mostly waits for an interrupt, the next poll or room.
   if (__builtin_expect(self->resting, 1)) {
-    if (now() < self->next_poll && !(width(interrupt) && data(interrupt)) && !may_send(self, width(other_count) ? data(other_count) : UINT32_MAX)) return;
+    if (now() < self->next_poll && !(width(interrupt) && data(interrupt)) && !may_send(self, width(other_count) ? data(other_count) : UINT32_MAX) && !self->told)
+      return;
     self->resting = false;
   }
   if (transferred(memory_request)) self->memory_asked += data(memory_request).size;

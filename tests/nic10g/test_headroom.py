@@ -4,6 +4,7 @@ A feeder does what a firmware must and decides nothing: descriptors from the hos
 """
 
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,18 +49,31 @@ def test_frames_that_are_too_many_are_dropped_and_counted(simulator: Path, run_s
     assert dropped > 0 and ran.value("checker", "received") + dropped == 4000
 
 
+def test_conversations(simulator: Path, run_sim: Callable, root: Path, tmp_path: Path) -> None:
+    """Frames of TCP wait for what they answer, whichever end it comes from."""
+    command = [sys.executable, "-m", "harness", "split", root / "examples/tigon2/traffic/tcp.pcap"]
+    command += ["--host", "02:00:00:00:00:01", "--out", tmp_path]
+    subprocess.run([str(word) for word in command], check=True, cwd=root, capture_output=True)
+    files = ["--send", tmp_path / "send.pcap", "--receive", tmp_path / "receive.pcap"]
+    ran = run_sim(simulator, "--mode", "correlated", *files, "--think", 0, "--watchdog", "100ms")
+    assert ran.value("exchange", "conversations") >= 4 and ran.value("exchange", "round_trips_host") > 20
+    assert ran.value("checker", "missing") == 0 and ran.value("driver", "frames_received") > 50
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--payload", "17"], "generated frames have 18 to 1472 bytes of payload, not 17"),
-        (["--mode", "quick"], "mode is fast, rate or timed, not 'quick'"),
+        (["--mode", "quick"], "mode is fast, rate, timed or correlated, not 'quick'"),
         (["--payload", "60", "--mode", "timed"], "generated frames carry no time stamps"),
         (["--set", "driver.receive_buffers=512"], "a driver keeps 1 to 511 receive buffers in the ring, not 512"),
         (["--firmware", "none.elf"], "none.elf"),
         (["--firmware", "text"], "text"),
     ],
 )
-def test_wrong_input_is_told_in_a_line(simulator: Path, run_sim: Callable, tmp_path: Path, words: list[str], told: str) -> None:
+def test_wrong_input_is_told_in_a_line(
+    simulator: Path, run_sim: Callable, tmp_path: Path, words: list[str], told: str
+) -> None:
     (tmp_path / "text").write_text("no program")
     done = run_sim(simulator, *words, ok=False)
     [line] = done.err.strip().splitlines()
