@@ -35,7 +35,7 @@ enum {
   RECEIVE_ENOUGH = 32, /* with so many ready, only a full transfer is worth while */
   SEND_CACHE = 128,
   SEND_FETCH = 32,
-  SEND_ENOUGH = 16, /* with so many ready, half of that at least */
+  SEND_ENOUGH = 16,  /* with so many ready, half of that at least */
   RECEIVE_BATCH = 8, /* frames handled before other events are looked at */
   SEND_BATCH = 16,   /* descriptors handled likewise */
 };
@@ -113,6 +113,10 @@ struct hot {
   u32 watch[64];   /* entry of the read ring | kind, oldest first */
   u32 sent_at[64]; /* per entry of the read ring: send index that is complete once all before it are */
 };
+
+/* The value is worked out here, between the stores before and after: a store to SRAM is under way for some ten cycles,
+ * in which another one would wait and this does not. */
+#define MEANWHILE(value) __asm__ volatile("" : "+r"(value))
 
 /* Bits of `deadlines`, in the order of `deadline`. */
 enum { DEADLINE_RECEIVE = 1, DEADLINE_SEND = 2, DEADLINE_STATISTICS = 4 };

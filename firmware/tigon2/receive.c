@@ -73,9 +73,16 @@ HOT void receive(void) {
     }
     u32 high = b->host_high, low = b->host_low;
     b->length = (u16)length;
+    next = ring_next(next, MAC_ENTRY, MAC_RECEIVE_RING);
+    MEANWHILE(next);
     b->checksums = 0;
+    returned = (returned + 1) & hot->returns_mask;
+    MEANWHILE(returned);
+    bytes += length;
+    MEANWHILE(bytes);
     b->error_vlan = 0;
     u32 control = hot->data_control | DMA_FREES_RECEIVE_BUFFER, piece = length;
+    MEANWHILE(control);
     if (__builtin_expect(hot->receive_flags & RING_CHECKSUM && length > 14, 0)) {
       entry = queue_header(entry, high, low, buffer);
       room -= DMA_ENTRY;
@@ -90,18 +97,20 @@ HOT void receive(void) {
     }
     volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
     d->host_high = high;
-    d->host_low = low;
-    d->local = buffer;
-    d->length = piece;
-    d->control = control;
     entry = ring_next(entry, DMA_ENTRY, DMA_RING);
-    room -= DMA_ENTRY;
+    MEANWHILE(entry);
+    d->host_low = low;
     if (!count) first = at;
+    MEANWHILE(first);
+    d->local = buffer;
     count++;
     frames++;
-    bytes += length;
-    returned = (returned + 1) & hot->returns_mask;
-    next = ring_next(next, MAC_ENTRY, MAC_RECEIVE_RING);
+    MEANWHILE(count);
+    MEANWHILE(frames);
+    d->length = piece;
+    room -= DMA_ENTRY;
+    MEANWHILE(room);
+    d->control = control;
     extra_receive_work();
   }
   if (!frames) return;

@@ -59,16 +59,22 @@ HOT void send(void) {
       break;
     }
     volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-    d->host_high = s->host_high;
-    d->host_low = s->host_low;
-    d->local = at;
-    d->length = length;
-    taken++;
+    u32 high = s->host_high, low = s->host_low;
+    d->host_high = high;
+    u32 control = hot->data_control, next = ring_next(entry, DMA_ENTRY, DMA_RING);
+    MEANWHILE(next);
+    d->host_low = low;
     if (!frame_length) hot->frame_start = at;
     frame_length += length;
+    MEANWHILE(frame_length);
+    d->local = at;
+    taken++;
     at += length;
     space -= length;
-    u32 control = hot->data_control, next = ring_next(entry, DMA_ENTRY, DMA_RING);
+    MEANWHILE(taken);
+    MEANWHILE(at);
+    MEANWHILE(space);
+    d->length = length;
     if (length_flags & SEND_END) {
       volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)mac;
       control |= DMA_FILLS_SEND_BUFFER;
@@ -78,12 +84,14 @@ HOT void send(void) {
         vlan = s->vlan << 16;
       }
       m->buffer = word;
-      m->status_length = vlan | frame_length;
       mac = ring_next(mac, MAC_ENTRY, MAC_SEND_RING);
+      MEANWHILE(mac);
+      m->status_length = vlan | frame_length;
       mac_room -= MAC_ENTRY;
       space -= -at & 7;
       at = (at + 7) & ~7u;
       bytes += frame_length;
+      MEANWHILE(bytes);
       frames++;
       frame_length = 0;
       index = taken;
