@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "program/program.h"
+#include "choose.h"
 
 static char *option_set;
 static gboolean option_raw, option_words;
@@ -70,25 +70,14 @@ int disasm_main(int argc, char **argv, const DisasmIsa *isa) {
     return 2;
   }
   unsigned set = isa->set;
-  if (option_set != NULL) {
-    for (set = 0; isa->sets[set] != NULL && strcmp(isa->sets[set], option_set) != 0;) set++;
-    if (isa->sets[set] == NULL) {
-      fprintf(stderr, "%s: there is no instruction set '%s'; there are %s\n", isa->tool, option_set, sets);
-      return 2;
-    }
-  }
+  if (!choose_set(isa->tool, isa->sets, option_set, &set)) return 2;
   if (argc != (option_words ? 1 : 2)) {
     fprintf(stderr, "%s: one program (or --words) is expected; see %s --help\n", isa->tool, isa->tool);
     return 2;
   }
   if (option_words) return disassemble_words(isa, set);
-  g_autoptr(Program) program = program_open(argv[1], option_raw ? PROGRAM_RAW : PROGRAM_ELF, &error);
-  if (program != NULL && program_machine(program) != isa->machine)
-    program_refuse_machine(program, isa->machine, &error);
-  if (error != NULL) {
-    fprintf(stderr, "%s: %s\n", isa->tool, error->message);
-    return 1;
-  }
+  g_autoptr(Program) program = choose_program(isa->tool, argv[1], option_raw, isa->machine);
+  if (program == NULL) return 1;
   gsize count;
   const ProgramSegment *segments = program_segments(program, &count);
   for (gsize n = 0; n < count; n++)

@@ -11,8 +11,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "choose.h"
 #include "flat_memory.h"
 #include "program/program.h"
 
@@ -175,20 +175,9 @@ int oracle_main(int argc, char **argv, const OracleIsa *isa) {
     fprintf(stderr, "%s: one program is expected; see %s --help\n", isa->tool, isa->tool);
     return STATUS_USAGE;
   }
-  if (option_set != NULL) {
-    for (set = 0; isa->sets[set] != NULL && strcmp(isa->sets[set], option_set) != 0;) set++;
-    if (isa->sets[set] == NULL) {
-      fprintf(stderr, "%s: there is no instruction set '%s'; there are %s\n", isa->tool, option_set, sets);
-      return STATUS_USAGE;
-    }
-  }
-  g_autoptr(Program) program = program_open(argv[1], option_raw ? PROGRAM_RAW : PROGRAM_ELF, &error);
-  if (program != NULL && program_machine(program) != isa->machine)
-    program_refuse_machine(program, isa->machine, &error);
-  if (error != NULL) {
-    fprintf(stderr, "%s: %s\n", isa->tool, error->message);
-    return STATUS_USAGE;
-  }
+  if (!choose_set(isa->tool, isa->sets, option_set, &set)) return STATUS_USAGE;
+  g_autoptr(Program) program = choose_program(isa->tool, argv[1], option_raw, isa->machine);
+  if (program == NULL) return STATUS_USAGE;
   run.program = program;
   if (option_trace != NULL) {
     run.trace = strcmp(option_trace, "-") == 0 ? stderr : fopen(option_trace, "w");

@@ -53,6 +53,12 @@ BAD = {
 }
 
 
+@pytest.mark.parametrize(("line", "message"), [("isa vax", "known are mips, rv32i"), ("", "must begin with 'isa NAME'")])
+def test_the_instruction_set_is_named_first(line: str, message: str, edited):
+    done = edited(lambda text: text.replace("isa mips\n", line + "\n"))
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("defect", BAD)
 def test_defects_are_named_with_their_line(defect: str, edited):
     line, message = BAD[defect]

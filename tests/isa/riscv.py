@@ -11,6 +11,7 @@ import random
 from functools import cache
 from pathlib import Path
 
+from tests.isa import streams
 from tests.isa.programs import CONSOLE, DATA, TEXT, run, tool
 from tests.isa.streams import AREA, Stream, generate
 
@@ -210,7 +211,7 @@ FREE = [n for n in range(1, 32) if n not in (BASE, SCRATCH, COUNTER, STACK)]
 DUMP = 4 * 32
 
 
-class Generator:
+class Generator(streams.Generator):
     """Random programs from the table: a new instruction takes part by being in it."""
 
     def __init__(self, seed: int, length: int) -> None:
@@ -286,15 +287,6 @@ class Generator:
 
     def simple(self) -> None:
         self.random.choices([self.plain, self.memory], [65, 30])[0]()
-
-    def step(self) -> None:
-        kind = self.random.random()
-        if kind < 0.15:
-            self.forward()
-        elif kind < 0.2 and not self.looping:
-            self.loop()
-        else:
-            self.simple()
 
     def program(self) -> Stream:
         self.lines.append(f"la x{BASE}, area")

@@ -1,0 +1,14 @@
+/* What the command lines of all tools of an instruction set have in common. */
+#ifndef EMULIB_CHOOSE_H
+#define EMULIB_CHOOSE_H
+
+#include "program/program.h"
+
+/* The number of the set called `name`, of a list up to NULL; NULL leaves *set as it is.  FALSE, after a line on
+ * standard error, when there is none. */
+gboolean choose_set(const char *tool, const char *const *sets, const char *name, unsigned *set);
+
+/* The program in a file, for this machine (as ELF numbers them), or NULL after a line on standard error. */
+Program *choose_program(const char *tool, const char *path, gboolean raw, guint16 machine);
+
+#endif
