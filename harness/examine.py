@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness import cost, faults
+from harness.bottleneck import NetlistError
 from harness.bottleneck import measure as bottleneck
 from harness.bottleneck import page as bottleneck_page
 from harness.page import table
@@ -84,7 +85,7 @@ def _cost(task: Task, build: Path) -> Examined:
 
     rows = [row("all", whole, strong=True)]
     if task.study.counts:
-        rows.append(row("published, shipped firmware", task.study.counts))
+        rows.append(row("published", task.study.counts))
     for core in cores:
         rows += [row(core, sums[core], strong=True)] if len(cores) > 1 else []
         rows += [row(c.function, c.counts) for c in costs if c.core == core and max(c.counts.values()) >= 0.05]
@@ -99,9 +100,10 @@ def _bottleneck(task: Task, build: Path) -> Examined:
     machine, out = task.plan.machine_of(task.series), build / FOLDER / task.name
     try:
         analysis = bottleneck.examine(machine, build, out, task.plan.defines(task.series), words, task.study.after)
-    except bottleneck.MeasureError as error:
+        body = bottleneck_page.fragment(analysis, task.title, f"{task.name}-")
+    except (bottleneck.MeasureError, NetlistError, OSError) as error:
         raise RunError(f"{task.name}: {error}") from error
-    return Examined(analysis.verdict, bottleneck_page.fragment(analysis, task.title, f"{task.name}-"))
+    return Examined(analysis.verdict, body)
 
 
 def _faults(task: Task, build: Path) -> Examined:

@@ -34,8 +34,9 @@ class Progress:
         self.console = console or Console(highlight=False, soft_wrap=True)
 
     def say(self, words: str) -> None:
-        """A line that stays."""
+        """A line that stays, and is there at once even when output goes to a file."""
         self.console.print(words, markup=False)
+        self.console.file.flush()
 
     @contextlib.contextmanager
     def task(self, title: str, total: int) -> Iterator[Task]:

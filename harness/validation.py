@@ -157,7 +157,7 @@ def records(outcome: Outcome) -> list[dict]:
     return [
         {
             "study": p.study.name,
-            "machine": p.result.stats.get("manifest", {}).get("machine", "").rpartition("/")[2] or p.series.label,
+            "machine": Path(p.result.stats["manifest"]["machine"]).stem,
             "cores": p.series.cores,
             "sram_mhz": p.series.sram_mhz,
             "payload_bytes": p.payload,
