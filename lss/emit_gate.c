@@ -1,12 +1,12 @@
 // Sleeping clusters: one that carries nothing over its border, and whose instances all say by next_event that they
 // would only repeat themselves, is not stepped; the signals that it drives stay in its scratch as they were.
 //
-// A cluster is awake (0), drowsy (1) or asleep (2).  After a cycle without items at its border in which next_event
-// promised quiet it is drowsy.  When the next cycle brings the same acknowledgments, that cycle was a repetition, so
-// what the cluster drove in it is what it drives until something changes, and it falls asleep.  Before each of its
-// segments the signals that the segment reads from outside are compared; a difference, or the promised cycle, wakes it
-// from that segment on, since the segments before it would have computed what is in the scratch already.  Debug builds
-// step everything, and so find modules that promise too much.
+// A cluster is awake (0), drowsy (1) or asleep (2).  Every few cycles next_event is asked; after a cycle without items
+// at the border in which it promised quiet the cluster is drowsy.  When the next cycle brings the same
+// acknowledgments, that cycle was a repetition, so what the cluster drove in it is what it drives until something
+// changes, and it falls asleep.  Before each of its segments the signals that the segment reads from outside are
+// compared; a difference, or the promised cycle, wakes it from that segment on, since the segments before it would have
+// computed what is in the scratch already.  Debug builds step everything, and so find modules that promise too much.
 #include "lss/emit.h"
 
 #include <string.h>
@@ -14,6 +14,7 @@
 
 enum {
   WORTH_BYTES = 2500, // of behaviour; less is computed faster than kept asleep
+  ASK_EVERY = 8,      // cycles; a busy cluster would only say no
   MANY_LANES = 16,    // comparing more costs more than sleep saves
 };
 
@@ -142,7 +143,9 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
   if (has_skip(emitter, cluster))
     g_string_append_printf(out, "  if (spinach_gate_%d.mode == 2) %s_skip0(spinach_cluster_state[%d], 1);\n", id, name,
                            id);
-  g_string_append_printf(out, "  if (spinach_gate_%d.mode != 2) {\n    if (", id);
+  g_string_append_printf(
+      out, "  if (spinach_gate_%d.mode == 1 || (spinach_gate_%d.mode == 0 && !(spinach_time.cycle %% %d))) {\n    if (",
+      id, id, ASK_EVERY);
   differences(emitter, out, cluster, wires, true, false);
   g_string_append_printf(out,
                          ") spinach_gate_%d.mode = 0;\n    else if (spinach_gate_%d.mode == 1 && spinach_time.cycle + "
