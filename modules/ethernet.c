@@ -14,12 +14,8 @@ init() {
   self->byte_time = (uint64_t)(second * 8.0 / (double)param(rate) + 0.5);
   if (param(offered) <= 0) sim_input_error("the offered rate must be more than 0");
   self->offered_byte_time = (uint64_t)(second * 8.0 / (double)param(offered) + 0.5);
-  const char *mode = param(mode);
-  if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
-  else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
-  else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
-  else if (!strcmp(mode, "correlated")) self->how = TRAFFIC_CORRELATED;
-  else sim_input_error("mode is fast, rate, timed or correlated, not '%s'", mode);
+  self->how = traffic_mode(param(mode));
+  if (self->how < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   const char *wrong = NULL;

@@ -10,9 +10,22 @@
 // How frames are offered: closed loop, open loop, at recorded stamps, as the other end's frames arrive.
 enum { TRAFFIC_FAST, TRAFFIC_RATE, TRAFFIC_TIMED, TRAFFIC_CORRELATED };
 
+// The mode that a word names, -1 for none.
+static inline int32_t traffic_mode(const char *word) {
+  static const char *const words[] = {"fast", "rate", "timed", "correlated"};
+  for (int32_t i = 0; i < 4; i++)
+    if (!strcmp(word, words[i])) return i;
+  return -1;
+}
+
 // Instead of a frame's number: no more will come.
 #define TRAFFIC_NO_MORE UINT32_MAX
 enum { UDP_HEADERS = 42, UDP_MINIMUM_FRAME = 60 };
+
+// A frame's time on the wire in bytes: padding, FCS, preamble and gap included.
+static inline uint64_t udp_wire_bytes(uint32_t length) {
+  return (length < UDP_MINIMUM_FRAME ? UDP_MINIMUM_FRAME : length) + 24u;
+}
 
 static inline void udp_store(uint8_t *at, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; i++) at[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));

@@ -20,9 +20,6 @@ static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, 
   if (address + size > self->image_end) self->image_end = address + size;
 }
 
-// A frame's time on the wire, bytes.
-static uint64_t driver_wire_bytes(uint32_t length) { return (length < 60 ? 60 : length) + 24u; }
-
 init() {
   if (!param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   stream program = {0};
@@ -47,12 +44,8 @@ init() {
     place_segment(self, driver_load_big(file + 8, 4), file + 12, (uint32_t)(size - 12));
   }
 
-  const char *mode = param(mode);
-  if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
-  else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
-  else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
-  else if (!strcmp(mode, "correlated")) self->how = TRAFFIC_CORRELATED;
-  else sim_input_error("mode is fast, rate, timed or correlated, not '%s'", mode);
+  self->how = traffic_mode(param(mode));
+  if (self->how < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
@@ -64,16 +57,15 @@ init() {
   if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   if (param(descriptors)[0]) {
-    char line[64] = "";
+    char line[256] = "";
     stream_read_open(&self->trace, param(descriptors));
     if (!stream_line(&self->trace, line, sizeof line) || strncmp(line, "descriptors 1", 13) != 0)
       sim_input_error("%s: a descriptor trace begins with the line 'descriptors 1'", param(descriptors));
     // Mistakes are found before the first cycle.
     stream scan = self->trace;
-    char text[256];
     trace_record record;
-    while (stream_line(&scan, text, sizeof text)) {
-      const char *wrong = trace_parse(text, &record);
+    while (stream_line(&scan, line, sizeof line)) {
+      const char *wrong = trace_parse(line, &record);
       if (wrong) sim_input_error("%s:%llu: %s", param(descriptors), (unsigned long long)scan.records, wrong);
     }
   }
@@ -104,14 +96,12 @@ phase_start() {
   if (asks && self->memory_write) memcpy(&memory.data, self->bytes + self->memory_asked, memory.size);
   send_if(memory_request, asks, memory);
 
-  typeof_port(window_request) reference = {.op = self->window_write ? mem_op_write : mem_op_read, .size = 4, .address = self->window_address};
-  reference.data = self->window_value;
+  typeof_port(window_request) reference = {.op = self->window_write ? mem_op_write : mem_op_read, .size = 4, .address = self->window_address, .data = self->window_value};
   send_if(window_request, self->window_state == DRIVER_WINDOW_OFFERED, reference);
-  wire_beat_512 beat = {0};
+  wire_beat_512 beat = {.start = self->emitted == 0};
   if (self->emitting) {
     uint32_t rest = self->emit_length - self->emitted;
     beat.count = (uint8_t)(rest < 64 ? rest : 64);
-    beat.start = self->emitted == 0;
     beat.end = rest <= 64;
     memcpy(&beat.bytes, self->frame + self->emitted, beat.count);
   }
@@ -124,10 +114,8 @@ phase_start() {
 static void next_record(self_t *self) {
   char line[256];
   while (!self->record_ready && !self->trace_ended) {
-    if (!stream_line(&self->trace, line, sizeof line)) {
-      self->trace_ended = true;
-      return;
-    }
+    self->trace_ended = !stream_line(&self->trace, line, sizeof line);
+    if (self->trace_ended) return;
     trace_record record;
     const char *wrong = trace_parse(line, &record);
     if (wrong) sim_input_error("%s:%llu: %s", param(descriptors), (unsigned long long)self->trace.records, wrong);
@@ -165,8 +153,7 @@ static void load_frame(self_t *self) {
     uint64_t stamp = 0;
     more = packet_next(&self->source, self->frame, 1514, &length, &stamp);
     if (more) {
-      if (!self->stamped) self->first_stamp = stamp;
-      self->stamped = true;
+      if (!self->stamped) self->first_stamp = stamp, self->stamped = true;
       if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
         sim_input_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->sent_count + 1);
       self->stamp = stamp - self->first_stamp;
@@ -187,15 +174,14 @@ static void load_frame(self_t *self) {
     if (sum != length)
       sim_input_error("%s:%llu: the pieces add up to %u bytes, the frame has %u", param(descriptors), (unsigned long long)self->trace.records, sum, length);
   } else {
-    self->pieces = 2;
     self->piece[0] = udp_is(self->frame, length) ? UDP_HEADERS : 14;
     self->piece[1] = length - self->piece[0];
-    if (self->piece[1] == 0) self->pieces = 1;
+    self->pieces = self->piece[1] ? 2 : 1;
   }
   self->due = self->started_at;
   if (self->how == TRAFFIC_RATE) {
     self->due += self->line_milliticks / 1000;
-    self->line_milliticks += driver_wire_bytes(length) * self->offered_milliticks;
+    self->line_milliticks += udp_wire_bytes(length) * self->offered_milliticks;
   } else if (self->how == TRAFFIC_TIMED) {
     uint64_t when = traced ? self->record_time : self->stamp;
     self->due += (uint64_t)((unsigned __int128)when * ticks_per_second() / 1000000000u);
