@@ -1,6 +1,6 @@
 # emulib: the instruction set tables, the interpreters, the program loader, and the tools made of them.
 
-EMULIB_ISAS   := mips rv32i
+EMULIB_ISAS   := $(patsubst emulib/%/,%,$(dir $(wildcard emulib/*/instructions.def)))
 EMULIB_GEN    := $(BUILD)/gen/emulib
 EMULIB_OBJ    := $(BUILD)/obj/emulib
 EMULIB_CFLAGS := -Iemulib -I$(EMULIB_GEN) $(call pkg_cflags,glib-2.0 libdw libelf)
