@@ -250,6 +250,7 @@ phase_end() {
         self->failing = true;
       }
       for (int nth = 1; nth < param(under_way); nth++) self->under[slot_of(self, nth)].dropped = nth < self->count;
+      self->rewinding = true;
       self->fetch_dropped = self->fetching;
       if (self->fetched) self->taken[self->fetch_ring]--;
       self->fetched = false;
@@ -306,10 +307,16 @@ phase_end() {
     }
   }
 
+  // ---- After a failure: the ring begins again at its consumer register when all has ended ----------------------------
+  if (self->rewinding && !self->count && !self->fetching && !self->fetched) {
+    self->rewinding = false;
+    for (int i = 0; i < width(producer); i++) self->rewinding |= self->taken[i] != 0;
+  }
+
   // ---- Reading the next descriptor ahead ----------------------------------------------------------------------
   if (!self->fetching && !self->fetched && width(producer)) {
     uint32_t running = width(assist_state) ? data(assist_state) : (uint32_t)param(run_bits);
-    bool run = !resting && !self->failing && (running & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(running & (uint32_t)param(pause_bits));
+    bool run = !resting && !self->failing && !self->rewinding && (running & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(running & (uint32_t)param(pause_bits));
     for (int i = 0; i < width(producer) && run; i++) {
       if (self->taken[i] == 0) self->next_consumer[i] = data(consumer, i);
       if (self->next_consumer[i] == data(producer, i) || self->taken[i] > param(under_way) + 1) continue;
@@ -374,8 +381,14 @@ phase_end() {
 
   FIRST_UNDER_WAY(on_bus, under->bus_left || under->bus_now)
   if (on_bus && on_bus->outward) {
+    // What lies behind a transfer goes on the bus only when that one is known to be good; what was dropped does not at all.
+    FIRST_UNDER_WAY(unknown, under->outward && (!under->settled || (under->failed && !under->dropped)))
     uint32_t used = self->tail - self->head;
-    if (!self->offering_bus && !self->sending && on_bus->bus_now == 0) {
+    if (on_bus->dropped) {
+      uint32_t gone = assist_min(used, on_bus->bus_left);
+      self->head += gone;
+      on_bus->bus_left -= gone;
+    } else if (!self->offering_bus && !self->sending && on_bus->bus_now == 0 && unknown == on_bus) {
       uint32_t chunk = assist_min((uint32_t)param(bus_burst), on_bus->bus_left);
       if (used >= chunk) {
         self->offering_bus = true;

@@ -74,20 +74,19 @@ static void draw_fault(self_t *self) {
   const int first = self->write ? HOST_FAULT_WRITE_ABORT : HOST_FAULT_READ_ABORT, end = self->write ? HOST_FAULTS : HOST_FAULT_WRITE_ABORT;
   const uint64_t number = self->write ? self->writes : self->reads;
   int struck = FAULT_STRIKES(param(faults), host_faults, HOST_FAULTS, first, end, number, random_bits(&self->rng));
+  self->fault = struck;
   if (struck < 0) return;
   bool aborts = struck == HOST_FAULT_READ_ABORT || struck == HOST_FAULT_WRITE_ABORT;
-  self->fault = struck;
   self->bad |= aborts;
   self->spoils = !aborts;
 }
 
 // The device is told of the fault in this cycle.
-static void count_fault(self_t *self) {
-  self->read_aborts += self->fault == HOST_FAULT_READ_ABORT;
-  self->read_parity += self->fault == HOST_FAULT_READ_PARITY;
-  self->write_aborts += self->fault == HOST_FAULT_WRITE_ABORT;
-  self->write_parity += self->fault == HOST_FAULT_WRITE_PARITY;
-  self->fault = -1;
+static void count_fault(self_t *self, int fault) {
+  self->read_aborts += fault == HOST_FAULT_READ_ABORT;
+  self->read_parity += fault == HOST_FAULT_READ_PARITY;
+  self->write_aborts += fault == HOST_FAULT_WRITE_ABORT;
+  self->write_parity += fault == HOST_FAULT_WRITE_PARITY;
 }
 
 phase_end() {
@@ -156,7 +155,7 @@ phase_end() {
     }
     any_waits |= self->is_waiting[i];
   }
-  if (self->failed) count_fault(self);
+  if (self->failed) count_fault(self, self->failed_fault);
   self->failed = false;
   if (self->active && self->ready) {
     uint32_t count = 0;
@@ -183,7 +182,9 @@ phase_end() {
         self->free_at = self->start + words_up_to(self->first_byte, self->moved) * self->word_time;
         self->failed = (self->bad || self->spoils) && self->write;
         self->failed_lane = self->lane;
-        if (!self->write) count_fault(self);
+        self->failed_fault = self->fault;
+        if (!self->write) count_fault(self, self->fault);
+        self->fault = -1;
       }
     }
   }
@@ -236,8 +237,8 @@ phase_end() {
   if (self->active) {
     uint32_t count = self->left < 8 ? self->left : 8;
     uint64_t due = self->start + words_up_to(self->first_byte, self->moved + count) * self->word_time;
-    // Ready in the first cycle whose edge is not before the last byte of the beat.
-    if (NOW + (uint64_t)clock_period() * 1000 >= due) {
+    // Ready in the first cycle whose edge is not before the last byte of the beat, and in which this device is told of no failed write.
+    if (NOW + (uint64_t)clock_period() * 1000 >= due && !(self->failed && self->failed_lane == self->lane && !self->write)) {
       self->ready = true;
       if (!self->write) {
         bus_beat beat = {.count = (uint8_t)count, .last = count == self->left, .error = (self->bad || self->spoils) && count == self->left};
