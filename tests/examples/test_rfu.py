@@ -104,6 +104,14 @@ def test_hazards(core, run_sim, tmp_path) -> None:
     assert "the program exited" in done.err
 
 
+def test_the_pipeline_is_the_old_one_and_two_modules(root) -> None:
+    used = {}
+    for path in ("modules/mips_pipeline.lss", "examples/rfu_core/rfu_pipeline.lss"):
+        used[path] = sorted(re.findall(r"^  instance \w+ : (\w+)", (root / path).read_text(), re.MULTILINE))
+    old, new = used.values()
+    assert new == sorted([*old, "rfu", "rfu_decode"])
+
+
 def test_a_core_without_the_unit_has_no_such_instruction(root, build_sim, run_sim, tmp_path) -> None:
     simulator = build_sim(root / "examples/single_core/single_core.lss")
     done = run_sim(simulator, "--program", assemble("X: mfc2 $v0, $0\nEXIT 0\n", tmp_path / "x.elf", True, "device"), ok=False)

@@ -107,6 +107,13 @@ def test_filter(root, build_dir, build_sim, run_sim) -> None:
     assert check == filtered() and wide < 0.67 * narrow
 
 
+def test_each_slot_has_the_stages_of_the_old_pipeline(root) -> None:
+    old = re.findall(r"^  instance \w+ : (\w+)", (root / "modules/mips_pipeline.lss").read_text(), re.MULTILINE)
+    text = (root / "examples/vliw_core/vliw_pipeline.lss").read_text()
+    each = re.findall(r"^  instance \w+\[slots\] : (\w+)", text, re.MULTILINE)
+    assert sorted(m for m in each if m != "function_unit") == sorted([*(m for m in old if m != "memory_state"), "slot_interlock", "bypass_network"])
+
+
 # What a slot cannot do or the bundler cannot take; one line each.
 BAD = {
     "branch-likely": ("beql $2, $3, 1f\nnop\n1:\n", "is nothing that a bundle takes"),
