@@ -14,7 +14,7 @@ ALL += $(BUILD)/lib/libemulib.a $(EMULIB_TOOLS)
 # Both headers come out of one run; the first stands for both.
 $(EMULIB_GEN)/%_instructions.h: emulib/%/instructions.def emulib/%/bodies.h emulib/generate.py emulib/isas.py
 	@mkdir -p $(@D)
-	$(PYTHON3) emulib/generate.py emulib/$*/instructions.def emulib/$*/bodies.h $(@D)
+	$(PYTHON3) -B emulib/generate.py emulib/$*/instructions.def emulib/$*/bodies.h $(@D)
 $(EMULIB_GEN)/%_control.inc: $(EMULIB_GEN)/%_instructions.h ;
 
 $(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_instructions.h)
