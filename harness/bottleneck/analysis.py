@@ -111,9 +111,11 @@ def _verdict(limiter: Limiter) -> str:
     if cause.kind == "port":
         carries = f"it carries an item in {percent(limiter.busy)} of the cycles, and one a cycle is all it can"
         return f"{cause.path} is the limiter: {carries}. {wait}"
-    what = f"busy {percent(limiter.busy)} of the time" if limiter.busy is not None else "asked all the time"
+    what = "how busy it is, it does not say"
+    if limiter.busy is not None:
+        what = f"busy {percent(limiter.busy)} of the time"
     if cause.kind == "answers":
-        return f"{cause.path} is waited for longest, for its answers ({what}). {wait}"
+        return f"{cause.path} is waited for longest, since it takes its time: {what}. {wait}"
     if limiter.saturated:
         return f"{cause.path} is the limiter: {what}. {wait}"
     return f"No part is busy all the time. {cause.path} is waited for longest: {what}. {wait}"

@@ -15,7 +15,7 @@ EXPLAINS = 0.5  # a wait explains another if it is at least this part of it
 SAME = 0.9  # two shares that belong to one cause differ by less than this
 FULL = 0.95  # a port that carries something in so many cycles carries all it can
 NOTICE = 0.01  # shares of the time below this are not followed
-LONGEST_ANSWER = 64  # cycles that an answer is believed to take, at most
+LONGEST_ANSWER = 8  # cycles that an answer is believed to take where nothing says that the instance is at work
 
 
 @dataclass(frozen=True)
@@ -175,10 +175,7 @@ class Tracer:
             self._go(chain, words)
             self._refused(next(link for link, _ in asked if link.waiting >= SAME * worst), chain)
             return True
-        servers = [
-            (link, flow) for link, flow in asked
-            if flow * LONGEST_ANSWER >= share * link.cycles and self.machine.instances[link.target.path].delays(link)
-        ]  # fmt: skip
+        servers = [(link, flow) for link, flow in asked if self._may_delay(link, flow, EXPLAINS * share)]
         if servers:
             # Of those that most of what is asked passes, the last one.
             most_asked = SAME * max(flow for _, flow in servers)
@@ -187,7 +184,16 @@ class Tracer:
             chain.door = max((step.link for step in chain.steps), key=lambda one: one.waiting)
             chain.steps.append(Step(slowest))
             chain.cause = Cause("answers", slowest.target.path)
-        return bool(servers)
+        elif asker.path != chain.last.target.path and (asker.busy or 0.0) >= EXPLAINS * share:
+            self._go(chain, words)
+            chain.cause = Cause("answers", asker.path)
+        return chain.cause is not None
+
+    def _may_delay(self, link: Link, flow: int, share: float) -> bool:
+        """Whether who is asked on a link may hold an asker up for this share of the time: `flow` questions came."""
+        here = self.machine.instances[link.target.path]
+        believed = flow * LONGEST_ANSWER / link.cycles if here.busy is None else here.busy
+        return here.delays(link) and believed >= share
 
     def _along(self, requests: list[Link]) -> list[tuple[Link, int]]:
         """The links that what is asked may pass, in order of distance, and how much of it passes there at most."""

@@ -32,7 +32,7 @@ def cause_words(chain: Chain) -> str:
     return {
         "own": f"{cause.path} refuses of its own: it is at work",
         "port": f"{cause.path} carries all it can",
-        "answers": f"{cause.path} takes its time to answer",
+        "answers": f"{cause.path} takes its time",
         "loop": f"the loop {' → '.join(cause.members)} turns slowly",
         "source": f"{cause.path} offers no more",
     }[cause.kind]

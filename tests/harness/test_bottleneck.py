@@ -249,10 +249,13 @@ def test_page_and_results(examine: Examine, tmp_path: Path) -> None:
     assert "<html" not in page.fragment(analysis), "a fragment goes into other pages"
 
 
+PROGRAMS = ("hello", "sum", "checksum", "fir")
 EXAMPLES = {
     "pipe_chain": ([], ["--cycles", "500", "--set", "consumer.ready=0.5"], "consumer"),
     "arbiter": ([], ["--cycles", "500"], "arbiter.out"),
-    "single_core": ([], ["--program", "hello"], None),
+    "single_core": ([], ["--program", "hello"], "core.muldiv"),  # it looks for primes by division
+    "rfu_core": ([], ["--program", "checksum"], None),
+    "vliw_core": ([], ["--program", "fir"], None),
     "dual_core": (["latency=20"], ["--program", "sum"], "controller"),
 }
 
@@ -261,7 +264,7 @@ EXAMPLES = {
 def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """Every example can be examined, and those whose limiter is known by construction are judged right."""
     defines, words, limiter = EXAMPLES[name]
-    words = [str(build_dir / "firmware" / w / f"{w}.elf") if w in ("hello", "sum") else w for w in words]
+    words = [str(build_dir / "firmware" / w / f"{w}.elf") if w in PROGRAMS else w for w in words]
     analysis = measure.examine(root / "examples" / name / f"{name}.lss", build_dir, tmp_path, defines, words)
     assert analysis.limiter and (limiter is None or analysis.limiter.name == limiter)
     assert analysis.limiter.name in printed(analysis)
@@ -275,6 +278,8 @@ def test_the_network_interface(root: Path, build_dir: Path, tmp_path: Path) -> N
     machine = root / "examples" / "tigon2" / "tigon2.lss"
     analysis = measure.examine(machine, build_dir, tmp_path, ["sram_mhz=40"], words, "1.5ms")
     assert analysis.limiter.name == "nic.controller" and analysis.limiter.busy > 0.9
+    cycles = {link.cycles for link in analysis.machine.links}
+    assert len(cycles) == 2, "every connection was counted in every cycle of its clock, asleep or not"
     arbiter = analysis.memories[0]
     assert {"nic.dma_read", "nic.dma_write", "nic.mac_tx", "nic.mac_rx", "nic.cpu[0]"} <= {r.name for r in arbiter.requesters}
     assert "<svg" in page.fragment(analysis)
