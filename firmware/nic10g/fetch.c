@@ -10,18 +10,19 @@ enum { SENDS, BUFFERS }; /* in the lowest bit of what a fetch's own word says; a
 static inline void make_bundles(struct fetch_queue *q, u32 count) {
   const struct send_descriptor *s = &state->sends[q->send_ready % RING], *last = s + count;
   const struct send_descriptor *cut = s - q->tail, *whole = cut;
-  u32 most = state->bundle, frames = 0;
+  u32 most = state->bundle, left = most;
   do {
-    u32 length_flags = s++->length_flags;
-    if (!(length_flags & SEND_END)) continue;
-    frames++;
+    u32 length_flags = s->length_flags;
+    /* One pointer, moved while its load is under way. */
+    __asm__("addiu %0, %0, %2" : "+r"(s), "+r"(length_flags) : "i"(sizeof *s));
+    if (__builtin_expect(!(length_flags & SEND_END), 0)) continue;
     whole = s;
-    if (__builtin_expect(frames < most && s < cut + SEND_PIECES, 1)) continue;
-    order_enter(&state->send_order, (u32)(s - cut), frames);
+    if (__builtin_expect(--left != 0, 1)) continue;
+    order_enter(&state->send_order, (u32)(s - cut), most);
     cut = s;
-    frames = 0;
+    left = most;
   } while (s != last);
-  if (frames) order_enter(&state->send_order, (u32)(whole - cut), frames);
+  if (left != most) order_enter(&state->send_order, (u32)(whole - cut), most - left);
   q->tail = (u32)(last - whole);
   q->send_ready += count;
 }

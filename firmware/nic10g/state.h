@@ -13,7 +13,6 @@
 
 enum {
   BUNDLE = 16,      /* frames in a task at most, a power of two; received bundles do not cross multiples of it */
-  SEND_PIECES = 32, /* descriptors after which a task takes no further frame */
   FETCH = 32,       /* descriptors in one fetch at most; fetches do not cross multiples of it */
   FETCH_LEAST = 16, /* fewer are fetched only when hardly any lie ready */
 };

@@ -38,6 +38,7 @@ class Board:
 
     def close(self) -> None:
         self.lib.nic_free(self.chip)
+        self.chip = ctypes.c_void_p()
 
     def word(self, address: int) -> int:
         return int.from_bytes(bytes(self.host[address : address + 4]), "big")

@@ -174,3 +174,14 @@ def test_a_transfer_that_fails(board) -> None:
     nic.until(lambda: not nic.lib.nic_register(nic.chip, 0x110), "the error cleared")
     exchange(nic, frames(20, 11), frames(20, 12), 11)
     assert nic.word(0x20C) == 1
+
+
+@pytest.mark.soak
+def test_many_interleavings(board) -> None:
+    for seed in range(2000, 3000):
+        draw = random.Random(seed)
+        cores, ordering = draw.choice([1, 2, 3, 5, 8, 16]), draw.choice(["atomic", "linked", "locked"])
+        settings = {"send_most": draw.choice([1, 16, 400]), "receive_most": draw.choice([1, 8, 100])}
+        nic = board(cores, ordering, seed=seed, bundle=draw.choice([0, 1, 2, 3, 4, 8]), **settings)
+        exchange(nic, frames(draw.choice([0, 300, 700]), seed), frames(draw.choice([0, 300, 700]), -seed), seed)
+        nic.close()
