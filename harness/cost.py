@@ -22,7 +22,7 @@ FRAMES = (1000, 3000)  # of the shorter and of the longer run
 
 # An open hash of addresses of code; each has one counter of each kind.
 COLLECTOR = """
-collector cost_{name} on "**" event {event} {{
+collector cost_{number} on "{path}" event {event} {{
   declare <<< uint32_t pc[0x8000]; uint64_t n[4][0x8000]; >>>
   init    <<< memset(self->pc, 0xff, sizeof self->pc); memset(self->n, 0, sizeof self->n); >>>
   record  <<<
@@ -64,8 +64,17 @@ def collectors(netlist: dict) -> str:
             for region in regions:
                 if region["name"].startswith(name):
                     kind = f"address - {region['base']}u < {region['size']}u ? {number} : {kind}"
-    return COLLECTOR.format(name="retire", event="retire", kind="0") + COLLECTOR.format(
-        name="reference", event="reference", kind=f"({kind})"
+    # Memories may have events of these names too: a processor's tell the pc.
+    watched = [
+        (instance["path"], event["name"])
+        for instance in netlist["instances"]
+        for event in instance["events"]
+        if event["name"] in ("retire", "reference") and any(a["name"] == "pc" for a in event["arguments"])
+    ]
+    kinds = {"retire": "0", "reference": f"({kind})"}
+    return "".join(
+        COLLECTOR.format(number=number, path=path, event=event, kind=kinds[event])
+        for number, (path, event) in enumerate(watched)
     )
 
 
