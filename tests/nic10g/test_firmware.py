@@ -88,6 +88,13 @@ def test_overload_drops_and_counts(nic10g) -> None:
     assert 0 < ran.value("checker", "counted_drops") == 6000 - ran.received
 
 
+def test_failing_transfers_are_repeated(nic10g) -> None:
+    faults = "read_abort/97,write_abort/61,read_parity/83,write_parity/71"
+    ran = nic10g(cores=8).run("--payload", 300, "--count", 700, "--set", f"host.faults={faults}")
+    assert (ran.sent, ran.received, ran.value("checker", "counted_drops")) == (700, 700, 0)
+    assert min(ran.value("nic.dma_read", "errors"), ran.value("nic.dma_write", "errors")) > 10
+
+
 def test_a_run_repeats_exactly(nic10g) -> None:
     first, second = (nic10g(cores=8).run("--payload", 250, "--count", 300).statistics for _ in range(2))
     assert first == second
