@@ -42,7 +42,7 @@ static inline void pause(void) {
   for (u32 i = PAUSE; i; i--) __asm__ volatile("" : "+r"(i));
 }
 
-/* Any core takes any task.  Half of them look for received frames first, the others for frames to send. */
+/* Any core takes any task; it looks at all queues in turn, so that none is served at the cost of another. */
 __attribute__((noreturn)) void cores_main(u32 core) {
   struct registers *r = registers();
   if (core == 0)
