@@ -18,8 +18,8 @@ static uint64_t driver_nanoseconds(uint64_t ticks) { return (uint64_t)((unsigned
 // Takes a part of the firmware over.
 static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
   if (size == 0) return;
-  if (address < NIC_SCRATCHPAD_BYTES && size <= NIC_SCRATCHPAD_BYTES - address) memcpy(self->data_image + address, bytes, size);
-  else if (address - NIC_CODE < NIC_CODE_BYTES && size <= NIC_CODE_BYTES - (address - NIC_CODE)) memcpy(self->code_image + (address - NIC_CODE), bytes, size);
+  if (address < NIC_SCRATCHPAD_BYTES && size <= NIC_SCRATCHPAD_BYTES - address) memcpy(self->image + address, bytes, size);
+  else if (address - NIC_CODE < NIC_CODE_BYTES && size <= NIC_CODE_BYTES - (address - NIC_CODE)) memcpy(self->image + NIC_SCRATCHPAD_BYTES + (address - NIC_CODE), bytes, size);
   else sim_input_error("%s: 0x%x bytes at 0x%x fit neither into the scratchpad nor into the instruction memory", param(firmware), size, address);
 }
 
@@ -41,12 +41,8 @@ static void load_firmware(self_t *self) {
 init() {
   if (param(cores) > 0 && !param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   if (param(firmware)[0]) load_firmware(self);
-  const char *mode = param(mode);
-  if (!strcmp(mode, "fast")) self->how = TRAFFIC_FAST;
-  else if (!strcmp(mode, "rate")) self->how = TRAFFIC_RATE;
-  else if (!strcmp(mode, "timed")) self->how = TRAFFIC_TIMED;
-  else if (!strcmp(mode, "correlated")) self->how = TRAFFIC_CORRELATED;
-  else sim_input_error("mode is fast, rate, timed or correlated, not '%s'", mode);
+  self->how = traffic_mode(param(mode));
+  if (self->how < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= NIC_RECEIVE_ENTRIES)
@@ -130,7 +126,7 @@ static void load_frame(self_t *self) {
   self->due = self->started_at;
   if (self->how == TRAFFIC_RATE) {
     self->due += self->line_milliticks / 1000;
-    self->line_milliticks += ((self->length < 60 ? 60 : self->length) + 24u) * self->offered_milliticks;
+    self->line_milliticks += udp_wire_bytes(self->length) * self->offered_milliticks;
   } else if (self->how == TRAFFIC_TIMED) {
     self->due += (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000000u);
   }
@@ -181,13 +177,12 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
     // All memory is zero at the start, so only what is not zero needs to be written.
     self->window_base = UINT32_MAX;
     for (self->copied = 0; self->copied < NIC_SCRATCHPAD_BYTES + NIC_CODE_BYTES; self->copied += 4) {
-      if (nic_load((self->copied < NIC_SCRATCHPAD_BYTES ? self->data_image : self->code_image - NIC_SCRATCHPAD_BYTES) + self->copied) == 0) continue;
+      if (nic_load(self->image + self->copied) == 0) continue;
       if ((self->copied & ~(uint32_t)(NIC_WINDOW_BYTES - 1)) != self->window_base) {
         self->window_base = self->copied & ~(uint32_t)(NIC_WINDOW_BYTES - 1);
         STEP_WRITE(NIC_WINDOW_BASE, self->window_base < NIC_SCRATCHPAD_BYTES ? self->window_base : NIC_CODE + (self->window_base - NIC_SCRATCHPAD_BYTES));
       }
-      STEP_WRITE(NIC_WINDOW + (self->copied & (NIC_WINDOW_BYTES - 1)),
-                 nic_load((self->copied < NIC_SCRATCHPAD_BYTES ? self->data_image : self->code_image - NIC_SCRATCHPAD_BYTES) + self->copied));
+      STEP_WRITE(NIC_WINDOW + (self->copied & (NIC_WINDOW_BYTES - 1)), nic_load(self->image + self->copied));
     }
     STEP_WRITE(NIC_WINDOW_BASE, 0);
     for (self->copied = 0; self->copied < NIC_SETUP_WORDS; self->copied++) STEP_WRITE(NIC_WINDOW + 4 * self->copied, setup_word(self, self->copied));
