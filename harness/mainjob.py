@@ -7,7 +7,7 @@ from pathlib import Path
 from harness import measure, theory
 from harness.progress import Progress
 from harness.runs import STORE, Load, build_simulator, cycles_per_second, job, throughput, verify
-from harness.study import Direction, Effort, Series, Study
+from harness.study import Direction, Effort, Replay, Series, Study
 from harness.sweep import Job, Result, sweep
 
 LATENCIES = tuple(f"latency_{way}_{what}" for way in ("sent", "received") for what in ("min", "median", "p99"))
@@ -61,7 +61,7 @@ class Worked:
 
 @dataclass(frozen=True)
 class Replayed:
-    """How the capture came out."""
+    """How a capture came out."""
 
     series: str
     frames_in: int
@@ -76,6 +76,7 @@ class Outcome:
 
     study: Study
     replays: list[Replayed]
+    conversations: list[Replayed]
     points: list[Point]
     offered: list[Offered]
     efforts: list[Worked]
@@ -163,6 +164,16 @@ def _offered_points(study: Study, rows: list, results: list[Result]) -> list[Off
     return points
 
 
+def _replay_jobs(study: Study, simulators: dict[str, Path], replay: Replay | None, name: str, build: Path) -> list[Job]:
+    if not replay:
+        return []
+    send, receive = measure.split(replay.capture, replay.host, build / "traffic" / name)
+    return [
+        job(f"{series}, the {name}", simulator, study.firmware, send, receive, replay.words)
+        for series, simulator in simulators.items()
+    ]
+
+
 def run(study: Study, build: Path, progress: Progress) -> Outcome:
     """Does the whole job; raises RunError at the first thing that is not right."""
     simulators = {}
@@ -170,11 +181,8 @@ def run(study: Study, build: Path, progress: Progress) -> Outcome:
         with progress.step(f"building the simulator: {series.name}"):
             simulators[series.name] = build_simulator(study.machine, series.name, series.words(), build)
 
-    send, receive = measure.split(study.replay.capture, study.replay.host, build / "traffic" / "capture")
-    jobs = [
-        job(f"{name}, the capture", simulator, study.firmware, send, receive, [])
-        for name, simulator in simulators.items()
-    ]
+    jobs = _replay_jobs(study, simulators, study.replay, "capture", build)
+    talks = _replay_jobs(study, simulators, study.conversations, "conversations", build)
     with progress.step("generating traffic"):
         swept = _sweep_jobs(study, simulators, build)
         offered = _open_jobs(study, simulators, build)
@@ -184,9 +192,13 @@ def run(study: Study, build: Path, progress: Progress) -> Outcome:
         frames_in, frames_out, drops = verify(result)
         return f"{frames_out} of {frames_in} frames, {drops} dropped, {result.seconds:.1f} s"
 
-    every = [*jobs, *(row[-1] for row in swept), *(row[-1] for row in [*offered, *efforts])]
+    every = [*jobs, *talks, *(row[-1] for row in swept), *(row[-1] for row in [*offered, *efforts])]
     results = iter(sweep(every, build / STORE, progress, words))
-    replays = [Replayed(name, *verify(result), result) for name in simulators for result in [next(results)]]
+    replays, talked = (
+        [Replayed(name, *verify(result), result) for name, _ in zip(simulators, part, strict=False)
+         for result in [next(results)]]
+        for part in (jobs, talks)
+    )  # fmt: skip
     points = _best_points(study, swept, [next(results) for _ in swept])
     dropped = _offered_points(study, offered, [next(results) for _ in offered])
-    return Outcome(study, replays, points, dropped, _worked(efforts, list(results)))
+    return Outcome(study, replays, talked, points, dropped, _worked(efforts, list(results)))

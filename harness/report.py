@@ -144,6 +144,29 @@ def _efforts(outcome: Outcome) -> str:
     return f'<h2 id="effort">Work per frame</h2>\n<div class="wide">{table(head, rows, caption, 2)}</div>'
 
 
+def _conversations(outcome: Outcome) -> str:
+    if not outcome.conversations:
+        return ""
+    rows = []
+    for talk in outcome.conversations:
+        row = [html.escape(talk.series), f"{talk.frames_in}", f"{talk.frames_out}"]
+        for end in "host", "wire":
+            row.append(f"{talk.result.total(f'round_trips_{end}'):.0f}")
+            row += [f"{talk.result.total(f'round_trip_{end}_{what}') / 1000:,.1f}" for what in ("min", "median", "p99")]
+        rows.append(row)
+    head = ["Machine", "Frames in", "Frames out"]
+    head += [f"{end}, {what}" for end in ("host", "wire") for what in ("answers", "min.", "median", "99 %")]
+    caption = (
+        "Round trips as each end sees them, from the beginning of a frame to its answer's arrival, in microseconds."
+    )
+    about = html.escape(outcome.study.conversations.about)
+    return (
+        f'<h2 id="conversations">Real conversations</h2>\n<p>{about}. A frame is sent only after its end has received '
+        "what the frame answers, so an acknowledgment follows its data through the machine.</p>\n"
+        f'<div class="wide">{table(head, rows, caption)}</div>'
+    )
+
+
 def _cards(outcome: Outcome) -> str:
     cards = []
     for direction in outcome.study.sweep.direction:
@@ -205,6 +228,18 @@ def _results(outcome: Outcome) -> dict:
         {"series": r.series, "frames_in": r.frames_in, "frames_out": r.frames_out, "drops": r.drops}
         for r in outcome.replays
     ]
+    conversations = [
+        {
+            "series": r.series,
+            "frames_in": r.frames_in,
+            "frames_out": r.frames_out,
+            "round_trip_ns": {
+                end: {what: r.result.total(f"round_trip_{end}_{what}") for what in ("min", "median", "p99")}
+                for end in ("host", "wire")
+            },
+        }
+        for r in outcome.conversations
+    ]
     offered = [
         {
             "series": p.series,
@@ -224,7 +259,14 @@ def _results(outcome: Outcome) -> dict:
         }
         for w in outcome.efforts
     ]
-    return {"title": outcome.study.title, "points": points, "replays": replays, "offered": offered, "efforts": efforts}
+    return {
+        "title": outcome.study.title,
+        "points": points,
+        "replays": replays,
+        "conversations": conversations,
+        "offered": offered,
+        "efforts": efforts,
+    }
 
 
 def write(outcome: Outcome, build: Path) -> Path:
@@ -268,6 +310,7 @@ def write(outcome: Outcome, build: Path) -> Path:
         offered=_offered(outcome, out),
         capture_about=html.escape(outcome.study.replay.about),
         replays=table(["Machine", "Frames in", "Frames out", "Drops", "Files"], replays, "Frames of both directions."),
+        conversations=_conversations(outcome),
         diagram=diagram,
         command=html.escape(shlex.join(first.job.command())),
         manifest=html.escape(manifest),

@@ -17,11 +17,18 @@ class StudyError(schema.SchemaError):
 
 @dataclass(frozen=True)
 class Replay:
-    """A capture played through the machine once: frames of `host` are sent, all others received."""
+    """A capture played through the machine once: frames of `host` are sent, all others received.
+
+    `words` are the simulator's options."""
 
     capture: Path
     host: str
     about: str
+    words: tuple[str, ...] = ()
+
+    def resolved(self, path: Path, build: Path) -> "Replay":
+        """The same with its path resolved, for a study that lies at `path`."""
+        return replace(self, capture=schema.resolve(self.capture, path, build))
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,7 @@ class Study:
     series: tuple[Series, ...]
     firmware: Path | None = None
     link_rate: float = theory.GIGABIT
+    conversations: Replay | None = None
     open_loop: OpenLoop | None = None
     effort: tuple[Effort, ...] = ()
     published: tuple[Published, ...] = ()
@@ -120,7 +128,8 @@ def load(path: Path, build: Path) -> Study:
         study,
         machine=schema.resolve(study.machine, path, build),
         firmware=study.firmware and schema.resolve(study.firmware, path, build),
-        replay=replace(study.replay, capture=schema.resolve(study.replay.capture, path, build)),
+        replay=study.replay.resolved(path, build),
+        conversations=study.conversations and study.conversations.resolved(path, build),
         series=tuple(
             replace(s, directions=tuple(names if s.directions is None else s.directions)) for s in study.series
         ),

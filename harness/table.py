@@ -9,7 +9,7 @@ COLUMNS = ["payload, B", "Mb/s", "of maximum", "frames", "drops", "cycles/s"]
 
 
 def show(outcome: Outcome, progress: Progress) -> None:
-    """Prints one table for each series and direction, and a line for each replayed capture."""
+    """Prints one table for each series and direction, and a line for each capture that was played."""
     for series in outcome.study.series:
         for direction in outcome.study.sweep.direction:
             points = [p for p in outcome.points if (p.series, p.direction) == (series.name, direction.name)]
@@ -28,4 +28,10 @@ def show(outcome: Outcome, progress: Progress) -> None:
         progress.say(
             f"capture through {replay.series}: {replay.frames_out} of {replay.frames_in} frames out, byte for byte; "
             f"{replay.drops} dropped"
+        )
+    for talk in outcome.conversations:
+        trips = talk.result.total("round_trips_host") + talk.result.total("round_trips_wire")
+        progress.say(
+            f"conversations through {talk.series}: {talk.frames_out} of {talk.frames_in} frames out, byte for byte; "
+            f"{trips:.0f} answers, each after what it answers"
         )

@@ -27,6 +27,9 @@ for came, went in ("--send", "--sent"), ("--receive", "--received"):
 statistics = [dict(path="nic.cpu", name="steps", value=300, unit="steps", description=""),
     dict(path="nic.mac", name="counted_drops", value=dropped, unit="frames", description=""),
     dict(path="checker", name="latency_received_median", value=12345, unit="ns", description="")]
+if options.get("--mode") == "correlated":
+    trips = dict(round_trips_host=4, round_trips_wire=3, round_trip_host_median=25500)
+    statistics += [dict(path="exchange", name=k, value=v, unit="", description="") for k, v in trips.items()]
 if "--cycles" in options:  # frames of its own: 25 of them each way, in as many cycles of 10 ns as asked for
     window, payload = 10 * int(options["--cycles"]), 25 * int(options["--payload"])
     counts = dict(window=window, window_sent_payload=payload, window_received_payload=payload, sent=25, received=25)

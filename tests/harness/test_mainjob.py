@@ -21,6 +21,11 @@ machine = "machine.lss"
 capture = "capture.pcap"
 host = "02:00:00:00:00:01"
 about = "Frames & more"
+[conversations]
+capture = "capture.pcap"
+host = "02:00:00:00:00:01"
+about = "Talk & answers"
+words = ["--mode", "correlated"]
 [sweep]
 payloads = [18, 1472]
 frames = 60
@@ -88,8 +93,11 @@ def test_what_is_measured(place, capsys) -> None:
     assert outcome.offered[1].result.job.words[-2:] == ("--rate", "1000000000")
     assert [worked.per_frame for worked in outcome.efforts] == [5.0]
     assert outcome.replays[0].frames_in == outcome.replays[0].frames_out == 40
+    talk = outcome.conversations[0]
+    assert (talk.frames_out, talk.result.job.words) == (40, ("--mode", "correlated"))
     table.show(outcome, Progress())
-    assert "byte for byte" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "byte for byte" in shown and "7 answers, each after what it answers" in shown
 
 
 class Page(HTMLParser):
@@ -127,8 +135,10 @@ def test_the_report(place) -> None:
     assert not re.search(r'(src|href)="https?:', text), "the page must not need the network"
     assert text.count("<svg") == 5 and "published" in text
     assert "<td>12.3</td>" in text, "latency"
+    assert "Talk & answers" in "".join(page.text) and "<td>25.5</td>" in text, "round trips"
     results = json.loads((index.parent / "results.json").read_text())
     assert len(results["points"]) == 4
+    assert results["conversations"][0]["round_trip_ns"]["host"]["median"] == 25500
     assert len(list(packets.read(index.parent / "capture-one-CPU-sent.pcap"))) == 20
 
 
