@@ -147,18 +147,17 @@ def _efforts(outcome: Outcome) -> str:
 def _conversations(outcome: Outcome) -> str:
     if not outcome.conversations:
         return ""
-    rows = []
-    for talk in outcome.conversations:
-        row = [html.escape(talk.series), f"{talk.frames_in}", f"{talk.frames_out}"]
-        for end in "host", "wire":
-            row.append(f"{talk.result.total(f'round_trips_{end}'):.0f}")
-            row += [f"{talk.result.total(f'round_trip_{end}_{what}') / 1000:,.1f}" for what in ("min", "median", "p99")]
-        rows.append(row)
-    head = ["Machine", "Frames in", "Frames out"]
-    head += [f"{end}, {what}" for end in ("host", "wire") for what in ("answers", "min.", "median", "99 %")]
-    caption = (
-        "Round trips as each end sees them, from the beginning of a frame to its answer's arrival, in microseconds."
-    )
+    rows = [
+        [
+            html.escape(talk.series), f"{talk.frames_in}", f"{talk.frames_out}", end,
+            f"{talk.result.total(f'round_trips_{end}'):.0f}",
+            *(f"{talk.result.total(f'round_trip_{end}_{what}') / 1000:,.1f}" for what in ("min", "median", "p99")),
+        ]
+        for talk in outcome.conversations
+        for end in ("host", "wire")
+    ]  # fmt: skip
+    head = ["Machine", "Frames in", "Frames out", "seen by", "answers", "min.", "median", "99 %"]
+    caption = "Microseconds from the beginning of a frame to the arrival of its answer, as both ends see them."
     about = html.escape(outcome.study.conversations.about)
     return (
         f'<h2 id="conversations">Real conversations</h2>\n<p>{about}. A frame is sent only after its end has received '
