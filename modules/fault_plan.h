@@ -30,8 +30,8 @@ static inline bool fault_rule_next(const char **text, const char *const *kinds, 
   const char *digits = at + name + (rule->how != 0);
   char *end = NULL;
   rule->number = strtod(digits, &end);
-  bool whole = rule->number == (double)(uint64_t)rule->number;
-  bool sensible = rule->how == '%' ? rule->number >= 0 && rule->number <= 100 : rule->number >= 1 && rule->number < 1e15 && whole;
+  bool counts = rule->number >= 1 && rule->number < 1e15;
+  bool sensible = rule->how == '%' ? rule->number >= 0 && rule->number <= 100 : counts && rule->number == (double)(uint64_t)rule->number;
   if (rule->how == ',' || end == digits || (*end && *end != ',' && *end != ' ') || !sensible) rule->how = 0;
   *text = at + strcspn(at, ",");
   return true;

@@ -61,9 +61,9 @@ handler(choose) {
   set(nowhere, lost);
   typeof_port(out_request) request[BANKS];
   for (int i = 0; i < LANES; i++) {
-    if (!some(in_request, i) || (lost >> i & 1)) continue;
+    if (!some(in_request, i)) continue;
     int32_t b = bank_of(self, data(in_request, i).address);
-    if (chosen[b] != i) continue;
+    if (b < 0 || b >= BANKS || chosen[b] != i) continue;
     request[b] = data(in_request, i);
     request[b].address = address_within(self, request[b].address);
     if (LANE_BITS > 0 && request[b].tag >> (32 - LANE_BITS))

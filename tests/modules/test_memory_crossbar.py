@@ -149,6 +149,9 @@ def test_what_no_bank_has_is_answered_with_an_error_in_order(bench: Bench, nowhe
     assert [(a.tag, a.cycle, a.error) for a in answers[0]] == [(0, 9, False), (1, 10, True), (2, 11, True), (3, 12, False)]
     assert [(a.cycle, a.error) for a in answers[1]] == [(1, True)]
     assert memory.last.stat("net", "errors") == 3
+    # A requester that has as much outstanding as it may waits with these, too.
+    answers = memory.play([reads([8, 16, 24, 0, 0x800, 0x810]), reads([0x808])], 60, outstanding=8)
+    assert [(a.tag, a.error) for a in answers[0]] == [(0, False), (1, False), (2, False), (3, False), (4, True), (5, True)]
 
 
 @pytest.mark.parametrize(
