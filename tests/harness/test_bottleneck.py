@@ -2,6 +2,8 @@
 
 import io
 import json
+import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -300,3 +302,26 @@ def test_wrong_input_is_one_line(examine: Examine, tmp_path: Path) -> None:
         examine("instance a : nowhere;\n")
     with pytest.raises(measure.MeasureError, match="consumer.redy"):
         examine(CHAIN, "consumer.redy=1")
+
+
+@pytest.mark.parametrize("name", ["arbiter", "dual_core", "tigon2", "nic10g"])
+def test_whatever_the_counts_every_wait_has_a_cause(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Counts that no run would give must not send the search round in circles or leave a chain without an end."""
+    file = tmp_path / "netlist.json"
+    command = [build_dir / "bin" / "lss", "export", root / "examples" / name / f"{name}.lss", "-o", file]
+    subprocess.run(command, check=True, capture_output=True)
+    netlist = json.loads(file.read_text())
+    widths = {f"{i['path']}.{p['name']}": p.get("width", 1) for i in netlist["instances"] for p in i["ports"]}
+    for seed in range(5):
+        chance = random.Random(seed)
+        counts = []
+        for c in netlist["connections"]:
+            ends = {e: f"{c[e]}[{c[e + '_lane']}]" if widths[c[e]] > 1 else c[e] for e in ("from", "to")}
+            cuts = sorted(chance.randrange(10001) for _ in range(3))
+            shares = [b - a for a, b in zip([0, *cuts], [*cuts, 10000])]
+            counts.append(ends | dict(zip(("transferred", "stalled", "cancelled", "idle"), chance.sample(shares, 4))))
+        analysis = analyse(netlist, {"connections": counts, "statistics": [], "run": {"simulated_ns": 10000}})
+        assert analysis.waiting and all(c.cause and c.door for c in analysis.waiting), f"seed {seed}"
+        assert all(c.cause for c in analysis.starved), f"seed {seed}"
+        assert analysis.verdict and page.results(analysis)["waiting"], f"seed {seed}"
+        assert printed(analysis), f"seed {seed}"
