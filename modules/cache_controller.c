@@ -48,7 +48,7 @@ phase_start() {
   for (int i = 0; i < width(snoop); i++) accept(snoop, i, true);
   accept(flush, true);
   enable(fill_request, true);
-  if (!self->busy) {
+  if (__builtin_expect(!self->busy, true)) {
     send_nothing(fill_request);
     return;
   }
@@ -87,7 +87,7 @@ static inline bool satisfied(const self_t *self, uint64_t arrived) {
 }
 
 handler(look) {
-  if (!(some(in_request) | self->busy)) {
+  if (__builtin_expect(!(some(in_request) | self->busy), true)) {
     set(outcome, CACHE_NOTHING);
     set(way, -1);
     set(answers, false);
@@ -178,7 +178,7 @@ static inline void write_inside(self_t *self, const typeof_port(in_request) * re
 
 handler(answer) {
   enable(in_reply, true);
-  if (!((get(outcome) != CACHE_NOTHING) | self->busy)) {
+  if (__builtin_expect(!((get(outcome) != CACHE_NOTHING) | self->busy), true)) {
     send_nothing(in_reply);
     return;
   }
@@ -361,7 +361,7 @@ static inline void finish_fill(self_t *self) {
 phase_end() {
   bool heard = width(flush) > 0 && some(flush);
   for (int i = 0; i < width(snoop); i++) heard |= some(snoop, i);
-  if (!((get(outcome) != CACHE_NOTHING) | self->busy | heard)) return;
+  if (__builtin_expect(!((get(outcome) != CACHE_NOTHING) | self->busy | heard), true)) return;
   if (transferred(fill_request)) {
     if (data(fill_request).tag == POSTED) self->posted_asked++;
     else self->asked++;
