@@ -20,6 +20,16 @@ def _traffic(options: argparse.Namespace) -> int:
     return 0
 
 
+def _conversations(options: argparse.Namespace) -> int:
+    from harness import tcp
+
+    for path in tcp.generate(
+        options.out, options.count, options.exchanges, options.ask, options.answer, options.think, options.seed
+    ):
+        print(path)
+    return 0
+
+
 def _capture(options: argparse.Namespace) -> int:
     frames = capture.capture(options.out, "tcp" if options.tcp else "udp")
     print(f"{options.out}: {frames} frames")
@@ -138,6 +148,16 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--seed", type=int, default=1)
     one.add_argument("--out", type=Path, required=True, help="folder for send.pcap, receive.pcap, descriptors.txt")
     one.set_defaults(call=_traffic)
+
+    one = commands.add_parser("conversations", help="generate TCP conversations for correlated traffic")
+    one.add_argument("--count", type=int, default=4, help="conversations")
+    one.add_argument("--exchanges", type=int, default=10, help="questions of the host in each, with their answers")
+    one.add_argument("--ask", type=int, default=100, help="bytes of a question")
+    one.add_argument("--answer", type=int, default=5000, help="bytes of an answer")
+    one.add_argument("--think", type=int, default=10000, help="ns that either end takes for each frame")
+    one.add_argument("--seed", type=int, default=1)
+    one.add_argument("--out", type=Path, required=True, help="folder for send.pcap and receive.pcap")
+    one.set_defaults(call=_conversations)
 
     one = commands.add_parser("capture", help="capture real traffic on a veth pair (needs root)")
     one.add_argument("out", type=Path)

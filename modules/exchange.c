@@ -141,8 +141,9 @@ static void begins(self_t *self, int d, uint32_t frame) {
 // A frame has arrived: those that wait for it have one thing less to wait for.
 static void arrives(self_t *self, int d, uint32_t frame) {
   for (uint32_t e = self->first_edge[d][frame]; e; e = self->edge_next[e - 1]) {
-    self->answers[EXCHANGE_OTHER(d)][self->edge_frame[e - 1]] = frame + 1;
-    one_less(self, EXCHANGE_OTHER(d), self->edge_frame[e - 1], SINCE_ORIGIN);
+    uint32_t edge = self->edge_frame[e - 1];
+    if (!(edge & EXCHANGE_ROOM)) self->answers[EXCHANGE_OTHER(d)][exchange_waiter(edge)] = frame + 1;
+    one_less(self, EXCHANGE_OTHER(d), exchange_waiter(edge), SINCE_ORIGIN);
   }
   uint32_t question = self->answers[d][frame];
   if (!question) return;
@@ -159,8 +160,8 @@ static void check_loss(self_t *self, int d, uint32_t frame) {
   if (self->first_edge[d][frame])
     sim_error(
         "frame %u of %s did not reach %s, and frame %u of %s answers it: a recorded conversation cannot go on without",
-        frame + 1, PATH(d), exchange_end[EXCHANGE_OTHER(d)], self->edge_frame[self->first_edge[d][frame] - 1] + 1,
-        PATH(EXCHANGE_OTHER(d)));
+        frame + 1, PATH(d), exchange_end[EXCHANGE_OTHER(d)],
+        exchange_waiter(self->edge_frame[self->first_edge[d][frame] - 1]) + 1, PATH(EXCHANGE_OTHER(d)));
 }
 
 static void is_lost(self_t *self, int d, uint32_t frame) {

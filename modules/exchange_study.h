@@ -55,10 +55,16 @@ static inline void exchange_study_end(ExchangeStudy *study) {
   free(study->table);
 }
 
+// Who waits by an edge, and whether only for room in the window: then it does not answer what it waits for.
+enum { EXCHANGE_ROOM = 0x40000000 };
+static inline uint32_t exchange_waiter(uint32_t edge) {
+  return edge & ~(uint32_t)EXCHANGE_ROOM;
+}
+
 // Frame n of direction d waits for frame m of the other one.
-static inline void exchange_add_edge(ExchangeStudy *study, int d, uint32_t n, uint32_t m) {
+static inline void exchange_add_edge(ExchangeStudy *study, int d, uint32_t n, uint32_t m, bool room) {
   int other = EXCHANGE_OTHER(d);
-  study->edge_frame[study->edges] = n;
+  study->edge_frame[study->edges] = n | (room ? (uint32_t)EXCHANGE_ROOM : 0u);
   study->edge_next[study->edges] = study->first_edge[other][m];
   study->first_edge[other][m] = ++study->edges;
   study->pending[d][n]++;
@@ -157,13 +163,13 @@ static inline bool exchange_derive_flow(ExchangeStudy *study, int d, uint32_t c)
                  "%s: frame %u acknowledges data that %s never sends (%lld bytes more than there are)", study->path[d],
                  n + 1, study->path[other], (long long)(acked - peer->frontier));
       uint32_t m = fine ? exchange_frame_that_sends(study, other, peer, &replay, acked) : EXCHANGE_NONE;
-      if (m != EXCHANGE_NONE) exchange_add_edge(study, d, n, m);
+      if (m != EXCHANGE_NONE) exchange_add_edge(study, d, n, m, false);
     }
     int64_t from = exchange_distance(flow, frame->seq, sending);
     if (from + frame->length > sending) sending = from + frame->length;
     if (!windows || !frame->length) continue;
     uint32_t m = exchange_frame_that_opens(study, other, peer, flow, from + frame->length);
-    if (m != EXCHANGE_NONE) exchange_add_edge(study, d, n, m);
+    if (m != EXCHANGE_NONE) exchange_add_edge(study, d, n, m, true);
   }
   free(replay.ahead);
   return fine;
@@ -201,7 +207,7 @@ static inline bool exchange_add_line(ExchangeStudy *study, char *line, unsigned 
     snprintf(study->error, sizeof study->error, "%s:%llu: %s", study->dependencies, number, what);
     return false;
   }
-  exchange_add_edge(study, d, (uint32_t)n - 1, (uint32_t)m - 1);
+  exchange_add_edge(study, d, (uint32_t)n - 1, (uint32_t)m - 1, false);
   if (fields == 5) {
     study->thinking[d][n - 1] = think;
     study->told[d][n - 1] = true;
@@ -215,7 +221,7 @@ static inline bool exchange_add_line(ExchangeStudy *study, char *line, unsigned 
 static inline uint32_t exchange_waits_for(const ExchangeStudy *study, int d, uint32_t n, const uint32_t *open) {
   for (uint32_t m = 0; m < study->count[EXCHANGE_OTHER(d)]; m++)
     for (uint32_t e = open[m] ? study->first_edge[EXCHANGE_OTHER(d)][m] : 0; e; e = study->edge_next[e - 1])
-      if (study->edge_frame[e - 1] == n) return m;
+      if (exchange_waiter(study->edge_frame[e - 1]) == n) return m;
   return EXCHANGE_NONE;
 }
 
@@ -249,7 +255,7 @@ static inline bool exchange_can_begin(ExchangeStudy *study) {
           open[d][n] = 0;
           moved = true;
           for (uint32_t e = study->first_edge[d][n]; e; e = study->edge_next[e - 1])
-            open[EXCHANGE_OTHER(d)][study->edge_frame[e - 1]]--;
+            open[EXCHANGE_OTHER(d)][exchange_waiter(study->edge_frame[e - 1])]--;
           at[d][c] = study->following[d][n];
         }
       }

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness import measure, packets
+from harness.tcp import generate
 from tests.modules.assists import noise
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
 from tests.modules.harness import Bench, Ran
@@ -139,6 +140,8 @@ def test_a_window_is_kept(link: Link) -> None:
     data, opened, back_to_back = [p.time for p in sent[2:]], received[1].time, (554 + 24) * 8
     assert data[1] < opened < data[2] - back_to_back + 200 and data[2] - data[1] > back_to_back + 500
     assert abs(data[1] - data[0] - back_to_back) < 100 and abs(data[3] - data[2] - back_to_back) < 100
+    # Room is no answer: the two acknowledgments of data are, that of the SYN's answer, and the SYN's answer itself.
+    assert (link.ran.stat("dut", "round_trips_host"), link.ran.stat("dut", "round_trips_wire")) == (3, 1)
     # With room for all, nobody waits for it.
     wide = [(time, frame.replace((1000).to_bytes(2, "big"), (60000).to_bytes(2, "big"), 1)) for time, frame in receive]
     sent, received = link(send, wide, dut_think=0.0)
@@ -150,6 +153,21 @@ def test_what_is_not_tcp_keeps_its_stamps(link: Link) -> None:
     sent, received = link(send, receive)
     assert abs(sent[1].time - sent[0].time - 50 * US - 40 * 8) < 100
     assert abs(received[0].time - sent[0].time - 20 * US - 10 * 8) < 100
+
+
+def test_generated_conversations(link: Link, tmp_path: Path) -> None:
+    """While one thinks the others talk: four conversations take hardly longer than one."""
+    ends = {}
+    for count in 1, 4:
+        files = generate(tmp_path / f"{count}", count, 5, 100, 3000, think=20000)
+        send, receive = ([(p.time, p.data) for p in packets.read(file)] for file in files)
+        sent, received = link(send, receive, cycles=300000)
+        assert len(sent) == len(send) and len(received) == len(receive)
+        there, back = segments(sent, True), segments(received, False)
+        assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
+        assert link.ran.stat("dut", "conversations") == count
+        ends[count] = sent[-1].time
+    assert ends[4] < 1.3 * ends[1]
 
 
 def test_random_conversations_arrive_whole_and_in_order(link: Link) -> None:
