@@ -61,6 +61,21 @@ def test_conversations(simulator: Path, run_sim: Callable, root: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("define", "told"),
+    [
+        ("cores=17", "this machine has 1 to 16 processors, not 17"),
+        ("cores=0", "this machine has 1 to 16 processors, not 0"),
+        ("banks=3", "the scratchpad has a power of two of banks, at most 32"),
+        ("cache_bytes=48 B", "a cache has a power of two of sets"),
+        ("burst=100", "burst must be a multiple of width / 8"),
+    ],
+)
+def test_machines_that_cannot_be_built(lss: Callable, root: Path, define: str, told: str) -> None:
+    done = lss("check", root / "examples/nic10g/nic10g.lss", "-D", define, ok=False)
+    assert told in done.err
+
+
+@pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--payload", "17"], "generated frames have 18 to 1472 bytes of payload, not 17"),
