@@ -97,6 +97,8 @@ class _Drawing:
         tips = [f"{link}: moves {percent(link.moved)}, waits {percent(link.waiting)}" for link in links]
         label = f'label=" waits {percent(worst.waiting)} ", ' if worst.waiting >= SHOWN else ""
         colour = shade(LINES, worst.waiting)
+        if all(link.level or not link.transferred for link in links):
+            label += "style=dotted, constraint=false, "  # values that are shown: they do not order the picture
         return (
             f"  {_quoted(ends[0])} -> {_quoted(ends[1])} [{label}"
             f'color="{colour}", fontcolor="{colour if worst.waiting >= SHOWN else "#555555"}", '
