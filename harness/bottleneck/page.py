@@ -48,8 +48,8 @@ def _key() -> str:
     )
     return (
         f"<p>{cells}<br>A box is coloured by the share of the time in which it is at work, a line by the share in "
-        "which an item waits on it; a dotted line shows a value in every cycle, or nothing in any. A thick dark border marks "
-        "the limiter. Point at a line for its connections.</p>"
+        "which an item waits on it; a dotted line shows a value in every cycle, or nothing in any. A thick dark "
+        "border marks the limiter. Point at a line for its connections.</p>"
     )
 
 
