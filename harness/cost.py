@@ -118,8 +118,8 @@ def build_simulator(machine: Path, folder: Path, build: Path, defines: Sequence[
 
 def per_frame(simulator: Path, firmware: Path, words: Sequence[str] = ()) -> list[Cost]:
     """Costs of all functions that a frame touches, the most expensive of each processor first."""
-    shorter, longer = (counted(simulator, firmware, frames, words) for frames in FRAMES)
     table = functions(firmware)
+    shorter, longer = (counted(simulator, firmware, frames, words) for frames in FRAMES)
     costs: dict[tuple[str, str], Cost] = {}
     for (core, kind, pc), count in longer.items():
         place = bisect_right(table, (pc, "\uffff")) - 1
