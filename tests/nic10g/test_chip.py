@@ -48,7 +48,10 @@ class Chip:
     def __init__(self, bench: Bench, root: Path, options: str = "") -> None:
         table = (root / "examples/nic10g/nic10g_registers.lss").read_text()
         self.table = {name: int(offset, 16) for name, offset in re.findall(r'name = "(\w+)", offset = (0x\w+)', table)}
-        self.bench, self.simulator = bench, bench.build(NETLIST.format(options=options), "-I", str(root / "examples/nic10g"))
+        self.bench, self.simulator = (
+            bench,
+            bench.build(NETLIST.format(options=options), "-I", str(root / "examples/nic10g")),
+        )
 
     def place(self, where: str | int) -> int:
         return REGISTERS + self.table[where] if isinstance(where, str) else where
@@ -65,7 +68,15 @@ class Chip:
     def load(self, address: int, size: int, cycle: int = 0) -> list[str]:
         return [self.read(address + i, cycle) for i in range(0, size, 4)]
 
-    def run(self, *scripts: list[str], cycles: int = 3000, window: list[str] | None = None, memory: list[str] | None = None, settings: dict | None = None, files: dict | None = None) -> list[list[int]]:
+    def run(
+        self,
+        *scripts: list[str],
+        cycles: int = 3000,
+        window: list[str] | None = None,
+        memory: list[str] | None = None,
+        settings: dict | None = None,
+        files: dict | None = None,
+    ) -> list[list[int]]:
         """The values that came back, for each script, the window and host memory."""
         names = ["requester[0]", "requester[1]", "window", "software"]
         texts = [*scripts, *[[]] * (2 - len(scripts)), window or [], memory or []]
@@ -106,15 +117,30 @@ def test_how_long_references_take(chip: Chip) -> None:
 
 def test_a_store_is_there_before_a_later_one_to_a_register(chip: Chip) -> None:
     """Another requester that sees the register's new value sees the memory's, too."""
-    values = chip.run([chip.write(0x204, 7, 50), chip.write("general_0", 1)], [line for k in range(30) for line in (chip.read("general_0", 45), chip.read(0x204))])[1]
+    values = chip.run(
+        [chip.write(0x204, 7, 50), chip.write("general_0", 1)],
+        [line for k in range(30) for line in (chip.read("general_0", 45), chip.read(0x204))],
+    )[1]
     pairs = list(zip(values[::2], values[1::2], strict=True))
     assert (0, 0) in pairs and (1, 7) in pairs and (1, 0) not in pairs
 
 
 def test_sets_and_updates_of_flags(chip: Chip) -> None:
     word = 0x300
-    script = [chip.write(word, 0b1), chip.write(SET + word, 0b100), chip.read(SET + (1 << 18) + word), chip.read(word), chip.read(SET + (4 << 18) + word)]
-    script += [chip.read(UPDATE + word), chip.read(word), chip.read(UPDATE + word), chip.read(UPDATE + (4 << 18) + word), chip.read(word)]
+    script = [
+        chip.write(word, 0b1),
+        chip.write(SET + word, 0b100),
+        chip.read(SET + (1 << 18) + word),
+        chip.read(word),
+        chip.read(SET + (4 << 18) + word),
+    ]
+    script += [
+        chip.read(UPDATE + word),
+        chip.read(word),
+        chip.read(UPDATE + word),
+        chip.read(UPDATE + (4 << 18) + word),
+        chip.read(word),
+    ]
     assert chip.run(script)[0] == [0, 1, 0b101, 0b111, 0b111, 3, 0b10000, 0, 1, 0]
 
 
@@ -131,13 +157,31 @@ def test_without_the_windows(bench: Bench, root: Path) -> None:
 
 
 def test_load_linked_and_store_conditional(chip: Chip) -> None:
-    mine = ["0 load_linked 4 0x400 0", "20 store_conditional 4 0x400 5", "0 load_linked 4 0x400 0", "60 store_conditional 4 0x400 6", "0 read 4 0x400"]
+    mine = [
+        "0 load_linked 4 0x400 0",
+        "20 store_conditional 4 0x400 5",
+        "0 load_linked 4 0x400 0",
+        "60 store_conditional 4 0x400 6",
+        "0 read 4 0x400",
+    ]
     assert chip.run(mine, ["40 write 4 0x400 9"])[0] == [0, 1, 5, 0, 9]
 
 
 def test_counts_additions_claims_and_events(chip: Chip) -> None:
-    script = [chip.read("events"), chip.write("mac_rx_claim_add", 3), chip.write("mac_rx_claim_add", 2), chip.read("mac_rx_claim"), chip.read("events")]
-    script += [chip.write("event_set", 0x50000000), chip.write("event_set", 0x1), chip.write("event_clear", 0x10000000), chip.read("events"), chip.read("events", 300)]
+    script = [
+        chip.read("events"),
+        chip.write("mac_rx_claim_add", 3),
+        chip.write("mac_rx_claim_add", 2),
+        chip.read("mac_rx_claim"),
+        chip.read("events"),
+    ]
+    script += [
+        chip.write("event_set", 0x50000000),
+        chip.write("event_set", 0x1),
+        chip.write("event_clear", 0x10000000),
+        chip.read("events"),
+        chip.read("events", 300),
+    ]
     script += [chip.write("timer_compare", 1000), chip.read("events")]
     script += [chip.write("mac_rx_claim", 0), chip.write("event_clear", 0xFFFF0000), chip.read("events")]
     values = chip.run(script, window=["800 write 4 0x40 4", "0 write 4 0x44 1"])[0]
@@ -147,13 +191,24 @@ def test_counts_additions_claims_and_events(chip: Chip) -> None:
 
 
 def test_the_hosts_window_reaches_every_memory(chip: Chip) -> None:
-    window = ["0 write 4 0x34 0x1000", "0 write 4 0x810 0x12345678", "0 write 4 0x34 0x4000000", "0 write 4 0x820 0xcafe", "0 read 4 0x820", "0 read 4 0x4"]
+    window = [
+        "0 write 4 0x34 0x1000",
+        "0 write 4 0x810 0x12345678",
+        "0 write 4 0x34 0x4000000",
+        "0 write 4 0x820 0xcafe",
+        "0 read 4 0x820",
+        "0 read 4 0x4",
+    ]
     values = chip.run([chip.read(0x1010, 400)], window=window)
     assert values[0] == [0x12345678] and values[2][-2:] == [0xCAFE, 0]
 
 
 def test_the_interrupt(chip: Chip) -> None:
-    chip.run([chip.write("interrupt", 1, 20), chip.read("interrupt", 600)], window=["1000 write 4 0x30 0"], settings={"alarms.record": "alarms"})
+    chip.run(
+        [chip.write("interrupt", 1, 20), chip.read("interrupt", 600)],
+        window=["1000 write 4 0x30 0"],
+        settings={"alarms.record": "alarms"},
+    )
     lines = [line.split() for line in (chip.last.directory / "alarms").read_text().splitlines()]
     rang = [int(cycle) for cycle, value in lines if value in ("1", "true")]
     assert rang and 540 < rang[0] < 620 and rang[-1] < 1100
@@ -164,18 +219,34 @@ def dma(host: int, nic: int, length: int, control: int = 0) -> bytes:
 
 
 def to_host(address: int, data: bytes) -> list[str]:
-    return [f"0 write {len(data[i : i + 64])} {address + i:#x} {int.from_bytes(data[i : i + 64], 'little'):#x}" for i in range(0, len(data), 64)]
+    return [
+        f"0 write {len(data[i : i + 64])} {address + i:#x} {int.from_bytes(data[i : i + 64], 'little'):#x}"
+        for i in range(0, len(data), 64)
+    ]
 
 
 def frame(size: int, number: int) -> bytes:
-    return bytes.fromhex("020000000009020000000007") + b"\x88\xb5" + bytes((number * 7 + k) & 0xFF for k in range(size - 14))
+    return (
+        bytes.fromhex("020000000009020000000007")
+        + b"\x88\xb5"
+        + bytes((number * 7 + k) & 0xFF for k in range(size - 14))
+    )
 
 
 def test_dma_between_host_and_scratchpad(chip: Chip) -> None:
     """In by ring fetch, out by ring report; counts move when it is done."""
     data = bytes(range(1, 101))
-    script = [*chip.store(FETCH, dma(0x1000, 0x2004, 100)), *chip.store(REPORT, dma(0x3002, 0x2004, 100)), chip.write("fetch_producer_add", 1, 200)]
-    script += [chip.read("fetch_consumer", 500), *chip.load(0x2004, 100), chip.write("report_producer_add", 1), chip.read("report_consumer", 1000)]
+    script = [
+        *chip.store(FETCH, dma(0x1000, 0x2004, 100)),
+        *chip.store(REPORT, dma(0x3002, 0x2004, 100)),
+        chip.write("fetch_producer_add", 1, 200),
+    ]
+    script += [
+        chip.read("fetch_consumer", 500),
+        *chip.load(0x2004, 100),
+        chip.write("report_producer_add", 1),
+        chip.read("report_consumer", 1000),
+    ]
     values = chip.run(script, cycles=5000, memory=[*to_host(0x1000, data), "3000 read 64 0x3002", "0 read 36 0x3042"])
     assert values[0][9] == 1 and values[0][-1] == 1
     assert b"".join(v.to_bytes(4, "big") for v in values[0][10:35]) == data
@@ -195,9 +266,20 @@ def test_frames_both_ways(chip: Chip, sizes: list[int]) -> None:
         script += chip.store(WRITE + 16 * i, dma(0x20000 + 2048 * i, at, len(one), 2))
         at += (len(one) + 7) // 8 * 8
     count = len(sizes)
-    script += [chip.write("mac_tx_producer", count, 800), chip.write("read_producer", 2 * count), chip.write("mac_rx_state", 2)]
+    script += [
+        chip.write("mac_tx_producer", count, 800),
+        chip.write("read_producer", 2 * count),
+        chip.write("mac_rx_state", 2),
+    ]
     script += [chip.read("mac_rx_producer", 5000), *chip.load(MAC_RX, 8 * count), chip.write("write_producer", count)]
-    names = ["mac_tx_consumer", "read_consumer", "write_consumer", "tx_buffer_consumer", "rx_buffer_reference", "rx_buffer_producer"]
+    names = [
+        "mac_tx_consumer",
+        "read_consumer",
+        "write_consumer",
+        "tx_buffer_consumer",
+        "rx_buffer_reference",
+        "rx_buffer_producer",
+    ]
     script += [chip.read(name, 8000) for name in names]
     for i, one in enumerate(back):
         memory += [f"24000 read {len(one[k : k + 64])} {0x20000 + 2048 * i + k:#x}" for k in range(0, len(one), 64)]
