@@ -280,19 +280,31 @@ static Port *domain_port(Inst *inst, Node *node) {
   return NULL;
 }
 
+static void check_always(const Function *function, const Node *node) {
+  for (guint i = 0; i < function->declared_writes->len; i++) {
+    const Signal *signal = &g_array_index(function->declared_writes, Signal, i);
+    if (signal->kind == SIGNAL_ACK || signal->kind == SIGNAL_ENABLE) continue;
+    problem(((Expr *)node->writes->pdata[i])->location, "signal",
+            "`%s` cannot always be true; only an enable or an ack can", expr_text(node->writes->pdata[i]));
+    return;
+  }
+}
+
 static void expand_single(Inst *inst, Node *node, bool crossing) {
   Function *function = add_function(inst, node, -1);
   function->clock = inst->instance->clock;
+  if (node->function == FUNCTION_ALWAYS && expand_list(inst, inst->scope, node->writes, true, function))
+    check_always(function, node);
   if (node->function == FUNCTION_PHASE_START) {
     expand_list(inst, inst->scope, node->writes, true, function);
     find_domain(function, node, crossing);
   }
-  if (node->function != FUNCTION_PHASE_END) return;
+  if (node->function != FUNCTION_PHASE_END && node->function != FUNCTION_NEXT_EVENT) return;
   if (node->value && !crossing) {
-    problem(node->value->location, "misplaced", "only in a crossing does phase_end belong to a port");
+    problem(node->value->location, "misplaced", "only in a crossing does %s belong to a port", node->name);
   } else if (crossing && !node->value) {
     problem(node->location, "clock-crossing",
-            "in a crossing, phase_end belongs to the domain of a port: `phase_end in;`");
+            "in a crossing, %s belongs to the domain of a port: `%s in;`", node->name, node->name);
   } else if (node->value) {
     function->domain_port = domain_port(inst, node);
     function->name = arena_printf("phase_end_%s", expr_text(node->value));
@@ -305,10 +317,11 @@ static void expand_single(Inst *inst, Node *node, bool crossing) {
 static void check_repeated(Inst *inst, Node *node, guint before) {
   for (guint i = 0; i < before; i++) {
     Node *other = inst->behaviours->pdata[i];
-    if (other->function != node->function || node->function == FUNCTION_HANDLER) continue;
+    if (other->function != node->function || node->function == FUNCTION_HANDLER || node->function == FUNCTION_ALWAYS)
+      continue;
     bool per_port =
         inst->instance->leaf->crossing && (node->function == FUNCTION_PHASE_START ||
-                                           (node->function == FUNCTION_PHASE_END && node->value && other->value &&
+                                           (other->function != FUNCTION_HANDLER && node->value && other->value &&
                                             strcmp(expr_text(node->value), expr_text(other->value)) != 0));
     if (per_port) continue;
     problem(node->location, "duplicate-name", "`%s` is declared twice", node->name);

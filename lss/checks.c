@@ -215,12 +215,14 @@ static void check_crossing_locals(Inst *inst) {
   }
 }
 
-static bool enable_derived(Inst *inst, const Port *output, GHashTable *sources) {
+static bool enable_derived(Inst *inst, const Port *output, const Function *sender, GHashTable *sources) {
   g_autoptr(GHashTable) enables = g_hash_table_new(NULL, NULL);
   g_autoptr(GHashTable) visited = g_hash_table_new(NULL, NULL);
   for (guint f = 0; f < inst->instance->functions->len; f++) {
     const Function *function = inst->instance->functions->pdata[f];
-    if (mentions(function->writes, SIGNAL_ENABLE, output, NULL, -1)) enable_sources(inst, function, enables, visited);
+    if (!mentions(function->writes, SIGNAL_ENABLE, output, NULL, -1)) continue;
+    // What is always enabled must itself be sent only when its source is.
+    enable_sources(inst, function->kind == FUNCTION_ALWAYS ? sender : function, enables, visited);
   }
   GHashTableIter iter;
   gpointer port;
@@ -241,7 +243,7 @@ static void check_enable(Inst *inst) {
       g_autoptr(GHashTable) sources = g_hash_table_new(NULL, NULL);
       g_autoptr(GHashTable) visited = g_hash_table_new(NULL, NULL);
       data_sources(inst, function, sources, visited);
-      if (g_hash_table_size(sources) == 0 || enable_derived(inst, output, sources)) continue;
+      if (g_hash_table_size(sources) == 0 || enable_derived(inst, output, function, sources)) continue;
       GHashTableIter iter;
       gpointer key;
       const Port *input = NULL;

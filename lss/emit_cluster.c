@@ -22,6 +22,7 @@ static bool check_hooks(const Spec *spec) {
   bool fine = true;
   for (guint i = 0; i < instance->functions->len; i++) {
     const Function *f = instance->functions->pdata[i];
+    if (f->kind == FUNCTION_ALWAYS) continue;
     const char *word = "";
     for (gsize k = 0; k < G_N_ELEMENTS(words); k++)
       if (words[k].kind == f->kind) word = words[k].word;

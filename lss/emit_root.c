@@ -119,6 +119,7 @@ static void emit_run(const Emitter *emitter, GString *out) {
 static void emit_observation(const Emitter *emitter, GString *out) {
   if (!emitter->debug) return;
   const Schedule *schedule = emitter->schedule;
+  g_string_append(out, "static const bool always = true;\n");
   g_string_append_printf(out, "const spinach_observed spinach_observations[%u + 1] = {\n",
                          emitter->netlist->connections->len);
   for (guint i = 0; i < emitter->netlist->connections->len; i++) {
@@ -126,6 +127,10 @@ static void emit_observation(const Emitter *emitter, GString *out) {
     g_string_append(out, "  {");
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
       Wire *wire = schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane);
+      if (wire && wire->always) {
+        g_string_append(out, "&always, ");
+        continue;
+      }
       if (!wire || !wire->writer) {
         g_string_append(out, kind == SIGNAL_DATA ? "NULL, NULL, " : "NULL, ");
         continue;

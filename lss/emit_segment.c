@@ -56,6 +56,10 @@ Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, 
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix) {
   char base[256];
   Cluster *owner;
+  if (wire->always) {
+    g_string_append(out, "true");
+    return;
+  }
   Place place = emit_place(emitter, wire, cluster, &owner);
   emit_wire_base(place == PLACE_FOREIGN ? owner : cluster, wire, base, sizeof base);
   switch (place) {
@@ -131,7 +135,7 @@ static void fill_read(Call *call, const Port *port, SignalKind kind, const char 
   }
   for (int lane = 0; lane < (int)port->lanes->len; lane++) {
     Wire *wire = schedule_port_wire(call->emitter->schedule, port, kind, lane);
-    if (!wire || !g_ptr_array_find(call->node->reads, wire, NULL)) continue;
+    if (!wire || (!wire->always && !g_ptr_array_find(call->node->reads, wire, NULL))) continue;
     assign_from(call, member, "v", lane, wire, "", pointer ? "&" : "");
     if (kind == SIGNAL_DATA) assign_from(call, member, "some", lane, wire, "_some", "");
     if (!call->flagged) continue;

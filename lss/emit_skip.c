@@ -25,7 +25,7 @@ GPtrArray *emit_cluster_clocks(const Cluster *cluster) {
     for (guint k = 0; k < leaf->functions->len; k++) {
       const Function *f = leaf->functions->pdata[k];
       Clock *clock = f->clock ? f->clock : leaf->clock;
-      if (clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
+      if (f->kind != FUNCTION_ALWAYS && clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
     }
   }
   return clocks;

@@ -258,6 +258,7 @@ static void emit_functions(const Emitter *emitter, GString *out, const Spec *spe
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < instance->functions->len; i++) {
     const Function *function = instance->functions->pdata[i];
+    if (function->kind == FUNCTION_ALWAYS) continue;
     g_autoptr(GString) name = g_string_new(NULL);
     emit_function_name(name, function);
     if (!g_hash_table_add(seen, g_strdup(name->str))) continue;

@@ -176,7 +176,7 @@ typedef struct {
   int lane;     // index; 0 for single locals
 } Signal;
 
-typedef enum { FUNCTION_INIT, FUNCTION_PHASE_START, FUNCTION_HANDLER, FUNCTION_PHASE_END, FUNCTION_NEXT_EVENT, FUNCTION_FINISH } FunctionKind;
+typedef enum { FUNCTION_INIT, FUNCTION_PHASE_START, FUNCTION_HANDLER, FUNCTION_PHASE_END, FUNCTION_NEXT_EVENT, FUNCTION_FINISH, FUNCTION_ALWAYS } FunctionKind;
 
 typedef struct {
   FunctionKind kind;

@@ -61,7 +61,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> BOOL "bool" BREAK "break" BUNDLE "bundle" BITS "bits" CLOCK "clock" COLLECTOR "collector" CONST "const"
 %token <text> CONTINUE "continue" CROSSING "crossing" DEBUG "debug" ELSE "else" ENUM "enum" EVENT "event"
 %token <text> FALSE_WORD "false" FINISH "finish" FOR "for" FUNCTION "function" HANDLER "handler" IF "if" IMPORT "import"
-%token <text> INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
+%token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
 %token <text> PHASE_START "phase_start" RETURN "return" RUNTIME "runtime" STATE "state" STAT "stat" STRING "string"
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
@@ -155,14 +155,17 @@ declaration:
   | opt_partial HANDLER NAME opt_handler_index ':' opt_signals ARROW opt_signals ';' {
       $$ = parse_declare(scan, NODE_BEHAVIOUR, @$, $3, @3); $$->function = FUNCTION_HANDLER; $$->partial = $1; $$->index_name = $4;
       $$->reads = $6; $$->writes = $8; }
+  | ALWAYS opt_signals ';'         {
+      $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_ALWAYS; $$->name = "always"; $$->place = @1;
+      $$->reads = arena_array(); $$->writes = $2; }
   | PHASE_END opt_role_port ';'    {
       $$ = $2; $$->location = @$; $$->function = FUNCTION_PHASE_END; $$->name = "phase_end"; $$->place = @1; }
   | INIT ';'                       {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_INIT; $$->name = "init"; $$->place = @1; }
   | FINISH ';'                     {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_FINISH; $$->name = "finish"; $$->place = @1; }
-  | NEXT_EVENT ';'                 {
-      $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_NEXT_EVENT; $$->name = "next_event"; $$->place = @1; }
+  | NEXT_EVENT opt_role_port ';'   {
+      $$ = $2; $$->location = @$; $$->function = FUNCTION_NEXT_EVENT; $$->name = "next_event"; $$->place = @1; }
   | EVENT NAME opt_signature ';'   { $$ = parse_declare(scan, NODE_EVENT, @$, $2, @2); $$->arguments = $3; }
   | COLLECTOR NAME ON STRING_LITERAL EVENT NAME '{' sections '}' {
       $$ = parse_declare(scan, NODE_COLLECTOR, @$, $2, @2); $$->text = $4; $$->type_name = $6; $$->body = $8; }

@@ -74,7 +74,7 @@ static Node *node_new(Schedule *schedule, NodeKind kind, Instance *instance, Clo
 }
 
 static void add_read(Node *node, Wire *wire) {
-  if (!wire || g_ptr_array_find(node->reads, wire, NULL)) return;
+  if (!wire || wire->always || g_ptr_array_find(node->reads, wire, NULL)) return;
   g_ptr_array_add(node->reads, wire);
   g_ptr_array_add(wire->readers, node);
 }
@@ -106,8 +106,23 @@ static void add_locals(Schedule *schedule, Node *node) {
   }
 }
 
+static void mark_always(Schedule *schedule) {
+  Netlist *netlist = schedule->netlist;
+  for (guint i = 0; i < netlist->leaves->len; i++) {
+    Instance *instance = netlist->leaves->pdata[i];
+    for (guint j = 0; j < instance->functions->len; j++) {
+      Function *function = instance->functions->pdata[j];
+      for (guint k = 0; function->kind == FUNCTION_ALWAYS && k < function->writes->len; k++) {
+        Wire *wire = schedule_wire(schedule, instance, &g_array_index(function->writes, Signal, k));
+        if (wire) wire->always = true;
+      }
+    }
+  }
+}
+
 static void make_nodes(Schedule *schedule) {
   Netlist *netlist = schedule->netlist;
+  mark_always(schedule);
   for (guint i = 0; i < netlist->leaves->len; i++) {
     Instance *instance = netlist->leaves->pdata[i];
     for (guint j = 0; j < instance->functions->len; j++) {

@@ -21,6 +21,7 @@ typedef struct {
   int id;
   Node *writer;
   GPtrArray *readers; // Node*
+  bool always;        // true in every cycle, by declaration: nobody writes it, nobody waits for it
   bool flagged;       // keeps a known flag in all builds: it belongs to a loop of partial handlers
 } Wire;
 

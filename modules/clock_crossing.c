@@ -15,7 +15,6 @@ handler(space) {
 handler(offer) {
   uint32_t slot = self->head;
   uint64_t filled = self->filled[slot];
-  enable(out, true);
   if (filled > self->freed[slot] && SEEN(filled))
     send(out, self->slot[slot]);
   else
@@ -39,3 +38,22 @@ phase_end(out) {
     self->items++;
   }
 }
+
+/* The edge at which a change is seen: this one, or a later one. */
+static uint64_t seen_at(uint64_t mark) {
+  uint64_t from = mark + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period());
+  return from > now() ? cycle() + (from - now() + clock_period() - 1) / clock_period() : cycle();
+}
+
+/* The vacant slot is acknowledged from the edge on at which its freedom is seen; then nothing new happens on this side. */
+next_event(in) {
+  uint64_t edge = seen_at(self->freed[self->tail]);
+  return edge > cycle() ? edge : never();
+}
+
+next_event(out) {
+  uint32_t slot = self->head;
+  return self->filled[slot] > self->freed[slot] ? seen_at(self->filled[slot]) : never();
+}
+
+#undef SEEN

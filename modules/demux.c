@@ -1,9 +1,5 @@
 /* demux.c: 1-to-N demultiplexer; see demux.lss. */
 
-phase_start() {
-  accept(select, true);
-}
-
 handler(steer) {
   int32_t chosen = -1;
   if (some(in) && (width(select) == 0 || some(select))) {

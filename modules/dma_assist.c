@@ -14,20 +14,6 @@
 #define UNIT ((uint32_t)param(width) / 8)
 
 phase_start() {
-  accept(memory_reply, true);
-  if (SPLIT_DESCRIPTORS) accept(descriptor_memory_reply, true);
-  accept(registers_reply, true);
-  accept(bus_read_data, true);
-  for (int i = 0; i < width(producer); i++) accept(producer, i, true);
-  for (int i = 0; i < width(consumer); i++) accept(consumer, i, true);
-  for (int i = 0; i < width(assist_state); i++) accept(assist_state, i, true);
-  for (int i = 0; i < width(direct_state); i++) accept(direct_state, i, true);
-  for (int i = 0; i < width(direct_host_high); i++) accept(direct_host_high, i, true);
-  for (int i = 0; i < width(direct_host_low); i++) accept(direct_host_low, i, true);
-  for (int i = 0; i < width(direct_address); i++) accept(direct_address, i, true);
-  for (int i = 0; i < width(direct_length); i++) accept(direct_length, i, true);
-  for (int i = 0; i < width(wrap_base); i++) accept(wrap_base, i, true);
-  for (int i = 0; i < width(wrap_limit); i++) accept(wrap_limit, i, true);
 
   if (__builtin_expect(!self->offers, 1)) {
     send_nothing(memory_request);

@@ -53,8 +53,6 @@ phase_start() {
   for (int i = 0; i < width(own_count); i++) send(own_count, i, turn);
   for (int i = 0; i < width(done); i++) send(done, i, self->exhausted && !self->loaded);
   accept(from_device, self->open);
-  for (int i = 0; i < width(ready); i++) accept(ready, i, true);
-  for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
   for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
 }
 

@@ -39,15 +39,6 @@ static uint64_t nanoseconds(uint64_t ticks) { return (uint64_t)((unsigned __int1
     }                                                                                                                                    \
   } while (0)
 
-phase_start() {
-  for (int i = 0; i < width(host_sent); i++) accept(host_sent, i, true);
-  for (int i = 0; i < width(wire_sent); i++) accept(wire_sent, i, true);
-  for (int i = 0; i < width(wire_received); i++) accept(wire_received, i, true);
-  for (int i = 0; i < width(host_received); i++) accept(host_received, i, true);
-  for (int i = 0; i < width(drops); i++) accept(drops, i, true);
-  for (int i = 0; i < width(done); i++) accept(done, i, true);
-}
-
 phase_end() {
   int out = -1; // direction in which a frame has come out
   if (width(host_sent) && some(host_sent)) {

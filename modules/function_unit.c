@@ -5,30 +5,32 @@
 #include <string.h>
 
 handler(compute) {
+  uint64_t present = 0;
+  for (int i = 0; i < width(in); i++) present |= (uint64_t)some(in, i) << i;
+  const bool has_control = width(control) > 0 && some(control);
+  const uint64_t every = ~UINT64_C(0) >> (64 - width(in));
+  const bool complete = param(all) ? present == every && (width(control) == 0 || has_control) : present != 0 || has_control;
+  set(fires, complete);
+  if (!complete) {
+    send_nothing(out);
+    return;
+  }
   typeof_argument(apply, 0) operands;
   memset(&operands, 0, sizeof operands);
   typeof_port(control) control_value;
   memset(&control_value, 0, sizeof control_value);
-  uint64_t present = 0;
-  for (int i = 0; i < width(in); i++) {
-    if (some(in, i)) {
-      operands.v[i] = data(in, i);
-      present |= UINT64_C(1) << i;
-    }
-  }
-  bool has_control = width(control) > 0 && some(control);
+  for (int i = 0; i < width(in); i++)
+    if (some(in, i)) operands.v[i] = data(in, i);
   if (has_control) control_value = data(control);
-  const uint64_t every = ~UINT64_C(0) >> (64 - width(in));
-  bool complete = param(all) ? present == every && (width(control) == 0 || has_control) : present != 0 || has_control;
-  set(fires, complete);
-  if (complete)
-    send(out, call(apply, operands, control_value, present));
-  else
-    send_nothing(out);
+  send(out, call(apply, operands, control_value, present));
 }
 
 handler(commit) {
-  bool committed = get(fires);
+  if (!get(fires)) {
+    enable(out, false);
+    return;
+  }
+  bool committed = true;
   for (int i = 0; i < width(in); i++) committed = committed && (!some(in, i) || enabled(in, i));
   if (width(control) > 0 && some(control)) committed = committed && enabled(control);
   enable(out, committed);
@@ -41,6 +43,7 @@ handler(accept) {
 }
 
 phase_end() {
+  if (!get(fires)) return;
   bool taken = width(control) > 0 && transferred(control);
   for (int i = 0; i < width(in); i++) taken = taken || transferred(in, i);
   if (taken && !transferred(out)) sim_error("one operand was cancelled while another was committed");

@@ -47,13 +47,11 @@ phase_start() {
     }
   }
   for (int i = 0; i < width(memory_request); i++) {
-    accept(memory_request, i, true);
     if (__builtin_expect(self->answering[i], 0)) send(memory_reply, i, self->cpu_answer[i]);
     else send_nothing(memory_reply, i);
   }
   for (int i = 0; i < width(window_request); i++) {
     accept(window_request, i, self->window_state == HOST_WINDOW_IDLE);
-    accept(device_reply, i, true);
     if (__builtin_expect(self->window_state < HOST_WINDOW_OFFERED, 1)) {
       send_nothing(window_reply, i);
       send_nothing(device_request, i);
@@ -64,7 +62,6 @@ phase_start() {
     if (self->window_state == HOST_WINDOW_OFFERED) send(device_request, i, self->reference);
     else send_nothing(device_request, i);
   }
-  for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
   for (int i = 0; i < width(interrupting); i++)
     send(interrupting, i, self->line && NOW - self->line_since >= ticks_of(param(interrupt_latency)));
 }

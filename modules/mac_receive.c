@@ -11,19 +11,6 @@
 #define UNIT ((uint32_t)param(width) / 8)
 
 phase_start() {
-  accept(wire, true);
-  accept(memory_reply, true);
-  if (SPLIT_DESCRIPTORS) accept(descriptor_memory_reply, true);
-  accept(registers_reply, true);
-  for (int i = 0; i < width(producer); i++) accept(producer, i, true);
-  for (int i = 0; i < width(reference); i++) accept(reference, i, true);
-  for (int i = 0; i < width(buffer_producer); i++) accept(buffer_producer, i, true);
-  for (int i = 0; i < width(buffer_reference); i++) accept(buffer_reference, i, true);
-  for (int i = 0; i < width(buffer_base); i++) accept(buffer_base, i, true);
-  for (int i = 0; i < width(buffer_limit); i++) accept(buffer_limit, i, true);
-  for (int i = 0; i < width(mac_state); i++) accept(mac_state, i, true);
-  for (int i = 0; i < width(station); i++) accept(station, i, true);
-  for (int i = 0; i < width(groups); i++) accept(groups, i, true);
   if (width(ready)) send(ready, self->can_take);
   for (int i = 0; i < width(dropped); i++) send(dropped, i, self->dropped_count);
 

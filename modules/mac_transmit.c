@@ -11,15 +11,6 @@
 #define UNIT ((uint32_t)param(width) / 8)
 
 phase_start() {
-  accept(memory_reply, true);
-  if (SPLIT_DESCRIPTORS) accept(descriptor_memory_reply, true);
-  accept(registers_reply, true);
-  for (int i = 0; i < width(producer); i++) accept(producer, i, true);
-  for (int i = 0; i < width(consumer); i++) accept(consumer, i, true);
-  for (int i = 0; i < width(mac_state); i++) accept(mac_state, i, true);
-  for (int i = 0; i < width(buffer_base); i++) accept(buffer_base, i, true);
-  for (int i = 0; i < width(buffer_limit); i++) accept(buffer_limit, i, true);
-  for (int i = 0; i < width(buffer_producer); i++) accept(buffer_producer, i, true);
 
   if (__builtin_expect(!self->offers, 1)) {
     send_nothing(memory_request);

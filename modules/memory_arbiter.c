@@ -3,10 +3,6 @@
 /* Bits that a lane number takes in the tag. */
 #define LANE_BITS (width(in_request) > 1 ? 32 - __builtin_clz(width(in_request) - 1) : 0)
 
-phase_start() {
-  accept(out_reply, true);
-}
-
 handler(choose) {
   uint64_t requests = 0;
   for (int i = 0; i < width(in_request); i++) requests |= (uint64_t)some(in_request, i) << i;
@@ -49,7 +45,6 @@ handler(accept) {
 }
 
 handler(answer) {
-  for (int i = 0; i < width(in_request); i++) enable(in_reply, i, true);
   if (!some(out_reply) || !enabled(out_reply)) {
     for (int i = 0; i < width(in_request); i++) send_nothing(in_reply, i);
     return;

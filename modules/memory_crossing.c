@@ -17,7 +17,6 @@ handler(space) {
 handler(offer) {
   uint32_t slot = self->request_head;
   uint64_t filled = self->request_filled[slot];
-  enable(out_request, true);
   if (filled > self->request_freed[slot] && SEEN(filled))
     send(out_request, self->request[slot]);
   else
@@ -25,7 +24,6 @@ handler(offer) {
 }
 
 handler(answer) {
-  enable(in_reply, true);
   if (self->owed == 0) {
     send_nothing(in_reply);
     return;
@@ -36,10 +34,6 @@ handler(answer) {
     send(in_reply, self->reply[slot]);
   else
     send_nothing(in_reply);
-}
-
-handler(take) {
-  accept(out_reply, true);
 }
 
 phase_end(in) {
@@ -71,6 +65,24 @@ phase_end(out) {
     self->reply_filled[slot] = now() + 1;
     self->reply_tail = slot + 1 == param(outstanding) ? 0 : slot + 1;
   }
+}
+
+/* The edge at which a change is seen: this one, or a later one. */
+static uint64_t seen_at(uint64_t mark) {
+  uint64_t from = mark + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period());
+  return from > now() ? cycle() + (from - now() + clock_period() - 1) / clock_period() : cycle();
+}
+
+next_event(in) {
+  uint32_t slot = self->reply_head;
+  if (self->owed && self->reply_filled[slot] > self->reply_freed[slot]) return seen_at(self->reply_filled[slot]);
+  uint64_t edge = seen_at(self->request_freed[self->request_tail]); /* a slot is acknowledged anew */
+  return edge > cycle() ? edge : never();
+}
+
+next_event(out) {
+  uint32_t slot = self->request_head;
+  return self->request_filled[slot] > self->request_freed[slot] ? seen_at(self->request_filled[slot]) : never();
 }
 
 #undef SEEN

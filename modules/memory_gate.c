@@ -1,10 +1,5 @@
 /* memory_gate.c: as many references in a cycle as there are ports; see memory_gate.lss. */
 
-phase_start() {
-  for (int i = 0; i < width(out_reply); i++)
-    accept(out_reply, i, true);
-}
-
 handler(pass) {
   int asked = 0;
   for (int i = width(in_request) - 1; i >= 0; i--) {

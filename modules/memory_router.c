@@ -4,10 +4,7 @@
 #define CLASSES (param_length(watched_bytes))
 
 phase_start() {
-  for (int i = 0; i < width(out_reply); i++) accept(out_reply, i, true);
-  for (int i = 0; i < width(context); i++) accept(context, i, true);
   if (width(notice)) send_if(notice, self->told != 0, self->told);
-  for (int i = 0; i < width(snoop); i++) accept(snoop, i, true);
   if (width(snooped)) {
     mem_snoop item = {0};
     bool any = false;

@@ -112,7 +112,6 @@ phase_start() {
     send(memory_request, self->next);
   else
     send_nothing(memory_request);
-  accept(memory_reply, true);
 }
 
 handler(commit) {

@@ -1,9 +1,5 @@
 /* mux.c: N-to-1 multiplexer; see mux.lss. */
 
-phase_start() {
-  accept(select, true);
-}
-
 handler(pick) {
   uint64_t offered = 0;
   for (int i = 0; i < width(in); i++) offered |= (uint64_t)some(in, i) << i;

@@ -29,7 +29,6 @@ init() {
 
 phase_start() {
   for (int i = 0; i < width(in_request); i++) {
-    accept(in_request, i, true);
     if (__builtin_expect(!self->under_way, 1)) {
       send_nothing(in_reply, i);
       continue;
@@ -38,7 +37,6 @@ phase_start() {
     reply.data = self->reply_data[i][0];
     send_if(in_reply, i, self->replying[i][0], reply);
   }
-  for (int i = 0; i < width(drive); i++) accept(drive, i, true);
   for (int i = 0; i < width(shown); i++) send(shown, i, self->shown_value[i]);
   for (int i = 0; i < width(written); i++) {
     if (__builtin_expect(!self->any_fresh, 1)) send_nothing(written, i);

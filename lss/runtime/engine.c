@@ -319,6 +319,8 @@ static bool jump(uint64_t limit, int32_t fastest) {
     const spinach_skipper *s = &machine->skippers[i];
     const spinach_clock *clock = &machine->clocks[s->clock];
     spinach_time.cycle = cycles[s->clock];
+    spinach_time.now = due[s->clock];
+    spinach_time.period = clock->period;
     uint64_t first = s->next_event(spinach_cluster_state[s->cluster]);
     if (first == UINT64_MAX) continue;
     if (first <= cycles[s->clock]) return false;

@@ -256,6 +256,21 @@ def test_idle_time_is_skipped_without_changing_results(build, run_sim, tmp_path)
     assert [line.split()[0] for line in (tmp_path / "r.txt").read_text().splitlines()] == ["6", "2000001", "3000000001"]
 
 
+def test_idle_time_is_skipped_across_clocks(build, run_sim, tmp_path):
+    (tmp_path / "script.txt").write_text("5 1\n2000000 2\n1000000000 3\n")
+    simulator = build(
+        "clock fast = 3 MHz; clock slow = 2 MHz; instance s : source on fast; instance c : clock_crossing;"
+        "instance k : sink on slow; s.out -> c.in : uint32; c.out -> k.in;"
+    )
+    done = run_sim(
+        simulator, "--set", f"s.script={tmp_path}/script.txt", "--set", "k.record=r.txt", "--cycles", "fast:2000000000"
+    )
+    assert done.stats["run"]["skipped_cycles"] > 1_999_000_000
+    assert done.value("k", "items") == 3
+    # An item offered in cycle n of the fast clock is in the crossing at n/3 us; the next later edge of the slow clock sees it.
+    assert [line.split()[0] for line in (tmp_path / "r.txt").read_text().splitlines()] == ["4", "1333334", "666666667"]
+
+
 def test_run_builds_once(lss, tmp_path):
     machine = tmp_path / "m.lss"
     machine.write_text(TICKER)

@@ -18,7 +18,7 @@ direction = "duplex"
 payloads = [400]
 ratios = ["1:2", "1:1"]
 frames = 900
-warmup = 400
+warmup = 200
 series = [{{ name = "one", label = "one processor", cores = 1, sram_mhz = 100 }}]
 """
 
