@@ -35,7 +35,9 @@ def figure(outcome: Outcome, study: Study, out: Path) -> str:
         for series in study.series if (own := [p for p in points if p.series is series])
     ]  # fmt: skip
     maximum = {point.payload: point.maximum for point in points}
-    marks = [plot.Mark(f.label, f.payload, f.percent / 100 * maximum[f.payload]) for f in study.published]
+    # A figure that stands beside several series is one mark, with the words that it has first.
+    places = {(f.payload, f.percent): f.label for f in reversed(study.published)}
+    marks = [plot.Mark(label, at, part / 100 * maximum[at]) for (at, part), label in places.items() if at in maximum]
     plan = next(plan for plan in outcome.plans if study in plan.study)
     plot.throughput(study.title, lines, marks, study.ways, plan.link_rate, out / study.name)
     return _figure(out / study.name, f"{study.title}; the table of this study has the same figures", f"{study.name}-")
