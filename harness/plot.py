@@ -109,7 +109,7 @@ def course(title: str, lines: Sequence[Line], out: Path) -> None:
 
 def scaling(title: str, lines: Sequence[Line], marks: Sequence[tuple[str, float, float]], out: Path) -> None:
     """Draws out.svg and out.png: percent of the link over the number of cores; marks are (label, cores, percent)."""
-    with _axes(title, "cores", "UDP payload, % of the theoretical maximum", out) as axes:
+    with _axes(title, "cores", "% of the theoretical maximum", out) as axes:
         for (color, marker, dash), line in zip(cycle(STYLES), lines, strict=False):
             axes.plot(
                 line.across, line.rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name
