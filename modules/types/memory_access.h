@@ -13,10 +13,17 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "simulators run on lit
 /* The bytes of memory at `from` as a number of `size` bytes, into the low bytes of `value`. */
 static inline void memory_to_number(void *value, const uint8_t *from, unsigned size, bool big_endian) {
   uint8_t *to = value;
-  if (!big_endian)
+  if (!big_endian) {
     memcpy(to, from, size);
-  else
-    for (unsigned i = 0; i < size; i++) to[i] = from[size - 1 - i];
+    return;
+  }
+  for (; size >= 8; size -= 8, to += 8) {
+    uint64_t word;
+    memcpy(&word, from + size - 8, 8);
+    word = __builtin_bswap64(word);
+    memcpy(to, &word, 8);
+  }
+  for (unsigned i = 0; i < size; i++) to[i] = from[size - 1 - i];
 }
 
 /* The low `size` bytes of a number as they lie in memory; the same exchange the other way round. */
