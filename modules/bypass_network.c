@@ -1,13 +1,6 @@
 /* bypass_network.c: newest values for operands; see bypass_network.lss. */
 #include "mips_control.h"
 
-phase_start() {
-  for (int i = 0; i < width(memory); i++)
-    accept(memory, i, true);
-  for (int i = 0; i < width(writeback); i++)
-    accept(writeback, i, true);
-}
-
 handler(forward) {
   typeof_port(out) item = data(in);
   const uint32_t rs = mips_c_rs(item.control), rt = mips_c_rt(item.control);

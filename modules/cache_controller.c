@@ -43,11 +43,6 @@ static inline int32_t find(const self_t *self, uint32_t line) {
 init() { random_seed(&self->rng); }
 
 phase_start() {
-  accept(fill_reply, true);
-  for (int i = 0; i < width(storage_reply); i++) accept(storage_reply, i, true);
-  for (int i = 0; i < width(snoop); i++) accept(snoop, i, true);
-  accept(flush, true);
-  enable(fill_request, true);
   if (__builtin_expect(!self->busy, true)) {
     send_nothing(fill_request);
     return;
@@ -177,7 +172,6 @@ static inline void write_inside(self_t *self, const typeof_port(in_request) * re
                   param(big_endian), beat, fresh, BEAT_BYTES)
 
 handler(answer) {
-  enable(in_reply, true);
   if (__builtin_expect(!((get(outcome) != CACHE_NOTHING) | self->busy), true)) {
     send_nothing(in_reply);
     return;

@@ -1,8 +1,6 @@
 // changes.c: passes on what is new; see changes.lss.
 #include <string.h>
 
-phase_start() { accept(in, true); }
-
 handler(compare) {
   if (!some(in) || !call(counts, data(in)) || (self->any && !call(differs, data(in), self->before))) {
     send_nothing(out);

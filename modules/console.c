@@ -4,7 +4,6 @@ init() { stream_write_open(&self->file, param(output)); }
 
 phase_start() {
   for (int i = 0; i < width(port_request); i++) {
-    accept(port_request, i, true);
     typeof_port(port_reply) reply = {.tag = self->tag[i], .error = self->wrong[i]};
     send_if(port_reply, i, self->replying[i], reply);
   }

@@ -14,7 +14,6 @@
 #define UNIT ((uint32_t)param(width) / 8)
 
 phase_start() {
-
   if (__builtin_expect(!self->offers, 1)) {
     send_nothing(memory_request);
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);

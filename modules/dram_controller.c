@@ -85,13 +85,10 @@ phase_start() {
     } else {
       send_nothing(memory_request, k);
     }
-    enable(memory_request, k, true);
-    accept(memory_reply, k, true);
   }
 }
 
 handler(answer) {
-  enable(in_reply, true);
   if (self->count == 0) {
     for (int k = 0; k < width(memory_reply); k++)
       if (some(memory_reply, k)) sim_error("an answer without a request");

@@ -119,10 +119,6 @@ phase_start() {
   send_if(host_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
   frame = next_of(self, EXCHANGE_FROM_WIRE, &none_left);
   send_if(wire_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
-  accept(wire_received, true);
-  accept(host_received, true);
-  for (int i = 0; i < width(wire_offered); i++) accept(wire_offered, i, true);
-  for (int i = 0; i < width(drops); i++) accept(drops, i, true);
 }
 
 // An end has taken what it was told.

@@ -1,9 +1,5 @@
 /* memory_alias.c: atomic operations through windows of the address space; see memory_alias.lss. */
 
-phase_start() {
-  for (int i = 0; i < width(out_reply); i++) accept(out_reply, i, true);
-}
-
 handler(turn) {
   for (int i = 0; i < width(in_request); i++) {
     if (!some(in_request, i)) {

@@ -27,10 +27,6 @@ init() {
   for (int b = 0; b < BANKS; b++) self->last[b] = -1;
 }
 
-phase_start() {
-  for (int b = 0; b < BANKS; b++) accept(out_reply, b, true);
-}
-
 handler(choose) {
   uint64_t requests = 0;
   for (int i = 0; i < LANES; i++) requests |= (uint64_t)some(in_request, i) << i;
@@ -94,7 +90,6 @@ handler(accept) {
 handler(answer) {
   bool any = self->early != 0;
   for (int b = 0; b < BANKS; b++) any |= some(out_reply, b);
-  for (int i = 0; i < LANES; i++) enable(in_reply, i, true);
   if (__builtin_expect(!any, 1)) {
     for (int i = 0; i < LANES; i++) send_nothing(in_reply, i);
     return;

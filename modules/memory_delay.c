@@ -15,8 +15,6 @@ init() {
 phase_start() {
   accept(in_request, self->count < param(depth) && !self->refusing);
   send_if(out_request, self->count > 0 && cycle() >= self->due[self->head], self->entry[self->head]);
-  enable(out_request, true);
-  accept(out_reply, true);
 }
 
 handler(answer) {

@@ -253,18 +253,12 @@ static inline mem_snoop hear(mem_snoop heard, int listener, uint32_t offset, uin
   return (mem_snoop){.address = first, .size = (end > heard_end ? end : heard_end) - first, .tag = UINT32_MAX};
 }
 
-phase_start() {
-  for (int i = 0; i < width(port_request); i++) accept(port_request, i, true);
-}
-
 handler(answer) {
   bool simple = param(width) <= 64, any = false;
   for (int i = 0; i < width(port_request); i++) {
     any = any || some(port_request, i);
     simple = simple && (!some(port_request, i) || is_simple(data(port_request, i).op));
-    enable(port_reply, i, true);
   }
-  for (int k = 0; k < width(snoop); k++) enable(snoop, k, true);
   if (!any) {
     for (int i = 0; i < width(port_request); i++) send_nothing(port_reply, i);
     for (int k = 0; k < width(snoop); k++) send_nothing(snoop, k);

@@ -26,8 +26,6 @@ static __attribute__((noinline)) void cut_number(void *piece, const void *whole,
   for (uint32_t k = 0; k < size; k++) ((uint8_t *)piece)[place_of(k, size)] = ((const uint8_t *)whole)[place_of(done + k, whole_size)];
 }
 
-phase_start() { accept(out_reply, true); }
-
 handler(ask) {
   typeof_port(out_request) request = {0};
   if (!NARROWS) {

@@ -40,8 +40,6 @@ static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t
   return mips_c_part(c) == MIPS_PART_left ? answer << kept | (b & ((1u << kept) - 1)) : answer | (b & ~0u << 8 * size);
 }
 
-phase_start() { accept(memory_reply, true); }
-
 handler(show) {
   const uint64_t c = data(in).control;
   mips_bypass shown = {.dest = (uint8_t)(some(in) ? mips_c_dest(c) : MIPS_NO_DEST), .loads = mips_c_loads(c), .value = data(in).result};

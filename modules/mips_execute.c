@@ -4,14 +4,6 @@
 _Static_assert(MIPS_ALU_priority == (int)alu_op_priority && MIPS_ALU_sll == (int)alu_op_sll, "control words name ALU operations");
 _Static_assert(MIPS_MULDIV_mtlo == (int)muldiv_op_mtlo && MIPS_MULDIV_div == (int)muldiv_op_div, "control words name muldiv operations");
 
-phase_start() {
-  accept(result, true);
-  accept(flags, true);
-  accept(hilo, true);
-  accept(memory, true);
-  accept(writeback, true);
-}
-
 handler(show) {
   const uint64_t c = data(in).control;
   const uint32_t unit = mips_c_muldiv(c);

@@ -13,10 +13,6 @@ init() {
 phase_start() {
   typeof_port(memory_request) request = {.op = mem_op_read, .size = 4, .address = self->pc & ~3u};
   send_if(memory_request, asks(self), request);
-  accept(memory_reply, true);
-  accept(redirect, true);
-  accept(control, true);
-  accept(done, true);
   typeof_port(status) shown = {.halted = self->halted && self->under_way == 0 && self->phase == mips_fetch_phase_asks, .pc = self->pc};
   send(status, shown);
 }

@@ -1,15 +1,6 @@
 /* mips_issue.c: registers, interlocks, branches; see mips_issue.lss. */
 #include "mips_control.h"
 
-phase_start() {
-  accept(registers_reply, 0, true);
-  accept(registers_reply, 1, true);
-  accept(execute, true);
-  accept(memory, true);
-  accept(busy, true);
-  accept(muldiv, true);
-}
-
 static inline bool annulled(const self_t *self, bool fresh) { return self->annul & !fresh; }
 
 /* An instruction waits for a load just before it or, a branch, for any result that is not in the memory stage yet; and

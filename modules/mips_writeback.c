@@ -1,11 +1,6 @@
 /* mips_writeback.c: the end of the pipeline; see mips_writeback.lss. */
 #include "mips_control.h"
 
-phase_start() {
-  accept(registers_reply, true);
-  accept(busy, true);
-}
-
 handler(write) {
   const uint32_t dest = some(in) ? mips_c_dest(data(in).control) : MIPS_NO_DEST;
   typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = data(in).value};

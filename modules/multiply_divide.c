@@ -2,7 +2,6 @@
 #include "mips/arithmetic.h"
 
 phase_start() {
-  accept(in, true);
   typeof_port(shown) state = {.hi = self->hi, .lo = self->lo, .ready = cycle() + 1 >= self->ready};
   for (int i = 0; i < width(shown); i++)
     send(shown, i, state);

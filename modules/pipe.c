@@ -13,8 +13,6 @@ phase_start() {
     leaving = self->count > 0 && cycle() >= self->ready[head];
   set(leaving, leaving);
   send_if(out, leaving, self->slot[head]);
-  enable(out, true); /* what is accepted leaves, and whoever passes it on knows that early */
-  accept(flush, true);
 }
 
 handler(advance) {

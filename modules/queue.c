@@ -2,7 +2,6 @@
 
 phase_start() {
   send_if(out, self->count > 0, self->slot[self->head]);
-  enable(out, true);
   accept(in, self->count < param(depth));
   for (int i = 0; i < width(filling); i++) send(filling, i, self->count);
 }

@@ -11,11 +11,6 @@ static inline uint32_t cycles_of(uint32_t operation) {
   return operation < param_length(cycles) ? (uint32_t)param(cycles)[operation] : 1;
 }
 
-phase_start() {
-  accept(memory, true);
-  accept(writeback, true);
-}
-
 handler(operate) {
   const uint32_t word = data(in).word;
   if (!mine(some(in), word, data(in).control)) {

@@ -16,8 +16,6 @@ static inline bool first_step(const self_t *self, uint32_t pc, uint32_t word, bo
   return rv32i_decoded(word)->compares && !second_step(self, pc, word) && !squashed(self, fresh) && !error;
 }
 
-phase_start() { accept(left, true); }
-
 handler(decode) {
   if (!some(in)) {
     send_nothing(out);

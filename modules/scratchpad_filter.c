@@ -17,12 +17,6 @@ static inline int32_t target_of(const self_t *self, uint32_t address) {
   return filter_target_main;
 }
 
-phase_start() {
-  for (int i = 0; i < width(scratchpad_reply); i++) accept(scratchpad_reply, i, true);
-  for (int i = 0; i < width(main_reply); i++) accept(main_reply, i, true);
-  for (int i = 0; i < width(registers_reply); i++) accept(registers_reply, i, true);
-}
-
 /* Sends on a port with a lane for each channel, or on a shared one the request of the highest channel that goes there.
  */
 #define SEND_ON(port, place)                                                                                           \
