@@ -59,7 +59,9 @@ def _axes(title: str, across: str, up: str, out: Path) -> Iterator[Axes]:
         axes.grid(color=FAINT, linewidth=0.7)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(frameon=False, loc="outside lower left", ncols=2)
+        labels = [str(label) for label in axes.get_legend_handles_labels()[1]]
+        # Two columns hold about 38 letters each; longer labels get the whole width.
+        figure.legend(frameon=False, loc="outside lower left", ncols=1 if max(map(len, labels), default=0) > 38 else 2)
         figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})
         figure.savefig(out.with_suffix(".png"), dpi=150)
         pyplot.close(figure)
