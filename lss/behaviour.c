@@ -303,8 +303,8 @@ static void expand_single(Inst *inst, Node *node, bool crossing) {
   if (node->value && !crossing) {
     problem(node->value->location, "misplaced", "only in a crossing does %s belong to a port", node->name);
   } else if (crossing && !node->value) {
-    problem(node->location, "clock-crossing",
-            "in a crossing, %s belongs to the domain of a port: `%s in;`", node->name, node->name);
+    problem(node->location, "clock-crossing", "in a crossing, %s belongs to the domain of a port: `%s in;`", node->name,
+            node->name);
   } else if (node->value) {
     function->domain_port = domain_port(inst, node);
     function->name = arena_printf("phase_end_%s", expr_text(node->value));

@@ -1,8 +1,9 @@
 // Divides the leaves of a machine among clusters.  A cluster is compiled as one C unit with its own step functions.
 //
 // Small machines are one cluster, so that all signals are local variables of one function.  In larger ones every
-// hierarchical instance at the top level is a cluster, unless many copies lie inside, and so is every group of instances of one
-// module that occurs several times, so that identical copies share their code; what remains is the root cluster.
+// hierarchical instance at the top level is a cluster, unless many copies lie inside, and so is every group of
+// instances of one module that occurs several times, so that identical copies share their code; what remains is the
+// root cluster.
 #include "lss/emit.h"
 
 #include <string.h>
@@ -11,7 +12,6 @@ enum {
   SMALL_MACHINE = 120, // leaves that one step function holds without making compilation slow
   MIN_LEAVES = 4,      // a smaller copy is not worth calls and signals in memory
   MANY_COPIES = 3,     // so many copies inside one instance are too much code for one function
-  MANY_LEAVES = 40,    // from here on leaves that can sleep are worth a cluster each
 };
 
 static Cluster *cluster_new(Instance *instance) {
@@ -55,24 +55,18 @@ static bool holds_copies(Instance *instance, GHashTable *counts) {
   return false;
 }
 
-static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, bool small, bool sleepers) {
-  if (instance->leaf) {
-    if (!sleepers || !emit_gateable(instance)) return;
-    Cluster *cluster = cluster_new(instance);
-    g_ptr_array_add(cluster->leaves, instance);
-    g_ptr_array_add(schedule->clusters, cluster);
-    return;
-  }
+static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, bool small) {
+  if (instance->leaf) return;
   bool copies = instance->parent && GPOINTER_TO_INT(g_hash_table_lookup(counts, instance->module_name)) > 1;
   bool top_level = instance->parent && !instance->parent->parent;
-  if (instance->parent && count_leaves(instance) >= MIN_LEAVES && (copies || (top_level && !small && !holds_copies(instance, counts)))) {
+  if (instance->parent && count_leaves(instance) >= MIN_LEAVES &&
+      (copies || (top_level && !small && !holds_copies(instance, counts)))) {
     Cluster *cluster = cluster_new(instance);
     collect_leaves(instance, cluster->leaves);
     g_ptr_array_add(schedule->clusters, cluster);
     return;
   }
-  for (guint i = 0; i < instance->children->len; i++)
-    choose(schedule, instance->children->pdata[i], counts, small, sleepers);
+  for (guint i = 0; i < instance->children->len; i++) choose(schedule, instance->children->pdata[i], counts, small);
 }
 
 // Instances on one loop must share a function: their clusters go up in the root.
@@ -117,7 +111,7 @@ void clusters_choose(Schedule *schedule, const ScheduleOptions *options) {
   if (!options->single_cluster) {
     g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
     count_modules(netlist->top, counts);
-    choose(schedule, netlist->top, counts, netlist->leaves->len <= SMALL_MACHINE, false);
+    choose(schedule, netlist->top, counts, netlist->leaves->len <= SMALL_MACHINE);
   }
   Cluster *root = cluster_new(NULL);
   g_ptr_array_add(schedule->clusters, root);

@@ -101,7 +101,6 @@ int emit_leaf_index(const Cluster *cluster, const Instance *instance);
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
 
 // emit_gate.c
-bool emit_gateable(const Instance *leaf); // by itself; see clusters_choose()
 bool emit_gated(const Emitter *emitter, const Cluster *cluster);
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster);
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment);

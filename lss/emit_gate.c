@@ -10,13 +10,8 @@
 #include "lss/emit.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
-enum {
-  WORTH_BYTES = 2500, // of behaviour; less is computed faster than kept asleep
-  ASK_EVERY = 8,      // cycles; a busy cluster would only say no
-  MANY_LANES = 16,    // comparing more costs more than sleep saves
-};
+enum { ASK_EVERY = 8 }; // cycles; a busy cluster would only say no
 
 static bool may_sleep(const Instance *leaf) {
   if (leaf->leaf->crossing) return false;
@@ -24,15 +19,6 @@ static bool may_sleep(const Instance *leaf) {
     if (((Function *)leaf->functions->pdata[i])->partial) return false;
   return emit_find_function(leaf, FUNCTION_NEXT_EVENT) ||
          (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
-}
-
-bool emit_gateable(const Instance *leaf) {
-  struct stat info;
-  guint lanes = 0;
-  for (guint i = 0; i < leaf->ports->len; i++) lanes += ((Port *)leaf->ports->pdata[i])->lanes->len;
-  if (lanes > MANY_LANES) return false;
-  return may_sleep(leaf) && emit_find_function(leaf, FUNCTION_NEXT_EVENT) && stat(leaf->leaf->c_file, &info) == 0 &&
-         info.st_size >= WORTH_BYTES;
 }
 
 bool emit_gated(const Emitter *emitter, const Cluster *cluster) {
