@@ -60,10 +60,6 @@ init() {
 
 phase_start() {
   bool finished = self->silent || (self->exhausted && !self->loaded);
-  accept(memory_reply, true);
-  accept(window_reply, true);
-  for (int i = 0; i < width(interrupt); i++) accept(interrupt, i, true);
-  for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
   for (int i = 0; i < width(next); i++) accept(next, i, self->how == TRAFFIC_CORRELATED && self->working && !self->told && !self->loaded && !self->exhausted);
   for (int i = 0; i < width(own_count); i++) send(own_count, i, finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count);
   for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && finished && !self->emitting);

@@ -78,7 +78,7 @@ phase_start() {
   for (int i = 0; i < width(next); i++) accept(next, i, self->how == TRAFFIC_CORRELATED && self->working && !self->told && !self->loaded && !self->exhausted);
   for (int i = 0; i < width(own_count); i++) send(own_count, i, self->silent || (self->exhausted && !self->loaded) ? UINT32_MAX : (uint32_t)self->sent_count);
   for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && (self->silent || (self->exhausted && !self->loaded)) && !self->emitting);
-  if (__builtin_expect(self->memory_asked >= self->memory_length && self->window_state != DRIVER_WINDOW_OFFERED && !self->emitting, 1)) {
+  if (__builtin_expect(self->memory_asked >= self->memory_length && self->window_state != DRIVER_STEP_OFFERED && !self->emitting, 1)) {
     send_nothing(memory_request);
     send_nothing(window_request);
     for (int i = 0; i < width(sent_beats); i++) send_nothing(sent_beats, i);
@@ -92,8 +92,8 @@ phase_start() {
   if (asks && self->memory_write) memcpy(&memory.data, self->bytes + self->memory_asked, memory.size);
   send_if(memory_request, asks, memory);
 
-  typeof_port(window_request) reference = {.op = self->window_write ? mem_op_write : mem_op_read, .size = 4, .address = self->window_address, .data = self->window_value};
-  send_if(window_request, self->window_state == DRIVER_WINDOW_OFFERED, reference);
+  typeof_port(window_request) reference = {.op = mem_op_write, .size = 4, .address = self->window_address, .data = self->window_value};
+  send_if(window_request, self->window_state == DRIVER_STEP_OFFERED, reference);
   wire_beat_512 beat = {.start = self->emitted == 0};
   if (self->emitting) {
     uint32_t rest = self->emit_length - self->emitted;
@@ -207,78 +207,78 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
   switch (self->at) {
   case 0:
     // ---- Start-up, section 8 of the contract ----------------------------------------------------------------------
-    DO_WRITE(DRIVER_MISC_HOST_CTL, 0x8);
-    DO_WRITE(DRIVER_MISC_HOST_CTL, 0);
-    DO_WRITE(DRIVER_CPU_A_STATE, DRIVER_HALT);
-    DO_WRITE(DRIVER_CPU_B_STATE, DRIVER_HALT);
-    DO_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
-    DO_WRITE(DRIVER_MISC_LOCAL_CTL, 0x200);
-    DO_WRITE(DRIVER_MISC_CONFIG, 0x100000);
-    DO_WRITE(DRIVER_MODE, param(hardware_assist) ? DRIVER_MODE_ASSIST : 0);
-    DO_WRITE(DRIVER_MAC_ADDRESS, 0x0200);
-    DO_WRITE(DRIVER_MAC_ADDRESS + 4, 0x00000001);
+    STEP_WRITE(DRIVER_MISC_HOST_CTL, 0x8);
+    STEP_WRITE(DRIVER_MISC_HOST_CTL, 0);
+    STEP_WRITE(DRIVER_CPU_A_STATE, DRIVER_HALT);
+    STEP_WRITE(DRIVER_CPU_B_STATE, DRIVER_HALT);
+    STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
+    STEP_WRITE(DRIVER_MISC_LOCAL_CTL, 0x200);
+    STEP_WRITE(DRIVER_MISC_CONFIG, 0x100000);
+    STEP_WRITE(DRIVER_MODE, param(hardware_assist) ? DRIVER_MODE_ASSIST : 0);
+    STEP_WRITE(DRIVER_MAC_ADDRESS, 0x0200);
+    STEP_WRITE(DRIVER_MAC_ADDRESS + 4, 0x00000001);
     // The image; memory is zero at the start, so only what is not zero needs to be written.
     self->window_base = UINT32_MAX;
     for (self->copied = self->image_begin; self->copied < self->image_end; self->copied += 4) {
       if (driver_load_big(self->image + self->copied, 4) == 0) continue;
       if ((self->copied & ~(uint32_t)(DRIVER_WINDOW_BYTES - 1)) != self->window_base) {
         self->window_base = self->copied & ~(uint32_t)(DRIVER_WINDOW_BYTES - 1);
-        DO_WRITE(DRIVER_WINDOW_BASE, self->window_base);
+        STEP_WRITE(DRIVER_WINDOW_BASE, self->window_base);
       }
-      DO_WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), driver_load_big(self->image + self->copied, 4));
+      STEP_WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), driver_load_big(self->image + self->copied, 4));
     }
     driver_describe_rings(self->bytes, (uint32_t)param(send_entries), (uint32_t)param(buffer_bytes), (uint32_t)param(return_entries));
-    DO_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
-    DO_WRITE(DRIVER_INFORMATION, 0);
-    DO_WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
-    for (self->copied = 0; self->copied < sizeof driver_cleared / sizeof driver_cleared[0]; self->copied++) DO_WRITE(driver_cleared[self->copied], 0);
-    DO_WRITE(DRIVER_DMA_READ_CONFIG, 0x80);
-    DO_WRITE(DRIVER_DMA_WRITE_CONFIG, 0x80);
-    DO_WRITE(DRIVER_ASSIST_STATE, 1);
-    DO_WRITE(DRIVER_TRANSMIT_SHARE, param(transmit_share));
-    DO_WRITE(DRIVER_RECEIVE_TICKS, param(receive_ticks));
-    DO_WRITE(DRIVER_SEND_TICKS, param(send_ticks));
-    DO_WRITE(DRIVER_STATISTICS_TICKS, (uint32_t)param(statistics_ticks));
-    DO_WRITE(DRIVER_SEND_MOST, param(send_most));
-    DO_WRITE(DRIVER_RECEIVE_MOST, param(receive_most));
-    DO_WRITE(DRIVER_LINK, 0);
-    DO_WRITE(DRIVER_INTERFACE, 0);
-    DO_WRITE(DRIVER_MTU, 1518);
-    DO_WRITE(DRIVER_CPU_A_PC, self->entry);
-    DO_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
-    DO_WRITE(DRIVER_CPU_A_STATE, 0);
+    STEP_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
+    STEP_WRITE(DRIVER_INFORMATION, 0);
+    STEP_WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
+    for (self->copied = 0; self->copied < sizeof driver_cleared / sizeof driver_cleared[0]; self->copied++) STEP_WRITE(driver_cleared[self->copied], 0);
+    STEP_WRITE(DRIVER_DMA_READ_CONFIG, 0x80);
+    STEP_WRITE(DRIVER_DMA_WRITE_CONFIG, 0x80);
+    STEP_WRITE(DRIVER_ASSIST_STATE, 1);
+    STEP_WRITE(DRIVER_TRANSMIT_SHARE, param(transmit_share));
+    STEP_WRITE(DRIVER_RECEIVE_TICKS, param(receive_ticks));
+    STEP_WRITE(DRIVER_SEND_TICKS, param(send_ticks));
+    STEP_WRITE(DRIVER_STATISTICS_TICKS, (uint32_t)param(statistics_ticks));
+    STEP_WRITE(DRIVER_SEND_MOST, param(send_most));
+    STEP_WRITE(DRIVER_RECEIVE_MOST, param(receive_most));
+    STEP_WRITE(DRIVER_LINK, 0);
+    STEP_WRITE(DRIVER_INTERFACE, 0);
+    STEP_WRITE(DRIVER_MTU, 1518);
+    STEP_WRITE(DRIVER_CPU_A_PC, self->entry);
+    STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
+    STEP_WRITE(DRIVER_CPU_A_STATE, 0);
     self->started_at = now();
     // ---- The firmware reports event 1 -----------------------------------------------------------------------------
     while (!self->firmware_up) {
       self->next_poll = now() + ticks_per_second() / 1000000;
-      DO_WAIT(now() >= self->next_poll);
+      STEP_WAIT(now() >= self->next_poll);
       if (now() - self->started_at > (uint64_t)((unsigned __int128)param(patience) * ticks_per_second() / 1000000000000000u))
         sim_error("the firmware did not report that it is up");
-      DO_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);
+      STEP_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);
       self->event_producer = driver_load_big(self->bytes, 4) % DRIVER_EVENT_ENTRIES;
       while (self->event_consumer != self->event_producer) {
-        DO_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
+        STEP_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
         if (self->bytes[0] == DRIVER_EVENT_RUNNING) self->firmware_up = true;
         self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
       }
     }
-    DO_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
+    STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
     self->started = (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second());
     event(up, self->started);
     // ---- Receive buffers, then the interface goes up ------------------------------------------------------------------
     if (!param(descriptors)[0]) {
       while (self->posted < (uint32_t)param(receive_buffers)) {
         driver_describe_buffer(self->bytes, self->posted, (uint32_t)param(buffer_bytes));
-        DO_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+        STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
         self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
         self->posted++;
       }
-      DO_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
+      STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
       self->standard_told = self->standard_producer;
     }
-    DO_COMMAND(DRIVER_COMMAND_CLEAR_STATISTICS, 0);
-    DO_COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
-    DO_COMMAND(DRIVER_COMMAND_PROMISCUOUS, param(promiscuous) ? 1 : 2);
+    STEP_COMMAND(DRIVER_COMMAND_CLEAR_STATISTICS, 0);
+    STEP_COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
+    STEP_COMMAND(DRIVER_COMMAND_PROMISCUOUS, param(promiscuous) ? 1 : 2);
     self->started_at = self->next_poll = now();
     self->next_statistics = now() + (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
 
@@ -288,12 +288,12 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       if (interrupted || now() >= self->next_poll) {
         if (interrupted) {
           self->interrupts_taken++;
-          DO_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
+          STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
         }
         self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
         if (now() >= self->next_statistics) {
           self->next_statistics += (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
-          DO_GET(DRIVER_HOST_INFORMATION, DRIVER_TOLD_BYTES);
+          STEP_GET(DRIVER_HOST_INFORMATION, DRIVER_TOLD_BYTES);
           self->told_bad_fcs = driver_load_big(self->bytes + DRIVER_TOLD_BAD_FCS, 4);
           self->told_too_short = driver_load_big(self->bytes + DRIVER_TOLD_TOO_SHORT, 4);
           self->told_too_long = driver_load_big(self->bytes + DRIVER_TOLD_TOO_LONG, 4);
@@ -301,29 +301,29 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
           self->told_no_space = driver_load_big(self->bytes + DRIVER_TOLD_NO_SPACE, 4);
           self->told_dma_errors = driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS, 4);
         }
-        DO_GET(DRIVER_HOST_STATUS, 64);
+        STEP_GET(DRIVER_HOST_STATUS, 64);
         self->event_producer = driver_load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
         self->return_producer = driver_load_big(self->bytes + DRIVER_STATUS_RETURN, 4) % (uint32_t)param(return_entries);
         self->send_consumer = driver_load_big(self->bytes + DRIVER_STATUS_SEND, 4) % (uint32_t)param(send_entries);
         if (self->event_consumer != self->event_producer) {
           while (self->event_consumer != self->event_producer) {
-            DO_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
+            STEP_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
             uint32_t code = driver_load_big(self->bytes, 4) >> 12 & 0xfff;
             if (self->bytes[0] == DRIVER_EVENT_ERROR && code == DRIVER_ERROR_TRANSFER) self->errors_told++;
             else if (self->bytes[0] == DRIVER_EVENT_ERROR) sim_error("the firmware reports an error, code %u", code);
             self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
           }
-          DO_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
+          STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
         }
         if (self->return_consumer != self->return_producer) {
           while (self->return_consumer != self->return_producer) {
-            DO_GET(DRIVER_HOST_RETURN_RING + 32 * self->return_consumer, 32);
+            STEP_GET(DRIVER_HOST_RETURN_RING + 32 * self->return_consumer, 32);
             self->receive_index = driver_load_big(self->bytes + 8, 2);
             self->receive_length = driver_load_big(self->bytes + 10, 2);
             if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
               sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
-            DO_GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
-            DO_WAIT(!self->emitting);
+            STEP_GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
+            STEP_WAIT(!self->emitting);
             // A frame that was loaded for sending gives way for the moment it takes to show this one to the checker.
             driver_swap(self->bytes, self->frame, self->receive_length);
             self->emitting = self->emit_received = true;
@@ -334,20 +334,20 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
             if (param(output)[0])
               packet_write(&self->sink, self->frame, self->receive_length, (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
             sim_progress();
-            DO_WAIT(!self->emitting);
+            STEP_WAIT(!self->emitting);
             memcpy(self->frame, self->bytes, (self->receive_length + 7) & ~7u);
             self->return_consumer = (self->return_consumer + 1) % (uint32_t)param(return_entries);
             self->posted--;
             if (!param(descriptors)[0]) {
               driver_describe_buffer(self->bytes, self->receive_index, (uint32_t)param(buffer_bytes));
-              DO_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+              STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
               self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
               self->posted++;
             }
           }
-          DO_WRITE(DRIVER_RETURN_CONSUMER, self->return_consumer);
+          STEP_WRITE(DRIVER_RETURN_CONSUMER, self->return_consumer);
           if (self->standard_told != self->standard_producer) {
-            DO_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
+            STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
             self->standard_told = self->standard_producer;
           }
         }
@@ -359,13 +359,13 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         while (self->record_count && self->posted < DRIVER_STANDARD_ENTRIES - 1) {
           // Buffers are used in the order of the ring, so a buffer is free when its place in the ring is.
           driver_describe_buffer(self->bytes, self->standard_producer, (uint32_t)param(buffer_bytes));
-          DO_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+          STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
           self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
           self->posted++;
           self->record_count--;
         }
         self->record_ready = self->record_count != 0;
-        DO_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
+        STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
         self->standard_told = self->standard_producer;
       }
       // Frames to send: up to 8 before the NIC is told.
@@ -376,7 +376,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         self->emitted = 0;
         self->emit_length = self->length;
         self->copied = DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
-        DO_PUT(self->copied, self->length);
+        STEP_PUT(self->copied, self->length);
         for (uint32_t i = 0, offset = 0; i < self->pieces; offset += self->piece[i++]) {
           memset(self->bytes + 16 * i, 0, 16);
           udp_store(self->bytes + 16 * i + 4, self->copied + offset, 4);
@@ -386,7 +386,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         for (self->command_word = 0; self->command_word < self->pieces; self->command_word++) {
           // One at a time: a frame's descriptors may go round the end of the ring.
           memmove(self->bytes, self->bytes + (self->command_word ? 16 : 0), 16 * (size_t)(self->pieces - self->command_word));
-          DO_PUT(DRIVER_HOST_SEND_RING + 16 * self->send_producer, 16);
+          STEP_PUT(DRIVER_HOST_SEND_RING + 16 * self->send_producer, 16);
           self->send_producer = (self->send_producer + 1) % (uint32_t)param(send_entries);
         }
         self->frames_sent++;
@@ -394,15 +394,15 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         self->sent_count++;
         self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
         self->loaded = self->record_ready = false;
-        DO_WAIT(!self->emitting);
+        STEP_WAIT(!self->emitting);
         load_frame(self);
       }
       if (self->send_told != self->send_producer) {
-        DO_WRITE(DRIVER_MAILBOX_SEND, self->send_producer);
+        STEP_WRITE(DRIVER_MAILBOX_SEND, self->send_producer);
         self->send_told = self->send_producer;
       }
       self->resting = true;
-      DO_WAIT(!self->resting);
+      STEP_WAIT(!self->resting);
     }
   default: sim_error("the driver lost its place");
   }
@@ -427,18 +427,18 @@ phase_end() {
     if (!self->memory_write) memcpy(self->bytes + self->memory_done, &data(memory_reply).data, size);
     self->memory_done += size;
   }
-  if (self->window_state == DRIVER_WINDOW_WAITS && transferred(window_reply)) {
+  if (self->window_state == DRIVER_STEP_WAITS && transferred(window_reply)) {
     if (data(window_reply).error) sim_error("the NIC has no register at 0x%x of its window", self->window_address);
     self->window_value = (uint32_t)data(window_reply).data;
-    self->window_state = DRIVER_WINDOW_IDLE;
+    self->window_state = DRIVER_STEP_IDLE;
   }
-  if (self->window_state == DRIVER_WINDOW_OFFERED && transferred(window_request)) self->window_state = DRIVER_WINDOW_WAITS;
+  if (self->window_state == DRIVER_STEP_OFFERED && transferred(window_request)) self->window_state = DRIVER_STEP_WAITS;
   if (self->emitting) {
     self->emitted += 64;
     if (self->emitted >= self->emit_length) self->emitting = false;
   }
   // Most cycles wait for one of these two.
-  if (self->window_state != DRIVER_WINDOW_IDLE || self->memory_done < self->memory_length) return;
+  if (self->window_state != DRIVER_STEP_IDLE || self->memory_done < self->memory_length) return;
   run(self, width(interrupt) && some(interrupt) && data(interrupt), width(other_count) ? data(other_count) : UINT32_MAX);
 }
 

@@ -5,9 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "modules/driver_steps.h"
 #include "modules/udp_traffic.h"
-
-enum { DRIVER_WINDOW_IDLE, DRIVER_WINDOW_OFFERED, DRIVER_WINDOW_WAITS };
 
 // Registers and shared memory as the host's window shows them.
 enum {
@@ -82,41 +81,11 @@ static inline void driver_describe_buffer(uint8_t *at, uint32_t index, uint32_t 
 }
 
 // ---- Steps: what run() is written in ---------------------------------------------------------------------------------
-// run() goes on at the step where it waited.  Local variables do not survive a wait.
-#define DO_WAIT_AT(place, condition) \
-  do {                            \
-    self->at = (place);           \
-    __attribute__((fallthrough)); \
-  case (place):                   \
-    if (!(condition)) return;     \
-  } while (0)
-#define DO_WAIT(condition) DO_WAIT_AT(1 + __COUNTER__, condition)
-#define DO_WINDOW_DO(writes, at_address, value)      \
-  do {                                            \
-    self->window_write = (writes);                \
-    self->window_address = (uint32_t)(at_address); \
-    self->window_value = (uint32_t)(value);       \
-    self->window_state = DRIVER_WINDOW_OFFERED;          \
-    DO_WAIT(self->window_state == DRIVER_WINDOW_IDLE);      \
-  } while (0)
-#define DO_WRITE(at_address, value) DO_WINDOW_DO(true, at_address, value)
-#define DO_MEMORY_DO(writes, at_address, byte_count)          \
-  do {                                                     \
-    self->memory_write = (writes);                         \
-    self->memory_address = (uint32_t)(at_address);         \
-    self->memory_length = (uint32_t)(byte_count);          \
-    self->memory_asked = self->memory_done = 0;            \
-    DO_WAIT(self->memory_done == self->memory_length);        \
-    self->memory_length = self->memory_asked = 0;          \
-    self->memory_done = 0;                                 \
-  } while (0)
-#define DO_GET(at_address, byte_count) DO_MEMORY_DO(false, at_address, byte_count)
-#define DO_PUT(at_address, byte_count) DO_MEMORY_DO(true, at_address, byte_count)
-#define DO_COMMAND(code_of, sub)                                                                   \
+#define STEP_COMMAND(code_of, sub)                                                                   \
   do {                                                                                          \
-    DO_WRITE(DRIVER_COMMANDS + 4 * (self->command_producer % 64), (uint32_t)(code_of) << 24 | (uint32_t)(sub) << 12); \
+    STEP_WRITE(DRIVER_COMMANDS + 4 * (self->command_producer % 64), (uint32_t)(code_of) << 24 | (uint32_t)(sub) << 12); \
     self->command_producer = (self->command_producer + 1) % 64;                                 \
-    DO_WRITE(DRIVER_MAILBOX_COMMAND, self->command_producer);                                             \
+    STEP_WRITE(DRIVER_MAILBOX_COMMAND, self->command_producer);                                             \
   } while (0)
 
 #endif
