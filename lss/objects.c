@@ -133,6 +133,9 @@ static bool compiler_open(Compiler *c, const CompilerOptions *options) {
   add_flag(c, "-I%s/modules/types", home);
   add_flag(c, "-I%s/emulib", home);
   add_flag(c, "-I%s/gen/emulib", c->products);
+  g_auto(GStrv) more = g_strsplit_set(g_getenv("LSS_CFLAGS") ? g_getenv("LSS_CFLAGS") : "", " \t", -1);
+  for (char **flag = more; *flag; flag++)
+    if (**flag) add_flag(c, "%s", *flag);
   GString *text = g_string_new(c->identity);
   for (guint i = 0; i < c->flags->len; i++) g_string_append_printf(text, "\n%s", (char *)c->flags->pdata[i]);
   c->flags_text = g_string_free(text, FALSE);
