@@ -9,7 +9,7 @@
 #include <string.h>
 
 // What a reference of an assist is for: its tag less the assist's first one.
-enum { ASSIST_DATA, ASSIST_DESCRIPTOR };
+enum { ASSIST_DATA, ASSIST_DESCRIPTOR, ASSIST_COUNTER };
 
 // ---- Addresses -----------------------------------------------------------------------------------------------
 
@@ -56,6 +56,12 @@ static inline uint64_t assist_number(uint64_t bytes, uint32_t count, bool big_en
 static inline uint64_t assist_bytes(uint64_t number, uint32_t count, bool big_endian) {
   if (count == 0) return 0;
   return big_endian ? __builtin_bswap64(number << 8 * (8 - count)) : assist_keep(number, count);
+}
+// Up to 8 bytes in order with those of each whole 32-bit word reversed.
+static inline uint64_t assist_swap_words(uint64_t bytes, uint32_t count) {
+  if (count < 4) return bytes;
+  const uint64_t first = __builtin_bswap32((uint32_t)bytes), second = bytes >> 32;
+  return first | (count == 8 ? (uint64_t)__builtin_bswap32((uint32_t)second) : second) << 32;
 }
 // A 16- or 32-bit field of a descriptor that was read into `raw`.
 static inline uint32_t assist_field(const uint8_t *raw, uint32_t at, uint32_t count, bool big_endian) {

@@ -72,6 +72,9 @@ static inline int slot_of(const self_t *self, int nth) {
 
 static inline bool sums(const dma_transfer *under) { return (under->control & (uint32_t)param(checksum_bit)) != 0; }
 
+// Whether the bus sees the words of a transfer with their bytes in opposite order.
+static inline bool swaps(const dma_transfer *under) { return param(no_swap_bit) && !(under->control & (uint32_t)param(no_swap_bit)); }
+
 // Whether the checksum of a transfer has still to be stored: until then no later one refers to memory.
 static inline bool sum_due(const dma_transfer *under) { return sums(under) && under->ring >= 0 && !under->failed && !under->sum_stored; }
 
@@ -176,6 +179,7 @@ phase_end() {
     self->bus_errors += got.error;
     if (got.error && of) of->failed = true;
     if (of && !of->outward && got.count) {
+      if (swaps(of)) got.bytes = assist_swap_words(got.bytes, got.count);
       assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);
       self->tail += got.count;
       self->coming -= got.count;
@@ -385,6 +389,7 @@ phase_end() {
       self->sending = true;
       self->beat = (bus_beat){.bytes = assist_queue_peek(self->queue, param(buffer), self->head, count), .count = (uint8_t)count,
                               .last = count == on_bus->bus_now};
+      if (swaps(on_bus)) self->beat.bytes = assist_swap_words(self->beat.bytes, count);
     }
   } else if (on_bus && !self->offering_bus) {
     uint32_t chunk = assist_min((uint32_t)param(bus_burst), on_bus->bus_left);

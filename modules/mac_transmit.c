@@ -87,8 +87,9 @@ phase_end() {
   }
   if (transferred(memory_reply)) {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the transmitting MAC near 0x%x with an error", self->reply_address);
-    if (data(memory_reply).tag - (uint32_t)param(tag) == ASSIST_DESCRIPTOR) {
-      descriptor_came = true;
+    const uint32_t kind = data(memory_reply).tag - (uint32_t)param(tag);
+    if (kind != ASSIST_DATA) {
+      descriptor_came = kind == ASSIST_DESCRIPTOR;
       memcpy(&number, &data(memory_reply).data, sizeof number);
     } else {
       uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
@@ -140,6 +141,7 @@ phase_end() {
       self->bytes += self->frame_length[f];
       self->underruns += self->spoilt;
       event(sent, self->frame_address[f], self->frame_length[f]);
+      if (param(underrun_counter) >= 0) self->untold += self->spoilt;
       if (self->spoilt && param(state_offset) >= 0) UPDATE(param(state_offset), mac | (uint32_t)param(attention_bit), false);
       if (param(buffer_consumer_offset) >= 0) UPDATE(param(buffer_consumer_offset), self->frame_end[f], false);
       UPDATE(param(consumer_offset), self->frame_consumer[f], true);
@@ -276,6 +278,14 @@ phase_end() {
         self->offering = true;
         self->offer_descriptor = false;
       }
+    } else if (param(underrun_counter) >= 0 && self->untold) {
+      // A reference that moves no bytes of a frame.
+      offer = (typeof_port(memory_request)){.op = mem_op_fetch_add, .size = 4, .address = (uint32_t)param(underrun_counter)};
+      offer.tag = (uint32_t)param(tag) + ASSIST_COUNTER;
+      assist_run_into(&offer.data, sizeof offer.data, (assist_run){{self->untold, 0}});
+      self->untold = self->offer_bytes = 0;
+      self->offering = true;
+      self->offer_descriptor = false;
     }
     self->offer = offer;
   }
@@ -283,7 +293,7 @@ phase_end() {
 
   // Looked at in every cycle, so worked out once.
   self->offers = self->offering | self->beat_ready | (self->updates_waiting != 0);
-  self->at_work = (self->reading | self->frames_waiting | self->sending | self->updates_open | self->updates_waiting) != 0;
+  self->at_work = self->offers | ((self->reading | self->frames_waiting | self->sending | self->updates_open) != 0);
 }
 
 next_event() { return self->at_work ? cycle() : never(); }

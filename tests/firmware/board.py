@@ -31,7 +31,7 @@ class Board:
         self.flags = {"standard": 0, "send": 0, "returns": 0} | settings.pop("flags", {})
         self.posted = dict.fromkeys(KINDS, 0)
         self.sends = self.commands = self.returned = self.events_seen = 0
-        self.shared = {"mode": 0x40 if assist else 0, "most_sent": 1, "most_received": 1, "send_ticks": 100,
+        self.shared = {"mode": settings.pop("mode", 0) | (0x40 if assist else 0), "most_sent": 1, "most_received": 1, "send_ticks": 100,
                        "receive_ticks": 100, "statistics_ticks": 0} | settings  # fmt: skip
         self._prepare()
         self.until(lambda: self.events(), "the event that the firmware is up", 2_000_000)

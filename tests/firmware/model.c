@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ACTIVE = 4, CHECKSUM = 0x800, FILLS = 0x20000, FREES = 0x80000, LIMIT = 0x200000, WIRE = 1024 };
+enum { IN_ORDER = 2, ACTIVE = 4, CHECKSUM = 0x800, FILLS = 0x20000, FREES = 0x80000, LIMIT = 0x200000, WIRE = 1024 };
 
 struct sent {
   uint32_t length;
@@ -124,17 +124,20 @@ static uint32_t rounded(const struct model *m, uint32_t address) {
 
 static void transfer(struct model *m, bool outward, uint32_t high, uint32_t low, uint32_t local, uint32_t length,
                      uint32_t control, uint32_t checksum_to) {
+  /* Without a bit the bytes of each whole word go in opposite order. */
+  const uint32_t words = control & IN_ORDER ? 0 : length & ~3u;
   if (high || low >= MODEL_HOST || length > MODEL_HOST - low || !length || length > 0xffff) {
     stop(m, "impossible transfer, host address", low);
     return;
   }
   uint32_t sum = 0, at = local;
   for (uint32_t i = 0; i < length; i++, at = advance(m, at, 1)) {
+    uint8_t *outside = &m->host[low + (i < words ? i ^ 3 : i)], *inside = sram(m, at);
     if (outward)
-      m->host[low + i] = *sram(m, at);
+      *outside = *inside;
     else
-      *sram(m, at) = m->host[low + i];
-    sum += (uint32_t)m->host[low + i] << (i & 1 ? 0 : 8);
+      *inside = *outside;
+    sum += (uint32_t)*inside << (i & 1 ? 0 : 8);
   }
   while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
   if (control & CHECKSUM && checksum_to) store(sram(m, checksum_to), 2, sum);
@@ -156,14 +159,14 @@ static void step_ring(struct model *m, bool outward, uint32_t ring, uint32_t pro
 /* The direct registers: no ring, so no checksum is stored and no buffer pointer moves. */
 static void step_direct(struct model *m) {
   if (REG(DMA_READ_STATE) & ACTIVE) {
-    transfer(m, false, REG(DMA_READ_HOST_HIGH), REG(DMA_READ_HOST_LOW), REG(DMA_READ_ADDRESS), REG(DMA_READ_LENGTH), 0,
-             1);
+    transfer(m, false, REG(DMA_READ_HOST_HIGH), REG(DMA_READ_HOST_LOW), REG(DMA_READ_ADDRESS), REG(DMA_READ_LENGTH),
+             REG(DMA_READ_STATE) & IN_ORDER, 1);
     REG(DMA_READ_ADDRESS) = advance(m, REG(DMA_READ_ADDRESS), REG(DMA_READ_LENGTH));
     REG(DMA_READ_STATE) &= ~ACTIVE;
   }
   if (REG(DMA_WRITE_STATE) & ACTIVE) {
     transfer(m, true, REG(DMA_WRITE_HOST_HIGH), REG(DMA_WRITE_HOST_LOW), REG(DMA_WRITE_ADDRESS), REG(DMA_WRITE_LENGTH),
-             0, 1);
+             REG(DMA_WRITE_STATE) & IN_ORDER, 1);
     REG(DMA_WRITE_STATE) &= ~ACTIVE;
   }
 }

@@ -148,6 +148,21 @@ def test_checksums_of_received_frames(board: Make, assist: bool) -> None:
         assert one["flags"] & 1 and one["checksum"] == internet_sum(frame[14:])
 
 
+@both_modes
+def test_frames_of_a_host_that_has_its_words_swapped(board: Make, assist: bool) -> None:
+    """The mode's bit for data: descriptors and rings are as ever."""
+    b = board(assist=assist, mode=0x10)
+    b.post("standard", 1)
+    given = content(128, 1)
+    swapped = b"".join(given[i : i + 4][::-1] for i in range(0, 128, 4))
+    assert b.receive(given)
+    b.send([given[:64], given[64:]])
+    b.announce()
+    found, left = [], []
+    b.until(lambda: (found.extend(b.returns()), left.extend(b.sent())) and found and left, "both frames")
+    assert found[0]["data"] == swapped and left == [(swapped, -1)]
+
+
 def test_vlan_tags_and_reports_at_once(board: Make) -> None:
     b = board(most_sent=1000, send_ticks=0)
     frame = content(300, 5)

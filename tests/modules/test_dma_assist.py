@@ -93,6 +93,20 @@ def test_direct_mode(bench: Bench) -> None:
     assert joined(answers, 105)[5:] == data
 
 
+def test_bytes_of_words_in_opposite_order(bench: Bench) -> None:
+    """There and back, whole words from the first byte on, unless the bit for bytes in order is set."""
+    dut, data = rig(bench, "no_swap_bit = 2; bus_burst = 20;"), noise(127)
+    swapped = b"".join(data[i : i + 4][::-1] for i in range(0, 124, 4)) + data[124:]
+    script = start()
+    script += store(0x1000, descriptor(0x2003, 0x4001, 127) + descriptor(0x4005, 0x4001, 127, 0x104) + descriptor(0x4085, 0x4001, 127, 0x106))
+    script += [write(4, 1), write(0, 0x1060), *load(0x4001, 127, 3000)]
+    software = to_host(0x2003, data) + [f"4000 read {min(64, 255 - i)} {0x4005 + i:#x}" for i in range(0, 255, 64)]
+    answers = dut.run(script, 5000, software=software)
+    seen = read_answers(dut.last.directory / "software.seen")[-4:]
+    got = b"".join(a.data.to_bytes(64, "little") for a in seen)
+    assert joined(answers, 127) == swapped and got[:127] == data and got[128:255] == swapped
+
+
 @pytest.mark.parametrize("under_way", [1, 3])
 def test_a_failed_transfer_rests_the_assist(bench: Bench, under_way: int) -> None:
     """Nothing of it, nor of what follows it, reaches a register; software moves the consumer past it, and clears the error."""

@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from harness import packets
-from tests.modules.assists import Rig, noise, read, store, write
+from tests.modules.assists import Rig, joined, load, noise, read, store, write
 from tests.modules.harness import Bench
 
 # Registers: 0 producer, 1 consumer, 2 state, 3 buffer base, 4 its end, 5 end of data, 6 buffer consumer.
@@ -92,15 +92,16 @@ def test_the_next_descriptor_is_read_ahead(bench: Bench, width: int) -> None:
 
 
 def test_memory_that_is_too_slow_spoils_frames_and_says_so(bench: Bench) -> None:
-    """A frame is begun with its first 64 bytes here, and the rest does not come in time: the wire is told, and so is the state register."""
-    body = "threshold = 64; state_offset = 8; attention_bit = 0x100;"
+    """A frame is begun with its first 64 bytes here, and the rest does not come in time: the wire, the state register and a counter in memory are told."""
+    body = "threshold = 64; state_offset = 8; attention_bit = 0x100; underrun_counter = 0x3004;"
     dut = Rig(bench, NETLIST % body + "slow.first_access = 30;\nslow.next_access = 30;\nslow.queue = 1;\n", [0, 1, 2, 3, 4, 5], wire=True)
     one = noise(400)
     script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4000, 400))]
-    script += [*store(0x4000, one), write(5, 0x4190), write(2, 2), write(0, 0x1008), read(2, 20000), read(1), write(2, 2), read(2, 21000)]
+    script += store(0x3000, struct.pack(">III", 7, 41, 8))
+    script += [*store(0x4000, one), write(5, 0x4190), write(2, 2), write(0, 0x1008), read(2, 20000), read(1), write(2, 2), read(2, 21000), *load(0x3000, 12)]
     answers = dut.run(script, 22000, {"ethernet.output": "out"})
     assert dut.last.stat("dut", "underruns") == 1 == dut.last.stat("ethernet", "damaged_out")
-    assert [a.data for a in answers[-4:]] == [0x102, 0x1008, 0, 2]
+    assert [a.data for a in answers[-6:-2]] == [0x102, 0x1008, 0, 2] and joined(answers, 12) == struct.pack(">III", 7, 42, 8)
 
 
 def test_a_vlan_tag_is_put_in(bench: Bench) -> None:
