@@ -9,6 +9,22 @@
 #define NOW ((uint64_t)now() * 1000)
 #define CLOCK ((uint64_t)clock_period() * 1000)
 
+// The instant from which on a cycle ends at `due` or later.
+static uint64_t reached(uint64_t due) {
+  uint64_t end = (due + 999) / 1000;
+  return end > clock_period() ? end - clock_period() : 0;
+}
+
+// What is shown follows from `begun`, `loaded` and `exhausted`.  Who has nothing more to offer keeps nobody waiting.
+static void show(self_t *self) {
+  bool finished = self->exhausted && !self->loaded;
+  uint32_t turn = finished ? UINT32_MAX : (uint32_t)self->begun;
+  if (turn != self->turn || finished != self->finished) self->changed_cycle = cycle() + 1;
+  self->turn = turn;
+  self->finished = finished;
+  self->asking = self->how == TRAFFIC_CORRELATED && self->linked && !self->loaded && !self->exhausted;
+}
+
 init() {
   double second = (double)ticks_per_second() * 1000.0;
   self->byte_time = (uint64_t)(second * 8.0 / (double)param(rate) + 0.5);
@@ -23,8 +39,8 @@ init() {
     sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds fcs, short, fragment, long, jabber and error", wrong);
   if (param(faults)[0] && (param(short_bytes) < 8 || param(short_bytes) >= param(min_frame)))
     sim_input_error("short frames have 8 to %d bytes, not %lld", param(min_frame) - 1, (long long)param(short_bytes));
-  if (param(faults)[0] && (param(long_bytes) <= param(max_frame) || param(long_bytes) > (int)sizeof self->frame))
-    sim_input_error("long frames have %d to %d bytes, not %lld", param(max_frame) + 1, (int)sizeof self->frame, (long long)param(long_bytes));
+  if (param(faults)[0] && (param(long_bytes) <= param(max_frame) || param(long_bytes) > ETHERNET_LONGEST))
+    sim_input_error("long frames have %d to %d bytes, not %lld", param(max_frame) + 1, ETHERNET_LONGEST, (long long)param(long_bytes));
   random_seed(&self->rng);
   bool file = param(input)[0] != 0;
   if (file) packet_read_open(&self->source, param(input));
@@ -32,27 +48,22 @@ init() {
   self->exhausted = (!file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_in) == 0);
   if (self->how == TRAFFIC_TIMED && !file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!file && param(payload)))) sim_input_error("mode correlated needs a packet file and, at port `next`, who says which frame is next");
+  self->beat_cycle = self->taken_cycle = never();
+  self->opens_at = 1;
+  self->wake = self->exhausted ? never() : 0;
+  show(self);
 }
 
 phase_start() {
-  if (__builtin_expect(self->beat_ready, 0)) {
-    send(to_device, self->beat);
-    wire_beat_64 seen = self->beat;
-    seen.error |= self->spoilt_end;
-    for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, seen);
-  } else {
-    send_nothing(to_device);
-    for (int i = 0; i < width(offered_beats); i++) send_nothing(offered_beats, i);
-  }
-  for (int i = 0; i < width(taken_beats); i++) {
-    if (__builtin_expect(self->taken_ready, 0)) send(taken_beats, i, self->taken);
-    else send_nothing(taken_beats, i);
-  }
-  // Who has nothing more to offer keeps nobody waiting.
-  uint32_t turn = self->exhausted && !self->loaded ? UINT32_MAX : (uint32_t)self->begun;
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, turn);
-  for (int i = 0; i < width(done); i++) send(done, i, self->exhausted && !self->loaded);
-  accept(from_device, self->open);
+  bool offers = self->beat_cycle == cycle();
+  wire_beat_64 seen = self->beat;
+  seen.error |= self->spoilt_end;
+  send_if(to_device, offers, self->beat);
+  for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, offers, seen);
+  for (int i = 0; i < width(taken_beats); i++) send_if(taken_beats, i, self->taken_cycle == cycle(), self->taken);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->turn);
+  for (int i = 0; i < width(done); i++) send(done, i, self->finished);
+  accept(from_device, now() >= self->opens_at);
   for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
 }
 
@@ -71,142 +82,177 @@ static uint32_t spoil(self_t *self, uint32_t length) {
   return extended;
 }
 
+// Gets the next frame, its length into `length`; false when there is none.
+static bool next_frame(self_t *self, uint32_t told, uint32_t *length) {
+  if (param(count) != 0 && self->begun >= (uint64_t)param(count)) return false;
+  if (self->how == TRAFFIC_CORRELATED) {
+    if (told == TRAFFIC_NO_MORE) return false;
+    packet_at(&self->source, told, self->frame, (uint32_t)(param(max_frame) - 4), length, &self->stamp);
+  } else if (param(input)[0]) {
+    uint64_t stamp = 0;
+    if (!packet_next(&self->source, self->frame, (uint32_t)(param(max_frame) - 4), length, &stamp)) return false;
+    if (!self->stamped) self->first_stamp = stamp;
+    self->stamped = true;
+    if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
+      sim_input_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->begun + 1);
+    self->stamp = stamp - self->first_stamp;
+  } else {
+    *length = udp_frame(self->frame, 1, self->begun, (uint32_t)param(payload), (uint64_t)param(seed));
+  }
+  return true;
+}
+
+// Loads the next frame with padding and FCS, and works out when it may be played at the earliest.
+__attribute__((noinline)) static void load(self_t *self, uint32_t told) {
+  uint32_t length = 0;
+  self->loaded = next_frame(self, told, &length);
+  self->exhausted = !self->loaded;
+  if (self->exhausted) {
+    self->wake = never();
+    return;
+  }
+  uint32_t padded = length + 4 < (uint32_t)param(min_frame) ? (uint32_t)param(min_frame) - 4 : length;
+  memset(self->frame + length, 0, padded - length);
+  self->fault = param(faults)[0] ? FAULT_STRIKES(param(faults), ethernet_faults, ETHERNET_FAULTS, 0, ETHERNET_FAULTS, self->begun + 1, random_bits(&self->rng)) : -1;
+  if (__builtin_expect(self->fault >= 0, 0)) padded = spoil(self, padded);
+  uint32_t fcs = ~ethernet_fcs_of(self->frame, padded);
+  if (ethernet_fault_in_fcs(self->fault)) fcs ^= 1;
+  memcpy(self->frame + padded, &fcs, 4);
+  self->plain_length = length;
+  self->length = padded + 4;
+  memset(self->frame + self->length, 0, 8);
+
+  uint64_t from = 0;
+  if (self->how == TRAFFIC_RATE) from = self->earliest;
+  if (self->how == TRAFFIC_TIMED) from = self->linked_at + (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000);
+  self->due = from;
+  self->wake = reached((from > self->line_free ? from : self->line_free) + 1);
+  // Its turn comes with the other end's: begun / ratio_in <= other / ratio_out, without dividing in every cycle.
+  bool in_step = self->how == TRAFFIC_FAST && width(other_count) && param(ratio_out) > 0;
+  self->other_needed = in_step ? self->begun / (uint64_t)param(ratio_in) * (uint64_t)param(ratio_out) : 0;
+}
+
+static uint32_t beat_bytes(const self_t *self) {
+  uint32_t left = self->length - self->position;
+  return left < 8 ? left : 8;
+}
+
+// Sleeps until the next beat has arrived by the cycle in which it would be offered.
+static void await_beat(self_t *self) {
+  self->due += beat_bytes(self) * self->byte_time;
+  self->wake = reached(self->due);
+}
+
+// The preamble of the loaded frame begins.
+static void begin(self_t *self) {
+  uint64_t start = self->line_free > NOW ? self->line_free : NOW;
+  if (self->how == TRAFFIC_FAST || self->how == TRAFFIC_CORRELATED) {
+    // The line's own pace is kept when the device was ready all the time.
+    if (NOW < self->line_free + CLOCK) start = self->line_free > self->linked_at ? self->line_free : NOW;
+  } else {
+    start = self->due > self->line_free ? self->due : self->line_free;
+    if (self->how == TRAFFIC_RATE)
+      self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) * self->offered_byte_time;
+  }
+  self->playing = true;
+  self->due = start + (uint64_t)param(preamble) * self->byte_time;
+  self->position = 0;
+  self->begun++;
+  await_beat(self);
+}
+
+// Offers the next beat, which has arrived.
+static void play(self_t *self) {
+  uint32_t count = beat_bytes(self);
+  wire_beat_64 beat = {.count = (uint8_t)count, .start = self->position == 0};
+  memcpy(&beat.bytes, self->frame + self->position, 8);
+  self->position += count;
+  beat.end = self->position == self->length;
+  beat.error = beat.end && self->fault == ETHERNET_FAULT_ERROR;
+  self->spoilt_end = beat.end && self->fault >= 0;
+  self->beat = beat;
+  self->beat_cycle = cycle() + 1;
+  if (!beat.end) {
+    await_beat(self);
+    return;
+  }
+  self->wake = 0;
+  self->line_free = self->due + (uint64_t)param(gap) * self->byte_time;
+  self->playing = self->loaded = false;
+  self->frames_in++;
+  self->bytes_in += self->plain_length;
+  event(played, self->length);
+}
+
+// The last beat of a frame from the device has been taken.
+__attribute__((noinline)) static void arrive(self_t *self, bool spoilt) {
+  uint32_t length = self->out_position;
+  bool wrong = self->late || spoilt || self->fcs != ETHERNET_FCS_RESIDUE || length < (uint32_t)param(min_frame) || length > (uint32_t)param(max_frame);
+  self->taken.error = wrong;
+  self->damaged_out += wrong;
+  self->frames_out++;
+  self->bytes_out += length > 4 ? length - 4 : 0;
+  self->taking = false;
+  uint32_t kept = length > (uint32_t)param(max_frame) ? (uint32_t)param(max_frame) : length;
+  if (param(output)[0] && kept > 4)
+    packet_write(&self->sink, self->out_frame, kept - 4, (uint64_t)((unsigned __int128)self->out_due * 1000000 / ticks_per_second()));
+  self->out_due += (uint64_t)param(gap) * self->byte_time;
+  event(arrived, length);
+  sim_progress();
+}
+
+// A beat from the device has been taken.
+static void take(self_t *self, const wire_beat_64 *beat) {
+  if (!self->taking) {
+    if (NOW >= self->out_due + CLOCK) self->out_due = NOW;
+    self->out_due += (uint64_t)param(preamble) * self->byte_time;
+    self->out_position = 0;
+    self->fcs = ETHERNET_FCS_START;
+    self->taking = true;
+    self->late = !beat->start;
+  } else {
+    self->late |= beat->start || NOW > self->out_due + 8 * self->byte_time + CLOCK;
+  }
+  if (self->out_position + beat->count <= (uint32_t)param(max_frame) + 8) memcpy(self->out_frame + self->out_position, &beat->bytes, 8);
+  else self->late = true;
+  self->fcs = ethernet_fcs(self->fcs, beat->bytes, beat->count);
+  self->out_position += beat->count;
+  self->out_due += beat->count * self->byte_time;
+  self->taken = *beat;
+  self->taken_cycle = cycle() + 1;
+  if (beat->end) arrive(self, beat->error);
+  self->opens_at = (self->out_due + 999) / 1000;
+}
+
 phase_end() {
-  // ---- Towards the device --------------------------------------------------------------------------------------
-  if (!self->linked && (width(ready) == 0 || data(ready))) {
-    self->linked = true;
-    self->linked_at = self->earliest = NOW;
-  }
-  bool told = self->asking && width(next) && transferred(next);
-  if (self->linked && !self->loaded && !self->exhausted && (self->how != TRAFFIC_CORRELATED || told)) {
-    bool more = param(count) == 0 || self->begun < (uint64_t)param(count);
-    uint32_t length = 0;
-    if (told && data(next) == TRAFFIC_NO_MORE) {
-      more = false;
-    } else if (told && more) {
-      packet_at(&self->source, data(next), self->frame, (uint32_t)(param(max_frame) - 4), &length, &self->stamp);
-    } else if (more && param(input)[0]) {
-      uint64_t stamp = 0;
-      more = packet_next(&self->source, self->frame, (uint32_t)(param(max_frame) - 4), &length, &stamp);
-      if (more) {
-        if (!self->stamped) self->first_stamp = stamp;
-        self->stamped = true;
-        if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
-          sim_input_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->begun + 1);
-        self->stamp = stamp - self->first_stamp;
+  if (transferred(from_device)) take(self, &data(from_device));
+  if (__builtin_expect(now() < self->wake, 1)) return;
+  bool ready = width(ready) == 0 || (some(ready) && data(ready));
+  if (!self->playing) {
+    if (!self->loaded) {
+      if (!self->linked && ready) {
+        self->linked = true;
+        self->linked_at = self->earliest = NOW;
       }
-    } else if (more) {
-      length = udp_frame(self->frame, 1, self->begun, (uint32_t)param(payload), (uint64_t)param(seed));
+      bool told = self->asking && width(next) && transferred(next);
+      if (self->linked && !self->exhausted && (self->how != TRAFFIC_CORRELATED || told)) load(self, told ? data(next) : 0);
+      show(self);
+      if (!self->loaded || now() < self->wake) return;
     }
-    if (more) {
-      uint32_t padded = length + 4 < (uint32_t)param(min_frame) ? (uint32_t)param(min_frame) - 4 : length;
-      memset(self->frame + length, 0, padded - length);
-      self->fault = param(faults)[0] ? FAULT_STRIKES(param(faults), ethernet_faults, ETHERNET_FAULTS, 0, ETHERNET_FAULTS, self->begun + 1, random_bits(&self->rng)) : -1;
-      if (__builtin_expect(self->fault >= 0, 0)) padded = spoil(self, padded);
-      uint32_t fcs = ETHERNET_FCS_START;
-      for (uint32_t i = 0; i < padded; i++) fcs = ethernet_fcs(fcs, self->frame[i], 1);
-      fcs = ~fcs;
-      if (ethernet_fault_in_fcs(self->fault)) fcs ^= 1;
-      for (int i = 0; i < 4; i++) self->frame[padded + (uint32_t)i] = (uint8_t)(fcs >> 8 * i);
-      self->plain_length = length;
-      self->length = padded + 4;
-      self->loaded = true;
-    } else {
-      self->exhausted = true;
-    }
-  }
-  self->beat_ready = false;
-  if (self->loaded && !self->playing) {
-    bool begin = NOW + CLOCK > self->line_free;
-    uint64_t start = self->line_free > NOW ? self->line_free : NOW;
     if (self->how == TRAFFIC_FAST || self->how == TRAFFIC_CORRELATED) {
-      begin = begin && (width(ready) == 0 || data(ready));
-      if (self->how == TRAFFIC_FAST && width(other_count) && param(ratio_out) > 0)
-        begin = begin && self->begun / (uint64_t)param(ratio_in) <= data(other_count) / (uint64_t)param(ratio_out);
-      // The line's own pace is kept when the device was ready all the time.
-      if (NOW < self->line_free + CLOCK) start = self->line_free > self->linked_at ? self->line_free : NOW;
-    } else {
-      uint64_t due = self->how == TRAFFIC_RATE ? self->earliest
-                                       : self->linked_at + (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000);
-      begin = begin && NOW + CLOCK > due;
-      start = due > self->line_free ? due : self->line_free;
-      if (begin && self->how == TRAFFIC_RATE)
-        self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) * self->offered_byte_time;
+      uint64_t other = width(other_count) && some(other_count) ? data(other_count) : 0;
+      if (!ready || other < self->other_needed) return;
     }
-    if (begin) {
-      self->playing = true;
-      self->started = start;
-      self->position = 0;
-      self->begun++;
-    }
+    begin(self);
+    show(self);
+    if (now() < self->wake) return;
   }
-  if (self->playing) {
-    uint32_t count = self->length - self->position < 8 ? self->length - self->position : 8;
-    uint64_t due = self->started + ((uint64_t)param(preamble) + self->position + count) * self->byte_time;
-    if (NOW + CLOCK >= due) {
-      uint64_t bytes = 0;
-      memcpy(&bytes, self->frame + self->position, count);
-      self->beat = (wire_beat_64){.bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == self->length};
-      self->spoilt_end = self->beat.end && self->fault >= 0;
-      self->beat.error = self->beat.end && self->fault == ETHERNET_FAULT_ERROR;
-      self->beat_ready = true;
-      self->position += count;
-      if (self->position == self->length) {
-        self->line_free = due + (uint64_t)param(gap) * self->byte_time;
-        self->playing = self->loaded = false;
-        self->frames_in++;
-        self->bytes_in += self->plain_length;
-        event(played, self->length);
-      }
-    }
-  }
-
-  // ---- From the device ----------------------------------------------------------------------------------------------
-  self->taken_ready = false;
-  if (self->open && transferred(from_device)) {
-    wire_beat_64 beat = data(from_device);
-    if (!self->taking) {
-      self->out_started = NOW < self->out_due + CLOCK ? self->out_due : NOW;
-      self->out_position = 0;
-      self->fcs = ETHERNET_FCS_START;
-      self->taking = true;
-      self->late = !beat.start;
-    } else {
-      self->late |= beat.start || NOW > self->out_due + 8 * self->byte_time + CLOCK;
-    }
-    if (self->out_position + beat.count <= (uint32_t)param(max_frame) + 8) memcpy(self->out_frame + self->out_position, &beat.bytes, beat.count);
-    else self->late = true;
-    self->fcs = ethernet_fcs(self->fcs, beat.bytes, beat.count);
-    self->out_position += beat.count;
-    self->out_due = self->out_started + ((uint64_t)param(preamble) + self->out_position) * self->byte_time;
-    self->taken = beat;
-    self->taken_ready = true;
-    if (beat.end) {
-      uint32_t length = self->out_position;
-      bool wrong = self->late || beat.error || self->fcs != ETHERNET_FCS_RESIDUE || length < (uint32_t)param(min_frame) || length > (uint32_t)param(max_frame);
-      self->taken.error = wrong;
-      self->damaged_out += wrong;
-      self->frames_out++;
-      self->bytes_out += length > 4 ? length - 4 : 0;
-      self->taking = false;
-      uint32_t kept = length > (uint32_t)param(max_frame) ? (uint32_t)param(max_frame) : length;
-      if (param(output)[0] && kept > 4)
-        packet_write(&self->sink, self->out_frame, kept - 4, (uint64_t)((unsigned __int128)self->out_due * 1000000 / ticks_per_second()));
-      self->out_due += (uint64_t)param(gap) * self->byte_time;
-      event(arrived, length);
-      sim_progress();
-    }
-  }
-  self->open = NOW + CLOCK >= self->out_due;
-  self->asking = self->how == TRAFFIC_CORRELATED && self->linked && !self->loaded && !self->exhausted;
-
-  uint64_t shown = self->begun << 2 | (uint64_t)self->exhausted << 1 | self->loaded;
-  self->settling = shown != self->shown;
-  self->shown = shown;
+  play(self);
+  if (!self->playing) show(self);
 }
 
 next_event() {
-  if (self->playing || self->taking || self->taken_ready || self->beat_ready || self->settling || !self->open) return cycle();
+  if (self->playing || self->taking || self->taken_cycle + 1 > cycle() || self->beat_cycle + 1 > cycle() || self->changed_cycle >= cycle() || now() < self->opens_at) return cycle();
   if (self->loaded || (self->linked && !self->exhausted)) return cycle();
   return never();
 }

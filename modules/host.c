@@ -16,6 +16,8 @@ init() {
   self->word_time = (uint64_t)(word + 0.5);
   self->latency_time = ticks_of(param(read_latency));
   self->last = self->fault = -1;
+  self->ready_at = self->interrupt_at = self->line_cycle = self->wake = never();
+  for (int i = 0; i < width(memory_request); i++) self->answer_cycle[i] = never();
   random_seed(&self->rng);
   const char *wrong = NULL;
   if (!fault_plan_valid(param(faults), host_faults, HOST_FAULTS, &wrong))
@@ -27,43 +29,47 @@ static uint64_t words_up_to(uint32_t first_byte, uint32_t moved) {
   return (first_byte + moved + (uint32_t)param(bus_width) - 1) / (uint32_t)param(bus_width);
 }
 
+static uint32_t beat_bytes(const self_t *self) { return self->left < 8 ? self->left : 8; }
+
+// The next beat of a read.
+static bus_beat beat_read(const self_t *self) {
+  uint32_t count = beat_bytes(self);
+  bool last = count == self->left;
+  bus_beat beat = {.count = (uint8_t)count, .last = last, .error = (self->bad || self->spoils) && last};
+  if (__builtin_expect(self->bad, false)) return beat;
+  const uint8_t *from = self->bytes + (self->address - (uint64_t)param(memory_base));
+  if (count == 8) memcpy(&beat.bytes, from, 8);
+  else memcpy(&beat.bytes, from, count);
+  if (self->spoils && self->moved == 0) beat.bytes ^= 1;
+  return beat;
+}
+
 phase_start() {
+  bool ready = now() >= self->ready_at;
+  int writer = ready && self->write ? self->lane : -1, reader = ready && !self->write ? self->lane : -1;
+  bus_beat beat = {0}, failure = {.last = true, .error = true};
+  if (reader >= 0) beat = beat_read(self);
   for (int i = 0; i < width(bus_request); i++) {
-    accept(bus_request, i, !self->is_waiting[i]);
-    if (__builtin_expect(!self->ready && !self->failed, 1)) {
-      accept(bus_write_data, i, false);
-      send_nothing(bus_read_data, i);
-      continue;
-    }
-    bool here = self->active && self->lane == i && self->ready;
-    accept(bus_write_data, i, here && self->write);
-    if (here && !self->write) {
-      send(bus_read_data, i, self->beat);
-    } else if (self->failed && self->failed_lane == i) {
-      bus_beat failure = {.last = true, .error = true};
-      send(bus_read_data, i, failure);
-    } else {
-      send_nothing(bus_read_data, i);
-    }
+    accept(bus_request, i, !(self->waiting_lanes >> i & 1));
+    accept(bus_write_data, i, writer == i);
+    if (__builtin_expect(self->failed, false) && self->failed_lane == i) send(bus_read_data, i, failure);
+    else send_if(bus_read_data, i, reader == i, beat);
   }
   for (int i = 0; i < width(memory_request); i++) {
-    if (__builtin_expect(self->answering[i], 0)) send(memory_reply, i, self->cpu_answer[i]);
+    if (__builtin_expect(self->answer_cycle[i] == cycle(), false)) send(memory_reply, i, self->cpu_answer[i]);
     else send_nothing(memory_reply, i);
   }
   for (int i = 0; i < width(window_request); i++) {
     accept(window_request, i, self->window_state == HOST_WINDOW_IDLE);
-    if (__builtin_expect(self->window_state < HOST_WINDOW_OFFERED, 1)) {
+    if (__builtin_expect(self->window_state < HOST_WINDOW_OFFERED, true)) {
       send_nothing(window_reply, i);
       send_nothing(device_request, i);
       continue;
     }
-    if (self->window_state == HOST_WINDOW_ANSWERED) send(window_reply, i, self->answer);
-    else send_nothing(window_reply, i);
-    if (self->window_state == HOST_WINDOW_OFFERED) send(device_request, i, self->reference);
-    else send_nothing(device_request, i);
+    send_if(window_reply, i, self->window_state == HOST_WINDOW_ANSWERED, self->answer);
+    send_if(device_request, i, self->window_state == HOST_WINDOW_OFFERED, self->reference);
   }
-  for (int i = 0; i < width(interrupting); i++)
-    send(interrupting, i, self->line && NOW - self->line_since >= ticks_of(param(interrupt_latency)));
+  for (int i = 0; i < width(interrupting); i++) send(interrupting, i, now() >= self->interrupt_at);
 }
 
 // Whether a transfer that begins is to fail, and how: its number is that of its direction.
@@ -86,17 +92,120 @@ static void count_fault(self_t *self, int fault) {
   self->write_parity += fault == HOST_FAULT_WRITE_PARITY;
 }
 
+// The interrupt line has changed.
+__attribute__((noinline)) static void change_line(self_t *self, bool line) {
+  self->interrupt_at = line ? now() + (ticks_of(param(interrupt_latency)) + 999) / 1000 : never();
+  self->interrupts += line;
+  self->line = line;
+  self->line_cycle = cycle() + 1;
+}
+
+// When the bus has carried `moved` bytes of the transfer.
+static uint64_t carried(const self_t *self, uint32_t moved) {
+  return self->start + words_up_to(self->first_byte, moved) * self->word_time;
+}
+
+// The next beat moves in the first cycle whose edge is not before its last byte.
+static void await_beat(self_t *self) { self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000; }
+
+// A beat of `count` bytes has moved.
+static void advance(self_t *self, uint32_t count) {
+  self->address += count;
+  self->left -= count;
+  self->moved += count;
+  if (self->write) {
+    // A device that made the bus wait shifts the rest of its transfer.
+    uint64_t limit = carried(self, self->moved) + (uint64_t)clock_period() * 1000;
+    if (NOW > limit) self->start += NOW - limit;
+  }
+  if (self->left) {
+    await_beat(self);
+    return;
+  }
+  self->active = false;
+  self->ready_at = never();
+  self->free_at = carried(self, self->moved);
+  self->failed = (self->bad || self->spoils) && self->write;
+  self->failed_lane = self->lane;
+  self->failed_fault = self->fault;
+  if (!self->write) count_fault(self, self->fault);
+  self->fault = -1;
+}
+
+// The free bus goes to the transfer that waits in `lane`.
+static void begin_transfer(self_t *self, int lane) {
+  bus_request request = self->waiting[lane];
+  uint64_t offset = request.address - (uint64_t)param(memory_base);
+  self->waiting_lanes &= ~(UINT64_C(1) << lane);
+  self->last = self->lane = lane;
+  self->active = true;
+  self->write = request.write;
+  self->address = request.address;
+  self->left = request.length;
+  self->moved = 0;
+  self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
+  self->bad = offset > (uint64_t)param(memory_bytes) || offset + request.length > (uint64_t)param(memory_bytes);
+  self->start = self->free_at > self->waiting_since[lane] ? self->free_at : self->waiting_since[lane];
+  if (!request.write) self->start += self->latency_time;
+  uint64_t words = words_up_to(self->first_byte, request.length);
+  self->busy += (words * self->word_time + (request.write ? 0 : self->latency_time)) * 1000000 / ticks_per_second();
+  if (request.write) {
+    self->writes++;
+    self->written_bytes += request.length;
+  } else {
+    self->reads++;
+    self->read_bytes += request.length;
+  }
+  self->spoils = false;
+  if (param(faults)[0]) draw_fault(self);
+  await_beat(self);
+  // A device that is told of a failed write in the next cycle gets no beat in it.
+  uint64_t after = now() + clock_period() + 1;
+  if (self->failed && self->failed_lane == lane && !self->write && self->ready_at < after) self->ready_at = after;
+  event(transfer, lane, request.write, request.address, request.length);
+}
+
+// The bus is free, and somebody waits for it.
+static void arbitrate(self_t *self) {
+  if (self->window_state == HOST_WINDOW_WAITS) {
+    // One word, at the device when it has crossed the bus.
+    uint64_t begin = self->free_at > self->window_since ? self->free_at : self->window_since;
+    self->free_at = begin + self->word_time;
+    self->busy += self->word_time * 1000000 / ticks_per_second();
+    self->window_state = HOST_WINDOW_OFFERED;
+    return;
+  }
+  int lane = call(policy, self->waiting_lanes, self->last);
+  if (lane >= 0 && lane < 64 && (self->waiting_lanes >> lane & 1)) begin_transfer(self, lane);
+}
+
+// The instant from which on a cycle ends when the bus is free.
+static uint64_t free_from(const self_t *self) {
+  uint64_t end = self->free_at / 1000 + 1;
+  return end > clock_period() ? end - clock_period() : 0;
+}
+
+// Until when nothing happens by itself.
+static uint64_t wake_at(const self_t *self) {
+  if (self->failed || self->window_state >= HOST_WINDOW_OFFERED) return 0;
+  if (self->active) return self->ready_at;
+  return self->waiting_lanes || self->window_state == HOST_WINDOW_WAITS ? free_from(self) : never();
+}
+
 phase_end() {
-  bool any = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->any_waiting || self->any_answering || self->settling;
-  for (int i = 0; i < width(bus_request); i++) any |= some(bus_request, i);
-  for (int i = 0; i < width(memory_request); i++) any |= some(memory_request, i);
-  for (int i = 0; i < width(window_request); i++) any |= some(window_request, i);
-  for (int i = 0; i < width(interrupt); i++) any |= (data(interrupt, i) & (uint32_t)param(interrupt_bits)) != 0;
-  if (__builtin_expect(!any, 1)) return;
-  self->any_answering = false;
+  bool line = false;
+  for (int i = 0; i < width(interrupt); i++) {
+    uint32_t bits = some(interrupt, i) ? data(interrupt, i) : 0;
+    line |= (bits & (uint32_t)param(interrupt_bits)) && !(bits & (uint32_t)param(masking_bits));
+  }
+  bool asked = line != self->line;
+  for (int i = 0; i < width(bus_request); i++) asked |= transferred(bus_request, i);
+  for (int i = 0; i < width(memory_request); i++) asked |= transferred(memory_request, i);
+  for (int i = 0; i < width(window_request); i++) asked |= transferred(window_request, i);
+  if (!asked && now() < self->wake) return;
+
   // ---- The host's software in its own memory ------------------------------------------------------------------
   for (int i = 0; i < width(memory_request); i++) {
-    self->answering[i] = false;
     if (!transferred(memory_request, i)) continue;
     typeof_port(memory_request) request = data(memory_request, i);
     typeof_port(memory_reply) answer = {.tag = request.tag, .latency = 1};
@@ -109,29 +218,19 @@ phase_end() {
       memcpy(&answer.data, self->bytes + offset, request.size);
     }
     self->cpu_answer[i] = answer;
-    self->answering[i] = self->any_answering = true;
+    self->answer_cycle[i] = cycle() + 1;
   }
-
-  // ---- Interrupts ------------------------------------------------------------------------------------------------
-  bool line = false;
-  for (int i = 0; i < width(interrupt); i++) {
-    uint32_t bits = some(interrupt, i) ? data(interrupt, i) : 0;
-    line |= (bits & (uint32_t)param(interrupt_bits)) && !(bits & (uint32_t)param(masking_bits));
-  }
-  if (line && !self->line) {
-    self->line_since = NOW;
-    self->interrupts++;
-  }
-  self->settling = line != self->line;
-  self->line = line;
+  if (__builtin_expect(line != self->line, false)) change_line(self, line);
 
   // ---- The software's reference to the device --------------------------------------------------------------------
   if (width(window_request)) {
-    if (self->window_state == HOST_WINDOW_ANSWERED) self->window_state = HOST_WINDOW_IDLE;
-    if (self->window_state == HOST_WINDOW_OFFERED && transferred(device_request)) self->window_state = HOST_WINDOW_OPEN;
-    if (self->window_state == HOST_WINDOW_OPEN && transferred(device_reply)) {
-      self->answer = data(device_reply);
-      self->window_state = HOST_WINDOW_ANSWERED;
+    if (__builtin_expect(self->window_state >= HOST_WINDOW_OFFERED, false)) {
+      if (self->window_state == HOST_WINDOW_ANSWERED) self->window_state = HOST_WINDOW_IDLE;
+      if (self->window_state == HOST_WINDOW_OFFERED && transferred(device_request)) self->window_state = HOST_WINDOW_OPEN;
+      if (self->window_state == HOST_WINDOW_OPEN && transferred(device_reply)) {
+        self->answer = data(device_reply);
+        self->window_state = HOST_WINDOW_ANSWERED;
+      }
     }
     if (transferred(window_request)) {
       self->reference = data(window_request);
@@ -142,113 +241,39 @@ phase_end() {
   }
 
   // ---- Devices' transfers -----------------------------------------------------------------------------------------
-  bool any_waits = false;
   for (int i = 0; i < width(bus_request); i++) {
-    if (transferred(bus_request, i)) {
-      self->waiting[i] = data(bus_request, i);
-      self->waiting_since[i] = NOW;
-      self->is_waiting[i] = true;
-      if (self->waiting[i].length == 0) sim_error("device %d asks for a bus transfer of no bytes", i);
-    }
-    any_waits |= self->is_waiting[i];
+    if (!transferred(bus_request, i)) continue;
+    self->waiting[i] = data(bus_request, i);
+    self->waiting_since[i] = NOW;
+    self->waiting_lanes |= UINT64_C(1) << i;
+    if (self->waiting[i].length == 0) sim_error("device %d asks for a bus transfer of no bytes", i);
   }
-  if (self->failed) count_fault(self, self->failed_fault);
-  self->failed = false;
-  if (self->active && self->ready) {
-    uint32_t count = 0;
+  if (__builtin_expect(self->failed, false)) {
+    count_fault(self, self->failed_fault);
+    self->failed = false;
+  }
+  if (now() >= self->ready_at) {
     for (int i = 0; i < width(bus_request); i++) {
       if (i != self->lane) continue;
-      if (self->write && transferred(bus_write_data, i)) {
-        bus_beat beat = data(bus_write_data, i);
-        count = beat.count < self->left ? beat.count : self->left;
-        if (!self->bad && !(self->spoils && self->moved == 0)) memcpy(self->bytes + (self->address - (uint64_t)param(memory_base)), &beat.bytes, count);
-      } else if (!self->write && transferred(bus_read_data, i)) {
-        count = self->beat.count;
-      }
-    }
-    if (count) {
-      self->address += count;
-      self->left -= count;
-      self->moved += count;
-      // A device that made the bus wait shifts the rest of its transfer.
-      uint64_t due = self->start + words_up_to(self->first_byte, self->moved) * self->word_time;
-      uint64_t clock = (uint64_t)clock_period() * 1000;
-      if (self->write && NOW > due + clock) self->start += NOW - due - clock;
-      if (self->left == 0) {
-        self->active = false;
-        self->free_at = self->start + words_up_to(self->first_byte, self->moved) * self->word_time;
-        self->failed = (self->bad || self->spoils) && self->write;
-        self->failed_lane = self->lane;
-        self->failed_fault = self->fault;
-        if (!self->write) count_fault(self, self->fault);
-        self->fault = -1;
-      }
-    }
-  }
-  if (!self->active && (any_waits || self->window_state == HOST_WINDOW_WAITS)) {
-    uint64_t clock = (uint64_t)clock_period() * 1000;
-    if (NOW + clock > self->free_at) {
-      if (self->window_state == HOST_WINDOW_WAITS) {
-        // One word, at the device when it has crossed the bus.
-        uint64_t begin = self->free_at > self->window_since ? self->free_at : self->window_since;
-        self->free_at = begin + self->word_time;
-        self->busy += self->word_time * 1000000 / ticks_per_second();
-        self->window_state = HOST_WINDOW_OFFERED;
-      } else {
-        uint64_t requests = 0;
-        for (int i = 0; i < width(bus_request); i++) requests |= (uint64_t)self->is_waiting[i] << i;
-        int lane = call(policy, requests, self->last);
-        if (lane >= 0 && lane < width(bus_request) && self->is_waiting[lane]) {
-          bus_request request = self->waiting[lane];
-          uint64_t offset = request.address - (uint64_t)param(memory_base);
-          self->is_waiting[lane] = false;
-          self->last = self->lane = lane;
-          self->active = true;
-          self->write = request.write;
-          self->address = request.address;
-          self->left = request.length;
-          self->moved = 0;
-          self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
-          self->bad = offset > (uint64_t)param(memory_bytes) || offset + request.length > (uint64_t)param(memory_bytes);
-          self->start = self->free_at > self->waiting_since[lane] ? self->free_at : self->waiting_since[lane];
-          if (!request.write) self->start += self->latency_time;
-          uint64_t words = words_up_to(self->first_byte, request.length);
-          self->busy += (words * self->word_time + (request.write ? 0 : self->latency_time)) * 1000000 / ticks_per_second();
-          if (request.write) {
-            self->writes++;
-            self->written_bytes += request.length;
-          } else {
-            self->reads++;
-            self->read_bytes += request.length;
-          }
-          self->spoils = false;
-          if (param(faults)[0]) draw_fault(self);
-          event(transfer, lane, request.write, request.address, request.length);
-        }
-      }
-    }
-  }
-  self->any_waiting = false;
-  for (int i = 0; i < width(bus_request); i++) self->any_waiting |= self->is_waiting[i];
-  self->ready = false;
-  if (self->active) {
-    uint32_t count = self->left < 8 ? self->left : 8;
-    uint64_t due = self->start + words_up_to(self->first_byte, self->moved + count) * self->word_time;
-    // Ready in the first cycle whose edge is not before the last byte of the beat, and in which this device is told of no failed write.
-    if (NOW + (uint64_t)clock_period() * 1000 >= due && !(self->failed && self->failed_lane == self->lane && !self->write)) {
-      self->ready = true;
       if (!self->write) {
-        bus_beat beat = {.count = (uint8_t)count, .last = count == self->left, .error = (self->bad || self->spoils) && count == self->left};
-        if (!self->bad) memcpy(&beat.bytes, self->bytes + (self->address - (uint64_t)param(memory_base)), count);
-        if (self->spoils && self->moved == 0) beat.bytes ^= 1;
-        self->beat = beat;
+        if (transferred(bus_read_data, i)) advance(self, beat_bytes(self));
+      } else if (transferred(bus_write_data, i)) {
+        uint32_t count = data(bus_write_data, i).count < self->left ? data(bus_write_data, i).count : self->left;
+        bool lost = self->bad || (self->spoils && self->moved == 0);
+        uint8_t *to = self->bytes + (self->address - (uint64_t)param(memory_base));
+        if (__builtin_expect(count == 8 && !lost, true)) memcpy(to, &data(bus_write_data, i).bytes, 8);
+        else if (!lost) memcpy(to, &data(bus_write_data, i).bytes, count);
+        if (count) advance(self, count);
       }
     }
   }
+  if (!self->active && (self->waiting_lanes || self->window_state == HOST_WINDOW_WAITS) && now() >= free_from(self)) arbitrate(self);
+  self->wake = wake_at(self);
 }
 
 next_event() {
-  bool busy = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->any_waiting || self->any_answering || self->settling;
+  bool busy = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->waiting_lanes || self->line_cycle + 1 > cycle();
+  for (int i = 0; i < width(memory_request); i++) busy |= self->answer_cycle[i] + 1 > cycle();
   return busy ? cycle() : never();
 }
 
