@@ -2,8 +2,8 @@
 //
 // Small machines are one cluster, so that all signals are local variables of one function.  In larger ones every
 // hierarchical instance at the top level is a cluster, unless many copies lie inside, and so is every group of
-// instances of one module that occurs several times, so that identical copies share their code; what remains is the
-// root cluster.
+// instances of one module that occurs several times, so that identical copies share their code, and every instance that
+// is large beside a large rest, so that the two are compiled side by side; what remains is the root cluster.
 #include "lss/emit.h"
 
 #include <string.h>
@@ -11,6 +11,7 @@
 enum {
   SMALL_MACHINE = 120, // leaves that one step function holds without making compilation slow
   MIN_LEAVES = 4,      // a smaller copy is not worth calls and signals in memory
+  LARGE = 20,          // as many leaves are worth it without a copy, when the rest of the machine has as many
   MANY_COPIES = 3,     // so many copies inside one instance are too much code for one function
 };
 
@@ -55,18 +56,20 @@ static bool holds_copies(Instance *instance, GHashTable *counts) {
   return false;
 }
 
-static void choose(Schedule *schedule, Instance *instance, GHashTable *counts, bool small) {
+static void choose(Schedule *schedule, Instance *instance, GHashTable *counts) {
   if (instance->leaf) return;
+  const int all = (int)schedule->netlist->leaves->len, own = count_leaves(instance);
   bool copies = instance->parent && GPOINTER_TO_INT(g_hash_table_lookup(counts, instance->module_name)) > 1;
   bool top_level = instance->parent && !instance->parent->parent;
-  if (instance->parent && count_leaves(instance) >= MIN_LEAVES &&
-      (copies || (top_level && !small && !holds_copies(instance, counts)))) {
+  bool large = own >= LARGE && all - own >= LARGE;
+  if (instance->parent && own >= MIN_LEAVES &&
+      (copies || ((large || (top_level && all > SMALL_MACHINE)) && !holds_copies(instance, counts)))) {
     Cluster *cluster = cluster_new(instance);
     collect_leaves(instance, cluster->leaves);
     g_ptr_array_add(schedule->clusters, cluster);
     return;
   }
-  for (guint i = 0; i < instance->children->len; i++) choose(schedule, instance->children->pdata[i], counts, small);
+  for (guint i = 0; i < instance->children->len; i++) choose(schedule, instance->children->pdata[i], counts);
 }
 
 // Instances on one loop must share a function: their clusters go up in the root.
@@ -111,7 +114,7 @@ void clusters_choose(Schedule *schedule, const ScheduleOptions *options) {
   if (!options->single_cluster) {
     g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
     count_modules(netlist->top, counts);
-    choose(schedule, netlist->top, counts, netlist->leaves->len <= SMALL_MACHINE);
+    choose(schedule, netlist->top, counts);
   }
   Cluster *root = cluster_new(NULL);
   g_ptr_array_add(schedule->clusters, root);

@@ -1,7 +1,7 @@
 // Emission of C: from the netlist and its schedule to the texts of the units that make up a simulator.
 //
 // Every cluster becomes one unit.  Names within a unit are relative to the cluster, so identical clusters give
-// identical texts and share one unit, called a kind; its name is derived from its text.  One more unit holds the tables
+// identical texts and share one unit, called a kind.  One more unit holds the tables
 // that describe the machine to the runtime.  Inside a unit every specialisation of a leaf module appears once.
 #ifndef LSS_EMIT_H
 #define LSS_EMIT_H
@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
   Cluster *cluster;   // the first of its kind
-  char *name;         // "core_3f2a91c07b5d8e64"
+  char *name;         // "core_0"
   char *declarations; // types and structs, for its own unit
   char *structs;      // state structs alone, for the tables
   char *scratch;      // struct of signals between functions

@@ -238,7 +238,8 @@ static void emit_starts(const Emitter *emitter, GString *out, Kind *kind) {
   Cluster *cluster = kind->cluster;
   const char *words[] = {"start", "finish"};
   for (int w = 0; w < 2; w++) {
-    g_string_append_printf(out, "void @K@_%s(@K@_state *s) {\n", words[w]);
+    // They run once: the time to optimise them is better spent elsewhere.
+    g_string_append_printf(out, "__attribute__((optnone, noinline)) void @K@_%s(@K@_state *s) {\n", words[w]);
     for (guint i = 0; i < cluster->leaves->len; i++) {
       Instance *leaf = cluster->leaves->pdata[i];
       int n = kind->spec_of[i];
@@ -362,8 +363,14 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     return fine;
   }
   g_hash_table_insert(by_text, g_strdup(unit->str), kind);
-  g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, unit->str, -1);
-  kind->name = g_strdup_printf("%s_%.12s", root ? "root" : cluster->instance->module_name, sum);
+  // Numbered, so that what one unit calls another does not change with what is inside it.
+  const char *module = root ? "root" : cluster->instance->module_name;
+  guint earlier = 0;
+  for (guint i = 0; i < emitter->kinds->len; i++) {
+    const Instance *other = ((Kind *)emitter->kinds->pdata[i])->cluster->instance;
+    earlier += other && !root && !strcmp(other->module_name, module);
+  }
+  kind->name = g_strdup_printf("%s_%u", module, earlier);
   kind->unit = replace(unit->str, "@K@", kind->name);
   kind->structs = replace(structs->str, "@K@", kind->name);
   kind->scratch = replace(scratch->str, "@K@", kind->name);

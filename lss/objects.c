@@ -101,6 +101,8 @@ static bool compiler_open(Compiler *c, const CompilerOptions *options) {
                                       "-ffp-contract=off",
                                       "-fno-math-errno",
                                       "-fno-plt",
+                                      "-fno-vectorize", // nothing to gain in straight code, and long to look for
+                                      "-fno-slp-vectorize",
                                       "-fno-caret-diagnostics",
                                       "-fno-color-diagnostics",
                                       "-ferror-limit=20",
