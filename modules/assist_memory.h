@@ -19,7 +19,7 @@ enum { ASSIST_DATA, ASSIST_DESCRIPTOR, ASSIST_COUNTER };
 static inline uint32_t assist_advance(uint32_t address, uint32_t bytes, uint32_t base, uint32_t limit) {
   if (address < base || address >= limit) return address + bytes;
   uint32_t span = limit - base, offset = address - base + bytes;
-  while (offset >= span) offset -= span;
+  if (__builtin_expect(offset >= span, 0)) offset %= span;
   return base + offset;
 }
 
