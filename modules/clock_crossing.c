@@ -1,24 +1,35 @@
 /* clock_crossing.c: an asynchronous first-in first-out buffer; see clock_crossing.lss.
  *
- * Each slot is filled by one side and freed by the other, in turn and at rising instants, so it is full when it was
- * filled later than freed.  A side acts on what the other did only when that is older than its own edge. */
+ * Each slot is filled by one side and freed by the other, in turn and at rising instants.  A side acts on what the other
+ * did only when that is older than its own edge.  That nothing is there, and that room is, shows in one count each; the
+ * instants are looked at only otherwise. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
 #define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
+#define SEEN_FREE(slot) (SEEN(self->freed[slot]) || (param(stages) > 1 && self->freed[slot] == 0))
+#define AFTER(slot) ((slot) + 1 == param(depth) ? 0 : (slot) + 1)
 
 handler(space) {
-  uint32_t slot = self->tail;
-  uint64_t freed = self->freed[slot];
-  accept(in, self->filled[slot] <= freed && (SEEN(freed) || (param(stages) > 1 && freed == 0)));
+  accept(in, __builtin_expect(self->doubtful < param(depth), 1) || (self->held < param(depth) && SEEN_FREE(self->tail)));
 }
 
 handler(offer) {
-  uint32_t slot = self->head;
-  uint64_t filled = self->filled[slot];
-  if (filled > self->freed[slot] && SEEN(filled))
-    send(out, self->slot[slot]);
-  else
+  if (__builtin_expect(self->held == 0, 1)) {
     send_nothing(out);
+    return;
+  }
+  uint32_t slot = self->head;
+  send_if(out, SEEN(self->filled[slot]), self->slot[slot]);
+}
+
+/* Slots from the tail on that are not seen to be free. */
+static uint32_t count_doubtful(const self_t *self) {
+  uint32_t slot = self->tail, free = 0;
+  while (free < param(depth) - self->held && SEEN_FREE(slot)) {
+    slot = AFTER(slot);
+    free++;
+  }
+  return param(depth) - free;
 }
 
 phase_end(in) {
@@ -26,7 +37,9 @@ phase_end(in) {
     uint32_t slot = self->tail;
     self->slot[slot] = data(in);
     self->filled[slot] = now() + 1;
-    self->tail = slot + 1 == param(depth) ? 0 : slot + 1;
+    self->tail = AFTER(slot);
+    self->held++;
+    self->doubtful = self->doubtful < param(depth) ? self->doubtful + 1 : count_doubtful(self);
   }
 }
 
@@ -34,7 +47,8 @@ phase_end(out) {
   if (transferred(out)) {
     uint32_t slot = self->head;
     self->freed[slot] = now() + 1;
-    self->head = slot + 1 == param(depth) ? 0 : slot + 1;
+    self->head = AFTER(slot);
+    self->held--;
     self->items++;
   }
 }
@@ -51,9 +65,8 @@ next_event(in) {
   return edge > cycle() ? edge : never();
 }
 
-next_event(out) {
-  uint32_t slot = self->head;
-  return self->filled[slot] > self->freed[slot] ? seen_at(self->filled[slot]) : never();
-}
+next_event(out) { return self->held ? seen_at(self->filled[self->head]) : never(); }
 
 #undef SEEN
+#undef SEEN_FREE
+#undef AFTER

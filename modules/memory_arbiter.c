@@ -19,18 +19,17 @@ handler(choose) {
   set(winner, lane);
   if (lane < 0) {
     send_nothing(out_request);
-  } else {
-    typeof_port(out_request) request = {0};
-    for (int i = 0; i < width(in_request); i++)
-      if (lane == i) request = data(in_request, i);
-    if (LANE_BITS > 0) {
-      if (request.tag >> (32 - LANE_BITS))
-        sim_error("tag 0x%x of lane %d leaves no room for %d bits of lane", (unsigned)request.tag, (int)lane,
-                  LANE_BITS);
-      request.tag = request.tag << LANE_BITS | (uint32_t)lane;
-    }
-    send(out_request, request);
+    return;
   }
+  typeof_port(out_request) request = data(in_request);
+  for (int i = 1; i < width(in_request); i++)
+    if (lane == i) request = data(in_request, i);
+  if (LANE_BITS > 0) {
+    if (__builtin_expect(request.tag >> (32 - LANE_BITS), 0))
+      sim_error("tag 0x%x of lane %d leaves no room for %d bits of lane", (unsigned)request.tag, (int)lane, LANE_BITS);
+    request.tag = request.tag << LANE_BITS | (uint32_t)lane;
+  }
+  send(out_request, request);
 }
 
 handler(commit) {
@@ -52,7 +51,7 @@ handler(answer) {
   typeof_port(out_reply) reply = data(out_reply);
   int lane = (int)(reply.tag & ((1u << LANE_BITS) - 1));
   reply.tag >>= LANE_BITS;
-  if (lane >= width(in_request))
+  if (__builtin_expect(lane >= width(in_request), 0))
     sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)data(out_reply).tag);
   for (int i = 0; i < width(in_request); i++) send_if(in_reply, i, lane == i, reply);
 }

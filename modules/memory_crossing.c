@@ -1,39 +1,39 @@
 /* memory_crossing.c: a memory port between two clock domains; see memory_crossing.lss.
  *
- * Each ring works like a clock_crossing: a slot is full when it was filled later than freed, and a change is seen only
- * when it is older than the edge at which one looks.  A slot for an answer is free whenever an answer can come, because
- * the requester's side accepts no more requests than there are slots. */
+ * Both sides count what is in the rings, which says at once that there is nothing to do; a change that the other side
+ * made counts only when it is older than the edge at which one looks, which the instant noted with each slot tells.  A
+ * slot for an answer is free whenever an answer can come, because the requester's side accepts no more requests than there
+ * are slots. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
 #define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
 
+/* A request whose answer was seen has left its slot before, so room is in doubt only when as many are owed as there are slots. */
 handler(space) {
-  uint32_t slot = self->request_tail;
-  uint64_t freed = self->request_freed[slot];
-  bool vacant = self->request_filled[slot] <= freed && (SEEN(freed) || (param(stages) > 1 && freed == 0));
-  accept(in_request, vacant && self->owed < param(outstanding));
+  uint32_t fewest = (uint32_t)(param(requests) < param(outstanding) ? param(requests) : param(outstanding));
+  if (__builtin_expect(self->owed < fewest, 1)) {
+    accept(in_request, true);
+    return;
+  }
+  accept(in_request, self->owed < param(outstanding) && self->offered < param(requests) && SEEN(self->request_freed[self->request_tail]));
 }
 
 handler(offer) {
-  uint32_t slot = self->request_head;
-  uint64_t filled = self->request_filled[slot];
-  if (filled > self->request_freed[slot] && SEEN(filled))
-    send(out_request, self->request[slot]);
-  else
+  if (__builtin_expect(self->offered == 0, 1)) {
     send_nothing(out_request);
+    return;
+  }
+  uint32_t slot = self->request_head;
+  send_if(out_request, SEEN(self->request_filled[slot]), self->request[slot]);
 }
 
 handler(answer) {
-  if (self->owed == 0) {
+  if (__builtin_expect(self->answered == 0, 1)) {
     send_nothing(in_reply);
     return;
   }
   uint32_t slot = self->reply_head;
-  uint64_t filled = self->reply_filled[slot];
-  if (filled > self->reply_freed[slot] && SEEN(filled))
-    send(in_reply, self->reply[slot]);
-  else
-    send_nothing(in_reply);
+  send_if(in_reply, SEEN(self->reply_filled[slot]), self->reply[slot]);
 }
 
 phase_end(in) {
@@ -42,12 +42,12 @@ phase_end(in) {
     self->request[slot] = data(in_request);
     self->request_filled[slot] = now() + 1;
     self->request_tail = slot + 1 == param(requests) ? 0 : slot + 1;
+    self->offered++;
     self->owed++;
   }
   if (transferred(in_reply)) {
-    uint32_t slot = self->reply_head;
-    self->reply_freed[slot] = now() + 1;
-    self->reply_head = slot + 1 == param(outstanding) ? 0 : slot + 1;
+    self->reply_head = self->reply_head + 1 == param(outstanding) ? 0 : self->reply_head + 1;
+    self->answered--;
     self->owed--;
   }
 }
@@ -57,13 +57,17 @@ phase_end(out) {
     uint32_t slot = self->request_head;
     self->request_freed[slot] = now() + 1;
     self->request_head = slot + 1 == param(requests) ? 0 : slot + 1;
+    self->offered--;
+    self->asked++;
   }
   if (transferred(out_reply)) {
     uint32_t slot = self->reply_tail;
-    if (self->reply_filled[slot] > self->reply_freed[slot]) sim_error("more answers than requests");
+    if (self->asked == 0) sim_error("more answers than requests");
     self->reply[slot] = data(out_reply);
     self->reply_filled[slot] = now() + 1;
     self->reply_tail = slot + 1 == param(outstanding) ? 0 : slot + 1;
+    self->answered++;
+    self->asked--;
   }
 }
 
@@ -74,15 +78,11 @@ static uint64_t seen_at(uint64_t mark) {
 }
 
 next_event(in) {
-  uint32_t slot = self->reply_head;
-  if (self->owed && self->reply_filled[slot] > self->reply_freed[slot]) return seen_at(self->reply_filled[slot]);
+  if (self->answered) return seen_at(self->reply_filled[self->reply_head]);
   uint64_t edge = seen_at(self->request_freed[self->request_tail]); /* a slot is acknowledged anew */
   return edge > cycle() ? edge : never();
 }
 
-next_event(out) {
-  uint32_t slot = self->request_head;
-  return self->request_filled[slot] > self->request_freed[slot] ? seen_at(self->request_filled[slot]) : never();
-}
+next_event(out) { return self->offered ? seen_at(self->request_filled[self->request_head]) : never(); }
 
 #undef SEEN

@@ -5,16 +5,13 @@
 
 phase_start() {
   if (width(notice)) send_if(notice, self->told != 0, self->told);
-  if (width(snooped)) {
-    mem_snoop item = {0};
-    bool any = false;
-    for (int k = CLASSES - 1; k >= 0 && __builtin_expect(self->any_touched, 0); k--) {
-      if (!self->touched[k]) continue;
-      item = (mem_snoop){.address = self->watched_here[k], .size = (uint32_t)param(watched_bytes)[k]};
-      any = true;
-    }
-    send_if(snooped, any, item);
+  if (__builtin_expect(!self->any_touched, 1)) {
+    send_nothing(snooped);
+    return;
   }
+  int k = 0;
+  while (k < CLASSES - 1 && !self->touched[k]) k++;
+  send(snooped, ((mem_snoop){.address = self->watched_here[k], .size = CLASSES ? (uint32_t)param(watched_bytes)[k] : 0}));
 }
 
 // A write of `size` bytes at the target's `address`; `own_class` is the class and `own_here` the requester's address when
@@ -22,31 +19,29 @@ phase_start() {
 static void note_write(self_t *self, uint32_t address, uint32_t size, int own_class, uint32_t own_here) {
   for (int k = 0; k < CLASSES; k++) {
     uint32_t block = (uint32_t)param(watched_bytes)[k];
-    if (!self->watching[k] || address >= self->watched_there[k] + block || address + size <= self->watched_there[k]) continue;
+    // The last byte written lies in the block, or less than `size` behind it; what lies before it wraps around to more.
+    if (__builtin_expect(address + size - 1 - self->watched_there[k] >= block + size - 1, 1) || !self->watching[k]) continue;
     if (own_class == k && (own_here & ~(block - 1)) == self->watched_here[k]) continue;
     self->touched[k] = self->any_touched = true;
   }
 }
 
 handler(forward) {
-  int to = -2;
-  if (__builtin_expect(some(in_request) && !self->refused, 0)) {
-    typeof_port(in_request) request = data(in_request);
-    uint32_t values[width(context) + 1];
-    for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? data(context, i) : 0;
-    uint64_t contexts = (uint64_t)(uintptr_t)values;
-    int lane = call(route, contexts, request.address, request.op != mem_op_read);
-    if (self->waiting < param(outstanding) && (self->waiting == 0 || lane == self->current)) {
-      to = lane < 0 || lane >= width(out_request) ? -1 : lane;
-      if (to >= 0) request.address = call(map, contexts, request.address);
-      for (int i = 0; i < width(out_request) && to >= 0; i++) {
-        if (i == to) send(out_request, i, request);
-        else send_nothing(out_request, i);
-      }
-    }
-  }
-  if (to < 0)
+  if (__builtin_expect(!some(in_request) || self->waiting < 0, 1)) {
     for (int i = 0; i < width(out_request); i++) send_nothing(out_request, i);
+    set(target, -2);
+    return;
+  }
+  typeof_port(in_request) request = data(in_request);
+  uint32_t values[width(context) + 1];
+  for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? data(context, i) : 0;
+  uint64_t contexts = (uint64_t)(uintptr_t)values;
+  int to = -2, lane = call(route, contexts, request.address, request.op != mem_op_read);
+  if (self->waiting < param(outstanding) && (self->waiting == 0 || lane == self->current)) {
+    to = lane < 0 || lane >= width(out_request) ? -1 : lane;
+    if (to >= 0) request.address = call(map, contexts, request.address);
+  }
+  for (int i = 0; i < width(out_request); i++) send_if(out_request, i, i == to, request);
   set(target, to);
 }
 
@@ -65,71 +60,81 @@ handler(answer) {
 }
 
 handler(back) {
-  if (__builtin_expect(!self->refused && !self->waiting, 1)) {
+  if (__builtin_expect(self->waiting == 0, 1)) {
     send_nothing(in_reply);
     return;
   }
-  typeof_port(in_reply) reply = {0};
-  bool any = self->refused;
-  if (any) {
-    reply.tag = self->refused_tag;
-    reply.error = true;
+  typeof_port(in_reply) reply = data(out_reply);
+  bool any = some(out_reply);
+  for (int i = 1; i < width(out_reply); i++) {
+    if (some(out_reply, i)) reply = data(out_reply, i);
+    any |= some(out_reply, i);
   }
-  for (int i = 0; i < width(out_reply); i++) {
-    if (some(out_reply, i)) {
-      reply = data(out_reply, i);
-      any = true;
-    }
+  if (__builtin_expect(self->waiting < 0, 0)) {
+    reply = (typeof_port(in_reply)){.tag = self->refused_tag, .error = true};
+    any = true;
   }
-  if (any) send(in_reply, reply);
-  else send_nothing(in_reply);
+  send_if(in_reply, any, reply);
 }
 
 handler(settle) {
-  if (__builtin_expect(!self->refused && !self->waiting, 1)) {
+  if (__builtin_expect(self->waiting == 0, 1)) {
     enable(in_reply, false);
     return;
   }
-  bool any = self->refused;
+  bool any = self->waiting < 0;
   for (int i = 0; i < width(out_reply); i++) any |= some(out_reply, i) && enabled(out_reply, i);
   enable(in_reply, any);
 }
 
+// What a reference that goes to the watched target means for the blocks that the requester holds.
+static void watch(self_t *self, uint32_t tag, uint32_t here, uint32_t there, uint32_t size, bool write) {
+  int k = (int)(tag % (uint32_t)(CLASSES ? CLASSES : 1));
+  uint32_t block = CLASSES ? (uint32_t)param(watched_bytes)[k] : 1;
+  if (write) {
+    note_write(self, there, size, k, here);
+  } else if (!self->watching[k] || self->watched_here[k] != (here & ~(block - 1))) {
+    self->watching[k] = true;
+    self->watched_here[k] = here & ~(block - 1);
+    self->watched_there[k] = there - (here - self->watched_here[k]);
+    self->touched[k] = false;
+  }
+}
+
+// The block that was passed on, that of the lowest class, is not held any more.
+static __attribute__((noinline)) void forget_touched(self_t *self) {
+  self->any_touched = false;
+  for (int k = 0; k < CLASSES; k++) {
+    if (!self->touched[k]) continue;
+    self->touched[k] = false;
+    self->watching[k] = false;
+    for (int rest = k + 1; rest < CLASSES; rest++) self->any_touched |= self->touched[rest];
+    break;
+  }
+}
+
 phase_end() {
-  bool any = self->refused || self->waiting || self->told || self->any_touched || some(in_request);
-  for (int i = 0; i < width(snoop); i++) any |= some(snoop, i);
-  if (__builtin_expect(!any, 1)) return;
   if (width(snooped)) {
-    // The one that was passed on is the lowest class.
-    if (__builtin_expect(self->any_touched && transferred(snooped), 0)) {
-      self->any_touched = false;
-      for (int k = 0; k < CLASSES; k++) {
-        if (!self->touched[k]) continue;
-        self->touched[k] = false;
-        self->watching[k] = false;
-        for (int rest = k + 1; rest < CLASSES; rest++) self->any_touched |= self->touched[rest];
-        break;
-      }
-    }
+    if (__builtin_expect(self->any_touched, 0) && transferred(snooped)) forget_touched(self);
     for (int i = 0; i < width(snoop); i++)
       if (some(snoop, i) && !call(own, data(snoop, i).tag)) note_write(self, data(snoop, i).address, data(snoop, i).size, -1, 0);
   }
-  self->told = 0;
-  self->refused = false;
+  if (width(notice)) self->told = 0;
   if (self->waiting) {
+    if (self->waiting < 0) self->waiting = 0;
     for (int i = 0; i < width(out_reply); i++) {
-      if (!transferred(out_reply, i)) continue;
-      self->told = self->notices[self->oldest];
+      if (!transferred(out_reply, i) || self->waiting == 0) continue;
+      if (width(notice)) self->told = self->notices[self->oldest];
       self->oldest = self->oldest + 1 == param(outstanding) ? 0 : self->oldest + 1;
       self->waiting--;
     }
   }
-  if (!transferred(in_request)) return;
+  if (__builtin_expect(!transferred(in_request), 1)) return;
   typeof_port(in_request) request = data(in_request);
   bool write = request.op != mem_op_read;
   self->references++;
-  if (get(target) < 0) {
-    self->refused = true;
+  if (__builtin_expect(get(target) < 0, 0)) {
+    self->waiting = -1;
     self->refused_tag = request.tag;
     self->errors++;
     event(unmapped, request.address, write);
@@ -137,22 +142,13 @@ phase_end() {
   }
   uint32_t values[width(context) + 1];
   for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? data(context, i) : 0;
-  if (width(snooped) && request.op <= mem_op_write && get(target) == param(watched_target)) {
-    uint32_t there = call(map, (uint64_t)(uintptr_t)values, request.address);
-    int k = (int)(request.tag % (uint32_t)(CLASSES ? CLASSES : 1));
-    uint32_t block = CLASSES ? (uint32_t)param(watched_bytes)[k] : 1;
-    if (write) {
-      note_write(self, there, request.size, k, request.address);
-    } else if (!self->watching[k] || self->watched_here[k] != (request.address & ~(block - 1))) {
-      self->watching[k] = true;
-      self->watched_here[k] = request.address & ~(block - 1);
-      self->watched_there[k] = there - (request.address - self->watched_here[k]);
-      self->touched[k] = false;
-    }
+  uint64_t contexts = (uint64_t)(uintptr_t)values;
+  if (width(snooped) && request.op <= mem_op_write && get(target) == param(watched_target))
+    watch(self, request.tag, request.address, call(map, contexts, request.address), request.size, write);
+  if (width(notice)) {
+    int place = self->oldest + self->waiting;
+    self->notices[place >= param(outstanding) ? place - param(outstanding) : place] = call(noticed, contexts, request.address, write);
   }
-  int place = self->oldest + self->waiting;
-  if (place >= param(outstanding)) place -= param(outstanding);
-  self->notices[place] = call(noticed, (uint64_t)(uintptr_t)values, request.address, write);
   self->waiting++;
   self->current = get(target);
 }
@@ -160,7 +156,7 @@ phase_end() {
 next_event() {
   for (int k = 0; k < CLASSES; k++)
     if (self->touched[k]) return cycle();
-  return self->refused || self->told ? cycle() : never();
+  return self->waiting < 0 || self->told ? cycle() : never();
 }
 
 #undef CLASSES

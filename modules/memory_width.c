@@ -26,7 +26,14 @@ static __attribute__((noinline)) void cut_number(void *piece, const void *whole,
   for (uint32_t k = 0; k < size; k++) ((uint8_t *)piece)[place_of(k, size)] = ((const uint8_t *)whole)[place_of(done + k, whole_size)];
 }
 
+/* The slot of the reference that is being asked for. */
+static inline uint32_t slot_asked(const self_t *self) { return slot_of(self, self->count - self->unasked); }
+
 handler(ask) {
+  if (NARROWS ? __builtin_expect(self->unasked == 0, 1) : !some(in_request)) {
+    send_nothing(out_request);
+    return;
+  }
   typeof_port(out_request) request = {0};
   if (!NARROWS) {
     request.op = data(in_request).op;
@@ -35,14 +42,10 @@ handler(ask) {
     request.tag = data(in_request).tag;
     request.address = data(in_request).address;
     memcpy(&request.data, &data(in_request).data, sizeof request.data < sizeof data(in_request).data ? sizeof request.data : sizeof data(in_request).data);
-    send_if(out_request, some(in_request), request);
+    send(out_request, request);
     return;
   }
-  if (__builtin_expect(self->asking >= self->count, 1)) {
-    send_nothing(out_request);
-    return;
-  }
-  const typeof_port(in_request) *whole = &self->entry[slot_of(self, self->asking)];
+  const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
   uint32_t size = piece_at(whole, self->asked);
   request.op = whole->op;
   request.size = (uint8_t)size;
@@ -58,7 +61,7 @@ handler(commit) { enable(out_request, NARROWS || enabled(in_request)); }
 handler(accept) { accept(in_request, NARROWS ? self->count < (uint32_t)param(held) : acked(out_request)); }
 
 handler(answer) {
-  if (NARROWS && __builtin_expect(self->collecting == 0, 1)) {
+  if (NARROWS ? __builtin_expect(self->collecting == 0, 1) : !some(out_reply)) {
     send_nothing(in_reply);
     return;
   }
@@ -68,7 +71,7 @@ handler(answer) {
   }
   typeof_port(in_reply) reply = {.tag = data(out_reply).tag, .error = data(out_reply).error, .latency = data(out_reply).latency};
   memcpy(&reply.data, &data(out_reply).data, sizeof reply.data < sizeof data(out_reply).data ? sizeof reply.data : sizeof data(out_reply).data);
-  send_if(in_reply, some(out_reply), reply);
+  send(in_reply, reply);
 }
 
 handler(vouch) { enable(in_reply, NARROWS || enabled(out_reply)); }
@@ -76,11 +79,11 @@ handler(vouch) { enable(in_reply, NARROWS || enabled(out_reply)); }
 phase_end() {
   if (!NARROWS || __builtin_expect(self->count == 0 && !some(in_request), 1)) return;
   if (transferred(out_request)) {
-    const typeof_port(in_request) *whole = &self->entry[slot_of(self, self->asking)];
+    const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
     self->asked += data(out_request).size;
     self->pieces++;
     if (self->asked == whole->size) {
-      self->asking++;
+      self->unasked--;
       self->asked = 0;
     }
   }
@@ -105,7 +108,6 @@ phase_end() {
   if (transferred(in_reply)) {
     self->oldest = slot_of(self, 1);
     self->count--;
-    self->asking--;
     self->collecting--;
   }
   if (transferred(in_request)) {
@@ -115,6 +117,7 @@ phase_end() {
     memset(&self->answer[slot], 0, sizeof self->answer[slot]);
     self->answer[slot].tag = data(in_request).tag;
     self->count++;
+    self->unasked++;
     self->references++;
     if (data(in_request).op > mem_op_write && piece_at(&self->entry[slot], 0) < data(in_request).size)
       sim_error("a read-modify-write of %u bytes at 0x%x does not fit into %u bytes of memory", data(in_request).size,
