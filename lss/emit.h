@@ -72,6 +72,7 @@ bool emit_writes(const Emitter *emitter, const Instance *instance, const Functio
                  SignalKind kind);
 bool emit_reads_local(const Instance *instance, const Function *function, const Local *local);
 bool emit_writes_local(const Instance *instance, const Function *function, const Local *local);
+bool emit_lanes_apart(int lanes); // whether contexts point to the lanes of a signal
 bool emit_flagged(const Emitter *emitter, const Instance *instance);
 Function *emit_find_function(const Instance *instance, FunctionKind kind);
 

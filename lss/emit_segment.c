@@ -256,6 +256,48 @@ static void fill_reads(Call *call) {
   }
 }
 
+static void declare_lanes(Call *call, const char *member, const char *type, const char *array, int lanes) {
+  g_string_append_printf(call->out, "    %s %s_%s[%d] = {0};\n    ctx.%s.%s = %s_%s;\n", type, member, array, lanes,
+                         member, array, member, array);
+}
+
+// The arrays that one member of the context points to.
+static void declare_member(Call *call, const char *access, const char *name, const char *word, const Type *type,
+                           bool constant, int lanes) {
+  if (!emit_lanes_apart(lanes)) return;
+  g_autofree char *member = g_strdup_printf("%s_%s%s%s", access, name, *word ? "_" : "", word);
+  bool pointer = *word && type && emit_by_pointer(type);
+  g_autofree char *element = g_strdup_printf("%s%s%s", constant && pointer ? "const " : "",
+                                             type ? emit_c_type(type) : "bool", pointer ? " *" : "");
+  declare_lanes(call, member, element, "v", lanes);
+  if (*word && type) declare_lanes(call, member, "bool", "some", lanes);
+  if (call->flagged) declare_lanes(call, member, "bool", "known", lanes);
+}
+
+static void declare_context(Call *call, int spec, const char *name) {
+  static const char *const words[] = {"data", "enable", "ack"};
+  const Instance *instance = call->node->instance;
+  const Function *function = call->node->function;
+  g_string_append_printf(call->out, "  {\n    @K@_S%d_ctx_%s ctx = {0};\n", spec, name);
+  for (guint i = 0; i < instance->ports->len; i++) {
+    const Port *port = instance->ports->pdata[i];
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+      const Type *type = kind == SIGNAL_DATA ? port->type : NULL;
+      if (emit_reads(call->emitter, instance, function, port, (SignalKind)kind))
+        declare_member(call, "read", port->c_name, words[kind], type, true, (int)port->lanes->len);
+      if (emit_writes(call->emitter, instance, function, port, (SignalKind)kind))
+        declare_member(call, "write", port->c_name, words[kind], type, false, (int)port->lanes->len);
+    }
+  }
+  for (guint i = 0; i < instance->locals->len; i++) {
+    const Local *local = instance->locals->pdata[i];
+    if (emit_reads_local(instance, function, local))
+      declare_member(call, "read_local", local->name, "", local->type, true, local->lanes);
+    if (emit_writes_local(instance, function, local))
+      declare_member(call, "write_local", local->name, "", local->type, false, local->lanes);
+  }
+}
+
 static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const Node *node) {
   guint index = 0;
   g_ptr_array_find(cluster->probes, node->connection, &index);
@@ -282,7 +324,7 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
   Call call = {emitter, out, cluster, node, emit_flagged(emitter, node->instance), iterated, leaf};
   g_autoptr(GString) name = g_string_new(NULL);
   emit_function_name(name, function);
-  g_string_append_printf(out, "  {\n    @K@_S%d_ctx_%s ctx = {0};\n", spec, name->str);
+  declare_context(&call, spec, name->str);
   fill_reads(&call);
   each_write(&call, true);
   g_string_append_printf(out, "    @K@_S%d_%s(&s->i%d, &ctx", spec, name->str, leaf);

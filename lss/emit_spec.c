@@ -86,10 +86,6 @@ bool emit_flagged(const Emitter *emitter, const Instance *instance) {
 
 static const char *const signal_words[] = {"data", "enable", "ack"};
 
-static int port_width(const Port *port) {
-  return (int)port->lanes->len;
-}
-
 // ---- Structs ---------------------------------------------------------------------------------------------------
 
 static void emit_state(GString *out, const Spec *spec) {
@@ -124,24 +120,32 @@ static void emit_state(GString *out, const Spec *spec) {
   g_string_append(out, "  uint32_t spinach_id;\n} @S@_state;\n");
 }
 
+// An array that is indexed with a variable stays in memory, and so does all that shares a variable with it: the lanes
+// of a multiport are arrays beside the context, a single lane is inside.
+bool emit_lanes_apart(int lanes) {
+  return lanes > 1;
+}
+
 static void emit_port_structs(GString *out, const Port *port, bool flagged) {
-  int lanes = MAX(port_width(port), 1);
-  const char *type = emit_c_type(port->type), *star = emit_by_pointer(port->type) ? "*" : "";
-  g_string_append_printf(out, "typedef struct { %s%s %sv[%d]; bool some[%d];", *star ? "const " : "", type, star, lanes,
-                         lanes);
-  if (flagged) g_string_append_printf(out, " bool known[%d];", lanes);
-  g_string_append_printf(out, " } @S@_r_%s_data;\ntypedef struct { %s %sv[%d]; bool some[%d];", port->c_name, type,
-                         star, lanes, lanes);
-  if (flagged) g_string_append_printf(out, " bool known[%d], partial;", lanes);
-  g_string_append_printf(out, " } @S@_w_%s_data;\ntypedef struct { bool v[%d];", port->c_name, lanes);
-  if (flagged) g_string_append_printf(out, " bool known[%d], partial;", lanes);
-  g_string_append_printf(out, " } @S@_%s_flag;\n", port->c_name);
+  bool apart = emit_lanes_apart((int)port->lanes->len);
+  const char *type = emit_c_type(port->type), *star = emit_by_pointer(port->type) ? "*" : "", *open = apart ? "*" : "",
+             *close = apart ? "" : "[1]";
+  g_autofree char *some = g_strdup_printf("bool %ssome%s;", open, close),
+                  *known = flagged ? g_strdup_printf(" bool %sknown%s;", open, close) : g_strdup("");
+  const char *partial = flagged ? " bool partial;" : "";
+  g_string_append_printf(out, "typedef struct { %s%s %s%sv%s; %s%s } @S@_r_%s_data;\n", *star ? "const " : "", type,
+                         star, open, close, some, known, port->c_name);
+  g_string_append_printf(out, "typedef struct { %s %s%sv%s; %s%s%s } @S@_w_%s_data;\n", type, star, open, close, some,
+                         known, partial, port->c_name);
+  g_string_append_printf(out, "typedef struct { bool %sv%s;%s%s } @S@_%s_flag;\n", open, close, known, partial,
+                         port->c_name);
 }
 
 static void emit_local_struct(GString *out, const Local *local, bool flagged) {
-  int lanes = MAX(local->lanes, 1);
-  g_string_append_printf(out, "typedef struct { %s v[%d];", emit_c_type(local->type), lanes);
-  if (flagged) g_string_append_printf(out, " bool known[%d], partial;", lanes);
+  bool apart = emit_lanes_apart(local->lanes);
+  const char *open = apart ? "*" : "", *close = apart ? "" : "[1]";
+  g_string_append_printf(out, "typedef struct { %s %sv%s;", emit_c_type(local->type), open, close);
+  if (flagged) g_string_append_printf(out, " bool %sknown%s, partial;", open, close);
   g_string_append_printf(out, " } @S@_local_%s;\n", local->name);
 }
 
