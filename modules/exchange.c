@@ -108,12 +108,17 @@ init() {
 // ----------------------------------------------------------------------------------------------------------- What an
 // end is told in this cycle: EXCHANGE_NONE nothing, else a frame; `none_left` once, when there is no more.
 static uint32_t next_of(const self_t *self, int d, bool *none_left) {
-  *none_left = self->active && self->gone[d] == self->count[d] && !self->told[d] && PATH(d)[0];
+  *none_left = self->gone[d] == self->count[d] && !self->told[d] && PATH(d)[0];
   if (!self->started || self->heap_size[d] == 0 || self->due[d][self->heap[d][0]] > SINCE_ORIGIN) return EXCHANGE_NONE;
   return self->heap[d][0];
 }
 
 phase_start() {
+  if (__builtin_expect(!self->active, true)) {
+    send_nothing(host_next);
+    send_nothing(wire_next);
+    return;
+  }
   bool none_left;
   uint32_t frame = next_of(self, EXCHANGE_FROM_HOST, &none_left);
   send_if(host_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
@@ -213,7 +218,7 @@ phase_end() {
   if (transferred(wire_received)) ARRIVE(wire_received, EXCHANGE_FROM_HOST, 4u);
   if (transferred(host_received)) ARRIVE(host_received, EXCHANGE_FROM_WIRE, param(host_fcs) ? 4u : 0u);
   uint32_t drops = 0;
-  for (int i = 0; i < width(drops); i++) drops += data(drops, i);
+  for (int i = 0; i < width(drops); i++) drops += some(drops, i) ? data(drops, i) : 0;
   if (drops == self->drops_now) return;
   self->drops_now = drops;
   // As many as are on their way: none of them will come.

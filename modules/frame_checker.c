@@ -5,137 +5,113 @@
 #include "latency_histogram.h"
 #include "udp_traffic.h"
 
-
 static uint64_t nanoseconds(uint64_t ticks) { return (uint64_t)((unsigned __int128)ticks * 1000000000 / ticks_per_second()); }
 
 // The place of a frame in its ring of expected frames, by its running number.
 #define SLOT(number) ((number) & (uint64_t)(param(depth) - 1))
 
-// A frame, or a part of it, goes in.
-#define ENTER(direction, source, byte_count, is_start, is_end, is_spoilt, fcs_bytes)                                                     \
-  do {                                                                                                                                   \
-    uint64_t slot = SLOT(self->entered[direction]);                                                                                      \
-    if (is_start) {                                                                                                                      \
-      if (self->entered[direction] - self->left[direction] == (uint64_t)param(depth))                                                    \
-        sim_error("more than %d frames %s are under way", (int)param(depth), checker_direction[direction]);                              \
-      self->entering[direction] = 0;                                                                                                     \
-      self->expected_since[direction][slot] = now();                                                                                     \
-    }                                                                                                                                    \
-    if (self->entering[direction] + (byte_count) <= (uint32_t)param(max_frame))                                                          \
-      memcpy(self->expected[direction][slot] + self->entering[direction], (source), (byte_count));                                       \
-    self->entering[direction] += (byte_count);                                                                                           \
-    if ((is_end) && (is_spoilt)) {                                                                                                       \
-      self->spoilt++;                                                                                                                    \
-    } else if (is_end) {                                                                                                                 \
-      if (self->entering[direction] > (uint32_t)param(max_frame))                                                                        \
-        sim_error("a frame %s is longer than %d bytes", checker_direction[direction], (int)param(max_frame));                            \
-      uint32_t length = self->entering[direction] - (fcs_bytes);                                                                         \
-      if (length < (uint32_t)param(pad_to)) {                                                                                            \
-        memset(self->expected[direction][slot] + length, 0, (uint32_t)param(pad_to) - length);                                           \
-        length = (uint32_t)param(pad_to);                                                                                                \
-      }                                                                                                                                  \
-      self->expected_length[direction][slot] = length;                                                                                   \
-      self->entered[direction]++;                                                                                                        \
-    }                                                                                                                                    \
-  } while (0)
+// A frame has gone in.
+static void entered(self_t *self, int d, bool spoilt, uint32_t fcs_bytes) {
+  if (spoilt) {
+    self->spoilt++;
+    return;
+  }
+  uint64_t slot = SLOT(self->entered[d]);
+  if (self->entering[d] > (uint32_t)param(max_frame)) sim_error("a frame %s is longer than %d bytes", checker_direction[d], (int)param(max_frame));
+  uint32_t length = self->entering[d] - fcs_bytes;
+  if (length < (uint32_t)param(pad_to)) {
+    memset(self->expected[d][slot] + length, 0, (uint32_t)param(pad_to) - length);
+    length = (uint32_t)param(pad_to);
+  }
+  self->expected_length[d][slot] = length;
+  self->entered[d]++;
+}
 
-phase_end() {
-  int out = -1; // direction in which a frame has come out
-  if (width(host_sent) && some(host_sent)) {
-    typeof_port(host_sent) beat = data(host_sent);
-    ENTER(CHECKER_TO_WIRE, &beat.bytes, beat.count, beat.start, beat.end, false, 0u);
+// `count` bytes of a frame go in, `room` of them lie at `bytes`.
+__attribute__((always_inline)) static inline void enter(self_t *self, int d, const void *bytes, uint32_t count, uint32_t room, bool start) {
+  uint64_t slot = SLOT(self->entered[d]);
+  if (start) {
+    if (self->entered[d] - self->left[d] == (uint64_t)param(depth)) sim_error("more than %d frames %s are under way", (int)param(depth), checker_direction[d]);
+    self->entering[d] = 0;
+    self->expected_since[d][slot] = now();
   }
-  if (width(wire_received) && some(wire_received)) {
-    typeof_port(wire_received) beat = data(wire_received);
-    ENTER(CHECKER_TO_HOST, &beat.bytes, beat.count, beat.start, beat.end, beat.error, 4u);
-  }
-  bool ended[2] = {false, false};
-  if (width(wire_sent) && some(wire_sent)) {
-    typeof_port(wire_sent) beat = data(wire_sent);
-    if (beat.start) self->leaving_length[CHECKER_TO_WIRE] = 0;
-    if (self->leaving_length[CHECKER_TO_WIRE] + beat.count > (uint32_t)param(max_frame)) sim_error("a frame longer than %d bytes came out to the wire", (int)param(max_frame));
-    memcpy(self->leaving[CHECKER_TO_WIRE] + self->leaving_length[CHECKER_TO_WIRE], &beat.bytes, beat.count);
-    self->leaving_length[CHECKER_TO_WIRE] += beat.count;
-    self->leaving_error[CHECKER_TO_WIRE] = beat.error;
-    ended[CHECKER_TO_WIRE] = beat.end;
-    if (beat.end) self->leaving_length[CHECKER_TO_WIRE] -= self->leaving_length[CHECKER_TO_WIRE] < 4 ? self->leaving_length[CHECKER_TO_WIRE] : 4;
-  }
-  if (width(host_received) && some(host_received)) {
-    typeof_port(host_received) beat = data(host_received);
-    if (beat.start) self->leaving_length[CHECKER_TO_HOST] = 0;
-    if (self->leaving_length[CHECKER_TO_HOST] + beat.count > (uint32_t)param(max_frame)) sim_error("a frame longer than %d bytes came out to the host", (int)param(max_frame));
-    memcpy(self->leaving[CHECKER_TO_HOST] + self->leaving_length[CHECKER_TO_HOST], &beat.bytes, beat.count);
-    self->leaving_length[CHECKER_TO_HOST] += beat.count;
-    self->leaving_error[CHECKER_TO_HOST] = beat.error;
-    ended[CHECKER_TO_HOST] = beat.end;
-  }
-  for (int d = 0; d < 2; d++) {
-    if (!ended[d]) continue;
-    out = d;
-    uint64_t number = self->passed[d] + 1;
-    uint32_t length = self->leaving_length[d];
-    const uint8_t *frame = self->leaving[d];
-    if (self->leaving_error[d]) sim_error("frame %llu %s came out spoilt", (unsigned long long)number, checker_direction[d]);
-    // The oldest frame that is equal; those before it are lost, which only the way to the host may do.
-    uint64_t found = self->left[d];
-    for (; found < self->entered[d]; found++) {
-      uint64_t slot = SLOT(found);
-      if (self->expected_length[d][slot] == length && memcmp(self->expected[d][slot], frame, length) == 0) break;
-    }
-    if (found == self->entered[d] || (d == CHECKER_TO_WIRE && found != self->left[d])) {
-      // Say what happened: an earlier frame again, a later one too early, or bytes that never went in.
-      for (uint64_t back = 0; back < self->left[d] && back < (uint64_t)param(depth) / 2; back++) {
-        uint64_t slot = SLOT(self->left[d] - 1 - back);
-        if (self->expected_length[d][slot] == length && memcmp(self->expected[d][slot], frame, length) == 0)
-          sim_error("frame %llu %s is the %llu-th that went in once more, or too late", (unsigned long long)number, checker_direction[d],
-                    (unsigned long long)(self->left[d] - back));
-      }
-      if (found < self->entered[d])
-        sim_error("frame %llu %s is out of order: it went in as number %llu", (unsigned long long)number, checker_direction[d], (unsigned long long)found + 1);
-      if (self->left[d] == self->entered[d]) sim_error("frame %llu %s never went in", (unsigned long long)number, checker_direction[d]);
-      uint64_t slot = SLOT(self->left[d]);
-      uint32_t at = 0, shorter = length < self->expected_length[d][slot] ? length : self->expected_length[d][slot];
-      while (at < shorter && self->expected[d][slot][at] == frame[at]) at++;
-      if (at == shorter)
-        sim_error("frame %llu %s has %u bytes instead of %u", (unsigned long long)number, checker_direction[d], length, self->expected_length[d][slot]);
-      sim_error("frame %llu %s is damaged: byte %u of %u is 0x%02x instead of 0x%02x", (unsigned long long)number, checker_direction[d], at, length, frame[at],
-                self->expected[d][slot][at]);
-    }
-    self->missing += found - self->left[d];
-    uint64_t since = self->expected_since[d][SLOT(found)];
-    self->left[d] = found + 1;
-    self->passed[d]++;
-    if (d == CHECKER_TO_WIRE) self->sent++;
-    else self->received++;
-    event(through, d == CHECKER_TO_WIRE, length);
-    sim_progress();
-    self->last_event = now();
-    if (self->measuring) {
-      uint64_t latency = nanoseconds(now() - since);
-      self->histogram[d][latency_bucket(latency)]++;
-      if (self->measured[d]++ == 0 || latency < self->minimum[d]) self->minimum[d] = latency;
-      if (d == CHECKER_TO_WIRE) {
-        self->window_sent++;
-        self->window_sent_payload += udp_payload(frame, length);
-      } else {
-        self->window_received++;
-        self->window_received_payload += udp_payload(frame, length);
-      }
-      self->window = nanoseconds(now() - self->window_start);
-    } else if (self->passed[0] + self->passed[1] >= (uint64_t)param(warmup)) {
-      self->measuring = true;
-      self->window_start = now();
-    }
-  }
+  uint32_t at = self->entering[d];
+  self->entering[d] = at + count;
+  // All of a beat is copied where it fits: what is too much counts for nothing.
+  if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true)) memcpy(self->expected[d][slot] + at, bytes, room);
+  else if (at + count <= (uint32_t)param(max_frame)) memcpy(self->expected[d][slot] + at, bytes, count);
+}
 
-  // ---- Is it all over? ---------------------------------------------------------------------------------------------
-  if (out >= 0 && param(frames) > 0 && self->passed[0] + self->passed[1] >= (uint64_t)param(frames)) sim_stop("%lld frames came through", (long long)param(frames));
-  uint32_t counted = 0;
-  for (int i = 0; i < width(drops); i++) counted += data(drops, i);
-  self->drops_now = counted;
-  if (width(done) == 0) return;
-  bool all = true;
-  for (int i = 0; i < width(done); i++) all &= some(done, i) && data(done, i);
+// `count` bytes of a frame come out.
+__attribute__((always_inline)) static inline void leave(self_t *self, int d, const void *bytes, uint32_t count, uint32_t room, bool start) {
+  uint32_t at = start ? 0 : self->leaving_length[d];
+  self->leaving_length[d] = at + count;
+  if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true)) memcpy(self->leaving[d] + at, bytes, room);
+  else if (at + count <= (uint32_t)param(max_frame)) memcpy(self->leaving[d] + at, bytes, count);
+  else sim_error("a frame longer than %d bytes came out to the %s", (int)param(max_frame), d == CHECKER_TO_WIRE ? "wire" : "host");
+}
+
+// A frame has come out: it must be the oldest that went in, or one behind those that were lost.
+__attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt) {
+  uint64_t number = self->passed[d] + 1;
+  uint32_t length = self->leaving_length[d];
+  const uint8_t *frame = self->leaving[d];
+  if (spoilt) sim_error("frame %llu %s came out spoilt", (unsigned long long)number, checker_direction[d]);
+  // The oldest frame that is equal; those before it are lost, which only the way to the host may do.
+  uint64_t found = self->left[d];
+  for (; found < self->entered[d]; found++) {
+    uint64_t slot = SLOT(found);
+    if (self->expected_length[d][slot] == length && memcmp(self->expected[d][slot], frame, length) == 0) break;
+  }
+  if (found == self->entered[d] || (d == CHECKER_TO_WIRE && found != self->left[d])) {
+    // Say what happened: an earlier frame again, a later one too early, or bytes that never went in.
+    for (uint64_t back = 0; back < self->left[d] && back < (uint64_t)param(depth) / 2; back++) {
+      uint64_t slot = SLOT(self->left[d] - 1 - back);
+      if (self->expected_length[d][slot] == length && memcmp(self->expected[d][slot], frame, length) == 0)
+        sim_error("frame %llu %s is the %llu-th that went in once more, or too late", (unsigned long long)number, checker_direction[d],
+                  (unsigned long long)(self->left[d] - back));
+    }
+    if (found < self->entered[d])
+      sim_error("frame %llu %s is out of order: it went in as number %llu", (unsigned long long)number, checker_direction[d], (unsigned long long)found + 1);
+    if (self->left[d] == self->entered[d]) sim_error("frame %llu %s never went in", (unsigned long long)number, checker_direction[d]);
+    uint64_t slot = SLOT(self->left[d]);
+    uint32_t at = 0, shorter = length < self->expected_length[d][slot] ? length : self->expected_length[d][slot];
+    while (at < shorter && self->expected[d][slot][at] == frame[at]) at++;
+    if (at == shorter)
+      sim_error("frame %llu %s has %u bytes instead of %u", (unsigned long long)number, checker_direction[d], length, self->expected_length[d][slot]);
+    sim_error("frame %llu %s is damaged: byte %u of %u is 0x%02x instead of 0x%02x", (unsigned long long)number, checker_direction[d], at, length, frame[at],
+              self->expected[d][slot][at]);
+  }
+  self->missing += found - self->left[d];
+  uint64_t since = self->expected_since[d][SLOT(found)];
+  self->left[d] = found + 1;
+  self->passed[d]++;
+  if (d == CHECKER_TO_WIRE) self->sent++;
+  else self->received++;
+  event(through, d == CHECKER_TO_WIRE, length);
+  sim_progress();
+  self->last_event = now();
+  if (self->measuring) {
+    uint64_t latency = nanoseconds(now() - since);
+    self->histogram[d][latency_bucket(latency)]++;
+    if (self->measured[d]++ == 0 || latency < self->minimum[d]) self->minimum[d] = latency;
+    if (d == CHECKER_TO_WIRE) {
+      self->window_sent++;
+      self->window_sent_payload += udp_payload(frame, length);
+    } else {
+      self->window_received++;
+      self->window_received_payload += udp_payload(frame, length);
+    }
+    self->window = nanoseconds(now() - self->window_start);
+  } else if (self->passed[0] + self->passed[1] >= (uint64_t)param(warmup)) {
+    self->measuring = true;
+    self->window_start = now();
+  }
+  if (param(frames) > 0 && self->passed[0] + self->passed[1] >= (uint64_t)param(frames)) sim_stop("%lld frames came through", (long long)param(frames));
+}
+
+// Whether it is all over, both ends being done or having been.
+static void check_end(self_t *self, bool all, uint32_t counted) {
   if (all && !self->ending) self->last_event = now();
   self->ending = all;
   if (!all) return;
@@ -152,6 +128,34 @@ phase_end() {
                 (unsigned long long)self->spoilt, counted);
     sim_stop("all frames came through or were counted as dropped");
   }
+}
+
+phase_end() {
+  if (width(host_sent) && some(host_sent)) {
+    enter(self, CHECKER_TO_WIRE, &data(host_sent).bytes, data(host_sent).count, sizeof data(host_sent).bytes, data(host_sent).start);
+    if (data(host_sent).end) entered(self, CHECKER_TO_WIRE, false, 0);
+  }
+  if (width(wire_received) && some(wire_received)) {
+    enter(self, CHECKER_TO_HOST, &data(wire_received).bytes, data(wire_received).count, sizeof data(wire_received).bytes, data(wire_received).start);
+    if (data(wire_received).end) entered(self, CHECKER_TO_HOST, data(wire_received).error, 4);
+  }
+  if (width(wire_sent) && some(wire_sent)) {
+    leave(self, CHECKER_TO_WIRE, &data(wire_sent).bytes, data(wire_sent).count, sizeof data(wire_sent).bytes, data(wire_sent).start);
+    if (data(wire_sent).end) {
+      self->leaving_length[CHECKER_TO_WIRE] -= self->leaving_length[CHECKER_TO_WIRE] < 4 ? self->leaving_length[CHECKER_TO_WIRE] : 4;
+      came_out(self, CHECKER_TO_WIRE, data(wire_sent).error);
+    }
+  }
+  if (width(host_received) && some(host_received)) {
+    leave(self, CHECKER_TO_HOST, &data(host_received).bytes, data(host_received).count, sizeof data(host_received).bytes, data(host_received).start);
+    if (data(host_received).end) came_out(self, CHECKER_TO_HOST, data(host_received).error);
+  }
+  uint32_t counted = 0;
+  for (int i = 0; i < width(drops); i++) counted += some(drops, i) ? data(drops, i) : 0;
+  self->drops_now = counted;
+  bool all = width(done) != 0;
+  for (int i = 0; i < width(done); i++) all &= some(done, i) && data(done, i);
+  if (__builtin_expect(all || self->ending, false)) check_end(self, all, counted);
 }
 
 finish() {
@@ -178,4 +182,3 @@ finish() {
 next_event() { return self->ending ? cycle() : never(); }
 
 #undef SLOT
-#undef ENTER

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
-// Simulated time in timer ticks.
-static uint64_t timer_now(void) {
-  return (uint64_t)((unsigned __int128)now() * 1000000000000000u / ticks_per_second() / (uint64_t)param(timer_tick));
+// Works out anew what is shown.
+static void show(self_t *self) {
+  const uint64_t file = (uint64_t)(uintptr_t)self->file;
+  for (int i = 0; i < width(shown); i++)
+    self->shown_value[i] = call(read_value, file, (uint32_t)param(shown_offsets)[i], self->file[param(shown_offsets)[i] / 4], -1);
+  self->changed_cycle = cycle() + 1;
 }
 
 init() {
@@ -21,10 +24,7 @@ init() {
     }
   }
   for (int i = 0; i < width(written); i++) self->news_lane[param(announced_offsets)[i] / 4] = (uint8_t)(i + 1);
-  self->changed = true;
-  for (int i = 0; i < width(shown); i++)
-    self->shown_value[i] = call(read_value, (uint64_t)(uintptr_t)self->file, (uint32_t)param(shown_offsets)[i],
-                                self->file[param(shown_offsets)[i] / 4], -1);
+  show(self);
 }
 
 phase_start() {
@@ -45,10 +45,11 @@ phase_start() {
 }
 
 // Brings the stored values of the timers up to date.
-static void refresh_timers(uint32_t *file, const uint16_t *words, const uint64_t *bases, int count) {
-  if (count == 0) return;
-  uint64_t ticks = timer_now();
-  for (int i = 0; i < count; i++) file[words[i]] = (uint32_t)(bases[i] + ticks);
+__attribute__((noinline)) static void refresh_timers(self_t *self) {
+  const unsigned __int128 second = 1000000000000000u;
+  uint64_t ticks = (uint64_t)(now() * second / ticks_per_second() / (uint64_t)param(timer_tick));
+  for (int i = 0; i < self->timers; i++) self->file[self->timer_word[i]] = (uint32_t)(self->timer_base[i] + ticks);
+  self->timers_until = (uint64_t)(((unsigned __int128)(ticks + 1) * (uint64_t)param(timer_tick) * ticks_per_second() + second - 1) / second);
 }
 
 // The bits of a register that an access of `size` bytes at `address` means: how far they lie from bit 0.
@@ -76,15 +77,15 @@ static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, in
     uint64_t effect = call(side_effect, (uint64_t)(uintptr_t)self->file, offset, value, lane, nth);
     if (!effect) return;
     self->file[(uint32_t)(effect >> 32 & 0x7fffffff) % (uint32_t)param(size) / 4] = (uint32_t)effect;
+    self->timers_until = 0;
   }
 }
 
 phase_end() {
-  bool any = self->under_way || self->any_fresh || self->changed || self->settling;
+  bool any = self->under_way || self->any_fresh, changed = false;
   for (int i = 0; i < width(in_request); i++) any |= some(in_request, i);
   for (int i = 0; i < width(drive); i++) any |= some(drive, i);
   if (__builtin_expect(!any, 1)) return;
-  self->settling = false;
   if (self->under_way) {
     for (int i = 0; i < width(in_request); i++) {
       self->under_way -= self->replying[i][0];
@@ -112,7 +113,7 @@ phase_end() {
     uint32_t result = 0;
     int in_word = (int)(request.address & 3) + request.size;
     bool error = in_word > 4 || request.size == 3 || request.op > mem_op_write;
-    if (self->timers) refresh_timers(self->file, self->timer_word, self->timer_base, self->timers);
+    if (self->timers && now() >= self->timers_until) refresh_timers(self);
     uint32_t stored = self->file[word];
 
     if (error || kind < 0) {
@@ -151,7 +152,7 @@ phase_end() {
       }
       apply_side_effects(self, offset, written_value, i);
       if (call(resets, offset, written_value, i)) reset(self);
-      self->changed = true;
+      changed = true;
       self->writes++;
       event(access, i, offset, written_value, true);
     } else {
@@ -161,7 +162,7 @@ phase_end() {
       result = call(read_value, file, offset, result, i);
       if (kind == register_access_rc) {
         self->file[word] = 0;
-        self->changed = true;
+        changed = true;
       }
       self->reads++;
       event(access, i, offset, result, false);
@@ -188,15 +189,10 @@ phase_end() {
     default: self->file[word] = data(drive, i) & self->mask[word]; break;
     }
     apply_side_effects(self, word * 4, data(drive, i), -2);
-    self->changed = true;
+    self->timers_until = 0;
+    changed = true;
   }
-
-  if (self->changed) {
-    for (int i = 0; i < width(shown); i++)
-      self->shown_value[i] = call(read_value, file, (uint32_t)param(shown_offsets)[i], self->file[param(shown_offsets)[i] / 4], -1);
-    self->changed = false;
-    self->settling = true;
-  }
+  if (changed) show(self);
 }
 
-next_event() { return self->under_way || self->any_fresh || self->changed || self->settling ? cycle() : never(); }
+next_event() { return self->under_way || self->any_fresh || self->changed_cycle >= cycle() ? cycle() : never(); }

@@ -73,14 +73,18 @@ static inline uint32_t udp_frame(uint8_t *frame, uint32_t stream, uint64_t seque
   memcpy(data, "SPNC", 4);
   udp_store(data + 4, stream, 4);
   udp_store(data + 8, sequence, 8);
-  uint64_t random = seed ^ (uint64_t)stream << 56 ^ sequence * 0x2545F4914F6CDD1Du;
-  for (uint32_t at = 16; at < payload; at += 8) {
-    uint8_t word[8];
-    udp_store(word, udp_random(&random), 8);
-    memcpy(data + at, word, payload - at < 8 ? payload - at : 8);
+  uint64_t random = seed ^ (uint64_t)stream << 56 ^ sequence * 0x2545F4914F6CDD1Du, sum = 0;
+  uint32_t at = 16;
+  for (; at + 8 <= payload; at += 8) {
+    uint64_t number = udp_random(&random), word = __builtin_bswap64(number);
+    sum += (number >> 32) + (uint32_t)number;
+    memcpy(data + at, &word, 8);
   }
-  uint32_t sum = udp_sum(17 + 8 + payload, ip + 12, 8);
-  uint32_t check = ~udp_sum(sum, udp, 8 + payload) & 0xffff;
+  uint64_t word = __builtin_bswap64(udp_random(&random));
+  memcpy(data + at, &word, payload - at);
+  sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32); // of whole words, in halves of 16 bits
+  sum += udp_sum(17 + 8 + payload, ip + 12, 8) + udp_sum(0, udp, 8 + 16) + udp_sum(0, data + at, payload - at);
+  uint32_t check = ~udp_sum((uint32_t)sum, udp, 0) & 0xffff;
   udp_store(udp + 6, check ? check : 0xffff, 2);
   uint32_t length = UDP_HEADERS + payload;
   return length < UDP_MINIMUM_FRAME ? UDP_MINIMUM_FRAME : length;

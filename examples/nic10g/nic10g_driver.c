@@ -38,6 +38,13 @@ static void load_firmware(self_t *self) {
   program_image_free(image);
 }
 
+// What the ports say follows from the rest of the state.
+static void show(self_t *self) {
+  self->offering = self->memory_asked < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
+  self->finished = self->silent || (self->exhausted && !self->loaded);
+  self->asking = self->how == TRAFFIC_CORRELATED && self->working && !self->told && !self->loaded && !self->exhausted;
+}
+
 init() {
   if (param(cores) > 0 && !param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   if (param(firmware)[0]) load_firmware(self);
@@ -56,40 +63,22 @@ init() {
   self->silent = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
   self->exhausted = self->silent;
   self->offered_milliticks = (uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5);
+  show(self);
 }
 
 phase_start() {
-  bool finished = self->silent || (self->exhausted && !self->loaded);
-  for (int i = 0; i < width(next); i++) accept(next, i, self->how == TRAFFIC_CORRELATED && self->working && !self->told && !self->loaded && !self->exhausted);
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count);
-  for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && finished && !self->emitting);
-  if (__builtin_expect(self->memory_asked >= self->memory_length && self->window_state != DRIVER_STEP_OFFERED && !self->emitting, 1)) {
+  for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count);
+  for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && self->finished && !self->emitting);
+  if (__builtin_expect(!self->offering, true)) {
     send_nothing(memory_request);
     send_nothing(window_request);
     for (int i = 0; i < width(sent_beats); i++) send_nothing(sent_beats, i);
     for (int i = 0; i < width(received_beats); i++) send_nothing(received_beats, i);
     return;
   }
-  typeof_port(memory_request) memory = {.op = self->memory_write ? mem_op_write : mem_op_read, .address = self->memory_address + self->memory_asked};
-  bool asks = self->memory_asked < self->memory_length;
-  uint32_t left = self->memory_length - self->memory_asked;
-  memory.size = (uint8_t)(left < 64 ? left : 64);
-  if (asks && self->memory_write) memcpy(&memory.data, self->bytes + self->memory_asked, memory.size);
-  send_if(memory_request, asks, memory);
-
-  typeof_port(window_request) reference = {.op = mem_op_write, .size = 4, .address = self->window_address};
-  reference.data = self->window_value;
-  send_if(window_request, self->window_state == DRIVER_STEP_OFFERED, reference);
-  wire_beat_512 beat = {0};
-  if (self->emitting) {
-    uint32_t rest = self->emit_length - self->emitted;
-    beat.count = (uint8_t)(rest < 64 ? rest : 64);
-    beat.start = self->emitted == 0;
-    beat.end = rest <= 64;
-    memcpy(&beat.bytes, self->shown + self->emitted, beat.count);
-  }
-  for (int i = 0; i < width(sent_beats); i++) send_if(sent_beats, i, self->emitting && !self->emit_received, beat);
-  for (int i = 0; i < width(received_beats); i++) send_if(received_beats, i, self->emitting && self->emit_received, beat);
+  DRIVER_OFFER_REFERENCES();
+  DRIVER_OFFER_BEAT(self->shown);
 }
 
 // ---- Traffic ---------------------------------------------------------------------------------------------------------
@@ -128,13 +117,26 @@ static void load_frame(self_t *self) {
   }
 }
 
-// Whether the loaded frame may be handed over now; `other` is the other end's count.
-static bool may_send(self_t *self, uint32_t other) {
-  if (!self->loaded || self->send_producer - self->send_consumer + 2 > NIC_SEND_ENTRIES) return false;
-  if (self->how != TRAFFIC_FAST) return now() >= self->due;
-  if (param(ratio_in) <= 0 || width(other_count) == 0) return true;
-  // The turn of this end is not later than the other's: sent / ratio_out <= other / ratio_in, without dividing.
-  return self->turn * (uint64_t)param(ratio_in) <= other;
+// The instant, or the other end's count, from which on the loaded frame may be handed over if nothing else changes.
+static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other) {
+  *instant = *other = never();
+  if (!self->loaded || self->send_producer - self->send_consumer + 2 > NIC_SEND_ENTRIES) return;
+  if (self->how != TRAFFIC_FAST) *instant = self->due;
+  // This end's turn is not later than the other's: sent / ratio_out <= other / ratio_in, without dividing.
+  else *other = param(ratio_in) <= 0 || width(other_count) == 0 ? 0 : self->turn * (uint64_t)param(ratio_in);
+}
+
+static bool may_send(const self_t *self, uint32_t other) {
+  uint64_t instant, needed;
+  may_send_from(self, &instant, &needed);
+  return now() >= instant || other >= needed;
+}
+
+// Rests until a frame may go or the status block is to be looked at.
+static void rest(self_t *self) {
+  self->resting = true;
+  may_send_from(self, &self->rest_until, &self->other_needed);
+  if (self->next_poll < self->rest_until) self->rest_until = self->next_poll;
 }
 
 // Begins to show a frame to the checker.
@@ -264,7 +266,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         STEP_WRITE(NIC_SEND_PRODUCER, self->send_producer);
         self->send_told = self->send_producer;
       }
-      self->resting = self->return_consumer == self->return_producer;
+      if (self->return_consumer == self->return_producer) rest(self);
       STEP_WAIT(!self->resting);
     }
   default: sim_error("the driver lost its place");
@@ -272,35 +274,28 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
 }
 
 phase_end() {
-  if (self->emitting) {
-    self->emitted += 64;
-    if (self->emitted >= self->emit_length) self->emitting = false;
-  }
-  if (self->how == TRAFFIC_CORRELATED && width(next) && transferred(next)) {
+  if (width(next) && transferred(next)) {
     self->told = true;
     self->told_frame = data(next);
   }
-  // At work, it mostly waits for an interrupt, the next poll or room.
+  if (self->emitting) {
+    self->emitted += 64;
+    if (self->emitted >= self->emit_length) {
+      self->emitting = false;
+      show(self);
+    }
+  }
+  bool interrupted = width(interrupt) && some(interrupt) && data(interrupt);
+  uint32_t other = width(other_count) == 0 ? UINT32_MAX : some(other_count) ? data(other_count) : 0;
+  // At work, it mostly rests.
   if (__builtin_expect(self->resting, 1)) {
-    if (now() < self->next_poll && !(width(interrupt) && data(interrupt)) && !may_send(self, width(other_count) ? data(other_count) : UINT32_MAX) && !self->told)
-      return;
+    if (now() < self->rest_until && other < self->other_needed && !interrupted && !self->told) return;
     self->resting = false;
   }
-  if (transferred(memory_request)) self->memory_asked += data(memory_request).size;
-  if (transferred(memory_reply)) {
-    uint32_t left = self->memory_length - self->memory_done, size = left < 64 ? left : 64;
-    if (data(memory_reply).error) sim_error("host memory has no address 0x%x", self->memory_address + self->memory_done);
-    if (!self->memory_write) memcpy(self->bytes + self->memory_done, &data(memory_reply).data, size);
-    self->memory_done += size;
-  }
-  if (self->window_state == DRIVER_STEP_WAITS && transferred(window_reply)) {
-    if (data(window_reply).error) sim_error("the NIC has nothing at 0x%x of its window", self->window_address);
-    self->window_state = DRIVER_STEP_IDLE;
-  }
-  if (self->window_state == DRIVER_STEP_OFFERED && transferred(window_request)) self->window_state = DRIVER_STEP_WAITS;
+  DRIVER_TAKE_ANSWERS();
   // Most cycles wait for one of these two.
-  if (self->window_state != DRIVER_STEP_IDLE || self->memory_done < self->memory_length) return;
-  run(self, width(interrupt) && some(interrupt) && data(interrupt), width(other_count) ? data(other_count) : UINT32_MAX);
+  if (self->window_state == DRIVER_STEP_IDLE && self->memory_done >= self->memory_length) run(self, interrupted, other);
+  show(self);
 }
 
 next_event() { return cycle(); }
