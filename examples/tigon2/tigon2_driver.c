@@ -234,7 +234,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       }
       STEP_WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), driver_load_big(self->image + self->copied, 4));
     }
-    driver_describe_rings(self->bytes, (uint32_t)param(send_entries), (uint32_t)param(buffer_bytes), (uint32_t)param(return_entries));
+    driver_describe_rings(self->bytes, (uint32_t)param(send_entries), (uint32_t)param(buffer_bytes), (uint32_t)param(return_entries), param(checksums));
     STEP_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
     STEP_WRITE(DRIVER_INFORMATION, 0);
     STEP_WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
@@ -327,6 +327,8 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
             STEP_GET(DRIVER_HOST_RETURN_RING + 32 * self->return_consumer, 32);
             self->receive_index = driver_load_big(self->bytes + 8, 2);
             self->receive_length = driver_load_big(self->bytes + 10, 2);
+            self->sums_right += param(checksums) && driver_sums_told(self->bytes) == 1;
+            self->sums_wrong += param(checksums) && driver_sums_told(self->bytes) == 2;
             if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
               sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
             STEP_GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
@@ -378,6 +380,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       // Frames to send: up to 8 before the NIC is told.
       while (may_send(self, other) && (self->send_producer - self->send_told) % (uint32_t)param(send_entries) < 16) {
         memcpy(self->bytes, self->frame, (self->length + 7) & ~7u);
+        if (param(checksums)) driver_leave_sums(self->bytes, self->length);
         self->emitting = true;
         self->emit_received = false;
         self->emitted = 0;
@@ -388,7 +391,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
           memset(self->bytes + 16 * i, 0, 16);
           udp_store(self->bytes + 16 * i + 4, self->copied + offset, 4);
           udp_store(self->bytes + 16 * i + 8, self->piece[i], 2);
-          udp_store(self->bytes + 16 * i + 10, i + 1 == self->pieces ? DRIVER_SEND_END : 0, 2);
+          udp_store(self->bytes + 16 * i + 10, (i + 1 == self->pieces ? DRIVER_SEND_END : 0) | (param(checksums) ? driver_sums(self->frame, self->length) : 0), 2);
         }
         for (self->command_word = 0; self->command_word < self->pieces; self->command_word++) {
           // One at a time: a frame's descriptors may go round the end of the ring.

@@ -18,7 +18,9 @@ enum {
   DRIVER_SEND_MOST = 0x63c, DRIVER_RECEIVE_MOST = 0x640, DRIVER_LINK = 0x648, DRIVER_INTERFACE = 0x65c, DRIVER_MTU = 0x660, DRIVER_RETURN_CONSUMER = 0x680, DRIVER_COMMANDS = 0x700,
   DRIVER_WINDOW = 0x800, DRIVER_WINDOW_BYTES = 0x800
 };
-enum { DRIVER_HALT = 0x10000, DRIVER_MODE_ASSIST = 0x40, DRIVER_SEND_END = 4, DRIVER_RING_DISABLED = 0x200, DRIVER_RING_ON_HOST = 0x40 };
+enum { DRIVER_HALT = 0x10000, DRIVER_MODE_ASSIST = 0x40, DRIVER_SEND_END = 4, DRIVER_RING_DISABLED = 0x200, DRIVER_RING_ON_HOST = 0x40, DRIVER_RING_NO_PSEUDO = 8 };
+// Flags of rings and of descriptors alike: checksums of the transport layer and of the IP header.
+enum { DRIVER_SUM = 1, DRIVER_IP_SUM = 2, DRIVER_SUMS = DRIVER_SUM | DRIVER_IP_SUM };
 enum { DRIVER_COMMAND_HOST_STATE = 0x01, DRIVER_COMMAND_PROMISCUOUS = 0x0a, DRIVER_COMMAND_CLEAR_STATISTICS = 0x0f, DRIVER_EVENT_RUNNING = 1, DRIVER_EVENT_ERROR = 7, DRIVER_ERROR_TRANSFER = 4 };
 
 // What is zero when the firmware starts.
@@ -51,13 +53,13 @@ static inline void driver_swap(uint8_t *a, uint8_t *b, uint32_t bytes) {
 }
 
 // Puts the ring control blocks and pointers of the information block at `b`.
-static inline void driver_describe_rings(uint8_t *b, uint32_t send_entries, uint32_t buffer_bytes, uint32_t return_entries) {
+static inline void driver_describe_rings(uint8_t *b, uint32_t send_entries, uint32_t buffer_bytes, uint32_t return_entries, bool sums) {
   memset(b, 0, 0x90);
   struct { uint32_t address, length, flags; } ring[7] = {
     {DRIVER_HOST_EVENTS, DRIVER_EVENT_ENTRIES, 0},
     {0, 64, 0},
-    {DRIVER_HOST_SEND_RING, send_entries, DRIVER_RING_ON_HOST},
-    {DRIVER_HOST_STANDARD_RING, buffer_bytes, 0},
+    {DRIVER_HOST_SEND_RING, send_entries, DRIVER_RING_ON_HOST | (sums ? DRIVER_SUMS | DRIVER_RING_NO_PSEUDO : 0)},
+    {DRIVER_HOST_STANDARD_RING, buffer_bytes, sums ? DRIVER_SUMS : 0},
     {0, 0, DRIVER_RING_DISABLED},
     {0, 0, DRIVER_RING_DISABLED},
     {DRIVER_HOST_RETURN_RING, return_entries, 0},
@@ -78,6 +80,32 @@ static inline void driver_describe_buffer(uint8_t *at, uint32_t index, uint32_t 
   udp_store(at + 8, index, 2);
   udp_store(at + 10, buffer_bytes, 2);
   udp_store(at + 28, index, 4);
+}
+
+// ---- Checksums that are left to the NIC ----------------------------------------------------------------------------------
+// Those of a frame that is sent: the flags of its descriptors.
+static inline uint32_t driver_sums(const uint8_t *frame, uint32_t length) {
+  if (length < 34 || frame[12] != 8 || frame[13] != 0 || frame[14] >> 4 != 4) return 0;
+  bool known = frame[23] == 6 || frame[23] == 17, fragment = driver_load_big(frame + 20, 2) & 0x3fff;
+  return DRIVER_IP_SUM | (known && !fragment ? DRIVER_SUM : 0);
+}
+
+// Takes them out of it; in place of that of the transport layer is the sum of the pseudo-header.
+static inline void driver_leave_sums(uint8_t *frame, uint32_t length) {
+  uint32_t flags = driver_sums(frame, length), header = (frame[14] & 15u) * 4, field = 14 + header + (frame[23] == 6 ? 16 : 6);
+  if (flags & DRIVER_IP_SUM) udp_store(frame + 24, 0, 2);
+  if (!(flags & DRIVER_SUM) || field + 2 > length) return;
+  uint32_t sum = frame[23] + driver_load_big(frame + 16, 2) - header;
+  for (uint32_t at = 26; at < 34; at += 2) sum += driver_load_big(frame + at, 2);
+  sum = (sum & 0xffff) + (sum >> 16);
+  udp_store(frame + field, (sum & 0xffff) + (sum >> 16), 2);
+}
+
+// Of a return descriptor: 0 there are no sums, 1 they are all ones, as they should be, 2 they are not.
+static inline int driver_sums_told(const uint8_t *descriptor) {
+  uint32_t flags = driver_load_big(descriptor + 14, 2) & DRIVER_SUMS;
+  bool wrong = (flags & DRIVER_IP_SUM && driver_load_big(descriptor + 16, 2) != 0xffff) || (flags & DRIVER_SUM && driver_load_big(descriptor + 18, 2) != 0xffff);
+  return !flags ? 0 : wrong ? 2 : 1;
 }
 
 // ---- Steps: what run() is written in ---------------------------------------------------------------------------------

@@ -22,8 +22,10 @@ struct ring_control {
 };
 
 enum {
-  RING_CHECKSUM = 0x1,       /* sum the transport layer's bytes of what is received */
-  RING_INDEX_AT_ONCE = 0x20, /* coalesce interrupts only: the index goes to the host with every batch */
+  RING_CHECKSUM = 0x1,         /* the transport layer's checksum: put it in, or sum what is received */
+  RING_IP_CHECKSUM = 0x2,      /* the IP header's, likewise */
+  RING_NO_PSEUDO_HEADER = 0x8, /* the transport layer's sum is without that; who sends has put it into the field */
+  RING_INDEX_AT_ONCE = 0x20,   /* coalesce interrupts only: the index goes to the host with every batch */
   RING_DISABLED = 0x200,
 };
 
@@ -42,7 +44,9 @@ struct send_descriptor {
 };
 
 enum {
-  SEND_END = 0x4, /* last piece of a frame */
+  SEND_CHECKSUM = 0x1,    /* put in the transport layer's checksum, */
+  SEND_IP_CHECKSUM = 0x2, /* the IP header's; in the first piece of a frame */
+  SEND_END = 0x4,         /* last piece of a frame */
   SEND_VLAN = 0x200,
   SEND_REPORT_NOW = 0x800,
 };
@@ -59,7 +63,7 @@ struct receive_descriptor {
   u32 opaque;
 };
 
-enum { RECEIVE_CHECKSUM = 0x1 }; /* the transport sum is valid */
+enum { RECEIVE_CHECKSUM = 0x1, RECEIVE_IP_CHECKSUM = 0x2 }; /* that sum is valid */
 
 /* SRAM, from address 0: what the host sees from 0x400 of its window. */
 struct shared {

@@ -10,7 +10,13 @@
 #include "engine.h"
 #include "machine.h"
 
-#define HOT __attribute__((section(".hot.text")))
+#define HOT  __attribute__((section(".hot.text")))
+/* What only some hosts need; with work added there is no room for it in the scratchpad. */
+#ifdef EXTRA_WORK
+#define SUMS __attribute__((minsize))
+#else
+#define SUMS __attribute__((section(".sums.text"), minsize))
+#endif
 
 /* Buffers that the host gave for received frames: descriptors are fetched ahead into a cache in SRAM, filled in
  * there and sent back from there, so they are never copied.  The cache is larger than what is fetched ahead by
@@ -131,6 +137,11 @@ static inline void events_disable(u32 bits) {
   __asm__ volatile("and $26, $26, %0" : : "r"(~bits));
 }
 
+/* The instruction in a dispatch table that lets `handler` serve an event. */
+static inline u32 jump_to(void (*handler)(void)) {
+  return 2u << 26 | ((u32)handler >> 2 & 0x3ffffff);
+}
+
 /* read_ring.c */
 void watch_read(u32 entry, u32 kind);
 void wait_for_read_room(void);
@@ -145,9 +156,11 @@ void dma_write_done(void);
 
 /* receive.c */
 void receive(void);
+void choose_receive(void);
 
 /* send.c */
 void send(void);
+void choose_send(void);
 void report_sent(void);
 
 /* fetch.c */

@@ -2,10 +2,10 @@
  * index that tells the host.  Everything travels through the one DMA write ring in order, so nothing has to be
  * waited for: when the host sees an index, what it counts is there.
  */
-#include "hot.h"
+#include "sums.h"
 
 /* Queues the return descriptors from `first` in a cache on; their places in the return ring end before `end`. */
-static inline u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
+INLINE u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
   u32 low = hot->returns.low, at = low + (end - count) * sizeof(struct receive_descriptor);
   d->host_high = hot->returns.high + (at < low);
@@ -18,26 +18,39 @@ static inline u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
 
 /* With the sum of the transport layer asked for, a frame goes in two pieces, since the hardware sums whole transfers
  * and the Ethernet header must stay out of it.  Returns the entry of the second piece. */
-static inline u32 queue_header(u32 entry, u32 high, u32 low, u32 buffer) {
+INLINE u32 queue_header(u32 entry, u32 high, u32 low, u32 buffer, u32 length) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
   d->host_high = high;
   d->host_low = low;
   d->local = buffer;
-  d->length = 14;
+  d->length = length;
   d->control = hot->data_control;
   return ring_next(entry, DMA_ENTRY, DMA_RING);
 }
 
-/* Event: the MAC has received frames. */
-HOT void receive(void) {
+/* Two bytes that go in a transfer of their own, from the spare words of its descriptor.  Returns the entry behind. */
+INLINE u32 queue_kept(u32 entry, u32 high, u32 low, u32 kept) {
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+  d->own[0] = kept;
+  d->host_high = high;
+  d->host_low = low;
+  d->local = (u32)&d->own[0];
+  d->length = 2;
+  d->control = hot->data_control;
+  return ring_next(entry, DMA_ENTRY, DMA_RING);
+}
+
+/* Event: the MAC has received frames.  `sums` is a constant: all sums may be asked for, not only that of everything
+ * behind the Ethernet header. */
+INLINE void receive_frames(u32 sums) {
   struct registers *r = registers();
   u32 entry = hot->write_next, room = ring_room(entry, r->dma_write_consumer, DMA_ENTRY, DMA_RING);
   u32 end = r->mac_rx_producer & ~7u, next = hot->mac_receive_next;
   u32 first = 0, count = 0, frames = 0, bytes = 0, returned = hot->returned;
   struct receive_ring *ring = 0;
   while (next != end && frames < RECEIVE_BATCH) {
-    /* One frame needs at most two pieces, returns of another ring and its own, and an index. */
-    if (room < 5 * DMA_ENTRY) {
+    /* One frame needs at most two pieces (and one more), returns of another ring and its own, and an index. */
+    if (room < (sums ? 6 : 5) * DMA_ENTRY) {
       wait_for_write_room(RECEIVE_EVENT);
       break;
     }
@@ -83,8 +96,27 @@ HOT void receive(void) {
     b->error_vlan = 0;
     u32 control = hot->data_control | DMA_FREES_RECEIVE_BUFFER, piece = length;
     MEANWHILE(control);
-    if (__builtin_expect(hot->receive_flags & RING_CHECKSUM && length > 14, 0)) {
-      entry = queue_header(entry, high, low, buffer);
+    struct received_sums s = {0};
+    u32 kept_high = high, kept_low = low;
+    if (sums) {
+      s = take_sums(buffer, length);
+      b->checksums = s.ip << 16;
+      b->type_flags |= s.flags;
+      if (s.cut) {
+        entry = queue_header(entry, high, low, buffer, s.cut);
+        room -= DMA_ENTRY;
+        low += s.cut;
+        high += low < s.cut;
+        kept_high = high;
+        kept_low = low;
+        buffer += s.cut;
+        if (buffer >= PACKET_MEMORY_END) buffer = buffer - PACKET_MEMORY_END + hot->send_buffer_end;
+        piece -= s.cut;
+        control |= DMA_CHECKSUM;
+        ((volatile struct dma_descriptor *)entry)->checksum_to = at + 18;
+      }
+    } else if (__builtin_expect(hot->receive_flags & RING_CHECKSUM && length > 14, 0)) {
+      entry = queue_header(entry, high, low, buffer, 14);
       room -= DMA_ENTRY;
       low += 14;
       high += low < 14;
@@ -111,7 +143,11 @@ HOT void receive(void) {
     room -= DMA_ENTRY;
     MEANWHILE(room);
     d->control = control;
-    extra_receive_work();
+    if (sums && s.kept) {
+      entry = queue_kept(entry, kept_high, kept_low, s.kept);
+      room -= DMA_ENTRY;
+    }
+    if (!sums) extra_receive_work();
   }
   if (!frames) return;
   hot->mac_receive_next = next;
@@ -134,4 +170,22 @@ HOT void receive(void) {
   if (hot->unreported && hot->received_ticks && !(hot->deadlines & DEADLINE_RECEIVE))
     start_deadline(DEADLINE_RECEIVE, hot->received_ticks);
   buffers_wanted(ring);
+}
+
+HOT void receive(void) {
+  receive_frames(0);
+}
+
+/* The same for a host that has asked for sums that take more work. */
+SUMS static void receive_with_sums(void) {
+  receive_frames(1);
+}
+
+/* Lets that serve the event, in place of receive(). */
+extern volatile u32 receive_entry[];
+void choose_receive(void) {
+  u32 sums = hot->receive_flags & (RING_CHECKSUM | RING_IP_CHECKSUM | RING_NO_PSEUDO_HEADER);
+  if (!(sums & ~(u32)RING_NO_PSEUDO_HEADER) || sums == (RING_CHECKSUM | RING_NO_PSEUDO_HEADER)) return;
+  load_sums();
+  *receive_entry = jump_to(receive_with_sums);
 }

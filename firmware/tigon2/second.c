@@ -62,4 +62,7 @@ u32 second_drives_rings(void) {
 }
 
 /* A keeps all events. */
-void hand_over(void) {}
+void hand_over(void) {
+  choose_receive();
+  choose_send();
+}

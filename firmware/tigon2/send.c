@@ -2,7 +2,7 @@
  * into the send buffer, and the MAC is told of the frame before its data arrive.  The MAC waits for them by itself, so
  * a frame costs no completion; the host gets its buffers back by an index, by count or by time.
  */
-#include "hot.h"
+#include "sums.h"
 
 /* Event, or count reached: tells the host what has been sent. */
 HOT void report_sent(void) {
@@ -28,8 +28,37 @@ static void skip_frame(void) {
   }
 }
 
-/* Event: send descriptors lie ready. */
-HOT void send(void) {
+/* The next piece of a frame that may be held: frames with checksums to come are, and those behind held ones.  What has
+ * more pieces than can be held is not sent.  Returns false when it has to wait. */
+INLINE u32 hold_piece(u32 flags, u32 frame_length, u32 length, volatile struct dma_descriptor *d) {
+  if (!frame_length) {
+    held.flags = flags;
+    held.holds = held.first != held.last || flags & (SEND_CHECKSUM | SEND_IP_CHECKSUM);
+    held.start_piece = held.last_piece;
+  }
+  if (!held.holds) return 1;
+  u32 piece = held.last_piece;
+  if (piece - held.first_piece == HELD) {
+    if (held.first == held.last) hot->skipping = 1;
+    return 0;
+  }
+  held.last_piece = piece + 1;
+  held_piece[piece % HELD].length = (u16)length;
+  d->checksum_to = (u32)&held_piece[piece % HELD].sum;
+  return 1;
+}
+
+/* The same for its end: how the MAC hears of its data. */
+INLINE u32 hold_frame(u32 length, u32 index) {
+  if (!held.holds) return DMA_FILLS_SEND_BUFFER;
+  held_frame[held.last % HELD] = (struct held_frame){index, hot->frame_start, length, held.flags, held.last_piece};
+  held.last++;
+  return 0;
+}
+
+/* Event: send descriptors lie ready.  `sums` is a constant: checksums may be asked for. */
+INLINE void send_frames(u32 sums) {
+  if (sums) release_held();
   struct registers *r = registers();
   u32 entry = hot->read_next, room = ring_room(entry, r->dma_read_consumer, DMA_ENTRY, DMA_RING);
   u32 at = hot->send_buffer_next, mac = hot->mac_send_next;
@@ -59,9 +88,11 @@ HOT void send(void) {
       break;
     }
     volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
+    if (sums && !hold_piece(length_flags, frame_length, length, d)) break;
     u32 high = s->host_high, low = s->host_low;
     d->host_high = high;
     u32 control = hot->data_control, next = ring_next(entry, DMA_ENTRY, DMA_RING);
+    if (sums && held.holds) control |= DMA_CHECKSUM;
     MEANWHILE(next);
     d->host_low = low;
     if (!frame_length) hot->frame_start = at;
@@ -77,7 +108,7 @@ HOT void send(void) {
     d->length = length;
     if (length_flags & SEND_END) {
       volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)mac;
-      control |= DMA_FILLS_SEND_BUFFER;
+      control |= sums ? hold_frame(frame_length, taken) : DMA_FILLS_SEND_BUFFER;
       u32 word = hot->frame_start, vlan = 0;
       if (length_flags & SEND_VLAN) {
         word |= MAC_INSERT_VLAN;
@@ -96,7 +127,7 @@ HOT void send(void) {
       frame_length = 0;
       index = taken;
       last = entry;
-      extra_send_work();
+      if (!sums) extra_send_work();
       if ((s32)--countdown <= 0 || length_flags & SEND_REPORT_NOW) {
         countdown = hot->max_unsent;
         report_at = entry;
@@ -132,7 +163,27 @@ HOT void send(void) {
     if (last != report_at && hot->sent_ticks && !(hot->deadlines & DEADLINE_SEND))
       start_deadline(DEADLINE_SEND, hot->sent_ticks);
   }
-  if (__builtin_expect(hot->skipping, 0)) skip_frame();
-  if (hot->send_taken == hot->send_ready) event_clear(SEND_EVENT);
+  if (__builtin_expect(hot->skipping, 0)) {
+    if (sums && hot->frame_length && held.holds) held.last_piece = held.start_piece;
+    skip_frame();
+  }
+  if (hot->send_taken == hot->send_ready && !(sums && held.first != held.last)) event_clear(SEND_EVENT);
   fetch_send();
+}
+
+HOT void send(void) {
+  send_frames(0);
+}
+
+/* The same for a host that has asked for checksums on its send ring. */
+SUMS static void send_with_sums(void) {
+  send_frames(1);
+}
+
+/* Lets that serve the event, in place of send(): the dispatch table has a jump for each event. */
+extern volatile u32 send_entry[];
+void choose_send(void) {
+  if (!(hot->send_flags & (RING_CHECKSUM | RING_IP_CHECKSUM))) return;
+  load_sums();
+  *send_entry = jump_to(send_with_sums);
 }

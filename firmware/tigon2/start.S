@@ -32,8 +32,12 @@ second_start:
 dispatch_table:
   no_event 1
   no_event 4                         # 0 to 3
+  .globl send_entry
+send_entry:
   event send                         # 4
   no_event 1
+  .globl receive_entry
+receive_entry:
   event receive                      # 6
   no_event 7                         # 7 to 13
   event dma_write_done               # 14

@@ -62,5 +62,6 @@ void hand_over(void) {
   volatile u32 *to = (volatile u32 *)&exchange.handed;
   for (u32 i = 0; i < sizeof *hot / sizeof(u32); i++) to[i] = ((u32 *)hot)[i];
   exchange.go = 1;
+  choose_receive();
   hot->engine.on &= ENGINE_WRITES;
 }

@@ -53,6 +53,7 @@ __attribute__((noreturn)) void second_main(void) {
   hot->deadlines = 0;
   *hot->role.compare = hot->compare = r->timer + 0x40000000;
   hot->engine.on &= ENGINE_READS;
+  choose_send();
   events_enable(SECOND_EVENTS);
   if (hot->engine.on) dispatch_second_and_drive_rings();
   dispatch_second();

@@ -38,6 +38,8 @@ dispatch_table:
   no_event 3                         # 0 to 2
   event index_of_second              # 3
   no_event 2
+  .globl receive_entry
+receive_entry:
   event receive                      # 6
   no_event 2
   event take_ready_buffers           # 9
@@ -67,6 +69,8 @@ dispatch_table:
 dispatch_second_table:
   no_event 1
   no_event 4                         # 0 to 3
+  .globl send_entry
+send_entry:
   event send                         # 4
   no_event 3
   event answer                       # 8

@@ -122,6 +122,7 @@ class Board:
                     "index": index,
                     "flags": flags,
                     "checksum": checksums & 0xFFFF,
+                    "ip_sum": checksums >> 16,
                     "error": error,
                     "opaque": opaque,
                 }

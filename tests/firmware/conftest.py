@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness import cost
+from tests.firmware.board import Board
 
 
 @dataclass
@@ -72,3 +73,22 @@ def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory) -> Ca
         return replace(made[key], firmware=build_dir / f"firmware/{name}/{name}.elf")
 
     return make
+
+
+FIRMWARES = {"one": ("tigon2", 1), "parallel": ("tigon2_parallel", 2)}
+
+
+@pytest.fixture(params=FIRMWARES.values(), ids=FIRMWARES)
+def board(build_dir: Path, request: pytest.FixtureRequest):
+    """board(...): a chip that is up, with each firmware."""
+    made: list[Board] = []
+    name, processors = request.param
+
+    def make(**options) -> Board:
+        firmware = build_dir / f"firmware/{name}/{name}.elf"
+        made.append(Board(build_dir / "lib/tests/libtigon2model.so", firmware, processors=processors, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()

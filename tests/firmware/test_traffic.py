@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.packets import Packet, write
+from harness import tcp, udp
+from harness.packets import Packet, read, write
 
 # Processors, who carries out the DMA rings, firmware.
 WHO = {
@@ -127,3 +128,20 @@ def test_ten_thousand_frames(machine, cpus: int, assist: str, name: str, payload
 def test_a_run_repeats_exactly(machine, firmware_of: dict) -> None:
     first, second = (machine(**firmware_of).run("--payload", 250, "--count", 300).statistics for _ in range(2))
     assert first == second
+
+
+@given(ALONE)
+def test_checksums_left_to_the_nic(machine, tmp_path: Path, cpus: int, assist: str, name: str) -> None:
+    """The host hands over frames without checksums and asks for sums of what it receives: on the wire they are right, and so are the sums."""
+    out, into, wire = tmp_path / "out.pcap", tmp_path / "in.pcap", tmp_path / "wire.pcap"
+    payloads = [bytes((n * 7 + k * 13) & 0xFF for k in range(n * 37 % 1461)) for n in range(150)]
+    for path, one, other in (out, udp.HOST, udp.PEER), (into, udp.PEER, udp.HOST):
+        made = [tcp.frame(one, other, n, n, 16, p) if n % 3 else udp.frame(one, other, p, n) for n, p in enumerate(payloads)]
+        write(path, [Packet(n * 1000, data) for n, data in enumerate(made)] + frames([60, 333], other.mac))
+    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--send", out, "--receive", into, "--sent", wire, "--set", "driver.checksums=true")
+    assert (ran.sent, ran.received) == (152, 152)
+    assert (ran.value("driver", "sums_right"), ran.value("driver", "sums_wrong")) == (150, 0)
+    for packet, payload in zip(read(wire), payloads):
+        ip, segment = packet.data[14:34], packet.data[34 : 14 + int.from_bytes(packet.data[16:18], "big")]
+        pseudo = ip[12:20] + bytes([0, ip[9]]) + len(segment).to_bytes(2, "big")
+        assert segment.endswith(payload) and udp.checksum(ip) == 0 == udp.checksum(pseudo + segment)

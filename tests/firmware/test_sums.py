@@ -1,0 +1,151 @@
+"""Checksums that the host leaves to the firmware, on the functional model: those of frames it sends, sums of those it receives."""
+
+import random
+import struct
+from dataclasses import dataclass
+
+import pytest
+
+from harness import udp
+from tests.firmware.board import SEND_ENTRIES
+from tests.firmware.test_functional import Make, both_modes, content, statistics
+
+TCP, UDP, TRANSPORT, IP, NO_PSEUDO = 6, 17, 1, 2, 8
+pseudo_modes = pytest.mark.parametrize("no_pseudo", [0, NO_PSEUDO], ids=["pseudo", "no_pseudo"])
+
+
+@dataclass
+class Datagram:
+    """A frame with right checksums, and where they are."""
+
+    data: bytes
+    ip: int = 0
+    field: int = 0
+    pseudo: int = 0  # its sum
+
+    def without(self, flags: int, ring: int) -> bytes:
+        """The frame as a host hands it over that has the NIC put in what `flags` say."""
+        frame = bytearray(self.data)
+        if flags & IP and self.ip:
+            frame[self.ip + 10 : self.ip + 12] = b"\xab\xcd"  # whatever: it is not looked at
+        if flags & TRANSPORT and self.field:
+            frame[self.field : self.field + 2] = struct.pack(">H", self.pseudo if ring & NO_PSEUDO else 0x1234)
+        return bytes(frame)
+
+
+def datagram(protocol: int, size: int, seed: int, options: int = 0, tag: bytes = b"", padding: bytes = b"") -> Datagram:
+    """Random addresses and payload; `padding` follows the datagram."""
+    payload, header = content(size, seed), 20 + options
+    addresses = content(8, seed + 1)
+    segment = bytearray(content(20 if protocol == TCP else 8, seed + 2)) + payload
+    at = 16 if protocol == TCP else 6
+    if protocol == UDP:
+        segment[4:6] = struct.pack(">H", len(segment))
+    segment[at : at + 2] = b"\0\0"
+    pseudo = addresses + struct.pack(">HH", protocol, len(segment))
+    segment[at : at + 2] = struct.pack(">H", udp.checksum(pseudo + segment) or (0xFFFF if protocol == UDP else 0))
+    start = struct.pack(">BBHHHBBH", 0x40 | header // 4, 0, header + len(segment), seed & 0xFFFF, 0x4000, 64, protocol, 0)
+    ip = bytearray(start + addresses + content(options, seed + 3))
+    ip[10:12] = struct.pack(">H", udp.checksum(bytes(ip)))
+    ethernet = bytes.fromhex("020000000001020000000002") + tag + b"\x08\x00"
+    whole = ethernet + ip + segment + padding
+    return Datagram(bytes(whole), len(ethernet), len(ethernet) + header + at, udp.checksum(pseudo) ^ 0xFFFF)
+
+
+def frames(count: int, seed: int) -> list[Datagram]:
+    """Of many kinds; in some of them there is nothing to put in."""
+    r, made = random.Random(seed), []
+    for n in range(count):
+        kind, size, protocol = r.randrange(8), r.choice([0, 1, 2, 17, 18, 333, 700, 1401]), r.choice([TCP, UDP])
+        if kind == 0:
+            made.append(Datagram(content(60 + size % 1000, n)))
+        elif kind == 1:
+            made.append(datagram(protocol, size, n, options=4 * r.randrange(1, 11)))
+        elif kind == 2:
+            made.append(datagram(protocol, size, n, tag=b"\x81\x00\x01\x23"))
+        elif kind == 3:
+            made.append(datagram(protocol, size % 20, n, padding=content(r.randrange(1, 30), n)))
+        else:
+            made.append(datagram(protocol, size, n))
+    return made
+
+
+def cut(frame: bytes, r: random.Random) -> list[bytes]:
+    cuts = sorted(r.sample(range(1, len(frame)), r.randrange(4)))
+    return [frame[i:j] for i, j in zip([0, *cuts], [*cuts, len(frame)], strict=True)]
+
+
+@both_modes
+@pseudo_modes
+def test_frames_leave_with_the_checksums_asked_for(board: Make, assist: bool, no_pseudo: int) -> None:
+    """Any flags, any pieces; frames keep their order, and what was not asked for stays as it is."""
+    ring = TRANSPORT | IP | no_pseudo
+    b, r = board(assist=assist, most_sent=30, flags={"send": ring}), random.Random(1)
+    wanted, left = [], []
+    for frame in frames(400, 7):
+        flags = r.choice([0, TRANSPORT, IP, TRANSPORT | IP, TRANSPORT | IP])
+        while (b.sends - b.sent_index()) % SEND_ENTRIES > 300:
+            b.run(2000)
+        b.send(cut(frame.without(flags, ring), r), flags=flags)
+        b.announce()
+        wanted.append(frame.data)
+        left += [data for data, _ in b.sent()]
+    b.until(lambda: left.extend(data for data, _ in b.sent()) or len(left) == 400, "all frames", 3_000_000)
+    assert left == wanted
+    b.until(lambda: b.sent_index() == b.sends % SEND_ENTRIES, "the report of the last")
+
+
+def test_a_fragment_and_a_frame_that_ends_early_stay_as_they_are(board: Make) -> None:
+    b = board(flags={"send": TRANSPORT})
+    fragment = bytearray(datagram(UDP, 600, 1).data)
+    fragment[20:22] = b"\x20\x00"
+    short = datagram(TCP, 600, 2).data[:300]
+    odd = bytearray(datagram(TCP, 0, 3).data)
+    odd[14] = 0x44
+    wanted = [bytes(fragment), short, bytes(odd)]
+    for frame in wanted:
+        b.send([frame[:42], frame[42:]], flags=TRANSPORT)
+    b.announce()
+    left = []
+    b.until(lambda: left.extend(data for data, _ in b.sent()) or len(left) == 3, "all frames")
+    assert left == wanted
+
+
+def test_a_frame_of_more_pieces_than_are_held_is_passed_over(board: Make) -> None:
+    b = board(flags={"send": TRANSPORT})
+    good = datagram(TCP, 300, 1)
+    for step in 400, 2, 3, 100:  # in 1, 177, 118 and 4 pieces
+        b.send([good.data[i : i + step] for i in range(0, len(good.data), step)], flags=TRANSPORT)
+    b.announce()
+    left = []
+    b.until(lambda: left.extend(data for data, _ in b.sent()) or b.sent_index() == b.sends % SEND_ENTRIES, "the end", 2_000_000)
+    b.run(20_000)
+    left += [data for data, _ in b.sent()]
+    assert left == [good.data] * 3 and statistics(b)[32 + 7] == 1
+
+
+@both_modes
+@pseudo_modes
+def test_sums_of_received_frames(board: Make, assist: bool, no_pseudo: int) -> None:
+    """All ones where a checksum is right; nothing of the frame changes on its way."""
+    b = board(assist=assist, most_received=10, flags={"standard": TRANSPORT | IP | no_pseudo})
+    b.post("standard", 500)
+    given, found = frames(400, 9), []
+    for n, frame in enumerate(given):
+        if n % 5 == 0 and frame.field:  # one bit is wrong
+            spoilt = bytearray(frame.data)
+            spoilt[frame.field] ^= 1
+            given[n] = Datagram(bytes(spoilt), frame.ip, 1)
+    for frame in given:
+        while not b.receive(frame.data):
+            b.run(2000)
+            found += b.returns()
+    b.until(lambda: found.extend(b.returns()) or len(found) == 400, "all frames", 3_000_000)
+    for frame, one in zip(given, found, strict=True):
+        assert one["data"] == frame.data
+        assert one["flags"] & IP == (IP if frame.ip else 0) and (not frame.ip or one["ip_sum"] == 0xFFFF)
+        if no_pseudo:
+            assert one["flags"] & TRANSPORT and one["checksum"] == udp.checksum(frame.data[14:]) ^ 0xFFFF
+        else:
+            assert one["flags"] & TRANSPORT == (TRANSPORT if frame.ip else 0)
+            assert not frame.ip or (one["checksum"] == 0xFFFF) == (frame.field > 1)
