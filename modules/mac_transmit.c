@@ -18,41 +18,35 @@ phase_start() {
     send_nothing(wire);
     return;
   }
-  bool descriptor = self->offering && self->offer_descriptor && SPLIT_DESCRIPTORS;
-  if (self->offering && !descriptor) send(memory_request, self->offer);
+  const uint32_t offers = self->offers;
+  const mem_request_64 reads = {.op = mem_op_read, .size = 8, .tag = self->offer.tag, .address = self->offer.address};
+  if (offers & TRANSMIT_OFFERS_MEMORY) send(memory_request, self->offer);
   else send_nothing(memory_request);
-  if (SPLIT_DESCRIPTORS) {
-    mem_request_64 reads = {.op = mem_op_read, .size = 8, .tag = self->offer.tag, .address = self->offer.address};
-    send_if(descriptor_memory_request, descriptor, reads);
-  }
-  if (self->updates_waiting) {
-    int at = (self->update_first + self->updates_open) % TRANSMIT_UPDATES;
-    typeof_port(registers_request) request = {0};
-    request.op = mem_op_write;
-    request.size = 4;
-    request.address = self->updates[at].offset;
-    request.data = self->updates[at].value;
-    send(registers_request, request);
+  if (SPLIT_DESCRIPTORS) send_if(descriptor_memory_request, (offers & TRANSMIT_OFFERS_DESCRIPTOR) != 0, reads);
+  if (offers & TRANSMIT_OFFERS_REGISTER) {
+    const register_update *update = &self->updates[(self->update_first + self->updates_open) & (TRANSMIT_UPDATES - 1)];
+    typeof_port(registers_request) writes = {.op = mem_op_write, .size = 4, .address = update->offset, .data = update->value};
+    send(registers_request, writes);
   } else {
     send_nothing(registers_request);
   }
-  if (self->beat_ready) send(wire, self->beat);
+  if (offers & TRANSMIT_OFFERS_BEAT) send(wire, self->beat);
   else send_nothing(wire);
 }
 
-#define UPDATE(at_offset, to_value, ends_frame)                                          \
-  do {                                                                                   \
-    int at = (self->update_first + self->updates_open + self->updates_waiting) % TRANSMIT_UPDATES; \
-    self->updates[at].offset = (uint32_t)(at_offset);                                    \
-    self->updates[at].value = (to_value);                                                \
-    self->update_last[at] = (ends_frame);                                                \
-    self->updates_waiting++;                                                             \
-  } while (0)
+// Queues the write of a register; `ends_frame` says whether the frame is done with when that is answered.
+static void update(self_t *self, int64_t offset, uint32_t value, bool ends_frame) {
+  int at = (self->update_first + self->updates_open + self->updates_waiting) & (TRANSMIT_UPDATES - 1);
+  self->updates[at] = (register_update){.offset = (uint32_t)offset, .value = value};
+  self->update_last[at] = ends_frame;
+  self->updates_waiting++;
+  self->offers |= TRANSMIT_OFFERS_REGISTER;
+}
 
 // Takes the descriptor that was read; its data are waited for.
 static void take_descriptor(self_t *self) {
   uint32_t word = assist_field(self->raw, param(at_address), 4, param(big_endian));
-  int newest = (self->first + self->frames_waiting) % TRANSMIT_FRAMES;
+  int newest = (self->first + self->frames_waiting) & (TRANSMIT_FRAMES - 1);
   self->address = word & (uint32_t)param(address_mask);
   self->memory_left = assist_field(self->raw, param(at_length), 2, param(big_endian));
   self->frame_vlan[newest] = 0;
@@ -64,21 +58,26 @@ phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
   const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
 
-  if (__builtin_expect(!self->at_work, 1)) {
-    if (!running || data(producer) == data(consumer)) return;
-  }
+  // ---- When nothing moved and nothing is to be begun, this cycle is like the last one ----------------------------
+  bool asked = self->reading == TRANSMIT_READS_WAIT || (self->reading == TRANSMIT_READS_NOTHING && self->ahead_read);
+  if (self->reading == TRANSMIT_READS_NOTHING || (param(read_ahead) && self->reading == TRANSMIT_READS_DATA && !self->ahead && !self->ahead_read))
+    asked |= running & ((self->taken ? self->next_consumer : data(consumer)) != data(producer));
+  bool moved = transferred(memory_request) | transferred(memory_reply) | transferred(registers_request) | transferred(registers_reply) | transferred(wire);
+  if (SPLIT_DESCRIPTORS) moved |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
+  if (!(moved | asked | self->turned)) return;
+  self->turned = false;
 
   // ---- What the other sides did in this cycle ---------------------------------------------------------------
-  if (self->updates_waiting && transferred(registers_request)) {
-    self->updates_waiting--;
+  if (transferred(registers_request)) {
     self->updates_open++;
+    if (--self->updates_waiting == 0) self->offers &= (uint8_t)~TRANSMIT_OFFERS_REGISTER;
   }
-  if (self->updates_open && transferred(registers_reply)) {
+  if (transferred(registers_reply)) {
     if (self->update_last[self->update_first]) self->taken--;
-    self->update_first = (self->update_first + 1) % TRANSMIT_UPDATES;
+    self->update_first = (self->update_first + 1) & (TRANSMIT_UPDATES - 1);
     self->updates_open--;
   }
-  int newest = (self->first + self->frames_waiting - 1) % TRANSMIT_FRAMES;
+  int newest = (self->first + self->frames_waiting - 1) & (TRANSMIT_FRAMES - 1);
   bool descriptor_came = false;
   uint64_t number = 0;
   if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) {
@@ -116,25 +115,26 @@ phase_end() {
       }
     }
   }
-  if (self->offering) {
-    bool accepted = self->offer_descriptor && SPLIT_DESCRIPTORS ? transferred(descriptor_memory_request) : transferred(memory_request);
-    if (accepted) {
-      self->offering = false;
-      if (self->offer_descriptor) {
-        self->asked_bytes += 8;
-      } else {
-        self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
-        self->memory_left -= self->offer_bytes;
-        self->burst_left -= assist_min(self->offer_bytes, self->burst_left);
-        self->asked += self->offer_bytes;
-        self->gap = self->burst_left == 0;
-      }
+  if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
+    self->offers &= (uint8_t)~TRANSMIT_OFFERS_DESCRIPTOR;
+    self->asked_bytes += 8;
+  }
+  if (transferred(memory_request)) {
+    self->offers &= (uint8_t)~TRANSMIT_OFFERS_MEMORY;
+    if (self->offer_descriptor) {
+      self->asked_bytes += 8;
+    } else {
+      self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
+      self->memory_left -= self->offer_bytes;
+      self->burst_left -= assist_min(self->offer_bytes, self->burst_left);
+      self->asked += self->offer_bytes;
+      self->gap = self->burst_left == 0;
     }
   }
 
   // ---- Sending: the beat that left, then the next one -----------------------------------------------------------
-  if (self->beat_ready && transferred(wire)) {
-    self->beat_ready = false;
+  if (transferred(wire)) {
+    self->offers &= (uint8_t)~TRANSMIT_OFFERS_BEAT;
     if (self->beat.end) {
       int f = self->first;
       self->frames++;
@@ -142,11 +142,11 @@ phase_end() {
       self->underruns += self->spoilt;
       event(sent, self->frame_address[f], self->frame_length[f]);
       if (param(underrun_counter) >= 0) self->untold += self->spoilt;
-      if (self->spoilt && param(state_offset) >= 0) UPDATE(param(state_offset), mac | (uint32_t)param(attention_bit), false);
-      if (param(buffer_consumer_offset) >= 0) UPDATE(param(buffer_consumer_offset), self->frame_end[f], false);
-      UPDATE(param(consumer_offset), self->frame_consumer[f], true);
+      if (self->spoilt && param(state_offset) >= 0) update(self, param(state_offset), mac | (uint32_t)param(attention_bit), false);
+      if (param(buffer_consumer_offset) >= 0) update(self, param(buffer_consumer_offset), self->frame_end[f], false);
+      update(self, param(consumer_offset), self->frame_consumer[f], true);
       self->head += self->frame_length[f] - self->from_queue;
-      self->first = (self->first + 1) % TRANSMIT_FRAMES;
+      self->first = (self->first + 1) & (TRANSMIT_FRAMES - 1);
       self->frames_waiting--;
       self->sending = false;
     }
@@ -160,7 +160,7 @@ phase_end() {
       self->fcs = ETHERNET_FCS_START;
     }
   }
-  if (self->sending && !self->beat_ready) {
+  if (self->sending && !(self->offers & TRANSMIT_OFFERS_BEAT)) {
     int f = self->first;
     uint32_t extra = self->frame_vlan[f] ? 4 : 0;
     uint32_t whole = self->frame_length[f] + extra;
@@ -196,14 +196,14 @@ phase_end() {
       // The rest of the frame still arrives from memory; it is skipped when the frame ends.
       if (self->frame_got[f] == self->frame_length[f]) {
         self->beat = (wire_beat_64){.count = 1, .start = self->position == 0, .end = true, .error = true};
-        self->beat_ready = true;
+        self->offers |= TRANSMIT_OFFERS_BEAT;
       }
     } else {
       self->fcs = ethernet_fcs(self->fcs, bytes, wanted);
       for (uint32_t i = wanted; i < count; i++)
         bytes |= (uint64_t)(uint8_t)(~self->fcs >> 8 * (self->position + i - body)) << 8 * i;
       self->beat = (wire_beat_64){.bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == total};
-      self->beat_ready = true;
+      self->offers |= TRANSMIT_OFFERS_BEAT;
       self->position += count;
     }
   }
@@ -237,7 +237,7 @@ phase_end() {
       there = arrived >= self->memory_left && arrived <= limit - base - (uint32_t)param(buffer_round);
     }
     if (there) {
-      newest = (self->first + self->frames_waiting) % TRANSMIT_FRAMES;
+      newest = (self->first + self->frames_waiting) & (TRANSMIT_FRAMES - 1);
       uint32_t length = self->memory_left, ring_mask = (uint32_t)param(ring_bytes) - 1, at = self->next_consumer;
       uint32_t end = assist_advance(self->address, length, base, limit);
       self->next_consumer = (at & ~ring_mask) | ((at + (uint32_t)param(descriptor_bytes)) & ring_mask);
@@ -249,6 +249,7 @@ phase_end() {
       self->frame_end[newest] = assist_advance(end, (0u - end) & (uint32_t)(param(buffer_round) - 1), base, limit);
       self->frame_consumer[newest] = self->next_consumer;
       self->frames_waiting++;
+      self->turned = true;
       self->reply_address = self->address;
       self->reply_left = length;
       self->burst_left = 0;
@@ -257,47 +258,45 @@ phase_end() {
   }
 
   // ---- What to offer in the next cycle -----------------------------------------------------------------------------
-  if (!self->offering && !self->gap) {
-    typeof_port(memory_request) offer = {.op = mem_op_read};
+  if (self->gap) {
+    self->gap = false;
+    self->turned = true;
+  } else if (!(self->offers & (TRANSMIT_OFFERS_MEMORY | TRANSMIT_OFFERS_DESCRIPTOR))) {
     const bool reads_descriptor = self->reading == TRANSMIT_READS_DESCRIPTOR || (self->ahead && self->burst_left == 0);
     if (reads_descriptor && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
-      offer.size = 8;
-      offer.address = self->next_consumer + self->asked_bytes;
-      offer.tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR;
-      self->offering = self->offer_descriptor = true;
+      self->offers |= SPLIT_DESCRIPTORS ? TRANSMIT_OFFERS_DESCRIPTOR : TRANSMIT_OFFERS_MEMORY;
+      self->offer = (typeof_port(memory_request)){.op = mem_op_read, .size = 8, .address = self->next_consumer + self->asked_bytes};
+      self->offer.tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR;
+      self->offer_descriptor = true;
     } else if (self->reading == TRANSMIT_READS_DATA && self->memory_left) {
-      // Bursts end at multiples of the width, so that they never cut a piece in two.
-      uint32_t run = assist_min((uint32_t)param(burst) - (self->address & (UNIT - 1)), self->memory_left);
-      if (self->burst_left == 0 && self->tail - self->head + self->asked + run + 8 <= (uint32_t)param(buffer)) self->burst_left = run;
+      if (self->burst_left == 0) {
+        // Bursts end at multiples of the width, so that they never cut a piece in two.
+        uint32_t run = assist_min((uint32_t)param(burst) - (self->address & (UNIT - 1)), self->memory_left);
+        if (self->tail - self->head + self->asked + run + 8 <= (uint32_t)param(buffer)) self->burst_left = run;
+      }
       if (self->burst_left) {
         uint32_t count = assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
-        offer.size = (uint8_t)count;
-        offer.address = self->address;
-        offer.tag = (uint32_t)param(tag) + ASSIST_DATA;
+        self->offers |= TRANSMIT_OFFERS_MEMORY;
+        self->offer = (typeof_port(memory_request)){.op = mem_op_read, .size = (uint8_t)count, .address = self->address};
+        self->offer.tag = (uint32_t)param(tag) + ASSIST_DATA;
         self->offer_bytes = count;
-        self->offering = true;
         self->offer_descriptor = false;
       }
     } else if (param(underrun_counter) >= 0 && self->untold) {
       // A reference that moves no bytes of a frame.
-      offer = (typeof_port(memory_request)){.op = mem_op_fetch_add, .size = 4, .address = (uint32_t)param(underrun_counter)};
-      offer.tag = (uint32_t)param(tag) + ASSIST_COUNTER;
-      assist_run_into(&offer.data, sizeof offer.data, (assist_run){{self->untold, 0}});
+      self->offers |= TRANSMIT_OFFERS_MEMORY;
+      self->offer = (typeof_port(memory_request)){.op = mem_op_fetch_add, .size = 4, .address = (uint32_t)param(underrun_counter)};
+      self->offer.tag = (uint32_t)param(tag) + ASSIST_COUNTER;
+      assist_run_into(&self->offer.data, sizeof self->offer.data, (assist_run){{self->untold, 0}});
       self->untold = self->offer_bytes = 0;
-      self->offering = true;
       self->offer_descriptor = false;
     }
-    self->offer = offer;
   }
-  self->gap = false;
-
-  // Looked at in every cycle, so worked out once.
-  self->offers = self->offering | self->beat_ready | (self->updates_waiting != 0);
-  self->at_work = self->offers | ((self->reading | self->frames_waiting | self->sending | self->updates_open) != 0);
 }
 
-next_event() { return self->at_work ? cycle() : never(); }
+next_event() {
+  return self->offers || self->reading || self->frames_waiting || self->sending || self->updates_open ? cycle() : never();
+}
 
 #undef SPLIT_DESCRIPTORS
 #undef UNIT
-#undef UPDATE

@@ -7,4 +7,7 @@ enum { TRANSMIT_READS_NOTHING, TRANSMIT_READS_DESCRIPTOR, TRANSMIT_READS_WAIT, T
 // Frames in the queue, and register updates, at most.
 enum { TRANSMIT_FRAMES = 8, TRANSMIT_UPDATES = 16 };
 
+// What is offered to somebody in a cycle; a set.
+enum { TRANSMIT_OFFERS_MEMORY = 1, TRANSMIT_OFFERS_DESCRIPTOR = 2, TRANSMIT_OFFERS_REGISTER = 4, TRANSMIT_OFFERS_BEAT = 8 };
+
 #endif
