@@ -9,38 +9,35 @@
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT ((uint32_t)param(width) / 8)
+#define OFFERING ((self->offers & (RECEIVE_OFFERS_MEMORY | RECEIVE_OFFERS_DESCRIPTOR)) != 0)
 
 phase_start() {
   if (width(ready)) send(ready, self->can_take);
   for (int i = 0; i < width(dropped); i++) send(dropped, i, self->dropped_count);
 
-  if (__builtin_expect(!self->offering && !self->updating && !self->telling, 1)) {
+  const uint32_t offers = self->offers;
+  if (__builtin_expect(!offers, 1)) {
     send_nothing(memory_request);
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
     send_nothing(registers_request);
     return;
   }
-  bool descriptor = self->storing == RECEIVE_STORES_DESCRIPTOR && SPLIT_DESCRIPTORS;
-  if (self->telling == 1) {
+  if (offers & RECEIVE_OFFERS_COUNTER) {
     typeof_port(memory_request) add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR};
     for (int k = 0; k < param_length(counters); k++)
       if (k == self->told) add.address = param(counters)[k].address;
     assist_run_into(&add.data, sizeof add.data, (assist_run){{self->to_tell[self->told], 0}});
     send(memory_request, add);
-  } else if (self->offering && !descriptor) send(memory_request, self->offer);
+  } else if (offers & RECEIVE_OFFERS_MEMORY) send(memory_request, self->offer);
   else send_nothing(memory_request);
   if (SPLIT_DESCRIPTORS) {
     typeof_port(descriptor_memory_request) offer = {.op = self->offer.op, .size = self->offer.size, .tag = self->offer.tag, .address = self->offer.address};
     memcpy(&offer.data, &self->offer.data, sizeof offer.data);
-    send_if(descriptor_memory_request, self->offering && descriptor, offer);
+    send_if(descriptor_memory_request, (offers & RECEIVE_OFFERS_DESCRIPTOR) != 0, offer);
   }
-  if (self->updating) {
-    typeof_port(registers_request) request = {0};
-    request.op = mem_op_write;
-    request.size = 4;
-    request.address = self->update.offset;
-    request.data = self->update.value;
-    send(registers_request, request);
+  if (offers & RECEIVE_OFFERS_REGISTER) {
+    typeof_port(registers_request) writes = {.op = mem_op_write, .size = 4, .address = self->update.offset, .data = self->update.value};
+    send(registers_request, writes);
   } else {
     send_nothing(registers_request);
   }
@@ -81,6 +78,7 @@ static int counter_due(const self_t *self) {
 // Offers a write of `count` bytes.
 #define OFFER(kind, count, at, run)                                                                                       \
   do {                                                                                                                    \
+    self->offers |= (kind) == ASSIST_DESCRIPTOR && SPLIT_DESCRIPTORS ? RECEIVE_OFFERS_DESCRIPTOR : RECEIVE_OFFERS_MEMORY; \
     self->offer = (typeof_port(memory_request)){.op = mem_op_write, .size = (uint8_t)(count), .address = (at)};            \
     self->offer.tag = (uint32_t)param(tag) + (kind);                                                                      \
     assist_run_into(&self->offer.data, sizeof self->offer.data, (run));                                                   \
@@ -98,7 +96,7 @@ phase_end() {
   // ---- A beat from the wire ------------------------------------------------------------------------------
   if (__builtin_expect(beat_came, 0)) {
     wire_beat_64 beat = data(wire);
-    int newest = (self->first + self->frames_waiting - 1) % RECEIVE_FRAMES;
+    int newest = (self->first + self->frames_waiting - 1) & (RECEIVE_FRAMES - 1);
     if (beat.start) {
       self->arriving = true;
       self->skipping = false;
@@ -109,7 +107,7 @@ phase_end() {
         self->skipping = true;
         count_frame(self, receive_outcome_overrun, 0);
       } else {
-        newest = (self->first + self->frames_waiting) % RECEIVE_FRAMES;
+        newest = (self->first + self->frames_waiting) & (RECEIVE_FRAMES - 1);
         self->frames_waiting++;
         self->frame_bytes[newest] = 0;
         self->frame_state[newest] = RECEIVED_ARRIVING;
@@ -157,34 +155,55 @@ phase_end() {
     if (beat.end) self->arriving = false;
   }
 
-  // ---- Whether one more frame surely fits: worked out when something that it depends on has changed -------------------
-  uint64_t pointers = data(producer) * UINT64_C(0x9E3779B97F4A7C15) + data(reference) * UINT64_C(0xBF58476D1CE4E5B9) +
-                      data(buffer_producer) * UINT64_C(0x94D049BB133111EB) + data(buffer_reference) * UINT64_C(0xD6E8FEB86659FD93) +
-                      data(buffer_base) * UINT64_C(0xA0761D6478BD642F) + limit * UINT64_C(0xE7037ED1A0B428DB) + running;
-  if (width(ready) && (beat_came | (pointers != self->seen_pointers) | (self->frames_waiting != 0))) {
-    self->seen_pointers = pointers;
-    const bool could_take = self->can_take;
-    uint32_t span = limit - data(buffer_base);
-    uint32_t free_bytes = assist_distance(data(buffer_producer), data(buffer_reference) - 8, data(buffer_base), limit);
-    if (data(buffer_reference) < data(buffer_base) + 8) free_bytes = assist_distance(data(buffer_producer), data(buffer_reference) + span - 8, data(buffer_base), limit);
-    uint32_t free_slots = ((data(reference) & mask) - (data(producer) & mask) - (uint32_t)param(descriptor_bytes)) & ring_mask;
-    uint32_t queued = self->tail - self->head;
-    self->can_take = running && free_slots / (uint32_t)param(descriptor_bytes) > (uint32_t)self->frames_waiting + 1 &&
-                     free_bytes <= span && free_bytes >= queued + 8 * (uint32_t)self->frames_waiting + 3 * (uint32_t)param(max_frame) &&
-                     queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer) && self->frames_waiting + 2 < RECEIVE_FRAMES;
-    self->settling |= could_take != self->can_take;
+  // ---- Whether one more frame surely fits: what the pointers leave, then what the queue needs of it -----------------
+  if (width(ready)) {
+    const bool pointed = ((data(producer) ^ self->seen_producer) | (data(reference) ^ self->seen_reference) |
+                          (data(buffer_producer) ^ self->seen_buffer_producer) | (data(buffer_reference) ^ self->seen_buffer_reference) |
+                          (data(buffer_base) ^ self->seen_base) | (limit ^ self->seen_limit) | (running ^ self->seen_running)) != 0;
+    if (__builtin_expect(pointed, 0)) {
+      self->seen_producer = data(producer);
+      self->seen_reference = data(reference);
+      self->seen_buffer_producer = data(buffer_producer);
+      self->seen_buffer_reference = data(buffer_reference);
+      self->seen_base = data(buffer_base);
+      self->seen_limit = limit;
+      self->seen_running = running;
+      uint32_t span = limit - data(buffer_base), to = data(buffer_reference) - 8;
+      if (data(buffer_reference) < data(buffer_base) + 8) to += span;
+      self->free_bytes = assist_distance(data(buffer_producer), to, data(buffer_base), limit);
+      self->free_slots = ((data(reference) & mask) - (data(producer) & mask) - (uint32_t)param(descriptor_bytes)) & ring_mask;
+      self->free_slots /= (uint32_t)param(descriptor_bytes);
+      if (!running || self->free_bytes > span) self->free_slots = 0;
+    }
+    if (beat_came | pointed | (self->stirred & (self->frames_waiting != 0))) {
+      const uint32_t queued = self->tail - self->head, waiting = (uint32_t)self->frames_waiting;
+      const bool can_take = (self->free_slots > waiting + 1) & (self->free_bytes >= queued + 8 * waiting + 3 * (uint32_t)param(max_frame)) &
+                            (queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer)) & (waiting + 2 < RECEIVE_FRAMES);
+      self->settling |= can_take != self->can_take;
+      self->can_take = can_take;
+    }
   }
-  if (__builtin_expect(!((uint32_t)self->frames_waiting | self->storing | self->any_to_tell | self->telling | self->alarm | self->updating | (uint32_t)self->updates_open), 1)) return;
+
+  // ---- When nothing moved, storing stands where it stood ---------------------------------------------------------
+  bool moved = beat_came | transferred(memory_request) | transferred(memory_reply) | transferred(registers_request) | transferred(registers_reply);
+  if (SPLIT_DESCRIPTORS) moved |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
+  self->stirred = moved | self->turned;
+  if (!(moved | self->turned)) return;
+  self->turned = false;
 
   // ---- Counters in NIC memory, between frames ----------------------------------------------------------------------
   if (param_length(counters) > 0) {
     if (self->telling == 2) {
-      if (transferred(memory_reply)) self->telling = 0;
+      if (transferred(memory_reply)) {
+        self->telling = 0;
+        self->turned = true;
+      }
       return;
     }
     if (self->telling == 1) {
       if (transferred(memory_request)) {
         self->telling = 2;
+        self->offers &= (uint8_t)~RECEIVE_OFFERS_COUNTER;
         self->to_tell[self->told] -= (uint32_t)assist_run_of(&data(memory_request).data, sizeof data(memory_request).data).w[0];
         self->any_to_tell = false;
         for (int k = 0; k < param_length(counters); k++) self->any_to_tell |= self->to_tell[k] != 0;
@@ -195,6 +214,7 @@ phase_end() {
       self->told = counter_due(self);
       if (self->told >= 0) {
         self->telling = 1;
+        self->offers |= RECEIVE_OFFERS_COUNTER;
         return;
       }
     }
@@ -206,24 +226,26 @@ phase_end() {
     self->open--;
   }
   if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
-  if (self->offering) {
-    bool apart = self->storing == RECEIVE_STORES_DESCRIPTOR && SPLIT_DESCRIPTORS;
-    if (apart ? transferred(descriptor_memory_request) : transferred(memory_request)) {
-      self->offering = false;
-      self->open++;
-      if (self->storing == RECEIVE_STORES_DATA) {
-        self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
-        self->head += self->offer_bytes;
-        self->stored += self->offer_bytes;
-        self->burst_left -= self->offer_bytes;
-        self->gap = self->burst_left == 0;
-      } else {
-        self->step++;
-      }
+  if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
+    self->offers &= (uint8_t)~RECEIVE_OFFERS_DESCRIPTOR;
+    self->open++;
+    self->step++;
+  }
+  if (transferred(memory_request)) {
+    self->offers &= (uint8_t)~RECEIVE_OFFERS_MEMORY;
+    self->open++;
+    if (self->storing == RECEIVE_STORES_DATA) {
+      self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
+      self->head += self->offer_bytes;
+      self->stored += self->offer_bytes;
+      self->burst_left -= self->offer_bytes;
+      self->gap = self->burst_left == 0;
+    } else {
+      self->step++;
     }
   }
-  if (self->updating && transferred(registers_request)) {
-    self->updating = false;
+  if (transferred(registers_request)) {
+    self->offers &= (uint8_t)~RECEIVE_OFFERS_REGISTER;
     self->updates_open++;
     self->step++;
   }
@@ -231,12 +253,12 @@ phase_end() {
 
   // ---- Storing the oldest frame --------------------------------------------------------------------------------
   int f = self->first;
-  if (self->storing == RECEIVE_STORES_NOTHING && self->alarm && !self->updating) {
+  if (self->storing == RECEIVE_STORES_NOTHING && self->alarm && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
     self->alarm = false;
-    self->updating = true;
+    self->offers |= RECEIVE_OFFERS_REGISTER;
     self->update = (register_update){.offset = (uint32_t)param(state_offset), .value = mac | (uint32_t)param(attention_bit)};
   }
-  if (self->storing == RECEIVE_STORES_NOTHING && self->frames_waiting && !self->updating) {
+  if (self->storing == RECEIVE_STORES_NOTHING && self->frames_waiting && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
     uint32_t base = data(buffer_base);
     self->base = base;
     self->limit = limit;
@@ -258,24 +280,25 @@ phase_end() {
     if (!self->lost && length > self->room) self->lost = RECEIVE_NO_ROOM;
     uint8_t arrived = self->frame_state[f];
     const bool lost = self->lost != RECEIVE_HAS_ROOM;
-    if (!self->offering && (arrived == RECEIVED_BAD || (lost && arrived == RECEIVED_GOOD)) && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
+    if (!OFFERING && (arrived == RECEIVED_BAD || (lost && arrived == RECEIVED_GOOD)) && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
       self->head += length - self->stored;
       self->stored = length;
       if (self->open == 0) {
         self->no_descriptor += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_DESCRIPTOR;
         self->no_room += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_ROOM;
         count_frame(self, arrived == RECEIVED_GOOD ? receive_outcome_no_space : self->frame_outcome[f], length);
-        self->first = (f + 1) % RECEIVE_FRAMES;
+        self->first = (f + 1) & (RECEIVE_FRAMES - 1);
         self->frames_waiting--;
         self->storing = RECEIVE_STORES_NOTHING;
+        self->turned = true;
       }
-    } else if (arrived == RECEIVED_GOOD && self->stored == length && self->open == 0 && !self->offering) {
+    } else if (arrived == RECEIVED_GOOD && self->stored == length && self->open == 0 && !OFFERING) {
       uint32_t kept = length - (param(keep_fcs) ? 0 : 4);
       uint32_t end = assist_advance(self->start, kept, self->base, self->limit);
       self->next_start = assist_advance(end, (0u - end) & (uint32_t)(param(buffer_round) - 1), self->base, self->limit);
       self->storing = RECEIVE_STORES_DESCRIPTOR;
     }
-    if (self->storing == RECEIVE_STORES_DATA && !self->offering && !self->gap && !lost && arrived <= RECEIVED_GOOD && self->stored < length) {
+    if (self->storing == RECEIVE_STORES_DATA && !OFFERING && !self->gap && !lost && arrived <= RECEIVED_GOOD && self->stored < length) {
       uint32_t left = length - self->stored, run = (uint32_t)param(burst);
       if (self->burst_left == 0 && (left >= run || arrived == RECEIVED_GOOD)) self->burst_left = assist_min(run, left);
       if (self->burst_left) {
@@ -283,46 +306,49 @@ phase_end() {
         assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, count);
         OFFER(ASSIST_DATA, count, self->address, assist_run_swap(bytes, count, param(big_endian)));
         self->offer_bytes = count;
-        self->offering = true;
       }
     }
+    self->turned |= self->gap;
     self->gap = false;
   }
-  if (self->storing == RECEIVE_STORES_DESCRIPTOR && !self->offering) {
+  if (self->storing == RECEIVE_STORES_DESCRIPTOR && !OFFERING) {
     uint32_t length = self->frame_bytes[f] - (param(keep_fcs) ? 0 : 4);
     uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
     if (self->step == 0) {
       uint64_t number = param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
       OFFER(ASSIST_DESCRIPTOR, 8, self->slot + (uint32_t)param(at_address), ((assist_run){{number, 0}}));
-      self->offering = true;
     } else if (self->step == 1) {
       OFFER(ASSIST_DESCRIPTOR, 4, after + (uint32_t)param(at_address), ((assist_run){{self->next_start, 0}}));
-      self->offering = true;
     } else if (self->open == 0) {
       self->storing = RECEIVE_STORES_REGISTERS;
       self->step = 0;
     }
   }
-  if (self->storing == RECEIVE_STORES_REGISTERS && !self->updating) {
+  if (self->storing == RECEIVE_STORES_REGISTERS && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
     uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
     if (self->step < 2) {
       self->update.offset = (uint32_t)(self->step == 0 ? param(buffer_producer_offset) : param(producer_offset));
       self->update.value = self->step == 0 ? self->next_start : after;
-      self->updating = true;
+      self->offers |= RECEIVE_OFFERS_REGISTER;
     } else if (self->updates_open == 0) {
       self->frames++;
       self->bytes += self->frame_bytes[f];
       event(received, self->start, self->frame_bytes[f]);
       count_frame(self, self->frame_outcome[f], self->frame_bytes[f]);
-      self->first = (f + 1) % RECEIVE_FRAMES;
+      self->first = (f + 1) & (RECEIVE_FRAMES - 1);
       self->frames_waiting--;
       self->storing = RECEIVE_STORES_NOTHING;
+      self->turned = true;
     }
   }
 }
 
-next_event() { return self->frames_waiting || self->storing != RECEIVE_STORES_NOTHING || self->arriving || self->telling || self->any_to_tell || self->settling || self->alarm || self->updating || self->updates_open ? cycle() : never(); }
+next_event() {
+  const bool at_work = self->frames_waiting || self->arriving || self->telling || self->any_to_tell || self->alarm || self->offers || self->updates_open;
+  return at_work || self->settling ? cycle() : never();
+}
 
 #undef SPLIT_DESCRIPTORS
 #undef UNIT
+#undef OFFERING
 #undef OFFER

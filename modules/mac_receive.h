@@ -6,6 +6,8 @@
 enum { RECEIVE_STORES_NOTHING, RECEIVE_STORES_DATA, RECEIVE_STORES_DESCRIPTOR, RECEIVE_STORES_REGISTERS };
 // What is known of a frame in the queue.
 enum { RECEIVED_ARRIVING, RECEIVED_GOOD, RECEIVED_BAD };
+// What is offered to somebody in a cycle; a set.
+enum { RECEIVE_OFFERS_MEMORY = 1, RECEIVE_OFFERS_DESCRIPTOR = 2, RECEIVE_OFFERS_REGISTER = 4, RECEIVE_OFFERS_COUNTER = 8 };
 // Why a good frame cannot be stored.
 enum { RECEIVE_HAS_ROOM, RECEIVE_NO_DESCRIPTOR, RECEIVE_NO_ROOM };
 // Kept frames are told while others arrive only when there are so many.
