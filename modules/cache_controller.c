@@ -3,27 +3,9 @@
  * The write buffer drains first, so what leaves through `fill` leaves in order.  A line that is given up and changed is read out before the
  * new one arrives and written back after it.  Within a cycle a beat that arrives is written before what the requester reads or writes (the
  * storage's lane 0 comes before lane 1).  Tags of what goes out: the number of the beat for fills, BACK for write-backs, PASSING for the
- * pending reference, POSTED for the write buffer. */
-#define BEAT_BYTES (param(fill_width) / 8)
-#define LINE       ((uint32_t)param(line))
-#define BEATS      (param(line) / BEAT_BYTES)
-#define ALL_BEATS  (BEATS == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (BEATS & 63)) - 1)
-#define BACK       ((uint32_t)BEATS)
-#define PASSING    ((uint32_t)BEATS + 1)
-#define SLOTS      ((uint32_t)(param(write_buffer) > 0 ? param(write_buffer) : 1))
-#define POSTED     ((uint32_t)BEATS + 2)
-
-/* Whether the lines lie in a memory of their own. */
-#define SEPARATE (width(storage_request) == 2)
-
-/* Whether changed lines may have to be dropped, and whether then only their changed bytes are written back. */
-#define CLEANS     (param(write_back) && (width(snoop) > 0 || width(flush) > 0))
-#define MASKED     (param(write_back) && width(snoop) > 0)
-#define MASK_BYTES ((uint32_t)(param(line) + 7) / 8)
-
-/* Whether a request writes to the line that it hits. */
-#define WRITES_LINE(result, found, op)                                                                                                               \
-  ((op) == mem_op_write && (found) >= 0 && ((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS))
+ * pending reference, POSTED for the write buffer.
+ *
+ * Most cycles find nothing to do, read from the line used last, or wait for memory; `busy`, `recent`, `asks` and `stirs` tell. */
 
 static inline uint32_t line_of(uint32_t address) { return address / LINE; }
 static inline uint32_t set_of(uint32_t line) { return line & (uint32_t)(param(sets) - 1); }
@@ -40,35 +22,46 @@ static inline int32_t find(const self_t *self, uint32_t line) {
   return found;
 }
 
-init() { random_seed(&self->rng); }
+/* The way that holds a line or takes it, or -1. */
+static inline int32_t whereabouts(const self_t *self, uint32_t line) { return fills(self, line) ? (int32_t)self->fill_way : find(self, line); }
+
+/* The way that a request may use, or -1. */
+static inline int32_t usable(const self_t *self, uint32_t address) { return call(cacheable, address) ? whereabouts(self, line_of(address)) : -1; }
+
+/* Where the bytes of a line lie that is here, or is being filled. */
+static inline uint32_t place_of_line(const self_t *self, uint32_t line) {
+  return line == self->recent ? self->recent_place : place_of(set_of(line), (uint32_t)whereabouts(self, line));
+}
+
+init() {
+  random_seed(&self->rng);
+  self->recent = NONE;
+}
 
 phase_start() {
-  if (__builtin_expect(!self->busy, true)) {
+  if (__builtin_expect(!self->asks, true)) {
     send_nothing(fill_request);
     return;
   }
-
   typeof_port(fill_request) request = {0};
   bool asks = true;
   if (self->posted_asked < self->posted_count) {
     uint32_t slot = self->posted_head + self->posted_asked;
     const typeof_port(in_request) *posted = &self->posted[slot >= SLOTS ? slot - SLOTS : slot];
     CACHE_RETAG(request, *posted, POSTED, posted->address);
-  } else if (self->phase == CACHE_FILL && self->asked < BEATS) {
+  } else if (self->phase == CACHE_FILL) {
     uint32_t beat = (self->first + self->asked) % BEATS;
     CACHE_BEAT(request, mem_op_read, BEAT_BYTES, self->fill_line * LINE, beat);
     request.tag = beat;
   } else if (MASKED && self->phase == CACHE_WRITE_BACK) {
     asks = CACHE_PART(request, self->victim_changed, self->victim, LINE, BEAT_BYTES, param(big_endian), self->victim_line * LINE);
     request.tag = BACK;
-  } else if (self->phase == CACHE_WRITE_BACK && self->asked < BEATS) {
+  } else if (self->phase == CACHE_WRITE_BACK) {
     CACHE_BEAT(request, mem_op_write, BEAT_BYTES, self->victim_line * LINE, self->asked);
     request.tag = BACK;
     memcpy(&request.data, &self->victim[self->asked], sizeof request.data);
-  } else if (self->phase == CACHE_PASS && self->asked == 0) {
-    CACHE_RETAG(request, self->pending, PASSING, self->pending.address);
   } else {
-    asks = false;
+    CACHE_RETAG(request, self->pending, PASSING, self->pending.address);
   }
   send_if(fill_request, asks, request);
 }
@@ -81,135 +74,124 @@ static inline bool satisfied(const self_t *self, uint64_t arrived) {
   return (needed & ~arrived) == 0;
 }
 
-handler(look) {
-  if (__builtin_expect(!(some(in_request) | self->busy), true)) {
-    set(outcome, CACHE_NOTHING);
-    set(way, -1);
-    set(answers, false);
-    accept(in_request, true);
-    if (SEPARATE) {
-      send_nothing(storage_request, 0);
-      send_nothing(storage_request, 1);
-    }
-    return;
+/* What becomes of a request that does not simply read from the line used last. */
+static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
+  const uint32_t line = line_of(address);
+  const bool idle = self->phase == CACHE_IDLE && !(CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
+  cache_situation is = {.reads = op == mem_op_read, .writes = op == mem_op_write, .idle = idle, .room = room};
+  is.cacheable = (is.reads || is.writes) && call(cacheable, address);
+  if (is.cacheable) {
+    if (size > 0 && line_of(address + size - 1) != line)
+      sim_error("a reference of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it", (int)size, (unsigned)address,
+                (int)param(line));
+    is.filling = fills(self, line);
+    is.here = (cache_beats(offset_of(address), size, BEAT_BYTES) & ~self->arrived) == 0;
+    is.leaving = self->victim_dirty && self->victim_line == line;
+    const int32_t found = whereabouts(self, line);
+    is.found = found >= 0;
+    is.stale = CLEANS && is.found && !is.filling && self->leaving[set_of(line)][found];
   }
+  return cache_decide(RULES, is);
+}
 
-  /* What becomes of the request. */
-  int32_t result = CACHE_NOTHING, found = -1;
-  if (some(in_request) && !self->waiting) {
-    const typeof_port(in_request) *request = &data(in_request);
-    uint32_t line = line_of(request->address);
-    const cache_rules rules = {.write_back = param(write_back),
-                               .write_allocate = param(write_allocate),
-                               .post_uncacheable = param(post_uncacheable),
-                               .buffered = param(write_buffer) > 0};
-    cache_situation is = {.reads = request->op == mem_op_read,
-                          .writes = request->op == mem_op_write,
-                          .idle = self->phase == CACHE_IDLE && !(CLEANS && self->to_clean),
-                          .room = self->posted_count < param(write_buffer)};
-    is.cacheable = (is.reads || is.writes) && call(cacheable, request->address);
-    if (is.cacheable) {
-      if (request->size > 0 && line_of(request->address + request->size - 1) != line)
-        sim_error("a reference of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it", (int)request->size,
-                  (unsigned)request->address, (int)param(line));
-      is.filling = fills(self, line);
-      is.here = (cache_beats(offset_of(request->address), request->size, BEAT_BYTES) & ~self->arrived) == 0;
-      is.leaving = self->victim_dirty && self->victim_line == line;
-      found = is.filling ? (int32_t)self->fill_way : find(self, line);
-      is.found = found >= 0;
-      is.stale = CLEANS && is.found && !is.filling && self->leaving[set_of(line)][found];
+/* What becomes of the pending request when beat number `tag`, or the answer to what went past the cache, arrives; -1: nothing does. */
+static inline int32_t settle(const self_t *self, int64_t tag) {
+  if (self->past) return tag == PASSING ? CACHE_RETURNS : CACHE_NOTHING;
+  const bool beat = self->phase == CACHE_FILL && tag >= 0 && tag < BEATS;
+  return satisfied(self, self->arrived | (beat ? UINT64_C(1) << tag : 0)) ? CACHE_ARRIVES : CACHE_NOTHING;
+}
+
+handler(look) {
+  int32_t result = CACHE_NOTHING;
+  if (!(some(in_request) | self->busy)) {
+    accept(in_request, true);
+  } else if (!self->waiting) {
+    if (some(in_request)) {
+      const uint32_t address = data(in_request).address, size = data(in_request).size;
+      const bool recent = line_of(address) == self->recent && offset_of(address) + size <= LINE && call(cacheable, address);
+      result = data(in_request).op == mem_op_read && recent ? CACHE_HIT : meet(self, data(in_request).op, address, size);
     }
-    result = cache_decide(rules, is);
+    accept(in_request, !some(in_request) | (result != CACHE_NOTHING));
+  } else {
+    if (self->stirs | some(fill_reply)) result = settle(self, some(fill_reply) ? (int64_t)data(fill_reply).tag : -1);
+    accept(in_request, false);
   }
   set(outcome, result);
-  set(way, found);
-  accept(in_request, some(in_request) ? result != CACHE_NOTHING : !self->waiting);
-
-  /* Whether what arrives completes the pending reference. */
-  uint64_t arrived = self->arrived;
-  bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
-  if (beat) arrived |= UINT64_C(1) << data(fill_reply).tag;
-  bool complete = satisfied(self, arrived);
-  set(answers, complete);
   if (!SEPARATE) return;
 
+  const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
   typeof_port(storage_request) filling = {0}, asking = {0};
   if (beat) {
-    CACHE_BEAT(filling, mem_op_write, BEAT_BYTES, place_of(self->fill_set, self->fill_way), data(fill_reply).tag);
+    CACHE_BEAT(filling, mem_op_write, BEAT_BYTES, FILLED, data(fill_reply).tag);
     filling.data = data(fill_reply).data;
   } else {
-    CACHE_BEAT(filling, mem_op_read, BEAT_BYTES, place_of(self->fill_set, self->fill_way), self->victim_read);
+    CACHE_BEAT(filling, mem_op_read, BEAT_BYTES, FILLED, self->victim_read);
   }
   send_if(storage_request, 0, beat || self->phase == CACHE_READ_VICTIM, filling);
 
   const typeof_port(in_request) *from = NULL;
-  uint32_t where = 0;
-  if (complete) {
+  uint32_t where = FILLED;
+  if (result == CACHE_ARRIVES) {
     from = &self->pending;
-    where = place_of(self->fill_set, self->fill_way);
-  } else if (result == CACHE_HIT || (some(in_request) && WRITES_LINE(result, found, data(in_request).op))) {
+  } else if (result == CACHE_HIT || (WRITES_LINE(result, data(in_request).op) && usable(self, data(in_request).address) >= 0)) {
     from = &data(in_request);
-    where = place_of(set_of(line_of(from->address)), (uint32_t)found);
+    where = place_of_line(self, line_of(from->address));
   }
   if (from) CACHE_RETAG(asking, *from, from->tag, where + offset_of(from->address));
   send_if(storage_request, 1, from != NULL, asking);
 }
 
 handler(commit) {
-  if (SEPARATE) {
-    enable(storage_request, 0, self->phase == CACHE_READ_VICTIM || enabled(fill_reply));
-    enable(storage_request, 1, get(answers) || (get(outcome) != CACHE_NOTHING && enabled(in_request)));
-  }
+  if (!SEPARATE) return;
+  enable(storage_request, 0, self->phase == CACHE_READ_VICTIM || enabled(fill_reply));
+  enable(storage_request, 1, get(outcome) == CACHE_ARRIVES || (get(outcome) != CACHE_NOTHING && enabled(in_request)));
 }
 
 static inline void write_inside(self_t *self, const typeof_port(in_request) * request, uint32_t place) {
   number_to_memory(&self->lines[place + offset_of(request->address)], &request->data, request->size, param(big_endian));
 }
 
-/* What `request` reads of the line at `place`, where beat number `beat` is arriving. */
-#define READ_LINE(request, place, beat, fresh)                                                                                                       \
-  cache_read_line(&reply.data, sizeof reply.data, &self->lines[place], offset_of((request).address), (request).size, (request).sign,                 \
-                  param(big_endian), beat, fresh, BEAT_BYTES)
-
 handler(answer) {
-  if (__builtin_expect(!((get(outcome) != CACHE_NOTHING) | self->busy), true)) {
+  const bool at_once = get(outcome) == CACHE_HIT || get(outcome) == CACHE_POST;
+  if (get(outcome) == CACHE_NOTHING || !(get(outcome) >= CACHE_ARRIVES || (at_once && enabled(in_request)))) {
     send_nothing(in_reply);
     return;
   }
-  typeof_port(in_reply) reply = {0};
-  bool answered = false;
-  if (self->past && some(fill_reply) && data(fill_reply).tag == PASSING) {
-    reply.tag = self->pending.tag;
+  typeof_port(in_reply) reply = {.tag = at_once ? data(in_request).tag : self->pending.tag};
+  if (get(outcome) == CACHE_RETURNS) {
     reply.error = data(fill_reply).error;
     reply.latency = data(fill_reply).latency;
     memcpy(&reply.data, &data(fill_reply).data, sizeof reply.data);
-    answered = self->waiting;
-  } else if (get(answers) || ((get(outcome) == CACHE_HIT || get(outcome) == CACHE_POST) && enabled(in_request))) {
-    /* A write through that nothing buffers is answered when memory has done it, too. */
-    answered = !get(answers) || param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write;
-    reply.tag = get(answers) ? self->pending.tag : data(in_request).tag;
-    bool reads = get(answers) ? self->pending.op == mem_op_read : get(outcome) == CACHE_HIT && data(in_request).op == mem_op_read;
-    if (SEPARATE) {
-      if (reads && some(storage_reply, 1)) {
-        reply.error = data(storage_reply, 1).error;
-        memcpy(&reply.data, &data(storage_reply, 1).data, sizeof reply.data);
-      }
-    } else if (reads && get(answers)) {
-      bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
-      READ_LINE(self->pending, place_of(self->fill_set, self->fill_way), beat ? (int32_t)data(fill_reply).tag : -1, &data(fill_reply).data);
-    } else if (reads && param(width) <= 64) {
-      uint32_t address = data(in_request).address, size = data(in_request).size;
-      uint32_t at = place_of(set_of(line_of(address)), (uint32_t)get(way)) + offset_of(address);
-      uint64_t number = sign_extended(load_number(&self->lines[at], size, param(big_endian)), size, data(in_request).sign);
-      memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
-    } else if (reads) {
-      READ_LINE(data(in_request), place_of(set_of(line_of(data(in_request).address)), (uint32_t)get(way)), -1, NULL);
-    }
+    send(in_reply, reply);
+    return;
   }
-  send_if(in_reply, answered, reply);
+  const bool reads = at_once ? get(outcome) == CACHE_HIT && !(param(write_back) && data(in_request).op == mem_op_write) : self->pending.op == mem_op_read;
+  if (reads && SEPARATE) {
+    if (some(storage_reply, 1)) {
+      reply.error = data(storage_reply, 1).error;
+      memcpy(&reply.data, &data(storage_reply, 1).data, sizeof reply.data);
+    }
+  } else if (reads && !at_once) {
+    const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
+    READ_LINE(self->pending, FILLED, beat ? (int32_t)data(fill_reply).tag : -1, &data(fill_reply).data);
+  } else if (reads && param(width) <= 64) {
+    const uint32_t address = data(in_request).address;
+    const uint8_t *from = &self->lines[place_of_line(self, line_of(address)) + offset_of(address)];
+    const uint64_t number = load_padded(from, data(in_request).size, param(big_endian), data(in_request).sign);
+    memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
+  } else if (reads) {
+    READ_LINE(data(in_request), place_of_line(self, line_of(data(in_request).address)), -1, NULL);
+  }
+  /* A write through that nothing buffers is answered when memory has done it, too. */
+  send_if(in_reply, at_once || param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write, reply);
 }
 
-static inline void touch(self_t *self, uint32_t set, uint32_t way) { if (param(ways) > 1) self->used[set][way] = ++self->uses; }
+/* A line is used; it is not valid while part of it is still to come. */
+static inline void touch(self_t *self, uint32_t line, uint32_t set, uint32_t way) {
+  if (param(ways) > 1) self->used[set][way] = ++self->uses;
+  self->recent = self->valid[set][way] ? line : NONE;
+  self->recent_place = place_of(set, way);
+}
 
 static inline uint8_t *mask_of(self_t *self, uint32_t set, uint32_t way) { return &self->changed[(set * (uint32_t)param(ways) + way) * MASK_BYTES]; }
 
@@ -231,6 +213,7 @@ static inline void give_up(self_t *self, uint32_t set, uint32_t way) {
   self->victim_line = self->number[set][way];
   self->victim_read = self->victim_done = 0;
   self->valid[set][way] = self->dirty[set][way] = false;
+  self->recent = NONE;
   self->fill_set = set;
   self->fill_way = way;
 }
@@ -257,17 +240,19 @@ static inline void wait_for(self_t *self, const typeof_port(in_request) * reques
   self->past = past;
 }
 
-/* Takes over a request that was transferred. */
-static inline void take(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
+/* Takes over a request that was transferred; `found` is the way in which it met its line, or -1. */
+static void take(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
   uint32_t line = line_of(request->address), set = set_of(line);
   if (result == CACHE_HIT || result == CACHE_JOIN || (result == CACHE_POST && found >= 0)) {
     self->hits++;
     event(hit, request->address);
-    if (result != CACHE_JOIN) touch(self, set, (uint32_t)found);
+    if (result != CACHE_JOIN && line != self->recent) touch(self, line, set, (uint32_t)found);
   }
+  if (!SEPARATE && WRITES_LINE(result, request->op) && found >= 0)
+    write_inside(self, request, place_of(set, (uint32_t)found));
   switch (result) {
   case CACHE_HIT:
-    if (param(write_back) && request->op == mem_op_write) change(self, set, (uint32_t)found, request);
+    if (request->op == mem_op_write) change(self, set, (uint32_t)found, request);
     break;
   case CACHE_POST:
     post(self, request);
@@ -279,8 +264,8 @@ static inline void take(self_t *self, const typeof_port(in_request) * request, i
     self->dropped = false;
     self->fill_line = line;
     const bool by_chance = param(ways) > 1 && param(replacement) == cache_replacement_random;
-    give_up(self, set,
-            cache_choose_way(self->valid[set], self->used[set], (uint32_t)param(ways), by_chance, by_chance ? random_bits(&self->rng) : 0));
+    const uint64_t chance = by_chance ? random_bits(&self->rng) : 0;
+    give_up(self, set, cache_choose_way(self->valid[set], self->used[set], (uint32_t)param(ways), by_chance, chance));
     self->first = param(critical_first) ? offset_of(request->address) / BEAT_BYTES : 0;
     if (self->victim_dirty) evict(self);
     else begin_fill(self);
@@ -303,6 +288,7 @@ static inline void take(self_t *self, const typeof_port(in_request) * request, i
 
 /* A way's line must go: at once, or when its changes are in memory. */
 static inline void drop_way(self_t *self, uint32_t set, uint32_t way) {
+  self->recent = NONE;
   if (!CLEANS || !self->dirty[set][way]) {
     self->valid[set][way] = false;
   } else if (!self->leaving[set][way]) {
@@ -347,15 +333,33 @@ static inline void finish_fill(self_t *self) {
   uint32_t set = self->fill_set, way = self->fill_way;
   self->valid[set][way] = !self->dropped;
   self->number[set][way] = self->fill_line;
-  touch(self, set, way);
+  touch(self, self->fill_line, set, way);
   self->asked = 0;
   self->phase = self->victim_dirty ? CACHE_WRITE_BACK : CACHE_IDLE;
 }
 
+/* Sums up what the next cycle has to do. */
+static inline void sum_up(self_t *self) {
+  self->busy = self->phase != CACHE_IDLE || self->posted_count > 0 || self->waiting || (CLEANS && self->to_clean);
+  self->asks = self->posted_asked < self->posted_count || (self->phase == CACHE_FILL && self->asked < BEATS) ||
+               (self->phase == CACHE_WRITE_BACK && (MASKED || self->asked < BEATS)) || (self->phase == CACHE_PASS && self->asked == 0);
+  self->stirs = self->phase == CACHE_READ_VICTIM || (MASKED && self->phase == CACHE_WRITE_BACK) || satisfied(self, self->arrived);
+}
+
 phase_end() {
-  bool heard = width(flush) > 0 && some(flush);
+  bool heard = width(flush) > 0 && some(flush); /* if nothing is heard, is under way or is asked, there is nothing to do */
   for (int i = 0; i < width(snoop); i++) heard |= some(snoop, i);
-  if (__builtin_expect(!((get(outcome) != CACHE_NOTHING) | self->busy | heard), true)) return;
+  if (!(self->busy | heard)) {
+    if (get(outcome) == CACHE_NOTHING) return;
+    if (get(outcome) == CACHE_HIT && data(in_request).op == mem_op_read && line_of(data(in_request).address) == self->recent) {
+      self->hits += transferred(in_request);
+      if (transferred(in_request)) event(hit, data(in_request).address);
+      return;
+    }
+  } else if (!((get(outcome) != CACHE_NOTHING) | heard | self->stirs | some(fill_reply) | (some(fill_request) & acked(fill_request)))) {
+    return;
+  }
+  const int32_t found = some(in_request) ? usable(self, data(in_request).address) : -1;
   if (transferred(fill_request)) {
     if (data(fill_request).tag == POSTED) self->posted_asked++;
     else self->asked++;
@@ -363,17 +367,16 @@ phase_end() {
       cache_mark(self->victim_changed, offset_of(data(fill_request).address), data(fill_request).size, false);
   }
   if (self->phase == CACHE_READ_VICTIM) {
-    if (SEPARATE) memcpy(&self->victim[self->victim_read], &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
-    else
-      memory_to_number(&self->victim[self->victim_read], &self->lines[place_of(self->fill_set, self->fill_way) + self->victim_read * BEAT_BYTES],
-                       BEAT_BYTES, param(big_endian));
+    void *victim = &self->victim[self->victim_read];
+    if (SEPARATE) memcpy(victim, &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
+    else memory_to_number(victim, &self->lines[FILLED + self->victim_read * BEAT_BYTES], BEAT_BYTES, param(big_endian));
     if (++self->victim_read == BEATS) {
       self->asked = 0;
       if (self->past || self->cleaning) self->phase = CACHE_WRITE_BACK;
       else begin_fill(self);
     }
   }
-  bool answered = get(answers);
+  const bool answered = get(outcome) == CACHE_ARRIVES;
   if (transferred(fill_reply)) {
     uint32_t tag = data(fill_reply).tag;
     if (data(fill_reply).error && tag != PASSING) sim_error("memory answered with an error to a %s", tag < BEATS ? "fill" : "write");
@@ -388,9 +391,7 @@ phase_end() {
       self->victim_done++;
     } else {
       self->arrived |= UINT64_C(1) << tag;
-      if (!SEPARATE)
-        number_to_memory(&self->lines[place_of(self->fill_set, self->fill_way) + tag * BEAT_BYTES], &data(fill_reply).data, BEAT_BYTES,
-                         param(big_endian));
+      if (!SEPARATE) number_to_memory(&self->lines[FILLED + tag * BEAT_BYTES], &data(fill_reply).data, BEAT_BYTES, param(big_endian));
     }
   }
   uint32_t at;
@@ -402,7 +403,7 @@ phase_end() {
   }
   if (answered) {
     self->waiting = false;
-    if (!SEPARATE && self->pending.op == mem_op_write) write_inside(self, &self->pending, place_of(self->fill_set, self->fill_way));
+    if (!SEPARATE && self->pending.op == mem_op_write) write_inside(self, &self->pending, FILLED);
     if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0) post(self, &self->pending);
   }
   if (self->phase == CACHE_FILL && self->arrived == ALL_BEATS) {
@@ -420,9 +421,7 @@ phase_end() {
   }
   if (transferred(in_request)) {
     const typeof_port(in_request) request = data(in_request);
-    if (!SEPARATE && WRITES_LINE(get(outcome), get(way), request.op))
-      write_inside(self, &request, place_of(set_of(line_of(request.address)), (uint32_t)get(way)));
-    take(self, &request, get(outcome), get(way));
+    take(self, &request, get(outcome), found);
   }
   for (int i = 0; i < width(snoop); i++)
     if (transferred(snoop, i) && !call(ours, data(snoop, i).tag)) drop_range(self, &data(snoop, i));
@@ -438,7 +437,7 @@ phase_end() {
     self->cleaning = true;
     evict(self);
   }
-  self->busy = self->phase != CACHE_IDLE || self->posted_count > 0 || self->waiting || (CLEANS && self->to_clean);
+  sum_up(self);
 }
 
 next_event() { return self->busy ? cycle() : never(); }

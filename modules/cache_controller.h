@@ -4,6 +4,42 @@
 
 #include "memory_access.h"
 
+/* The organisation, as the parameters give it. */
+#define BEAT_BYTES (param(fill_width) / 8)
+#define LINE       ((uint32_t)param(line))
+#define BEATS      (param(line) / BEAT_BYTES)
+#define ALL_BEATS  (BEATS == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (BEATS & 63)) - 1)
+#define BACK       ((uint32_t)BEATS)
+#define PASSING    ((uint32_t)BEATS + 1)
+#define SLOTS      ((uint32_t)(param(write_buffer) > 0 ? param(write_buffer) : 1))
+#define POSTED     ((uint32_t)BEATS + 2)
+
+/* Whether the lines lie in a memory of their own. */
+#define SEPARATE (width(storage_request) == 2)
+
+/* Whether changed lines may have to be dropped, and whether then only their changed bytes are written back. */
+#define CLEANS     (param(write_back) && (width(snoop) > 0 || width(flush) > 0))
+#define MASKED     (param(write_back) && width(snoop) > 0)
+#define MASK_BYTES ((uint32_t)(param(line) + 7) / 8)
+
+#define FILLED place_of(self->fill_set, self->fill_way) /* where the line lies that is being filled */
+#define NONE   (~UINT64_C(0))                           /* the number of no line */
+
+/* Whether a request writes to the line that it hits. */
+#define WRITES_LINE(result, op)                                                                                        \
+  ((op) == mem_op_write && ((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS))
+
+/* What `request` reads of the line at `place`, where beat number `beat` is arriving. */
+#define READ_LINE(request, place, beat, fresh)                                                                         \
+  cache_read_line(&reply.data, sizeof reply.data, &self->lines[place], offset_of((request).address), (request).size,   \
+                  (request).sign, param(big_endian), beat, fresh, BEAT_BYTES)
+
+#define RULES                                                                                                          \
+  ((cache_rules){.write_back = param(write_back),                                                                      \
+                 .write_allocate = param(write_allocate),                                                              \
+                 .post_uncacheable = param(post_uncacheable),                                                          \
+                 .buffered = param(write_buffer) > 0})
+
 /* What the fill side does. */
 enum cache_phase {
   CACHE_IDLE,
@@ -13,14 +49,16 @@ enum cache_phase {
   CACHE_PASS         /* a reference that goes past the cache */
 };
 
-/* What becomes of the request of this cycle. */
+/* What becomes of the request of this cycle, or of the pending one, for which others wait. */
 enum cache_outcome {
   CACHE_NOTHING, /* there is none, or it has to wait */
   CACHE_HIT,     /* the storage answers it */
   CACHE_MISS,    /* its line is fetched */
   CACHE_JOIN,    /* it waits for a beat of the line being filled */
   CACHE_BYPASS,  /* it goes past the cache */
-  CACHE_POST     /* a write that is answered at once and goes to the write buffer; when it hits, to the line, too */
+  CACHE_POST,    /* a write that is answered at once and goes to the write buffer; when it hits, to the line, too */
+  CACHE_ARRIVES, /* the pending request is answered with what has arrived */
+  CACHE_RETURNS  /* the pending request, which went past the cache, is answered by the memory */
 };
 
 /* The policies of a cache. */

@@ -21,16 +21,6 @@ static inline bool is_simple(mem_op op) {
   return reads_only(op) || op == mem_op_write;
 }
 
-/* The number of `size` bytes, at most 8, at `offset`: the 8 bytes from there on are read (the state goes on behind the
- * last), and shifted until only the number is left. */
-static inline uint64_t number_at(const self_t *self, uint32_t offset, uint32_t size, bool sign) {
-  uint64_t number;
-  memcpy(&number, &self->bytes[offset], 8);
-  uint32_t shift = (64 - 8 * size) & 63;
-  number = param(big_endian) ? __builtin_bswap64(number) : number << shift;
-  return sign ? (uint64_t)((int64_t)number >> shift) : number >> shift;
-}
-
 /* The bytes at `offset` as they are after the first `count` writes of this cycle. */
 static void view(const self_t *self, const memory_written *writes, int count, uint32_t offset, uint32_t size,
                  uint8_t *bytes) {
@@ -312,7 +302,7 @@ handler(answer) {
     } else if (!locate(data(port_request, i).address, size, &offset[i])) {
       reply.error = true;
     } else {
-      uint64_t number = number_at(self, offset[i], size, sign);
+      uint64_t number = load_padded(&self->bytes[offset[i]], size, param(big_endian), sign);
       for (int k = 0; k < width(port_request); k++) {
         if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], data(port_request, k).size)) continue;
         if (offset[i] == offset[k] && size == data(port_request, k).size)

@@ -93,6 +93,16 @@ static inline uint64_t sign_extended(uint64_t number, uint32_t size, bool sign) 
   return sign ? (uint64_t)((int64_t)(number << shift) >> shift) : number;
 }
 
+/* A number of `size` bytes, 1 to 8, with its sign extended if asked: the 8 bytes at `from` can be read, and are shifted
+ * until only the number is left. */
+static inline uint64_t load_padded(const uint8_t *from, uint32_t size, bool big_endian, bool sign) {
+  uint64_t number;
+  memcpy(&number, from, 8);
+  const uint32_t shift = (64 - 8 * size) & 63;
+  number = big_endian ? __builtin_bswap64(number) : number << shift;
+  return sign ? (uint64_t)((int64_t)number >> shift) : number >> shift;
+}
+
 /* Extends the sign of a number of `size` bytes through the `total` bytes at `value`. */
 static inline void extend_sign(void *value, unsigned size, unsigned total) {
   uint8_t *bytes = value;
