@@ -39,7 +39,8 @@ phase_end(in) {
     self->filled[slot] = now() + 1;
     self->tail = AFTER(slot);
     self->held++;
-    self->doubtful = self->doubtful < param(depth) ? self->doubtful + 1 : count_doubtful(self);
+    if (self->doubtful + 1 < param(depth)) self->doubtful++;
+    else self->doubtful = count_doubtful(self);
   }
 }
 

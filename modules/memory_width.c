@@ -29,23 +29,23 @@ static __attribute__((noinline)) void cut_number(void *piece, const void *whole,
 /* The slot of the reference that is being asked for. */
 static inline uint32_t slot_asked(const self_t *self) { return slot_of(self, self->count - self->unasked); }
 
-handler(ask) {
-  if (NARROWS ? __builtin_expect(self->unasked == 0, 1) : !some(in_request)) {
+phase_start() {
+  if (!NARROWS) return;
+  if (__builtin_expect(self->count == 0, 1)) {
+    accept(in_request, true);
+    send_nothing(out_request);
+    send_nothing(in_reply);
+    return;
+  }
+  accept(in_request, self->count < (uint32_t)param(held));
+  if (self->collecting) send(in_reply, self->answer[self->oldest]);
+  else send_nothing(in_reply);
+  if (self->unasked == 0) {
     send_nothing(out_request);
     return;
   }
-  typeof_port(out_request) request = {0};
-  if (!NARROWS) {
-    request.op = data(in_request).op;
-    request.size = data(in_request).size;
-    request.sign = data(in_request).sign;
-    request.tag = data(in_request).tag;
-    request.address = data(in_request).address;
-    memcpy(&request.data, &data(in_request).data, sizeof request.data < sizeof data(in_request).data ? sizeof request.data : sizeof data(in_request).data);
-    send(out_request, request);
-    return;
-  }
   const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
+  typeof_port(out_request) request = {0};
   uint32_t size = piece_at(whole, self->asked);
   request.op = whole->op;
   request.size = (uint8_t)size;
@@ -56,17 +56,31 @@ handler(ask) {
   send(out_request, request);
 }
 
-handler(commit) { enable(out_request, NARROWS || enabled(in_request)); }
-
-handler(accept) { accept(in_request, NARROWS ? self->count < (uint32_t)param(held) : acked(out_request)); }
-
-handler(answer) {
-  if (NARROWS ? __builtin_expect(self->collecting == 0, 1) : !some(out_reply)) {
-    send_nothing(in_reply);
+handler(ask) {
+  if (NARROWS) return;
+  if (!some(in_request)) {
+    send_nothing(out_request);
     return;
   }
-  if (NARROWS) {
-    send(in_reply, self->answer[self->oldest]);
+  typeof_port(out_request) request = {.op = data(in_request).op, .size = data(in_request).size, .sign = data(in_request).sign};
+  request.tag = data(in_request).tag;
+  request.address = data(in_request).address;
+  memcpy(&request.data, &data(in_request).data, sizeof request.data < sizeof data(in_request).data ? sizeof request.data : sizeof data(in_request).data);
+  send(out_request, request);
+}
+
+handler(commit) {
+  if (!NARROWS) enable(out_request, enabled(in_request));
+}
+
+handler(accept) {
+  if (!NARROWS) accept(in_request, acked(out_request));
+}
+
+handler(answer) {
+  if (NARROWS) return;
+  if (!some(out_reply)) {
+    send_nothing(in_reply);
     return;
   }
   typeof_port(in_reply) reply = {.tag = data(out_reply).tag, .error = data(out_reply).error, .latency = data(out_reply).latency};
@@ -74,7 +88,9 @@ handler(answer) {
   send(in_reply, reply);
 }
 
-handler(vouch) { enable(in_reply, NARROWS || enabled(out_reply)); }
+handler(vouch) {
+  if (!NARROWS) enable(in_reply, enabled(out_reply));
+}
 
 phase_end() {
   if (!NARROWS || __builtin_expect(self->count == 0 && !some(in_request), 1)) return;
