@@ -55,12 +55,19 @@ init() {
 }
 
 phase_start() {
-  bool offers = self->beat_cycle == cycle();
-  wire_beat_64 seen = self->beat;
-  seen.error |= self->spoilt_end;
-  send_if(to_device, offers, self->beat);
-  for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, offers, seen);
-  for (int i = 0; i < width(taken_beats); i++) send_if(taken_beats, i, self->taken_cycle == cycle(), self->taken);
+  if (__builtin_expect(self->beat_cycle == cycle(), false)) {
+    wire_beat_64 seen = self->beat;
+    seen.error |= self->spoilt_end;
+    send(to_device, self->beat);
+    for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, seen);
+  } else {
+    send_nothing(to_device);
+    for (int i = 0; i < width(offered_beats); i++) send_nothing(offered_beats, i);
+  }
+  for (int i = 0; i < width(taken_beats); i++) {
+    if (__builtin_expect(self->taken_cycle == cycle(), false)) send(taken_beats, i, self->taken);
+    else send_nothing(taken_beats, i);
+  }
   for (int i = 0; i < width(own_count); i++) send(own_count, i, self->turn);
   for (int i = 0; i < width(done); i++) send(done, i, self->finished);
   accept(from_device, now() >= self->opens_at);

@@ -45,15 +45,22 @@ static bus_beat beat_read(const self_t *self) {
 }
 
 phase_start() {
+  for (int i = 0; i < width(bus_request); i++) accept(bus_request, i, !(self->waiting_lanes >> i & 1));
   bool ready = now() >= self->ready_at;
-  int writer = ready && self->write ? self->lane : -1, reader = ready && !self->write ? self->lane : -1;
-  bus_beat beat = {0}, failure = {.last = true, .error = true};
-  if (reader >= 0) beat = beat_read(self);
-  for (int i = 0; i < width(bus_request); i++) {
-    accept(bus_request, i, !(self->waiting_lanes >> i & 1));
-    accept(bus_write_data, i, writer == i);
-    if (__builtin_expect(self->failed, false) && self->failed_lane == i) send(bus_read_data, i, failure);
-    else send_if(bus_read_data, i, reader == i, beat);
+  if (!ready && __builtin_expect(!self->failed, true)) {
+    for (int i = 0; i < width(bus_request); i++) {
+      accept(bus_write_data, i, false);
+      send_nothing(bus_read_data, i);
+    }
+  } else {
+    bus_beat beat = {0}, failure = {.last = true, .error = true};
+    bool reads = ready && !self->write, writes = ready && self->write;
+    if (reads) beat = beat_read(self);
+    for (int i = 0; i < width(bus_request); i++) {
+      accept(bus_write_data, i, writes && self->lane == i);
+      if (__builtin_expect(self->failed, false) && self->failed_lane == i) send(bus_read_data, i, failure);
+      else send_if(bus_read_data, i, reads && self->lane == i, beat);
+    }
   }
   for (int i = 0; i < width(memory_request); i++) {
     if (__builtin_expect(self->answer_cycle[i] == cycle(), false)) send(memory_reply, i, self->cpu_answer[i]);
@@ -203,55 +210,52 @@ phase_end() {
   for (int i = 0; i < width(memory_request); i++) asked |= transferred(memory_request, i);
   for (int i = 0; i < width(window_request); i++) asked |= transferred(window_request, i);
   if (!asked && now() < self->wake) return;
-
-  // ---- The host's software in its own memory ------------------------------------------------------------------
-  for (int i = 0; i < width(memory_request); i++) {
-    if (!transferred(memory_request, i)) continue;
-    typeof_port(memory_request) request = data(memory_request, i);
-    typeof_port(memory_reply) answer = {.tag = request.tag, .latency = 1};
-    uint64_t offset = (uint64_t)request.address - (uint64_t)param(memory_base);
-    if (request.op > mem_op_write || offset + request.size > (uint64_t)param(memory_bytes) || request.size > param(cpu_width) / 8) {
-      answer.error = true;
-    } else if (request.op == mem_op_write) {
-      memcpy(self->bytes + offset, &request.data, request.size);
-    } else {
-      memcpy(&answer.data, self->bytes + offset, request.size);
+  // Mostly, nothing but the next beat is due.
+  if (asked || __builtin_expect(self->failed || self->window_state >= HOST_WINDOW_OFFERED, false)) {
+    if (__builtin_expect(line != self->line, false)) change_line(self, line);
+    // The software in its own memory.
+    for (int i = 0; i < width(memory_request); i++) {
+      if (!transferred(memory_request, i)) continue;
+      const uint32_t size = data(memory_request, i).size;
+      const uint64_t offset = (uint64_t)data(memory_request, i).address - (uint64_t)param(memory_base);
+      typeof_port(memory_reply) answer = {.tag = data(memory_request, i).tag, .latency = 1};
+      if (data(memory_request, i).op > mem_op_write || offset + size > (uint64_t)param(memory_bytes) || size > param(cpu_width) / 8) {
+        answer.error = true;
+      } else if (data(memory_request, i).op == mem_op_write) {
+        memcpy(self->bytes + offset, &data(memory_request, i).data, size);
+      } else {
+        memcpy(&answer.data, self->bytes + offset, size);
+      }
+      self->cpu_answer[i] = answer;
+      self->answer_cycle[i] = cycle() + 1;
     }
-    self->cpu_answer[i] = answer;
-    self->answer_cycle[i] = cycle() + 1;
-  }
-  if (__builtin_expect(line != self->line, false)) change_line(self, line);
-
-  // ---- The software's reference to the device --------------------------------------------------------------------
-  if (width(window_request)) {
-    if (__builtin_expect(self->window_state >= HOST_WINDOW_OFFERED, false)) {
+    // The software's reference to the device.
+    if (width(window_request)) {
       if (self->window_state == HOST_WINDOW_ANSWERED) self->window_state = HOST_WINDOW_IDLE;
       if (self->window_state == HOST_WINDOW_OFFERED && transferred(device_request)) self->window_state = HOST_WINDOW_OPEN;
       if (self->window_state == HOST_WINDOW_OPEN && transferred(device_reply)) {
         self->answer = data(device_reply);
         self->window_state = HOST_WINDOW_ANSWERED;
       }
+      if (transferred(window_request)) {
+        self->reference = data(window_request);
+        self->window_since = NOW;
+        self->window_state = HOST_WINDOW_WAITS;
+        self->window_references++;
+      }
     }
-    if (transferred(window_request)) {
-      self->reference = data(window_request);
-      self->window_since = NOW;
-      self->window_state = HOST_WINDOW_WAITS;
-      self->window_references++;
+    // Devices that ask for a transfer, and one that was told of a failed one.
+    for (int i = 0; i < width(bus_request); i++) {
+      if (!transferred(bus_request, i)) continue;
+      self->waiting[i] = data(bus_request, i);
+      self->waiting_since[i] = NOW;
+      self->waiting_lanes |= UINT64_C(1) << i;
+      if (self->waiting[i].length == 0) sim_error("device %d asks for a bus transfer of no bytes", i);
     }
-  }
-
-  // ---- Devices' transfers -----------------------------------------------------------------------------------------
-  for (int i = 0; i < width(bus_request); i++) {
-    if (!transferred(bus_request, i)) continue;
-    self->waiting[i] = data(bus_request, i);
-    self->waiting_since[i] = NOW;
-    self->waiting_lanes |= UINT64_C(1) << i;
-    if (self->waiting[i].length == 0) sim_error("device %d asks for a bus transfer of no bytes", i);
-  }
-  if (__builtin_expect(self->failed, false)) {
-    count_fault(self, self->failed_fault);
+    if (self->failed) count_fault(self, self->failed_fault);
     self->failed = false;
   }
+  // The bus.
   if (now() >= self->ready_at) {
     for (int i = 0; i < width(bus_request); i++) {
       if (i != self->lane) continue;

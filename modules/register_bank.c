@@ -37,12 +37,14 @@ phase_start() {
     reply.data = self->reply_data[i][0];
     send_if(in_reply, i, self->replying[i][0], reply);
   }
-  for (int i = 0; i < width(shown); i++) send(shown, i, self->shown_value[i]);
   for (int i = 0; i < width(written); i++) {
     if (__builtin_expect(!self->any_fresh, 1)) send_nothing(written, i);
     else send_if(written, i, self->fresh[i], self->news[i]);
   }
 }
+
+// One function a lane, so that a value is taken out of the state where it is looked at.
+handler(show, i) { send(shown, i, self->shown_value[i]); }
 
 // Brings the stored values of the timers up to date.
 __attribute__((noinline)) static void refresh_timers(self_t *self) {
