@@ -57,6 +57,7 @@ init() {
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
     sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1, (long long)param(receive_buffers));
+  if (driver_groups(param(groups)) < 0) sim_input_error("groups: '%s' is not a list of group addresses such as 01:00:5e:00:00:01", param(groups));
   bool from_file = param(input)[0] != 0;
   if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!from_file && param(payload)) || param(descriptors)[0]))
@@ -284,6 +285,8 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       self->standard_told = self->standard_producer;
     }
     STEP_COMMAND(DRIVER_COMMAND_CLEAR_STATISTICS, 0);
+    for (self->copied = 0; self->copied < (uint32_t)driver_groups(param(groups)); self->copied++)
+      STEP_JOIN(driver_group_at(param(groups), (int)self->copied), self->event_consumer + self->copied + 1);
     STEP_COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
     STEP_COMMAND(DRIVER_COMMAND_PROMISCUOUS, param(promiscuous) ? 1 : 2);
     self->started_at = self->next_poll = now();

@@ -3,6 +3,7 @@
 #define TIGON2_DRIVER_H
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "modules/driver_steps.h"
@@ -13,7 +14,7 @@ enum {
   DRIVER_MISC_HOST_CTL = 0x40, DRIVER_MISC_LOCAL_CTL = 0x44, DRIVER_MISC_CONFIG = 0x50, DRIVER_WINDOW_BASE = 0x68, DRIVER_ASSIST_STATE = 0x11c,
   DRIVER_CPU_A_STATE = 0x140, DRIVER_CPU_A_PC = 0x144, DRIVER_CPU_B_STATE = 0x240,
   DRIVER_MAILBOX_INTERRUPT = 0x504, DRIVER_MAILBOX_COMMAND = 0x50c, DRIVER_MAILBOX_SEND = 0x514, DRIVER_MAILBOX_STANDARD = 0x51c, DRIVER_MAILBOX_JUMBO = 0x524, DRIVER_MAILBOX_MINI = 0x52c,
-  DRIVER_MAC_ADDRESS = 0x600, DRIVER_INFORMATION = 0x608, DRIVER_MODE = 0x618, DRIVER_DMA_READ_CONFIG = 0x61c, DRIVER_DMA_WRITE_CONFIG = 0x620, DRIVER_TRANSMIT_SHARE = 0x624,
+  DRIVER_MAC_ADDRESS = 0x600, DRIVER_INFORMATION = 0x608, DRIVER_GROUP = 0x610, DRIVER_MODE = 0x618, DRIVER_DMA_READ_CONFIG = 0x61c, DRIVER_DMA_WRITE_CONFIG = 0x620, DRIVER_TRANSMIT_SHARE = 0x624,
   DRIVER_EVENT_CONSUMER = 0x628, DRIVER_COMMAND_CONSUMER = 0x62c, DRIVER_RECEIVE_TICKS = 0x630, DRIVER_SEND_TICKS = 0x634, DRIVER_STATISTICS_TICKS = 0x638,
   DRIVER_SEND_MOST = 0x63c, DRIVER_RECEIVE_MOST = 0x640, DRIVER_LINK = 0x648, DRIVER_INTERFACE = 0x65c, DRIVER_MTU = 0x660, DRIVER_RETURN_CONSUMER = 0x680, DRIVER_COMMANDS = 0x700,
   DRIVER_WINDOW = 0x800, DRIVER_WINDOW_BYTES = 0x800
@@ -21,7 +22,7 @@ enum {
 enum { DRIVER_HALT = 0x10000, DRIVER_MODE_ASSIST = 0x40, DRIVER_SEND_END = 4, DRIVER_RING_DISABLED = 0x200, DRIVER_RING_ON_HOST = 0x40, DRIVER_RING_NO_PSEUDO = 8 };
 // Flags of rings and of descriptors alike: checksums of the transport layer and of the IP header.
 enum { DRIVER_SUM = 1, DRIVER_IP_SUM = 2, DRIVER_SUMS = DRIVER_SUM | DRIVER_IP_SUM };
-enum { DRIVER_COMMAND_HOST_STATE = 0x01, DRIVER_COMMAND_PROMISCUOUS = 0x0a, DRIVER_COMMAND_CLEAR_STATISTICS = 0x0f, DRIVER_EVENT_RUNNING = 1, DRIVER_EVENT_ERROR = 7, DRIVER_ERROR_TRANSFER = 4 };
+enum { DRIVER_COMMAND_HOST_STATE = 0x01, DRIVER_COMMAND_JOIN_GROUP = 0x08, DRIVER_COMMAND_PROMISCUOUS = 0x0a, DRIVER_COMMAND_CLEAR_STATISTICS = 0x0f, DRIVER_EVENT_RUNNING = 1, DRIVER_EVENT_ERROR = 7, DRIVER_ERROR_TRANSFER = 4 };
 
 // What is zero when the firmware starts.
 static const uint32_t driver_cleared[] = {DRIVER_MAILBOX_COMMAND, DRIVER_MAILBOX_SEND, DRIVER_MAILBOX_STANDARD, DRIVER_MAILBOX_JUMBO, DRIVER_MAILBOX_MINI, DRIVER_EVENT_CONSUMER, DRIVER_COMMAND_CONSUMER, DRIVER_RETURN_CONSUMER};
@@ -82,6 +83,37 @@ static inline void driver_describe_buffer(uint8_t *at, uint32_t index, uint32_t 
   udp_store(at + 28, index, 4);
 }
 
+// ---- Groups ------------------------------------------------------------------------------------------------------------
+// Takes an address from a list like 01:00:5e:00:00:01,01:00:5e:00:00:02; returns the rest of the list, NULL if it is none.
+static inline const char *driver_group(const char *list, uint64_t *address) {
+  *address = 0;
+  for (int i = 0; i < 6; i++) {
+    char *end = NULL;
+    if (!((*list >= '0' && *list <= '9') || (*list >= 'a' && *list <= 'f') || (*list >= 'A' && *list <= 'F'))) return NULL;
+    unsigned long byte = strtoul(list, &end, 16);
+    if (byte > 255 || (i < 5 && *end != ':')) return NULL;
+    *address = *address << 8 | byte;
+    list = end + (i < 5);
+  }
+  if (!(*address >> 40 & 1)) return NULL;
+  if (*list == ',' && list[1]) return list + 1;
+  return *list == 0 ? list : NULL;
+}
+
+// How many groups the list has; -1: it is no such list.
+static inline int driver_groups(const char *list) {
+  int count = 0;
+  for (uint64_t address; list && *list; count++) list = driver_group(list, &address);
+  return list ? count : -1;
+}
+
+// Group `number` of it.
+static inline uint64_t driver_group_at(const char *list, int number) {
+  uint64_t address = 0;
+  for (; number >= 0; number--) list = driver_group(list, &address);
+  return address;
+}
+
 // ---- Checksums that are left to the NIC ----------------------------------------------------------------------------------
 // Those of a frame that is sent: the flags of its descriptors.
 static inline uint32_t driver_sums(const uint8_t *frame, uint32_t length) {
@@ -114,6 +146,16 @@ static inline int driver_sums_told(const uint8_t *descriptor) {
     STEP_WRITE(DRIVER_COMMANDS + 4 * (self->command_producer % 64), (uint32_t)(code_of) << 24 | (uint32_t)(sub) << 12); \
     self->command_producer = (self->command_producer + 1) % 64;                                 \
     STEP_WRITE(DRIVER_MAILBOX_COMMAND, self->command_producer);                                             \
+  } while (0)
+
+// Joins a group, and waits until the firmware says that it has: that is event `number`.
+#define STEP_JOIN(address, number)                                       \
+  do {                                                                   \
+    STEP_WRITE(DRIVER_GROUP, (uint32_t)((address) >> 32));               \
+    STEP_WRITE(DRIVER_GROUP + 4, (uint32_t)(address));                   \
+    STEP_COMMAND(DRIVER_COMMAND_JOIN_GROUP, 0);                          \
+    do STEP_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);            \
+    while ((driver_load_big(self->bytes, 4) - (number)) % DRIVER_EVENT_ENTRIES != 0); \
   } while (0)
 
 #endif

@@ -16,22 +16,11 @@ static void report_link(u32 up) {
   host_event(EVENT_LINK, up ? 1 : 2);
 }
 
-/* The groups of the hash are all or none. */
-static void filter(u32 on) {
-  struct registers *r = registers();
-  u32 hash = on ? 0 : 0xffffffff;
-  r->multicast_hash_0 = hash;
-  r->multicast_hash_1 = hash;
-  r->multicast_hash_2 = hash;
-  r->multicast_hash_3 = hash;
-  r->mac_rx_state = (r->mac_rx_state & ~MAC_FILTER) | (on ? MAC_FILTER : 0);
-}
-
 static void host_state(u32 code) {
   struct registers *r = registers();
   if (code != 1 && code != 2) {
     hot->count.commands_bad++;
-    host_event(EVENT_ERROR, 1);
+    host_event(EVENT_ERROR, ERROR_COMMAND);
     return;
   }
   struct shared *s = shared_block();
@@ -50,7 +39,10 @@ static void command(u32 word) {
   u32 code = word >> 12 & 0xfff;
   switch (word >> 24) {
   case COMMAND_HOST_STATE: host_state(code); break;
-  case COMMAND_PROMISCUOUS: filter(code != 1); break;
+  case COMMAND_JOIN_GROUP: change_group(1); break;
+  case COMMAND_LEAVE_GROUP: change_group(0); break;
+  case COMMAND_PROMISCUOUS: set_promiscuous(code == 1); break;
+  case COMMAND_ALL_GROUPS: set_all_groups(code == 1); break;
   case COMMAND_NEGOTIATE: report_link(hot->running); break;
   case COMMAND_SET_ADDRESS: set_mac_address(); break;
   case COMMAND_CLEAR_STATISTICS: clear_statistics(); break;

@@ -74,8 +74,8 @@ struct shared {
   } volatile mailbox[32];
   volatile u32 mac_address[2];     /* 0x200 */
   struct host_address information; /* 0x208 */
-  u32 reserved_210[2];
-  volatile u32 mode; /* 0x218 */
+  volatile u32 group[2];           /* 0x210: the address of a group to join or leave */
+  volatile u32 mode;               /* 0x218 */
   volatile u32 dma_read_setup, dma_write_setup;
   volatile u32 transmit_share; /* 0x224: 64ths of the packet memory */
   volatile u32 event_consumer;
@@ -121,10 +121,13 @@ enum {
 enum { COMMAND_ENTRIES = 64, EVENT_ENTRIES = 256 };
 
 enum host_command {
-  COMMAND_HOST_STATE = 0x01,  /* code 1 up, 2 down */
+  COMMAND_HOST_STATE = 0x01, /* code 1 up, 2 down */
+  COMMAND_JOIN_GROUP = 0x08,
+  COMMAND_LEAVE_GROUP = 0x09,
   COMMAND_PROMISCUOUS = 0x0a, /* code 1 on, 2 off */
   COMMAND_NEGOTIATE = 0x0b,
   COMMAND_SET_ADDRESS = 0x0c,
+  COMMAND_ALL_GROUPS = 0x0e, /* code 1 on, 2 off */
   COMMAND_CLEAR_STATISTICS = 0x0f,
   COMMAND_REFRESH = 0x11,
 };
@@ -132,10 +135,14 @@ enum host_command {
 enum host_event {
   EVENT_RUNNING = 1,
   EVENT_STATISTICS = 4,
-  EVENT_LINK = 6,  /* code 1 gigabit up, 2 down */
-  EVENT_ERROR = 7, /* code 1 invalid command, 2 unknown command, 3 bad configuration, or the next */
+  EVENT_LINK = 6,   /* code 1 gigabit up, 2 down */
+  EVENT_ERROR = 7,  /* code 1 invalid command, 2 unknown command, 3 bad configuration, or the next */
+  EVENT_GROUPS = 8, /* code 1 joined, 2 left */
 };
-enum { ERROR_TRANSFER = 4 }; /* a transfer on the host's bus failed, and is done again */
+enum {
+  ERROR_COMMAND = 1,
+  ERROR_TRANSFER = 4, /* a transfer on the host's bus failed, and is done again */
+};
 
 /* The block at address 0; hidden from the compiler, which takes address 0 for nothing. */
 static inline struct shared *shared_block(void) {

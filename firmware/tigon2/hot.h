@@ -192,6 +192,11 @@ void mac_attention(void);
 void mailbox_rare(u32 pending);
 void set_mac_address(void);
 
+/* multicast.c */
+void set_promiscuous(u32 on);
+void set_all_groups(u32 on);
+void change_group(u32 join);
+
 /* second.c: processor B. */
 void start_second(void);
 u32 second_drives_rings(void);

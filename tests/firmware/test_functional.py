@@ -1,6 +1,7 @@
 """The firmware on the functional model: what the machine's own driver does not ask for, and everything quickly."""
 
 import random
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -236,6 +237,53 @@ def test_commands(board: Make) -> None:
     assert b.lib.model_register(b.chip, 0x228) & 0xFFFFFFFF == 0xFFFFFFFF
     assert b.lib.model_register(b.chip, 0x220) == 4
     assert not b.receive(content(60, 1))
+
+
+def hash_bits(groups: list[str]) -> list[int]:
+    """The hash registers for these groups: bit n for a CRC-32 that ends in n."""
+    words = [0] * 4
+    for group in groups:
+        bit = zlib.crc32(bytes.fromhex(group)) % 128
+        words[bit // 32] |= 1 << bit % 32
+    return words
+
+
+def test_groups_are_joined_and_left(board: Make) -> None:
+    """Groups that share a bit, one joined twice, all of them, and more than there is room for."""
+    b = board()
+
+    def change(command: int, group: str) -> tuple[int, int]:
+        seen = len(b.events())
+        b.share(0x210, int(group[:4], 16))
+        b.share(0x214, int(group[4:], 16))
+        b.command(command)
+        b.until(lambda: len(b.events()) > seen, "the answer")
+        return b.events()[-1]
+
+    def registers() -> list[int]:
+        return [b.lib.model_register(b.chip, 0x228 + 4 * k) & 0xFFFFFFFF for k in range(4)]
+
+    b.command(0x0A, 2)
+    one = "01005e000001"
+    twin = next(g for n in range(1000) if hash_bits([g := f"333300{n:06x}"]) == hash_bits([one]))
+    for group in one, twin, one:
+        assert change(8, group) == (8, 1)
+    assert registers() == hash_bits([one]) and b.lib.model_register(b.chip, 0x220) & 8
+    assert change(9, one) == (8, 2) and registers() == hash_bits([one])
+    assert change(9, twin) == (8, 2) and registers() == [0] * 4
+    assert change(9, twin) == (8, 2) and change(8, "000000000001") == (7, 1)
+    groups = [f"01005e{n:06x}" for n in range(64)]
+    assert [change(8, group) for group in groups] == [(8, 1)] * 64 and registers() == hash_bits(groups)
+    assert change(8, twin) == (7, 1) and registers() == hash_bits(groups)
+    b.command(0x0E, 1)
+    b.run(40_000)
+    assert registers() == [0xFFFFFFFF] * 4 and b.lib.model_register(b.chip, 0x220) & 8
+    b.command(0x0E, 2)
+    b.run(200_000)
+    assert registers() == hash_bits(groups)
+    b.command(0x0A, 1)
+    b.run(200_000)
+    assert not b.lib.model_register(b.chip, 0x220) & 8
 
 
 def test_a_frame_longer_than_the_send_buffer_is_passed_over(board: Make) -> None:

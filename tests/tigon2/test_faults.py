@@ -133,6 +133,24 @@ def test_the_driver_chooses_whose_frames_it_gets(run: Run, tmp_path: Path, promi
     assert got["nic.mac_rx", "filtered"] == 4 - len(wanted)
 
 
+def test_groups_are_joined(run: Run, tmp_path: Path) -> None:
+    """Frames of two groups come through, those of another are dropped."""
+    to = ["01005e000001", "01005e000002", "333300000001", "ffffffffffff"]
+    frames = [bytes.fromhex(address) + noise(100, i) for i, address in enumerate(to)]
+    packets.write(tmp_path / "in.pcap", (packets.Packet(1000000 * i, one) for i, one in enumerate(frames)))
+    words = ["--receive", tmp_path / "in.pcap", "--received", tmp_path / "out.pcap", "--mode", "timed", "--set", "driver.promiscuous=false"]
+    got = run("one", *words, "--set", "driver.groups=33:33:00:00:00:01,01:00:5e:00:00:02")
+    assert [p.data for p in packets.read(tmp_path / "out.pcap")] == frames[1:]
+    assert got["nic.mac_rx", "filtered"] == 1
+
+
+@pytest.mark.parametrize("groups", ["01:00:5e", "00:00:5e:00:00:01", "01:00:5e:00:00:01,", "01:00:5e:00:00:100", "x"])
+def test_a_wrong_list_of_groups_is_refused(simulators, build_dir: Path, groups: str) -> None:
+    command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--set", f"driver.groups={groups}"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1 and f"groups: '{groups}' is not a list of group addresses" in done.stderr
+
+
 # ---- The words of the MAC statistics, seen by a scripted processor and by the host -----------------------------------------
 WORDS = {"fcs": 0xC8, "short": 0xD4, "fragment": 0xD4, "long": 0xD8, "jabber": 0xD8, "error": 0xDC}
 
