@@ -107,6 +107,7 @@ static void load_frame(self_t *self) {
   self->loaded = more;
   self->exhausted = !more;
   if (!more) return;
+  if (self->length < 14) sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input), (unsigned long long)self->sent_count + 1, self->length);
   self->header = udp_is(self->frame, self->length) ? UDP_HEADERS : 14;
   self->due = self->started_at;
   if (self->how == TRAFFIC_RATE) {

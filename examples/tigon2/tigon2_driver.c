@@ -155,6 +155,7 @@ static void load_frame(self_t *self) {
     self->exhausted = true;
     return;
   }
+  if (length < 14) sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input), (unsigned long long)self->sent_count + 1, length);
   self->loaded = true;
   self->length = length;
   if (traced) {

@@ -73,6 +73,14 @@ def test_every_length(nic10g, tmp_path: Path) -> None:
     assert (ran.sent, ran.received) == (len(lengths), len(lengths))
 
 
+@pytest.mark.parametrize("length,told", [(2049, "packet 2: it has 2049 bytes; at most 1514 fit"), (13, "frame 2 has 13 bytes, less than an Ethernet header")])
+def test_frames_that_are_none_end_the_run_with_a_line(nic10g, tmp_path: Path, length: int, told: str) -> None:
+    """Longer ones than a buffer, and shorter ones than a header."""
+    write(tmp_path / "out.pcap", [Packet(0, bytes(60)), Packet(1000, bytes(length))])
+    ran = nic10g(cores=8).run("--send", tmp_path / "out.pcap", ok=False)
+    assert ran.status == 1 and told in ran.err and len(ran.err.splitlines()) == 1
+
+
 def test_one_way_only(nic10g) -> None:
     machine = nic10g(cores=8)
     ran = machine.run("--payload", 200, "--count", 700, "--ratio_send", 0)

@@ -144,6 +144,14 @@ def test_groups_are_joined(run: Run, tmp_path: Path) -> None:
     assert got["nic.mac_rx", "filtered"] == 1
 
 
+@pytest.mark.parametrize("length,told", [(2049, "packet 2: it has 2049 bytes; at most 1514 fit"), (13, "frame 2 has 13 bytes, less than an Ethernet header")])
+def test_frames_that_are_none_end_the_run_with_a_line(simulators, build_dir: Path, tmp_path: Path, length: int, told: str) -> None:
+    packets.write(tmp_path / "out.pcap", [packets.Packet(0, bytes(60)), packets.Packet(1000, bytes(length))])
+    command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--send", tmp_path / "out.pcap"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1 and told in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("groups", ["01:00:5e", "00:00:5e:00:00:01", "01:00:5e:00:00:01,", "01:00:5e:00:00:100", "x"])
 def test_a_wrong_list_of_groups_is_refused(simulators, build_dir: Path, groups: str) -> None:
     command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--set", f"driver.groups={groups}"]
