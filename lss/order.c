@@ -1,157 +1,10 @@
-// Orders the nodes of the dependency graph: finds its strongly connected components, reports loops that nobody may
-// iterate, and lays the rest out in segments, cluster by cluster.
-//
-// Components come from Tarjan's algorithm, iterative because machines can be deep.  The layout works in rounds: in each
-// round every cluster but the root runs all that is ready, judged by what was known when the round began, so that
-// identical clusters in identical surroundings get identical segments; then the root runs all it can.
-#include "lss/diagnostics.h"
+// Lays the components of the dependency graph out in segments, cluster by cluster, in rounds: in each round every
+// cluster but the root runs what others wait for, judged by what was known when the round began, so that identical
+// clusters in identical surroundings get identical segments; then the root does.  What nobody else waits for runs when
+// the cluster can finish its cycle, so that its signals stay within one C function.
 #include "lss/schedule.h"
 
 #include <string.h>
-
-typedef struct {
-  int index, low;
-  bool on_stack;
-  guint next; // edge to follow
-} Visit;
-
-// The path is told from the wire a handler waits for to the handler that writes it, until it closes.
-static void report_loop(Schedule *schedule, GPtrArray *component) {
-  g_autoptr(GHashTable) inside = g_hash_table_new(NULL, NULL);
-  for (guint i = 0; i < component->len; i++) g_hash_table_add(inside, component->pdata[i]);
-  // The shortest cycle through the first node that is not partial, by breadth-first search against the dependencies.
-  Node *start = component->pdata[0];
-  for (guint i = 0; i < component->len; i++)
-    if (!((Node *)component->pdata[i])->function->partial) {
-      start = component->pdata[i];
-      break;
-    }
-  g_autoptr(GHashTable) reached_from = g_hash_table_new(NULL, NULL);
-  g_autoptr(GPtrArray) queue = g_ptr_array_new();
-  g_ptr_array_add(queue, start);
-  Node *last = NULL;
-  for (guint head = 0; head < queue->len && !last; head++) {
-    Node *node = queue->pdata[head];
-    for (guint i = 0; i < node->before->len && !last; i++) {
-      Node *earlier = node->before->pdata[i];
-      if (!g_hash_table_contains(inside, earlier)) continue;
-      if (earlier == start)
-        last = node;
-      else if (!g_hash_table_contains(reached_from, earlier)) {
-        g_hash_table_insert(reached_from, earlier, node);
-        g_ptr_array_add(queue, earlier);
-      }
-    }
-    if (g_ptr_array_find(node->reads, node, NULL)) last = node;
-  }
-  // `last` waits for `start`; walk from start (a writer) along what it waits for.
-  g_autoptr(GPtrArray) path = g_ptr_array_new(); // each node waits for the one before it
-  for (Node *node = last; node; node = node == start ? NULL : g_hash_table_lookup(reached_from, node))
-    g_ptr_array_add(path, node);
-  g_autoptr(GString) text = g_string_new(NULL);
-  Node *writer = start;
-  for (guint i = 0; i < path->len; i++) {
-    Node *reader = path->pdata[i];
-    for (guint j = 0; j < reader->reads->len; j++) {
-      Wire *wire = reader->reads->pdata[j];
-      if (wire->writer != writer) continue;
-      g_autofree char *name = wire_name(wire);
-      g_string_append_printf(text, "%s%s", text->len ? " -> " : "", name);
-      break;
-    }
-    writer = reader;
-  }
-  diag_error(start->function->location, "combinational-loop", "a loop within one cycle: %s -> back to the start",
-             text->str);
-  for (guint i = 0; i < path->len; i++) {
-    Node *reader = path->pdata[i], *next = i + 1 < path->len ? path->pdata[i + 1] : path->pdata[0];
-    g_autofree char *name = node_name(reader);
-    g_autofree char *written = NULL;
-    for (guint j = 0; j < reader->writes->len && !written; j++)
-      if (g_ptr_array_find(next->reads, reader->writes->pdata[j], NULL)) written = wire_name(reader->writes->pdata[j]);
-    diag_note(reader->function->location, "%s computes %s%s", name, written ? written : "it",
-              reader->function->partial ? " (partial)" : "");
-  }
-  diag_instance(start->instance->path);
-  (void)schedule;
-}
-
-static bool component_is_legal(Schedule *schedule, GPtrArray *component) {
-  Node *only = component->pdata[0];
-  bool loop = component->len > 1;
-  if (!loop)
-    for (guint i = 0; i < only->reads->len; i++) loop |= ((Wire *)only->reads->pdata[i])->writer == only;
-  if (!loop) return true;
-  bool partial = true;
-  for (guint i = 0; i < component->len; i++) {
-    Node *node = component->pdata[i];
-    partial &= node->kind == NODE_FUNCTION && node->function->kind == FUNCTION_HANDLER && node->function->partial;
-  }
-  if (!partial) {
-    if (component->len == 1) {
-      g_autofree char *name = node_name(only);
-      diag_error(only->function->location, "combinational-loop", "%s waits for a signal that it writes itself", name);
-      diag_instance(only->instance->path);
-    } else {
-      report_loop(schedule, component);
-    }
-    return false;
-  }
-  for (guint i = 0; i < component->len; i++) {
-    Node *node = component->pdata[i];
-    for (guint j = 0; j < node->writes->len; j++) ((Wire *)node->writes->pdata[j])->flagged = true;
-  }
-  return true;
-}
-
-bool schedule_components(Schedule *schedule, GPtrArray **components) {
-  GPtrArray *nodes = schedule->nodes;
-  g_autofree Visit *visits = g_new0(Visit, nodes->len + 1);
-  g_autoptr(GPtrArray) stack = g_ptr_array_new(), path = g_ptr_array_new();
-  *components = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
-  int counter = 0;
-  bool legal = true;
-  for (guint root = 0; root < nodes->len; root++) {
-    if (visits[root].index) continue;
-    g_ptr_array_add(path, nodes->pdata[root]);
-    while (path->len) {
-      Node *node = path->pdata[path->len - 1];
-      Visit *visit = &visits[node->id];
-      if (!visit->index) {
-        visit->index = visit->low = ++counter;
-        visit->on_stack = true;
-        g_ptr_array_add(stack, node);
-      }
-      if (visit->next < node->before->len) {
-        Node *earlier = node->before->pdata[visit->next++];
-        Visit *other = &visits[earlier->id];
-        if (!other->index)
-          g_ptr_array_add(path, earlier);
-        else if (other->on_stack)
-          visit->low = MIN(visit->low, other->index);
-        continue;
-      }
-      g_ptr_array_set_size(path, (int)path->len - 1);
-      if (path->len) {
-        Visit *parent = &visits[((Node *)path->pdata[path->len - 1])->id];
-        parent->low = MIN(parent->low, visit->low);
-      }
-      if (visit->low != visit->index) continue;
-      GPtrArray *component = g_ptr_array_new();
-      Node *member;
-      do {
-        member = stack->pdata[stack->len - 1];
-        g_ptr_array_set_size(stack, (int)stack->len - 1);
-        visits[member->id].on_stack = false;
-        member->component = (int)(*components)->len;
-        g_ptr_array_insert(component, 0, member);
-      } while (member != node);
-      g_ptr_array_add(*components, component);
-      legal &= component_is_legal(schedule, component);
-    }
-  }
-  return legal;
-}
 
 static int by_id(gconstpointer a, gconstpointer b) {
   return (*(Node *const *)a)->id - (*(Node *const *)b)->id;
@@ -173,6 +26,9 @@ typedef struct {
   int *seen, stamp;   // of the last walk
   GArray *walk;
   bool *done;
+  bool *expanded; // per component: those after it have been told that it is able to run
+  bool *wanted;   // per component: another cluster waits for it, directly or not
+  guint *left;    // per cluster: components on the clock at work that have not run
 } Order;
 
 static Node *first_node(const Order *order, int c) {
@@ -233,6 +89,7 @@ static void append_item(Order *order, Segment *segment, int c) {
   item->iterated = component->len > 1 || has_self_loop(component->pdata[0]);
   g_ptr_array_add(segment->items, item);
   order->done[c] = true;
+  order->left[segment->cluster->id]--;
 }
 
 // All components of a cluster that can run in one go, what is ready and what becomes ready on the way.
@@ -243,7 +100,10 @@ static GArray *closure(Order *order, const Cluster *cluster, const Clock *clock,
     g_array_append_val(able, c);
   }
   for (guint k = 0; k < able->len; k++) {
-    const GPtrArray *after = order->after[g_array_index(able, int, k)];
+    const int c = g_array_index(able, int, k);
+    const GPtrArray *after = order->after[c];
+    if (order->expanded[c]) continue;
+    order->expanded[c] = true;
     for (guint i = 0; i < after->len; i++) {
       int later = GPOINTER_TO_INT(after->pdata[i]);
       if (--order->waiting[later] > 0) continue;
@@ -289,11 +149,25 @@ enum { CANDIDATES = 64 }; // phase ends looked at in each round, so that large c
 
 enum { SMALL = 8 }; // weight of what a phase_end may still need to be completed before a decision
 
-// Adds all that can run in a cluster to a new segment.  The order keeps few signals alive at a time, so that they can
+// What of a cluster runs now, among what can: everything when its cycle can be finished, else what others wait for.
+static GArray *choose_now(Order *order, const Cluster *cluster, const Clock *clock, GQueue *ready) {
+  g_autoptr(GArray) able = closure(order, cluster, clock, ready);
+  GArray *now = g_array_new(FALSE, FALSE, sizeof(int));
+  for (guint i = 0; i < able->len; i++) {
+    const int c = g_array_index(able, int, i);
+    if (able->len == order->left[cluster->id] || order->wanted[c]) g_array_append_val(now, c);
+  }
+  return now;
+}
+
+// Adds what runs now in a cluster to a new segment.  The order keeps few signals alive at a time, so that they can
 // be registers: again and again the phase_end is completed that needs the least that has not run yet.  What decides how
 // the rest is compiled goes first, and before it the phase_ends that what it needs has made ready.
-static void run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *ready) {
-  if (g_queue_is_empty(ready)) return;
+static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *ready) {
+  if (g_queue_is_empty(ready)) return false;
+  g_autoptr(GArray) able = choose_now(order, cluster, clock, ready), ends = g_array_new(FALSE, FALSE, sizeof(int));
+  g_queue_clear(ready);
+  if (!able->len) return false;
   Segment *segment = g_new0(Segment, 1);
   segment->cluster = cluster;
   segment->clock = clock;
@@ -301,7 +175,6 @@ static void run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *re
   segment->index = (int)cluster->segments->len;
   g_ptr_array_add(cluster->segments, segment);
   g_ptr_array_add(order->schedule->steps[clock->id], segment);
-  g_autoptr(GArray) able = closure(order, cluster, clock, ready), ends = g_array_new(FALSE, FALSE, sizeof(int));
   for (guint i = 0; i < able->len; i++)
     if (ends_cycle(order, g_array_index(able, int, i))) g_array_append_val(ends, g_array_index(able, int, i));
   for (guint i = 0; i < able->len; i++) {
@@ -332,7 +205,7 @@ static void run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *re
   }
   for (guint i = 0; i < able->len; i++) // wanted by other clusters, or by nobody
     if (!order->done[g_array_index(able, int, i)]) complete(order, g_array_index(able, int, i), G_MAXINT, segment);
-  g_queue_clear(ready);
+  return true;
 }
 
 static int component_position(gconstpointer a, gconstpointer b, gpointer data) {
@@ -352,7 +225,10 @@ void schedule_order(Schedule *schedule, GPtrArray *components) {
                  .weight = g_new0(int, n + 1),
                  .seen = g_new0(int, n + 1),
                  .walk = g_array_new(FALSE, FALSE, sizeof(Step)),
-                 .done = g_new0(bool, n + 1)};
+                 .done = g_new0(bool, n + 1),
+                 .expanded = g_new0(bool, n + 1),
+                 .wanted = g_new0(bool, n + 1),
+                 .left = g_new0(guint, schedule->clusters->len)};
   for (guint i = 0; i < n; i++) {
     order.after[i] = g_ptr_array_new();
     order.before[i] = g_ptr_array_new();
@@ -367,12 +243,20 @@ void schedule_order(Schedule *schedule, GPtrArray *components) {
       order.waiting[node->component]++;
     }
   }
+  for (guint i = n; i-- > 0;) // components are in order: what comes after has a greater number
+    for (guint j = 0; j < order.after[i]->len; j++) {
+      const int later = GPOINTER_TO_INT(order.after[i]->pdata[j]);
+      order.wanted[i] |=
+          order.wanted[later] || first_node(&order, later)->cluster != first_node(&order, (int)i)->cluster;
+    }
   for (int drivers = 1; drivers >= 0; drivers--)
     for (guint i = 0; i < n; i++)
       for (guint j = 0; drives_from_state(&order, (int)i) == drivers && j < order.after[i]->len; j++)
         g_ptr_array_add(order.before[GPOINTER_TO_INT(order.after[i]->pdata[j])], GINT_TO_POINTER((int)i));
   for (guint k = 0; k < schedule->netlist->clocks->len; k++) {
     Clock *clock = schedule->netlist->clocks->pdata[k];
+    for (guint i = 0; i < n; i++)
+      if (first_node(&order, (int)i)->clock == clock) order.left[first_node(&order, (int)i)->cluster->id]++;
     bool opening = true; // the root goes first with what it knows from state, so that the others need not stop for it
     for (bool any = true; any; opening = false) {
       any = false;
@@ -387,8 +271,7 @@ void schedule_order(Schedule *schedule, GPtrArray *components) {
       for (guint c = 0; c < schedule->clusters->len; c++) {
         Cluster *cluster = schedule->clusters->pdata[c];
         if (!cluster->instance) continue;
-        inner |= !opening && !g_queue_is_empty(&queues[c]);
-        if (!opening) run_cluster(&order, cluster, clock, &queues[c]);
+        if (!opening) inner |= run_cluster(&order, cluster, clock, &queues[c]);
       }
       // The root waits until nothing else can go on, and then sees all that the others have made ready for it.
       for (guint c = 0; c < schedule->clusters->len; c++) {
@@ -407,5 +290,8 @@ void schedule_order(Schedule *schedule, GPtrArray *components) {
   g_array_unref(order.walk);
   g_free(order.waiting);
   g_free(order.done);
+  g_free(order.expanded);
+  g_free(order.wanted);
+  g_free(order.left);
   g_ptr_array_unref(components);
 }

@@ -96,8 +96,9 @@ char *node_name(const Node *node);
 // cluster.c: divides the leaves among clusters.
 void clusters_choose(Schedule *schedule, const ScheduleOptions *options);
 
-// order.c: strongly connected components and the order of nodes; false after reporting a loop.
+// components.c: strongly connected components, each after those that it depends on; false after reporting a loop.
 bool schedule_components(Schedule *schedule, GPtrArray **components);
+// order.c: the segments of each clock.
 void schedule_order(Schedule *schedule, GPtrArray *components);
 
 #endif
