@@ -77,6 +77,9 @@ static inline bool satisfied(const self_t *self, uint64_t arrived) {
 /* What becomes of a request that does not simply read from the line used last. */
 static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
   const uint32_t line = line_of(address);
+  const int32_t held = find(self, line);
+  if (op == mem_op_read && held >= 0 && offset_of(address) + size <= LINE && call(cacheable, address) && !(CLEANS && self->leaving[set_of(line)][held]))
+    return CACHE_HIT;
   const bool idle = self->phase == CACHE_IDLE && !(CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
   cache_situation is = {.reads = op == mem_op_read, .writes = op == mem_op_write, .idle = idle, .room = room};
   is.cacheable = (is.reads || is.writes) && call(cacheable, address);
@@ -87,7 +90,7 @@ static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uin
     is.filling = fills(self, line);
     is.here = (cache_beats(offset_of(address), size, BEAT_BYTES) & ~self->arrived) == 0;
     is.leaving = self->victim_dirty && self->victim_line == line;
-    const int32_t found = whereabouts(self, line);
+    const int32_t found = is.filling ? (int32_t)self->fill_way : held;
     is.found = found >= 0;
     is.stale = CLEANS && is.found && !is.filling && self->leaving[set_of(line)][found];
   }
@@ -121,12 +124,8 @@ handler(look) {
 
   const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
   typeof_port(storage_request) filling = {0}, asking = {0};
-  if (beat) {
-    CACHE_BEAT(filling, mem_op_write, BEAT_BYTES, FILLED, data(fill_reply).tag);
-    filling.data = data(fill_reply).data;
-  } else {
-    CACHE_BEAT(filling, mem_op_read, BEAT_BYTES, FILLED, self->victim_read);
-  }
+  CACHE_BEAT(filling, beat ? mem_op_write : mem_op_read, BEAT_BYTES, FILLED, beat ? data(fill_reply).tag : self->victim_read);
+  if (beat) filling.data = data(fill_reply).data;
   send_if(storage_request, 0, beat || self->phase == CACHE_READ_VICTIM, filling);
 
   const typeof_port(in_request) *from = NULL;
@@ -240,6 +239,14 @@ static inline void wait_for(self_t *self, const typeof_port(in_request) * reques
   self->past = past;
 }
 
+/* A read finds its line, which is whole. */
+static inline void count_hit(self_t *self, uint32_t address) {
+  const uint32_t line = line_of(address);
+  self->hits++;
+  event(hit, address);
+  if (line != self->recent) touch(self, line, set_of(line), (uint32_t)find(self, line));
+}
+
 /* Takes over a request that was transferred; `found` is the way in which it met its line, or -1. */
 static void take(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
   uint32_t line = line_of(request->address), set = set_of(line);
@@ -351,9 +358,8 @@ phase_end() {
   for (int i = 0; i < width(snoop); i++) heard |= some(snoop, i);
   if (!(self->busy | heard)) {
     if (get(outcome) == CACHE_NOTHING) return;
-    if (get(outcome) == CACHE_HIT && data(in_request).op == mem_op_read && line_of(data(in_request).address) == self->recent) {
-      self->hits += transferred(in_request);
-      if (transferred(in_request)) event(hit, data(in_request).address);
+    if (get(outcome) == CACHE_HIT && data(in_request).op == mem_op_read) {
+      if (transferred(in_request)) count_hit(self, data(in_request).address);
       return;
     }
   } else if (!((get(outcome) != CACHE_NOTHING) | heard | self->stirs | some(fill_reply) | (some(fill_request) & acked(fill_request)))) {

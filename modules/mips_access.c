@@ -49,7 +49,7 @@ handler(show) {
 
 handler(ask) {
   const uint64_t c = data(in).control;
-  if (some(in) & refers(c) && !self->issued && aligned(c, data(in).result))
+  if (some(in) & enabled(in) & refers(c) && !self->issued && aligned(c, data(in).result))
     send(memory_request, reference(c, data(in).result, data(in).b));
   else
     send_nothing(memory_request);
@@ -87,7 +87,6 @@ handler(accept) { accept(in, !get(waits) & acked(out)); }
 handler(commit) {
   for (int i = 0; i < width(bypass); i++)
     enable(bypass, i, enabled(in));
-  enable(memory_request, enabled(in));
   for (int i = 0; i < width(busy); i++)
     enable(busy, i, enabled(in));
   enable(out, enabled(in));

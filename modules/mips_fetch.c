@@ -90,7 +90,7 @@ phase_end() {
     self->fresh = false;
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent)
     self->halted = true, self->stepping = false;
-  if (CONTROLLED)
+  if (width(status) > 0)
     self->under_way += leaves - transferred(done);
   if (transferred(control))
     obey(self, data(control));

@@ -23,15 +23,14 @@ static inline int32_t target_of(const self_t *self, uint32_t address) {
   if (width(port) > 1 || CHANNEL_BITS == 0) {                                                                          \
     for (int i = 0; i < width(port); i++) send_if(port, i, goes[i] == (place), data(in_request, i));                   \
   } else if (width(port) == 1) {                                                                                       \
-    bool sent = false;                                                                                                 \
-    for (int i = width(in_request) - 1; i >= 0; i--) {                                                                 \
-      if (goes[i] != (place) || sent) continue;                                                                        \
-      typeof_port(in_request) request = data(in_request, i);                                                           \
-      request.tag = request.tag << CHANNEL_BITS | (uint32_t)i;                                                         \
-      send(port, 0, request);                                                                                          \
-      sent = true;                                                                                                     \
+    typeof_port(in_request) request = data(in_request, 0);                                                             \
+    uint32_t channel = 0;                                                                                              \
+    bool any = goes[0] == (place);                                                                                     \
+    for (int i = 1; i < width(in_request); i++) {                                                                      \
+      if (goes[i] == (place)) request = data(in_request, i), channel = (uint32_t)i, any = true;                        \
     }                                                                                                                  \
-    if (!sent) send_nothing(port, 0);                                                                                  \
+    request.tag = request.tag << CHANNEL_BITS | channel;                                                               \
+    send_if(port, 0, any, request);                                                                                    \
   }
 
 handler(steer) {
@@ -60,13 +59,15 @@ handler(steer) {
   SEND_ON(registers_request, filter_target_registers)
 }
 
-/* Commits on a port what the channel that goes there commits. */
+/* Commits on a port what its channel commits, on a shared one the channel that goes there. */
 #define COMMIT_ON(port, place)                                                                                         \
-  for (int lane = 0; lane < width(port); lane++) {                                                                     \
+  if (width(port) > 1 || CHANNEL_BITS == 0) {                                                                          \
+    for (int i = 0; i < width(port); i++) enable(port, i, enabled(in_request, i));                                     \
+  } else if (width(port) == 1) {                                                                                       \
     bool committed = false;                                                                                            \
     for (int i = 0; i < width(in_request); i++)                                                                        \
-      committed |= get(target, i) == (place) && USES(width(port), lane, i) && enabled(in_request, i);                  \
-    enable(port, lane, committed);                                                                                     \
+      committed = get(target, i) == (place) ? enabled(in_request, i) : committed;                                      \
+    enable(port, 0, committed);                                                                                        \
   }
 
 handler(commit){COMMIT_ON(scratchpad_request, filter_target_scratchpad) COMMIT_ON(main_request, filter_target_main)
