@@ -32,11 +32,18 @@ static inline void start(self_t *self) {
   self->lane = lane;
 }
 
+init() {
+  self->due = never();
+}
+
+/* Whether lane k is the memory of the oldest reference. */
+static inline bool is_at(const self_t *self, int k) { return param_length(segments) == 0 || self->lane == k; }
+
 phase_start() {
   accept(in_request, self->count < param(queue));
-  bool asks = self->count > 0 && !self->waiting && cycle() >= self->due;
+  const bool asks = cycle() >= self->due;
   for (int k = 0; k < width(memory_request); k++) {
-    if (asks && self->lane == k) {
+    if (asks && is_at(self, k)) {
       typeof_port(memory_request) request = self->entry[self->head];
       if (param_length(segments) > 0 && param(segments)[k].relative) request.address -= param(segments)[k].base;
       send(memory_request, k, request);
@@ -47,24 +54,18 @@ phase_start() {
 }
 
 handler(answer) {
-  if (self->count == 0) {
-    for (int k = 0; k < width(memory_reply); k++)
-      if (some(memory_reply, k)) sim_error("an answer without a request");
-    send_nothing(in_reply);
-    return;
-  }
-  typeof_port(in_reply) reply = {0};
+  typeof_port(in_reply) reply;
   bool answered = false;
-  if (self->lane < 0 && cycle() >= self->due) {
-    reply.tag = self->entry[self->head].tag;
-    reply.error = true;
-    answered = true;
-  }
   for (int k = 0; k < width(memory_reply); k++) {
     if (some(memory_reply, k) && enabled(memory_reply, k)) {
+      if (__builtin_expect(self->count == 0, false)) sim_error("an answer without a request");
       reply = data(memory_reply, k);
       answered = true;
     }
+  }
+  if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
+    reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag, .error = true};
+    answered = true;
   }
   if (answered) {
     uint64_t cycles = cycle() - self->accepted[self->head];
@@ -80,7 +81,7 @@ phase_end() {
   if (was_empty && !some(in_request)) return;
   if (!was_empty) self->busy++;
   for (int k = 0; k < width(memory_request); k++)
-    if (transferred(memory_request, k)) self->waiting = true;
+    if (transferred(memory_request, k)) self->due = never();
   bool next = false;
   if (some(in_reply)) {
     if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply).tag);
@@ -95,9 +96,9 @@ phase_end() {
     self->last_lane = self->lane;
     self->last_end = self->entry[slot].address + self->entry[slot].size;
     self->last_done = cycle();
-    self->waiting = false;
     self->head = slot + 1 == param(queue) ? 0 : slot + 1;
     self->count--;
+    self->due = never();
     next = true;
   }
   if (transferred(in_request)) {
@@ -110,9 +111,6 @@ phase_end() {
   if (self->count > 0 && (next || was_empty)) start(self);
 }
 
-next_event() {
-  if (self->count == 0 || self->waiting) return never();
-  return self->due > cycle() ? self->due : cycle();
-}
+next_event() { return self->due > cycle() ? self->due : cycle(); }
 
 #undef TIMING
