@@ -9,7 +9,6 @@
 #include "assist_memory.h"
 #include "dma_assist.h"
 
-
 // Bytes of a descriptor that are read: up to the last field, in whole words of memory.
 #define FIELDS_END(a, b) ((a) > (b) ? (a) : (b))
 #define READ_BYTES                                                                                                             \
@@ -118,9 +117,12 @@ phase_end() {
   bool asked = (state & (uint32_t)param(active_bit)) != 0;
   if (self->fetch == DMA_FETCH_NOTHING)
     for (int i = 0; i < width(producer); i++) asked |= (self->taken[i] ? self->next_consumer[i] : data(consumer, i)) != data(producer, i);
-  bool moved = transferred(memory_request) | transferred(memory_reply) | transferred(registers_request) | transferred(registers_reply) |
-               transferred(bus_request) | transferred(bus_write_data) | transferred(bus_read_data);
-  if (SPLIT_DESCRIPTORS) moved |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
+  bool moved = transferred(memory_reply) | transferred(registers_reply) | transferred(bus_read_data);
+  if (SPLIT_DESCRIPTORS) moved |= transferred(descriptor_memory_reply);
+  if (self->offers) {
+    moved |= transferred(memory_request) | transferred(registers_request) | transferred(bus_request) | transferred(bus_write_data);
+    if (SPLIT_DESCRIPTORS) moved |= transferred(descriptor_memory_request);
+  }
   self->busy += self->count != 0;
   if (!(moved | asked | self->turned)) return;
 

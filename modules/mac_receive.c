@@ -6,7 +6,6 @@
 #include "ethernet_fcs.h"
 #include "mac_receive.h"
 
-
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT ((uint32_t)param(width) / 8)
 #define OFFERING ((self->offers & (RECEIVE_OFFERS_MEMORY | RECEIVE_OFFERS_DESCRIPTOR)) != 0)
@@ -159,7 +158,7 @@ phase_end() {
   if (width(ready)) {
     const bool pointed = ((data(producer) ^ self->seen_producer) | (data(reference) ^ self->seen_reference) |
                           (data(buffer_producer) ^ self->seen_buffer_producer) | (data(buffer_reference) ^ self->seen_buffer_reference) |
-                          (data(buffer_base) ^ self->seen_base) | (limit ^ self->seen_limit) | (running ^ self->seen_running)) != 0;
+                          (data(buffer_base) ^ self->seen_base) | (width(buffer_limit) ? limit ^ self->seen_limit : 0) | (running ^ self->seen_running)) != 0;
     if (__builtin_expect(pointed, 0)) {
       self->seen_producer = data(producer);
       self->seen_reference = data(reference);
@@ -181,13 +180,13 @@ phase_end() {
                             (queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer)) & (waiting + 2 < RECEIVE_FRAMES);
       self->settling |= can_take != self->can_take;
       self->can_take = can_take;
+      self->stirred = false;
     }
   }
 
   // ---- When nothing moved, storing stands where it stood ---------------------------------------------------------
   bool moved = beat_came | transferred(memory_request) | transferred(memory_reply) | transferred(registers_request) | transferred(registers_reply);
   if (SPLIT_DESCRIPTORS) moved |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
-  self->stirred = moved | self->turned;
   if (!(moved | self->turned)) return;
   self->turned = false;
 
@@ -237,6 +236,7 @@ phase_end() {
     if (self->storing == RECEIVE_STORES_DATA) {
       self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
       self->head += self->offer_bytes;
+      self->stirred = true;
       self->stored += self->offer_bytes;
       self->burst_left -= self->offer_bytes;
       self->gap = self->burst_left == 0;
@@ -282,6 +282,7 @@ phase_end() {
     const bool lost = self->lost != RECEIVE_HAS_ROOM;
     if (!OFFERING && (arrived == RECEIVED_BAD || (lost && arrived == RECEIVED_GOOD)) && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
       self->head += length - self->stored;
+      self->stirred = true;
       self->stored = length;
       if (self->open == 0) {
         self->no_descriptor += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_DESCRIPTOR;
@@ -338,7 +339,7 @@ phase_end() {
       self->first = (f + 1) & (RECEIVE_FRAMES - 1);
       self->frames_waiting--;
       self->storing = RECEIVE_STORES_NOTHING;
-      self->turned = true;
+      self->turned = self->stirred = true;
     }
   }
 }

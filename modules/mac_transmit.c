@@ -6,7 +6,6 @@
 #include "ethernet_fcs.h"
 #include "mac_transmit.h"
 
-
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT ((uint32_t)param(width) / 8)
 
