@@ -5,10 +5,7 @@ init() {
 }
 
 handler(forward, i) {
-  if (some(in, i))
-    send(out, i, data(in, i));
-  else
-    send_nothing(out, i);
+  send_if(out, i, some(in, i), data(in, i));
 }
 
 handler(commit, i) {
@@ -20,6 +17,7 @@ handler(accept, i) {
 }
 
 phase_end() {
+  const bool records = param(record)[0] != '\0';
   for (int i = 0; i < width(in); i++) {
     bool present = some(in, i);
     if (present) {
@@ -32,7 +30,7 @@ phase_end() {
         self->cancels++;
       }
     }
-    if (param(record)[0] != '\0' && (present || param(idle))) {
+    if (records && (present || param(idle))) {
       char text[4096] = "-";
       if (present) type_print(in, &data(in, i), text, sizeof text);
       stream_printf(&self->file, "%llu %d %s %d %d\n", (unsigned long long)cycle(), i, text, enabled(in, i),

@@ -5,7 +5,7 @@
 static void draw_ready(self_t *self, uint64_t when) {
   if (self->length > 0)
     self->accepting = param(pattern)[when % self->length] == '1';
-  else if (param(ready) >= 1.0)
+  else if (self->certain)
     self->accepting = true;
   else
     self->accepting = (double)(random_bits(&self->rng) >> 11) * 0x1.0p-53 < param(ready);
@@ -17,6 +17,7 @@ init() {
   self->length = strlen(pattern);
   if (strspn(pattern, "01") != self->length) sim_input_error("pattern '%s': a pattern is made of 0 and 1", pattern);
   if (param(record)[0] != '\0') stream_write_open(&self->file, param(record));
+  self->certain = self->length == 0 && param(ready) >= 1.0;
   draw_ready(self, 0);
 }
 
@@ -38,9 +39,9 @@ phase_end() {
     if (param(limit) > 0 && self->items >= (uint64_t)param(limit))
       sim_stop("%llu items taken", (unsigned long long)self->items);
   }
-  draw_ready(self, cycle() + 1);
+  if (!self->certain) draw_ready(self, cycle() + 1);
 }
 
 next_event() {
-  return self->length == 0 && param(ready) >= 1.0 ? never() : cycle();
+  return self->certain ? never() : cycle();
 }

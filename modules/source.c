@@ -65,6 +65,7 @@ static void draw_offer(self_t *self, uint64_t when) {
 init() {
   random_seed(&self->rng);
   self->scripted = param(script)[0] != '\0';
+  self->certain = param(offer) >= 1.0 && param(cancel) <= 0.0;
   if (param(interval) < 1)
     sim_input_error("interval is %lld: items are at least 1 cycle apart", (long long)param(interval));
   if (self->scripted) {
@@ -88,8 +89,12 @@ handler(commit) {
 }
 
 phase_end() {
+  if (!self->have) return;
   uint64_t now_cycle = cycle();
-  if (self->offering && !transferred(out)) event(offered);
+  if (self->offering && !transferred(out)) {
+    event(offered);
+    if (self->certain && !self->only_once) return;
+  }
   if (transferred(out)) {
     self->items++;
     if (self->scripted) {
