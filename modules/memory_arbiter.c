@@ -33,12 +33,20 @@ handler(choose) {
 }
 
 handler(commit) {
+  if (get(winner) < 0) {
+    enable(out_request, false);
+    return;
+  }
   bool committed = false;
   for (int i = 0; i < width(in_request); i++) committed |= (get(winner) == i) & enabled(in_request, i);
   enable(out_request, committed);
 }
 
 handler(accept) {
+  if (get(winner) < 0) {
+    for (int i = 0; i < width(in_request); i++) accept(in_request, i, false);
+    return;
+  }
   int32_t accepted = acked(out_request) ? get(winner) : -1;
   for (int i = 0; i < width(in_request); i++) accept(in_request, i, accepted == i);
 }

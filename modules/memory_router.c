@@ -117,7 +117,7 @@ phase_end() {
   if (width(snooped)) {
     if (__builtin_expect(self->any_touched, 0) && transferred(snooped)) forget_touched(self);
     for (int i = 0; i < width(snoop); i++)
-      if (some(snoop, i) && !call(own, data(snoop, i).tag)) note_write(self, data(snoop, i).address, data(snoop, i).size, -1, 0);
+      if (__builtin_expect(some(snoop, i), 0) && !call(own, data(snoop, i).tag)) note_write(self, data(snoop, i).address, data(snoop, i).size, -1, 0);
   }
   if (width(notice)) self->told = 0;
   if (self->waiting) {
