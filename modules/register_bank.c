@@ -116,6 +116,8 @@ phase_end() {
     int in_word = (int)(request.address & 3) + request.size;
     bool error = in_word > 4 || request.size == 3 || request.op > mem_op_write;
     if (self->timers && now() >= self->timers_until) refresh_timers(self);
+    for (int k = 0; k < width(live); k++)
+      if (some(live, k)) self->file[param(live_offsets)[k] / 4] = data(live, k);
     uint32_t stored = self->file[word];
 
     if (error || kind < 0) {

@@ -115,6 +115,15 @@ def test_ports_drive_show_and_announce(bench: Bench) -> None:
     assert ruled[3] == 0x11 and ruled[5] == 0x77
 
 
+def test_live_values_are_looked_at_by_who_reads(bench: Bench) -> None:
+    """What hardware shows in the cycle of a reference is in its word, for that register and for the rules of others."""
+    extra = "instance hand : source;\nhand.out -> bank.live : uint32;\n"
+    script = ["2 read 4 0x00", "3 read 4 0x00", "4 read 4 0x00", "5 read 4 0x28", "6 read 4 0x00"]
+    machine = bank(bench, body="live_offsets = [0x00];", extra=extra)
+    [answers] = machine.play([script], 20, {"hand.script": "hand.txt"}, outstanding=8, files={"hand.txt": "3 0x77\n5 0x78\n"})
+    assert [a.data for a in answers] == [0x11, 0x77, 0x77, 0x78, 0x78]
+
+
 def test_a_write_may_reset_the_bank(bench: Bench) -> None:
     """Reset values everywhere, what is announced is announced, and the timer starts anew; bits that the rule does not mean reset nothing."""
     body = "resets = <<< return offset == 0x28 && (value & 8) != 0; >>>; announced_offsets = [0x00, 0x08];"

@@ -60,6 +60,29 @@ def test_a_halted_processor_shows_where_it_stands(core: Core) -> None:
     assert core.last.stat("nic.cpu[0].pipeline.writeback", "instructions") > 50
 
 
+def test_a_running_processor_shows_where_it_runs(core: Core) -> None:
+    """It waits in one place, then in another, which the host sees as well as software; what it was set to shows until it runs."""
+    script = core.script(setup=False)
+    # lui, lw of general_a0 until it is not zero; then the second loop.
+    wait = bytes.fromhex("3c08c000 8d090180 00000000 1120fffd 00000000")
+    script.store(CODE, wait + b"\0" * 12 + bytes(0x60) + BRANCH_TO_ITSELF)
+    script.write("cpu_a_pc", CODE)
+    set_to = script.read("cpu_a_pc")
+    script.write("cpu_a_state", 0)
+    script.at(500)
+    first = [script.read("cpu_a_pc") for _ in range(20)]
+    script.write("general_a0", 1)
+    script.at(1500)
+    second = [script.read("cpu_a_pc") for _ in range(20)]
+    answers, window, _ = core.run(script, window=["1600 read 4 0x144", "1600 read 4 0x148"])
+    assert answers[set_to].data == CODE
+    assert all(CODE + 4 <= answers[place].data <= CODE + 24 for place in first)
+    assert len({answers[place].data for place in first}) > 1
+    end = CODE + len(wait) + 12 + 0x60
+    assert all(end <= pc <= end + 8 for pc in [*(answers[place].data for place in second), window[0].data])
+    assert window[1].data == 0
+
+
 def test_the_host_resets_the_chip(core: Core) -> None:
     """Registers get their reset values and the processor stops; SRAM keeps what it holds."""
     script = core.script()

@@ -1,0 +1,14 @@
+// level_crossing.c: a value seen from another clock domain; see level_crossing.lss.
+
+handler(show) { send(out, self->since < now() ? self->latest : self->before); }
+
+phase_end(in) {
+  if (!some(in)) return;
+  self->before = self->latest;
+  self->latest = data(in);
+  self->since = now();
+}
+
+next_event(in) { return never(); }
+
+next_event(out) { return self->since >= now() ? cycle() : never(); }
