@@ -77,10 +77,11 @@ static inline bool satisfied(const self_t *self, uint64_t arrived) {
 /* What becomes of a request that does not simply read from the line used last. */
 static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
   const uint32_t line = line_of(address);
+  const bool idle = self->phase == CACHE_IDLE && !(CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
+  if (op == mem_op_write && !room && POSTS_WRITES && (param(post_uncacheable) || !idle)) return CACHE_NOTHING;
   const int32_t held = find(self, line);
   if (op == mem_op_read && held >= 0 && offset_of(address) + size <= LINE && call(cacheable, address) && !(CLEANS && self->leaving[set_of(line)][held]))
     return CACHE_HIT;
-  const bool idle = self->phase == CACHE_IDLE && !(CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
   cache_situation is = {.reads = op == mem_op_read, .writes = op == mem_op_write, .idle = idle, .room = room};
   is.cacheable = (is.reads || is.writes) && call(cacheable, address);
   if (is.cacheable) {

@@ -34,6 +34,9 @@
   cache_read_line(&reply.data, sizeof reply.data, &self->lines[place], offset_of((request).address), (request).size,   \
                   (request).sign, param(big_endian), beat, fresh, BEAT_BYTES)
 
+/* Whether all writes to what is cacheable go to the write buffer. */
+#define POSTS_WRITES (!param(write_back) && param(write_buffer) > 0)
+
 #define RULES                                                                                                          \
   ((cache_rules){.write_back = param(write_back),                                                                      \
                  .write_allocate = param(write_allocate),                                                              \

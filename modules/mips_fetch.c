@@ -60,14 +60,13 @@ static inline void advance(self_t *self) {
 }
 
 phase_end() {
-  const bool arrives = some(memory_reply) & enabled(memory_reply), leaves = transferred(out), sent = transferred(memory_request);
-  const bool ahead = (self->phase == mips_fetch_phase_waits) | arrives; /* the delay slot of a branch in decode is here */
+  const bool waited = self->phase == mips_fetch_phase_waits, arrives = some(memory_reply) & enabled(memory_reply);
+  const bool leaves = transferred(out), sent = transferred(memory_request);
   const uint32_t pc = self->pc;
-  if (arrives)
-    event(fetched, pc, (uint32_t)data(memory_reply).data);
   /* What arrives and cannot go on waits here; what waited and went on makes room. */
   if (leaves) {
     self->phase = mips_fetch_phase_asks;
+    self->fresh = false;
   } else if (arrives) {
     self->phase = mips_fetch_phase_waits;
     self->waiting_pc = pc;
@@ -76,18 +75,18 @@ phase_end() {
   } else if (sent) {
     self->phase = mips_fetch_phase_under_way;
   }
-  if (arrives)
+  if (arrives) {
+    event(fetched, pc, (uint32_t)data(memory_reply).data);
     advance(self);
+  }
   if (__builtin_expect(transferred(redirect), false)) {
-    if (ahead) {
+    if (arrives | waited) { /* the delay slot of the branch is here */
       self->pc = data(redirect);
     } else {
       self->target = data(redirect);
       self->redirected = true;
     }
   }
-  if (leaves)
-    self->fresh = false;
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent)
     self->halted = true, self->stepping = false;
   if (width(status) > 0)
