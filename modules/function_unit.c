@@ -11,7 +11,7 @@ handler(compute) {
   const uint64_t every = ~UINT64_C(0) >> (64 - width(in));
   const bool complete = param(all) ? present == every && (width(control) == 0 || has_control) : present != 0 || has_control;
   set(fires, complete);
-  if (!complete) {
+  if (__builtin_expect(!complete, !param(all))) {
     send_nothing(out);
     return;
   }
@@ -26,7 +26,7 @@ handler(compute) {
 }
 
 handler(commit) {
-  if (!get(fires)) {
+  if (__builtin_expect(!get(fires), !param(all))) { // when any operand will do, most cycles bring none
     enable(out, false);
     return;
   }
@@ -43,7 +43,7 @@ handler(accept) {
 }
 
 phase_end() {
-  if (!get(fires)) return;
+  if (__builtin_expect(!get(fires), !param(all))) return;
   bool taken = width(control) > 0 && transferred(control);
   for (int i = 0; i < width(in); i++) taken = taken || transferred(in, i);
   if (taken && !transferred(out)) sim_error("one operand was cancelled while another was committed");

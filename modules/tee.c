@@ -12,13 +12,12 @@ handler(forward) {
 }
 
 handler(accept) {
-  bool all = true;
-  for (int i = 0; i < width(out); i++) all = all && acked(out, i);
-  accept(in, all);
+  bool accepted = true;
+  for (int i = 0; i < width(out); i++) accepted = accepted && acked(out, i);
+  accept(in, accepted);
+  set(all, accepted);
 }
 
 handler(commit) {
-  bool all = enabled(in);
-  for (int i = 0; i < width(out); i++) all = all && acked(out, i);
-  for (int i = 0; i < width(out); i++) enable(out, i, all);
+  for (int i = 0; i < width(out); i++) enable(out, i, enabled(in) && get(all));
 }
