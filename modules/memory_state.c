@@ -16,9 +16,19 @@ static inline bool reads_only(mem_op op) {
   return op == mem_op_read || op == mem_op_load_linked;
 }
 
-/* Operations that every memory answers quickly; the others, and wide ports, go through the general functions below. */
+/* Operations that every memory answers quickly; the others, and writes to wide ports at the same time as other
+ * references, go through the general functions below. */
 static inline bool is_simple(mem_op op) {
   return reads_only(op) || op == mem_op_write;
+}
+
+/* What a read of a wide port finds at `offset`, into a value that is zero. */
+static inline void read_wide(const self_t *self, void *value, uint32_t offset, uint32_t size) {
+  const uint32_t all = (uint32_t)param(width) / 8;
+  if (size == all)
+    memory_to_number(value, &self->bytes[offset], all, param(big_endian));
+  else
+    memory_to_number(value, &self->bytes[offset], size, param(big_endian));
 }
 
 /* The bytes at `offset` as they are after the first `count` writes of this cycle. */
@@ -244,11 +254,14 @@ static inline mem_snoop hear(mem_snoop heard, int listener, uint32_t offset, uin
 }
 
 handler(answer) {
-  bool simple = param(width) <= 64, any = false;
+  bool simple = true, any = false, several = false, stores = false;
   for (int i = 0; i < width(port_request); i++) {
+    several = several || (any && some(port_request, i));
     any = any || some(port_request, i);
     simple = simple && (!some(port_request, i) || is_simple(data(port_request, i).op));
+    stores = stores || (some(port_request, i) && data(port_request, i).op == mem_op_write);
   }
+  if (param(width) > 64 && stores && several) simple = false;
   if (!any) {
     for (int i = 0; i < width(port_request); i++) send_nothing(port_reply, i);
     for (int k = 0; k < width(snoop); k++) send_nothing(snoop, k);
@@ -301,6 +314,9 @@ handler(answer) {
       reply.error = !writes[i];
     } else if (!locate(data(port_request, i).address, size, &offset[i])) {
       reply.error = true;
+    } else if (param(width) > 64) {
+      read_wide(self, &reply.data, offset[i], size);
+      if (sign) extend_sign(&reply.data, size, sizeof reply.data);
     } else {
       uint64_t number = load_padded(&self->bytes[offset[i]], size, param(big_endian), sign);
       for (int k = 0; k < width(port_request); k++) {
@@ -343,7 +359,7 @@ static void carry_out(self_t *self, const typeof_port(port_request) * requests, 
 }
 
 phase_end() {
-  bool plain = param(width) <= 64, any = false;
+  bool plain = true, any = false;
   for (int i = 0; i < width(port_request); i++) any = any || some(port_request, i);
   if (!any) return;
   for (int i = 0; i < width(port_request); i++) {
@@ -372,8 +388,11 @@ phase_end() {
     if (!transferred(port_request, i) || data(port_request, i).op != mem_op_write || !param(writable) ||
         !locate(data(port_request, i).address, size, &offset))
       continue;
-    store_number(&self->bytes[offset], low_number(&data(port_request, i).data, sizeof data(port_request, i).data), size,
-                 param(big_endian));
+    if (param(width) <= 64)
+      store_number(&self->bytes[offset], low_number(&data(port_request, i).data, sizeof data(port_request, i).data),
+                   size, param(big_endian));
+    else
+      number_to_memory(&self->bytes[offset], &data(port_request, i).data, size, param(big_endian));
     if (self->held > 0) end_reservations(self, offset, size);
   }
 }
