@@ -99,10 +99,21 @@ typedef struct {
 } assist_run;
 
 static inline void assist_run_put(uint8_t *buffer, uint32_t size, uint32_t position, assist_run run, uint32_t count) {
+  const uint32_t at = position & (size - 1);
+  if (count == 16 && at + 16 <= size) {
+    memcpy(buffer + at, &run, 16);
+    return;
+  }
   assist_queue_put(buffer, size, position, run.w[0], count < 8 ? count : 8);
   if (count > 8) assist_queue_put(buffer, size, position + 8, run.w[1], count - 8);
 }
 static inline assist_run assist_run_peek(const uint8_t *buffer, uint32_t size, uint32_t position, uint32_t count) {
+  const uint32_t at = position & (size - 1);
+  if (count == 16 && at + 16 <= size) {
+    assist_run whole;
+    memcpy(&whole, buffer + at, 16);
+    return whole;
+  }
   assist_run run = {{assist_queue_peek(buffer, size, position, count < 8 ? count : 8), 0}};
   if (count > 8) run.w[1] = assist_queue_peek(buffer, size, position + 8, count - 8);
   return run;
@@ -111,6 +122,7 @@ static inline assist_run assist_run_peek(const uint8_t *buffer, uint32_t size, u
 // The same run as a number of a memory reference, and back: `swaps` when the first byte is the most significant one.
 static inline assist_run assist_run_swap(assist_run run, uint32_t count, bool swaps) {
   if (!swaps || count == 0) return run;
+  if (count == 16) return (assist_run){{__builtin_bswap64(run.w[1]), __builtin_bswap64(run.w[0])}};
   unsigned __int128 whole = (unsigned __int128)__builtin_bswap64(run.w[0]) << 64 | __builtin_bswap64(run.w[1]);
   whole >>= 8 * (16 - count);
   return (assist_run){{(uint64_t)whole, (uint64_t)(whole >> 64)}};
