@@ -41,7 +41,7 @@ static inline void start(self_t *self) {
   uint32_t number = address / TIMING(lane, row), limit = TIMING(lane, burst);
   uint32_t bank = (number & (uint32_t)(param(banks) - 1)) + (lane > 0 ? (uint32_t)(lane * param(banks)) : 0);
   bool reads = self->entry[slot].op == mem_op_read;
-  uint64_t from = self->any_before && self->last_done > accepted ? self->last_done : accepted;
+  uint64_t from = self->last_done > accepted ? self->last_done : accepted;
   from = after_refreshes(self, from);
   self->lane = lane;
   self->continues = self->in_burst && reads == self->last_reads && address == self->last_end &&

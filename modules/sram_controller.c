@@ -24,10 +24,10 @@ static inline void start(self_t *self) {
   int32_t lane = lane_of(address, self->entry[slot].size);
   bool reads = self->entry[slot].op == mem_op_read;
   uint32_t limit = TIMING(lane, burst);
-  self->continues = self->in_burst && lane == self->last_lane && lane >= 0 && reads == self->last_reads &&
+  self->continues = self->in_burst && (param_length(segments) == 0 || (lane == self->last_lane && lane >= 0)) && reads == self->last_reads &&
                     address == self->last_end && accepted <= self->last_done + (uint64_t)param(gap) &&
                     (limit == 0 || self->length < limit);
-  uint64_t from = self->in_burst && self->last_done > accepted ? self->last_done : accepted;
+  uint64_t from = self->last_done > accepted ? self->last_done : accepted;
   self->due = from + (self->continues ? TIMING(lane, next_access) : TIMING(lane, first_access));
   self->lane = lane;
 }
@@ -90,7 +90,7 @@ phase_end() {
           (uint32_t)(cycle() - self->accepted[slot]), self->continues);
     self->references++;
     self->continued += self->continues;
-    self->length = self->continues ? self->length + 1 : 1;
+    if (param(burst) > 0 || param_length(segments) > 0) self->length = self->continues ? self->length + 1 : 1;
     self->in_burst = true;
     self->last_reads = self->entry[slot].op == mem_op_read;
     self->last_lane = self->lane;
