@@ -53,6 +53,55 @@ static void take_descriptor(self_t *self) {
   self->reading = TRANSMIT_READS_WAIT;
 }
 
+// The next beat of the frame being sent, where it is not simply eight bytes of the queue: a VLAN tag, padding, FCS, underruns.
+static __attribute__((noinline)) void make_beat(self_t *self) {
+  int f = self->first;
+  uint32_t extra = self->frame_vlan[f] ? 4 : 0;
+  uint32_t whole = self->frame_length[f] + extra;
+  uint32_t body = whole < (uint32_t)param(pad_to) ? (uint32_t)param(pad_to) : whole;
+  uint32_t total = body + (param(add_fcs) ? 4 : 0);
+  uint32_t count = assist_min(8, total - self->position);
+  uint32_t wanted = self->position < body ? assist_min(count, body - self->position) : 0; // bytes before the FCS
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < wanted && !self->spoilt;) {
+    uint32_t at = self->position + i;
+    uint32_t run = wanted - i;
+    uint64_t part = 0;
+    if (extra && at >= 12 && at < 16) {
+      uint32_t tag_bytes = 0x81000000u | (self->frame_vlan[f] - 1);
+      run = 1;
+      part = (uint8_t)(tag_bytes >> 8 * (15 - at));
+    } else {
+      if (extra && at < 12) run = assist_min(run, 12 - at);
+      if (at >= whole) break; // padding
+      run = assist_min(run, whole - at);
+      if (self->frame_got[f] - self->from_queue < run) {
+        self->spoilt = true;
+        break;
+      }
+      part = assist_queue_peek(self->queue, param(buffer), self->head, run);
+      self->head += run;
+      self->from_queue += run;
+    }
+    bytes |= part << 8 * i;
+    i += run;
+  }
+  if (self->spoilt) {
+    // The rest of the frame still arrives from memory; it is skipped when the frame ends.
+    if (self->frame_got[f] == self->frame_length[f]) {
+      self->beat = (wire_beat_64){.count = 1, .start = self->position == 0, .end = true, .error = true};
+      self->offers |= TRANSMIT_OFFERS_BEAT;
+    }
+  } else {
+    self->fcs = ethernet_fcs(self->fcs, bytes, wanted);
+    for (uint32_t i = wanted; i < count; i++)
+      bytes |= (uint64_t)(uint8_t)(~self->fcs >> 8 * (self->position + i - body)) << 8 * i;
+    self->beat = (wire_beat_64){.bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == total};
+    self->offers |= TRANSMIT_OFFERS_BEAT;
+    self->position += count;
+  }
+}
+
 phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
   const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
@@ -160,50 +209,19 @@ phase_end() {
     }
   }
   if (self->sending && !(self->offers & TRANSMIT_OFFERS_BEAT)) {
-    int f = self->first;
-    uint32_t extra = self->frame_vlan[f] ? 4 : 0;
-    uint32_t whole = self->frame_length[f] + extra;
-    uint32_t body = whole < (uint32_t)param(pad_to) ? (uint32_t)param(pad_to) : whole;
-    uint32_t total = body + (param(add_fcs) ? 4 : 0);
-    uint32_t count = assist_min(8, total - self->position);
-    uint32_t wanted = self->position < body ? assist_min(count, body - self->position) : 0; // bytes before the FCS
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < wanted && !self->spoilt;) {
-      uint32_t at = self->position + i;
-      uint32_t run = wanted - i;
-      uint64_t part = 0;
-      if (extra && at >= 12 && at < 16) {
-        uint32_t tag_bytes = 0x81000000u | (self->frame_vlan[f] - 1);
-        run = 1;
-        part = (uint8_t)(tag_bytes >> 8 * (15 - at));
-      } else {
-        if (extra && at < 12) run = assist_min(run, 12 - at);
-        if (at >= whole) break; // padding
-        run = assist_min(run, whole - at);
-        if (self->frame_got[f] - self->from_queue < run) {
-          self->spoilt = true;
-          break;
-        }
-        part = assist_queue_peek(self->queue, param(buffer), self->head, run);
-        self->head += run;
-        self->from_queue += run;
-      }
-      bytes |= part << 8 * i;
-      i += run;
-    }
-    if (self->spoilt) {
-      // The rest of the frame still arrives from memory; it is skipped when the frame ends.
-      if (self->frame_got[f] == self->frame_length[f]) {
-        self->beat = (wire_beat_64){.count = 1, .start = self->position == 0, .end = true, .error = true};
-        self->offers |= TRANSMIT_OFFERS_BEAT;
-      }
-    } else {
-      self->fcs = ethernet_fcs(self->fcs, bytes, wanted);
-      for (uint32_t i = wanted; i < count; i++)
-        bytes |= (uint64_t)(uint8_t)(~self->fcs >> 8 * (self->position + i - body)) << 8 * i;
-      self->beat = (wire_beat_64){.bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == total};
+    const int f = self->first;
+    const uint32_t after = self->position + 8;
+    if (after <= self->frame_length[f] && self->frame_got[f] - self->from_queue >= 8 && !self->frame_vlan[f] && !self->spoilt) {
+      const uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, 8);
+      self->fcs = ethernet_fcs(self->fcs, bytes, 8);
+      self->beat = (wire_beat_64){.bytes = bytes, .count = 8, .start = self->position == 0};
+      self->beat.end = !param(add_fcs) && after == self->frame_length[f] && after >= (uint32_t)param(pad_to);
       self->offers |= TRANSMIT_OFFERS_BEAT;
-      self->position += count;
+      self->head += 8;
+      self->from_queue += 8;
+      self->position = after;
+    } else {
+      make_beat(self);
     }
   }
 
