@@ -39,8 +39,9 @@ bool build_option(int argc, char **argv, int *index, gpointer data) {
          option_value(argc, argv, index, "--keep", &build->keep);
 }
 
-static Unit *unit_new(const char *name, const char *text) {
+static Unit *unit_new(const char *name, const char *text, const char *optimisation) {
   Unit *unit = g_new0(Unit, 1);
+  unit->optimisation = optimisation;
   unit->name = g_strdup(name);
   unit->text = g_strdup(text);
   return unit;
@@ -130,11 +131,14 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build) {
   GPtrArray *units = g_ptr_array_new_with_free_func(unit_free);
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
-    g_ptr_array_add(units, unit_new(kind->name, kind->unit));
+    g_ptr_array_add(units, unit_new(kind->name, kind->unit, NULL));
   }
-  Unit *main_unit = unit_new("tables", tables);
-  main_unit->optimisation = "-O0"; // constant tables
-  g_ptr_array_add(units, main_unit);
+  for (guint i = 0; i < emitter.kinds->len; i++) {
+    const Kind *kind = emitter.kinds->pdata[i];
+    g_autofree char *name = g_strconcat(kind->name, "_once", NULL);
+    g_ptr_array_add(units, unit_new(name, kind->once, "-O0")); // optimising would take longer than running it
+  }
+  g_ptr_array_add(units, unit_new("tables", tables, "-O0")); // constant tables
   return units;
 }
 

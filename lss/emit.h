@@ -1,8 +1,9 @@
 // Emission of C: from the netlist and its schedule to the texts of the units that make up a simulator.
 //
-// Every cluster becomes one unit.  Names within a unit are relative to the cluster, so identical clusters give
-// identical texts and share one unit, called a kind.  One more unit holds the tables
-// that describe the machine to the runtime.  Inside a unit every specialisation of a leaf module appears once.
+// Every cluster becomes two units: one that steps it, and one with the functions that run once.  Names within a unit are
+// relative to the cluster, so identical clusters give identical texts and share their units, called a kind.  One more
+// unit holds the tables that describe the machine to the runtime.  Inside a unit every specialisation of a leaf module
+// appears once.
 #ifndef LSS_EMIT_H
 #define LSS_EMIT_H
 
@@ -24,7 +25,8 @@ typedef struct {
   char *declarations; // types and structs, for its own unit
   char *structs;      // state structs alone, for the tables
   char *scratch;      // struct of signals between functions
-  char *unit;         // the whole text
+  char *unit;         // the text of what steps it
+  char *once;         // of a second unit: what starts and finishes it
   GPtrArray *specs;   // Spec*
   int *spec_of;       // per leaf of the cluster
   GHashTable *types;  // Type* used

@@ -238,8 +238,7 @@ static void emit_starts(const Emitter *emitter, GString *out, Kind *kind) {
   Cluster *cluster = kind->cluster;
   const char *words[] = {"start", "finish"};
   for (int w = 0; w < 2; w++) {
-    // They run once: the time to optimise them is better spent elsewhere.
-    g_string_append_printf(out, "__attribute__((optnone, noinline)) void @K@_%s(@K@_state *s) {\n", words[w]);
+    g_string_append_printf(out, "void @K@_%s(@K@_state *s) {\n", words[w]);
     for (guint i = 0; i < cluster->leaves->len; i++) {
       Instance *leaf = cluster->leaves->pdata[i];
       int n = kind->spec_of[i];
@@ -348,21 +347,26 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   for (guint i = 0; i < kind->specs->len; i++) g_string_append(unit, ((Spec *)kind->specs->pdata[i])->code);
   g_string_append(unit, "\n#line 1 \"generated\"\n");
   emit_observers(emitter, unit, cluster);
+  const gsize common = unit->len;
+  GString *once = g_string_new(unit->str);
+  emit_starts(emitter, once, kind);
   for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
-  emit_starts(emitter, unit, kind);
   if (emit_skips(emitter) || emit_gated(emitter, cluster)) emit_skipping(unit, kind);
   if (root) {
     emit_root(emitter, unit);
   }
-  Kind *same = g_hash_table_lookup(by_text, unit->str);
+  char *key = g_strconcat(unit->str, once->str + common, NULL);
+  Kind *same = g_hash_table_lookup(by_text, key);
   if (same) {
     emitter->kind_of[cluster->id] = same;
     g_string_free(structs, TRUE);
     g_string_free(scratch, TRUE);
+    g_string_free(once, TRUE);
     g_string_free(unit, TRUE);
+    g_free(key);
     return fine;
   }
-  g_hash_table_insert(by_text, g_strdup(unit->str), kind);
+  g_hash_table_insert(by_text, key, kind);
   // Numbered, so that what one unit calls another does not change with what is inside it.
   const char *module = root ? "root" : cluster->instance->module_name;
   guint earlier = 0;
@@ -372,10 +376,12 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   }
   kind->name = g_strdup_printf("%s_%u", module, earlier);
   kind->unit = replace(unit->str, "@K@", kind->name);
+  kind->once = replace(once->str, "@K@", kind->name);
   kind->structs = replace(structs->str, "@K@", kind->name);
   kind->scratch = replace(scratch->str, "@K@", kind->name);
   g_string_free(structs, TRUE);
   g_string_free(scratch, TRUE);
+  g_string_free(once, TRUE);
   g_string_free(unit, TRUE);
   emitter->kind_of[cluster->id] = kind;
   g_ptr_array_add(emitter->kinds, kind);

@@ -285,6 +285,14 @@ static void compile_unit(gpointer data, gpointer user_data) {
   }
 }
 
+// What takes longest starts first, so that nobody waits for it alone.
+static gint longest_first(gconstpointer a, gconstpointer b) {
+  const Unit *first = *(Unit *const *)a, *second = *(Unit *const *)b;
+  if (!first->optimisation != !second->optimisation) return first->optimisation ? 1 : -1;
+  const gsize one = strlen(first->text), other = strlen(second->text);
+  return (one < other) - (one > other);
+}
+
 int objects_compile(GPtrArray *units, const CompilerOptions *options) {
   Compiler compiler;
   if (!compiler_open(&compiler, options)) {
@@ -292,7 +300,10 @@ int objects_compile(GPtrArray *units, const CompilerOptions *options) {
     return 3;
   }
   GThreadPool *pool = g_thread_pool_new(compile_unit, &compiler, (int)g_get_num_processors(), FALSE, NULL);
-  for (guint i = 0; i < units->len; i++) g_thread_pool_push(pool, units->pdata[i], NULL);
+  g_autoptr(GPtrArray) order = g_ptr_array_new();
+  for (guint i = 0; i < units->len; i++) g_ptr_array_add(order, units->pdata[i]);
+  g_ptr_array_sort(order, longest_first);
+  for (guint i = 0; i < order->len; i++) g_thread_pool_push(pool, order->pdata[i], NULL);
   g_thread_pool_free(pool, FALSE, TRUE);
   int status = 0;
   for (guint i = 0; i < units->len; i++) {
