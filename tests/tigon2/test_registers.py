@@ -1,12 +1,24 @@
 """Registers that stand for more than a stored value: where a processor stands, the chip's reset; and the low-priority DMA rings."""
 
+import struct
 from pathlib import Path
 
 import pytest
 
 from tests.modules.assists import pcap
 from tests.modules.harness import Bench
-from tests.tigon2.chip import READ_RING, WRITE_RING, Chip, dma_descriptor, host_bytes, host_join, host_reads, join
+from tests.tigon2.chip import (
+    READ_RING,
+    TX_BASE,
+    TX_RING,
+    WRITE_RING,
+    Chip,
+    dma_descriptor,
+    host_bytes,
+    host_join,
+    host_reads,
+    join,
+)
 from tests.tigon2.test_contract import noise
 
 CODE = 0x4000
@@ -129,6 +141,22 @@ def test_a_mac_that_memory_starves_asks_for_attention(bench: Bench, root: Path) 
     answers, *_ = slow.run(script, cycles=80000, settings=settings, files={"in.pcap": frames})
     assert slow.last.stat("nic.mac_rx", "overruns") > 0
     assert answers[event].data >> 25 & 1 == 1 and answers[state].data == 0x102 and answers[calm].data >> 25 & 1 == 0
+
+
+def test_an_underrun_is_told_and_counted(bench: Bench, root: Path) -> None:
+    """A frame longer than what is waited for, from an SRAM of 60 cycles an access: event 26, and word 19 of the statistics."""
+    slow = Chip(bench, root, options="first_access = 60; next_access = 60; mac_buffer = 4096;")
+    script = slow.script()
+    script.store(TX_BASE, noise(3000))
+    script.store(TX_RING, struct.pack(">II", TX_BASE, 3000))
+    script.write("tx_buffer_producer", TX_BASE + 3000)
+    script.write("mac_tx_producer", 8)
+    script.at(100000)
+    event, state, words = script.read("event_a"), script.read("mac_tx_state"), [script.read(0x80 + 4 * k) for k in range(32)]
+    answers, *_ = slow.run(script, cycles=110000)
+    assert answers[event].data >> 26 & 1 == 1 and answers[state].data == 0x102
+    assert [answers[place].data for place in words] == [0] * 19 + [1] + [0] * 12
+    assert slow.last.stat("nic.mac_tx", "underruns") == 1
 
 
 # ---- The low-priority rings --------------------------------------------------------------------------------------------
