@@ -143,22 +143,23 @@ phase_end() {
     self->fetch_asked += 8;
   }
   if ((self->offers & DMA_OFFERS_MEMORY) && transferred(memory_request)) {
-    dma_transfer *of = &self->under[self->offer_slot];
     self->offers &= (uint8_t)~DMA_OFFERS_MEMORY;
-    if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
-      self->fetch_asked += 8;
-    } else if (self->offer_kind == DMA_OFFER_CHECKSUM) {
-      of->sum_waiting = true;
-      find_stages(self);
-    } else {
-      uint32_t count = self->offer.size;
-      of->address = assist_advance(of->address, count, of->base, of->limit);
-      of->memory_left -= count;
-      self->burst_left -= assist_min(count, self->burst_left);
-      if (is_outward(of)) self->asked += count;
-      else self->head += count;
-      self->gap = self->burst_left == 0;
-      if (of->memory_left == 0) find_stages(self);
+    if (self->offer_kind == DMA_OFFER_DESCRIPTOR) self->fetch_asked += 8;
+    else {
+      dma_transfer *of = &self->under[self->offer_slot];
+      if (self->offer_kind == DMA_OFFER_CHECKSUM) {
+        of->sum_waiting = true;
+        find_stages(self);
+      } else {
+        uint32_t count = self->offer.size;
+        of->address = assist_advance(of->address, count, of->base, of->limit);
+        of->memory_left -= count;
+        self->burst_left -= assist_min(count, self->burst_left);
+        if (is_outward(of)) self->asked += count;
+        else self->head += count;
+        self->gap = self->burst_left == 0;
+        if (of->memory_left == 0) find_stages(self);
+      }
     }
   }
   bool descriptor_came = false;
