@@ -155,8 +155,7 @@ phase_end() {
         of->address = assist_advance(of->address, count, of->base, of->limit);
         of->memory_left -= count;
         self->burst_left -= assist_min(count, self->burst_left);
-        if (is_outward(of)) self->asked += count;
-        else self->head += count;
+        *(is_outward(of) ? &self->asked : &self->head) += count;
         self->gap = self->burst_left == 0;
         if (of->memory_left == 0) find_stages(self);
       }
