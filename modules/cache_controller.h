@@ -27,7 +27,7 @@
 
 /* Whether a request writes to the line that it hits. */
 #define WRITES_LINE(result, op)                                                                                        \
-  ((op) == mem_op_write && ((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS))
+  (((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS) && (op) == mem_op_write)
 
 /* What `request` reads of the line at `place`, where beat number `beat` is arriving. */
 #define READ_LINE(request, place, beat, fresh)                                                                         \
