@@ -144,29 +144,25 @@ phase_end() {
   }
   if ((self->offers & DMA_OFFERS_MEMORY) && transferred(memory_request)) {
     self->offers &= (uint8_t)~DMA_OFFERS_MEMORY;
-    if (self->offer_kind == DMA_OFFER_DESCRIPTOR) self->fetch_asked += 8;
-    else {
-      dma_transfer *of = &self->under[self->offer_slot];
-      if (self->offer_kind == DMA_OFFER_CHECKSUM) {
-        of->sum_waiting = true;
-        find_stages(self);
-      } else {
-        uint32_t count = self->offer.size;
-        of->address = assist_advance(of->address, count, of->base, of->limit);
-        of->memory_left -= count;
-        self->burst_left -= assist_min(count, self->burst_left);
-        *(is_outward(of) ? &self->asked : &self->head) += count;
-        self->gap = self->burst_left == 0;
-        if (of->memory_left == 0) find_stages(self);
-      }
+    dma_transfer *of = self->offer_slot < 0 ? NULL : &self->under[self->offer_slot];
+    if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
+      self->fetch_asked += 8;
+    } else if (self->offer_kind == DMA_OFFER_CHECKSUM) {
+      of->sum_waiting = true;
+      find_stages(self);
+    } else {
+      uint32_t count = self->offer.size;
+      of->address = assist_advance(of->address, count, of->base, of->limit);
+      of->memory_left -= count;
+      self->burst_left -= assist_min(count, self->burst_left);
+      if (is_outward(of)) self->asked += count;
+      else self->head += count;
+      self->gap = self->burst_left == 0;
+      if (of->memory_left == 0) find_stages(self);
     }
   }
-  bool descriptor_came = false;
-  uint64_t descriptor_data = 0;
-  if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) {
-    descriptor_came = true;
-    descriptor_data = data(descriptor_memory_reply).data;
-  }
+  bool descriptor_came = SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply);
+  uint64_t descriptor_data = descriptor_came ? data(descriptor_memory_reply).data : 0;
   if (transferred(memory_reply)) {
     const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     dma_transfer *of = &self->under[self->at_reply < 0 ? 0 : self->at_reply];
@@ -401,9 +397,8 @@ phase_end() {
         assist_run_into(&self->offer.data, sizeof self->offer.data,
                         assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, count), count, param(big_endian)));
     } else if (of && sum_due(of) && of->memory_left == 0 && of->reply_left == 0 && of->bus_coming == 0 && !of->sum_waiting) {
-      const assist_run sum = {{of->sum, 0}};
       OFFER(DMA_OFFER_CHECKSUM, mem_op_write, 2, of->checksum_address);
-      assist_run_into(&self->offer.data, sizeof self->offer.data, sum);
+      assist_run_into(&self->offer.data, sizeof self->offer.data, (assist_run){{of->sum, 0}});
     }
   }
   if (self->at_bus < 0) return;
