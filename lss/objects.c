@@ -28,6 +28,7 @@ typedef struct {
   char *cache;
   const CompilerOptions *options;
   GMutex lock;
+  char **further;     // flags that the user adds, for linking as well
   GHashTable *hashes; // path -> hash of the contents
 } Compiler;
 
@@ -135,8 +136,8 @@ static bool compiler_open(Compiler *c, const CompilerOptions *options) {
   add_flag(c, "-I%s/modules/types", home);
   add_flag(c, "-I%s/emulib", home);
   add_flag(c, "-I%s/gen/emulib", c->products);
-  g_auto(GStrv) more = g_strsplit_set(g_getenv("LSS_CFLAGS") ? g_getenv("LSS_CFLAGS") : "", " \t", -1);
-  for (char **flag = more; *flag; flag++)
+  c->further = g_strsplit_set(g_getenv("LSS_CFLAGS") ? g_getenv("LSS_CFLAGS") : "", " \t", -1);
+  for (char **flag = c->further; *flag; flag++)
     if (**flag) add_flag(c, "%s", *flag);
   GString *text = g_string_new(c->identity);
   for (guint i = 0; i < c->flags->len; i++) g_string_append_printf(text, "\n%s", (char *)c->flags->pdata[i]);
@@ -150,6 +151,7 @@ static void compiler_close(Compiler *c) {
   g_free(c->home);
   g_free(c->products);
   g_free(c->flags_text);
+  g_strfreev(c->further);
   g_free(c->cache);
   if (c->flags) g_ptr_array_unref(c->flags);
   if (c->hashes) {
@@ -373,6 +375,8 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
     if (g_file_test(lld, G_FILE_TEST_EXISTS)) g_ptr_array_add(argv, "-fuse-ld=lld");
   }
   if (options->sanitize) g_ptr_array_add(argv, "-fsanitize=address,undefined");
+  for (char **flag = compiler.further; *flag; flag++)
+    if (**flag) g_ptr_array_add(argv, *flag);
   g_ptr_array_add(argv, "-Wl,--as-needed");
   for (guint i = 0; i < units->len; i++) g_ptr_array_add(argv, ((Unit *)units->pdata[i])->object);
   g_ptr_array_add(argv, runtime);

@@ -271,6 +271,16 @@ def test_idle_time_is_skipped_across_clocks(build, run_sim, tmp_path):
     assert [line.split()[0] for line in (tmp_path / "r.txt").read_text().splitlines()] == ["4", "1333334", "666666667"]
 
 
+def test_flags_for_clang_count_for_the_cache(lss, tmp_path):
+    machine = tmp_path / "m.lss"
+    machine.write_text(TICKER)
+    sizes = []
+    for flags in ("", "-gdwarf-4", ""):
+        lss("build", machine, "-I", MODULES, "-o", "m", env={"LSS_CFLAGS": flags})
+        sizes.append((tmp_path / "m").stat().st_size)
+    assert sizes[0] == sizes[2] < sizes[1]
+
+
 def test_run_builds_once(lss, tmp_path):
     machine = tmp_path / "m.lss"
     machine.write_text(TICKER)
