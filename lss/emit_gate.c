@@ -1,9 +1,9 @@
 // Sleeping clusters: one that carries nothing over its border, and whose instances all say by next_event that they
 // would only repeat themselves, is not stepped; the signals that it drives stay in its scratch as they were.
 //
-// A cluster is awake (0), drowsy (1) or asleep (2).  Every few cycles next_event is asked; after a cycle without items
-// at the border in which it promised quiet the cluster is drowsy.  When the next cycle brings the same
-// acknowledgments, that cycle was a repetition, so what the cluster drove in it is what it drives until something
+// A cluster is awake (0), drowsy (1) or asleep (2).  Every few cycles (`ask` counts them) next_event is asked; after a
+// cycle without items at the border in which it promised quiet the cluster is drowsy.  When the next cycle brings the
+// same acknowledgments, that cycle was a repetition, so what the cluster drove in it is what it drives until something
 // changes, and it falls asleep.  Before each of its segments the signals that the segment reads from outside are
 // compared; a difference, or the promised cycle, wakes it from that segment on, since the segments before it would have
 // computed what is in the scratch already.  Debug builds step everything, and so find modules that promise too much.
@@ -60,10 +60,10 @@ static bool kept(const Wire *wire, const Cluster *cluster) {
 
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster) {
   g_autoptr(GPtrArray) wires = border(emitter, cluster, NULL);
-  g_string_append(out, "static struct {\n  uint64_t wake;\n  uint8_t mode;\n");
+  g_string_append(out, "static struct {\n  uint64_t wake;\n  uint8_t mode, ask;\n");
   for (guint i = 0; i < wires->len; i++)
     if (kept(wires->pdata[i], cluster)) g_string_append_printf(out, "  bool w%d;\n", ((Wire *)wires->pdata[i])->id);
-  g_string_append_printf(out, "} spinach_gate_%d;\n", cluster->id);
+  g_string_append_printf(out, "} spinach_gate_%d = {.ask = 1};\n", cluster->id);
 }
 
 static void reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix) {
@@ -129,9 +129,10 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
   if (has_skip(emitter, cluster))
     g_string_append_printf(out, "  if (spinach_gate_%d.mode == 2) %s_skip0(spinach_cluster_state[%d], 1);\n", id, name,
                            id);
-  g_string_append_printf(
-      out, "  if (spinach_gate_%d.mode == 1 || (spinach_gate_%d.mode == 0 && !(spinach_time.cycle %% %d))) {\n    if (",
-      id, id, ASK_EVERY);
+  g_string_append_printf(out,
+                         "  if (__builtin_expect(!--spinach_gate_%d.ask, 0) && (spinach_gate_%d.ask = %d) && "
+                         "spinach_gate_%d.mode != 2) {\n    if (",
+                         id, id, ASK_EVERY, id);
   differences(emitter, out, cluster, wires, true, false);
   g_string_append_printf(out,
                          ") spinach_gate_%d.mode = 0;\n    else if (spinach_gate_%d.mode == 1 && spinach_time.cycle + "
@@ -142,9 +143,9 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
       out,
       ")) spinach_gate_%d.mode = 2;\n    else {\n      spinach_time.cycle++, spinach_time.now += spinach_time.period;\n"
       "      spinach_gate_%d.wake = %s_next_event0(spinach_cluster_state[%d]);\n      spinach_gate_%d.mode = "
-      "spinach_gate_%d.wake > spinach_time.cycle;\n"
+      "spinach_gate_%d.wake > spinach_time.cycle;\n      if (spinach_gate_%d.mode) spinach_gate_%d.ask = 1;\n"
       "      spinach_time.cycle--, spinach_time.now -= spinach_time.period;\n",
-      id, id, name, id, id, id);
+      id, id, name, id, id, id, id, id);
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     if (!kept(wire, cluster)) continue;
