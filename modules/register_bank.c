@@ -83,117 +83,135 @@ static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, in
   }
 }
 
-phase_end() {
-  bool any = self->under_way || self->any_fresh, changed = false;
-  for (int i = 0; i < width(in_request); i++) any |= some(in_request, i);
-  for (int i = 0; i < width(drive); i++) any |= some(drive, i);
-  if (__builtin_expect(!any, 1)) return;
-  if (self->under_way) {
-    for (int i = 0; i < width(in_request); i++) {
-      self->under_way -= self->replying[i][0];
-      for (int k = 0; k + 1 < param(latency); k++) {
-        self->replying[i][k] = self->replying[i][k + 1];
-        self->reply_data[i][k] = self->reply_data[i][k + 1];
-        self->reply_tag[i][k] = self->reply_tag[i][k + 1];
-        self->reply_error[i][k] = self->reply_error[i][k + 1];
-      }
-      self->replying[i][param(latency) - 1] = false;
-    }
-  }
-  if (self->any_fresh) {
-    for (int i = 0; i < width(written); i++) self->fresh[i] = false;
-    self->any_fresh = false;
-  }
-
+// What a write stores; true, since what is shown may have changed.
+static bool write_register(self_t *self, typeof_port(in_request) request, uint32_t offset, int lane) {
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
-  for (int i = 0; i < width(in_request); i++) {
-    if (!transferred(in_request, i)) continue;
-    typeof_port(in_request) request = data(in_request, i);
-    uint32_t offset = request.address & (uint32_t)(param(size) - 1) & ~3u;
-    uint32_t word = offset / 4;
-    int kind = self->kind[word] - 1;
-    uint32_t result = 0;
-    int in_word = (int)(request.address & 3) + request.size;
-    bool error = in_word > 4 || request.size == 3 || request.op > mem_op_write;
-    if (self->timers && now() >= self->timers_until) refresh_timers(self);
+  const uint32_t word = offset / 4, stored = self->file[word];
+  const int kind = self->kind[word] - 1;
+  uint32_t value = (uint32_t)request.data;
+  if (request.size < 4) {
+    int shift = sub_word_shift(request.address, request.size);
+    uint32_t lane_mask = ((1u << 8 * request.size) - 1) << shift;
+    uint32_t rest = kind == register_access_w1c || kind == register_access_w1s ? 0 : stored;
+    value = (rest & ~lane_mask) | ((value << shift) & lane_mask);
+  }
+  const uint32_t written_value = value;
+  value = call(write_value, file, offset, stored, value, lane) & self->mask[word];
+  switch (kind) {
+  case register_access_rw:
+  case register_access_wo:
+  case register_access_counter: self->file[word] = value; break;
+  case register_access_w1c: self->file[word] &= ~value; break;
+  case register_access_w1s: self->file[word] |= value; break;
+  case register_access_timer:
+    for (int k = 0; k < self->timers; k++)
+      if (self->timer_word[k] == word) self->timer_base[k] += (uint64_t)value - stored;
+    self->file[word] = value;
+    break;
+  case register_access_semaphore:
+    if (stored == 0) self->file[word] = (uint32_t)lane + 1;
+    else if (stored == (uint32_t)lane + 1) self->file[word] = 0;
+    break;
+  default: break;
+  }
+  if (width(written) && self->news_lane[word]) {
+    self->news[self->news_lane[word] - 1] = written_value;
+    self->fresh[self->news_lane[word] - 1] = true;
+    self->any_fresh = true;
+  }
+  apply_side_effects(self, offset, written_value, lane);
+  if (call(resets, offset, written_value, lane)) reset(self);
+  self->writes++;
+  event(access, lane, offset, written_value, true);
+  return true;
+}
+
+// What a read answers; true when it changed the register.
+static bool read_register(self_t *self, typeof_port(in_request) request, uint32_t offset, int lane, uint32_t *result) {
+  const uint64_t file = (uint64_t)(uintptr_t)self->file;
+  const uint32_t word = offset / 4, stored = self->file[word];
+  const int kind = self->kind[word] - 1;
+  if (kind == register_access_semaphore) *result = stored == (uint32_t)lane + 1;
+  else if (kind != register_access_wo) *result = stored;
+  *result = call(read_value, file, offset, *result, lane);
+  const bool clears = kind == register_access_rc;
+  if (clears) self->file[word] = 0;
+  self->reads++;
+  event(access, lane, offset, *result, false);
+  if (request.size < 4) {
+    const int spare = 32 - 8 * request.size;
+    *result = (*result >> sub_word_shift(request.address, request.size)) & (UINT32_MAX >> spare);
+    if (request.sign) *result = (uint32_t)((int32_t)(*result << spare) >> spare);
+  }
+  return clears;
+}
+
+// One reference, out of line and in pieces: so the requests of all lanes stay in registers.
+static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, uint8_t size, bool sign, uint32_t tag,
+                                            uint32_t address, uint64_t value) {
+  typeof_port(in_request) request = {.op = op, .size = size, .sign = sign, .tag = tag, .address = address};
+  request.data = value;
+  const uint32_t offset = request.address & (uint32_t)(param(size) - 1) & ~3u;
+  const int in_word = (int)(request.address & 3) + request.size, last = param(latency) - 1;
+  const bool error = in_word > 4 || request.size == 3 || request.op > mem_op_write;
+  uint32_t result = 0;
+  bool changed = false;
+  if (self->timers && now() >= self->timers_until) refresh_timers(self);
+  if (error || !self->kind[offset / 4]) changed = false; // nothing there: reads as 0
+  else if (request.op == mem_op_write) changed = write_register(self, request, offset, lane);
+  else changed = read_register(self, request, offset, lane, &result);
+  self->replying[lane][last] = true;
+  self->reply_data[lane][last] = result;
+  self->reply_tag[lane][last] = request.tag;
+  self->reply_error[lane][last] = error;
+  self->under_way++;
+  return changed;
+}
+
+// What a port drives into its register.
+static __attribute__((noinline)) void take_driven(self_t *self, uint32_t value, int lane) {
+  const uint32_t word = (uint32_t)param(driven_offsets)[lane] / 4;
+  switch (self->kind[word] - 1) {
+  case register_access_w1c:
+  case register_access_rc: self->file[word] |= value & self->mask[word]; break;
+  case register_access_counter: self->file[word] += value; break;
+  default: self->file[word] = value & self->mask[word]; break;
+  }
+  apply_side_effects(self, word * 4, value, -2);
+  self->timers_until = 0;
+}
+
+// Replies move on; what was told of writes has been told.
+static __attribute__((noinline)) void advance(self_t *self) {
+  for (int i = 0; i < width(in_request) && self->under_way; i++) {
+    self->under_way -= self->replying[i][0];
+    for (int k = 0; k + 1 < param(latency); k++) {
+      self->replying[i][k] = self->replying[i][k + 1];
+      self->reply_data[i][k] = self->reply_data[i][k + 1];
+      self->reply_tag[i][k] = self->reply_tag[i][k + 1];
+      self->reply_error[i][k] = self->reply_error[i][k + 1];
+    }
+    self->replying[i][param(latency) - 1] = false;
+  }
+  for (int i = 0; i < width(written); i++) self->fresh[i] = false;
+  self->any_fresh = false;
+}
+
+phase_end() {
+  bool any = false, changed = false;
+  if (__builtin_expect(self->under_way || self->any_fresh, 0)) advance(self);
+  for (int i = 0; i < width(in_request); i++) any |= transferred(in_request, i);
+  if (__builtin_expect(any, 0)) {
     for (int k = 0; k < width(live); k++)
       if (some(live, k)) self->file[param(live_offsets)[k] / 4] = data(live, k);
-    uint32_t stored = self->file[word];
-
-    if (error || kind < 0) {
-      // Nothing there: reads as 0.
-    } else if (request.op == mem_op_write) {
-      uint32_t value = (uint32_t)request.data;
-      if (request.size < 4) {
-        int shift = sub_word_shift(request.address, request.size);
-        uint32_t lane_mask = ((1u << 8 * request.size) - 1) << shift;
-        uint32_t rest = kind == register_access_w1c || kind == register_access_w1s ? 0 : stored;
-        value = (rest & ~lane_mask) | ((value << shift) & lane_mask);
-      }
-      uint32_t written_value = value;
-      value = call(write_value, file, offset, stored, value, i) & self->mask[word];
-      switch (kind) {
-      case register_access_rw:
-      case register_access_wo:
-      case register_access_counter: self->file[word] = value; break;
-      case register_access_w1c: self->file[word] &= ~value; break;
-      case register_access_w1s: self->file[word] |= value; break;
-      case register_access_timer:
-        for (int k = 0; k < self->timers; k++)
-          if (self->timer_word[k] == word) self->timer_base[k] += (uint64_t)value - stored;
-        self->file[word] = value;
-        break;
-      case register_access_semaphore:
-        if (stored == 0) self->file[word] = (uint32_t)i + 1;
-        else if (stored == (uint32_t)i + 1) self->file[word] = 0;
-        break;
-      default: break;
-      }
-      if (width(written) && self->news_lane[word]) {
-        self->news[self->news_lane[word] - 1] = written_value;
-        self->fresh[self->news_lane[word] - 1] = true;
-        self->any_fresh = true;
-      }
-      apply_side_effects(self, offset, written_value, i);
-      if (call(resets, offset, written_value, i)) reset(self);
-      changed = true;
-      self->writes++;
-      event(access, i, offset, written_value, true);
-    } else {
-      if (kind == register_access_semaphore) result = stored == (uint32_t)i + 1;
-      else if (kind == register_access_wo) result = 0;
-      else result = stored;
-      result = call(read_value, file, offset, result, i);
-      if (kind == register_access_rc) {
-        self->file[word] = 0;
-        changed = true;
-      }
-      self->reads++;
-      event(access, i, offset, result, false);
-      if (request.size < 4) {
-        result = (result >> sub_word_shift(request.address, request.size)) & ((1u << 8 * request.size) - 1);
-        if (request.sign) result = (uint32_t)((int32_t)(result << (32 - 8 * request.size)) >> (32 - 8 * request.size));
-      }
-    }
-    int last = param(latency) - 1;
-    self->replying[i][last] = true;
-    self->reply_data[i][last] = request.op == mem_op_write ? 0 : result;
-    self->reply_tag[i][last] = request.tag;
-    self->reply_error[i][last] = error;
-    self->under_way++;
+    for (int i = 0; i < width(in_request); i++)
+      if (transferred(in_request, i))
+        changed |= refer(self, i, data(in_request, i).op, data(in_request, i).size, data(in_request, i).sign,
+                         data(in_request, i).tag, data(in_request, i).address, (uint64_t)data(in_request, i).data);
   }
-
   for (int i = 0; i < width(drive); i++) {
-    if (!transferred(drive, i)) continue;
-    uint32_t word = (uint32_t)param(driven_offsets)[i] / 4;
-    switch (self->kind[word] - 1) {
-    case register_access_w1c:
-    case register_access_rc: self->file[word] |= data(drive, i) & self->mask[word]; break;
-    case register_access_counter: self->file[word] += data(drive, i); break;
-    default: self->file[word] = data(drive, i) & self->mask[word]; break;
-    }
-    apply_side_effects(self, word * 4, data(drive, i), -2);
-    self->timers_until = 0;
+    if (!__builtin_expect(transferred(drive, i), 0)) continue;
+    take_driven(self, data(drive, i), i);
     changed = true;
   }
   if (changed) show(self);
