@@ -16,6 +16,7 @@ from harness import packets, udp
 
 BURST = 64  # frames among which the end of a burst is looked for
 WINDOW = 100  # frames of one direction over which course() measures
+LEAST = 0.25  # of what follows the warm-up must lie in the window
 PARTS = 5  # the window is cut into so many parts to see how much the rate wanders
 STUDENT = 2.776  # 97.5 % quantile of Student's t with PARTS - 1 degrees of freedom
 
@@ -93,6 +94,12 @@ def throughput(sent: list[packets.Packet], received: list[packets.Packet], warmu
     end = min(stream[-1].time for stream in busy)
     if end <= start:
         raise MeasureError("one direction ended before the other had warmed up")
+    inside = sum(start <= packet.time <= end for stream in busy for packet in stream)
+    if inside < LEAST * (total - warmup):
+        raise MeasureError(
+            f"both directions were busy for {inside} of the {total - warmup} frames after the warm-up only; "
+            "give the run more frames"
+        )
     return Throughput(*(_flow(stream, start, end) if stream else Flow() for stream in (sent, received)))
 
 

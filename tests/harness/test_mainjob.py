@@ -235,3 +235,9 @@ def test_the_window_is_what_both_directions_share() -> None:
 def test_one_direction_after_the_other_is_not_duplex() -> None:
     with pytest.raises(measure.MeasureError, match="ended before the other had warmed up"):
         measure.throughput(udp_stream(list(range(200))), udp_stream(list(range(500, 700))), 100)
+
+
+def test_directions_that_hardly_overlap_are_not_duplex() -> None:
+    first, then = udp_stream([k * 8000 for k in range(200)]), udp_stream([1_100_000 + k * 8000 for k in range(200)])
+    with pytest.raises(measure.MeasureError, match=r"busy for 24 of the 300 frames .* give the run more frames"):
+        measure.throughput(first, then, 100)

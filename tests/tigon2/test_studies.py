@@ -17,8 +17,8 @@ about = "A few frames."
 direction = "duplex"
 payloads = [400]
 ratios = ["1:2", "1:1"]
-frames = 900
-warmup = 200
+frames = 1800
+warmup = 600
 series = [{{ name = "one", label = "one processor", cores = 1, sram_mhz = 100 }}]
 """
 
@@ -34,6 +34,6 @@ def test_a_small_study(root: Path, build_dir: Path, tmp_path: Path) -> None:
     page = validation.write(outcome, tmp_path / "text.md", tmp_path).read_text()
     (record,) = json.loads((tmp_path / "studies/studies.json").read_text())
     assert (record["machine"], record["cores"], record["sram_mhz"]) == ("tigon2", 1, 100)
-    assert (record["frames"], record["drops"], record["damaged"], record["published_percent"]) == (900, 0, 0, None)
+    assert (record["frames"], record["drops"], record["damaged"], record["published_percent"]) == (1800, 0, 0, None)
     assert record["percent"] == round(100 * record["mbps"] / record["theory_mbps"], 2) and 30 < record["percent"] < 100
     assert f"{record['percent']:.1f} % 30 %" in page and "<svg" in page
