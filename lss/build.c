@@ -97,15 +97,19 @@ static bool keep_units(const char *folder, const GPtrArray *units) {
 
 // Says what clang found; the same module in several units is reported once.
 static int report_units(const GPtrArray *units) {
+  const char *flags = g_getenv("LSS_CFLAGS");
+  const bool flagged = flags && *flags;
   bool explained = true;
   for (guint i = 0; i < units->len; i++) {
     const Unit *unit = units->pdata[i];
     if (!unit->failed || !unit->diagnostics) continue;
     if (clang_errors_report(unit->diagnostics)) continue;
-    explained = false;
+    explained &= flagged;
+    g_autofree char *why =
+        flagged ? g_strdup_printf("with LSS_CFLAGS=\"%s\"", flags) : g_strdup("which is a defect of lss itself");
     diag_flush();
-    fprintf(stderr, "lss: the generated C of %s does not compile, which is a defect of lss itself:\n%s", unit->name,
-            unit->diagnostics);
+    fprintf(stderr, "lss: the generated C of %s does not compile, %s:\n%s", unit->name, why, unit->diagnostics);
+    if (flagged) break; // the other units say the same
   }
   diag_flush();
   return explained ? 1 : 3;

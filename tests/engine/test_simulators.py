@@ -279,6 +279,9 @@ def test_flags_for_clang_count_for_the_cache(lss, tmp_path):
         lss("build", machine, "-I", MODULES, "-o", "m", env={"LSS_CFLAGS": flags})
         sizes.append((tmp_path / "m").stat().st_size)
     assert sizes[0] == sizes[2] < sizes[1]
+    done = lss("build", machine, "-I", MODULES, "-o", "n", env={"LSS_CFLAGS": "--nonsense"}, ok=False)
+    assert done.status == 1 and 'does not compile, with LSS_CFLAGS="--nonsense":' in done.err and "--nonsense'" in done.err
+    assert not (tmp_path / "n").exists()
 
 
 def test_run_builds_once(lss, tmp_path):
