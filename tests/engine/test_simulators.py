@@ -244,6 +244,27 @@ def test_identical_clusters_share_their_code(lss, tmp_path):
     assert sorted(path.name for path in (tmp_path / "kept").glob("four_*.c")) == ["four_0.c", "four_0_once.c"]
 
 
+def test_clusters_run_early_only_what_others_wait_for(lss, tmp_path):
+    (tmp_path / "m.lss").write_text(
+        """
+        module half {
+          outport out : uint32;
+          instance s : source;  instance p : pipe;  instance t : source;  instance q : pipe;  instance k : sink;
+          s.out -> p.in : uint32;  p.out -> out;  t.out -> q.in : uint32;  q.out -> k.in;
+        }
+        instance h[2] : half;  instance m : mux;  instance k : sink;
+        for (i = 0; i < 2; i = i + 1) { h[i].out -> m.in; }
+        m.out -> k.in;
+        """
+    )
+    lines = lss("schedule", "m.lss").out.splitlines()
+    starts = [number for number, line in enumerate(lines) if "segment" in line and "clock" not in line]
+    owners = [lines[start].split(", ")[1] for start in starts]
+    assert owners == ["the top", "h[0]", "h[1]", "the top", "h[0]", "h[1]"]
+    first = lines[starts[1] + 1 : starts[2]]
+    assert [line.split()[1:3] for line in first] == [["h[0].p", "phase_start"]]
+
+
 def test_idle_time_is_skipped_without_changing_results(build, run_sim, tmp_path):
     (tmp_path / "script.txt").write_text("5 1\n2000000 2\n3000000000 3\n")
     simulator = build(
