@@ -12,7 +12,7 @@ typedef struct {
 } Visit;
 
 // The path is told from the wire a handler waits for to the handler that writes it, until it closes.
-static void report_loop(Schedule *schedule, GPtrArray *component) {
+static void report_loop(GPtrArray *component) {
   g_autoptr(GHashTable) inside = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < component->len; i++) g_hash_table_add(inside, component->pdata[i]);
   // The shortest cycle through the first node that is not partial, by breadth-first search against the dependencies.
@@ -38,7 +38,6 @@ static void report_loop(Schedule *schedule, GPtrArray *component) {
         g_ptr_array_add(queue, earlier);
       }
     }
-    if (g_ptr_array_find(node->reads, node, NULL)) last = node;
   }
   // `last` waits for `start`; walk from start (a writer) along what it waits for.
   g_autoptr(GPtrArray) path = g_ptr_array_new(); // each node waits for the one before it
@@ -69,10 +68,9 @@ static void report_loop(Schedule *schedule, GPtrArray *component) {
               reader->function->partial ? " (partial)" : "");
   }
   diag_instance(start->instance->path);
-  (void)schedule;
 }
 
-static bool component_is_legal(Schedule *schedule, GPtrArray *component) {
+static bool component_is_legal(GPtrArray *component) {
   Node *only = component->pdata[0];
   bool loop = component->len > 1;
   if (!loop)
@@ -89,7 +87,7 @@ static bool component_is_legal(Schedule *schedule, GPtrArray *component) {
       diag_error(only->function->location, "combinational-loop", "%s waits for a signal that it writes itself", name);
       diag_instance(only->instance->path);
     } else {
-      report_loop(schedule, component);
+      report_loop(component);
     }
     return false;
   }
@@ -143,7 +141,7 @@ bool schedule_components(Schedule *schedule, GPtrArray **components) {
         g_ptr_array_insert(component, 0, member);
       } while (member != node);
       g_ptr_array_add(*components, component);
-      legal &= component_is_legal(schedule, component);
+      legal &= component_is_legal(component);
     }
   }
   return legal;
