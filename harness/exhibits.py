@@ -89,10 +89,8 @@ def scaling(outcome: Outcome, study: Study, out: Path) -> str:
     if not points:
         return _missing(study)
     lines = []
-    every_other = (
-        study.payloads[::2] if len(study.payloads) > 5 else study.payloads
-    )  # more lines than that are a tangle
-    for payload in every_other:
+    step = 2 if len(study.payloads) > 5 else 1  # more lines than that are a tangle
+    for payload in study.payloads[::step]:
         own = sorted((p for p in points if p.payload == payload), key=lambda p: p.series.cores)
         lines.append(plot.Line(f"{payload} B", [p.series.cores for p in own], [p.percent for p in own]))
     cores = {series.name: series.cores for series in study.series}

@@ -49,6 +49,9 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
 #define STEP_PUT(at_address, byte_count) STEP_MEMORY(true, at_address, byte_count)
 
 // ---- Ports of a driver: how phase_start and phase_end carry out what the steps ask for -------------------------------
+// The count of the other end from which on this end's turn is not later: sent / ratio_out <= other / ratio_in, without dividing.
+#define DRIVER_TURN() (param(ratio_in) <= 0 || width(other_count) == 0 ? 0 : self->turn * (uint64_t)param(ratio_in))
+
 // Offers the reference to host memory and the one to the device's window.
 #define DRIVER_OFFER_REFERENCES()                                                                               \
   do {                                                                                                          \

@@ -123,8 +123,7 @@ static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other
   *instant = *other = never();
   if (!self->loaded || self->send_producer - self->send_consumer + 2 > NIC_SEND_ENTRIES) return;
   if (self->how != TRAFFIC_FAST) *instant = self->due;
-  // This end's turn is not later than the other's: sent / ratio_out <= other / ratio_in, without dividing.
-  else *other = param(ratio_in) <= 0 || width(other_count) == 0 ? 0 : self->turn * (uint64_t)param(ratio_in);
+  else *other = DRIVER_TURN();
 }
 
 static bool may_send(const self_t *self, uint32_t other) {
