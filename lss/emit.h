@@ -48,6 +48,7 @@ typedef struct {
 // emit_types.c
 const char *emit_c_type(const Type *type);
 bool emit_by_pointer(const Type *type);
+bool emit_left_unset(const Emitter *emitter, const Wire *wire); // whether a payload that is not sent is no zero yet
 char *emit_type_symbol(const Type *type); // of its descriptor, "spinach_type_bits_7"
 void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *types);
 void emit_collect_type(GHashTable *types, Type *type);

@@ -91,6 +91,27 @@ static void emit_access(GString *out, const char *macro, const char *port, const
       macro, port, lanes, text, member, text, *star ? "" : "&", member, array);
 }
 
+// `data` makes a payload that was not sent zero where it is looked at, so that nobody pays for what nobody looks at;
+// after a test of `some` that costs nothing.  `item` leaves that to its user, who knows that something was sent.
+static void emit_items(GString *out, const Port *port, bool flagged, bool debug) {
+  const char *p = port->c_name, *type = emit_c_type(port->type);
+  bool unset = emit_by_pointer(port->type) && !flagged && port->lanes->len > 0;
+  if (unset)
+    g_string_append_printf(out,
+                           INLINE "const %s *@S@_data_%s(const @S@_r_%s_data *r, int i) {\n"
+                                  "  if (!r->some[i]) *(%s *)r->v[i] = (%s){0};\n  return r->v[i];\n}\n"
+                                  "#define SP_data_%s(i) (*@S@_data_%s(&ctx->read_%s_data, (i)))\n"
+                                  "#define SP_item_%s(i) (*ctx->read_%s_data.v[i])\n",
+                           type, p, p, type, type, p, p, p, p, p);
+  else if (debug)
+    g_string_append_printf(out,
+                           "#define SP_item_%s(i) (*({ if (!SP_some_%s(i)) spinach_no_item(self->spinach_id, \"%s\", "
+                           "(i)); &SP_data_%s(i); }))\n",
+                           p, p, port->name, p);
+  else
+    g_string_append_printf(out, "#define SP_item_%s(i) SP_data_%s(i)\n", p, p);
+}
+
 void emit_port(GString *out, const Port *port, bool flagged, bool debug) {
   const char *p = port->c_name, *star = emit_by_pointer(port->type) ? "*" : "";
   int lanes = MAX((int)port->lanes->len, 1);
@@ -103,7 +124,9 @@ void emit_port(GString *out, const Port *port, bool flagged, bool debug) {
                          (int)port->lanes->len, p, p);
   g_string_append_printf(out, "#define SP_type_%s %s\n#define SP_descriptor_%s %s\n", p, emit_c_type(port->type), p,
                          symbol);
-  emit_access(out, "data", p, read_data, "v", star, data, lanes, debug, port->lanes->len == 0);
+  if (!*star || flagged || port->lanes->len == 0)
+    emit_access(out, "data", p, read_data, "v", star, data, lanes, debug, port->lanes->len == 0);
+  emit_items(out, port, flagged, debug);
   emit_access(out, "some", p, read_data, "some", "", data, lanes, debug, port->lanes->len == 0);
   emit_access(out, "enabled", p, read_enable, "v", "", enable, lanes, debug, port->lanes->len == 0);
   emit_access(out, "acked", p, read_ack, "v", "", ack, lanes, debug, port->lanes->len == 0);

@@ -89,7 +89,8 @@ static void declare_locals(const Emitter *emitter, GString *out, Segment *segmen
         const Type *type = wire->kind == SIGNAL_LOCAL  ? wire->local->type
                            : wire->kind == SIGNAL_DATA ? wire->connection->type
                                                        : NULL;
-        g_string_append_printf(out, "  %s %s = {0};\n", type ? emit_c_type(type) : "bool", base);
+        bool left = wire->kind == SIGNAL_DATA && emit_left_unset(emitter, wire);
+        g_string_append_printf(out, "  %s %s%s;\n", type ? emit_c_type(type) : "bool", base, left ? "" : " = {0}");
         if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s_some = false;\n", base);
         if (wire->flagged) g_string_append_printf(out, "  bool %s_known = false;\n", base);
       }
@@ -149,7 +150,7 @@ static void fill_read(Call *call, const Port *port, SignalKind kind, const char 
 // Before the call: where to write, and inside a loop what is known already.
 static void prepare_write(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data) {
   if (pointer) {
-    if (!call->iterated && !is_local(call->emitter, call->cluster, wire)) {
+    if (!call->iterated && !emit_left_unset(call->emitter, wire) && !is_local(call->emitter, call->cluster, wire)) {
       g_string_append(call->out, "    ");
       ref(call, wire, "");
       g_string_append_printf(call->out, " = (%s){0};\n", emit_c_type(wire->connection->type));

@@ -157,7 +157,7 @@ handler(answer) {
     send_nothing(in_reply);
     return;
   }
-  typeof_port(in_reply) reply = {.tag = at_once ? data(in_request).tag : self->pending.tag};
+  typeof_port(in_reply) reply = {.tag = at_once ? item(in_request).tag : self->pending.tag};
   if (get(outcome) == CACHE_RETURNS) {
     reply.error = data(fill_reply).error;
     reply.latency = data(fill_reply).latency;
@@ -165,7 +165,7 @@ handler(answer) {
     send(in_reply, reply);
     return;
   }
-  const bool reads = at_once ? get(outcome) == CACHE_HIT && !(param(write_back) && data(in_request).op == mem_op_write) : self->pending.op == mem_op_read;
+  const bool reads = at_once ? get(outcome) == CACHE_HIT && !(param(write_back) && item(in_request).op == mem_op_write) : self->pending.op == mem_op_read;
   if (reads && SEPARATE) {
     if (some(storage_reply, 1)) {
       reply.error = data(storage_reply, 1).error;
@@ -175,12 +175,12 @@ handler(answer) {
     const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
     READ_LINE(self->pending, FILLED, beat ? (int32_t)data(fill_reply).tag : -1, &data(fill_reply).data);
   } else if (reads && param(width) <= 64) {
-    const uint32_t address = data(in_request).address;
+    const uint32_t address = item(in_request).address;
     const uint8_t *from = &self->lines[place_of_line(self, line_of(address)) + offset_of(address)];
-    const uint64_t number = load_padded(from, data(in_request).size, param(big_endian), data(in_request).sign);
+    const uint64_t number = load_padded(from, item(in_request).size, param(big_endian), item(in_request).sign);
     memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
   } else if (reads) {
-    READ_LINE(data(in_request), place_of_line(self, line_of(data(in_request).address)), -1, NULL);
+    READ_LINE(item(in_request), place_of_line(self, line_of(item(in_request).address)), -1, NULL);
   }
   /* A write through that nothing buffers is answered when memory has done it, too. */
   send_if(in_reply, at_once || param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write, reply);
@@ -359,8 +359,8 @@ phase_end() {
   for (int i = 0; i < width(snoop); i++) heard |= some(snoop, i);
   if (!(self->busy | heard)) {
     if (get(outcome) == CACHE_NOTHING) return;
-    if (get(outcome) == CACHE_HIT && data(in_request).op == mem_op_read) {
-      if (transferred(in_request)) count_hit(self, data(in_request).address);
+    if (get(outcome) == CACHE_HIT && item(in_request).op == mem_op_read) {
+      if (transferred(in_request)) count_hit(self, item(in_request).address);
       return;
     }
   } else if (!((get(outcome) != CACHE_NOTHING) | heard | self->stirs | some(fill_reply) | (some(fill_request) & acked(fill_request)))) {

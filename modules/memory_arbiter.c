@@ -21,9 +21,9 @@ handler(choose) {
     send_nothing(out_request);
     return;
   }
-  typeof_port(out_request) request = data(in_request);
-  for (int i = 1; i < width(in_request); i++)
-    if (lane == i) request = data(in_request, i);
+  typeof_port(out_request) request;
+  for (int i = 0; i < width(in_request); i++)
+    if (lane == i) request = item(in_request, i);
   if (LANE_BITS > 0) {
     if (__builtin_expect(request.tag >> (32 - LANE_BITS), 0))
       sim_error("tag 0x%x of lane %d leaves no room for %d bits of lane", (unsigned)request.tag, (int)lane, LANE_BITS);

@@ -41,24 +41,23 @@ static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t
 }
 
 handler(show) {
-  const uint64_t c = data(in).control;
-  mips_bypass shown = {.dest = (uint8_t)(some(in) ? mips_c_dest(c) : MIPS_NO_DEST), .loads = mips_c_loads(c), .value = data(in).result};
+  mips_bypass shown = {.dest = MIPS_NO_DEST};
+  if (some(in)) shown = (mips_bypass){.dest = (uint8_t)mips_c_dest(data(in).control), .loads = mips_c_loads(data(in).control), .value = data(in).result};
   for (int i = 0; i < width(bypass); i++)
     send(bypass, i, shown);
 }
 
 handler(ask) {
-  const uint64_t c = data(in).control;
-  if (some(in) & enabled(in) & refers(c) && !self->issued && aligned(c, data(in).result))
-    send(memory_request, reference(c, data(in).result, data(in).b));
+  if (some(in) & enabled(in) && refers(data(in).control) && !self->issued && aligned(data(in).control, data(in).result))
+    send(memory_request, reference(data(in).control, data(in).result, data(in).b));
   else
     send_nothing(memory_request);
 }
 
 handler(judge) {
-  const uint64_t c = data(in).control;
   bool wait = false;
   if (some(in)) {
+    const uint64_t c = data(in).control;
     typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .value = data(in).result};
     if (refers(c)) {
       if (__builtin_expect(!aligned(c, data(in).result), false)) {

@@ -12,6 +12,11 @@ static __attribute__((noinline)) mips_remembered decoded(uint32_t word) {
 init() { self->remembered[place_of(0)] = decoded(0); }
 
 handler(decode) {
+  if (!some(in)) {
+    set(unknown, false);
+    send_nothing(out);
+    return;
+  }
   const uint32_t word = data(in).word;
   const mips_remembered *known = &self->remembered[place_of(word)];
   uint64_t control = known->control;
@@ -25,7 +30,7 @@ handler(decode) {
   typeof_port(out) item = {.pc = data(in).pc, .word = word, .control = control, .immediate = immediate, .fresh = data(in).fresh};
   if (__builtin_expect(data(in).error, false))
     item.control = mips_failed(MIPS_TRAP_fetch);
-  send_if(out, some(in), item);
+  send(out, item);
 }
 
 handler(accept) { accept(in, acked(out)); }

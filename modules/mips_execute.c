@@ -5,10 +5,13 @@ _Static_assert(MIPS_ALU_priority == (int)alu_op_priority && MIPS_ALU_sll == (int
 _Static_assert(MIPS_MULDIV_mtlo == (int)muldiv_op_mtlo && MIPS_MULDIV_div == (int)muldiv_op_div, "control words name muldiv operations");
 
 handler(show) {
-  const uint64_t c = data(in).control;
-  const uint32_t unit = mips_c_muldiv(c);
-  mips_bypass shown = {.dest = (uint8_t)(some(in) ? mips_c_dest(c) : MIPS_NO_DEST), .loads = mips_c_loads(c),
-                       .occupies = some(in) & (unit >= MIPS_MULDIV_mult) & (unit <= MIPS_MULDIV_divu)};
+  mips_bypass shown = {.dest = MIPS_NO_DEST};
+  if (some(in)) {
+    const uint64_t c = data(in).control;
+    const uint32_t unit = mips_c_muldiv(c);
+    shown = (mips_bypass){.dest = (uint8_t)mips_c_dest(c), .loads = mips_c_loads(c),
+                          .occupies = (unit >= MIPS_MULDIV_mult) & (unit <= MIPS_MULDIV_divu)};
+  }
   for (int i = 0; i < width(bypass); i++)
     send(bypass, i, shown);
 }

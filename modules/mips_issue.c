@@ -23,11 +23,16 @@ handler(hold) {
 }
 
 handler(read) {
-  const uint32_t word = data(in).word;
+  if (!get(go)) {
+    send_nothing(registers_request, 0);
+    send_nothing(registers_request, 1);
+    return;
+  }
+  const uint32_t word = item(in).word;
   typeof_port(registers_request) rs = {.op = mem_op_read, .size = 4, .address = 4 * mips_rs(word)};
   typeof_port(registers_request) rt = {.op = mem_op_read, .size = 4, .address = 4 * mips_rt(word)};
-  send_if(registers_request, 0, get(go), rs);
-  send_if(registers_request, 1, get(go), rt);
+  send(registers_request, 0, rs);
+  send(registers_request, 1, rt);
 }
 
 /* Where a branch or jump goes; `taken` tells whether. */
@@ -71,12 +76,12 @@ handler(resolve) {
     send_nothing(redirect);
     return;
   }
-  const uint64_t c = data(in).control;
-  typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .immediate = data(in).immediate,
+  const uint64_t c = item(in).control;
+  typeof_port(out) item = {.pc = item(in).pc, .word = item(in).word, .control = c, .immediate = item(in).immediate,
                            .a = (uint32_t)data(registers_reply, 0).data, .b = (uint32_t)data(registers_reply, 1).data};
   bool taken = false, annuls = false;
   uint32_t target = 0;
-  if (__builtin_expect(annulled(self, data(in).fresh), false)) {
+  if (__builtin_expect(annulled(self, item(in).fresh), false)) {
     item.control = MIPS_CONTROL_IDLE | UINT64_C(1) << MIPS_C_ANNULLED;
   } else if (mips_c_branch(c) != MIPS_BRANCH_never) {
     const mips_bypass mem = data(memory);

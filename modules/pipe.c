@@ -29,7 +29,7 @@ phase_end() {
   if (param(depth) == 1) { /* one latch, elastic or not */
     const bool enters = transferred(in);
     self->full[0] = enters | (some(out) & !acked(out) & !flushing);
-    if (enters) self->slot[0] = data(in);
+    if (enters) self->slot[0] = item(in);
     return;
   }
   if (!param(elastic)) {

@@ -21,16 +21,22 @@ static inline int32_t target_of(const self_t *self, uint32_t address) {
  */
 #define SEND_ON(port, place)                                                                                           \
   if (width(port) > 1 || CHANNEL_BITS == 0) {                                                                          \
-    for (int i = 0; i < width(port); i++) send_if(port, i, goes[i] == (place), data(in_request, i));                   \
-  } else if (width(port) == 1) {                                                                                       \
-    typeof_port(in_request) request = data(in_request, 0);                                                             \
-    uint32_t channel = 0;                                                                                              \
-    bool any = goes[0] == (place);                                                                                     \
-    for (int i = 1; i < width(in_request); i++) {                                                                      \
-      if (goes[i] == (place)) request = data(in_request, i), channel = (uint32_t)i, any = true;                        \
+    for (int i = 0; i < width(port); i++) {                                                                            \
+      if (goes[i] == (place)) send(port, i, item(in_request, i));                                                      \
+      else send_nothing(port, i);                                                                                      \
     }                                                                                                                  \
-    request.tag = request.tag << CHANNEL_BITS | channel;                                                               \
-    send_if(port, 0, any, request);                                                                                    \
+  } else if (width(port) == 1) {                                                                                       \
+    typeof_port(in_request) request;                                                                                   \
+    int channel = -1;                                                                                                  \
+    for (int i = 0; i < width(in_request); i++) {                                                                      \
+      if (goes[i] == (place)) request = item(in_request, i), channel = i;                                              \
+    }                                                                                                                  \
+    if (channel >= 0) {                                                                                                \
+      request.tag = request.tag << CHANNEL_BITS | (uint32_t)channel;                                                   \
+      send(port, 0, request);                                                                                          \
+    } else {                                                                                                           \
+      send_nothing(port, 0);                                                                                           \
+    }                                                                                                                  \
   }
 
 handler(steer) {
@@ -100,19 +106,20 @@ handler(accept) {
   if (ANSWERS(port, i)) {                                                                                              \
     if (__builtin_expect(answered, false)) sim_error("two answers for channel %d in one cycle", i);                    \
     answered = true;                                                                                                   \
-    reply = data(port, LANE(port, i));                                                                                 \
+    reply = item(port, LANE(port, i));                                                                                 \
     if (SHARED(port)) reply.tag >>= CHANNEL_BITS;                                                                      \
   }
 
 handler(answer) {
   for (int i = 0; i < width(in_request); i++) {
-    typeof_port(in_reply) reply = data(main_reply, LANE(main_reply, i));
+    typeof_port(in_reply) reply;
     bool answered = false;
     TAKE(main_reply, i)
     TAKE(registers_reply, i)
     TAKE(scratchpad_reply, i)
     enable(in_reply, i, true);
-    send_if(in_reply, i, answered, reply);
+    if (answered) send(in_reply, i, reply);
+    else send_nothing(in_reply, i);
   }
 }
 

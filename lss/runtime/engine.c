@@ -163,6 +163,10 @@ void spinach_bad_lane(int lane, int lanes, uint32_t id, const char *port) {
 void spinach_bad_read(uint32_t id, const char *signal, int lane) {
   broken(id, "%s (lane %d) is read by a function that does not declare this lane, or before it is known", signal, lane);
 }
+void spinach_no_item(uint32_t id, const char *port, int lane) {
+  broken(id, "item(%s) is asked for where nothing is sent (lane %d): ask some(%s) first, or use data(%s)", port, lane, port,
+         port);
+}
 void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) {
   broken(id,
          partial ? "%s (lane %d) changed after it was known: a partial handler is not monotone"

@@ -4,6 +4,7 @@
 
 #define some(p, ...) SP_some_##p(SP_LANE(__VA_ARGS__))
 #define data(p, ...) SP_data_##p(SP_LANE(__VA_ARGS__))
+#define item(p, ...) SP_item_##p(SP_LANE(__VA_ARGS__))
 #define enabled(p, ...) SP_enabled_##p(SP_LANE(__VA_ARGS__))
 #define acked(p, ...) SP_acked_##p(SP_LANE(__VA_ARGS__))
 #define transferred(p, ...)                                                                                            \
