@@ -378,23 +378,23 @@ static const Wire *decisive(const Item *item) {
   return NULL;
 }
 
-// The items from one on.  What follows the first decisive local of a segment is there twice, in the two arms of a
-// branch on it, so that clang knows it in each.
-static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segment, guint first, bool branch) {
+// The items from one on.  What follows a decisive local is there twice, in the two arms of a branch on it, so that
+// clang knows it in each; so many of them may still make branches.
+static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segment, guint first, int decisions) {
   for (guint i = first; i < segment->items->len; i++) {
     Item *item = segment->items->pdata[i];
     if (item->iterated)
       emit_loop(emitter, out, kind, segment, item);
     else
       emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[0], false);
-    const Wire *wire = branch ? decisive(item) : NULL;
+    const Wire *wire = decisions > 0 ? decisive(item) : NULL;
     if (!wire) continue;
     g_string_append(out, "  if (");
     emit_reference(emitter, out, segment->cluster, wire, "");
     g_string_append(out, ") {\n");
-    emit_items(emitter, out, kind, segment, i + 1, false);
+    emit_items(emitter, out, kind, segment, i + 1, decisions - 1);
     g_string_append(out, "  } else {\n");
-    emit_items(emitter, out, kind, segment, i + 1, false);
+    emit_items(emitter, out, kind, segment, i + 1, decisions - 1);
     g_string_append(out, "  }\n");
     return;
   }
@@ -405,6 +405,6 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment) 
   g_string_append_printf(out, "%svoid @K@_seg%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
                          root ? "static inline " : "", segment->index);
   declare_locals(emitter, out, segment);
-  emit_items(emitter, out, kind, segment, 0, !emitter->debug);
+  emit_items(emitter, out, kind, segment, 0, emitter->debug ? 0 : DECISIONS);
   g_string_append(out, "}\n");
 }

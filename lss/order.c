@@ -177,7 +177,7 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *re
   g_ptr_array_add(order->schedule->steps[clock->id], segment);
   for (guint i = 0; i < able->len; i++)
     if (ends_cycle(order, g_array_index(able, int, i))) g_array_append_val(ends, g_array_index(able, int, i));
-  for (guint i = 0; i < able->len; i++) {
+  for (guint i = 0, decided = 0; i < able->len; i++) {
     const int decisive = g_array_index(able, int, i);
     if (!decides(order, decisive)) continue;
     for (guint k = 0; k < order->before[decisive]->len; k++) {
@@ -191,7 +191,7 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *re
       g_array_remove_index(ends, k);
     }
     if (!order->done[decisive]) complete(order, decisive, G_MAXINT, segment);
-    break;
+    if (++decided == DECISIONS) break;
   }
   while (ends->len) {
     guint best = 0;

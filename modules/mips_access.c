@@ -48,8 +48,10 @@ handler(show) {
 }
 
 handler(ask) {
-  if (some(in) & enabled(in) && refers(data(in).control) && !self->issued && aligned(data(in).control, data(in).result))
-    send(memory_request, reference(data(in).control, data(in).result, data(in).b));
+  const bool asks = some(in) & enabled(in) && refers(data(in).control) && !self->issued && aligned(data(in).control, data(in).result);
+  set(asks, asks);
+  if (asks)
+    send(memory_request, reference(item(in).control, item(in).result, item(in).b));
   else
     send_nothing(memory_request);
 }
