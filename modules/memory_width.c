@@ -29,6 +29,20 @@ static __attribute__((noinline)) void cut_number(void *piece, const void *whole,
 /* The slot of the reference that is being asked for. */
 static inline uint32_t slot_asked(const self_t *self) { return slot_of(self, self->count - self->unasked); }
 
+/* The next piece to ask for.  Out of line like all that is done with references held: mostly, there is none. */
+static __attribute__((noinline)) typeof_port(out_request) next_piece(const self_t *self) {
+  const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
+  typeof_port(out_request) request = {0};
+  uint32_t size = piece_at(whole, self->asked);
+  request.op = whole->op;
+  request.size = (uint8_t)size;
+  request.sign = whole->sign && size == whole->size;
+  request.tag = whole->tag;
+  request.address = whole->address + self->asked;
+  if (whole->op != mem_op_read) cut_number(&request.data, &whole->data, self->asked, size, whole->size);
+  return request;
+}
+
 phase_start() {
   if (!NARROWS) return;
   if (__builtin_expect(self->count == 0, 1)) {
@@ -40,25 +54,13 @@ phase_start() {
   accept(in_request, self->count < (uint32_t)param(held));
   if (self->collecting) send(in_reply, self->answer[self->oldest]);
   else send_nothing(in_reply);
-  if (self->unasked == 0) {
-    send_nothing(out_request);
-    return;
-  }
-  const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
-  typeof_port(out_request) request = {0};
-  uint32_t size = piece_at(whole, self->asked);
-  request.op = whole->op;
-  request.size = (uint8_t)size;
-  request.sign = whole->sign && size == whole->size;
-  request.tag = whole->tag;
-  request.address = whole->address + self->asked;
-  if (whole->op != mem_op_read) cut_number(&request.data, &whole->data, self->asked, size, whole->size);
-  send(out_request, request);
+  if (self->unasked) send(out_request, next_piece(self));
+  else send_nothing(out_request);
 }
 
 handler(ask) {
   if (NARROWS) return;
-  if (!some(in_request)) {
+  if (__builtin_expect(!some(in_request), 1)) {
     send_nothing(out_request);
     return;
   }
@@ -79,7 +81,7 @@ handler(accept) {
 
 handler(answer) {
   if (NARROWS) return;
-  if (!some(out_reply)) {
+  if (__builtin_expect(!some(out_reply), 1)) {
     send_nothing(in_reply);
     return;
   }
@@ -92,53 +94,62 @@ handler(vouch) {
   if (!NARROWS) enable(in_reply, enabled(out_reply));
 }
 
+/* The memory has taken the piece that it was asked for. */
+static __attribute__((noinline)) void piece_taken(self_t *self) {
+  const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
+  self->asked += (uint8_t)piece_at(whole, self->asked);
+  self->pieces++;
+  if (self->asked < whole->size) return;
+  self->unasked--;
+  self->asked = 0;
+}
+
+/* The answer to the oldest piece that is not yet answered. */
+static __attribute__((noinline)) void piece_answered(self_t *self, typeof_port(out_reply) reply) {
+  uint32_t slot = slot_of(self, self->collecting);
+  const typeof_port(in_request) *whole = &self->entry[slot];
+  typeof_port(in_reply) *answer = &self->answer[slot];
+  uint32_t done = self->answered[slot], size = piece_at(whole, done);
+  answer->error |= reply.error;
+  if (answer->latency < reply.latency) answer->latency = reply.latency;
+  if (size == whole->size) {
+    memcpy(&answer->data, &reply.data, sizeof reply.data);
+    if (whole->sign) extend_sign(&answer->data, UNIT, sizeof answer->data);
+  } else if (whole->op == mem_op_read) {
+    for (uint32_t k = 0; k < size; k++) ((uint8_t *)&answer->data)[place_of(done + k, whole->size)] = ((const uint8_t *)&reply.data)[place_of(k, size)];
+    if (whole->sign && done + size == whole->size) extend_sign(&answer->data, whole->size, sizeof answer->data);
+  }
+  self->answered[slot] += (uint8_t)size;
+  self->collecting += self->answered[slot] == whole->size;
+}
+
+/* A reference was accepted. */
+static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request) request) {
+  uint32_t slot = slot_of(self, self->count);
+  self->entry[slot] = request;
+  self->answered[slot] = 0;
+  memset(&self->answer[slot], 0, sizeof self->answer[slot]);
+  self->answer[slot].tag = request.tag;
+  self->count++;
+  self->unasked++;
+  self->references++;
+  if (request.op > mem_op_write && piece_at(&request, 0) < request.size)
+    sim_error("a read-modify-write of %u bytes at 0x%x does not fit into %u bytes of memory", request.size, request.address, UNIT);
+}
+
+/* The requester has its answer. */
+static __attribute__((noinline)) void give_up(self_t *self) {
+  self->oldest = slot_of(self, 1);
+  self->count--;
+  self->collecting--;
+}
+
 phase_end() {
   if (!NARROWS || __builtin_expect(self->count == 0 && !some(in_request), 1)) return;
-  if (transferred(out_request)) {
-    const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
-    self->asked += data(out_request).size;
-    self->pieces++;
-    if (self->asked == whole->size) {
-      self->unasked--;
-      self->asked = 0;
-    }
-  }
-  if (transferred(out_reply)) {
-    uint32_t slot = slot_of(self, self->collecting);
-    const typeof_port(in_request) *whole = &self->entry[slot];
-    typeof_port(in_reply) *answer = &self->answer[slot];
-    uint32_t done = self->answered[slot], size = piece_at(whole, done);
-    answer->error |= data(out_reply).error;
-    if (answer->latency < data(out_reply).latency) answer->latency = data(out_reply).latency;
-    if (size == whole->size) {
-      memcpy(&answer->data, &data(out_reply).data, sizeof data(out_reply).data);
-      if (whole->sign) extend_sign(&answer->data, UNIT, sizeof answer->data);
-    } else if (whole->op == mem_op_read) {
-      for (uint32_t k = 0; k < size; k++)
-        ((uint8_t *)&answer->data)[place_of(done + k, whole->size)] = ((const uint8_t *)&data(out_reply).data)[place_of(k, size)];
-      if (whole->sign && done + size == whole->size) extend_sign(&answer->data, whole->size, sizeof answer->data);
-    }
-    self->answered[slot] += (uint8_t)size;
-    if (self->answered[slot] == whole->size) self->collecting++;
-  }
-  if (transferred(in_reply)) {
-    self->oldest = slot_of(self, 1);
-    self->count--;
-    self->collecting--;
-  }
-  if (transferred(in_request)) {
-    uint32_t slot = slot_of(self, self->count);
-    self->entry[slot] = data(in_request);
-    self->answered[slot] = 0;
-    memset(&self->answer[slot], 0, sizeof self->answer[slot]);
-    self->answer[slot].tag = data(in_request).tag;
-    self->count++;
-    self->unasked++;
-    self->references++;
-    if (data(in_request).op > mem_op_write && piece_at(&self->entry[slot], 0) < data(in_request).size)
-      sim_error("a read-modify-write of %u bytes at 0x%x does not fit into %u bytes of memory", data(in_request).size,
-                data(in_request).address, UNIT);
-  }
+  if (transferred(out_request)) piece_taken(self);
+  if (transferred(out_reply)) piece_answered(self, data(out_reply));
+  if (transferred(in_reply)) give_up(self);
+  if (transferred(in_request)) hold(self, data(in_request));
 }
 
 next_event() { return NARROWS && self->count > 0 ? cycle() : never(); }
