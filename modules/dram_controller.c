@@ -20,34 +20,36 @@ static inline int32_t lane_of(uint32_t address, uint32_t size) {
 
 /* The first cycle from `from` on in which no refresh is under way; a refresh on the way closes every row. */
 static inline uint64_t after_refreshes(self_t *self, uint64_t from) {
-  if (param(refresh_interval) == 0) return from;
   while (self->refresh_due <= from) {
     uint64_t end = self->refresh_due + (uint64_t)param(refresh_time);
     self->refresh_due += (uint64_t)param(refresh_interval);
     self->refreshes++;
-    self->in_burst = false;
     memset(self->row_open, 0, sizeof self->row_open);
     if (end > from) from = end;
   }
   return from;
 }
 
-/* Prepares the reference that is now the oldest. */
-static inline void start(self_t *self) {
-  uint32_t slot = self->head;
-  uint64_t accepted = self->accepted[slot];
-  uint32_t address = self->entry[slot].address;
+/* Whether some burst has an end of its own. */
+static inline bool bursts_are_limited(void) {
+  bool limited = param(burst) > 0;
+  for (int k = 0; k < param_length(segments); k++) limited |= param(segments)[k].burst > 0;
+  return limited;
+}
+
+/* Prepares the reference that is now the oldest, and came before the last answer or after it. */
+static __attribute__((noinline)) void start(self_t *self, bool before_answer) {
+  uint32_t slot = self->head, address = self->entry[slot].address;
   int32_t lane = lane_of(address, self->entry[slot].size);
   uint32_t number = address / TIMING(lane, row), limit = TIMING(lane, burst);
   uint32_t bank = (number & (uint32_t)(param(banks) - 1)) + (lane > 0 ? (uint32_t)(lane * param(banks)) : 0);
-  bool reads = self->entry[slot].op == mem_op_read;
-  uint64_t from = self->last_done > accepted ? self->last_done : accepted;
-  from = after_refreshes(self, from);
+  bool turns = (self->entry[slot].op == mem_op_read) != (self->last_op == mem_op_read);
+  uint64_t from = cycle(), cycles = 0;
+  const bool refreshes = param(refresh_interval) > 0 && self->refresh_due <= from;
+  if (refreshes) from = after_refreshes(self, from);
   self->lane = lane;
-  self->continues = self->in_burst && reads == self->last_reads && address == self->last_end &&
-                    accepted <= self->last_done && self->row_open[bank] && self->row_number[bank] == number &&
-                    (limit == 0 || self->length < limit);
-  uint64_t cycles = 0;
+  self->continues = before_answer && !refreshes && !turns && address == self->last_end && self->row_open[bank] &&
+                    self->row_number[bank] == number && (limit == 0 || self->length < limit);
   if (self->continues) {
     cycles = TIMING(lane, next_access);
   } else {
@@ -63,11 +65,28 @@ static inline void start(self_t *self) {
       self->row_hits++;
     }
     if (!self->row_open[bank] || self->row_number[bank] != number) event(open_row, bank, number);
-    if (self->any_before && reads != self->last_reads) cycles += (uint64_t)param(turnaround);
+    if (self->any_before && turns) cycles += (uint64_t)param(turnaround);
   }
   self->row_open[bank] = true;
-  self->row_number[bank] = number;
+  self->row_number[bank] = self->row_at = number;
+  self->any_before = true;
   self->due = from + cycles;
+}
+
+/* Prepares the reference behind the one that was just answered.  Mostly, it goes on in the row where that one was. */
+static inline void go_on(self_t *self) {
+  const typeof_port(in_request) *request = &self->entry[self->head];
+  int32_t lane = lane_of(request->address, request->size);
+  bool steady = request->address == self->last_end && request->op == self->last_op && request->address / TIMING(lane, row) == self->row_at;
+  if (param_length(segments) > 0) steady = steady && lane == self->lane;
+  if (bursts_are_limited()) steady = steady && (TIMING(lane, burst) == 0 || self->length < TIMING(lane, burst));
+  if (param(refresh_interval) > 0) steady = steady && cycle() < self->refresh_due;
+  if (__builtin_expect(!steady, false)) {
+    start(self, true);
+    return;
+  }
+  self->continues = true;
+  self->due = cycle() + TIMING(lane, next_access);
 }
 
 init() {
@@ -78,8 +97,9 @@ init() {
 /* Whether lane k is the memory of the oldest reference. */
 static inline bool is_at(const self_t *self, int k) { return param_length(segments) == 0 || self->lane == k; }
 
+handler(space) { accept(in_request, self->count < (uint32_t)param(queue)); }
+
 phase_start() {
-  accept(in_request, self->count < (uint32_t)param(queue));
   const bool asks = cycle() >= self->due;
   for (int k = 0; k < width(memory_request); k++) {
     if (asks && is_at(self, k)) {
@@ -115,37 +135,50 @@ handler(answer) {
   }
 }
 
+/* A reference was accepted; `count` are held. */
+static inline void enter(self_t *self, uint32_t count, typeof_port(in_request) request) {
+  uint32_t slot = self->head + count;
+  if (slot >= (uint32_t)param(queue)) slot -= (uint32_t)param(queue);
+  self->entry[slot] = request;
+  self->accepted[slot] = cycle();
+  self->count = count + 1;
+}
+
+/* The oldest reference was answered. */
+static inline void leave(self_t *self) {
+  const uint32_t slot = self->head;
+  const typeof_port(in_request) *request = &self->entry[slot];
+  event(reference, request->op, request->address, request->size, (uint32_t)(cycle() - self->accepted[slot]), self->continues);
+  self->references++;
+  self->continued += self->continues;
+  if (bursts_are_limited()) self->length = self->continues ? self->length + 1 : 1;
+  self->last_op = request->op;
+  self->last_end = request->address + request->size;
+  self->head = slot + 1 == (uint32_t)param(queue) ? 0 : slot + 1;
+}
+
 phase_end() {
-  bool was_empty = self->count == 0, next = false;
-  if (was_empty && !some(in_request)) return;
-  if (!was_empty) self->busy++;
-  for (int k = 0; k < width(memory_request); k++)
-    if (transferred(memory_request, k)) self->due = never();
-  if (some(in_reply)) {
+  uint32_t count = self->count;
+  if (count == 0) {
+    if (!transferred(in_request)) return;
+    enter(self, 0, data(in_request));
+    start(self, false);
+    return;
+  }
+  self->busy++;
+  bool answered = some(in_reply);
+  if (answered) {
     if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply).tag);
-    uint32_t slot = self->head;
-    event(reference, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size,
-          (uint32_t)(cycle() - self->accepted[slot]), self->continues);
-    self->references++;
-    self->continued += self->continues;
-    self->length = self->continues ? self->length + 1 : 1;
-    self->in_burst = self->any_before = true;
-    self->last_reads = self->entry[slot].op == mem_op_read;
-    self->last_end = self->entry[slot].address + self->entry[slot].size;
-    self->last_done = cycle();
-    self->head = slot + 1 == (uint32_t)param(queue) ? 0 : slot + 1;
-    self->count--;
-    self->due = never();
-    next = true;
+    leave(self);
+    self->count = --count;
+  } else {
+    for (int k = 0; k < width(memory_request); k++)
+      if (transferred(memory_request, k)) self->due = never();
   }
-  if (transferred(in_request)) {
-    uint32_t slot = self->head + self->count;
-    if (slot >= (uint32_t)param(queue)) slot -= (uint32_t)param(queue);
-    self->entry[slot] = data(in_request);
-    self->accepted[slot] = cycle();
-    self->count++;
-  }
-  if (self->count > 0 && (next || was_empty)) start(self);
+  if (transferred(in_request)) enter(self, count++, data(in_request));
+  if (!answered) return;
+  if (count > 0) go_on(self);
+  else self->due = never();
 }
 
 next_event() { return self->due > cycle() ? self->due : cycle(); }
