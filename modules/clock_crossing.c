@@ -1,16 +1,16 @@
 /* clock_crossing.c: an asynchronous first-in first-out buffer; see clock_crossing.lss.
  *
  * Each slot is filled by one side and freed by the other, in turn and at rising instants.  A side acts on what the other
- * did only when that is older than its own edge.  That nothing is there, and that room is, shows in one count each; the
- * instants are looked at only otherwise. */
+ * did only when that is older than its own edge.  That nothing is there shows in a count, and that there is room in one instant. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
 #define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
-#define SEEN_FREE(slot) (SEEN(self->freed[slot]) || (param(stages) > 1 && self->freed[slot] == 0))
 #define AFTER(slot) ((slot) + 1 == param(depth) ? 0 : (slot) + 1)
 
+/* With one stage that is one comparison: a slot that is full, or was never used, needs no question of its own. */
 handler(space) {
-  accept(in, __builtin_expect(self->doubtful < param(depth), 1) || (self->held < param(depth) && SEEN_FREE(self->tail)));
+  if (param(stages) == 1) accept(in, SEEN(self->room));
+  else accept(in, self->room == 0 || (self->room != never() && SEEN(self->room)));
 }
 
 handler(offer) {
@@ -22,25 +22,15 @@ handler(offer) {
   send_if(out, SEEN(self->filled[slot]), self->slot[slot]);
 }
 
-/* Slots from the tail on that are not seen to be free. */
-static uint32_t count_doubtful(const self_t *self) {
-  uint32_t slot = self->tail, free = 0;
-  while (free < param(depth) - self->held && SEEN_FREE(slot)) {
-    slot = AFTER(slot);
-    free++;
-  }
-  return param(depth) - free;
-}
-
 phase_end(in) {
+  if (!some(in)) return;
   if (transferred(in)) {
     uint32_t slot = self->tail;
-    self->slot[slot] = data(in);
+    self->slot[slot] = item(in);
     self->filled[slot] = now() + 1;
     self->tail = AFTER(slot);
     self->held++;
-    if (self->doubtful + 1 < param(depth)) self->doubtful++;
-    else self->doubtful = count_doubtful(self);
+    self->room = self->held == param(depth) ? never() : self->freed[self->tail];
   }
 }
 
@@ -48,6 +38,7 @@ phase_end(out) {
   if (transferred(out)) {
     uint32_t slot = self->head;
     self->freed[slot] = now() + 1;
+    if (self->held == param(depth)) self->room = now() + 1;
     self->head = AFTER(slot);
     self->held--;
     self->items++;
@@ -69,5 +60,4 @@ next_event(in) {
 next_event(out) { return self->held ? seen_at(self->filled[self->head]) : never(); }
 
 #undef SEEN
-#undef SEEN_FREE
 #undef AFTER

@@ -42,35 +42,39 @@ handler(commit) {
   enable(out_request, committed);
 }
 
-handler(accept) {
-  if (get(winner) < 0) {
-    for (int i = 0; i < width(in_request); i++) accept(in_request, i, false);
-    return;
-  }
-  int32_t accepted = acked(out_request) ? get(winner) : -1;
-  for (int i = 0; i < width(in_request); i++) accept(in_request, i, accepted == i);
+handler(settle) {
+  set(accepted, acked(out_request) ? get(winner) : -1);
 }
+
+handler(accept, i) { accept(in_request, i, get(accepted) == i); }
 
 handler(answer) {
   if (!some(out_reply) || !enabled(out_reply)) {
-    for (int i = 0; i < width(in_request); i++) send_nothing(in_reply, i);
+    set(answered, -1);
     return;
   }
-  typeof_port(out_reply) reply = data(out_reply);
-  int lane = (int)(reply.tag & ((1u << LANE_BITS) - 1));
-  reply.tag >>= LANE_BITS;
+  int32_t lane = (int32_t)(item(out_reply).tag & ((1u << LANE_BITS) - 1));
   if (__builtin_expect(lane >= width(in_request), 0))
-    sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)data(out_reply).tag);
-  for (int i = 0; i < width(in_request); i++) send_if(in_reply, i, lane == i, reply);
+    sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)item(out_reply).tag);
+  set(answered, lane);
+}
+
+handler(reply, i) {
+  if (get(answered) != i) {
+    send_nothing(in_reply, i);
+    return;
+  }
+  typeof_port(in_reply) reply = item(out_reply);
+  reply.tag >>= LANE_BITS;
+  send(in_reply, i, reply);
 }
 
 phase_end() {
-  if (transferred(out_request)) {
-    int32_t lane = get(winner);
-    self->served = lane == self->last ? self->served + 1 : 1;
-    self->last = lane;
-    event(won, lane, data(out_request).op, data(out_request).address, data(out_request).size, get(asking));
-  }
+  if (!transferred(out_request)) return;
+  const int32_t lane = get(winner);
+  self->served = lane == self->last ? self->served + 1 : 1;
+  self->last = lane;
+  event(won, lane, item(out_request).op, item(out_request).address, item(out_request).size, get(asking));
 }
 
 next_event() {

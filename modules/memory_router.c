@@ -32,9 +32,9 @@ handler(forward) {
     set(target, -2);
     return;
   }
-  typeof_port(in_request) request = data(in_request);
+  typeof_port(in_request) request = item(in_request);
   uint32_t values[width(context) + 1];
-  for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? data(context, i) : 0;
+  for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
   uint64_t contexts = (uint64_t)(uintptr_t)values;
   int to = -2, lane = call(route, contexts, request.address, request.op != mem_op_read);
   if (self->waiting < param(outstanding) && (self->waiting == 0 || lane == self->current)) {
@@ -46,7 +46,7 @@ handler(forward) {
 }
 
 handler(commit) {
-  for (int i = 0; i < width(out_request); i++) enable(out_request, i, i == get(target) && enabled(in_request));
+  for (int i = 0; i < width(out_request); i++) enable(out_request, i, enabled(in_request));
 }
 
 handler(answer) {
@@ -64,27 +64,19 @@ handler(back) {
     send_nothing(in_reply);
     return;
   }
-  typeof_port(in_reply) reply = data(out_reply);
-  bool any = some(out_reply);
-  for (int i = 1; i < width(out_reply); i++) {
-    if (some(out_reply, i)) reply = data(out_reply, i);
-    any |= some(out_reply, i);
+  typeof_port(in_reply) reply;
+  bool any = false;
+  for (int i = 0; i < width(out_reply); i++) {
+    if (!some(out_reply, i) || !enabled(out_reply, i)) continue;
+    reply = item(out_reply, i);
+    any = true;
   }
   if (__builtin_expect(self->waiting < 0, 0)) {
     reply = (typeof_port(in_reply)){.tag = self->refused_tag, .error = true};
     any = true;
   }
-  send_if(in_reply, any, reply);
-}
-
-handler(settle) {
-  if (__builtin_expect(self->waiting == 0, 1)) {
-    enable(in_reply, false);
-    return;
-  }
-  bool any = self->waiting < 0;
-  for (int i = 0; i < width(out_reply); i++) any |= some(out_reply, i) && enabled(out_reply, i);
-  enable(in_reply, any);
+  if (any) send(in_reply, reply);
+  else send_nothing(in_reply);
 }
 
 // What a reference that goes to the watched target means for the blocks that the requester holds.
@@ -117,7 +109,7 @@ phase_end() {
   if (width(snooped)) {
     if (__builtin_expect(self->any_touched, 0) && transferred(snooped)) forget_touched(self);
     for (int i = 0; i < width(snoop); i++)
-      if (__builtin_expect(some(snoop, i), 0) && !call(own, data(snoop, i).tag)) note_write(self, data(snoop, i).address, data(snoop, i).size, -1, 0);
+      if (__builtin_expect(some(snoop, i), 0) && !call(own, item(snoop, i).tag)) note_write(self, item(snoop, i).address, item(snoop, i).size, -1, 0);
   }
   if (width(notice)) self->told = 0;
   if (self->waiting) {
@@ -130,7 +122,7 @@ phase_end() {
     }
   }
   if (__builtin_expect(!transferred(in_request), 1)) return;
-  typeof_port(in_request) request = data(in_request);
+  typeof_port(in_request) request = item(in_request);
   bool write = request.op != mem_op_read;
   self->references++;
   if (__builtin_expect(get(target) < 0, 0)) {
@@ -140,12 +132,12 @@ phase_end() {
     event(unmapped, request.address, write);
     return;
   }
-  uint32_t values[width(context) + 1];
-  for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? data(context, i) : 0;
-  uint64_t contexts = (uint64_t)(uintptr_t)values;
   if (width(snooped) && request.op <= mem_op_write && get(target) == param(watched_target))
-    watch(self, request.tag, request.address, call(map, contexts, request.address), request.size, write);
+    watch(self, request.tag, request.address, item(out_request, param(watched_target)).address, request.size, write);
   if (width(notice)) {
+    uint32_t values[width(context) + 1];
+    for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
+    uint64_t contexts = (uint64_t)(uintptr_t)values;
     int place = self->oldest + self->waiting;
     self->notices[place >= param(outstanding) ? place - param(outstanding) : place] = call(noticed, contexts, request.address, write);
   }

@@ -18,8 +18,12 @@ static inline bool reads_only(mem_op op) {
 
 /* Operations that every memory answers quickly; the others, and writes to wide ports at the same time as other
  * references, go through the general functions below. */
-static inline bool is_simple(mem_op op) {
-  return reads_only(op) || op == mem_op_write;
+static inline bool is_plain(mem_op op) {
+  return op == mem_op_read || op == mem_op_write;
+}
+
+static inline bool modifies(mem_op op) {
+  return !reads_only(op) && op != mem_op_write;
 }
 
 /* What a read of a wide port finds at `offset`, into a value that is zero. */
@@ -92,7 +96,7 @@ static int gather(const self_t *self, const typeof_port(port_request) * requests
   for (int i = 0; i < width(port_request); i++) {
     const typeof_port(port_request) *request = &requests[i];
     uint32_t offset;
-    if (!live[i] || is_simple(request->op) || !param(writable) || !locate(request->address, request->size, &offset))
+    if (!live[i] || !modifies(request->op) || !param(writable) || !locate(request->address, request->size, &offset))
       continue;
     if (request->op == mem_op_store_conditional) {
       old[i] = reservation_stands(self, writes, count, request->tag, offset);
@@ -128,8 +132,8 @@ static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(po
   memset(&reply, 0, sizeof reply);
   reply.tag = request->tag;
   uint32_t offset;
-  bool modifies = request->op != mem_op_store_conditional && !is_simple(request->op);
-  bool too_wide = modifies && request->size > 8;
+  bool numeric = request->op != mem_op_store_conditional && modifies(request->op);
+  bool too_wide = numeric && request->size > 8;
   if (!locate(request->address, request->size, &offset) || too_wide || (!param(writable) && !reads_only(request->op))) {
     reply.error = true;
   } else if (reads_only(request->op)) {
@@ -139,7 +143,7 @@ static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(po
     if (request->sign) extend_sign(&reply.data, request->size, sizeof reply.data);
   } else if (request->op != mem_op_write) {
     memcpy(&reply.data, &old, sizeof reply.data < 8 ? sizeof reply.data : 8);
-    if (request->sign && modifies && request->op != mem_op_take_run)
+    if (request->sign && numeric && request->op != mem_op_take_run)
       extend_sign(&reply.data, request->size, sizeof reply.data);
   }
   return reply;
@@ -258,8 +262,8 @@ handler(answer) {
   for (int i = 0; i < width(port_request); i++) {
     several = several || (any && some(port_request, i));
     any = any || some(port_request, i);
-    simple = simple && (!some(port_request, i) || is_simple(data(port_request, i).op));
-    stores = stores || (some(port_request, i) && data(port_request, i).op == mem_op_write);
+    simple = simple && (!some(port_request, i) || is_plain(item(port_request, i).op));
+    stores = stores || (some(port_request, i) && item(port_request, i).op == mem_op_write);
   }
   if (param(width) > 64 && stores && several) simple = false;
   if (!any) {
@@ -275,7 +279,7 @@ handler(answer) {
     uint64_t old[width(port_request)];
     for (int i = 0; i < width(port_request); i++) {
       live[i] = some(port_request, i) && enabled(port_request, i);
-      if (live[i]) requests[i] = data(port_request, i);
+      if (live[i]) requests[i] = item(port_request, i);
     }
     int count = gather(self, requests, live, writes, old);
     for (int i = 0; i < width(port_request); i++) {
@@ -297,22 +301,21 @@ handler(answer) {
 
   uint32_t offset[width(port_request)];
   bool writes[width(port_request)];
-  for (int i = 0; i < width(port_request); i++) {
-    writes[i] = some(port_request, i) && data(port_request, i).op == mem_op_write && param(writable) &&
-                enabled(port_request, i) && locate(data(port_request, i).address, data(port_request, i).size, &offset[i]);
-  }
+  for (int i = 0; i < width(port_request); i++)
+    writes[i] = some(port_request, i) && item(port_request, i).op == mem_op_write && param(writable) &&
+                enabled(port_request, i) && locate(item(port_request, i).address, item(port_request, i).size, &offset[i]);
   for (int i = 0; i < width(port_request); i++) {
     if (!some(port_request, i) || !enabled(port_request, i)) {
       send_nothing(port_reply, i);
       continue;
     }
     typeof_port(port_reply) reply = {0};
-    const bool reads = reads_only(data(port_request, i).op), sign = data(port_request, i).sign;
-    const uint32_t size = data(port_request, i).size;
-    reply.tag = data(port_request, i).tag;
-    if (!reads) {
+    const bool sign = item(port_request, i).sign;
+    const uint32_t size = item(port_request, i).size;
+    reply.tag = item(port_request, i).tag;
+    if (item(port_request, i).op != mem_op_read) {
       reply.error = !writes[i];
-    } else if (!locate(data(port_request, i).address, size, &offset[i])) {
+    } else if (__builtin_expect(!locate(item(port_request, i).address, size, &offset[i]), 0)) {
       reply.error = true;
     } else if (param(width) > 64) {
       read_wide(self, &reply.data, offset[i], size);
@@ -320,14 +323,14 @@ handler(answer) {
     } else {
       uint64_t number = load_padded(&self->bytes[offset[i]], size, param(big_endian), sign);
       for (int k = 0; k < width(port_request); k++) {
-        if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], data(port_request, k).size)) continue;
-        if (offset[i] == offset[k] && size == data(port_request, k).size)
-          number = low_number(&data(port_request, k).data, sizeof data(port_request, k).data) &
+        if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], item(port_request, k).size)) continue;
+        if (offset[i] == offset[k] && size == item(port_request, k).size)
+          number = low_number(&item(port_request, k).data, sizeof item(port_request, k).data) &
                    (~UINT64_C(0) >> ((64 - 8 * size) & 63));
         else
           number = memory_merge(number, offset[i], size,
-                                low_number(&data(port_request, k).data, sizeof data(port_request, k).data), offset[k],
-                                data(port_request, k).size, param(big_endian));
+                                low_number(&item(port_request, k).data, sizeof item(port_request, k).data), offset[k],
+                                item(port_request, k).size, param(big_endian));
         number = sign_extended(number, size, sign);
       }
       memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
@@ -337,7 +340,7 @@ handler(answer) {
   for (int k = 0; k < width(snoop); k++) {
     mem_snoop heard = {0};
     for (int i = 0; i < width(port_request); i++)
-      if (writes[i]) heard = hear(heard, k, offset[i], data(port_request, i).size, data(port_request, i).tag);
+      if (writes[i]) heard = hear(heard, k, offset[i], item(port_request, i).size, item(port_request, i).tag);
     send_if(snoop, k, heard.size > 0, heard);
   }
 }
@@ -359,40 +362,40 @@ static void carry_out(self_t *self, const typeof_port(port_request) * requests, 
 }
 
 phase_end() {
-  bool plain = true, any = false;
-  for (int i = 0; i < width(port_request); i++) any = any || some(port_request, i);
-  if (!any) return;
+  bool reads = true, plain = true;
   for (int i = 0; i < width(port_request); i++) {
-    if (!transferred(port_request, i)) continue;
-    mem_op op = data(port_request, i).op;
+    if (!some(port_request, i) || !transferred(port_request, i)) continue;
+    const mem_op op = item(port_request, i).op;
     uint32_t offset;
-    plain = plain && (op == mem_op_read || op == mem_op_write);
+    reads = reads && op == mem_op_read;
+    plain = plain && is_plain(op);
     if (!acked(port_reply, i)) sim_error("the answer on lane %d was refused", i);
-    if (locate(data(port_request, i).address, data(port_request, i).size, &offset))
-      event(access, i, op, data(port_request, i).address, data(port_request, i).size);
+    if (locate(item(port_request, i).address, item(port_request, i).size, &offset))
+      event(access, i, op, item(port_request, i).address, item(port_request, i).size);
     else
-      event(refused, i, op, data(port_request, i).address, data(port_request, i).size);
+      event(refused, i, op, item(port_request, i).address, item(port_request, i).size);
   }
+  if (reads) return;
   if (!plain) {
     typeof_port(port_request) requests[width(port_request)];
     bool live[width(port_request)];
     for (int i = 0; i < width(port_request); i++) {
       live[i] = transferred(port_request, i);
-      if (live[i]) requests[i] = data(port_request, i);
+      if (live[i]) requests[i] = item(port_request, i);
     }
     carry_out(self, requests, live);
     return;
   }
   for (int i = 0; i < width(port_request); i++) {
-    uint32_t offset, size = data(port_request, i).size;
-    if (!transferred(port_request, i) || data(port_request, i).op != mem_op_write || !param(writable) ||
-        !locate(data(port_request, i).address, size, &offset))
-      continue;
+    if (!transferred(port_request, i) || item(port_request, i).op != mem_op_write || !param(writable)) continue;
+    uint32_t offset;
+    const uint32_t size = item(port_request, i).size;
+    if (!locate(item(port_request, i).address, size, &offset)) continue;
     if (param(width) <= 64)
-      store_number(&self->bytes[offset], low_number(&data(port_request, i).data, sizeof data(port_request, i).data),
+      store_number(&self->bytes[offset], low_number(&item(port_request, i).data, sizeof item(port_request, i).data),
                    size, param(big_endian));
     else
-      number_to_memory(&self->bytes[offset], &data(port_request, i).data, size, param(big_endian));
+      number_to_memory(&self->bytes[offset], &item(port_request, i).data, size, param(big_endian));
     if (self->held > 0) end_reservations(self, offset, size);
   }
 }

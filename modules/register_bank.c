@@ -6,8 +6,10 @@
 // Works out anew what is shown.
 static void show(self_t *self) {
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
-  for (int i = 0; i < width(shown); i++)
-    self->shown_value[i] = call(read_value, file, (uint32_t)param(shown_offsets)[i], self->file[param(shown_offsets)[i] / 4], -1);
+  for (int i = 0; i < width(shown); i++) {
+    const uint32_t offset = (uint32_t)param(shown_offsets)[i];
+    self->shown_value[i] = call(read_value, file, offset, self->file[offset / 4], -1);
+  }
   self->changed_cycle = cycle() + 1;
 }
 
@@ -27,23 +29,19 @@ init() {
   show(self);
 }
 
-phase_start() {
-  for (int i = 0; i < width(in_request); i++) {
-    if (__builtin_expect(!self->under_way, 1)) {
-      send_nothing(in_reply, i);
-      continue;
-    }
-    typeof_port(in_reply) reply = {.tag = self->reply_tag[i][0], .error = self->reply_error[i][0], .latency = (uint8_t)param(latency)};
-    reply.data = self->reply_data[i][0];
-    send_if(in_reply, i, self->replying[i][0], reply);
+// One function a lane for what state shows, so that a value is taken out of the state where it is looked at.
+handler(reply, i) {
+  if (__builtin_expect(!self->replying[i][0], 1)) {
+    send_nothing(in_reply, i);
+    return;
   }
-  for (int i = 0; i < width(written); i++) {
-    if (__builtin_expect(!self->any_fresh, 1)) send_nothing(written, i);
-    else send_if(written, i, self->fresh[i], self->news[i]);
-  }
+  typeof_port(in_reply) reply = {.tag = self->reply_tag[i][0], .error = self->reply_error[i][0], .latency = (uint8_t)param(latency)};
+  reply.data = self->reply_data[i][0];
+  send(in_reply, i, reply);
 }
 
-// One function a lane, so that a value is taken out of the state where it is looked at.
+handler(announce, i) { send_if(written, i, self->fresh[i], self->news[i]); }
+
 handler(show, i) { send(shown, i, self->shown_value[i]); }
 
 // Brings the stored values of the timers up to date.
@@ -60,6 +58,13 @@ static int sub_word_shift(uint32_t address, int size) {
   return 8 * (param(big_endian) ? 4 - byte - size : byte);
 }
 
+// Notes what a port of `written` will carry in the coming cycle.
+static void tell(self_t *self, int port, uint32_t value) {
+  self->under_way += !self->fresh[port];
+  self->fresh[port] = true;
+  self->news[port] = value;
+}
+
 // Gives all registers their reset values; timers go on from theirs.
 static void reset(self_t *self) {
   for (int i = 0; i < param_length(registers); i++) {
@@ -67,9 +72,7 @@ static void reset(self_t *self) {
     for (int k = 0; k < self->timers; k++)
       if (self->timer_word[k] == word) self->timer_base[k] += (uint64_t)param(registers)[i].reset - self->file[word];
     self->file[word] = param(registers)[i].reset;
-    if (!self->news_lane[word]) continue;
-    self->news[self->news_lane[word] - 1] = param(registers)[i].reset;
-    self->fresh[self->news_lane[word] - 1] = self->any_fresh = true;
+    if (self->news_lane[word]) tell(self, self->news_lane[word] - 1, param(registers)[i].reset);
   }
 }
 
@@ -114,11 +117,7 @@ static bool write_register(self_t *self, typeof_port(in_request) request, uint32
     break;
   default: break;
   }
-  if (width(written) && self->news_lane[word]) {
-    self->news[self->news_lane[word] - 1] = written_value;
-    self->fresh[self->news_lane[word] - 1] = true;
-    self->any_fresh = true;
-  }
+  if (width(written) && self->news_lane[word]) tell(self, self->news_lane[word] - 1, written_value);
   apply_side_effects(self, offset, written_value, lane);
   if (call(resets, offset, written_value, lane)) reset(self);
   self->writes++;
@@ -193,28 +192,27 @@ static __attribute__((noinline)) void advance(self_t *self) {
     }
     self->replying[i][param(latency) - 1] = false;
   }
-  for (int i = 0; i < width(written); i++) self->fresh[i] = false;
-  self->any_fresh = false;
+  for (int i = 0; i < width(written); i++) {
+    self->under_way -= self->fresh[i];
+    self->fresh[i] = false;
+  }
 }
 
 phase_end() {
-  bool any = false, changed = false;
-  if (__builtin_expect(self->under_way || self->any_fresh, 0)) advance(self);
+  bool any = false, driven = false, changed = false;
   for (int i = 0; i < width(in_request); i++) any |= transferred(in_request, i);
-  if (__builtin_expect(any, 0)) {
-    for (int k = 0; k < width(live); k++)
-      if (some(live, k)) self->file[param(live_offsets)[k] / 4] = data(live, k);
-    for (int i = 0; i < width(in_request); i++)
-      if (transferred(in_request, i))
-        changed |= refer(self, i, data(in_request, i).op, data(in_request, i).size, data(in_request, i).sign,
-                         data(in_request, i).tag, data(in_request, i).address, (uint64_t)data(in_request, i).data);
-  }
-  for (int i = 0; i < width(drive); i++) {
-    if (!__builtin_expect(transferred(drive, i), 0)) continue;
-    take_driven(self, data(drive, i), i);
-    changed = true;
-  }
-  if (changed) show(self);
+  for (int i = 0; i < width(drive); i++) driven |= transferred(drive, i);
+  if (__builtin_expect(!(any | driven | (self->under_way != 0)), 1)) return;
+  for (int k = 0; k < width(live); k++)
+    if (any && some(live, k)) self->file[param(live_offsets)[k] / 4] = item(live, k);
+  if (self->under_way) advance(self);
+  for (int i = 0; i < width(in_request); i++)
+    if (transferred(in_request, i))
+      changed |= refer(self, i, item(in_request, i).op, item(in_request, i).size, item(in_request, i).sign,
+                       item(in_request, i).tag, item(in_request, i).address, (uint64_t)item(in_request, i).data);
+  for (int i = 0; i < width(drive); i++)
+    if (transferred(drive, i)) take_driven(self, item(drive, i), i);
+  if (changed | driven) show(self);
 }
 
-next_event() { return self->under_way || self->any_fresh || self->changed_cycle >= cycle() ? cycle() : never(); }
+next_event() { return self->under_way || self->changed_cycle >= cycle() ? cycle() : never(); }

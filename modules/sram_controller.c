@@ -7,6 +7,9 @@
   (param_length(segments) > 0 && (lane) >= 0 && param(segments)[lane].what > 0 ? (uint32_t)param(segments)[lane].what  \
                                                                                : (uint32_t)param(what))
 
+/* What a burst is made of: 1 reads, 2 other references. */
+static inline uint8_t kind_of(mem_op op) { return op == mem_op_read ? 1 : 2; }
+
 static inline int32_t lane_of(uint32_t address, uint32_t size) {
   if (param_length(segments) == 0) return 0;
   for (int k = 0; k < param_length(segments); k++) {
@@ -16,20 +19,18 @@ static inline int32_t lane_of(uint32_t address, uint32_t size) {
   return -1;
 }
 
-/* Prepares the reference that is now the oldest. */
+/* Prepares the reference that is now the oldest: the one before it was answered in this cycle, or there was none and
+ * this one was accepted in it. */
 static inline void start(self_t *self) {
   uint32_t slot = self->head;
-  uint64_t accepted = self->accepted[slot];
   uint32_t address = self->entry[slot].address;
   int32_t lane = lane_of(address, self->entry[slot].size);
-  bool reads = self->entry[slot].op == mem_op_read;
   uint32_t limit = TIMING(lane, burst);
-  self->continues = self->in_burst && (param_length(segments) == 0 || (lane == self->last_lane && lane >= 0)) && reads == self->last_reads &&
-                    address == self->last_end && accepted <= self->last_done + (uint64_t)param(gap) &&
-                    (limit == 0 || self->length < limit);
-  uint64_t from = self->last_done > accepted ? self->last_done : accepted;
-  self->due = from + (self->continues ? TIMING(lane, next_access) : TIMING(lane, first_access));
-  self->lane = lane;
+  self->continues = kind_of(self->entry[slot].op) == self->last_kind && address == self->last_end &&
+                    (param_length(segments) == 0 || (lane == self->last_lane && lane >= 0)) &&
+                    cycle() <= self->last_done + (uint64_t)param(gap) && (limit == 0 || self->length < limit);
+  self->due = cycle() + (self->continues ? TIMING(lane, next_access) : TIMING(lane, first_access));
+  if (param_length(segments) > 0) self->lane = lane;
 }
 
 init() {
@@ -54,61 +55,59 @@ phase_start() {
 }
 
 handler(answer) {
-  typeof_port(in_reply) reply;
   bool answered = false;
+  typeof_port(in_reply) reply;
   for (int k = 0; k < width(memory_reply); k++) {
-    if (some(memory_reply, k) && enabled(memory_reply, k)) {
-      if (__builtin_expect(self->count == 0, false)) sim_error("an answer without a request");
-      reply = data(memory_reply, k);
-      answered = true;
-    }
+    if (!some(memory_reply, k) || !enabled(memory_reply, k)) continue;
+    if (__builtin_expect(self->count == 0, false)) sim_error("an answer without a request");
+    reply = item(memory_reply, k);
+    answered = true;
   }
   if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
     reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag, .error = true};
     answered = true;
   }
-  if (answered) {
-    uint64_t cycles = cycle() - self->accepted[self->head];
-    reply.latency = cycles > 255 ? 255 : (uint8_t)cycles;
-    send(in_reply, reply);
-  } else {
+  if (!answered) {
     send_nothing(in_reply);
+    return;
   }
+  uint64_t cycles = cycle() - self->accepted[self->head];
+  reply.latency = cycles > 255 ? 255 : (uint8_t)cycles;
+  send(in_reply, reply);
 }
 
 phase_end() {
-  bool was_empty = self->count == 0;
-  if (was_empty && !some(in_request)) return;
-  if (!was_empty) self->busy++;
-  for (int k = 0; k < width(memory_request); k++)
-    if (transferred(memory_request, k)) self->due = never();
-  bool next = false;
+  const uint32_t held = self->count, slot = self->head;
+  if (held == 0 && !some(in_request)) return;
+  bool next = held == 0;
+  self->busy += held > 0;
   if (some(in_reply)) {
-    if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply).tag);
-    uint32_t slot = self->head;
+    if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)item(in_reply).tag);
     event(access, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size,
           (uint32_t)(cycle() - self->accepted[slot]), self->continues);
     self->references++;
     self->continued += self->continues;
     if (param(burst) > 0 || param_length(segments) > 0) self->length = self->continues ? self->length + 1 : 1;
-    self->in_burst = true;
-    self->last_reads = self->entry[slot].op == mem_op_read;
-    self->last_lane = self->lane;
+    if (param_length(segments) > 0) self->last_lane = self->lane;
+    self->last_kind = kind_of(self->entry[slot].op);
     self->last_end = self->entry[slot].address + self->entry[slot].size;
     self->last_done = cycle();
     self->head = slot + 1 == param(queue) ? 0 : slot + 1;
-    self->count--;
+    self->count = held - 1;
     self->due = never();
     next = true;
+  } else {
+    for (int k = 0; k < width(memory_request); k++)
+      if (transferred(memory_request, k)) self->due = never();
   }
   if (transferred(in_request)) {
-    uint32_t slot = self->head + self->count;
-    if (slot >= param(queue)) slot -= param(queue);
-    self->entry[slot] = data(in_request);
-    self->accepted[slot] = cycle();
+    uint32_t tail = slot + held;
+    if (tail >= param(queue)) tail -= param(queue);
+    self->entry[tail] = item(in_request);
+    self->accepted[tail] = cycle();
     self->count++;
   }
-  if (self->count > 0 && (next || was_empty)) start(self);
+  if (next && self->count > 0) start(self);
 }
 
 next_event() { return self->due > cycle() ? self->due : cycle(); }
