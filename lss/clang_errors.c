@@ -101,6 +101,10 @@ static void report_one(Location at, const char *message) {
     }
     if (report_name(at, name)) return;
   }
+  if (strstr(message, "no member named 'steady'")) {
+    diag_error(at, "c-code", "steady() is for phase_end, where a cycle ends");
+    return;
+  }
   if (g_regex_match(constant, message, 0, &match3)) {
     diag_error(at, "c-code", "state changes in phase_end only, and data that was received is not changed");
     return;

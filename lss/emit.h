@@ -85,6 +85,7 @@ void emit_local(GString *out, const Local *local, bool flagged, bool debug);
 
 // emit_cluster.c
 bool emit_kinds(Emitter *emitter);
+bool emit_large_state(const Instance *leaf);
 const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size);
 
 // emit_root.c
@@ -106,6 +107,8 @@ void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, cons
 
 // emit_gate.c
 bool emit_gated(const Emitter *emitter, const Cluster *cluster);
+bool emit_says_steady(const Emitter *emitter, const Cluster *cluster, const Instance *leaf); // the cluster asks that
+void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind);
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster);
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment);
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment);

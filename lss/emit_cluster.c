@@ -145,6 +145,10 @@ static gsize state_size(const Instance *instance) {
 
 enum { LARGE_STATE = 2048 };
 
+bool emit_large_state(const Instance *leaf) {
+  return state_size(leaf) >= LARGE_STATE;
+}
+
 // Small states first, so that what is touched in every cycle lies together.
 static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) {
   Cluster *cluster = kind->cluster;
@@ -153,7 +157,7 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
   g_string_append(out, "typedef struct {\n");
   for (int large = 0; large < 2; large++) {
     for (guint i = 0; i < cluster->leaves->len; i++)
-      if ((state_size(cluster->leaves->pdata[i]) >= LARGE_STATE) == large)
+      if (emit_large_state(cluster->leaves->pdata[i]) == large)
         g_string_append_printf(out, "  @K@_S%d_state i%u;\n", kind->spec_of[i], i);
     for (guint i = 0; !large && i < cluster->probes->len; i++)
       g_string_append_printf(out, "  @K@_probe%u probe%u;\n", i, i);
@@ -184,7 +188,7 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
     if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s%s_some;\n", star, base);
     if (wire->flagged) g_string_append_printf(out, "  bool %s%s_known;\n", star, base);
   }
-  g_string_append(out, "  char end;\n} @K@_scratch;\n");
+  g_string_append(out, "  bool steady;\n} @K@_scratch;\n");
 }
 
 // ---- Functions -------------------------------------------------------------------------------------------------
@@ -351,7 +355,8 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   GString *once = g_string_new(unit->str);
   emit_starts(emitter, once, kind);
   for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
-  if (emit_skips(emitter) || emit_gated(emitter, cluster)) emit_skipping(unit, kind);
+  if (emit_skips(emitter)) emit_skipping(unit, kind);
+  if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
   if (root) {
     emit_root(emitter, unit);
   }

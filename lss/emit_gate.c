@@ -1,31 +1,58 @@
-// Sleeping clusters: one that carries nothing over its border, and whose instances all say by next_event that they
-// would only repeat themselves, is not stepped; the signals that it drives stay in its scratch as they were.
+// Sleeping clusters: one whose last cycle left its state as it was, and to which nothing comes over the border, would
+// only repeat that cycle.  It is not stepped, and the signals that it drives stay in its scratch: a processor that
+// waits for its memory costs a comparison.
 //
-// A cluster is awake (0), drowsy (1) or asleep (2).  Every few cycles (`ask` counts them) next_event is asked; after a
-// cycle without items at the border in which it promised quiet the cluster is drowsy.  When the next cycle brings the
-// same acknowledgments, that cycle was a repetition, so what the cluster drove in it is what it drives until something
-// changes, and it falls asleep.  Before each of its segments the signals that the segment reads from outside are
-// compared; a difference, or the promised cycle, wakes it from that segment on, since the segments before it would have
-// computed what is in the scratch already.  Debug builds step everything, and so find modules that promise too much.
+// Whether a cycle changes anything is tried now and then, by comparing the state before and after it
+// (lss/runtime/gate.h). Leaves whose state is too large to be compared say in each cycle that it plays no role
+// (`steady`), those that ask for the time tell how long they will not care (next_event); where one can do neither, the
+// cluster does not sleep.
+//
+// Before each segment of a sleeping cluster the signals that the segment reads from outside are looked at; an item or
+// another acknowledgment wakes it from that segment on, since the segments before it would have computed what is in the
+// scratch already.  Debug builds step everything, and so find modules that say `steady` too early.
 #include "lss/emit.h"
 
 #include <string.h>
-
-enum { ASK_EVERY = 8 }; // cycles; a busy cluster would only say no
 
 static bool may_sleep(const Instance *leaf) {
   if (leaf->leaf->crossing) return false;
   for (guint i = 0; i < leaf->functions->len; i++)
     if (((Function *)leaf->functions->pdata[i])->partial) return false;
-  return emit_find_function(leaf, FUNCTION_NEXT_EVENT) ||
-         (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
+  return true;
+}
+
+// Behaviour given by the user of a module, of which the module cannot know that it asks for the time.
+static bool is_timed_by_user(const Instance *leaf) {
+  for (guint i = 0; i < leaf->userpoints->len; i++) {
+    const Userpoint *userpoint = leaf->userpoints->pdata[i];
+    if (userpoint->code && scan_asks_the_time(userpoint->code->string)) return true;
+  }
+  return false;
+}
+
+// How it is known that nothing but inputs and compared state lets the leaf do something else: from its C, because it
+// says so in each cycle, or because it is asked at a trial when it will.
+typedef enum { FROM_CODE, SAID, ASKED, UNKNOWN } Steadiness;
+
+static Steadiness steadiness(const Emitter *emitter, const Instance *leaf) {
+  const CScan *scan = g_hash_table_lookup(emitter->scans, leaf->leaf->c_file);
+  if (is_timed_by_user(leaf)) return UNKNOWN;
+  if (!emit_find_function(leaf, FUNCTION_PHASE_END)) return scan->timed ? UNKNOWN : FROM_CODE;
+  const bool large = emit_large_state(leaf), tells = emit_find_function(leaf, FUNCTION_NEXT_EVENT);
+  if (!large && !scan->timed) return tells || scan->steady ? FROM_CODE : UNKNOWN;
+  if (scan->steady) return SAID;
+  return tells && !large ? ASKED : UNKNOWN;
+}
+
+bool emit_says_steady(const Emitter *emitter, const Cluster *cluster, const Instance *leaf) {
+  return emit_gated(emitter, cluster) && steadiness(emitter, leaf) == SAID;
 }
 
 bool emit_gated(const Emitter *emitter, const Cluster *cluster) {
   if (emitter->debug || !cluster->instance || cluster->probes->len) return false;
   for (guint i = 0; i < cluster->leaves->len; i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
-    if (!may_sleep(leaf)) return false;
+    if (!may_sleep(leaf) || steadiness(emitter, leaf) == UNKNOWN) return false;
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *collector = emitter->netlist->collectors->pdata[k];
       if (!collector->on_connections && g_ptr_array_find(collector->instances, leaf, NULL)) return false;
@@ -60,10 +87,10 @@ static bool kept(const Wire *wire, const Cluster *cluster) {
 
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster) {
   g_autoptr(GPtrArray) wires = border(emitter, cluster, NULL);
-  g_string_append(out, "static struct {\n  uint64_t wake;\n  uint8_t mode, ask;\n");
+  g_string_append_printf(out, "static spinach_gate spinach_gate_%d = SPINACH_GATE;\nstatic struct {\n", cluster->id);
   for (guint i = 0; i < wires->len; i++)
     if (kept(wires->pdata[i], cluster)) g_string_append_printf(out, "  bool w%d;\n", ((Wire *)wires->pdata[i])->id);
-  g_string_append_printf(out, "} spinach_gate_%d = {.ask = 1};\n", cluster->id);
+  g_string_append_printf(out, "} spinach_kept_%d;\n", cluster->id);
 }
 
 static void reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix) {
@@ -74,19 +101,18 @@ static void reference(const Emitter *emitter, GString *out, const Wire *wire, co
   g_string_append_printf(out, "spinach_scratch_%d.%s%s", owner->id, base, suffix);
 }
 
-// "a_some | b_some | (c != kept)": true when something differs from what was kept.
-static void differences(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires, bool data,
-                        bool acks) {
+// "a_some | b_some | (c != kept)": true when something comes in, or optionally is acknowledged otherwise than before.
+static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires, bool acks) {
   const char *join = "";
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
-    if (wire->kind == SIGNAL_DATA && data) {
+    if (wire->kind == SIGNAL_DATA && wire->writer->cluster != cluster) {
       g_string_append(out, join);
       reference(emitter, out, wire, "_some");
     } else if (kept(wire, cluster) && acks) {
       g_string_append_printf(out, "%s(", join);
       reference(emitter, out, wire, "");
-      g_string_append_printf(out, " != spinach_gate_%d.w%d)", cluster->id, wire->id);
+      g_string_append_printf(out, " != spinach_kept_%d.w%d)", cluster->id, wire->id);
     } else {
       continue;
     }
@@ -98,19 +124,10 @@ static void differences(const Emitter *emitter, GString *out, const Cluster *clu
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment) {
   int id = segment->cluster->id;
   g_autoptr(GPtrArray) wires = border(emitter, segment->cluster, segment);
-  g_string_append_printf(out, "  if (spinach_gate_%d.mode != 2 || spinach_time.cycle >= spinach_gate_%d.wake || (", id,
+  g_string_append_printf(out, "  if (!spinach_gate_%d.asleep || spinach_time.cycle >= spinach_gate_%d.wake || (", id,
                          id);
-  differences(emitter, out, segment->cluster, wires, true, true);
-  g_string_append_printf(out, ")) {\n  if (spinach_gate_%d.mode == 2) spinach_gate_%d.mode = 0;\n", id, id);
-}
-
-static bool has_skip(const Emitter *emitter, const Cluster *cluster) {
-  for (guint i = 0; i < cluster->leaves->len; i++) {
-    const CScan *scan = g_hash_table_lookup(emitter->scans, ((Instance *)cluster->leaves->pdata[i])->leaf->c_file);
-    for (guint k = 0; k < scan->hooks->len; k++)
-      if (!strcmp(((Hook *)scan->hooks->pdata[k])->word, "skip")) return true;
-  }
-  return false;
+  comes_in(emitter, out, segment->cluster, wires, true);
+  g_string_append_printf(out, ")) {\n  if (spinach_gate_%d.asleep) spinach_gate_wake(&spinach_gate_%d);\n", id, id);
 }
 
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment) {
@@ -124,34 +141,48 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
     if (last != segment) return; // the cluster's cycle is not over yet
     break;
   }
-  const char *name = emitter->kind_of[id]->name;
   g_autoptr(GPtrArray) wires = border(emitter, cluster, NULL);
-  if (has_skip(emitter, cluster))
-    g_string_append_printf(out, "  if (spinach_gate_%d.mode == 2) %s_skip0(spinach_cluster_state[%d], 1);\n", id, name,
-                           id);
   g_string_append_printf(out,
-                         "  if (__builtin_expect(!--spinach_gate_%d.ask, 0) && (spinach_gate_%d.ask = %d) && "
-                         "spinach_gate_%d.mode != 2) {\n    if (",
-                         id, id, ASK_EVERY, id);
-  differences(emitter, out, cluster, wires, true, false);
+                         "  if (!spinach_gate_%d.asleep && __builtin_expect(--spinach_gate_%d.wait == 0, 0) &&\n      "
+                         "spinach_gate_try(&spinach_gate_%d, spinach_cluster_state[%d], %s_compared, "
+                         "spinach_scratch_%d.steady && !(",
+                         id, id, id, id, emitter->kind_of[id]->name, id);
+  comes_in(emitter, out, cluster, wires, false);
   g_string_append_printf(out,
-                         ") spinach_gate_%d.mode = 0;\n    else if (spinach_gate_%d.mode == 1 && spinach_time.cycle + "
-                         "1 < spinach_gate_%d.wake && !(",
-                         id, id, id);
-  differences(emitter, out, cluster, wires, false, true);
-  g_string_append_printf(
-      out,
-      ")) spinach_gate_%d.mode = 2;\n    else {\n      spinach_time.cycle++, spinach_time.now += spinach_time.period;\n"
-      "      spinach_gate_%d.wake = %s_next_event0(spinach_cluster_state[%d]);\n      spinach_gate_%d.mode = "
-      "spinach_gate_%d.wake > spinach_time.cycle;\n      if (spinach_gate_%d.mode) spinach_gate_%d.ask = 1;\n"
-      "      spinach_time.cycle--, spinach_time.now -= spinach_time.period;\n",
-      id, id, name, id, id, id, id, id);
+                         ")) && spinach_gate_sleep(&spinach_gate_%d, %s_first_event(spinach_cluster_state[%d]))) {\n",
+                         id, emitter->kind_of[id]->name, id);
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     if (!kept(wire, cluster)) continue;
-    g_string_append_printf(out, "      spinach_gate_%d.w%d = ", id, wire->id);
+    g_string_append_printf(out, "    spinach_kept_%d.w%d = ", id, wire->id);
     reference(emitter, out, wire, "");
     g_string_append(out, ";\n");
   }
-  g_string_append(out, "    }\n  }\n");
+  g_string_append(out, "  }\n");
+}
+
+// What is compared lies at the beginning of the cluster's state.
+static void emit_compared(GString *out, const Kind *kind) {
+  const GPtrArray *leaves = kind->cluster->leaves;
+  g_autofree char *end = g_strdup("end");
+  for (guint i = leaves->len; i-- > 0;) {
+    if (!emit_large_state(leaves->pdata[i])) continue;
+    g_free(end);
+    end = g_strdup_printf("i%u", i);
+  }
+  g_string_append_printf(out, "const size_t @K@_compared = offsetof(@K@_state, %s);\n", end);
+}
+
+void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind) {
+  const GPtrArray *leaves = kind->cluster->leaves;
+  emit_compared(out, kind);
+  g_string_append(out,
+                  "uint64_t @K@_first_event(const @K@_state *s) {\n  (void)s;\n  uint64_t first = UINT64_MAX, one;\n"
+                  "  spinach_time.cycle++, spinach_time.now += spinach_time.period;\n");
+  for (guint i = 0; i < leaves->len; i++)
+    if (steadiness(emitter, leaves->pdata[i]) == ASKED)
+      g_string_append_printf(out, "  one = @K@_S%d_next_event(&s->i%u);\n  if (one < first) first = one;\n",
+                             kind->spec_of[i], i);
+  g_string_append(
+      out, "  spinach_time.cycle--, spinach_time.now -= spinach_time.period;\n  (void)one;\n  return first;\n}\n");
 }

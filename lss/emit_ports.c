@@ -48,7 +48,7 @@ static void emit_send_nothing(GString *out, const Port *port, bool flagged, bool
   if (flagged) g_string_append(out, "  w->known[i] = true;\n");
   g_string_append_printf(out,
                          "}\n" INLINE "__attribute__((overloadable)) void @S@_send_nothing_%s(@S@_w_%s_data *w, "
-                                      "uint32_t id) { @S@_send_nothing_%s(w, id, 0); }\n",
+                         "uint32_t id) { @S@_send_nothing_%s(w, id, 0); }\n",
                          p, p, p);
 }
 
@@ -68,7 +68,7 @@ static void emit_send_if(GString *out, const Port *port, bool flagged, bool debu
                            flagged ? "  w->known[i] = true;\n" : "");
   g_string_append_printf(out,
                          "}\n" INLINE "__attribute__((overloadable)) void @S@_send_if_%s(@S@_w_%s_data *w, uint32_t "
-                                      "id, bool present, %s value) { @S@_send_if_%s(w, id, 0, present, value); }\n",
+                         "id, bool present, %s value) { @S@_send_if_%s(w, id, 0, present, value); }\n",
                          p, p, type, p);
 }
 

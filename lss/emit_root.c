@@ -14,8 +14,8 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
       emit_types(out, emitter->netlist, kind->types, already);
       g_string_append_printf(out, "%stypedef struct %s_state_ %s_state;\n", kind->scratch, kind->name, kind->name);
       if (emit_gated(emitter, cluster))
-        g_string_append_printf(out, "uint64_t %s_next_event0(const void *);\nvoid %s_skip0(void *, uint64_t);\n",
-                               kind->name, kind->name);
+        g_string_append_printf(out, "extern const size_t %s_compared;\nuint64_t %s_first_event(const %s_state *);\n",
+                               kind->name, kind->name, kind->name);
       for (guint k = 0; k < kind->cluster->segments->len; k++)
         g_string_append_printf(out, "void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k, kind->name,
                                kind->name);

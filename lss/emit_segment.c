@@ -331,6 +331,8 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
   g_string_append_printf(out, "    @K@_S%d_%s(&s->i%d, &ctx", spec, name->str, leaf);
   if (function->indexed) g_string_append_printf(out, ", %d", function->lane);
   g_string_append(out, ");\n");
+  if (function->kind == FUNCTION_PHASE_END && emit_says_steady(emitter, cluster, node->instance))
+    g_string_append(out, "    if (!ctx.steady) x->steady = false;\n");
   each_write(&call, false);
   g_string_append(out, "  }\n");
 }
@@ -404,7 +406,9 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment) 
   bool root = !segment->cluster->instance;
   g_string_append_printf(out, "%svoid @K@_seg%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
                          root ? "static inline " : "", segment->index);
+  const bool gated = emit_gated(emitter, segment->cluster);
   declare_locals(emitter, out, segment);
+  if (gated && segment->index == 0) g_string_append(out, "  x->steady = true;\n");
   emit_items(emitter, out, kind, segment, 0, emitter->debug ? 0 : DECISIONS);
   g_string_append(out, "}\n");
 }

@@ -83,6 +83,20 @@ static void add_function(CScan *scan, const char *name, const char *arguments, i
     g_ptr_array_add(scan->helpers, g_strdup(name));
 }
 
+bool scan_asks_the_time(const char *text) {
+  return g_regex_match_simple("\\b(now|cycle)\\s*\\(\\s*\\)", text, 0, 0);
+}
+
+// A word in the body of a function.
+static void read_word(CScan *scan, Cursor *c, const char *function) {
+  const char *start = c->at;
+  while (c->at < c->end && (isalnum((unsigned char)*c->at) || *c->at == '_')) c->at++;
+  g_autofree char *word = g_strndup(start, (gsize)(c->at - start));
+  if (*c->at != '(') return;
+  scan->steady |= !strcmp(word, "steady");
+  scan->timed |= (!strcmp(word, "now") || !strcmp(word, "cycle")) && strcmp(function, "next_event") != 0;
+}
+
 CScan *scan_c(const char *file, GError **error) {
   char *text;
   gsize size;
@@ -95,7 +109,7 @@ CScan *scan_c(const char *file, GError **error) {
   scan->defines = g_ptr_array_new_with_free_func(g_free);
   scan->size = size;
   Cursor c = {text, text + size, 1};
-  g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL);
+  g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL), function = g_string_new(NULL);
   int braces = 0, name_line = 0;
   bool line_start = true, complete = false; // complete: `name ( … )` was seen and a brace may follow
   while (c.at < c.end) {
@@ -111,13 +125,21 @@ CScan *scan_c(const char *file, GError **error) {
       complete = line_start = false;
       continue;
     }
+    if (braces > 0 && (isalpha((unsigned char)*c.at) || *c.at == '_')) {
+      read_word(scan, &c, function->str);
+      line_start = false;
+      continue;
+    }
     int ch = next_char(&c);
     if (ch == '\n')
       line_start = true;
     else if (!isspace(ch))
       line_start = false;
     if (ch == '{') {
-      if (braces++ == 0 && complete && name->len) add_function(scan, name->str, arguments->str, name_line);
+      if (braces++ == 0 && complete && name->len) {
+        add_function(scan, name->str, arguments->str, name_line);
+        g_string_assign(function, name->str);
+      }
       complete = false;
     } else if (ch == '}') {
       braces = MAX(braces - 1, 0);

@@ -20,11 +20,13 @@ typedef struct {
   GPtrArray *includes; // char*: "<string.h>", in order
   GPtrArray *defines;  // char*: macros
   gsize size;
+  bool timed, steady;  // asks for the time; says steady()
 } CScan;
 
 // NULL, with *error set, when the file cannot be read.
 CScan *scan_c(const char *file, GError **error);
 void scan_free(CScan *scan);
+bool scan_asks_the_time(const char *text);
 const Hook *scan_hook(const CScan *scan, const char *word, const char *argument);
 
 #endif

@@ -40,6 +40,8 @@ handler(commit) { enable(out, enabled(in)); }
 phase_end() {
   if (__builtin_expect(get(unknown), false) && transferred(in))
     self->remembered[place_of(data(in).word)] = decoded(data(in).word);
+  else
+    steady();
 }
 
 next_event() { return never(); }

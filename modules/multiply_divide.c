@@ -50,4 +50,4 @@ phase_end() {
     operate(self, data(in).op, data(in).a, data(in).b, cycle());
 }
 
-next_event() { return never(); }
+next_event() { return cycle() < self->ready ? self->ready : never(); }

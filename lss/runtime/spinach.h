@@ -3,6 +3,7 @@
 #ifndef SPINACH_H
 #define SPINACH_H
 
+#include "lss/runtime/gate.h"
 #include "lss/runtime/stream.h"
 #include "lss/runtime/type.h"
 
