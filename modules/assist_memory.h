@@ -15,19 +15,18 @@ enum { ASSIST_DATA, ASSIST_DESCRIPTOR, ASSIST_COUNTER };
 
 // A window is a circular buffer in NIC memory: from base up to, not including, limit; limit == base: there is none.
 
-// `address` + `bytes`, wrapped within the window if the address is inside it.
+// `address` + `bytes`, wrapped within the window if the address is inside it.  One that lies behind the window is far from its
+// end as well, counted upwards, so that a single comparison tells nearly always that there is nothing to wrap.
 static inline uint32_t assist_advance(uint32_t address, uint32_t bytes, uint32_t base, uint32_t limit) {
-  if (address < base || address >= limit) return address + bytes;
-  uint32_t span = limit - base, offset = address - base + bytes;
-  if (__builtin_expect(offset >= span, 0)) offset %= span;
-  return base + offset;
+  if (__builtin_expect(limit - address > bytes, 1) || address < base || address >= limit) return address + bytes;
+  return base + (address - base + bytes) % (limit - base);
 }
 
 // Bytes that one reference moves: up to the next multiple of `unit`, the end of the window, or what is left.
 static inline uint32_t assist_piece_of(uint32_t unit, uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
   uint32_t bytes = unit - (address & (unit - 1));
   if (bytes > left) bytes = left;
-  if (address >= base && address < limit && bytes > limit - address) bytes = limit - address;
+  if (__builtin_expect(bytes > limit - address, 0) && address >= base && address < limit) bytes = limit - address;
   return bytes;
 }
 
@@ -47,7 +46,7 @@ static inline uint32_t assist_min(uint32_t a, uint32_t b) { return a < b ? a : b
 // Bytes in order lie in a uint64_t with the first in bits 7:0; a memory reference carries a right-justified number.
 
 static inline uint64_t assist_keep(uint64_t bytes, uint32_t count) {
-  return count >= 8 ? bytes : bytes & ((UINT64_C(1) << 8 * count) - 1);
+  return __builtin_expect(count >= 8, 1) ? bytes : bytes & ((UINT64_C(1) << 8 * count) - 1);
 }
 static inline uint64_t assist_number(uint64_t bytes, uint32_t count, bool big_endian) {
   if (count == 0) return 0;
@@ -74,7 +73,7 @@ static inline uint32_t assist_field(const uint8_t *raw, uint32_t at, uint32_t co
 
 static inline void assist_queue_put(uint8_t *buffer, uint32_t size, uint32_t position, uint64_t bytes, uint32_t count) {
   uint32_t at = position & (size - 1);
-  if (at + 8 <= size) {
+  if (__builtin_expect(at + 8 <= size, 1)) {
     // What lies behind `count` is free space or would be overwritten before it is read, unless the queue is full.
     if (count == 8) memcpy(buffer + at, &bytes, 8);
     else memcpy(buffer + at, &bytes, count);
@@ -85,7 +84,7 @@ static inline void assist_queue_put(uint8_t *buffer, uint32_t size, uint32_t pos
 static inline uint64_t assist_queue_peek(const uint8_t *buffer, uint32_t size, uint32_t position, uint32_t count) {
   uint32_t at = position & (size - 1);
   uint64_t bytes = 0;
-  if (at + 8 <= size) memcpy(&bytes, buffer + at, 8);
+  if (__builtin_expect(at + 8 <= size, 1)) memcpy(&bytes, buffer + at, 8);
   else
     for (uint32_t i = 0; i < 8; i++) bytes |= (uint64_t)buffer[(at + i) & (size - 1)] << 8 * i;
   return assist_keep(bytes, count);
@@ -98,8 +97,12 @@ typedef struct {
   uint64_t w[2];
 } assist_run;
 
-static inline void assist_run_put(uint8_t *buffer, uint32_t size, uint32_t position, assist_run run, uint32_t count) {
+static inline void assist_run_put(uint8_t *buffer, uint32_t size, uint32_t position, uint32_t unit, assist_run run, uint32_t count) {
   const uint32_t at = position & (size - 1);
+  if (unit == 8) {
+    assist_queue_put(buffer, size, position, run.w[0], count);
+    return;
+  }
   if (count == 16 && at + 16 <= size) {
     memcpy(buffer + at, &run, 16);
     return;
@@ -107,8 +110,9 @@ static inline void assist_run_put(uint8_t *buffer, uint32_t size, uint32_t posit
   assist_queue_put(buffer, size, position, run.w[0], count < 8 ? count : 8);
   if (count > 8) assist_queue_put(buffer, size, position + 8, run.w[1], count - 8);
 }
-static inline assist_run assist_run_peek(const uint8_t *buffer, uint32_t size, uint32_t position, uint32_t count) {
+static inline assist_run assist_run_peek(const uint8_t *buffer, uint32_t size, uint32_t position, uint32_t unit, uint32_t count) {
   const uint32_t at = position & (size - 1);
+  if (unit == 8) return (assist_run){{assist_queue_peek(buffer, size, position, count), 0}};
   if (count == 16 && at + 16 <= size) {
     assist_run whole;
     memcpy(&whole, buffer + at, 16);
@@ -120,8 +124,10 @@ static inline assist_run assist_run_peek(const uint8_t *buffer, uint32_t size, u
 }
 
 // The same run as a number of a memory reference, and back: `swaps` when the first byte is the most significant one.
-static inline assist_run assist_run_swap(assist_run run, uint32_t count, bool swaps) {
+// `unit` is the width of memory in bytes.
+static inline assist_run assist_run_swap(assist_run run, uint32_t unit, uint32_t count, bool swaps) {
   if (!swaps || count == 0) return run;
+  if (unit == 8) return (assist_run){{__builtin_bswap64(run.w[0]) >> 8 * (8 - count), 0}};
   if (count == 16) return (assist_run){{__builtin_bswap64(run.w[1]), __builtin_bswap64(run.w[0])}};
   unsigned __int128 whole = (unsigned __int128)__builtin_bswap64(run.w[0]) << 64 | __builtin_bswap64(run.w[1]);
   whole >>= 8 * (16 - count);

@@ -1,6 +1,8 @@
-// Names used by dma_assist.c.
+// What dma_assist.c asks of a transfer and of a descriptor, and names.  All functions work on what they are given.
 #ifndef DMA_ASSIST_H
 #define DMA_ASSIST_H
+
+#include "assist_memory.h"
 
 // What is offered to somebody in a cycle; a set.
 enum { DMA_OFFERS_MEMORY = 1, DMA_OFFERS_DESCRIPTOR = 2, DMA_OFFERS_REGISTER = 4, DMA_OFFERS_BUS = 8, DMA_OFFERS_BEAT = 16 };
@@ -10,5 +12,75 @@ enum { DMA_FETCH_NOTHING, DMA_FETCHING, DMA_FETCHED };
 enum { DMA_OFFER_DATA, DMA_OFFER_DESCRIPTOR, DMA_OFFER_CHECKSUM };
 // What a register update completes, when it is not a descriptor of a ring.
 enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
+
+// ---- Descriptors -----------------------------------------------------------------------------------------------
+
+// Where the fields of a descriptor lie; host_high is negative when there is none.
+typedef struct {
+  int64_t control, checksum, host_high, host_low, address, length;
+  bool big_endian;
+} dma_layout;
+
+// Bytes of a descriptor that are read: up to the last field, in whole words of memory.
+static inline uint32_t dma_read_bytes(dma_layout at) {
+  int64_t last = at.control > at.checksum ? at.control : at.checksum;
+  if (at.host_low > last) last = at.host_low;
+  if (at.address > last) last = at.address;
+  return ((uint32_t)last + 4 + 7) & ~7u;
+}
+
+// Takes over what the descriptor in `raw` says.
+static inline void dma_take_descriptor(dma_transfer *next, const uint8_t *raw, dma_layout at) {
+  next->control = assist_field(raw, (uint32_t)at.control, 4, at.big_endian);
+  next->host = assist_field(raw, (uint32_t)at.host_low, 4, at.big_endian);
+  if (at.host_high >= 0) next->host |= (uint64_t)assist_field(raw, (uint32_t)at.host_high, 4, at.big_endian) << 32;
+  next->address = assist_field(raw, (uint32_t)at.address, 4, at.big_endian);
+  next->length = assist_field(raw, (uint32_t)at.length, 2, at.big_endian);
+  next->checksum_address = assist_field(raw, (uint32_t)at.checksum, 4, at.big_endian);
+}
+
+// ---- Transfers -------------------------------------------------------------------------------------------------
+
+// Nothing has been done of what it says.
+static inline void dma_begin(dma_transfer *next) {
+  next->start_address = next->reply_address = next->address;
+  next->start_host = next->host;
+  next->memory_left = next->reply_left = next->bus_left = next->length;
+}
+
+static inline bool dma_sums(const dma_transfer *of, int64_t checksum_bit) { return (of->control & (uint32_t)checksum_bit) != 0; }
+
+// Adds bytes of a transfer to its checksum, if it wants one.
+static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, int64_t checksum_bit) {
+  if (!dma_sums(of, checksum_bit)) return;
+  of->sum = assist_run_sum(of->sum, of->odd, bytes, count);
+  of->odd ^= count & 1;
+}
+
+// Whether the checksum has still to be stored: until then no later transfer refers to memory.
+static inline bool dma_sum_due(const dma_transfer *of, int64_t checksum_bit) {
+  return dma_sums(of, checksum_bit) && of->ring >= 0 && !of->failed && !of->sum_stored;
+}
+
+// The stages a transfer is in; a set: it has references to make; references to be answered; the host's next beat is for it; it has
+// bytes to be asked of, or sent on, the bus; outward: it was sent and is not settled; it is not known whether it is good.
+enum { DMA_AT_MEMORY = 1, DMA_AT_REPLY = 2, DMA_AT_DATA = 4, DMA_AT_BUS = 8, DMA_AT_SENT = 16, DMA_AT_UNKNOWN = 32 };
+
+static inline uint32_t dma_stages(const dma_transfer *of, bool outward, int64_t checksum_bit) {
+  uint32_t stages = 0;
+  if (of->memory_left || (dma_sum_due(of, checksum_bit) && !of->dropped)) stages |= DMA_AT_MEMORY;
+  if (of->reply_left || of->sum_waiting) stages |= DMA_AT_REPLY;
+  if (outward ? of->bus_left || !of->settled : of->bus_coming != 0) stages |= DMA_AT_DATA;
+  if (of->bus_left || of->bus_now) stages |= DMA_AT_BUS;
+  if (outward && of->bus_left == 0 && of->bus_now == 0 && !of->settled) stages |= DMA_AT_SENT;
+  if (outward && (!of->settled || (of->failed && !of->dropped))) stages |= DMA_AT_UNKNOWN;
+  return stages;
+}
+
+// Whether nothing of it is left to do but to write registers.
+static inline bool dma_has_ended(const dma_transfer *of, bool outward, int64_t checksum_bit) {
+  return of->memory_left == 0 && of->reply_left == 0 && of->bus_left == 0 && of->bus_now == 0 && of->bus_coming == 0 && (of->settled || !outward) &&
+         (!dma_sum_due(of, checksum_bit) || of->dropped);
+}
 
 #endif

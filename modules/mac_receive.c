@@ -10,10 +10,11 @@
 #define UNIT ((uint32_t)param(width) / 8)
 #define OFFERING ((self->offers & (RECEIVE_OFFERS_MEMORY | RECEIVE_OFFERS_DESCRIPTOR)) != 0)
 
-phase_start() {
-  if (width(ready)) send(ready, self->can_take);
-  for (int i = 0; i < width(dropped); i++) send(dropped, i, self->dropped_count);
+handler(show_ready) { send(ready, self->can_take); }
 
+handler(show_dropped, i) { send(dropped, i, self->dropped_count); }
+
+phase_start() {
   const uint32_t offers = self->offers;
   if (__builtin_expect(!offers, 1)) {
     send_nothing(memory_request);
@@ -21,18 +22,23 @@ phase_start() {
     send_nothing(registers_request);
     return;
   }
+  const uint32_t tag = (uint32_t)param(tag) + self->offer_kind;
   if (offers & RECEIVE_OFFERS_COUNTER) {
     typeof_port(memory_request) add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR};
     for (int k = 0; k < param_length(counters); k++)
       if (k == self->told) add.address = param(counters)[k].address;
     assist_run_into(&add.data, sizeof add.data, (assist_run){{self->to_tell[self->told], 0}});
     send(memory_request, add);
-  } else if (offers & RECEIVE_OFFERS_MEMORY) send(memory_request, self->offer);
-  else send_nothing(memory_request);
+  } else if (offers & RECEIVE_OFFERS_MEMORY) {
+    typeof_port(memory_request) writes = {.op = mem_op_write, .size = self->offer_bytes, .tag = tag, .address = self->offer_address, .data = self->offer_data};
+    send(memory_request, writes);
+  } else {
+    send_nothing(memory_request);
+  }
   if (SPLIT_DESCRIPTORS) {
-    typeof_port(descriptor_memory_request) offer = {.op = self->offer.op, .size = self->offer.size, .tag = self->offer.tag, .address = self->offer.address};
-    memcpy(&offer.data, &self->offer.data, sizeof offer.data);
-    send_if(descriptor_memory_request, (offers & RECEIVE_OFFERS_DESCRIPTOR) != 0, offer);
+    typeof_port(descriptor_memory_request) writes = {.op = mem_op_write, .size = self->offer_bytes, .tag = tag, .address = self->offer_address};
+    memcpy(&writes.data, &self->offer_data, sizeof writes.data);
+    send_if(descriptor_memory_request, (offers & RECEIVE_OFFERS_DESCRIPTOR) != 0, writes);
   }
   if (offers & RECEIVE_OFFERS_REGISTER) {
     typeof_port(registers_request) writes = {.op = mem_op_write, .size = 4, .address = self->update.offset, .data = self->update.value};
@@ -60,7 +66,7 @@ static void count_frame(self_t *self, int outcome, uint32_t length) {
   self->filtered += outcome >= receive_outcome_other_station;
   self->frames_dropped++;
   self->dropped_count++;
-  self->settling = true;
+  self->left |= RECEIVE_LEFT_SHOWN;
   event(drop, length, (receive_outcome)outcome);
 }
 
@@ -78,19 +84,33 @@ static int counter_due(const self_t *self) {
 #define OFFER(kind, count, at, run)                                                                                       \
   do {                                                                                                                    \
     self->offers |= (kind) == ASSIST_DESCRIPTOR && SPLIT_DESCRIPTORS ? RECEIVE_OFFERS_DESCRIPTOR : RECEIVE_OFFERS_MEMORY; \
-    self->offer = (typeof_port(memory_request)){.op = mem_op_write, .size = (uint8_t)(count), .address = (at)};            \
-    self->offer.tag = (uint32_t)param(tag) + (kind);                                                                      \
-    assist_run_into(&self->offer.data, sizeof self->offer.data, (run));                                                   \
+    self->offer_kind = (kind);                                                                                            \
+    self->offer_bytes = (uint8_t)(count);                                                                                 \
+    self->offer_address = (at);                                                                                           \
+    assist_run_into(&self->offer_data, sizeof self->offer_data, (run));                                                   \
   } while (0)
 
 phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
+  const uint32_t limit = width(buffer_limit) ? data(buffer_limit) : (uint32_t)param(buffer_end);
+
+  // ---- When nothing came, moved or is left over, and no pointer differs, this cycle is like the last one -----------
+  uint32_t pointed = 0;
+  if (width(ready)) {
+    pointed = (data(producer) ^ self->seen_producer) | (data(reference) ^ self->seen_reference) | (data(buffer_producer) ^ self->seen_buffer_producer) |
+              (data(buffer_reference) ^ self->seen_buffer_reference) | (data(buffer_base) ^ self->seen_base) | (width(buffer_limit) ? limit ^ self->seen_limit : 0);
+  }
+  const bool beat_came = some(wire);
+  bool control = transferred(registers_request) | transferred(registers_reply);
+  if (SPLIT_DESCRIPTORS) control |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
+  const bool moved = control | beat_came | transferred(memory_request) | transferred(memory_reply);
+  if (!(pointed | (mac ^ self->seen_mac) | moved | self->left)) return;
+
+  self->left &= (uint8_t)~RECEIVE_LEFT_SHOWN;
+  self->seen_mac = mac;
   const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
   const uint32_t mask = (uint32_t)param(pointer_mask);
   const uint32_t ring_mask = (uint32_t)param(ring_bytes) - 1;
-  const uint32_t limit = width(buffer_limit) ? data(buffer_limit) : (uint32_t)param(buffer_end);
-  const bool beat_came = some(wire);
-  self->settling = false;
 
   // ---- A beat from the wire ------------------------------------------------------------------------------
   if (__builtin_expect(beat_came, 0)) {
@@ -156,9 +176,7 @@ phase_end() {
 
   // ---- Whether one more frame surely fits: what the pointers leave, then what the queue needs of it -----------------
   if (width(ready)) {
-    const bool pointed = ((data(producer) ^ self->seen_producer) | (data(reference) ^ self->seen_reference) |
-                          (data(buffer_producer) ^ self->seen_buffer_producer) | (data(buffer_reference) ^ self->seen_buffer_reference) |
-                          (data(buffer_base) ^ self->seen_base) | (width(buffer_limit) ? limit ^ self->seen_limit : 0) | (running ^ self->seen_running)) != 0;
+    pointed |= running != self->seen_running;
     if (__builtin_expect(pointed, 0)) {
       self->seen_producer = data(producer);
       self->seen_reference = data(reference);
@@ -174,28 +192,24 @@ phase_end() {
       self->free_slots /= (uint32_t)param(descriptor_bytes);
       if (!running || self->free_bytes > span) self->free_slots = 0;
     }
-    if (beat_came | pointed | (self->stirred & (self->frames_waiting != 0))) {
+    if (beat_came | (pointed != 0) | ((self->left & RECEIVE_LEFT_QUEUE) != 0)) {
       const uint32_t queued = self->tail - self->head, waiting = (uint32_t)self->frames_waiting;
       const bool can_take = (self->free_slots > waiting + 1) & (self->free_bytes >= queued + 8 * waiting + 3 * (uint32_t)param(max_frame)) &
                             (queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer)) & (waiting + 2 < RECEIVE_FRAMES);
-      self->settling |= can_take != self->can_take;
+      if (can_take != self->can_take) self->left |= RECEIVE_LEFT_SHOWN;
       self->can_take = can_take;
-      self->stirred = false;
+      self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
     }
   }
-
-  // ---- When nothing moved, storing stands where it stood ---------------------------------------------------------
-  bool moved = beat_came | transferred(memory_request) | transferred(memory_reply) | transferred(registers_request) | transferred(registers_reply);
-  if (SPLIT_DESCRIPTORS) moved |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
-  if (!(moved | self->turned)) return;
-  self->turned = false;
+  if (!(moved | (self->left & RECEIVE_LEFT_STORING))) return;
+  self->left &= (uint8_t)~RECEIVE_LEFT_STORING;
 
   // ---- Counters in NIC memory, between frames ----------------------------------------------------------------------
   if (param_length(counters) > 0) {
     if (self->telling == 2) {
       if (transferred(memory_reply)) {
         self->telling = 0;
-        self->turned = true;
+        self->left |= RECEIVE_LEFT_STORING;
       }
       return;
     }
@@ -224,19 +238,13 @@ phase_end() {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the receiving MAC near 0x%x with an error", self->address);
     self->open--;
   }
-  if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
-  if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
-    self->offers &= (uint8_t)~RECEIVE_OFFERS_DESCRIPTOR;
-    self->open++;
-    self->step++;
-  }
   if (transferred(memory_request)) {
     self->offers &= (uint8_t)~RECEIVE_OFFERS_MEMORY;
     self->open++;
     if (self->storing == RECEIVE_STORES_DATA) {
       self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
       self->head += self->offer_bytes;
-      self->stirred = true;
+      self->left |= RECEIVE_LEFT_QUEUE;
       self->stored += self->offer_bytes;
       self->burst_left -= self->offer_bytes;
       self->gap = self->burst_left == 0;
@@ -244,12 +252,20 @@ phase_end() {
       self->step++;
     }
   }
-  if (transferred(registers_request)) {
-    self->offers &= (uint8_t)~RECEIVE_OFFERS_REGISTER;
-    self->updates_open++;
-    self->step++;
+  if (control) {
+    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
+    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
+      self->offers &= (uint8_t)~RECEIVE_OFFERS_DESCRIPTOR;
+      self->open++;
+      self->step++;
+    }
+    if (transferred(registers_request)) {
+      self->offers &= (uint8_t)~RECEIVE_OFFERS_REGISTER;
+      self->updates_open++;
+      self->step++;
+    }
+    if (self->updates_open && transferred(registers_reply)) self->updates_open--;
   }
-  if (self->updates_open && transferred(registers_reply)) self->updates_open--;
 
   // ---- Storing the oldest frame --------------------------------------------------------------------------------
   int f = self->first;
@@ -274,43 +290,45 @@ phase_end() {
     uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
     if (after == (data(reference) & mask)) self->lost = RECEIVE_NO_DESCRIPTOR;
   }
-  if (self->storing == RECEIVE_STORES_DATA) {
-    // A frame that is lost leaves the queue when it has arrived; what was stored of it will be overwritten.
-    uint32_t length = self->frame_bytes[f];
-    if (!self->lost && length > self->room) self->lost = RECEIVE_NO_ROOM;
-    uint8_t arrived = self->frame_state[f];
-    const bool lost = self->lost != RECEIVE_HAS_ROOM;
-    if (!OFFERING && (arrived == RECEIVED_BAD || (lost && arrived == RECEIVED_GOOD)) && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
-      self->head += length - self->stored;
-      self->stirred = true;
-      self->stored = length;
-      if (self->open == 0) {
-        self->no_descriptor += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_DESCRIPTOR;
-        self->no_room += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_ROOM;
-        count_frame(self, arrived == RECEIVED_GOOD ? receive_outcome_no_space : self->frame_outcome[f], length);
-        self->first = (f + 1) & (RECEIVE_FRAMES - 1);
-        self->frames_waiting--;
-        self->storing = RECEIVE_STORES_NOTHING;
-        self->turned = true;
+  if (self->storing == RECEIVE_STORES_DATA && !OFFERING) {
+    const uint32_t length = self->frame_bytes[f], left = length - self->stored;
+    const uint8_t arrived = self->frame_state[f];
+    const bool gap = self->gap;
+    self->gap = false;
+    if (gap) self->left |= RECEIVE_LEFT_STORING;
+    if (__builtin_expect(length > self->room, 0) && !self->lost) self->lost = RECEIVE_NO_ROOM;
+    if (__builtin_expect(arrived == RECEIVED_BAD || self->lost, 0)) {
+      // A frame that is lost leaves the queue when it has arrived; what was stored of it will be overwritten.
+      if (arrived != RECEIVED_ARRIVING && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
+        self->head += left;
+        self->left |= RECEIVE_LEFT_QUEUE;
+        self->stored = length;
+        if (self->open == 0) {
+          self->no_descriptor += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_DESCRIPTOR;
+          self->no_room += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_ROOM;
+          count_frame(self, arrived == RECEIVED_GOOD ? receive_outcome_no_space : self->frame_outcome[f], length);
+          self->first = (f + 1) & (RECEIVE_FRAMES - 1);
+          self->frames_waiting--;
+          self->storing = RECEIVE_STORES_NOTHING;
+          self->left |= RECEIVE_LEFT_STORING;
+        }
       }
-    } else if (arrived == RECEIVED_GOOD && self->stored == length && self->open == 0 && !OFFERING) {
-      uint32_t kept = length - (param(keep_fcs) ? 0 : 4);
-      uint32_t end = assist_advance(self->start, kept, self->base, self->limit);
-      self->next_start = assist_advance(end, (0u - end) & (uint32_t)(param(buffer_round) - 1), self->base, self->limit);
-      self->storing = RECEIVE_STORES_DESCRIPTOR;
-    }
-    if (self->storing == RECEIVE_STORES_DATA && !OFFERING && !self->gap && !lost && arrived <= RECEIVED_GOOD && self->stored < length) {
-      uint32_t left = length - self->stored, run = (uint32_t)param(burst);
+    } else if (left == 0) {
+      if (arrived == RECEIVED_GOOD && self->open == 0) {
+        uint32_t kept = length - (param(keep_fcs) ? 0 : 4);
+        uint32_t end = assist_advance(self->start, kept, self->base, self->limit);
+        self->next_start = assist_advance(end, (0u - end) & (uint32_t)(param(buffer_round) - 1), self->base, self->limit);
+        self->storing = RECEIVE_STORES_DESCRIPTOR;
+      }
+    } else if (!gap) {
+      const uint32_t run = (uint32_t)param(burst);
       if (self->burst_left == 0 && (left >= run || arrived == RECEIVED_GOOD)) self->burst_left = assist_min(run, left);
       if (self->burst_left) {
         uint32_t count = assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
-        assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, count);
-        OFFER(ASSIST_DATA, count, self->address, assist_run_swap(bytes, count, param(big_endian)));
-        self->offer_bytes = count;
+        assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, UNIT, count);
+        OFFER(ASSIST_DATA, count, self->address, assist_run_swap(bytes, UNIT, count, param(big_endian)));
       }
     }
-    self->turned |= self->gap;
-    self->gap = false;
   }
   if (self->storing == RECEIVE_STORES_DESCRIPTOR && !OFFERING) {
     uint32_t length = self->frame_bytes[f] - (param(keep_fcs) ? 0 : 4);
@@ -339,14 +357,18 @@ phase_end() {
       self->first = (f + 1) & (RECEIVE_FRAMES - 1);
       self->frames_waiting--;
       self->storing = RECEIVE_STORES_NOTHING;
-      self->turned = self->stirred = true;
+      self->left |= RECEIVE_LEFT_STORING | RECEIVE_LEFT_QUEUE;
     }
   }
+  // With no frame in the queue the next beat is what changes it.
+  if (!self->frames_waiting) self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
 }
+
+init() { self->left = RECEIVE_LEFT_STORING; }
 
 next_event() {
   const bool at_work = self->frames_waiting || self->arriving || self->telling || self->any_to_tell || self->alarm || self->offers || self->updates_open;
-  return at_work || self->settling ? cycle() : never();
+  return at_work || (self->left & RECEIVE_LEFT_SHOWN) ? cycle() : never();
 }
 
 #undef SPLIT_DESCRIPTORS

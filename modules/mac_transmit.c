@@ -8,20 +8,33 @@
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT ((uint32_t)param(width) / 8)
+#define TELLS (param(underrun_counter) >= 0)
+
+handler(offer_beat) { send_if(wire, (self->offers & TRANSMIT_OFFERS_BEAT) != 0, self->beat); }
 
 phase_start() {
-  if (__builtin_expect(!self->offers, 1)) {
+  const uint32_t offers = self->offers;
+  if (__builtin_expect(!(offers & ~TRANSMIT_OFFERS_BEAT), 1)) {
     send_nothing(memory_request);
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
     send_nothing(registers_request);
-    send_nothing(wire);
     return;
   }
-  const uint32_t offers = self->offers;
-  const mem_request_64 reads = {.op = mem_op_read, .size = 8, .tag = self->offer.tag, .address = self->offer.address};
-  if (offers & TRANSMIT_OFFERS_MEMORY) send(memory_request, self->offer);
-  else send_nothing(memory_request);
-  if (SPLIT_DESCRIPTORS) send_if(descriptor_memory_request, (offers & TRANSMIT_OFFERS_DESCRIPTOR) != 0, reads);
+  const uint32_t tag = (uint32_t)param(tag) + self->offer_kind;
+  if (!(offers & TRANSMIT_OFFERS_MEMORY)) {
+    send_nothing(memory_request);
+  } else if (TELLS && self->offer_kind == ASSIST_COUNTER) {
+    typeof_port(memory_request) adds = {.op = mem_op_fetch_add, .size = 4, .tag = tag, .address = (uint32_t)param(underrun_counter)};
+    assist_run_into(&adds.data, sizeof adds.data, (assist_run){{self->telling, 0}});
+    send(memory_request, adds);
+  } else {
+    typeof_port(memory_request) reads = {.op = mem_op_read, .size = self->offer_size, .tag = tag, .address = self->offer_address};
+    send(memory_request, reads);
+  }
+  if (SPLIT_DESCRIPTORS) {
+    const mem_request_64 reads = {.op = mem_op_read, .size = 8, .tag = tag, .address = self->offer_address};
+    send_if(descriptor_memory_request, (offers & TRANSMIT_OFFERS_DESCRIPTOR) != 0, reads);
+  }
   if (offers & TRANSMIT_OFFERS_REGISTER) {
     const register_update *update = &self->updates[(self->update_first + self->updates_open) & (TRANSMIT_UPDATES - 1)];
     typeof_port(registers_request) writes = {.op = mem_op_write, .size = 4, .address = update->offset, .data = update->value};
@@ -29,8 +42,6 @@ phase_start() {
   } else {
     send_nothing(registers_request);
   }
-  if (offers & TRANSMIT_OFFERS_BEAT) send(wire, self->beat);
-  else send_nothing(wire);
 }
 
 // Queues the write of a register; `ends_frame` says whether the frame is done with when that is answered.
@@ -51,6 +62,20 @@ static void take_descriptor(self_t *self) {
   self->frame_vlan[newest] = 0;
   if (word & (uint32_t)param(vlan_bit)) self->frame_vlan[newest] = assist_field(self->raw, param(at_vlan), 2, param(big_endian)) + 1;
   self->reading = TRANSMIT_READS_WAIT;
+}
+
+// Eight bytes of a descriptor have come.
+static void fetched(self_t *self, uint64_t number) {
+  const uint64_t bytes = assist_bytes(number, 8, param(big_endian));
+  memcpy(self->raw + self->got_bytes, &bytes, 8);
+  self->got_bytes += 8;
+  if (self->got_bytes < (uint32_t)param(descriptor_bytes)) return;
+  if (self->ahead) {
+    self->ahead = false;
+    self->ahead_read = true;
+  } else {
+    take_descriptor(self);
+  }
 }
 
 // The next beat of the frame being sent, where it is not simply eight bytes of the queue: a VLAN tag, padding, FCS, underruns.
@@ -77,6 +102,7 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
       run = assist_min(run, whole - at);
       if (self->frame_got[f] - self->from_queue < run) {
         self->spoilt = true;
+        self->plain = 0;
         break;
       }
       part = assist_queue_peek(self->queue, param(buffer), self->head, run);
@@ -107,75 +133,62 @@ phase_end() {
   const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
 
   // ---- When nothing moved and nothing is to be begun, this cycle is like the last one ----------------------------
-  bool asked = self->reading == TRANSMIT_READS_WAIT || (self->reading == TRANSMIT_READS_NOTHING && self->ahead_read);
-  if (self->reading == TRANSMIT_READS_NOTHING || (param(read_ahead) && self->reading == TRANSMIT_READS_DATA && !self->ahead && !self->ahead_read))
-    asked |= running & ((self->taken ? self->next_consumer : data(consumer)) != data(producer));
-  bool moved = transferred(memory_request) | transferred(memory_reply) | transferred(registers_request) | transferred(registers_reply) | transferred(wire);
-  if (SPLIT_DESCRIPTORS) moved |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
-  if (!(moved | asked | self->turned)) return;
+  uint32_t asked = 0;
+  if (self->polls & running) asked = (self->taken ? self->next_consumer : data(consumer)) ^ data(producer);
+  bool control = transferred(registers_request) | transferred(registers_reply);
+  if (SPLIT_DESCRIPTORS) control |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
+  const bool moved = control | transferred(memory_request) | transferred(memory_reply) | transferred(wire);
+  if (!(asked | moved | self->turned)) return;
   self->turned = false;
 
   // ---- What the other sides did in this cycle ---------------------------------------------------------------
-  if (transferred(registers_request)) {
-    self->updates_open++;
-    if (--self->updates_waiting == 0) self->offers &= (uint8_t)~TRANSMIT_OFFERS_REGISTER;
-  }
-  if (transferred(registers_reply)) {
-    if (self->update_last[self->update_first]) self->taken--;
-    self->update_first = (self->update_first + 1) & (TRANSMIT_UPDATES - 1);
-    self->updates_open--;
-  }
-  int newest = (self->first + self->frames_waiting - 1) & (TRANSMIT_FRAMES - 1);
-  bool descriptor_came = false;
-  uint64_t number = 0;
-  if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) {
-    descriptor_came = true;
-    number = data(descriptor_memory_reply).data;
+  if (control) {
+    if (transferred(registers_request)) {
+      self->updates_open++;
+      if (--self->updates_waiting == 0) self->offers &= (uint8_t)~TRANSMIT_OFFERS_REGISTER;
+    }
+    if (transferred(registers_reply)) {
+      if (self->update_last[self->update_first]) self->taken--;
+      self->update_first = (self->update_first + 1) & (TRANSMIT_UPDATES - 1);
+      self->updates_open--;
+    }
+    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
+      self->offers &= (uint8_t)~TRANSMIT_OFFERS_DESCRIPTOR;
+      self->asked_bytes += 8;
+    }
+    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) fetched(self, data(descriptor_memory_reply).data);
   }
   if (transferred(memory_reply)) {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the transmitting MAC near 0x%x with an error", self->reply_address);
+    const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     const uint32_t kind = data(memory_reply).tag - (uint32_t)param(tag);
-    if (kind != ASSIST_DATA) {
-      descriptor_came = kind == ASSIST_DESCRIPTOR;
-      memcpy(&number, &data(memory_reply).data, sizeof number);
-    } else {
+    if (kind == ASSIST_DATA) {
+      const int newest = (self->first + self->frames_waiting - 1) & (TRANSMIT_FRAMES - 1);
       uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
-      assist_run bytes = assist_run_swap(assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data), count, param(big_endian));
-      assist_run_put(self->queue, param(buffer), self->tail, bytes, count);
+      assist_run bytes = assist_run_swap(answer, UNIT, count, param(big_endian));
+      assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
       self->tail += count;
       self->asked -= count;
       self->frame_got[newest] += count;
       self->reply_address = assist_advance(self->reply_address, count, self->base, self->limit);
       self->reply_left -= count;
       if (self->reply_left == 0) self->reading = TRANSMIT_READS_NOTHING;
+    } else if (kind == ASSIST_DESCRIPTOR) {
+      fetched(self, answer.w[0]);
     }
-  }
-  if (descriptor_came) {
-    uint64_t bytes = assist_bytes(number, 8, param(big_endian));
-    memcpy(self->raw + self->got_bytes, &bytes, 8);
-    self->got_bytes += 8;
-    if (self->got_bytes == (uint32_t)param(descriptor_bytes)) {
-      if (self->ahead) {
-        self->ahead = false;
-        self->ahead_read = true;
-      } else {
-        take_descriptor(self);
-      }
-    }
-  }
-  if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
-    self->offers &= (uint8_t)~TRANSMIT_OFFERS_DESCRIPTOR;
-    self->asked_bytes += 8;
   }
   if (transferred(memory_request)) {
     self->offers &= (uint8_t)~TRANSMIT_OFFERS_MEMORY;
-    if (self->offer_descriptor) {
+    if (self->offer_kind == ASSIST_DATA) {
+      const uint32_t count = self->offer_size;
+      self->address = assist_advance(self->address, count, self->base, self->limit);
+      self->memory_left -= count;
+      self->burst_left -= assist_min(count, self->burst_left);
+      self->asked += count;
+      self->gap = self->burst_left == 0;
+    } else if (self->offer_kind == ASSIST_DESCRIPTOR) {
       self->asked_bytes += 8;
     } else {
-      self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
-      self->memory_left -= self->offer_bytes;
-      self->burst_left -= assist_min(self->offer_bytes, self->burst_left);
-      self->asked += self->offer_bytes;
       self->gap = self->burst_left == 0;
     }
   }
@@ -189,7 +202,7 @@ phase_end() {
       self->bytes += self->frame_length[f];
       self->underruns += self->spoilt;
       event(sent, self->frame_address[f], self->frame_length[f]);
-      if (param(underrun_counter) >= 0) self->untold += self->spoilt;
+      if (TELLS) self->untold += self->spoilt;
       if (self->spoilt && param(state_offset) >= 0) update(self, param(state_offset), mac | (uint32_t)param(attention_bit), false);
       if (param(buffer_consumer_offset) >= 0) update(self, param(buffer_consumer_offset), self->frame_end[f], false);
       update(self, param(consumer_offset), self->frame_consumer[f], true);
@@ -205,21 +218,23 @@ phase_end() {
       self->sending = true;
       self->spoilt = self->vlan_sent = false;
       self->position = self->from_queue = 0;
+      self->plain = self->frame_vlan[f] ? 0 : self->frame_length[f];
+      self->beat.error = false;
       self->fcs = ETHERNET_FCS_START;
     }
   }
   if (self->sending && !(self->offers & TRANSMIT_OFFERS_BEAT)) {
-    const int f = self->first;
     const uint32_t after = self->position + 8;
-    if (after <= self->frame_length[f] && self->frame_got[f] - self->from_queue >= 8 && !self->frame_vlan[f] && !self->spoilt) {
+    if (after <= self->plain && after <= self->frame_got[self->first]) {
       const uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, 8);
       self->fcs = ethernet_fcs(self->fcs, bytes, 8);
-      self->beat = (wire_beat_64){.bytes = bytes, .count = 8, .start = self->position == 0};
-      self->beat.end = !param(add_fcs) && after == self->frame_length[f] && after >= (uint32_t)param(pad_to);
+      self->beat.bytes = bytes;
+      self->beat.count = 8;
+      self->beat.start = self->position == 0;
+      self->beat.end = !param(add_fcs) && after == self->plain && after >= (uint32_t)param(pad_to);
       self->offers |= TRANSMIT_OFFERS_BEAT;
       self->head += 8;
-      self->from_queue += 8;
-      self->position = after;
+      self->from_queue = self->position = after;
     } else {
       make_beat(self);
     }
@@ -254,7 +269,7 @@ phase_end() {
       there = arrived >= self->memory_left && arrived <= limit - base - (uint32_t)param(buffer_round);
     }
     if (there) {
-      newest = (self->first + self->frames_waiting) & (TRANSMIT_FRAMES - 1);
+      const int newest = (self->first + self->frames_waiting) & (TRANSMIT_FRAMES - 1);
       uint32_t length = self->memory_left, ring_mask = (uint32_t)param(ring_bytes) - 1, at = self->next_consumer;
       uint32_t end = assist_advance(self->address, length, base, limit);
       self->next_consumer = (at & ~ring_mask) | ((at + (uint32_t)param(descriptor_bytes)) & ring_mask);
@@ -282,9 +297,9 @@ phase_end() {
     const bool reads_descriptor = self->reading == TRANSMIT_READS_DESCRIPTOR || (self->ahead && self->burst_left == 0);
     if (reads_descriptor && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
       self->offers |= SPLIT_DESCRIPTORS ? TRANSMIT_OFFERS_DESCRIPTOR : TRANSMIT_OFFERS_MEMORY;
-      self->offer = (typeof_port(memory_request)){.op = mem_op_read, .size = 8, .address = self->next_consumer + self->asked_bytes};
-      self->offer.tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR;
-      self->offer_descriptor = true;
+      self->offer_kind = ASSIST_DESCRIPTOR;
+      self->offer_size = 8;
+      self->offer_address = self->next_consumer + self->asked_bytes;
     } else if (self->reading == TRANSMIT_READS_DATA && self->memory_left) {
       if (self->burst_left == 0) {
         // Bursts end at multiples of the width, so that they never cut a piece in two.
@@ -292,24 +307,27 @@ phase_end() {
         if (self->tail - self->head + self->asked + run + 8 <= (uint32_t)param(buffer)) self->burst_left = run;
       }
       if (self->burst_left) {
-        uint32_t count = assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
         self->offers |= TRANSMIT_OFFERS_MEMORY;
-        self->offer = (typeof_port(memory_request)){.op = mem_op_read, .size = (uint8_t)count, .address = self->address};
-        self->offer.tag = (uint32_t)param(tag) + ASSIST_DATA;
-        self->offer_bytes = count;
-        self->offer_descriptor = false;
+        self->offer_kind = ASSIST_DATA;
+        self->offer_size = (uint8_t)assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
+        self->offer_address = self->address;
       }
-    } else if (param(underrun_counter) >= 0 && self->untold) {
+    } else if (TELLS && self->untold) {
       // A reference that moves no bytes of a frame.
       self->offers |= TRANSMIT_OFFERS_MEMORY;
-      self->offer = (typeof_port(memory_request)){.op = mem_op_fetch_add, .size = 4, .address = (uint32_t)param(underrun_counter)};
-      self->offer.tag = (uint32_t)param(tag) + ASSIST_COUNTER;
-      assist_run_into(&self->offer.data, sizeof self->offer.data, (assist_run){{self->untold, 0}});
-      self->untold = self->offer_bytes = 0;
-      self->offer_descriptor = false;
+      self->offer_kind = ASSIST_COUNTER;
+      self->telling = self->untold;
+      self->untold = 0;
     }
   }
+
+  const bool reads_nothing = self->reading == TRANSMIT_READS_NOTHING;
+  self->turned |= self->reading == TRANSMIT_READS_WAIT || (reads_nothing && self->ahead_read);
+  self->polls = (reads_nothing || (param(read_ahead) && self->reading == TRANSMIT_READS_DATA && !self->ahead && !self->ahead_read)) &&
+                self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES;
 }
+
+init() { self->turned = true; }
 
 next_event() {
   return self->offers || self->reading || self->frames_waiting || self->sending || self->updates_open ? cycle() : never();
@@ -317,3 +335,4 @@ next_event() {
 
 #undef SPLIT_DESCRIPTORS
 #undef UNIT
+#undef TELLS
