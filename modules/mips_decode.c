@@ -1,15 +1,20 @@
 /* mips_decode.c: instruction words to control words; see mips_decode.lss. */
 #include "mips_decode.h"
 
-static inline uint32_t place_of(uint32_t word) { return (word * 0x9e3779b1u) >> 22; }
+enum { PLACES = sizeof(((self_t *)0)->remembered) / sizeof(mips_remembered) };
+
+static inline uint32_t place_of(uint32_t pc) { return pc / 4 % PLACES; }
 
 static __attribute__((noinline)) mips_remembered decoded(uint32_t word) {
   const struct mips_decoding *d = &mips_decodings[mips_find(param(pri_joff) ? MIPS_SET_prijoff : MIPS_SET_mips2, word)];
   return (mips_remembered){.word = word, .immediate = mips_immediate(d, word), .control = mips_control_word(d, word)};
 }
 
-/* What is not remembered yet reads as the word 0, which belongs in the first place only; so that place is filled. */
-init() { self->remembered[place_of(0)] = decoded(0); }
+/* What is not remembered yet reads as the word 0. */
+init() {
+  for (int i = 0; i < PLACES; i++)
+    self->remembered[i] = decoded(0);
+}
 
 handler(decode) {
   if (!some(in)) {
@@ -18,7 +23,7 @@ handler(decode) {
     return;
   }
   const uint32_t word = data(in).word;
-  const mips_remembered *known = &self->remembered[place_of(word)];
+  const mips_remembered *known = &self->remembered[place_of(data(in).pc)];
   uint64_t control = known->control;
   uint32_t immediate = known->immediate;
   set(unknown, known->word != word);
@@ -39,7 +44,7 @@ handler(commit) { enable(out, enabled(in)); }
 
 phase_end() {
   if (__builtin_expect(get(unknown), false) && transferred(in))
-    self->remembered[place_of(data(in).word)] = decoded(data(in).word);
+    self->remembered[place_of(data(in).pc)] = decoded(data(in).word);
   else
     steady();
 }
