@@ -29,54 +29,66 @@ static uint64_t words_up_to(uint32_t first_byte, uint32_t moved) {
   return (first_byte + moved + (uint32_t)param(bus_width) - 1) / (uint32_t)param(bus_width);
 }
 
-static uint32_t beat_bytes(const self_t *self) { return self->left < 8 ? self->left : 8; }
+static uint32_t beat_bytes(const self_t *self) {
+  uint32_t left = self->length - self->moved;
+  return left < 8 ? left : 8;
+}
 
 // The next beat of a read.
-static bus_beat beat_read(const self_t *self) {
+static __attribute__((noinline)) bus_beat beat_read(const self_t *self) {
   uint32_t count = beat_bytes(self);
-  bool last = count == self->left;
+  bool last = count == self->length - self->moved;
   bus_beat beat = {.count = (uint8_t)count, .last = last, .error = (self->bad || self->spoils) && last};
-  if (__builtin_expect(self->bad, false)) return beat;
-  const uint8_t *from = self->bytes + (self->address - (uint64_t)param(memory_base));
-  if (count == 8) memcpy(&beat.bytes, from, 8);
-  else memcpy(&beat.bytes, from, count);
+  if (self->bad) return beat;
+  memcpy(&beat.bytes, self->bytes + self->place + self->moved, count);
   if (self->spoils && self->moved == 0) beat.bytes ^= 1;
   return beat;
 }
 
 phase_start() {
   for (int i = 0; i < width(bus_request); i++) accept(bus_request, i, !(self->waiting_lanes >> i & 1));
-  bool ready = now() >= self->ready_at;
-  if (!ready && __builtin_expect(!self->failed, true)) {
-    for (int i = 0; i < width(bus_request); i++) {
-      accept(bus_write_data, i, false);
-      send_nothing(bus_read_data, i);
-    }
-  } else {
-    bus_beat beat = {0}, failure = {.last = true, .error = true};
-    bool reads = ready && !self->write, writes = ready && self->write;
-    if (reads) beat = beat_read(self);
-    for (int i = 0; i < width(bus_request); i++) {
-      accept(bus_write_data, i, writes && self->lane == i);
-      if (__builtin_expect(self->failed, false) && self->failed_lane == i) send(bus_read_data, i, failure);
-      else send_if(bus_read_data, i, reads && self->lane == i, beat);
-    }
-  }
   for (int i = 0; i < width(memory_request); i++) {
     if (__builtin_expect(self->answer_cycle[i] == cycle(), false)) send(memory_reply, i, self->cpu_answer[i]);
     else send_nothing(memory_reply, i);
   }
-  for (int i = 0; i < width(window_request); i++) {
-    accept(window_request, i, self->window_state == HOST_WINDOW_IDLE);
-    if (__builtin_expect(self->window_state < HOST_WINDOW_OFFERED, true)) {
+  for (int i = 0; i < width(window_request); i++) accept(window_request, i, self->window_state == HOST_WINDOW_IDLE);
+  for (int i = 0; i < width(interrupting); i++) send(interrupting, i, now() >= self->interrupt_at);
+  if (now() < self->wake) {
+    for (int i = 0; i < width(bus_request); i++) {
+      accept(bus_write_data, i, false);
+      send_nothing(bus_read_data, i);
+    }
+    for (int i = 0; i < width(window_request); i++) {
       send_nothing(window_reply, i);
       send_nothing(device_request, i);
-      continue;
     }
+    return;
+  }
+  if (__builtin_expect(self->plain, true)) {
+    bus_beat beat = {.count = 8};
+    memcpy(&beat.bytes, self->bytes + self->place + self->moved, 8);
+    for (int i = 0; i < width(bus_request); i++) {
+      accept(bus_write_data, i, self->writer == i);
+      send_if(bus_read_data, i, self->reader == i, beat);
+    }
+    for (int i = 0; i < width(window_request); i++) {
+      send_nothing(window_reply, i);
+      send_nothing(device_request, i);
+    }
+    return;
+  }
+  bool ready = now() >= self->ready_at;
+  bus_beat beat = {0}, failure = {.last = true, .error = true};
+  if (ready && !self->write) beat = beat_read(self);
+  for (int i = 0; i < width(bus_request); i++) {
+    accept(bus_write_data, i, ready && self->writer == i);
+    if (self->failed && self->failed_lane == i) send(bus_read_data, i, failure);
+    else send_if(bus_read_data, i, ready && self->reader == i, beat);
+  }
+  for (int i = 0; i < width(window_request); i++) {
     send_if(window_reply, i, self->window_state == HOST_WINDOW_ANSWERED, self->answer);
     send_if(device_request, i, self->window_state == HOST_WINDOW_OFFERED, self->reference);
   }
-  for (int i = 0; i < width(interrupting); i++) send(interrupting, i, now() >= self->interrupt_at);
 }
 
 // Whether a transfer that begins is to fail, and how: its number is that of its direction.
@@ -113,19 +125,19 @@ static uint64_t carried(const self_t *self, uint32_t moved) {
 }
 
 // The next beat moves in the first cycle whose edge is not before its last byte.
-static void await_beat(self_t *self) { self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000; }
+static inline void await_beat(self_t *self) { self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000; }
+
+// A device that made the bus wait shifts the rest of its transfer.
+static __attribute__((noinline)) void shift_rest(self_t *self) {
+  uint64_t limit = carried(self, self->moved) + (uint64_t)clock_period() * 1000;
+  if (NOW > limit) self->start += NOW - limit;
+}
 
 // A beat of `count` bytes has moved.
-static void advance(self_t *self, uint32_t count) {
-  self->address += count;
-  self->left -= count;
+static __attribute__((noinline)) void advance(self_t *self, uint32_t count) {
   self->moved += count;
-  if (self->write) {
-    // A device that made the bus wait shifts the rest of its transfer.
-    uint64_t limit = carried(self, self->moved) + (uint64_t)clock_period() * 1000;
-    if (NOW > limit) self->start += NOW - limit;
-  }
-  if (self->left) {
+  if (self->write) shift_rest(self);
+  if (self->moved < self->length) {
     await_beat(self);
     return;
   }
@@ -139,6 +151,15 @@ static void advance(self_t *self, uint32_t count) {
   self->fault = -1;
 }
 
+// A plain beat has moved: whole, nothing wrong with it, and more to come.
+static inline void go_on(self_t *self) {
+  self->moved += 8;
+  // Before, nobody made the bus wait.
+  if (self->write && now() >= self->ready_at + clock_period()) shift_rest(self);
+  self->wake = self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000;
+  self->plain = self->moved < self->plain_end;
+}
+
 // The free bus goes to the transfer that waits in `lane`.
 static void begin_transfer(self_t *self, int lane) {
   bus_request request = self->waiting[lane];
@@ -147,8 +168,10 @@ static void begin_transfer(self_t *self, int lane) {
   self->last = self->lane = lane;
   self->active = true;
   self->write = request.write;
-  self->address = request.address;
-  self->left = request.length;
+  self->reader = request.write ? -1 : lane;
+  self->writer = request.write ? lane : -1;
+  self->place = offset;
+  self->length = request.length;
   self->moved = 0;
   self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
   self->bad = offset > (uint64_t)param(memory_bytes) || offset + request.length > (uint64_t)param(memory_bytes);
@@ -165,6 +188,7 @@ static void begin_transfer(self_t *self, int lane) {
   }
   self->spoils = false;
   if (param(faults)[0]) draw_fault(self);
+  self->plain_end = self->bad || self->spoils || self->length < 8 ? 0 : self->length - 8;
   await_beat(self);
   // A device that is told of a failed write in the next cycle gets no beat in it.
   uint64_t after = now() + clock_period() + 1;
@@ -192,11 +216,13 @@ static uint64_t free_from(const self_t *self) {
   return end > clock_period() ? end - clock_period() : 0;
 }
 
-// Until when nothing happens by itself.
-static uint64_t wake_at(const self_t *self) {
-  if (self->failed || self->window_state >= HOST_WINDOW_OFFERED) return 0;
-  if (self->active) return self->ready_at;
-  return self->waiting_lanes || self->window_state == HOST_WINDOW_WAITS ? free_from(self) : never();
+// Until when nothing happens by itself, and whether that is then a plain beat.
+static inline void rest(self_t *self) {
+  bool told = self->failed || self->window_state >= HOST_WINDOW_OFFERED;
+  self->plain = !told && self->active && self->moved < self->plain_end;
+  if (told) self->wake = 0;
+  else if (self->active) self->wake = self->ready_at;
+  else self->wake = self->waiting_lanes || self->window_state == HOST_WINDOW_WAITS ? free_from(self) : never();
 }
 
 phase_end() {
@@ -210,7 +236,19 @@ phase_end() {
   for (int i = 0; i < width(memory_request); i++) asked |= transferred(memory_request, i);
   for (int i = 0; i < width(window_request); i++) asked |= transferred(window_request, i);
   if (!asked && now() < self->wake) return;
-  // Mostly, nothing but the next beat is due.
+  // Mostly, a plain beat is due, and nothing else.
+  if (!asked && self->plain) {
+    bool moves = false, whole = true;
+    for (int i = 0; i < width(bus_request); i++) {
+      moves |= transferred(bus_read_data, i);
+      if (!transferred(bus_write_data, i)) continue;
+      whole = item(bus_write_data, i).count == 8;
+      if (whole) memcpy(self->bytes + self->place + self->moved, &item(bus_write_data, i).bytes, 8);
+      moves = whole;
+    }
+    if (moves) go_on(self);
+    if (__builtin_expect(whole, true)) return;
+  }
   if (asked || __builtin_expect(self->failed || self->window_state >= HOST_WINDOW_OFFERED, false)) {
     if (__builtin_expect(line != self->line, false)) change_line(self, line);
     // The software in its own memory.
@@ -262,17 +300,15 @@ phase_end() {
       if (!self->write) {
         if (transferred(bus_read_data, i)) advance(self, beat_bytes(self));
       } else if (transferred(bus_write_data, i)) {
-        uint32_t count = data(bus_write_data, i).count < self->left ? data(bus_write_data, i).count : self->left;
+        uint32_t left = self->length - self->moved, count = data(bus_write_data, i).count < left ? data(bus_write_data, i).count : left;
         bool lost = self->bad || (self->spoils && self->moved == 0);
-        uint8_t *to = self->bytes + (self->address - (uint64_t)param(memory_base));
-        if (__builtin_expect(count == 8 && !lost, true)) memcpy(to, &data(bus_write_data, i).bytes, 8);
-        else if (!lost) memcpy(to, &data(bus_write_data, i).bytes, count);
+        if (!lost) memcpy(self->bytes + self->place + self->moved, &data(bus_write_data, i).bytes, count);
         if (count) advance(self, count);
       }
     }
   }
   if (!self->active && (self->waiting_lanes || self->window_state == HOST_WINDOW_WAITS) && now() >= free_from(self)) arbitrate(self);
-  self->wake = wake_at(self);
+  rest(self);
 }
 
 next_event() {
