@@ -68,10 +68,20 @@ phase_start() {
     if (__builtin_expect(self->taken_cycle == cycle(), false)) send(taken_beats, i, self->taken);
     else send_nothing(taken_beats, i);
   }
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->turn);
-  for (int i = 0; i < width(done); i++) send(done, i, self->finished);
-  accept(from_device, now() >= self->opens_at);
+}
+
+handler(pace) { accept(from_device, now() >= self->opens_at); }
+
+handler(ask) {
   for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
+}
+
+handler(tell_turn) {
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->turn);
+}
+
+handler(tell_end) {
+  for (int i = 0; i < width(done); i++) send(done, i, self->finished);
 }
 
 // Gives the loaded frame the length of its fault, and counts it; returns its new length without FCS.
