@@ -41,7 +41,9 @@ static void load_firmware(self_t *self) {
 // What the ports say follows from the rest of the state.
 static void show(self_t *self) {
   self->offering = self->memory_asked < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
-  self->finished = self->silent || (self->exhausted && !self->loaded);
+  bool finished = self->silent || (self->exhausted && !self->loaded);
+  self->shown_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
+  self->over = self->firmware_up && finished && !self->emitting;
   self->asking = self->how == TRAFFIC_CORRELATED && self->working && !self->told && !self->loaded && !self->exhausted;
 }
 
@@ -68,8 +70,8 @@ init() {
 
 phase_start() {
   for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count);
-  for (int i = 0; i < width(done); i++) send(done, i, self->firmware_up && self->finished && !self->emitting);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->shown_count);
+  for (int i = 0; i < width(done); i++) send(done, i, self->over);
   if (__builtin_expect(!self->offering, true)) {
     send_nothing(memory_request);
     send_nothing(window_request);
@@ -137,6 +139,7 @@ static void rest(self_t *self) {
   self->resting = true;
   may_send_from(self, &self->rest_until, &self->other_needed);
   if (self->next_poll < self->rest_until) self->rest_until = self->next_poll;
+  if (self->told) self->rest_until = 0;
 }
 
 // Begins to show a frame to the checker.
@@ -277,6 +280,7 @@ phase_end() {
   if (width(next) && transferred(next)) {
     self->told = true;
     self->told_frame = data(next);
+    self->resting = false;
   }
   if (self->emitting) {
     self->emitted += 64;
@@ -289,7 +293,7 @@ phase_end() {
   uint32_t other = width(other_count) == 0 ? UINT32_MAX : some(other_count) ? data(other_count) : 0;
   // At work, it mostly rests.
   if (__builtin_expect(self->resting, 1)) {
-    if (now() < self->rest_until && other < self->other_needed && !interrupted && !self->told) return;
+    if (now() < self->rest_until && other < self->other_needed && !interrupted) return;
     self->resting = false;
   }
   DRIVER_TAKE_ANSWERS();
