@@ -113,16 +113,23 @@ static uint32_t next_of(const self_t *self, int d, bool *none_left) {
   return self->heap[d][0];
 }
 
-phase_start() {
+handler(tell_host) {
   if (__builtin_expect(!self->active, true)) {
     send_nothing(host_next);
-    send_nothing(wire_next);
     return;
   }
   bool none_left;
   uint32_t frame = next_of(self, EXCHANGE_FROM_HOST, &none_left);
   send_if(host_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
-  frame = next_of(self, EXCHANGE_FROM_WIRE, &none_left);
+}
+
+handler(tell_wire) {
+  if (__builtin_expect(!self->active, true)) {
+    send_nothing(wire_next);
+    return;
+  }
+  bool none_left;
+  uint32_t frame = next_of(self, EXCHANGE_FROM_WIRE, &none_left);
   send_if(wire_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
 }
 
