@@ -3,6 +3,7 @@
 
 #include "fault_plan.h"
 #include "host.h"
+#include "memory_arbiter.h"
 
 #define NOW ((uint64_t)now() * 1000)
 
@@ -45,14 +46,26 @@ static __attribute__((noinline)) bus_beat beat_read(const self_t *self) {
   return beat;
 }
 
-phase_start() {
+handler(hear) {
   for (int i = 0; i < width(bus_request); i++) accept(bus_request, i, !(self->waiting_lanes >> i & 1));
+}
+
+handler(answer) {
   for (int i = 0; i < width(memory_request); i++) {
     if (__builtin_expect(self->answer_cycle[i] == cycle(), false)) send(memory_reply, i, self->cpu_answer[i]);
     else send_nothing(memory_reply, i);
   }
+}
+
+handler(open) {
   for (int i = 0; i < width(window_request); i++) accept(window_request, i, self->window_state == HOST_WINDOW_IDLE);
+}
+
+handler(ring) {
   for (int i = 0; i < width(interrupting); i++) send(interrupting, i, now() >= self->interrupt_at);
+}
+
+phase_start() {
   if (now() < self->wake) {
     for (int i = 0; i < width(bus_request); i++) {
       accept(bus_write_data, i, false);
