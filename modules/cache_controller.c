@@ -107,6 +107,7 @@ static inline int32_t settle(const self_t *self, int64_t tag) {
 
 handler(look) {
   int32_t result = CACHE_NOTHING;
+  uint32_t found = 0;
   if (!(some(in_request) | self->busy)) {
     accept(in_request, true);
   } else if (!self->waiting) {
@@ -114,6 +115,7 @@ handler(look) {
       const uint32_t address = data(in_request).address, size = data(in_request).size;
       const bool recent = line_of(address) == self->recent && offset_of(address) + size <= LINE && call(cacheable, address);
       result = data(in_request).op == mem_op_read && recent ? CACHE_HIT : meet(self, data(in_request).op, address, size);
+      if (result == CACHE_HIT) found = place_of_line(self, line_of(address));
     }
     accept(in_request, !some(in_request) | (result != CACHE_NOTHING));
   } else {
@@ -121,6 +123,7 @@ handler(look) {
     accept(in_request, false);
   }
   set(outcome, result);
+  set(place, found);
   if (!SEPARATE) return;
 
   const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
@@ -152,6 +155,14 @@ static inline void write_inside(self_t *self, const typeof_port(in_request) * re
 }
 
 handler(answer) {
+  if (get(outcome) == CACHE_HIT && !SEPARATE && param(width) <= 64 && !(param(write_back) && item(in_request).op == mem_op_write)) {
+    const uint8_t *from = &self->lines[get(place) + offset_of(item(in_request).address)];
+    const uint64_t number = load_padded(from, item(in_request).size, param(big_endian), item(in_request).sign);
+    typeof_port(in_reply) reply = {.tag = item(in_request).tag};
+    memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
+    send_if(in_reply, enabled(in_request), reply);
+    return;
+  }
   const bool at_once = get(outcome) == CACHE_HIT || get(outcome) == CACHE_POST;
   if (get(outcome) == CACHE_NOTHING || !(get(outcome) >= CACHE_ARRIVES || (at_once && enabled(in_request)))) {
     send_nothing(in_reply);
@@ -159,28 +170,22 @@ handler(answer) {
   }
   typeof_port(in_reply) reply = {.tag = at_once ? item(in_request).tag : self->pending.tag};
   if (get(outcome) == CACHE_RETURNS) {
-    reply.error = data(fill_reply).error;
-    reply.latency = data(fill_reply).latency;
-    memcpy(&reply.data, &data(fill_reply).data, sizeof reply.data);
+    reply.error = item(fill_reply).error;
+    reply.latency = item(fill_reply).latency;
+    memcpy(&reply.data, &item(fill_reply).data, sizeof reply.data);
     send(in_reply, reply);
     return;
   }
   const bool reads = at_once ? get(outcome) == CACHE_HIT && !(param(write_back) && item(in_request).op == mem_op_write) : self->pending.op == mem_op_read;
-  if (reads && SEPARATE) {
-    if (some(storage_reply, 1)) {
-      reply.error = data(storage_reply, 1).error;
-      memcpy(&reply.data, &data(storage_reply, 1).data, sizeof reply.data);
-    }
-  } else if (reads && !at_once) {
-    const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
-    READ_LINE(self->pending, FILLED, beat ? (int32_t)data(fill_reply).tag : -1, &data(fill_reply).data);
-  } else if (reads && param(width) <= 64) {
-    const uint32_t address = item(in_request).address;
-    const uint8_t *from = &self->lines[place_of_line(self, line_of(address)) + offset_of(address)];
-    const uint64_t number = load_padded(from, item(in_request).size, param(big_endian), item(in_request).sign);
-    memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
-  } else if (reads) {
-    READ_LINE(item(in_request), place_of_line(self, line_of(item(in_request).address)), -1, NULL);
+  if (reads && SEPARATE && some(storage_reply, 1)) {
+    reply.error = item(storage_reply, 1).error;
+    memcpy(&reply.data, &item(storage_reply, 1).data, sizeof reply.data);
+  } else if (reads && !SEPARATE) {
+    const bool beat = !at_once && self->phase == CACHE_FILL && some(fill_reply) && item(fill_reply).tag < BEATS;
+    const typeof_port(in_request) *request = at_once ? &item(in_request) : &self->pending;
+    __typeof__(reply.data) value; /* apart, so that only it lies in memory */
+    READ_LINE(value, *request, at_once ? get(place) : FILLED, beat ? (int32_t)item(fill_reply).tag : -1, beat ? &item(fill_reply).data : NULL);
+    memcpy(&reply.data, &value, sizeof value);
   }
   /* A write through that nothing buffers is answered when memory has done it, too. */
   send_if(in_reply, at_once || param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write, reply);
@@ -226,27 +231,19 @@ static inline void evict(self_t *self) {
 }
 static inline void begin_fill(self_t *self) {
   self->phase = CACHE_FILL;
-  self->asked = 0;
-  self->arrived = 0;
+  self->arrived = self->asked = 0;
 }
 static inline void post(self_t *self, const typeof_port(in_request) * request) {
-  uint32_t slot = self->posted_head + self->posted_count;
+  uint32_t slot = self->posted_head + self->posted_count++;
   self->posted[slot >= SLOTS ? slot - SLOTS : slot] = *request;
-  self->posted_count++;
 }
 static inline void wait_for(self_t *self, const typeof_port(in_request) * request, bool past) {
   self->pending = *request;
-  self->waiting = true;
-  self->past = past;
+  self->waiting = true, self->past = past;
 }
 
-/* A read finds its line, which is whole. */
-static inline void count_hit(self_t *self, uint32_t address) {
-  const uint32_t line = line_of(address);
-  self->hits++;
-  event(hit, address);
-  if (line != self->recent) touch(self, line, set_of(line), (uint32_t)find(self, line));
-}
+/* A read finds its line, which is whole, and is not the one used last. */
+static __attribute__((noinline)) void touch_other(self_t *self, uint32_t line) { touch(self, line, set_of(line), (uint32_t)find(self, line)); }
 
 /* Takes over a request that was transferred; `found` is the way in which it met its line, or -1. */
 static void take(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
@@ -360,13 +357,16 @@ phase_end() {
   if (!(self->busy | heard)) {
     if (get(outcome) == CACHE_NOTHING) return steady();
     if (get(outcome) == CACHE_HIT && item(in_request).op == mem_op_read) {
-      if (transferred(in_request)) count_hit(self, item(in_request).address);
+      if (!transferred(in_request)) return;
+      self->hits++;
+      event(hit, item(in_request).address);
+      if (line_of(item(in_request).address) != self->recent) touch_other(self, line_of(item(in_request).address));
       return;
     }
   } else if (!((get(outcome) != CACHE_NOTHING) | heard | self->stirs | some(fill_reply) | (some(fill_request) & acked(fill_request)))) {
     return steady();
   }
-  const int32_t found = some(in_request) ? usable(self, data(in_request).address) : -1;
+  const int32_t found = some(in_request) ? usable(self, item(in_request).address) : -1;
   if (transferred(fill_request)) {
     if (data(fill_request).tag == POSTED) self->posted_asked++;
     else self->asked++;

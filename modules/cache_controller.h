@@ -30,8 +30,8 @@
   (((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS) && (op) == mem_op_write)
 
 /* What `request` reads of the line at `place`, where beat number `beat` is arriving. */
-#define READ_LINE(request, place, beat, fresh)                                                                         \
-  cache_read_line(&reply.data, sizeof reply.data, &self->lines[place], offset_of((request).address), (request).size,   \
+#define READ_LINE(value, request, place, beat, fresh)                                                                  \
+  cache_read_line(&(value), sizeof(value), &self->lines[place], offset_of((request).address), (request).size,          \
                   (request).sign, param(big_endian), beat, fresh, BEAT_BYTES)
 
 /* Whether all writes to what is cacheable go to the write buffer. */
