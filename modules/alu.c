@@ -30,7 +30,8 @@ handler(compute) {
     const bool adds = data(op) == alu_op_add, subtracts = data(op) == alu_op_sub;
     codes.negative = r & sign;
     codes.carry = (adds & (r < x)) | (subtracts & (x >= y));
-    codes.overflow = ((adds ? ~(x ^ y) : subtracts ? x ^ y : 0) & (x ^ r) & sign) != 0;
+    /* The sign of the result is not that of the first operand, and the second had (sub: had not) the same sign. */
+    codes.overflow = (adds | subtracts) & (((x ^ y ^ -(uint64_t)adds) & (x ^ r) & sign) != 0);
   }
   for (int i = 0; i < width(flags); i++)
     send(flags, i, codes);

@@ -6,12 +6,14 @@ handler(forward) {
   const uint32_t rs = mips_c_rs(item.control), rt = mips_c_rt(item.control);
   /* Oldest first, so that what comes last counts. */
   for (int i = 0; i < width(writeback); i++) {
-    item.a = data(writeback, i).dest == rs ? data(writeback, i).value : item.a;
-    item.b = data(writeback, i).dest == rt ? data(writeback, i).value : item.b;
+    const uint32_t dest = mips_c_dest(data(writeback, i).control);
+    item.a = dest == rs ? data(writeback, i).value : item.a;
+    item.b = dest == rt ? data(writeback, i).value : item.b;
   }
   for (int i = 0; i < width(memory); i++) {
-    item.a = data(memory, i).dest == rs ? data(memory, i).value : item.a;
-    item.b = data(memory, i).dest == rt ? data(memory, i).value : item.b;
+    const uint32_t dest = mips_c_dest(data(memory, i).control);
+    item.a = dest == rs ? data(memory, i).value : item.a;
+    item.b = dest == rt ? data(memory, i).value : item.b;
   }
   const uint64_t sources = MIPS_FIELD_MASK(6) << MIPS_C_RS | MIPS_FIELD_MASK(6) << MIPS_C_RT;
   item.control = (item.control & ~sources) | (uint64_t)MIPS_NO_SOURCE << MIPS_C_RS | (uint64_t)MIPS_NO_SOURCE << MIPS_C_RT;

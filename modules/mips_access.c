@@ -41,8 +41,8 @@ static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t
 }
 
 handler(show) {
-  mips_bypass shown = {.dest = MIPS_NO_DEST};
-  if (some(in)) shown = (mips_bypass){.dest = (uint8_t)mips_c_dest(data(in).control), .loads = mips_c_loads(data(in).control), .value = data(in).result};
+  mips_bypass shown = {.control = MIPS_CONTROL_IDLE};
+  if (some(in)) shown = (mips_bypass){.control = data(in).control, .value = data(in).result};
   for (int i = 0; i < width(bypass); i++)
     send(bypass, i, shown);
 }

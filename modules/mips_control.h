@@ -70,6 +70,9 @@ static inline uint32_t mips_c_align(uint64_t c) { return MIPS_CONTROL_GET(c, MIP
 static inline bool mips_c_unusual(uint64_t c) { return c >> MIPS_C_UNUSUAL & 1; }
 static inline uint32_t mips_c_dest(uint64_t c) { return (uint32_t)(c >> MIPS_C_DEST); }
 
+/* Whether an instruction starts the multiply/divide unit on something that takes time. */
+static inline bool mips_occupies(uint64_t c) { return (mips_c_muldiv(c) >= MIPS_MULDIV_mult) & (mips_c_muldiv(c) <= MIPS_MULDIV_divu); }
+
 /* An instruction that reads and writes nothing. */
 #define MIPS_CONTROL_IDLE                                                                                                          \
   ((uint64_t)MIPS_NO_SOURCE << MIPS_C_RS | (uint64_t)MIPS_NO_SOURCE << MIPS_C_RT | (uint64_t)MIPS_NO_DEST << MIPS_C_DEST)

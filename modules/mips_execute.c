@@ -5,13 +5,7 @@ _Static_assert(MIPS_ALU_priority == (int)alu_op_priority && MIPS_ALU_sll == (int
 _Static_assert(MIPS_MULDIV_mtlo == (int)muldiv_op_mtlo && MIPS_MULDIV_div == (int)muldiv_op_div, "control words name muldiv operations");
 
 handler(show) {
-  mips_bypass shown = {.dest = MIPS_NO_DEST};
-  if (some(in)) {
-    const uint64_t c = data(in).control;
-    const uint32_t unit = mips_c_muldiv(c);
-    shown = (mips_bypass){.dest = (uint8_t)mips_c_dest(c), .loads = mips_c_loads(c),
-                          .occupies = (unit >= MIPS_MULDIV_mult) & (unit <= MIPS_MULDIV_divu)};
-  }
+  const mips_bypass shown = {.control = some(in) ? data(in).control : MIPS_CONTROL_IDLE};
   for (int i = 0; i < width(bypass); i++)
     send(bypass, i, shown);
 }
@@ -29,10 +23,11 @@ handler(operate) {
   }
   const uint64_t c = data(in).control;
   const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
-  uint32_t first = rs == data(writeback).dest ? data(writeback).value : data(in).a;
-  uint32_t other = rt == data(writeback).dest ? data(writeback).value : data(in).b;
-  first = rs == data(memory).dest ? data(memory).value : first;
-  other = rt == data(memory).dest ? data(memory).value : other;
+  const uint32_t newer = mips_c_dest(data(memory).control), older = mips_c_dest(data(writeback).control);
+  uint32_t first = rs == older ? data(writeback).value : data(in).a;
+  uint32_t other = rt == older ? data(writeback).value : data(in).b;
+  first = rs == newer ? data(memory).value : first;
+  other = rt == newer ? data(memory).value : other;
   const uint32_t sb = mips_c_b(c);
   const uint32_t alu_a = mips_c_a(c) == MIPS_A_rt ? other : first; /* none: register 0 was read */
   const uint32_t alu_b = sb == MIPS_B_imm ? data(in).immediate : sb == MIPS_B_rs ? first : other;
@@ -54,17 +49,17 @@ handler(collect) {
   typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .result = data(result), .b = get(second)};
   if (__builtin_expect(mips_c_unusual(c), false)) {
     const uint32_t trap = mips_c_trap(c), unit = mips_c_muldiv(c);
+    const bool overflows = (trap == MIPS_TRAP_overflow) & data(flags).overflow, zero = data(flags).zero;
     if (mips_c_link(c))
       item.result = item.pc + 8;
     else if (unit == MIPS_MULDIV_mfhi)
       item.result = data(hilo).hi;
     else if (unit == MIPS_MULDIV_mflo)
       item.result = data(hilo).lo;
-    else if (trap == MIPS_TRAP_overflow) {
-      if (__builtin_expect(data(flags).overflow, false))
-        item.control = mips_failed(MIPS_TRAP_overflowed);
-    } else if (trap == MIPS_TRAP_zero || trap == MIPS_TRAP_nonzero)
-      item.control = data(flags).zero == (trap == MIPS_TRAP_zero) ? mips_failed(MIPS_TRAP_taken) : MIPS_CONTROL_IDLE;
+    else if (__builtin_expect(overflows, false))
+      item.control = mips_failed(MIPS_TRAP_overflowed);
+    else if (trap == MIPS_TRAP_zero || trap == MIPS_TRAP_nonzero)
+      item.control = zero == (trap == MIPS_TRAP_zero) ? mips_failed(MIPS_TRAP_taken) : MIPS_CONTROL_IDLE;
   }
   send(out, item);
 }

@@ -12,13 +12,13 @@ handler(hold) {
   }
   const uint64_t c = data(in).control;
   const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
-  const mips_bypass ex = data(execute), mem = data(memory);
-  const bool in_execute = (rs == ex.dest) | (rt == ex.dest);
-  bool waits = in_execute & ex.loads;
+  const uint64_t ex = data(execute).control, mem = data(memory).control;
+  const bool in_execute = (rs == mips_c_dest(ex)) | (rt == mips_c_dest(ex));
+  bool waits = in_execute & mips_c_loads(ex);
   if (mips_c_branch(c) != MIPS_BRANCH_never)
-    waits = in_execute | (((rs == mem.dest) | (rt == mem.dest)) & mem.loads);
+    waits = in_execute | (((rs == mips_c_dest(mem)) | (rt == mips_c_dest(mem))) & mips_c_loads(mem));
   else if (__builtin_expect(mips_c_muldiv(c) != MIPS_MULDIV_none, false))
-    waits |= ex.occupies | !data(muldiv).ready;
+    waits |= mips_occupies(ex) | !data(muldiv).ready;
   set(go, !waits | annulled(self, data(in).fresh));
 }
 
@@ -85,7 +85,8 @@ handler(resolve) {
     item.control = MIPS_CONTROL_IDLE | UINT64_C(1) << MIPS_C_ANNULLED;
   } else if (mips_c_branch(c) != MIPS_BRANCH_never) {
     const mips_bypass mem = data(memory);
-    const uint32_t a = mips_c_rs(c) == mem.dest ? mem.value : item.a, b = mips_c_rt(c) == mem.dest ? mem.value : item.b;
+    const uint32_t newer = mips_c_dest(mem.control);
+    const uint32_t a = mips_c_rs(c) == newer ? mem.value : item.a, b = mips_c_rt(c) == newer ? mem.value : item.b;
     target = branch_to(c, item.pc, item.word, item.immediate, a, b, &taken);
     annuls = mips_c_likely(c) & !taken;
   }

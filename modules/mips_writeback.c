@@ -2,10 +2,11 @@
 #include "mips_control.h"
 
 handler(write) {
-  const uint32_t dest = some(in) ? mips_c_dest(data(in).control) : MIPS_NO_DEST;
-  typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = data(in).value};
+  mips_bypass shown = {.control = MIPS_CONTROL_IDLE};
+  if (some(in)) shown = (mips_bypass){.control = item(in).control, .value = item(in).value};
+  const uint32_t dest = mips_c_dest(shown.control);
+  typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = shown.value};
   send_if(registers_request, dest < MIPS_NO_DEST, request);
-  mips_bypass shown = {.dest = (uint8_t)dest, .value = data(in).value};
   for (int i = 0; i < width(bypass); i++)
     send(bypass, i, shown);
 }

@@ -20,11 +20,12 @@ handler(operate) {
     return;
   }
   typeof_argument(apply, 1) operands = {0};
+  const uint32_t newer = mips_c_dest(data(memory).control), older = mips_c_dest(data(writeback).control);
   bool loading = false;
   for (int k = 0; k < OPERANDS; k++) {
     const uint32_t source = (uint32_t)param(sources)[k];
-    const bool in_memory = source == data(memory).dest, in_writeback = source == data(writeback).dest;
-    loading |= in_memory & data(memory).loads;
+    const bool in_memory = source == newer, in_writeback = source == older;
+    loading |= in_memory & mips_c_loads(data(memory).control);
     operands.v[k] = in_memory ? data(memory).value : in_writeback ? data(writeback).value : self->copy[k];
   }
   const bool busy = loading | (self->spent + 1 < cycles_of(rfu_operation(word)));
@@ -42,7 +43,7 @@ handler(commit) { enable(out, enabled(in)); }
 
 phase_end() {
   for (int k = 0; k < OPERANDS; k++)
-    if ((uint32_t)param(sources)[k] == data(writeback).dest && some(writeback))
+    if ((uint32_t)param(sources)[k] == mips_c_dest(data(writeback).control) && some(writeback))
       self->copy[k] = data(writeback).value;
   if (!mine(some(in), data(in).word, data(in).control))
     return;

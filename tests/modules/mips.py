@@ -132,4 +132,9 @@ def finished(pc: int, word: int, controls: int, value: int = 0) -> str:
 
 
 def bypass(dest: int = NO_DEST, loads: bool = False, occupies: bool = False, value: int = 0) -> str:
-    return struct(dest=dest, loads=loads, occupies=occupies, value=value)
+    return shown(pack(dest=dest, loads=loads, muldiv=1 if occupies else 0), value)
+
+
+def shown(controls: int, value: int = 0) -> str:
+    """What a stage shows of the instruction in it."""
+    return struct(control=controls, value=value)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench
-from tests.modules.mips import BundleDevice, bypass, control, encode, executed, failed, finished, reply, request
+from tests.modules.mips import BundleDevice, bypass, control, encode, executed, failed, finished, reply, request, shown
 
 WORD = 0x80017FFE
 OLD = 0xAABBCCDD
@@ -85,7 +85,7 @@ def test_stores(name: str, offset: int, big: bool, bench: Bench) -> None:
 def test_a_load_waits_for_its_answer_and_asks_once(bench: Bench) -> None:
     word, c, load = item("lw", 0x100)
     ask = request("read", 0x100, tag=1)
-    show = bypass(2, loads=True, value=0x100)
+    show = shown(c, 0x100)
     access(bench, latch=True).check_table(
         f"""
         in     | memory_request | memory_request.ack | memory_reply     | out                             | busy  | bypass
@@ -121,7 +121,7 @@ def test_results_pass(bench: Bench) -> None:
     c = control("addu", word)
     access(bench).check_table(
         f"in | in.ack | memory_request | out | bypass\n"
-        f"{executed(0x40, word, c, 42)} | 1 | . | {finished(0x40, word, c, 42)} | {bypass(3, value=42)}\n. | 1 | . | . | {bypass()}")
+        f"{executed(0x40, word, c, 42)} | 1 | . | {finished(0x40, word, c, 42)} | {shown(c, 42)}\n. | 1 | . | . | {bypass()}")
 
 
 @pytest.mark.parametrize(("name", "address"), [("lw", 0x102), ("lh", 0x101), ("sw", 0x101), ("sh", 0x103), ("ll", 0x102), ("sc", 0x101)])

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench
-from tests.modules.mips import BundleDevice, bypass, control, encode, failed, finished, pack, reply, request
+from tests.modules.mips import BundleDevice, control, encode, failed, finished, pack, reply, request, shown
 
 ADDU = encode("addu", 1, 2, 3)
 
@@ -21,9 +21,9 @@ def test_results_are_written_and_shown(bench: Bench) -> None:
     ran = writeback(bench).check_table(
         f"""
         in                         | in.ack | busy  | registers_request                | registers_reply | bypass                    | done
-        {finished(0, ADDU, c, 42)} | 1      | false | {request("write", 12, data=42)}  | {reply()}       | {bypass(3, value=42)}     | true
+        {finished(0, ADDU, c, 42)} | 1      | false | {request("write", 12, data=42)}  | {reply()}       | {shown(c, 42)}            | true
         .                          | 1      | false | .                                | .               | -                         | .
-        {finished(4, ADDU, c, 7)}  | 1      | false | {request("write", 12, data=7)}   | {reply()}       | {bypass(3, value=7)}      | true
+        {finished(4, ADDU, c, 7)}  | 1      | false | {request("write", 12, data=7)}   | {reply()}       | {shown(c, 7)}             | true
         """
     )
     assert ran.stat("dut", "instructions") == 2
@@ -35,9 +35,9 @@ def test_nothing_leaves_while_the_memory_stage_waits(bench: Bench) -> None:
     ran = writeback(bench).check_table(
         f"""
         in                         | in.ack | busy  | bypass                | done
-        {finished(0, ADDU, c, 42)} | 0      | true  | {bypass(3, value=42)} | .
-        {finished(0, ADDU, c, 42)} | 0      | true  | {bypass(3, value=42)} | .
-        {finished(0, ADDU, c, 42)} | 1      | false | {bypass(3, value=42)} | true
+        {finished(0, ADDU, c, 42)} | 0      | true  | {shown(c, 42)}        | .
+        {finished(0, ADDU, c, 42)} | 0      | true  | {shown(c, 42)}        | .
+        {finished(0, ADDU, c, 42)} | 1      | false | {shown(c, 42)}        | true
         """
     )
     assert ran.stat("dut", "instructions") == 1
