@@ -26,6 +26,7 @@ enum {
   RING_IP_CHECKSUM = 0x2,      /* the IP header's, likewise */
   RING_NO_PSEUDO_HEADER = 0x8, /* the transport layer's sum is without that; who sends has put it into the field */
   RING_INDEX_AT_ONCE = 0x20,   /* coalesce interrupts only: the index goes to the host with every batch */
+  RING_ON_HOST = 0x40,         /* send ring: in host memory; without this at an address of the NIC's */
   RING_DISABLED = 0x200,
 };
 

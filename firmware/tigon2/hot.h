@@ -10,12 +10,15 @@
 #include "engine.h"
 #include "machine.h"
 
-#define HOT  __attribute__((section(".hot.text")))
-/* What only some hosts need; with work added there is no room for it in the scratchpad. */
+#define HOT __attribute__((section(".hot.text")))
+/* What only some hosts need; with work added there is no room for it in the scratchpad, and for what is cooler there is
+ * room in the larger one. */
 #ifdef EXTRA_WORK
-#define SUMS __attribute__((minsize))
+#define SUMS
+#define SUMS_COOLER
 #else
-#define SUMS __attribute__((section(".sums.text"), minsize))
+#define SUMS        __attribute__((section(".sums.text")))
+#define SUMS_COOLER __attribute__((section(".sums.cooler")))
 #endif
 
 /* Buffers that the host gave for received frames: descriptors are fetched ahead into a cache in SRAM, filled in
@@ -56,6 +59,16 @@ struct role {
   /* For firmware whose processors set each other's events. */
   volatile u32 *events, *semaphore;
   volatile u32 *other_events, *other_semaphore;
+};
+
+/* Frames of a host that asks for checksums on its send ring: they are held back from the MAC until these are in.  And
+ * where that ring is read. */
+struct held {
+  u32 first, last; /* send indices: of the oldest frame, and behind the newest */
+  u32 start;       /* where the oldest one begins */
+  u32 piece;       /* bits of the control word of each piece; 0: nothing is held, since nobody asks for checksums */
+  u32 end;         /* and of a frame's last one */
+  u32 ring, mask;  /* where descriptors lie, and the bytes of that memory - 1; 0: in the cache */
 };
 
 struct hot {
@@ -118,6 +131,8 @@ struct hot {
 
   u32 watch[64];   /* entry of the read ring | kind, oldest first */
   u32 sent_at[64]; /* per entry of the read ring: send index that is complete once all before it are */
+
+  struct held held;
 };
 
 /* The value is worked out here, between the stores before and after: a store to SRAM is under way for some ten cycles,
@@ -174,6 +189,7 @@ void queue_sent_report(u32 index, u32 due);
 
 /* mailbox.c */
 void mailbox(void);
+void mailbox_of_nic_ring(void);
 
 /* time.c */
 void timer(void);

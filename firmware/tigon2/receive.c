@@ -16,8 +16,8 @@ INLINE u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
   return ring_next(entry, DMA_ENTRY, DMA_RING);
 }
 
-/* With the sum of the transport layer asked for, a frame goes in two pieces, since the hardware sums whole transfers
- * and the Ethernet header must stay out of it.  Returns the entry of the second piece. */
+/* With the sum of everything behind the Ethernet header asked for, a frame goes in two pieces, since the hardware sums
+ * whole transfers.  Returns the entry of the second piece. */
 INLINE u32 queue_header(u32 entry, u32 high, u32 low, u32 buffer, u32 length) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
   d->host_high = high;
@@ -28,17 +28,41 @@ INLINE u32 queue_header(u32 entry, u32 high, u32 low, u32 buffer, u32 length) {
   return ring_next(entry, DMA_ENTRY, DMA_RING);
 }
 
-/* Two bytes that go in a transfer of their own, from the spare words of its descriptor.  Returns the entry behind. */
-INLINE u32 queue_kept(u32 entry, u32 high, u32 low, u32 kept) {
-  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-  d->own[0] = kept;
-  d->host_high = high;
-  d->host_low = low;
-  d->local = (u32)&d->own[0];
-  d->length = 2;
-  d->control = hot->data_control;
-  return ring_next(entry, DMA_ENTRY, DMA_RING);
+/* Says in the return descriptor of a received frame what is asked for.  The hardware sums the whole transfer; a number
+ * behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the frame, too, where its
+ * buffer has room for it; where it has not, it sums by itself.  Returns how many bytes are transferred behind the
+ * frame, 0 for a frame to be looked at closely. */
+SUMS __attribute__((noinline)) static u32 take_sums(u32 buffer, u32 length, volatile struct receive_descriptor *b) {
+  struct heads h;
+  u32 asked = hot->receive_flags, end = buffer + length, odd = length & 1, sum, type_flags = b->type_flags;
+  if (!(asked & RING_CHECKSUM) || end + FCS_BYTES > PACKET_MEMORY_END || !look(buffer, length, 1, &h)) return 0;
+  u32 both = add(h.w16, h.w20), more = odd + 2;
+  if (asked & RING_NO_PSEUDO_HEADER) {
+    if (h.at != buffer) return 0;
+    b->length = (u16)length;
+    sum = ~add(h.w8, h.w12 >> 16);
+  } else {
+    if (h.protocol == UDP && !HALF(h.at + h.field)) return 0;
+    b->length = (u16)length;
+    sum = ~add(add(add(h.w8, h.w12), both), h.w24 >> 16);
+    sum = add(sum, h.protocol + (h.w16 >> 16) - IP_HEADER);
+    if (__builtin_expect(h.padding, 0)) sum = add(sum, ~h.padding);
+  }
+  sum = fold(sum);
+  MEANWHILE(sum);
+  if (odd) BYTE(end) = 0;
+  HALF(end + odd) = (u16)sum;
+  u32 header = add(add(both, h.w24), h.w28);
+  header = fold(add(header, (h.w12 & 0xffff) + (h.w32 >> 16))) << 16;
+  MEANWHILE(header);
+  b->checksums = header;
+  type_flags |= asked & (RING_CHECKSUM | RING_IP_CHECKSUM);
+  MEANWHILE(type_flags);
+  b->type_flags = type_flags;
+  return more;
 }
+_Static_assert(RING_CHECKSUM == RECEIVE_CHECKSUM && RING_IP_CHECKSUM == RECEIVE_IP_CHECKSUM,
+               "flags of rings and descriptors");
 
 /* Event: the MAC has received frames.  `sums` is a constant: all sums may be asked for, not only that of everything
  * behind the Ethernet header. */
@@ -49,8 +73,8 @@ INLINE void receive_frames(u32 sums) {
   u32 first = 0, count = 0, frames = 0, bytes = 0, returned = hot->returned;
   struct receive_ring *ring = 0;
   while (next != end && frames < RECEIVE_BATCH) {
-    /* One frame needs at most two pieces (and one more), returns of another ring and its own, and an index. */
-    if (room < (sums ? 6 : 5) * DMA_ENTRY) {
+    /* One frame needs at most two pieces, returns of another ring and its own, and an index. */
+    if (room < 5 * DMA_ENTRY) {
       wait_for_write_room(RECEIVE_EVENT);
       break;
     }
@@ -84,11 +108,16 @@ INLINE void receive_frames(u32 sums) {
       room -= DMA_ENTRY;
       count = 0;
     }
-    u32 high = b->host_high, low = b->host_low;
-    b->length = (u16)length;
+    u32 high = b->host_high, low = b->host_low, more = 0;
+    if (sums) {
+      if (length + 3 <= ring->max_length) more = take_sums(buffer, length, b);
+      if (__builtin_expect(!more, 0)) more = take_sums_closely(buffer, length, ring->max_length, b);
+    } else {
+      b->length = (u16)length;
+    }
     next = ring_next(next, MAC_ENTRY, MAC_RECEIVE_RING);
     MEANWHILE(next);
-    b->checksums = 0;
+    if (!sums) b->checksums = 0;
     returned = (returned + 1) & hot->returns_mask;
     MEANWHILE(returned);
     bytes += length;
@@ -96,22 +125,9 @@ INLINE void receive_frames(u32 sums) {
     b->error_vlan = 0;
     u32 control = hot->data_control | DMA_FREES_RECEIVE_BUFFER, piece = length;
     MEANWHILE(control);
-    struct received_sums s = {0};
-    u32 kept_high = high, kept_low = low;
     if (sums) {
-      s = take_sums(buffer, length);
-      b->checksums = s.ip << 16;
-      b->type_flags |= s.flags;
-      if (s.cut) {
-        entry = queue_header(entry, high, low, buffer, s.cut);
-        room -= DMA_ENTRY;
-        low += s.cut;
-        high += low < s.cut;
-        kept_high = high;
-        kept_low = low;
-        buffer += s.cut;
-        if (buffer >= PACKET_MEMORY_END) buffer = buffer - PACKET_MEMORY_END + hot->send_buffer_end;
-        piece -= s.cut;
+      if (more) {
+        piece += more;
         control |= DMA_CHECKSUM;
         ((volatile struct dma_descriptor *)entry)->checksum_to = at + 18;
       }
@@ -143,10 +159,6 @@ INLINE void receive_frames(u32 sums) {
     room -= DMA_ENTRY;
     MEANWHILE(room);
     d->control = control;
-    if (sums && s.kept) {
-      entry = queue_kept(entry, kept_high, kept_low, s.kept);
-      room -= DMA_ENTRY;
-    }
     if (!sums) extra_receive_work();
   }
   if (!frames) return;
@@ -182,10 +194,10 @@ SUMS static void receive_with_sums(void) {
 }
 
 /* Lets that serve the event, in place of receive(). */
-extern volatile u32 receive_entry[];
+extern u32 receive_entry[], receive_sums_load[], receive_sums_start[], receive_sums_end[];
 void choose_receive(void) {
   u32 sums = hot->receive_flags & (RING_CHECKSUM | RING_IP_CHECKSUM | RING_NO_PSEUDO_HEADER);
   if (!(sums & ~(u32)RING_NO_PSEUDO_HEADER) || sums == (RING_CHECKSUM | RING_NO_PSEUDO_HEADER)) return;
-  load_sums();
-  *receive_entry = jump_to(receive_with_sums);
+  load_code(receive_sums_load, receive_sums_start, receive_sums_end);
+  *(volatile u32 *)receive_entry = jump_to(receive_with_sums);
 }

@@ -19,48 +19,27 @@ HOT void report_sent(void) {
 static void skip_frame(void) {
   if (hot->frame_length) hot->send_buffer_next = hot->frame_start;
   hot->frame_length = 0;
+  u32 ring = hot->held.mask ? hot->held.ring : hot->send_cache;
+  u32 mask = hot->held.mask ? hot->held.mask : SEND_CACHE * sizeof(struct send_descriptor) - 1;
   while (hot->skipping && hot->send_taken != hot->send_ready) {
     volatile struct send_descriptor *s =
-        (volatile struct send_descriptor *)(hot->send_cache + hot->send_taken++ % SEND_CACHE * sizeof *s);
+        (volatile struct send_descriptor *)(ring + (hot->send_taken++ * sizeof *s & mask));
     if (!(s->length_flags & SEND_END)) continue;
     hot->skipping = 0;
     hot->count.dropped_send++;
   }
 }
 
-/* The next piece of a frame that may be held: frames with checksums to come are, and those behind held ones.  What has
- * more pieces than can be held is not sent.  Returns false when it has to wait. */
-INLINE u32 hold_piece(u32 flags, u32 frame_length, u32 length, volatile struct dma_descriptor *d) {
-  if (!frame_length) {
-    held.flags = flags;
-    held.holds = held.first != held.last || flags & (SEND_CHECKSUM | SEND_IP_CHECKSUM);
-    held.start_piece = held.last_piece;
-  }
-  if (!held.holds) return 1;
-  u32 piece = held.last_piece;
-  if (piece - held.first_piece == HELD) {
-    if (held.first == held.last) hot->skipping = 1;
-    return 0;
-  }
-  held.last_piece = piece + 1;
-  held_piece[piece % HELD].length = (u16)length;
-  d->checksum_to = (u32)&held_piece[piece % HELD].sum;
-  return 1;
-}
-
-/* The same for its end: how the MAC hears of its data. */
-INLINE u32 hold_frame(u32 length, u32 index) {
-  if (!held.holds) return DMA_FILLS_SEND_BUFFER;
-  held_frame[held.last % HELD] = (struct held_frame){index, hot->frame_start, length, held.flags, held.last_piece};
-  held.last++;
-  return 0;
-}
-
-/* Event: send descriptors lie ready.  `sums` is a constant: checksums may be asked for. */
-INLINE void send_frames(u32 sums) {
-  if (sums) release_held();
+/* Event: send descriptors lie ready.  `general` is a constant: checksums may be asked for, and the ring may lie in NIC
+ * memory. */
+INLINE void send_frames(u32 general) {
   struct registers *r = registers();
-  u32 entry = hot->read_next, room = ring_room(entry, r->dma_read_consumer, DMA_ENTRY, DMA_RING);
+  u32 entry = hot->read_next, consumer = general ? release_held(r) : r->dma_read_consumer;
+  u32 room = ring_room(entry, consumer, DMA_ENTRY, DMA_RING);
+  if (general && hot->send_taken == hot->send_ready && !hot->skipping) {
+    if (hot->held.first == hot->held.last) event_clear(SEND_EVENT);
+    return;
+  }
   u32 at = hot->send_buffer_next, mac = hot->mac_send_next;
   u32 size = hot->send_buffer_end - hot->send_buffer_base;
   u32 space = r->tx_buffer_consumer - at - 8;
@@ -71,6 +50,11 @@ INLINE void send_frames(u32 sums) {
   u32 frame_length = hot->frame_length, frames = 0, bytes = 0;
   u32 countdown = hot->send_countdown, report_at = 0, last = 0;
   u32 index = hot->sent_at[entry % DMA_RING / DMA_ENTRY];
+  if (general && hot->held.piece && (s32)(ready - hot->held.first - HELD) > 0) {
+    ready = hot->held.first + HELD;
+    /* What has more pieces than can be held is not sent. */
+    if (ready == taken && hot->held.first == hot->held.last) hot->skipping = 1;
+  }
   if (__builtin_expect(hot->skipping, 0)) ready = taken;
   while (taken != ready) {
     /* Two entries are left to fetches of descriptors, which free what this waits for. */
@@ -79,8 +63,9 @@ INLINE void send_frames(u32 sums) {
       events_disable(SEND_EVENT);
       break;
     }
-    volatile struct send_descriptor *s =
-        (volatile struct send_descriptor *)(hot->send_cache + taken % SEND_CACHE * sizeof(struct send_descriptor));
+    u32 from = general ? hot->held.ring + (taken * sizeof(struct send_descriptor) & hot->held.mask)
+                       : hot->send_cache + taken % SEND_CACHE * sizeof(struct send_descriptor);
+    volatile struct send_descriptor *s = (volatile struct send_descriptor *)from;
     u32 length_flags = s->length_flags, length = length_flags >> 16;
     if (space < length + 8 || !mac_room) {
       /* The MAC frees both; this event stays on until it has.  What can never fit is not sent. */
@@ -88,11 +73,10 @@ INLINE void send_frames(u32 sums) {
       break;
     }
     volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-    if (sums && !hold_piece(length_flags, frame_length, length, d)) break;
     u32 high = s->host_high, low = s->host_low;
     d->host_high = high;
     u32 control = hot->data_control, next = ring_next(entry, DMA_ENTRY, DMA_RING);
-    if (sums && held.holds) control |= DMA_CHECKSUM;
+    if (general) control |= hot->held.piece;
     MEANWHILE(next);
     d->host_low = low;
     if (!frame_length) hot->frame_start = at;
@@ -106,9 +90,15 @@ INLINE void send_frames(u32 sums) {
     MEANWHILE(at);
     MEANWHILE(space);
     d->length = length;
+    if (general && hot->held.piece) {
+      u32 index = taken - 1;
+      held_piece[index % HELD] = length_flags;
+      d->checksum_to = (u32)&held_sum[index % HELD].sum;
+    }
     if (length_flags & SEND_END) {
       volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)mac;
-      control |= sums ? hold_frame(frame_length, taken) : DMA_FILLS_SEND_BUFFER;
+      control |= general ? hot->held.end : DMA_FILLS_SEND_BUFFER;
+      if (general) hot->held.last = taken;
       u32 word = hot->frame_start, vlan = 0;
       if (length_flags & SEND_VLAN) {
         word |= MAC_INSERT_VLAN;
@@ -127,7 +117,7 @@ INLINE void send_frames(u32 sums) {
       frame_length = 0;
       index = taken;
       last = entry;
-      if (!sums) extra_send_work();
+      if (!general) extra_send_work();
       if ((s32)--countdown <= 0 || length_flags & SEND_REPORT_NOW) {
         countdown = hot->max_unsent;
         report_at = entry;
@@ -164,10 +154,12 @@ INLINE void send_frames(u32 sums) {
       start_deadline(DEADLINE_SEND, hot->sent_ticks);
   }
   if (__builtin_expect(hot->skipping, 0)) {
-    if (sums && hot->frame_length && held.holds) held.last_piece = held.start_piece;
+    /* Where held frames begin is known as long as nothing between them is passed over. */
+    if (general && hot->held.first != hot->held.last) return;
     skip_frame();
+    if (general) hot->held.first = hot->held.last = hot->send_taken;
   }
-  if (hot->send_taken == hot->send_ready && !(sums && held.first != held.last)) event_clear(SEND_EVENT);
+  if (hot->send_taken == hot->send_ready && !(general && hot->held.first != hot->held.last)) event_clear(SEND_EVENT);
   fetch_send();
 }
 
@@ -175,15 +167,24 @@ HOT void send(void) {
   send_frames(0);
 }
 
-/* The same for a host that has asked for checksums on its send ring. */
-SUMS static void send_with_sums(void) {
+/* The same for a host that has asked for checksums on its send ring, or for that ring in NIC memory. */
+SUMS __attribute__((minsize)) static void send_generally(void) {
   send_frames(1);
 }
 
 /* Lets that serve the event, in place of send(): the dispatch table has a jump for each event. */
-extern volatile u32 send_entry[];
+extern u32 send_entry[], mailbox_entry[], send_sums_load[], send_sums_start[], send_sums_end[];
 void choose_send(void) {
-  if (!(hot->send_flags & (RING_CHECKSUM | RING_IP_CHECKSUM))) return;
-  load_sums();
-  *send_entry = jump_to(send_with_sums);
+  u32 sums = hot->send_flags & (RING_CHECKSUM | RING_IP_CHECKSUM), on_host = hot->send_flags & RING_ON_HOST;
+  if (!sums && on_host) return;
+  load_code(send_sums_load, send_sums_start, send_sums_end);
+  hot->held = (struct held){
+      .start = hot->send_buffer_base,
+      .piece = sums ? DMA_CHECKSUM : 0,
+      .end = sums ? 0 : DMA_FILLS_SEND_BUFFER,
+      .ring = on_host ? hot->send_cache : hot->sends.low,
+      .mask = (on_host ? SEND_CACHE : hot->sends_mask + 1) * sizeof(struct send_descriptor) - 1,
+  };
+  *(volatile u32 *)send_entry = jump_to(send_generally);
+  if (!on_host) *(volatile u32 *)mailbox_entry = jump_to(mailbox_of_nic_ring);
 }

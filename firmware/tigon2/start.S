@@ -46,6 +46,8 @@ receive_entry:
   event dma_write_attention          # 19
   event dma_read_attention           # 20
   no_event 1
+  .globl mailbox_entry
+mailbox_entry:
   event mailbox                      # 22
   event report_sent                  # 23
   event report_received              # 24

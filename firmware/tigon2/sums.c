@@ -1,140 +1,102 @@
-/* Checksums: the parts that processors work out; see sums.h.  A host that asks for
- * them has this code copied to where it runs. */
+/* Checksums of frames that are not like most: other protocols, options in the IP header, fragments, or the end of the
+ * buffer memory in their middle.  It runs from SRAM, and is small rather than fast.
+ */
 #include "sums.h"
 
-enum { TYPE_IP = 0x800, TYPE_VLAN = 0x8100, TCP = 6, UDP = 17, FRAGMENT = 0x3fff };
+#define SMALL __attribute__((minsize, noinline))
 
-struct held held;
-struct held_frame held_frame[HELD] __attribute__((section(".uncleared")));
-volatile struct held_piece held_piece[HELD] __attribute__((section(".uncleared")));
+/* A sum that changes nothing but keeps positive what others are taken from. */
+enum { NOTHING = 0xffff * 8 };
 
-/* The sum of the bytes from an even offset on. */
-SUMS __attribute__((noinline)) static u32 sum_of(const struct frame *f, u32 from, u32 to) {
-  u32 at = place(f, from), left = to - from, base = f->base, end = f->end, sum = 0;
-  if (at & 2 && left >= 2) {
-    sum = *(volatile u16 *)at;
-    at += 2;
-    left -= 2;
-  }
-  for (; left; at += 4) {
-    if (at == end) at = base;
-    if (left < 4) {
-      if (left > 1) sum += *(volatile u16 *)at;
-      if (left & 1) sum += (u32) * (volatile u8 *)(at + left - 1) << 8;
-      break;
-    }
-    u32 word = *(volatile u32 *)at;
-    sum += word >> 16;
-    sum += word & 0xffff;
-    left -= 4;
-  }
-  return fold(sum);
+struct frame {
+  u32 start, length;
+  u32 base, end; /* of the buffer memory */
+};
+
+/* What is in it; offsets from its start. */
+struct datagram {
+  u32 ip; /* 0: no IPv4 datagram that is whole in the frame */
+  u32 transport, end;
+  u32 protocol;
+  u32 field; /* the transport layer's checksum; 0 if there is none, or the datagram is a fragment */
+};
+
+SMALL static u32 place(const struct frame *f, u32 offset) {
+  u32 at = f->start + offset;
+  return at < f->end ? at : at - f->end + f->base;
+}
+SMALL static u32 half(const struct frame *f, u32 offset) {
+  return HALF(place(f, offset));
+}
+SMALL static void set_half(const struct frame *f, u32 offset, u32 value) {
+  HALF(place(f, offset)) = (u16)value;
 }
 
-/* The sum of what follows a datagram in its frame, which may begin at an odd place. */
-SUMS static u32 padding_of(const struct frame *f, const struct datagram *d) {
-  if (d->end == f->length) return 0;
-  if (!(d->end & 1)) return sum_of(f, d->end, f->length);
-  return fold(*(volatile u8 *)place(f, d->end) + sum_of(f, d->end + 1, f->length));
+/* The sum of the bytes from one offset up to another. */
+SMALL static u32 sum_of(const struct frame *f, u32 from, u32 to) {
+  u32 sum = 0;
+  if (from & 1 && from != to) sum = BYTE(place(f, from++));
+  for (; from + 1 < to; from += 2) sum += half(f, from);
+  if (from < to) sum += BYTE(place(f, from)) << 8;
+  return fold(sum) & 0xffff;
 }
 
-/* Looks for an IPv4 datagram that is whole in the frame, behind a VLAN tag perhaps; returns whether there is one. */
-SUMS __attribute__((noinline)) static u32 find_datagram(const struct frame *f, struct datagram *d) {
-  u32 ip = 14;
-  if (f->length >= 18 && half(f, 12) == TYPE_VLAN) ip = 18;
-  if (f->length < ip + 20 || half(f, ip - 2) != TYPE_IP) return 0;
+/* Looks for an IPv4 datagram that is whole in the frame, behind a VLAN tag perhaps. */
+SMALL static struct datagram find_datagram(const struct frame *f) {
+  struct datagram d = {0};
+  u32 ip = ETHERNET;
+  if (f->length >= ETHERNET + 4 && half(f, 12) == TYPE_VLAN) ip = ETHERNET + 4;
+  if (f->length < ip + IP_HEADER || half(f, ip - 2) != TYPE_IP) return d;
   u32 first = half(f, ip), header = first >> 6 & 0x3c, total = half(f, ip + 2);
-  if (first >> 12 != 4 || header < 20 || total < header || ip + total > f->length) return 0;
-  d->ip = ip;
-  d->transport = ip + header;
-  d->end = ip + total;
-  d->protocol = half(f, ip + 8) & 0xff;
-  d->field = d->transport + (d->protocol == TCP ? 16 : 6);
-  u32 known = d->protocol == TCP || d->protocol == UDP;
-  if (!known || half(f, ip + 6) & FRAGMENT || d->field + 2 > d->end) d->field = 0;
-  return 1;
+  if (first >> 12 != 4 || header < IP_HEADER || total < header || ip + total > f->length) return d;
+  d.ip = ip;
+  d.transport = ip + header;
+  d.end = ip + total;
+  d.protocol = half(f, ip + 8) & 0xff;
+  u32 known = d.protocol == UDP || d.protocol == TCP;
+  u32 field = d.transport + (d.protocol == UDP ? UDP_FIELD : TCP_FIELD);
+  if (known && !(half(f, ip + 6) & FRAGMENT) && field + 2 <= d.end) d.field = field;
+  return d;
 }
 
 /* The sum of addresses, protocol and length, which the transport layer's checksum covers, too. */
-SUMS static u32 pseudo_header(const struct frame *f, const struct datagram *d) {
-  return fold(sum_of(f, d->ip + 12, d->ip + 20) + d->protocol + d->end - d->transport);
+SMALL static u32 pseudo_header(const struct frame *f, const struct datagram *d) {
+  return sum_of(f, d->ip + 12, d->ip + 20) + d->protocol + d->end - d->transport;
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------
- */
-
-/* Puts the checksums that the host asks for into a frame that lies in the send buffer, of whose bytes `whole` is the
- * sum. */
-SUMS static void put_checksums(const struct frame *f, u32 flags, u32 whole) {
-  struct datagram d;
-  if (!find_datagram(f, &d)) return;
-  u32 header = sum_of(f, d.ip, d.transport);
-  if (flags & SEND_CHECKSUM && d.field) {
-    u32 sum = whole + less(sum_of(f, 0, d.ip)) + less(header) + less(padding_of(f, &d));
-    /* The host has put that part into the field, or nothing. */
-    if (!(hot->send_flags & RING_NO_PSEUDO_HEADER)) sum += less(half(f, d.field)) + pseudo_header(f, &d);
-    sum = less(sum);
-    set_half(f, d.field, !sum && d.protocol == UDP ? 0xffff : sum);
-  }
-  if (flags & SEND_IP_CHECKSUM) set_half(f, d.ip + 10, less(header + less(half(f, d.ip + 10))));
-}
-
-/* The MAC waits for held frames, as it knows how to: here their data come to be there.  Those whose transfers are
- * complete get their checksums, and go. */
-SUMS void release_held(void) {
-  struct registers *r = registers();
-  u32 complete = sent_index();
-  while (held.first != held.last) {
-    const struct held_frame *h = &held_frame[held.first % HELD];
-    if ((s32)(complete - h->index) < 0) break;
-    struct frame f = {h->start, h->length, hot->send_buffer_base, hot->send_buffer_end};
-    u32 whole = 0, offset = 0, piece = held.first_piece;
-    for (; piece != h->end_piece; piece++) {
-      const volatile struct held_piece *p = &held_piece[piece % HELD];
-      u32 sum = p->sum;
-      whole += offset & 1 ? (sum & 0xff) << 8 | sum >> 8 : sum;
-      offset += p->length;
-    }
-    held.first_piece = piece;
-    if (h->flags & (SEND_CHECKSUM | SEND_IP_CHECKSUM)) put_checksums(&f, h->flags, fold(whole));
-    u32 end = (f.length + 7) & ~7u;
-    r->tx_buffer_producer = place(&f, end);
-    held.first++;
-  }
-}
-
-/* ---- Receiving ----------------------------------------------------------------------------------------------------
- */
-
-/* Works out what the return descriptor of a received frame is to say, and into how many pieces the frame is cut.  The
- * sum of the last piece is the one asked for: in front of the transport layer's bytes stands, in place of two bytes
- * that have a transfer of their own, the pseudo-header's sum less that of the padding. */
-SUMS struct received_sums take_sums(u32 buffer, u32 length) {
+SMALL u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b) {
   struct frame f = {buffer, length, hot->send_buffer_end, PACKET_MEMORY_END};
-  struct datagram d;
-  struct received_sums s = {0};
-  u32 asked = hot->receive_flags, known = find_datagram(&f, &d);
-  if (known && asked & RING_IP_CHECKSUM) {
-    s.ip = sum_of(&f, d.ip, d.transport);
-    s.flags |= RECEIVE_IP_CHECKSUM;
+  struct datagram d = find_datagram(&f);
+  u32 asked = hot->receive_flags, odd = length & 1, sum = NOTHING;
+  b->length = (u16)length;
+  b->checksums = 0;
+  if (d.ip && asked & RING_IP_CHECKSUM) {
+    b->checksums = sum_of(&f, d.ip, d.transport) << 16;
+    b->type_flags |= RECEIVE_IP_CHECKSUM;
   }
-  if (!(asked & RING_CHECKSUM) || length <= 14) return s;
+  if (!(asked & RING_CHECKSUM) || length + odd + 2 > room) return 0;
   if (asked & RING_NO_PSEUDO_HEADER) {
-    s.cut = 14;
-    s.flags |= RECEIVE_CHECKSUM;
-  } else if (known && d.field && (d.protocol == TCP || half(&f, d.field))) {
-    u32 front = fold(pseudo_header(&f, &d) + less(padding_of(&f, &d)));
-    s.cut = d.transport - 2;
-    s.kept = half(&f, s.cut) << 16 | 1;
-    set_half(&f, s.cut, front);
-    s.flags |= RECEIVE_CHECKSUM;
+    sum -= sum_of(&f, 0, ETHERNET);
+  } else {
+    if (!d.field || (d.protocol == UDP && !half(&f, d.field))) return 0;
+    sum += pseudo_header(&f, &d) - sum_of(&f, 0, d.transport) - sum_of(&f, d.end, length);
   }
-  return s;
+  if (odd) BYTE(place(&f, length)) = 0;
+  set_half(&f, length + odd, fold(sum));
+  b->type_flags |= RECEIVE_CHECKSUM;
+  return odd + 2;
 }
 
-/* ---- Where this runs ----------------------------------------------------------------------------------------------
- */
-extern u32 sums_start[], sums_end[], sums_load[];
-void load_sums(void) {
-  for (u32 i = 0; &sums_start[i] < sums_end; i++) ((volatile u32 *)sums_start)[i] = ((volatile u32 *)sums_load)[i];
+SMALL void put_sums_closely(u32 start, u32 length, u32 flags, u32 whole) {
+  struct frame f = {start, length, hot->send_buffer_base, hot->send_buffer_end};
+  struct datagram d = find_datagram(&f);
+  if (!d.ip) return;
+  u32 front = sum_of(&f, 0, d.transport);
+  if (flags & SEND_IP_CHECKSUM)
+    set_half(&f, d.ip + 10, ~fold(NOTHING + sum_of(&f, d.ip, d.transport) - half(&f, d.ip + 10)));
+  if (!(flags & SEND_CHECKSUM) || !d.field) return;
+  u32 sum = NOTHING + (fold(whole) & 0xffff) - front - sum_of(&f, d.end, length);
+  if (!(hot->send_flags & RING_NO_PSEUDO_HEADER)) sum += pseudo_header(&f, &d) - half(&f, d.field);
+  sum = ~fold(sum) & 0xffff;
+  set_half(&f, d.field, !sum && d.protocol == UDP ? 0xffff : sum);
 }

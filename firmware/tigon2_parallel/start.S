@@ -78,6 +78,8 @@ send_entry:
   no_event 5                         # 10 to 14
   event dma_read_done                # 15
   no_event 6                         # 16 to 21
+  .globl mailbox_entry
+mailbox_entry:
   event mailbox                      # 22
   event report_sent                  # 23
   no_event 4

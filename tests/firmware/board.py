@@ -4,6 +4,7 @@ import ctypes
 import struct
 from pathlib import Path
 
+NIC_SENDS = 0x2000  # in the NIC's memory
 INFORMATION, EVENTS, STATUS, SENDS = 0x1000, 0x2000, 0x3000, 0x4000
 STANDARD, JUMBO, MINI, RETURNS = 0x8000, 0x10000, 0x18000, 0x20000
 SEND_BUFFERS, RECEIVE_BUFFERS = 0x100000, 0x200000
@@ -29,6 +30,7 @@ class Board:
         self.sram = (ctypes.c_uint8 * (1 << 20)).from_address(lib.model_sram(self.chip))
         self.lengths = {"standard": 1518, "jumbo": 0, "mini": 0} | (lengths or {})
         self.flags = {"standard": 0, "send": 0, "returns": 0} | settings.pop("flags", {})
+        self.nic_ring = settings.pop("nic_ring", False)
         self.posted = dict.fromkeys(KINDS, 0)
         self.sends = self.commands = self.returned = self.events_seen = 0
         self.shared = {"mode": settings.pop("mode", 0) | (0x40 if assist else 0), "most_sent": 1, "most_received": 1, "send_ticks": 100,
@@ -54,7 +56,8 @@ class Board:
         def control(address: int, length: int, flags: int = 0) -> bytes:
             return struct.pack(">IIHHI", 0, address, length, flags if length else 0x200, 0)
 
-        rings = control(EVENTS, 256) + control(0, 64) + control(SENDS, SEND_ENTRIES, 0x40 | self.flags["send"])
+        place, on_host = (NIC_SENDS, 0) if self.nic_ring else (SENDS, 0x40)
+        rings = control(EVENTS, 256) + control(0, 64) + control(place, SEND_ENTRIES, on_host | self.flags["send"])
         for kind, (address, _, _, _) in KINDS.items():
             rings += control(address, self.lengths[kind], self.flags["standard"])
         rings += control(RETURNS, RETURN_ENTRIES, self.flags["returns"])
@@ -137,7 +140,11 @@ class Board:
             self.put(buffer, piece)
             bits = flags | (END if k + 1 == len(pieces) else 0) | (VLAN if vlan is not None else 0)
             entry = struct.pack(">IIHHHH", 0, buffer, len(piece), bits, 0, vlan or 0)
-            self.put(SENDS + 16 * (self.sends % SEND_ENTRIES), entry)
+            at = 16 * (self.sends % SEND_ENTRIES)
+            if self.nic_ring:
+                self.sram[NIC_SENDS + at : NIC_SENDS + at + 16] = entry
+            else:
+                self.put(SENDS + at, entry)
             self.sends += 1
 
     def announce(self) -> None:

@@ -46,10 +46,12 @@ def test_every_length_both_ways(board: Make, assist: bool) -> None:
 
 
 @both_modes
+@pytest.mark.parametrize("nic_ring", [False, True], ids=["host_ring", "nic_ring"])
 @pytest.mark.parametrize("seed", [3, 4, 5])
-def test_bursts_over_many_turns_of_all_rings(board: Make, assist: bool, seed: int) -> None:
+def test_bursts_over_many_turns_of_all_rings(board: Make, assist: bool, nic_ring: bool, seed: int) -> None:
     """Random lengths, pieces and pauses, and turns of two processors; buffers and rings wrap many times."""
-    b, r = board(assist=assist, most_sent=60, most_received=25, seed=seed), random.Random(seed)
+    b = board(assist=assist, most_sent=60, most_received=25, seed=seed, nic_ring=nic_ring)
+    r = random.Random(seed)
     b.post("standard", 500)
     into, out, came, left, returned = [], [], [], [], 0
     while len(came) < RETURN_ENTRIES + 300 or len(left) < 2000:
@@ -286,13 +288,15 @@ def test_groups_are_joined_and_left(board: Make) -> None:
     assert not b.lib.model_register(b.chip, 0x220) & 8
 
 
-def test_a_frame_longer_than_the_send_buffer_is_passed_over(board: Make) -> None:
-    b = board()
+@pytest.mark.parametrize("nic_ring", [False, True], ids=["host_ring", "nic_ring"])
+def test_a_frame_longer_than_the_send_buffer_is_passed_over(board: Make, nic_ring: bool) -> None:
+    b = board(nic_ring=nic_ring)
     for _ in range(180):
         b.send([content(1500, 1)] * 2)
     # Undo the END flags of all but the last: one frame of 540,000 bytes.
+    memory, at = (b.sram, 0x2000) if nic_ring else (b.host, 0x4000)
     for index in range(359):
-        b.host[0x4000 + 16 * index + 11] &= ~4 & 0xFF
+        memory[at + 16 * index + 11] &= ~4 & 0xFF
     good = content(200, 9)
     b.send([good])
     b.announce()

@@ -77,10 +77,11 @@ def cut(frame: bytes, r: random.Random) -> list[bytes]:
 
 @both_modes
 @pseudo_modes
-def test_frames_leave_with_the_checksums_asked_for(board: Make, assist: bool, no_pseudo: int) -> None:
+@pytest.mark.parametrize("nic_ring", [False, True], ids=["host_ring", "nic_ring"])
+def test_frames_leave_with_the_checksums_asked_for(board: Make, assist: bool, no_pseudo: int, nic_ring: bool) -> None:
     """Any flags, any pieces; frames keep their order, and what was not asked for stays as it is."""
     ring = TRANSPORT | IP | no_pseudo
-    b, r = board(assist=assist, most_sent=30, flags={"send": ring}), random.Random(1)
+    b, r = board(assist=assist, most_sent=30, flags={"send": ring}, nic_ring=nic_ring), random.Random(1)
     wanted, left = [], []
     for frame in frames(400, 7):
         flags = r.choice([0, TRANSPORT, IP, TRANSPORT | IP, TRANSPORT | IP])
@@ -111,8 +112,9 @@ def test_a_fragment_and_a_frame_that_ends_early_stay_as_they_are(board: Make) ->
     assert left == wanted
 
 
-def test_a_frame_of_more_pieces_than_are_held_is_passed_over(board: Make) -> None:
-    b = board(flags={"send": TRANSPORT})
+@pytest.mark.parametrize("nic_ring", [False, True], ids=["host_ring", "nic_ring"])
+def test_a_frame_of_more_pieces_than_are_held_is_passed_over(board: Make, nic_ring: bool) -> None:
+    b = board(flags={"send": TRANSPORT}, nic_ring=nic_ring)
     good = datagram(TCP, 300, 1)
     for step in 400, 2, 3, 100:  # in 1, 177, 118 and 4 pieces
         b.send([good.data[i : i + step] for i in range(0, len(good.data), step)], flags=TRANSPORT)
@@ -149,3 +151,59 @@ def test_sums_of_received_frames(board: Make, assist: bool, no_pseudo: int) -> N
         else:
             assert one["flags"] & TRANSPORT == (TRANSPORT if frame.ip else 0)
             assert not frame.ip or (one["checksum"] == 0xFFFF) == (frame.field > 1)
+
+
+@pseudo_modes
+def test_sums_around_the_ends_of_the_buffers(board: Make, no_pseudo: int) -> None:
+    """Enough large frames to go around the send buffer and the receive buffer; every frame ends at another place."""
+    ring = TRANSPORT | IP | no_pseudo
+    b = board(most_sent=30, most_received=10, flags={"send": ring, "standard": ring})
+    b.post("standard", 200)
+    given, left, found = [datagram(TCP, 1380 + n % 17, n) for n in range(1000)], [], []
+    for frame in given:
+        while (b.sends - b.sent_index()) % SEND_ENTRIES > 300 or not b.receive(frame.data):
+            b.run(2000)
+        b.send([frame.without(TRANSPORT | IP, ring)], flags=TRANSPORT | IP)
+        b.announce()
+        b.run(1000)
+        new = b.returns()
+        found += new
+        left += [data for data, _ in b.sent()]
+        if new:
+            b.post("standard", len(new))
+    b.until(lambda: left.extend(data for data, _ in b.sent()) or len(left) == 1000, "all frames to the wire", 3_000_000)
+    b.until(lambda: found.extend(b.returns()) or len(found) == 1000, "all frames to the host", 3_000_000)
+    assert left == [one["data"] for one in found] == [frame.data for frame in given]
+    for one in found:
+        assert one["flags"] & 3 == 3 and one["ip_sum"] == 0xFFFF
+        assert one["checksum"] == (udp.checksum(one["data"][14:]) ^ 0xFFFF if no_pseudo else 0xFFFF)
+
+
+@pseudo_modes
+def test_nothing_is_written_behind_a_buffer(board: Make, no_pseudo: int) -> None:
+    """A frame that fills its buffer comes without the sum of the transport layer."""
+    size = 1000
+    b = board(flags={"standard": TRANSPORT | IP | no_pseudo}, lengths={"standard": size})
+    for room in range(6):
+        b.post("standard", 1)
+        buffer = 0x200000 + 0x800 * room + 2
+        b.put(buffer + size, b"behind")
+        frame, found = datagram(TCP, size - 54 - room, room), []
+        assert b.receive(frame.data)
+        b.until(lambda found=found: found.extend(b.returns()) or found, "the frame")
+        assert found[0]["data"] == frame.data and bytes(b.host[buffer + size : buffer + size + 6]) == b"behind"
+        assert found[0]["flags"] & IP and found[0]["ip_sum"] == 0xFFFF
+        if room < 2:
+            assert not found[0]["flags"] & TRANSPORT
+        if room > 3:
+            assert found[0]["flags"] & TRANSPORT
+
+
+def test_a_datagram_without_checksum_has_no_sum(board: Make) -> None:
+    b = board(flags={"standard": TRANSPORT | IP})
+    b.post("standard", 1)
+    frame, found = bytearray(datagram(UDP, 100, 1).data), []
+    frame[40:42] = b"\0\0"
+    assert b.receive(bytes(frame))
+    b.until(lambda: found.extend(b.returns()) or found, "the frame")
+    assert found[0]["data"] == bytes(frame) and found[0]["flags"] & 3 == IP
