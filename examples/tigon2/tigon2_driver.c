@@ -9,6 +9,7 @@
 #include "descriptor_trace.h"
 #include "modules/udp_traffic.h"
 #include "tigon2_driver.h"
+#include "tigon2_send_ring.h"
 
 // Takes a part of the firmware over.
 static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
@@ -53,6 +54,7 @@ init() {
     place_segment(self, driver_load_big(file + 8, 4), file + 12, (uint32_t)(size - 12));
   }
 
+  if (param(nic_send_ring) && self->image_begin < DRIVER_NIC_SEND_RING_END) sim_input_error("%s lies where the send ring is to be", param(firmware));
   self->how = traffic_mode(param(mode));
   if (self->how < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
@@ -239,6 +241,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       STEP_WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), driver_load_big(self->image + self->copied, 4));
     }
     driver_describe_rings(self->bytes, (uint32_t)param(send_entries), (uint32_t)param(buffer_bytes), (uint32_t)param(return_entries), param(checksums));
+    if (param(nic_send_ring)) driver_describe_nic_ring(self->bytes, (uint32_t)param(send_entries));
     STEP_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
     STEP_WRITE(DRIVER_INFORMATION, 0);
     STEP_WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
@@ -393,16 +396,11 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         self->emit_length = self->length;
         self->copied = DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
         STEP_PUT(self->copied, self->length);
-        for (uint32_t i = 0, offset = 0; i < self->pieces; offset += self->piece[i++]) {
-          memset(self->bytes + 16 * i, 0, 16);
-          udp_store(self->bytes + 16 * i + 4, self->copied + offset, 4);
-          udp_store(self->bytes + 16 * i + 8, self->piece[i], 2);
-          udp_store(self->bytes + 16 * i + 10, (i + 1 == self->pieces ? DRIVER_SEND_END : 0) | (param(checksums) ? driver_sums(self->frame, self->length) : 0), 2);
-        }
+        driver_describe_pieces(self->bytes, self->copied, self->piece, self->pieces, param(checksums) ? driver_sums(self->frame, self->length) : 0);
         for (self->command_word = 0; self->command_word < self->pieces; self->command_word++) {
           // One at a time: a frame's descriptors may go round the end of the ring.
           memmove(self->bytes, self->bytes + (self->command_word ? 16 : 0), 16 * (size_t)(self->pieces - self->command_word));
-          STEP_PUT(DRIVER_HOST_SEND_RING + 16 * self->send_producer, 16);
+          STEP_DESCRIBE_PIECE(self->send_producer, (uint32_t)param(send_entries), param(nic_send_ring));
           self->send_producer = (self->send_producer + 1) % (uint32_t)param(send_entries);
         }
         self->frames_sent++;

@@ -131,14 +131,28 @@ def test_a_run_repeats_exactly(machine, firmware_of: dict) -> None:
 
 
 @given(ALONE)
-def test_checksums_left_to_the_nic(machine, tmp_path: Path, cpus: int, assist: str, name: str) -> None:
+@pytest.mark.parametrize("entries", [128, 512])
+def test_a_send_ring_in_the_memory_of_the_nic(machine, cpus: int, assist: str, name: str, entries: int) -> None:
+    """The host writes descriptors through the window, and the NIC fetches none."""
+    words = ["--assist", assist, "--payload", 333, "--count", 600]
+    made = machine(cpus=cpus, name=name, send_entries=entries)
+    ran = made.run(*words, "--set", "driver.nic_send_ring=true")
+    assert (ran.sent, ran.received) == (600, 600)
+    transfers = [one.value("nic.dma_read", "transfers") for one in (made.run(*words), ran)]
+    assert transfers[1] < transfers[0] - 2 * 600 / 32
+
+
+@given(ALONE)
+@pytest.mark.parametrize("nic_ring", ["false", "true"], ids=["host_ring", "nic_ring"])
+def test_checksums_left_to_the_nic(machine, tmp_path: Path, cpus: int, assist: str, name: str, nic_ring: str) -> None:
     """The host hands over frames without checksums and asks for sums of what it receives: on the wire they are right, and so are the sums."""
     out, into, wire = tmp_path / "out.pcap", tmp_path / "in.pcap", tmp_path / "wire.pcap"
     payloads = [bytes((n * 7 + k * 13) & 0xFF for k in range(n * 37 % 1461)) for n in range(150)]
     for path, one, other in (out, udp.HOST, udp.PEER), (into, udp.PEER, udp.HOST):
         made = [tcp.frame(one, other, n, n, 16, p) if n % 3 else udp.frame(one, other, p, n) for n, p in enumerate(payloads)]
         write(path, [Packet(n * 1000, data) for n, data in enumerate(made)] + frames([60, 333], other.mac))
-    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--send", out, "--receive", into, "--sent", wire, "--set", "driver.checksums=true")
+    options = ["--set", "driver.checksums=true", "--set", f"driver.nic_send_ring={nic_ring}"]
+    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--send", out, "--receive", into, "--sent", wire, *options)
     assert (ran.sent, ran.received) == (152, 152)
     assert (ran.value("driver", "sums_right"), ran.value("driver", "sums_wrong")) == (150, 0)
     for packet, payload in zip(read(wire), payloads):
