@@ -57,7 +57,7 @@ init() {
 phase_start() {
   if (__builtin_expect(self->beat_cycle == cycle(), false)) {
     wire_beat_64 seen = self->beat;
-    seen.error |= self->spoilt_end;
+    if (__builtin_expect(self->spoilt_end, false)) seen.error = true;
     send(to_device, self->beat);
     for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, seen);
   } else {
@@ -174,25 +174,28 @@ static void begin(self_t *self) {
   self->playing = true;
   self->due = start + (uint64_t)param(preamble) * self->byte_time;
   self->position = 0;
+  self->spoilt_end = false;
   self->begun++;
   await_beat(self);
 }
 
 // Offers the next beat, which has arrived.
 static void play(self_t *self) {
-  uint32_t count = beat_bytes(self);
-  wire_beat_64 beat = {.count = (uint8_t)count, .start = self->position == 0};
+  uint32_t left = self->length - self->position;
+  wire_beat_64 beat = {.count = 8, .start = self->position == 0};
   memcpy(&beat.bytes, self->frame + self->position, 8);
-  self->position += count;
-  beat.end = self->position == self->length;
-  beat.error = beat.end && self->fault == ETHERNET_FAULT_ERROR;
-  self->spoilt_end = beat.end && self->fault >= 0;
-  self->beat = beat;
   self->beat_cycle = cycle() + 1;
-  if (!beat.end) {
+  if (__builtin_expect(left > 8, true)) {
+    self->beat = beat;
+    self->position += 8;
     await_beat(self);
     return;
   }
+  beat.count = (uint8_t)left;
+  beat.end = true;
+  beat.error = self->fault == ETHERNET_FAULT_ERROR;
+  self->beat = beat;
+  self->spoilt_end = self->fault >= 0;
   self->wake = 0;
   self->line_free = self->due + (uint64_t)param(gap) * self->byte_time;
   self->playing = self->loaded = false;

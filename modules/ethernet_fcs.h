@@ -50,11 +50,13 @@ static inline uint32_t ethernet_fcs(uint32_t running, uint64_t bytes, uint32_t c
 // The running value after `length` bytes in memory, from the start.
 static inline uint32_t ethernet_fcs_of(const uint8_t *at, uint32_t length) {
   uint32_t running = ETHERNET_FCS_START;
-  for (uint64_t bytes = 0; length; length -= length < 8 ? length : 8, at += 8) {
-    memcpy(&bytes, at, length < 8 ? length : 8);
-    running = ethernet_fcs(running, bytes, length < 8 ? length : 8);
+  uint64_t bytes = 0;
+  for (; length >= 8; length -= 8, at += 8) {
+    memcpy(&bytes, at, 8);
+    running = ethernet_fcs(running, bytes, 8);
   }
-  return running;
+  memcpy(&bytes, at, length);
+  return ethernet_fcs(running, bytes, length);
 }
 
 #endif

@@ -12,6 +12,12 @@ static uint64_t ticks_of(int64_t femtoseconds) {
   return (uint64_t)((unsigned __int128)femtoseconds * ticks_per_second() / 1000000000000u);
 }
 
+// Copies what one reference of the software carries, mostly all that its port holds.
+static inline void copy(void *to, const void *from, uint32_t size) {
+  if (__builtin_expect(size == param(cpu_width) / 8, true)) memcpy(to, from, param(cpu_width) / 8);
+  else memcpy(to, from, size);
+}
+
 init() {
   double word = (double)ticks_per_second() * 1000.0 / (double)param(bus_clock) * (1.0 + param(overhead));
   self->word_time = (uint64_t)(word + 0.5);
@@ -273,9 +279,9 @@ phase_end() {
       if (data(memory_request, i).op > mem_op_write || offset + size > (uint64_t)param(memory_bytes) || size > param(cpu_width) / 8) {
         answer.error = true;
       } else if (data(memory_request, i).op == mem_op_write) {
-        memcpy(self->bytes + offset, &data(memory_request, i).data, size);
+        copy(self->bytes + offset, &data(memory_request, i).data, size);
       } else {
-        memcpy(&answer.data, self->bytes + offset, size);
+        copy(&answer.data, self->bytes + offset, size);
       }
       self->cpu_answer[i] = answer;
       self->answer_cycle[i] = cycle() + 1;
