@@ -22,6 +22,17 @@ static inline uint32_t assist_advance(uint32_t address, uint32_t bytes, uint32_t
   return base + (address - base + bytes) % (limit - base);
 }
 
+// `address` rounded up to a multiple of `unit`, within the window if it is inside it.
+static inline uint32_t assist_round_up(uint32_t address, int64_t unit, uint32_t base, uint32_t limit) {
+  return assist_advance(address, (0u - address) & (uint32_t)(unit - 1), base, limit);
+}
+
+// The descriptor behind the one at `address`, in a ring of `ring_bytes` that is aligned to its size.
+static inline uint32_t assist_ring_next(uint32_t address, int64_t descriptor_bytes, int64_t ring_bytes) {
+  const uint32_t mask = (uint32_t)ring_bytes - 1;
+  return (address & ~mask) | ((address + (uint32_t)descriptor_bytes) & mask);
+}
+
 // Bytes that one reference moves: up to the next multiple of `unit`, the end of the window, or what is left.
 static inline uint32_t assist_piece_of(uint32_t unit, uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
   uint32_t bytes = unit - (address & (unit - 1));

@@ -17,10 +17,7 @@
 #define WRITES_HOST (param(direction) != assist_direction_inward) // host memory
 
 // The nth oldest transfer under way.
-static inline int slot_of(const self_t *self, int nth) {
-  int slot = self->oldest + nth;
-  return slot >= param(under_way) ? slot - param(under_way) : slot;
-}
+static inline int slot_of(const self_t *self, int nth) { return (self->oldest + nth) % (int)param(under_way); }
 
 // The transfer in a slot; -1: none.
 static inline dma_transfer *at(const self_t *self, int slot) {
@@ -44,12 +41,20 @@ phase_start() {
     send_nothing(bus_write_data);
     return;
   }
-  const uint32_t tag = (uint32_t)param(tag) + (SPLIT_DESCRIPTORS ? ASSIST_DATA : self->offer_kind & ASSIST_DESCRIPTOR);
   if (offers & DMA_OFFERS_MEMORY) {
+    const uint32_t tag = (uint32_t)param(tag) + (SPLIT_DESCRIPTORS ? ASSIST_DATA : self->offer_kind & ASSIST_DESCRIPTOR);
     typeof_port(memory_request) offer = {.op = self->offer_op, .size = self->offer_bytes, .tag = tag, .address = self->offer_address, .data = self->offer_data};
     send(memory_request, offer);
   } else {
     send_nothing(memory_request);
+  }
+  if (WRITES_HOST && offers & DMA_OFFERS_BEAT) send(bus_write_data, self->beat);
+  else send_nothing(bus_write_data);
+  if (__builtin_expect(!(offers & (DMA_OFFERS_BUS | DMA_OFFERS_REGISTER | DMA_OFFERS_DESCRIPTOR)), 1)) {
+    if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
+    send_nothing(registers_request);
+    send_nothing(bus_request);
+    return;
   }
   if (SPLIT_DESCRIPTORS) {
     const mem_request_64 reads = {.op = mem_op_read, .size = 8, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR, .address = self->offer_address};
@@ -64,8 +69,6 @@ phase_start() {
   }
   if (offers & DMA_OFFERS_BUS) send(bus_request, self->piece);
   else send_nothing(bus_request);
-  if (WRITES_HOST && offers & DMA_OFFERS_BEAT) send(bus_write_data, self->beat);
-  else send_nothing(bus_write_data);
 }
 
 // Queues the write of a register; `ring` says what it completes.
@@ -315,14 +318,12 @@ phase_end() {
       uint32_t end = assist_advance(done->start_address, done->length, done->base, done->limit);
       const bool good = !done->failed && !done->dropped;
       if (good && dma_sums(done, param(checksum_bit)) && param(checksum_offset) >= 0) update(self, param(checksum_offset), done->sum, DMA_NO_RING);
-      if (good && (done->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0) {
-        uint32_t up = (0u - end) & (uint32_t)(param(advance_round) - 1);
-        update(self, param(advance_offset), assist_advance(end, up, done->base, done->limit), DMA_NO_RING);
-      }
+      if (good && (done->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0)
+        update(self, param(advance_offset), assist_round_up(end, param(advance_round), done->base, done->limit), DMA_NO_RING);
       if (done->ring < 0) {
         if (param(address_offset) >= 0) update(self, param(address_offset), end, DMA_NO_RING);
-        uint32_t ended = done->control & ~(uint32_t)param(active_bit);
-        update(self, param(state_offset), done->failed ? ended | (uint32_t)param(failed_bit) : ended, DMA_DIRECT_END);
+        uint32_t ended = (done->control & ~(uint32_t)param(active_bit)) | (done->failed ? (uint32_t)param(failed_bit) : 0);
+        update(self, param(state_offset), ended, DMA_DIRECT_END);
       } else if (good) {
         update(self, param(consumer_offsets)[done->ring], done->done_consumer, done->ring);
       } else {
@@ -410,12 +411,11 @@ phase_end() {
       for (int i = 0; i < width(producer) && run; i++) {
         if (self->taken[i] == 0) self->next_consumer[i] = data(consumer, i);
         if (self->next_consumer[i] == data(producer, i) || self->taken[i] > param(under_way) + 1) continue;
-        uint32_t ring_mask = (uint32_t)param(ring_bytes) - 1, at = self->next_consumer[i];
         self->fetch = DMA_FETCHING;
         self->fetch_ring = i;
-        self->fetch_address = at;
+        self->fetch_address = self->next_consumer[i];
         self->fetch_asked = self->fetch_got = 0;
-        self->next_consumer[i] = (at & ~ring_mask) | ((at + (uint32_t)param(descriptor_bytes)) & ring_mask);
+        self->next_consumer[i] = assist_ring_next(self->next_consumer[i], param(descriptor_bytes), param(ring_bytes));
         self->taken[i]++;
         self->descriptor_reads++;
         break;

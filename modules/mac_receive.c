@@ -80,6 +80,16 @@ static int counter_due(const self_t *self) {
   return -1;
 }
 
+// With fewer bytes than fits_below in the queue one more frame surely fits.  To be called when the pointers leave something else or
+// the number of frames in the queue changes.
+static void find_room(self_t *self) {
+  if (!width(ready)) return;
+  const uint32_t waiting = (uint32_t)self->frames_waiting, others = 8 * waiting + 3 * (uint32_t)param(max_frame);
+  const uint32_t in_memory = self->free_bytes >= others ? self->free_bytes - others + 1 : 0;
+  const bool counted = self->free_slots > waiting + 1 && waiting + 2 < RECEIVE_FRAMES;
+  self->fits_below = counted ? assist_min(in_memory, (uint32_t)(param(buffer) - 2 * param(max_frame) + 1)) : 0;
+}
+
 // Offers a write of `count` bytes.
 #define OFFER(kind, count, at, run)                                                                                       \
   do {                                                                                                                    \
@@ -106,28 +116,32 @@ phase_end() {
   const bool moved = control | beat_came | transferred(memory_request) | transferred(memory_reply);
   if (!(pointed | (mac ^ self->seen_mac) | moved | self->left)) return;
 
-  self->left &= (uint8_t)~RECEIVE_LEFT_SHOWN;
-  self->seen_mac = mac;
-  const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
+  if (__builtin_expect((mac ^ self->seen_mac) | (self->left & RECEIVE_LEFT_STATE), 0)) {
+    const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
+    pointed |= running != self->running;
+    self->seen_mac = mac;
+    self->running = running;
+  }
+  self->left &= (uint8_t)~(RECEIVE_LEFT_SHOWN | RECEIVE_LEFT_STATE);
   const uint32_t mask = (uint32_t)param(pointer_mask);
-  const uint32_t ring_mask = (uint32_t)param(ring_bytes) - 1;
 
   // ---- A beat from the wire ------------------------------------------------------------------------------
   if (__builtin_expect(beat_came, 0)) {
     wire_beat_64 beat = data(wire);
-    int newest = (self->first + self->frames_waiting - 1) & (RECEIVE_FRAMES - 1);
+    int newest = self->newest;
     if (beat.start) {
       self->arriving = true;
       self->skipping = false;
-      if (!running) {
+      if (!self->running) {
         self->skipping = true;
         self->ignored++;
       } else if (self->frames_waiting == RECEIVE_FRAMES) {
         self->skipping = true;
         count_frame(self, receive_outcome_overrun, 0);
       } else {
-        newest = (self->first + self->frames_waiting) & (RECEIVE_FRAMES - 1);
+        newest = self->newest = (self->first + self->frames_waiting) & (RECEIVE_FRAMES - 1);
         self->frames_waiting++;
+        find_room(self);
         self->frame_bytes[newest] = 0;
         self->frame_state[newest] = RECEIVED_ARRIVING;
         self->fcs = ETHERNET_FCS_START;
@@ -176,7 +190,6 @@ phase_end() {
 
   // ---- Whether one more frame surely fits: what the pointers leave, then what the queue needs of it -----------------
   if (width(ready)) {
-    pointed |= running != self->seen_running;
     if (__builtin_expect(pointed, 0)) {
       self->seen_producer = data(producer);
       self->seen_reference = data(reference);
@@ -184,18 +197,16 @@ phase_end() {
       self->seen_buffer_reference = data(buffer_reference);
       self->seen_base = data(buffer_base);
       self->seen_limit = limit;
-      self->seen_running = running;
       uint32_t span = limit - data(buffer_base), to = data(buffer_reference) - 8;
       if (data(buffer_reference) < data(buffer_base) + 8) to += span;
       self->free_bytes = assist_distance(data(buffer_producer), to, data(buffer_base), limit);
-      self->free_slots = ((data(reference) & mask) - (data(producer) & mask) - (uint32_t)param(descriptor_bytes)) & ring_mask;
+      self->free_slots = ((data(reference) & mask) - (data(producer) & mask) - (uint32_t)param(descriptor_bytes)) & (uint32_t)(param(ring_bytes) - 1);
       self->free_slots /= (uint32_t)param(descriptor_bytes);
-      if (!running || self->free_bytes > span) self->free_slots = 0;
+      if (!self->running || self->free_bytes > span) self->free_slots = 0;
+      find_room(self);
     }
-    if (beat_came | (pointed != 0) | ((self->left & RECEIVE_LEFT_QUEUE) != 0)) {
-      const uint32_t queued = self->tail - self->head, waiting = (uint32_t)self->frames_waiting;
-      const bool can_take = (self->free_slots > waiting + 1) & (self->free_bytes >= queued + 8 * waiting + 3 * (uint32_t)param(max_frame)) &
-                            (queued + 2 * (uint32_t)param(max_frame) <= (uint32_t)param(buffer)) & (waiting + 2 < RECEIVE_FRAMES);
+    if (beat_came | pointed | (self->left & RECEIVE_LEFT_QUEUE)) {
+      const bool can_take = self->tail - self->head < self->fits_below;
       if (can_take != self->can_take) self->left |= RECEIVE_LEFT_SHOWN;
       self->can_take = can_take;
       self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
@@ -269,12 +280,12 @@ phase_end() {
 
   // ---- Storing the oldest frame --------------------------------------------------------------------------------
   int f = self->first;
-  if (self->storing == RECEIVE_STORES_NOTHING && self->alarm && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
+  if (__builtin_expect(self->alarm, 0) && self->storing == RECEIVE_STORES_NOTHING && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
     self->alarm = false;
     self->offers |= RECEIVE_OFFERS_REGISTER;
     self->update = (register_update){.offset = (uint32_t)param(state_offset), .value = mac | (uint32_t)param(attention_bit)};
   }
-  if (self->storing == RECEIVE_STORES_NOTHING && self->frames_waiting && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
+  if (__builtin_expect(self->storing == RECEIVE_STORES_NOTHING, 0) && self->frames_waiting && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
     uint32_t base = data(buffer_base);
     self->base = base;
     self->limit = limit;
@@ -287,7 +298,7 @@ phase_end() {
     self->step = 0;
     self->lost = RECEIVE_HAS_ROOM;
     self->storing = RECEIVE_STORES_DATA;
-    uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
+    uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
     if (after == (data(reference) & mask)) self->lost = RECEIVE_NO_DESCRIPTOR;
   }
   if (self->storing == RECEIVE_STORES_DATA && !OFFERING) {
@@ -309,6 +320,7 @@ phase_end() {
           count_frame(self, arrived == RECEIVED_GOOD ? receive_outcome_no_space : self->frame_outcome[f], length);
           self->first = (f + 1) & (RECEIVE_FRAMES - 1);
           self->frames_waiting--;
+          find_room(self);
           self->storing = RECEIVE_STORES_NOTHING;
           self->left |= RECEIVE_LEFT_STORING;
         }
@@ -317,7 +329,7 @@ phase_end() {
       if (arrived == RECEIVED_GOOD && self->open == 0) {
         uint32_t kept = length - (param(keep_fcs) ? 0 : 4);
         uint32_t end = assist_advance(self->start, kept, self->base, self->limit);
-        self->next_start = assist_advance(end, (0u - end) & (uint32_t)(param(buffer_round) - 1), self->base, self->limit);
+        self->next_start = assist_round_up(end, param(buffer_round), self->base, self->limit);
         self->storing = RECEIVE_STORES_DESCRIPTOR;
       }
     } else if (!gap) {
@@ -332,7 +344,7 @@ phase_end() {
   }
   if (self->storing == RECEIVE_STORES_DESCRIPTOR && !OFFERING) {
     uint32_t length = self->frame_bytes[f] - (param(keep_fcs) ? 0 : 4);
-    uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
+    uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
     if (self->step == 0) {
       uint64_t number = param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
       OFFER(ASSIST_DESCRIPTOR, 8, self->slot + (uint32_t)param(at_address), ((assist_run){{number, 0}}));
@@ -344,7 +356,7 @@ phase_end() {
     }
   }
   if (self->storing == RECEIVE_STORES_REGISTERS && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
-    uint32_t after = (self->slot & ~ring_mask) | ((self->slot + (uint32_t)param(descriptor_bytes)) & ring_mask);
+    uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
     if (self->step < 2) {
       self->update.offset = (uint32_t)(self->step == 0 ? param(buffer_producer_offset) : param(producer_offset));
       self->update.value = self->step == 0 ? self->next_start : after;
@@ -356,6 +368,7 @@ phase_end() {
       count_frame(self, self->frame_outcome[f], self->frame_bytes[f]);
       self->first = (f + 1) & (RECEIVE_FRAMES - 1);
       self->frames_waiting--;
+      find_room(self);
       self->storing = RECEIVE_STORES_NOTHING;
       self->left |= RECEIVE_LEFT_STORING | RECEIVE_LEFT_QUEUE;
     }
@@ -364,7 +377,7 @@ phase_end() {
   if (!self->frames_waiting) self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
 }
 
-init() { self->left = RECEIVE_LEFT_STORING; }
+init() { self->left = RECEIVE_LEFT_STATE; }
 
 next_event() {
   const bool at_work = self->frames_waiting || self->arriving || self->telling || self->any_to_tell || self->alarm || self->offers || self->updates_open;

@@ -128,6 +128,69 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
   }
 }
 
+// Begins to send the oldest frame when enough of it has come.
+static inline void begin(self_t *self) {
+  if (!self->frames_waiting || self->updates_waiting + self->updates_open >= TRANSMIT_UPDATES - (param(state_offset) >= 0 ? 3 : 2)) return;
+  const int f = self->first;
+  if (self->frame_got[f] < assist_min((uint32_t)param(threshold), self->frame_length[f])) return;
+  self->sending = true;
+  self->spoilt = self->vlan_sent = false;
+  self->position = self->from_queue = 0;
+  self->plain = self->frame_vlan[f] ? 0 : self->frame_length[f];
+  self->beat.error = false;
+  self->fcs = ETHERNET_FCS_START;
+}
+
+static inline void next_beat(self_t *self) {
+  const uint32_t after = self->position + 8;
+  if (after > self->plain || after > self->frame_got[self->first]) {
+    make_beat(self);
+    return;
+  }
+  const uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, 8);
+  self->fcs = ethernet_fcs(self->fcs, bytes, 8);
+  self->beat.bytes = bytes;
+  self->beat.count = 8;
+  self->beat.start = self->position == 0;
+  self->beat.end = !param(add_fcs) && after == self->plain && after >= (uint32_t)param(pad_to);
+  self->offers |= TRANSMIT_OFFERS_BEAT;
+  self->head += 8;
+  self->from_queue = self->position = after;
+}
+
+// The next reference to memory: a descriptor, between bursts, or data when the queue has room for a burst, or a counter.
+static inline void refer(self_t *self) {
+  self->awaited = -1;
+  const bool reads_descriptor = self->reading == TRANSMIT_READS_DESCRIPTOR || (self->ahead && self->burst_left == 0);
+  if (reads_descriptor && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
+    self->offers |= SPLIT_DESCRIPTORS ? TRANSMIT_OFFERS_DESCRIPTOR : TRANSMIT_OFFERS_MEMORY;
+    self->offer_kind = ASSIST_DESCRIPTOR;
+    self->offer_size = 8;
+    self->offer_address = self->next_consumer + self->asked_bytes;
+  } else if (self->reading == TRANSMIT_READS_DATA && self->memory_left) {
+    if (self->burst_left == 0) {
+      // Bursts end at multiples of the width, so that they never cut a piece in two.
+      const uint32_t run = assist_min((uint32_t)param(burst) - (self->address & (UNIT - 1)), self->memory_left);
+      const uint32_t most = (uint32_t)param(buffer) - 8 - run;
+      if (self->tail - self->head + self->asked > most) {
+        self->awaited = (int32_t)most;
+        return;
+      }
+      self->burst_left = run;
+    }
+    self->offers |= TRANSMIT_OFFERS_MEMORY;
+    self->offer_kind = ASSIST_DATA;
+    self->offer_size = (uint8_t)assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
+    self->offer_address = self->address;
+  } else if (TELLS && self->untold) {
+    // A reference that moves no bytes of a frame.
+    self->offers |= TRANSMIT_OFFERS_MEMORY;
+    self->offer_kind = ASSIST_COUNTER;
+    self->telling = self->untold;
+    self->untold = 0;
+  }
+}
+
 phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
   const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
@@ -139,6 +202,7 @@ phase_end() {
   if (SPLIT_DESCRIPTORS) control |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
   const bool moved = control | transferred(memory_request) | transferred(memory_reply) | transferred(wire);
   if (!(asked | moved | self->turned)) return;
+  bool reads = asked | control | self->turned | transferred(memory_request) | transferred(memory_reply);
   self->turned = false;
 
   // ---- What the other sides did in this cycle ---------------------------------------------------------------
@@ -210,37 +274,16 @@ phase_end() {
       self->first = (self->first + 1) & (TRANSMIT_FRAMES - 1);
       self->frames_waiting--;
       self->sending = false;
+      reads = true;
     }
   }
-  if (!self->sending && self->frames_waiting && self->updates_waiting + self->updates_open < TRANSMIT_UPDATES - (param(state_offset) >= 0 ? 3 : 2)) {
-    int f = self->first;
-    if (self->frame_got[f] >= assist_min((uint32_t)param(threshold), self->frame_length[f])) {
-      self->sending = true;
-      self->spoilt = self->vlan_sent = false;
-      self->position = self->from_queue = 0;
-      self->plain = self->frame_vlan[f] ? 0 : self->frame_length[f];
-      self->beat.error = false;
-      self->fcs = ETHERNET_FCS_START;
-    }
-  }
-  if (self->sending && !(self->offers & TRANSMIT_OFFERS_BEAT)) {
-    const uint32_t after = self->position + 8;
-    if (after <= self->plain && after <= self->frame_got[self->first]) {
-      const uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, 8);
-      self->fcs = ethernet_fcs(self->fcs, bytes, 8);
-      self->beat.bytes = bytes;
-      self->beat.count = 8;
-      self->beat.start = self->position == 0;
-      self->beat.end = !param(add_fcs) && after == self->plain && after >= (uint32_t)param(pad_to);
-      self->offers |= TRANSMIT_OFFERS_BEAT;
-      self->head += 8;
-      self->from_queue = self->position = after;
-    } else {
-      make_beat(self);
-    }
+  if (!(self->offers & TRANSMIT_OFFERS_BEAT)) {
+    if (!self->sending) begin(self);
+    if (self->sending) next_beat(self);
   }
 
-  // ---- Reading: the next descriptor, then its data once they have arrived -----------------------------------------
+  // ---- Reading: the next descriptor, then its data once they have arrived; a beat that left may have made room -----------
+  if (!reads && (int32_t)(self->tail - self->head + self->asked) > self->awaited) return;
   if (self->reading == TRANSMIT_READS_NOTHING && self->ahead) {
     self->reading = TRANSMIT_READS_DESCRIPTOR;
     self->ahead = false;
@@ -270,15 +313,14 @@ phase_end() {
     }
     if (there) {
       const int newest = (self->first + self->frames_waiting) & (TRANSMIT_FRAMES - 1);
-      uint32_t length = self->memory_left, ring_mask = (uint32_t)param(ring_bytes) - 1, at = self->next_consumer;
-      uint32_t end = assist_advance(self->address, length, base, limit);
-      self->next_consumer = (at & ~ring_mask) | ((at + (uint32_t)param(descriptor_bytes)) & ring_mask);
+      const uint32_t length = self->memory_left, end = assist_advance(self->address, length, base, limit);
+      self->next_consumer = assist_ring_next(self->next_consumer, param(descriptor_bytes), param(ring_bytes));
       self->base = base;
       self->limit = limit;
       self->frame_length[newest] = length;
       self->frame_got[newest] = 0;
       self->frame_address[newest] = self->address;
-      self->frame_end[newest] = assist_advance(end, (0u - end) & (uint32_t)(param(buffer_round) - 1), base, limit);
+      self->frame_end[newest] = assist_round_up(end, param(buffer_round), base, limit);
       self->frame_consumer[newest] = self->next_consumer;
       self->frames_waiting++;
       self->turned = true;
@@ -294,31 +336,7 @@ phase_end() {
     self->gap = false;
     self->turned = true;
   } else if (!(self->offers & (TRANSMIT_OFFERS_MEMORY | TRANSMIT_OFFERS_DESCRIPTOR))) {
-    const bool reads_descriptor = self->reading == TRANSMIT_READS_DESCRIPTOR || (self->ahead && self->burst_left == 0);
-    if (reads_descriptor && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
-      self->offers |= SPLIT_DESCRIPTORS ? TRANSMIT_OFFERS_DESCRIPTOR : TRANSMIT_OFFERS_MEMORY;
-      self->offer_kind = ASSIST_DESCRIPTOR;
-      self->offer_size = 8;
-      self->offer_address = self->next_consumer + self->asked_bytes;
-    } else if (self->reading == TRANSMIT_READS_DATA && self->memory_left) {
-      if (self->burst_left == 0) {
-        // Bursts end at multiples of the width, so that they never cut a piece in two.
-        uint32_t run = assist_min((uint32_t)param(burst) - (self->address & (UNIT - 1)), self->memory_left);
-        if (self->tail - self->head + self->asked + run + 8 <= (uint32_t)param(buffer)) self->burst_left = run;
-      }
-      if (self->burst_left) {
-        self->offers |= TRANSMIT_OFFERS_MEMORY;
-        self->offer_kind = ASSIST_DATA;
-        self->offer_size = (uint8_t)assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
-        self->offer_address = self->address;
-      }
-    } else if (TELLS && self->untold) {
-      // A reference that moves no bytes of a frame.
-      self->offers |= TRANSMIT_OFFERS_MEMORY;
-      self->offer_kind = ASSIST_COUNTER;
-      self->telling = self->untold;
-      self->untold = 0;
-    }
+    refer(self);
   }
 
   const bool reads_nothing = self->reading == TRANSMIT_READS_NOTHING;
