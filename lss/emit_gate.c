@@ -142,11 +142,12 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
     break;
   }
   g_autoptr(GPtrArray) wires = border(emitter, cluster, NULL);
-  g_string_append_printf(out,
-                         "  if (!spinach_gate_%d.asleep && __builtin_expect(--spinach_gate_%d.wait == 0, 0) &&\n      "
-                         "spinach_gate_try(&spinach_gate_%d, spinach_cluster_state[%d], %s_compared, "
-                         "spinach_scratch_%d.steady && !(",
-                         id, id, id, id, emitter->kind_of[id]->name, id);
+  g_string_append_printf(
+      out,
+      "  if (!spinach_gate_%d.asleep && spinach_gate_may_try(&spinach_gate_%d, spinach_cluster_state[%d]) "
+      "&&\n      spinach_gate_try(&spinach_gate_%d, spinach_cluster_state[%d], %s_compared, "
+      "spinach_scratch_%d.steady && !(",
+      id, id, id, id, id, emitter->kind_of[id]->name, id);
   comes_in(emitter, out, cluster, wires, false);
   g_string_append_printf(out,
                          ")) && spinach_gate_sleep(&spinach_gate_%d, %s_first_event(spinach_cluster_state[%d]))) {\n",

@@ -1,22 +1,38 @@
 // When a cluster of instances falls asleep: generated code asks after each of its cycles whether to try.
 //
-// A trial copies the state after one cycle and compares it after the next.  When that changed nothing the cluster
-// sleeps; else the next trial waits twice as long.
+// One word of the state, the witness, is looked at in every cycle: while it changes the cluster is busy.  When it has
+// stayed as it was for some cycles the state is copied, and compared after the next cycle.  If that cycle changed
+// nothing the cluster sleeps; else the first word that it changed is the new witness.  Trials in vain, and sleeps too
+// short to pay for one, make the next trial wait for a longer quiet.
 #ifndef LSS_RUNTIME_GATE_H
 #define LSS_RUNTIME_GATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct {
+  uint64_t value;        // of the witness
+  uint32_t witness;      // where it lies in the state
+  uint8_t quiet, needed; // cycles for which it has stayed; for how many it has to before a trial
   bool asleep, tried;
-  uint8_t wait, pause;  // cycles until the next step of a trial; cycles between trials
   uint64_t since, wake; // cycles of its clock: when it fell asleep, when it acts by itself
   void *copy;
 } spinach_gate;
 
-#define SPINACH_GATE {.wait = 1, .pause = 1}
+#define SPINACH_GATE {.needed = 2}
+
+static inline bool spinach_gate_may_try(spinach_gate *gate, const void *state) {
+  uint64_t value;
+  memcpy(&value, (const char *)state + gate->witness, sizeof value);
+  if (value != gate->value) {
+    gate->value = value;
+    gate->quiet = 0;
+    return __builtin_expect(gate->tried, 0);
+  }
+  return __builtin_expect(++gate->quiet >= gate->needed, 0);
+}
 
 // Copies the state, or compares it with the copy; `repeats` tells that nothing but the state could make the next cycle
 // differ.  True when the cycle changed nothing.
