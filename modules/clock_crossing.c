@@ -23,7 +23,7 @@ handler(offer) {
 }
 
 phase_end(in) {
-  if (!some(in)) return;
+  if (__builtin_expect(!some(in), 1)) return;
   if (transferred(in)) {
     uint32_t slot = self->tail;
     self->slot[slot] = item(in);

@@ -4,6 +4,9 @@
  * another commits, an operand would be lost: that stops the run. */
 #include <string.h>
 
+/* Whether an operand that is there always makes a result, so that without one nothing could be taken or committed. */
+#define EACH (!param(all))
+
 handler(compute) {
   uint64_t present = 0;
   for (int i = 0; i < width(in); i++) present |= (uint64_t)some(in, i) << i;
@@ -20,24 +23,20 @@ handler(compute) {
   typeof_port(control) control_value;
   memset(&control_value, 0, sizeof control_value);
   for (int i = 0; i < width(in); i++)
-    if (some(in, i)) operands.v[i] = data(in, i);
-  if (has_control) control_value = data(control);
+    if (some(in, i)) operands.v[i] = item(in, i);
+  if (has_control) control_value = item(control);
   send(out, call(apply, operands, control_value, present));
 }
 
 handler(commit) {
-  if (__builtin_expect(!get(fires), !param(all))) { // when any operand will do, most cycles bring none
-    enable(out, false);
-    return;
-  }
-  bool committed = true;
+  bool committed = EACH || get(fires);
   for (int i = 0; i < width(in); i++) committed = committed && (!some(in, i) || enabled(in, i));
   if (width(control) > 0 && some(control)) committed = committed && enabled(control);
   enable(out, committed);
 }
 
 handler(accept) {
-  bool accepted = get(fires) && acked(out);
+  bool accepted = (EACH || get(fires)) && acked(out);
   for (int i = 0; i < width(in); i++) accept(in, i, accepted);
   accept(control, accepted);
 }
@@ -49,3 +48,5 @@ phase_end() {
   for (int i = 0; i < width(in); i++) taken = taken || transferred(in, i);
   if (taken && !transferred(out)) sim_error("one operand was cancelled while another was committed");
 }
+
+#undef EACH

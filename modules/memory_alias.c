@@ -6,7 +6,7 @@ handler(turn) {
       send_nothing(out_request, i);
       continue;
     }
-    typeof_port(in_request) request = data(in_request, i);
+    typeof_port(in_request) request = item(in_request, i);
     if (request.op <= mem_op_write) {
       const mem_op op = request.op;
       const uint32_t address = request.address;
@@ -27,7 +27,10 @@ handler(accept) {
 }
 
 handler(answer) {
-  for (int i = 0; i < width(in_reply); i++) send_if(in_reply, i, some(out_reply, i), data(out_reply, i));
+  for (int i = 0; i < width(in_reply); i++) {
+    if (some(out_reply, i)) send(in_reply, i, item(out_reply, i));
+    else send_nothing(in_reply, i);
+  }
 }
 
 handler(vouch) {

@@ -37,18 +37,18 @@ handler(answer) {
 }
 
 phase_end(in) {
+  if (some(in_reply) && transferred(in_reply)) {
+    self->reply_head = self->reply_head + 1 == param(outstanding) ? 0 : self->reply_head + 1;
+    self->answered--;
+    self->owed--;
+  }
   if (transferred(in_request)) {
     uint32_t slot = self->request_tail;
-    self->request[slot] = data(in_request);
+    self->request[slot] = item(in_request);
     self->request_filled[slot] = now() + 1;
     self->request_tail = slot + 1 == param(requests) ? 0 : slot + 1;
     self->offered++;
     self->owed++;
-  }
-  if (transferred(in_reply)) {
-    self->reply_head = self->reply_head + 1 == param(outstanding) ? 0 : self->reply_head + 1;
-    self->answered--;
-    self->owed--;
   }
 }
 
@@ -63,7 +63,7 @@ phase_end(out) {
   if (transferred(out_reply)) {
     uint32_t slot = self->reply_tail;
     if (self->asked == 0) sim_error("more answers than requests");
-    self->reply[slot] = data(out_reply);
+    self->reply[slot] = item(out_reply);
     self->reply_filled[slot] = now() + 1;
     self->reply_tail = slot + 1 == param(outstanding) ? 0 : slot + 1;
     self->answered++;

@@ -19,7 +19,7 @@ phase_start() {
 
 handler(answer) {
   if (some(out_reply))
-    send(in_reply, data(out_reply));
+    send(in_reply, item(out_reply));
   else
     send_nothing(in_reply);
   enable(in_reply, enabled(out_reply));
@@ -29,7 +29,7 @@ phase_end() {
   uint32_t tail = self->head + self->count;
   if (transferred(in_request)) {
     uint32_t slot = tail >= param(depth) ? tail - param(depth) : tail;
-    self->entry[slot] = data(in_request);
+    self->entry[slot] = item(in_request);
     self->due[slot] = cycle() + (uint64_t)param(latency);
     if (param(jitter) > 0) self->due[slot] += random_bits(&self->rng) % (uint64_t)(param(jitter) + 1);
     self->count++;

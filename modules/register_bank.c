@@ -6,6 +6,7 @@
 // Works out anew what is shown.
 static void show(self_t *self) {
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
+#pragma clang loop unroll(full) // so that each register's part of read_value is chosen once and for all
   for (int i = 0; i < width(shown); i++) {
     const uint32_t offset = (uint32_t)param(shown_offsets)[i];
     self->shown_value[i] = call(read_value, file, offset, self->file[offset / 4], -1);

@@ -2,13 +2,9 @@
  *
  * A receiver's item is committed only when every receiver accepts, so a receiver that accepts alone gets nothing. */
 
-handler(forward) {
-  for (int i = 0; i < width(out); i++) {
-    if (some(in))
-      send(out, i, data(in));
-    else
-      send_nothing(out, i);
-  }
+handler(forward, i) {
+  if (some(in)) send(out, i, item(in));
+  else send_nothing(out, i);
 }
 
 handler(accept) {
@@ -18,6 +14,4 @@ handler(accept) {
   set(all, accepted);
 }
 
-handler(commit) {
-  for (int i = 0; i < width(out); i++) enable(out, i, enabled(in) && get(all));
-}
+handler(commit, i) { enable(out, i, enabled(in) && get(all)); }
