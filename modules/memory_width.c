@@ -43,15 +43,17 @@ static __attribute__((noinline)) typeof_port(out_request) next_piece(const self_
   return request;
 }
 
+handler(space) {
+  if (NARROWS) accept(in_request, self->count < (uint32_t)param(held));
+}
+
 phase_start() {
   if (!NARROWS) return;
   if (__builtin_expect(self->count == 0, 1)) {
-    accept(in_request, true);
     send_nothing(out_request);
     send_nothing(in_reply);
     return;
   }
-  accept(in_request, self->count < (uint32_t)param(held));
   if (self->collecting) send(in_reply, self->answer[self->oldest]);
   else send_nothing(in_reply);
   if (self->unasked) send(out_request, next_piece(self));
