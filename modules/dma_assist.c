@@ -19,10 +19,8 @@
 // The nth oldest transfer under way.
 static inline int slot_of(const self_t *self, int nth) { return (self->oldest + nth) % (int)param(under_way); }
 
-// The transfer in a slot; -1: none.
-static inline dma_transfer *at(const self_t *self, int slot) {
-  return slot < 0 ? NULL : (dma_transfer *)&self->under[param(under_way) > 1 ? slot : 0];
-}
+// The transfer in a slot.
+static inline dma_transfer *at(self_t *self, int slot) { return &self->under[param(under_way) > 1 ? slot : 0]; }
 
 // Whether the bus sees the words of a transfer with their bytes in opposite order.
 static inline bool swaps(const dma_transfer *of) { return param(no_swap_bit) && !(of->control & (uint32_t)param(no_swap_bit)); }
@@ -111,7 +109,7 @@ static void fetched(self_t *self, uint64_t number) {
   do {                                                                                                                       \
     self->offers |= (kind) == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? DMA_OFFERS_DESCRIPTOR : DMA_OFFERS_MEMORY;          \
     self->offer_kind = (kind);                                                                                               \
-    self->offer_slot = self->at_memory;                                                                                      \
+    self->offer_slot = (kind) == DMA_OFFER_DESCRIPTOR ? 0 : self->at_memory;                                                 \
     self->offer_op = (op);                                                                                                   \
     self->offer_bytes = (uint8_t)(bytes);                                                                                    \
     self->offer_address = (address);                                                                                         \
@@ -120,10 +118,11 @@ static void fetched(self_t *self, uint64_t number) {
 
 // The next reference to memory: the descriptor that is read ahead, between bursts, or data, or a checksum.
 static inline void refer(self_t *self) {
-  dma_transfer *of = at(self, self->at_memory);
+  const bool refers = self->at_memory >= 0;
+  dma_transfer *of = at(self, refers ? self->at_memory : 0);
   uint32_t count = 0;
   bool in_burst = false;
-  if (of && of->memory_left) {
+  if (refers && of->memory_left) {
     const uint32_t used = self->tail - self->head;
     in_burst = self->burst_left != 0;
     if (!in_burst) {
@@ -141,7 +140,7 @@ static inline void refer(self_t *self) {
     if (!is_outward(of))
       assist_run_into(&self->offer_data, sizeof self->offer_data,
                       assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, UNIT, count), UNIT, count, param(big_endian)));
-  } else if (of && dma_sum_due(of, param(checksum_bit)) && of->memory_left == 0 && of->reply_left == 0 && of->bus_coming == 0 && !of->sum_waiting) {
+  } else if (refers && dma_sum_due(of, param(checksum_bit)) && of->memory_left == 0 && of->reply_left == 0 && of->bus_coming == 0 && !of->sum_waiting) {
     OFFER(DMA_OFFER_CHECKSUM, mem_op_write, 2, of->checksum_address);
     assist_run_into(&self->offer_data, sizeof self->offer_data, (assist_run){{of->sum, 0}});
   }
@@ -265,7 +264,7 @@ phase_end() {
   }
   if (transferred(bus_read_data)) {
     bus_beat got = data(bus_read_data);
-    dma_transfer *of = at(self, self->at_data);
+    dma_transfer *of = self->at_data < 0 ? NULL : at(self, self->at_data);
     if (__builtin_expect(got.error, false)) {
       self->bus_errors++;
       if (of) of->failed = true;
