@@ -29,6 +29,10 @@ handler(compute) {
 }
 
 handler(commit) {
+  if (EACH && __builtin_expect(!get(fires), 1)) { // when any operand will do, most cycles bring none
+    enable(out, true);
+    return;
+  }
   bool committed = EACH || get(fires);
   for (int i = 0; i < width(in); i++) committed = committed && (!some(in, i) || enabled(in, i));
   if (width(control) > 0 && some(control)) committed = committed && enabled(control);
