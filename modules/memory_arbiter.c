@@ -43,6 +43,10 @@ handler(commit) {
 }
 
 handler(settle) {
+  if (get(winner) < 0) {
+    set(accepted, -1);
+    return;
+  }
   set(accepted, acked(out_request) ? get(winner) : -1);
 }
 
