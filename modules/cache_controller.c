@@ -108,19 +108,17 @@ static inline int32_t settle(const self_t *self, int64_t tag) {
 handler(look) {
   int32_t result = CACHE_NOTHING;
   uint32_t found = 0;
-  if (!(some(in_request) | self->busy)) {
-    accept(in_request, true);
-  } else if (!self->waiting) {
-    if (some(in_request)) {
-      const uint32_t address = data(in_request).address, size = data(in_request).size;
-      const bool recent = line_of(address) == self->recent && offset_of(address) + size <= LINE && call(cacheable, address);
-      result = data(in_request).op == mem_op_read && recent ? CACHE_HIT : meet(self, data(in_request).op, address, size);
-      if (result == CACHE_HIT) found = place_of_line(self, line_of(address));
-    }
-    accept(in_request, !some(in_request) | (result != CACHE_NOTHING));
-  } else {
+  if (self->waiting) {
     if (self->stirs | some(fill_reply)) result = settle(self, some(fill_reply) ? (int64_t)data(fill_reply).tag : -1);
     accept(in_request, false);
+  } else if (some(in_request)) {
+    const uint32_t address = item(in_request).address, size = item(in_request).size;
+    const bool recent = line_of(address) == self->recent && offset_of(address) + size <= LINE && call(cacheable, address);
+    result = item(in_request).op == mem_op_read && recent ? CACHE_HIT : meet(self, item(in_request).op, address, size);
+    if (result == CACHE_HIT) found = place_of_line(self, line_of(address));
+    accept(in_request, result != CACHE_NOTHING);
+  } else {
+    accept(in_request, true);
   }
   set(outcome, result);
   set(place, found);
