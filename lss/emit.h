@@ -38,6 +38,7 @@ typedef struct {
   bool debug; // checks, and all signals in memory where they can be observed
   bool collect_connections;
   GHashTable *scans;         // C file -> CScan*
+  GHashTable *gated;         // Cluster* -> whether it may sleep
   Kind **kind_of;            // per cluster
   GPtrArray *kinds;          // Kind*, distinct
   int *connection_index;     // scratch space of the cluster at work

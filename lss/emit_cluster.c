@@ -396,6 +396,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
 bool emit_kinds(Emitter *emitter) {
   Schedule *schedule = emitter->schedule;
   emitter->scans = g_hash_table_new(g_str_hash, g_str_equal);
+  emitter->gated = g_hash_table_new(NULL, NULL);
   emitter->kind_of = g_new0(Kind *, schedule->clusters->len);
   emitter->kinds = g_ptr_array_new();
   emitter->segment_of = g_new0(int, schedule->nodes->len + 1);

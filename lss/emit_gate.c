@@ -44,11 +44,7 @@ static Steadiness steadiness(const Emitter *emitter, const Instance *leaf) {
   return tells && !large ? ASKED : UNKNOWN;
 }
 
-bool emit_says_steady(const Emitter *emitter, const Cluster *cluster, const Instance *leaf) {
-  return emit_gated(emitter, cluster) && steadiness(emitter, leaf) == SAID;
-}
-
-bool emit_gated(const Emitter *emitter, const Cluster *cluster) {
+static bool sleeps(const Emitter *emitter, const Cluster *cluster) {
   if (emitter->debug || !cluster->instance || cluster->probes->len) return false;
   for (guint i = 0; i < cluster->leaves->len; i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
@@ -60,6 +56,18 @@ bool emit_gated(const Emitter *emitter, const Cluster *cluster) {
   }
   g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
   return clocks->len == 1;
+}
+
+bool emit_gated(const Emitter *emitter, const Cluster *cluster) {
+  gpointer known;
+  if (g_hash_table_lookup_extended(emitter->gated, cluster, NULL, &known)) return GPOINTER_TO_INT(known);
+  const bool gated = sleeps(emitter, cluster);
+  g_hash_table_insert(emitter->gated, (gpointer)cluster, GINT_TO_POINTER(gated));
+  return gated;
+}
+
+bool emit_says_steady(const Emitter *emitter, const Cluster *cluster, const Instance *leaf) {
+  return emit_gated(emitter, cluster) && steadiness(emitter, leaf) == SAID;
 }
 
 // Wires that cross the border, optionally only those that one segment reads from outside.

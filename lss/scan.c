@@ -97,6 +97,14 @@ static void read_word(CScan *scan, Cursor *c, const char *function) {
   scan->timed |= (!strcmp(word, "now") || !strcmp(word, "cycle")) && strcmp(function, "next_event") != 0;
 }
 
+// A header beside the module may ask for the time in a macro.
+static void read_header(CScan *scan, const char *include) {
+  if (include[0] != '"') return;
+  g_autofree char *name = g_strndup(include + 1, strcspn(include + 1, "\"")), *folder = g_path_get_dirname(scan->file);
+  g_autofree char *path = g_build_filename(folder, name, NULL), *text = NULL;
+  if (g_file_get_contents(path, &text, NULL, NULL)) scan->timed |= scan_asks_the_time(text);
+}
+
 CScan *scan_c(const char *file, GError **error) {
   char *text;
   gsize size;
@@ -158,6 +166,7 @@ CScan *scan_c(const char *file, GError **error) {
     }
   }
   g_free(text);
+  for (guint i = 0; i < scan->includes->len; i++) read_header(scan, scan->includes->pdata[i]);
   return scan;
 }
 
