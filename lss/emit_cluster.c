@@ -300,10 +300,9 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
     for (guint k = 0; scan && k < scan->includes->len; k++) {
       const char *include = scan->includes->pdata[k];
       if (include[0] != '"') continue;
+      g_autofree char *header = scan_header(leaf->leaf->c_file, include);
       g_autofree char *name = g_strndup(include + 1, strcspn(include + 1, "\""));
-      g_autofree char *folder = g_path_get_dirname(leaf->leaf->c_file);
-      g_autofree char *beside = g_build_filename(folder, name, NULL);
-      const char *path = g_intern_string(g_file_test(beside, G_FILE_TEST_EXISTS) ? beside : name);
+      const char *path = g_intern_string(header ? header : name);
       if (g_hash_table_add(seen, (gpointer)path)) g_string_append_printf(out, "#include \"%s\"\n", path);
     }
   }

@@ -97,12 +97,19 @@ static void read_word(CScan *scan, Cursor *c, const char *function) {
   scan->timed |= (!strcmp(word, "now") || !strcmp(word, "cycle")) && strcmp(function, "next_event") != 0;
 }
 
+char *scan_header(const char *file, const char *include) {
+  g_autofree char *name = g_strndup(include + 1, strcspn(include + 1, "\"")), *folder = g_path_get_dirname(file);
+  char *beside = g_build_filename(folder, name, NULL);
+  if (g_file_test(beside, G_FILE_TEST_EXISTS)) return beside;
+  g_free(beside);
+  return NULL;
+}
+
 // A header beside the module may ask for the time in a macro.
 static void read_header(CScan *scan, const char *include) {
   if (include[0] != '"') return;
-  g_autofree char *name = g_strndup(include + 1, strcspn(include + 1, "\"")), *folder = g_path_get_dirname(scan->file);
-  g_autofree char *path = g_build_filename(folder, name, NULL), *text = NULL;
-  if (g_file_get_contents(path, &text, NULL, NULL)) scan->timed |= scan_asks_the_time(text);
+  g_autofree char *path = scan_header(scan->file, include), *text = NULL;
+  if (path && g_file_get_contents(path, &text, NULL, NULL)) scan->timed |= scan_asks_the_time(text);
 }
 
 CScan *scan_c(const char *file, GError **error) {

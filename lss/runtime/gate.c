@@ -5,11 +5,7 @@
 
 #include <stdlib.h>
 
-enum {
-  LEAST_QUIET = 2,
-  MOST_QUIET = 8,
-  SHORT_SLEEP = 2
-}; // cycles; a sleep shorter than the last does not pay for its trial
+enum { MOST_QUIET = 8, SHORT_SLEEP = 2 }; // cycles; a sleep shorter than the last does not pay for its trial
 
 static void need_more(spinach_gate *gate) {
   gate->quiet = 0;
@@ -58,5 +54,5 @@ void spinach_gate_wake(spinach_gate *gate) {
   if (spinach_time.cycle - gate->since < SHORT_SLEEP)
     need_more(gate);
   else
-    gate->needed = LEAST_QUIET;
+    gate->needed = SPINACH_LEAST_QUIET;
 }

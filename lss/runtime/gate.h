@@ -21,7 +21,8 @@ typedef struct {
   void *copy;
 } spinach_gate;
 
-#define SPINACH_GATE {.needed = 2}
+enum { SPINACH_LEAST_QUIET = 2 };
+#define SPINACH_GATE {.needed = SPINACH_LEAST_QUIET}
 
 static inline bool spinach_gate_may_try(spinach_gate *gate, const void *state) {
   uint64_t value;
