@@ -104,33 +104,27 @@ init() {
   exchange_study_end(&study);
 }
 
-// ---- The run
-// ----------------------------------------------------------------------------------------------------------- What an
-// end is told in this cycle: EXCHANGE_NONE nothing, else a frame; `none_left` once, when there is no more.
-static uint32_t next_of(const self_t *self, int d, bool *none_left) {
-  *none_left = self->gone[d] == self->count[d] && !self->told[d] && PATH(d)[0];
-  if (!self->started || self->heap_size[d] == 0 || self->due[d][self->heap[d][0]] > SINCE_ORIGIN) return EXCHANGE_NONE;
-  return self->heap[d][0];
+// ---- The run ---------------------------------------------------------------------------------------------------
+// Whether an end is told something in this cycle: a frame, or once that there is no more.
+static inline bool tells(const self_t *self, int d, uint32_t *frame) {
+  if (__builtin_expect(!self->active, true)) return false;
+  *frame = TRAFFIC_NO_MORE;
+  if (self->gone[d] == self->count[d] && !self->told[d] && PATH(d)[0]) return true;
+  if (!self->started || self->heap_size[d] == 0 || self->due[d][self->heap[d][0]] > SINCE_ORIGIN) return false;
+  *frame = self->heap[d][0];
+  return true;
 }
 
 handler(tell_host) {
-  if (__builtin_expect(!self->active, true)) {
-    send_nothing(host_next);
-    return;
-  }
-  bool none_left;
-  uint32_t frame = next_of(self, EXCHANGE_FROM_HOST, &none_left);
-  send_if(host_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
+  uint32_t frame = 0;
+  const bool told = tells(self, EXCHANGE_FROM_HOST, &frame);
+  send_if(host_next, told, frame);
 }
 
 handler(tell_wire) {
-  if (__builtin_expect(!self->active, true)) {
-    send_nothing(wire_next);
-    return;
-  }
-  bool none_left;
-  uint32_t frame = next_of(self, EXCHANGE_FROM_WIRE, &none_left);
-  send_if(wire_next, frame != EXCHANGE_NONE || none_left, none_left ? TRAFFIC_NO_MORE : frame);
+  uint32_t frame = 0;
+  const bool told = tells(self, EXCHANGE_FROM_WIRE, &frame);
+  send_if(wire_next, told, frame);
 }
 
 // An end has taken what it was told.

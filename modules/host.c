@@ -175,7 +175,8 @@ static inline void go_on(self_t *self) {
   self->moved += 8;
   // Before, nobody made the bus wait.
   if (self->write && now() >= self->ready_at + clock_period()) shift_rest(self);
-  self->wake = self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000;
+  await_beat(self);
+  self->wake = self->ready_at;
   self->plain = self->moved < self->plain_end;
 }
 
