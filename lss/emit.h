@@ -43,6 +43,7 @@ typedef struct {
   GPtrArray *kinds;          // Kind*, distinct
   int *connection_index;     // scratch space of the cluster at work
   int *segment_of;           // per node: number of its segment
+  const StateField **shown;  // per wire: the field of the state that it is, or NULL
   const char *build_command; // to build a variant of this machine again
 } Emitter;
 
@@ -81,7 +82,7 @@ bool emit_flagged(const Emitter *emitter, const Instance *instance);
 Function *emit_find_function(const Instance *instance, FunctionKind kind);
 
 // emit_ports.c
-void emit_port(GString *out, const Port *port, bool flagged, bool debug);
+void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged);
 void emit_local(GString *out, const Local *local, bool flagged, bool debug);
 
 // emit_cluster.c
@@ -98,8 +99,14 @@ bool emit_skips(const Emitter *emitter);                // the machine may jump 
 GPtrArray *emit_cluster_clocks(const Cluster *cluster); // in order of appearance
 void emit_skipping(GString *out, Kind *kind);
 
+// emit_shown.c
+void emit_find_shown(Emitter *emitter);
+bool emit_read_in_place(const Emitter *emitter, const Port *port); // readers of the port are given addresses
+bool emit_shows(const Emitter *emitter, const Node *node); // what it sends is read from its state
+void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire);
+
 // emit_segment.c
-typedef enum { PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
+typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
 Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner);
 void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment);
 int emit_leaf_index(const Cluster *cluster, const Instance *instance);

@@ -55,17 +55,20 @@ static bool check_hooks(const Spec *spec) {
   return fine;
 }
 
-static CScan *scan_of(Emitter *emitter, const Instance *instance) {
-  CScan *scan = g_hash_table_lookup(emitter->scans, instance->leaf->c_file);
-  if (scan) return scan;
-  g_autoptr(GError) error = NULL;
-  scan = scan_c(instance->leaf->c_file, &error);
-  if (!scan)
-    diag_error(instance->leaf->location, "missing-c-file", "the behaviour of module %s cannot be read: %s",
-               instance->module_name, error->message);
-  else
-    g_hash_table_insert(emitter->scans, (gpointer)instance->leaf->c_file, scan);
-  return scan;
+static bool scan_behaviours(Emitter *emitter, const Cluster *cluster) {
+  bool fine = true;
+  for (guint i = 0; i < cluster->leaves->len; i++) {
+    const Instance *leaf = cluster->leaves->pdata[i];
+    if (g_hash_table_contains(emitter->scans, leaf->leaf->c_file)) continue;
+    g_autoptr(GError) error = NULL;
+    CScan *scan = scan_c(leaf->leaf->c_file, &error);
+    g_hash_table_insert(emitter->scans, (gpointer)leaf->leaf->c_file, scan);
+    if (scan) continue;
+    diag_error(leaf->leaf->location, "missing-c-file", "the behaviour of module %s cannot be read: %s",
+               leaf->module_name, error->message);
+    fine = false;
+  }
+  return fine;
 }
 
 static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
@@ -76,10 +79,6 @@ static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
   bool fine = true;
   for (guint i = 0; i < cluster->leaves->len; i++) {
     Instance *leaf = cluster->leaves->pdata[i];
-    if (!scan_of(emitter, leaf)) {
-      fine = false;
-      continue;
-    }
     Spec *spec = emit_spec_new(emitter, leaf);
     char *key = g_strconcat(spec->structs, spec->code, NULL);
     Spec *known = g_hash_table_lookup(by_text, key);
@@ -411,6 +410,9 @@ bool emit_kinds(Emitter *emitter) {
   g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                         checked = g_hash_table_new(NULL, NULL);
   bool fine = true;
+  for (guint i = 0; i < schedule->clusters->len; i++) fine &= scan_behaviours(emitter, schedule->clusters->pdata[i]);
+  if (!fine) return false;
+  emit_find_shown(emitter);
   for (guint i = 0; i < schedule->clusters->len; i++)
     fine &= emit_kind(emitter, schedule->clusters->pdata[i], by_text, checked);
   return fine;

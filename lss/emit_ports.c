@@ -112,8 +112,10 @@ static void emit_items(GString *out, const Port *port, bool flagged, bool debug)
     g_string_append_printf(out, "#define SP_item_%s(i) SP_data_%s(i)\n", p, p);
 }
 
-void emit_port(GString *out, const Port *port, bool flagged, bool debug) {
-  const char *p = port->c_name, *star = emit_by_pointer(port->type) ? "*" : "";
+void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged) {
+  const bool debug = emitter->debug;
+  const char *p = port->c_name, *star = emit_by_pointer(port->type) ? "*" : "",
+             *read_star = emit_read_in_place(emitter, port) ? "*" : "";
   int lanes = MAX((int)port->lanes->len, 1);
   g_autofree char *data = g_strdup_printf("%s.data", port->name), *ack = g_strdup_printf("%s.ack", port->name),
                   *enable = g_strdup_printf("%s.enable", port->name);
@@ -125,7 +127,7 @@ void emit_port(GString *out, const Port *port, bool flagged, bool debug) {
   g_string_append_printf(out, "#define SP_type_%s %s\n#define SP_descriptor_%s %s\n", p, emit_c_type(port->type), p,
                          symbol);
   if (!*star || flagged || port->lanes->len == 0)
-    emit_access(out, "data", p, read_data, "v", star, data, lanes, debug, port->lanes->len == 0);
+    emit_access(out, "data", p, read_data, "v", read_star, data, lanes, debug, port->lanes->len == 0);
   emit_items(out, port, flagged, debug);
   emit_access(out, "some", p, read_data, "some", "", data, lanes, debug, port->lanes->len == 0);
   emit_access(out, "enabled", p, read_enable, "v", "", enable, lanes, debug, port->lanes->len == 0);

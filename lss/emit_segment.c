@@ -39,6 +39,8 @@ const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize
 // A wire lives where its writer is, unless that is the root, which can reach into the scratch of every other cluster.
 Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner) {
   const Node *writer = wire->writer;
+  *owner = writer->cluster;
+  if (emitter->shown[wire->id]) return PLACE_STATE;
   const Cluster *other = NULL;
   bool one_segment = true;
   for (guint i = 0; i < wire->readers->len; i++) {
@@ -46,7 +48,6 @@ Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, 
     if (emitter->segment_of[reader->id] != emitter->segment_of[writer->id]) one_segment = false;
     if (reader->cluster != writer->cluster) other = reader->cluster;
   }
-  *owner = writer->cluster;
   if (one_segment && !emitter->debug) return PLACE_LOCAL;
   if (!writer->cluster->instance && other) *owner = (Cluster *)other;
   if (*owner == user) return PLACE_SCRATCH;
@@ -63,6 +64,12 @@ void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, cons
   Place place = emit_place(emitter, wire, cluster, &owner);
   emit_wire_base(place == PLACE_FOREIGN ? owner : cluster, wire, base, sizeof base);
   switch (place) {
+  case PLACE_STATE:
+    if (*suffix)
+      g_string_append(out, "true"); // always sent
+    else
+      emit_shown_value(emitter, out, cluster, wire);
+    break;
   case PLACE_LOCAL: g_string_append_printf(out, "%s%s", base, suffix); break;
   case PLACE_SCRATCH: g_string_append_printf(out, "x->%s%s", base, suffix); break;
   case PLACE_POINTER: g_string_append_printf(out, "(*x->p_%s%s)", base, suffix); break;
@@ -127,7 +134,7 @@ static void assign_to(Call *call, const char *member, const char *array, int lan
 
 static void fill_read(Call *call, const Port *port, SignalKind kind, const char *member) {
   GString *out = call->out;
-  bool pointer = kind == SIGNAL_DATA && emit_by_pointer(port->type);
+  bool pointer = kind == SIGNAL_DATA && emit_read_in_place(call->emitter, port);
   if (port->lanes->len == 0) {
     if (pointer) g_string_append_printf(out, "    ctx.%s.v[0] = &(const %s){0};\n", member, emit_c_type(port->type));
     if (kind == SIGNAL_ACK && port->output) g_string_append_printf(out, "    ctx.%s.v[0] = true;\n", member);
@@ -264,12 +271,11 @@ static void declare_lanes(Call *call, const char *member, const char *type, cons
 
 // The arrays that one member of the context points to.
 static void declare_member(Call *call, const char *access, const char *name, const char *word, const Type *type,
-                           bool constant, int lanes) {
+                           bool address, int lanes) {
   if (!emit_lanes_apart(lanes)) return;
   g_autofree char *member = g_strdup_printf("%s_%s%s%s", access, name, *word ? "_" : "", word);
-  bool pointer = *word && type && emit_by_pointer(type);
-  g_autofree char *element = g_strdup_printf("%s%s%s", constant && pointer ? "const " : "",
-                                             type ? emit_c_type(type) : "bool", pointer ? " *" : "");
+  g_autofree char *element = g_strdup_printf("%s%s%s", address && access[0] == 'r' ? "const " : "",
+                                             type ? emit_c_type(type) : "bool", address ? " *" : "");
   declare_lanes(call, member, element, "v", lanes);
   if (*word && type) declare_lanes(call, member, "bool", "some", lanes);
   if (call->flagged) declare_lanes(call, member, "bool", "known", lanes);
@@ -285,15 +291,17 @@ static void declare_context(Call *call, int spec, const char *name) {
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
       const Type *type = kind == SIGNAL_DATA ? port->type : NULL;
       if (emit_reads(call->emitter, instance, function, port, (SignalKind)kind))
-        declare_member(call, "read", port->c_name, words[kind], type, true, (int)port->lanes->len);
+        declare_member(call, "read", port->c_name, words[kind], type, type && emit_read_in_place(call->emitter, port),
+                       (int)port->lanes->len);
       if (emit_writes(call->emitter, instance, function, port, (SignalKind)kind))
-        declare_member(call, "write", port->c_name, words[kind], type, false, (int)port->lanes->len);
+        declare_member(call, "write", port->c_name, words[kind], type, type && emit_by_pointer(type),
+                       (int)port->lanes->len);
     }
   }
   for (guint i = 0; i < instance->locals->len; i++) {
     const Local *local = instance->locals->pdata[i];
     if (emit_reads_local(instance, function, local))
-      declare_member(call, "read_local", local->name, "", local->type, true, local->lanes);
+      declare_member(call, "read_local", local->name, "", local->type, false, local->lanes);
     if (emit_writes_local(instance, function, local))
       declare_member(call, "write_local", local->name, "", local->type, false, local->lanes);
   }
@@ -320,6 +328,7 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
     emit_probe(emitter, out, cluster, node);
     return;
   }
+  if (emit_shows(emitter, node)) return;
   const Function *function = node->function;
   int leaf = emit_leaf_index(cluster, node->instance), spec = kind->spec_of[leaf];
   Call call = {emitter, out, cluster, node, emit_flagged(emitter, node->instance), iterated, leaf};

@@ -126,15 +126,16 @@ bool emit_lanes_apart(int lanes) {
   return lanes > 1;
 }
 
-static void emit_port_structs(GString *out, const Port *port, bool flagged) {
+static void emit_port_structs(const Emitter *emitter, GString *out, const Port *port, bool flagged) {
   bool apart = emit_lanes_apart((int)port->lanes->len);
-  const char *type = emit_c_type(port->type), *star = emit_by_pointer(port->type) ? "*" : "", *open = apart ? "*" : "",
+  const char *type = emit_c_type(port->type), *star = emit_by_pointer(port->type) ? "*" : "",
+             *read_star = emit_read_in_place(emitter, port) ? "*" : "", *open = apart ? "*" : "",
              *close = apart ? "" : "[1]";
   g_autofree char *some = g_strdup_printf("bool %ssome%s;", open, close),
                   *known = flagged ? g_strdup_printf(" bool %sknown%s;", open, close) : g_strdup("");
   const char *partial = flagged ? " bool partial;" : "";
-  g_string_append_printf(out, "typedef struct { %s%s %s%sv%s; %s%s } @S@_r_%s_data;\n", *star ? "const " : "", type,
-                         star, open, close, some, known, port->c_name);
+  g_string_append_printf(out, "typedef struct { %s%s %s%sv%s; %s%s } @S@_r_%s_data;\n", *read_star ? "const " : "",
+                         type, read_star, open, close, some, known, port->c_name);
   g_string_append_printf(out, "typedef struct { %s %s%sv%s; %s%s%s } @S@_w_%s_data;\n", type, star, open, close, some,
                          known, partial, port->c_name);
   g_string_append_printf(out, "typedef struct { bool %sv%s;%s%s } @S@_%s_flag;\n", open, close, known, partial,
@@ -360,14 +361,14 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   GString *structs = g_string_new(NULL), *out = g_string_new(NULL);
   emit_state(structs, spec);
   g_string_append_printf(out, "\n// ---- %s ----\n", instance->module_name);
-  for (guint i = 0; i < instance->ports->len; i++) emit_port_structs(out, instance->ports->pdata[i], flagged);
+  for (guint i = 0; i < instance->ports->len; i++) emit_port_structs(emitter, out, instance->ports->pdata[i], flagged);
   for (guint i = 0; i < instance->locals->len; i++) emit_local_struct(out, instance->locals->pdata[i], flagged);
   for (guint i = 0; i < instance->parameters->len; i++) emit_parameter(out, instance->parameters->pdata[i]);
   for (guint i = 0; i < instance->type_variables->len; i++) {
     const Field *variable = instance->type_variables->pdata[i];
     g_string_append_printf(out, "#define SP_typevar_%s %s\n", variable->name, emit_c_type(variable->type));
   }
-  for (guint i = 0; i < instance->ports->len; i++) emit_port(out, instance->ports->pdata[i], flagged, debug);
+  for (guint i = 0; i < instance->ports->len; i++) emit_port(emitter, out, instance->ports->pdata[i], flagged);
   for (guint i = 0; i < instance->locals->len; i++) emit_local(out, instance->locals->pdata[i], flagged, debug);
   for (guint i = 0; i < instance->userpoints->len; i++) emit_userpoint(out, instance->userpoints->pdata[i]);
   for (guint i = 0; i < instance->events->len; i++) emit_event(out, spec, instance->events->pdata[i]);

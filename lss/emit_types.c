@@ -37,7 +37,8 @@ bool emit_by_pointer(const Type *type) {
 // do not look.
 bool emit_left_unset(const Emitter *emitter, const Wire *wire) {
   if (emitter->debug || wire->flagged || !emit_by_pointer(wire->connection->type)) return false;
-  return !emit_flagged(emitter, wire->connection->from->instance) && !emit_flagged(emitter, wire->connection->to->instance);
+  return !emit_flagged(emitter, wire->connection->from->instance) &&
+         !emit_flagged(emitter, wire->connection->to->instance);
 }
 
 void emit_collect_type(GHashTable *types, Type *type) {

@@ -16,6 +16,8 @@ static void hook_free(gpointer data) {
   Hook *hook = data;
   g_free(hook->word);
   g_free(hook->argument);
+  g_free(hook->shown_port);
+  g_free(hook->shown_field);
   g_free(hook);
 }
 
@@ -65,6 +67,21 @@ static void read_directive(CScan *scan, Cursor *c) {
     while (isalnum((unsigned char)name[n]) || name[n] == '_') n++;
     g_ptr_array_add(scan->defines, g_strndup(name, n));
   }
+}
+
+// Whether a handler does nothing but send a field of its state, or of an array there the element that is its lane.
+static void read_body(CScan *scan, const char *start, const char *end) {
+  if (!scan->hooks->len) return;
+  Hook *hook = scan->hooks->pdata[scan->hooks->len - 1];
+  g_autofree char *body = g_strndup(start, (gsize)(end - start));
+  g_autoptr(GRegex) form =
+      g_regex_new("^\\s*send\\(\\s*(\\w+)\\s*(?:,\\s*i\\s*)?,\\s*self->(\\w+)(\\[i\\])?\\s*\\)\\s*;\\s*$", 0, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  if (!g_regex_match(form, body, 0, &match)) return;
+  hook->shown_port = g_match_info_fetch(match, 1);
+  hook->shown_field = g_match_info_fetch(match, 2);
+  g_autofree char *element = g_match_info_fetch(match, 3);
+  hook->shown_element = element && *element;
 }
 
 static void add_function(CScan *scan, const char *name, const char *arguments, int line) {
@@ -126,6 +143,7 @@ CScan *scan_c(const char *file, GError **error) {
   Cursor c = {text, text + size, 1};
   g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL), function = g_string_new(NULL);
   int braces = 0, name_line = 0;
+  const char *body = NULL;                  // of a handler
   bool line_start = true, complete = false; // complete: `name ( … )` was seen and a brace may follow
   while (c.at < c.end) {
     if (*c.at == '#' && line_start) {
@@ -154,10 +172,15 @@ CScan *scan_c(const char *file, GError **error) {
       if (braces++ == 0 && complete && name->len) {
         add_function(scan, name->str, arguments->str, name_line);
         g_string_assign(function, name->str);
+        body = strcmp(name->str, "handler") ? NULL : c.at;
       }
       complete = false;
     } else if (ch == '}') {
       braces = MAX(braces - 1, 0);
+      if (braces == 0 && body) {
+        read_body(scan, body, c.at - 1);
+        body = NULL;
+      }
       g_string_truncate(name, 0);
     } else if (ch == '(' && braces == 0) {
       g_string_truncate(arguments, 0);

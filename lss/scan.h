@@ -10,6 +10,8 @@ typedef struct {
   char *word;     // phase_start, handler, phase_end, init, finish, next_event, skip
   char *argument; // first argument, or ""
   bool indexed;   // has a second argument
+  char *shown_port, *shown_field; // all it does is to send this field of the state there; else NULL
+  int shown_element;              // 1: the element of the field that is the handler's lane; 0: the field
   int line;
 } Hook;
 

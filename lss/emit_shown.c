@@ -1,0 +1,99 @@
+// Signals that are a field of their writer's state and nothing else: `handler(show, i) { send(shown, i,
+// self->value[i]); }`.
+//
+// The generated code has no copy of such a signal: who reads it is given the place in the state, and loads the value
+// where it looks at it, which for registers is seldom.  That is the same as long as the writer changes its state after
+// all have read, so a signal is kept in this way only when the schedule says so.
+#include "lss/emit.h"
+
+#include <string.h>
+
+static const StateField *find_field(const Instance *instance, const char *name) {
+  for (guint i = 0; i < instance->state->len; i++) {
+    const StateField *field = instance->state->pdata[i];
+    if (!strcmp(field->name, name)) return field;
+  }
+  return NULL;
+}
+
+static const StateField *field_behind(const Emitter *emitter, const Wire *wire) {
+  const Node *writer = wire->writer;
+  if (wire->kind != SIGNAL_DATA || wire->flagged || !writer || writer->kind != NODE_FUNCTION) return NULL;
+  const Function *function = writer->function;
+  if (function->kind != FUNCTION_HANDLER || function->partial || writer->writes->len != 1) return NULL;
+  const CScan *scan = g_hash_table_lookup(emitter->scans, writer->instance->leaf->c_file);
+  const Hook *hook = scan ? scan_hook(scan, "handler", function->name) : NULL;
+  if (!hook || !hook->shown_field || strcmp(hook->shown_port, wire->connection->from->c_name) != 0) return NULL;
+  const StateField *field = find_field(writer->instance, hook->shown_field);
+  if (!field || (int)field->dimensions->len != hook->shown_element) return NULL;
+  if (hook->shown_element && (function->lane < 0 || function->lane >= g_array_index(field->dimensions, int, 0)))
+    return NULL;
+  if (emit_by_pointer(field->type) || strcmp(emit_c_type(field->type), emit_c_type(wire->connection->type)) != 0)
+    return NULL;
+  return field;
+}
+
+// The place of each node among all, in the order of a tick.
+static int *places(const Emitter *emitter) {
+  const Schedule *schedule = emitter->schedule;
+  int *place = g_new0(int, schedule->nodes->len + 1), next = 1;
+  for (guint c = 0; c < emitter->netlist->clocks->len; c++)
+    for (guint i = 0; i < schedule->steps[c]->len; i++) {
+      const Segment *segment = schedule->steps[c]->pdata[i];
+      for (guint k = 0; k < segment->items->len; k++) {
+        const Item *item = segment->items->pdata[k];
+        for (guint n = 0; n < item->nodes->len; n++) place[((Node *)item->nodes->pdata[n])->id] = next;
+        next++;
+      }
+    }
+  return place;
+}
+
+static bool read_before(const Wire *wire, const int *place, int change) {
+  for (guint i = 0; i < wire->readers->len; i++) {
+    const Node *reader = wire->readers->pdata[i];
+    if (reader->instance == wire->writer->instance && reader->kind == NODE_FUNCTION) continue; // has it by value
+    if (reader->cluster != wire->writer->cluster || reader->clock != wire->writer->clock) return false;
+    if (change && place[reader->id] >= change) return false;
+  }
+  return true;
+}
+
+void emit_find_shown(Emitter *emitter) {
+  const Schedule *schedule = emitter->schedule;
+  emitter->shown = g_new0(const StateField *, schedule->wires->len);
+  if (emitter->debug) return; // debug builds look at every signal
+  g_autofree int *place = places(emitter);
+  g_autoptr(GHashTable) change = g_hash_table_new(NULL, NULL); // Instance* -> first place that changes its state
+  for (guint i = 0; i < schedule->nodes->len; i++) {
+    const Node *node = schedule->nodes->pdata[i];
+    if (node->kind != NODE_FUNCTION || node->function->kind != FUNCTION_PHASE_END) continue;
+    const int known = GPOINTER_TO_INT(g_hash_table_lookup(change, node->instance));
+    if (!known || place[node->id] < known)
+      g_hash_table_insert(change, node->instance, GINT_TO_POINTER(place[node->id]));
+  }
+  for (guint i = 0; i < schedule->wires->len; i++) {
+    const Wire *wire = schedule->wires->pdata[i];
+    const StateField *field = field_behind(emitter, wire);
+    if (field && read_before(wire, place, GPOINTER_TO_INT(g_hash_table_lookup(change, wire->writer->instance))))
+      emitter->shown[wire->id] = field;
+  }
+}
+
+bool emit_read_in_place(const Emitter *emitter, const Port *port) {
+  for (int lane = 0; !port->output && lane < (int)port->lanes->len; lane++) {
+    const Wire *wire = schedule_port_wire(emitter->schedule, port, SIGNAL_DATA, lane);
+    if (wire && emitter->shown[wire->id]) return true;
+  }
+  return emit_by_pointer(port->type);
+}
+
+bool emit_shows(const Emitter *emitter, const Node *node) {
+  return node->writes->len == 1 && emitter->shown[((Wire *)node->writes->pdata[0])->id];
+}
+
+void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire) {
+  const StateField *field = emitter->shown[wire->id];
+  g_string_append_printf(out, "s->i%d.%s", emit_leaf_index(cluster, wire->writer->instance), field->name);
+  if (field->dimensions->len) g_string_append_printf(out, "[%d]", wire->writer->function->lane);
+}
