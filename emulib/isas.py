@@ -3,7 +3,7 @@ table's columns may hold."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,6 @@ class Isa:
     operands: tuple[str, ...]
     uses: dict[str, str]  # registers in operands that are more than a register
     words: dict[str, tuple[str, ...]]  # the control column; the first word is meant when the column is silent
-    absent: dict[str, str] = field(default_factory=dict)  # unless another is given here
 
     @property
     def prefix(self) -> str:
@@ -25,7 +24,7 @@ class Isa:
 
     def absence(self, key: str) -> str:
         """What a control word is when the table does not give it."""
-        return self.absent.get(key, self.words[key][0])
+        return self.words[key][0]
 
 
 MIPS = Isa(
@@ -54,7 +53,6 @@ MIPS = Isa(
         "trap": ("none", "overflow", "zero", "nonzero", "syscall", "breakpoint"),
         "dest": ("none", "rd", "rt", "ra"),
     },
-    absent={"alu": "or"},
 )
 
 RV32I = Isa(

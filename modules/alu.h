@@ -30,10 +30,12 @@ ALU_FLOATING(double, double)
 static inline uint64_t alu_integer(alu_op op, uint64_t a, uint64_t b, int bits) {
   const unsigned amount = (unsigned)b & (unsigned)(bits - 1);
   const int rest = 64 - bits;
+  if (__builtin_expect(op == alu_op_add, true)) /* most often, in programs */
+    return a + b;
   const int64_t sa = (int64_t)(a << rest) >> rest, sb = (int64_t)(b << rest) >> rest;
   switch (op) {
   case alu_op_add:
-    return a + b;
+    break;
   case alu_op_sub:
     return a - b;
   case alu_op_and:

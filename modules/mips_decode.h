@@ -60,6 +60,12 @@ static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
 #undef CONTROL
 };
 
+/* Whether the ALU may as well add, which it does most often and the simulation takes for granted: for a number that no
+ * register gets (a no-operation shifts), and in a move, which is or with register 0. */
+static inline bool mips_may_add(uint64_t c, uint32_t dest, uint32_t word) {
+  return (dest == MIPS_NO_DEST && !mips_c_unusual(c)) || (mips_c_alu(c) == MIPS_ALU_or && mips_c_b(c) == MIPS_B_rt && mips_rt(word) == 0);
+}
+
 /* The control word of an instruction word. */
 static inline uint64_t mips_control_word(const struct mips_decoding *d, uint32_t word) {
   uint64_t c = d->control;
@@ -67,7 +73,9 @@ static inline uint64_t mips_control_word(const struct mips_decoding *d, uint32_t
   c |= (uint64_t)(d->reads_rt ? mips_rt(word) : 0) << MIPS_C_RT;
   uint32_t dest = d->dest == MIPS_DEST_rd ? mips_rd(word) : d->dest == MIPS_DEST_rt ? mips_rt(word) : 32;
   dest = dest == 0 ? MIPS_NO_DEST : dest; /* register 0 is never written */
-  return d->dest == MIPS_DEST_rd || d->dest == MIPS_DEST_rt ? c | (uint64_t)dest << MIPS_C_DEST : c;
+  if (d->dest == MIPS_DEST_rd || d->dest == MIPS_DEST_rt)
+    c |= (uint64_t)dest << MIPS_C_DEST;
+  return mips_may_add(c, mips_c_dest(c), word) ? (c & ~MIPS_FIELD_MASK(4)) | MIPS_PLACE(MIPS_ALU_add, MIPS_C_ALU) : c;
 }
 
 /* The immediate of an instruction word; 0 when it has none. */

@@ -108,6 +108,9 @@ def control(name: str, word: int) -> int:
         fields["dest"] = registers[words["dest"]]
     fields["loads"] = words["mem"] in ("load", "linked", "conditional")
     fields["unusual"] = words["trap"] != "none" or words["muldiv"] in ("mfhi", "mflo") or words["link"] == "yes"
+    unseen = "dest" not in fields and not fields["unusual"]
+    if unseen or (words["alu"], words["b"], registers["rt"]) == ("or", "rt", 0):
+        fields["alu"] = MIPS.words["alu"].index("add")
     return pack(**fields)
 
 

@@ -55,7 +55,7 @@ def test_the_newest_value_is_forwarded(memory: str, writeback: str, a: int, b: i
 
 
 OPERANDS = {
-    "subu": ("sub", 10, 20), "addiu": ("add", 10, 500), "lui": ("or", None, 500), "sll": ("sll", 20, 500),
+    "subu": ("sub", 10, 20), "addiu": ("add", 10, 500), "lui": ("add", None, 500), "sll": ("sll", 20, 500),
     "sllv": ("sll", 20, 10), "lw": ("add", 10, 500), "sw": ("add", 10, 500), "slti": ("slt", 10, 500), "teqi": ("sub", 10, 500),
     "pri": ("priority", 10, 20),
 }  # fmt: skip
@@ -64,7 +64,7 @@ OPERANDS = {
 @pytest.mark.parametrize("name", OPERANDS)
 def test_operands_and_operation(name: str, bench: Bench) -> None:
     op, a, b = OPERANDS[name]
-    fields = {"lui": {"rt": 2}, "sll": {"rt": 2, "rd": 3}, "teqi": {"rs": 1}}.get(name, {"rs": 1, "rt": 2})
+    fields = {"lui": {"rt": 2}, "sll": {"rt": 2, "rd": 3}, "teqi": {"rs": 1}}.get(name, {"rs": 1, "rt": 2, "rd": 3})
     check(bench, name, {"op": op, "b": b} | ({"a": a} if a is not None else {}), word=encode(name, **fields))
 
 
