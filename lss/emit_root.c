@@ -17,8 +17,8 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
         g_string_append_printf(out, "extern const size_t %s_compared;\nuint64_t %s_first_event(const %s_state *);\n",
                                kind->name, kind->name, kind->name);
       for (guint k = 0; k < kind->cluster->segments->len; k++)
-        g_string_append_printf(out, "void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k, kind->name,
-                               kind->name);
+        g_string_append_printf(out, "SPINACH_STEP void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k,
+                               kind->name, kind->name);
     }
     g_string_append_printf(out, "static %s_scratch spinach_scratch_%u;\n", kind->name, i);
     if (emit_gated(emitter, cluster)) emit_gate_variables(emitter, out, (Cluster *)cluster);

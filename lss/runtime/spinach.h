@@ -39,6 +39,13 @@ const char *spinach_connection_path(uint32_t id); // "arb.in[1]"
 void spinach_enter(uint32_t id);                  // names the instance whose init or finish runs
 uint64_t ticks_per_second(void);
 
+// Of the functions that step clusters: their callers keep little, so nobody saves registers for them.
+#if __has_attribute(preserve_none)
+#define SPINACH_STEP __attribute__((preserve_none))
+#else
+#define SPINACH_STEP
+#endif
+
 _Noreturn void spinach_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 _Noreturn void spinach_input_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...)
