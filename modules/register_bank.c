@@ -26,22 +26,22 @@ init() {
       self->timer_word[self->timers++] = (uint16_t)word;
     }
   }
+  for (int i = 0; i < width(in_request); i++)
+    for (int k = 0; k < param(latency); k++) self->reply_cycle[i][k] = never();
+  for (int i = 0; i < width(written); i++) self->news_cycle[i] = never();
   for (int i = 0; i < width(written); i++) self->news_lane[param(announced_offsets)[i] / 4] = (uint8_t)(i + 1);
   show(self);
 }
 
 // One function a lane for what state shows, so that a value is taken out of the state where it is looked at.
 handler(reply, i) {
-  if (__builtin_expect(!self->replying[i][0], 1)) {
-    send_nothing(in_reply, i);
-    return;
-  }
-  typeof_port(in_reply) reply = {.tag = self->reply_tag[i][0], .error = self->reply_error[i][0], .latency = (uint8_t)param(latency)};
-  reply.data = self->reply_data[i][0];
-  send(in_reply, i, reply);
+  const int place = (int)(cycle() % (uint64_t)param(latency));
+  typeof_port(in_reply) reply = {.tag = self->reply_tag[i][place], .error = self->reply_error[i][place], .latency = (uint8_t)param(latency)};
+  reply.data = self->reply_data[i][place];
+  send_if(in_reply, i, self->reply_cycle[i][place] == cycle(), reply);
 }
 
-handler(announce, i) { send_if(written, i, self->fresh[i], self->news[i]); }
+handler(announce, i) { send_if(written, i, self->news_cycle[i] == cycle(), self->news[i]); }
 
 handler(show, i) { send(shown, i, self->shown_value[i]); }
 
@@ -61,9 +61,9 @@ static int sub_word_shift(uint32_t address, int size) {
 
 // Notes what a port of `written` will carry in the coming cycle.
 static void tell(self_t *self, int port, uint32_t value) {
-  self->under_way += !self->fresh[port];
-  self->fresh[port] = true;
   self->news[port] = value;
+  self->news_cycle[port] = cycle() + 1;
+  if (self->busy_cycle <= cycle()) self->busy_cycle = cycle() + 1;
 }
 
 // Gives all registers their reset values; timers go on from theirs.
@@ -152,7 +152,7 @@ static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, u
   typeof_port(in_request) request = {.op = op, .size = size, .sign = sign, .tag = tag, .address = address};
   request.data = value;
   const uint32_t offset = request.address & (uint32_t)(param(size) - 1) & ~3u;
-  const int in_word = (int)(request.address & 3) + request.size, last = param(latency) - 1;
+  const int in_word = (int)(request.address & 3) + request.size, place = (int)(cycle() % (uint64_t)param(latency));
   const bool error = in_word > 4 || request.size == 3 || request.op > mem_op_write;
   uint32_t result = 0;
   bool changed = false;
@@ -160,11 +160,10 @@ static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, u
   if (error || !self->kind[offset / 4]) changed = false; // nothing there: reads as 0
   else if (request.op == mem_op_write) changed = write_register(self, request, offset, lane);
   else changed = read_register(self, request, offset, lane, &result);
-  self->replying[lane][last] = true;
-  self->reply_data[lane][last] = result;
-  self->reply_tag[lane][last] = request.tag;
-  self->reply_error[lane][last] = error;
-  self->under_way++;
+  self->reply_cycle[lane][place] = self->busy_cycle = cycle() + (uint64_t)param(latency);
+  self->reply_data[lane][place] = result;
+  self->reply_tag[lane][place] = request.tag;
+  self->reply_error[lane][place] = error;
   return changed;
 }
 
@@ -181,32 +180,13 @@ static __attribute__((noinline)) void take_driven(self_t *self, uint32_t value, 
   self->timers_until = 0;
 }
 
-// Replies move on; what was told of writes has been told.
-static __attribute__((noinline)) void advance(self_t *self) {
-  for (int i = 0; i < width(in_request) && self->under_way; i++) {
-    self->under_way -= self->replying[i][0];
-    for (int k = 0; k + 1 < param(latency); k++) {
-      self->replying[i][k] = self->replying[i][k + 1];
-      self->reply_data[i][k] = self->reply_data[i][k + 1];
-      self->reply_tag[i][k] = self->reply_tag[i][k + 1];
-      self->reply_error[i][k] = self->reply_error[i][k + 1];
-    }
-    self->replying[i][param(latency) - 1] = false;
-  }
-  for (int i = 0; i < width(written); i++) {
-    self->under_way -= self->fresh[i];
-    self->fresh[i] = false;
-  }
-}
-
 phase_end() {
   bool any = false, driven = false, changed = false;
   for (int i = 0; i < width(in_request); i++) any |= transferred(in_request, i);
   for (int i = 0; i < width(drive); i++) driven |= transferred(drive, i);
-  if (__builtin_expect(!(any | driven | (self->under_way != 0)), 1)) return;
+  if (__builtin_expect(!(any | driven), 1)) return;
   for (int k = 0; k < width(live); k++)
     if (any && some(live, k)) self->file[param(live_offsets)[k] / 4] = item(live, k);
-  if (self->under_way) advance(self);
   for (int i = 0; i < width(in_request); i++)
     if (transferred(in_request, i))
       changed |= refer(self, i, item(in_request, i).op, item(in_request, i).size, item(in_request, i).sign,
@@ -216,4 +196,4 @@ phase_end() {
   if (changed | driven) show(self);
 }
 
-next_event() { return self->under_way || self->changed_cycle >= cycle() ? cycle() : never(); }
+next_event() { return self->busy_cycle >= cycle() || self->changed_cycle >= cycle() ? cycle() : never(); }
