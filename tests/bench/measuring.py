@@ -6,6 +6,7 @@ of one comparison take turns, so a machine that slows down slows all of them; wh
 
 import os
 import platform
+import re
 import statistics
 import subprocess
 import tempfile
@@ -89,6 +90,32 @@ def wall_seconds(command: list, cwd: Path | None = None, env: dict[str, str] | N
     begin = time.monotonic()
     run(command, cwd, env)
     return time.monotonic() - begin
+
+
+@dataclass
+class Counts:
+    """What valgrind counted: host instructions, and branches that its model of a processor predicts wrongly."""
+
+    instructions: float
+    mispredicted: float
+
+
+def counted(command: list) -> Counts:
+    """The counts of a whole run."""
+    log = Path(command[0]).parent / "valgrind.log"
+    options = ["--tool=cachegrind", "--cache-sim=no", "--branch-sim=yes", "--cachegrind-out-file=/dev/null"]
+    run(["valgrind", *options, f"--log-file={log}", *command])
+    found = [re.search(name + r":\s+([\d,]+)", log.read_text()) for name in (r"I\s+refs", "Mispredicts")]
+    if not all(found):
+        raise BenchError(f"valgrind counted nothing; see {log}")
+    return Counts(*(int(match.group(1).replace(",", "")) for match in found))
+
+
+def counted_per_cycle(command: Callable[[int], list], short: int, long: int) -> Counts:
+    """The counts of a cycle, from runs of so few and so many cycles; they repeat exactly."""
+    few, many = counted(command(short)), counted(command(long))
+    cycles = long - short
+    return Counts((many.instructions - few.instructions) / cycles, (many.mispredicted - few.mispredicted) / cycles)
 
 
 def machine_info() -> dict:

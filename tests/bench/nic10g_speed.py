@@ -6,10 +6,11 @@ The NIC carries full-size frames both ways at line rate; the single core is the 
 from pathlib import Path
 
 import core_speed
-from measuring import Subject, interleaved, median, run
+from measuring import Subject, counted_per_cycle, interleaved, median, run
 
 MACHINE = Path(__file__).resolve().parent.parent.parent / "examples" / "nic10g" / "nic10g.lss"
 CORES = (1, 8)
+SHORT, LONG = 50_000, 70_000  # clocks of the cores between which host instructions are counted
 
 
 def build_lss(build: Path, cores: int) -> Path:
@@ -33,7 +34,10 @@ def measure(build: Path) -> dict:
         simulator = build_lss(build, cores)
         subjects.append(Subject(f"nic {cores}", lambda n, s=simulator: traffic(build, s, n), cores))
     figures = {name: median(times) for name, times in interleaved(subjects).items()}
+    counts = counted_per_cycle(lambda n: traffic(build, simulator, n), SHORT, LONG)
     return {
+        "nic10g_host_instructions_per_cycle": counts.instructions,
+        "nic10g_mispredicted_branches_per_cycle": counts.mispredicted,
         "nic10g_ns_per_core_cycle": {str(cores): figures[f"nic {cores}"] for cores in CORES},
         "nic10g_per_core_speed": {
             "one alone in the NIC": figures["nic 1"] / figures["nic 8"],

@@ -29,6 +29,9 @@ KEYS = (
     "structural_tax",
     "ns_per_core_cycle",
     "tigon2_host_instructions_per_cycle",
+    "tigon2_mispredicted_branches_per_cycle",
+    "nic10g_host_instructions_per_cycle",
+    "nic10g_mispredicted_branches_per_cycle",
     "nic10g_ns_per_core_cycle",
     "nic10g_per_core_speed",
     "chain_ns_per_module_cycle",
@@ -74,12 +77,23 @@ def other_rows(results: dict) -> list[str]:
     instructions = results.get("tigon2_host_instructions_per_cycle")
     lines = [
         row("two-CPU Tigon-2, duplex traffic", instructions, "instructions", "per CPU clock, at most 1,200, goal 800"),
+        row(
+            "  branches that go another way than predicted",
+            results.get("tigon2_mispredicted_branches_per_cycle"),
+            "branches",
+            "per CPU clock",
+        ),
         row("two-CPU Tigon-2, build from an empty cache", results.get("build_seconds"), "s", "under 20"),
     ]
     for change, seconds in (results.get("rebuild_changes") or {}).items():
         lines.append(row(f"  rebuild after changing {change}", seconds, "s"))
     for cores, cost in (results.get("nic10g_ns_per_core_cycle") or {}).items():
         lines.append(row(f"10 Gb/s NIC at line rate, {cores} cores", cost, "ns/core-cycle"))
+    counted = results.get("nic10g_host_instructions_per_cycle"), results.get("nic10g_mispredicted_branches_per_cycle")
+    for words, count, unit in zip(
+        ("duplex traffic", "mispredicted"), counted, ("instructions", "branches"), strict=True
+    ):
+        lines.append(row(f"10 Gb/s NIC, 8 cores, {words}", count, unit, "per clock of the cores"))
     for beside, share in (results.get("nic10g_per_core_speed") or {}).items():
         goal = "at least 0.25" if "alone" in beside else ""
         lines.append(row(f"  a core among its 8, beside {beside}", share, "times as fast", goal))

@@ -1,13 +1,12 @@
-"""Host instructions per CPU clock of the whole two-CPU Tigon-2 under full duplex traffic.
+"""Host instructions and mispredicted branches per CPU clock of the whole two-CPU Tigon-2 under full duplex traffic.
 
 Counted by valgrind over the difference of two run lengths, both beyond start-up, so the figure is of steady traffic
 and repeats exactly.
 """
 
-import re
 from pathlib import Path
 
-from measuring import BenchError, run
+from measuring import counted_per_cycle, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MACHINE = ROOT / "examples" / "tigon2" / "tigon2.lss"
@@ -21,19 +20,6 @@ def build_lss(build: Path, *options: str) -> Path:
     return simulator
 
 
-def host_instructions(command: list) -> int:
-    """Instructions that a command executes on the host."""
-    out = Path(command[0]).parent / "valgrind.log"
-    run(
-        ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", f"--log-file={out}"]
-        + command
-    )
-    found = re.search(r"I\s+refs:\s+([\d,]+)", out.read_text())
-    if not found:
-        raise BenchError(f"valgrind counted nothing; see {out}")
-    return int(found.group(1).replace(",", ""))
-
-
 def traffic(build: Path, simulator: Path, cycles: int) -> list:
     """The command for so many CPU clocks of full duplex traffic, as fast as the NIC can take it."""
     firmware = build / "firmware" / "tigon2" / "tigon2.elf"
@@ -41,8 +27,10 @@ def traffic(build: Path, simulator: Path, cycles: int) -> list:
 
 
 def measure(build: Path) -> dict:
-    """Host instructions per CPU clock."""
+    """Host instructions and mispredicted branches per CPU clock."""
     simulator = build_lss(build)
-    few = host_instructions(traffic(build, simulator, SHORT))
-    many = host_instructions(traffic(build, simulator, LONG))
-    return {"tigon2_host_instructions_per_cycle": (many - few) / (LONG - SHORT)}
+    counts = counted_per_cycle(lambda cycles: traffic(build, simulator, cycles), SHORT, LONG)
+    return {
+        "tigon2_host_instructions_per_cycle": counts.instructions,
+        "tigon2_mispredicted_branches_per_cycle": counts.mispredicted,
+    }
