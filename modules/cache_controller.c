@@ -10,7 +10,7 @@
 
 static inline uint32_t line_of(uint32_t address) { return address / LINE; }
 static inline uint32_t set_of(uint32_t line) { return line & (uint32_t)(param(sets) - 1); }
-static inline uint32_t place_of(uint32_t set, uint32_t way) { return (set * (uint32_t)param(ways) + way) * LINE; }
+static inline uint32_t place_of(uint32_t set, uint32_t way) { return BUFFER ? 0 : (set * (uint32_t)param(ways) + way) * LINE; }
 static inline uint32_t offset_of(uint32_t address) { return address & (uint32_t)(param(line) - 1); }
 static inline bool fills(const self_t *self, uint32_t line) { return self->phase == CACHE_FILL && self->fill_line == line; }
 
