@@ -48,7 +48,7 @@ init() {
   self->exhausted = (!file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_in) == 0);
   if (self->how == TRAFFIC_TIMED && !file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!file && param(payload)))) sim_input_error("mode correlated needs a packet file and, at port `next`, who says which frame is next");
-  self->beat_cycle = self->taken_cycle = never();
+  self->beat_cycle = self->taken_cycle = self->plain_at = never();
   self->opens_at = 1;
   self->wake = self->exhausted ? never() : 0;
   show(self);
@@ -61,8 +61,11 @@ phase_start() {
     send(to_device, self->beat);
     for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, seen);
   } else {
-    send_nothing(to_device);
-    for (int i = 0; i < width(offered_beats); i++) send_nothing(offered_beats, i);
+    const bool due = now() >= self->plain_at;
+    wire_beat_64 plain = {.count = 8, .start = self->position == 0};
+    memcpy(&plain.bytes, self->frame + self->position, 8);
+    send_if(to_device, due, plain);
+    for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, due, plain);
   }
   for (int i = 0; i < width(taken_beats); i++) {
     if (__builtin_expect(self->taken_cycle == cycle(), false)) send(taken_beats, i, self->taken);
@@ -154,10 +157,14 @@ static uint32_t beat_bytes(const self_t *self) {
   return left < 8 ? left : 8;
 }
 
-// Sleeps until the next beat has arrived by the cycle in which it would be offered.
+// Sleeps until the next beat has arrived by the cycle in which it would be offered.  The last one is made ready in the cycle before;
+// the others, whole and plain, just appear when they are due, and are looked at again, in the same cycle, only to go on.
 static void await_beat(self_t *self) {
   self->due += beat_bytes(self) * self->byte_time;
   self->wake = reached(self->due);
+  const bool plain = self->length - self->position > 8;
+  if (plain) self->wake += clock_period();
+  self->plain_at = plain ? self->wake : never();
 }
 
 // The preamble of the loaded frame begins.
@@ -179,22 +186,13 @@ static void begin(self_t *self) {
   await_beat(self);
 }
 
-// Offers the next beat, which has arrived.
-static void play(self_t *self) {
-  uint32_t left = self->length - self->position;
-  wire_beat_64 beat = {.count = 8, .start = self->position == 0};
+// Offers the last beat, which has arrived.
+static void play_last(self_t *self) {
+  const uint32_t left = self->length - self->position;
+  wire_beat_64 beat = {.count = (uint8_t)left, .start = self->position == 0, .end = true, .error = self->fault == ETHERNET_FAULT_ERROR};
   memcpy(&beat.bytes, self->frame + self->position, 8);
-  self->beat_cycle = cycle() + 1;
-  if (__builtin_expect(left > 8, true)) {
-    self->beat = beat;
-    self->position += 8;
-    await_beat(self);
-    return;
-  }
-  beat.count = (uint8_t)left;
-  beat.end = true;
-  beat.error = self->fault == ETHERNET_FAULT_ERROR;
   self->beat = beat;
+  self->beat_cycle = cycle() + 1;
   self->spoilt_end = self->fault >= 0;
   self->wake = 0;
   self->line_free = self->due + (uint64_t)param(gap) * self->byte_time;
@@ -247,6 +245,11 @@ static void take(self_t *self, const wire_beat_64 *beat) {
 phase_end() {
   if (transferred(from_device)) take(self, &data(from_device));
   if (__builtin_expect(now() < self->wake, 1)) return;
+  if (__builtin_expect(self->plain_at != never(), 1)) {
+    self->position += 8;
+    await_beat(self);
+    if (__builtin_expect(self->plain_at != never() || now() < self->wake, 1)) return;
+  }
   bool ready = width(ready) == 0 || (some(ready) && data(ready));
   if (!self->playing) {
     if (!self->loaded) {
@@ -265,10 +268,10 @@ phase_end() {
     }
     begin(self);
     show(self);
-    if (now() < self->wake) return;
+    if (self->plain_at != never() || now() < self->wake) return;
   }
-  play(self);
-  if (!self->playing) show(self);
+  play_last(self);
+  show(self);
 }
 
 next_event() {
