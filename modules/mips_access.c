@@ -48,7 +48,7 @@ handler(show) {
 }
 
 handler(ask) {
-  const bool asks = some(in) & enabled(in) && refers(data(in).control) && !self->issued && aligned(data(in).control, data(in).result);
+  const bool asks = some(in) & enabled(in) && refers(data(in).control) & !self->issued && aligned(data(in).control, data(in).result);
   set(asks, asks);
   if (asks)
     send(memory_request, reference(item(in).control, item(in).result, item(in).b));
