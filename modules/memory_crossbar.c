@@ -124,10 +124,7 @@ handler(answer) {
   }
   set(answered, answers);
   set(unsettled, doubtful);
-  for (int i = 0; i < LANES; i++) {
-    if (answers >> i & 1) send(in_reply, i, reply[i]);
-    else send_nothing(in_reply, i);
-  }
+  for (int i = 0; i < LANES; i++) send_if(in_reply, i, answers >> i & 1, reply[i]);
 }
 
 // A reference of the lane was accepted.
