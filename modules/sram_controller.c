@@ -19,16 +19,19 @@ static inline int32_t lane_of(uint32_t address, uint32_t size) {
   return -1;
 }
 
-/* Prepares the reference that is now the oldest: the one before it was answered in this cycle, or there was none and
- * this one was accepted in it. */
-static inline void start(self_t *self) {
-  uint32_t slot = self->head;
-  uint32_t address = self->entry[slot].address;
-  int32_t lane = lane_of(address, self->entry[slot].size);
-  uint32_t limit = TIMING(lane, burst);
-  self->continues = kind_of(self->entry[slot].op) == self->last_kind && address == self->last_end &&
-                    (param_length(segments) == 0 || (lane == self->last_lane && lane >= 0)) &&
-                    cycle() <= self->last_done + (uint64_t)param(gap) && (limit == 0 || self->length < limit);
+/* Prepares the reference that is now the oldest: the one before it, at `slot`, was answered in this cycle, or there was
+ * none and this one was accepted in it.  Where bursts survive no idle cycle, only one that was answered just now can be
+ * gone on with, and that is still in its slot. */
+static inline void start(self_t *self, uint32_t slot, bool answered) {
+  const typeof_port(in_request) *entry = &self->entry[self->head], *last = &self->entry[slot];
+  const int32_t lane = lane_of(entry->address, entry->size);
+  const uint32_t limit = TIMING(lane, burst);
+  const uint32_t end = param(gap) > 0 ? self->last_end : last->address + last->size;
+  const uint8_t kind = param(gap) > 0 ? self->last_kind : kind_of(last->op);
+  const bool recent = param(gap) > 0 ? cycle() <= self->last_done + (uint64_t)param(gap) : answered;
+  self->continues = recent & (kind_of(entry->op) == kind) & (entry->address == end) &
+                    (param_length(segments) == 0 || ((lane == self->last_lane) & (lane >= 0))) &
+                    (limit == 0 || self->length < limit);
   self->due = cycle() + (self->continues ? TIMING(lane, next_access) : TIMING(lane, first_access));
   if (param_length(segments) > 0) self->lane = lane;
 }
@@ -79,9 +82,9 @@ handler(answer) {
 phase_end() {
   const uint32_t held = self->count, slot = self->head;
   if (held == 0 && !some(in_request)) return;
-  bool next = held == 0;
+  const bool answered = some(in_reply), accepted = transferred(in_request);
   self->busy += held > 0;
-  if (some(in_reply)) {
+  if (answered) {
     if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)item(in_reply).tag);
     event(access, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size,
           (uint32_t)(cycle() - self->accepted[slot]), self->continues);
@@ -89,25 +92,25 @@ phase_end() {
     self->continued += self->continues;
     if (param(burst) > 0 || param_length(segments) > 0) self->length = self->continues ? self->length + 1 : 1;
     if (param_length(segments) > 0) self->last_lane = self->lane;
-    self->last_kind = kind_of(self->entry[slot].op);
-    self->last_end = self->entry[slot].address + self->entry[slot].size;
-    self->last_done = cycle();
+    if (param(gap) > 0) {
+      self->last_kind = kind_of(self->entry[slot].op);
+      self->last_end = self->entry[slot].address + self->entry[slot].size;
+      self->last_done = cycle();
+    }
     self->head = slot + 1 == param(queue) ? 0 : slot + 1;
-    self->count = held - 1;
     self->due = never();
-    next = true;
   } else {
     for (int k = 0; k < width(memory_request); k++)
       if (transferred(memory_request, k)) self->due = never();
   }
-  if (transferred(in_request)) {
+  if (accepted) {
     uint32_t tail = slot + held;
     if (tail >= param(queue)) tail -= param(queue);
     self->entry[tail] = item(in_request);
     self->accepted[tail] = cycle();
-    self->count++;
   }
-  if (next && self->count > 0) start(self);
+  self->count = held + accepted - answered;
+  if ((answered || held == 0) && self->count > 0) start(self, slot, answered);
 }
 
 next_event() { return self->due > cycle() ? self->due : cycle(); }
