@@ -5,20 +5,20 @@
  * storage's lane 0 comes before lane 1).  Tags of what goes out: the number of the beat for fills, BACK for write-backs, PASSING for the
  * pending reference, POSTED for the write buffer.
  *
- * Most cycles find nothing to do, read a line that is here, or wait for memory; `busy`, `asks` and `stirs` tell.  Reading goes without branches,
- * since it is as good as random whether a requester asks, and whether for the line that it used last. */
+ * Most cycles find nothing to do, read from the line used last, or wait for memory; `busy`, `recent`, `asks` and `stirs` tell. */
 
 static inline uint32_t line_of(uint32_t address) { return address / LINE; }
 static inline uint32_t set_of(uint32_t line) { return line & (uint32_t)(param(sets) - 1); }
-static inline uint32_t place_of(uint32_t set, uint32_t way) { return BUFFER ? 0 : (set * (uint32_t)param(ways) + way) * LINE; }
+static inline uint32_t place_of(uint32_t set, uint32_t way) { return (set * (uint32_t)param(ways) + way) * LINE; }
 static inline uint32_t offset_of(uint32_t address) { return address & (uint32_t)(param(line) - 1); }
 static inline bool fills(const self_t *self, uint32_t line) { return self->phase == CACHE_FILL && self->fill_line == line; }
 
-/* The way that holds a line, or -1; without branches. */
+/* The way that holds a line, or -1. */
 static inline int32_t find(const self_t *self, uint32_t line) {
-  const uint32_t set = set_of(line);
+  uint32_t set = set_of(line);
   int32_t found = -1;
-  for (int w = 0; w < param(ways); w++) found = self->valid[set][w] & (self->number[set][w] == line) ? w : found;
+  for (int w = 0; w < param(ways); w++)
+    if (self->valid[set][w] && self->number[set][w] == line) found = w;
   return found;
 }
 
@@ -29,9 +29,14 @@ static inline int32_t whereabouts(const self_t *self, uint32_t line) { return fi
 static inline int32_t usable(const self_t *self, uint32_t address) { return call(cacheable, address) ? whereabouts(self, line_of(address)) : -1; }
 
 /* Where the bytes of a line lie that is here, or is being filled. */
-static inline uint32_t place_of_line(const self_t *self, uint32_t line) { return place_of(set_of(line), (uint32_t)whereabouts(self, line)); }
+static inline uint32_t place_of_line(const self_t *self, uint32_t line) {
+  return line == self->recent ? self->recent_place : place_of(set_of(line), (uint32_t)whereabouts(self, line));
+}
 
-init() { random_seed(&self->rng); }
+init() {
+  random_seed(&self->rng);
+  self->recent = NONE;
+}
 
 phase_start() {
   if (__builtin_expect(!self->asks, true)) {
@@ -69,7 +74,7 @@ static inline bool satisfied(const self_t *self, uint64_t arrived) {
   return (needed & ~arrived) == 0;
 }
 
-/* What becomes of a request that does not simply read what is here. */
+/* What becomes of a request that does not simply read from the line used last. */
 static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
   const uint32_t line = line_of(address);
   const bool idle = self->phase == CACHE_IDLE && !(CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
@@ -102,26 +107,18 @@ static inline int32_t settle(const self_t *self, int64_t tag) {
 
 handler(look) {
   int32_t result = CACHE_NOTHING;
-  uint32_t found = param(ways) > 1 ? self->recent_place : 0;
+  uint32_t found = 0;
   if (self->waiting) {
     if (self->stirs | some(fill_reply)) result = settle(self, some(fill_reply) ? (int64_t)data(fill_reply).tag : -1);
     accept(in_request, false);
-  } else if (BUFFER && !some(in_request)) {
-    accept(in_request, true);
+  } else if (some(in_request)) {
+    const uint32_t address = item(in_request).address, size = item(in_request).size;
+    const bool recent = line_of(address) == self->recent && offset_of(address) + size <= LINE && call(cacheable, address);
+    result = item(in_request).op == mem_op_read && recent ? CACHE_HIT : meet(self, item(in_request).op, address, size);
+    if (result == CACHE_HIT) found = place_of_line(self, line_of(address));
+    accept(in_request, result != CACHE_NOTHING);
   } else {
-    const bool asked = some(in_request);
-    const uint32_t address = asked ? item(in_request).address : 0, size = asked ? item(in_request).size : WORD, set = set_of(line_of(address));
-    const mem_op op = asked ? item(in_request).op : mem_op_read;
-    const int32_t way = find(self, line_of(address));
-    const bool whole = offset_of(address) + size <= LINE, held = way >= 0 && !(CLEANS && self->leaving[set][way]);
-    const bool reads = asked & (op == mem_op_read) & held & whole & call(cacheable, address);
-    result = reads ? CACHE_HIT : CACHE_NOTHING;
-    found = reads ? place_of(set, (uint32_t)way) : found;
-    if (__builtin_expect(asked ^ reads, false)) {
-      result = meet(self, op, address, size);
-      if (result == CACHE_HIT) found = place_of_line(self, line_of(address));
-    }
-    accept(in_request, !asked | (result != CACHE_NOTHING));
+    accept(in_request, true);
   }
   set(outcome, result);
   set(place, found);
@@ -156,13 +153,12 @@ static inline void write_inside(self_t *self, const typeof_port(in_request) * re
 }
 
 handler(answer) {
-  const bool asked = some(in_request), writes = param(write_back) && asked && item(in_request).op == mem_op_write;
-  if ((get(outcome) == CACHE_HIT || (!BUFFER && get(outcome) == CACHE_NOTHING)) && !SEPARATE && param(width) <= 64 && !writes) {
-    const uint8_t *from = &self->lines[get(place) + offset_of(asked ? item(in_request).address : 0)]; /* if nothing: anywhere */
-    const uint64_t number = load_padded(from, asked ? item(in_request).size : WORD, param(big_endian), asked ? item(in_request).sign : false);
-    typeof_port(in_reply) reply = {.tag = asked ? item(in_request).tag : 0};
+  if (get(outcome) == CACHE_HIT && !SEPARATE && param(width) <= 64 && !(param(write_back) && item(in_request).op == mem_op_write)) {
+    const uint8_t *from = &self->lines[get(place) + offset_of(item(in_request).address)];
+    const uint64_t number = load_padded(from, item(in_request).size, param(big_endian), item(in_request).sign);
+    typeof_port(in_reply) reply = {.tag = item(in_request).tag};
     memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
-    send_if(in_reply, (get(outcome) == CACHE_HIT) & enabled(in_request), reply);
+    send_if(in_reply, enabled(in_request), reply);
     return;
   }
   const bool at_once = get(outcome) == CACHE_HIT || get(outcome) == CACHE_POST;
@@ -193,12 +189,11 @@ handler(answer) {
   send_if(in_reply, at_once || param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write, reply);
 }
 
-/* A line is used. */
-static inline void touch(self_t *self, uint32_t place) {
-  if (param(ways) == 1) return;
-  self->uses += place != self->recent_place;
-  (&self->used[0][0])[place / LINE] = self->uses;
-  self->recent_place = place;
+/* A line is used; it is not valid while part of it is still to come. */
+static inline void touch(self_t *self, uint32_t line, uint32_t set, uint32_t way) {
+  if (param(ways) > 1) self->used[set][way] = ++self->uses;
+  self->recent = self->valid[set][way] ? line : NONE;
+  self->recent_place = place_of(set, way);
 }
 
 static inline uint8_t *mask_of(self_t *self, uint32_t set, uint32_t way) { return &self->changed[(set * (uint32_t)param(ways) + way) * MASK_BYTES]; }
@@ -221,6 +216,7 @@ static inline void give_up(self_t *self, uint32_t set, uint32_t way) {
   self->victim_line = self->number[set][way];
   self->victim_read = self->victim_done = 0;
   self->valid[set][way] = self->dirty[set][way] = false;
+  self->recent = NONE;
   self->fill_set = set;
   self->fill_way = way;
 }
@@ -244,13 +240,16 @@ static inline void wait_for(self_t *self, const typeof_port(in_request) * reques
   self->waiting = true, self->past = past;
 }
 
+/* A read finds its line, which is whole, and is not the one used last. */
+static __attribute__((noinline)) void touch_other(self_t *self, uint32_t line) { touch(self, line, set_of(line), (uint32_t)find(self, line)); }
+
 /* Takes over a request that was transferred; `found` is the way in which it met its line, or -1. */
 static void take(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
   uint32_t line = line_of(request->address), set = set_of(line);
   if (result == CACHE_HIT || result == CACHE_JOIN || (result == CACHE_POST && found >= 0)) {
     self->hits++;
     event(hit, request->address);
-    if (result != CACHE_JOIN) touch(self, place_of(set, (uint32_t)found));
+    if (result != CACHE_JOIN && line != self->recent) touch(self, line, set, (uint32_t)found);
   }
   if (!SEPARATE && WRITES_LINE(result, request->op) && found >= 0)
     write_inside(self, request, place_of(set, (uint32_t)found));
@@ -292,6 +291,7 @@ static void take(self_t *self, const typeof_port(in_request) * request, int32_t 
 
 /* A way's line must go: at once, or when its changes are in memory. */
 static inline void drop_way(self_t *self, uint32_t set, uint32_t way) {
+  self->recent = NONE;
   if (!CLEANS || !self->dirty[set][way]) {
     self->valid[set][way] = false;
   } else if (!self->leaving[set][way]) {
@@ -336,7 +336,7 @@ static inline void finish_fill(self_t *self) {
   uint32_t set = self->fill_set, way = self->fill_way;
   self->valid[set][way] = !self->dropped;
   self->number[set][way] = self->fill_line;
-  touch(self, FILLED);
+  touch(self, self->fill_line, set, way);
   self->asked = 0;
   self->phase = self->victim_dirty ? CACHE_WRITE_BACK : CACHE_IDLE;
 }
@@ -353,13 +353,12 @@ phase_end() {
   bool heard = width(flush) > 0 && some(flush); /* if nothing is heard, is under way or is asked, there is nothing to do */
   for (int i = 0; i < width(snoop); i++) heard |= some(snoop, i);
   if (!(self->busy | heard)) {
-    const bool hit = get(outcome) == CACHE_HIT, taken = hit & transferred(in_request);
-    if (BUFFER && get(outcome) == CACHE_NOTHING) return steady();
-    if (get(outcome) == CACHE_NOTHING || (hit && item(in_request).op == mem_op_read)) {
-      self->hits += taken;
-      if (taken) event(hit, item(in_request).address);
-      touch(self, taken ? get(place) : self->recent_place);
-      if (!hit) steady();
+    if (get(outcome) == CACHE_NOTHING) return steady();
+    if (get(outcome) == CACHE_HIT && item(in_request).op == mem_op_read) {
+      if (!transferred(in_request)) return;
+      self->hits++;
+      event(hit, item(in_request).address);
+      if (line_of(item(in_request).address) != self->recent) touch_other(self, line_of(item(in_request).address));
       return;
     }
   } else if (!((get(outcome) != CACHE_NOTHING) | heard | self->stirs | some(fill_reply) | (some(fill_request) & acked(fill_request)))) {

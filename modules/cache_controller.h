@@ -6,7 +6,6 @@
 
 /* The organisation, as the parameters give it. */
 #define BEAT_BYTES (param(fill_width) / 8)
-#define WORD       ((uint32_t)param(width) / 8)
 #define LINE       ((uint32_t)param(line))
 #define BEATS      (param(line) / BEAT_BYTES)
 #define ALL_BEATS  (BEATS == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (BEATS & 63)) - 1)
@@ -14,9 +13,6 @@
 #define PASSING    ((uint32_t)BEATS + 1)
 #define SLOTS      ((uint32_t)(param(write_buffer) > 0 ? param(write_buffer) : 1))
 #define POSTED     ((uint32_t)BEATS + 2)
-
-/* Whether there is but one line: such a cache is asked now and then, one of many lines in most cycles. */
-#define BUFFER (param(sets) * param(ways) == 1)
 
 /* Whether the lines lie in a memory of their own. */
 #define SEPARATE (width(storage_request) == 2)
@@ -27,7 +23,7 @@
 #define MASK_BYTES ((uint32_t)(param(line) + 7) / 8)
 
 #define FILLED place_of(self->fill_set, self->fill_way) /* where the line lies that is being filled */
-#define NOWHERE (~UINT32_C(0))                          /* the place of no line */
+#define NONE   (~UINT64_C(0))                           /* the number of no line */
 
 /* Whether a request writes to the line that it hits. */
 #define WRITES_LINE(result, op)                                                                                        \

@@ -1,20 +1,20 @@
 /* memory_alias.c: atomic operations through windows of the address space; see memory_alias.lss. */
 
-/* Without branches: whether a lane is asked, and what for, is as good as random. */
 handler(turn) {
-  const typeof_port(in_request) nothing = {0};
   for (int i = 0; i < width(in_request); i++) {
-    typeof_port(in_request) request = *(some(in_request, i) ? &item(in_request, i) : &nothing);
-    const mem_op op = request.op;
-    const uint32_t address = request.address;
-    const bool plain = op <= mem_op_write;
-    const mem_op turned = call(operation, op, address);
-    const uint32_t place = call(map, op, address);
-    const typeof(request.data) value = (typeof(request.data))call(operand, op, address, request.data);
-    request.op = plain ? turned : op;
-    request.address = plain ? place : address;
-    request.data = plain ? value : request.data;
-    send_if(out_request, i, some(in_request, i), request);
+    if (!some(in_request, i)) {
+      send_nothing(out_request, i);
+      continue;
+    }
+    typeof_port(in_request) request = item(in_request, i);
+    if (request.op <= mem_op_write) {
+      const mem_op op = request.op;
+      const uint32_t address = request.address;
+      request.op = call(operation, op, address);
+      request.address = call(map, op, address);
+      request.data = (typeof(request.data))call(operand, op, address, request.data);
+    }
+    send(out_request, i, request);
   }
 }
 
@@ -27,9 +27,10 @@ handler(accept) {
 }
 
 handler(answer) {
-  const typeof_port(in_reply) nothing = {0};
-  for (int i = 0; i < width(in_reply); i++)
-    send_if(in_reply, i, some(out_reply, i), *(some(out_reply, i) ? &item(out_reply, i) : &nothing));
+  for (int i = 0; i < width(in_reply); i++) {
+    if (some(out_reply, i)) send(in_reply, i, item(out_reply, i));
+    else send_nothing(in_reply, i);
+  }
 }
 
 handler(vouch) {

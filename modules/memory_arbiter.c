@@ -21,9 +21,9 @@ handler(choose) {
     send_nothing(out_request);
     return;
   }
-  const typeof_port(out_request) *from = &item(in_request, 0);
-  for (int i = 1; i < width(in_request); i++) from = lane == i ? &item(in_request, i) : from;
-  typeof_port(out_request) request = *from;
+  typeof_port(out_request) request;
+  for (int i = 0; i < width(in_request); i++)
+    if (lane == i) request = item(in_request, i);
   if (LANE_BITS > 0) {
     if (__builtin_expect(request.tag >> (32 - LANE_BITS), 0))
       sim_error("tag 0x%x of lane %d leaves no room for %d bits of lane", (unsigned)request.tag, (int)lane, LANE_BITS);
@@ -74,12 +74,11 @@ handler(reply, i) {
 }
 
 phase_end() {
-  if (get(winner) < 0) return;
-  const bool won = transferred(out_request);
-  const uint32_t before = get(winner) == self->last ? self->served : 0;
-  self->served = __builtin_unpredictable(won) ? before + 1 : self->served;
-  self->last = __builtin_unpredictable(won) ? get(winner) : self->last;
-  if (won) event(won, get(winner), item(out_request).op, item(out_request).address, item(out_request).size, get(asking));
+  if (!transferred(out_request)) return;
+  const int32_t lane = get(winner);
+  self->served = lane == self->last ? self->served + 1 : 1;
+  self->last = lane;
+  event(won, lane, item(out_request).op, item(out_request).address, item(out_request).size, get(asking));
 }
 
 next_event() {

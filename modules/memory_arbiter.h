@@ -3,7 +3,6 @@
 #ifndef MEMORY_ARBITER_H
 #define MEMORY_ARBITER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* The lowest lane that asks. */
@@ -22,16 +21,14 @@ static inline int32_t round_robin(uint64_t requests, int32_t last) {
   return lowest(after ? after : requests);
 }
 
-/* The last lane for as long as it asks and `served` references in a row are below `most`, else the next. */
-static inline int32_t keep_at_most(uint64_t requests, int32_t last, uint32_t served, uint32_t most) {
-  const bool keeps = (served < most) & (last >= 0) & (requests >> (last & 63) & 1);
-  const int32_t next = round_robin(requests, last);
-  return keeps ? last : next;
-}
-
 /* The last lane as long as it asks (so bursts stay whole), else the next around the circle. */
 static inline int32_t keep_last(uint64_t requests, int32_t last) {
-  return keep_at_most(requests, last, 0, 1);
+  return last >= 0 && (requests >> last & 1) ? last : round_robin(requests, last);
+}
+
+/* The last lane for as long as it asks and `served` references in a row are below `most`, else the next. */
+static inline int32_t keep_at_most(uint64_t requests, int32_t last, uint32_t served, uint32_t most) {
+  return served < most ? keep_last(requests, last) : round_robin(requests, last);
 }
 
 #endif
