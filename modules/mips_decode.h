@@ -84,4 +84,31 @@ static inline uint32_t mips_immediate(const struct mips_decoding *d, uint32_t wo
   return mips_c_b(d->control) == MIPS_B_imm && d->mask == 0 ? mips_shift(word) : number;
 }
 
+/* Results of the decoder, by the place of the word in the program.  They are no state of any machine: a word decodes to
+ * the same always, and all decoders share them. */
+enum { MIPS_PLACES = 1024 };
+struct mips_remembered {
+  uint32_t word, immediate;
+  uint64_t control;
+};
+static struct mips_remembered mips_remembered[MIPS_SETS][MIPS_PLACES];
+
+static inline uint32_t mips_place(uint32_t pc) { return pc / 4 % MIPS_PLACES; }
+
+static inline struct mips_remembered mips_decoded_word(enum mips_set set, uint32_t word) {
+  const struct mips_decoding *d = &mips_decodings[mips_find(set, word)];
+  return (struct mips_remembered){.word = word, .immediate = mips_immediate(d, word), .control = mips_control_word(d, word)};
+}
+
+/* What is not remembered yet reads as the word 0. */
+static __attribute__((constructor)) void mips_remember_zeroes(void) {
+  for (int set = 0; set < MIPS_SETS; set++)
+    for (int i = 0; i < MIPS_PLACES; i++)
+      mips_remembered[set][i] = mips_decoded_word((enum mips_set)set, 0);
+}
+
+static __attribute__((noinline, unused)) struct mips_remembered mips_remember(enum mips_set set, uint32_t pc, uint32_t word) {
+  return mips_remembered[set][mips_place(pc)] = mips_decoded_word(set, word);
+}
+
 #endif
