@@ -41,7 +41,10 @@ const char *spinach_connection_path(uint32_t id) {
 }
 
 void spinach_enter(uint32_t id) {
+  const int32_t clock = machine->instances[id].clock;
   current = id;
+  spinach_time.cycle = cycles[clock];
+  spinach_time.period = periods[clock];
 }
 
 const char *spinach_current_path(void) {

@@ -36,7 +36,7 @@ typedef struct {
 
 const char *spinach_path(uint32_t id);            // of an instance
 const char *spinach_connection_path(uint32_t id); // "arb.in[1]"
-void spinach_enter(uint32_t id);                  // names the instance whose init or finish runs
+void spinach_enter(uint32_t id);                  // the instance whose init or finish runs, in its domain
 uint64_t ticks_per_second(void);
 
 // Of the functions that step clusters: their callers keep little, so nobody saves registers for them.

@@ -375,6 +375,24 @@ def test_errors_in_behaviour_are_told_at_their_place(lss, tmp_path, declared, co
     assert not (tmp_path / "sim").exists()
 
 
+def test_init_and_finish_count_the_cycles_of_their_own_clock(build, run_sim, tmp_path):
+    (tmp_path / "m.lss").write_text(
+        "module m { inport in : uint32; state { uint64 before; uint64 after; uint64 period; } always in.ack; init; finish; phase_end; }\n"
+    )
+    (tmp_path / "m.c").write_text(
+        "init() { self->before = cycle(); }\nphase_end() {}\n"
+        "finish() { self->after = cycle(); self->period = clock_period() * 1000000000 / ticks_per_second(); }\n"
+    )
+    machine = "clock slow = 10 MHz;  clock fast = 50 MHz;\n"
+    machine += "instance a : m on slow;  instance b : m on fast;  instance p : source on slow;  instance q : source on fast;\n"
+    simulator = build(machine + "p.out -> a.in;  q.out -> b.in;")
+    printed = [word for name in "ab" for field in ("before", "after", "period") for word in ("--print", f"{name}.{field}")]
+    done = run_sim(simulator, "--cycles", "fast:500", *printed)
+    assert done.out.startswith(
+        "a.before = 0\na.after = 100\na.period = 100\nb.before = 0\nb.after = 500\nb.period = 20\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
