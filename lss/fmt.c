@@ -105,12 +105,24 @@ typedef struct {
   bool unit;                     // `previous` is the slash of a unit such as Gb/s
 } Spacing;
 
-// The slash of a rate's unit, `Gb/s`: it follows a number and one of these words.
+// The slash of a rate's unit, `Gb/s`, written in one piece behind a number, with a space between or without.
 static bool is_rate_slash(const Token *number, const Token *word, const Token *slash) {
   static const char *const words[] = {"b", "kb", "Mb", "Gb", "B", "kB", "MB", "GB"};
-  if (number->kind != TOKEN_NUMBER || !is(slash, "/")) return false;
+  if (!is(slash, "/") || slash->text != word->text + word->length) return false;
+  if (slash->text[1] != 's' || is_word_char(slash->text[2])) return false;
+  Token unit = *word;
+  if (word->kind == TOKEN_NUMBER) {
+    gsize n = strspn(unit.text, "0123456789._");
+    if ((unit.text[n] == 'e' || unit.text[n] == 'E') && g_ascii_isdigit(unit.text[n + 1]))
+      n += 1 + strspn(unit.text + n + 1, "0123456789");
+    if (n >= unit.length) return false;
+    unit.text += n;
+    unit.length -= n;
+  } else if (number->kind != TOKEN_NUMBER) {
+    return false;
+  }
   for (gsize i = 0; i < G_N_ELEMENTS(words); i++)
-    if (is(word, words[i])) return true;
+    if (is(&unit, words[i])) return true;
   return false;
 }
 

@@ -81,6 +81,16 @@ def test_all_sources_survive(lss, tmp_path):
         assert read(copy) == text, f"{path}: the second formatting changed something"
 
 
+def test_a_slash_belongs_to_a_unit_where_both_are_one_piece(lss, tmp_path):
+    """As the lexer sees it, so that formatting neither makes a division of a rate nor the other way round."""
+    file = tmp_path / "rates.lss"
+    file.write_text("var a = 1Gb/s;\nvar b = 2.5 kb/s+1e3B/s;\nvar c = 4 B / s;\nvar d = 4B/n;\nvar e = 0x1b/s;\n")
+    lss("fmt", file)
+    assert file.read_text() == (
+        "var a = 1Gb/s;\nvar b = 2.5 kb/s + 1e3B/s;\nvar c = 4 B / s;\nvar d = 4B / n;\nvar e = 0x1b / s;\n"
+    )
+
+
 def test_failures_are_one_line(lss, tmp_path):
     missing = lss("fmt", tmp_path / "nothing.lss", ok=False)
     assert missing.status == 3 and missing.err.count("\n") == 1 and "nothing.lss" in missing.err
