@@ -43,6 +43,7 @@ typedef struct {
   GPtrArray *kinds;          // Kind*, distinct
   int *connection_index;     // scratch space of the cluster at work
   int *segment_of;           // per node: number of its segment
+  int *place_of;             // per node: number of its item among all in the order of a tick, from 1
   const StateField **shown;  // per wire: the field of the state that it is, or NULL
   const char *build_command; // to build a variant of this machine again
 } Emitter;

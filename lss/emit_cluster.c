@@ -398,13 +398,18 @@ bool emit_kinds(Emitter *emitter) {
   emitter->kind_of = g_new0(Kind *, schedule->clusters->len);
   emitter->kinds = g_ptr_array_new();
   emitter->segment_of = g_new0(int, schedule->nodes->len + 1);
-  int number = 0;
+  emitter->place_of = g_new0(int, schedule->nodes->len + 1);
+  int number = 0, place = 1;
   for (guint c = 0; c < emitter->netlist->clocks->len; c++)
     for (guint i = 0; i < schedule->steps[c]->len; i++, number++) {
       const Segment *segment = schedule->steps[c]->pdata[i];
-      for (guint k = 0; k < segment->items->len; k++) {
+      for (guint k = 0; k < segment->items->len; k++, place++) {
         const Item *item = segment->items->pdata[k];
-        for (guint n = 0; n < item->nodes->len; n++) emitter->segment_of[((Node *)item->nodes->pdata[n])->id] = number;
+        for (guint n = 0; n < item->nodes->len; n++) {
+          const Node *node = item->nodes->pdata[n];
+          emitter->segment_of[node->id] = number;
+          emitter->place_of[node->id] = place;
+        }
       }
     }
   g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),

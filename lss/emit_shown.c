@@ -33,28 +33,12 @@ static const StateField *field_behind(const Emitter *emitter, const Wire *wire) 
   return field;
 }
 
-// The place of each node among all, in the order of a tick.
-static int *places(const Emitter *emitter) {
-  const Schedule *schedule = emitter->schedule;
-  int *place = g_new0(int, schedule->nodes->len + 1), next = 1;
-  for (guint c = 0; c < emitter->netlist->clocks->len; c++)
-    for (guint i = 0; i < schedule->steps[c]->len; i++) {
-      const Segment *segment = schedule->steps[c]->pdata[i];
-      for (guint k = 0; k < segment->items->len; k++) {
-        const Item *item = segment->items->pdata[k];
-        for (guint n = 0; n < item->nodes->len; n++) place[((Node *)item->nodes->pdata[n])->id] = next;
-        next++;
-      }
-    }
-  return place;
-}
-
-static bool read_before(const Wire *wire, const int *place, int change) {
+static bool read_before(const Emitter *emitter, const Wire *wire, int change) {
   for (guint i = 0; i < wire->readers->len; i++) {
     const Node *reader = wire->readers->pdata[i];
     if (reader->instance == wire->writer->instance && reader->kind == NODE_FUNCTION) continue; // has it by value
     if (reader->cluster != wire->writer->cluster || reader->clock != wire->writer->clock) return false;
-    if (change && place[reader->id] >= change) return false;
+    if (change && emitter->place_of[reader->id] >= change) return false;
   }
   return true;
 }
@@ -62,20 +46,18 @@ static bool read_before(const Wire *wire, const int *place, int change) {
 void emit_find_shown(Emitter *emitter) {
   const Schedule *schedule = emitter->schedule;
   emitter->shown = g_new0(const StateField *, schedule->wires->len);
-  if (emitter->debug) return; // debug builds look at every signal
-  g_autofree int *place = places(emitter);
+  if (emitter->debug) return;                                  // debug builds look at every signal
   g_autoptr(GHashTable) change = g_hash_table_new(NULL, NULL); // Instance* -> first place that changes its state
   for (guint i = 0; i < schedule->nodes->len; i++) {
     const Node *node = schedule->nodes->pdata[i];
     if (node->kind != NODE_FUNCTION || node->function->kind != FUNCTION_PHASE_END) continue;
-    const int known = GPOINTER_TO_INT(g_hash_table_lookup(change, node->instance));
-    if (!known || place[node->id] < known)
-      g_hash_table_insert(change, node->instance, GINT_TO_POINTER(place[node->id]));
+    const int known = GPOINTER_TO_INT(g_hash_table_lookup(change, node->instance)), place = emitter->place_of[node->id];
+    if (!known || place < known) g_hash_table_insert(change, node->instance, GINT_TO_POINTER(place));
   }
   for (guint i = 0; i < schedule->wires->len; i++) {
     const Wire *wire = schedule->wires->pdata[i];
     const StateField *field = field_behind(emitter, wire);
-    if (field && read_before(wire, place, GPOINTER_TO_INT(g_hash_table_lookup(change, wire->writer->instance))))
+    if (field && read_before(emitter, wire, GPOINTER_TO_INT(g_hash_table_lookup(change, wire->writer->instance))))
       emitter->shown[wire->id] = field;
   }
 }
