@@ -6,6 +6,8 @@
 //   - comments at the ends of lines start in one column, those of longer lines behind the longest of their neighbours.
 #include "fmt.h"
 
+#include "lss/units.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -107,7 +109,6 @@ typedef struct {
 
 // The slash of a rate's unit, `Gb/s`, written in one piece behind a number, with a space between or without.
 static bool is_rate_slash(const Token *number, const Token *word, const Token *slash) {
-  static const char *const words[] = {"b", "kb", "Mb", "Gb", "B", "kB", "MB", "GB"};
   if (!is(slash, "/") || slash->text != word->text + word->length) return false;
   if (slash->text[1] != 's' || is_word_char(slash->text[2])) return false;
   Token unit = *word;
@@ -121,9 +122,8 @@ static bool is_rate_slash(const Token *number, const Token *word, const Token *s
   } else if (number->kind != TOKEN_NUMBER) {
     return false;
   }
-  for (gsize i = 0; i < G_N_ELEMENTS(words); i++)
-    if (is(&unit, words[i])) return true;
-  return false;
+  g_autofree char *name = g_strndup(unit.text, unit.length + strlen("/s"));
+  return unit_find(name) != NULL;
 }
 
 // Whether one space stands between `previous` and `token`.
