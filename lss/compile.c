@@ -61,6 +61,14 @@ static Netlist *netlist_new(const char *file) {
   return netlist;
 }
 
+StateField *instance_find_state(const Instance *instance, const char *name) {
+  for (guint i = 0; instance->leaf && i < instance->state->len; i++) {
+    StateField *field = instance->state->pdata[i];
+    if (!strcmp(field->name, name)) return field;
+  }
+  return NULL;
+}
+
 void netlist_free(Netlist *netlist) {
   if (netlist) g_string_chunk_free(netlist->strings);
   arena_release();

@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-static const StateField *find_field(const Instance *instance, const char *name) {
-  for (guint i = 0; i < instance->state->len; i++) {
-    const StateField *field = instance->state->pdata[i];
-    if (!strcmp(field->name, name)) return field;
-  }
-  return NULL;
-}
-
 static const StateField *field_behind(const Emitter *emitter, const Wire *wire) {
   const Node *writer = wire->writer;
   if (wire->kind != SIGNAL_DATA || wire->flagged || !writer || writer->kind != NODE_FUNCTION) return NULL;
@@ -24,7 +16,7 @@ static const StateField *field_behind(const Emitter *emitter, const Wire *wire) 
   const CScan *scan = g_hash_table_lookup(emitter->scans, writer->instance->leaf->c_file);
   const Hook *hook = scan ? scan_hook(scan, "handler", function->name) : NULL;
   if (!hook || !hook->shown_field || strcmp(hook->shown_port, wire->connection->from->c_name) != 0) return NULL;
-  const StateField *field = find_field(writer->instance, hook->shown_field);
+  const StateField *field = instance_find_state(writer->instance, hook->shown_field);
   if (!field || (int)field->dimensions->len != hook->shown_element) return NULL;
   if (hook->shown_element && (function->lane < 0 || function->lane >= g_array_index(field->dimensions, int, 0)))
     return NULL;

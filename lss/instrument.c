@@ -153,14 +153,6 @@ static void attach_collector(const Attached *attached) {
 
 // ---- Debug views -------------------------------------------------------------------------------------------
 
-static StateField *find_state(const Instance *instance, const char *name) {
-  for (guint i = 0; instance->leaf && i < instance->state->len; i++) {
-    StateField *field = instance->state->pdata[i];
-    if (!strcmp(field->name, name)) return field;
-  }
-  return NULL;
-}
-
 static Instance *find_instance(Instance *from, const char *path) {
   g_auto(GStrv) parts = g_strsplit(path, ".", -1);
   for (int i = 0; parts[i] && from; i++) {
@@ -190,7 +182,7 @@ static bool find_role(const Attached *attached, Node *role, const char *path, De
     return false;
   }
   found->instance = holder;
-  found->field = find_state(holder, field);
+  found->field = instance_find_state(holder, field);
   if (found->field) return true;
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; holder->leaf && i < holder->state->len; i++)

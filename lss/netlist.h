@@ -289,6 +289,7 @@ typedef struct {
   GStringChunk *strings;
 } Netlist;
 
+StateField *instance_find_state(const Instance *instance, const char *name); // NULL when there is none
 void netlist_free(Netlist *netlist);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 
