@@ -8,6 +8,7 @@ Cells: a value, `.` for nothing, `-` for "not looked at", and for driven data `7
 
 import hashlib
 import json
+import random
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -334,3 +335,23 @@ class Bytes:
     def write(self, address: int, size: int, number: int) -> None:
         at = address - self.base
         self.contents[at : at + size] = (number & ((1 << 8 * size) - 1)).to_bytes(size, self.order)
+
+
+class References:
+    """A script of random reads and writes, numbered from 0, and the (tag, data) that each must be answered with."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.script: list[str] = []
+        self.answers: list[tuple[int, int]] = []
+
+    def add(self, model: Bytes, address: int, size: int = 8, bits: int = 64) -> None:
+        """One more reference of `size` bytes; what is written is a number of `bits`, of which the memory takes the lowest."""
+        number, value = len(self.script), self.rng.getrandbits(bits)
+        if self.rng.random() < 0.5:
+            model.write(address, size, value)
+            self.script.append(f"{number} write {size} {address} {value:#x} {number}")
+            self.answers.append((number, 0))
+        else:
+            self.script.append(f"{number} read {size} {address} 0 {number}")
+            self.answers.append((number, model.read(address, size, width=bits)))

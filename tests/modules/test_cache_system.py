@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, References
 
 CLOCKS = """
 clock cpu_clock = {cpu} MHz;
@@ -76,39 +76,29 @@ def test_every_channel_reads_what_it_wrote(
     read, fetch channels read what lay there from the beginning."""
     rng = random.Random(seed)
     image = rng.randbytes(0x4000)
-    scripts, expected = [], []
+    references = [References(rng) for _ in range(4)]
     for channel in range(4):
-        script, right = [], []
         if channel % 2 == 0:
             address = 0
             for k in range(200):
                 address = rng.randrange(0x400) * 4 if k % 16 == 0 else address + 4
-                script.append(f"{k} read 4 {address} 0 {k}")
-                right.append((k, int.from_bytes(image[address : address + 4], "big")))
+                references[channel].script.append(f"{k} read 4 {address} 0 {k}")
+                references[channel].answers.append((k, int.from_bytes(image[address : address + 4], "big")))
         else:
             models = {
                 base: Bytes(64, "big", base)
                 for base in (0x4000 + 64 * channel, 0x9000 + 64 * channel, 0xC000 + 64 * channel)
             }
-            for k in range(200):
+            for _ in range(200):
                 model = models[rng.choice(list(models))]
                 size = rng.choice([1, 2, 4])
-                address, value = model.base + rng.randrange(64 // size) * size, rng.getrandbits(32)
-                if rng.random() < 0.5:
-                    model.write(address, size, value)
-                    script.append(f"{k} write {size} {address} {value:#x} {k}")
-                    right.append((k, 0))
-                else:
-                    script.append(f"{k} read {size} {address} 0 {k}")
-                    right.append((k, model.read(address, size)))
-        scripts.append(script)
-        expected.append(right)
+                references[channel].add(model, model.base + rng.randrange(64 // size) * size, size, 32)
     settings: dict[str, object] = {"memory.image": "image.bin"}
     settings |= {f"requester[{i}].cancel": 0.2 for i in range(4)}
     answers = system(bench, cpu, sram, posted, stages).play(
-        scripts, 40000, settings, seed=seed, files={"image.bin": image}
+        [r.script for r in references], 40000, settings, seed=seed, files={"image.bin": image}
     )
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected
+    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in references]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, References
 
 
 def controller(bench: Bench, body: str = "") -> Memory:
@@ -63,19 +63,13 @@ def test_a_refresh_keeps_references_waiting_and_closes_rows(bench: Bench) -> Non
 
 @pytest.mark.parametrize("seed", range(2))
 def test_values_and_order(bench: Bench, seed: int) -> None:
-    rng, model, script, expected = random.Random(seed), Bytes(1024), [], []
-    for k in range(200):
-        address, value = rng.randrange(0, 128) * 8, rng.getrandbits(64)
-        if rng.random() < 0.5:
-            model.write(address, 8, value)
-            script.append(f"{k} write 8 {address} {value:#x} {k}")
-            expected.append((k, 0))
-        else:
-            script.append(f"{k} read 8 {address} 0 {k}")
-            expected.append((k, model.read(address, 8)))
+    rng, model = random.Random(seed), Bytes(1024)
+    references = References(rng)
+    for _ in range(200):
+        references.add(model, rng.randrange(0, 128) * 8)
     machine = controller(bench, "refresh_interval = 100; refresh_time = 10;")
-    [answers] = machine.play([script], 6000, outstanding=8, seed=seed)
-    assert [(a.tag, a.data) for a in answers] == expected
+    [answers] = machine.play([references.script], 6000, outstanding=8, seed=seed)
+    assert [(a.tag, a.data) for a in answers] == references.answers
     parts = [machine.last.stat("controller", name) for name in ("continued", "row_hits", "row_misses", "row_conflicts")]
     assert sum(parts) == 200 and all(part > 0 for part in parts[1:])
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, References
 
 
 def network(lanes: int, banks: int, body: str = "", queue: int = 2, inner: str = "") -> str:
@@ -171,32 +171,24 @@ def test_wrong_parameters_are_refused(bench: Bench, body: str, words: str) -> No
 @pytest.mark.parametrize("seed", range(3))
 def test_everybody_gets_the_right_answers(bench: Bench, seed: int) -> None:
     """Six requesters write and read stretches of their own through banks that refuse and dawdle; cancelled requests change nothing."""
-    rng, scripts, expected = random.Random(seed), [], []
+    rng = random.Random(seed)
+    references = [References(rng) for _ in range(6)]
     netlist = (
         "instance net : memory_crossbar { interleave = 16; };\ninstance memory : memory_state { size = 4 KiB; };\n"
         "instance way[3] : memory_delay;\nfor (i = 0; i < 6; i = i + 1) requester[i].memory -> net.in;\n"
         "for (b = 0; b < 3; b = b + 1) { net.out -> way[b].in; way[b].out -> memory.port; }\n"
     )
     for i in range(6):
-        model, script, right = Bytes(128, base=128 * i), [], []
-        for k in range(80):
+        model = Bytes(128, base=128 * i)
+        for _ in range(80):
             size = rng.choice([1, 2, 4, 8])
-            address, value = 128 * i + rng.randrange(0, 128 // size) * size, rng.getrandbits(64)
-            if rng.random() < 0.5:
-                model.write(address, size, value)
-                script.append(f"{k} write {size} {address} {value:#x} {k}")
-                right.append((k, 0))
-            else:
-                script.append(f"{k} read {size} {address} 0 {k}")
-                right.append((k, model.read(address, size)))
-        scripts.append(script)
-        expected.append(right)
+            references[i].add(model, 128 * i + rng.randrange(0, 128 // size) * size, size)
     settings: dict[str, object] = {}
     for b in range(3):
         settings |= {f"way[{b}].latency": 1 + 3 * b, f"way[{b}].jitter": 3, f"way[{b}].refuse": 0.2}
     for i in range(6):
         settings |= {f"requester[{i}].cancel": 0.3, f"requester[{i}].offer": 0.8}
     memory = Memory(bench, netlist, 6)
-    answers = memory.play(scripts, 4000, settings, outstanding=6, seed=seed)
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected, f"seed {seed}"
+    answers = memory.play([r.script for r in references], 4000, settings, outstanding=6, seed=seed)
+    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in references], f"seed {seed}"
     assert memory.last.stat("net", "references") == 480 and memory.last.stat("net", "reordered") > 0

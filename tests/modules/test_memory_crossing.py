@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, References
 
 NETLIST = """
 clock core_clock = {core} MHz;
@@ -31,19 +31,13 @@ def test_the_round_trip_on_equal_clocks(bench: Bench) -> None:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("core", "memory"), [(88, 100), (88, 250), (200, 33)])
 def test_answers_are_right_and_in_order(bench: Bench, core: int, memory: int, seed: int) -> None:
-    rng, model, script, expected = random.Random(seed), Bytes(64), [], []
-    for k in range(100):
-        address, value = rng.randrange(0, 57), rng.getrandbits(64)
-        if rng.random() < 0.5:
-            model.write(address, 8, value)
-            script.append(f"{k} write 8 {address} {value:#x} {k}")
-            expected.append((k, 0))
-        else:
-            script.append(f"{k} read 8 {address} 0 {k}")
-            expected.append((k, model.read(address, 8)))
+    rng, model = random.Random(seed), Bytes(64)
+    references = References(rng)
+    for _ in range(100):
+        references.add(model, rng.randrange(0, 57))
     settings = {"delay.jitter": 4, "delay.refuse": 0.2, "requester[0].offer": 0.8, "requester[0].cancel": 0.2}
-    [answers] = crossing(bench, core, memory).play([script], 8000, settings, outstanding=8, seed=seed)
-    assert [(a.tag, a.data) for a in answers] == expected
+    [answers] = crossing(bench, core, memory).play([references.script], 8000, settings, outstanding=8, seed=seed)
+    assert [(a.tag, a.data) for a in answers] == references.answers
 
 
 def test_outstanding_references_are_bounded(bench: Bench) -> None:

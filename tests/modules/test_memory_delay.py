@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, References
 
 NETLIST = """
 instance delay : memory_delay { depth = 3; };
@@ -22,16 +22,10 @@ def test_the_answer_comes_latency_cycles_after_acceptance(bench: Bench, latency:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_stay_in_order_and_right(bench: Bench, seed: int) -> None:
-    rng, model, script, expected = random.Random(seed), Bytes(256), [], []
-    for k in range(150):
-        address, value = rng.randrange(0, 248), rng.getrandbits(64)
-        if rng.random() < 0.5:
-            script.append(f"{k} write 8 {address} {value:#x} {k}")
-            model.write(address, 8, value)
-            expected.append((k, 0))
-        else:
-            script.append(f"{k} read 8 {address} 0 {k}")
-            expected.append((k, model.read(address, 8)))
+    rng, model = random.Random(seed), Bytes(256)
+    references = References(rng)
+    for _ in range(150):
+        references.add(model, rng.randrange(0, 248))
     settings = {
         "delay.latency": 2,
         "delay.jitter": 5,
@@ -39,5 +33,5 @@ def test_answers_stay_in_order_and_right(bench: Bench, seed: int) -> None:
         "requester[0].offer": 0.8,
         "requester[0].cancel": 0.2,
     }
-    [answers] = Memory(bench, NETLIST).play([script], 3000, settings, outstanding=5, seed=seed)
-    assert [(a.tag, a.data) for a in answers] == expected
+    [answers] = Memory(bench, NETLIST).play([references.script], 3000, settings, outstanding=5, seed=seed)
+    assert [(a.tag, a.data) for a in answers] == references.answers

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, References
 
 
 def between(bench: Bench, wide: int, narrow: int, big_endian: bool = False, held: int = 4) -> Memory:
@@ -67,20 +67,13 @@ def test_atomic_operations_that_fit_pass_and_others_stop_the_run(bench: Bench) -
 @pytest.mark.parametrize(("wide", "narrow"), [(64, 32), (128, 32), (128, 64), (32, 64), (32, 128), (64, 64), (32, 8)])
 def test_random_traffic_finds_the_bytes_of_a_flat_memory(bench: Bench, wide: int, narrow: int, big_endian: bool) -> None:
     rng, model = random.Random(wide * narrow + big_endian), Bytes(256, "big" if big_endian else "little")
-    script, expected = [], []
-    for k in range(150):
+    references = References(rng)
+    for _ in range(150):
         size = rng.choice([1, 2, 4, wide // 8, rng.randint(1, min(wide, max(narrow, 32)) // 8)])
         address = rng.randrange(0, 256 - size)
         if wide < narrow:
             size, address = min(size, 4), address & ~3
-        if rng.random() < 0.5:
-            value = rng.getrandbits(8 * size)
-            script.append(f"{k} write {size} {address} {value:#x} {k}")
-            model.write(address, size, value)
-            expected.append((k, 0))
-        else:
-            script.append(f"{k} read {size} {address} 0 {k}")
-            expected.append((k, model.read(address, size, width=wide)))
+        references.add(model, address, size, wide)
     settings = {"way.refuse": 0.4, "way.jitter": 3, "requester[0].offer": 0.7}
-    [answers] = between(bench, wide, narrow, big_endian).play([script], 6000, settings, seed=wide, outstanding=4)
-    assert [(a.tag, a.data) for a in answers] == expected
+    [answers] = between(bench, wide, narrow, big_endian).play([references.script], 6000, settings, seed=wide, outstanding=4)
+    assert [(a.tag, a.data) for a in answers] == references.answers

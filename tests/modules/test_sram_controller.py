@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, References
 
 
 def controller(bench: Bench, body: str = "", width: int = 64) -> Memory:
@@ -109,19 +109,13 @@ def test_a_slow_memory_is_waited_for_in_order(bench: Bench) -> None:
         "instance controller : sram_controller;\ninstance delay : memory_delay;\ninstance memory : memory_state { size = 4 KiB; };\n"
         "requester[0].memory -> controller.in; controller.memory -> delay.in; delay.out -> memory.port;",
     )
-    rng, model, script, expected = random.Random(3), Bytes(64), [], []
-    for k in range(80):
-        address, value = rng.randrange(0, 57), rng.getrandbits(64)
-        if rng.random() < 0.5:
-            model.write(address, 8, value)
-            script.append(f"{k} write 8 {address} {value:#x} {k}")
-            expected.append((k, 0))
-        else:
-            script.append(f"{k} read 8 {address} 0 {k}")
-            expected.append((k, model.read(address, 8)))
+    rng, model = random.Random(3), Bytes(64)
+    references = References(rng)
+    for _ in range(80):
+        references.add(model, rng.randrange(0, 57))
     settings = {"delay.latency": 2, "delay.jitter": 3, "delay.refuse": 0.3}
-    [answers] = memory.play([script], 2000, settings, outstanding=8)
-    assert [(a.tag, a.data) for a in answers] == expected
+    [answers] = memory.play([references.script], 2000, settings, outstanding=8)
+    assert [(a.tag, a.data) for a in answers] == references.answers
 
 
 def test_segments_and_memories_must_agree(bench: Bench) -> None:
