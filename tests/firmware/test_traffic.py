@@ -7,6 +7,7 @@ import pytest
 
 from harness import tcp, udp
 from harness.packets import Packet, read, write
+from tests.firmware.frames import frames
 
 # Processors, who carries out the DMA rings, firmware.
 WHO = {
@@ -35,16 +36,6 @@ both_firmwares = pytest.mark.parametrize(
 def test_both_ways(machine, cpus: int, assist: str, name: str, payload: int) -> None:
     ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", payload, "--count", 600)
     assert (ran.sent, ran.received) == (600, 600)
-
-
-def frames(lengths: list[int], to: bytes) -> list[Packet]:
-    """Frames of these lengths without FCS, each with other contents."""
-    made = []
-    for number, length in enumerate(lengths):
-        head = to + bytes.fromhex("020000000007") + b"\x88\xb5" + number.to_bytes(4, "big")
-        body = bytes((number * 7 + k * 13) & 0xFF for k in range(length - len(head)))
-        made.append(Packet(number * 1000, head + body))
-    return made
 
 
 @every_driver_of_rings

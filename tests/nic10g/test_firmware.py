@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.packets import Packet, write
+from tests.firmware.frames import frames
 
 MORE = pytest.mark.slow
 
@@ -52,16 +53,6 @@ def test_without_atomic_windows(nic10g) -> None:
     """The firmware finds out, and does without."""
     ran = nic10g(cores=4, atomic_flags="false").run("--payload", 100, "--count", 500)
     assert (ran.sent, ran.received) == (500, 500)
-
-
-def frames(lengths: list[int], to: bytes) -> list[Packet]:
-    """Frames of these lengths without FCS, each with other contents."""
-    made = []
-    for number, length in enumerate(lengths):
-        head = to + bytes.fromhex("020000000007") + b"\x88\xb5" + number.to_bytes(4, "big")
-        body = bytes((number * 7 + k * 13) & 0xFF for k in range(length - len(head)))
-        made.append(Packet(number * 1000, head + body))
-    return made
 
 
 def test_every_length(nic10g, tmp_path: Path) -> None:
