@@ -37,8 +37,10 @@ handler(forward) {
   for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
   uint64_t contexts = (uint64_t)(uintptr_t)values;
   int to = -2, lane = call(route, contexts, request.address, request.op != mem_op_read);
-  if (self->waiting < param(outstanding) && (self->waiting == 0 || lane == self->current)) {
+  const bool exchanges = request.size % 4 == 0 && call(exchanged, contexts, request.address);
+  if (self->waiting < param(outstanding) && (self->waiting == 0 || lane + (exchanges ? ROUTER_EXCHANGES : 0) == self->current)) {
     to = lane < 0 || lane >= width(out_request) ? -1 : lane;
+    if (exchanges) router_exchange(&request.data, sizeof request.data);
     if (to >= 0) request.address = call(map, contexts, request.address);
   }
   for (int i = 0; i < width(out_request); i++) send_if(out_request, i, i == to, request);
@@ -75,6 +77,7 @@ handler(back) {
     reply = (typeof_port(in_reply)){.tag = self->refused_tag, .error = true};
     any = true;
   }
+  if (any && __builtin_expect(self->current >= ROUTER_EXCHANGES, 0)) router_exchange(&reply.data, sizeof reply.data);
   if (any) send(in_reply, reply);
   else send_nothing(in_reply);
 }
@@ -134,15 +137,16 @@ phase_end() {
   }
   if (width(snooped) && request.op <= mem_op_write && get(target) == param(watched_target))
     watch(self, request.tag, request.address, item(out_request, param(watched_target)).address, request.size, write);
+  uint32_t values[width(context) + 1];
+  for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
+  const uint64_t contexts = (uint64_t)(uintptr_t)values;
   if (width(notice)) {
-    uint32_t values[width(context) + 1];
-    for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
-    uint64_t contexts = (uint64_t)(uintptr_t)values;
     int place = self->oldest + self->waiting;
     self->notices[place >= param(outstanding) ? place - param(outstanding) : place] = call(noticed, contexts, request.address, write);
   }
   self->waiting++;
-  self->current = get(target);
+  const bool exchanges = request.size % 4 == 0 && call(exchanged, contexts, request.address);
+  self->current = get(target) + (exchanges ? ROUTER_EXCHANGES : 0);
 }
 
 next_event() {

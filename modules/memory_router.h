@@ -3,8 +3,22 @@
 #define MEMORY_ROUTER_H
 
 #include <stdint.h>
+#include <string.h>
 
 // The value on lane `i` of the router's port `context`; 0 when nothing was sent.
 #define context_value(i) (((const uint32_t *)(uintptr_t)contexts)[i])
+
+// Added to the lane of a target: what is outstanding there has its bytes in opposite order.
+enum { ROUTER_EXCHANGES = 0x10000 };
+
+// Words of a reference with the bytes of each in opposite order.
+static inline void router_exchange(void *data, uint32_t size) {
+  for (uint8_t *word = data; size >= 4; size -= 4, word += 4) {
+    uint32_t value;
+    memcpy(&value, word, 4);
+    value = __builtin_bswap32(value);
+    memcpy(word, &value, 4);
+  }
+}
 
 #endif

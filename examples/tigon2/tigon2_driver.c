@@ -220,8 +220,8 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
   switch (self->at) {
   case 0:
     // ---- Start-up, section 8 of the contract ----------------------------------------------------------------------
-    STEP_WRITE(DRIVER_MISC_HOST_CTL, 0x8);
-    STEP_WRITE(DRIVER_MISC_HOST_CTL, 0);
+    STEP_WRITE(DRIVER_MISC_HOST_CTL, DRIVER_RESET);
+    STEP_WRITE(DRIVER_MISC_HOST_CTL, DRIVER_LANES);
     STEP_WRITE(DRIVER_CPU_A_STATE, DRIVER_HALT);
     STEP_WRITE(DRIVER_CPU_B_STATE, DRIVER_HALT);
     STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);

@@ -76,3 +76,11 @@ def test_own_writes_under_another_address_are_told(bench: Bench) -> None:
     script = ["0 read 4 0x08 0 1", "10 write 4 0x08 5 1", "20 write 4 0x48 6 1"]
     machine.play([script, []], 60, {"dropped.record": "dropped"}, outstanding=8)
     assert [cycle > 20 for cycle, _ in read_items(machine.last.directory / "dropped")] == [True]
+
+
+def test_bytes_of_words_are_exchanged_both_ways(bench: Bench) -> None:
+    """Of whole words, where the userpoint says so; a reference of the other kind waits for answers of the first."""
+    machine = Memory(bench, NETLIST + "split.exchanged = <<< return address < 0x20; >>>;", 2)
+    script = ["0 write 4 0x04 0x01020304", "0 read 4 0x44", "0 write 8 0x48 0x0102030405060708", "0 read 8 0x08", "0 write 2 0x10 0xabcd", "0 read 2 0x50", "0 read 4 0x04"]
+    answers, _ = machine.play([script, []], 80, {"way[0].latency": 5}, outstanding=8)
+    assert [a.data for a in answers] == [0, 0x04030201, 0, 0x0403020108070605, 0, 0xABCD, 0x01020304]

@@ -20,6 +20,9 @@ from tests.tigon2.chip import (
 )  # fmt: skip
 
 
+LANES = "0 write 4 0x40 0x20"  # the host's window on SRAM has words in their places
+
+
 def noise(size: int, seed: int = 1) -> bytes:
     return random.Random(seed).randbytes(size)
 
@@ -174,7 +177,7 @@ def test_mailboxes_raise_events_and_are_in_memory(chip: Chip) -> None:
     event, mailbox, word = script.read("mailbox_event_a"), script.read("event_a"), script.read(0x114)
     script.write("mailbox_event_a", 4)
     cleared, quiet = script.read("mailbox_event_a"), script.read("event_a")
-    [answers, *_] = chip.run(script, window=["0 write 4 0x514 0x77", "0 write 4 0x510 0x78"])
+    [answers, *_] = chip.run(script, window=[LANES, "0 write 4 0x514 0x77", "0 write 4 0x510 0x78"])
     assert answers[event].data == 4 and answers[mailbox].data >> 22 & 1 == 1 and answers[word].data == 0x77
     assert answers[cleared].data == 0 and answers[quiet].data >> 22 & 1 == 0
 
@@ -183,11 +186,31 @@ def test_the_host_sees_registers_and_memory_through_its_window(chip: Chip) -> No
     script = chip.script(setup=False)
     script.write(0x210, 0x11)
     script.write(0x45678, 0x22)
-    window = ["200 read 4 0x610", "200 write 4 0x68 0x45000", "200 read 4 0xe78", "200 write 4 0xe7c 0x33", "200 read 4 0x40", "200 read 4 0x6c"]
+    window = [LANES, "200 read 4 0x610", "200 write 4 0x68 0x45000", "200 read 4 0xe78", "200 write 4 0xe7c 0x33", "200 read 4 0x40", "200 read 4 0x6c"]
     script.at(1500)
     there = script.read(0x4567C)
     answers, seen, _ = chip.run(script, window=window)
-    assert [seen[i].data for i in (0, 2)] == [0x11, 0x22] and seen[4].data >> 28 == 6 and answers[there].data == 0x33
+    assert [seen[i].data for i in (1, 3)] == [0x11, 0x22] and seen[5].data >> 28 == 6 and answers[there].data == 0x33
+
+
+def test_the_hosts_window_in_other_byte_orders(chip: Chip) -> None:
+    """Bytes of words exchanged, but not in the copy of PCI configuration; words of SRAM, mailboxes too, exchanged in pairs."""
+    script = chip.script(setup=False)
+    script.write(0x210, 0x01020304)
+    script.write(0x214, 0x05060708)
+    script.write("general_a3", 0x11223344)
+    script.at(1000)
+    places = [script.read(0x218), script.read(0x21C), script.read("general_a3"), script.read("misc_host_ctl")]
+    script.at(1600)
+    places += [script.read("mailbox_event_a"), script.read(0x10C), script.read(0x108)]
+    both = "0 write 4 0x40 0x30000030"  # the same in either order
+    reads = ["200 read 4 0x610", "200 read 4 0x614", "200 read 4 0x18c", "200 read 4 0x0"]
+    swapped = [both, *reads, "300 write 4 0x618 0x0a0b0c0d", "300 write 4 0x18c 0x55667788", "300 read 4 0x40"]
+    exchanged = ["1100 write 4 0x40 0", "1100 read 4 0x610", "1100 read 4 0x18c", "1100 write 4 0x508 0x99", "1100 write 4 0x514 0x77"]
+    answers, seen, _ = chip.run(script, window=swapped + exchanged)
+    assert [a.data for a in seen[1:5]] == [0x04030201, 0x08070605, 0x44332211, 0x000112AE] and seen[7].data == 0x30000060
+    assert [a.data for a in seen[9:11]] == [0x05060708, 0x88776655]
+    assert [answers[p].data for p in places] == [0x0D0C0B0A, 0, 0x88776655, 0x60000030, 1 << 1, 0x99, 0]
 
 
 def test_interrupts(chip: Chip) -> None:
@@ -197,7 +220,7 @@ def test_interrupts(chip: Chip) -> None:
     script.write("misc_local_ctl", 0x202)
     script.at(2000)
     script.write("misc_local_ctl", 0x202)
-    window = ["1000 write 4 0x504 0", "3000 write 4 0x40 2"]
+    window = [LANES, "1000 write 4 0x504 0", "3000 write 4 0x40 2"]
     chip.run(script, cycles=4000, window=window, settings={"alarm.record": "alarm"})
     line = read_monitor(chip.last.directory / "alarm")
     edges = [now.cycle for before, now in zip(line, line[1:]) if now.value != before.value]
