@@ -19,7 +19,6 @@ from tests.tigon2.chip import (
     join,
 )  # fmt: skip
 
-
 LANES = "0 write 4 0x40 0x20"  # the host's window on SRAM has words in their places
 
 
