@@ -215,6 +215,22 @@ phase_end() {
   if (!(moved | (self->left & RECEIVE_LEFT_STORING))) return;
   self->left &= (uint8_t)~RECEIVE_LEFT_STORING;
 
+  // ---- What registers did in this cycle, and memory of descriptors --------------------------------------------------
+  if (control) {
+    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
+    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
+      self->offers &= (uint8_t)~RECEIVE_OFFERS_DESCRIPTOR;
+      self->open++;
+      self->step++;
+    }
+    if (transferred(registers_request)) {
+      self->offers &= (uint8_t)~RECEIVE_OFFERS_REGISTER;
+      self->updates_open++;
+      self->step++;
+    }
+    if (self->updates_open && transferred(registers_reply)) self->updates_open--;
+  }
+
   // ---- Counters in NIC memory, between frames ----------------------------------------------------------------------
   if (param_length(counters) > 0) {
     if (self->telling == 2) {
@@ -244,7 +260,7 @@ phase_end() {
     }
   }
 
-  // ---- What memory and registers did in this cycle --------------------------------------------------------------
+  // ---- What memory did in this cycle ------------------------------------------------------------------------------
   if (transferred(memory_reply)) {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the receiving MAC near 0x%x with an error", self->address);
     self->open--;
@@ -262,20 +278,6 @@ phase_end() {
     } else {
       self->step++;
     }
-  }
-  if (control) {
-    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
-    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
-      self->offers &= (uint8_t)~RECEIVE_OFFERS_DESCRIPTOR;
-      self->open++;
-      self->step++;
-    }
-    if (transferred(registers_request)) {
-      self->offers &= (uint8_t)~RECEIVE_OFFERS_REGISTER;
-      self->updates_open++;
-      self->step++;
-    }
-    if (self->updates_open && transferred(registers_reply)) self->updates_open--;
   }
 
   // ---- Storing the oldest frame --------------------------------------------------------------------------------

@@ -167,6 +167,18 @@ def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     assert (answers[7].data, answers[9].data) == (0x102, 2) and joined(answers, 500) == frames[0]
 
 
+def test_an_alarm_is_told_once_while_frames_are_counted(bench: Bench) -> None:
+    """Registers that answer after 230 cycles: meanwhile bad frames are counted in memory, and no answer is lost."""
+    body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
+    netlist = NETLIST.replace("dut.registers -> bank.in;", "instance way : memory_delay { latency = 230; };\ndut.registers -> way.in;\nway.out -> bank.in;")
+    slow = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
+    dut = Rig(bench, netlist % body + slow, [0, 1, 2, 3, 4, 5, 6], wire=True)
+    play(dut, [noise(500, i) for i in range(30)], start(), 200000, ethernet__faults="fcs/2")
+    stored, lost = dut.last.stat("dut", "frames"), dut.last.stat("dut", "overruns")
+    assert stored + dut.last.stat("dut", "frames_dropped") == 30
+    assert len(start()) + 2 * stored < dut.last.stat("bank", "writes") <= len(start()) + 2 * stored + lost
+
+
 def test_in_a_closed_loop_nothing_is_dropped(bench: Bench) -> None:
     """The wire waits while the ring is full; freed descriptors let it go on."""
     dut = rig(bench)
