@@ -29,9 +29,8 @@ INLINE u32 queue_header(u32 entry, u32 high, u32 low, u32 buffer, u32 length) {
 }
 
 /* Says in the return descriptor of a received frame what is asked for.  The hardware sums the whole transfer; a number
- * behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the frame, too, where its
- * buffer has room for it; where it has not, it sums by itself.  Returns how many bytes are transferred behind the
- * frame, 0 for a frame to be looked at closely. */
+ * behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the frame, too.  Returns how
+ * many bytes are transferred behind the frame, 0 for a frame to be looked at closely. */
 SUMS __attribute__((noinline)) static u32 take_sums(u32 buffer, u32 length, volatile struct receive_descriptor *b) {
   struct heads h;
   u32 asked = hot->receive_flags, end = buffer + length, odd = length & 1, sum, type_flags = b->type_flags;
@@ -111,7 +110,7 @@ INLINE void receive_frames(u32 sums) {
     u32 high = b->host_high, low = b->host_low, more = 0;
     if (sums) {
       if (length + 3 <= ring->max_length) more = take_sums(buffer, length, b);
-      if (__builtin_expect(!more, 0)) more = take_sums_closely(buffer, length, ring->max_length, b);
+      if (__builtin_expect(!more, 0)) more = take_sums_closely(buffer, length, ring->max_length, b, ring_next(entry, DMA_ENTRY, DMA_RING));
     } else {
       b->length = (u16)length;
     }
@@ -127,7 +126,7 @@ INLINE void receive_frames(u32 sums) {
     MEANWHILE(control);
     if (sums) {
       if (more) {
-        piece += more;
+        piece += more & 3;
         control |= DMA_CHECKSUM;
         ((volatile struct dma_descriptor *)entry)->checksum_to = at + 18;
       }
@@ -147,6 +146,10 @@ INLINE void receive_frames(u32 sums) {
     d->host_high = high;
     entry = ring_next(entry, DMA_ENTRY, DMA_RING);
     MEANWHILE(entry);
+    if (sums && __builtin_expect(more & SUM_IN_FRONT, 0)) {
+      entry = ring_next(entry, DMA_ENTRY, DMA_RING);
+      room -= DMA_ENTRY;
+    }
     d->host_low = low;
     if (!count) first = at;
     MEANWHILE(first);

@@ -64,7 +64,7 @@ SMALL static u32 pseudo_header(const struct frame *f, const struct datagram *d) 
   return sum_of(f, d->ip + 12, d->ip + 20) + d->protocol + d->end - d->transport;
 }
 
-SMALL u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b) {
+SMALL u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 after) {
   struct frame f = {buffer, length, hot->send_buffer_end, PACKET_MEMORY_END};
   struct datagram d = find_datagram(&f);
   u32 asked = hot->receive_flags, odd = length & 1, sum = NOTHING;
@@ -74,16 +74,27 @@ SMALL u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct re
     b->checksums = sum_of(&f, d.ip, d.transport) << 16;
     b->type_flags |= RECEIVE_IP_CHECKSUM;
   }
-  if (!(asked & RING_CHECKSUM) || length + odd + 2 > room) return 0;
+  if (!(asked & RING_CHECKSUM)) return 0;
   if (asked & RING_NO_PSEUDO_HEADER) {
     sum -= sum_of(&f, 0, ETHERNET);
   } else {
     if (!d.field || (d.protocol == UDP && !half(&f, d.field))) return 0;
     sum += pseudo_header(&f, &d) - sum_of(&f, 0, d.transport) - sum_of(&f, d.end, length);
   }
+  b->type_flags |= RECEIVE_CHECKSUM;
+  if (length + odd + 2 > room) {
+    volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)after;
+    d->host_high = b->host_high;
+    d->host_low = b->host_low;
+    d->own[0] = WORD(buffer);
+    d->local = (u32)&d->own[0];
+    d->length = sizeof d->own[0];
+    d->control = hot->data_control;
+    HALF(buffer) = (u16)fold(sum + HALF(buffer));
+    return SUM_IN_FRONT;
+  }
   if (odd) BYTE(place(&f, length)) = 0;
   set_half(&f, length + odd, fold(sum));
-  b->type_flags |= RECEIVE_CHECKSUM;
   return odd + 2;
 }
 

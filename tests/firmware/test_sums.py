@@ -179,24 +179,32 @@ def test_sums_around_the_ends_of_the_buffers(board: Make, no_pseudo: int) -> Non
         assert one["checksum"] == (udp.checksum(one["data"][14:]) ^ 0xFFFF if no_pseudo else 0xFFFF)
 
 
+@both_modes
 @pseudo_modes
-def test_nothing_is_written_behind_a_buffer(board: Make, no_pseudo: int) -> None:
-    """A frame that fills its buffer comes without the sum of the transport layer."""
+@pytest.mark.parametrize("swapped", [False, True], ids=["in_order", "swapped"])
+def test_nothing_is_written_behind_a_buffer(board: Make, assist: bool, no_pseudo: int, swapped: bool) -> None:
+    """A frame that fills its buffer, or nearly, comes with its sums, too."""
     size = 1000
-    b = board(flags={"standard": TRANSPORT | IP | no_pseudo}, lengths={"standard": size})
-    for room in range(6):
+    b = board(assist=assist, flags={"standard": TRANSPORT | IP | no_pseudo}, lengths={"standard": size}, mode=0x10 if swapped else 0)
+    for n in range(60):
+        room, protocol = n % 6, TCP if n % 4 else UDP
         b.post("standard", 1)
-        buffer = 0x200000 + 0x800 * room + 2
+        buffer = 0x200000 + 0x800 * n + 2
         b.put(buffer + size, b"behind")
-        frame, found = datagram(TCP, size - 54 - room, room), []
+        frame, found = datagram(protocol, size - (54 if protocol == TCP else 42) - room, n), []
+        if n % 7 == 6:
+            frame = Datagram(content(size - room, n))
         assert b.receive(frame.data)
         b.until(lambda found=found: found.extend(b.returns()) or found, "the frame")
-        assert found[0]["data"] == frame.data and bytes(b.host[buffer + size : buffer + size + 6]) == b"behind"
-        assert found[0]["flags"] & IP and found[0]["ip_sum"] == 0xFFFF
-        if room < 2:
-            assert not found[0]["flags"] & TRANSPORT
-        if room > 3:
-            assert found[0]["flags"] & TRANSPORT
+        whole = len(frame.data) // 4 * 4
+        bytes_in = b"".join(frame.data[i : i + 4][::-1] for i in range(0, whole, 4)) if swapped else frame.data[:whole]
+        assert found[0]["data"][:whole] == bytes_in and bytes(b.host[buffer + size : buffer + size + 6]) == b"behind"
+        if frame.ip:
+            assert found[0]["flags"] & 3 == 3 and found[0]["ip_sum"] == 0xFFFF
+        if no_pseudo:
+            assert found[0]["flags"] & TRANSPORT and found[0]["checksum"] == udp.checksum(frame.data[14:]) ^ 0xFFFF
+        else:
+            assert not frame.ip or found[0]["checksum"] == 0xFFFF
 
 
 def test_a_datagram_without_checksum_has_no_sum(board: Make) -> None:
