@@ -215,23 +215,7 @@ phase_end() {
   if (!(moved | (self->left & RECEIVE_LEFT_STORING))) return;
   self->left &= (uint8_t)~RECEIVE_LEFT_STORING;
 
-  // ---- What registers did in this cycle, and memory of descriptors --------------------------------------------------
-  if (control) {
-    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
-    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
-      self->offers &= (uint8_t)~RECEIVE_OFFERS_DESCRIPTOR;
-      self->open++;
-      self->step++;
-    }
-    if (transferred(registers_request)) {
-      self->offers &= (uint8_t)~RECEIVE_OFFERS_REGISTER;
-      self->updates_open++;
-      self->step++;
-    }
-    if (self->updates_open && transferred(registers_reply)) self->updates_open--;
-  }
-
-  // ---- Counters in NIC memory, between frames ----------------------------------------------------------------------
+  // ---- A counter in NIC memory that is told, between frames -----------------------------------------------------------
   if (param_length(counters) > 0) {
     if (self->telling == 2) {
       if (transferred(memory_reply)) {
@@ -250,17 +234,9 @@ phase_end() {
       }
       return;
     }
-    if (self->any_to_tell && self->storing == RECEIVE_STORES_NOTHING) {
-      self->told = counter_due(self);
-      if (self->told >= 0) {
-        self->telling = 1;
-        self->offers |= RECEIVE_OFFERS_COUNTER;
-        return;
-      }
-    }
   }
 
-  // ---- What memory did in this cycle ------------------------------------------------------------------------------
+  // ---- What memory and registers did in this cycle --------------------------------------------------------------
   if (transferred(memory_reply)) {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the receiving MAC near 0x%x with an error", self->address);
     self->open--;
@@ -277,6 +253,31 @@ phase_end() {
       self->gap = self->burst_left == 0;
     } else {
       self->step++;
+    }
+  }
+  if (control) {
+    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
+    if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
+      self->offers &= (uint8_t)~RECEIVE_OFFERS_DESCRIPTOR;
+      self->open++;
+      self->step++;
+    }
+    if (transferred(registers_request)) {
+      self->offers &= (uint8_t)~RECEIVE_OFFERS_REGISTER;
+      self->updates_open++;
+      self->step++;
+    }
+    if (self->updates_open && transferred(registers_reply)) self->updates_open--;
+  }
+
+  // ---- Nothing is under way: time to tell a counter -----------------------------------------------------------------
+  if (param_length(counters) > 0 && __builtin_expect(self->storing == RECEIVE_STORES_NOTHING, 0) && self->any_to_tell && !self->updates_open &&
+      !(self->offers & RECEIVE_OFFERS_REGISTER)) {
+    self->told = counter_due(self);
+    if (self->told >= 0) {
+      self->telling = 1;
+      self->offers |= RECEIVE_OFFERS_COUNTER;
+      return;
     }
   }
 
