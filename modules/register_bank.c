@@ -35,6 +35,10 @@ init() {
 
 // One function a lane for what state shows, so that a value is taken out of the state where it is looked at.
 handler(reply, i) {
+  if (__builtin_expect(cycle() > self->busy_cycle, 1)) {
+    send_nothing(in_reply, i);
+    return;
+  }
   const int place = (int)(cycle() % (uint64_t)param(latency));
   typeof_port(in_reply) reply = {.tag = self->reply_tag[i][place], .error = self->reply_error[i][place], .latency = (uint8_t)param(latency)};
   reply.data = self->reply_data[i][place];
