@@ -62,7 +62,10 @@ handler(answer) {
 }
 
 handler(back) {
-  if (__builtin_expect(self->waiting == 0, 1)) {
+  bool none = self->waiting == 0;
+  if (param(at_once))
+    for (int i = 0; i < width(out_reply); i++) none &= !some(out_reply, i);
+  if (__builtin_expect(none, 1)) {
     send_nothing(in_reply);
     return;
   }
@@ -77,7 +80,7 @@ handler(back) {
     reply = (typeof_port(in_reply)){.tag = self->refused_tag, .error = true};
     any = true;
   }
-  if (any && __builtin_expect(self->current >= ROUTER_EXCHANGES, 0)) router_exchange(&reply.data, sizeof reply.data);
+  if (any && !param(at_once) && __builtin_expect(self->current >= ROUTER_EXCHANGES, 0)) router_exchange(&reply.data, sizeof reply.data);
   if (any) send(in_reply, reply);
   else send_nothing(in_reply);
 }
@@ -108,6 +111,14 @@ static __attribute__((noinline)) void forget_touched(self_t *self) {
   }
 }
 
+// The target's answer to the oldest reference has gone on.
+static inline void settle(self_t *self) {
+  if (self->waiting <= 0) return;
+  if (width(notice)) self->told = self->notices[self->oldest];
+  self->oldest = self->oldest + 1 == param(outstanding) ? 0 : self->oldest + 1;
+  self->waiting--;
+}
+
 phase_end() {
   if (width(snooped)) {
     if (__builtin_expect(self->any_touched, 0) && transferred(snooped)) forget_touched(self);
@@ -115,14 +126,11 @@ phase_end() {
       if (__builtin_expect(some(snoop, i), 0) && !call(own, item(snoop, i).tag)) note_write(self, item(snoop, i).address, item(snoop, i).size, -1, 0);
   }
   if (width(notice)) self->told = 0;
-  if (self->waiting) {
+  const bool idle = self->waiting == 0;
+  if (!idle) {
     if (self->waiting < 0) self->waiting = 0;
-    for (int i = 0; i < width(out_reply); i++) {
-      if (!transferred(out_reply, i) || self->waiting == 0) continue;
-      if (width(notice)) self->told = self->notices[self->oldest];
-      self->oldest = self->oldest + 1 == param(outstanding) ? 0 : self->oldest + 1;
-      self->waiting--;
-    }
+    for (int i = 0; i < width(out_reply); i++)
+      if (transferred(out_reply, i)) settle(self);
   }
   if (__builtin_expect(!transferred(in_request), 1)) return;
   typeof_port(in_request) request = item(in_request);
@@ -147,6 +155,12 @@ phase_end() {
   self->waiting++;
   const bool exchanges = request.size % 4 == 0 && call(exchanged, contexts, request.address);
   self->current = get(target) + (exchanges ? ROUTER_EXCHANGES : 0);
+  if (!idle) return;
+  for (int i = 0; i < width(out_reply); i++) {
+    if (!transferred(out_reply, i)) continue;
+    if (!param(at_once)) sim_error("target %d answers a reference in its own cycle: set at_once = true", i);
+    settle(self);
+  }
 }
 
 next_event() {

@@ -1,6 +1,8 @@
 """memory_router: one stream of references over several targets, in order, with mapped addresses, notices and filtered snoops."""
 
-from tests.modules.harness import Bench, Memory, read_items
+import random
+
+from tests.modules.harness import Bench, Bytes, Memory, read_items
 
 ROUTES = """
   route = <<< return address < 0x100 ? 0 : address < 0x200 ? 1 : -1; >>>;
@@ -80,7 +82,50 @@ def test_own_writes_under_another_address_are_told(bench: Bench) -> None:
 
 def test_bytes_of_words_are_exchanged_both_ways(bench: Bench) -> None:
     """Of whole words, where the userpoint says so; a reference of the other kind waits for answers of the first."""
-    machine = Memory(bench, NETLIST + "split.exchanged = <<< return address < 0x20; >>>;", 2)
+    machine = Memory(bench, NETLIST + "split.exchanged = <<< return address < 0x20; >>>; split.at_once = false;", 2)
     script = ["0 write 4 0x04 0x01020304", "0 read 4 0x44", "0 write 8 0x48 0x0102030405060708", "0 read 8 0x08", "0 write 2 0x10 0xabcd", "0 read 2 0x50", "0 read 4 0x04"]
     answers, _ = machine.play([script, []], 80, {"way[0].latency": 5}, outstanding=8)
     assert [a.data for a in answers] == [0, 0x04030201, 0, 0x0403020108070605, 0, 0xABCD, 0x01020304]
+
+
+AT_ONCE = """
+instance split : memory_router {{ {options}
+  route = <<< return address < 0x40 ? 0 : address < 0x80 ? 1 : -1; >>>;
+  noticed = <<< return write ? address : 0; >>>;
+}};
+instance near : memory_state {{ size = 64 B; }};
+instance lines : cache {{ width = 64; line = 8; sets = 8; write_back = true; write_allocate = true; }};
+instance far : memory_state {{ size = 128 B; }};
+instance heard : sink;
+requester[0].memory -> split.in;
+split.out[0] -> near.port;
+split.out[1] -> lines.in;
+lines.memory -> far.port;
+split.notice -> heard.in;
+"""
+
+
+def test_targets_may_answer_in_the_cycle_of_the_reference(bench: Bench) -> None:
+    """A memory without a controller, and hits of a cache; what misses, and what has no target, takes its time between them."""
+    machine = Memory(bench, AT_ONCE.format(options=""))
+    rng, model, script, right = random.Random(1), Bytes(128), [], []
+    for k in range(300):
+        address, value = rng.randrange(36) * 4, rng.getrandbits(32)
+        op = rng.choice(["read", "write"])
+        script.append(f"0 {op} 4 {address} {value} {k}")
+        right.append((k, address >= 128, model.read(address, 4) if op == "read" and address < 128 else 0))
+        if op == "write" and address < 128:
+            model.write(address, 4, value)
+    for outstanding in (1, 3):
+        (answers,) = machine.play([script], 2000, {"heard.record": "heard"}, outstanding=outstanding)
+        assert [(a.tag, a.error, a.data) for a in answers] == right
+        told = [int(value, 0) for _, value in read_items(machine.last.directory / "heard")]
+        assert told == [int(line.split()[3]) for line in script if "write" in line and 0 < int(line.split()[3]) < 128]
+    assert answers[0].cycle == 0 and answers[-1].cycle < 1000, "at once, and mostly so"
+
+
+def test_targets_that_were_to_take_time_and_do_not_are_named(bench: Bench) -> None:
+    machine = Memory(bench, AT_ONCE.format(options="at_once = false;"))
+    machine.play([["0 read 4 0x44", "20 read 4 0x44"]], 40, ok=False)
+    assert "split: target 1 answers a reference in its own cycle" in machine.last.err
+    assert "set at_once = false" in bench.refuse("import memory_types;\ninstance requester[1] : memory_source;\n" + AT_ONCE.format(options="exchanged = <<< return true; >>>;"))
