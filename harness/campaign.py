@@ -122,7 +122,7 @@ def measured(run: Run, result: Result) -> Point:
         (rate, spread, frames), drops = _soaked(result), int(result.total("counted_drops"))
     else:
         _, frames, drops = verify(result)
-        carried = throughput(result, study.warmup)
+        carried = throughput(result, study.warmup, load.ratio)
         rate, spread = carried.payload_rate, carried.uncertainty
     maximum = study.ways * theory.payload_rate(load.payload, run.plan.link_rate)
     # A damaged frame would have ended the run, and verify() would have refused its files.

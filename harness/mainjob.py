@@ -141,7 +141,7 @@ def _best_points(study: Study, rows: list, results: list[Result]) -> list[Point]
     """The points of the sweep, of each payload size the ratio that carried most."""
     best: dict[tuple[str, str, int], Point] = {}
     for (series, direction, payload, ratio, _), result in zip(rows, results, strict=True):
-        carried = throughput(result, study.sweep.warmup).payload_rate
+        carried = throughput(result, study.sweep.warmup, ratio).payload_rate
         _, frames_out, drops = verify(result)
         point = Point(
             series.name, direction.name, payload, ratio, carried,

@@ -4,6 +4,10 @@ The window opens when the last direction has warmed up and closes when the first
 in all of it.  Frames come out in bursts (a driver finds several at each interrupt); a window that began in one burst
 and ended in the next would count some frames without their time.  So each direction is measured from the end of a
 burst to the end of a burst.  Only UDP payload counts, as in the published measurements.
+
+Traffic in a ratio keeps it where it enters the device, but rings and buffers let one direction get ahead until they are
+full, which may take longer than a run.  What it gets ahead by cannot last, so it does not count: of `s` sends and `r`
+receives only whole turns do, and the rest is part of the uncertainty.
 """
 
 from bisect import bisect_left, bisect_right
@@ -39,24 +43,40 @@ class Flow:
         """Bit/s."""
         return 8e9 * self.payload / self.window
 
+    @property
+    def frame_rate(self) -> float:
+        """Frames a second."""
+        return 1e9 * self.frames / self.window
+
 
 @dataclass(frozen=True)
 class Throughput:
-    """Both directions of the window."""
+    """Both directions of the window, and how many sends and receives are a turn (0: that direction has none)."""
 
     sent: Flow
     received: Flow
+    turn: tuple[int, int] = (0, 0)
 
     @property
-    def payload_rate(self) -> float:
-        """UDP payload of both directions together, bit/s."""
+    def crossed(self) -> float:
+        """UDP payload of both directions together, bit/s, in step or not."""
         return self.sent.payload_rate + self.received.payload_rate
 
     @property
+    def payload_rate(self) -> float:
+        """UDP payload of both directions together, bit/s, without what one got ahead of the other by."""
+        flows = list(zip((self.sent, self.received), self.turn, strict=True))
+        if not all(self.turn):
+            return self.crossed
+        turns = min(flow.frame_rate / frames for flow, frames in flows)
+        return sum(flow.payload_rate * turns * frames / flow.frame_rate for flow, frames in flows)
+
+    @property
     def uncertainty(self) -> float:
-        """Half of the 95 % confidence interval of the payload rate, bit/s, from the parts of the window."""
+        """Half of the 95 % confidence interval of the payload rate, bit/s, from the parts of the window, and what one
+        direction got ahead by: the other may catch up at the cost of the first."""
         parts = [a + b for a, b in zip(self.sent.parts, self.received.parts, strict=True)]
-        return STUDENT * stdev(parts) / PARTS**0.5
+        return STUDENT * stdev(parts) / PARTS**0.5 + self.crossed - self.payload_rate
 
 
 def _burst_end(times: list[int], first: int, last: int) -> int:
@@ -84,8 +104,11 @@ def _flow(stream: list[packets.Packet], start: int, end: int) -> Flow:
     return Flow(times[closing] - times[opening], length, _payload(stream[opening + 1 : closing + 1]), parts)
 
 
-def throughput(sent: list[packets.Packet], received: list[packets.Packet], warmup: int) -> Throughput:
-    """Measures what follows the first `warmup` frames, shared out over the directions as their counts are."""
+def throughput(
+    sent: list[packets.Packet], received: list[packets.Packet], warmup: int, turn: tuple[int, int] = (0, 0)
+) -> Throughput:
+    """Measures what follows the first `warmup` frames, shared out over the directions as their counts are; `turn` are
+    the sends and receives that keep step, if they do."""
     total = len(sent) + len(received)
     if total < warmup + 10:
         raise MeasureError(f"{total} frames are too few to measure after {warmup} of warm-up")
@@ -100,12 +123,14 @@ def throughput(sent: list[packets.Packet], received: list[packets.Packet], warmu
             f"both directions were busy for {inside} of the {total - warmup} frames after the warm-up only; "
             "give the run more frames"
         )
-    return Throughput(*(_flow(stream, start, end) if stream else Flow() for stream in (sent, received)))
+    return Throughput(*(_flow(stream, start, end) if stream else Flow() for stream in (sent, received)), turn)
 
 
-def throughput_of_files(sent: Path | None, received: Path | None, warmup: int) -> Throughput:
+def throughput_of_files(
+    sent: Path | None, received: Path | None, warmup: int, turn: tuple[int, int] = (0, 0)
+) -> Throughput:
     """throughput() of the files of a run; None stands for a direction without traffic."""
-    return throughput(*(list(packets.read(path)) if path else [] for path in (sent, received)), warmup)
+    return throughput(*(list(packets.read(path)) if path else [] for path in (sent, received)), warmup, turn)
 
 
 def course(sent: list[packets.Packet], received: list[packets.Packet]) -> list[tuple[int, float]]:

@@ -86,10 +86,13 @@ def verify(result: Result) -> tuple[int, int, int]:
     return frames_in, frames_out, drops
 
 
-def throughput(result: Result, warmup: int) -> measure.Throughput:
-    """What a run carried after its warm-up, from its packet files."""
+def throughput(result: Result, warmup: int, ratio: str = "0:0") -> measure.Throughput:
+    """What a run carried after its warm-up, from its packet files, in turns of `ratio` if that is kept."""
+    sends, receives = map(int, ratio.split(":"))
     try:
-        return measure.throughput_of_files(result.output("--sent"), result.output("--received"), warmup)
+        return measure.throughput_of_files(
+            result.output("--sent"), result.output("--received"), warmup, (sends, receives)
+        )
     except measure.MeasureError as error:
         raise RunError(f"{result.job.name}: {error}") from error
 

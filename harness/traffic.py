@@ -9,6 +9,7 @@ import struct
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from harness import packets, theory, udp
@@ -93,17 +94,22 @@ def payload(size: int, stream: int, sequence: int, seed: int) -> bytes:
     return (HEAD.pack(MAGIC, stream, sequence) + fill)[:size]
 
 
+@lru_cache(maxsize=16384)
+def _frame(size: int, stream: int, sequence: int, seed: int) -> bytes:
+    """One generated frame.  Studies ask for the same ones again and again, in other ratios."""
+    source, target = (udp.HOST, udp.PEER) if stream == TO_WIRE else (udp.PEER, udp.HOST)
+    return udp.frame(source, target, payload(size, stream, sequence, seed), identification=sequence)
+
+
 def stream_frames(
     mix: Mix, stream: int, count: int, seed: int, rate: float = theory.GIGABIT
 ) -> Iterator[packets.Packet]:
     """The frames of one direction, stamped back to back at `rate` bit/s."""
     random = SplitMix64(seed * 2 + stream + 1)
-    source, target = (udp.HOST, udp.PEER) if stream == TO_WIRE else (udp.PEER, udp.HOST)
     byte_times = 0
     for sequence in range(count):
         size = mix.choose(random)
-        data = udp.frame(source, target, payload(size, stream, sequence, seed), identification=sequence)
-        yield packets.Packet(int(byte_times * 8 * 10**9 // int(rate)), data)
+        yield packets.Packet(int(byte_times * 8 * 10**9 // int(rate)), _frame(size, stream, sequence, seed))
         byte_times += theory.wire_bytes(size)
 
 

@@ -232,6 +232,17 @@ def test_the_window_is_what_both_directions_share() -> None:
     assert measured.sent.payload_rate == pytest.approx(5e8) and measured.received.payload_rate == pytest.approx(1e9)
 
 
+@pytest.mark.parametrize("sent_every, received_every", [(8000, 10000), (6000, 12000)])
+def test_only_whole_turns_count(sent_every: int, received_every: int) -> None:
+    # In a ratio of 3:2 the first has more receives than belong to it, as long as the host's ring fills.
+    sent, received = (udp_stream([k * every for k in range(400)]) for every in (sent_every, received_every))
+    carried = measure.throughput(sent, received, 100, (3, 2))
+    turns = min(1 / sent_every / 3, 1 / received_every / 2)
+    assert carried.payload_rate == pytest.approx(8e12 * 5 * turns)
+    assert carried.crossed == pytest.approx(8e12 * (1 / sent_every + 1 / received_every))
+    assert carried.uncertainty >= carried.crossed - carried.payload_rate > 0
+
+
 def test_one_direction_after_the_other_is_not_duplex() -> None:
     with pytest.raises(measure.MeasureError, match="ended before the other had warmed up"):
         measure.throughput(udp_stream(list(range(200))), udp_stream(list(range(500, 700))), 100)
