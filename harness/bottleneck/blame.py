@@ -30,7 +30,7 @@ class Step:
 class Cause:
     """Where a chain ends.
 
-    kind: `own` the instance refuses though nothing refuses it; `port` an output carries an item in every cycle;
+    kind: `own` the instance refuses though nothing refuses it; `port` a port carries an item in every cycle;
     `answers` an instance takes its time to answer; `loop` what goes round in a loop comes back too late; `source` an
     instance offers no more.
     """
@@ -99,6 +99,8 @@ class Tracer:
             return self._refused(worst, chain)
         if rivals and self._shares(here, link, worst, rivals, chain):
             return None
+        if outlet := self._never_empty(here, link):
+            return self._fills(outlet, chain)
         if self._lacks_partner(here, link, needs.datas, chain):
             return None
         for asker, words in self._held_by(here, link, needs.datas):
@@ -134,6 +136,30 @@ class Tracer:
         else:
             chain.cause = Cause("own", here.path)
         return True
+
+    @staticmethod
+    def _never_empty(here: Instance, link: Link) -> Link | None:
+        """The output that passes on what comes in here, item for item, and has one to offer in nearly every cycle.
+
+        In a cycle of another clock than the input's, that is: otherwise the output would wait as long as the input.
+        """
+        return most(
+            (
+                out for out in here.out
+                if out.offered >= FULL and SAME < out.transferred / max(1, link.transferred) < 1 / SAME
+                and (here.asks(out) or not here.reply_of(out.source.port))
+            ), "transferred",
+        )  # fmt: skip
+
+    def _fills(self, outlet: Link, chain: Chain) -> None:
+        """What takes from an output that is never empty: all that it can, one a cycle, or less."""
+        self._go(chain, "has always something to pass on")
+        if outlet.moved < FULL:
+            return self._refused(outlet, chain)
+        chain.steps.append(Step(outlet))
+        chain.door = chain.steps[-2].link
+        chain.cause = Cause("port", str(outlet.target))
+        return None
 
     def _lacks_partner(self, here: Instance, link: Link, datas: frozenset, chain: Chain) -> bool:
         """Whether the instance takes this item only together with another that does not come."""

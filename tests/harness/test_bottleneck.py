@@ -158,6 +158,45 @@ def test_a_memory_that_two_requesters_share(examine: Examine) -> None:
     assert [r.name for r in memory.requesters] == ["arbiter"], "behind the controller stands the arbiter"
 
 
+CROSSING = """
+clock fast_clock = 500 MHz;
+clock slow_clock = 50 MHz;
+instance producer : source on fast_clock;
+instance bridge : clock_crossing;
+instance consumer : sink on slow_clock;
+producer.out -> bridge.in : uint32;
+bridge.out -> consumer.in;
+"""
+
+
+@pytest.mark.parametrize(("ready", "limiter"), [("1.0", "consumer.in"), ("0.9", "consumer"), ("0.6", "consumer")])
+def test_behind_a_crossing_stands_who_is_slow(examine: Examine, ready: str, limiter: str) -> None:
+    """Ten fast cycles pass in a slow one, so the wait before a crossing says little about the wait behind it."""
+    analysis = examine(CROSSING, f"consumer.ready={ready}", cycles=10 * CYCLES)
+    assert analysis.limiter.name == limiter and analysis.limiter.busy > 0.99
+    chain = next(c for c in analysis.waiting if c.link.source.path == "producer")
+    assert [step.link.target.path for step in chain.steps] == ["bridge", "consumer"]
+    assert chain.steps[0].then == "has always something to pass on"
+
+
+@pytest.mark.parametrize(
+    ("crossing", "memory", "limiter"), [("", 50, "memory.port.request"), ("outstanding = 1;", 400, "bridge")]
+)
+def test_a_memory_behind_a_crossing(examine: Examine, crossing: str, memory: int, limiter: str) -> None:
+    """A memory that answers a reference in each of its cycles limits, unless the crossing lets too few through."""
+    analysis = examine(f"""
+        clock core_clock = 200 MHz;
+        clock memory_clock = {memory} MHz;
+        instance requester : memory_source on core_clock;
+        instance bridge : memory_crossing {{ {crossing} }};
+        instance memory : memory_state on memory_clock {{ size = 64 KiB; }};
+        requester.memory -> bridge.in;
+        bridge.out -> memory.port;
+    """, "requester.outstanding=8", cycles=10 * CYCLES)  # fmt: skip
+    assert analysis.limiter.name == limiter
+    assert [str(door.target) for door in analysis.limiter.doors] == ["bridge.in.request"]
+
+
 def test_a_slow_source_starves_all(examine: Examine) -> None:
     analysis = examine(CHAIN, "producer.interval=10")
     assert analysis.limiter is None and not analysis.waiting
