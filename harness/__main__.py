@@ -45,7 +45,7 @@ def _split(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    verdict = check.check_files(options.expected, options.found, options.conversations)
+    verdict = check.check_files(options.expected, options.found, options.conversations, options.resent)
     for line in verdict.wrong:
         print(line)
     print(
@@ -175,6 +175,7 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("found", type=Path)
     one.add_argument("--drops", type=int, default=0, help="frames that hardware counted as dropped")
     one.add_argument("--conversations", action="store_true", help="conversations may overtake each other (correlated)")
+    one.add_argument("--resent", type=int, default=0, help="frames that may come late, having been sent again")
     one.set_defaults(call=_check)
 
     one = commands.add_parser("theory", help="the most that a link carries")

@@ -13,6 +13,7 @@ from harness import check, measure, traffic
 from harness.sweep import Job, Result, RunError
 
 STORE = "run"  # where results lie in the build directory
+RESENT = "resent"  # the exchange's statistic of frames that were lost and sent again
 DROPS = "counted_drops"  # the checker's statistic of frames that the modelled hardware counted as dropped
 
 
@@ -71,18 +72,19 @@ class Load:
 
 def verify(result: Result) -> tuple[int, int, int]:
     """Checks the files of a run; returns frames in, frames out and drops, or fails with what is wrong."""
-    drops = int(result.total(DROPS))
+    drops, resent = int(result.total(DROPS)), int(result.total(RESENT))
     frames_in = frames_out = missing = 0
     given = dict(result.job.inputs)
     for came, went, side in ("--send", "--sent", "sent"), ("--receive", "--received", "received"):
-        verdict = check.check_files(given.get(came), result.output(went), "correlated" in result.job.words)
+        verdict = check.check_files(given.get(came), result.output(went), "correlated" in result.job.words, resent)
         frames_in, frames_out, missing = (
             frames_in + verdict.frames_in, frames_out + verdict.frames_out, missing + verdict.missing
         )  # fmt: skip
         if verdict.wrong:
             raise RunError(f"{result.job.name}: {side} frames are wrong:\n  " + "\n  ".join(verdict.wrong))
-    if missing != drops:
-        raise RunError(f"{result.job.name}: {missing} frames are missing, the hardware counted {drops} drops")
+    if missing + resent != drops:
+        again = f" and {resent} were sent again" if resent else ""
+        raise RunError(f"{result.job.name}: {missing} frames are missing{again}, the hardware counted {drops} drops")
     return frames_in, frames_out, drops
 
 

@@ -3,8 +3,13 @@
 #include "latency_histogram.h"
 #include "udp_traffic.h"
 
-#define PATH(d)      ((d) == EXCHANGE_FROM_HOST ? param(send) : param(receive))
-#define SINCE_ORIGIN (now() - self->origin)
+#define PATH(d)       ((d) == EXCHANGE_FROM_HOST ? param(send) : param(receive))
+#define SINCE_ORIGIN  (now() - self->origin)
+#define PLACE(number) ((number) % (uint32_t)param(frames))
+#define RESEND_TIME   ((uint64_t)((unsigned __int128)param(resend) * ticks_per_second() / 1000000000000000u))
+
+enum { FRAME_TCP = 1, FRAME_DATA = 2, FRAME_ARRIVED = 4 };
+enum { ORDER_LOST = 1u << 31, MOST_LOSSES = 15 }; // TCP gives up after about as many
 
 static const char *const exchange_end[2] = {"the host", "the wire"};
 
@@ -86,7 +91,7 @@ init() {
     if (count > (uint64_t)param(frames))
       sim_input_error("%s has %llu frames, at most %d can be played", PATH(d), (unsigned long long)count,
                       (int)param(frames));
-    self->count[d] = study.count[d] = (uint32_t)count;
+    self->count[d] = self->left[d] = study.count[d] = (uint32_t)count;
   }
   exchange_study_begin(&study);
   read_all(self, &study);
@@ -97,22 +102,43 @@ init() {
       uint64_t wait = (uint64_t)((double)self->thinking[d][n] * param(think));
       self->thinking[d][n] = (uint64_t)((unsigned __int128)wait * ticks_per_second() / 1000000000u);
       self->dependent += study.think_from[d][n] != 0;
+      if (study.frame[d][n].tcp) self->marks[d][n] = study.frame[d][n].length ? FRAME_TCP | FRAME_DATA : FRAME_TCP;
     }
-    for (uint32_t c = 0; c < study.conversations; c++)
+    for (uint32_t c = 0; c < study.conversations; c++) {
+      self->front[d][c] = study.flow[d][c].first;
       if (study.flow[d][c].first != EXCHANGE_NONE) one_less(self, d, study.flow[d][c].first, 0);
+    }
   }
   exchange_study_end(&study);
 }
 
 // ---- The run ---------------------------------------------------------------------------------------------------
+// The instant from which on there is no frame left for an end, if it has not been told so.  Where it is known what is
+// spoilt and dropped, frames on their way may have to be played again.
+__attribute__((noinline)) static uint64_t over_at(const self_t *self, int d) {
+  if (self->left[d] || self->told[d] || !PATH(d)[0]) return never();
+  if (d == EXCHANGE_FROM_HOST || self->gone[d] == self->settled[d]) return 0;
+  if (width(wire_offered) && self->offered != self->gone[d]) return never();
+  return width(drops) ? self->last_played + RESEND_TIME : 0;
+}
+
+static inline bool is_over(const self_t *self, int d) {
+  uint64_t over = over_at(self, d);
+  return over != never() && over <= SINCE_ORIGIN;
+}
+
 // Whether an end is told something in this cycle: a frame, or once that there is no more.
-static inline bool tells(const self_t *self, int d, uint32_t *frame) {
-  if (__builtin_expect(!self->active, true)) return false;
+__attribute__((noinline)) static bool has_next(const self_t *self, int d, uint32_t *frame) {
   *frame = TRAFFIC_NO_MORE;
-  if (self->gone[d] == self->count[d] && !self->told[d] && PATH(d)[0]) return true;
+  if (is_over(self, d)) return true;
+  if (self->gone[d] - self->settled[d] == (uint32_t)param(frames)) return false;
   if (!self->started || self->heap_size[d] == 0 || self->due[d][self->heap[d][0]] > SINCE_ORIGIN) return false;
   *frame = self->heap[d][0];
   return true;
+}
+
+static inline bool tells(const self_t *self, int d, uint32_t *frame) {
+  return __builtin_expect(self->active, false) && has_next(self, d, frame);
 }
 
 handler(tell_host) {
@@ -134,19 +160,34 @@ static void begins(self_t *self, int d, uint32_t frame) {
     return;
   }
   take_first(self, d);
-  self->order[d][self->gone[d]++] = frame;
+  self->left[d]--;
+  self->order[d][PLACE(self->gone[d]++)] = frame;
+  self->played_at[d][frame] = SINCE_ORIGIN;
+  if (d == EXCHANGE_FROM_WIRE) self->last_played = SINCE_ORIGIN;
+  event(released, d == EXCHANGE_FROM_HOST, frame);
+  if (self->losses[d][frame]) {
+    self->resent++;
+    return;
+  }
   self->begun_at[d][frame] = now();
   if (self->following[d][frame] != EXCHANGE_NONE) one_less(self, d, self->following[d][frame], SINCE_ORIGIN);
-  event(released, d == EXCHANGE_FROM_HOST, frame);
 }
 
-// A frame has arrived: those that wait for it have one thing less to wait for.
-static void arrives(self_t *self, int d, uint32_t frame) {
-  for (uint32_t e = self->first_edge[d][frame]; e; e = self->edge_next[e - 1]) {
-    uint32_t edge = self->edge_frame[e - 1];
-    if (!(edge & EXCHANGE_ROOM)) self->answers[EXCHANGE_OTHER(d)][exchange_waiter(edge)] = frame + 1;
-    one_less(self, EXCHANGE_OTHER(d), exchange_waiter(edge), SINCE_ORIGIN);
+// A frame is there: those that wait for it and for all before it in its conversation have one thing less to wait for.
+static void is_there(self_t *self, int d, uint32_t frame) {
+  self->marks[d][frame] |= FRAME_ARRIVED;
+  uint32_t *front = &self->front[d][self->conversation[d][frame]];
+  for (; *front != EXCHANGE_NONE && self->marks[d][*front] & FRAME_ARRIVED; *front = self->following[d][*front]) {
+    for (uint32_t e = self->first_edge[d][*front]; e; e = self->edge_next[e - 1]) {
+      uint32_t edge = self->edge_frame[e - 1];
+      if (!(edge & EXCHANGE_ROOM)) self->answers[EXCHANGE_OTHER(d)][exchange_waiter(edge)] = *front + 1;
+      one_less(self, EXCHANGE_OTHER(d), exchange_waiter(edge), SINCE_ORIGIN);
+    }
   }
+}
+
+static void arrives(self_t *self, int d, uint32_t frame) {
+  is_there(self, d, frame);
   uint32_t question = self->answers[d][frame];
   if (!question) return;
   int asker = EXCHANGE_OTHER(d);
@@ -157,18 +198,37 @@ static void arrives(self_t *self, int d, uint32_t frame) {
   event(answered, asker == EXCHANGE_FROM_HOST, frame, ns);
 }
 
-// A frame will not arrive.  That is well unless another waits for it.
-static void check_loss(self_t *self, int d, uint32_t frame) {
-  if (self->first_edge[d][frame])
-    sim_error(
-        "frame %u of %s did not reach %s, and frame %u of %s answers it: a recorded conversation cannot go on without",
-        frame + 1, PATH(d), exchange_end[EXCHANGE_OTHER(d)],
-        exchange_waiter(self->edge_frame[self->first_edge[d][frame] - 1]) + 1, PATH(EXCHANGE_OTHER(d)));
+// A frame that will not arrive is played again if TCP would: with data in it, or if another waits for it.  If it is not, all
+// is well unless another waits for it, or for the data behind a hole.
+static void is_lost(self_t *self, int d, uint32_t frame) {
+  event(missed, d == EXCHANGE_FROM_HOST, frame);
+  const bool data = self->marks[d][frame] & FRAME_DATA;
+  uint32_t awaited = frame;
+  while (awaited != EXCHANGE_NONE && !self->first_edge[d][awaited])
+    awaited = data ? self->following[d][awaited] : EXCHANGE_NONE;
+  if (param(resend) > 0 && !self->told[d] && (data || (self->marks[d][frame] & FRAME_TCP && awaited == frame))) {
+    if (self->losses[d][frame]++ == MOST_LOSSES)
+      sim_error("frame %u of %s did not reach %s however often it was sent", frame + 1, PATH(d),
+                exchange_end[EXCHANGE_OTHER(d)]);
+    uint64_t due = self->played_at[d][frame] + RESEND_TIME;
+    self->due[d][frame] = due > SINCE_ORIGIN ? due : SINCE_ORIGIN;
+    self->left[d]++;
+    may_go(self, d, frame);
+    return;
+  }
+  if (awaited != EXCHANGE_NONE)
+    sim_error("frame %u of %s did not reach %s, and frame %u of %s answers %s: a conversation cannot go on without",
+              frame + 1, PATH(d), exchange_end[EXCHANGE_OTHER(d)],
+              exchange_waiter(self->edge_frame[self->first_edge[d][awaited] - 1]) + 1, PATH(EXCHANGE_OTHER(d)),
+              awaited == frame ? "it" : "what follows it");
+  is_there(self, d, frame);
 }
 
-static void is_lost(self_t *self, int d, uint32_t frame) {
-  check_loss(self, d, frame);
+// The oldest of those on their way is lost.
+static void settle_lost(self_t *self, int d) {
+  uint32_t frame = self->order[d][PLACE(self->settled[d]++)];
   if (d == EXCHANGE_FROM_WIRE) self->lost++;
+  if (!(frame & ORDER_LOST)) is_lost(self, d, frame);
 }
 
 // The end of a frame: which of those on their way is it?  Those before it are lost, for frames keep their order.
@@ -176,18 +236,19 @@ static void finish_arrival(self_t *self, int d, uint32_t length) {
   uint8_t expected[2048];
   uint32_t size = 0;
   uint64_t stamp = 0;
-  while (self->settled[d] < self->gone[d]) {
-    uint32_t frame = self->order[d][self->settled[d]++];
+  for (; self->settled[d] != self->gone[d]; settle_lost(self, d)) {
+    uint32_t frame = self->order[d][PLACE(self->settled[d])];
+    if (frame & ORDER_LOST) continue;
     packet_at(&self->file[d], frame, expected, (uint32_t)param(max_frame) - 4, &size, &stamp);
     if (size < (uint32_t)param(pad_to)) {
       memset(expected + size, 0, (uint32_t)param(pad_to) - size);
       size = (uint32_t)param(pad_to);
     }
     if (size == length && !memcmp(expected, self->arrival[d], length)) {
+      self->settled[d]++;
       arrives(self, d, frame);
       return;
     }
-    is_lost(self, d, frame);
   }
   sim_error("a frame of %u bytes reached %s that is none of those on their way", length,
             exchange_end[EXCHANGE_OTHER(d)]);
@@ -213,8 +274,11 @@ phase_end() {
   if (transferred(host_next)) begins(self, EXCHANGE_FROM_HOST, data(host_next));
   if (transferred(wire_next)) begins(self, EXCHANGE_FROM_WIRE, data(wire_next));
   if (width(wire_offered) && transferred(wire_offered) && data(wire_offered).end) {
-    uint32_t frame = self->order[EXCHANGE_FROM_WIRE][self->offered++];
-    if (data(wire_offered).error) check_loss(self, EXCHANGE_FROM_WIRE, frame);
+    uint32_t *frame = &self->order[EXCHANGE_FROM_WIRE][PLACE(self->offered++)];
+    if (data(wire_offered).error) {
+      is_lost(self, EXCHANGE_FROM_WIRE, *frame);
+      *frame |= ORDER_LOST;
+    }
   }
   if (transferred(wire_received)) ARRIVE(wire_received, EXCHANGE_FROM_HOST, 4u);
   if (transferred(host_received)) ARRIVE(host_received, EXCHANGE_FROM_WIRE, param(host_fcs) ? 4u : 0u);
@@ -224,8 +288,7 @@ phase_end() {
   self->drops_now = drops;
   // As many as are on their way: none of them will come.
   if (drops - self->lost >= self->gone[EXCHANGE_FROM_WIRE] - self->settled[EXCHANGE_FROM_WIRE])
-    while (self->settled[EXCHANGE_FROM_WIRE] < self->gone[EXCHANGE_FROM_WIRE])
-      is_lost(self, EXCHANGE_FROM_WIRE, self->order[EXCHANGE_FROM_WIRE][self->settled[EXCHANGE_FROM_WIRE]++]);
+    while (self->settled[EXCHANGE_FROM_WIRE] != self->gone[EXCHANGE_FROM_WIRE]) settle_lost(self, EXCHANGE_FROM_WIRE);
 }
 
 finish() {
@@ -247,10 +310,10 @@ next_event() {
   uint64_t first = never();
   if (!self->active) return first;
   for (int d = 0; d < 2; d++) {
-    if (self->gone[d] == self->count[d] && !self->told[d] && PATH(d)[0]) return cycle();
-    if (!self->started || self->heap_size[d] == 0) continue;
-    uint64_t due = self->due[d][self->heap[d][0]],
-             wait = due > SINCE_ORIGIN ? (due - SINCE_ORIGIN + clock_period() - 1) / clock_period() : 0;
+    uint64_t due = over_at(self, d);
+    if (self->started && self->heap_size[d] && self->due[d][self->heap[d][0]] < due) due = self->due[d][self->heap[d][0]];
+    if (due == never()) continue;
+    uint64_t wait = due > SINCE_ORIGIN ? (due - SINCE_ORIGIN + clock_period() - 1) / clock_period() : 0;
     if (cycle() + wait < first) first = cycle() + wait;
   }
   return first;
@@ -258,4 +321,6 @@ next_event() {
 
 #undef PATH
 #undef SINCE_ORIGIN
+#undef PLACE
+#undef RESEND_TIME
 #undef ARRIVE

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness import check, measure, packets
+from harness.tcp import generate
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
 
 HOST = "02:00:00:00:00:01"
@@ -64,11 +65,37 @@ def test_one_end_alone(machine, tmp_path: Path) -> None:
     assert (ran.sent, ran.received) == (0, 20)
 
 
+SPOILT = ["ethernet.faults=fcs%10,short%5"]
+# A wire that does not wait for the device, and few buffers: most of what many connections send at once is dropped.
+OVERRUN = ["ethernet.patient=false", "driver.receive_buffers=8", "host.interrupt_latency=20us"]
+PARALLEL = {"cpus": 2, "name": "tigon2_parallel"}
+
+
+@pytest.mark.parametrize(
+    ("talk", "losses", "parameters"),
+    [((6, 5, 100, 12000), SPOILT, {"cpus": 1}), ((6, 5, 100, 12000), SPOILT, PARALLEL), ((400, 2, 20, 20), OVERRUN, {"cpus": 1, "mac_buffer": 8192})],
+    ids=["spoilt", "spoilt-parallel", "overrun"],
+)  # fmt: skip
+def test_what_is_lost_is_sent_again(machine, tmp_path: Path, talk: tuple[int, int, int, int], losses: list[str], parameters: dict) -> None:
+    """Conversations go on: all data come, once and unchanged, and nothing is acknowledged before it has come."""
+    send, receive = generate(tmp_path / "talk", *talk, think=0)
+    settings = [word for one in [*losses, "driver.statistics_ticks=100", "exchange.resend=300us"] for word in ("--set", one)]
+    ran, sent, received = play(machine, tmp_path, send, receive, "--think", "0", *settings, **parameters)
+    drops, resent = ran.value("checker", "counted_drops"), ran.value("exchange", "resent")
+    assert resent >= 5
+    verdict = check.check_files(receive, received, conversations=True, resent=resent)
+    assert not verdict.wrong and verdict.ok(drops - resent), "what is not sent again are pure acknowledgments"
+    assert check.check_files(send, sent, conversations=True).ok()
+    there, back = (segments(list(packets.read(file)), way) for file, way in ((sent, True), (received, False)))
+    assert sum(s.end > s.seq for s in back) == sum(s.end > s.seq for s in segments(list(packets.read(receive)), False))
+    assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
+
+
 def test_a_spoilt_frame_that_is_answered(machine, tmp_path: Path) -> None:
     """It is the last one: nothing that comes later would show that it is missing."""
     send = write(tmp_path / "send.pcap", [(0, tcp(True, 0, 30, b"thanks"))])
     receive = write(tmp_path / "receive.pcap", [(0, tcp(False, 10 * i, None, b"0123456789")) for i in range(3)])
-    ran, _, _ = play(machine, tmp_path, send, receive, "--set", "ethernet.faults=fcs@3", ok=False, cpus=1)
+    ran, _, _ = play(machine, tmp_path, send, receive, "--set", "ethernet.faults=fcs@3", "--set", "exchange.resend=0s", ok=False, cpus=1)
     assert ran.status == 1
     assert "frame 3 of" in ran.err and "did not reach the host, and frame 1 of" in ran.err and "cannot go on" in ran.err
 

@@ -4,6 +4,7 @@ import pytest
 
 from harness.check import compare, conversation
 from harness.udp import HOST, PEER, Endpoint, frame
+from tests.modules.conversations import tcp
 
 INPUT = [bytes([n]) * (60 + n) for n in range(10)]
 
@@ -59,3 +60,13 @@ def test_conversations_keep_their_own_order() -> None:
     verdict = compare(mixed, [two[1], two[0], two[2], *one], key=conversation)
     assert (verdict.reordered, verdict.missing, verdict.damaged) == (1, 0, 0)
     assert "frame 2 is frame 2 of the input, but frame 4 came out before" in verdict.wrong[0]
+
+
+def test_what_was_sent_again_may_be_late() -> None:
+    frames = [tcp(False, 10 * i, None, b"0123456789", port=i % 2) for i in range(6)]
+    late = [frames[0], frames[1], *frames[3:], frames[2]]  # of its conversation, 4 came before
+    assert not compare(frames, late, key=conversation).ok()
+    verdict = compare(frames, late, key=conversation, resent=1)
+    assert verdict.ok() and not verdict.wrong and verdict.reordered == 1
+    worse = compare(frames, [*frames[2:], *frames[:2]], key=conversation, resent=1)
+    assert not worse.ok() and len(worse.wrong) == 1

@@ -45,7 +45,8 @@ class Link:
         self.bench, self.folder = bench, folder
 
     def __call__(
-        self, send: list, receive: list, cycles: int = 20000, ok: bool = True, mode: str = "correlated", text: str | None = None, **settings: object
+        self, send: list, receive: list, cycles: int = 20000, ok: bool = True, mode: str = "correlated", text: str | None = None, netlist: str = NETLIST,
+        **settings: object,
     ) -> tuple[list[packets.Packet], list[packets.Packet]]:
         files: dict[str, str | bytes] = {"send": pcap(self.folder, send), "receive": pcap(self.folder, receive)}
         values: dict[str, object] = {"dut.send": "send", "dut.receive": "receive", "host.input": "send", "wire.input": "receive"}
@@ -54,7 +55,7 @@ class Link:
             files["who"] = text
             values["dut.dependencies"] = "who"
         values |= {name.replace("_", ".", 1): value for name, value in settings.items()}
-        self.ran: Ran = self.bench.run(self.bench.build(NETLIST), cycles, values, files=files, ok=ok)
+        self.ran: Ran = self.bench.run(self.bench.build(netlist), cycles, values, files=files, ok=ok)
         if not ok:
             return [], []
         return list(packets.read(self.ran.directory / "sent")), list(packets.read(self.ran.directory / "received"))
@@ -229,11 +230,53 @@ def test_wrong_traces(link: Link) -> None:
     assert "think is a factor on times" in link.refused([(0, QUESTION)], [(5, ANSWER)], dut_think=-1.0)
 
 
+# What the wire plays is told, so what it spoils is known at once.  The host's file has spoilt frames, too.
+TOLD = NETLIST + "wire.offered_beats -> dut.wire_offered;\n"
+
+
+def at_last(found: list[packets.Packet]) -> list[packets.Packet]:
+    """Of frames that came several times the last, which was not spoilt."""
+    return sorted({p.data: p for p in found}.values(), key=lambda p: p.time)
+
+
+def test_a_lost_segment_is_sent_again(link: Link) -> None:
+    """The second of three is lost: the acknowledgment of the third waits for it, and it comes so long after it began."""
+    receive = [(0, tcp(False, 10 * i, None, bytes([65 + i]) * 10)) for i in range(3)]
+    sent, received = link([(0, tcp(True, 0, 30, b"q"))], receive, netlist=TOLD, wire_faults="fcs@2", dut_resend="20us")
+    received = at_last(received)
+    assert [receive.index((0, p.data[: len(receive[0][1])])) for p in received] == [0, 2, 1]
+    # It was handed over while the one before it, of 88 byte times, was played.
+    assert 0 <= received[2].time - received[0].time - 20 * US <= 88 * 8
+    assert received[2].time < sent[0].time
+    assert link.ran.stat("dut", "resent") == 1 and link.ran.stat("dut", "round_trips_wire") == 1
+
+
+@pytest.mark.parametrize("faults", ["fcs@2,fcs@4,fcs@5", "fcs%15"])
+def test_conversations_with_losses_arrive_whole(link: Link, tmp_path: Path, faults: str) -> None:
+    """Every frame with data comes out, once, unchanged, and nothing is acknowledged before it has come."""
+    files = generate(tmp_path / "talk", 3, 6, 2000, 4000, think=2000)
+    send, receive = ([(p.time, p.data) for p in packets.read(file)] for file in files)
+    sent, received = link(send, receive, cycles=400000, netlist=TOLD, wire_faults=faults, dut_resend="30us")
+    lost, resent = link.ran.stat("host", "damaged_out"), link.ran.stat("dut", "resent")
+    assert lost >= 3 and resent >= 2 and len(sent) == len(send) and len(received) == len(receive) + resent
+    there, back = segments(sent, True), segments(at_last(received), False)
+    assert len(back) == len(receive)
+    assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
+
+
+def test_it_gives_up(link: Link) -> None:
+    said = link.refused([(0, tcp(True, 0, 10, b"q"))], [(0, tcp(False, 0, None, b"a" * 10))], netlist=TOLD, wire_faults="fcs/1", dut_resend="1us")
+    assert "frame 1 of receive did not reach the host however often it was sent" in said
+
+
 def test_a_lost_frame_that_is_answered_ends_the_run(link: Link) -> None:
-    """A recording cannot send again; the line names both frames."""
+    """Unless it is sent again; the line names both frames."""
     receive = [(0, tcp(False, 0, None, b"a" * 10)), (10, tcp(False, 10, None, b"b" * 10)), (20, tcp(False, 20, None, b"c" * 10))]
-    said = link.refused([(50, tcp(True, 0, 20, b"q"))], receive, wire_faults="fcs@2")
-    assert "frame 2 of receive did not reach the host, and frame 1 of send answers it: a recorded conversation cannot go on" in said
+    for netlist in NETLIST, TOLD:
+        said = link.refused([(50, tcp(True, 0, 20, b"q"))], receive, netlist=netlist, wire_faults="fcs@2", dut_resend="0us")
+        assert "frame 2 of receive did not reach the host, and frame 1 of send answers it: a conversation cannot go on without" in said
+        said = link.refused([(50, tcp(True, 0, 30, b"q"))], receive, netlist=netlist, wire_faults="fcs@2", dut_resend="0us")
+        assert "frame 2 of receive did not reach the host, and frame 1 of send answers what follows it" in said
     # One that nobody answers is only missing.
-    sent, _ = link([(50, tcp(True, 0, 10, b"q"))], receive, wire_faults="fcs@2")
+    sent, _ = link([(50, tcp(True, 0, 10, b"q"))], receive, wire_faults="fcs@2", dut_resend="0us")
     assert len(sent) == 1 and link.ran.stat("host", "damaged_out") == 1 and link.ran.stat("dut", "round_trips_wire") == 1
