@@ -39,7 +39,7 @@ $(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.
 
 $(BUILD)/firmware/$(1)/$(1).elf: $$($(1)_OBJ) firmware/$(1)/$(1).ld
 	@mkdir -p $$(@D)
-	$$(LD_LLD) $$(FIRMWARE_LINK) -static --no-check-sections -z norelro --gc-sections -T firmware/$(1)/$(1).ld -L $$($(1)_GEN) \
+	$$(LD_LLD) $$(FIRMWARE_LINK) -static --nmagic --no-check-sections -z norelro --gc-sections -T firmware/$(1)/$(1).ld -L $$($(1)_GEN) \
 	  -Map $$(@:.elf=.map) $$($(1)_OBJ) -o $$@
 
 -include $$($(1)_OBJ:.o=.d)

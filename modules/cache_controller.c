@@ -384,7 +384,9 @@ phase_end() {
   const bool answered = get(outcome) == CACHE_ARRIVES;
   if (transferred(fill_reply)) {
     uint32_t tag = data(fill_reply).tag;
-    if (data(fill_reply).error && tag != PASSING) sim_error("memory answered with an error to a %s", tag < BEATS ? "fill" : "write");
+    if (data(fill_reply).error && tag != PASSING)
+      sim_error("memory answered with an error to a %s at 0x%x", tag < BEATS ? "fill" : "write",
+                tag == POSTED ? self->posted[self->posted_head].address : tag == BACK ? self->victim_line * LINE : self->fill_line * LINE + tag * BEAT_BYTES);
     if (tag == POSTED) {
       self->posted_head = self->posted_head + 1 == SLOTS ? 0 : self->posted_head + 1;
       self->posted_count--;

@@ -21,6 +21,8 @@ enum {
 };
 // Of misc_host_ctl; the same in either order of bytes, as that is not known before: reset; words in their places, clear the interrupt.
 enum { DRIVER_RESET = 0x08000008, DRIVER_LANES = 0x22000022 };
+// Firmware lies behind what host, hardware and boot code share.
+enum { DRIVER_LOAD_BEGIN = 0x2000 };
 enum { DRIVER_HALT = 0x10000, DRIVER_MODE_ASSIST = 0x40, DRIVER_SEND_END = 4, DRIVER_RING_DISABLED = 0x200, DRIVER_RING_ON_HOST = 0x40, DRIVER_RING_NO_PSEUDO = 8 };
 // Flags of rings and of descriptors alike: checksums of the transport layer and of the IP header.
 enum { DRIVER_SUM = 1, DRIVER_IP_SUM = 2, DRIVER_SUMS = DRIVER_SUM | DRIVER_IP_SUM };

@@ -156,6 +156,12 @@ def test_without_the_windows(bench: Bench, root: Path) -> None:
     assert [a.error for a in plain.answers[0]] == [False, True, True] and plain.answers[0][0].data == 0
 
 
+def test_an_address_of_nothing_is_an_error(chip: Chip) -> None:
+    script = [f"0 read 4 {address:#x}" for address in (0x02000000, 0x90000000, 0xC0000400, 0xC00003FC)]
+    chip.run(script)
+    assert [a.error for a in chip.answers[0]] == [True, True, True, False]
+
+
 def test_load_linked_and_store_conditional(chip: Chip) -> None:
     mine = [
         "0 load_linked 4 0x400 0",
