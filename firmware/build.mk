@@ -33,7 +33,7 @@ $(BUILD)/gen/firmware/$(1)/registers.h: $$(MACHINE_$(1)) firmware/tools/describe
 	$$(PYTHON3) firmware/tools/describe.py $$< $$(@D)
 	@touch $$@
 
-$(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/$(1)/shares) $$($(1)_NEEDS)
+$(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/$(1)/shares firmware/$(1)/build.mk) $$($(1)_NEEDS)
 	@mkdir -p $$(@D)
 	$$(FIRMWARE_CC) $$(FIRMWARE_CFLAGS) -I$$($(1)_GEN) -Ifirmware/$(1) $$($(1)_FLAGS) $$(DEPFLAGS) -c $$< -o $$@
 

@@ -1,7 +1,9 @@
-/* 32-bit multiplication and division, which the compiler calls for where the processor has no instructions for them. */
+/* Multiplication and 32-bit division, which the compiler calls for where the processor has no instructions for them. */
 typedef unsigned int u32;
+typedef unsigned long long u64;
 
 u32 __mulsi3(u32 a, u32 b);
+u64 __muldi3(u64 a, u64 b);
 u32 __udivsi3(u32 dividend, u32 divisor);
 u32 __umodsi3(u32 dividend, u32 divisor);
 int __divsi3(int dividend, int divisor);
@@ -9,6 +11,13 @@ int __modsi3(int dividend, int divisor);
 
 u32 __mulsi3(u32 a, u32 b) {
   u32 product = 0;
+  for (; b; b >>= 1, a <<= 1)
+    if (b & 1) product += a;
+  return product;
+}
+
+u64 __muldi3(u64 a, u64 b) {
+  u64 product = 0;
   for (; b; b >>= 1, a <<= 1)
     if (b & 1) product += a;
   return product;

@@ -62,3 +62,8 @@ def test_only_what_is_loaded_has_a_place_in_the_file(firmware: Path) -> None:
     for (start, size), (following, _) in zip(spans, spans[1:], strict=False):
         assert start + size <= following
     assert spans[-1][0] < 0x40000
+
+
+def test_what_chooses_target_and_compiler_is_a_reason_to_build_again(root: Path, build_dir: Path) -> None:
+    rules = run(["make", f"BUILD={build_dir}", "-pn", "firmware"], cwd=root).stdout.decode()
+    assert re.search(rf"^{re.escape(str(build_dir))}/obj/firmware/fir/fir/fir\.c\.o:.* firmware/fir/build\.mk", rules, re.MULTILINE)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.isa import riscv
 from tests.isa.programs import link, run, tool
 
 CASES = 60
@@ -79,3 +80,35 @@ def test_runtime(root: Path, build_dir: Path, tmp_path: Path, big: bool) -> None
     expected[41:48] = b"*" * 7
     assert memory("text", 64) == expected
     assert memory("order", 12) == struct.pack(">3I" if big else "<3I", 1, 1, 1)
+
+
+def test_runtime_of_a_processor_that_cannot_multiply(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Whatever the compiler calls for products, quotients and shifts of 32 and 64 bits on RV32I."""
+    r = random.Random(8)
+    cases = [(r.getrandbits(r.randrange(1, 65)), r.getrandbits(r.randrange(1, 65)) or 1) for _ in range(20)]
+    source, elf = tmp_path / "program.c", tmp_path / "program.elf"
+    source.write_text(f"""
+struct {{ unsigned long long a, b; }} in[20] = {{{",".join(f"{{{a}ULL, {b}ULL}}" for a, b in cases)}}};
+volatile struct {{ unsigned long long p, q; unsigned x, y; int s, m; }} out[20];
+void __start(void) {{
+  for (int i = 0; i < 20; i++) {{
+    unsigned long long a = in[i].a, b = in[i].b;
+    unsigned d = (unsigned)b | 1;
+    out[i].p = a * b; out[i].q = a / b; out[i].x = (unsigned)a * d; out[i].y = (unsigned)a / d;
+    out[i].s = (int)a / (int)(d >> 1 | 1); out[i].m = (int)a % (int)(d >> 1 | 1);
+  }}
+  __asm__ volatile("li a7, 93; li a0, 0; ecall" : : : "a0", "a7", "memory");
+}}
+""")
+    library = sorted((root / "firmware/lib").glob("*.c"))
+    run([tool("clang"), *riscv.TARGET, "-O2", "-ffreestanding", "-fno-builtin", "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,-e,__start", "-o", elf, source, *library])
+    listing = run([tool("llvm-nm"), elf]).stdout.decode()
+    at = next(line.split()[0] for line in listing.splitlines() if line.endswith(" out"))
+    dumped = run([build_dir / "bin/rv32i-oracle", f"--dump=0x{at}:{20 * 32}", elf]).stdout.decode()
+    words = re.findall(r"^0x\w+ 0x(\w+)$", dumped, re.MULTILINE)
+    got = struct.iter_unpack("<2Q2I2i", b"".join(struct.pack("<I", int(word, 16)) for word in words))
+    for (a, b), (p, q, x, y, s, m) in zip(cases, got, strict=True):
+        d = b & 0xFFFFFFFF | 1
+        assert (p, q) == (a * b & (1 << 64) - 1, a // b)
+        assert (x, y) == (a * d & 0xFFFFFFFF, (a & 0xFFFFFFFF) // d)
+        assert (s, m) == truncated((a & 0xFFFFFFFF ^ 1 << 31) - (1 << 31), d >> 1 | 1)
