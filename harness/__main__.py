@@ -6,8 +6,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import capture, check, packets, schema, study, theory, traffic
-from harness.progress import Progress
+try:
+    from harness import capture, check, packets, schema, study, theory, traffic
+    from harness.progress import Progress
+except ModuleNotFoundError as error:
+    sys.exit(f"harness: this Python has no {error.name}: run `make deps`, then build/venv/bin/python -m harness")
 
 COMPLAINTS = (capture.CaptureError, packets.PacketFileError, schema.SchemaError, traffic.TrafficError)
 
