@@ -8,9 +8,9 @@
  * Most cycles find nothing to do, read from the line used last, or wait for memory; `busy`, `recent`, `asks` and `stirs` tell. */
 
 static inline uint32_t line_of(uint32_t address) { return address / LINE; }
-static inline uint32_t set_of(uint32_t line) { return line & (uint32_t)(param(sets) - 1); }
+static inline uint32_t set_of(uint32_t line) { return line % (uint32_t)param(sets); }
 static inline uint32_t place_of(uint32_t set, uint32_t way) { return (set * (uint32_t)param(ways) + way) * LINE; }
-static inline uint32_t offset_of(uint32_t address) { return address & (uint32_t)(param(line) - 1); }
+static inline uint32_t offset_of(uint32_t address) { return address % LINE; }
 static inline bool fills(const self_t *self, uint32_t line) { return self->phase == CACHE_FILL && self->fill_line == line; }
 
 /* The way that holds a line, or -1. */

@@ -168,6 +168,8 @@ INSIDE = {
     "allocate_blocking": "line = 16; sets = 2; write_allocate = true; write_buffer = 0;",
     "back": "line = 16; sets = 2; ways = 2; write_back = true; write_allocate = true;",
     "back_around": "line = 32; sets = 2; ways = 1; write_back = true; write_buffer = 3; critical_first = false;",
+    "odd": "line = 24; sets = 3; ways = 3; write_allocate = true;",
+    "odd_back": "line = 24; sets = 5; ways = 3; write_back = true; write_allocate = true;",
     "random": "line = 8; sets = 2; ways = 4; write_back = true; write_allocate = true; replacement = cache_replacement.random;",
 }
 CONFIGURATIONS = INSIDE | {f"{name}_separate": body + " separate = true;" for name, body in INSIDE.items()}
@@ -287,6 +289,7 @@ SNOOPING = {
     "back": BACK,
     "back_one": "line = 32; sets = 1; ways = 1; write_back = true; write_allocate = true; critical_first = false;",
     "back_around": "line = 16; sets = 2; ways = 1; write_back = true; write_buffer = 3;",
+    "back_odd": "line = 24; sets = 3; ways = 1; write_back = true; write_allocate = true;",
     "through": "line = 16; sets = 2; ways = 2;",
     "through_allocate": "line = 32; sets = 2; ways = 1; write_allocate = true; write_buffer = 0;",
 }

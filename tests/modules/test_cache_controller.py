@@ -8,10 +8,11 @@ from tests.modules.harness import Bench
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("line = 24;", "a line is a power of two of bytes"),
-        ("line = 4;", "a line is a power of two of bytes"),
-        ("line = 1024;", "a line is a power of two of bytes"),
-        ("sets = 3;", "a power of two of sets"),
+        ("line = 20;", "a line is 1 to 64 times the width of the memory (8 bytes), not 20 bytes"),
+        ("line = 4;", "a line is 1 to 64 times the width of the memory (8 bytes), not 4 bytes"),
+        ("line = 1024;", "a line is 1 to 64 times the width of the memory (8 bytes), not 1024 bytes"),
+        ("sets = 0;", "at least one set and one way"),
+        ("ways = 0;", "at least one set and one way"),
         ("width = 64; fill_width = 32;", "fill_width is a multiple of 8 and not less than width"),
     ],
 )
