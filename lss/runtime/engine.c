@@ -167,8 +167,8 @@ void spinach_bad_read(uint32_t id, const char *signal, int lane) {
   broken(id, "%s (lane %d) is read by a function that does not declare this lane, or before it is known", signal, lane);
 }
 void spinach_no_item(uint32_t id, const char *port, int lane) {
-  broken(id, "item(%s) is asked for where nothing is sent (lane %d): ask some(%s) first, or use data(%s)", port, lane, port,
-         port);
+  broken(id, "item(%s) is asked for where nothing is sent (lane %d): ask some(%s) first, or use data(%s)", port, lane,
+         port, port);
 }
 void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) {
   broken(id,
@@ -265,14 +265,14 @@ static void on_fault(int number) {
   fprintf(stderr,
           "%s: error: the C of a module failed (%s) at %llu ns; lss build --debug or --sanitize finds the place\n",
           spinach_program, strsignal(number), (unsigned long long)spinach_now_ns());
-  spinach_streams_abandon();
+  spinach_streams_remove();
   signal(number, SIG_DFL);
   raise(number);
 }
 
 static void watch_faults(void) {
   if (__asan_init) return; // tells more
-  const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) signal(faults[i], on_fault);
 }
 

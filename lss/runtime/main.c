@@ -9,13 +9,19 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <signal.h>
+#include <unistd.h>
 
 enum { SLICE = 1 << 16 }; // cycles between looks at the clock on the wall
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static volatile sig_atomic_t interrupted; // signal that asked the run to end
 
+// The first one ends the run in good order, when the C of a module lets it come to that; a second one at once.
 static void on_signal(int number) {
+  if (interrupted) {
+    spinach_streams_remove();
+    _exit(128 + number);
+  }
   interrupted = number;
   spinach_stopping = 1;
 }
@@ -136,6 +142,25 @@ static void print_states(const spinach_options *options) {
   }
 }
 
+static bool flush_output(void) {
+  if (!fflush(stdout) && !ferror(stdout)) return true;
+  return spinach_complain("cannot write to standard output: %s", g_strerror(errno));
+}
+
+// Results that could not be written at the end are refused at the beginning.
+static bool can_write(const char *path, bool folders) {
+  g_autoptr(GError) error = NULL;
+  return whole_file_possible(path, folders, &error) ||
+         spinach_complain("cannot write \"%s\": %s", path, error->message);
+}
+
+static bool can_write_results(const spinach_options *options) {
+  if (options->stats && !can_write(options->stats, false)) return false;
+  if (!options->run_dir) return true;
+  g_autofree char *path = g_build_filename(options->run_dir, "statistics.json", NULL);
+  return can_write(path, true);
+}
+
 static int finish(const spinach_options *options, const char *ended) {
   double seconds = spinach_host_seconds();
   spinach_progress_end();
@@ -143,7 +168,7 @@ static int finish(const spinach_options *options, const char *ended) {
   print_states(options);
   if (!options->quiet) spinach_statistics_table(stdout);
   bool fine = spinach_streams_commit() && write_results(options, ended, seconds);
-  if (fflush(stdout)) fine = spinach_complain("cannot write to standard output: %s", g_strerror(errno));
+  fine &= flush_output();
   if (!options->quiet)
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
             (double)spinach_now_ns() / 1e6,
@@ -157,16 +182,19 @@ int spinach_main(int argc, char **argv) {
   spinach_program = slash ? slash + 1 : argv[0];
   spinach_arena_map(); // names and defaults need it
   if (!spinach_options_parse(argc, argv, &options)) return 2;
-  if (options.ended) return 0;
+  if (options.ended) return flush_output() ? 0 : 1;
   if (options.trace && !machine->debug) {
     spinach_become_debug(argc, argv);
     return 1;
   }
   if (!spinach_settings_store(&options)) return 2;
+  if (!can_write_results(&options)) return 1;
   spinach_seed = options.seed;
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
+  if (signal(SIGHUP, on_signal) == SIG_IGN) signal(SIGHUP, SIG_IGN); // of nohup
   signal(SIGPIPE, SIG_IGN); // a closed pipe is a failed write, reported as such
+  signal(SIGXFSZ, SIG_IGN); // and so is a file that may not grow
   spinach_start();
   spinach_manifest_inputs();
   if (options.trace) spinach_trace_choose(options.trace);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 // The dimension of a quantity's type; false for other types.
@@ -53,6 +54,7 @@ static bool read_real(const spinach_parameter *parameter, const char *text, doub
   char *end;
   *value = g_ascii_strtod(text, &end);
   bool number = end != text;
+  if (number && !isfinite(*value)) return spinach_complain("%s: \"%s\" is not a finite number", parameter->name, text);
   while (g_ascii_isspace(*end)) end++;
   if (number && !strcmp(parameter->type, "fraction") && (!strcmp(end, "percent") || !strcmp(end, "%"))) {
     *value /= 100;

@@ -105,10 +105,25 @@ bool stream_line(stream *s, char *buffer, size_t size) {
 }
 
 // ---- Outputs -----------------------------------------------------------------------------------------------------
+// Another open file is this one: its name was given twice.
+static void refuse_second_use(const HostFile *file, const struct stat *status) {
+  for (uint32_t i = 0; i < file_count; i++) {
+    struct stat other;
+    if (files[i] == file) continue;
+    bool same = !strcmp(files[i]->path, file->path);
+    if (!same && status && !stat(files[i]->path, &other))
+      same = other.st_dev == status->st_dev && other.st_ino == status->st_ino;
+    if (same)
+      spinach_fail("cannot write \"%s\": this run %s it already", file->path,
+                   files[i]->bytes || files[i]->reader ? "reads" : "writes");
+  }
+}
+
 // What exists and is no regular file (a device, a pipe) is written in place; everything else through a temporary file.
 void host_file_create(HostFile *file) {
   struct stat status;
-  bool special = !stat(file->path, &status) && !S_ISREG(status.st_mode);
+  bool exists = !stat(file->path, &status), special = exists && !S_ISREG(status.st_mode);
+  if (!special && strcmp(file->path, "-") != 0) refuse_second_use(file, exists ? &status : NULL);
   if (special && S_ISDIR(status.st_mode)) spinach_fail("cannot write \"%s\": it is a directory", file->path);
   if (!strcmp(file->path, "-")) {
     file->out = stdout;
@@ -189,7 +204,7 @@ bool spinach_streams_commit(void) {
   for (uint32_t i = 0; i < file_count; i++) {
     if (!files[i]->out) continue;
     bool whole = commit(files[i]);
-    if (!whole) fprintf(stderr, "error: cannot write \"%s\": %s\n", files[i]->path, strerror(errno));
+    if (!whole) spinach_complain("error: cannot write \"%s\": %s", files[i]->path, strerror(errno));
     forget(files[i], whole);
     fine = fine && whole;
   }
@@ -199,6 +214,11 @@ bool spinach_streams_commit(void) {
 void spinach_streams_abandon(void) {
   for (uint32_t i = 0; i < file_count; i++)
     if (files[i]->out) forget(files[i], false);
+}
+
+void spinach_streams_remove(void) {
+  for (uint32_t i = 0; i < file_count; i++)
+    if (files[i]->temporary) unlink(files[i]->temporary);
 }
 
 const char *spinach_streams_file(uint32_t index, bool *output) {

@@ -55,6 +55,8 @@ void packet_write(stream *s, const uint8_t *frame, uint32_t length, uint64_t sta
 bool spinach_streams_commit(void);
 // Removes every unfinished output.  Safe to call at any time, also twice.
 void spinach_streams_abandon(void);
+// The same in a signal handler, of a process that ends there.
+void spinach_streams_remove(void);
 // The path of the index-th file that was opened, and whether it is an output; NULL beyond the last.
 const char *spinach_streams_file(uint32_t index, bool *output);
 // How much of the inputs has been read, 0 to 1; negative when there are none.

@@ -56,3 +56,24 @@ bool whole_file_write(const char *path, const char *text, gssize length, GError 
   }
   return write_and_rename(path, text, size, error);
 }
+
+bool whole_file_possible(const char *path, bool folders, GError **error) {
+  struct stat status;
+  if (!strcmp(path, "-")) return true;
+  if (!stat(path, &status)) {
+    if (S_ISDIR(status.st_mode)) return fail(error, EISDIR);
+    if (!S_ISREG(status.st_mode)) return true;
+  }
+  char *folder = g_path_get_dirname(path);
+  while (folders && stat(folder, &status) && errno == ENOENT) {
+    char *outer = g_path_get_dirname(folder);
+    g_free(folder);
+    folder = outer;
+  }
+  int code = stat(folder, &status)         ? errno
+             : !S_ISDIR(status.st_mode)    ? ENOTDIR
+             : access(folder, W_OK | X_OK) ? errno
+                                           : 0;
+  g_free(folder);
+  return !code || fail(error, code);
+}

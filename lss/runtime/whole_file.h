@@ -9,4 +9,8 @@
 // file (a pipe, a device) is written in place.  On failure sets *error, whose message is a reason without the path.
 bool whole_file_write(const char *path, const char *text, gssize length, GError **error);
 
+// Whether there is a folder for `path` in which files may be made, or with `folders` one where it may be made; what is
+// there already is left alone.
+bool whole_file_possible(const char *path, bool folders, GError **error);
+
 #endif

@@ -1,0 +1,119 @@
+"""How a run ends that is stopped, or that cannot write what it was asked for."""
+
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+
+PIPE = 'instance p : source;  instance k : sink { record = "items.txt"; };  p.out -> k.in : uint32;\n'
+# Its C never returns.
+STUBBORN = "module stubborn { runtime parameter abort = false : bool; inport in : uint32; always in.ack; phase_end; }\n"
+STUBBORN_C = "phase_end() { if (param(abort)) abort(); for (volatile int i = 0; i >= 0;) { } }\n"
+STUBBORN_MACHINE = (
+    'instance p : source;  instance s : sink { record = "items.txt"; };  instance t : tee;  instance x : stubborn;\n'
+)
+STUBBORN_MACHINE += "p.out -> t.in;  t.out -> s.in;  t.out -> x.in;\n"
+
+
+def started(simulator, tmp_path, *words) -> subprocess.Popen:
+    """A run that has opened its output."""
+    run = subprocess.Popen([simulator, "--quiet", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    for _ in range(500):
+        if list(tmp_path.glob("items.txt*")):
+            return run
+        time.sleep(0.01)
+    run.kill()
+    raise AssertionError(f"nothing was opened: {run.communicate()[1]}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_run_leaves_whole_files(build_sim, tmp_path, number):
+    run = started(build_sim(PIPE), tmp_path, "--stats", "s.json")
+    run.send_signal(number)
+    assert run.wait(timeout=30) == 128 + number
+    assert sorted(path.name for path in tmp_path.glob("[is]*.*")) == ["items.txt", "s.json"]
+    assert (tmp_path / "items.txt").read_text().endswith("\n")
+
+
+@pytest.fixture
+def stubborn(build_sim, tmp_path):
+    (tmp_path / "stubborn.lss").write_text(STUBBORN)
+    (tmp_path / "stubborn.c").write_text(STUBBORN_C)
+    return build_sim(STUBBORN_MACHINE, "-I", tmp_path)
+
+
+def test_a_second_signal_ends_a_run_whose_c_does_not_return(stubborn, tmp_path):
+    run = started(stubborn, tmp_path)
+    run.terminate()
+    time.sleep(0.2)
+    assert run.poll() is None
+    run.terminate()
+    assert run.wait(timeout=30) == 128 + signal.SIGTERM
+    assert not list(tmp_path.glob("items.txt*"))
+
+
+def test_an_abort_in_a_module_leaves_nothing_behind(stubborn, run_sim, tmp_path):
+    done = run_sim(stubborn, "--set", "x.abort=true", ok=False)
+    assert "error: the C of a module failed (Aborted)" in done.err
+    assert not list(tmp_path.glob("items.txt*"))
+
+
+def test_a_file_that_may_not_grow_is_one_line(build_sim, tmp_path):
+    done = subprocess.run(
+        [build_sim(PIPE), "--cycles", "100000", "--quiet"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, 1 << 14)),
+    )
+    assert done.returncode == 1
+    assert 'cannot write "items.txt": File too large' in done.stderr
+    assert not list(tmp_path.glob("items.txt*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--stats", "none/s.json"], 'cannot write "none/s.json": No such file or directory'),
+        (["--stats", "."], 'cannot write ".": Is a directory'),
+        (["--run-dir", "file/run"], 'cannot write "file/run/statistics.json": Not a directory'),
+    ],
+)
+def test_results_without_a_place_are_refused_before_the_first_cycle(build_sim, run_sim, tmp_path, words, expected):
+    (tmp_path / "file").write_text("")
+    done = run_sim(build_sim(PIPE), *words, ok=False)  # without an end
+    assert done.status == 1
+    assert expected in done.err
+    assert not list(tmp_path.glob("items.txt*"))
+
+
+def test_no_file_is_written_that_the_run_uses_already(build_sim, run_sim, tmp_path):
+    (tmp_path / "in.txt").write_text("0 5\n")
+    (tmp_path / "link.txt").symlink_to("in.txt")
+    simulator = build_sim(PIPE)
+    for name in ("in.txt", "link.txt"):
+        done = run_sim(simulator, "--set", "p.script=in.txt", "--set", f"k.record={name}", ok=False)
+        assert f'error: k: cannot write "{name}": this run reads it already' in done.err
+        assert (tmp_path / "in.txt").read_text() == "0 5\n"
+    two = 'instance p[2] : source;  instance k[2] : sink { record = "out.txt"; };\n'
+    two += "for (i = 0; i < 2; i = i + 1) { p[i].out -> k[i].in : uint32; }\n"
+    done = run_sim(build_sim(two), "--cycles", "9", ok=False)
+    assert 'error: k[1]: cannot write "out.txt": this run writes it already' in done.err
+    assert not list(tmp_path.glob("out.txt*"))
+
+
+@pytest.mark.parametrize("option", ["--help", "--list"])
+def test_a_full_standard_output_is_an_error(build_sim, option):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([build_sim(PIPE), option], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert "cannot write to standard output: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1e400"])
+def test_a_parameter_is_a_finite_number(build_sim, run_sim, value):
+    done = run_sim(build_sim(PIPE), "--set", f"k.ready={value}", "--cycles", "1", ok=False)
+    assert done.status == 2
+    assert f'k.ready: "{value}" is not a finite number' in done.err
