@@ -5,6 +5,7 @@
 
 #include "lss/diagnostics.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,24 +71,103 @@ static bool report_name(Location at, const char *identifier) {
   return false;
 }
 
+// 'root_0_S1_handler_take' is handler(take) to the user.
 static char *without_prefixes(const char *text) {
-  static GRegex *regex;
-  if (!regex)
-    regex =
-        g_regex_new("[A-Za-z_][A-Za-z0-9_]*_[0-9a-f]{12}_(S[0-9]+_)?(helper_|userpoint_)?", G_REGEX_OPTIMIZE, 0, NULL);
-  return g_regex_replace(regex, text, -1, 0, "", 0, NULL);
+  static GRegex *handler, *prefix;
+  if (!prefix) {
+    handler = g_regex_new("\\b\\w+_[0-9]+_S[0-9]+_handler_(\\w+)", G_REGEX_OPTIMIZE, 0, NULL);
+    prefix = g_regex_new("\\b\\w+_[0-9]+_S[0-9]+_(helper_|userpoint_)?", G_REGEX_OPTIMIZE, 0, NULL);
+  }
+  g_autofree char *handlers = g_regex_replace(handler, text, -1, 0, "handler(\\1)", 0, NULL);
+  return g_regex_replace(prefix, handlers, -1, 0, "", 0, NULL);
+}
+
+// A function that nobody declared: a userpoint, or a word of the vocabulary that is spelt otherwise.
+static void report_function(Location at, const char *name) {
+  static const char *const words[] = {"some",
+                                      "data",
+                                      "item",
+                                      "enabled",
+                                      "acked",
+                                      "transferred",
+                                      "send",
+                                      "send_if",
+                                      "send_nothing",
+                                      "enable",
+                                      "accept",
+                                      "steady",
+                                      "get",
+                                      "set",
+                                      "known_data",
+                                      "known_enable",
+                                      "known_ack",
+                                      "known_local",
+                                      "width",
+                                      "param",
+                                      "param_length",
+                                      "typeof_port",
+                                      "typevar",
+                                      "call",
+                                      "typeof_argument",
+                                      "replaced",
+                                      "event",
+                                      "now",
+                                      "cycle",
+                                      "never",
+                                      "clock_period",
+                                      "ticks_per_second",
+                                      "random_bits",
+                                      "random_seed",
+                                      "path_of_self",
+                                      "sim_error",
+                                      "sim_input_error",
+                                      "sim_warn",
+                                      "sim_stop",
+                                      "sim_progress",
+                                      "type_print",
+                                      "type_parse",
+                                      "phase_start",
+                                      "phase_end",
+                                      "handler",
+                                      "init",
+                                      "finish",
+                                      "next_event",
+                                      "skip"};
+  const char *userpoint = strstr(name, "_userpoint_");
+  if (userpoint) {
+    diag_error(at, "unknown-name", "this module has no userpoint called %s", userpoint + strlen("_userpoint_"));
+    return;
+  }
+  g_autoptr(GPtrArray) known = g_ptr_array_new();
+  for (gsize i = 0; i < G_N_ELEMENTS(words); i++) g_ptr_array_add(known, (gpointer)words[i]);
+  const char *near = diag_suggestion(name, known);
+  diag_error(at, "unknown-name", "there is no function `%s`%s%s%s", name, near ? "; did you mean `" : "",
+             near ? near : "", near ? "`?" : "");
+}
+
+// A userpoint has an argument more in C than the user knows of.
+static char *without_self(Location at, const char *message) {
+  int length, expected, given, end = 0;
+  const char *line = source_line(at.file, at.line, &length), *count = strstr(message, "expected ");
+  if (!line || !count || sscanf(count, "expected %d, have %d%n", &expected, &given, &end) != 2 || count[end])
+    return g_strdup(message);
+  g_autofree char *before = g_strndup(line, (gsize)MIN(length, at.column - 1 + (int)strlen("call(")));
+  if (!strstr(before, "call(")) return g_strdup(message);
+  return g_strdup_printf("%.*sexpected %d, have %d", (int)(count - message), message, expected - 1, given - 1);
 }
 
 static void report_one(Location at, const char *message) {
-  static GRegex *member, *identifier, *constant;
+  static GRegex *member, *field, *identifier, *constant;
   if (!member) {
     member =
         g_regex_new("^no member named '(?<access>read|write)_(?<name>\\w+)' in '\\w+_S[0-9]+_ctx_(?<context>\\w+)'",
                     G_REGEX_OPTIMIZE, 0, NULL);
+    field =
+        g_regex_new("^no member named '(?<name>\\w+)' in '\\w+_S[0-9]+_state'(?<near>.*)", G_REGEX_OPTIMIZE, 0, NULL);
     identifier = g_regex_new("undeclared (identifier|function) '(?<name>\\w+)'", G_REGEX_OPTIMIZE, 0, NULL);
     constant = g_regex_new("(read-only|cannot assign to .*const-qualified)", G_REGEX_OPTIMIZE, 0, NULL);
   }
-  g_autoptr(GMatchInfo) match = NULL, match2 = NULL, match3 = NULL;
+  g_autoptr(GMatchInfo) match = NULL, match2 = NULL, match3 = NULL, match4 = NULL;
   if (g_regex_match(member, message, 0, &match)) {
     g_autofree char *access = group(match, "access"), *name = group(match, "name"), *context = group(match, "context");
     report_signal(at, access, name, context);
@@ -100,6 +180,15 @@ static void report_one(Location at, const char *message) {
       return;
     }
     if (report_name(at, name)) return;
+    if (strstr(message, "undeclared function") || strstr(message, "undeclared library function")) {
+      report_function(at, name);
+      return;
+    }
+  }
+  if (g_regex_match(field, message, 0, &match4)) {
+    g_autofree char *name = group(match4, "name"), *near = group(match4, "near");
+    diag_error(at, "unknown-name", "the state of this module has no field called %s%s", name, near);
+    return;
   }
   if (strstr(message, "no member named 'steady'")) {
     diag_error(at, "c-code", "steady() is for phase_end, where a cycle ends");
@@ -109,7 +198,7 @@ static void report_one(Location at, const char *message) {
     diag_error(at, "c-code", "state changes in phase_end only, and data that was received is not changed");
     return;
   }
-  g_autofree char *clean = without_prefixes(message);
+  g_autofree char *counted = without_self(at, message), *clean = without_prefixes(counted);
   diag_error(at, "c-code", "%s", clean);
 }
 
@@ -132,6 +221,10 @@ bool clang_errors_report(const char *messages) {
     char *place = g_strdup_printf("%s:%s:%s", file, line, column);
     if (!g_hash_table_add(seen, place)) continue;
     Location at = {g_intern_string(file), atoi(line), atoi(column), atoi(line), atoi(column) + 1};
+    if (strstr(message, "function declared in block scope cannot have 'static'")) { // of emit_closed
+      diag_error(at, "c-code", "the C ends before all of its braces are closed");
+      return true; // what follows is a consequence
+    }
     report_one(at, message);
   }
   return any || ours ? any : false;

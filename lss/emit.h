@@ -1,9 +1,9 @@
 // Emission of C: from the netlist and its schedule to the texts of the units that make up a simulator.
 //
-// Every cluster becomes two units: one that steps it, and one with the functions that run once.  Names within a unit are
-// relative to the cluster, so identical clusters give identical texts and share their units, called a kind.  One more
-// unit holds the tables that describe the machine to the runtime.  Inside a unit every specialisation of a leaf module
-// appears once.
+// Every cluster becomes two units: one that steps it, and one with the functions that run once.  Names within a unit
+// are relative to the cluster, so identical clusters give identical texts and share their units, called a kind.  One
+// more unit holds the tables that describe the machine to the runtime.  Inside a unit every specialisation of a leaf
+// module appears once.
 #ifndef LSS_EMIT_H
 #define LSS_EMIT_H
 
@@ -52,7 +52,7 @@ typedef struct {
 const char *emit_c_type(const Type *type);
 bool emit_by_pointer(const Type *type);
 bool emit_left_unset(const Emitter *emitter, const Wire *wire); // whether a payload that is not sent is no zero yet
-char *emit_type_symbol(const Type *type); // of its descriptor, "spinach_type_bits_7"
+char *emit_type_symbol(const Type *type);                       // of its descriptor, "spinach_type_bits_7"
 void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *types);
 void emit_collect_type(GHashTable *types, Type *type);
 void emit_collect_instance_types(GHashTable *types, Instance *instance);
@@ -67,6 +67,9 @@ void emit_value(GString *out, const Value *value);
 void emit_parameter(GString *out, const Parameter *parameter);
 const char *emit_runtime_type(const Parameter *parameter);
 void emit_line(GString *out, Location location);
+void emit_closed(GString *out, const char *file, int line);
+void emit_code(GString *out, const Value *code);
+void emit_body(GString *out, const Value *code);
 void emit_initial(GString *out, const StateField *field);
 
 // emit_spec.c
@@ -103,7 +106,7 @@ void emit_skipping(GString *out, Kind *kind);
 // emit_shown.c
 void emit_find_shown(Emitter *emitter);
 bool emit_read_in_place(const Emitter *emitter, const Port *port); // readers of the port are given addresses
-bool emit_shows(const Emitter *emitter, const Node *node); // what it sends is read from its state
+bool emit_shows(const Emitter *emitter, const Node *node);         // what it sends is read from its state
 void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire);
 
 // emit_segment.c

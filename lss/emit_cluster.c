@@ -32,6 +32,9 @@ static bool check_hooks(const Spec *spec) {
     if (scan_hook(spec->scan, word, argument)) continue;
     diag_error(f->location, "missing-function", "%s declares %s%s%s, but %s does not define %s(%s)",
                instance->module_name, word, *argument ? " " : "", argument, spec->scan->file, word, argument);
+    const int open = fine ? spec->scan->open_line : 0; // says it once
+    Location brace = {g_intern_string(spec->scan->file), open, 1, open, 2};
+    if (open) diag_note(brace, "a brace that opens here is not closed");
     fine = false;
   }
   for (guint i = 0; i < spec->scan->hooks->len; i++) {
@@ -113,10 +116,7 @@ static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cl
           !g_ptr_array_find(collector->connections, cluster->probes->pdata[i], NULL))
         continue;
       g_string_append_printf(out, "typedef struct {");
-      if (collector->declare) {
-        emit_line(out, collector->declare->location);
-        g_string_append(out, collector->declare->string);
-      }
+      emit_code(out, collector->declare);
       g_string_append_printf(out, "\n} @K@_probe%u_%s;\n#line 1 \"generated\"\n", i, collector->name);
     }
     g_string_append(out, "typedef struct {\n  uint64_t count[4];\n");
@@ -212,11 +212,7 @@ static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluste
                                "static inline void @K@_%s_%u_%s(%s *self, uint32_t spinach_id, const char *path, "
                                "uint64_t now, uint64_t cycle) {",
                                words[w], i, c->name, type);
-        if (codes[w]) {
-          emit_line(out, codes[w]->location);
-          g_string_append(out, codes[w]->string);
-        }
-        g_string_append(out, "\n}\n#line 1 \"generated\"\n");
+        emit_body(out, codes[w]);
       }
       g_autofree char *self =
           c->shared ? g_strdup_printf("spinach_shared_%s", c->name) : g_strdup_printf("&p->%s", c->name);
@@ -279,6 +275,12 @@ static void emit_starts(const Emitter *emitter, GString *out, Kind *kind) {
   }
 }
 
+// An include of a module, told at its own place when there is nothing to include.
+static void emit_include(GString *out, const Instance *leaf, const CScan *scan, guint index, const char *text) {
+  emit_line(out, (Location){.file = leaf->leaf->c_file, .line = g_array_index(scan->include_lines, int, index)});
+  g_string_append_printf(out, "#include %s\n#line 1 \"generated\"\n", text);
+}
+
 static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster) {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -286,8 +288,7 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
     CScan *scan = g_hash_table_lookup(emitter->scans, leaf->leaf->c_file);
     for (guint k = 0; scan && k < scan->includes->len; k++) {
       const char *include = scan->includes->pdata[k];
-      if (include[0] == '<' && g_hash_table_add(seen, (gpointer)include))
-        g_string_append_printf(out, "#include %s\n", include);
+      if (include[0] == '<' && g_hash_table_add(seen, (gpointer)include)) emit_include(out, leaf, scan, k, include);
     }
   }
   for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -302,7 +303,8 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
       g_autofree char *header = scan_header(leaf->leaf->c_file, include);
       g_autofree char *name = g_strndup(include + 1, strcspn(include + 1, "\""));
       const char *path = g_intern_string(header ? header : name);
-      if (g_hash_table_add(seen, (gpointer)path)) g_string_append_printf(out, "#include \"%s\"\n", path);
+      g_autofree char *quoted = g_strdup_printf("\"%s\"", path);
+      if (g_hash_table_add(seen, (gpointer)path)) emit_include(out, leaf, scan, k, quoted);
     }
   }
 }
@@ -312,10 +314,7 @@ static void emit_shared_collectors(const Emitter *emitter, GString *out) {
     const Collector *c = emitter->netlist->collectors->pdata[i];
     if (!c->shared) continue;
     g_string_append_printf(out, "struct spinach_shared_%s {", c->name);
-    if (c->declare) {
-      emit_line(out, c->declare->location);
-      g_string_append(out, c->declare->string);
-    }
+    emit_code(out, c->declare);
     g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nextern struct spinach_shared_%s *spinach_shared_%s;\n",
                            c->name, c->name);
   }

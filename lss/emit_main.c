@@ -213,10 +213,7 @@ static void emit_shared(const Emitter *emitter, GString *out) {
     const Collector *c = emitter->netlist->collectors->pdata[i];
     if (!c->shared) continue;
     g_string_append_printf(out, "struct spinach_shared_%s {", c->name);
-    if (c->declare) {
-      emit_line(out, c->declare->location);
-      g_string_append(out, c->declare->string);
-    }
+    emit_code(out, c->declare);
     g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nstruct spinach_shared_%s *spinach_shared_%s;\n", c->name,
                            c->name);
     const Value *codes[] = {c->init, c->report};
@@ -225,11 +222,7 @@ static void emit_shared(const Emitter *emitter, GString *out) {
       g_string_append_printf(
           out, "static void shared_%s_%s(struct spinach_shared_%s *self, uint32_t spinach_id, const char *path) {",
           words[w], c->name, c->name);
-      if (codes[w]) {
-        emit_line(out, codes[w]->location);
-        g_string_append(out, codes[w]->string);
-      }
-      g_string_append(out, "\n}\n#line 1 \"generated\"\n");
+      emit_body(out, codes[w]);
       g_string_append_printf(w ? report : start, "  shared_%s_%s(spinach_shared_%s, 0, \"\");\n", words[w], c->name,
                              c->name);
     }

@@ -94,10 +94,7 @@ static void emit_state(GString *out, const Spec *spec) {
     const Collector *collector = spec->collectors->pdata[i];
     if (collector->shared) continue;
     g_string_append(out, "typedef struct {");
-    if (collector->declare) {
-      emit_line(out, collector->declare->location);
-      g_string_append(out, collector->declare->string);
-    }
+    emit_code(out, collector->declare);
     g_string_append_printf(out, "\n} @S@_collector_%u;\n", i);
   }
   g_string_append(out, "typedef struct {\n");
@@ -193,11 +190,7 @@ static void emit_userpoint(GString *out, const Userpoint *userpoint) {
     g_string_append_printf(out, ", %s %s", emit_c_type(argument->type), argument->name);
   }
   g_string_append(out, ") {");
-  if (userpoint->code) {
-    emit_line(out, userpoint->code->location);
-    g_string_append(out, userpoint->code->string);
-  }
-  g_string_append(out, "\n}\n#line 1 \"generated\"\n");
+  emit_body(out, userpoint->code);
 }
 
 static void emit_event(GString *out, const Spec *spec, const Event *event) {
@@ -223,8 +216,7 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
     g_string_append_printf(
         out, "static inline void @S@_record_%s_%u(%s *self%s, const char *path, uint64_t now, uint64_t cycle) {",
         event->name, i, type, parameters->str);
-    emit_line(out, collector->record->location);
-    g_string_append_printf(out, "%s\n}\n#line 1 \"generated\"\n", collector->record->string);
+    emit_body(out, collector->record);
     g_autofree char *target = collector->shared ? g_strdup_printf("spinach_shared_%s", collector->name)
                                                 : g_strdup_printf("&self->collector_%u", i);
     g_string_append_printf(
@@ -338,11 +330,7 @@ static void emit_collector_code(GString *out, const Spec *spec) {
       g_string_append_printf(
           out, "static void @S@_collector_%s_%u(@S@_collector_%u *self, uint32_t spinach_id, const char *path) {",
           words[k], i, i);
-      if (codes[k]) {
-        emit_line(out, codes[k]->location);
-        g_string_append(out, codes[k]->string);
-      }
-      g_string_append(out, "\n}\n#line 1 \"generated\"\n");
+      emit_body(out, codes[k]);
     }
   }
 }
@@ -381,6 +369,7 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   g_string_append(out, "#include ");
   emit_c_string(out, instance->leaf->c_file);
   g_string_append(out, "\n");
+  emit_closed(out, instance->leaf->c_file, spec->scan->lines);
   for (guint i = 0; i < spec->scan->helpers->len; i++)
     g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->helpers->pdata[i]);
   for (guint i = 0; i < spec->scan->defines->len; i++)

@@ -32,6 +32,32 @@ void emit_line(GString *out, Location location) {
   g_string_append_c(out, '\n');
 }
 
+// What stands before this is whole: inside a brace that the file forgot, clang refuses the declaration, at that place.
+void emit_closed(GString *out, const char *file, int line) {
+  emit_line(out, (Location){.file = file, .line = line});
+  g_string_append(out, "static void spinach_closed(void);\n#line 1 \"generated\"\n");
+}
+
+// The user's C, in its own line and column.
+void emit_code(GString *out, const Value *code) {
+  if (!code) return;
+  emit_line(out, code->location);
+  g_string_append_printf(out, "%*s%s", code->location.column - 1 + (int)strlen("<<<"), "", code->string);
+}
+
+// The same as the body of a function whose brace is open.
+void emit_body(GString *out, const Value *code) {
+  if (code) {
+    Location where = code->location;
+    emit_code(out, code);
+    emit_line(out, (Location){.file = where.file, .line = where.end_line});
+    g_string_append_printf(out, "%*s}\n", MAX(where.end_column - 1 - (int)strlen(">>>"), 0), "");
+    emit_closed(out, where.file, where.end_line);
+  } else {
+    g_string_append(out, "}\n#line 1 \"generated\"\n");
+  }
+}
+
 static void emit_integer(GString *out, gint64 n) {
   if (n == G_MININT64)
     g_string_append(out, "(-0x7fffffffffffffffLL - 1)");

@@ -58,7 +58,6 @@ static void append_c(GString *out, const Value *value, Location where) {
 
 Value *evaluate_code(Scope *scope, Expr *expr) {
   Value *code = value_new(VALUE_CODE, expr->location);
-  code->location.column += 3; // of the C text itself, for #line
   g_autoptr(GString) out = g_string_new(NULL);
   for (guint i = 0; i < expr->items->len; i++) {
     Expr *piece = expr->items->pdata[i];

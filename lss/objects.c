@@ -96,7 +96,7 @@ static bool compiler_open(Compiler *c, const CompilerOptions *options) {
   // Simulators behave the same at every level of optimisation: no signed overflow, no aliasing by type, no fused
   // floating point.
   static const char *const fixed[] = {"-std=gnu11",
-                                      "-w",
+                                      "-Wno-everything", // -w would silence those that are made errors below
                                       "-fwrapv",
                                       "-fno-strict-aliasing",
                                       "-ffp-contract=off",

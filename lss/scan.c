@@ -50,6 +50,7 @@ static int next_char(Cursor *c) {
 
 static void read_directive(CScan *scan, Cursor *c) {
   const char *start = c->at;
+  int line = c->line;
   while (c->at < c->end && *c->at != '\n') {
     if (*c->at == '\\' && c->at + 1 < c->end && c->at[1] == '\n') {
       c->at++;
@@ -61,6 +62,7 @@ static void read_directive(CScan *scan, Cursor *c) {
   char *word = g_strchug(text);
   if (g_str_has_prefix(word, "include")) {
     g_ptr_array_add(scan->includes, g_strdup(g_strstrip(word + strlen("include"))));
+    g_array_append_val(scan->include_lines, line);
   } else if (g_str_has_prefix(word, "define")) {
     char *name = g_strchug(word + strlen("define"));
     gsize n = 0;
@@ -133,16 +135,22 @@ CScan *scan_c(const char *file, GError **error) {
   char *text;
   gsize size;
   if (!g_file_get_contents(file, &text, &size, error)) return NULL;
+  if (memchr(text, 0, size)) {
+    g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "it holds a zero byte and is no text");
+    g_free(text);
+    return NULL;
+  }
   CScan *scan = g_new0(CScan, 1);
   scan->file = g_strdup(file);
   scan->hooks = g_ptr_array_new_with_free_func(hook_free);
   scan->helpers = g_ptr_array_new_with_free_func(g_free);
   scan->includes = g_ptr_array_new_with_free_func(g_free);
+  scan->include_lines = g_array_new(FALSE, FALSE, sizeof(int));
   scan->defines = g_ptr_array_new_with_free_func(g_free);
   scan->size = size;
   Cursor c = {text, text + size, 1};
   g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL), function = g_string_new(NULL);
-  int braces = 0, name_line = 0;
+  int braces = 0, name_line = 0, brace_line = 0;
   const char *body = NULL;                  // of a handler
   bool line_start = true, complete = false; // complete: `name ( … )` was seen and a brace may follow
   while (c.at < c.end) {
@@ -169,6 +177,7 @@ CScan *scan_c(const char *file, GError **error) {
     else if (!isspace(ch))
       line_start = false;
     if (ch == '{') {
+      if (braces == 0) brace_line = c.line;
       if (braces++ == 0 && complete && name->len) {
         add_function(scan, name->str, arguments->str, name_line);
         g_string_assign(function, name->str);
@@ -195,6 +204,8 @@ CScan *scan_c(const char *file, GError **error) {
       g_string_truncate(name, 0);
     }
   }
+  scan->lines = size && text[size - 1] == '\n' ? c.line - 1 : c.line;
+  scan->open_line = braces ? brace_line : 0;
   g_free(text);
   for (guint i = 0; i < scan->includes->len; i++) read_header(scan, scan->includes->pdata[i]);
   return scan;
@@ -206,6 +217,7 @@ void scan_free(CScan *scan) {
   g_ptr_array_unref(scan->hooks);
   g_ptr_array_unref(scan->helpers);
   g_ptr_array_unref(scan->includes);
+  g_array_unref(scan->include_lines);
   g_ptr_array_unref(scan->defines);
   g_free(scan);
 }

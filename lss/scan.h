@@ -7,9 +7,9 @@
 
 // A function that the module contract asks for: "handler" with its name, "phase_end" with an optional port, ….
 typedef struct {
-  char *word;     // phase_start, handler, phase_end, init, finish, next_event, skip
-  char *argument; // first argument, or ""
-  bool indexed;   // has a second argument
+  char *word;                     // phase_start, handler, phase_end, init, finish, next_event, skip
+  char *argument;                 // first argument, or ""
+  bool indexed;                   // has a second argument
   char *shown_port, *shown_field; // all it does is to send this field of the state there; else NULL
   int shown_element;              // 1: the element of the field that is the handler's lane; 0: the field
   int line;
@@ -20,9 +20,12 @@ typedef struct {
   GPtrArray *hooks;    // Hook*
   GPtrArray *helpers;  // char*: functions at file scope
   GPtrArray *includes; // char*: "<string.h>", in order
-  GPtrArray *defines;  // char*: macros
+  GArray *include_lines;
+  GPtrArray *defines; // char*: macros
   gsize size;
-  bool timed, steady;  // asks for the time; says steady()
+  int lines;
+  int open_line;      // of the first brace at file scope that is not closed; 0: none
+  bool timed, steady; // asks for the time; says steady()
 } CScan;
 
 // NULL, with *error set, when the file cannot be read.

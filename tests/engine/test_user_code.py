@@ -1,0 +1,92 @@
+"""Mistakes in C that a user wrote, in a module or in a netlist: told at their own place, in the user's words."""
+
+import pytest
+
+MODULE = """module m {
+  inport in : uint32;
+  outport out : uint32;
+  event taken(uint32 value);
+  userpoint f(uint32 x) -> uint32 = <<< return x; >>>;
+  state { uint32 value; bool full; }
+  phase_start -> out.data;
+  handler take : out.ack -> in.ack;
+  phase_end;
+}
+"""
+CODE = """phase_start() { send_if(out, self->full, self->value); }
+handler(take) { accept(in, !self->full || acked(out)); }
+phase_end() {
+  if (transferred(out)) self->full = false;
+  if (transferred(in)) { self->value = call(f, data(in)); self->full = true; event(taken, data(in)); }
+}
+"""
+MACHINE = "instance x : m;\ninstance s : source;\ninstance k : sink;\ns.out -> x.in;\nx.out -> k.in;\n"
+
+
+def errors(lss, tmp_path, code: str = CODE, machine: str = MACHINE, **files: str) -> str:
+    """What the compiler says, without the folder."""
+    for name, text in {"m_lss": MODULE, "m_c": code, "top_lss": machine, **files}.items():
+        (tmp_path / name.replace("_", ".")).write_text(text)
+    done = lss("build", "top.lss", "-o", "sim", ok=False)
+    assert done.status == 1
+    assert not (tmp_path / "sim").exists()
+    return done.err.replace(f"{tmp_path}/", "")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "expected"),
+    [
+        ("self->full = true", "self->fall = true", "m.c:5:65: error[unknown-name]: the state of this module has no field called fall"),
+        ("accept(", "acept(", "m.c:2:17: error[unknown-name]: there is no function `acept`; did you mean `accept`?"),
+        ("call(f,", "call(g,", "m.c:5:40: error[unknown-name]: this module has no userpoint called g"),
+        ("f, data(in)", "f, data(in), 1", "m.c:5:58: error[c-code]: too many arguments to function call, expected 1, have 2"),
+        ("call(f, data(in))", "call(f)", "m.c:5:40: error[c-code]: too few arguments to function call, expected 1, have 0"),
+        ("accept(in", "return 1; accept(in", "m.c:2:17: error[c-code]: void function 'handler(take)' should not return a value"),
+        ("phase_start()", '#include "none.h"\nphase_start()', "m.c:1:10: error[c-code]: 'none.h' file not found"),
+        ("phase_start()", "#include <none.h>\nphase_start()", "m.c:1:10: error[c-code]: 'none.h' file not found"),
+        ("data(in)); }\n}\n", "data(in)); \n}\n", "m.c:6:1: error[c-code]: the C ends before all of its braces are closed"),
+        ("self->value); }", "self->value); {", "m.c:1:1: note: a brace that opens here is not closed"),
+        ("phase_start()", "\0phase_start()", "the behaviour of module m cannot be read: it holds a zero byte and is no text"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_a_module(lss, tmp_path, right, wrong, expected):
+    assert CODE.count(right) == 1
+    found = errors(lss, tmp_path, CODE.replace(right, wrong))
+    assert expected in found
+    assert "_S0_" not in found and "_S1_" not in found
+
+
+def test_a_function_twice(lss, tmp_path):
+    assert "m.c:7:1: error[c-code]: redefinition of 'phase_end'" in errors(lss, tmp_path, CODE + "phase_end() { }\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("return z;", "top.lss:1:33: error[c-code]: use of undeclared identifier 'z'"),
+        ("\n\n\treturn z;\n", "top.lss:3:9: error[c-code]: use of undeclared identifier 'z'"),
+        ("return data(in);", "top.lss:1:33: error[c-code]: signals exist in"),
+        ("x++;", "top.lss:1:31: error[c-code]: non-void function does not return a value"),
+        ("if (x) { return 1;", "top.lss:1:1: error[c-code]: the C ends before all of its braces are closed"),
+        ("return 1; }", "top.lss:1:38: error[c-code]: extraneous closing brace"),
+    ],
+)
+def test_mistakes_in_a_userpoint(lss, tmp_path, code, expected):
+    machine = MACHINE.replace(": m;", f": m {{ f = <<< {code} >>>; }};")
+    assert expected in errors(lss, tmp_path, machine=machine)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "expected"),
+    [
+        ("int n;", "it n;", "top.lss:6:46: error[c-code]: unknown type name 'it'"),
+        ("self->n++;", "self->n += val;", "top.lss:6:79: error[c-code]: use of undeclared identifier 'val'"),
+        ("self->n++;", "if (value) {", "top.lss:6:1: error[c-code]: the C ends before all of its braces are closed"),
+        ("report_value(", "report_valu(", "error[unknown-name]: there is no function `report_valu`"),
+    ],
+)
+def test_mistakes_in_a_collector(lss, tmp_path, right, wrong, expected):
+    collector = 'collector c on "x" event taken { declare <<< int n; >>> record <<< self->n++; >>> '
+    collector += 'report <<< report_value("n", self->n, "items", "taken"); >>> }\n'
+    assert collector.count(right) == 1
+    assert expected in errors(lss, tmp_path, machine=MACHINE + collector.replace(right, wrong))
