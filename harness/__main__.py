@@ -232,7 +232,10 @@ def main() -> int:
         return options.call(options)
     except COMPLAINTS as error:
         print(f"harness: {error}", file=sys.stderr)
-        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"harness: {where}{error.strerror or error}", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

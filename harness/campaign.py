@@ -1,15 +1,18 @@
 """Runs the studies of plans: builds every variant, makes all runs on all cores, measures, and keeps the best ratios.
 
+Of several ratios those come first in which the link carries most; one in which it cannot carry as much as was measured
+by then is not run.
 Results lie in the store that the main job uses, so an interrupted campaign goes on where it was, and studies that were
 not asked for are shown as far as they were run before.
 """
 
 import os
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import measure, packets, theory
+from harness import measure, packets, theory, traffic
 from harness.examine import FORMS, Examined, examine, tasks
 from harness.examine import kept as kept_examination
 from harness.plan import Plan, PlanError, Series, Study
@@ -27,6 +30,17 @@ class Run:
     series: Series
     load: Load
     job: Job
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        return self.study.name, self.series.name, self.load.payload
+
+    @property
+    def bound(self) -> float:
+        """What the link can carry in this ratio, UDP payload in bit/s."""
+        sends, receives = traffic.parse_ratio(self.load.ratio)
+        one_way = theory.payload_rate(self.load.payload, self.plan.link_rate)
+        return one_way * (sends + receives) / max(sends, receives)
 
 
 @dataclass(frozen=True)
@@ -56,11 +70,19 @@ class Outcome:
 
     plans: list[Plan]
     points: dict[tuple[str, str, int], Point] = field(default_factory=dict)
+    every: list[Point] = field(default_factory=list)  # of all ratios
     courses: dict[tuple[str, str, int], list[tuple[int, float]]] = field(default_factory=dict)
     examined: dict[str, list[Examined]] = field(default_factory=dict)  # by study
 
     def of(self, study: str) -> list[Point]:
         return [point for (name, _, _), point in self.points.items() if name == study]
+
+    def alike(self, point: Point) -> list[str]:
+        """Ratios that carry as much as this point's, as far as the errors of both tell, the best first."""
+        place = point.study, point.series, point.payload
+        others = [one for one in self.every if (one.study, one.series, one.payload) == place and one is not point]
+        close = [one for one in others if one.rate + one.uncertainty >= point.rate - point.uncertainty]
+        return [one.ratio for one in sorted(close, key=lambda one: -one.rate)]
 
     def studies(self) -> list[Study]:
         return [study for plan in self.plans for study in plan.study]
@@ -134,6 +156,14 @@ def _course(result: Result) -> list[tuple[int, float]]:
     return measure.course(*(list(packets.read(file)) if file else [] for file in files))
 
 
+def _highest(values: Iterable[tuple[tuple[str, str, int], float]]) -> dict[tuple[str, str, int], float]:
+    """The highest value at each place."""
+    highest: dict[tuple[str, str, int], float] = {}
+    for place, value in values:
+        highest[place] = max(highest.get(place, value), value)
+    return highest
+
+
 def run(plans: list[Plan], names: list[str], build: Path, progress: Progress) -> Outcome:
     """Makes the runs; raises RunError at the first that is not right."""
     wanted, outcome = chosen(plans, names), Outcome(plans)
@@ -149,23 +179,29 @@ def run(plans: list[Plan], names: list[str], build: Path, progress: Progress) ->
         point = points[result.job.name] = measured(by_name[result.job.name], result)
         return f"{point.percent:.1f} %, {point.frames} frames, {point.drops} dropped, {result.seconds:.1f} s"
 
-    sweep([run.job for run in runs], build / STORE, progress, words)
+    most = _highest((run.place, run.bound) for run in runs)
+    sweep([run.job for run in runs if run.bound == most[run.place]], build / STORE, progress, words)
+    best = _highest((run.place, points[run.job.name].rate) for run in runs if run.job.name in points)
+    runs = [run for run in runs if run.job.name in points or run.bound > best[run.place]]
+    if others := [run.job for run in runs if run.job.name not in points]:
+        sweep(others, build / STORE, progress, words)
     examinations = [task for plan, study in every if study.form in FORMS for task in tasks(plan, study)]
     examine([task for task in examinations if task.study.name in wanted], build, progress)
     for task in examinations:
         if found := kept_examination(task, build):
             outcome.examined.setdefault(task.study.name, []).append(found)
-    for plan, study in swept:
-        if study.name not in wanted:
-            before = [(run, kept(run.job, build / STORE)) for run in _runs(plan, study, build)]
-            partly = {(run.series.name, run.load.payload) for run, result in before if not result}
-            for run, result in before:
-                if result and (run.series.name, run.load.payload) not in partly:  # the best of some ratios misleads
-                    points[run.job.name] = measured(run, result)
-                    runs.append(run)
+    before = [run for plan, study in swept if study.name not in wanted for run in _runs(plan, study, build)]
+    for run in before:
+        if result := kept(run.job, build / STORE):
+            points[run.job.name] = measured(run, result)
+    best = _highest((run.place, points[run.job.name].rate) for run in before if run.job.name in points)
+    # The best of some ratios misleads, unless the others cannot be better.
+    partly = {run.place for run in before if run.job.name not in points and run.bound > best.get(run.place, 0.0)}
+    runs += before
+    runs = [run for run in runs if run.job.name in points and run.place not in partly]
     for run in runs:
-        point = points[run.job.name]
-        place = run.study.name, run.series.name, point.payload
+        point, place = points[run.job.name], run.place
+        outcome.every.append(point)
         if place not in outcome.points or point.rate > outcome.points[place].rate:
             outcome.points[place] = point
             if run.study.form == "course":

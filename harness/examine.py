@@ -1,9 +1,10 @@
 """Examinations among the studies: what a frame costs by function, where a machine's cycles go, what becomes of faults.
 
 They build and run the machine in ways of their own, apart from the sweep; what they came to is kept as a piece of HTML
-and a sentence, so that a report can show it without examining again.
+and a sentence with a key of all that determines them, so that a report can show it without examining again.
 """
 
+import hashlib
 import html
 import json
 import os
@@ -11,15 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness import cost, faults
+from harness import cost, faults, files
 from harness.bottleneck import NetlistError
 from harness.bottleneck import measure as bottleneck
 from harness.bottleneck import page as bottleneck_page
 from harness.page import table
 from harness.plan import Plan, Series, Study
 from harness.progress import Progress
-from harness.runs import STORE, Load, build_simulator
-from harness.sweep import Job, RunError, run
+from harness.runs import STORE, Load, build_simulator, simulator_path
+from harness.sweep import Job, RunError, digest, run
 from harness.traffic import parse_ratio
 
 FORMS = ("cost", "bottleneck", "faults")
@@ -50,6 +51,19 @@ class Task:
     @property
     def title(self) -> str:
         return f"{self.series.label}, {self.load.payload} B, sends to receives {self.load.ratio}"
+
+    @property
+    def variant(self) -> tuple[Path, str]:
+        """The machine, and what its simulator is called."""
+        return self.plan.machine_of(self.series), "-".join(self.plan.defines(self.series)) or "plain"
+
+    def key(self, build: Path) -> str:
+        """A hash of all that determines the result: the machine, firmware, options, and the examining programs."""
+        sources = [simulator_path(*self.variant, build), *sorted(Path(__file__).parent.rglob("*.py"))]
+        if firmware := self.plan.firmware_of(self.series, build):
+            sources.append(firmware)
+        parts = [self.title, self.words(), self.study.form, self.study.frames, self.study.after, self.study.counts]
+        return hashlib.sha256(json.dumps([*parts, *map(digest, sources)]).encode()).hexdigest()
 
     def words(self) -> list[str]:
         """The simulator's options, but for how many frames."""
@@ -107,8 +121,7 @@ def _bottleneck(task: Task, build: Path) -> Examined:
 
 
 def _faults(task: Task, build: Path) -> Examined:
-    machine, defines = task.plan.machine_of(task.series), task.plan.defines(task.series)
-    simulator = build_simulator(machine, "-".join(defines) or "plain", defines, build)
+    simulator = simulator_path(*task.variant, build)
     firmware = task.plan.firmware_of(task.series, build)
     words = (*task.words(), "--count", str(task.study.frames))
     result = run(Job(task.name, simulator, words, (("--firmware", firmware),) if firmware else ()), build / STORE)
@@ -129,11 +142,22 @@ def _file(task: Task, build: Path) -> Path:
 
 
 def kept(task: Task, build: Path) -> Examined | None:
-    """What an examination came to when it was made last."""
+    """What an examination came to when it was made last, if it would come to the same now."""
     try:
-        return Examined(**json.loads(_file(task, build).read_text()))
-    except (OSError, ValueError, TypeError):
+        noted = json.loads(_file(task, build).read_text())
+        return Examined(noted["verdict"], noted["body"]) if noted["key"] == task.key(build) else None
+    except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def _examine(task: Task, build: Path) -> tuple[Examined, bool]:
+    """What an examination comes to, and whether that was known."""
+    build_simulator(*task.variant, task.plan.defines(task.series), build)
+    if known := kept(task, build):
+        return known, True
+    made = {"cost": _cost, "bottleneck": _bottleneck, "faults": _faults}[task.study.form](task, build)
+    files.write(_file(task, build), json.dumps({**asdict(made), "key": task.key(build)}))
+    return made, False
 
 
 def examine(todo: list[Task], build: Path, progress: Progress) -> None:
@@ -141,9 +165,7 @@ def examine(todo: list[Task], build: Path, progress: Progress) -> None:
     if not todo:
         return
     (build / FOLDER).mkdir(parents=True, exist_ok=True)
-    make = {"cost": _cost, "bottleneck": _bottleneck, "faults": _faults}
     with progress.task("examining", len(todo)) as steps, ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda task: make[task.study.form](task, build), todo)
-        for task, result in zip(todo, found, strict=True):
-            _file(task, build).write_text(json.dumps(asdict(result)))
-            steps.step(f"{task.study.name}, {task.title}: {result.verdict}")
+        found = pool.map(lambda task: _examine(task, build), todo)
+        for task, (result, known) in zip(todo, found, strict=True):
+            steps.step(f"{task.study.name}, {task.title}: {result.verdict}{' (kept from before)' if known else ''}")

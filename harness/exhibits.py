@@ -25,6 +25,10 @@ def _figure(file: Path, label: str, prefix: str) -> str:
     return f'<figure>{picture}<figcaption><a href="{file.name}.png">picture alone</a></figcaption></figure>'
 
 
+def _signed(percent: float) -> str:
+    return f"{round(percent, 1) + 0:+.1f} %"  # never -0.0
+
+
 def figure(outcome: Outcome, study: Study, out: Path) -> str:
     """Throughput over payload size, every series, with what was published."""
     points = outcome.of(study.name)
@@ -77,7 +81,7 @@ def comparison(outcome: Outcome, study: Study) -> str:
             if not point:
                 row += ["–"] * 2
                 continue
-            change = f"{100 * (point.rate / base.rate - 1):+.1f} %" if base and point is not base else ""
+            change = _signed(100 * (point.rate / base.rate - 1)) if base and point is not base else ""
             row += [f"{point.percent:.1f} %", change]
         cells.append(row)
     return f'<div class="wide">{table(head, cells, f"{study.about} Percent of the theoretical maximum.")}</div>'
@@ -150,7 +154,7 @@ def published(outcome: Outcome) -> str:
         ours, difference, verdict = "not run", "", ""
         if point:
             off = error(figure, point)
-            ours, difference = f"{point.percent:.1f} %", f"{off:+.1f} %"
+            ours, difference = f"{point.percent:.1f} %", _signed(off)
             verdict = "agrees" if abs(off) <= AGREES else why or "<strong>not explained</strong>"
         name = f'<a href="#{study.name}">{study.name}</a>'
         cells.append([html.escape(figure.label), name, f"{figure.percent:g} %", ours, difference, verdict])

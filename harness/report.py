@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
-from harness import plot
+from harness import files, plot
 from harness.mainjob import LATENCIES, Outcome, Point
 from harness.page import STYLE, bar, inline, table
 from harness.runs import lss
@@ -279,7 +279,7 @@ def write(outcome: Outcome, build: Path) -> Path:
                 name = f"capture-{replayed.series.replace(' ', '-')}-{side}.pcap"
                 shutil.copyfile(file, out / name)
                 links.append((name, f"what the NIC {side}, {replayed.series}"))
-    (out / "results.json").write_text(json.dumps(_results(outcome), indent=1) + "\n")
+    files.write(out / "results.json", json.dumps(_results(outcome), indent=1) + "\n")
     first = outcome.points[0].result if outcome.points else outcome.replays[0].result
     manifest = json.dumps(first.stats.get("manifest", {}), indent=1)
     (out / "manifest.json").write_text(manifest + "\n")
@@ -316,5 +316,5 @@ def write(outcome: Outcome, build: Path) -> Path:
         links="".join(f', <a href="{name}">{html.escape(words)}</a>' for name, words in links),
     )
     index = out / "index.html"
-    index.write_text(page)
+    files.write(index, page)
     return index

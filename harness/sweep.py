@@ -2,7 +2,8 @@
 
 A simulator is deterministic, so a run with the same simulator, files and options need not be made twice: results lie
 in store/<key>/ and an interrupted sweep goes on where it was.  A run works in a directory of its own that is renamed
-into place when it succeeded; one that failed stays under its key with ".failed" appended, to be looked at.
+into place when it succeeded; one that failed stays under its key with ".failed" appended, to be looked at.  A result
+whose files are not what they were then is none.
 """
 
 import hashlib
@@ -83,11 +84,17 @@ class Result:
         return sum(entry["value"] for entry in self.stats.get("statistics", []) if entry["name"] == name)
 
 
+def _files(job: Job) -> list[str]:
+    return ["stats.json", *(name for _, name in job.outputs)]
+
+
 def _stored(job: Job, directory: Path) -> Result | None:
     try:
-        seconds = json.loads((directory / "run.json").read_text())["seconds"]
-        return Result(job, directory, json.loads((directory / "stats.json").read_text()), seconds, True)
-    except (OSError, ValueError, KeyError):
+        noted = json.loads((directory / "run.json").read_text())
+        if noted["files"] != {name: digest(directory / name) for name in _files(job)}:
+            return None
+        return Result(job, directory, json.loads((directory / "stats.json").read_text()), noted["seconds"], True)
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -105,27 +112,40 @@ def run(job: Job, store: Path) -> Result:
     failed = directory.with_name(f"{directory.name}.failed")
     for stale in working, failed, directory:
         shutil.rmtree(stale, ignore_errors=True)
-    working.mkdir(parents=True)
+    try:
+        working.mkdir(parents=True)
+        why, seconds, said = _simulate(job, working)
+        if not why:
+            working.rename(directory)
+            return Result(job, directory, json.loads((directory / "stats.json").read_text()), seconds, False)
+        working.rename(failed)
+    except OSError as error:
+        shutil.rmtree(working, ignore_errors=True)
+        raise RunError(f"{job.name}: its result cannot be kept: {error.filename or store}: {error.strerror}") from error
+    last = "\n  ".join(said.strip().splitlines()[-8:])
+    raise RunError(f"{job.name}: {why}; see {failed}/log.txt\n  {last}")
+
+
+def _simulate(job: Job, working: Path) -> tuple[str, float, str]:
+    """Runs the simulator in a directory, notes there what it did; what went wrong, the seconds, its complaint."""
     began = time.monotonic()
     try:
         done = subprocess.run(
             job.command(), cwd=working, capture_output=True, text=True, errors="replace", timeout=job.timeout
         )
-        text, status = done.stdout + done.stderr, done.returncode
+        text, said, status = done.stdout + done.stderr, done.stderr or done.stdout, done.returncode
     except subprocess.TimeoutExpired:
         text, status = f"no end after {job.timeout:.0f} s", None
+        said = text
     seconds = time.monotonic() - began
+    missing = [name for name in _files(job) if not (working / name).exists()]
+    why = f"ended with status {status}" if status != 0 else f"wrote no {missing[0]}" if missing else ""
+    noted = {"name": job.name, "command": job.command(), "seconds": seconds, "status": status}
+    if not why:
+        noted["files"] = {name: digest(working / name) for name in _files(job)}
     (working / "log.txt").write_text(text)
-    (working / "run.json").write_text(
-        json.dumps({"name": job.name, "command": job.command(), "seconds": seconds, "status": status}, indent=1)
-    )
-    if status != 0 or not (working / "stats.json").exists():
-        working.rename(failed)
-        last = "\n  ".join(text.strip().splitlines()[-8:])
-        why = "wrote no statistics" if status == 0 else f"ended with status {status}"
-        raise RunError(f"{job.name}: {why}; see {failed}/log.txt\n  {last}")
-    working.rename(directory)
-    return Result(job, directory, json.loads((directory / "stats.json").read_text()), seconds, False)
+    (working / "run.json").write_text(json.dumps(noted, indent=1))
+    return why, seconds, said
 
 
 def sweep(

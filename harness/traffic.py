@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from harness import packets, theory, udp
+from harness import files, packets, theory, udp
 
 MAGIC = b"SPNC"
 SMALLEST, LARGEST = 18, 1472
@@ -148,7 +148,7 @@ def generate(out: Path, payloads: str, frames: int, ratio: str = "1:1", seed: in
         if count:
             packets.write(out / f"{name}.pcap", streams[-1])
     trace = out / TRACE
-    trace.write_text("\n".join(descriptors(*streams)) + "\n")
+    files.write(trace, "\n".join(descriptors(*streams)) + "\n")
     return Files(out / "send.pcap" if streams[0] else None, out / "receive.pcap" if streams[1] else None, trace)
 
 

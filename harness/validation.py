@@ -13,7 +13,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from harness import exhibits, measure
+from harness import exhibits, files, measure
 from harness.campaign import Outcome, Point
 from harness.page import STYLE
 
@@ -25,7 +25,7 @@ PAGE = """<!doctype html>
 {style}
 main > table td, main > table th {{ white-space: normal; text-align: left; vertical-align: top; }}
 main > table {{ margin: .8rem 0; }}
-main > div > figure:not(.diagram) {{ max-width: 46rem; }}
+main > div > figure:not(.diagram) {{ max-width: 46rem; margin: 1.2rem 0; }}
 </style></head>
 <body>
 <header><div><h1>{title}</h1><p>{about}</p></div></header>
@@ -61,7 +61,7 @@ class Directives:
         self.words: dict[str, Callable[..., str]] = {
             "percent": lambda *at: self._of(at, lambda point: f"{point.percent:.1f} %"),
             "mbps": lambda *at: self._of(at, lambda point: f"{point.rate / 1e6:,.0f} Mb/s"),
-            "ratio": lambda *at: self._of(at, lambda point: point.ratio),
+            "ratio": lambda *at: self._of(at, self._ratio),
             "setting": lambda study, series, payload, name: self._of(
                 (study, series, payload), lambda point: self._setting(point, name)
             ),
@@ -71,8 +71,8 @@ class Directives:
             "worst": lambda *series: self._errors(series, max),
             "mean": lambda *series: self._errors(series, lambda errors: sum(errors) / len(errors)),
             "uncertainty": self._uncertainty,
-            "frames": lambda: f"{sum(point.frames for point in outcome.points.values()):,}",
-            "drops": lambda: f"{sum(point.drops for point in outcome.points.values()):,}",
+            "frames": lambda: f"{sum(point.frames for point in outcome.every):,}",
+            "drops": lambda: f"{sum(point.drops for point in outcome.every):,}",
         }
 
     def _point(self, study: str, series: str, payload: str) -> Point | None:
@@ -84,6 +84,10 @@ class Directives:
     def _of(self, at: tuple[str, ...], show: Callable[[Point], str]) -> str:
         point = self._point(*at)
         return show(point) if point else NOT_RUN
+
+    def _ratio(self, point: Point) -> str:
+        alike = self.outcome.alike(point)
+        return f"{point.ratio} (as good within the error: {', '.join(alike)})" if alike else point.ratio
 
     @staticmethod
     def _setting(point: Point, name: str) -> str:
@@ -178,7 +182,7 @@ def write(outcome: Outcome, text: Path, build: Path) -> Path:
     """Writes studies.json and the page; returns the page."""
     out = build / "studies"
     out.mkdir(parents=True, exist_ok=True)
-    (out / "studies.json").write_text(json.dumps(records(outcome), indent=1) + "\n")
+    files.write(out / "studies.json", json.dumps(records(outcome), indent=1) + "\n")
     try:
         whole = text.read_text()
     except OSError as error:
@@ -192,5 +196,5 @@ def write(outcome: Outcome, text: Path, build: Path) -> Path:
         body=render(body, text, first, Directives(outcome, out)),
     )
     index = out / "index.html"
-    index.write_text(page)
+    files.write(index, page)
     return index

@@ -177,10 +177,7 @@ class Tracer:
     def _held_by(self, here: Instance, link: Link, datas: frozenset) -> Iterable[tuple[Instance, str]]:
         """Who may be waiting for an answer while `here` refuses: itself, or one whose word it listens to."""
         answers = {here.reply_of(request.source.port) for request in here.requests}
-        asks_for_each = any(
-            SAME < request.transferred / max(1, link.transferred) < 1 / SAME for request in here.requests
-        )
-        if asks_for_each or answers & {port for port, _ in datas}:
+        if self._asks_for_each(here, link) or answers & {port for port, _ in datas}:
             yield here, "waits for the answer to what it asked"
         tellers = {other.source.path for other in here.into if (other.target.port, other.target.lane) in datas}
         senders = [self.machine.instances[path] for path in sorted(tellers - {link.source.path, here.path})]
@@ -203,6 +200,8 @@ class Tracer:
             return True
         servers = [(link, flow) for link, flow in asked if self._may_delay(link, flow, EXPLAINS * share)]
         if servers:
+            # Who only hands on what it is asked takes as long as those behind it.
+            servers = [(link, flow) for link, flow in servers if not self._hands_on(link)] or servers
             # Of those that most of what is asked passes, the last one.
             most_asked = SAME * max(flow for _, flow in servers)
             slowest = [link for link, flow in servers if flow >= most_asked][-1]
@@ -220,6 +219,16 @@ class Tracer:
         here = self.machine.instances[link.target.path]
         believed = flow * LONGEST_ANSWER / link.cycles if here.busy is None else here.busy
         return here.delays(link) and believed >= share
+
+    def _hands_on(self, link: Link) -> bool:
+        """Whether who is asked on a link asks somebody else each time, and does not count work of its own."""
+        here = self.machine.instances[link.target.path]
+        return here.busy is None and self._asks_for_each(here, link)
+
+    @staticmethod
+    def _asks_for_each(here: Instance, link: Link) -> bool:
+        """Whether an instance asks one question for each item that comes in on a link."""
+        return any(SAME < one.transferred / max(1, link.transferred) < 1 / SAME for one in here.requests)
 
     def _along(self, requests: list[Link]) -> list[tuple[Link, int]]:
         """The links that what is asked may pass, in order of distance, and how much of it passes there at most."""

@@ -5,6 +5,7 @@ import json
 import tempfile
 from pathlib import Path
 
+from harness import files
 from harness.bottleneck import diagram
 from harness.bottleneck.analysis import Analysis, percent
 from harness.bottleneck.text import cause_words, chain_lines, memory_title, rates
@@ -178,9 +179,9 @@ def results(analysis: Analysis) -> dict:
 def write(analysis: Analysis, out: Path, title: str) -> Path:
     """Writes index.html and bottleneck.json, and returns the page."""
     out.mkdir(parents=True, exist_ok=True)
-    (out / "bottleneck.json").write_text(json.dumps(results(analysis), indent=1) + "\n")
+    files.write(out / "bottleneck.json", json.dumps(results(analysis), indent=1) + "\n")
     page = out / "index.html"
-    page.write_text(PAGE.format(
+    files.write(page, PAGE.format(
         title=html.escape(title), style=STYLE.read_text(),
         about=html.escape(f"{1e3 * analysis.machine.seconds:,.3f} ms of simulated time of {analysis.machine.file}"),
         fragment=fragment(analysis),

@@ -319,6 +319,7 @@ def test_the_network_interface(root: Path, build_dir: Path, tmp_path: Path) -> N
     machine = root / "examples" / "tigon2" / "tigon2.lss"
     analysis = measure.examine(machine, build_dir, tmp_path, ["sram_mhz=40"], words, "1.5ms")
     assert analysis.limiter.name == "nic.controller" and analysis.limiter.busy > 0.9
+    assert not [one.name for one in analysis.limiters if "memory_path" in one.name], "a crossing hands on, it is not the cause"
     cycles = {link.cycles for link in analysis.machine.links}
     assert len(cycles) == 2, "every connection was counted in every cycle of its clock, asleep or not"
     arbiter = analysis.memories[0]

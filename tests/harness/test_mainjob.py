@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import mainjob, measure, packets, report, schema, study, sweep, table, theory, traffic
+from harness import files, mainjob, measure, packets, report, schema, study, sweep, table, theory, traffic
 from harness.progress import Progress
 
 FAKE = Path(__file__).with_name("fake_lss.py")
@@ -252,3 +252,10 @@ def test_directions_that_hardly_overlap_are_not_duplex() -> None:
     first, then = udp_stream([k * 8000 for k in range(200)]), udp_stream([1_100_000 + k * 8000 for k in range(200)])
     with pytest.raises(measure.MeasureError, match=r"busy for 24 of the 300 frames .* give the run more frames"):
         measure.throughput(first, then, 100)
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    files.write(tmp_path / "page", "old")
+    with pytest.raises(UnicodeEncodeError):
+        files.write(tmp_path / "page", "new \udc80")
+    assert (tmp_path / "page").read_text() == "old" and len(list(tmp_path.iterdir())) == 1

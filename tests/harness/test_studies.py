@@ -279,3 +279,40 @@ def test_the_cost_of_a_frame_needs_a_firmware(place: Path) -> None:
     (place / "studies.toml").write_text(PLAN + EXAMINATIONS.replace('words = ["--x", "y"]', 'firmware = ""'))
     with pytest.raises(sweep.RunError, match="this series has none"):
         run(place, "cost")
+
+
+def test_ratios_that_cannot_be_better_are_not_run(place: Path) -> None:
+    outcome = run(place, "fig")
+    # The stand-in carries more large frames than a link does, and few small ones: there, both ratios may be the best.
+    assert [(p.payload, p.ratio) for p in outcome.every] == [(18, "1:2"), (18, "1:1"), (1472, "1:1")]
+    best = outcome.points["fig", "one", 18]
+    assert outcome.alike(best) in ([], ["1:1"], ["1:2"]) and not outcome.alike(outcome.points["fig", "one", 1472])
+    assert len(run(place, "soak").of("fig")) == 2, "what was not run is not missed"
+
+
+def test_a_result_that_was_damaged_is_made_again(place: Path) -> None:
+    first = run(place, "why").points["why", "base", 1472].result
+    for name in "stats.json", "received.pcap", "run.json":
+        file = first.directory / name
+        for damage in file.read_bytes()[:-1], b"[]":
+            file.write_bytes(damage)
+            again = run(place, "why").points["why", "base", 1472].result
+            assert not again.reused and again.stats == first.stats
+        file.unlink()
+        assert not run(place, "why").points["why", "base", 1472].result.reused
+    assert run(place, "why").points["why", "base", 1472].result.reused
+
+
+def test_an_examination_is_made_again_when_the_firmware_changes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(cost, "build_simulator", lambda machine, folder, build, defines: folder / "simulator")
+    costs = [cost.Cost("cpu", "send", dict.fromkeys(cost.KINDS, 1.0))]
+    monkeypatch.setattr(cost, "per_frame", lambda simulator, firmware, words: asked.append(firmware) or costs)
+    (place / "studies.toml").write_text(PLAN + EXAMINATIONS)
+    run(place, "cost")
+    run(place, "cost")
+    assert len(asked) == 1 and run(place, "soak").examined["cost"]
+    (place / "build/firmware.elf").write_text("another")
+    assert "cost" not in run(place, "soak").examined, "what another firmware cost is not shown"
+    run(place, "cost")
+    assert len(asked) == 2
