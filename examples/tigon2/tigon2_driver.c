@@ -62,6 +62,7 @@ init() {
   if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
     sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1, (long long)param(receive_buffers));
   if (driver_groups(param(groups)) < 0) sim_input_error("groups: '%s' is not a list of group addresses such as 01:00:5e:00:00:01", param(groups));
+  self->buffer_bytes = (uint32_t)param(buffer_bytes);
   bool from_file = param(input)[0] != 0;
   if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!from_file && param(payload)) || param(descriptors)[0]))
@@ -76,9 +77,13 @@ init() {
     // Mistakes are found before the first cycle.
     stream scan = self->trace;
     trace_record record;
+    int posts = 0;
     while (stream_line(&scan, line, sizeof line)) {
       const char *wrong = trace_parse(line, &record);
+      if (!wrong && record.kind == TRACE_POST && (record.bytes > DRIVER_HOST_BUFFER_SPAN || (posts++ && record.bytes != self->buffer_bytes)))
+        wrong = "this driver's receive buffers are all of one size, up to 2048 bytes";
       if (wrong) sim_input_error("%s:%llu: %s", param(descriptors), (unsigned long long)scan.records, wrong);
+      if (record.kind == TRACE_POST) self->buffer_bytes = record.bytes;
     }
   }
   self->silent = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
@@ -110,11 +115,8 @@ static void next_record(self_t *self) {
     self->trace_ended = !stream_line(&self->trace, line, sizeof line);
     if (self->trace_ended) return;
     trace_record record;
-    const char *wrong = trace_parse(line, &record);
-    if (wrong) sim_input_error("%s:%llu: %s", param(descriptors), (unsigned long long)self->trace.records, wrong);
+    trace_parse(line, &record); // without mistakes: init() has looked for them
     if (record.kind == TRACE_NOTHING) continue;
-    if (record.kind == TRACE_POST && record.bytes > DRIVER_HOST_BUFFER_SPAN)
-      sim_input_error("%s:%llu: this driver's receive buffers have at most %d bytes", param(descriptors), (unsigned long long)self->trace.records, DRIVER_HOST_BUFFER_SPAN);
     self->record_time = record.time;
     self->record_post = record.kind == TRACE_POST;
     self->record_count = record.count;
@@ -240,7 +242,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       }
       STEP_WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), driver_load_big(self->image + self->copied, 4));
     }
-    driver_describe_rings(self->bytes, (uint32_t)param(send_entries), (uint32_t)param(buffer_bytes), (uint32_t)param(return_entries), param(checksums));
+    driver_describe_rings(self->bytes, (uint32_t)param(send_entries), self->buffer_bytes, (uint32_t)param(return_entries), param(checksums));
     if (param(nic_send_ring)) driver_describe_nic_ring(self->bytes, (uint32_t)param(send_entries));
     STEP_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
     STEP_WRITE(DRIVER_INFORMATION, 0);
@@ -282,7 +284,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
     // ---- Receive buffers, then the interface goes up ------------------------------------------------------------------
     if (!param(descriptors)[0]) {
       while (self->posted < (uint32_t)param(receive_buffers)) {
-        driver_describe_buffer(self->bytes, self->posted, (uint32_t)param(buffer_bytes));
+        driver_describe_buffer(self->bytes, self->posted, self->buffer_bytes);
         STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
         self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
         self->posted++;
@@ -338,7 +340,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
             self->receive_length = driver_load_big(self->bytes + 10, 2);
             self->sums_right += param(checksums) && driver_sums_told(self->bytes) == 1;
             self->sums_wrong += param(checksums) && driver_sums_told(self->bytes) == 2;
-            if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
+            if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > self->buffer_bytes)
               sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
             STEP_GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
             STEP_WAIT(!self->emitting);
@@ -357,7 +359,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
             self->return_consumer = (self->return_consumer + 1) % (uint32_t)param(return_entries);
             self->posted--;
             if (!param(descriptors)[0]) {
-              driver_describe_buffer(self->bytes, self->receive_index, (uint32_t)param(buffer_bytes));
+              driver_describe_buffer(self->bytes, self->receive_index, self->buffer_bytes);
               STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
               self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
               self->posted++;
@@ -376,7 +378,7 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
         // As many as the ring has room for; the rest when frames have come back.
         while (self->record_count && self->posted < DRIVER_STANDARD_ENTRIES - 1) {
           // Buffers are used in the order of the ring, so a buffer is free when its place in the ring is.
-          driver_describe_buffer(self->bytes, self->standard_producer, (uint32_t)param(buffer_bytes));
+          driver_describe_buffer(self->bytes, self->standard_producer, self->buffer_bytes);
           STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
           self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
           self->posted++;

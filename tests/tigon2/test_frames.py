@@ -181,6 +181,17 @@ def test_a_descriptor_trace_is_followed(carry: Run, tmp_path: Path) -> None:
     carry(files.send, files.receive, "--descriptors", files.descriptors)
 
 
+def test_buffers_are_as_long_as_the_trace_says(carry: Run, machines, run_sim, firmware, tmp_path: Path) -> None:
+    """A frame that just fits comes through, one that is longer by a byte is dropped by the firmware, as the checker tells."""
+    trace = tmp_path / "trace.txt"
+    trace.write_text("descriptors 1\npost 0 20 600\n")
+    carry(None, both([600] * 4)[1], "--descriptors", trace)
+    packets.write(tmp_path / "longer.pcap", (packets.Packet(0, data) for data in both([600, 601, 600])[1]))
+    words = ["--firmware", firmware, "--receive", tmp_path / "longer.pcap", "--ratio_send", 0, "--descriptors", trace]
+    done = run_sim(machines(), *words, ok=False)
+    assert "1 frames from wire to host are missing and 0 were spoilt" in done.err
+
+
 def test_frames_of_many_descriptors(carry: Run, tmp_path: Path) -> None:
     frames = both([600] * 4)[0]
     lines = [
@@ -232,6 +243,8 @@ BAD_INPUTS = [
     ("--descriptors", b"descriptors 1\nsend 0\n", "bad:2"),
     ("--descriptors", b"descriptors 1\nsend 0 7 7\n", "bad:2"),
     ("--descriptors", b"descriptors 1\npost 0 5000 1536\n", "bad:2"),
+    ("--descriptors", b"descriptors 1\npost 0 50 2049\n", "bad:2: this driver's receive buffers are all of one size, up to 2048 bytes"),
+    ("--descriptors", b"descriptors 1\npost 0 50 600\npost 0 50 700\n", "bad:3: this driver's receive buffers are all of one size"),
 ]
 
 
