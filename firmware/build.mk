@@ -20,6 +20,7 @@ $(1)_GEN := $(BUILD)/gen/firmware/$(1)
 $(1)_SHARES := $$(if $$(wildcard firmware/$(1)/shares),$$(file <firmware/$(1)/shares))
 $(1)_FLAGS := $$(filter -%,$$($(1)_SHARES))
 $(1)_SOURCES := $$(wildcard firmware/$(1)/*.c firmware/$(1)/*.S $$(addprefix firmware/,$$(filter-out -%,$$($(1)_SHARES))))
+$(1)_MISSING := $$(strip $$(foreach word,$$(filter-out -%,$$($(1)_SHARES)),$$(if $$(wildcard firmware/$$(word)),,$$(word))))
 $(1)_OBJ := $$(patsubst firmware/%,$(BUILD)/obj/firmware/$(1)/%.o,$$($(1)_SOURCES) $(FIRMWARE_LIB))
 MACHINE_$(1) ?= $$($(1)_GEN)/machine.json
 
@@ -38,7 +39,7 @@ $(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.
 	$$(FIRMWARE_CC) $$(FIRMWARE_CFLAGS) -I$$($(1)_GEN) -Ifirmware/$(1) $$($(1)_FLAGS) $$(DEPFLAGS) -c $$< -o $$@
 
 $(BUILD)/firmware/$(1)/$(1).elf: $$($(1)_OBJ) firmware/$(1)/$(1).ld
-	@mkdir -p $$(@D)
+	$$(if $$($(1)_MISSING),$$(error firmware/$(1)/shares: nothing below firmware/ is called $$($(1)_MISSING)))@mkdir -p $$(@D)
 	$$(LD_LLD) $$(FIRMWARE_LINK) -static --nmagic --no-check-sections -z norelro --gc-sections -T firmware/$(1)/$(1).ld -L $$($(1)_GEN) \
 	  -Map $$(@:.elf=.map) $$($(1)_OBJ) -o $$@
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 from tests.isa.programs import run, tool
@@ -67,3 +68,16 @@ def test_only_what_is_loaded_has_a_place_in_the_file(firmware: Path) -> None:
 def test_what_chooses_target_and_compiler_is_a_reason_to_build_again(root: Path, build_dir: Path) -> None:
     rules = run(["make", f"BUILD={build_dir}", "-pn", "firmware"], cwd=root).stdout.decode()
     assert re.search(rf"^{re.escape(str(build_dir))}/obj/firmware/fir/fir/fir\.c\.o:.* firmware/fir/build\.mk", rules, re.MULTILINE)
+
+
+def test_a_shared_source_that_is_not_there_is_named(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "firmware/x"
+    folder.mkdir(parents=True)
+    for name in ("build.mk", "tools", "hello"):
+        (tmp_path / "firmware" / name).symlink_to(root / "firmware" / name)
+    (folder / "machine").write_text("examples/single_core/single_core.lss\n")
+    (folder / "shares").write_text("-Ifirmware/hello hello/*.S hello/helo.c\n")
+    (folder / "x.ld").touch()
+    (tmp_path / "Makefile").write_text(f"BUILD = {build_dir}\ninclude firmware/build.mk\n")
+    done = subprocess.run(["make", "-n", f"{build_dir}/firmware/x/x.elf"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and "firmware/x/shares: nothing below firmware/ is called hello/helo.c.  Stop." in done.stderr
