@@ -28,10 +28,25 @@ INLINE u32 queue_header(u32 entry, u32 high, u32 low, u32 buffer, u32 length) {
   return ring_next(entry, DMA_ENTRY, DMA_RING);
 }
 
+/* The number that makes the stored sum the one meant takes the place of the frame's first two bytes, to which `sum` is
+ * added; they follow by themselves, by the DMA write entry behind `entry`. */
+SUMS __attribute__((noinline)) u32 sum_in_front(u32 buffer, u32 sum, const volatile struct receive_descriptor *b, u32 entry) {
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)ring_next(entry, DMA_ENTRY, DMA_RING);
+  d->host_high = b->host_high;
+  d->host_low = b->host_low;
+  d->own[0] = WORD(buffer);
+  d->local = (u32)&d->own[0];
+  d->length = sizeof d->own[0];
+  d->control = hot->data_control;
+  HALF(buffer) = (u16)fold(sum + HALF(buffer));
+  return SUM_IN_FRONT;
+}
+
 /* Says in the return descriptor of a received frame what is asked for.  The hardware sums the whole transfer; a number
- * behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the frame, too.  Returns how
- * many bytes are transferred behind the frame, 0 for a frame to be looked at closely. */
-SUMS __attribute__((noinline)) static u32 take_sums(u32 buffer, u32 length, volatile struct receive_descriptor *b) {
+ * behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the frame, too; where its
+ * buffer has no `room` for that, the number goes to the front.  Returns how many bytes are transferred behind the frame,
+ * or SUM_IN_FRONT, or 0 for a frame to be looked at closely. */
+SUMS __attribute__((noinline)) static u32 take_sums(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 entry) {
   struct heads h;
   u32 asked = hot->receive_flags, end = buffer + length, odd = length & 1, sum, type_flags = b->type_flags;
   if (!(asked & RING_CHECKSUM) || end + FCS_BYTES > PACKET_MEMORY_END || !look(buffer, length, 1, &h)) return 0;
@@ -47,10 +62,14 @@ SUMS __attribute__((noinline)) static u32 take_sums(u32 buffer, u32 length, vola
     sum = add(sum, h.protocol + (h.w16 >> 16) - IP_HEADER);
     if (__builtin_expect(h.padding, 0)) sum = add(sum, ~h.padding);
   }
-  sum = fold(sum);
+  sum = fold(sum) & 0xffff;
   MEANWHILE(sum);
-  if (odd) BYTE(end) = 0;
-  HALF(end + odd) = (u16)sum;
+  if (__builtin_expect(length + more > room, 0)) {
+    more = sum_in_front(buffer, sum, b, entry);
+  } else {
+    if (odd) BYTE(end) = 0;
+    HALF(end + odd) = (u16)sum;
+  }
   u32 header = add(add(both, h.w24), h.w28);
   header = fold(add(header, (h.w12 & 0xffff) + (h.w32 >> 16))) << 16;
   MEANWHILE(header);
@@ -109,8 +128,8 @@ INLINE void receive_frames(u32 sums) {
     }
     u32 high = b->host_high, low = b->host_low, more = 0;
     if (sums) {
-      if (length + 3 <= ring->max_length) more = take_sums(buffer, length, b);
-      if (__builtin_expect(!more, 0)) more = take_sums_closely(buffer, length, ring->max_length, b, ring_next(entry, DMA_ENTRY, DMA_RING));
+      more = take_sums(buffer, length, ring->max_length, b, entry);
+      if (__builtin_expect(!more, 0)) more = take_sums_closely(buffer, length, ring->max_length, b, entry);
     } else {
       b->length = (u16)length;
     }

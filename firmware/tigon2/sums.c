@@ -64,7 +64,7 @@ SMALL static u32 pseudo_header(const struct frame *f, const struct datagram *d) 
   return sum_of(f, d->ip + 12, d->ip + 20) + d->protocol + d->end - d->transport;
 }
 
-SMALL u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 after) {
+SMALL u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 entry) {
   struct frame f = {buffer, length, hot->send_buffer_end, PACKET_MEMORY_END};
   struct datagram d = find_datagram(&f);
   u32 asked = hot->receive_flags, odd = length & 1, sum = NOTHING;
@@ -82,17 +82,7 @@ SMALL u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct re
     sum += pseudo_header(&f, &d) - sum_of(&f, 0, d.transport) - sum_of(&f, d.end, length);
   }
   b->type_flags |= RECEIVE_CHECKSUM;
-  if (length + odd + 2 > room) {
-    volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)after;
-    d->host_high = b->host_high;
-    d->host_low = b->host_low;
-    d->own[0] = WORD(buffer);
-    d->local = (u32)&d->own[0];
-    d->length = sizeof d->own[0];
-    d->control = hot->data_control;
-    HALF(buffer) = (u16)fold(sum + HALF(buffer));
-    return SUM_IN_FRONT;
-  }
+  if (length + odd + 2 > room) return sum_in_front(buffer, sum, b, entry);
   if (odd) BYTE(place(&f, length)) = 0;
   set_half(&f, length + odd, fold(sum));
   return odd + 2;

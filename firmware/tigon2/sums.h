@@ -87,11 +87,13 @@ extern volatile struct held_sum {
   u16 sum, unused;
 } held_sum[HELD];
 
-/* sums.c: for frames that are not like most, or lie around the end of their buffer memory.  Of a received frame that
- * leaves no room in its buffer for the number behind it, the number takes the place of its first bytes; these follow by
- * themselves, by the DMA write entry at `after`. */
-enum { SUM_IN_FRONT = 4 }; /* returned then; the lowest two bits are the bytes transferred behind the frame */
-u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 after);
+/* receive.c: of a frame that leaves no room behind it in the host's buffer.  SUM_IN_FRONT is returned for it; the lowest
+ * two bits of other values are bytes transferred behind the frame. */
+enum { SUM_IN_FRONT = 4 };
+u32 sum_in_front(u32 buffer, u32 sum, const volatile struct receive_descriptor *b, u32 entry);
+
+/* sums.c: for frames that are not like most, or lie around the end of their buffer memory. */
+u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 entry);
 void put_sums_closely(u32 start, u32 length, u32 flags, u32 whole);
 
 /* send_sums.c */
