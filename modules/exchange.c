@@ -8,11 +8,6 @@
 #define PLACE(number) ((number) % (uint32_t)param(frames))
 #define RESEND_TIME   ((uint64_t)((unsigned __int128)param(resend) * ticks_per_second() / 1000000000000000u))
 
-enum { FRAME_TCP = 1, FRAME_DATA = 2, FRAME_ARRIVED = 4 };
-enum { ORDER_LOST = 1u << 31, MOST_LOSSES = 15 }; // TCP gives up after about as many
-
-static const char *const exchange_end[2] = {"the host", "the wire"};
-
 // ---- Frames that may go ---------------------------------------------------------------------------------------------
 static bool earlier(const self_t *self, int d, uint32_t a, uint32_t b) {
   return self->due[d][a] != self->due[d][b] ? self->due[d][a] < self->due[d][b] : a < b;

@@ -11,7 +11,11 @@
 enum { EXCHANGE_FROM_HOST, EXCHANGE_FROM_WIRE };
 #define EXCHANGE_OTHER(direction) (1 - (direction))
 #define EXCHANGE_NONE             UINT32_MAX
+enum { FRAME_TCP = 1, FRAME_DATA = 2, FRAME_ARRIVED = 4 };
+enum { ORDER_LOST = 1u << 31, MOST_LOSSES = 15 }; // TCP gives up after about as many
 enum { EXCHANGE_KEY = 40, EXCHANGE_FIN = 1, EXCHANGE_SYN = 2, EXCHANGE_RST = 4, EXCHANGE_ACK = 16 };
+
+static const char *const exchange_end[2] = {"the host", "the wire"};
 
 // What matters of one frame.
 typedef struct {

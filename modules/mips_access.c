@@ -5,7 +5,7 @@ _Static_assert(MIPS_MEM_load == mem_op_read + 1 && MIPS_MEM_store == mem_op_writ
                    MIPS_MEM_conditional == mem_op_store_conditional + 1,
                "control words name memory operations");
 
-enum { TAG_LOAD = 1 };
+#define TAG_LOAD 1
 
 static inline bool refers(uint64_t c) { return mips_c_mem(c) != MIPS_MEM_none; }
 

@@ -1,10 +1,14 @@
 /* rfu.c: operations of up to nine registers; see rfu.lss. */
 #include "rfu.h"
 
-enum { OPERANDS = param_length(sources) };
+#define OPERANDS (param_length(sources))
+
+/* Which of this unit's operations a word asks for. */
+static inline uint32_t operation_of(uint32_t word) { return rfu_operation(word) - (uint32_t)param(first); }
 
 static inline bool mine(bool present, uint32_t word, uint64_t control) {
-  return present & rfu_asked(word) & !mips_c_annulled(control) & (mips_c_trap(control) == MIPS_TRAP_none);
+  const bool ours = operation_of(word) < (uint32_t)(param(operations) ? param(operations) : 32 - param(first));
+  return present & rfu_asked(word) & ours & !mips_c_annulled(control) & (mips_c_trap(control) == MIPS_TRAP_none);
 }
 
 static inline uint32_t cycles_of(uint32_t operation) {
@@ -28,10 +32,10 @@ handler(operate) {
     loading |= in_memory & mips_c_loads(data(memory).control);
     operands.v[k] = in_memory ? data(memory).value : in_writeback ? data(writeback).value : self->copy[k];
   }
-  const bool busy = loading | (self->spent + 1 < cycles_of(rfu_operation(word)));
+  const bool busy = loading | (self->spent + 1 < cycles_of(operation_of(word)));
   typeof_port(out) item = data(in);
   if (!busy)
-    item.result = call(apply, rfu_operation(word), operands);
+    item.result = call(apply, operation_of(word), operands);
   set(waits_for_load, loading);
   set(stays, busy);
   send_if(out, !busy, item);
@@ -50,7 +54,7 @@ phase_end() {
   if (transferred(in)) {
     self->spent = 0;
     self->operations++;
-    event(operated, data(in).pc, rfu_operation(data(in).word), data(out).result);
+    event(operated, data(in).pc, operation_of(data(in).word), data(out).result);
   } else if (get(waits_for_load)) {
     self->waits++;
   } else if (get(stays)) {

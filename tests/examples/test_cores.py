@@ -31,3 +31,34 @@ def test_the_other_byte_order_is_refused_by_name(root, build_dir, build_sim, run
     simulator = build_sim(root / "examples/single_core/single_core.lss", "-D", "big_endian=false")
     done = run_sim(simulator, "--program", build_dir / "firmware/hello/hello.elf", ok=False)
     assert "hello.elf: a big-endian program in a little-endian memory" in done.err
+
+
+COMPUTER = """
+module {name} {{
+  runtime parameter program = "" : string;
+  instance start : program_start {{ program = program; }};
+  instance core : {core};
+  instance filter : scratchpad_filter {{ segments = [{{ base = 0, size = 0x800000, target = filter_target.scratchpad }}]; }};
+  instance ram : memory_state {{ width = 32; size = 8 MiB; big_endian = {big_endian}; image = program; }};
+  outport devices : mem(32);
+  start.control -> core.control;
+  core.fetch -> filter.in;
+  core.data -> filter.in;
+  filter.scratchpad -> ram.port;
+  filter.main -> devices;
+}}
+runtime parameter program_{name} = "" : string;
+instance a_{name} : {name} {{ program = program_{name}; }};
+a_{name}.devices -> console.port;
+"""
+
+
+def test_cores_of_two_instruction_sets_and_byte_orders_in_one_machine(root, build_dir, build_sim, run_sim) -> None:
+    machine = "import memory_types;\ninstance console : console;\n"
+    machine += COMPUTER.format(name="mips", core="mips_pipeline { start_halted = true; }", big_endian="true")
+    machine += COMPUTER.format(name="riscv", core="rv32i_pipeline { start_halted = true; }", big_endian="false")
+    programs = {"mips": "hello/hello.elf", "riscv": "sha256/sha256.elf"}
+    words = [f"--program_{name}={build_dir / 'firmware' / program}" for name, program in programs.items()]
+    done = run_sim(build_sim(machine), *words)
+    assert done.value("console", "exits") == 2
+    assert PRIMES.strip() in done.out and "bytes: " in done.out

@@ -104,6 +104,52 @@ def test_hazards(core, run_sim, tmp_path) -> None:
     assert "the program exited" in done.err
 
 
+TWO = """
+  addiu $t0, $zero, 5
+  addiu $s0, $zero, 40
+  mfc2 $t1, $2
+  mfc2 $t0, $0
+  mfc2 $v0, $3
+  mfc2 $v1, $1
+  addiu $t9, $zero, 140
+  bne $t1, $t9, bad
+  addiu $t9, $zero, 10
+  bne $t0, $t9, bad
+  addiu $t9, $zero, 50
+  bne $v0, $t9, bad
+  addiu $t9, $zero, 19
+  bne $v1, $t9, bad
+  EXIT 0
+bad: EXIT 9
+"""
+
+
+def test_two_units_with_operations_and_sources_of_their_own(root, build_sim, run_sim, tmp_path) -> None:
+    """The second one reads what the first has just computed; what neither has is reserved."""
+    pipeline = (root / "examples/rfu_core/rfu_pipeline.lss").read_text()
+    for old, new in {
+        "module rfu_pipeline {": "module two_pipeline {",
+        "instance unit : rfu { sources = sources; cycles = cycles; apply = apply; };": """
+  instance unit : rfu { sources = sources; operations = 2; apply = <<< return operation ? in.v[0] + 9 : in.v[0] * 2; >>>; };
+  instance more : rfu { sources = [16, 8]; first = 2; operations = 2; cycles = [3]; apply = <<< return operation ? in.v[0] + in.v[1] : in.v[0] + 100; >>>; };""",
+        "instance recognize : rfu_decode;": "instance recognize : rfu_decode { operations = 4; };",
+        "unit.out -> ex_mem.in;": "unit.out -> more.in;\n  more.out -> ex_mem.in;",
+        "access.bypass -> unit.memory;": "access.bypass -> unit.memory;\n  access.bypass -> more.memory;",
+        "writeback.bypass -> unit.writeback;": "writeback.bypass -> unit.writeback;\n  writeback.bypass -> more.writeback;",
+    }.items():
+        assert old in pipeline
+        pipeline = pipeline.replace(old, new)
+    (tmp_path / "two_pipeline.lss").write_text(pipeline)
+    machine = (root / "examples/rfu_core/rfu_core.lss").read_text().replace("rfu_pipeline", "two_pipeline")
+    (tmp_path / "two_core.lss").write_text(re.sub(r"sources = .*?\n  cycles = .*?;\n", "sources = [8];\n", machine, flags=re.DOTALL))
+    program = assemble(TWO, tmp_path / "x.elf", True, "device")
+    done = run_sim(build_sim(tmp_path / "two_core.lss"), "--program", program, "--cycles", "10000")
+    assert "the program exited" in done.err
+    assert (done.value("core.unit", "operations"), done.value("core.more", "operations")) == (2, 2)
+    unknown = assemble("mfc2 $v0, $4\nEXIT 0\n", tmp_path / "y.elf", True, "device")
+    assert "reserved instruction: pc 0x00400000" in run_sim(tmp_path / "sim1", "--program", unknown, ok=False).err
+
+
 def test_the_pipeline_is_the_old_one_and_two_modules(root) -> None:
     used = {}
     for path in ("modules/mips_pipeline.lss", "examples/rfu_core/rfu_pipeline.lss"):

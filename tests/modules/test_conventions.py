@@ -55,3 +55,10 @@ def test_what_users_see_is_documented(root: Path) -> None:
             if not before and not after.startswith("/**"):
                 bare.append(f"{path.name}:{number + 1}: {line.strip()}")
     assert not bare, "without a doc comment:\n" + "\n".join(bare)
+
+
+def test_a_machine_may_hold_several_specialisations_of_a_module(root: Path) -> None:
+    """The C file is compiled once for each, in one unit: types, enumerators and tables stand in the header, once for all."""
+    for source in sorted((root / "modules").glob("*.c")):
+        found = re.findall(r"^(?:(?:static )?const|static \w+ const|typedef|enum|struct|union)\b.*[{=].*$", source.read_text(), re.MULTILINE)
+        assert not found, f"{source.name}: {found[0]}"
