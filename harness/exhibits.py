@@ -87,6 +87,22 @@ def comparison(outcome: Outcome, study: Study) -> str:
     return f'<div class="wide">{table(head, cells, f"{study.about} Percent of the theoretical maximum.")}</div>'
 
 
+def changes(outcome: Outcome, study: Study, out: Path) -> str:
+    """How much each variant carries more or less than the first one, as bars."""
+    points = {(p.series.name, p.payload): p for p in outcome.of(study.name)}
+    base, *others = study.series
+    if any((series.name, payload) not in points for series in study.series for payload in study.payloads):
+        return _missing(study)
+    columns = []
+    for payload in study.payloads:
+        first = points[base.name, payload]
+        ours = [points[series.name, payload] for series in others]
+        columns.append((f"{payload} B", [100 * (point.rate / first.rate - 1) for point in ours]))
+    file = out / f"{study.name}-changes"
+    plot.changes(f"{study.title}: change", [series.label for series in others], columns, file)
+    return _figure(file, f"{study.title}; the table of this study has the same figures", f"{study.name}-d-")
+
+
 def scaling(outcome: Outcome, study: Study, out: Path) -> str:
     """Percent of the link over the number of cores, a line for each payload size."""
     points = outcome.of(study.name)

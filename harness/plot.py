@@ -44,14 +44,14 @@ class Mark:
 
 
 @contextlib.contextmanager
-def _axes(title: str, across: str, up: str, out: Path) -> Iterator[Axes]:
+def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6) -> Iterator[Axes]:
     """Axes in the common style; the picture is written as out.svg and out.png at the end."""
     settings = {
         "font.size": 11, "font.family": "DejaVu Sans", "axes.edgecolor": INK, "text.color": INK, "svg.fonttype": "path",
         "svg.hashsalt": "spinach", "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
     }  # fmt: skip
     with pyplot.rc_context(settings):
-        figure, axes = pyplot.subplots(figsize=(7.2, 4.6), layout="constrained")
+        figure, axes = pyplot.subplots(figsize=(7.2, height), layout="constrained")
         yield axes
         axes.set_xlabel(across)
         axes.set_ylabel(up)
@@ -107,6 +107,19 @@ def course(title: str, lines: Sequence[Line], out: Path) -> None:
             axes.plot(line.across, rates, color=color, linestyle=dash, linewidth=1.6, label=line.name)
         axes.set_xlim(0, None)
         axes.set_ylim(60, 140)
+
+
+def changes(title: str, variants: Sequence[str], columns: Sequence[tuple[str, Sequence[float]]], out: Path) -> None:
+    """Draws out.svg and out.png: by how many percent each variant differs, a bar for each column, a row a variant."""
+    with _axes(title, "change of throughput, %", "", out, height=1.8 + 0.36 * len(variants)) as axes:
+        thick = 0.8 / len(columns)
+        for (color, _, _), (index, (name, values)) in zip(cycle(STYLES), enumerate(columns), strict=False):
+            places = [row + (index - (len(columns) - 1) / 2) * thick for row in range(len(variants))]
+            axes.barh(places, values, height=thick, color=color, label=name)
+        axes.axvline(0, color=INK, linewidth=1.0)
+        axes.set_yticks(range(len(variants)), variants, fontsize=9)
+        axes.invert_yaxis()
+        axes.margins(x=0.05, y=0.01)
 
 
 def scaling(title: str, lines: Sequence[Line], marks: Sequence[tuple[str, float, float]], out: Path) -> None:

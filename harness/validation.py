@@ -54,6 +54,7 @@ class Directives:
             "figure": one(exhibits.figure, outcome, out),
             "table": one(exhibits.rows, outcome),
             "comparison": one(exhibits.comparison, outcome),
+            "changes": one(exhibits.changes, outcome, out),
             "scaling": one(exhibits.scaling, outcome, out),
             "course": one(exhibits.course, outcome, out),
             "examined": one(exhibits.examined, outcome),

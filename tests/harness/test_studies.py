@@ -72,6 +72,7 @@ Ours is {{percent fig one 1472}}, {{gain fig one 1472 why base 1472}}; overhead 
 
 {{table fig}}
 {{comparison why}}
+{{changes why}}
 {{scaling fig}}
 {{course course}}
 {{settled course one 1472}}
@@ -119,7 +120,7 @@ def test_the_report(place: Path) -> None:
     text = page.read_text()
     assert "Ours is 123.0 %, +100 %; overhead 30 %; " in text and "(not run)" in text
     assert "Studies &amp; more" in text and "What they show." in text and "{{" not in text
-    assert text.count("<svg") == 3 and "A &lt;figure&gt;" in text
+    assert text.count("<svg") == 4 and "A &lt;figure&gt;" in text
     row = next(line for line in text.splitlines() if "published close" in line)
     assert "+0.4 %" in row and "agrees" in row
     assert '<a href="#why">why</a>' in next(line for line in text.splitlines() if "published far" in line)
