@@ -110,7 +110,7 @@ def run(job: Job, store: Path) -> Result:
         return known
     working = directory.with_name(f"{directory.name}.{os.getpid()}")
     failed = directory.with_name(f"{directory.name}.failed")
-    for stale in working, failed, directory:
+    for stale in working, failed, directory, *_abandoned(directory):
         shutil.rmtree(stale, ignore_errors=True)
     try:
         working.mkdir(parents=True)
@@ -124,6 +124,14 @@ def run(job: Job, store: Path) -> Result:
         raise RunError(f"{job.name}: its result cannot be kept: {error.filename or store}: {error.strerror}") from error
     last = "\n  ".join(said.strip().splitlines()[-8:])
     raise RunError(f"{job.name}: {why}; see {failed}/log.txt\n  {last}")
+
+
+def _abandoned(directory: Path) -> Iterable[Path]:
+    """Where processes worked at this result that were killed."""
+    for path in directory.parent.glob(f"{directory.name}.*"):
+        number = path.name.rpartition(".")[2]
+        if number.isdecimal() and not Path(f"/proc/{number}").exists():
+            yield path
 
 
 def _simulate(job: Job, working: Path) -> tuple[str, float, str]:

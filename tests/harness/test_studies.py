@@ -301,7 +301,13 @@ def test_a_result_that_was_damaged_is_made_again(place: Path) -> None:
             assert not again.reused and again.stats == first.stats
         file.unlink()
         assert not run(place, "why").points["why", "base", 1472].result.reused
+    left = first.directory.with_name(f"{first.directory.name}.99999999")  # by a process that was killed
+    left.mkdir()
     assert run(place, "why").points["why", "base", 1472].result.reused
+    file = first.directory / "stats.json"
+    file.unlink()
+    run(place, "why")
+    assert file.exists() and not left.exists()
 
 
 def test_an_examination_is_made_again_when_the_firmware_changes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
