@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 STYLE = Path(__file__).with_name("style.css")
+SMALLEST = 0.7  # a diagram is drawn no smaller than this, to stay legible; what is wider then is scrolled
 
 
 def inline(svg: Path, label: str, prefix: str) -> str:
@@ -17,6 +18,16 @@ def inline(svg: Path, label: str, prefix: str) -> str:
         quoted = re.escape(name)
         text = re.sub(rf'(\bid="|href="#|url\(#){quoted}(?=["\)])', rf"\g<1>{prefix}{name}", text)
     return re.sub("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', text, count=1)
+
+
+def diagram(svg: Path, what: str, caption: str, prefix: str) -> str:
+    """A block diagram as a figure: as large as it is drawn, or as small as fits the page."""
+    picture = inline(svg, what, prefix)
+    if found := re.search(r'<svg[^>]*? width="([\d.]+)pt"', picture):
+        width = float(found[1]) * 4 / 3  # CSS pixels
+        fitted = f'style="max-width:{width:.0f}px;min-width:{SMALLEST * width:.0f}px" '
+        picture = picture.replace("<svg ", f"<svg {fitted}", 1)
+    return f'<figure class="diagram">{picture}<figcaption>{caption}</figcaption></figure>'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, words: int = 1) -> str:

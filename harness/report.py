@@ -14,7 +14,7 @@ from string import Template
 
 from harness import files, plot
 from harness.mainjob import LATENCIES, Outcome, Point
-from harness.page import STYLE, bar, inline, table
+from harness.page import STYLE, bar, diagram, inline, table
 from harness.runs import lss
 from harness.sweep import RunError
 
@@ -197,11 +197,10 @@ def _diagram(outcome: Outcome, build: Path, out: Path) -> str:
     figures = []
     for number, name in enumerate([top.name, *linked]):
         what = "The machine" if name == top.name else f"Inside {name.removeprefix('machine.').removesuffix('.svg')}"
-        picture = inline(folder / name, f"Block diagram. {what}", f"d{number}-")
-        # Links of a picture lead to its neighbours, which lie one folder down from the page.
-        picture = re.sub(r'(href=")(?![#/]|[a-z]+:)', r"\1diagram/", picture)
-        caption = f'{html.escape(what)} (<a href="diagram/{name}">picture alone</a>)'
-        figures.append(f'<figure class="diagram">{picture}<figcaption>{caption}</figcaption></figure>')
+        caption = f'{html.escape(what)} (<a href="{name}">picture alone</a>)'
+        picture = diagram(folder / name, f"Block diagram. {what}", caption, f"d{number}-")
+        # Links lead to neighbours of the picture, which lie one folder down from the page.
+        figures.append(re.sub(r'(href=")(?![#/]|[a-z]+:)', r"\1diagram/", picture))
     deeper = [path for path in sorted(folder.glob("*.svg")) if path.name not in (top.name, *linked)]
     links = ", ".join(f'<a href="diagram/{path.name}">{html.escape(path.stem)}</a>' for path in deeper)
     return "\n".join(figures) + (f"<p>Further inside: {links}.</p>" if links else "")
@@ -285,9 +284,9 @@ def write(outcome: Outcome, build: Path) -> Path:
     (out / "manifest.json").write_text(manifest + "\n")
     links.append(("manifest.json", "manifest"))
     try:
-        diagram = _diagram(outcome, build, out)
+        drawn = _diagram(outcome, build, out)
     except RunError as error:
-        diagram = f"<p>The picture could not be drawn: {html.escape(str(error).splitlines()[0])}</p>"
+        drawn = f"<p>The picture could not be drawn: {html.escape(str(error).splitlines()[0])}</p>"
     replays = [
         [
             html.escape(r.series), f"{r.frames_in}", f"{r.frames_out}", f"{r.drops}",
@@ -310,7 +309,7 @@ def write(outcome: Outcome, build: Path) -> Path:
         capture_about=html.escape(outcome.study.replay.about),
         replays=table(["Machine", "Frames in", "Frames out", "Drops", "Files"], replays, "Frames of both directions."),
         conversations=_conversations(outcome),
-        diagram=diagram,
+        diagram=drawn,
         command=html.escape(shlex.join(first.job.command())),
         manifest=html.escape(manifest),
         links="".join(f', <a href="{name}">{html.escape(words)}</a>' for name, words in links),

@@ -9,7 +9,8 @@ from harness import files
 from harness.bottleneck import diagram
 from harness.bottleneck.analysis import Analysis, percent
 from harness.bottleneck.text import cause_words, chain_lines, memory_title, rates
-from harness.page import STYLE, inline, table
+from harness.page import STYLE, table
+from harness.page import diagram as block_diagram
 
 WAITS, MODULES = 12, 20
 PAGE = """<!doctype html>
@@ -64,8 +65,7 @@ def _pictures(analysis: Analysis, prefix: str) -> str:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "level.svg"
             file.write_text(picture)
-            svg = inline(file, level.title, f"{prefix}{number}-")
-        figure = f'<figure class="diagram">{svg}<figcaption>{html.escape(level.title)}</figcaption></figure>'
+            figure = block_diagram(file, level.title, html.escape(level.title), f"{prefix}{number}-")
         if number:  # the way down to the limiter is open, all else waits to be opened
             opened = " open" if limiting.startswith(level.path + ".") else ""
             figure = f"<details{opened}><summary>{html.escape(level.title)}</summary>{figure}</details>"
