@@ -99,7 +99,7 @@ def changes(outcome: Outcome, study: Study, out: Path) -> str:
         ours = [points[series.name, payload] for series in others]
         columns.append((f"{payload} B", [100 * (point.rate / first.rate - 1) for point in ours]))
     file = out / f"{study.name}-changes"
-    plot.changes(f"{study.title}: change", [series.label for series in others], columns, file)
+    plot.changes(study.title, [series.label for series in others], columns, file)
     return _figure(file, f"{study.title}; the table of this study has the same figures", f"{study.name}-d-")
 
 
