@@ -18,9 +18,14 @@ static const char *text_of(const char *file) {
   if (text) return text;
   char *contents = NULL;
   if (!g_file_get_contents(file, &contents, NULL, NULL)) contents = g_strdup("");
-  diag_register_text(file, contents);
+  diag_register_text(file, text_without_mark(contents));
   g_free(contents);
   return g_hash_table_lookup(texts, file);
+}
+
+const char *text_without_mark(const char *text) {
+  static const char mark[] = "\xef\xbb\xbf";
+  return g_str_has_prefix(text, mark) ? text + strlen(mark) : text;
 }
 
 const char *source_line(const char *file, int line, int *length) {

@@ -5,6 +5,7 @@
 #include "lss/units.h"
 #include "lss/value.h"
 
+#include <math.h>
 #include <string.h>
 
 static Value *misfit(Location where, const char *what, const char *wanted, const Value *got) {
@@ -116,7 +117,10 @@ Value *coerce_to_type(Value *value, Type *type, Location where, const char *what
   case TYPE_BITS: return fit_integer(value, type, where, what);
   case TYPE_FLOAT:
     if (value->kind == VALUE_INT) return value_float((double)value->integer, value->location);
-    return value->kind == VALUE_FLOAT ? value : misfit(where, what, "a number", value);
+    if (value->kind != VALUE_FLOAT) return misfit(where, what, "a number", value);
+    if (type->bits != 32 || isfinite((float)value->real)) return value;
+    problem(where, "overflow", "`%s` is %s, which does not fit into %s", what, value_text(value), type->name);
+    return NULL;
   case TYPE_ENUM:
     return value->kind == VALUE_ENUM && value->type == type
                ? value

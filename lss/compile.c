@@ -214,6 +214,9 @@ static bool run_stages(const char *machine_file) {
   check_netlist();
   attach_instrumentation();
   if (diag_error_count() == errors) check_c_files();
+  if (compile->insts->len == 1 && diag_error_count() == errors)
+    diag_warning((Location){.file = file->path}, "no-behaviour",
+                 "nothing is instantiated here, so there is no machine; a module is checked where it is used");
   return diag_error_count() == errors;
 }
 

@@ -52,6 +52,9 @@ void caret_print(GString *out, Location where);
 // The text of a line (from 1) without its end, borrowed, and its length; NULL when the file has no such line.
 const char *source_line(const char *file, int line, int *length);
 
+// Behind the byte order mark that some editors put before a text.
+const char *text_without_mark(const char *text);
+
 // A location that spans from the start of `first` to the end of `last`.
 Location location_span(Location first, Location last);
 

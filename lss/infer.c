@@ -64,6 +64,18 @@ static bool is_unconnected(const Inst *inst, Type **slot) {
   return false;
 }
 
+static bool travels(const Inst *inst, Term *term) {
+  for (guint i = 0; i < inst->port_list->len; i++) {
+    const PortDecl *decl = inst->port_list->pdata[i];
+    for (guint m = 0; m < decl->members->len; m++) {
+      Term *carried = term_find(((PortMember *)decl->members->pdata[m])->term);
+      while (carried->kind == TERM_ARRAY) carried = term_find(carried->element);
+      if (carried == term) return true;
+    }
+  }
+  return false;
+}
+
 static void ambiguous(const Pending *pending, Term *term) {
   compile->running = pending->inst;
   while (term->kind == TERM_ARRAY) term = term_find(term->element);
@@ -75,7 +87,10 @@ static void ambiguous(const Pending *pending, Term *term) {
     problem(pending->place, "ambiguous-type", "nothing says what type %s is", term_text(term));
   if (pending->inst->instance->location.line)
     diag_note(pending->inst->instance->location, "for the instance created here");
-  diag_note(NOWHERE, "an annotation on a connection, `a.out -> b.in : uint32;`, settles it");
+  if (travels(pending->inst, term))
+    diag_note(NOWHERE, "an annotation on a connection, `a.out -> b.in : uint32;`, settles it");
+  else
+    diag_note(NOWHERE, "no port of the module has this type, so nothing can settle it");
 }
 
 static void resolve_pending(Pending *pending, bool report) {

@@ -2,6 +2,7 @@
 #include "lss/commands.h"
 #include "lss/diagnostics.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ typedef struct {
 } Command;
 
 static const Command commands[] = {
-    {"build", command_build, "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--collect connections|X.lss] [--keep DIR]",
+    {"build", command_build, "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--sanitize] [--collect connections|X.lss] [--keep DIR]",
      "compile a machine into a simulator"},
     {"run", command_run, "M.lss [-D n=v] [-- SIMULATOR OPTIONS]", "build if needed, then run"},
     {"check", command_check, "M.lss", "all diagnostics, no output"},
@@ -33,16 +34,26 @@ static const Command commands[] = {
     {"graph", command_graph, "M.lss -o X.svg|X.dot|X.json", "block diagram, one page per level of the hierarchy"},
     {"fmt", command_fmt, "[--check] FILE...", "canonical layout"},
     {"schedule", command_schedule, "M.lss [INSTANCE]", "the order of handlers and why"},
-    {"explain", command_explain, "CHECK", "what a diagnostic means, with an example and its repair"},
+    {"explain", command_explain, "[CHECK]", "what a diagnostic means, with an example and its repair"},
     {"export", command_export, "M.lss -o X.json", "the resolved netlist as JSON"},
 };
 
+static void print_command(FILE *out, const Command *command) {
+  fprintf(out, "  lss %s %s\n      %s\n", command->name, command->usage, command->help);
+}
+
 static void print_usage(FILE *out) {
   fprintf(out, "usage: lss COMMAND ...\n\n");
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
-    fprintf(out, "  lss %s %s\n      %s\n", commands[i].name, commands[i].usage, commands[i].help);
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) print_command(out, &commands[i]);
   fprintf(out,
           "\nCommands that read a machine also take --max-instances N and --max-steps N, the bounds of elaboration.\n");
+}
+
+// What was printed for nobody is a failure.
+static int finish(int status) {
+  if (!fflush(stdout) && !ferror(stdout)) return status;
+  fprintf(stderr, "lss: cannot write to standard output: %s\n", g_strerror(errno));
+  return 3;
 }
 
 int main(int argc, char **argv) {
@@ -53,14 +64,18 @@ int main(int argc, char **argv) {
   const char *word = argv[1];
   if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) {
     print_usage(stdout);
-    return 0;
+    return finish(0);
   }
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
     if (!strcmp(word, commands[i].name) && commands[i].run) {
+      if (argc > 2 && !strcmp(argv[2], "--help")) {
+        print_command(stdout, &commands[i]);
+        return finish(0);
+      }
       int status = commands[i].run(argc - 1, argv + 1);
       diag_flush();
-      return status;
+      return finish(status);
     }
     g_ptr_array_add(names, (gpointer)commands[i].name);
   }

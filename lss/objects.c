@@ -339,26 +339,42 @@ char *objects_key(GPtrArray *units, const CompilerOptions *options) {
   return g_strndup(g_checksum_get_string(sum), 40);
 }
 
+// Objects that the linker refuses were damaged in the cache; they are made anew.  False when that does not help.
+static bool renew(GPtrArray *units, const CompilerOptions *options) {
+  for (guint i = 0; i < units->len; i++) {
+    Unit *unit = units->pdata[i];
+    remove(unit->object);
+    g_clear_pointer(&unit->object, g_free);
+  }
+  return objects_compile(units, options) == 0;
+}
+
+// Why a simulator cannot stand there.  It takes the place of what has its name, which must not be a device.
+static const char *unwritable(const char *output) {
+  struct stat info;
+  if (!stat(output, &info) && !S_ISREG(info.st_mode))
+    return S_ISDIR(info.st_mode) ? "it is a directory" : "it is no regular file";
+  g_autofree char *folder = g_path_get_dirname(output);
+  return access(folder, W_OK) ? g_strerror(errno) : NULL;
+}
+
+static int link_objects(GPtrArray *units, const CompilerOptions *options, const char *output, bool again);
+
 int objects_link(GPtrArray *units, const CompilerOptions *options, const char *output) {
+  return link_objects(units, options, output, true);
+}
+
+static int link_objects(GPtrArray *units, const CompilerOptions *options, const char *output, bool again) {
   Compiler compiler;
   if (!compiler_open(&compiler, options)) {
     compiler_close(&compiler);
     return 3;
   }
-  g_autofree char *target = g_path_get_dirname(output);
-  if (access(target, W_OK) != 0) {
-    fprintf(stderr, "lss: cannot write %s: %s\n", output, g_strerror(errno));
-    compiler_close(&compiler);
-    return 3;
-  }
   g_autofree char *temporary = g_strdup_printf("%s.%d.tmp", output, (int)getpid());
-  int handle = open(temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0777); // before the linker complains in its own words
-  if (handle < 0 || g_file_test(output, G_FILE_TEST_IS_DIR)) {
-    fprintf(stderr, "lss: cannot write %s: %s\n", output, handle < 0 ? g_strerror(errno) : "it is a directory");
-    if (handle >= 0) {
-      close(handle);
-      remove(temporary);
-    }
+  const char *why = unwritable(output);
+  int handle = why ? -1 : open(temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0777); // before the linker complains
+  if (handle < 0) {
+    fprintf(stderr, "lss: cannot write %s: %s\n", output, why ? why : g_strerror(errno));
     compiler_close(&compiler);
     return 3;
   }
@@ -395,13 +411,15 @@ int objects_link(GPtrArray *units, const CompilerOptions *options, const char *o
                            &status, &error);
   if (options->times) fprintf(stderr, "lss: %6.2f s  linking\n", (double)(g_get_monotonic_time() - begin) / 1e6);
   if (!fine || status != 0) {
+    remove(temporary);
+    compiler_close(&compiler);
     // lld maps its output, so a full disk shows as a bus error.
-    if (fine && (strstr(messages, "No space left on device") || strstr(messages, "Bus error")))
+    bool full = fine && (strstr(messages, "No space left on device") || strstr(messages, "Bus error"));
+    if (fine && !full && again && renew(units, options)) return link_objects(units, options, output, false);
+    if (full)
       fprintf(stderr, "lss: cannot write %s: No space left on device\n", output);
     else
       fprintf(stderr, "lss: cannot link %s: %s", output, fine ? messages : error->message);
-    remove(temporary);
-    compiler_close(&compiler);
     return 3;
   }
   if (rename(temporary, output) != 0) {

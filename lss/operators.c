@@ -59,12 +59,17 @@ static Value *integers(int op, int64_t a, int64_t b, Location where) {
   }
 }
 
+// Floats of the compiler are finite: neither C nor JSON has a number for the others.
+static Value *of_real(double real, Location where) {
+  return isfinite(real) ? value_float(real, where) : overflow(where);
+}
+
 static Value *floats(int op, double a, double b, Location where, const Value *left, const Value *right) {
   switch (op) {
-  case '+': return value_float(a + b, where);
-  case '-': return value_float(a - b, where);
-  case '*': return value_float(a * b, where);
-  case '/': return b == 0 ? by_zero(where) : value_float(a / b, where);
+  case '+': return of_real(a + b, where);
+  case '-': return of_real(a - b, where);
+  case '*': return of_real(a * b, where);
+  case '/': return b == 0 ? by_zero(where) : of_real(a / b, where);
   case '<': return value_bool(a < b, where);
   case '>': return value_bool(a > b, where);
   case OP_LE: return value_bool(a <= b, where);

@@ -70,7 +70,8 @@ SourceFile *parse_text(const char *path, const char *text, gsize length) {
     file->failed = true;
     return file;
   }
-  run(&scan, text, length);
+  const char *begin = text_without_mark(text);
+  run(&scan, begin, length - (gsize)(begin - text));
   if (!file->nodes) file->nodes = arena_array();
   file->failed = scan.errors > 0;
   tree_attach_docs(&scan);

@@ -70,8 +70,12 @@ void syntax_error(Scan *scan, Location where, const char *found, const char *con
   const char *line = found && !strcmp(found, "a name") ? source_line(where.file, where.line, &length) : NULL;
   if (line && where.end_column - 1 <= length)
     g_string_append_printf(text, "name \"%.*s\"", where.end_column - where.column, line + where.column - 1);
-  else
+  else {
+    bool name_wanted = among(expected, (guint)count, "a name");
+    if (found && name_wanted && g_ascii_isalpha(found[0]) && !strchr(found, ' '))
+      g_string_append(text, "reserved word ");
     describe(text, found ? found : "the text", false);
+  }
   append_expected(text, expected, count);
   diag_error(where, "syntax", "%s", text->str);
   // What is missing at the end of a line is noticed on the next one.

@@ -2,6 +2,7 @@
 #include "lss/arena.h"
 #include "lss/diagnostics.h"
 #include "lss/elaborate.h"
+#include "lss/units.h"
 #include "lss/value.h"
 
 #include <string.h>
@@ -222,11 +223,15 @@ static Term *name_term(Scope *scope, Expr *expr) {
   Symbol *symbol = scope_find(scope, expr->text);
   if (is_type_declaration(symbol) && symbol->node->kind == NODE_TYPE) return alias_term(symbol, expr->location);
   if (is_type_declaration(symbol)) return named(declared_type(symbol, NULL, expr->location));
-  if (!symbol && (!strcmp(expr->text, "int") || !strcmp(expr->text, "float"))) {
-    bool integer = expr->text[0] == 'i';
-    problem(expr->location, "value-type", "`%s` is a type of parameters; what travels or is stored has a width: %s",
-            expr->text, integer ? "int8 to int64, uint8 to uint64, bits(n)" : "float32, float64");
-    return NULL;
+  if (!symbol) {
+    Dimension dimension;
+    bool quantity = dimension_find(expr->text, &dimension);
+    bool real = !strcmp(expr->text, "float") || (quantity && dimension == DIM_FRACTION);
+    if (real || quantity || !strcmp(expr->text, "int")) {
+      problem(expr->location, "value-type", "`%s` is a type of parameters; what travels or is stored has a width: %s",
+              expr->text, real ? "float32, float64" : "int8 to int64, uint8 to uint64, bits(n)");
+      return NULL;
+    }
   }
   if (!symbol) {
     problem(expr->location, "unknown-name", "there is no type `%s`%s", expr->text,

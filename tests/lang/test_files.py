@@ -1,5 +1,6 @@
 """Machines that are no ordinary files, and wrong command lines: one line, and the status that says whose fault."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -61,3 +62,77 @@ def test_wrong_command_line(words: tuple, says: str, sanitized_lss: Path, tmp_pa
     status, text = run(sanitized_lss, *words, cwd=tmp_path)
     assert status == 2
     assert says in text
+
+
+def test_a_file_without_a_machine(sanitized_lss: Path, tmp_path: Path) -> None:
+    """Nothing in it was checked but its syntax, and that is said."""
+    (tmp_path / "m.lss").write_text("module m { inport in : nothing; phase_end; }\n")
+    says = "m.lss: warning[no-behaviour]: nothing is instantiated here, so there is no machine; a module is checked where it is used\n"
+    assert run(sanitized_lss, "check", "m.lss", cwd=tmp_path) == (0, says)
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> Path:
+    """A machine of one module."""
+    (tmp_path / "m.lss").write_text('module m { stat uint64 n "cycles"; phase_end; }\n')
+    (tmp_path / "m.c").write_text('#include "m.h"\nphase_end() { self->n += STEP; }\n')
+    (tmp_path / "m.h").write_text("#define STEP 1\n")
+    (tmp_path / "top.lss").write_text("instance a : m;\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["top.lss", "m.lss", "m.c", "m.h", "./link"])
+@pytest.mark.parametrize("command", ["build", "export"])
+def test_sources_are_not_overwritten(command: str, name: str, lss, counted: Path) -> None:
+    (counted / "link").symlink_to("m.c")
+    before = (counted / name).read_text()
+    done = lss(command, "top.lss", "-o", name, ok=False)
+    assert done.status == 2
+    assert done.err == f'lss {command}: "{name}" is a source of this machine; -o names the file to write\n'
+    assert (counted / name).read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ("pipe", "it is no regular file"),
+        (".", "it is a directory"),
+        ("none/sim", "No such file or directory"),
+        ("top.lss/sim", "Not a directory"),
+    ],
+)
+def test_places_where_no_simulator_can_stand(output: str, why: str, lss, counted: Path) -> None:
+    """A device is none: it would be replaced."""
+    os.mkfifo(counted / "pipe")
+    done = lss("build", "top.lss", "-o", output, ok=False)
+    assert (done.status, done.err) == (3, f"lss: cannot write {output}: {why}\n")
+    assert (counted / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("damage", [b"", b"no object", None])
+def test_damaged_objects_are_made_anew(damage: bytes | None, lss, counted: Path) -> None:
+    env = {"LSS_CACHE": str(counted / "cache")}
+    lss("build", "top.lss", "-o", "sim", env=env)
+    objects = list((counted / "cache").glob("*.o"))
+    assert objects
+    for path in objects:
+        path.write_bytes(path.read_bytes()[:1000] if damage is None else damage)
+    (counted / "sim").unlink()
+    lss("build", "top.lss", "-o", "sim", env=env)
+    done = subprocess.run([counted / "sim", "--cycles", "3", "--print", "a.n"], capture_output=True, text=True)
+    assert "a.n = 3\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [["list"], ["doc", "pipe"], ["explain"], ["schedule", "top.lss"], ["help"], ["check", "--help"]]
+)
+def test_a_full_standard_output_is_an_error(words: list[str], build_dir: Path, counted: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [build_dir / "bin" / "lss", *words], cwd=counted, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr) == (3, "lss: cannot write to standard output: No space left on device\n")
+
+
+def test_every_command_tells_its_usage(lss) -> None:
+    assert lss("build", "--help").out.startswith("  lss build M.lss -o SIM [-D n=v] [-I DIR] [--debug]")
