@@ -235,6 +235,20 @@ def test_descriptors_in_a_memory_of_their_own(bench: Bench) -> None:
     assert joined(answers, 64) == data
 
 
-def test_parameters_that_cannot_work_are_refused(bench: Bench) -> None:
-    told = bench.refuse("import assist_types;\ninstance dut : dma_assist { buffer = 100; };\n")
-    assert "power of two" in told
+LAYOUTS = [
+    ("buffer = 100;", "buffer must be a power of two"),
+    ("bus_burst = 0;", "a bus transfer has 8 to 4096 bytes at most, not 0"),
+    ("advance_round = 3;", "advance_round must be a power of two"),
+    ("descriptor_bytes = 24;", "descriptor_bytes is 8, 16, 32 or 64, not 24"),
+    ("ring_bytes = 100;", "ring_bytes is a power of two that holds at least two descriptors, not 100"),
+    ("ring_bytes = 32;", "ring_bytes is a power of two that holds at least two descriptors, not 32"),
+    ("at_control = 100;", "at_control = 100 lies outside of a descriptor of 32 bytes"),
+    ("at_host_high = 30;", "at_host_high = 30 lies outside of a descriptor of 32 bytes"),
+    ("at_length = -2;", "at_length = -2 lies outside of a descriptor of 32 bytes"),
+]
+
+
+@pytest.mark.parametrize(("body", "words"), LAYOUTS)
+def test_parameters_that_cannot_work_are_refused(bench: Bench, body: str, words: str) -> None:
+    ring = "instance s[2] : source; s[0].out -> dut.producer : uint32; s[1].out -> dut.consumer;"
+    assert words in bench.refuse(f"import assist_types; instance dut : dma_assist {{ consumer_offsets = [0]; {body} }}; {ring}")

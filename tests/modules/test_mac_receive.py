@@ -155,6 +155,19 @@ def test_a_filter_needs_an_address(bench: Bench) -> None:
     assert "a filter needs mac_state and the two words of the station's address" in refused
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("buffer_round = 12;", "buffer_round must be a power of two"),
+        ("ring_bytes = 100;", "ring_bytes is a power of two that holds at least two descriptors, not 100"),
+        ("at_address = 4;", "at_address = 4 lies outside of a descriptor of 8 bytes"),
+    ],
+)
+def test_layouts_that_cannot_work_are_refused(bench: Bench, body: str, words: str) -> None:
+    dut = f"instance dut : mac_receive {{ producer_offset = 0; buffer_producer_offset = 4; {body} }};"
+    assert words in bench.refuse(dut + "instance s : source; s.out -> dut.wire;")
+
+
 def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     """Each reference takes 60 cycles: frames at line rate overrun the queue; what is kept is whole, and the attention bit can be cleared."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"

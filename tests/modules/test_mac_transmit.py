@@ -124,3 +124,17 @@ def test_the_fcs_of_this_bench_is_the_usual_one() -> None:
     """0xdebb20e3 is what CRC-32 leaves after any frame and its FCS, before the final complement."""
     one = noise(77)
     assert zlib.crc32(one + zlib.crc32(one).to_bytes(4, "little")) ^ 0xFFFFFFFF == 0xDEBB20E3
+
+
+LAYOUTS = [
+    ("burst = 0;", "burst must be a multiple of width / 8"),
+    ("buffer_round = 0;", "buffer_round must be a power of two"),
+    ("descriptor_bytes = 12;", "descriptor_bytes is 8, 16, 32 or 64, not 12"),
+    ("ring_bytes = 8;", "ring_bytes is a power of two that holds at least two descriptors, not 8"),
+    ("at_vlan = 7;", "at_vlan = 7 lies outside of a descriptor of 8 bytes"),
+]
+
+
+@pytest.mark.parametrize(("body", "words"), LAYOUTS)
+def test_parameters_that_cannot_work_are_refused(bench: Bench, body: str, words: str) -> None:
+    assert words in bench.refuse(f"instance dut : mac_transmit {{ consumer_offset = 0; {body} }};")
