@@ -217,23 +217,19 @@ phase_end() {
 
   // ---- A counter in NIC memory that is told, between frames -----------------------------------------------------------
   if (param_length(counters) > 0) {
-    if (self->telling == 2) {
-      if (transferred(memory_reply)) {
-        self->telling = 0;
-        self->left |= RECEIVE_LEFT_STORING;
-      }
+    if (self->telling == 1 && transferred(memory_request)) {
+      self->telling = 2;
+      self->offers &= (uint8_t)~RECEIVE_OFFERS_COUNTER;
+      self->to_tell[self->told] -= (uint32_t)assist_run_of(&data(memory_request).data, sizeof data(memory_request).data).w[0];
+      self->any_to_tell = false;
+      for (int k = 0; k < param_length(counters); k++) self->any_to_tell |= self->to_tell[k] != 0;
+    }
+    if (self->telling == 2 && transferred(memory_reply)) { // perhaps in the same cycle
+      self->telling = 0;
+      self->left |= RECEIVE_LEFT_STORING;
       return;
     }
-    if (self->telling == 1) {
-      if (transferred(memory_request)) {
-        self->telling = 2;
-        self->offers &= (uint8_t)~RECEIVE_OFFERS_COUNTER;
-        self->to_tell[self->told] -= (uint32_t)assist_run_of(&data(memory_request).data, sizeof data(memory_request).data).w[0];
-        self->any_to_tell = false;
-        for (int k = 0; k < param_length(counters); k++) self->any_to_tell |= self->to_tell[k] != 0;
-      }
-      return;
-    }
+    if (self->telling) return;
   }
 
   // ---- What memory and registers did in this cycle --------------------------------------------------------------

@@ -15,9 +15,10 @@ def names(count: int = 16) -> str:
 
 
 class Rig:
-    """`netlist` connects `dut` to bank.shown (lane i shows register i of `shown`), arbiter.in, bank.in, host.bus and ethernet."""
+    """`netlist` connects `dut` to bank.shown (lane i shows register i of `shown`), arbiter.in, bank.in, host.bus and ethernet;
+    memory answers in the cycle of a reference (`at_once`), or some cycles later."""
 
-    def __init__(self, bench: Bench, netlist: str, shown: list[int], host: bool = False, wire: bool = False) -> None:
+    def __init__(self, bench: Bench, netlist: str, shown: list[int], host: bool = False, wire: bool = False, at_once: bool = False) -> None:
         self.bench, self.shown = bench, shown
         self.text = f"""
 import register_types;
@@ -27,13 +28,13 @@ instance requester : memory_source;
 instance split : memory_router {{ route = <<< return address < {REGISTERS} ? 0 : 1; >>>; map = <<< return address & 0xffff; >>>; }};
 instance bank : register_bank {{ registers = {names()}; shown_offsets = {[4 * i for i in shown]}; }};
 instance memory : memory_state {{ size = {MEMORY_BYTES} B; big_endian = true; }};
-instance slow : sram_controller;
+{"" if at_once else "instance slow : sram_controller;"}
 instance arbiter : memory_arbiter;
 requester.memory -> split.in;
 split.out[0] -> arbiter.in;
 split.out[1] -> bank.in;
-arbiter.out -> slow.in;
-slow.memory -> memory.port;
+arbiter.out -> {"memory.port" if at_once else "slow.in"};
+{"" if at_once else "slow.memory -> memory.port;"}
 {"instance host : host { memory_bytes = 64 KiB; };" if host else ""}
 {"instance software : memory_source { width = 512; };" if host else ""}
 {"software.memory -> host.memory;" if host else ""}
