@@ -150,3 +150,8 @@ def test_interrupts_come_late_and_can_be_masked(bench: Bench) -> None:
     told = run(bench, cycles=500, line=line, interrupt_latency="500 ns")
     edges = [b.cycle for a, b in zip(told.irq, told.irq[1:]) if a.value != b.value]
     assert len(edges) == 2 and 70 <= edges[0] <= 73 and 200 <= edges[1] <= 203
+
+
+def test_a_port_of_no_whole_bytes_is_refused(bench: Bench) -> None:
+    text = "instance s : memory_source { width = 4; }; instance h : host { cpu_width = 4; }; s.memory -> h.memory;"
+    assert "cpu_width is a multiple of 8, not 4" in bench.refuse(text)

@@ -1,5 +1,7 @@
 """register_bank: kinds of access, rules by userpoint, order of simultaneous accesses, ports that show, drive and announce."""
 
+import pytest
+
 from tests.modules.harness import Bench, Memory, read_items, read_monitor
 
 TABLE = """
@@ -138,8 +140,20 @@ def test_a_write_may_reset_the_bank(bench: Bench) -> None:
     assert told == [(21, str(0x11)), (21, str(0xF0))]
 
 
-def test_a_table_that_makes_no_sense_is_refused(bench: Bench) -> None:
+TABLES = [
+    ([("odd", 6)], "", "register odd lies outside the bank or between two words"),
+    ([("a", 0), ("b", 4), ("c", 0)], "", "registers a and c have the same offset"),
+    ([("a", 0), ("a", 4)], "", "two registers are called a"),
+    ([("a", 0)], "shown_offsets = [8192];", "offset 8192 lies outside the bank or between two words"),
+    ([("a", 0)], "live_offsets = [2];", "offset 2 lies outside the bank or between two words"),
+    ([("a", 0)], "driven_offsets = [4];", "there is no register at offset 4"),
+    ([("a", 0)], "announced_offsets = [-4];", "there is no register at offset -4"),
+]
+
+
+@pytest.mark.parametrize(("rows", "body", "words"), TABLES)
+def test_a_table_that_makes_no_sense_is_refused(bench: Bench, rows: list, body: str, words: str) -> None:
+    table = ", ".join(f'{{ name = "{name}", offset = {offset}, access = register_access.rw, doc = "" }}' for name, offset in rows)
     text = "import memory_types;\nimport register_types;\ninstance r : memory_source;\n"
-    row = '{ name = "odd", offset = 0x06, access = register_access.rw, doc = "" }'
-    told = bench.refuse(f"{text}instance bank : register_bank {{ registers = [{row}]; }};\nr.memory -> bank.in;\n")
-    assert "odd" in told
+    told = bench.refuse(f"{text}instance bank : register_bank {{ registers = [{table}]; {body} }};\nr.memory -> bank.in;\n")
+    assert words in told
