@@ -17,7 +17,7 @@ def test_every_module_has_a_test(root: Path) -> None:
 
 def test_every_test_has_a_module(root: Path) -> None:
     stems = {path.stem for path in modules(root)}
-    allowed = {"conventions"}
+    allowed = {"conventions", "memory_stacks"}
     lost = [
         path.stem
         for path in sorted((root / "tests" / "modules").glob("test_*.py"))
