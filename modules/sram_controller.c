@@ -19,6 +19,12 @@ static inline int32_t lane_of(uint32_t address, uint32_t size) {
   return -1;
 }
 
+/* The address at which a burst goes on behind a reference. */
+static inline uint32_t behind(const typeof_port(in_request) * request) {
+  const uint32_t end = request->address + request->size, block = (uint32_t)param(block);
+  return block > 0 && end % (block + !block) == 0 ? end + (uint32_t)param(stride) - block : end;
+}
+
 /* Prepares the reference that is now the oldest: the one before it, at `slot`, was answered in this cycle, or there was
  * none and this one was accepted in it.  Where bursts survive no idle cycle, only one that was answered just now can be
  * gone on with, and that is still in its slot. */
@@ -26,7 +32,7 @@ static inline void start(self_t *self, uint32_t slot, bool answered) {
   const typeof_port(in_request) *entry = &self->entry[self->head], *last = &self->entry[slot];
   const int32_t lane = lane_of(entry->address, entry->size);
   const uint32_t limit = TIMING(lane, burst);
-  const uint32_t end = param(gap) > 0 ? self->last_end : last->address + last->size;
+  const uint32_t end = param(gap) > 0 ? self->last_end : behind(last);
   const uint8_t kind = param(gap) > 0 ? self->last_kind : kind_of(last->op);
   const bool recent = param(gap) > 0 ? cycle() <= self->last_done + (uint64_t)param(gap) : answered;
   self->continues = recent & (kind_of(entry->op) == kind) & (entry->address == end) &
@@ -94,7 +100,7 @@ phase_end() {
     if (param_length(segments) > 0) self->last_lane = self->lane;
     if (param(gap) > 0) {
       self->last_kind = kind_of(self->entry[slot].op);
-      self->last_end = self->entry[slot].address + self->entry[slot].size;
+      self->last_end = behind(&self->entry[slot]);
       self->last_done = cycle();
     }
     self->head = slot + 1 == param(queue) ? 0 : slot + 1;

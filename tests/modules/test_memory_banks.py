@@ -46,6 +46,14 @@ def test_banks_have_the_timing_of_their_controllers(bench: Bench, body: str, cyc
     assert [a.cycle for a in answers] == cycles
 
 
+@pytest.mark.parametrize(("body", "last"), [("", 66), ("first_access = 4;", 67), ("interleave = 64;", 66), ("banks = 1;", 66)])
+def test_a_burst_goes_on_in_every_bank(bench: Bench, body: str, last: int) -> None:
+    """References that take turns at the banks follow each other without a pause: for each bank they are one burst."""
+    netlist = banked(1, f"{'' if 'banks' in body else 'banks = 2;'} {'' if 'first' in body else 'first_access = 3;'} queue = 8; outstanding = 16; {body}")
+    [answers] = Memory(bench, netlist).play([[f"0 read 8 {8 * k} 0 {k}" for k in range(64)]], 400, outstanding=16)
+    assert answers[-1].cycle == last
+
+
 def test_atomic_operations_count_every_requester(bench: Bench) -> None:
     """Six requesters add to one word and set bits of another, all at once: nothing is lost."""
     memory = Memory(bench, banked(6, "big_endian = true;"), 6)
