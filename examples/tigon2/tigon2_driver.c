@@ -218,7 +218,7 @@ static void rest(self_t *self) {
 }
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
-static void run(self_t *self, bool interrupted, uint32_t other) {
+static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32_t other) {
   switch (self->at) {
   case 0:
     // ---- Start-up, section 8 of the contract ----------------------------------------------------------------------
