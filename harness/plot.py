@@ -113,7 +113,7 @@ def changes(title: str, variants: Sequence[str], columns: Sequence[tuple[str, Se
     """Draws out.svg and out.png: by how many percent each variant differs, a bar for each column, a row a variant."""
     with _axes("", "change of throughput, %", "", out, height=1.8 + 0.36 * len(variants)) as axes:
         # The names of the variants take half of the width: the title begins above them.
-        axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold")
+        axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold", wrap=True)
         thick = 0.8 / len(columns)
         for (color, _, _), (index, (name, values)) in zip(cycle(STYLES), enumerate(columns), strict=False):
             places = [row + (index - (len(columns) - 1) / 2) * thick for row in range(len(variants))]
