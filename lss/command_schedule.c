@@ -82,7 +82,8 @@ int command_schedule(int argc, char **argv) {
       }
     }
     if (!number) continue;
-    printf("clock %s: %d functions in %u segments\n", clock->name, number, schedule->steps[c]->len);
+    guint parts = schedule->steps[c]->len;
+    printf("clock %s: %d functions in %u segment%s\n", clock->name, number, parts, parts == 1 ? "" : "s");
     for (guint i = 0; i < schedule->steps[c]->len; i++) {
       const Segment *segment = schedule->steps[c]->pdata[i];
       bool said = false;

@@ -15,7 +15,7 @@
 static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
   if (size == 0) return;
   if (address < DRIVER_LOAD_BEGIN || address >= sizeof self->image || size > sizeof self->image - address)
-    sim_input_error("%s: 0x%x bytes at 0x%x do not lie in the NIC's memory from 0x%x up to 1 MiB", param(firmware), size, address, DRIVER_LOAD_BEGIN);
+    sim_input_error("%s: 0x%x bytes at 0x%x do not lie in the NIC's memory from 0x%x up to 0x%zx", param(firmware), size, address, DRIVER_LOAD_BEGIN, sizeof self->image);
   memcpy(self->image + address, bytes, size);
   if (address < self->image_begin) self->image_begin = address & ~3u;
   if (address + size > self->image_end) self->image_end = address + size;

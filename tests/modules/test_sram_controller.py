@@ -124,3 +124,13 @@ def test_segments_and_memories_must_agree(bench: Bench) -> None:
         "instance c : sram_controller { segments = [ { size = 1 }, { size = 2 } ]; }; s.memory -> c.in; c.memory -> m.port;"
     )
     assert "2 segments for 1 memories" in bench.refuse(text)
+
+
+@pytest.mark.parametrize("controller", ["sram_controller", "dram_controller"])
+def test_segments_that_overlap_are_refused(bench: Bench, controller: str) -> None:
+    text = (
+        "import memory_types; instance s : memory_source; instance m[3] : memory_state { size = 64 B; };"
+        f"instance c : {controller} {{ segments = [ {{ size = 64 }}, {{ base = 64, size = 64 }}, {{ base = 127, size = 1 }} ]; }};"
+        "s.memory -> c.in; for (i = 0; i < 3; i = i + 1) c.memory -> m[i].port;"
+    )
+    assert "segments 1 and 2 overlap: an address belongs to one memory" in bench.refuse(text)
