@@ -84,62 +84,20 @@ static char *without_prefixes(const char *text) {
 
 // A function that nobody declared: a userpoint, or a word of the vocabulary that is spelt otherwise.
 static void report_function(Location at, const char *name) {
-  static const char *const words[] = {"some",
-                                      "data",
-                                      "item",
-                                      "enabled",
-                                      "acked",
-                                      "transferred",
-                                      "send",
-                                      "send_if",
-                                      "send_nothing",
-                                      "enable",
-                                      "accept",
-                                      "steady",
-                                      "get",
-                                      "set",
-                                      "known_data",
-                                      "known_enable",
-                                      "known_ack",
-                                      "known_local",
-                                      "width",
-                                      "param",
-                                      "param_length",
-                                      "typeof_port",
-                                      "typevar",
-                                      "call",
-                                      "typeof_argument",
-                                      "replaced",
-                                      "event",
-                                      "now",
-                                      "cycle",
-                                      "never",
-                                      "clock_period",
-                                      "ticks_per_second",
-                                      "random_bits",
-                                      "random_seed",
-                                      "path_of_self",
-                                      "sim_error",
-                                      "sim_input_error",
-                                      "sim_warn",
-                                      "sim_stop",
-                                      "sim_progress",
-                                      "type_print",
-                                      "type_parse",
-                                      "phase_start",
-                                      "phase_end",
-                                      "handler",
-                                      "init",
-                                      "finish",
-                                      "next_event",
-                                      "skip"};
+  static const char vocabulary[] =
+      "some data item enabled acked transferred send send_if send_nothing enable accept steady get set "
+      "known_data known_enable known_ack known_local width param param_length typeof_port typevar call "
+      "typeof_argument replaced event now cycle never clock_period ticks_per_second random_bits "
+      "random_seed path_of_self sim_error sim_input_error sim_warn sim_stop sim_progress type_print "
+      "type_parse phase_start phase_end handler init finish next_event skip";
   const char *userpoint = strstr(name, "_userpoint_");
   if (userpoint) {
     diag_error(at, "unknown-name", "this module has no userpoint called %s", userpoint + strlen("_userpoint_"));
     return;
   }
+  g_auto(GStrv) words = g_strsplit(vocabulary, " ", -1);
   g_autoptr(GPtrArray) known = g_ptr_array_new();
-  for (gsize i = 0; i < G_N_ELEMENTS(words); i++) g_ptr_array_add(known, (gpointer)words[i]);
+  for (guint i = 0; words[i]; i++) g_ptr_array_add(known, words[i]);
   const char *near = diag_suggestion(name, known);
   diag_error(at, "unknown-name", "there is no function `%s`%s%s%s", name, near ? "; did you mean `" : "",
              near ? near : "", near ? "`?" : "");

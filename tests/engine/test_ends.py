@@ -4,6 +4,8 @@ import resource
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -17,22 +19,35 @@ STUBBORN_MACHINE = (
 STUBBORN_MACHINE += "p.out -> t.in;  t.out -> s.in;  t.out -> x.in;\n"
 
 
-def started(simulator, tmp_path, *words) -> subprocess.Popen:
-    """A run that has opened its output."""
-    run = subprocess.Popen([simulator, "--quiet", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    for _ in range(500):
-        if list(tmp_path.glob("items.txt*")):
-            return run
-        time.sleep(0.01)
-    run.kill()
-    raise AssertionError(f"nothing was opened: {run.communicate()[1]}")
+@contextmanager
+def started(simulator, tmp_path, *words) -> Iterator[subprocess.Popen]:
+    """A run that has opened its output, and that hang-ups end even where the tests ignore them; it ends with the block."""
+    run = subprocess.Popen(
+        [simulator, "--quiet", *words],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )
+    try:
+        for _ in range(500):
+            if list(tmp_path.glob("items.txt*")):
+                break
+            time.sleep(0.01)
+        else:
+            run.kill()
+            raise AssertionError(f"nothing was opened: {run.communicate()[1]}")
+        yield run
+    finally:
+        run.kill()
+        run.communicate()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_leaves_whole_files(build_sim, tmp_path, number):
-    run = started(build_sim(PIPE), tmp_path, "--stats", "s.json")
-    run.send_signal(number)
-    assert run.wait(timeout=30) == 128 + number
+    with started(build_sim(PIPE), tmp_path, "--stats", "s.json") as run:
+        run.send_signal(number)
+        assert run.wait(timeout=30) == 128 + number
     assert sorted(path.name for path in tmp_path.glob("[is]*.*")) == ["items.txt", "s.json"]
     assert (tmp_path / "items.txt").read_text().endswith("\n")
 
@@ -45,12 +60,12 @@ def stubborn(build_sim, tmp_path):
 
 
 def test_a_second_signal_ends_a_run_whose_c_does_not_return(stubborn, tmp_path):
-    run = started(stubborn, tmp_path)
-    run.terminate()
-    time.sleep(0.2)
-    assert run.poll() is None
-    run.terminate()
-    assert run.wait(timeout=30) == 128 + signal.SIGTERM
+    with started(stubborn, tmp_path) as run:
+        run.terminate()
+        time.sleep(0.2)
+        assert run.poll() is None
+        run.terminate()
+        assert run.wait(timeout=30) == 128 + signal.SIGTERM
     assert not list(tmp_path.glob("items.txt*"))
 
 
