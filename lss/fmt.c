@@ -53,6 +53,16 @@ static const char *string_end(const char *p) {
   return *p == '"' ? p + 1 : p;
 }
 
+// The length of a decimal number without its unit, as the lexer reads it.
+static gsize decimal_length(const char *text) {
+  gsize n = strspn(text, "0123456789_");
+  if (text[n] == '.' && g_ascii_isdigit(text[n + 1])) n += 1 + strspn(text + n + 1, "0123456789_");
+  if (text[n] != 'e' && text[n] != 'E') return n;
+  gsize sign = text[n + 1] == '+' || text[n + 1] == '-';
+  gsize digits = strspn(text + n + 1 + sign, "0123456789");
+  return digits ? n + 1 + sign + digits : n;
+}
+
 static Token next_token(const char **cursor) {
   const char *p = *cursor;
   while (*p == ' ' || *p == '\t' || *p == '\r') p++;
@@ -70,7 +80,7 @@ static Token next_token(const char **cursor) {
     token.kind = TOKEN_STRING, end = string_end(p);
   else if (g_ascii_isdigit(*p)) {
     token.kind = TOKEN_NUMBER;
-    for (end = p; is_word_char(*end) || (*end == '.' && g_ascii_isdigit(end[1])); end++);
+    for (end = p + decimal_length(p); is_word_char(*end) || (*end == '.' && g_ascii_isdigit(end[1])); end++);
   } else if (is_word_char(*p) || (*p == '\'' && is_word_char(p[1]))) {
     token.kind = TOKEN_WORD;
     for (end = p + 1; is_word_char(*end); end++);
@@ -113,9 +123,7 @@ static bool is_rate_slash(const Token *number, const Token *word, const Token *s
   if (slash->text[1] != 's' || is_word_char(slash->text[2])) return false;
   Token unit = *word;
   if (word->kind == TOKEN_NUMBER) {
-    gsize n = strspn(unit.text, "0123456789._");
-    if ((unit.text[n] == 'e' || unit.text[n] == 'E') && g_ascii_isdigit(unit.text[n + 1]))
-      n += 1 + strspn(unit.text + n + 1, "0123456789");
+    gsize n = decimal_length(unit.text);
     if (n >= unit.length) return false;
     unit.text += n;
     unit.length -= n;

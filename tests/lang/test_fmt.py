@@ -91,6 +91,13 @@ def test_a_slash_belongs_to_a_unit_where_both_are_one_piece(lss, tmp_path):
     )
 
 
+def test_an_exponent_belongs_to_its_number(lss, tmp_path):
+    file = tmp_path / "exponents.lss"
+    file.write_text("var a = 1e-3+2.5E+3*4e-2kb/s;\nvar b = 0x1e-3;\n")
+    lss("fmt", file)
+    assert file.read_text() == "var a = 1e-3 + 2.5E+3 * 4e-2kb/s;\nvar b = 0x1e - 3;\n"
+
+
 def test_failures_are_one_line(lss, tmp_path):
     missing = lss("fmt", tmp_path / "nothing.lss", ok=False)
     assert missing.status == 3 and missing.err.count("\n") == 1 and "nothing.lss" in missing.err
