@@ -1,4 +1,5 @@
 // Streams of bytes and lines, and what all streams share; see stream.h.  Packets are in packet.c.
+#include "lss/runtime/options.h"
 #include "lss/runtime/stream_private.h"
 
 #include <errno.h>

@@ -22,9 +22,6 @@ typedef struct {
 // Stops the run: prints "error: <instance>: text", abandons unfinished outputs, exit status 1.
 _Noreturn void spinach_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// Prints "PROGRAM: text" and returns false.
-bool spinach_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 HostFile *host_file_new(stream *s, const char *path);
 HostFile *host_file(const stream *s);
 void host_file_create(HostFile *file);
