@@ -30,6 +30,7 @@ handler(forward) {
   if (__builtin_expect(!some(in_request) || self->waiting < 0, 1)) {
     for (int i = 0; i < width(out_request); i++) send_nothing(out_request, i);
     set(target, -2);
+    set(exchanges, false);
     return;
   }
   typeof_port(in_request) request = item(in_request);
@@ -37,14 +38,15 @@ handler(forward) {
   for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
   uint64_t contexts = (uint64_t)(uintptr_t)values;
   int to = -2, lane = call(route, contexts, request.address, request.op != mem_op_read);
-  const bool exchanges = request.size % 4 == 0 && call(exchanged, contexts, request.address);
-  if (self->waiting < param(outstanding) && (self->waiting == 0 || lane + (exchanges ? ROUTER_EXCHANGES : 0) == self->current)) {
+  const bool turns = request.size % 4 == 0 && call(exchanged, contexts, request.address);
+  if (self->waiting < param(outstanding) && (self->waiting == 0 || lane + (turns ? ROUTER_EXCHANGES : 0) == self->current)) {
     to = lane < 0 || lane >= width(out_request) ? -1 : lane;
-    if (exchanges) router_exchange(&request.data, sizeof request.data);
+    if (turns) router_exchange(&request.data, sizeof request.data);
     if (to >= 0) request.address = call(map, contexts, request.address);
   }
   for (int i = 0; i < width(out_request); i++) send_if(out_request, i, i == to, request);
   set(target, to);
+  set(exchanges, turns);
 }
 
 handler(commit) {
@@ -145,16 +147,15 @@ phase_end() {
   }
   if (width(snooped) && request.op <= mem_op_write && get(target) == param(watched_target))
     watch(self, request.tag, request.address, item(out_request, param(watched_target)).address, request.size, write);
-  uint32_t values[width(context) + 1];
-  for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
-  const uint64_t contexts = (uint64_t)(uintptr_t)values;
   if (width(notice)) {
+    uint32_t values[width(context) + 1];
+    for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
+    const uint64_t contexts = (uint64_t)(uintptr_t)values;
     int place = self->oldest + self->waiting;
     self->notices[place >= param(outstanding) ? place - param(outstanding) : place] = call(noticed, contexts, request.address, write);
   }
   self->waiting++;
-  const bool exchanges = request.size % 4 == 0 && call(exchanged, contexts, request.address);
-  self->current = get(target) + (exchanges ? ROUTER_EXCHANGES : 0);
+  self->current = get(target) + (get(exchanges) ? ROUTER_EXCHANGES : 0);
   if (!idle) return;
   for (int i = 0; i < width(out_reply); i++) {
     if (!transferred(out_reply, i)) continue;
