@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +62,8 @@ def stubborn(build_sim, tmp_path):
 
 def test_a_second_signal_ends_a_run_whose_c_does_not_return(stubborn, tmp_path):
     with started(stubborn, tmp_path) as run:
+        while int(Path(f"/proc/{run.pid}/stat").read_text().split()[13]) < 20 and run.poll() is None:
+            time.sleep(0.01)  # until its C has taken 0.2 s, and so is in the loop
         run.terminate()
         time.sleep(0.2)
         assert run.poll() is None
