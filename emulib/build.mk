@@ -11,13 +11,17 @@ EMULIB_TOOLS  := $(EMULIB_ISAS:%=$(BUILD)/bin/%-oracle) $(EMULIB_ISAS:%=$(BUILD)
 
 ALL += $(BUILD)/lib/libemulib.a $(EMULIB_TOOLS)
 
-# Both headers come out of one run; the first stands for both.
-$(EMULIB_GEN)/%_instructions.h: emulib/%/instructions.def emulib/%/bodies.h emulib/generate.py emulib/isas.py
+# Both headers come out of one run; the first stands for both.  Modules include them too, so they are products by name:
+# as links of a chain of pattern rules, make would delete them once emulib is built.
+EMULIB_HEADERS := $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_instructions.h)
+EMULIB_CONTROL := $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_control.inc)
+ALL += $(EMULIB_HEADERS) $(EMULIB_CONTROL)
+$(EMULIB_HEADERS): $(EMULIB_GEN)/%_instructions.h: emulib/%/instructions.def emulib/%/bodies.h emulib/generate.py emulib/isas.py
 	@mkdir -p $(@D)
 	$(PYTHON3) -B emulib/generate.py emulib/$*/instructions.def emulib/$*/bodies.h $(@D)
-$(EMULIB_GEN)/%_control.inc: $(EMULIB_GEN)/%_instructions.h ;
+$(EMULIB_CONTROL): $(EMULIB_GEN)/%_control.inc: $(EMULIB_GEN)/%_instructions.h ;
 
-$(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_instructions.h)
+$(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) $(EMULIB_CFLAGS) $(DEPFLAGS) -c $< -o $@
 
