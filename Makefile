@@ -139,7 +139,7 @@ reference: $(BUILD)/bin/lss $(VENV_READY)  ## the module reference: build/docs/m
 	@$(PYTHON) -m harness reference --build $(BUILD) $(basename $(notdir $(wildcard modules/types/*.lss)))
 
 options: $(VENV_READY)  ## docs/options.md: the tables of the paper beside the modules and tests here
-	@$(PYTHON) -m harness.options
+	@$(PYTHON) -m harness.report.options
 
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
 format: $(VENV_READY)  ## format C and Python in place

@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 
 try:
-    from harness import capture, check, packets, schema, study, theory, traffic
-    from harness.progress import Progress
+    from harness.net import capture, check, packets, theory, traffic
+    from harness.run.progress import Progress
+    from harness.study import schema, study
 except ModuleNotFoundError as error:
     sys.exit(f"harness: this Python has no {error.name}: run `make deps`, then build/venv/bin/python -m harness")
 
@@ -24,7 +25,7 @@ def _traffic(options: argparse.Namespace) -> int:
 
 
 def _conversations(options: argparse.Namespace) -> int:
-    from harness import tcp
+    from harness.net import tcp
 
     for path in tcp.generate(
         options.out, options.count, options.exchanges, options.ask, options.answer, options.think, options.seed
@@ -40,7 +41,7 @@ def _capture(options: argparse.Namespace) -> int:
 
 
 def _split(options: argparse.Namespace) -> int:
-    from harness import measure
+    from harness.study import measure
 
     for path in measure.split(options.capture, options.host, options.out):
         print(path)
@@ -68,7 +69,8 @@ def _theory(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     # Imported here: plotting takes a second to load, and the other commands do without it.
-    from harness import mainjob, report, sweep, table
+    from harness.run import sweep
+    from harness.study import mainjob, report, table
 
     progress = Progress()
     try:
@@ -82,7 +84,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _studies(options: argparse.Namespace) -> int:
-    from harness import campaign, plan, sweep, validation
+    from harness.run import sweep
+    from harness.study import campaign, plan, validation
 
     progress = Progress()
     try:
@@ -96,7 +99,7 @@ def _studies(options: argparse.Namespace) -> int:
 
 
 def _reference(options: argparse.Namespace) -> int:
-    from harness import reference
+    from harness.report import reference
 
     try:
         print(reference.write(options.build, options.types))
@@ -126,7 +129,8 @@ def _bottleneck(options: argparse.Namespace) -> int:
 
 
 def _cost(options: argparse.Namespace) -> int:
-    from harness import cost, sweep
+    from harness.run import sweep
+    from harness.study import cost
 
     try:
         with tempfile.TemporaryDirectory() as folder:

@@ -5,12 +5,12 @@ import json
 import tempfile
 from pathlib import Path
 
-from harness import files
 from harness.bottleneck import diagram
 from harness.bottleneck.analysis import Analysis, percent
 from harness.bottleneck.text import cause_words, chain_lines, memory_title, rates
-from harness.page import STYLE, table
-from harness.page import diagram as block_diagram
+from harness.report.page import STYLE, table
+from harness.report.page import diagram as block_diagram
+from harness.run import files
 
 WAITS, MODULES = 12, 20
 PAGE = """<!doctype html>
@@ -127,7 +127,7 @@ def _memories(analysis: Analysis) -> str:
 
 
 def fragment(analysis: Analysis, title: str = "", prefix: str = "b-", heading: str = "h3") -> str:
-    """The report as a piece of HTML in the style of harness/style.css; `prefix` keeps its ids apart from others."""
+    """The report as a piece of HTML in the style of the reports; `prefix` keeps its ids apart from others."""
     parts = [f"<{heading}>{html.escape(title)}</{heading}>"] if title else []
     parts += [f"<p><b>{html.escape(analysis.verdict)}</b></p>", _pictures(analysis, prefix)]
     if analysis.limiters:

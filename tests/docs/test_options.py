@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness import options
+from harness.report import options
 
 
 def test_the_page_is_up_to_date() -> None:

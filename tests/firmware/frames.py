@@ -1,6 +1,6 @@
 """Frames that are told apart by their contents, for tests of a machine with its firmware."""
 
-from harness.packets import Packet
+from harness.net.packets import Packet
 
 
 def frames(lengths: list[int], to: bytes) -> list[Packet]:

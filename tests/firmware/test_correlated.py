@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import check, measure, packets
-from harness.tcp import generate
+from harness.net import check, packets
+from harness.net.tcp import generate
+from harness.study import measure
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
 
 HOST = "02:00:00:00:00:01"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness import udp
+from harness.net import udp
 from tests.firmware.board import SEND_ENTRIES
 from tests.firmware.test_functional import Make, both_modes, content, statistics
 

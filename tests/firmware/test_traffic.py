@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import tcp, udp
-from harness.packets import Packet, read, write
+from harness.net import tcp, udp
+from harness.net.packets import Packet, read, write
 from tests.firmware.frames import frames
 
 # Processors, who carries out the DMA rings, firmware.

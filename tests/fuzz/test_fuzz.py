@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import packets, traffic
+from harness.net import packets, traffic
 
 HERE = Path(__file__).parent
 SECONDS = 15

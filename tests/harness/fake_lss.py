@@ -9,7 +9,7 @@ from pathlib import Path
 SIMULATOR = """#!{python}
 import json, sys
 sys.path.insert(0, {root!r})
-from harness import packets
+from harness.net import packets
 options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 fault, dropped = {fault!r}, 0
 if fault == "crash":

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.check import compare, conversation
-from harness.udp import HOST, PEER, Endpoint, frame
+from harness.net.check import compare, conversation
+from harness.net.udp import HOST, PEER, Endpoint, frame
 from tests.modules.conversations import tcp
 
 INPUT = [bytes([n]) * (60 + n) for n in range(10)]

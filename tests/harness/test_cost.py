@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import cost
-from harness.sweep import RunError
+from harness.run.sweep import RunError
+from harness.study import cost
 
 MAP = [
     {"name": "sram", "base": 0, "size": 0x800000},

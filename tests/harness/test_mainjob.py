@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import files, mainjob, measure, packets, report, schema, study, sweep, table, theory, traffic
-from harness.progress import Progress
+from harness.net import packets, theory, traffic
+from harness.run import files, sweep
+from harness.run.progress import Progress
+from harness.study import mainjob, measure, report, schema, study, table
 
 FAKE = Path(__file__).with_name("fake_lss.py")
 STUDY = """

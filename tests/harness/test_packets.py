@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.packets import Packet, PacketFileError, read, write
+from harness.net.packets import Packet, PacketFileError, read, write
 
 FRAMES = [Packet(5, b"\x01" * 60), Packet(1_700_000_000_123_456_789, b"\x02" * 1514)]
 

@@ -2,7 +2,7 @@
 
 import re
 
-from harness import reference
+from harness.report import reference
 
 
 def test_every_module_and_type_has_its_entry(root, build_dir, tmp_path) -> None:

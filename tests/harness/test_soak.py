@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import campaign, plan
-from harness.progress import Progress
+from harness.run.progress import Progress
+from harness.study import campaign, plan
 
 ROOT = Path(__file__).resolve().parents[2]
 PLANS = plan.load(sorted(ROOT.glob("examples/*/studies.toml")))

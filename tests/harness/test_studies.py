@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import campaign, cost, faults, measure, packets, plan, schema, sweep, traffic, validation
-from harness.progress import Progress
+from harness.net import packets, traffic
+from harness.run import sweep
+from harness.run.progress import Progress
+from harness.study import campaign, cost, faults, measure, plan, schema, validation
 
 PLAN = """
 machine = "machine.lss"

@@ -3,8 +3,8 @@
 import dpkt
 import pytest
 
-from harness import packets, tcp, udp
-from harness.traffic import TrafficError
+from harness.net import packets, tcp, udp
+from harness.net.traffic import TrafficError
 
 
 def segments(path) -> list[tuple[int, dpkt.tcp.TCP]]:

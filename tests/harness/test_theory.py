@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import theory
+from harness.net import theory
 
 # payload, frames/s and payload Mb/s on one direction of a gigabit link
 TABLE = [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import packets, traffic, udp
+from harness.net import packets, traffic, udp
 
 
 @pytest.mark.parametrize("size", [18, 19, 100, 1471, 1472])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import dpkt
 
-from harness import packets
+from harness.net import packets
 
 HOST, PEER = (bytes.fromhex("020000000001"), bytes([192, 0, 2, 1])), (bytes.fromhex("020000000002"), bytes([192, 0, 2, 2]))
 

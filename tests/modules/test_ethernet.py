@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from harness import packets
+from harness.net import packets
 from tests.modules.assists import noise, pcap
 from tests.modules.harness import Bench, read_items
 

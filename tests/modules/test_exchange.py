@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import measure, packets
-from harness.tcp import generate
+from harness.net import packets
+from harness.net.tcp import generate
+from harness.study import measure
 from tests.modules.assists import noise
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
 from tests.modules.harness import Bench, Ran

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from harness import packets
+from harness.net import packets
 from tests.modules.assists import Rig, joined, load, noise, pcap, read, store, write
 from tests.modules.harness import Bench, read_answers
 

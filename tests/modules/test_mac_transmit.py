@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from harness import packets
+from harness.net import packets
 from tests.modules.assists import Rig, joined, load, noise, read, store, write
 from tests.modules.harness import Bench
 

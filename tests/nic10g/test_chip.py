@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import packets
+from harness.net import packets
 from tests.modules.assists import pcap
 from tests.modules.harness import Bench, read_answers
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.packets import Packet, write
+from harness.net.packets import Packet, write
 from tests.firmware.frames import frames
 
 MORE = pytest.mark.slow

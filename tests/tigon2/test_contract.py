@@ -4,7 +4,7 @@ import random
 import struct
 from pathlib import Path
 
-from harness import packets
+from harness.net import packets
 from tests.modules.harness import Bench, read_monitor
 from tests.tigon2.chip import (
     BUFFER_END,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import packets
-from harness.faults import table
+from harness.net import packets
+from harness.study.faults import table
 from tests.modules.assists import pcap
 from tests.tigon2.chip import RX_BASE, RX_RING, Chip
 from tests.tigon2.test_contract import noise

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import check, measure, packets, traffic, udp
+from harness.net import check, packets, traffic, udp
+from harness.study import measure
 
 LENGTHS = [*range(60, 128), 512, 1514]
 

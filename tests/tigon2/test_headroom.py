@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import check, measure, packets, theory, traffic
+from harness.net import check, packets, theory, traffic
+from harness.study import measure
 from tests.tigon2.chip import (
     READ_RING,
     RX_BASE,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import check, measure, theory, traffic
+from harness.net import check, theory, traffic
+from harness.study import measure
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from harness import campaign, plan, validation
-from harness.progress import Progress
+from harness.run.progress import Progress
+from harness.study import campaign, plan, validation
 
 PLAN = """
 machine = "{root}/examples/tigon2/tigon2.lss"

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from harness import schema, theory
+from harness.net import theory
+from harness.study import schema
 
 
 class StudyError(schema.SchemaError):

@@ -1,6 +1,6 @@
 """The comparison of the library with the tables of the Spinach paper: docs/options.md, made from docs/options.toml.
 
-`python -m harness.options` writes the page; tests/docs/test_options.py checks that what it names exists.
+`python -m harness.report.options` writes the page; tests/docs/test_options.py checks that what it names exists.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE, PAGE = ROOT / "docs/options.toml", ROOT / "docs/options.md"
 
 HEAD = """# The paper's modules and ours, option by option

@@ -9,8 +9,8 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import packets, udp
-from harness.traffic import SplitMix64, TrafficError
+from harness.net import packets, udp
+from harness.net.traffic import SplitMix64, TrafficError
 
 PROTOCOL_TCP, SEGMENT, WINDOW, SERVICE, FIRST_PORT = 6, 1460, 65535, 80, 40000
 FIN, SYN, PSH, ACK = 1, 2, 8, 16

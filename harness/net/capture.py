@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import packets, udp
+from harness.net import packets, udp
 
 SIOCETHTOOL = 0x8946
 ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO = 0x17, 0x1F, 0x24, 0x2C
@@ -44,7 +44,7 @@ def _ip(*words: str) -> None:
 
 @contextlib.contextmanager
 def _namespaces() -> Iterator[None]:
-    """Two namespaces joined by a veth pair `wire`, with the addresses of harness.udp."""
+    """Two namespaces joined by a veth pair `wire`, with the addresses of harness.net.udp."""
     made = []
     try:
         for space in HOST_SPACE, PEER_SPACE:
@@ -172,7 +172,7 @@ def _host(out: Path, protocol: str) -> None:
 
 
 def _inside(space: str, role: str, *words: str) -> list[str]:
-    return ["ip", "netns", "exec", space, sys.executable, "-m", "harness.capture", role, *words]
+    return ["ip", "netns", "exec", space, sys.executable, "-m", "harness.net.capture", role, *words]
 
 
 def capture(out: Path, protocol: str = "udp") -> int:

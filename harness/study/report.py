@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
-from harness import files, plot
-from harness.mainjob import LATENCIES, Outcome, Point
-from harness.page import STYLE, bar, diagram, inline, table
-from harness.runs import lss
-from harness.sweep import RunError
+from harness.report import plot
+from harness.report.page import STYLE, bar, diagram, inline, table
+from harness.run import files
+from harness.run.sweep import RunError
+from harness.study.mainjob import LATENCIES, Outcome, Point
+from harness.study.runs import lss
 
 TEMPLATE = Path(__file__).with_name("report.html")
 

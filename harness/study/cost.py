@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import runs
-from harness.sweep import RunError
+from harness.run.sweep import RunError
+from harness.study import runs
 
 KINDS = ("instructions", "scratchpad", "memory", "registers")  # what is counted
 FRAMES = (1000, 3000)  # of the shorter and of the longer run

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import measure, theory
-from harness.progress import Progress
-from harness.runs import STORE, Load, build_simulator, cycles_per_second, job, throughput, verify
-from harness.study import Direction, Effort, Replay, Series, Study
-from harness.sweep import Job, Result, sweep
+from harness.net import theory
+from harness.run.progress import Progress
+from harness.run.sweep import Job, Result, sweep
+from harness.study import measure
+from harness.study.runs import STORE, Load, build_simulator, cycles_per_second, job, throughput, verify
+from harness.study.study import Direction, Effort, Replay, Series, Study
 
 LATENCIES = tuple(f"latency_{way}_{what}" for way in ("sent", "received") for what in ("min", "median", "p99"))
 

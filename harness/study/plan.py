@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from harness import schema, theory, traffic
-from harness.cost import KINDS as COUNTED
-from harness.runs import Load
+from harness.net import theory, traffic
+from harness.study import schema
+from harness.study.cost import KINDS as COUNTED
+from harness.study.runs import Load
 
 RECEIVE_ONLY = "0:1"
 

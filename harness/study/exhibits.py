@@ -7,10 +7,11 @@ import html
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from harness import measure, plot
-from harness.campaign import Outcome, Point
-from harness.page import bar, inline, table
-from harness.plan import Published, Study
+from harness.report import plot
+from harness.report.page import bar, inline, table
+from harness.study import measure
+from harness.study.campaign import Outcome, Point
+from harness.study.plan import Published, Study
 
 AGREES = 9.0  # percent: a larger difference from a published figure needs an experiment that explains it
 SETTLED = 0.05

@@ -12,13 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import measure, packets, theory, traffic
-from harness.examine import FORMS, Examined, examine, tasks
-from harness.examine import kept as kept_examination
-from harness.plan import Plan, PlanError, Series, Study
-from harness.progress import Progress
-from harness.runs import STORE, Load, build_simulator, job, simulator_path, throughput, verify
-from harness.sweep import Job, Result, RunError, kept, sweep
+from harness.net import packets, theory, traffic
+from harness.run.progress import Progress
+from harness.run.sweep import Job, Result, RunError, kept, sweep
+from harness.study import measure
+from harness.study.examine import FORMS, Examined, examine, tasks
+from harness.study.examine import kept as kept_examination
+from harness.study.plan import Plan, PlanError, Series, Study
+from harness.study.runs import STORE, Load, build_simulator, job, simulator_path, throughput, verify
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The end-to-end check from files alone: what came out of a NIC against what went in.
+"""The end-to-end check from files alone: what came out of a machine against what went in.
 
 The checker module does the same inside the simulator; this one shares no code with it, so that one mistake cannot
 hide in both.  Frames must come out in order, once, and unchanged but for the MAC's padding; frames may be missing
@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import packets, udp
+from harness.net import packets, udp
 
 
 @dataclass

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from harness import files, packets, theory, udp
+from harness.net import packets, theory, udp
+from harness.run import files
 
 MAGIC = b"SPNC"
 SMALLEST, LARGEST = 18, 1472

@@ -2,8 +2,8 @@
 
 from rich.table import Table
 
-from harness.mainjob import Outcome
-from harness.progress import Progress
+from harness.run.progress import Progress
+from harness.study.mainjob import Outcome
 
 COLUMNS = ["payload, B", "Mb/s", "of maximum", "frames", "drops", "cycles/s"]
 

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
-from harness.progress import Progress
+from harness.run.progress import Progress
 
 
 class RunError(Exception):

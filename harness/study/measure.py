@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import stdev
 
-from harness import packets, udp
+from harness.net import packets, udp
 
 BURST = 64  # frames among which the end of a burst is looked for
 WINDOW = 100  # frames of one direction over which course() measures

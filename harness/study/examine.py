@@ -12,16 +12,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness import cost, faults, files
 from harness.bottleneck import NetlistError
 from harness.bottleneck import measure as bottleneck
 from harness.bottleneck import page as bottleneck_page
-from harness.page import table
-from harness.plan import Plan, Series, Study
-from harness.progress import Progress
-from harness.runs import STORE, Load, build_simulator, simulator_path
-from harness.sweep import Job, RunError, digest, run
-from harness.traffic import parse_ratio
+from harness.net.traffic import parse_ratio
+from harness.report.page import table
+from harness.run import files
+from harness.run.progress import Progress
+from harness.run.sweep import Job, RunError, digest, run
+from harness.study import cost, faults
+from harness.study.plan import Plan, Series, Study
+from harness.study.runs import STORE, Load, build_simulator, simulator_path
 
 FORMS = ("cost", "bottleneck", "faults")
 FOLDER = "examined"

@@ -1,7 +1,7 @@
 """What simulations of any study have in common: how a simulator is built, what it is asked to do, how a run is checked.
 
 A machine driven from here has the top-level run-time parameters of docs/traces.md.  Each run is checked twice: by the
-machine's own checker, whose complaint ends the run, and by harness.check on the files that came out.
+machine's own checker, whose complaint ends the run, and by harness.net.check on the files that came out.
 """
 
 import subprocess
@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import check, measure, traffic
-from harness.sweep import Job, Result, RunError
+from harness.net import check, traffic
+from harness.run.sweep import Job, Result, RunError
+from harness.study import measure
 
 STORE = "run"  # where results lie in the build directory
 RESENT = "resent"  # the exchange's statistic of frames that were lost and sent again

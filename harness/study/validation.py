@@ -13,9 +13,10 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from harness import exhibits, files, measure
-from harness.campaign import Outcome, Point
-from harness.page import STYLE
+from harness.report.page import STYLE
+from harness.run import files
+from harness.study import exhibits, measure
+from harness.study.campaign import Outcome, Point
 
 PAGE = """<!doctype html>
 <html lang="en">

@@ -1,4 +1,4 @@
-"""What an Ethernet link can carry at most: the line every measured throughput is drawn against.
+"""What an Ethernet link can carry at most: the line every measured rate is drawn against.
 
 A UDP payload of n bytes costs n + 42 (Ethernet, IP and UDP headers) + 4 (FCS) bytes of frame, at least 64, and 8 bytes
 of preamble and 12 of gap on the wire.
