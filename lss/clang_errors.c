@@ -88,7 +88,7 @@ static void report_function(Location at, const char *name) {
       "some data item enabled acked transferred send send_if send_nothing enable accept steady get set "
       "known_data known_enable known_ack known_local width param param_length typeof_port typevar call "
       "typeof_argument replaced event now cycle never clock_period ticks_per_second random_bits "
-      "random_seed path_of_self sim_error sim_input_error sim_warn sim_stop sim_progress type_print "
+      "random_seed path_of_self sim_error sim_input_error sim_warn sim_stop sim_exit sim_progress type_print "
       "type_parse phase_start phase_end handler init finish next_event skip";
   const char *userpoint = strstr(name, "_userpoint_");
   if (userpoint) {

@@ -9,14 +9,19 @@ phase_start() {
   }
 }
 
-// A program has ended; when all have, so has the run, badly if one of them ended badly.
-static void ended(self_t *self, int lane, uint32_t status) {
+// A program has ended; when all have, so has the run, with the first status that is not 0.
+static void ended(self_t *self, int lane, int32_t status) {
   if (!self->exited[lane]) self->exits++;
   self->exited[lane] = true;
-  if ((int32_t)status > self->status) self->status = (int32_t)status;
-  if (self->exits < (uint64_t)width(port_request)) return;
-  if (self->status) sim_error("the program exited with status %lld", (long long)self->status);
-  sim_stop("the program exited");
+  if (self->first_status == 0) self->first_status = status;
+  self->status = self->first_status;
+  bool all = true;
+  for (int i = 0; i < width(port_request); i++) all &= self->exited[i];
+  if (!all) return;
+  if (self->first_status)
+    sim_exit(self->first_status, "the program exited with status %d", (int)self->first_status);
+  else
+    sim_stop("the program exited");
 }
 
 phase_end() {
@@ -35,7 +40,13 @@ phase_end() {
       sim_progress();
     } else if (offset < 8) {
       event(exited, i, (uint32_t)request.data);
-      ended(self, i, (uint32_t)request.data);
+      ended(self, i, (int32_t)request.data);
     }
   }
+}
+
+next_event() {
+  for (int i = 0; i < width(port_request); i++)
+    if (self->replying[i]) return cycle();
+  return never();
 }

@@ -24,3 +24,9 @@ phase_end() {
   for (int i = 0; i < width(control); i++)
     if (transferred(control, i)) self->started[i] = true;
 }
+
+next_event() {
+  for (int i = 0; i < width(control); i++)
+    if (!self->started[i]) return cycle();
+  return never();
+}

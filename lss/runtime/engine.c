@@ -15,7 +15,7 @@
 enum { CLUSTER_ALIGNMENT = 64, MAX_BACKOFF = 64 };
 
 struct spinach_time spinach_time;
-int spinach_stopping;
+int spinach_stopping, spinach_stop_status;
 uint8_t *spinach_arena;
 uint64_t spinach_arena_size, spinach_seed, spinach_last_progress;
 const char *spinach_program = "simulator", *spinach_stop_reason = "";
@@ -133,8 +133,10 @@ void spinach_warn(uint32_t id, const char *file, int line, const char *format, .
   va_end(arguments);
 }
 
-void spinach_stop(uint32_t id, const char *format, ...) {
+void spinach_stop(uint32_t id, int32_t status, const char *format, ...) {
   if (spinach_stopping) return;
+  const int byte = status & 255;
+  spinach_stop_status = status && !byte ? 1 : byte;
   va_list arguments;
   va_start(arguments, format);
   int n = snprintf(stop_words, sizeof stop_words, "%s%s", spinach_path(id), *spinach_path(id) ? ": " : "");

@@ -146,7 +146,8 @@ extern uint64_t spinach_arena_size;
 extern const char *spinach_program;     // name of the executable, for messages
 extern uint64_t spinach_seed;           // set before spinach_start()
 extern uint64_t spinach_last_progress;  // now() at the latest sim_progress()
-extern const char *spinach_stop_reason; // words of sim_stop(), "" otherwise
+extern const char *spinach_stop_reason; // words of sim_stop() or sim_exit(), "" otherwise
+extern int spinach_stop_status;         // the process's exit status then
 
 void spinach_arena_map(void);
 // Maps nothing, sets the default or given runtime parameters and runs all init functions.  Call after

@@ -169,11 +169,11 @@ static int finish(const spinach_options *options, const char *ended) {
   if (!options->quiet) spinach_statistics_table(stdout);
   bool fine = spinach_streams_commit() && write_results(options, ended, seconds);
   fine &= flush_output();
-  if (!options->quiet)
+  if (!options->quiet || spinach_stop_status)
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
             (double)spinach_now_ns() / 1e6,
             seconds > 0 ? (double)spinach_cycles(spinach_fastest_clock()) / seconds / 1e6 : 0);
-  return fine ? (interrupted ? 128 + interrupted : 0) : 1;
+  return fine ? (interrupted ? 128 + interrupted : spinach_stop_status) : 1;
 }
 
 int spinach_main(int argc, char **argv) {

@@ -27,18 +27,25 @@ def test_nothing_answers_beside_the_registers(bench: Bench) -> None:
     assert [a.error for a in answers] == [True, True]
 
 
-@pytest.mark.parametrize("status", [0, 1, 77])
-def test_an_exit_ends_the_run(status: int, bench: Bench) -> None:
+@pytest.mark.parametrize(("status", "told"), [(0, 0), (1, 1), (77, 77), (0xFFFFFFFF, 255), (0x1FE, 254), (0x100, 1), (0x80000000, 1)])
+def test_an_exit_ends_the_run(status: int, told: int, bench: Bench) -> None:
+    """The simulator's exit status is the program's low byte, and never 0 for a program that failed."""
     memory = console(bench)
     memory.play([[f"3 write 4 0xffff0004 {status}"]], 1000, {"console.output": "printed"}, ok=status == 0)
-    assert ("the program exited with status 77" in memory.last.err) == (status == 77)
-    assert "the program exited" in memory.last.err
+    assert memory.last.status == told
+    signed = status - (status >> 31 << 32)
+    assert ("the program exited with status" in memory.last.err) == (status != 0)
+    assert f"the program exited{f' with status {signed}' if status else ''} after" in memory.last.err
+    assert memory.last.stat("console", "exits") == 1 and memory.last.stat("console", "status") == signed
 
 
 def test_the_run_goes_on_until_all_programs_have_exited(bench: Bench) -> None:
+    """With the first status that is not 0, whatever comes before and after it."""
     memory = console(bench, 2)
     scripts = [["0 write 4 0xffff0004 0"], ["20 write 4 0xffff0004 0"]]
     memory.play(scripts, 1000, {"console.output": "printed"})
     assert memory.last.stat("console", "exits") == 2
-    memory.play([scripts[0], ["20 write 4 0xffff0004 5"]], 1000, {"console.output": "printed"}, ok=False)
-    assert "status 5" in memory.last.err
+    for first, second, told in ((0, 5, 5), (5, 0, 5), (5, 7, 5), (7, 5, 7), (0xFFFFFFFE, 5, 254), (5, 0xFFFFFFFE, 5)):
+        scripts = [[f"0 write 4 0xffff0004 {first}"], [f"20 write 4 0xffff0004 {second}"]]
+        memory.play(scripts, 1000, {"console.output": "printed"}, ok=False)
+        assert memory.last.status == told, (first, second)
