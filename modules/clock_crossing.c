@@ -51,10 +51,11 @@ static uint64_t seen_at(uint64_t mark) {
   return from > now() ? cycle() + (from - now() + clock_period() - 1) / clock_period() : cycle();
 }
 
-/* The vacant slot is acknowledged from the edge on at which its freedom is seen; then nothing new happens on this side. */
+/* The vacant slot is acknowledged from the edge on at which its freedom is seen; what was seen in the
+ * cycle before is no news. */
 next_event(in) {
-  uint64_t edge = seen_at(self->freed[self->tail]);
-  return edge > cycle() ? edge : never();
+  const uint64_t freed = self->freed[self->tail];
+  return seen_at(freed + clock_period()) > cycle() ? seen_at(freed) : never();
 }
 
 next_event(out) { return self->held ? seen_at(self->filled[self->head]) : never(); }

@@ -11,4 +11,5 @@ phase_end(in) {
 
 next_event(in) { return never(); }
 
-next_event(out) { return self->since >= now() ? cycle() : never(); }
+/* What was shown before the latest edge of this side, or at it, is new at the coming one. */
+next_event(out) { return self->since + clock_period() >= now() ? cycle() : never(); }

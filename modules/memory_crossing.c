@@ -78,9 +78,10 @@ static uint64_t seen_at(uint64_t mark) {
 }
 
 next_event(in) {
-  if (self->answered) return seen_at(self->reply_filled[self->reply_head]);
-  uint64_t edge = seen_at(self->request_freed[self->request_tail]); /* a slot is acknowledged anew */
-  return edge > cycle() ? edge : never();
+  uint64_t first = self->answered ? seen_at(self->reply_filled[self->reply_head]) : never();
+  const uint64_t freed = self->request_freed[self->request_tail]; /* acknowledged anew, unless it was in the cycle before */
+  if (seen_at(freed + clock_period()) > cycle() && seen_at(freed) < first) first = seen_at(freed);
+  return first;
 }
 
 next_event(out) { return self->offered ? seen_at(self->request_filled[self->request_head]) : never(); }

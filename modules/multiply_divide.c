@@ -50,4 +50,5 @@ phase_end() {
     operate(self, data(in).op, data(in).a, data(in).b, cycle());
 }
 
-next_event() { return cycle() < self->ready ? self->ready : never(); }
+// Readiness shows one cycle ahead.
+next_event() { return cycle() < self->ready ? self->ready - 1 : never(); }

@@ -200,4 +200,5 @@ phase_end() {
   if (changed | driven) show(self);
 }
 
-next_event() { return self->busy_cycle >= cycle() || self->changed_cycle >= cycle() ? cycle() : never(); }
+// The cycle after a reply or an announcement is another one too: they are gone.
+next_event() { return self->busy_cycle + 1 >= cycle() || self->changed_cycle >= cycle() ? cycle() : never(); }

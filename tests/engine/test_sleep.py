@@ -1,5 +1,8 @@
 """Clusters of instances that sleep while they would only repeat themselves: release builds let them, debug builds do not."""
 
+import pytest
+
+
 def test_sleeping_clusters_change_nothing(build_sim, run_sim, tmp_path):
     machine = """
         module lane {
@@ -60,3 +63,65 @@ def test_processors_that_wait_sleep_and_change_nothing(build_sim, run_sim):
         for options in ([], ["--debug"], ["--single-function"])
     ]
     assert runs[0] == runs[1] == runs[2]
+
+
+@pytest.mark.parametrize("latency", [1, 6])
+def test_a_reply_of_a_sleeping_register_bank_lasts_one_cycle(build_sim, run_sim, latency):
+    machine = """
+        import memory_types;  import register_types;
+        module device {
+          inport in : mem(32);
+          instance bank : register_bank { width = 32; size = 64 B; latency = LATENCY; registers = [{ name = "a", offset = 0 }, { name = "b", offset = 4 }]; };
+          in -> bank.in;
+          instance none : source { count = 0; };  instance p[6] : pipe;  instance k : sink;   // enough for code of its own
+          none.out -> p[0].in : uint32;
+          for (i = 1; i < 6; i = i + 1) { p[i - 1].out -> p[i].in; }
+          p[5].out -> k.in;
+        }
+        instance d[2] : device;
+        instance s[2] : memory_source { width = 32; interval = 20; };
+        s[*].generate = <<< return (typeof_port(memory_request)){.op = index & 1 ? mem_op_read : mem_op_write, .size = 4, .address = 4, .data = index / 4}; >>>;
+        for (i = 0; i < 2; i = i + 1) { s[i].memory -> d[i].in; }
+        """
+    machine = machine.replace("LATENCY", str(latency))
+    runs = [run_sim(build_sim(machine, *options), "--cycles", "2000").stats["statistics"] for options in ([], ["--debug"])]
+    assert runs[0] == runs[1]
+    assert sum(entry["value"] for entry in runs[0] if entry["name"] == "replies") > 100
+
+
+# Waits to be accepted, and does nothing of itself while it is refused.
+PATIENT = """module patient {
+  outport out : uint32;
+  state { uint32 sent; bool refused; }
+  phase_start -> out.data;
+  phase_end;
+  next_event;
+}
+"""
+PATIENT_C = """phase_start() { send(out, self->sent); }
+phase_end() { self->refused = !transferred(out); self->sent += transferred(out); }
+next_event() { return self->refused ? never() : cycle(); }
+"""
+CROSSINGS = {
+    "clock_crossing": "instance p : patient on A;  instance x : clock_crossing { depth = 1; stages = STAGES; };\n"
+    "p.out -> x.in;  x.out -> k.in;\n",
+    "level_crossing": "instance p : source on A { interval = 41; };  instance x : level_crossing;  instance c : changes on B;\n"
+    "p.out -> x.in : uint32;  x.out -> c.in;  c.out -> k.in;\n",
+}
+
+
+@pytest.mark.parametrize("crossing", CROSSINGS)
+def test_no_change_behind_a_crossing_is_jumped_over(build_sim, run_sim, tmp_path, crossing):
+    """Connections that are counted keep every cycle."""
+    (tmp_path / "patient.lss").write_text(PATIENT)
+    (tmp_path / "patient.c").write_text(PATIENT_C)
+    for stages, (a, b) in enumerate([("fast", "slow"), ("slow", "fast"), ("fast", "fast")], start=1):
+        machine = "clock fast = 300 MHz;  clock slow = 7 MHz;  instance k : sink on B { record = \"items.txt\"; };\n"
+        machine += CROSSINGS[crossing]
+        for word, meaning in {" A": f" {a}", " B": f" {b}", "STAGES": str(stages)}.items():
+            machine = machine.replace(word, meaning)
+        taken = []
+        for options in ([], ["--collect", "connections"]):
+            run_sim(build_sim(machine, "-I", tmp_path, *options), "--time", "50 us")
+            taken.append((tmp_path / "items.txt").read_text())
+        assert taken[0] == taken[1] and taken[0].count("\n") > 5, (a, b)

@@ -1,0 +1,128 @@
+"""Every machine in examples/ takes the same time and counts the same however it was built.
+
+Release builds let clusters sleep and inline, debug builds step everything, and -O0 shows what only an optimiser would hide.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.isa.programs import assemble
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILDS = ([], ["--debug"], ["-O0"])
+
+# What a core waits for, in turn: HI and LO at every distance, loads, stores, branches, its own code, locks.
+WAITING = """
+  lui $s0, %hi(words)
+  addiu $s0, $s0, %lo(words)
+  addiu $s1, $zero, PASSES
+  addiu $t1, $zero, 7
+1: div $zero, $s1, $t1
+  mflo $t2
+  div $zero, $s1, $t1
+  addiu $t3, $t3, 1
+  mfhi $t4
+  mult $t2, $s1
+  mflo $t5
+  mult $t5, $t1
+  lw $t6, 0($s0)
+  lw $t7, 4($s0)
+  mfhi $t8
+  addu $t6, $t6, $t7
+  sw $t6, 0($s0)
+  divu $zero, $t6, $t1
+  sw $t8, 8($s0)
+  lw $t9, 8($s0)
+  sb $t9, 13($s0)
+  mflo $t0
+2: ll $t2, 16($s0)
+  addu $t2, $t2, $t0
+  sc $t2, 16($s0)
+  beq $t2, $zero, 2b
+  addiu $s1, $s1, -1
+  bne $s1, $zero, 1b
+  sw $t4, 20($s0)
+  EXIT 0
+.data
+.balign 64
+words: .word 1, 2, 3, 4, 5, 6
+"""
+PASSES = {"short": 20, "long": 2000}
+
+
+def waiting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    program = assemble(WAITING.replace("PASSES", str(PASSES[length])), tmp_path / f"{length}.elf", True, "device")
+    return ["--program", str(program), "--cycles", "10000000"]
+
+
+def program(name: str, short: int, long: int) -> Callable[[str, Path, Path], list[str]]:
+    def words(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+        cycles = short if length == "short" else long
+        return ["--program", str(build_dir / f"firmware/{name}/{name}.elf"), "--cycles", str(cycles)]
+
+    return words
+
+
+def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    return ["--set", "consumer.ready=0.4", "--cycles", "500" if length == "short" else "100000"]
+
+
+def traffic(firmware: str | None, short: str, long: str) -> Callable[[str, Path, Path], list[str]]:
+    def words(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+        given = ["--firmware", str(build_dir / f"firmware/{firmware}/{firmware}.elf")] if firmware else []
+        return [*given, "--payload", "400", "--time", short if length == "short" else long]
+
+    return words
+
+
+# Per machine: options of lss, and what it is given to do, in two lengths.
+WORK = {
+    "arbiter/arbiter": ([], items),
+    "dual_core/dual_core": ([], waiting),
+    "nic10g/nic10g": ([], traffic("nic10g", "150 us", "3 ms")),
+    "pipe_chain/pipe_chain": ([], items),
+    "rfu_core/rfu_core": ([], waiting),
+    "riscv_core/riscv_core": ([], program("sha256", 20_000, 10_000_000)),
+    "single_core/single_core": ([], waiting),
+    "tigon2/tigon2": (["-D", "cpus=2"], traffic("tigon2_parallel", "300 us", "5 ms")),
+    "tigon2/tigon2_headroom": ([], traffic(None, "200 us", "5 ms")),
+    "vliw_core/vliw_core": ([], waiting),
+}
+
+
+def test_every_machine_has_work(lss) -> None:
+    """A file is a machine when it instantiates something; every folder holds one."""
+    files = sorted((ROOT / "examples").glob("*/*.lss"))
+    machines = {f"{path.parent.name}/{path.stem}" for path in files if "there is no machine" not in lss("check", path).err}
+    assert machines == set(WORK)
+    folders = {path.name for path in (ROOT / "examples").iterdir() if path.is_dir()}
+    assert len(folders) >= 9 and folders == {name.split("/")[0] for name in machines}
+
+
+def compare(name: str, length: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
+    options, work = WORK[name]
+    words, seen = work(length, build_dir, tmp_path), []
+    for how in BUILDS:
+        simulator = build_sim(ROOT / f"examples/{name}.lss", *options, *how)
+        done = run_sim(simulator, "--quiet", *words)
+        assert done.stats is not None
+        simulator.unlink()
+        seen.append((done.stats["run"], done.stats["statistics"]))
+    assert sum(entry["value"] != 0 for entry in seen[0][1]) >= 2, "nothing happened"
+    for how, (run, statistics) in zip(BUILDS[1:], seen[1:], strict=True):
+        assert run == seen[0][0], f"built with {how}, the run ended otherwise"
+        other = [(a, b["value"]) for a, b in zip(seen[0][1], statistics, strict=True) if a != b]
+        assert not other, f"built with {how}, other values than in the release build: {other}"
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_builds_agree(name: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
+    compare(name, "short", build_sim, run_sim, build_dir, tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", WORK)
+def test_builds_agree_for_long(name: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
+    compare(name, "long", build_sim, run_sim, build_dir, tmp_path)
