@@ -362,6 +362,11 @@ static uint64_t earliest(void) {
   return first;
 }
 
+void spinach_step(void) {
+  machine->run(cycles, due, periods, spinach_fastest_clock(), UINT64_MAX, earliest() + 1);
+  spinach_time.now = earliest();
+}
+
 void spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64_t slice) {
   int32_t fastest = spinach_fastest_clock();
   bool tracing = spinach_trace_active();

@@ -14,6 +14,10 @@ char *json_finish(Json *json) {
 }
 
 static void new_line(Json *json) {
+  if (json->row) {
+    if (!json->first) g_string_append_c(json->text, ' ');
+    return;
+  }
   g_string_append_c(json->text, '\n');
   for (int i = 0; i < json->depth; i++) g_string_append(json->text, "  ");
 }
@@ -37,9 +41,15 @@ void json_open(Json *json, char bracket) {
   json->first = true;
 }
 
+void json_open_row(Json *json) {
+  json_open(json, '[');
+  json->row = json->depth;
+}
+
 void json_close(Json *json, char bracket) {
   json->depth--;
-  if (!json->first) new_line(json);
+  if (!json->first && !json->row) new_line(json);
+  if (json->row > json->depth) json->row = 0;
   g_string_append_c(json->text, bracket);
   json->first = false;
 }

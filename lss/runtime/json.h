@@ -10,6 +10,7 @@ typedef struct {
   int depth;
   bool first; // nothing was written yet at this depth
   bool after_key;
+  int row; // depth of the list that is written on one line; 0: none
 } Json;
 
 void json_start(Json *json);
@@ -18,6 +19,7 @@ char *json_finish(Json *json);
 
 void json_open(Json *json, char bracket);  // '{' or '['
 void json_close(Json *json, char bracket); // '}' or ']'
+void json_open_row(Json *json);            // a list of numbers on one line
 void json_key(Json *json, const char *key);
 void json_string(Json *json, const char *string); // NULL writes null
 void json_int(Json *json, gint64 number);

@@ -159,6 +159,8 @@ int32_t spinach_fastest_clock(void);
 // Advances until `clock` has done `cycles` cycles in all, or now() reaches `until`, or somebody stops the run.  Returns
 // before, at a boundary between instants, when `slice` cycles of that clock have passed.
 void spinach_advance(int32_t clock, uint64_t cycles, uint64_t until, uint64_t slice);
+// One instant, without a look at whether time could be skipped.
+void spinach_step(void);
 void spinach_finish(void); // runs all finish functions and collectors' reports
 uint64_t spinach_now_ns(void);
 uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over

@@ -1,7 +1,6 @@
 // The main program of every simulator: command line, the loop, and how a run ends.
 #include "lss/runtime/json.h"
-#include "lss/runtime/names.h"
-#include "lss/runtime/options.h"
+#include "lss/runtime/measure.h"
 #include "lss/runtime/progress.h"
 #include "lss/runtime/statistics.h"
 #include "lss/runtime/whole_file.h"
@@ -26,20 +25,8 @@ static void on_signal(int number) {
   spinach_stopping = 1;
 }
 
-// ---- Conditions
-// --------------------------------------------------------------------------------------------------------
-static bool reached(const spinach_condition *condition) {
-  if (condition->instance < 0) return false;
-  spinach_place place = {condition->instance, condition->field, condition->index, 1};
-  int64_t value = spinach_integer(condition->field->type, spinach_element(&place, 0)), number = condition->number;
-  switch (condition->relation[0]) {
-  case '=': return value == number;
-  case '!': return value != number;
-  case '<': return condition->relation[1] ? value <= number : value < number;
-  default: return condition->relation[1] ? value >= number : value > number;
-  }
-}
-
+// ---- The run
+// -----------------------------------------------------------------------------------------------------------------
 // A machine may bring its own patience: a top-level runtime parameter `watchdog` of type time.
 static uint64_t watchdog_ticks(const spinach_options *options) {
   if (options->watchdog) return options->watchdog;
@@ -70,13 +57,13 @@ static void report_stuck(int argc, char **argv, uint64_t patience) {
 // Runs to the end; returns why it ended, or NULL after a stuck run was reported.
 static const char *run(const spinach_options *options, int argc, char **argv) {
   uint64_t patience = watchdog_ticks(options);
-  bool stepwise = options->until.instance >= 0 || spinach_trace_active();
   for (;;) {
+    const char *ended = spinach_measure_look();
     if (spinach_stopping) return interrupted ? "interrupted" : spinach_stop_reason;
-    if (reached(&options->until)) return "the condition of --until holds";
+    if (ended) return ended;
     if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
     if (spinach_time.now >= options->until_tick) return "all time was simulated";
-    spinach_advance(options->clock, options->cycles, options->until_tick, stepwise ? 1 : SLICE);
+    spinach_measure_advance(options, spinach_trace_active() ? 1 : SLICE);
     if (spinach_trace_active()) spinach_trace_line();
     if (options->progress && !options->quiet) spinach_progress_show(options);
     if (patience && !spinach_stopping && spinach_time.now - spinach_last_progress > patience) {
@@ -165,9 +152,10 @@ static int finish(const spinach_options *options, const char *ended) {
   double seconds = spinach_host_seconds();
   spinach_progress_end();
   spinach_finish();
+  bool fine = spinach_measure_end();
   print_states(options);
   if (!options->quiet) spinach_statistics_table(stdout);
-  bool fine = spinach_streams_commit() && write_results(options, ended, seconds);
+  fine &= spinach_streams_commit() && write_results(options, ended, seconds);
   fine &= flush_output();
   if (!options->quiet || spinach_stop_status)
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
@@ -187,7 +175,7 @@ int spinach_main(int argc, char **argv) {
     spinach_become_debug(argc, argv);
     return 1;
   }
-  if (!spinach_settings_store(&options)) return 2;
+  if (!spinach_measure_begin(&options) || !spinach_settings_store(&options)) return 2;
   if (!can_write_results(&options)) return 1;
   spinach_seed = options.seed;
   signal(SIGINT, on_signal);

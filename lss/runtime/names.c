@@ -78,8 +78,17 @@ static const char *field_name(uint32_t index) {
   return searched->fields[index].name;
 }
 
+static bool refuse(char **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool refuse(char **error, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  *error = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  return false;
+}
+
 // Reads the indices "[2][3]" behind a field's name; fewer than all dimensions mean all that lies below.
-static bool read_indices(const char *name, const char *at, spinach_place *place) {
+static bool read_indices(const char *name, const char *at, spinach_place *place, char **error) {
   const spinach_field *field = place->field;
   place->first = 0;
   place->count = spinach_field_elements(field);
@@ -87,11 +96,11 @@ static bool read_indices(const char *name, const char *at, spinach_place *place)
     char *end;
     uint64_t index = *at == '[' ? strtoull(at + 1, &end, 0) : 0;
     if (*at != '[' || end == at + 1 || *end != ']')
-      return spinach_complain("\"%s\": an index in brackets is expected at \"%s\"", name, at);
+      return refuse(error, "\"%s\": an index in brackets is expected at \"%s\"", name, at);
     if (d >= field->dimension_count)
-      return spinach_complain("\"%s\": %s has %u dimensions", name, field->name, field->dimension_count);
+      return refuse(error, "\"%s\": %s has %u dimensions", name, field->name, field->dimension_count);
     if (index >= field->dimensions[d])
-      return spinach_complain("\"%s\": the index must be less than %u", name, field->dimensions[d]);
+      return refuse(error, "\"%s\": the index must be less than %u", name, field->dimensions[d]);
     place->count /= field->dimensions[d];
     place->first += index * place->count;
     at = end + 1;
@@ -99,9 +108,9 @@ static bool read_indices(const char *name, const char *at, spinach_place *place)
   return true;
 }
 
-bool spinach_find(const char *name, spinach_place *place) {
+bool spinach_look_up(const char *name, spinach_place *place, char **error) {
   const char *dot = strrchr(name, '.');
-  if (!dot) return spinach_complain("\"%s\" is no state: write INSTANCE.FIELD (--list shows all)", name);
+  if (!dot) return refuse(error, "\"%s\" is no state: write INSTANCE.FIELD (--list shows all)", name);
   g_autofree char *path = g_strndup(name, (gsize)(dot - name));
   gsize length = strcspn(dot + 1, "[");
   g_autofree char *field = g_strndup(dot + 1, length);
@@ -111,14 +120,19 @@ bool spinach_find(const char *name, spinach_place *place) {
     place->instance = (int32_t)i;
     for (uint32_t k = 0; k < instance->layout->field_count; k++) {
       place->field = &instance->layout->fields[k];
-      if (!strcmp(place->field->name, field)) return read_indices(name, dot + 1 + length, place);
+      if (!strcmp(place->field->name, field)) return read_indices(name, dot + 1 + length, place, error);
     }
     searched = instance->layout;
     const char *near = spinach_nearest(field, searched->field_count, field_name);
-    return spinach_complain("\"%s\": %s has no state \"%s\"%s%s%s", name, path, field, near ? "; did you mean \"" : "",
-                            near ? near : "", near ? "\"?" : "");
+    return refuse(error, "\"%s\": %s has no state \"%s\"%s%s%s", name, path, field, near ? "; did you mean \"" : "",
+                  near ? near : "", near ? "\"?" : "");
   }
   const char *near = spinach_nearest(path, machine->instance_count, instance_name);
-  return spinach_complain("\"%s\": there is no instance \"%s\" with state%s%s%s", name, path,
-                          near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+  return refuse(error, "\"%s\": there is no instance \"%s\" with state%s%s%s", name, path,
+                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+bool spinach_find(const char *name, spinach_place *place) {
+  g_autofree char *error = NULL;
+  return spinach_look_up(name, place, &error) || spinach_complain("%s", error);
 }

@@ -11,7 +11,11 @@ typedef struct {
   uint64_t first, count; // elements, of the field's type, that are meant
 } spinach_place;
 
-// Finds what `name` means.  On failure prints a line that suggests the nearest name and returns false.
+// Finds what `name` means.  On failure returns false and sets *error to words that suggest the nearest name; the caller
+// frees them.
+bool spinach_look_up(const char *name, spinach_place *place, char **error);
+
+// The same; prints the words.
 bool spinach_find(const char *name, spinach_place *place);
 
 // The address of an element in the arena.

@@ -74,24 +74,16 @@ static bool set_watchdog(spinach_options *options, const char *value) {
 }
 
 static bool set_until(spinach_options *options, const char *value) {
-  static const char *const relations[] = {"==", "!=", "<=", ">=", "<", ">"};
-  const char *at = NULL, *relation = NULL;
-  for (guint i = 0; i < G_N_ELEMENTS(relations) && !at; i++)
-    if ((at = strstr(value, relations[i]))) relation = relations[i];
-  if (!at) return spinach_complain("--until: \"%s\" is no condition; write INSTANCE.FIELD>=NUMBER", value);
-  g_autofree char *name = g_strndup(value, (gsize)(at - value));
-  spinach_place place;
-  if (!spinach_find(g_strstrip(name), &place)) return false;
-  if (place.count != 1 || !spinach_is_integer(place.field->type))
-    return spinach_complain("--until: %s is not one number; it is %s%s", name, place.field->type->name,
-                            place.count != 1 ? "[]" : "");
-  const char *text = at + strlen(relation);
-  char *end;
-  options->until = (spinach_condition){.instance = place.instance, .field = place.field, .index = place.first};
-  strcpy(options->until.relation, relation);
-  options->until.number = strtoll(text, &end, 0);
-  if (end == text || *end) return spinach_complain("--until: \"%s\" is not a number", text);
-  return true;
+  return spinach_condition_parse("--until", value, &options->until);
+}
+static bool set_measure_from(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--measure-from", value, &options->measure_from);
+}
+static bool set_measure_to(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--measure-to", value, &options->measure_to);
+}
+static bool set_sample(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--sample", value, &options->sample);
 }
 
 static bool set_seed(spinach_options *options, const char *value) {
@@ -170,7 +162,11 @@ static const struct {
     {"set", "PATH.NAME=VALUE", "set a runtime parameter", set_parameter},
     {"cycles", "[CLOCK:]N", "run for N cycles of the fastest clock, or of CLOCK", set_cycles},
     {"time", "TIME", "run until this simulated time: 10ms, \"1.5 us\"", set_time},
-    {"until", "INSTANCE.FIELD>=N", "run until a state compares so (== != < <= > >=)", set_until},
+    {"until", "CONDITION", "run until this holds: a time, cycles(CLOCK) >= N, PATH.STATE >= N (docs/running.md)",
+     set_until},
+    {"measure-from", "CONDITION", "write down all statistics when this comes true ...", set_measure_from},
+    {"measure-to", "CONDITION", "... and when this does: both are in --stats", set_measure_to},
+    {"sample", "CONDITION", "write them down each time that this comes true", set_sample},
     {"seed", "N", "seed of everything random (default 1)", set_seed},
     {"stats", "FILE", "write statistics and manifest as JSON", set_stats},
     {"run-dir", "DIR", "write statistics.json, manifest.json and timing.json there", set_run_dir},
@@ -254,7 +250,6 @@ static bool apply(spinach_options *options, const char *name, const char *value,
 bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   *options =
       (spinach_options){.clock = spinach_fastest_clock(), .cycles = UINT64_MAX, .until_tick = UINT64_MAX, .seed = 1};
-  options->until.instance = -1;
   options->print = g_ptr_array_new();
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
   options->progress = isatty(STDERR_FILENO);
@@ -273,4 +268,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
 void spinach_options_clear(spinach_options *options) {
   g_clear_pointer(&options->print, g_ptr_array_unref);
   g_clear_pointer(&options->settings, g_array_unref);
+  spinach_condition *const conditions[] = {&options->until, &options->measure_from, &options->measure_to,
+                                           &options->sample};
+  for (guint i = 0; i < G_N_ELEMENTS(conditions); i++) spinach_condition_clear(conditions[i]);
 }

@@ -2,18 +2,9 @@
 #ifndef SPINACH_OPTIONS_H
 #define SPINACH_OPTIONS_H
 
-#include "lss/runtime/machine.h"
+#include "lss/runtime/condition.h"
 
 #include <glib.h>
-
-// A condition of --until: a field of the state against a number.
-typedef struct {
-  int32_t instance; // -1: no condition
-  const spinach_field *field;
-  uint64_t index;   // element, 0 for scalars
-  char relation[3]; // one of == != < <= > >=
-  int64_t number;
-} spinach_condition;
 
 // A parameter and the text that was given for it.
 typedef struct {
@@ -26,7 +17,7 @@ typedef struct {
   uint64_t cycles;     // UINT64_MAX: no bound
   uint64_t until_tick; // now() at which the run ends; UINT64_MAX: no bound
   uint64_t watchdog;   // ticks without progress after which the run ends; 0: never
-  spinach_condition until;
+  spinach_condition until, measure_from, measure_to, sample;
   uint64_t seed;
   const char *stats;   // file, or NULL
   const char *run_dir; // folder, or NULL

@@ -1,8 +1,8 @@
 // Statistics of a run; see statistics.h.
 #include "lss/runtime/statistics.h"
 
-#include "lss/runtime/json.h"
 #include "lss/runtime/manifest.h"
+#include "lss/runtime/measure.h"
 #include "lss/runtime/names.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
@@ -10,9 +10,7 @@ static const spinach_machine *const machine = &spinach_machine_table;
 // One reported number.
 typedef struct {
   const char *path, *name, *unit, *description;
-  bool real, is_signed;
-  uint64_t integer;
-  double number;
+  spinach_value value;
 } Entry;
 
 typedef void (*Visitor)(const Entry *entry, void *data);
@@ -24,13 +22,13 @@ static void visit_field(const spinach_place *place, Visitor visit, void *data) {
     g_autofree char *name = place->count > 1 || field->dimension_count
                                 ? g_strdup_printf("%s[%" G_GUINT64_FORMAT "]", field->name, i)
                                 : g_strdup(field->name);
-    Entry entry = {machine->instances[place->instance].path, name, field->unit, field->doc, false, false, 0, 0};
+    Entry entry = {machine->instances[place->instance].path, name, field->unit, field->doc, {0}};
     if (spinach_is_integer(field->type)) {
-      entry.integer = (uint64_t)spinach_integer(field->type, value);
-      entry.is_signed = field->type->kind == SPINACH_INT;
+      entry.value.integer = (uint64_t)spinach_integer(field->type, value);
+      entry.value.is_signed = field->type->kind == SPINACH_INT;
     } else if (field->type->kind == SPINACH_FLOAT) {
-      entry.real = true;
-      entry.number = field->type->size == 4 ? (double)*(const float *)value : *(const double *)value;
+      entry.value.real = true;
+      entry.value.number = field->type->size == 4 ? (double)*(const float *)value : *(const double *)value;
     } else {
       continue;
     }
@@ -51,10 +49,30 @@ static void visit_all(Visitor visit, void *data) {
   uint32_t count;
   const spinach_reported *reports = spinach_reports(&count);
   for (uint32_t i = 0; i < count; i++) {
-    Entry entry = {reports[i].path, reports[i].name, reports[i].unit,    reports[i].description,
-                   reports[i].real, false,           reports[i].integer, reports[i].number};
+    Entry entry = {reports[i].path,
+                   reports[i].name,
+                   reports[i].unit,
+                   reports[i].description,
+                   {reports[i].real, false, reports[i].integer, reports[i].number}};
     visit(&entry, data);
   }
+}
+
+void spinach_value_write(Json *json, const spinach_value *value) {
+  if (value->real)
+    json_real(json, value->number);
+  else if (value->is_signed)
+    json_int(json, (gint64)value->integer);
+  else
+    json_uint(json, value->integer);
+}
+
+static void add_value(const Entry *entry, void *data) {
+  g_array_append_val((GArray *)data, entry->value);
+}
+
+void spinach_statistics_values(GArray *values) {
+  visit_all(add_value, values);
 }
 
 static void write_entry(const Entry *entry, void *data) {
@@ -63,15 +81,16 @@ static void write_entry(const Entry *entry, void *data) {
   json_member(json, "path", entry->path);
   json_member(json, "name", entry->name);
   json_key(json, "value");
-  if (entry->real)
-    json_real(json, entry->number);
-  else if (entry->is_signed)
-    json_int(json, (gint64)entry->integer);
-  else
-    json_uint(json, entry->integer);
+  spinach_value_write(json, &entry->value);
   json_member(json, "unit", entry->unit);
   json_member(json, "description", entry->description);
   json_close(json, '}');
+}
+
+const uint64_t *spinach_connection_counts(uint32_t number) {
+  const spinach_connection *connection = &machine->connections[number];
+  if (connection->cluster < 0) return NULL;
+  return (const uint64_t *)((char *)spinach_cluster_state[connection->cluster] + connection->counts_offset);
 }
 
 static void write_connections(Json *json) {
@@ -82,9 +101,8 @@ static void write_connections(Json *json) {
   json_open_member(json, "connections", '[');
   for (uint32_t i = 0; i < machine->connection_count; i++) {
     const spinach_connection *connection = &machine->connections[i];
-    if (connection->cluster < 0) continue;
-    const uint64_t *counts =
-        (const uint64_t *)((char *)spinach_cluster_state[connection->cluster] + connection->counts_offset);
+    const uint64_t *counts = spinach_connection_counts(i);
+    if (!counts) continue;
     json_open(json, '{');
     json_member(json, "from", connection->from);
     json_member(json, "to", connection->to);
@@ -124,6 +142,7 @@ char *spinach_statistics_json(const spinach_options *options, const char *ended)
   visit_all(write_entry, &json);
   json_close(&json, ']');
   write_connections(&json);
+  spinach_measure_write(&json);
   json_close(&json, '}');
   return json_finish(&json);
 }
@@ -148,14 +167,14 @@ static void measure(const Entry *entry, void *data) {
 
 static void print_row(const Entry *entry, void *data) {
   const Table *table = data;
-  if (entry->real ? entry->number == 0 : entry->integer == 0) return;
+  if (entry->value.real ? entry->value.number == 0 : entry->value.integer == 0) return;
   fprintf(table->out, "%-*s  %-*s  ", table->path_width, entry->path, table->name_width, entry->name);
-  if (entry->real)
-    fprintf(table->out, "%16.6g", entry->number);
-  else if (entry->is_signed)
-    fprintf(table->out, "%16" G_GINT64_FORMAT, (gint64)entry->integer);
+  if (entry->value.real)
+    fprintf(table->out, "%16.6g", entry->value.number);
+  else if (entry->value.is_signed)
+    fprintf(table->out, "%16" G_GINT64_FORMAT, (gint64)entry->value.integer);
   else
-    fprintf(table->out, "%16" G_GUINT64_FORMAT, entry->integer);
+    fprintf(table->out, "%16" G_GUINT64_FORMAT, entry->value.integer);
   fprintf(table->out, "  %s\n", entry->unit ? entry->unit : "");
 }
 

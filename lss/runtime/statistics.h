@@ -4,13 +4,29 @@
 //                    "sources": [{"file", "sha256"}], "inputs": [{"file", "sha256"}]},
 //    "run":         {"ended", "simulated_ns", "skipped_cycles", "cycles": {clock: n}},
 //    "statistics":  [{"path", "name", "value", "unit", "description"}],
-//    "connections": [{"from", "to", "transferred", "stalled", "cancelled", "idle"}]}     (when they were collected)
+//    "connections": [{"from", "to", "transferred", "stalled", "cancelled", "idle"}],     (when they were collected)
+//    "measured", "samples"}                                                              (when asked for: measure.h)
 //
 // Nothing in it depends on the host or the hour: equal runs write equal bytes.
 #ifndef SPINACH_STATISTICS_H
 #define SPINACH_STATISTICS_H
 
+#include "lss/runtime/json.h"
 #include "lss/runtime/options.h"
+
+// The value of a statistic.
+typedef struct {
+  bool real, is_signed;
+  uint64_t integer;
+  double number;
+} spinach_value;
+void spinach_value_write(Json *json, const spinach_value *value);
+
+// Appends the present values of all statistics, in the order of the document.
+void spinach_statistics_values(GArray *values);
+
+// Of a connection: transferred, stalled, cancelled, idle.  NULL: not counted.
+const uint64_t *spinach_connection_counts(uint32_t connection);
 
 // The document; `ended` says why the run ended.  The caller frees it.
 char *spinach_statistics_json(const spinach_options *options, const char *ended);

@@ -1,0 +1,195 @@
+// The grammar of conditions; see condition.h.
+#include "lss/runtime/condition.h"
+
+#include "lss/runtime/options.h"
+#include "lss/runtime/quantity.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+typedef struct {
+  const char *option, *text, *at; // at: what was read so far ends there
+} Reader;
+
+static bool refuse(const Reader *reader, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static bool refuse(const Reader *reader, const char *at, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *words = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  return spinach_complain("%s \"%s\", character %d: %s", reader->option, reader->text, (int)(at - reader->text) + 1,
+                          words);
+}
+
+static void skip_space(Reader *reader) {
+  while (g_ascii_isspace(*reader->at)) reader->at++;
+}
+
+static bool take(Reader *reader, const char *word) {
+  skip_space(reader);
+  if (!g_str_has_prefix(reader->at, word)) return false;
+  reader->at += strlen(word);
+  return true;
+}
+
+static bool expect(Reader *reader, const char *word, const char *why) {
+  if (take(reader, word)) return true;
+  return refuse(reader, reader->at, "\"%s\" is expected here: %s", word, why);
+}
+
+static bool expect_end(Reader *reader) {
+  skip_space(reader);
+  return !*reader->at || refuse(reader, reader->at, "nothing may follow here");
+}
+
+// A whole number; also "1e6" and the like.
+static bool read_number(Reader *reader, int64_t *number) {
+  skip_space(reader);
+  const char *start = reader->at;
+  char *end;
+  errno = 0;
+  *number = strtoll(start, &end, 0);
+  bool fits = !errno;
+  if (end != start && *end && strchr(".eE", *end)) {
+    double real = g_ascii_strtod(start, &end);
+    fits = fabs(real) <= 0x1p53 && real == floor(real);
+    *number = fits ? (int64_t)real : 0;
+  }
+  if (end == start || g_ascii_isalnum(*end)) return refuse(reader, start, "a whole number is expected here");
+  reader->at = end;
+  return fits || refuse(reader, start, "this is no whole number of 64 bits");
+}
+
+static bool read_count(Reader *reader, uint64_t *count) {
+  const char *start = reader->at;
+  int64_t number;
+  if (!read_number(reader, &number)) return false;
+  *count = (uint64_t)number;
+  return number >= 0 || refuse(reader, start, "a count is not negative");
+}
+
+// ---- The forms -----------------------------------------------------------------------------------------------------
+
+static bool read_time(Reader *reader, spinach_condition *condition) {
+  const char *error;
+  int64_t femtoseconds;
+  condition->kind = SPINACH_AT_TIME;
+  if (!spinach_quantity_parse(reader->at, SPINACH_TIME, &femtoseconds, &error))
+    return spinach_complain("%s: %s", reader->option, error);
+  condition->count = (uint64_t)femtoseconds;
+  return true;
+}
+
+static const char *clock_name(uint32_t index) {
+  return index < machine->clock_count ? machine->clocks[index].name : "fastest";
+}
+
+// Up to `stop`, without the blanks around it.
+static char *read_name(Reader *reader, const char *stop) {
+  skip_space(reader);
+  gsize length = strcspn(reader->at, stop);
+  char *name = g_strchomp(g_strndup(reader->at, length));
+  reader->at += length;
+  return name;
+}
+
+static bool read_cycles(Reader *reader, spinach_condition *condition) {
+  condition->kind = SPINACH_AT_CYCLES;
+  skip_space(reader);
+  const char *start = reader->at;
+  g_autofree char *name = read_name(reader, ")");
+  condition->clock = -1;
+  for (uint32_t i = 0; i < machine->clock_count; i++)
+    if (!strcmp(machine->clocks[i].name, name)) condition->clock = (int32_t)i;
+  if (condition->clock < 0 && !strcmp(name, "fastest")) condition->clock = spinach_fastest_clock();
+  if (condition->clock < 0) {
+    const char *near = spinach_nearest(name, machine->clock_count + 1, clock_name);
+    return refuse(reader, start, "there is no clock \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
+                  near ? near : "", near ? "\"?" : "");
+  }
+  return expect(reader, ")", "a clock's name ends") && expect(reader, ">=", "cycles(CLOCK) >= N") &&
+         read_count(reader, &condition->count) && expect_end(reader);
+}
+
+static const char *const relations[] = {"==", "!=", "<=", ">=", "<", ">"};
+
+static bool read_state(Reader *reader, spinach_condition *condition) {
+  condition->kind = SPINACH_AT_STATE;
+  const char *start = reader->at;
+  g_autofree char *name = read_name(reader, "=!<>"), *error = NULL;
+  if (!spinach_look_up(name, &condition->place, &error)) return refuse(reader, start, "%s", error);
+  const struct spinach_type *type = condition->place.field->type;
+  if (condition->place.count != 1 || !spinach_is_integer(type))
+    return refuse(reader, start, "%s is not one whole number; it is %s%s", name, type->name,
+                  condition->place.count != 1 ? "[]" : "");
+  for (guint i = 0; i < G_N_ELEMENTS(relations) && !*condition->relation; i++)
+    if (take(reader, relations[i])) strcpy(condition->relation, relations[i]);
+  if (!*condition->relation) return refuse(reader, reader->at, "one of == != < <= > >= is expected here");
+  return read_number(reader, &condition->number) && expect_end(reader);
+}
+
+static bool read_end(Reader *reader, spinach_condition *condition) {
+  condition->kind = SPINACH_AT_END;
+  return expect_end(reader);
+}
+
+static const char *form_name(uint32_t index) {
+  static const char *const names[] = {"cycles"};
+  return names[index];
+}
+
+static bool read_form(Reader *reader, spinach_condition *condition) {
+  const char *start = reader->at;
+  g_autofree char *name = read_name(reader, "(");
+  reader->at++;
+  if (!strcmp(name, "cycles")) return read_cycles(reader, condition);
+  const char *near = spinach_nearest(name, 1, form_name);
+  return refuse(reader, start, "there is no condition \"%s()\"%s%s%s", name, near ? "; did you mean \"" : "",
+                near ? near : "", near ? "()\"?" : "");
+}
+
+bool spinach_condition_parse(const char *option, const char *text, spinach_condition *condition) {
+  *condition = (spinach_condition){.text = text};
+  Reader reader = {option, text, text};
+  skip_space(&reader);
+  if (g_ascii_isdigit(*reader.at)) return read_time(&reader, condition);
+  const char *relation = strpbrk(reader.at, "=!<>"), *bracket = strchr(reader.at, '(');
+  if (bracket && (!relation || bracket < relation)) return read_form(&reader, condition);
+  if (relation) return read_state(&reader, condition);
+  if (take(&reader, "end")) return read_end(&reader, condition);
+  return refuse(&reader, reader.at,
+                "this is no condition; write a time with its unit, cycles(CLOCK) >= N, PATH.STATE >= N or end");
+}
+
+void spinach_condition_clear(spinach_condition *condition) {
+  g_clear_pointer(&condition->watch, g_free);
+}
+
+// ---- What they mean
+// --------------------------------------------------------------------------------------------------
+
+uint64_t spinach_condition_tick(const spinach_condition *condition, uint64_t count) {
+  unsigned __int128 tick = UINT64_MAX;
+  if (condition->kind == SPINACH_AT_TIME)
+    tick = ((unsigned __int128)count * machine->ticks_per_second + 999999999999999u) / 1000000000000000u;
+  else if (condition->kind == SPINACH_AT_CYCLES)
+    tick = count ? (unsigned __int128)(count - 1) * machine->clocks[condition->clock].period + 1 : 0;
+  return tick > UINT64_MAX ? UINT64_MAX : (uint64_t)tick;
+}
+
+int64_t spinach_condition_value(const spinach_condition *condition) {
+  return spinach_integer(condition->place.field->type, spinach_element(&condition->place, 0));
+}
+
+bool spinach_condition_compares(const spinach_condition *condition) {
+  int64_t value = spinach_condition_value(condition), number = condition->number;
+  switch (condition->relation[0]) {
+  case '=': return value == number;
+  case '!': return value != number;
+  case '<': return condition->relation[1] ? value <= number : value < number;
+  default: return condition->relation[1] ? value >= number : value > number;
+  }
+}

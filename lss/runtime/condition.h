@@ -1,0 +1,50 @@
+// Conditions on the command line: when a run ends, and when what it counted is written down.
+//
+//   8 ms                      that much simulated time has passed
+//   cycles(CLOCK) >= N        the clock has done N cycles; "fastest" is the fastest one
+//   PATH.STATE >= N           a state or statistic compares so, with any of == != < <= > >=
+//   event(PATH.EVENT)         the event happened; PATH may be a pattern, and a port when EVENT is one of connections
+//   event(PATH.EVENT, N)      it happened N times since the run began
+//   marker(N)                 a processor passed the marker N of its program
+//   end                       the run is over
+//
+// A condition is looked at between instants, and says something about all that happened before.
+#ifndef SPINACH_CONDITION_H
+#define SPINACH_CONDITION_H
+
+#include "lss/runtime/names.h"
+
+typedef enum {
+  SPINACH_NO_CONDITION,
+  SPINACH_AT_TIME,
+  SPINACH_AT_CYCLES,
+  SPINACH_AT_STATE,
+  SPINACH_AT_EVENT,
+  SPINACH_AT_MARKER,
+  SPINACH_AT_END
+} spinach_condition_kind;
+
+typedef struct {
+  spinach_condition_kind kind;
+  const char *text;    // as it was given
+  int32_t clock;       // CYCLES
+  spinach_place place; // STATE
+  char relation[3];    // STATE: one of == != < <= > >=
+  int64_t number;      // STATE
+  uint64_t count;      // TIME: femtoseconds; CYCLES, EVENT: how many
+  char *watch;         // EVENT, MARKER: what counts it (spinach_machine.watches)
+} spinach_condition;
+
+// Reads all of `text`, which must outlive the condition.  On failure prints a line that begins with the option's name
+// and returns false.
+bool spinach_condition_parse(const char *option, const char *text, spinach_condition *condition);
+void spinach_condition_clear(spinach_condition *condition);
+
+// The instant from which on a condition on time or cycles holds: all before it have to be done.  UINT64_MAX for others.
+uint64_t spinach_condition_tick(const spinach_condition *condition, uint64_t count);
+
+// The state of a condition, and whether it compares as the condition says.
+int64_t spinach_condition_value(const spinach_condition *condition);
+bool spinach_condition_compares(const spinach_condition *condition);
+
+#endif

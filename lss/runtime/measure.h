@@ -1,0 +1,34 @@
+// What a run writes down on its way: all statistics at both ends of a window, and in a series (--measure-from,
+// --measure-to, --sample), and when it ends (--until).
+//
+// A snapshot is taken between two instants: after the step of the one in which its condition came true, before that of
+// the next, whose time it bears; one on a time bears this time.  So what it counts is exactly what happened before, in
+// every build, whether idle time was skipped or not.
+//
+//   "measured": {"from": SNAPSHOT, "to": SNAPSHOT}     null where the run ended before
+//   "samples":  [SNAPSHOT]
+//   SNAPSHOT =  {"time_fs", "cycles": {clock: n}, "events": {condition: n}, "values": [as "statistics" has them],
+//                "connections": [[transferred, stalled, cancelled, idle] as "connections" has them] (when collected)}
+#ifndef SPINACH_MEASURE_H
+#define SPINACH_MEASURE_H
+
+#include "lss/runtime/json.h"
+#include "lss/runtime/options.h"
+
+// Starts to wait for the conditions.  On a window that cannot be prints a line and returns false.
+bool spinach_measure_begin(const spinach_options *options);
+
+// Takes the snapshots that are due; call between instants.  Returns why the run ends, or NULL.
+const char *spinach_measure_look(void);
+
+// Goes on until something is due that does not come at a time known before: at least one instant, and not to `until`
+// or beyond.
+void spinach_measure_advance(const spinach_options *options, uint64_t slice);
+
+// Takes the snapshots of the end of the run.  On a window that did not come to be prints a line and returns false.
+bool spinach_measure_end(void);
+
+// Members of the object of statistics; nothing when nothing was asked for.
+void spinach_measure_write(Json *json);
+
+#endif

@@ -1,0 +1,157 @@
+"""Conditions and measuring windows: at which instant a snapshot is taken, and what it holds, against closed forms."""
+
+from pathlib import Path
+
+import pytest
+
+MODULES = Path(__file__).parent / "modules"
+GOLDEN = Path(__file__).parent / "window_errors.golden"
+
+# Clocks whose periods share no instant for long: 88 MHz, 100 MHz, 33 MHz.
+CLOCKS = """
+clock a = 88 MHz;  clock b = 100 MHz;  clock c = 33 MHz;
+instance x : ticker on a;  instance kx : sink on a;  x.out -> kx.in;
+instance y : ticker on b;  instance ky : sink on b;  y.out -> ky.in;
+instance z : ticker on c;  instance kz : sink on c;  z.out -> kz.in;
+"""
+HERTZ = {"a": 88_000_000, "b": 100_000_000, "c": 33_000_000}
+IDLE = "instance s : source; instance p : pipe; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;"
+
+
+@pytest.fixture
+def clocks(build_sim):
+    return build_sim(CLOCKS, "-I", MODULES)
+
+
+def index_of(done, path: str, name: str) -> int:
+    """Where the statistic stands in the values of a snapshot."""
+    return next(i for i, e in enumerate(done.stats["statistics"]) if (e["path"], e["name"]) == (path, name))
+
+
+def ticks_before(numerator: int, denominator: int) -> dict[str, int]:
+    """How often each clock has ticked before the time numerator / denominator, in seconds; all tick at 0."""
+    return {clock: -(-numerator * hertz // denominator) for clock, hertz in HERTZ.items()}
+
+
+def check_counts(done, snapshot: dict, cycles: dict[str, int]) -> None:
+    assert snapshot["cycles"] == cycles
+    assert {c: snapshot["values"][index_of(done, path, "cycles")] for c, path in zip("abc", "xyz", strict=True)} == cycles
+
+
+def test_a_window_in_time_is_exact_for_every_clock(clocks, run_sim):
+    done = run_sim(clocks, "--time", "20 us", "--measure-from", "1001 ns", "--measure-to", "10 us")
+    measured = done.stats["measured"]
+    assert [measured[end]["time_fs"] for end in ("from", "to")] == [1_001_000_000, 10_000_000_000]
+    check_counts(done, measured["from"], ticks_before(1001, 10**9))
+    check_counts(done, measured["to"], {"a": 880, "b": 1000, "c": 330})
+    assert done.value("y", "cycles") == 2000
+
+
+def test_a_window_in_cycles_begins_after_the_step_that_makes_them_full(clocks, run_sim):
+    done = run_sim(clocks, "--time", "5 us", "--measure-from", "cycles(c) >= 34", "--measure-to", "cycles(fastest) >= 3e2")
+    measured = done.stats["measured"]
+    # The 34th cycle of c steps at 33/33 MHz = 1 us; a and b step then for the 89th and 101st time.
+    check_counts(done, measured["from"], {"a": 89, "b": 101, "c": 34})
+    # The 300th of b steps at 2.99 us: a has done floor(2.99 us * 88 MHz) + 1 and c floor(2.99 us * 33 MHz) + 1.
+    check_counts(done, measured["to"], {"a": 264, "b": 300, "c": 99})
+    # Both bear the time of the next instant: of b at 1.01 us, and of a at 264/88 MHz = 3 us, which is also that of b.
+    assert [measured[end]["time_fs"] for end in ("from", "to")] == [1_010_000_000, 3_000_000_000]
+
+
+def test_a_state_is_looked_at_after_every_instant(clocks, run_sim):
+    for condition, cycles in (("z.items >= 33", {"a": 86, "b": 97, "c": 33}), ("y.pc==400", {"a": 88, "b": 100, "c": 33})):
+        done = run_sim(clocks, "--until", condition, "--measure-to", condition)
+        check_counts(done, done.stats["measured"]["to"], cycles)
+        assert done.stats["run"]["cycles"] == cycles
+        assert done.stats["measured"]["from"]["values"] == [0] * len(done.stats["statistics"])
+
+
+def test_series_have_a_sample_for_every_multiple(clocks, run_sim):
+    done = run_sim(clocks, "--time", "1 us", "--sample", "12 ns")
+    samples = done.stats["samples"]
+    assert [sample["time_fs"] for sample in samples] == [k * 12_000_000 for k in range(1, 84)]
+    for k, sample in enumerate(samples, 1):
+        check_counts(done, sample, ticks_before(12 * k, 10**9))
+    done = run_sim(clocks, "--time", "1 us", "--sample", "cycles(b) >= 7")
+    assert [sample["cycles"]["b"] for sample in done.stats["samples"]] == list(range(7, 101, 7))
+    done = run_sim(clocks, "--time", "1 us", "--sample", "x.items >= 11")  # a statistic that only grows
+    assert [sample["cycles"]["a"] for sample in done.stats["samples"]] == list(range(11, 89, 11))
+    done = run_sim(clocks, "--time", "1 us", "--sample", "x.pc >= 40")  # a state: when it comes true
+    assert [sample["cycles"]["a"] for sample in done.stats["samples"]] == [10]
+    done = run_sim(clocks, "--time", "1 us", "--sample", "x.pc != 40")
+    assert [sample["cycles"]["a"] for sample in done.stats["samples"]] == [0, 11]
+
+
+@pytest.mark.parametrize("option", ["--measure-to", "--until"])
+def test_the_end_is_the_end(clocks, run_sim, option):
+    done = run_sim(clocks, "--time", "1 us", "--measure-from", "0 s", option, "end", "--sample", "end")
+    values = [entry["value"] for entry in done.stats["statistics"]]
+    assert done.stats["measured"]["to"]["values"] == values
+    assert [sample["values"] for sample in done.stats["samples"]] == [values]
+    assert "1e+06 s" not in done.err and "all time was simulated" in done.err
+
+
+def test_idle_time_is_skipped_between_the_instants_that_are_measured(build_sim, run_sim, tmp_path):
+    (tmp_path / "script.txt").write_text("5 1\n2000000 2\n3000000000 3\n")
+    simulator = build_sim(IDLE)
+    done = run_sim(
+        *(simulator, "--set", f"s.script={tmp_path}/script.txt", "--cycles", "4000000000"),
+        *("--measure-from", "1 s", "--measure-to", "cycles(clk) >= 3000000002", "--sample", "500001 us"),
+    )
+    assert done.stats["run"]["skipped_cycles"] > 3_900_000_000
+    measured = done.stats["measured"]
+    items = index_of(done, "k", "items")
+    # The item offered in cycle 3000000000 is taken in the next one, which is the 3000000002nd.
+    assert [measured[end]["cycles"]["clk"] for end in ("from", "to")] == [1_000_000_000, 3_000_000_002]
+    assert [measured[end]["values"][items] for end in ("from", "to")] == [2, 3]
+    assert [sample["cycles"]["clk"] for sample in done.stats["samples"]] == [500_001_000 * k for k in range(1, 8)]
+    assert [sample["values"][items] for sample in done.stats["samples"]] == [2, 2, 2, 2, 2, 3, 3]
+
+
+def test_every_build_takes_the_same_snapshots(build_sim, run_sim):
+    machine = """
+        module lane { instance s : source { interval = 40; };  instance q : queue { depth = 3; };  instance k : sink;
+          s.out -> q.in : uint32;  q.out -> k.in; }
+        clock fast = 300 MHz;  clock slow = 70 MHz;
+        instance lanes[2] : lane on fast;  instance other : lane on slow;
+        """
+    words = ["--time", "30 us", "--set", "lanes[1].k.ready=0.2", "--set", "other.s.offer=0.3", "--seed", "5"]
+    words += ["--measure-from", "lanes[1].k.items >= 5", "--measure-to", "cycles(slow) >= 2000", "--sample", "777 ns"]
+    runs = [run_sim(build_sim(machine, *options), *words) for options in ([], ["--debug"], ["--single-function"])]
+    first, *others = [{key: done.stats[key] for key in ("statistics", "measured", "samples")} for done in runs]
+    assert len(first["samples"]) == 38 and first["measured"]["to"]["cycles"]["slow"] == 2000
+    assert all(first == other for other in others)
+
+
+def test_a_snapshot_holds_the_connections_that_are_counted(build_sim, run_sim):
+    simulator = build_sim("instance s : source; instance k : sink; s.out -> k.in : uint32;", "--collect", "connections")
+    done = run_sim(simulator, "--cycles", "100", "--measure-from", "30 ns", "--set", "k.ready=0.5")
+    first, last = (done.stats["measured"][end]["connections"] for end in ("from", "to"))
+    assert sum(first[0]) == 30
+    words = ("transferred", "stalled", "cancelled", "idle")
+    assert last == [[done.stats["connections"][0][word] for word in words]]
+
+
+def test_a_window_that_did_not_come_to_be_fails_the_run(clocks, run_sim):
+    done = run_sim(clocks, "--time", "1 us", "--measure-from", "2 us", ok=False)
+    assert done.status == 1 and done.stats["measured"] == {"from": None, "to": None}
+    assert 'the run ended before the condition of --measure-from, "2 us", came true' in done.err
+    done = run_sim(clocks, "--time", "1 us", "--measure-to", "2 us", ok=False)
+    assert done.status == 1 and done.stats["measured"]["from"]["time_fs"] == 0 and done.stats["measured"]["to"] is None
+    done = run_sim(clocks, "--time", "1 us", "--measure-from", "y.items >= 50", "--measure-to", "20 ns", ok=False)
+    assert done.status == 1 and done.stats["run"]["cycles"]["b"] == 50
+    assert '"20 ns", held already when that of --measure-from, "y.items >= 50", came true' in done.err
+
+
+def test_wrong_conditions_are_told_before_the_run(clocks, run_sim, golden):
+    texts = ["", "8", "8 ns x", "cycle(a) >= 3", "cycles(fastst) >= 3", "cycles(a) > 3", "cycles(a >= 3", "cycles(a) >= -3"]
+    texts += ["x.itms >= 3", "xx.items >= 3", "x.items >= 3x", "x.items >= 1.5", "x.items", "x.items => 4"]
+    texts += ["x.registers >= 3", "x.registers[4] >= 3", "end x", "x.items >= 99999999999999999999"]
+    lines = []
+    for text in texts:
+        done = run_sim(clocks, "--until", text, ok=False)
+        assert done.status == 2 and done.err.count("\n") == 1
+        lines.append(done.err.split(": ", 1)[1])
+    for words in (("--measure-from", "2 us", "--measure-to", "1 us"), ("--measure-from", "end"), ("--sample", "0 ns")):
+        lines.append(run_sim(clocks, *words, ok=False).err.split(": ", 1)[1])
+    golden(GOLDEN, "".join(lines))
