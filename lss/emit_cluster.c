@@ -58,6 +58,26 @@ static bool check_hooks(const Spec *spec) {
   return fine;
 }
 
+// Statistics only count: behaviour that depended on one would not survive that it is counted in bulk, or not at all.
+static bool check_statistics(const Spec *spec) {
+  const Instance *instance = spec->example;
+  bool fine = true;
+  for (guint i = 0; i < spec->scan->reads->len; i++) {
+    const FieldRead *read = spec->scan->reads->pdata[i];
+    const StateField *field = instance_find_state(instance, read->field);
+    if (!field || !field->statistic) continue;
+    Location at = {g_intern_string(spec->scan->file), read->line, read->column, read->line, read->end_column};
+    diag_error(
+        at, "statistic-read",
+        "%s is a statistic: it can be added to (`self->%s++;`, `self->%s += n;`) or set, and read in init and finish "
+        "only",
+        read->field, read->field, read->field);
+    diag_note(field->location, "what behaviour depends on is state, with a statistic beside it");
+    fine = false;
+  }
+  return fine;
+}
+
 static bool scan_behaviours(Emitter *emitter, const Cluster *cluster) {
   bool fine = true;
   for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -94,7 +114,10 @@ static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
     kind->spec_of[i] = spec->index;
     g_ptr_array_add(kind->specs, spec);
     g_hash_table_insert(by_text, key, spec);
-    if (g_hash_table_add(checked, (gpointer)leaf->leaf)) fine &= check_hooks(spec);
+    if (g_hash_table_add(checked, (gpointer)leaf->leaf)) {
+      fine &= check_hooks(spec);
+      fine &= check_statistics(spec);
+    }
     char prefix[32];
     g_snprintf(prefix, sizeof prefix, "@K@_S%d", spec->index);
     char *code = replace(spec->code, "@S@", prefix), *structs = replace(spec->structs, "@S@", prefix);

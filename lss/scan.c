@@ -10,6 +10,7 @@ static const char *const hook_words[] = {"phase_start", "handler", "phase_end", 
 typedef struct {
   const char *at, *end;
   int line;
+  char before[4]; // in a body, the last signs that are neither blank nor comment, the newest first; 'w' for a word
 } Cursor;
 
 static void hook_free(gpointer data) {
@@ -19,6 +20,12 @@ static void hook_free(gpointer data) {
   g_free(hook->shown_port);
   g_free(hook->shown_field);
   g_free(hook);
+}
+
+static void field_read_free(gpointer data) {
+  FieldRead *read = data;
+  g_free(read->field);
+  g_free(read);
 }
 
 // Moves over one comment, literal or character; returns the character, or ' ' for what is skipped.
@@ -106,11 +113,68 @@ bool scan_asks_the_time(const char *text) {
   return g_regex_match_simple("\\b(now|cycle)\\s*\\(\\s*\\)", text, 0, 0);
 }
 
+static void remember(Cursor *c, char sign) {
+  memmove(c->before + 1, c->before, sizeof c->before - 1);
+  c->before[0] = sign;
+}
+
+// The next sign, blanks and comments left out; 0 at the end.
+static int next_sign(Cursor *c) {
+  while (c->at < c->end) {
+    int sign = next_char(c);
+    if (!isspace(sign)) return sign;
+  }
+  return 0;
+}
+
+static bool begins_statement(char before) {
+  return strchr(";{}):", before) != NULL;
+}
+
+// What follows a field is nothing but an increment or an assignment of it, that begins a statement.
+static bool is_only_written(Cursor c, const char *before) {
+  const bool first = begins_statement(before[0]);
+  const bool prefix = before[0] == '+' && before[1] == '+' && begins_statement(before[2]);
+  int sign = next_sign(&c);
+  while (sign == '[') {
+    for (int depth = 1; c.at < c.end && depth > 0;) {
+      int inner = next_char(&c);
+      depth += inner == '[' ? 1 : inner == ']' ? -1 : 0;
+    }
+    sign = next_sign(&c);
+  }
+  if (prefix) return sign == ';';
+  if (!first) return false;
+  if (sign == '=') return *c.at != '=';
+  if (sign != '+') return false;
+  if (*c.at == '=') return true;
+  return next_sign(&c) == '+' && next_sign(&c) == ';';
+}
+
+// `self` in the body of a function; the cursor is behind it.  In init and finish, fields may be read.
+static void read_field(CScan *scan, const Cursor *at, const char *text, const char *function) {
+  Cursor c = *at;
+  if (next_sign(&c) != '-' || next_sign(&c) != '>' || !strcmp(function, "init") || !strcmp(function, "finish")) return;
+  while (c.at < c.end && isspace((unsigned char)*c.at)) c.line += *c.at++ == '\n';
+  const char *start = c.at, *line = start;
+  while (c.at < c.end && (isalnum((unsigned char)*c.at) || *c.at == '_')) c.at++;
+  if (c.at == start || is_only_written(c, at->before)) return;
+  while (line > text && line[-1] != '\n') line--;
+  FieldRead *read = g_new0(FieldRead, 1);
+  read->field = g_strndup(start, (gsize)(c.at - start));
+  read->line = c.line;
+  read->column = (int)(start - line) + 1;
+  read->end_column = (int)(c.at - line) + 1;
+  g_ptr_array_add(scan->reads, read);
+}
+
 // A word in the body of a function.
-static void read_word(CScan *scan, Cursor *c, const char *function) {
+static void read_word(CScan *scan, Cursor *c, const char *text, const char *function) {
   const char *start = c->at;
   while (c->at < c->end && (isalnum((unsigned char)*c->at) || *c->at == '_')) c->at++;
   g_autofree char *word = g_strndup(start, (gsize)(c->at - start));
+  if (!strcmp(word, "self")) read_field(scan, c, text, function);
+  remember(c, strcmp(word, "else") && strcmp(word, "do") ? 'w' : ';');
   if (*c->at != '(') return;
   scan->steady |= !strcmp(word, "steady");
   scan->timed |= (!strcmp(word, "now") || !strcmp(word, "cycle")) && strcmp(function, "next_event") != 0;
@@ -143,12 +207,13 @@ CScan *scan_c(const char *file, GError **error) {
   CScan *scan = g_new0(CScan, 1);
   scan->file = g_strdup(file);
   scan->hooks = g_ptr_array_new_with_free_func(hook_free);
+  scan->reads = g_ptr_array_new_with_free_func(field_read_free);
   scan->helpers = g_ptr_array_new_with_free_func(g_free);
   scan->includes = g_ptr_array_new_with_free_func(g_free);
   scan->include_lines = g_array_new(FALSE, FALSE, sizeof(int));
   scan->defines = g_ptr_array_new_with_free_func(g_free);
   scan->size = size;
-  Cursor c = {text, text + size, 1};
+  Cursor c = {text, text + size, 1, ""};
   g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL), function = g_string_new(NULL);
   int braces = 0, name_line = 0, brace_line = 0;
   const char *body = NULL;                  // of a handler
@@ -167,7 +232,7 @@ CScan *scan_c(const char *file, GError **error) {
       continue;
     }
     if (braces > 0 && (isalpha((unsigned char)*c.at) || *c.at == '_')) {
-      read_word(scan, &c, function->str);
+      read_word(scan, &c, text, function->str);
       line_start = false;
       continue;
     }
@@ -176,6 +241,7 @@ CScan *scan_c(const char *file, GError **error) {
       line_start = true;
     else if (!isspace(ch))
       line_start = false;
+    if (braces > 0 && !isspace(ch)) remember(&c, (char)ch);
     if (ch == '{') {
       if (braces == 0) brace_line = c.line;
       if (braces++ == 0 && complete && name->len) {
@@ -215,6 +281,7 @@ void scan_free(CScan *scan) {
   if (!scan) return;
   g_free(scan->file);
   g_ptr_array_unref(scan->hooks);
+  g_ptr_array_unref(scan->reads);
   g_ptr_array_unref(scan->helpers);
   g_ptr_array_unref(scan->includes);
   g_array_unref(scan->include_lines);

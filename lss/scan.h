@@ -15,9 +15,17 @@ typedef struct {
   int line;
 } Hook;
 
+// A field of the state whose value is used in a function that runs every cycle: anything but `self->f++;`, `self->f +=
+// …` and `self->f = …`.
+typedef struct {
+  char *field;
+  int line, column, end_column;
+} FieldRead;
+
 typedef struct {
   char *file;
   GPtrArray *hooks;    // Hook*
+  GPtrArray *reads;    // FieldRead*
   GPtrArray *helpers;  // char*: functions at file scope
   GPtrArray *includes; // char*: "<string.h>", in order
   GArray *include_lines;

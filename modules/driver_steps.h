@@ -34,6 +34,9 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
     STEP_WAIT(self->window_state == DRIVER_STEP_IDLE); \
   } while (0)
 
+// Simulated time since the start.
+#define DRIVER_NANOSECONDS() ((uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()))
+
 // Moves bytes between self->bytes and host memory.
 #define STEP_MEMORY(writes, at_address, byte_count)     \
   do {                                                  \

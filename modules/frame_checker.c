@@ -14,6 +14,7 @@ static uint64_t nanoseconds(uint64_t ticks) { return (uint64_t)((unsigned __int1
 static void entered(self_t *self, int d, bool spoilt, uint32_t fcs_bytes) {
   if (spoilt) {
     self->spoilt++;
+    self->bad++;
     return;
   }
   uint64_t slot = SLOT(self->entered[d]);
@@ -82,6 +83,7 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt)
     sim_error("frame %llu %s is damaged: byte %u of %u is 0x%02x instead of 0x%02x", (unsigned long long)number, checker_direction[d], at, length, frame[at],
               self->expected[d][slot][at]);
   }
+  self->lost += found - self->left[d];
   self->missing += found - self->left[d];
   uint64_t since = self->expected_since[d][SLOT(found)];
   self->left[d] = found + 1;
@@ -116,16 +118,17 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
   self->ending = all;
   if (!all) return;
   uint64_t inside = self->entered[CHECKER_TO_HOST] - self->left[CHECKER_TO_HOST];
-  bool through = self->entered[CHECKER_TO_WIRE] == self->left[CHECKER_TO_WIRE] && self->missing + self->spoilt + inside == counted;
+  bool through = self->entered[CHECKER_TO_WIRE] == self->left[CHECKER_TO_WIRE] && self->lost + self->bad + inside == counted;
   bool settled = now() - self->last_event > (uint64_t)((unsigned __int128)param(settle) * ticks_per_second() / 1000000000000000u);
   if (through || settled) {
     if (self->entered[CHECKER_TO_WIRE] != self->left[CHECKER_TO_WIRE])
       sim_error("%llu frames from host to wire were lost", (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->left[CHECKER_TO_WIRE]));
+    self->lost += inside;
     self->missing += inside;
     self->left[CHECKER_TO_HOST] = self->entered[CHECKER_TO_HOST];
-    if (self->missing + self->spoilt != counted)
-      sim_error("%llu frames from wire to host are missing and %llu were spoilt, and the device counted %u drops", (unsigned long long)self->missing,
-                (unsigned long long)self->spoilt, counted);
+    if (self->lost + self->bad != counted)
+      sim_error("%llu frames from wire to host are missing and %llu were spoilt, and the device counted %u drops", (unsigned long long)self->lost,
+                (unsigned long long)self->bad, counted);
     sim_stop("all frames came through or were counted as dropped");
   }
 }
@@ -175,8 +178,8 @@ finish() {
   }
   self->counted_drops = counted;
   // Frames still inside are neither lost nor through; more losses than drops are an error at any time.
-  if (width(drops) && self->missing > counted)
-    sim_error("%llu frames from wire to host are missing, and the device counted only %u drops", (unsigned long long)self->missing, counted);
+  if (width(drops) && self->lost > counted)
+    sim_error("%llu frames from wire to host are missing, and the device counted only %u drops", (unsigned long long)self->lost, counted);
 }
 
 next_event() { return self->ending ? cycle() : never(); }

@@ -113,7 +113,7 @@ phase_start() {
 // Whether a transfer that begins is to fail, and how: its number is that of its direction.
 static void draw_fault(self_t *self) {
   const int first = self->write ? HOST_FAULT_WRITE_ABORT : HOST_FAULT_READ_ABORT, end = self->write ? HOST_FAULTS : HOST_FAULT_WRITE_ABORT;
-  const uint64_t number = self->write ? self->writes : self->reads;
+  const uint64_t number = self->begun[self->write];
   int struck = FAULT_STRIKES(param(faults), host_faults, HOST_FAULTS, first, end, number, random_bits(&self->rng));
   self->fault = struck;
   if (struck < 0) return;
@@ -199,6 +199,7 @@ static void begin_transfer(self_t *self, int lane) {
   if (!request.write) self->start += self->latency_time;
   uint64_t words = words_up_to(self->first_byte, request.length);
   self->busy += (words * self->word_time + (request.write ? 0 : self->latency_time)) * 1000000 / ticks_per_second();
+  self->begun[request.write]++;
   if (request.write) {
     self->writes++;
     self->written_bytes += request.length;

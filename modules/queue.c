@@ -19,7 +19,7 @@ phase_end() {
     self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
     self->count--;
   }
-  if (self->count > self->peak) self->peak = self->count;
+  if (self->count > self->most) self->peak = self->most = self->count;
 }
 
 next_event() {

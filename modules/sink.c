@@ -28,6 +28,7 @@ phase_start() {
 phase_end() {
   if (transferred(in)) {
     self->items++;
+    self->count++;
     self->last = cycle();
     event(taken);
     sim_progress();
@@ -36,8 +37,8 @@ phase_end() {
       type_print(in, &data(in), text, sizeof text);
       stream_printf(&self->file, "%llu %s\n", (unsigned long long)cycle(), text);
     }
-    if (param(limit) > 0 && self->items >= (uint64_t)param(limit))
-      sim_stop("%llu items taken", (unsigned long long)self->items);
+    if (param(limit) > 0 && self->count >= (uint64_t)param(limit))
+      sim_stop("%llu items taken", (unsigned long long)self->count);
   }
   if (!self->certain) draw_ready(self, cycle() + 1);
 }

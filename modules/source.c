@@ -51,8 +51,8 @@ static void next_from_script(self_t *self) {
 }
 
 static void next_generated(self_t *self) {
-  self->have = param(count) < 0 || self->items < (uint64_t)param(count);
-  if (self->have) self->item = call(generate, self->items);
+  self->have = param(count) < 0 || self->index < (uint64_t)param(count);
+  if (self->have) self->item = call(generate, self->index);
 }
 
 /* Draws whether the item is offered in cycle `when`. */
@@ -97,6 +97,7 @@ phase_end() {
   }
   if (transferred(out)) {
     self->items++;
+    self->index++;
     if (self->scripted) {
       next_from_script(self);
     } else {

@@ -13,7 +13,6 @@
 static uint64_t driver_ticks(int64_t femtoseconds) {
   return (uint64_t)((unsigned __int128)femtoseconds * ticks_per_second() / 1000000000000000u);
 }
-static uint64_t driver_nanoseconds(uint64_t ticks) { return (uint64_t)((unsigned __int128)ticks * 1000000000 / ticks_per_second()); }
 
 // Takes a part of the firmware over.
 static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
@@ -156,7 +155,7 @@ static void take_frame(self_t *self) {
   show_frame(self, self->bytes, self->receive_length, true);
   self->frames_received++;
   self->bytes_received += self->receive_length;
-  if (param(output)[0]) packet_write(&self->sink, self->bytes, self->receive_length, driver_nanoseconds(now()));
+  if (param(output)[0]) packet_write(&self->sink, self->bytes, self->receive_length, DRIVER_NANOSECONDS());
   sim_progress();
 }
 
@@ -198,8 +197,8 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
       STEP_GET(NIC_HOST_STATUS, 16);
       self->firmware_up = nic_load(self->bytes + 8) == 1;
     }
-    self->started = driver_nanoseconds(now());
-    event(up, self->started);
+    self->started = DRIVER_NANOSECONDS();
+    event(up, DRIVER_NANOSECONDS());
     while (self->receive_producer < (uint32_t)param(receive_buffers)) {
       nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_producer, (uint32_t)param(buffer_bytes) << 16, self->receive_producer);
       STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * self->receive_producer, 16);

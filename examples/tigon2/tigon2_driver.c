@@ -279,8 +279,8 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
       }
     }
     STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
-    self->started = (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second());
-    event(up, self->started);
+    self->started = DRIVER_NANOSECONDS();
+    event(up, DRIVER_NANOSECONDS());
     // ---- Receive buffers, then the interface goes up ------------------------------------------------------------------
     if (!param(descriptors)[0]) {
       while (self->posted < (uint32_t)param(receive_buffers)) {

@@ -56,6 +56,49 @@ def test_mistakes_in_a_module(lss, tmp_path, right, wrong, expected):
     assert "_S0_" not in found and "_S1_" not in found
 
 
+STATISTIC = "m.c:{at}: error[statistic-read]: seen is a statistic: it can be added to (`self->seen++;`, `self->seen += n;`) or set, and read in init and finish only"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "if (self->seen > 3) self->full = false;",
+        "if (self->seen++ > 3) self->full = false;",
+        "self->value = self->seen;",
+        "self->value = self->seen += 1;",
+        "self->value = ++self->seen;",
+        "self->seen = self->seen + 1;",
+        "uint32_t *at = &self->seen; ++*at;",
+        "event(taken, self->seen);",
+        "if (self -> seen == 3) self->full = false;",
+    ],
+)
+def test_statistics_decide_nothing(lss, tmp_path, use):
+    code = CODE.replace("phase_end() {", "phase_end() {\n  " + use)
+    module = MODULE.replace("  phase_start", '  stat uint32 seen "items"; /** Items. */\n  phase_start')
+    found = errors(lss, tmp_path, code, m_lss=module)
+    assert STATISTIC.format(at=f"4:{use.rindex('seen') + 3}") in found
+    assert "m.lss:7:3: note: what behaviour depends on is state, with a statistic beside it" in found
+
+
+def test_statistics_are_counted_and_reported(lss, tmp_path):
+    """Adding and assigning anywhere, reading in init and finish; a comment or a label before it makes no difference."""
+    uses = """
+  self->seen++;
+  // Another.
+  ++self->seen; /* and */ self->seen += data(in);
+  if (self->full) self->by[0]++;
+  else self->by[self->full ? 1 : 0] += 2;
+  switch (self->full) { case true: self->seen = 5; default: self->seen++; }
+  for (int i = 0; i < 2; i++) self->by[i] = (uint32_t)i;
+"""
+    code = CODE.replace("phase_end() {", "phase_end() {" + uses) + "finish() { if (self->seen > 3) self->by[1] = self->seen; }\n"
+    module = MODULE.replace("  phase_start", '  stat uint32 seen "items"; /** Items. */\n  stat uint32 by[2] "items"; /** Items. */\n  finish;\n  phase_start')
+    for name, text in {"m.lss": module, "m.c": code, "top.lss": MACHINE}.items():
+        (tmp_path / name).write_text(text)
+    lss("build", "top.lss", "-o", "sim")
+
+
 def test_a_function_twice(lss, tmp_path):
     assert "m.c:7:1: error[c-code]: redefinition of 'phase_end'" in errors(lss, tmp_path, CODE + "phase_end() { }\n")
 
