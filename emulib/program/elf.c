@@ -38,6 +38,7 @@ static gboolean add_segment(Program *p, size_t n, const Elf32_Phdr *h, GError **
                           h->p_memsz, h->p_paddr);
   ProgramSegment s = {
       .address = h->p_paddr,
+      .linked = h->p_vaddr,
       .size = h->p_memsz,
       .loaded = h->p_filesz,
       .bytes = p->file + h->p_offset,

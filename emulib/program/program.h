@@ -28,6 +28,7 @@ typedef enum {
 /* A stretch of memory, at the address where it is loaded: `loaded` bytes from the file, then zeros up to `size`. */
 typedef struct {
   guint32 address;
+  guint32 linked; /* where its code believes to be, and its symbols and lines say it is */
   guint32 size;   /* >= 1; address + size does not wrap */
   guint32 loaded; /* <= size */
   const guint8 *bytes;

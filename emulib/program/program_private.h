@@ -9,7 +9,7 @@
 
 typedef struct {
   guint32 address;
-  int line;         /* 0 ends a sequence: nothing is known from here on */
+  int line;         /* 0: nothing is known from here on */
   const char *file; /* owned by libdw */
 } ProgramLine;
 

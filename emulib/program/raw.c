@@ -32,6 +32,7 @@ gboolean program_read_raw(Program *p, GError **error) {
                           p->entry, address, (guint32)(address + size - 1));
   ProgramSegment s = {
       .address = address,
+      .linked = address,
       .size = (guint32)size,
       .loaded = (guint32)size,
       .bytes = p->file + HEADER,

@@ -40,17 +40,20 @@ static int disassemble_words(const DisasmIsa *isa, unsigned set) {
 
 static void disassemble_segment(const DisasmIsa *isa, unsigned set, Program *program, const ProgramSegment *s) {
   char text[DISASM_TEXT_SIZE];
+  const char *last_file = NULL;
   int last_line = 0;
   for (guint32 n = 0; n + 4 <= s->loaded; n += 4) {
     const guint8 *b = s->bytes + n;
-    guint32 address = s->address + n, word;
+    guint32 address = s->linked + n, word;
     memcpy(&word, b, 4);
     word = program_big_endian(program) ? GUINT32_FROM_BE(word) : GUINT32_FROM_LE(word);
     const ProgramSymbol *symbol = program_symbol_at(program, address);
     if (symbol != NULL && symbol->address == address) printf("\n%s:\n", symbol->name);
-    const char *file;
+    const char *file = NULL;
     int line = 0;
-    if (program_line_at(program, address, &file, &line) && line != last_line) printf("; %s:%d\n", file, line);
+    const gboolean known = program_line_at(program, address, &file, &line);
+    if (known && (line != last_line || g_strcmp0(file, last_file) != 0)) printf("; %s:%d\n", file, line);
+    last_file = file;
     last_line = line;
     isa->text(set, address, word, text);
     printf("%08x:  %08x  %s\n", address, word, text);

@@ -1,0 +1,79 @@
+"""Source lines: what the disassembler says about every instruction of the firmware is what llvm-addr2line says, and lines
+of what the linker dropped, which the line table keeps from address 0 on, hide nothing."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.isa.programs import run, tool
+
+EM_RISCV = 243
+
+
+def lines_of(elf: Path, build_dir: Path) -> dict[int, str]:
+    """`file:line` of every instruction, as the disassembler tells it."""
+    isa = "rv32i" if EM_RISCV in elf.read_bytes()[18:20] else "mips"
+    done = run([build_dir / "bin" / f"{isa}-disasm", elf])
+    place, lines = "", {}
+    for line in done.stdout.decode().splitlines():
+        if line.startswith("; "):
+            place = line[2:]
+        elif found := re.match(r"([0-9a-f]{8}):  ", line):
+            lines[int(found[1], 16)] = place
+    return lines
+
+
+def test_every_instruction_of_the_firmware(build_dir: Path) -> None:
+    programs = sorted((build_dir / "firmware").glob("*/*.elf"))
+    assert len(programs) >= 8, programs
+    compared = 0
+    for elf in programs:
+        lines = lines_of(elf, build_dir)
+        command = [tool("llvm-addr2line"), "-e", str(elf)]
+        addresses = "".join(f"{address:#x}\n" for address in lines)
+        told = subprocess.run(command, input=addresses, capture_output=True, text=True, check=True).stdout.splitlines()
+        known = [(address, line, theirs.partition(" (")[0]) for (address, line), theirs in zip(lines.items(), told, strict=True)
+                 if not re.match(r"\?|.*:0$", theirs.partition(" (")[0])]
+        compared += len(known)
+        wrong = [f"{address:#x}: {line}, llvm-addr2line: {theirs}" for address, line, theirs in known if not theirs.endswith(line) or not line]
+        assert not wrong, f"{elf}: {wrong[:5]}"
+    assert compared > 10000, f"{compared} lines"
+
+
+SOURCE = """int x;
+__attribute__((noinline)) int dropped(int a) {
+  x += a;
+  x ^= a << 3;
+  x += a * 7;
+  return x + 3;
+}
+int start(void) {
+  x = 1;
+  return x + 4;
+}
+__attribute__((noinline)) int dropped_too(int a) {
+  x += a;
+  x ^= a << 3;
+  x *= 4;
+  return x + 3;
+}
+"""
+
+
+@pytest.mark.parametrize("dwarf", [4, 5])
+def test_functions_that_the_linker_dropped(dwarf: int, build_dir: Path, tmp_path: Path) -> None:
+    """The table mixes their lines with those of the function at 0, and their units come before it or behind it."""
+    (tmp_path / "start.c").write_text(SOURCE)
+    other = SOURCE.replace("start", "unused")
+    (tmp_path / "a.c").write_text(other.replace("dropped", "a").replace("int x", "extern int x").replace("unused", "a_unused"))
+    (tmp_path / "z.c").write_text(other.replace("dropped", "z").replace("int x", "extern int x").replace("unused", "z_unused"))
+    flags = ["--target=mips-linux-gnu", "-mips2", "-G0", "-mno-abicalls", "-fno-pic", "-O1", f"-gdwarf-{dwarf}", "-ffunction-sections"]
+    for name in ("a", "start", "z"):
+        run([tool("clang"), *flags, "-c", tmp_path / f"{name}.c", "-o", tmp_path / f"{name}.o"])
+    for order in (["a", "start", "z"], ["z", "a", "start"], ["start", "z", "a"]):
+        elf = tmp_path / "program.elf"
+        run([tool("ld.lld"), "--omagic", "--gc-sections", "-e", "start", "--image-base=0", "-Ttext=0", *(tmp_path / f"{name}.o" for name in order), "-o", elf])
+        lines = [Path(line).name for address, line in lines_of(elf, build_dir).items() if address < 0x14]
+        assert lines and set(lines) <= {"start.c:9", "start.c:10"}, (order, lines)
