@@ -9,9 +9,6 @@
 #include "assist_memory.h"
 #include "dma_assist.h"
 
-#define LAYOUT                                                                                                                     \
-  ((dma_layout){param(at_control), param(at_checksum), param(at_host_high), param(at_host_low), param(at_address), param(at_length), \
-                param(big_endian)})
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT ((uint32_t)param(width) / 8)
 #define WRITES_HOST (param(direction) != assist_direction_inward) // host memory
@@ -21,9 +18,6 @@ static inline int slot_of(const self_t *self, int nth) { return (self->oldest + 
 
 // The transfer in a slot.
 static inline dma_transfer *at(self_t *self, int slot) { return &self->under[param(under_way) > 1 ? slot : 0]; }
-
-// Whether the bus sees the words of a transfer with their bytes in opposite order.
-static inline bool swaps(const dma_transfer *of) { return param(no_swap_bit) && !(of->control & (uint32_t)param(no_swap_bit)); }
 
 static inline bool is_outward(const dma_transfer *under) {
   return param(direction) == assist_direction_both ? under->outward : param(direction) == assist_direction_outward;
@@ -99,22 +93,10 @@ static void fetched(self_t *self, uint64_t number) {
   const uint64_t bytes = assist_bytes(number, 8, param(big_endian));
   memcpy(self->raw + self->fetch_got, &bytes, 8);
   self->fetch_got += 8;
-  if (self->fetch_got < dma_read_bytes(LAYOUT)) return;
+  if (self->fetch_got < dma_read_bytes(DMA_LAYOUT)) return;
   self->fetch = DMA_FETCHED;
   self->turned = true;
 }
-
-// Offers a reference to memory; what is written is filled in afterwards.
-#define OFFER(kind, op, bytes, address)                                                                                      \
-  do {                                                                                                                       \
-    self->offers |= (kind) == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? DMA_OFFERS_DESCRIPTOR : DMA_OFFERS_MEMORY;          \
-    self->offer_kind = (kind);                                                                                               \
-    self->offer_slot = (kind) == DMA_OFFER_DESCRIPTOR ? 0 : self->at_memory;                                                 \
-    self->offer_op = (op);                                                                                                   \
-    self->offer_bytes = (uint8_t)(bytes);                                                                                    \
-    self->offer_address = (address);                                                                                         \
-    if ((op) == mem_op_read) memset(&self->offer_data, 0, sizeof self->offer_data);                                          \
-  } while (0)
 
 // The next reference to memory: the descriptor that is read ahead, between bursts, or data, or a checksum.
 static inline void refer(self_t *self) {
@@ -133,15 +115,15 @@ static inline void refer(self_t *self) {
     if (self->burst_left) count = assist_piece_of(UNIT, of->address, of->memory_left, of->base, of->limit);
     if (!is_outward(of) && used < count) count = 0;
   }
-  if (!in_burst && self->fetch == DMA_FETCHING && self->fetch_asked < dma_read_bytes(LAYOUT)) {
-    OFFER(DMA_OFFER_DESCRIPTOR, mem_op_read, 8, self->fetch_address + self->fetch_asked);
+  if (!in_burst && self->fetch == DMA_FETCHING && self->fetch_asked < dma_read_bytes(DMA_LAYOUT)) {
+    DMA_OFFER_REFERENCE(DMA_OFFER_DESCRIPTOR, mem_op_read, 8, self->fetch_address + self->fetch_asked);
   } else if (count) {
-    OFFER(DMA_OFFER_DATA, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
+    DMA_OFFER_REFERENCE(DMA_OFFER_DATA, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
     if (!is_outward(of))
       assist_run_into(&self->offer_data, sizeof self->offer_data,
                       assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, UNIT, count), UNIT, count, param(big_endian)));
   } else if (refers && dma_sum_due(of, param(checksum_bit)) && of->memory_left == 0 && of->reply_left == 0 && of->bus_coming == 0 && !of->sum_waiting) {
-    OFFER(DMA_OFFER_CHECKSUM, mem_op_write, 2, of->checksum_address);
+    DMA_OFFER_REFERENCE(DMA_OFFER_CHECKSUM, mem_op_write, 2, of->checksum_address);
     assist_run_into(&self->offer_data, sizeof self->offer_data, (assist_run){{of->sum, 0}});
   }
 }
@@ -154,7 +136,7 @@ static inline void send_on(self_t *self) {
     const uint32_t count = assist_min(8, of->bus_now);
     const uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, count);
     self->offers |= DMA_OFFERS_BEAT;
-    self->beat.bytes = swaps(of) ? assist_swap_words(bytes, count) : bytes;
+    self->beat.bytes = dma_turns(of, param(word_value_bit)) ? assist_swap_words(bytes, count) : bytes;
     self->beat.count = (uint8_t)count;
     self->beat.last = count == of->bus_now;
     return;
@@ -167,7 +149,7 @@ static inline void send_on(self_t *self) {
     of->bus_left -= gone;
     find_stages(self);
   } else if (!(self->offers & DMA_OFFERS_BUS) && self->at_unknown == self->at_bus) {
-    const uint32_t length = assist_min((uint32_t)param(bus_burst), of->bus_left);
+    const uint32_t length = dma_next_piece(of, param(bus_burst), param(word_value_bit));
     if (used < length) return;
     self->offers |= DMA_OFFERS_BUS;
     self->piece = (bus_request){.write = true, .address = of->host, .length = length};
@@ -178,7 +160,7 @@ static inline void send_on(self_t *self) {
 static inline void ask_host(self_t *self) {
   if (self->offers & DMA_OFFERS_BUS) return;
   const dma_transfer *of = at(self, self->at_bus);
-  const uint32_t length = assist_min((uint32_t)param(bus_burst), of->bus_left);
+  const uint32_t length = dma_next_piece(of, param(bus_burst), param(word_value_bit));
   if (self->tail - self->head + self->coming + length > (uint32_t)param(buffer)) return;
   self->offers |= DMA_OFFERS_BUS;
   self->piece = (bus_request){.address = of->host, .length = length};
@@ -271,7 +253,7 @@ phase_end() {
       find_stages(self);
     }
     if (of && !is_outward(of) && got.count) {
-      if (swaps(of)) got.bytes = assist_swap_words(got.bytes, got.count);
+      if (dma_turns(of, param(word_value_bit))) got.bytes = assist_swap_words(got.bytes, got.count);
       assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);
       self->tail += got.count;
       self->coming -= got.count;
@@ -374,7 +356,7 @@ phase_end() {
         begin = true;
         next.ring = self->fetch_ring;
         next.done_consumer = self->next_consumer[self->fetch_ring];
-        dma_take_descriptor(&next, self->raw, LAYOUT);
+        dma_take_descriptor(&next, self->raw, DMA_LAYOUT);
       }
       next.outward = param(direction) == assist_direction_both ? (next.control & (uint32_t)param(outward_bit)) != 0
                                                                : param(direction) == assist_direction_outward;
@@ -384,6 +366,9 @@ phase_end() {
       if (begin) {
         if (next.ring >= 0) self->fetch = DMA_FETCH_NOTHING;
         dma_begin(&next);
+        if (__builtin_expect(dma_turns(&next, param(word_value_bit)) && ((next.host | next.length) & 3), 0))
+          sim_warn("%u bytes at the host's 0x%llx are to keep the value of words, but these are not whole words: the bytes of the others keep their order",
+                   next.length, (unsigned long long)next.host);
         for (int i = 0; i < width(wrap_base); i++) {
           uint32_t limit = i < width(wrap_limit) ? data(wrap_limit, i) : (uint32_t)param(wrap_end);
           if (next.address >= data(wrap_base, i) && next.address < limit) {
@@ -441,7 +426,5 @@ init() { find_stages(self); }
 next_event() { return self->at_work ? cycle() : never(); }
 
 #undef SPLIT_DESCRIPTORS
-#undef LAYOUT
 #undef UNIT
 #undef WRITES_HOST
-#undef OFFER

@@ -13,6 +13,23 @@ enum { DMA_OFFER_DATA, DMA_OFFER_DESCRIPTOR, DMA_OFFER_CHECKSUM };
 // What a register update completes, when it is not a descriptor of a ring.
 enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
 
+// How descriptors lie, by the parameters.
+#define DMA_LAYOUT                                                                                                                     \
+  ((dma_layout){param(at_control), param(at_checksum), param(at_host_high), param(at_host_low), param(at_address), param(at_length), \
+                param(big_endian)})
+
+// Offers a reference to memory; what is written is filled in afterwards.
+#define DMA_OFFER_REFERENCE(kind, op, bytes, address)                                                                                      \
+  do {                                                                                                                       \
+    self->offers |= (kind) == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? DMA_OFFERS_DESCRIPTOR : DMA_OFFERS_MEMORY;          \
+    self->offer_kind = (kind);                                                                                               \
+    self->offer_slot = (kind) == DMA_OFFER_DESCRIPTOR ? 0 : self->at_memory;                                                 \
+    self->offer_op = (op);                                                                                                   \
+    self->offer_bytes = (uint8_t)(bytes);                                                                                    \
+    self->offer_address = (address);                                                                                         \
+    if ((op) == mem_op_read) memset(&self->offer_data, 0, sizeof self->offer_data);                                          \
+  } while (0)
+
 // ---- Descriptors -----------------------------------------------------------------------------------------------
 
 // Where the fields of a descriptor lie; host_high is negative when there is none.
@@ -49,6 +66,16 @@ static inline void dma_begin(dma_transfer *next) {
 }
 
 static inline bool dma_sums(const dma_transfer *of, int64_t checksum_bit) { return (of->control & (uint32_t)checksum_bit) != 0; }
+
+// Whether the words of a transfer keep their value between a bus and a memory of different byte order.
+static inline bool dma_turns(const dma_transfer *of, int64_t word_value_bit) { return (of->control & (uint32_t)word_value_bit) != 0; }
+
+// The bytes of its next piece on the bus, at most `most`.  Words are those of the host's memory, so one that the transfer begins within
+// is a piece by itself, whose bytes keep their order; all other pieces begin with a word.
+static inline uint32_t dma_next_piece(const dma_transfer *of, int64_t most, int64_t word_value_bit) {
+  const uint32_t length = assist_min((uint32_t)most, of->bus_left), within = of->host & 3;
+  return __builtin_expect(within && dma_turns(of, word_value_bit), 0) ? assist_min(length, 4 - within) : length;
+}
 
 // Adds bytes of a transfer to its checksum, if it wants one.
 static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, int64_t checksum_bit) {

@@ -229,7 +229,7 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
     STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
     STEP_WRITE(DRIVER_MISC_LOCAL_CTL, 0x200);
     STEP_WRITE(DRIVER_MISC_CONFIG, 0x100000);
-    STEP_WRITE(DRIVER_MODE, param(hardware_assist) ? DRIVER_MODE_ASSIST : 0);
+    STEP_WRITE(DRIVER_MODE, DRIVER_MODE_BYTES | (param(hardware_assist) ? DRIVER_MODE_ASSIST : 0));
     STEP_WRITE(DRIVER_MAC_ADDRESS, 0x0200);
     STEP_WRITE(DRIVER_MAC_ADDRESS + 4, 0x00000001);
     // The image; memory is zero at the start, so only what is not zero needs to be written.

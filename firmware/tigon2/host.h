@@ -1,5 +1,5 @@
 /* What lies in memory that host and firmware share: the host's rings and descriptors, its information block, the
- * mailboxes and the general communications area at the bottom of the SRAM.  All of it is big-endian.
+ * mailboxes and the general communications area at the bottom of the SRAM.  In SRAM all of it is big-endian.
  */
 #ifndef TIGON2_HOST_H
 #define TIGON2_HOST_H
@@ -102,8 +102,8 @@ _Static_assert(__builtin_offsetof(struct shared, return_consumer) == 0x280, "lay
 _Static_assert(__builtin_offsetof(struct shared, command) == 0x300, "layout of the communications area");
 
 enum {
-  MODE_SWAP_DESCRIPTORS = 0x2,
-  MODE_SWAP_DATA = 0x10,
+  MODE_SHARED_BYTES = 0x2, /* bytes in order, of descriptors and all else that both read; else words keep their value */
+  MODE_DATA_BYTES = 0x10,  /* likewise, of frames */
   MODE_ASSIST = 0x40,
   MODE_NO_EVENT_INTERRUPT = 0x1000,
   MODE_NO_SEND_INTERRUPT = 0x2000,

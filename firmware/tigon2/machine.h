@@ -44,7 +44,7 @@ struct dma_descriptor {
 enum {
   DMA_ENTRY = sizeof(struct dma_descriptor),
   DMA_RING = 0x800,
-  DMA_NO_SWAP = 0x2,
+  DMA_WORD_VALUES = 0x2, /* 32-bit words keep their value; without it bytes keep their order */
   DMA_ACTIVE = 0x4,
   DMA_THRESHOLDS = 0x1f0,
   DMA_CHECKSUM = 0x800,

@@ -70,8 +70,8 @@ static void start_rings(void) {
   if (!assist && !second_drives_rings()) hot->engine.on = ENGINE_READS | ENGINE_WRITES;
 
   u32 base = DMA_ACTIVE | (s->dma_read_setup & DMA_THRESHOLDS);
-  hot->descriptor_control = base | (s->mode & MODE_SWAP_DESCRIPTORS ? 0 : DMA_NO_SWAP);
-  hot->data_control = base | (s->mode & MODE_SWAP_DATA ? 0 : DMA_NO_SWAP);
+  hot->descriptor_control = base | (s->mode & MODE_SHARED_BYTES ? 0 : DMA_WORD_VALUES);
+  hot->data_control = base | (s->mode & MODE_DATA_BYTES ? 0 : DMA_WORD_VALUES);
 }
 
 /* Reads the host's description of its rings and waits until it is there. */

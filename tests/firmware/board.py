@@ -13,8 +13,18 @@ KINDS = {"standard": (STANDARD, 512, 3, 0), "jumbo": (JUMBO, 256, 4, 0x10), "min
 END, VLAN = 0x4, 0x200
 
 
+def turned(data: bytes) -> bytes:
+    """The bytes of each 32-bit word in opposite order; what is no whole word stays."""
+    whole = len(data) // 4 * 4
+    return b"".join(data[i : i + 4][::-1] for i in range(0, whole, 4)) + data[whole:]
+
+
 class Board:
-    """The chip with the firmware up, rings laid out and the host declared up."""
+    """The chip with the firmware up, rings laid out and the host declared up.
+
+    A little-endian host lays out what both sides read as native words (mode without 0x02), as a big-endian one does that keeps
+    the order of bytes (mode with 0x02).
+    """
 
     def __init__(
         self, library: Path, elf: Path, assist: bool = True, lengths: dict | None = None, processors: int = 1,
@@ -31,9 +41,11 @@ class Board:
         self.lengths = {"standard": 1518, "jumbo": 0, "mini": 0} | (lengths or {})
         self.flags = {"standard": 0, "send": 0, "returns": 0} | settings.pop("flags", {})
         self.nic_ring = settings.pop("nic_ring", False)
+        self.little = settings.pop("little", False)
+        self.offset = settings.pop("offset", 2)  # of a frame in its buffer
         self.posted = dict.fromkeys(KINDS, 0)
         self.sends = self.commands = self.returned = self.events_seen = 0
-        self.shared = {"mode": settings.pop("mode", 0) | (0x40 if assist else 0), "most_sent": 1, "most_received": 1, "send_ticks": 100,
+        self.shared = {"mode": settings.pop("mode", 0x4000021C if self.little else 0x12) | (0x40 if assist else 0), "most_sent": 1, "most_received": 1, "send_ticks": 100,
                        "receive_ticks": 100, "statistics_ticks": 0} | settings  # fmt: skip
         self._prepare()
         self.until(lambda: self.events(), "the event that the firmware is up", 2_000_000)
@@ -44,7 +56,15 @@ class Board:
         self.lib.model_free(self.chip)
 
     def word(self, address: int) -> int:
-        return int.from_bytes(bytes(self.host[address : address + 4]), "big")
+        return int.from_bytes(self.words(address, 4), "big")
+
+    def words(self, address: int, size: int) -> bytes:
+        """What both sides read, as the chip sees it."""
+        data = bytes(self.host[address : address + size])
+        return turned(data) if self.little else data
+
+    def put_words(self, address: int, data: bytes) -> None:
+        self.put(address, turned(data) if self.little else data)
 
     def put(self, address: int, data: bytes) -> None:
         self.host[address : address + len(data)] = data
@@ -62,7 +82,7 @@ class Board:
             rings += control(address, self.lengths[kind], self.flags["standard"])
         rings += control(RETURNS, RETURN_ENTRIES, self.flags["returns"])
         rings += b"".join(struct.pack(">II", 0, STATUS + 16 * k) for k in range(3)) + struct.pack(">II", 0, INFORMATION)
-        self.put(INFORMATION + 0x400, rings)
+        self.put_words(INFORMATION + 0x400, rings)
         shared = self.shared
         for address, value in {
             0x200: 0x0200, 0x204: 0x00000001, 0x20C: INFORMATION, 0x218: shared["mode"], 0x21C: 0x80, 0x220: 0x80, 0x224: 21,
@@ -103,9 +123,9 @@ class Board:
             size = 0x2800 if kind == "jumbo" else 0x800
             buffer = RECEIVE_BUFFERS + 0x80000 * list(KINDS).index(kind) + index % (0x80000 // size) * size
             entry = struct.pack(
-                ">IIHHHHIIII", 0, buffer + 2, index, 0, 0, flags, 0xDEADBEEF, 0xDEADBEEF, 0, mailbox << 16 | index
+                ">IIHHHHIIII", 0, buffer + self.offset, index, 0, 0, flags, 0xDEADBEEF, 0xDEADBEEF, 0, mailbox << 16 | index
             )
-            self.put(address + 32 * index, entry)
+            self.put_words(address + 32 * index, entry)
             self.posted[kind] = (index + 1) % entries
         self.mailbox(mailbox, self.posted[kind])
 
@@ -116,7 +136,7 @@ class Board:
         """What the firmware has returned since the last call."""
         found = []
         while self.returned != self.word(STATUS + 16):
-            entry = bytes(self.host[RETURNS + 32 * self.returned : RETURNS + 32 * self.returned + 32])
+            entry = self.words(RETURNS + 32 * self.returned, 32)
             _, low, index, length, _, flags, checksums, error, _, opaque = struct.unpack(">IIHHHHIIII", entry)
             data = bytes(self.host[low : low + length])
             found.append(
@@ -144,7 +164,7 @@ class Board:
             if self.nic_ring:
                 self.sram[NIC_SENDS + at : NIC_SENDS + at + 16] = entry
             else:
-                self.put(SENDS + at, entry)
+                self.put_words(SENDS + at, entry)
             self.sends += 1
 
     def announce(self) -> None:

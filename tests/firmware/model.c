@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN_ORDER = 2, ACTIVE = 4, CHECKSUM = 0x800, FILLS = 0x20000, FREES = 0x80000, LIMIT = 0x200000, WIRE = 1024 };
+enum { WORD_VALUES = 2, ACTIVE = 4, CHECKSUM = 0x800, FILLS = 0x20000, FREES = 0x80000, LIMIT = 0x200000, WIRE = 1024 };
 
 struct sent {
   uint32_t length;
@@ -124,15 +124,16 @@ static uint32_t rounded(const struct model *m, uint32_t address) {
 
 static void transfer(struct model *m, bool outward, uint32_t high, uint32_t low, uint32_t local, uint32_t length,
                      uint32_t control, uint32_t checksum_to) {
-  /* Without a bit the bytes of each whole word go in opposite order. */
-  const uint32_t words = control & IN_ORDER ? 0 : length & ~3u;
+  /* With a bit the bytes of each whole word of the host go in opposite order. */
+  const uint32_t begin = (low + 3) & ~3u, end = control & WORD_VALUES ? (low + length) & ~3u : begin;
   if (high || low >= MODEL_HOST || length > MODEL_HOST - low || !length || length > 0xffff) {
     stop(m, "impossible transfer, host address", low);
     return;
   }
   uint32_t sum = 0, at = local;
   for (uint32_t i = 0; i < length; i++, at = advance(m, at, 1)) {
-    uint8_t *outside = &m->host[low + (i < words ? i ^ 3 : i)], *inside = sram(m, at);
+    const uint32_t host = low + i, word = host & ~3u;
+    uint8_t *outside = &m->host[word >= begin && word < end ? host ^ 3 : host], *inside = sram(m, at);
     if (outward)
       *outside = *inside;
     else
@@ -160,13 +161,13 @@ static void step_ring(struct model *m, bool outward, uint32_t ring, uint32_t pro
 static void step_direct(struct model *m) {
   if (REG(DMA_READ_STATE) & ACTIVE) {
     transfer(m, false, REG(DMA_READ_HOST_HIGH), REG(DMA_READ_HOST_LOW), REG(DMA_READ_ADDRESS), REG(DMA_READ_LENGTH),
-             REG(DMA_READ_STATE) & IN_ORDER, 1);
+             REG(DMA_READ_STATE) & WORD_VALUES, 1);
     REG(DMA_READ_ADDRESS) = advance(m, REG(DMA_READ_ADDRESS), REG(DMA_READ_LENGTH));
     REG(DMA_READ_STATE) &= ~ACTIVE;
   }
   if (REG(DMA_WRITE_STATE) & ACTIVE) {
     transfer(m, true, REG(DMA_WRITE_HOST_HIGH), REG(DMA_WRITE_HOST_LOW), REG(DMA_WRITE_ADDRESS), REG(DMA_WRITE_LENGTH),
-             REG(DMA_WRITE_STATE) & IN_ORDER, 1);
+             REG(DMA_WRITE_STATE) & WORD_VALUES, 1);
     REG(DMA_WRITE_STATE) &= ~ACTIVE;
   }
 }

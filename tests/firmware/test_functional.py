@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.firmware.board import RETURN_ENTRIES, SEND_ENTRIES, Board
+from tests.firmware.board import RETURN_ENTRIES, SEND_ENTRIES, Board, turned
 
 Make = Callable[..., Board]
 both_modes = pytest.mark.parametrize("assist", [True, False], ids=["assist", "software"])
@@ -133,18 +133,36 @@ def test_checksums_of_received_frames(board: Make, assist: bool) -> None:
 
 
 @both_modes
-def test_frames_of_a_host_that_has_its_words_swapped(board: Make, assist: bool) -> None:
-    """The mode's bit for data: descriptors and rings are as ever."""
-    b = board(assist=assist, mode=0x10)
+def test_frames_of_a_host_that_wants_words(board: Make, assist: bool) -> None:
+    """Without the mode's bit for data its words keep their value, so their bytes are turned; descriptors and rings are as ever."""
+    b = board(assist=assist, mode=0x02, offset=0)
     b.post("standard", 1)
     given = content(128, 1)
-    swapped = b"".join(given[i : i + 4][::-1] for i in range(0, 128, 4))
     assert b.receive(given)
     b.send([given[:64], given[64:]])
     b.announce()
     found, left = [], []
     b.until(lambda: (found.extend(b.returns()), left.extend(b.sent())) and found and left, "both frames")
-    assert found[0]["data"] == swapped and left == [(swapped, -1)]
+    assert found[0]["data"] == turned(given) and left == [(turned(given), -1)]
+
+
+@both_modes
+def test_a_little_endian_host(board: Make, assist: bool) -> None:
+    """Mode as drivers set it there: descriptors, indices, events and statistics are native words, frames are bytes in order."""
+    b = board(assist=assist, little=True)
+    assert b.events() == [(1, 0), (6, 1)]
+    b.post("standard", 60)
+    frames, found, left = [content(60 + 23 * n, n) for n in range(60)], [], []
+    for frame in frames:
+        assert b.receive(frame)
+        b.send([frame[:14], frame[14:]])
+        b.announce()
+        b.run(4000)
+    b.until(lambda: (found.extend(b.returns()), left.extend(b.sent())) and len(found) == len(left) == 60, "all frames")
+    assert [one["data"] for one in found] == frames and left == [(frame, -1) for frame in frames]
+    assert [one["opaque"] for one in found] == [3 << 16 | n for n in range(60)]
+    words = statistics(b)
+    assert words[32:38] == [60, 0, sum(map(len, frames)), 60, 0, sum(map(len, frames))]
 
 
 def test_vlan_tags_and_reports_at_once(board: Make) -> None:

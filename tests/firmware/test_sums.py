@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from harness.net import udp
-from tests.firmware.board import SEND_ENTRIES
+from tests.firmware.board import SEND_ENTRIES, turned
 from tests.firmware.test_functional import Make, both_modes, content, statistics
 
 TCP, UDP, TRANSPORT, IP, NO_PSEUDO = 6, 17, 1, 2, 8
@@ -128,9 +128,10 @@ def test_a_frame_of_more_pieces_than_are_held_is_passed_over(board: Make, nic_ri
 
 @both_modes
 @pseudo_modes
-def test_sums_of_received_frames(board: Make, assist: bool, no_pseudo: int) -> None:
+@pytest.mark.parametrize("little", [False, True], ids=["big", "little"])
+def test_sums_of_received_frames(board: Make, assist: bool, no_pseudo: int, little: bool) -> None:
     """All ones where a checksum is right; nothing of the frame changes on its way."""
-    b = board(assist=assist, most_received=10, flags={"standard": TRANSPORT | IP | no_pseudo})
+    b = board(assist=assist, little=little, most_received=10, flags={"standard": TRANSPORT | IP | no_pseudo})
     b.post("standard", 500)
     given, found = frames(400, 9), []
     for n, frame in enumerate(given):
@@ -181,15 +182,15 @@ def test_sums_around_the_ends_of_the_buffers(board: Make, no_pseudo: int) -> Non
 
 @both_modes
 @pseudo_modes
-@pytest.mark.parametrize("swapped", [False, True], ids=["in_order", "swapped"])
-def test_nothing_is_written_behind_a_buffer(board: Make, assist: bool, no_pseudo: int, swapped: bool) -> None:
+@pytest.mark.parametrize("values", [False, True], ids=["bytes", "words"])
+def test_nothing_is_written_behind_a_buffer(board: Make, assist: bool, no_pseudo: int, values: bool) -> None:
     """A frame that fills its buffer, or nearly, comes with its sums, too."""
     size = 1000
-    b = board(assist=assist, flags={"standard": TRANSPORT | IP | no_pseudo}, lengths={"standard": size}, mode=0x10 if swapped else 0)
+    b = board(assist=assist, flags={"standard": TRANSPORT | IP | no_pseudo}, lengths={"standard": size}, mode=0x02 if values else 0x12, offset=0 if values else 2)
     for n in range(60):
         room, protocol = n % 6, TCP if n % 4 else UDP
         b.post("standard", 1)
-        buffer = 0x200000 + 0x800 * n + 2
+        buffer = 0x200000 + 0x800 * n + b.offset
         b.put(buffer + size, b"behind")
         frame, found = datagram(protocol, size - (54 if protocol == TCP else 42) - room, n), []
         if n % 7 == 6:
@@ -197,7 +198,7 @@ def test_nothing_is_written_behind_a_buffer(board: Make, assist: bool, no_pseudo
         assert b.receive(frame.data)
         b.until(lambda found=found: found.extend(b.returns()) or found, "the frame")
         whole = len(frame.data) // 4 * 4
-        bytes_in = b"".join(frame.data[i : i + 4][::-1] for i in range(0, whole, 4)) if swapped else frame.data[:whole]
+        bytes_in = turned(frame.data[:whole]) if values else frame.data[:whole]
         assert found[0]["data"][:whole] == bytes_in and bytes(b.host[buffer + size : buffer + size + 6]) == b"behind"
         if frame.ip:
             assert found[0]["flags"] & 3 == 3 and found[0]["ip_sum"] == 0xFFFF

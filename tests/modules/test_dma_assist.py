@@ -93,18 +93,42 @@ def test_direct_mode(bench: Bench) -> None:
     assert joined(answers, 105)[5:] == data
 
 
-def test_bytes_of_words_in_opposite_order(bench: Bench) -> None:
-    """There and back, whole words from the first byte on, unless the bit for bytes in order is set."""
-    dut, data = rig(bench, "no_swap_bit = 2; bus_burst = 20;"), noise(127)
-    swapped = b"".join(data[i : i + 4][::-1] for i in range(0, 124, 4)) + data[124:]
+def turned(data: bytes, host: int) -> bytes:
+    """With the bytes of each word turned that lies whole in host memory from `host` on."""
+    begin = -host % 4
+    end = max(begin, len(data) - (host + len(data)) % 4)
+    return data[:begin] + b"".join(data[i : i + 4][::-1] for i in range(begin, end, 4)) + data[end:]
+
+
+def test_words_keep_their_value(bench: Bench) -> None:
+    """Of a host of the other byte order, with the bit for that: there and back; without it bytes keep their order."""
+    dut, data = rig(bench, "word_value_bit = 2; bus_burst = 20;"), noise(128)
     script = start()
-    script += store(0x1000, descriptor(0x2003, 0x4001, 127) + descriptor(0x4005, 0x4001, 127, 0x104) + descriptor(0x4085, 0x4001, 127, 0x106))
-    script += [write(4, 1), write(0, 0x1060), *load(0x4001, 127, 3000)]
-    software = to_host(0x2003, data) + [f"4000 read {min(64, 255 - i)} {0x4005 + i:#x}" for i in range(0, 255, 64)]
+    script += store(0x1000, descriptor(0x2000, 0x4001, 128, 6) + descriptor(0x4000, 0x4001, 128, 0x106) + descriptor(0x4080, 0x4001, 128, 0x104))
+    script += [write(4, 1), write(0, 0x1060), *load(0x4001, 128, 3000)]
+    software = to_host(0x2000, data) + [f"4000 read 64 {0x4000 + i:#x}" for i in range(0, 256, 64)]
     answers = dut.run(script, 5000, software=software)
     seen = read_answers(dut.last.directory / "software.seen")[-4:]
     got = b"".join(a.data.to_bytes(64, "little") for a in seen)
-    assert joined(answers, 127) == swapped and got[:127] == data and got[128:255] == swapped
+    assert joined(answers, 128) == turned(data, 0) and got[:128] == data and got[128:] == turned(data, 0)
+    assert "warning" not in dut.last.err
+
+
+@pytest.mark.parametrize("host", [0x2001, 0x2002, 0x2003])
+@pytest.mark.parametrize("length", [2, 5, 8, 127, 129])
+def test_words_that_are_not_whole_keep_their_bytes_in_order(bench: Bench, host: int, length: int) -> None:
+    """Words count from the host's addresses; whoever cuts one is told so, once."""
+    dut, data = rig(bench, "word_value_bit = 2; bus_burst = 20;"), noise(256)
+    script = start()
+    script += store(0x1000, descriptor(host, 0x4001, length, 6) + descriptor(host + 0x2000, 0x4001, length, 0x106))
+    script += [write(4, 1), write(0, 0x1040), *load(0x4001, length, 3000)]
+    software = to_host(host, data[:length]) + [f"4000 read 64 {0x4000 + i:#x}" for i in range(0, 192, 64)]
+    answers = dut.run(script, 5000, software=software)
+    seen = read_answers(dut.last.directory / "software.seen")[-3:]
+    got = b"".join(a.data.to_bytes(64, "little") for a in seen)
+    assert joined(answers, length) == turned(data[:length], host)
+    assert got[host % 64 : host % 64 + length] == data[:length]
+    assert dut.last.err.count("not whole words") == 1
 
 
 @pytest.mark.parametrize("under_way", [1, 3])

@@ -63,7 +63,7 @@ def join(answers: list[Answer], parts: list[tuple[int, int]]) -> bytes:
     return b"".join(answers[place].data.to_bytes(size, "big") for place, size in parts)
 
 
-def dma_descriptor(host: int, nic: int, length: int, control: int = 6, checksum: int = 0) -> bytes:
+def dma_descriptor(host: int, nic: int, length: int, control: int = 4, checksum: int = 0) -> bytes:
     return struct.pack(">QIHHIIII", host, nic, 0, length, control, checksum, 0, 0)
 
 

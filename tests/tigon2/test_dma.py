@@ -24,17 +24,17 @@ def test_direct_dma_both_ways(chip: Chip) -> None:
     script.write("dma_read_host_low", 0x1003)
     script.write("dma_read_length", len(data))
     script.write("dma_read_address", 0x2005)
-    script.write("dma_read_state", 6)
+    script.write("dma_read_state", 4)
     script.at(1000)
     done, address = script.read("dma_read_state"), script.read("dma_read_address")
     parts = script.load(0x2000, 344)
     script.write("dma_write_host_low", 0x3007)
     script.write("dma_write_length", len(data))
     script.write("dma_write_address", 0x2005)
-    script.write("dma_write_state", 6)
+    script.write("dma_write_state", 4)
     memory = host_bytes(0x1003, data) + host_reads(0x3007, len(data), 6000)
     answers, _, seen = chip.run(script, cycles=8000, memory=memory)
-    assert answers[done].data == 2 and answers[address].data == 0x2005 + len(data)
+    assert answers[done].data == 0 and answers[address].data == 0x2005 + len(data)
     assert join(answers, parts)[5 : 5 + len(data)] == data
     assert host_join(seen, len(data)) == data
 
@@ -54,30 +54,31 @@ def test_ring_dma_carries_out_descriptors_in_order(chip: Chip) -> None:
     assert answers[event].data >> 15 & 1 == 1 and answers[after].data >> 15 & 1 == 0
 
 
-def test_words_are_swapped_without_the_bit_for_bytes_in_order(chip: Chip) -> None:
-    """In rings both ways, and by the direct registers; the sum is that of the bytes as they lie in SRAM."""
-    data = noise(62)
-    swapped = b"".join(data[i : i + 4][::-1] for i in range(0, 60, 4)) + data[60:]
+def test_words_keep_their_value_with_the_bit_for_that(chip: Chip) -> None:
+    """In rings both ways, and by the direct registers: their bytes are turned. The sum is that of the bytes as they lie in SRAM."""
+    data = noise(64)
+    turned = b"".join(data[i : i + 4][::-1] for i in range(0, 64, 4))
     script = chip.script()
-    script.store(READ_RING, dma_descriptor(0x1000, 0x2004, 62, 0x804, 0x3000))
+    script.store(READ_RING, dma_descriptor(0x1000, 0x2004, 64, 0x806, 0x3000))
     script.write("dma_read_producer", 32)
     script.at(800)
-    stored, parts = script.read(0x3000, 2), script.load(0x2004, 62)
-    script.store(WRITE_RING, dma_descriptor(0x5000, 0x2004, 62, 4))
+    stored, parts = script.read(0x3000, 2), script.load(0x2004, 64)
+    script.store(WRITE_RING, dma_descriptor(0x5000, 0x2004, 64, 6))
     script.write("dma_write_producer", 32)
     script.at(1500)
     script.write("dma_read_host_low", 0x1000)
     script.write("dma_read_length", len(data))
     script.write("dma_read_address", 0x4001)
-    script.write("dma_read_state", 4)
+    script.write("dma_read_state", 6)
     script.at(2000)
-    direct = script.load(0x4001, 62)
-    answers, _, seen = chip.run(script, cycles=4000, memory=host_bytes(0x1000, data) + host_reads(0x5000, 62, 3000))
-    total = sum(int.from_bytes(swapped[i : i + 2], "big") for i in range(0, 62, 2))
+    direct = script.load(0x4001, 64)
+    answers, _, seen = chip.run(script, cycles=4000, memory=host_bytes(0x1000, data) + host_reads(0x5000, 64, 3000))
+    total = sum(int.from_bytes(turned[i : i + 2], "big") for i in range(0, 64, 2))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
-    assert join(answers, parts) == swapped == join(answers, direct)
-    assert host_join(seen, 62) == data and answers[stored].data == total
+    assert join(answers, parts) == turned == join(answers, direct)
+    assert host_join(seen, 64) == data and answers[stored].data == total
+    assert "words" not in chip.last.err
 
 
 def test_rings_wrap(chip: Chip) -> None:
@@ -98,13 +99,13 @@ def test_rings_wrap(chip: Chip) -> None:
 def test_dma_moves_buffer_pointers_and_wraps_in_mid_frame(chip: Chip) -> None:
     data = noise(301)
     script = chip.script()
-    script.store(READ_RING, dma_descriptor(0x1000, RX_BASE - 96, 301, 0x20006))
+    script.store(READ_RING, dma_descriptor(0x1000, RX_BASE - 96, 301, 0x20004))
     script.write("dma_read_producer", 32)
     script.at(1000)
     pointer, head, rest = script.read("tx_buffer_producer"), script.load(RX_BASE - 96, 96), script.load(TX_BASE, 205)
     script.store(BUFFER_END - 64, data[:64])
     script.store(RX_BASE, data[64:])
-    script.store(WRITE_RING, dma_descriptor(0x3000, BUFFER_END - 64, 301, 0x80006))
+    script.store(WRITE_RING, dma_descriptor(0x3000, BUFFER_END - 64, 301, 0x80004))
     script.write("dma_write_producer", 32)
     script.at(3000)
     freed = script.read("rx_buffer_reference")
@@ -116,7 +117,7 @@ def test_dma_moves_buffer_pointers_and_wraps_in_mid_frame(chip: Chip) -> None:
 def test_checksums(chip: Chip) -> None:
     data = noise(77)
     script = chip.script()
-    script.store(READ_RING, dma_descriptor(0x1000, 0x2000, 77, 0x806, 0x3002))
+    script.store(READ_RING, dma_descriptor(0x1000, 0x2000, 77, 0x804, 0x3002))
     script.write("dma_read_producer", 32)
     script.at(800)
     stored, register = script.read(0x3002, 2), script.read("dma_read_checksum")

@@ -36,7 +36,7 @@ def test_full_duplex_at_line_rate(chip: Chip, size: int, count: int, idle: float
     script.write("mac_rx_reference", RX_RING + 0xFF8)
     for i in range(count):
         script.store(TX_RING + 8 * i, struct.pack(">II", TX_BASE + step * i, size))
-        script.store(READ_RING + 32 * i, dma_descriptor(0x1000 + 2048 * i, TX_BASE + step * i, size, 0x20006))
+        script.store(READ_RING + 32 * i, dma_descriptor(0x1000 + 2048 * i, TX_BASE + step * i, size, 0x20004))
         script.store(WRITE_RING + 32 * i, dma_descriptor(0x40000 + 2048 * i, RX_BASE + stored * i, size))
     script.at(6000)
     script.write("mac_rx_state", 2)
