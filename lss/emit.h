@@ -99,7 +99,8 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already);
 void emit_root(const Emitter *emitter, GString *out);
 
 // emit_skip.c
-bool emit_skips(const Emitter *emitter);                // the machine may jump over idle time
+bool emit_skips(const Emitter *emitter);                // all of the machine says when it acts by itself
+bool emit_jumps(const Emitter *emitter);                // and nobody has to see the cycles in which it does not
 GPtrArray *emit_cluster_clocks(const Cluster *cluster); // in order of appearance
 void emit_skipping(GString *out, Kind *kind);
 

@@ -335,10 +335,11 @@ char *emit_main(Emitter *emitter) {
   emit_quoted(out, netlist->file);
   g_string_append(out, ", SPINACH_VERSION, ");
   emit_quoted(out, emitter->build_command);
-  g_string_append_printf(out, ", %s, %s, %" G_GUINT64_FORMAT "u,\n  %u, %d, %d, %u, %u, %u, %u, %u,\n",
-                         emitter->debug ? "true" : "false", emitter->collect_connections ? "true" : "false", base,
-                         netlist->instances->len, parameters, constants, netlist->clocks->len,
-                         netlist->connections->len, netlist->debug_views->len, clusters, skippers);
+  g_string_append_printf(out, ", %s, %s, %s, %" G_GUINT64_FORMAT "u,\n  %u, %d, %d, %u, %u, %u, %u, %u,\n",
+                         emitter->debug ? "true" : "false", emitter->collect_connections ? "true" : "false",
+                         emit_jumps(emitter) ? "true" : "false", base, netlist->instances->len, parameters, constants,
+                         netlist->clocks->len, netlist->connections->len, netlist->debug_views->len, clusters,
+                         skippers);
   g_string_append(out,
                   "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
   g_string_append_printf(out, "  %s, spinach_join, spinach_run, shared_start, shared_report};\n",

@@ -10,10 +10,17 @@ static bool may_skip(const Instance *leaf) {
 }
 
 bool emit_skips(const Emitter *emitter) {
-  if (emitter->collect_connections || emitter->netlist->collectors->len) return false;
   for (guint i = 0; i < emitter->netlist->leaves->len; i++)
     if (!may_skip(emitter->netlist->leaves->pdata[i])) return false;
   return true;
+}
+
+// What happens on a connection is collected in every cycle, idle ones too; modules' events come in cycles that happen.
+bool emit_jumps(const Emitter *emitter) {
+  if (emitter->collect_connections) return false;
+  for (guint i = 0; i < emitter->netlist->collectors->len; i++)
+    if (((Collector *)emitter->netlist->collectors->pdata[i])->on_connections) return false;
+  return emit_skips(emitter);
 }
 
 // The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks

@@ -12,10 +12,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CLUSTER_ALIGNMENT = 64, MAX_BACKOFF = 64 };
+enum { CLUSTER_ALIGNMENT = 64, LOOK = 64 };
 
 struct spinach_time spinach_time;
 int spinach_stopping, spinach_stop_status;
+bool spinach_idle;
 uint8_t *spinach_arena;
 uint64_t spinach_arena_size, spinach_seed, spinach_last_progress;
 const char *spinach_program = "simulator", *spinach_stop_reason = "";
@@ -321,9 +322,9 @@ int32_t spinach_fastest_clock(void) {
   return fastest;
 }
 
-// Jumps over the instants in which nothing can happen, but not beyond `limit`.  Returns whether it jumped.
-static bool jump(uint64_t limit, int32_t fastest) {
-  uint64_t target = limit;
+// The first instant at which something may happen by itself; 0 when that is at once, UINT64_MAX when nothing ever will.
+static uint64_t next_instant(void) {
+  uint64_t target = UINT64_MAX;
   for (uint32_t i = 0; i < machine->skipper_count; i++) {
     const spinach_skipper *s = &machine->skippers[i];
     const spinach_clock *clock = &machine->clocks[s->clock];
@@ -332,11 +333,15 @@ static bool jump(uint64_t limit, int32_t fastest) {
     spinach_time.period = clock->period;
     uint64_t first = s->next_event(spinach_cluster_state[s->cluster]);
     if (first == UINT64_MAX) continue;
-    if (first <= cycles[s->clock]) return false;
+    if (first <= cycles[s->clock]) return 0;
     unsigned __int128 instant = due[s->clock] + (unsigned __int128)(first - cycles[s->clock]) * clock->period;
     if (instant < target) target = (uint64_t)instant;
   }
-  // Every clock skips its ticks before `target`.
+  return target;
+}
+
+// Every clock skips its ticks before `target`.  Returns whether there were any.
+static bool jump(uint64_t target, int32_t fastest) {
   bool any = false;
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     const spinach_clock *clock = &machine->clocks[c];
@@ -362,32 +367,56 @@ static uint64_t earliest(void) {
   return first;
 }
 
-void spinach_step(void) {
-  machine->run(cycles, due, periods, spinach_fastest_clock(), UINT64_MAX, earliest() + 1);
-  spinach_time.now = earliest();
+// The instant at which the cycle of a clock begins that comes `n` cycles after its next.
+static uint64_t instant_after(int32_t clock, uint64_t n) {
+  unsigned __int128 instant = due[clock] + (unsigned __int128)n * periods[clock];
+  return instant < UINT64_MAX ? (uint64_t)instant : UINT64_MAX;
 }
 
-void spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64_t slice) {
-  int32_t fastest = spinach_fastest_clock();
-  bool tracing = spinach_trace_active();
-  uint64_t end = cycles[clock] + slice < cycle_limit ? cycles[clock] + slice : cycle_limit, quiet = 1, wait = 0;
-  while (!spinach_stopping && cycles[clock] < end) {
-    uint64_t instant = earliest();
-    if (instant >= until) break;
-    if (machine->skipper_count && !tracing && wait == 0) {
+// Whether it is looked now for something left to do: before each LOOK-th cycle of the fastest clock, so that a run ends
+// in the same cycle however it was built and is watched.
+static bool is_time_to_look(int32_t fastest) {
+  return machine->skipper_count && cycles[fastest] % LOOK == 0 && earliest() == due[fastest];
+}
+
+static uint64_t next_look(int32_t fastest) {
+  const uint64_t past = cycles[fastest] % LOOK;
+  return instant_after(fastest, past || is_time_to_look(fastest) ? LOOK - past : 0);
+}
+
+bool spinach_step(bool endless) {
+  const int32_t fastest = spinach_fastest_clock();
+  machine->run(cycles, due, periods, fastest, UINT64_MAX, earliest() + 1);
+  if (is_time_to_look(fastest)) spinach_idle = next_instant() == UINT64_MAX;
+  spinach_time.now = earliest();
+  return spinach_idle && endless;
+}
+
+bool spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64_t slice, bool endless) {
+  const int32_t fastest = spinach_fastest_clock();
+  const bool tracing = spinach_trace_active(), jumps = machine->jumps && !tracing;
+  const uint64_t end = cycles[clock] + slice < cycle_limit ? cycles[clock] + slice : cycle_limit;
+  bool nothing_left = false;
+  for (uint64_t quiet = 1; !spinach_stopping && cycles[clock] < end && earliest() < until;) {
+    uint64_t stop = tracing ? cycles[clock] + 1 : end, before = until;
+    if (is_time_to_look(fastest) || (machine->skipper_count && jumps)) {
+      uint64_t target = next_instant();
+      spinach_idle = target == UINT64_MAX;
+      nothing_left = spinach_idle && endless && is_time_to_look(fastest);
+      if (nothing_left) break;
+      if (spinach_idle && endless) target = next_look(fastest);
       // The jump must not go beyond the tick at which the run ends.
-      unsigned __int128 last = due[clock] + (unsigned __int128)(end - cycles[clock]) * machine->clocks[clock].period;
-      uint64_t limit = last < until ? (uint64_t)last : until;
-      bool jumped = jump(limit, fastest);
-      quiet = jumped ? 1 : quiet < MAX_BACKOFF ? quiet * 2 : MAX_BACKOFF;
-      wait = jumped ? 0 : quiet;
-      if (jumped) continue;
+      const uint64_t last = instant_after(clock, end - cycles[clock]), limit = last < until ? last : until;
+      if (jumps && jump(target < limit ? target : limit, fastest)) {
+        quiet = 1;
+        continue;
+      }
+      quiet = quiet < LOOK ? quiet * 2 : LOOK;
+      if (jumps && end - cycles[clock] > quiet) stop = cycles[clock] + quiet;
     }
-    uint64_t stop = tracing                                                ? cycles[clock] + 1
-                    : machine->skipper_count && end - cycles[clock] > wait ? cycles[clock] + wait
-                                                                           : end;
-    machine->run(cycles, due, periods, clock, stop, until);
-    wait = 0;
+    if (machine->skipper_count && next_look(fastest) < before) before = next_look(fastest);
+    machine->run(cycles, due, periods, clock, stop, before);
   }
   spinach_time.now = earliest(); // where the run would go on
+  return nothing_left;
 }

@@ -116,6 +116,7 @@ typedef struct {
   const char *build;   // command line, one word per line, that builds this machine again; --debug and -o may follow
   bool debug;
   bool counted; // observers count what happens on their connections
+  bool jumps;   // nobody has to see every cycle: idle time is skipped
   uint64_t ticks_per_second;
   uint32_t instance_count, parameter_count, constant_count, clock_count, connection_count, view_count, cluster_count,
       skipper_count;
@@ -126,7 +127,7 @@ typedef struct {
   const spinach_connection *connections;
   const spinach_debug_view *views;
   const spinach_cluster *clusters;
-  const spinach_skipper *skippers;  // empty when time cannot be skipped
+  const spinach_skipper *skippers;  // empty when somebody does not say when it acts
   const char *const *sources;       // files read by the compiler and their SHA-256, alternating, ends with NULL
   const spinach_observed *observed; // per connection, debug builds only; else NULL
   void (*join)(void);
@@ -157,10 +158,12 @@ void *spinach_instance_state(int32_t instance);
 uint64_t spinach_cycles(int32_t clock); // ticks of a clock so far
 int32_t spinach_fastest_clock(void);
 // Advances until `clock` has done `cycles` cycles in all, or now() reaches `until`, or somebody stops the run.  Returns
-// before, at a boundary between instants, when `slice` cycles of that clock have passed.
-void spinach_advance(int32_t clock, uint64_t cycles, uint64_t until, uint64_t slice);
-// One instant, without a look at whether time could be skipped.
-void spinach_step(void);
+// before, at a boundary between instants, when `slice` cycles of that clock have passed.  True: the run is `endless`,
+// nothing bounds it, and nothing can happen in it any more.
+bool spinach_advance(int32_t clock, uint64_t cycles, uint64_t until, uint64_t slice, bool endless);
+// One instant, without a jump over idle time.
+bool spinach_step(bool endless);
+extern bool spinach_idle;  // at the last look nothing could happen by itself
 void spinach_finish(void); // runs all finish functions and collectors' reports
 uint64_t spinach_now_ns(void);
 uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over

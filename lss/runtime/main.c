@@ -63,10 +63,10 @@ static const char *run(const spinach_options *options, int argc, char **argv) {
     if (ended) return ended;
     if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
     if (spinach_time.now >= options->until_tick) return "all time was simulated";
-    spinach_measure_advance(options, spinach_trace_active() ? 1 : SLICE);
+    if (spinach_measure_advance(options, spinach_trace_active() ? 1 : SLICE)) return "nothing left to do";
     if (spinach_trace_active()) spinach_trace_line();
     if (options->progress && !options->quiet) spinach_progress_show(options);
-    if (patience && !spinach_stopping && spinach_time.now - spinach_last_progress > patience) {
+    if (patience && !spinach_stopping && !spinach_idle && spinach_time.now - spinach_last_progress > patience) {
       spinach_progress_end();
       report_stuck(argc, argv, patience);
       return NULL;

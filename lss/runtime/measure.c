@@ -178,11 +178,21 @@ const char *spinach_measure_look(void) {
   return fires(&until) ? "the condition of --until holds" : NULL;
 }
 
-void spinach_measure_advance(const spinach_options *options, uint64_t slice) {
-  if (looks_at_state())
-    spinach_step();
-  else
-    spinach_advance(options->clock, options->cycles, next_tick(options->until_tick), slice);
+// Nothing is waited for that will come whatever the machine does.
+static bool is_endless(const spinach_options *options) {
+  if (options->cycles != UINT64_MAX || options->until_tick != UINT64_MAX) return false;
+  for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
+    const Trigger *trigger = all[i];
+    if (trigger == &sample || !trigger->waiting) continue;
+    if (trigger->condition->kind == SPINACH_AT_TIME || trigger->condition->kind == SPINACH_AT_CYCLES) return false;
+  }
+  return true;
+}
+
+bool spinach_measure_advance(const spinach_options *options, uint64_t slice) {
+  const bool endless = is_endless(options);
+  if (looks_at_state()) return spinach_step(endless);
+  return spinach_advance(options->clock, options->cycles, next_tick(options->until_tick), slice, endless);
 }
 
 bool spinach_measure_end(void) {

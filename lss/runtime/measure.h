@@ -22,8 +22,8 @@ bool spinach_measure_begin(const spinach_options *options);
 const char *spinach_measure_look(void);
 
 // Goes on until something is due that does not come at a time known before: at least one instant, and not to `until`
-// or beyond.
-void spinach_measure_advance(const spinach_options *options, uint64_t slice);
+// or beyond.  True: nothing is left to do.
+bool spinach_measure_advance(const spinach_options *options, uint64_t slice);
 
 // Takes the snapshots of the end of the run.  On a window that did not come to be prints a line and returns false.
 bool spinach_measure_end(void);

@@ -135,3 +135,38 @@ def test_a_parameter_is_a_finite_number(build_sim, run_sim, value):
     done = run_sim(build_sim(PIPE), "--set", f"k.ready={value}", "--cycles", "1", ok=False)
     assert done.status == 2
     assert f'k.ready: "{value}" is not a finite number' in done.err
+
+
+# Two clocks, so that the slower one's ticks before the end count too.
+FINITE = """clock fast = 300 MHz;  clock slow = 70 MHz;
+instance p : source on fast { count = 10; };  instance x : clock_crossing;  instance k : sink on slow;
+p.out -> x.in : uint32;  x.out -> k.in;
+"""
+RETIRED = 'collector taken on "k" event taken { declare <<< uint64_t n; >>> record <<< self->n++; >>> report <<< report_value("seen", self->n, "items"); >>> }\n'
+
+
+def test_a_run_in_which_nothing_can_happen_ends(build_sim, run_sim, tmp_path):
+    (tmp_path / "taken.lss").write_text(RETIRED)
+    runs, words = [], ["--watchdog", "100 ns"]
+    for options in ([], ["--debug"], ["--collect", "connections"], ["--collect", "taken.lss"]):
+        simulator = build_sim(FINITE, *options)
+        for more in ([], ["--until", "k.items>=11"], ["--sample", "37 ns"]):
+            done = run_sim(simulator, *words, *more)
+            assert done.value("k", "items") == 10
+            assert done.stats["run"]["ended"] == "nothing left to do" and "nothing left to do after" in done.err
+            runs.append({**done.stats["run"], "skipped_cycles": None})
+    assert all(run == runs[0] for run in runs) and runs[0]["cycles"] == {"fast": 64, "slow": 15}
+    bounded = run_sim(simulator, *words, "--time", "1 ms")
+    assert bounded.stats["run"]["ended"] == "all time was simulated" and bounded.stats["run"]["cycles"]["fast"] == 300_000
+
+
+def test_collectors_of_modules_events_let_idle_time_pass(build_sim, run_sim, tmp_path):
+    (tmp_path / "taken.lss").write_text(RETIRED)
+    (tmp_path / "moved.lss").write_text(RETIRED.replace('"k" event taken', '"k.in" event transferred'))
+    skipped = {}
+    for name in ("taken.lss", "moved.lss"):
+        done = run_sim(build_sim(FINITE, "--collect", name), "--time", "1 ms")
+        seen = [entry["value"] for entry in done.stats["statistics"] if entry["name"] == "seen"]
+        assert seen == [10]
+        skipped[name] = done.stats["run"]["skipped_cycles"]
+    assert skipped["taken.lss"] > 299_000 and skipped["moved.lss"] == 0
