@@ -5,8 +5,10 @@
 #define EXCHANGE_STUDY_H
 
 #include <stdio.h>
+#include <string.h>
 
 #include "exchange.h"
+#include "lss/runtime/number.h"
 
 typedef struct {
   const char *path[2], *dependencies;
@@ -183,24 +185,31 @@ static inline int exchange_direction(const char *word) {
 
 // One line of a file of dependencies, with its number.
 static inline bool exchange_add_line(ExchangeStudy *study, char *line, unsigned long long number) {
-  unsigned long long n = 0, m = 0, think = 0;
-  char who[8] = "", whom[8] = "", end[2] = "", what[128] = "";
-  int rest = 0;
+  enum { WHO, FRAME, AFTER, WHOM, OTHER, THINK, TIME, MOST };
+  uint64_t n = 0, m = 0, think = 0;
+  char what[128] = "", *words[MOST + 1];
+  int count = 0;
   line[strcspn(line, "#")] = 0;
-  if (line[strspn(line, " \t\r")] == 0) return true;
-  sscanf(line, " %*7s %*u after %*7s %*u %n", &rest);
-  int fields = sscanf(line, " %7s %llu after %7s %llu think %llu %1s", who, &n, whom, &m, &think, end);
+  for (char *rest, *word = strtok_r(line, " \t\r", &rest); word && count <= MOST; word = strtok_r(NULL, " \t\r", &rest))
+    words[count++] = word;
+  if (count == 0) return true;
+  const bool thinks = count == MOST;
+  const char *who = words[WHO], *whom = count > WHOM ? words[WHOM] : "";
   int d = exchange_direction(who), o = exchange_direction(whom);
-  if ((fields != 4 && fields != 5) || d < 0 || o < 0 || (fields == 4 && (!rest || line[rest] != 0)))
+  if ((count != THINK && !thinks) || d < 0 || o < 0 || strcmp(words[AFTER], "after") ||
+      !number_parse(words[FRAME], UINT64_MAX, &n) || !number_parse(words[OTHER], UINT64_MAX, &m) ||
+      (thinks && (strcmp(words[THINK], "think") || !number_parse(words[TIME], UINT64_MAX, &think))))
     snprintf(what, sizeof what,
              "expected 'send N after receive M' or 'receive N after send M', then perhaps 'think NANOSECONDS'");
   else if (d == o)
     snprintf(what, sizeof what,
              "frames of one end keep their order by themselves; a frame waits for one of the other end");
   else if (n < 1 || n > study->count[d])
-    snprintf(what, sizeof what, "there is no frame %llu to %s, there are %u", n, who, study->count[d]);
+    snprintf(what, sizeof what, "there is no frame %llu to %s, there are %u", (unsigned long long)n, who,
+             study->count[d]);
   else if (m < 1 || m > study->count[o])
-    snprintf(what, sizeof what, "there is no frame %llu to %s, there are %u", m, whom, study->count[o]);
+    snprintf(what, sizeof what, "there is no frame %llu to %s, there are %u", (unsigned long long)m, whom,
+             study->count[o]);
   else if (study->edges == study->most_edges)
     snprintf(what, sizeof what, "more than %u lines say who waits for whom", study->most_edges);
   if (what[0]) {
@@ -208,7 +217,7 @@ static inline bool exchange_add_line(ExchangeStudy *study, char *line, unsigned 
     return false;
   }
   exchange_add_edge(study, d, (uint32_t)n - 1, (uint32_t)m - 1, false);
-  if (fields == 5) {
+  if (thinks) {
     study->thinking[d][n - 1] = think;
     study->told[d][n - 1] = true;
   }

@@ -1,7 +1,8 @@
 /* memory_source.c: plays memory references; see memory_source.lss. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "lss/runtime/number.h"
 
 /* True with probability p. */
 static bool draw(uint64_t *rng, double p) {
@@ -11,8 +12,8 @@ static bool draw(uint64_t *rng, double p) {
 }
 
 static mem_op op_of(self_t *self, const char *word) {
-  static const char *const names[] = {"read",      "write",    "swap",        "fetch_add",
-                                      "fetch_and", "fetch_or", "load_linked", "store_conditional", "take_run"};
+  static const char *const names[] = {
+      "read", "write", "swap", "fetch_add", "fetch_and", "fetch_or", "load_linked", "store_conditional", "take_run"};
   for (int k = 0; k < 9; k++)
     if (strcmp(word, names[k]) == 0) return (mem_op)k;
   sim_input_error("%s:%llu: '%s' is not an operation (read, write, swap, fetch_add, fetch_and, fetch_or, load_linked, "
@@ -20,61 +21,77 @@ static mem_op op_of(self_t *self, const char *word) {
                   param(script), (unsigned long long)self->line, word);
 }
 
-/* Hexadecimal text of any length (with 0x), or a number, into the bytes of a value. */
+/* Hexadecimal text of any length (with 0x), or a number, into the low bytes of a value; false: it does not fit there.
+ */
 static bool parse_wide(const char *text, void *value, size_t size) {
   memset(value, 0, size);
-  size_t digits = strlen(text);
-  if (digits > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-    uint8_t *bytes = value;
-    for (size_t k = 0; k < digits - 2; k++) {
-      char c = text[digits - 1 - k];
-      if (!isxdigit((unsigned char)c) || k / 2 >= size) return false;
-      unsigned digit =
-          isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
-      bytes[k / 2] |= (uint8_t)(digit << (4 * (k % 2)));
-    }
+  const size_t length = strlen(text);
+  if (length <= 2 || text[0] != '0' || (text[1] != 'x' && text[1] != 'X')) {
+    uint64_t number;
+    if (!number_parse(text, size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX, &number)) return false;
+    memcpy(value, &number, size < 8 ? size : 8);
     return true;
   }
-  char *end;
-  uint64_t number = strtoull(text, &end, 10);
-  memcpy(value, &number, size < 8 ? size : 8);
-  return *text != '\0' && *end == '\0';
+  uint8_t *bytes = value;
+  for (size_t k = 0; k < length - 2; k++) {
+    const char c = text[length - 1 - k];
+    if (!isxdigit((unsigned char)c) || (k / 2 >= size && c != '0')) return false;
+    const unsigned digit =
+        isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
+    if (k / 2 < size) bytes[k / 2] |= (uint8_t)(digit << (4 * (k % 2)));
+  }
+  return true;
+}
+
+/* A number of the script's line, from 0 to `limit`. */
+static uint64_t number_of(self_t *self, const char *word, const char *what, uint64_t limit) {
+  uint64_t number;
+  if (!number_parse(word, limit, &number))
+    sim_input_error("%s:%llu: '%s' is not %s: a number from 0 to 0x%llx", param(script), (unsigned long long)self->line,
+                    word, what, (unsigned long long)limit);
+  return number;
+}
+
+/* The words of the next line of the script that says something, at most `most`; 0 at its end. */
+static int next_words(self_t *self, char *line, size_t size, char **words, int most) {
+  int count = 0;
+  while (count == 0 && stream_line(&self->file, line, size)) {
+    self->line++;
+    line[strcspn(line, "#")] = '\0';
+    for (char *rest, *word = strtok_r(line, " \t\r", &rest); word && count < most;
+         word = strtok_r(NULL, " \t\r", &rest))
+      words[count++] = word;
+  }
+  return count;
 }
 
 static void next_from_script(self_t *self) {
-  char line[4096];
-  self->have = false;
-  while (stream_line(&self->file, line, sizeof line)) {
-    self->line++;
-    line[strcspn(line, "#")] = '\0';
-    char *words[7];
-    int count = 0;
-    for (char *word = strtok(line, " \t\r"); word && count < 7; word = strtok(NULL, " \t\r")) words[count++] = word;
-    if (count == 0) continue;
-    if (count < 4 || count > 6)
-      sim_input_error("%s:%llu: a reference is CYCLE OP SIZE ADDRESS [DATA [TAG]]", param(script),
-                      (unsigned long long)self->line);
-    memset(&self->next, 0, sizeof self->next);
-    uint64_t due = strtoull(words[0], NULL, 0);
-    self->next.op = op_of(self, words[1]);
-    self->next.sign = words[2][0] == '-';
-    self->next.size = (uint8_t)strtoul(words[2] + self->next.sign, NULL, 0);
-    self->next.address = (uint32_t)strtoul(words[3], NULL, 0);
-    uint64_t size = strtoull(words[2] + self->next.sign, NULL, 0);
-    if (size < 1 || size > 255)
-      sim_input_error("%s:%llu: '%s' is not a size: 1 to %d bytes, then comes the address", param(script),
-                      (unsigned long long)self->line, words[2], (int)(param(width) / 8));
-    if (count > 4 && !parse_wide(words[4], &self->next.data, sizeof self->next.data))
-      sim_input_error("%s:%llu: '%s' is not a number that fits", param(script), (unsigned long long)self->line,
-                      words[4]);
-    if (count > 5) self->next.tag = (uint32_t)strtoul(words[5], NULL, 0);
-    if (due < self->due)
-      sim_input_error("%s:%llu: cycle %llu after cycle %llu: a script is in rising order", param(script),
-                      (unsigned long long)self->line, (unsigned long long)due, (unsigned long long)self->due);
-    self->due = due;
-    self->have = true;
-    return;
-  }
+  enum { CYCLE, OP, SIZE, ADDRESS, DATA, TAG, MOST };
+  char line[4096], *words[MOST + 1];
+  const int count = next_words(self, line, sizeof line, words, MOST + 1);
+  self->have = count > 0;
+  if (!self->have) return;
+  if (count <= ADDRESS || count > MOST)
+    sim_input_error("%s:%llu: a reference is CYCLE OP SIZE ADDRESS [DATA [TAG]]", param(script),
+                    (unsigned long long)self->line);
+  memset(&self->next, 0, sizeof self->next);
+  const uint64_t due = number_of(self, words[CYCLE], "a cycle", UINT64_MAX);
+  self->next.op = op_of(self, words[OP]);
+  self->next.sign = words[SIZE][0] == '-';
+  uint64_t size;
+  if (!number_parse(words[SIZE] + self->next.sign, (uint64_t)param(width) / 8, &size) || size < 1)
+    sim_input_error("%s:%llu: '%s' is not a size: 1 to %d bytes, then comes the address", param(script),
+                    (unsigned long long)self->line, words[SIZE], (int)(param(width) / 8));
+  self->next.size = (uint8_t)size;
+  self->next.address = (uint32_t)number_of(self, words[ADDRESS], "an address", UINT32_MAX);
+  if (count > DATA && !parse_wide(words[DATA], &self->next.data, (size_t)param(width) / 8))
+    sim_input_error("%s:%llu: '%s' is not a number that fits in %d bytes", param(script),
+                    (unsigned long long)self->line, words[DATA], (int)(param(width) / 8));
+  if (count > TAG) self->next.tag = (uint32_t)number_of(self, words[TAG], "a tag", UINT32_MAX);
+  if (due < self->due)
+    sim_input_error("%s:%llu: cycle %llu after cycle %llu: a script is in rising order", param(script),
+                    (unsigned long long)self->line, (unsigned long long)due, (unsigned long long)self->due);
+  self->due = due;
 }
 
 static void next_reference(self_t *self, uint64_t earliest) {

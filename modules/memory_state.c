@@ -190,7 +190,7 @@ static void place_hex(self_t *self, uint64_t address, const char *text, size_t s
     } else if (text[at] == '@') {
       size_t first = ++at;
       for (address = 0; at < size && isxdigit((unsigned char)text[at]); at++)
-        address = address << 4 | hex_digit(text[at]);
+        address = address >> 32 ? address : address << 4 | hex_digit(text[at]); /* more than 32 bits fit nowhere */
       if (at == first) sim_input_error("%s: no address behind '@' at byte %zu", param(image), first);
     } else if (at + 1 < size && isxdigit((unsigned char)text[at]) && isxdigit((unsigned char)text[at + 1])) {
       uint8_t byte = (uint8_t)(hex_digit(text[at]) << 4 | hex_digit(text[at + 1]));

@@ -1,7 +1,8 @@
 /* source.c: offers items from a script or a userpoint; see source.lss. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "lss/runtime/number.h"
 
 /* True with probability p. */
 static bool draw(uint64_t *rng, double p) {
@@ -22,12 +23,16 @@ static void next_from_script(self_t *self) {
     size_t length = strlen(text);
     while (length > 0 && isspace((unsigned char)text[length - 1])) text[--length] = '\0';
     if (length == 0) continue;
-    char *value;
-    uint64_t due = strtoull(text, &value, 0);
-    if (value == text || !isspace((unsigned char)*value))
+    char *value = text + strcspn(text, " \t");
+    if (!*value)
       sim_input_error("%s:%llu: a line of a script is CYCLE VALUE [once|cancel], not '%s'", param(script),
                       (unsigned long long)self->line, text);
+    *value++ = '\0';
     while (isspace((unsigned char)*value)) value++;
+    uint64_t due;
+    if (!number_parse(text, UINT64_MAX, &due))
+      sim_input_error("%s:%llu: a line of a script is CYCLE VALUE [once|cancel]: '%s' is not a cycle", param(script),
+                      (unsigned long long)self->line, text);
     self->only_once = self->cancelled = false;
     char *last = strrchr(value, ' ');
     if (last && strcmp(last + 1, "once") == 0)

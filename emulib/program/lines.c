@@ -171,7 +171,8 @@ static void add_unit(Program *p, Dwarf_Die *unit, const GArray *claims) {
     if (line == NULL || dwarf_lineaddr(line, &address) != 0 || dwarf_lineendsequence(line, &end) != 0 || end) continue;
     const char *file = dwarf_linesrc(line, NULL, NULL);
     if (file == NULL || dwarf_lineno(line, &number) != 0 || number <= 0) continue;
-    if (!claimed(claims, dwarf_dieoffset(unit), (guint32)address) || dropped(&f, (guint32)address, file, number)) continue;
+    if (!claimed(claims, dwarf_dieoffset(unit), (guint32)address) || dropped(&f, (guint32)address, file, number))
+      continue;
     ProgramLine entry = {.address = (guint32)address, .line = number, .file = file};
     g_array_append_val(p->lines, entry);
   }

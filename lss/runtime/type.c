@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,6 +207,8 @@ static bool parse_float(Parser *in, const struct spinach_type *type, void *value
   char *end;
   double number = strtod(in->at, &end);
   if (!length || end != in->at + length) return fail(in, "\"%.*s\" is not a number", length, in->at);
+  if (isfinite(number) && type->size == 4 && !isfinite((float)number))
+    return fail(in, "%.*s does not fit in %s", length, in->at, type->name);
   float single = (float)number;
   memcpy(value, type->size == 4 ? (void *)&single : (void *)&number, type->size);
   in->at = end;

@@ -41,10 +41,25 @@ def test_outstanding_references_bound_the_throughput(bench: Bench, outstanding: 
         ("0 read 4\n", "script0.txt:1: a reference is CYCLE OP SIZE ADDRESS"),
         ("0 write 0xffff0000 1 5\n", "script0.txt:1: '0xffff0000' is not a size: 1 to 8 bytes"),
         ("0 write 4 0 zz\n", "script0.txt:1: 'zz' is not a number"),
+        ("0 write 8 0 0x10000000000000000\n", "script0.txt:1: '0x10000000000000000' is not a number that fits in 8 bytes"),
+        ("0 write 8 0 18446744073709551616\n", "script0.txt:1: '18446744073709551616' is not a number that fits in 8 bytes"),
         ("3 read 4 0\n2 read 4 0\n", "script0.txt:2: cycle 2 after cycle 3"),
+        ("# first\nx read 4 0\n", "script0.txt:2: 'x' is not a cycle: a number from 0 to"),
+        ("-1 read 4 0\n", "script0.txt:1: '-1' is not a cycle"),
+        ("1x read 4 0\n", "script0.txt:1: '1x' is not a cycle"),
+        ("99999999999999999999 read 4 0\n", "script0.txt:1: '99999999999999999999' is not a cycle"),
+        ("0 read 4 zzz\n", "script0.txt:1: 'zzz' is not an address: a number from 0 to 0xffffffff"),
+        ("0 read 4 0x10zz\n", "script0.txt:1: '0x10zz' is not an address"),
+        ("0 read 4 0x1ffffffff\n", "script0.txt:1: '0x1ffffffff' is not an address"),
+        ("0 read 9 0\n", "script0.txt:1: '9' is not a size: 1 to 8 bytes"),
+        ("0 read 4x 0\n", "script0.txt:1: '4x' is not a size: 1 to 8 bytes"),
+        ("0 read 0 0\n", "script0.txt:1: '0' is not a size: 1 to 8 bytes"),
+        ("0 read 4 0 0 t\n", "script0.txt:1: 't' is not a tag"),
+        ("0 read 4 0 0 0x100000000\n", "script0.txt:1: '0x100000000' is not a tag"),
+        ("0 read 4 0 0 0 0\n", "script0.txt:1: a reference is CYCLE OP SIZE ADDRESS"),
     ],
 )
 def test_a_wrong_script_is_one_clear_line(bench: Bench, script: str, words: str) -> None:
     memory = Memory(bench, NETLIST)
     memory.play([script], 20, ok=False)
-    assert words in memory.last.err
+    assert words in memory.last.err and memory.last.err.count("\n") == 1

@@ -45,6 +45,11 @@ def test_once_and_cancel_last_one_cycle(bench: Bench) -> None:
     ("script", "words"),
     [
         ("1 2\nbanana 3\n", "script.txt:2: a line of a script is CYCLE VALUE"),
+        ("-1 2\n", "script.txt:1: a line of a script is CYCLE VALUE [once|cancel]: '-1' is not a cycle"),
+        ("1z 2\n", "'1z' is not a cycle"),
+        ("99999999999999999999 2\n", "'99999999999999999999' is not a cycle"),
+        ("1 2x\n", "script.txt:1: '2x' is not a value"),
+        ("1 0x1ffffffff\n", "script.txt:1: '0x1ffffffff' is not a value"),
         ("1 banana\n", "script.txt:1: 'banana' is not a value"),
         ("5 1\n4 1\n", "script.txt:2: cycle 4 after cycle 5"),
         ("0 1\n0 2 once\n", "script.txt:2: cycle 0 is already over"),
