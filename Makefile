@@ -105,10 +105,15 @@ $(info building into $(BUILD)/ what is not there yet; V=1 shows the commands)
 endif
 endif
 endif
+# The files that patterns name: what is built from all of a kind must not be built from none, when they have been moved.
+found = $(or $(sort $(wildcard $(1))),$(error there is no file $(1)))
+# The library's files of a name or pattern, in whatever family.
+library = $(call found,$(foreach folder,modules modules/* modules/*/*,$(folder)/$(1)))
+
 ALL      :=
 FIRMWARE :=
 TEST_PRODUCTS :=
-include $(sort $(wildcard */build.mk tests/*/build.mk))
+include $(call found,*/build.mk tests/*/build.mk)
 
 all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
@@ -119,7 +124,7 @@ run: all $(VENV_READY) $(DEPS_BASE)  ## the main job: frames through the modelle
 # One study or several, by name: make studies STUDY="fig4 fig5".
 STUDIES_NAMED = $(if $(filter command environment,$(firstword $(origin STUDY))),$(STUDY))
 studies: all $(VENV_READY) $(DEPS_BASE)  ## the paper's studies (STUDY=fig4: one of them); writes build/studies/index.html
-	@$(PYTHON) -m harness studies $(STUDIES_NAMED) $(foreach plan,$(sort $(wildcard examples/*/studies.toml)),--plan $(plan)) \
+	@$(PYTHON) -m harness studies $(STUDIES_NAMED) $(foreach plan,$(call found,examples/*/studies.toml),--plan $(plan)) \
 	  --text docs/validation.md --build $(BUILD)
 
 STUDY ?= examples/tigon2/study.toml
@@ -136,7 +141,7 @@ bench: all $(VENV_READY) $(DEPS_BENCH)  ## speed figures; writes build/bench/ben
 	@$(PYTHON) tests/bench/run.py --build $(BUILD) $(BENCHFLAGS)
 
 reference: $(BUILD)/bin/lss $(VENV_READY)  ## the module reference: build/docs/modules/index.html
-	@$(PYTHON) -m harness reference --build $(BUILD) $(basename $(notdir $(wildcard modules/types/*.lss)))
+	@$(PYTHON) -m harness reference --build $(BUILD) $(basename $(notdir $(call library,*_types.lss)))
 
 options: $(VENV_READY)  ## docs/options.md: the tables of the paper beside the modules and tests here
 	@$(PYTHON) -m harness.report.options

@@ -1,11 +1,11 @@
 # emulib: the instruction set tables, the interpreters, the program loader, and the tools made of them.
 
-EMULIB_ISAS   := $(patsubst emulib/%/,%,$(dir $(wildcard emulib/*/instructions.def)))
+EMULIB_ISAS   := $(patsubst emulib/%/,%,$(dir $(call found,emulib/*/instructions.def)))
 EMULIB_GEN    := $(BUILD)/gen/emulib
 EMULIB_OBJ    := $(BUILD)/obj/emulib
 EMULIB_CFLAGS := -Iemulib -I$(EMULIB_GEN) $(call pkg_cflags,glib-2.0 libdw libelf)
 EMULIB_LIBS   := $(call pkg_libs,glib-2.0 libdw libelf)
-EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(wildcard $(EMULIB_ISAS:%=emulib/%/*.c) emulib/program/*.c))
+EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(call found,$(EMULIB_ISAS:%=emulib/%/*.c) emulib/program/*.c))
 
 EMULIB_TOOLS  := $(EMULIB_ISAS:%=$(BUILD)/bin/%-oracle) $(EMULIB_ISAS:%=$(BUILD)/bin/%-disasm)
 

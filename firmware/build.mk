@@ -9,8 +9,8 @@ FIRMWARE_LINK   = -EB
 FIRMWARE_CC     = $(CC)
 FIRMWARE_CFLAGS = $(FIRMWARE_TARGET) -std=gnu11 -O2 -gdwarf-4 -ffreestanding -fno-builtin -fomit-frame-pointer \
   -fno-stack-protector -fno-asynchronous-unwind-tables -ffunction-sections -Wall -Wextra -Werror -Ifirmware/lib
-FIRMWARE_LIB := $(wildcard firmware/lib/*.c)
-LSS_LIBRARY  := $(wildcard modules/*.lss modules/types/*.lss)
+FIRMWARE_LIB := $(call found,firmware/lib/*.c)
+LSS_LIBRARY  := $(call library,*.lss)
 
 # $(call firmware,NAME)
 define firmware
@@ -45,8 +45,8 @@ $(BUILD)/firmware/$(1)/$(1).elf: $$($(1)_OBJ) firmware/$(1)/$(1).ld
 
 -include $$($(1)_OBJ:.o=.d)
 endef
-include $(wildcard firmware/*/build.mk)
-$(foreach name,$(notdir $(patsubst %/,%,$(dir $(wildcard firmware/*/machine)))),$(eval $(call firmware,$(name))))
+include $(call found,firmware/*/build.mk)
+$(foreach name,$(notdir $(patsubst %/,%,$(dir $(call found,firmware/*/machine)))),$(eval $(call firmware,$(name))))
 
 # What to read beside an executable: its disassembly with source lines, its symbols by address, its sections' sizes.
 $(BUILD)/firmware/%.asm: $(BUILD)/firmware/%.elf

@@ -2,9 +2,9 @@
 # SANITIZE=1 builds both with ASan and UBSan; use another BUILD for it.
 
 LSS_GEN   := $(BUILD)/gen/lss
-LSS_C     := $(wildcard lss/*.c)
+LSS_C     := $(call found,lss/*.c)
 LSS_OBJ   := $(LSS_C:lss/%.c=$(BUILD)/obj/lss/%.o) $(BUILD)/obj/lss/gen/parser.o $(BUILD)/obj/lss/gen/lexer.o
-RUNTIME_C := $(wildcard lss/runtime/*.c)
+RUNTIME_C := $(call found,lss/runtime/*.c)
 RUNTIME_OBJ := $(RUNTIME_C:lss/runtime/%.c=$(BUILD)/obj/runtime/%.o)
 
 LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' -DSPINACH_GLIB_CFLAGS='"$(call pkg_cflags,glib-2.0)"' \

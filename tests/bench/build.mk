@@ -1,7 +1,7 @@
 # The benchmarks' own programs: the monolithic core, the MIPS program it runs, and the chain's peers.  The first two are
 # part of every build, because tests use them; SystemC's and Verilator's chains are built by `make bench` only.
 BENCH_OUT      := $(BUILD)/bench
-BENCH_MONOLITH := $(patsubst tests/bench/monolith/%.c,$(BENCH_OUT)/obj/%.o,$(wildcard tests/bench/monolith/*.c))
+BENCH_MONOLITH := $(patsubst tests/bench/monolith/%.c,$(BENCH_OUT)/obj/%.o,$(call found,tests/bench/monolith/*.c))
 BENCH_PROGRAM  := tests/bench/program
 BENCH_MIPS     := --target=mips-linux-gnu -mips2 -mabi=32 -msoft-float -G0 -mno-abicalls -fno-pic -ffreestanding -fno-builtin \
   -O2 -gdwarf-4 -Wall -Wextra -Werror

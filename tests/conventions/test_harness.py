@@ -4,9 +4,16 @@ import ast
 import re
 from pathlib import Path
 
+from tests.tree import found
+
 ROOT = Path(__file__).resolve().parents[2]
 HARNESS = ROOT / "harness"
 RANKS = ["run", "net", "report", "bottleneck", "study"]  # each may import itself and those before it
+
+
+def inside() -> list[Path]:
+    """The files in folders of the harness."""
+    return [file for file in found(HARNESS, "*.py") if file.parent != HARNESS]
 
 
 def imported(file: Path) -> set[str]:
@@ -21,7 +28,7 @@ def imported(file: Path) -> set[str]:
 
 
 def test_every_folder_has_a_rank_and_a_map() -> None:
-    folders = {file.parent.relative_to(HARNESS).parts[0] for file in HARNESS.glob("*/**/*.py")}
+    folders = {file.relative_to(HARNESS).parts[0] for file in inside()}
     assert folders == set(RANKS)
     for folder in RANKS:
         words = ast.get_docstring(ast.parse((HARNESS / folder / "__init__.py").read_text()))
@@ -29,7 +36,7 @@ def test_every_folder_has_a_rank_and_a_map() -> None:
 
 
 def test_no_folder_imports_from_a_later_one() -> None:
-    files = sorted(HARNESS.glob("*/**/*.py"))
+    files = inside()
     assert len(files) > 30
     bad = [
         (str(file.relative_to(HARNESS)), other)
@@ -42,11 +49,10 @@ def test_no_folder_imports_from_a_later_one() -> None:
 
 def test_running_and_traffic_know_no_device() -> None:
     """What a throughput or a NIC is, studies know; to run a machine or to write its traffic is the same for all."""
-    files = [*HARNESS.glob("run/*.py"), *HARNESS.glob("net/*.py")]
-    assert files
+    files = [*found(HARNESS / "run", "*.py"), *found(HARNESS / "net", "*.py")]
     bad = [
-        (str(file.relative_to(HARNESS)), found[0])
+        (str(file.relative_to(HARNESS)), word[0])
         for file in files
-        for found in re.finditer(r"\b(nic|throughput|tigon\w*|firmware|mac_[rt]x)\b", file.read_text(), re.IGNORECASE)
+        for word in re.finditer(r"\b(nic|throughput|tigon\w*|firmware|mac_[rt]x)\b", file.read_text(), re.IGNORECASE)
     ]
     assert not bad

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tree import found, library_modules
+
 ROOT = Path(__file__).resolve().parents[2]
 TOP_LEVEL = {"lss", "modules", "emulib", "harness", "firmware", "examples", "tests", "docs", "Makefile", "README.md", "LICENSE", "pyproject.toml"}
 
@@ -18,7 +20,9 @@ def tracked() -> list[Path]:
 
 
 def sources(*suffixes: str) -> list[Path]:
-    return [p for p in tracked() if p.suffix in suffixes]
+    files = [p for p in tracked() if p.suffix in suffixes]
+    assert set(suffixes) == {p.suffix for p in files}, "no file is tracked of one of these kinds"
+    return files
 
 
 def test_top_level():
@@ -36,9 +40,10 @@ def test_no_machine_in_general_parts():
 
 def test_every_module_is_complete():
     """One stem each: a leaf module has its C, every module its test and its words."""
-    for lss in sorted((ROOT / "modules").glob("*.lss")):
-        assert (ROOT / "tests/modules" / f"test_{lss.stem}.py").exists(), f"{lss.stem} has no test"
-    for c in sorted((ROOT / "modules").glob("*.c")):
+    tests = {path.name for path in found(ROOT / "tests" / "modules", "test_*.py")}
+    for lss in library_modules(ROOT):
+        assert f"test_{lss.stem}.py" in tests, f"{lss.stem} has no test"
+    for c in found(ROOT / "modules", "*.c"):
         assert c.with_suffix(".lss").exists(), f"{c.name} has no declaration"
 
 
@@ -69,3 +74,18 @@ def test_nothing_marked_unfinished():
     here = Path(__file__).resolve()
     bad = [p for p in sources(".c", ".h", ".py", ".l", ".y", ".lss", ".mk") if (ROOT / p).resolve() != here and words.search((ROOT / p).read_text(errors="replace"))]
     assert not bad
+
+
+def test_patterns_over_the_tree_find_something():
+    """Tests look for files of the tree through tests/tree.py, which refuses a pattern that finds nothing."""
+    own = re.compile(r"\b(?:root|ROOT|HERE|BAD|EMULIB|HARNESS|__file__)\b[^\n]*\.r?glob\(")
+    bad = [f"{p}: {line[0]}" for p in found(ROOT / "tests", "*.py") if p.name != "tree.py" for line in own.finditer(p.read_text())]
+    assert not bad
+
+
+def test_a_pattern_that_finds_nothing_is_told(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.lss").write_text("")
+    assert found(tmp_path, "*.lss") == [tmp_path / "deep" / "a.lss"]
+    with pytest.raises(AssertionError, match=r"there is no \*\.c below"):
+        found(tmp_path, "*.lss", "*.c")

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.tree import found
+
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *found(ROOT / "docs", "*.md")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

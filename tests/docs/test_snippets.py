@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tree import found
+
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<body>.*?)^```$", re.M | re.S)
 
@@ -41,7 +43,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 PAGES = [
-    p for p in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if any("run" in b.info for b in blocks(p))
+    p for p in [ROOT / "README.md", *found(ROOT / "docs", "*.md")] if any("run" in b.info for b in blocks(p))
 ]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa.programs import assemble, link, run, tool
+from tests.tree import found
 
 EMULIB = Path(__file__).resolve().parents[2] / "emulib"
 
@@ -134,7 +135,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("sanitized") / "loader_mutation"
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "glib-2.0", "libdw", "libelf"], capture_output=True,
                            text=True, check=True).stdout.split()
-    sources = [Path(__file__).with_name("loader_mutation.c"), *sorted((EMULIB / "program").glob("*.c"))]
+    sources = [Path(__file__).with_name("loader_mutation.c"), *found(EMULIB / "program", "*.c")]
     run([tool("clang"), "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
          f"-I{EMULIB}", *sources, *flags, "-o", program])
     return program

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa.programs import assemble
+from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILDS = ([], ["--debug"], ["-O0"])
@@ -94,7 +95,7 @@ WORK = {
 
 def test_every_machine_has_work(lss) -> None:
     """A file is a machine when it instantiates something; every folder holds one."""
-    files = sorted((ROOT / "examples").glob("*/*.lss"))
+    files = found(ROOT / "examples", "*.lss")
     machines = {f"{path.parent.name}/{path.stem}" for path in files if "there is no machine" not in lss("check", path).err}
     assert machines == set(WORK)
     folders = {path.name for path in (ROOT / "examples").iterdir() if path.is_dir()}

@@ -2,7 +2,7 @@
 FIRMWARE_MODEL := $(BUILD)/lib/tests/libtigon2model.so
 TEST_PRODUCTS  += $(FIRMWARE_MODEL)
 
-$(FIRMWARE_MODEL): tests/firmware/model.c tests/firmware/model.h emulib/mips/interpreter.c $(wildcard emulib/program/*.c) \
+$(FIRMWARE_MODEL): tests/firmware/model.c tests/firmware/model.h emulib/mips/interpreter.c $(call found,emulib/program/*.c) \
   $(BUILD)/gen/firmware/tigon2/registers.h $(BUILD)/gen/emulib/mips_instructions.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) -fPIC -shared -fvisibility=default -Iemulib -I$(BUILD)/gen/emulib -I$(BUILD)/gen/firmware/tigon2 \
@@ -12,7 +12,7 @@ $(FIRMWARE_MODEL): tests/firmware/model.c tests/firmware/model.h emulib/mips/int
 NIC10G_MODEL   := $(BUILD)/lib/tests/libnic10gmodel.so
 TEST_PRODUCTS  += $(NIC10G_MODEL)
 
-$(NIC10G_MODEL): tests/firmware/cores.c tests/firmware/cores.h emulib/mips/interpreter.c $(wildcard emulib/program/*.c) \
+$(NIC10G_MODEL): tests/firmware/cores.c tests/firmware/cores.h emulib/mips/interpreter.c $(call found,emulib/program/*.c) \
   $(BUILD)/gen/firmware/nic10g/registers.h $(BUILD)/gen/emulib/mips_instructions.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) -fPIC -shared -fvisibility=default -Iemulib -I$(BUILD)/gen/emulib -I$(BUILD)/gen/firmware/nic10g \

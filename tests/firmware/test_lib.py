@@ -9,6 +9,7 @@ import pytest
 
 from tests.isa import riscv
 from tests.isa.programs import link, run, tool
+from tests.tree import found
 
 CASES = 60
 PROGRAM = """
@@ -100,7 +101,7 @@ void __start(void) {{
   __asm__ volatile("li a7, 93; li a0, 0; ecall" : : : "a0", "a7", "memory");
 }}
 """)
-    library = sorted((root / "firmware/lib").glob("*.c"))
+    library = found(root / "firmware/lib", "*.c")
     run([tool("clang"), *riscv.TARGET, "-O2", "-ffreestanding", "-fno-builtin", "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,-e,__start", "-o", elf, source, *library])
     listing = run([tool("llvm-nm"), elf]).stdout.decode()
     at = next(line.split()[0] for line in listing.splitlines() if line.endswith(" out"))

@@ -3,7 +3,7 @@
 FUZZ       := $(BUILD)/fuzz
 FUZZ_FLAGS := -DSPINACH_GLIB_CFLAGS='""' -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -Iemulib -I$(BUILD)/gen -fsanitize=fuzzer,address,undefined \
   -fno-sanitize-recover=undefined -DSPINACH_SOURCE_TREE='"$(CURDIR)"'
-FUZZ_LSS   := $(filter-out lss/main.c lss/build.c lss/run.c lss/command_%.c,$(wildcard lss/*.c)) \
+FUZZ_LSS   := $(filter-out lss/main.c lss/build.c lss/run.c lss/command_%.c,$(call found,lss/*.c)) \
   lss/runtime/json.c lss/runtime/whole_file.c
 
 TEST_PRODUCTS += $(FUZZ)/fuzz_text $(FUZZ)/fuzz_packets $(FUZZ)/fuzz_program $(FUZZ)/fuzz_netlist
@@ -12,7 +12,7 @@ $(FUZZ)/fuzz_text: tests/fuzz/fuzz_text.c lss/tree.c lss/parse.c lss/syntax_erro
   $(LSS_GEN)/lexer.c | $(LSS_GEN)/parser.h
 $(FUZZ)/fuzz_netlist: tests/fuzz/fuzz_netlist.c $(FUZZ_LSS) $(LSS_GEN)/parser.c $(LSS_GEN)/lexer.c | $(LSS_GEN)/parser.h
 $(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c | lss/runtime/stream.c lss/runtime/packet.c
-$(FUZZ)/fuzz_program: tests/emulib/loader_mutation.c $(wildcard emulib/program/*.c)
+$(FUZZ)/fuzz_program: tests/emulib/loader_mutation.c $(call found,emulib/program/*.c)
 $(FUZZ)/%:
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) -DFUZZER $(call pkg_cflags,glib-2.0) $(filter %.c,$^) -o $@ $(call pkg_libs,glib-2.0 libpcap libdw libelf) -lm

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.net import packets, traffic
+from tests.tree import found
 
 HERE = Path(__file__).parent
 SECONDS = 15
@@ -23,7 +24,7 @@ def seeds(name: str, root: Path, build: Path) -> list[bytes]:
     """What the fuzzer starts from."""
     if name in ("text", "netlist"):
         folders = ["modules", "tests/lang/bad", "examples"]
-        return [path.read_bytes() for folder in folders for path in sorted((root / folder).rglob("*.lss"))]
+        return [path.read_bytes() for folder in folders for path in found(root / folder, "*.lss")]
     if name == "packets":
         scratch = build / "fuzz" / "seed.pcap"
         packets.write(scratch, traffic.stream_frames(traffic.Mix.parse("18-100"), 0, 3, 1))
@@ -31,7 +32,7 @@ def seeds(name: str, root: Path, build: Path) -> list[bytes]:
         interface = struct.pack("<IIHHII", 1, 20, 1, 0, 0, 20)
         packet = struct.pack("<IIIIIII", 6, 96, 0, 0, 1, 64, 64) + b"x" * 64 + struct.pack("<I", 96)
         return [scratch.read_bytes(), section + interface + packet]
-    return [path.read_bytes() for path in sorted((build / "bench").glob("*.elf"))]
+    return [path.read_bytes() for path in found(build / "bench", "*.elf")]
 
 
 def fuzz(name: str, seconds: int, root: Path, build: Path, tmp_path: Path) -> None:
@@ -41,11 +42,12 @@ def fuzz(name: str, seconds: int, root: Path, build: Path, tmp_path: Path) -> No
         (corpus / f"{number:04}").write_bytes(content[: TARGETS[name]])
     findings = build / "fuzz" / "findings"
     findings.mkdir(parents=True, exist_ok=True)
-    found = sorted((HERE / "found").glob(f"{name}-*"))
+    kept = HERE / "found"  # inputs that once broke something, if there are any
+    broke = sorted(kept.glob(f"{name}-*"))
     program = build / "fuzz" / f"fuzz_{name}"
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "SPINACH_HOME": str(root)}
-    if found:
-        done = subprocess.run([program, "-close_fd_mask=3", *found], env=environment, capture_output=True, text=True)
+    if broke:
+        done = subprocess.run([program, "-close_fd_mask=3", *broke], env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-4000:]
     command = [program, f"-max_total_time={seconds}", f"-max_len={TARGETS[name]}", "-timeout=20", "-rss_limit_mb=1500"]
     command += ["-close_fd_mask=3", "-verbosity=1", f"-artifact_prefix={findings}/{name}-", corpus]

@@ -10,9 +10,10 @@ import pytest
 
 from harness.run.progress import Progress
 from harness.study import campaign, plan
+from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]
-PLANS = plan.load(sorted(ROOT.glob("examples/*/studies.toml")))
+PLANS = plan.load(found(ROOT / "examples", "studies.toml"))
 SOAKS = [study.name for p in PLANS for study in p.study if study.form == "soak"]
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tree import found
+
 CHAIN = """
 instance producer : source { count = 100; };
 instance delay    : pipe   { depth = 3; };
@@ -47,9 +49,9 @@ def test_a_netlist_elsewhere_uses_the_installed_copy(root: Path, build_dir: Path
 def test_the_library_is_complete(root: Path, build_dir: Path, tmp_path: Path) -> None:
     assert install(root, build_dir, tmp_path).returncode == 0
     share = tmp_path / "share" / "spinach"
-    for part in "modules", "lss/runtime", "examples":
-        expected = {p.relative_to(root) for p in (root / part).rglob("*") if p.suffix in (".lss", ".c", ".h")}
-        assert expected and all((share / path).is_file() for path in expected)
+    for part, kinds in {"modules": ["*.lss", "*.c", "*.h"], "lss/runtime": ["*.c", "*.h"], "examples": ["*.lss", "*.c", "*.h"]}.items():
+        expected = {path.relative_to(root) for path in found(root / part, *kinds)}
+        assert all((share / path).is_file() for path in expected)
     assert not list(share.rglob("*.pyc")) and not list(tmp_path.rglob(".spinach.*"))
 
 

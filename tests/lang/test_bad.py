@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.tree import found
+
 HERE = Path(__file__).resolve().parent
-INPUTS = sorted((HERE / "bad").glob("*.lss"))
+INPUTS = found(HERE / "bad", "*.lss")
 
 
 def check(compiler: Path, source: Path) -> tuple[int, str]:
@@ -47,5 +49,5 @@ def test_enough() -> None:
 
 
 def test_no_golden_without_input() -> None:
-    orphans = [path.name for path in (HERE / "bad").glob("*.golden") if not path.with_suffix(".lss").exists()]
+    orphans = [path.name for path in found(HERE / "bad", "*.golden") if not path.with_suffix(".lss").exists()]
     assert not orphans

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tree import found
+
 ROOT = Path(__file__).resolve().parents[2]
 BAD = ROOT / "tests" / "lang" / "bad"
 LITERAL = r'"((?:[^"\\]|\\.)*)"'
@@ -16,7 +18,7 @@ def table() -> list[str]:
 
 
 def sources() -> list[Path]:
-    return [path for kind in ("*.c", "*.y", "*.l") for path in sorted((ROOT / "lss").glob(kind))]
+    return found(ROOT / "lss", "*.c", "*.y", "*.l")
 
 
 def calls() -> list[tuple[str, str, str]]:
@@ -42,8 +44,8 @@ def pattern(message: str) -> re.Pattern:
 
 
 def evidence() -> str:
-    goldens = [path.read_text(errors="replace") for path in sorted(BAD.glob("*.golden"))]
-    tests = [path.read_text() for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    goldens = [path.read_text(errors="replace") for path in found(BAD, "*.golden")]
+    tests = [path.read_text() for path in found(ROOT / "tests", "test_*.py")]
     return "\n".join(goldens + tests)
 
 
@@ -70,7 +72,7 @@ def test_every_check_fails_somewhere(check: str) -> None:
 
 def test_every_message_is_seen() -> None:
     """Messages of the front end; those of the back end are shown by tests/engine."""
-    seen = "\n".join(path.read_text(errors="replace") for path in sorted(BAD.glob("*.golden")))
+    seen = "\n".join(path.read_text(errors="replace") for path in found(BAD, "*.golden"))
     seen += "cannot read x.lss: there is no such file\nthis file is larger than 64 MiB\n"  # test_files.py
     seen += "nothing is instantiated here, so there is no machine; a module is checked where it is used\n"  # likewise
     seen += "a file of --collect holds collectors and imports only\n"  # tests/engine/test_collect.py

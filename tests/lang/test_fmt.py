@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.tree import found
+
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(
     p
     for folder in ("modules", "examples", "tests/lang/lib", "tests/lang/good", "tests/lang/bad", "tests/bench")
-    for p in (ROOT / folder).rglob("*.lss")
+    for p in found(ROOT / folder, "*.lss")
 )
 
 UGLY = """
@@ -108,5 +110,5 @@ def test_failures_are_one_line(lss, tmp_path):
 @pytest.mark.parametrize("folder", ["modules", "examples"])
 def test_library_is_formatted(lss, folder):
     """The tree itself is in canonical layout: `lss fmt` on the named files repairs it."""
-    files = sorted((ROOT / folder).rglob("*.lss"))
-    assert files and lss("fmt", "--check", *files, ok=None).out == ""
+    files = found(ROOT / folder, "*.lss")
+    assert lss("fmt", "--check", *files, ok=None).out == ""

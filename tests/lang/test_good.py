@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.tree import found
+
 HERE = Path(__file__).resolve().parent
-INPUTS = sorted((HERE / "good").glob("*.lss"))
+INPUTS = found(HERE / "good", "*.lss")
 
 
 def typed(fields: list[dict]) -> str:

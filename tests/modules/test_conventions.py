@@ -3,24 +3,28 @@
 import re
 from pathlib import Path
 
+from tests.tree import found, library_modules, library_types
 
-def modules(root: Path) -> list[Path]:
-    return sorted(path for path in (root / "modules").glob("*.lss"))
+
+def test_the_library_is_found(root: Path) -> None:
+    assert len(library_modules(root)) > 50 and len(library_types(root)) > 5
+    assert all(path.stem.endswith("_types") for path in library_types(root)), "the reference finds types by this name"
 
 
 def test_every_module_has_a_test(root: Path) -> None:
+    tests = {path.name for path in found(root / "tests" / "modules", "test_*.py")}
     missing = [
-        path.stem for path in modules(root) if not (root / "tests" / "modules" / f"test_{path.stem}.py").exists()
+        path.stem for path in library_modules(root) if f"test_{path.stem}.py" not in tests
     ]
     assert not missing, f"no tests/modules/test_<module>.py for: {', '.join(missing)}"
 
 
 def test_every_test_has_a_module(root: Path) -> None:
-    stems = {path.stem for path in modules(root)}
+    stems = {path.stem for path in library_modules(root)}
     allowed = {"conventions", "memory_stacks"}
     lost = [
         path.stem
-        for path in sorted((root / "tests" / "modules").glob("test_*.py"))
+        for path in found(root / "tests" / "modules", "test_*.py")
         if path.stem.removeprefix("test_") not in stems | allowed
         and not any(path.stem.removeprefix("test_").startswith(stem + "_") for stem in stems)
     ]
@@ -29,20 +33,20 @@ def test_every_test_has_a_module(root: Path) -> None:
 
 def test_the_stem_names_the_module(root: Path) -> None:
     wrong = [
-        path.name for path in modules(root) if not re.search(rf"^module {path.stem}\b", path.read_text(), re.MULTILINE)
+        path.name for path in library_modules(root) if not re.search(rf"^module {path.stem}\b", path.read_text(), re.MULTILINE)
     ]
     assert not wrong, f"no module of the file's name in: {', '.join(wrong)}"
 
 
 def test_behaviour_and_declaration_come_in_pairs(root: Path) -> None:
-    lonely = [path.name for path in (root / "modules").glob("*.c") if not path.with_suffix(".lss").exists()]
+    lonely = [path.name for path in found(root / "modules", "*.c") if not path.with_suffix(".lss").exists()]
     assert not lonely, f"behaviour without a declaration: {', '.join(lonely)}"
 
 
 def test_what_users_see_is_documented(root: Path) -> None:
     """Parameters, userpoints, ports, events and statistics carry a doc comment: before them, or behind them."""
     bare = []
-    for path in modules(root):
+    for path in library_modules(root):
         text = re.sub(r"<<<.*?>>>", "<<<>>>", path.read_text(), flags=re.DOTALL)
         lines = text.splitlines()
         for number, line in enumerate(lines):
@@ -59,6 +63,6 @@ def test_what_users_see_is_documented(root: Path) -> None:
 
 def test_a_machine_may_hold_several_specialisations_of_a_module(root: Path) -> None:
     """The C file is compiled once for each, in one unit: types, enumerators and tables stand in the header, once for all."""
-    for source in sorted((root / "modules").glob("*.c")):
-        found = re.findall(r"^(?:(?:static )?const|static \w+ const|typedef|enum|struct|union)\b.*[{=].*$", source.read_text(), re.MULTILINE)
-        assert not found, f"{source.name}: {found[0]}"
+    for source in found(root / "modules", "*.c"):
+        wrong = re.findall(r"^(?:(?:static )?const|static \w+ const|typedef|enum|struct|union)\b.*[{=].*$", source.read_text(), re.MULTILINE)
+        assert not wrong, f"{source.name}: {wrong[0]}"
