@@ -74,6 +74,11 @@ GHashTable *arena_table(void) {
   return table;
 }
 
+void arena_insert(GHashTable **table, const char *key, gpointer value) {
+  if (!*table) *table = arena_table();
+  g_hash_table_insert(*table, (gpointer)key, value);
+}
+
 void arena_release(void) {
   g_clear_pointer(&arrays, g_ptr_array_unref);
   g_clear_pointer(&garrays, g_ptr_array_unref);

@@ -17,6 +17,12 @@ GPtrArray *arena_array(void);
 GArray *arena_garray(guint element_size);
 GHashTable *arena_table(void); // string keys, borrowed
 
+// Tables that most of their owners leave empty: made when the first entry is.
+void arena_insert(GHashTable **table, const char *key, gpointer value);
+static inline gpointer arena_lookup(GHashTable *table, const char *key) {
+  return table ? g_hash_table_lookup(table, key) : NULL;
+}
+
 void arena_release(void);
 
 #endif

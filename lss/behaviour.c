@@ -122,14 +122,24 @@ static bool check_access(const Parsed *parsed, bool write) {
   return false;
 }
 
-static void add_signal(GArray *signals, const Parsed *parsed, int lane) {
-  Signal signal = {parsed->kind, parsed->member ? parsed->member->port : NULL, parsed->local, lane};
-  for (guint i = 0; i < signals->len; i++) {
-    const Signal *other = &g_array_index(signals, Signal, i);
-    if (other->kind == signal.kind && other->port == signal.port && other->local == signal.local && other->lane == lane)
-      return;
+static bool same_signals(const Signal *a, const Signal *b) {
+  return a->kind == b->kind && a->port == b->port && a->local == b->local;
+}
+
+// Adds lanes that are not among the signals yet.
+static void add_signals(GArray *signals, const Parsed *parsed, int first, int last) {
+  Signal signal = {parsed->kind, parsed->member ? parsed->member->port : NULL, parsed->local, 0};
+  const guint before = signals->len;
+  bool repeated = false; // something names lanes of the same signal, so that each must be looked for
+  for (guint i = 0; i < before && !repeated; i++) repeated = same_signals(&g_array_index(signals, Signal, i), &signal);
+  for (signal.lane = first; signal.lane <= last; signal.lane++) {
+    bool known = false;
+    for (guint i = 0; repeated && i < before && !known; i++) {
+      const Signal *other = &g_array_index(signals, Signal, i);
+      known = same_signals(other, &signal) && other->lane == signal.lane;
+    }
+    if (!known) g_array_append_val(signals, signal);
   }
-  g_array_append_val(signals, signal);
 }
 
 static bool add_lanes(Scope *scope, const Parsed *parsed, GArray *signals) {
@@ -143,7 +153,7 @@ static bool add_lanes(Scope *scope, const Parsed *parsed, GArray *signals) {
       problem(parsed->index->location, "signal", "`%s` is a single value; it has no lanes", parsed->local->name);
       return false;
     }
-    add_signal(signals, parsed, 0);
+    add_signals(signals, parsed, 0, 0);
     return true;
   }
   if (parsed->index && parsed->index->kind == EXPR_INDEX) {
@@ -165,7 +175,7 @@ static bool add_lanes(Scope *scope, const Parsed *parsed, GArray *signals) {
     last = MIN(high, last);
   }
   if (last - first >= 0 && !charge((int)(last - first) + 1, parsed->expr->location)) return false;
-  for (int64_t lane = first; lane <= last; lane++) add_signal(signals, parsed, (int)lane);
+  add_signals(signals, parsed, (int)first, (int)last);
   return true;
 }
 
@@ -178,7 +188,7 @@ static bool expand_list(Inst *inst, Scope *scope, GPtrArray *exprs, bool write, 
     if (!parse_signal(inst, exprs->pdata[i], &parsed) || !check_access(&parsed, write))
       fine = false;
     else
-      add_signal(declared, &parsed, -1), fine &= add_lanes(scope, &parsed, signals);
+      add_signals(declared, &parsed, -1, -1), fine &= add_lanes(scope, &parsed, signals);
   }
   return fine;
 }
@@ -236,17 +246,18 @@ static void find_domain(Function *function, Node *node, bool crossing) {
 
 static Function *add_function(Inst *inst, Node *node, int lane) {
   Function *function = arena_new(Function);
-  *function = (Function){.kind = node->function,
-                         .name = node->name,
-                         .partial = node->partial,
-                         .indexed = node->index_name != NULL,
-                         .lane = lane,
-                         .reads = arena_garray(sizeof(Signal)),
-                         .writes = arena_garray(sizeof(Signal)),
-                         .declared_reads = arena_garray(sizeof(Signal)),
-                         .declared_writes = arena_garray(sizeof(Signal)),
-                         .instance = inst->instance,
-                         .location = node->location};
+  *function =
+      (Function){.kind = node->function,
+                 .name = node->name,
+                 .partial = node->partial,
+                 .indexed = node->index_name != NULL,
+                 .lane = lane,
+                 .reads = node->reads && node->reads->len ? arena_garray(sizeof(Signal)) : compile->nothing,
+                 .writes = node->writes && node->writes->len ? arena_garray(sizeof(Signal)) : compile->nothing,
+                 .declared_reads = node->reads && node->reads->len ? arena_garray(sizeof(Signal)) : compile->nothing,
+                 .declared_writes = node->writes && node->writes->len ? arena_garray(sizeof(Signal)) : compile->nothing,
+                 .instance = inst->instance,
+                 .location = node->location};
   g_ptr_array_add(inst->instance->functions, function);
   return function;
 }
@@ -268,6 +279,7 @@ static void expand_handler(Inst *inst, Node *node, bool crossing) {
     bool fine = expand_list(inst, scope, node->reads, false, function);
     fine &= expand_list(inst, scope, node->writes, true, function);
     find_domain(function, node, crossing);
+    scope_end(scope);
     if (!fine) return;
   }
 }

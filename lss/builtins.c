@@ -123,7 +123,7 @@ static Value *range(GPtrArray *arguments, Location where) {
   if (!charge((int)CLAMP(v->integer, 0, G_MAXINT), where)) return NULL;
   Value *list = value_list(where);
   for (int64_t i = 0; i < v->integer; i++) g_ptr_array_add(list->items, value_int(i, where));
-  return list;
+  return value_close(list, where) ? list : NULL;
 }
 
 // Bytes of the C type: the layout rules of the System V ABI, as clang applies them to what lss emits.

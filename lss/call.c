@@ -47,6 +47,7 @@ Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_resu
   compile->call_depth++;
   compile->result = NULL;
   Flow flow = execute_all(inner, node->body);
+  scope_end(inner);
   compile->call_depth--;
   compile->loop_depth = loops;
   Value *result = compile->result;

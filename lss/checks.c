@@ -133,14 +133,16 @@ static bool mentions(const GArray *signals, SignalKind kind, const Port *port, c
   return false;
 }
 
+// Only a local can be both: of a port's signals, each is driven by one end and read by the other.
 static void check_self_reads(Inst *inst) {
   for (guint f = 0; f < inst->instance->functions->len; f++) {
     Function *function = inst->instance->functions->pdata[f];
     for (guint i = 0; i < function->reads->len && !function->partial; i++) {
       const Signal *signal = &g_array_index(function->reads, Signal, i);
-      if (!mentions(function->writes, signal->kind, signal->port, signal->local, signal->lane)) continue;
+      if (signal->kind != SIGNAL_LOCAL) continue;
+      if (!mentions(function->writes, SIGNAL_LOCAL, NULL, signal->local, signal->lane)) continue;
       problem(function->location, "signal", "`%s` reads `%s`, which it writes itself", function->name,
-              signal->local ? signal->local->name : signal->port->name);
+              signal->local->name);
       break;
     }
   }

@@ -42,6 +42,7 @@ static Value *zero_of(Type *type, Location where) {
     value = value_list(where);
     for (int i = 0; i < type->length && charge(1, where); i++)
       g_ptr_array_add(value->items, zero_of(type->element, where));
+    value_close(value, where);
     return value;
   case TYPE_STRUCT:
     value = value_record(where);
@@ -51,6 +52,7 @@ static Value *zero_of(Type *type, Location where) {
       g_ptr_array_add(value->names, (gpointer)field->name);
       g_ptr_array_add(value->items, zero_of(field->type, where));
     }
+    value_close(value, where);
     return value;
   default: return value_int(0, where);
   }
@@ -85,7 +87,7 @@ static Value *fit_record(Value *value, Type *type, Location where, const char *w
     g_ptr_array_add(record->names, (gpointer)field->name);
     g_ptr_array_add(record->items, fitted);
   }
-  return fine ? record : NULL;
+  return fine && value_close(record, where) ? record : NULL;
 }
 
 static Value *fit_array(Value *value, Type *type, Location where, const char *what) {
@@ -105,7 +107,7 @@ static Value *fit_array(Value *value, Type *type, Location where, const char *wh
     if (!item) fine = false;
     g_ptr_array_add(list->items, item);
   }
-  return fine ? list : NULL;
+  return fine && value_close(list, where) ? list : NULL;
 }
 
 Value *coerce_to_type(Value *value, Type *type, Location where, const char *what) {
@@ -163,7 +165,7 @@ Value *coerce_to_parameter(Scope *scope, Value *value, Expr *type, Location wher
       if (!item) fine = false;
       g_ptr_array_add(list->items, item);
     }
-    return fine ? list : NULL;
+    return fine && value_close(list, where) ? list : NULL;
   }
   if (is_kind(type, "any")) return value;
   if (is_kind(type, "int")) return value->kind == VALUE_INT ? value : misfit(where, what, "an integer", value);

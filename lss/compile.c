@@ -80,7 +80,7 @@ static void add_defines(Inst *top, const CompileOptions *options) {
     const char *text = options->defines->pdata[i];
     const char *equals = strchr(text, '=');
     const char *name = arena_strndup(text, (gsize)(equals - text));
-    Setting *setting = g_hash_table_lookup(top->settings, name); // the last one of several counts
+    Setting *setting = find_setting(top, name); // the last one of several counts
     bool first = !setting;
     if (first) setting = arena_new(Setting);
     setting->name = name;
@@ -88,8 +88,7 @@ static void add_defines(Inst *top, const CompileOptions *options) {
     const char *file = g_intern_string(arena_printf("-D %s", setting->name));
     diag_register_text(file, setting->define);
     setting->place = (Location){file, 1, 1, 1, (int)strlen(setting->define) + 1};
-    if (first) g_ptr_array_add(top->setting_list, setting);
-    g_hash_table_insert(top->settings, (gpointer)setting->name, setting);
+    if (first) g_ptr_array_add(top->settings, setting);
   }
 }
 
@@ -226,17 +225,24 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
   state->options = options;
   state->netlist = netlist_new(machine_file);
   state->globals = scope_new(NULL, NULL);
+  state->globals->names = arena_table();
   state->files = arena_table();
   state->loading = arena_array();
   state->types = arena_table();
+  state->type_terms = arena_array();
   state->c_names = arena_table();
   state->scalars = arena_table();
   state->leaf_modules = arena_table();
+  state->state_names = arena_table();
+  state->event_names = arena_table();
+  state->handler_names = arena_table();
+  state->nothing = arena_garray(1);
   state->insts = arena_array();
   state->links = arena_array();
   state->pairs = arena_array();
   state->pending = arena_array();
   state->collectors = arena_array();
+  state->collector_names = arena_table();
   state->debugs = arena_array();
 
   bool fine = run_stages(machine_file);

@@ -70,6 +70,14 @@ static void report_loop(GPtrArray *component) {
   diag_instance(start->instance->path);
 }
 
+static void reverse(GPtrArray *array) {
+  for (guint i = 0, k = array->len; i + 1 < k; i++) {
+    gpointer last = array->pdata[--k];
+    array->pdata[k] = array->pdata[i];
+    array->pdata[i] = last;
+  }
+}
+
 static bool component_is_legal(GPtrArray *component) {
   Node *only = component->pdata[0];
   bool loop = component->len > 1;
@@ -138,8 +146,9 @@ bool schedule_components(Schedule *schedule, GPtrArray **components) {
         g_ptr_array_set_size(stack, (int)stack->len - 1);
         visits[member->id].on_stack = false;
         member->component = (int)(*components)->len;
-        g_ptr_array_insert(component, 0, member);
+        g_ptr_array_add(component, member);
       } while (member != node);
+      reverse(component);
       g_ptr_array_add(*components, component);
       legal &= component_is_legal(component);
     }

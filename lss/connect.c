@@ -21,30 +21,26 @@ typedef struct {
   Expr *expr;
 } Target;
 
-static const char *key_of(const char *port, const char *member) {
-  return member ? arena_printf("%s.%s", port, member) : port;
-}
-
 static Use *use_of(Inst *inst, bool own, const char *port, const char *member, bool create) {
-  GHashTable *table = own ? inst->inner : inst->outer;
-  const char *key = key_of(port, member);
-  Use *use = g_hash_table_lookup(table, key);
-  if (use || !create) return use;
-  use = arena_new(Use);
+  GPtrArray **uses = own ? &inst->inner : &inst->outer;
+  for (guint i = 0; *uses && i < (*uses)->len; i++) {
+    Use *use = (*uses)->pdata[i];
+    if (!strcmp(use->port, port) && !g_strcmp0(use->member, member)) return use;
+  }
+  if (!create) return NULL;
+  Use *use = arena_new(Use);
   use->port = port;
   use->member = member;
-  g_hash_table_insert(table, (gpointer)key, use);
+  if (!*uses) *uses = arena_array();
+  g_ptr_array_add(*uses, use);
   return use;
 }
 
 // Lanes made from outside: of the whole port, or of the member that has most.
 static int outer_width(Inst *inst, const char *port, const char *member, Location where) {
   int width = 0;
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init(&iter, inst->outer);
-  while (g_hash_table_iter_next(&iter, NULL, &value)) {
-    Use *use = value;
+  for (guint i = 0; inst->outer && i < inst->outer->len; i++) {
+    Use *use = inst->outer->pdata[i];
     if (strcmp(use->port, port) != 0 || (member && use->member && strcmp(use->member, member) != 0)) continue;
     width = MAX(width, use->width);
     use->was_read = true;
@@ -69,7 +65,7 @@ static bool find_target(Scope *scope, Expr *expr, Target *target) {
   *target = (Target){.expr = expr};
   Expr *index = NULL;
   Expr *at = expr;
-  GPtrArray *names = arena_array(); // fields, innermost last
+  g_autoptr(GPtrArray) names = g_ptr_array_new(); // fields, innermost last
   while (at->kind == EXPR_FIELD || at->kind == EXPR_INDEX || at->kind == EXPR_INDEX_ALL ||
          at->kind == EXPR_INDEX_RANGE) {
     // What stands to the left may already be an instance: `cpu[i]`, where the index is not a lane.

@@ -32,7 +32,7 @@ static void missing(Inst *inst, Node *node, const char *what) {
 }
 
 static Setting *take_setting(Inst *inst, const char *name) {
-  Setting *setting = g_hash_table_lookup(inst->settings, name);
+  Setting *setting = find_setting(inst, name);
   if (setting) setting->used = true;
   return setting;
 }
@@ -65,6 +65,7 @@ void declare_parameter(Scope *scope, Node *node) {
     if (!value && diag_error_count() > errors && setting)
       diag_note(node->place, "`%s` is declared here as %s", node->name, expr_text(node->type));
   }
+  const char *type_text = node->type_name ? node->type_name : (node->type_name = expr_text(node->type));
   Symbol *symbol = scope_declare(inst->scope, node->runtime ? SYMBOL_RUNTIME : SYMBOL_VALUE, node->name, node->place);
   if (!symbol) return;
   symbol->value = value;
@@ -72,7 +73,7 @@ void declare_parameter(Scope *scope, Node *node) {
   *parameter = (Parameter){.name = node->name,
                            .doc = node->doc,
                            .runtime = node->runtime,
-                           .type_name = expr_text(node->type),
+                           .type_name = type_text,
                            .value = value,
                            .location = node->location};
   if (value) parameter->record_type = parameter_record_type(scope, node->type);
@@ -102,7 +103,7 @@ static void declare_arguments(Scope *scope, GPtrArray *nodes, GPtrArray *fields,
     Field *field = arena_new(Field);
     field->name = node->name;
     g_ptr_array_add(fields, field);
-    pending_type(term, &field->type, node->place, what, true);
+    pending_type(term, &field->type, node->place, what, true, NULL);
   }
 }
 
@@ -118,7 +119,7 @@ void declare_userpoint(Scope *scope, Node *node) {
                            .location = node->location};
   declare_arguments(scope, node->arguments, userpoint->arguments, "the argument of a userpoint");
   Term *result = evaluate_term(scope, node->type);
-  if (result) pending_type(result, &userpoint->result, node->type->location, "the result of a userpoint", true);
+  if (result) pending_type(result, &userpoint->result, node->type->location, "the result of a userpoint", true, NULL);
   Value *code = setting ? setting->value : node->value ? evaluate(scope, node->value) : NULL;
   Location where = setting ? setting->place : node->place;
   if (!setting && !node->value) missing(inst, node, "userpoint");
@@ -169,7 +170,12 @@ static void add_member(PortDecl *decl, const char *path, bool output, Term *term
   }
   g_ptr_array_add(decl->inst->instance->ports, port);
   g_ptr_array_add(decl->members, member);
-  if (term) pending_type(term, &port->type, decl->node->place, port->name, true);
+  if (term) pending_type(term, &port->type, decl->node->place, port->name, true, NULL);
+}
+
+PortDecl *find_declared_port(const Inst *inst, const char *name) {
+  const Symbol *symbol = arena_lookup(inst->scope->names, name);
+  return symbol && symbol->kind == SYMBOL_PORT ? symbol->port : NULL;
 }
 
 void declare_port(Scope *scope, Node *node) {
@@ -189,7 +195,6 @@ void declare_port(Scope *scope, Node *node) {
                      .optional = node->optional,
                      .members = arena_array()};
   symbol->port = decl;
-  g_hash_table_insert(inst->ports, (gpointer)node->name, decl);
   g_ptr_array_add(inst->port_list, decl);
   GPtrArray *members = evaluate_bundle(scope, node->type, &decl->is_bundle, &decl->bundle);
   if (!decl->is_bundle) {
@@ -207,20 +212,20 @@ void declare_port(Scope *scope, Node *node) {
 static void unique(GHashTable *names, Node *node, const char *what) {
   Node *other = g_hash_table_lookup(names, node->name);
   if (other) {
-    problem(node->place, "duplicate-name", "the %s `%s` is declared twice", what, node->name);
+    problem(node->place, "duplicate-name", "the %s `%s` is declared twice", strchr(what, ' ') + 1, node->name);
     diag_note(other->place, "first declared here");
   }
   g_hash_table_insert(names, (gpointer)node->name, node);
-  check_c_name(node->name, node->place, arena_printf("a %s", what));
+  check_c_name(node->name, node->place, what);
 }
 
 static void add_state(Scope *scope, Node *node, bool statistic) {
   Inst *inst = compile->running;
-  unique(inst->state_names, node, statistic ? "statistic" : "state field");
+  unique(compile->state_names, node, statistic ? "a statistic" : "a state field");
   StateField *field = arena_new(StateField);
   *field = (StateField){
       .name = node->name, .doc = node->doc, .statistic = statistic, .unit = node->text, .location = node->location};
-  field->dimensions = arena_garray(sizeof(int));
+  field->dimensions = node->dimensions->len ? arena_garray(sizeof(int)) : compile->nothing;
   int64_t total = 1;
   for (guint i = 0; i < node->dimensions->len; i++) {
     Expr *dimension = node->dimensions->pdata[i];
@@ -239,8 +244,7 @@ static void add_state(Scope *scope, Node *node, bool statistic) {
     field->initial = evaluate(scope, node->value);
     if (!field->initial) return;
   }
-  pending_type(term, &field->type, node->type->location, node->name, false);
-  ((Pending *)compile->pending->pdata[compile->pending->len - 1])->state = field;
+  pending_type(term, &field->type, node->type->location, node->name, false, field);
   g_ptr_array_add(inst->instance->state, field);
 }
 
@@ -281,7 +285,7 @@ void declare_local(Scope *scope, Node *node) {
   if (!term) return;
   if (node->decisive && (node->dimensions->len || term_type(term) != type_builtin("bool")))
     problem(node->place, "value-type", "a decisive local is one bool");
-  pending_type(term, &local->type, node->type->location, node->name, true);
+  pending_type(term, &local->type, node->type->location, node->name, true, NULL);
   // A local of no lanes at all has no signals and is left out.
   if (node->dimensions->len == 0 || lanes > 0) g_ptr_array_add(inst->instance->locals, local);
   local->id = (int)inst->instance->locals->len - 1;
@@ -293,7 +297,7 @@ void declare_event(Scope *scope, Node *node) {
   for (guint i = 0; i < G_N_ELEMENTS(built_in); i++)
     if (!strcmp(built_in[i], node->name))
       problem(node->place, "duplicate-name", "`%s` is an event that every connection has", node->name);
-  unique(inst->event_names, node, "event");
+  unique(compile->event_names, node, "an event");
   Event *event = arena_new(Event);
   *event = (Event){.name = node->name,
                    .doc = node->doc,
@@ -341,13 +345,13 @@ void declare_behaviour(Scope *scope, Node *node) {
   (void)scope;
   mark_behaviour(node);
   if (node->function == FUNCTION_HANDLER) {
-    Node *other = g_hash_table_lookup(inst->handler_names, node->name);
+    Node *other = g_hash_table_lookup(compile->handler_names, node->name);
     if (other && other != node) {
       problem(node->place, "duplicate-name", "the handler `%s` is declared twice", node->name);
       diag_note(other->place, "first declared here");
       return;
     }
-    g_hash_table_insert(inst->handler_names, (gpointer)node->name, node);
+    g_hash_table_insert(compile->handler_names, (gpointer)node->name, node);
     check_c_name(node->name, node->place, "a handler");
   }
   g_ptr_array_add(inst->behaviours, node);

@@ -23,15 +23,20 @@ typedef struct {
   GHashTable *files;              // canonical path -> SourceFile*
   GPtrArray *loading;             // SourceFile*: files whose imports are being read, outermost first
   GHashTable *types;              // name -> Type*
+  GPtrArray *type_terms;          // Term* of each type, by its number; holes are NULL
   GHashTable *c_names;            // C name -> Type*
-  GHashTable *scalars;      // name of a type -> scalars in it
+  GHashTable *scalars;            // name of a type -> scalars in it
   GHashTable *leaf_modules;       // name -> LeafModule*
   GPtrArray *insts;               // Inst*, parents before children
   GPtrArray *links;               // Link*
   GPtrArray *pairs;               // Pair*: joined ends, whose types are one
   GPtrArray *pending;             // Pending*: types that inference will know
   GPtrArray *collectors, *debugs; // Attached*
+  GHashTable *collector_names;    // -> Collector*
   Inst *running;                  // whose body is being run, or NULL
+  GHashTable *state_names, *event_names, *handler_names; // of that body so far -> Node*
+  GArray *nothing;                                       // of functions without signals and fields without dimensions
+  Scope *ended;                                          // scopes to be taken again, by `parent`
   int steps, call_depth, loop_depth, nesting;
   bool halted;   // a bound was exceeded: nothing more is run
   Value *result; // of the function that returns
@@ -49,8 +54,8 @@ typedef struct {
 // Reports an error, with the path of the running instance.
 void problem(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-// Counts nesting of evaluation, whose every level takes stack; false, after one error, when it is too deep.  A true result
-// is followed by leave().
+// Counts nesting of evaluation, whose every level takes stack; false, after one error, when it is too deep.  A true
+// result is followed by leave().
 bool enter(Location where);
 void leave(void);
 
@@ -83,15 +88,21 @@ struct Symbol {
   bool assignable;
   bool busy, done; // declarations that are computed on first use
   Value *value;
-  Type *type;
-  Node *node;
-  SourceFile *file;
-  Inst *inst;
-  GPtrArray *insts;
-  PortDecl *port;
-  Userpoint *userpoint;
-  Parameter *parameter;
-  Local *local;
+  union { // what else belongs to its kind
+    struct {
+      Node *node;
+      SourceFile *file;
+      Type *type;
+    };
+    struct {
+      GPtrArray *insts;
+      Inst *inst; // of a single instance
+    };
+    PortDecl *port;
+    Userpoint *userpoint;
+    Parameter *parameter;
+    Local *local;
+  };
 };
 
 struct Scope {
@@ -99,9 +110,14 @@ struct Scope {
   Inst *owner;       // whose type variables are meant; NULL in functions and globals
   GHashTable *names; // name -> Symbol*
   bool function;     // the body of a function: no structure may be built in it
+  bool kept;         // something that is evaluated later stands in it
 };
 
 Scope *scope_new(Scope *parent, Inst *owner);
+// Ends a scope that its block has left, whose memory another may take.
+void scope_end(Scope *scope);
+// Keeps a scope, and those around it, for what is evaluated after their blocks were left.
+void scope_keep(Scope *scope);
 // Declares a name; NULL, with an error, when the scope has it already.
 Symbol *scope_declare(Scope *scope, SymbolKind kind, const char *name, Location place);
 Symbol *scope_find(Scope *scope, const char *name);
@@ -140,7 +156,7 @@ typedef struct {
 Operand resolve(Scope *scope, Expr *expr);
 Value *evaluate(Scope *scope, Expr *expr);
 Operand evaluate_call(Scope *scope, Expr *expr); // EXPR_CALL (call.c)
-Value *evaluate_code(Scope *scope, Expr *expr); // EXPR_CODE (interpolate.c)
+Value *evaluate_code(Scope *scope, Expr *expr);  // EXPR_CODE (interpolate.c)
 bool evaluate_bool(Scope *scope, Expr *expr, bool *truth);
 bool evaluate_int(Scope *scope, Expr *expr, const char *what, int64_t least, int64_t most, int64_t *result);
 // `needs_result`: a function that ends without a value is an error.
@@ -227,7 +243,8 @@ typedef struct {
   StateField *state; // its initial value is fitted then
   bool travels;      // must be a type that can be data
 } Pending;
-void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels);
+// `state`: the field that has the type, or NULL.
+void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels, StateField *state);
 
 // ---- Instances (instance.c, declare.c)
 // ---------------------------------------------------------------------------------------- A parameter or userpoint set
@@ -264,16 +281,13 @@ struct Inst {
   GPtrArray *children; // Inst*
   int depth;
   Scope *scope;
-  GHashTable *settings;    // name -> Setting*
-  GPtrArray *setting_list; // in order
-  GHashTable *outer;       // "port" or "port.member" -> Use*: connections made by the parent
-  GHashTable *inner;       // likewise, made by its own body
-  GHashTable *ports;       // name -> PortDecl*
-  GPtrArray *port_list;    // PortDecl*
-  GHashTable *variables;   // type variables: name -> Term*
-  GHashTable *state_names, *event_names, *handler_names; // -> Node*
-  GPtrArray *behaviours;                                 // Node*
-  Node *behaviour, *structure;                           // the first of each kind
+  GPtrArray *settings;         // Setting*, in order
+  GPtrArray *outer;            // Use*: connections made by the parent; NULL while there are none
+  GPtrArray *inner;            // likewise, made by its own body
+  GPtrArray *port_list;        // PortDecl*
+  GPtrArray *variables;        // Term* of the type variables; NULL while there are none
+  GPtrArray *behaviours;       // Node*
+  Node *behaviour, *structure; // the first of each kind
   bool has_clock_clause, punted;
   Value *clock_value; // of `on`
   Location clock_place;
@@ -331,7 +345,9 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place);
 void inst_run(Inst *inst); // its body, then its children's
 void execute_instance(Scope *scope, Node *node);
 void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *value);
+Setting *find_setting(const Inst *inst, const char *name); // NULL when it was not set
 Setting *read_setting(Inst *inst, const char *name, Location place);
+PortDecl *find_declared_port(const Inst *inst, const char *name); // NULL when there is none
 void declare_parameter(Scope *scope, Node *node);
 void declare_userpoint(Scope *scope, Node *node);
 void declare_port(Scope *scope, Node *node);

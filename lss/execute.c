@@ -119,7 +119,10 @@ static Flow call(Scope *scope, Node *node) {
 }
 
 static Flow body(Scope *scope, GPtrArray *nodes) {
-  return execute_all(scope_new(scope, NULL), nodes);
+  Scope *inner = scope_new(scope, NULL);
+  Flow flow = execute_all(inner, nodes);
+  scope_end(inner);
+  return flow;
 }
 
 static Flow loop_body(Scope *scope, GPtrArray *nodes) {
@@ -165,7 +168,9 @@ static Flow loop_for(Scope *scope, Node *node) {
     symbol->assignable = true;
     symbol->value = value;
   }
-  return loop_while(inner, node, node->step);
+  Flow flow = loop_while(inner, node, node->step);
+  scope_end(inner);
+  return flow;
 }
 
 static Flow loop_list(Scope *scope, Node *node) {
@@ -183,6 +188,7 @@ static Flow loop_list(Scope *scope, Node *node) {
     Symbol *symbol = scope_declare(inner, SYMBOL_VALUE, node->name, node->place);
     symbol->value = list->items->pdata[i];
     Flow flow = loop_body(inner, node->body);
+    scope_end(inner);
     if (flow == FLOW_BREAK) break;
     if (flow == FLOW_RETURN || flow == FLOW_STOP) return flow;
     if (diag_error_count() > errors + 5) break;
@@ -232,7 +238,7 @@ static Flow execute_inside(Scope *scope, Node *node) {
     return truth ? body(scope, node->body) : node->other ? body(scope, node->other) : FLOW_NEXT;
   case NODE_FOR: return loop_for(scope, node);
   case NODE_FOR_IN: return loop_list(scope, node);
-  case NODE_WHILE: return loop_while(scope_new(scope, NULL), node, NULL);
+  case NODE_WHILE: return loop_while(scope, node, NULL);
   case NODE_BREAK:
   case NODE_CONTINUE:
     if (compile->loop_depth == 0) {
@@ -273,6 +279,7 @@ static Flow execute_inside(Scope *scope, Node *node) {
   case NODE_DEBUG: {
     Attached *attached = arena_new(Attached);
     *attached = (Attached){node, inst, scope};
+    scope_keep(scope);
     g_ptr_array_add(node->kind == NODE_COLLECTOR ? compile->collectors : compile->debugs, attached);
     break;
   }

@@ -7,10 +7,27 @@
 
 #include <string.h>
 
-void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels) {
+// Whether there is nothing to find out about a type, and nothing to say.
+static bool is_settled(const Type *type, bool travels, const StateField *state) {
+  if (!type) return false;
+  if (!state) return !travels || type_can_travel(type);
+  return !state->initial && type->kind != TYPE_STRING && type->kind != TYPE_STREAM;
+}
+
+void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels, StateField *state) {
+  Type *known = term_type(term);
+  if (is_settled(known, travels, state)) {
+    *slot = known;
+    return;
+  }
   Pending *pending = arena_new(Pending);
-  *pending =
-      (Pending){.term = term, .slot = slot, .place = place, .what = what, .inst = compile->running, .travels = travels};
+  *pending = (Pending){.term = term,
+                       .slot = slot,
+                       .place = place,
+                       .what = what,
+                       .inst = compile->running,
+                       .state = state,
+                       .travels = travels};
   g_ptr_array_add(compile->pending, pending);
 }
 
@@ -135,7 +152,7 @@ static void resolve_pending(Pending *pending, bool report) {
 }
 
 static gint by_name(gconstpointer a, gconstpointer b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
+  return strcmp((*(Term *const *)a)->name, (*(Term *const *)b)->name);
 }
 
 void infer_types(bool complete) {
@@ -155,17 +172,14 @@ void infer_types(bool complete) {
   for (guint i = 0; i < compile->pending->len; i++) resolve_pending(compile->pending->pdata[i], clean);
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
-    GHashTableIter iter;
-    gpointer key, value;
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    g_hash_table_iter_init(&iter, inst->variables);
-    while (g_hash_table_iter_next(&iter, &key, &value)) g_ptr_array_add(names, key);
-    g_ptr_array_sort(names, by_name);
-    for (guint k = 0; k < names->len; k++) {
-      Type *type = term_type(g_hash_table_lookup(inst->variables, names->pdata[k]));
+    if (!inst->variables) continue;
+    g_ptr_array_sort(inst->variables, by_name);
+    for (guint k = 0; k < inst->variables->len; k++) {
+      Term *variable = inst->variables->pdata[k];
+      Type *type = term_type(variable);
       if (!type) continue;
       Field *field = arena_new(Field);
-      *field = (Field){.name = names->pdata[k], .type = type};
+      *field = (Field){.name = variable->name, .type = type};
       g_ptr_array_add(inst->instance->type_variables, field);
     }
   }

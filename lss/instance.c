@@ -24,16 +24,8 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
   inst->module = module;
   inst->parent = parent;
   inst->children = arena_array();
-  inst->settings = arena_table();
-  inst->setting_list = arena_array();
-  inst->outer = arena_table();
-  inst->inner = arena_table();
-  inst->ports = arena_table();
+  inst->settings = arena_array();
   inst->port_list = arena_array();
-  inst->variables = arena_table();
-  inst->state_names = arena_table();
-  inst->event_names = arena_table();
-  inst->handler_names = arena_table();
   inst->behaviours = arena_array();
   inst->scope = scope_new(compile->globals, inst);
   instance->name = name;
@@ -183,7 +175,7 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
   case OPERAND_USERPOINT: value = operand.userpoint->code; break; // handed on whole
   default: value = evaluate(scope, expr); break;
   }
-  Setting *setting = g_hash_table_lookup(inst->settings, name);
+  Setting *setting = find_setting(inst, name);
   if (setting && setting->was_read) {
     problem(place, "set-after-read", "`%s` of %s is set after it was read", name, inst_title(inst));
     diag_note(setting->read_place, "read here");
@@ -192,8 +184,7 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
   if (!setting) {
     setting = arena_new(Setting);
     setting->name = name;
-    g_hash_table_insert(inst->settings, (gpointer)name, setting);
-    g_ptr_array_add(inst->setting_list, setting);
+    g_ptr_array_add(inst->settings, setting);
   }
   setting->place = place;
   setting->value = value ? value_at(value, expr->location) : NULL;
@@ -201,8 +192,17 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
   setting->by_default = operand.kind == OPERAND_USERPOINT && !operand.userpoint->replaced;
 }
 
+// A list is looked through: there are few, and most instances have none.
+Setting *find_setting(const Inst *inst, const char *name) {
+  for (guint i = 0; i < inst->settings->len; i++) {
+    Setting *setting = inst->settings->pdata[i];
+    if (!strcmp(setting->name, name)) return setting;
+  }
+  return NULL;
+}
+
 Setting *read_setting(Inst *inst, const char *name, Location place) {
-  Setting *setting = g_hash_table_lookup(inst->settings, name);
+  Setting *setting = find_setting(inst, name);
   if (!setting) return NULL;
   setting->was_read = true;
   setting->read_place = place;
@@ -217,11 +217,11 @@ static void check_settings(Inst *inst) {
     g_ptr_array_add(names, (gpointer)((Parameter *)inst->instance->parameters->pdata[i])->name);
   for (guint i = 0; i < inst->instance->userpoints->len; i++)
     g_ptr_array_add(names, (gpointer)((Userpoint *)inst->instance->userpoints->pdata[i])->name);
-  for (guint i = 0; i < inst->setting_list->len; i++) {
-    Setting *setting = inst->setting_list->pdata[i];
+  for (guint i = 0; i < inst->settings->len; i++) {
+    Setting *setting = inst->settings->pdata[i];
     if (setting->used) continue;
     const char *near = did_you_mean(diag_suggestion(setting->name, names));
-    PortDecl *port = g_hash_table_lookup(inst->ports, setting->name);
+    PortDecl *port = find_declared_port(inst, setting->name);
     if (port) {
       problem(setting->place, "unknown-parameter", "`%s` is a port of module `%s`, not a parameter", setting->name,
               inst->module->name);
@@ -270,6 +270,9 @@ void inst_run(Inst *inst) {
   Inst *before = compile->running;
   compile->running = inst;
   g_ptr_array_add(compile->insts, inst);
+  g_hash_table_remove_all(compile->state_names);
+  g_hash_table_remove_all(compile->event_names);
+  g_hash_table_remove_all(compile->handler_names);
   execute_all(inst->scope, inst->body);
   if (!compile->halted && !inst->punted) {
     check_settings(inst);

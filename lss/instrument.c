@@ -72,9 +72,20 @@ static void attach_to_connections(Collector *collector) {
   }
 }
 
-static void attach_to_instances(Collector *collector, GPtrArray *events, bool *any) {
-  for (guint i = 0; i < compile->netlist->leaves->len; i++) {
-    Instance *leaf = compile->netlist->leaves->pdata[i];
+static int depth_of(const Instance *instance) {
+  int depth = 0;
+  for (; instance->parent; instance = instance->parent) depth++;
+  return depth;
+}
+
+// Patterns are relative: what they match lies below the instance, whose own subtree follows it in the list.
+static void attach_to_instances(Collector *collector, const Instance *from, GPtrArray *events, bool *any) {
+  const GPtrArray *instances = compile->netlist->instances;
+  const int depth = depth_of(from);
+  for (guint i = (guint)from->id; i < instances->len; i++) {
+    Instance *leaf = instances->pdata[i];
+    if (leaf != from && depth_of(leaf) <= depth) break;
+    if (!leaf->leaf) continue;
     if (!path_matches(collector->pattern, leaf->path)) continue;
     *any = true;
     for (guint e = 0; e < leaf->events->len; e++)
@@ -113,15 +124,15 @@ static void read_sections(const Attached *attached, Collector *collector) {
 
 static void attach_collector(const Attached *attached) {
   Node *node = attached->node;
-  for (guint i = 0; i < compile->netlist->collectors->len; i++) {
-    Collector *other = compile->netlist->collectors->pdata[i];
-    if (strcmp(other->name, inst_path_of(attached->inst, node->name)) != 0) continue;
+  const char *name = inst_path_of(attached->inst, node->name);
+  const Collector *other = g_hash_table_lookup(compile->collector_names, name);
+  if (other) {
     problem(node->place, "duplicate-name", "the collector `%s` is declared twice", node->name);
     diag_note(other->location, "first declared here");
     return;
   }
   Collector *collector = arena_new(Collector);
-  *collector = (Collector){.name = inst_path_of(attached->inst, node->name),
+  *collector = (Collector){.name = name,
                            .pattern = relative(attached, node->text),
                            .event = node->type_name,
                            .shared = node->shared,
@@ -129,6 +140,7 @@ static void attach_collector(const Attached *attached) {
                            .instances = arena_array(),
                            .connections = arena_array(),
                            .location = node->location};
+  g_hash_table_insert(compile->collector_names, (gpointer)name, collector);
   int errors = diag_error_count();
   read_sections(attached, collector);
   bool sections_known = diag_error_count() == errors;
@@ -139,7 +151,7 @@ static void attach_collector(const Attached *attached) {
   } else {
     g_autoptr(GPtrArray) events = g_ptr_array_new();
     bool any = false;
-    attach_to_instances(collector, events, &any);
+    attach_to_instances(collector, attached->inst->instance, events, &any);
     if (collector->instances->len == 0 && any)
       problem(node->location, "unknown-name", "no instance that matches \"%s\" has an event `%s`%s", node->text,
               node->type_name, did_you_mean(diag_suggestion(node->type_name, events)));

@@ -66,7 +66,7 @@ Value *evaluate_code(Scope *scope, Expr *expr) {
       continue;
     }
     Value *value = evaluate(scope, piece);
-    if (!value) return NULL;
+    if (!value || !charge((int)value_size(value) - 1, piece->location)) return NULL;
     append_c(out, value, piece->location);
   }
   if (!charge((int)(out->len / 16), expr->location)) return NULL;

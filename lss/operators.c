@@ -231,6 +231,7 @@ Value *operator_binary(int op, Value *left, Value *right, Location where) {
                                   (left->kind != VALUE_QUANTITY || left->dimension == right->dimension) &&
                                   (left->kind != VALUE_ENUM || left->type == right->type));
     if (!comparable) return mismatch(op, left, right, where);
+    if (!charge((int)MIN(value_size(left), value_size(right)) - 1, where)) return NULL;
     return value_bool(value_equal(left, right) == (op == OP_EQ), where);
   }
   if (left->kind == VALUE_INT && right->kind == VALUE_INT) {

@@ -22,13 +22,16 @@ typedef struct {
   int *waiting;       // per component: components before it that have not run
   GPtrArray **after;  // per component: GPtrArray of components (as pointers to int indices)
   GPtrArray **before; // the same the other way round, drivers from state last
+  guint *open;        // per component: how many at the beginning of its `before` have run
   int *weight;        // per component: scalars it brings to life
   int *seen, stamp;   // of the last walk
   GArray *walk;
   bool *done;
-  bool *expanded; // per component: those after it have been told that it is able to run
-  bool *wanted;   // per component: another cluster waits for it, directly or not
-  guint *left;    // per cluster: components on the clock at work that have not run
+  bool *expanded;  // per component: those after it have been told that it is able to run
+  bool *wanted;    // per component: another cluster waits for it, directly or not
+  guint *left;     // per cluster: components on the clock at work that have not run
+  GArray **ready;  // per cluster: components that wait for nobody, as it saw them last, some of which have run
+  GArray *arrived; // components on the clock at work that other clusters have made ready since the round began
 } Order;
 
 static Node *first_node(const Order *order, int c) {
@@ -92,13 +95,8 @@ static void append_item(Order *order, Segment *segment, int c) {
   order->left[segment->cluster->id]--;
 }
 
-// All components of a cluster that can run in one go, what is ready and what becomes ready on the way.
-static GArray *closure(Order *order, const Cluster *cluster, const Clock *clock, GQueue *ready) {
-  GArray *able = g_array_new(FALSE, FALSE, sizeof(int));
-  for (GList *l = ready->head; l; l = l->next) {
-    int c = GPOINTER_TO_INT(l->data);
-    g_array_append_val(able, c);
-  }
+// Extends what is ready in a cluster by what becomes ready on the way: all that can run in one go.
+static void closure(Order *order, const Cluster *cluster, const Clock *clock, GArray *able) {
   for (guint k = 0; k < able->len; k++) {
     const int c = g_array_index(able, int, k);
     const GPtrArray *after = order->after[c];
@@ -108,10 +106,10 @@ static GArray *closure(Order *order, const Cluster *cluster, const Clock *clock,
       int later = GPOINTER_TO_INT(after->pdata[i]);
       if (--order->waiting[later] > 0) continue;
       const Node *first = first_node(order, later);
-      if (first->cluster == cluster && first->clock == clock) g_array_append_val(able, later);
+      if (first->clock != clock) continue;
+      g_array_append_val(first->cluster == cluster ? able : order->arrived, later);
     }
   }
-  return able;
 }
 
 // A walk over what must still run before a component, itself last; what drives from state comes before what waits.
@@ -120,12 +118,21 @@ typedef struct {
   guint next;
 } Step;
 
+// Where the walk over what is before a component begins: behind what has run, so that a long list is not read each
+// time.
+static guint first_open(Order *order, int c) {
+  const GPtrArray *before = order->before[c];
+  guint *open = &order->open[c];
+  while (*open < before->len && order->done[GPOINTER_TO_INT(before->pdata[*open])]) (*open)++;
+  return *open;
+}
+
 // Sums the weights of what would run, or runs it when `segment` is given.  Gives up when the sum exceeds `limit`.
 static int complete(Order *order, int goal, int limit, Segment *segment) {
   const int stamp = ++order->stamp;
   int sum = 0;
   g_array_set_size(order->walk, 0);
-  g_array_append_val(order->walk, ((Step){goal, 0}));
+  g_array_append_val(order->walk, ((Step){goal, first_open(order, goal)}));
   order->seen[goal] = stamp;
   while (order->walk->len) {
     Step *step = &g_array_index(order->walk, Step, order->walk->len - 1);
@@ -134,7 +141,7 @@ static int complete(Order *order, int goal, int limit, Segment *segment) {
       int earlier = GPOINTER_TO_INT(before->pdata[step->next++]);
       if (order->done[earlier] || order->seen[earlier] == stamp) continue;
       order->seen[earlier] = stamp;
-      g_array_append_val(order->walk, ((Step){earlier, 0}));
+      g_array_append_val(order->walk, ((Step){earlier, first_open(order, earlier)}));
       continue;
     }
     sum += order->weight[step->component];
@@ -150,8 +157,8 @@ enum { CANDIDATES = 64 }; // phase ends looked at in each round, so that large c
 enum { SMALL = 8 }; // weight of what a phase_end may still need to be completed before a decision
 
 // What of a cluster runs now, among what can: everything when its cycle can be finished, else what others wait for.
-static GArray *choose_now(Order *order, const Cluster *cluster, const Clock *clock, GQueue *ready) {
-  g_autoptr(GArray) able = closure(order, cluster, clock, ready);
+static GArray *choose_now(Order *order, const Cluster *cluster, const Clock *clock, GArray *able) {
+  closure(order, cluster, clock, able);
   GArray *now = g_array_new(FALSE, FALSE, sizeof(int));
   for (guint i = 0; i < able->len; i++) {
     const int c = g_array_index(able, int, i);
@@ -163,10 +170,9 @@ static GArray *choose_now(Order *order, const Cluster *cluster, const Clock *clo
 // Adds what runs now in a cluster to a new segment.  The order keeps few signals alive at a time, so that they can
 // be registers: again and again the phase_end is completed that needs the least that has not run yet.  What decides how
 // the rest is compiled goes first, and before it the phase_ends that what it needs has made ready.
-static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *ready) {
-  if (g_queue_is_empty(ready)) return false;
+static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GArray *ready) {
+  if (!ready->len) return false;
   g_autoptr(GArray) able = choose_now(order, cluster, clock, ready), ends = g_array_new(FALSE, FALSE, sizeof(int));
-  g_queue_clear(ready);
   if (!able->len) return false;
   Segment *segment = g_new0(Segment, 1);
   segment->cluster = cluster;
@@ -193,15 +199,18 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *re
     if (!order->done[decisive]) complete(order, decisive, G_MAXINT, segment);
     if (++decided == DECISIONS) break;
   }
-  while (ends->len) {
-    guint best = 0;
+  for (guint first = 0; first < ends->len; first++) {
+    guint best = first;
     int least = G_MAXINT;
-    for (guint i = 0; i < MIN(ends->len, CANDIDATES); i++) {
+    for (guint i = first; i < MIN(ends->len, first + CANDIDATES); i++) {
       int cost = complete(order, g_array_index(ends, int, i), least, NULL);
       if (cost < least) least = cost, best = i;
     }
-    complete(order, g_array_index(ends, int, best), G_MAXINT, segment);
-    g_array_remove_index(ends, best);
+    const int end = g_array_index(ends, int, best);
+    complete(order, end, G_MAXINT, segment);
+    // Those before it move up: the window slides on by one, and nothing else does.
+    int *window = &g_array_index(ends, int, first);
+    memmove(window + 1, window, (best - first) * sizeof(int));
   }
   for (guint i = 0; i < able->len; i++) // wanted by other clusters, or by nobody
     if (!order->done[g_array_index(able, int, i)]) complete(order, g_array_index(able, int, i), G_MAXINT, segment);
@@ -209,89 +218,154 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GQueue *re
 }
 
 static int component_position(gconstpointer a, gconstpointer b, gpointer data) {
-  Order *order = data;
-  Node *first_a = ((GPtrArray *)order->components->pdata[GPOINTER_TO_INT(a)])->pdata[0];
-  Node *first_b = ((GPtrArray *)order->components->pdata[GPOINTER_TO_INT(b)])->pdata[0];
-  return first_a->id - first_b->id;
+  const Order *order = data;
+  return first_node(order, *(const int *)a)->id - first_node(order, *(const int *)b)->id;
 }
 
-void schedule_order(Schedule *schedule, GPtrArray *components) {
-  guint n = components->len;
+static Order order_new(Schedule *schedule, GPtrArray *components) {
+  const guint n = components->len, clusters = schedule->clusters->len;
   Order order = {.schedule = schedule,
                  .components = components,
                  .waiting = g_new0(int, n + 1),
                  .after = g_new0(GPtrArray *, n + 1),
                  .before = g_new0(GPtrArray *, n + 1),
+                 .open = g_new0(guint, n + 1),
                  .weight = g_new0(int, n + 1),
                  .seen = g_new0(int, n + 1),
                  .walk = g_array_new(FALSE, FALSE, sizeof(Step)),
                  .done = g_new0(bool, n + 1),
                  .expanded = g_new0(bool, n + 1),
                  .wanted = g_new0(bool, n + 1),
-                 .left = g_new0(guint, schedule->clusters->len)};
+                 .left = g_new0(guint, clusters),
+                 .ready = g_new0(GArray *, clusters),
+                 .arrived = g_array_new(FALSE, FALSE, sizeof(int))};
   for (guint i = 0; i < n; i++) {
     order.after[i] = g_ptr_array_new();
     order.before[i] = g_ptr_array_new();
     order.weight[i] = weight_of(&order, (int)i);
   }
-  for (guint i = 0; i < schedule->nodes->len; i++) {
-    Node *node = schedule->nodes->pdata[i];
+  for (guint c = 0; c < clusters; c++) order.ready[c] = g_array_new(FALSE, FALSE, sizeof(int));
+  return order;
+}
+
+static void order_free(Order *order) {
+  for (guint i = 0; i < order->components->len; i++)
+    g_ptr_array_free(order->after[i], TRUE), g_ptr_array_free(order->before[i], TRUE);
+  for (guint c = 0; c < order->schedule->clusters->len; c++) g_array_unref(order->ready[c]);
+  g_array_unref(order->arrived);
+  g_free(order->ready);
+  g_free(order->after);
+  g_free(order->before);
+  g_free(order->open);
+  g_free(order->weight);
+  g_free(order->seen);
+  g_array_unref(order->walk);
+  g_free(order->waiting);
+  g_free(order->done);
+  g_free(order->expanded);
+  g_free(order->wanted);
+  g_free(order->left);
+  g_ptr_array_unref(order->components);
+}
+
+static void find_dependencies(Order *order) {
+  const guint n = order->components->len;
+  for (guint i = 0; i < order->schedule->nodes->len; i++) {
+    Node *node = order->schedule->nodes->pdata[i];
     for (guint j = 0; j < node->before->len; j++) {
       Node *earlier = node->before->pdata[j];
       if (earlier->component == node->component) continue;
-      g_ptr_array_add(order.after[earlier->component], GINT_TO_POINTER(node->component));
-      order.waiting[node->component]++;
+      g_ptr_array_add(order->after[earlier->component], GINT_TO_POINTER(node->component));
+      order->waiting[node->component]++;
     }
   }
   for (guint i = n; i-- > 0;) // components are in order: what comes after has a greater number
-    for (guint j = 0; j < order.after[i]->len; j++) {
-      const int later = GPOINTER_TO_INT(order.after[i]->pdata[j]);
-      order.wanted[i] |=
-          order.wanted[later] || first_node(&order, later)->cluster != first_node(&order, (int)i)->cluster;
+    for (guint j = 0; j < order->after[i]->len; j++) {
+      const int later = GPOINTER_TO_INT(order->after[i]->pdata[j]);
+      order->wanted[i] |=
+          order->wanted[later] || first_node(order, later)->cluster != first_node(order, (int)i)->cluster;
     }
   for (int drivers = 1; drivers >= 0; drivers--)
     for (guint i = 0; i < n; i++)
-      for (guint j = 0; drives_from_state(&order, (int)i) == drivers && j < order.after[i]->len; j++)
-        g_ptr_array_add(order.before[GPOINTER_TO_INT(order.after[i]->pdata[j])], GINT_TO_POINTER((int)i));
-  for (guint k = 0; k < schedule->netlist->clocks->len; k++) {
-    Clock *clock = schedule->netlist->clocks->pdata[k];
-    for (guint i = 0; i < n; i++)
-      if (first_node(&order, (int)i)->clock == clock) order.left[first_node(&order, (int)i)->cluster->id]++;
-    bool opening = true; // the root goes first with what it knows from state, so that the others need not stop for it
-    for (bool any = true; any; opening = false) {
-      any = false;
-      GQueue *queues = g_new0(GQueue, schedule->clusters->len);
-      for (guint i = 0; i < n; i++) {
-        Node *first = ((GPtrArray *)components->pdata[i])->pdata[0];
-        if (first->clock != clock || order.done[i] || order.waiting[i] > 0) continue;
-        g_queue_insert_sorted(&queues[first->cluster->id], GINT_TO_POINTER((int)i), component_position, &order);
-        any = true;
-      }
-      bool inner = false;
-      for (guint c = 0; c < schedule->clusters->len; c++) {
-        Cluster *cluster = schedule->clusters->pdata[c];
-        if (!cluster->instance) continue;
-        if (!opening) inner |= run_cluster(&order, cluster, clock, &queues[c]);
-      }
-      // The root waits until nothing else can go on, and then sees all that the others have made ready for it.
-      for (guint c = 0; c < schedule->clusters->len; c++) {
-        Cluster *cluster = schedule->clusters->pdata[c];
-        if (!cluster->instance && !inner) run_cluster(&order, cluster, clock, &queues[c]);
-        g_queue_clear(&queues[c]);
-      }
-      g_free(queues);
-    }
+      for (guint j = 0; drives_from_state(order, (int)i) == drivers && j < order->after[i]->len; j++)
+        g_ptr_array_add(order->before[GPOINTER_TO_INT(order->after[i]->pdata[j])], GINT_TO_POINTER((int)i));
+}
+
+static int cluster_position(gconstpointer a, gconstpointer b) {
+  return (*(Cluster *const *)a)->id - (*(Cluster *const *)b)->id;
+}
+
+// Hands what has become ready since the last round to its clusters, which are gathered in `awake`.
+static void begin_round(Order *order, GPtrArray *awake) {
+  for (guint i = 0; i < order->arrived->len; i++) {
+    const int c = g_array_index(order->arrived, int, i);
+    Cluster *cluster = first_node(order, c)->cluster;
+    if (order->done[c]) continue;
+    g_array_append_val(order->ready[cluster->id], c);
+    if (cluster->awake) continue;
+    cluster->awake = true;
+    g_ptr_array_add(awake, cluster);
   }
-  for (guint i = 0; i < n; i++) g_ptr_array_free(order.after[i], TRUE), g_ptr_array_free(order.before[i], TRUE);
-  g_free(order.after);
-  g_free(order.before);
-  g_free(order.weight);
-  g_free(order.seen);
-  g_array_unref(order.walk);
-  g_free(order.waiting);
-  g_free(order.done);
-  g_free(order.expanded);
-  g_free(order.wanted);
-  g_free(order.left);
-  g_ptr_array_unref(components);
+  g_array_set_size(order->arrived, 0);
+  g_ptr_array_sort(awake, cluster_position);
+}
+
+// Looks at a cluster again, to which something has come since it was looked at last: whether it ran anything.
+static bool visit(Order *order, Cluster *cluster, Clock *clock) {
+  cluster->awake = false;
+  GArray *ready = order->ready[cluster->id];
+  guint kept = 0;
+  for (guint i = 0; i < ready->len; i++)
+    if (!order->done[g_array_index(ready, int, i)]) g_array_index(ready, int, kept++) = g_array_index(ready, int, i);
+  g_array_set_size(ready, kept);
+  g_array_sort_with_data(ready, component_position, order);
+  return run_cluster(order, cluster, clock, ready);
+}
+
+// The segments of one clock, of whose components some wait for nobody.
+static void order_clock(Order *order, Clock *clock, const GArray *components) {
+  g_autoptr(GPtrArray) awake = g_ptr_array_new();
+  for (guint i = 0; i < components->len; i++) {
+    const int c = g_array_index(components, int, i);
+    order->left[first_node(order, c)->cluster->id]++;
+    if (!order->done[c] && order->waiting[c] <= 0) g_array_append_val(order->arrived, c);
+  }
+  bool opening = true; // the root goes first with what it knows from state, so that the others need not stop for it
+  for (bool any = true; any; opening = false) {
+    begin_round(order, awake);
+    any = false;
+    g_autoptr(GPtrArray) later = g_ptr_array_new();
+    for (guint i = 0; i < awake->len; i++) {
+      Cluster *cluster = awake->pdata[i];
+      if (!cluster->instance || opening)
+        g_ptr_array_add(later, cluster);
+      else
+        any |= visit(order, cluster, clock);
+    }
+    g_ptr_array_set_size(awake, 0);
+    // The root waits until nothing else can go on, and then sees all that the others have made ready for it.
+    for (guint i = 0; i < later->len; i++) {
+      Cluster *cluster = later->pdata[i];
+      if (!cluster->instance && !any)
+        any = visit(order, cluster, clock);
+      else
+        g_ptr_array_add(awake, cluster);
+    }
+    any |= opening;
+  }
+  for (guint i = 0; i < awake->len; i++) ((Cluster *)awake->pdata[i])->awake = false;
+}
+
+void schedule_order(Schedule *schedule, GPtrArray *components) {
+  Order order = order_new(schedule, components);
+  find_dependencies(&order);
+  const guint clocks = schedule->netlist->clocks->len;
+  g_autofree GArray **of_clock = g_new0(GArray *, clocks);
+  for (guint k = 0; k < clocks; k++) of_clock[k] = g_array_new(FALSE, FALSE, sizeof(int));
+  for (guint i = 0; i < components->len; i++) g_array_append_val(of_clock[first_node(&order, (int)i)->clock->id], i);
+  for (guint k = 0; k < clocks; k++) {
+    order_clock(&order, schedule->netlist->clocks->pdata[k], of_clock[k]);
+    g_array_unref(of_clock[k]);
+  }
+  order_free(&order);
 }

@@ -73,15 +73,36 @@ static Node *node_new(Schedule *schedule, NodeKind kind, Instance *instance, Clo
   return node;
 }
 
+// The reads of a node are added one after the other, so the last reader of a wire tells whether it is there already.
 static void add_read(Node *node, Wire *wire) {
-  if (!wire || wire->always || g_ptr_array_find(node->reads, wire, NULL)) return;
+  if (!wire || wire->always) return;
+  if (wire->readers->len && wire->readers->pdata[wire->readers->len - 1] == node) return;
   g_ptr_array_add(node->reads, wire);
   g_ptr_array_add(wire->readers, node);
 }
 
+// Likewise, all that is before a node is added at once.
 static void add_before(Node *node, Node *earlier) {
-  if (earlier && earlier != node && !g_ptr_array_find(node->before, earlier, NULL))
-    g_ptr_array_add(node->before, earlier);
+  if (!earlier || earlier == node || earlier->asked_by == node) return;
+  earlier->asked_by = node;
+  g_ptr_array_add(node->before, earlier);
+}
+
+// What must have run before a node: for a phase_end the rest of its instance, whose nodes stand beside it, and whoever
+// writes what it reads.
+static void find_before(Schedule *schedule, Node *node) {
+  bool end = node->kind == NODE_FUNCTION && node->function->kind == FUNCTION_PHASE_END;
+  int first = node->id, after = node->id;
+  while (end && first > 0 && ((Node *)schedule->nodes->pdata[first - 1])->instance == node->instance) first--;
+  while (end && after < (int)schedule->nodes->len &&
+         ((Node *)schedule->nodes->pdata[after])->instance == node->instance)
+    after++;
+  for (int i = first; i < after; i++) {
+    Node *other = schedule->nodes->pdata[i];
+    bool counts = other->kind == NODE_FUNCTION && other->function->kind != FUNCTION_PHASE_END;
+    if (counts && other->clock == node->clock) add_before(node, other);
+  }
+  for (guint j = 0; j < node->reads->len; j++) add_before(node, ((Wire *)node->reads->pdata[j])->writer);
 }
 
 // phase_end sees every signal of its instance that belongs to its domain.
@@ -136,7 +157,7 @@ static void make_nodes(Schedule *schedule) {
         add_read(node, schedule_wire(schedule, instance, &g_array_index(function->reads, Signal, k)));
       for (guint k = 0; k < function->writes->len; k++) {
         Wire *wire = schedule_wire(schedule, instance, &g_array_index(function->writes, Signal, k));
-        if (!wire || g_ptr_array_find(node->writes, wire, NULL)) continue;
+        if (!wire || wire->writer == node) continue;
         g_ptr_array_add(node->writes, wire);
         wire->writer = node;
       }
@@ -147,12 +168,6 @@ static void make_nodes(Schedule *schedule) {
     if (node->function->kind != FUNCTION_PHASE_END) continue;
     add_all_signals(schedule, node);
     add_locals(schedule, node);
-    for (guint j = 0; j < schedule->nodes->len; j++) {
-      Node *other = schedule->nodes->pdata[j];
-      if (other->instance == node->instance && other->clock == node->clock &&
-          other->function->kind != FUNCTION_PHASE_END)
-        add_before(node, other);
-    }
   }
 }
 
@@ -210,10 +225,7 @@ Schedule *schedule_build(Netlist *netlist, const ScheduleOptions *options) {
   make_wires(schedule);
   make_nodes(schedule);
   make_probes(schedule, options);
-  for (guint i = 0; i < schedule->nodes->len; i++) {
-    Node *node = schedule->nodes->pdata[i];
-    for (guint j = 0; j < node->reads->len; j++) add_before(node, ((Wire *)node->reads->pdata[j])->writer);
-  }
+  for (guint i = 0; i < schedule->nodes->len; i++) find_before(schedule, schedule->nodes->pdata[i]);
   GPtrArray *components = NULL;
   if (!schedule_components(schedule, &components)) return NULL;
   clusters_choose(schedule, options);

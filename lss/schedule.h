@@ -37,6 +37,7 @@ struct Node {
   Cluster *cluster;
   GPtrArray *reads, *writes; // Wire*
   GPtrArray *before;         // Node* that must have run
+  const Node *asked_by;      // the last node in whose `before` this one is
   int id;
   int component; // strongly connected component
   int waiting;   // while scheduling: predecessors that have not run
@@ -65,6 +66,7 @@ struct Cluster {
   GPtrArray *segments; // Segment*, over all clocks
   GHashTable *numbers; // Connection* -> 1 + number within the cluster, for names in its C
   int id;
+  bool awake; // while scheduling: something has become ready in it since it was looked at
 };
 
 typedef struct {

@@ -7,16 +7,30 @@
 #include <string.h>
 
 Scope *scope_new(Scope *parent, Inst *owner) {
-  Scope *scope = arena_new(Scope);
+  Scope *scope = compile->ended;
+  if (scope)
+    compile->ended = scope->parent;
+  else
+    scope = arena_new(Scope);
   scope->parent = parent;
   scope->owner = owner;
-  scope->names = arena_table();
   scope->function = parent && parent->function;
   return scope;
 }
 
+void scope_end(Scope *scope) {
+  if (scope->kept) return;
+  if (scope->names) g_hash_table_remove_all(scope->names);
+  scope->parent = compile->ended;
+  compile->ended = scope;
+}
+
+void scope_keep(Scope *scope) {
+  for (; scope && !scope->kept; scope = scope->parent) scope->kept = true;
+}
+
 Symbol *scope_declare(Scope *scope, SymbolKind kind, const char *name, Location place) {
-  Symbol *other = g_hash_table_lookup(scope->names, name);
+  Symbol *other = arena_lookup(scope->names, name);
   if (other) {
     problem(place, "duplicate-name", "`%s` is declared twice", name);
     diag_note(other->place, "first declared here");
@@ -26,13 +40,13 @@ Symbol *scope_declare(Scope *scope, SymbolKind kind, const char *name, Location 
   symbol->kind = kind;
   symbol->name = name;
   symbol->place = place;
-  g_hash_table_insert(scope->names, (gpointer)name, symbol);
+  arena_insert(&scope->names, name, symbol);
   return symbol;
 }
 
 Symbol *scope_find(Scope *scope, const char *name) {
   for (; scope; scope = scope->parent) {
-    Symbol *symbol = g_hash_table_lookup(scope->names, name);
+    Symbol *symbol = arena_lookup(scope->names, name);
     if (symbol) return symbol;
   }
   return NULL;
@@ -41,6 +55,7 @@ Symbol *scope_find(Scope *scope, const char *name) {
 const char *scope_suggestion(Scope *scope, const char *name) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (; scope; scope = scope->parent) {
+    if (!scope->names) continue;
     GHashTableIter iter;
     gpointer key;
     g_hash_table_iter_init(&iter, scope->names);

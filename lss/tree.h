@@ -63,7 +63,7 @@ typedef enum {
   NODE_FUNCTION,  // name, arguments, type (of the result, may be NULL), body
   NODE_CONST,     // name, value
   NODE_MODULE,    // name, crossing, body
-  NODE_PARAMETER, // name, type, value (default, may be NULL), runtime
+  NODE_PARAMETER, // name, type, type_name (its text, once asked for), value (default, may be NULL), runtime
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
   NODE_PORT,      // name, type, output, optional
   NODE_STATE,     // body (NODE_FIELD)

@@ -292,11 +292,13 @@ static Term *variable_term(Scope *scope, Expr *expr) {
     problem(expr->location, "value-type", "the type variable '%s has a meaning only inside a module", expr->text);
     return NULL;
   }
-  Term *term = g_hash_table_lookup(owner->variables, expr->text);
-  if (!term) {
-    term = term_variable(expr->text, expr->location);
-    g_hash_table_insert(owner->variables, (gpointer)expr->text, term);
+  for (guint i = 0; owner->variables && i < owner->variables->len; i++) {
+    Term *known = owner->variables->pdata[i];
+    if (!strcmp(known->name, expr->text)) return known;
   }
+  Term *term = term_variable(expr->text, expr->location);
+  if (!owner->variables) owner->variables = arena_array();
+  g_ptr_array_add(owner->variables, term);
   return term;
 }
 

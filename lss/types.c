@@ -122,7 +122,11 @@ bool type_can_travel(const Type *type) {
 // ---- Terms -------------------------------------------------------------------------------------------------
 
 Term *term_of(Type *type) {
-  Term *term = arena_new(Term);
+  GPtrArray *known = compile->type_terms; // by the type's number
+  if (type->id >= (int)known->len) g_ptr_array_set_size(known, type->id + 1);
+  Term *term = known->pdata[type->id];
+  if (term) return term;
+  known->pdata[type->id] = term = arena_new(Term);
   term->kind = TERM_TYPE;
   term->type = type;
   return term;
@@ -146,9 +150,16 @@ Term *term_array(Term *element, int length) {
   return term;
 }
 
+// Variables on the way are bound to what is found, so that long chains are walked once.
 Term *term_find(Term *term) {
-  while (term->kind == TERM_VARIABLE && term->bound) term = term->bound;
-  return term;
+  Term *end = term;
+  while (end->kind == TERM_VARIABLE && end->bound) end = end->bound;
+  while (term != end) {
+    Term *next = term->bound;
+    term->bound = end;
+    term = next;
+  }
+  return end;
 }
 
 Type *term_type(Term *term) {

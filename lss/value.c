@@ -65,6 +65,10 @@ Value *value_type(Type *type, Location location) {
   return value;
 }
 
+int64_t value_size(const Value *value) {
+  return value->kind == VALUE_LIST || value->kind == VALUE_RECORD ? value->num : 1;
+}
+
 Value *value_at(const Value *value, Location location) {
   Value *copy = value_new(value->kind, location);
   *copy = *value;
@@ -72,17 +76,23 @@ Value *value_at(const Value *value, Location location) {
   return copy;
 }
 
-// The depth is kept in `integer`, which lists and records do not use otherwise.
+// The depth is kept in `integer` and the size in `num`, which lists and records do not use otherwise.  A list may hold
+// one list many times over: walking it takes as long as its size, not as what was built.
 bool value_close(Value *value, Location where) {
-  enum { MAX_DEPTH = 100 };
-  int64_t depth = 0;
+  enum { MAX_DEPTH = 100, MAX_SIZE = 1 << 24 };
+  int64_t depth = 0, size = 1;
   for (guint i = 0; i < value->items->len; i++) {
     const Value *item = value->items->pdata[i];
     if (item->kind == VALUE_LIST || item->kind == VALUE_RECORD) depth = MAX(depth, item->integer);
+    size += value_size(item);
   }
   value->integer = depth + 1;
-  if (value->integer <= MAX_DEPTH) return true;
-  problem(where, "runaway", "lists and records are nested more than %d deep", MAX_DEPTH);
+  value->num = size;
+  if (depth < MAX_DEPTH && size <= MAX_SIZE) return true;
+  if (depth >= MAX_DEPTH)
+    problem(where, "runaway", "lists and records are nested more than %d deep", MAX_DEPTH);
+  else
+    problem(where, "runaway", "a list or record holds more than %d values in all", MAX_SIZE);
   return false;
 }
 
@@ -160,6 +170,7 @@ char *value_text(const Value *value) {
 }
 
 bool value_equal(const Value *a, const Value *b) {
+  if (a == b) return true;
   if (a->kind != b->kind) {
     if (a->kind == VALUE_INT && b->kind == VALUE_FLOAT) return (double)a->integer == b->real;
     if (a->kind == VALUE_FLOAT && b->kind == VALUE_INT) return a->real == (double)b->integer;

@@ -15,8 +15,12 @@ Value *value_list(Location location);   // empty
 Value *value_record(Location location); // empty
 Value *value_type(Type *type, Location location);
 
-// Ends the construction of a list or record: works out how deep it is nested.  False, with an error, beyond a bound.
+// Ends the construction of a list or record: works out how deep it is nested and how many values are in it.  False,
+// with an error, beyond a bound.
 bool value_close(Value *value, Location where);
+
+// How many values are in a value, itself included.
+int64_t value_size(const Value *value);
 
 // The same value, said to be written at another place.
 Value *value_at(const Value *value, Location location);

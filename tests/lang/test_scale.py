@@ -1,0 +1,106 @@
+"""The compiler takes time and memory in proportion to the machine: four times the machine, about four times the work.
+
+Times are processor time of the compiler alone, and only compared with each other: quadratic work would take sixteen times
+as long.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+FLAT = """
+parameter n = 10 : int;
+instance a[n] : source { count = 5; };
+instance b[n] : sink;
+"""
+MACHINES = {
+    "loop": (2, FLAT + "for (i = 0; i < n; i = i + 1) a[i].out -> b[i].in : uint32;\n"),
+    "arrays": (2, FLAT + "a[*].out -> b[*].in : uint32;\n"),
+    # The acknowledgments of a chain ripple through all of it within a cycle, and from cell to cell when cells are clusters.
+    "chain": (
+        5,
+        """
+module cell {
+  inport in : 'a;
+  outport out : 'a;
+  instance p[4] : pipe;
+  in -> p[0].in;
+  for (i = 1; i < 4; i = i + 1) p[i - 1].out -> p[i].in;
+  p[3].out -> out;
+}
+parameter n = 10 : int;
+instance s : source;
+instance c[n] : cell;
+instance d : sink;
+s.out -> c[0].in : uint32;
+for (i = 1; i < n; i = i + 1) c[i - 1].out -> c[i].in;
+c[n - 1].out -> d.in;
+""",
+    ),
+    # One instance with as many lanes as there are others.
+    "star": (
+        1,
+        """
+parameter n = 10 : int;
+instance a[n] : source { count = 5; };
+instance g : gather;
+a[*].out -> g.in : uint32;
+""",
+    ),
+}
+INSTANCES, FACTOR = 3000, 4
+PER_INSTANCE = {"check": 10 * 1024, "export": 16 * 1024}  # bytes; the text of an export is made in memory
+FIXED = 32 << 20
+
+
+def measure(command: list, cwd: Path) -> tuple[float, int]:
+    """Seconds of processor time, the lesser of two, and the bytes of the largest resident set."""
+    seconds, resident = [], 0
+    for _ in range(2):
+        process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        text = process.stderr.read() if process.stderr else ""
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0, text
+        seconds.append(usage.ru_utime + usage.ru_stime)
+        resident = max(resident, usage.ru_maxrss * 1024)
+    return min(seconds), resident
+
+
+@pytest.mark.parametrize("command", ["check", "export"])
+@pytest.mark.parametrize("shape", MACHINES)
+def test_elaboration_is_linear(command: str, shape: str, build_dir: Path, tmp_path: Path) -> None:
+    instances, text = MACHINES[shape]
+    (tmp_path / "gather.lss").write_text("module gather { inport in : 'a; always in.ack; phase_end; }\n")
+    (tmp_path / "gather.c").write_text("phase_end() {}\n")
+    (tmp_path / "m.lss").write_text(text)
+    used = {}
+    for n in (INSTANCES, FACTOR * INSTANCES):
+        words = [build_dir / "bin" / "lss", command, "m.lss", f"-Dn={n // instances}"]
+        used[n] = measure(words + (["-o", "m.json"] if command == "export" else []), tmp_path)
+    (little, _), (much, resident) = used.values()
+    assert much < 2 * FACTOR * little, f"{little:.2f} s, {much:.2f} s for {FACTOR} times as much"
+    assert resident < FIXED + PER_INSTANCE[command] * FACTOR * INSTANCES, f"{resident} bytes"
+
+
+def test_the_documented_bound(build_dir: Path, tmp_path: Path) -> None:
+    """As many instances as the documentation allows fit into a gigabyte and the default number of steps."""
+    (tmp_path / "m.lss").write_text(MACHINES["arrays"][1])
+    process = subprocess.Popen([build_dir / "bin" / "lss", "check", "m.lss", "-Dn=50000"], cwd=tmp_path)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert usage.ru_maxrss < 1 << 20
+
+
+def test_a_loop_without_end_takes_little_memory(build_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "m.lss").write_text("while (true) {}\n")
+    command = [build_dir / "bin" / "lss", "check", "m.lss"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    text = process.stderr.read() if process.stderr else ""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 1 and "error[runaway]" in text
+    assert usage.ru_maxrss < 64 << 10
