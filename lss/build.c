@@ -154,7 +154,8 @@ int build_simulator(BuildOptions *build, char **output) {
   // The netlist and its schedule live as long as the process: it ends, or becomes the simulator, right afterwards.
   Netlist *netlist = compile_netlist(build->options.machine, &build->options.compile);
   if (!netlist) return 1;
-  if (build->output && !output_spares_sources("build", build->output, netlist)) return 2;
+  g_autoptr(GPtrArray) sources = netlist_files(netlist);
+  if (build->output && !output_spares_sources("build", build->output, sources)) return 2;
   g_autoptr(GPtrArray) units = make_units(netlist, build);
   if (!units) {
     diag_flush();

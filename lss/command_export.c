@@ -18,7 +18,8 @@ int command_export(int argc, char **argv) {
     return usage_error(argv[0], "give one machine: lss export M.lss [-o X.json]");
   g_autoptr(Netlist) netlist = compile_netlist(options.machine, &options.compile);
   if (!netlist) return 1;
-  if (!output_spares_sources(argv[0], path, netlist)) return 2;
+  g_autoptr(GPtrArray) sources = netlist_files(netlist);
+  if (!output_spares_sources(argv[0], path, sources)) return 2;
   g_autofree char *text = export_netlist(netlist);
   return output_write(argv[0], path, text) ? 0 : 3;
 }

@@ -8,13 +8,14 @@
 #ifndef LSS_DIAGNOSTICS_H
 #define LSS_DIAGNOSTICS_H
 
-#include "lss/netlist.h"
+#include "lss/location.h"
+
+#include <glib.h>
+#include <stdbool.h>
 
 enum { MAX_ERRORS = 20 };
 
-// A Location that names no place in a file: the message is printed without source line.
-#define NOWHERE ((Location){0})
-
+// NOWHERE as the place of a diagnostic: the message is printed without source line.
 void diag_error(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void diag_error_va(Location where, const char *check, const char *format, va_list arguments);
 void diag_warning(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);

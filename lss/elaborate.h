@@ -15,7 +15,7 @@ typedef struct Term Term;
 typedef struct PortDecl PortDecl;
 typedef struct PortMember PortMember;
 
-// ---- The compilation (compile.c) ---------------------------------------------------------------------------
+// ---- The compilation (context.c) ---------------------------------------------------------------------------
 typedef struct {
   const CompileOptions *options;
   Netlist *netlist;

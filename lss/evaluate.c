@@ -172,7 +172,7 @@ static Operand index_operand(Scope *scope, Expr *expr) {
 // ---- Values ------------------------------------------------------------------------------------------------
 
 static Value *quantity_literal(Expr *expr) {
-  const Unit *unit = unit_find(expr->unit);
+  const UnitOfMeasure *unit = unit_find(expr->unit);
   int64_t num, den;
   if (rational_parse(expr->text, &num, &den) && rational_multiply(num, den, unit->num, unit->den, &num, &den))
     return value_quantity(unit->dimension, num, den, expr->location);

@@ -2,7 +2,7 @@
 #ifndef LSS_LIBRARY_H
 #define LSS_LIBRARY_H
 
-#include "lss/netlist.h"
+#include "lss/compile_options.h"
 
 // The folder that holds modules/, lss/runtime/ and emulib/: the environment variable SPINACH_HOME, or share/spinach
 // beside the folder of the executable (an installed copy), or the source tree.  NULL when there is none.

@@ -6,15 +6,14 @@
 #ifndef LSS_NETLIST_H
 #define LSS_NETLIST_H
 
+#include "lss/compile_options.h"
+#include "lss/function_kind.h"
+#include "lss/location.h"
+#include "lss/units.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-// A place in a source file; `file` is interned.  Lines and columns count from 1; end_column is exclusive.
-typedef struct {
-  const char *file;
-  int line, column, end_line, end_column;
-} Location;
 
 // ---- Types -------------------------------------------------------------------------------------------------
 typedef enum {
@@ -71,8 +70,6 @@ typedef enum {
   VALUE_MODULE,   // `string` is its name
   VALUE_CODE      // `string` is C, interpolated; `location` is where it starts
 } ValueKind;
-
-typedef enum { DIM_FREQUENCY, DIM_TIME, DIM_SIZE, DIM_RATE, DIM_FRACTION } Dimension;
 
 typedef struct Value Value;
 typedef struct Clock Clock;
@@ -175,8 +172,6 @@ typedef struct {
   Local *local; // NULL for ports
   int lane;     // index; 0 for single locals
 } Signal;
-
-typedef enum { FUNCTION_INIT, FUNCTION_PHASE_START, FUNCTION_HANDLER, FUNCTION_PHASE_END, FUNCTION_NEXT_EVENT, FUNCTION_FINISH, FUNCTION_ALWAYS } FunctionKind;
 
 typedef struct {
   FunctionKind kind;
@@ -289,20 +284,15 @@ typedef struct {
   GStringChunk *strings;
 } Netlist;
 
+Netlist *netlist_new(const char *machine_file);
+// Every file that the machine was read from, each leaf's again (const char*, borrowed).  The caller frees the array.
+GPtrArray *netlist_files(const Netlist *netlist);
 StateField *instance_find_state(const Instance *instance, const char *name); // NULL when there is none
 void netlist_free(Netlist *netlist);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 
 // ---- Stages, in the order in which lss_main() calls them ---------------------------------------------------------
 // All report through lss/diagnostics.h and return NULL or false after errors.
-typedef struct {
-  GPtrArray *include_dirs; // const char*, -I
-  GPtrArray *defines;      // const char*, "name=value", -D
-  GPtrArray *collectors;   // const char*, files of collectors, --collect; may be NULL
-  int max_instances, max_steps;
-  bool debug;
-} CompileOptions;
-
 // Reads, elaborates, infers types and runs all checks.
 Netlist *compile_netlist(const char *machine_file, const CompileOptions *options);
 

@@ -18,18 +18,13 @@ static bool is_file(const char *path, const struct stat *file) {
   return path && !stat(path, &other) && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
 }
 
-bool output_spares_sources(const char *command, const char *path, const Netlist *netlist) {
+bool output_spares_sources(const char *command, const char *path, const GPtrArray *sources) {
   struct stat file;
   if (stat(path, &file)) return true;
-  const char *source = NULL;
-  for (guint i = 0; i < netlist->sources->len && !source; i++)
-    if (is_file(netlist->sources->pdata[i], &file)) source = netlist->sources->pdata[i];
-  for (guint i = 0; i < netlist->leaves->len && !source; i++) {
-    const LeafModule *leaf = ((Instance *)netlist->leaves->pdata[i])->leaf;
-    if (is_file(leaf->c_file, &file)) source = leaf->c_file;
-    if (is_file(leaf->header_file, &file)) source = leaf->header_file;
-  }
-  if (source)
+  for (guint i = 0; i < sources->len; i++) {
+    if (!is_file(sources->pdata[i], &file)) continue;
     fprintf(stderr, "lss %s: \"%s\" is a source of this machine; -o names the file to write\n", command, path);
-  return !source;
+    return false;
+  }
+  return true;
 }

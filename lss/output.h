@@ -2,16 +2,15 @@
 #ifndef LSS_OUTPUT_H
 #define LSS_OUTPUT_H
 
-#include "lss/netlist.h"
-
+#include <glib.h>
 #include <stdbool.h>
 
 // Writes `text` to `path` ("-" is standard output), replacing the file only when all of it is on the disk.  On failure
 // prints "lss COMMAND: ..." and returns false; the exit status is then 3.
 bool output_write(const char *command, const char *path, const char *text);
 
-// False, with a line on standard error, when `path` is a file that the machine was read from; the exit status is
-// then 2.
-bool output_spares_sources(const char *command, const char *path, const Netlist *netlist);
+// False, with a line on standard error, when `path` is one of the files (const char*) that the machine was read from;
+// the exit status is then 2.
+bool output_spares_sources(const char *command, const char *path, const GPtrArray *sources);
 
 #endif

@@ -4,7 +4,12 @@
 #ifndef LSS_TREE_H
 #define LSS_TREE_H
 
-#include "lss/netlist.h"
+#include "lss/function_kind.h"
+#include "lss/location.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 // ---- Expressions and types ---------------------------------------------------------------------------------------
 typedef enum {
@@ -32,6 +37,7 @@ typedef enum {
 // Operators: the character itself, or one of these.
 enum { OP_OR = 256, OP_AND, OP_EQ, OP_NE, OP_LE, OP_GE, OP_SHL, OP_SHR };
 
+typedef struct Value Value; // elaboration's
 typedef struct Expr Expr;
 struct Expr {
   ExprKind kind;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const Unit units[] = {
+static const UnitOfMeasure units[] = {
     {"Hz", DIM_FREQUENCY, 1, 1},
     {"kHz", DIM_FREQUENCY, 1000, 1},
     {"MHz", DIM_FREQUENCY, 1000000, 1},
@@ -38,7 +38,7 @@ static const Unit units[] = {
 static const char *const dimension_names[] = {"frequency", "time", "size", "rate", "fraction"};
 static const char *const base_units[] = {"Hz", "s", "B", "b/s", ""};
 
-const Unit *unit_find(const char *name) {
+const UnitOfMeasure *unit_find(const char *name) {
   for (guint i = 0; i < G_N_ELEMENTS(units); i++)
     if (!strcmp(units[i].name, name)) return &units[i];
   return NULL;
@@ -154,9 +154,9 @@ bool rational_parse(const char *text, int64_t *num, int64_t *den) {
 
 char *quantity_text(Dimension dimension, int64_t num, int64_t den) {
   // Decimal sizes are rarer than binary ones, which come later in the table and win.
-  const Unit *best = NULL;
+  const UnitOfMeasure *best = NULL;
   for (guint i = 0; i < G_N_ELEMENTS(units); i++) {
-    const Unit *unit = &units[i];
+    const UnitOfMeasure *unit = &units[i];
     int64_t n, d;
     if (unit->dimension != dimension || !rational_multiply(num, den, unit->den, unit->num, &n, &d) || d != 1) continue;
     if (num == 0) {

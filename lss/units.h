@@ -2,15 +2,18 @@
 #ifndef LSS_UNITS_H
 #define LSS_UNITS_H
 
-#include "lss/netlist.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum { DIM_FREQUENCY, DIM_TIME, DIM_SIZE, DIM_RATE, DIM_FRACTION } Dimension;
 
 typedef struct {
   const char *name;
   Dimension dimension;
   int64_t num, den; // in the dimension's base unit: Hz, s, B, b/s, 1
-} Unit;
+} UnitOfMeasure;
 
-const Unit *unit_find(const char *name);              // NULL when there is none
+const UnitOfMeasure *unit_find(const char *name);              // NULL when there is none
 const char *unit_suggestion(const char *name);        // NULL when none is near
 const char *dimension_name(Dimension dimension);      // "frequency"
 const char *dimension_base_unit(Dimension dimension); // "Hz"

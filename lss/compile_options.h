@@ -1,0 +1,16 @@
+// What a command line asks of a compilation.
+#ifndef LSS_COMPILE_OPTIONS_H
+#define LSS_COMPILE_OPTIONS_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct {
+  GPtrArray *include_dirs; // const char*, -I
+  GPtrArray *defines;      // const char*, "name=value", -D
+  GPtrArray *collectors;   // const char*, files of collectors, --collect; may be NULL
+  int max_instances, max_steps;
+  bool debug;
+} CompileOptions;
+
+#endif

@@ -1,0 +1,47 @@
+// The netlist as a whole: made empty, asked, released.
+#include "lss/netlist.h"
+
+#include "lss/arena.h"
+
+#include <string.h>
+
+Netlist *netlist_new(const char *file) {
+  Netlist *netlist = arena_new(Netlist);
+  netlist->file = g_intern_string(file);
+  netlist->types = arena_array();
+  netlist->clocks = arena_array();
+  netlist->instances = arena_array();
+  netlist->leaves = arena_array();
+  netlist->connections = arena_array();
+  netlist->collectors = arena_array();
+  netlist->debug_views = arena_array();
+  netlist->drawn = arena_array();
+  netlist->sources = arena_array();
+  netlist->strings = g_string_chunk_new(4096);
+  return netlist;
+}
+
+StateField *instance_find_state(const Instance *instance, const char *name) {
+  for (guint i = 0; instance->leaf && i < instance->state->len; i++) {
+    StateField *field = instance->state->pdata[i];
+    if (!strcmp(field->name, name)) return field;
+  }
+  return NULL;
+}
+
+GPtrArray *netlist_files(const Netlist *netlist) {
+  GPtrArray *files = g_ptr_array_new();
+  for (guint i = 0; i < netlist->sources->len; i++) g_ptr_array_add(files, netlist->sources->pdata[i]);
+  for (guint i = 0; i < netlist->leaves->len; i++) {
+    const LeafModule *leaf = ((Instance *)netlist->leaves->pdata[i])->leaf;
+    g_ptr_array_add(files, (gpointer)leaf->c_file);
+    if (leaf->header_file) g_ptr_array_add(files, (gpointer)leaf->header_file);
+  }
+  return files;
+}
+
+void netlist_free(Netlist *netlist) {
+  if (netlist) g_string_chunk_free(netlist->strings);
+  arena_release();
+}
+
