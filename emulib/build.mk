@@ -5,7 +5,7 @@ EMULIB_GEN    := $(BUILD)/gen/emulib
 EMULIB_OBJ    := $(BUILD)/obj/emulib
 EMULIB_CFLAGS := -Iemulib -I$(EMULIB_GEN) $(call pkg_cflags,glib-2.0 libdw libelf)
 EMULIB_LIBS   := $(call pkg_libs,glib-2.0 libdw libelf)
-EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(call found,$(EMULIB_ISAS:%=emulib/%/*.c) emulib/program/*.c))
+EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(call found,emulib/*.c $(EMULIB_ISAS:%=emulib/%/*.c) emulib/program/*.c))
 
 EMULIB_TOOLS  := $(EMULIB_ISAS:%=$(BUILD)/bin/%-oracle) $(EMULIB_ISAS:%=$(BUILD)/bin/%-disasm)
 

@@ -398,7 +398,7 @@ static int link_objects(GPtrArray *units, const CompilerOptions *options, const 
   g_ptr_array_add(argv, runtime);
   if (g_file_test(emulib, G_FILE_TEST_EXISTS)) {
     // The runtime's references to emulib are weak and would not bring these in.
-    g_ptr_array_add(argv, "-Wl,-u,program_open,-u,mips_text,-u,rv32i_text");
+    g_ptr_array_add(argv, "-Wl,-u,program_open,-u,isa_texts");
     g_ptr_array_add(argv, emulib);
   }
   char *const rest[] = {"-lglib-2.0", "-lpcap", "-ldw", "-lelf", "-lm", "-o", temporary, NULL};

@@ -4,19 +4,15 @@
 // without otherwise.
 #include "lss/runtime/program_text.h"
 
-#include <elf.h>
-
-#include "emulib/mips/text.h"
+#include "emulib/isa_text.h"
 #include "emulib/program/program.h"
-#include "emulib/rv32i/text.h"
 #include "lss/runtime/machine.h"
 
 #pragma weak program_open
 #pragma weak program_describe
 #pragma weak program_symbol_at
 #pragma weak program_machine
-#pragma weak mips_text
-#pragma weak rv32i_text
+#pragma weak isa_texts
 
 enum { ELF_MAGIC = 0x464c457f };
 
@@ -55,11 +51,14 @@ char *spinach_describe_address(uint32_t address) {
 
 char *spinach_disassemble(uint32_t pc, uint32_t word) {
   char text[64];
-  if (!mips_text || !rv32i_text) return g_strdup_printf(".word 0x%08x", word);
+  const IsaText *found = isa_texts;
+  if (!found) return g_strdup_printf(".word 0x%08x", word);
   const GPtrArray *list = programs();
-  bool riscv = false;
-  for (guint i = 0; i < list->len; i++)
-    if (program_symbol_at(list->pdata[i], pc)) riscv = program_machine(list->pdata[i]) == EM_RISCV;
-  (riscv ? rv32i_text : mips_text)(pc, word, text, sizeof text);
+  for (guint i = 0; i < list->len; i++) {
+    if (!program_symbol_at(list->pdata[i], pc)) continue;
+    for (const IsaText *isa = isa_texts; isa->machine; isa++)
+      if (isa->machine == program_machine(list->pdata[i])) found = isa;
+  }
+  found->text(pc, word, text, sizeof text);
   return g_strdup(text);
 }
