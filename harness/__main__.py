@@ -98,6 +98,12 @@ def _studies(options: argparse.Namespace) -> int:
     return 0
 
 
+def _study(options: argparse.Namespace) -> int:
+    from harness.study import command
+
+    return command.run(options)
+
+
 def _reference(options: argparse.Namespace) -> int:
     from harness.report import reference
 
@@ -194,6 +200,16 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("study", type=Path)
     one.add_argument("--build", type=Path, default=Path("build"))
     one.set_defaults(call=_run)
+
+    one = commands.add_parser("study", help="make a study of any machine: a table, CSV, JSON and a page")
+    one.add_argument("study", type=Path, help="TOML file; docs/studies.md explains it")
+    one.add_argument("--build", type=Path, default=Path("build"))
+    one.add_argument("--out", type=Path, help="folder for index.html; build/studies/NAME, if left out")
+    one.add_argument("--jobs", type=int, help="simulations at a time on this host; one for each core, if left out")
+    one.add_argument("--workers", metavar="ADDRESS", help="run on the workers of this Dask scheduler: tcp://HOST:8786")
+    one.add_argument("--slurm", type=Path, metavar="FILE", help="run on workers that Slurm starts, as this file says")
+    one.add_argument("--plain", action="store_true", help="leave out the second look at the best and the worst point")
+    one.set_defaults(call=_study)
 
     one = commands.add_parser("studies", help="make the studies of plans and write the validation report")
     one.add_argument("study", nargs="*", help="studies to make; all but soaks, if none is named")

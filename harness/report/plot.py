@@ -27,19 +27,19 @@ INK, FAINT = "#222222", "#d9d9d9"
 
 @dataclass(frozen=True)
 class Line:
-    """A measured series: its name, what it is plotted over (bytes or bit/s), and rates in bit/s."""
+    """A measured series: its name, what it is plotted over, and the values."""
 
     name: str
-    across: Sequence[float]
+    across: Sequence
     rates: Sequence[float]
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One published figure."""
+    """One published figure: its label, and where it lies."""
 
     label: str
-    payload: int
+    payload: float
     rate: float
 
 
@@ -48,7 +48,8 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6) -> I
     """Axes in the common style; the picture is written as out.svg and out.png at the end."""
     settings = {
         "font.size": 11, "font.family": "DejaVu Sans", "axes.edgecolor": INK, "text.color": INK, "svg.fonttype": "path",
-        "svg.hashsalt": "spinach", "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
+        "svg.hashsalt": "spinach", "text.parse_math": False, "axes.labelcolor": INK, "xtick.color": INK,
+        "ytick.color": INK,
     }  # fmt: skip
     with pyplot.rc_context(settings):
         figure, axes = pyplot.subplots(figsize=(7.2, height), layout="constrained")
@@ -136,3 +137,47 @@ def scaling(title: str, lines: Sequence[Line], marks: Sequence[tuple[str, float,
         axes.set_xticks(sorted({across for line in lines for across in line.across}))
         axes.set_xlim(0, None)
         axes.set_ylim(0, 108)
+
+
+def lines(
+    title: str, across: str, up: str, drawn: Sequence[Line], marks: Sequence[Mark], out: Path, from_zero: bool = False,
+    markers: bool = True,
+) -> None:  # fmt: skip
+    """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side."""
+    with _axes(title, across, up, out) as axes:
+        places = list(dict.fromkeys(at for line in drawn for at in line.across))
+        named = not all(isinstance(at, int | float) and not isinstance(at, bool) for at in places)
+        for (color, marker, dash), line in zip(cycle(STYLES), drawn, strict=False):
+            at = [places.index(one) for one in line.across] if named else line.across
+            axes.plot(
+                at, line.rates, color=color, marker=marker if markers else "", linestyle=dash, linewidth=1.8,
+                label=line.name or None,
+            )  # fmt: skip
+        for (color, _, _), mark in zip(islice(cycle(STYLES), len(drawn), None), marks, strict=False):
+            place = places.index(mark.payload) if named else mark.payload
+            axes.plot(place, mark.rate, color=color, marker="*", markersize=15, linestyle="", label=mark.label)
+        if named:
+            axes.set_xticks(range(len(places)), [str(one) for one in places])
+        elif len(places) <= 9 and markers:
+            axes.set_xticks(sorted(places))
+        if from_zero:
+            axes.set_xlim(0, None)
+        if not any(value < 0 for line in drawn for value in line.rates):
+            axes.set_ylim(0, None)
+
+
+def bars(title: str, up: str, drawn: Sequence[Line], out: Path) -> None:
+    """Draws out.svg and out.png: a row for each series, in it a bar for each of the values of the axis."""
+    columns = list(dict.fromkeys(at for line in drawn for at in line.across))
+    thick = 0.8 / max(len(columns), 1)
+    with _axes("", up, "", out, height=1.8 + 0.36 * len(drawn)) as axes:
+        # The names of the series take half of the width: the title begins above them.
+        axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold", wrap=True)
+        for (color, _, _), (index, column) in zip(cycle(STYLES), enumerate(columns), strict=False):
+            values = [dict(zip(line.across, line.rates, strict=True)).get(column, 0.0) for line in drawn]
+            places = [row + (index - (len(columns) - 1) / 2) * thick for row in range(len(drawn))]
+            axes.barh(places, values, height=thick, color=color, label=str(column) or None)
+        axes.axvline(0, color=INK, linewidth=1.0)
+        axes.set_yticks(range(len(drawn)), [line.name for line in drawn], fontsize=9)
+        axes.invert_yaxis()
+        axes.margins(x=0.05, y=0.01)

@@ -1,0 +1,81 @@
+"""Where simulations run: processes of this host, or the workers of a Dask cluster on hosts that share the files.
+
+All are used through `concurrent.futures.Executor`.  Results lie in the store and nowhere else, so a task may be begun
+twice: a worker that was killed loses nothing but its time.
+"""
+
+import contextlib
+import os
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+
+RETRIES = 10  # of a task whose worker was lost
+
+
+class ExecuteError(Exception):
+    """Workers that cannot be reached or started; the text is one line for the user."""
+
+
+@contextlib.contextmanager
+def executor(workers: str | None = None, slurm: Path | None = None, jobs: int | None = None) -> Iterator[Executor]:
+    """The workers at an address, those that Slurm starts, or so many processes of this host (one for each core)."""
+    if workers and slurm:
+        raise ExecuteError("--workers and --slurm exclude each other")
+    if workers:
+        with _dask(workers) as pool:
+            yield pool
+    elif slurm:
+        with _slurm_cluster(slurm) as cluster, _dask(cluster) as pool:
+            yield pool
+    else:
+        # Each thread waits for one simulator.
+        pool = ThreadPoolExecutor(jobs or os.cpu_count())
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _dask(where: object) -> Iterator[Executor]:
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        raise ExecuteError(f"workers need Dask, and there is no {error.name}: pip install distributed") from error
+    try:
+        client = Client(where, timeout="10 s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ExecuteError(f"--workers {where}: {error}") from error
+    try:
+        client.run_on_scheduler(_lose_workers_patiently)
+        yield client.get_executor(pure=False, retries=RETRIES)
+    finally:
+        client.close()
+
+
+def _lose_workers_patiently(dask_scheduler: object = None) -> None:
+    """A task whose worker was killed goes to another one, however often workers are killed."""
+    dask_scheduler.allowed_failures = 100
+
+
+@contextlib.contextmanager
+def _slurm_cluster(path: Path) -> Iterator[object]:
+    """A cluster as a TOML file describes it: `jobs` workers, all else as dask_jobqueue.SLURMCluster takes it."""
+    try:
+        options = tomllib.loads(path.read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ExecuteError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ModuleNotFoundError as error:
+        raise ExecuteError(f"--slurm needs dask-jobqueue, and this Python has no {error.name}") from error
+    count = options.pop("jobs", 1)
+    try:
+        cluster = SLURMCluster(**options)
+    except (TypeError, ValueError) as error:
+        raise ExecuteError(f"{path}: {error}") from error
+    with cluster:
+        cluster.scale(jobs=count)
+        yield cluster

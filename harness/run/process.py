@@ -1,0 +1,88 @@
+"""Child processes that end with their parent: a simulator never goes on after the harness was told to stop.
+
+`run` starts a command and waits for it; `end_children_on_signals` makes SIGTERM and SIGHUP end every child that is
+still running before the process itself ends.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+GRACE = 5.0  # seconds that a child has between SIGTERM and SIGKILL
+
+_children: set[subprocess.Popen] = set()
+_lock = Lock()
+_ending = False
+
+
+class Ended(Exception):
+    """The harness was told to stop; no child is started any more."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a child came to; `status` is None when it took longer than it may."""
+
+    status: int | None
+    out: str
+    err: str
+
+
+def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float | None = None) -> Finished:
+    """Runs a command to its end; at the timeout, or when this process is told to stop, the child is ended."""
+    with _lock:
+        if _ending:
+            raise Ended
+        child = subprocess.Popen(
+            [str(word) for word in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, errors="replace",
+        )  # fmt: skip
+        _children.add(child)
+    try:
+        out, err = child.communicate(timeout=timeout)
+        return Finished(child.returncode, out, err)
+    except subprocess.TimeoutExpired:
+        _end([child])
+        out, err = child.communicate()
+        return Finished(None, out, err)
+    finally:
+        if child.poll() is None:  # an exception, such as Ctrl-C
+            _end([child])
+        with _lock:
+            _children.discard(child)
+
+
+def _end(children: Sequence[subprocess.Popen]) -> None:
+    for child in children:
+        if child.poll() is None:
+            child.terminate()
+    for child in children:
+        try:
+            child.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            child.kill()
+
+
+def end_children() -> None:
+    """Ends all children; from now on none is started."""
+    global _ending
+    _ending = True  # without the lock: a signal may come while it is held
+    _end(list(_children))
+
+
+def end_children_on_signals() -> None:
+    """From now on SIGTERM and SIGHUP end the children first, then this process, with the status of that signal."""
+
+    def stop(number: int, frame: object) -> None:
+        end_children()
+        sys.stderr.write(f"harness: ended by {signal.Signals(number).name}; what was finished is kept\n")
+        sys.stderr.flush()
+        os._exit(128 + number)
+
+    for number in signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, stop)

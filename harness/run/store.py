@@ -1,0 +1,215 @@
+"""The store of results: what was simulated once is found again, as long as everything that determines it is the same.
+
+A simulation is named by its content: the simulator, the options, and of options that are files the content.  Below
+that name lies one result for each content of the files that the run opened, as its manifest tells; a kept result
+counts only while all of them are as they were.  Several processes on several hosts may work in one store: each works
+in a directory of its own, under a lease, and moves it into place when it is complete; the first one's result counts.
+
+    store/busy/HOST-PID-RANDOM/     being worked in
+    store/NAME/INPUTS/              a result: run.json, stats.json, log.txt, what the run wrote
+    store/NAME/failed/              the last run that failed, to be looked at
+"""
+
+import contextlib
+import errno
+import hashlib
+import json
+import shutil
+import time
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from harness.run import lease, process
+
+STATS, NOTES, LOG = "stats.json", "run.json", "log.txt"
+
+
+class RunError(Exception):
+    """A simulation that failed; the text is a few lines for the user, the first of which says why."""
+
+
+@lru_cache(maxsize=65536)
+def _digest_at(path: Path, modified: int, size: int, inode: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's content."""
+    status = path.stat()
+    return _digest_at(path, status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def content_name(*parts: object) -> str:
+    """A name for what these parts, anything that JSON can hold, say."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One simulation: `words` are options without files, `inputs` options with the file each names; `outputs` are
+    options with the name of the file that the run writes into its directory."""
+
+    simulator: Path
+    words: tuple[str, ...] = ()
+    inputs: tuple[tuple[str, Path], ...] = ()
+    outputs: tuple[tuple[str, str], ...] = ()
+    timeout: float = 600.0
+    retries: int = 0
+
+    def name(self) -> str:
+        """The content of the simulator, its options and their files: where results of this job lie."""
+        return content_name(digest(self.simulator), self.words, [(o, digest(p)) for o, p in self.inputs], self.outputs)
+
+    def command(self) -> list[str]:
+        """What to run, in a directory that receives the outputs."""
+        files = [word for option, path in self.inputs for word in _option(option, str(path.resolve()))]
+        written = [word for option, name in self.outputs for word in _option(option, name)]
+        return [str(self.simulator.resolve()), *self.words, *files, *written, "--quiet", "--stats", STATS]
+
+
+def _option(option: str, value: str) -> list[str]:
+    """An option with its value; `--set X` takes X=VALUE."""
+    head, space, name = option.partition(" ")
+    return [head, f"{name}={value}"] if space else [option, value]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished run: where its files lie, what it wrote, how long the host took, and whether it was known before."""
+
+    job: Job
+    directory: Path
+    seconds: float
+    reused: bool
+    _stats: list[dict] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def stats(self) -> dict:
+        """The statistics and the manifest, read when first asked for."""
+        if not self._stats:
+            self._stats.append(json.loads((self.directory / STATS).read_text()))
+        return self._stats[0]
+
+    def output(self, option: str) -> Path | None:
+        """The file written for an option, if the job asked for one."""
+        return next((self.directory / name for known, name in self.job.outputs if known == option), None)
+
+    def total(self, name: str) -> float:
+        """The sum of all statistics of this name, whoever counted them."""
+        return sum(entry["value"] for entry in self.stats.get("statistics", []) if entry["name"] == name)
+
+    def named(self, name: str) -> float | None:
+        """The first statistic of this name, or None where this machine has no such thing."""
+        return next((entry["value"] for entry in self.stats.get("statistics", []) if entry["name"] == name), None)
+
+
+def _files(job: Job) -> list[str]:
+    return [STATS, *(name for _, name in job.outputs)]
+
+
+def _stored(job: Job, directory: Path) -> Result | None:
+    """The result in a directory, if it is whole and all that its run opened is as it was."""
+    try:
+        noted = json.loads((directory / NOTES).read_text())
+        same = noted["files"] == {name: digest(directory / name) for name in _files(job)}
+        same = same and all(digest(Path(one["file"])) == one["sha256"] for one in noted["inputs"])
+        return Result(job, directory, noted["seconds"], True) if same else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def find(job: Job, store: Path) -> Result | None:
+    """The result of a job that was run before with the same content of everything, if there is one."""
+    try:
+        folder = store / job.name()
+        directories = sorted(path for path in folder.iterdir() if path.name != "failed")
+    except OSError:
+        return None
+    return next((result for directory in directories if (result := _stored(job, directory))), None)
+
+
+def run(job: Job, store: Path) -> Result:
+    """Runs a job, or finds that it was run before."""
+    if known := find(job, store):
+        return known
+    for left in reversed(range(job.retries + 1)):
+        try:
+            return _run_once(job, store)
+        except RunError:
+            if not left:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _run_once(job: Job, store: Path) -> Result:
+    folder = store / job.name()
+    try:
+        with lease.working_directory(store / "busy") as working:
+            why, notes, said = _simulate(job, working)
+            (working / lease.NAME).unlink(missing_ok=True)
+            if why:
+                place = _keep_failed(working, folder / "failed")
+                last = "\n  ".join(said.strip().splitlines()[-8:])
+                raise RunError(f"{why}; see {place}/{LOG}\n  {last}")
+            place = folder / content_name(notes["inputs"])
+            _move_into_place(job, working, place)
+    except OSError as error:
+        raise RunError(f"its result cannot be kept: {error.filename or store}: {error.strerror}") from error
+    return Result(job, place, notes["seconds"], False)
+
+
+def _move_into_place(job: Job, working: Path, place: Path) -> None:
+    """Makes a working directory a result, unless there is one already: the first one counts, if it is whole."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    for _ in range(100):
+        try:
+            working.rename(place)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        if _stored(job, place):
+            return
+        # What lies there is damaged: it is moved away under a name of its own, which only one of us can do.
+        with contextlib.suppress(OSError):
+            aside = working.with_name(f"{working.name}-damaged")
+            place.rename(aside)
+            shutil.rmtree(aside, ignore_errors=True)
+    raise OSError(errno.EEXIST, "something keeps damaging it", str(place))
+
+
+def _keep_failed(working: Path, place: Path) -> Path:
+    """Keeps what a failed run left, as the last one that failed."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(place, ignore_errors=True)
+    with contextlib.suppress(OSError):  # another one's came first
+        working.rename(place)
+    return place
+
+
+def _simulate(job: Job, working: Path) -> tuple[str, dict, str]:
+    """Runs the simulator in a directory and notes there what it did: why it failed, the notes, what it said."""
+    began = time.monotonic()
+    done = process.run(job.command(), working, job.timeout)
+    seconds = time.monotonic() - began
+    said = done.err or done.out
+    missing = [name for name in _files(job) if not (working / name).exists()]
+    if done.status is None:
+        why, said = f"no end after {job.timeout:.0f} s", said or "it said nothing"
+    elif done.status:
+        why = f"ended with status {done.status}" if done.status > 0 else f"ended by signal {-done.status}"
+    else:
+        why = f"wrote no {missing[0]}" if missing else ""
+    notes = {"command": job.command(), "seconds": seconds, "status": done.status}
+    if not why:
+        try:
+            manifest = json.loads((working / STATS).read_text()).get("manifest", {})
+        except ValueError:
+            return f"wrote a {STATS} that is no JSON", notes, said
+        notes["inputs"] = sorted(manifest.get("inputs", []), key=lambda one: one["file"])
+        notes["files"] = {name: digest(working / name) for name in _files(job)}
+    (working / LOG).write_text(done.out + done.err)
+    (working / NOTES).write_text(json.dumps(notes, indent=1))
+    return why, notes, said

@@ -1,0 +1,287 @@
+"""Expressions of a study: numbers with units, statistics by path, arithmetic, comparisons, a few functions.
+
+A scanner turns what Python has no words for (`20 ns`, `cpu[*].misses`, `**.instructions`) into calls of two functions;
+Python's own parser does the rest, and only what stands in the tables below is let through.  Nothing is ever executed.
+A path with `*` or `**` is a list, one value for each thing that the stars stand for; what a measure comes to is a
+number, so a list goes through `sum` or its like.  `a or b` is b where a has no value.
+"""
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import median
+from typing import Any, Protocol
+
+UNITS = {
+    "%": 0.01, "fs": 1e-15, "ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0,
+    "Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9, "B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30,
+}  # fmt: skip
+PART = r"(?:\*\*|\*|[A-Za-z_]\w*)(?:\[(?:\*|\d+)\])*"
+TOKENS = re.compile(
+    rf"""(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?:\s*(?P<unit>%|(?:{"|".join(u for u in UNITS if u != "%")})\b))?)
+    |(?P<path>{PART}(?:\.{PART})+)|(?P<string>"[^"\n]*"|'[^'\n]*')|(?P<word>[A-Za-z_]\w*)|(?P<open>[-(])""",
+    re.VERBOSE,
+)
+OPERATORS = re.compile(r"==|!=|<=|>=|[-+*/<>,)(]|\b(?:and|or)\b")
+BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+COMPARE = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}  # fmt: skip
+
+
+class ExpressionError(Exception):
+    """An expression that cannot be read or has no sense; the text is one line without its place."""
+
+
+class NoValue(ExpressionError):
+    """Something that this run does not have: `or` gives another value instead."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """A list: a value for each thing that the stars of a path stand for."""
+
+    keys: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+class Reading(Protocol):
+    """What an expression can ask of a run."""
+
+    def statistic(self, path: str) -> "float | Values": ...
+    def events(self, path: str) -> "float | Values": ...
+    def cycles(self, clock: str) -> float: ...
+    def time(self) -> float: ...
+    def parameter(self, path: str) -> Any: ...
+    def name(self, name: str) -> Any: ...
+    def published(self, measure: str) -> float: ...
+    def settled(self, measure: str, within: float) -> float: ...
+
+
+def _percentile(values: list[float], percent: float) -> float:
+    """The smallest value that so many percent of the list do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, min(len(ordered) - 1, -(-len(ordered) * percent // 100) - 1 if percent else 0).__int__())]
+
+
+def _only(values: list[float]) -> float:
+    if len(values) != 1:
+        raise ExpressionError(f"only() of {len(values)} values")
+    return values[0]
+
+
+LISTS: dict[str, Callable] = {
+    "sum": sum, "min": min, "max": max, "mean": lambda values: sum(values) / len(values), "median": median,
+    "count": len, "percentile": _percentile, "only": _only,
+}  # fmt: skip
+QUERIES = {"cycles": 1, "events": 1, "param": 1, "published": 1, "settled": 2}
+CONSTANTS = {"true": True, "false": False}
+
+
+def _source(text: str) -> str:
+    """The expression as Python's parser takes it."""
+    parts, place, operand, deep = [], 0, True, 0
+    while rest := text[place:].lstrip():
+        place = len(text) - len(rest)
+        if found := (TOKENS if operand else OPERATORS).match(rest):
+            words = found[0]
+            if not operand:
+                operand = words != ")"
+                parts.append(f" {words} ")
+            elif found["number"]:
+                number = re.match(r"[\d.]+(?:[eE][+-]?\d+)?", words)[0]
+                parts.append(repr(float(number) * UNITS[found["unit"]]) if found["unit"] else number)
+                operand = False
+            elif found["path"]:
+                parts.append(f"_path({words!r})")
+                operand = False
+            elif found["open"]:
+                parts.append(words)
+            else:
+                parts.append("not " if words == "not" else words)
+                operand = words == "not"
+            deep += words.count("(") - words.count(")") if not found.groupdict().get("string") else 0
+            if deep < 0:
+                break
+            place += found.end()
+            continue
+        raise ExpressionError(f"{text!r}: {'a value' if operand else 'an operator'} is missing before {rest[:20]!r}")
+    return "".join(parts)
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> ast.expr:
+    """The tree of an expression, of which every node is one that `evaluate` knows."""
+    if len(text) > 2000 or text.count("(") > 100:
+        raise ExpressionError(f"{text[:20]!r}…: it is too long")
+    try:
+        tree = ast.parse(_source(text).strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ExpressionError(f"{text!r} is no expression: {getattr(error, 'msg', error)}") from error
+    try:
+        _check(tree)
+    except ExpressionError as error:
+        raise ExpressionError(f"{text!r}: {error}") from error
+    return tree
+
+
+def _check(node: ast.expr) -> None:
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str()) | ast.Name():
+            return
+        case ast.BinOp(op=op) if type(op) in BINARY:
+            inner = [node.left, node.right]
+        case ast.UnaryOp(op=ast.USub() | ast.Not()):
+            inner = [node.operand]
+        case ast.BoolOp():
+            inner = node.values
+        case ast.Compare() if all(type(op) in COMPARE for op in node.ops):
+            inner = [node.left, *node.comparators]
+        case ast.Call(func=ast.Name(id="_path")):
+            return
+        case ast.Call(func=ast.Name(id=name), keywords=[]) if name in LISTS or name in QUERIES:
+            wanted = QUERIES.get(name, 2 if name == "percentile" else 1)
+            if len(node.args) != wanted:
+                raise ExpressionError(f"{name}() takes {wanted} value{'s' if wanted > 1 else ''}")
+            inner = node.args
+        case ast.Call(func=ast.Name(id=name)):
+            raise ExpressionError(f"there is no function {name}(); known are {', '.join([*LISTS, *QUERIES])}")
+        case _:
+            raise ExpressionError("only + - * / ( ), comparisons, and, or, not, numbers, paths and functions are known")
+    for one in inner:
+        _check(one)
+
+
+def text_of(node: ast.expr) -> str:
+    """The name or path that an argument is."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Constant(value=str() as name) | ast.Call(func=ast.Name(id="_path"), args=[ast.Constant(value=name)]):
+            return name
+    raise ExpressionError("a name is expected as this argument")
+
+
+def mentions(text: str) -> Iterator[tuple[str, str]]:
+    """What an expression speaks of: ("statistic", path), ("events", path), ("cycles", clock), ("param", path),
+    ("published", measure), ("settled", measure), ("name", name)."""
+    tree, inner = parse(text), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.func.id in QUERIES:
+            yield node.func.id, text_of(node.args[0])
+            inner |= {id(one) for one in ast.walk(node.args[0])}
+        if isinstance(node, ast.Call):
+            inner.add(id(node.func))
+    for node in ast.walk(tree):
+        if id(node) in inner:
+            continue
+        if isinstance(node, ast.Name) and node.id not in ("time", *CONSTANTS):
+            yield "name", node.id
+        elif isinstance(node, ast.Call) and node.func.id == "_path":
+            yield "statistic", text_of(node)
+
+
+def _each(function: Callable, left: Any, right: Any) -> Any:
+    """An operation on two numbers, on each of a list, or on each pair of two lists about the same things."""
+    if isinstance(left, Values) and isinstance(right, Values):
+        if left.keys != right.keys:
+            raise ExpressionError("two lists that are not about the same things: sum() or its like first")
+        return Values(left.keys, tuple(map(function, left.values, right.values)))
+    if isinstance(left, Values):
+        return Values(left.keys, tuple(function(value, right) for value in left.values))
+    if isinstance(right, Values):
+        return Values(right.keys, tuple(function(left, value) for value in right.values))
+    return function(left, right)
+
+
+def _value(node: ast.expr, reading: Reading) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id="time"):
+            return reading.time()
+        case ast.Name(id=name):
+            return CONSTANTS[name] if name in CONSTANTS else reading.name(name)
+        case ast.Call(func=ast.Name(id="_path")):
+            return reading.statistic(text_of(node))
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return _call(name, args, reading)
+        case ast.UnaryOp(op=ast.Not()):
+            return not _value(node.operand, reading)
+        case ast.UnaryOp():
+            return _each(lambda zero, value: zero - value, 0, _value(node.operand, reading))
+        case ast.BinOp():
+            return _each(BINARY[type(node.op)], _value(node.left, reading), _value(node.right, reading))
+        case ast.Compare():
+            values = [_value(one, reading) for one in [node.left, *node.comparators]]
+            pairs = zip(node.ops, values, values[1:], strict=False)
+            return all(COMPARE[type(op)](left, right) for op, left, right in pairs)
+        case ast.BoolOp(op=ast.And()):
+            return all(_value(one, reading) for one in node.values)
+    return _alternative(node.values, reading)
+
+
+def _alternative(nodes: list[ast.expr], reading: Reading) -> Any:
+    """The first that has a value; of truths, whether one of them is true."""
+    for node in nodes[:-1]:
+        try:
+            value = _value(node, reading)
+        except (NoValue, ZeroDivisionError):
+            continue
+        if value is not False:
+            return value
+    return _value(nodes[-1], reading)
+
+
+def _call(name: str, args: list[ast.expr], reading: Reading) -> Any:
+    if name in LISTS:
+        values, *more = [_value(one, reading) for one in args]
+        values = list(values.values) if isinstance(values, Values) else [values]
+        return LISTS[name](values, *more)
+    asked = text_of(args[0])
+    if name == "settled":
+        return reading.settled(asked, _value(args[1], reading))
+    queries = {"cycles": reading.cycles, "events": reading.events, "param": reading.parameter}
+    return queries.get(name, reading.published)(asked)
+
+
+def evaluate(text: str, reading: Reading) -> Any:
+    """What an expression comes to; a list is an error."""
+    tree = parse(text)
+    try:
+        value = _value(tree, reading)
+    except ZeroDivisionError:
+        raise NoValue(f"{text!r}: division by zero; `or` gives another value") from None
+    except TypeError as error:
+        raise ExpressionError(f"{text!r}: {error}") from error
+    except ExpressionError as error:
+        raise type(error)(f"{text!r}: {error}") from error
+    if isinstance(value, Values):
+        raise ExpressionError(f"{text!r} is a list of {len(value.values)}: it goes through {', '.join(LISTS)}")
+    return value
+
+
+@lru_cache(maxsize=4096)
+def pattern(path: str) -> re.Pattern:
+    """The regular expression of a path; its groups are what the stars stand for."""
+    parts = []
+    for token in re.findall(r"\*\*|\[\*\]|\*|[^*\[]+|\[", path):
+        parts.append({"**": "(.*?)", "[*]": r"\[(\d+)\]", "*": r"([^.\[\]]+)"}.get(token, re.escape(token)))
+    return re.compile("".join(parts).replace(r"(.*?)\.", r"((?:.*\.)?)"))
+
+
+def select(path: str, values: dict[str, float]) -> "float | Values":
+    """The value at a path, or the list of those that a path with stars matches, in the order of `values`."""
+    if "*" not in path:
+        if path not in values:
+            raise NoValue(f"there is no {path}")
+        return values[path]
+    expression = pattern(path)
+    found = [(match.groups(), value) for name, value in values.items() if (match := expression.fullmatch(name))]
+    if not found:
+        raise NoValue(f"nothing matches {path}")
+    return Values(tuple(".".join(keys) for keys, _ in found), tuple(value for _, value in found))

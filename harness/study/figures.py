@@ -1,0 +1,102 @@
+"""The figures of a study: lines over an axis, bars of change, scaling, series over time; published figures beside them.
+
+Names and labels are text, whatever they hold; pictures are named by their number.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.report import plot
+from harness.study.outputs import where_words
+from harness.study.points import VARIANT
+from harness.study.runner import OK, Outcome, Row
+from harness.study.study_file import Figure, Measure
+
+
+def _label(name: str, measure: Measure) -> str:
+    return (measure.label or name) + (f", {measure.unit}" if measure.unit else "")
+
+
+def _axis_label(outcome: Outcome, name: str) -> str:
+    return next((axis.label or name for axis in outcome.study.file.axis if axis.name == name), name)
+
+
+def _rows(outcome: Outcome, figure: Figure) -> list[Row]:
+    return [row for row in outcome.rows if row.status == OK and row.lies(figure.where) and figure.y in row.measures]
+
+
+def _series(outcome: Outcome, figure: Figure, rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """The rows of each line, by its label."""
+    others = [axis.name for axis in outcome.study.file.axis if not axis.best]
+    fixed = {name for name, value in figure.where.items() if not isinstance(value, list)}
+    keys = [name for name in [VARIANT, *others] if name != figure.x and name not in fixed]
+    keys = [figure.series] if figure.series else keys
+    lines: dict[str, list[Row]] = {}
+    for row in rows:
+        own = {k: row.point.coordinates[k] for k in keys if k in row.point.coordinates}
+        if VARIANT in own and row.point.label:
+            own[VARIANT] = row.point.label
+        lines.setdefault(where_words(own), []).append(row)
+    return lines
+
+
+def _base(rows: list[Row], row: Row, figure: Figure) -> Row | None:
+    """The row that another one is compared with: the same place, but for one coordinate."""
+    key = figure.series or VARIANT
+    for other in rows:
+        same = {k: v for k, v in other.point.coordinates.items() if k != key}
+        if str(other.point.coordinates.get(key)) == figure.relative_to and same == {
+            k: v for k, v in row.point.coordinates.items() if k != key
+        }:
+            return other
+    return None
+
+
+def _value(rows: list[Row], row: Row, figure: Figure) -> float | None:
+    value = row.measures[figure.y]
+    if not figure.relative_to:
+        return value
+    base = _base(rows, row, figure)
+    return 100 * (value / base.measures[figure.y] - 1) if base and base.measures[figure.y] else None
+
+
+def _marks(outcome: Outcome, figure: Figure) -> list[plot.Mark]:
+    """Published figures that belong into a plot."""
+    marks = []
+    for entry in outcome.study.file.published:
+        where: Mapping[str, Any] = entry.get("where", {})
+        if figure.y in entry and figure.x in where and not figure.relative_to:
+            marks.append(plot.Mark(entry.get("label", "published"), where[figure.x], entry[figure.y]))
+    return marks
+
+
+def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
+    """Draws out.svg and out.png; False when there is nothing to show yet."""
+    measure, rows = outcome.study.measures[figure.y], _rows(outcome, figure)
+    title = figure.title or outcome.study.file.title
+    up = f"change of {measure.label or figure.y}, %" if figure.relative_to else _label(figure.y, measure)
+    if figure.kind == "series":
+        lines = [
+            plot.Line(row.point.name, *map(list, zip(*row.courses[figure.y], strict=True)))
+            for row in outcome.rows if row.status == OK and row.lies(figure.where) and row.courses.get(figure.y)
+        ]  # fmt: skip
+        across = figure.x or "simulated time, s"
+        if lines:
+            plot.lines(title, across, up, lines, [], out, markers=False)
+        return bool(lines)
+    groups = _series(outcome, figure, rows)
+    drawn = []
+    for label, own in groups.items():
+        pairs = [(row.point.coordinates.get(figure.x, ""), _value(rows, row, figure)) for row in own]
+        pairs = [(at, value) for at, value in pairs if value is not None]
+        if pairs:
+            drawn.append(plot.Line(label, *map(list, zip(*pairs, strict=True))))
+    if not drawn:
+        return False
+    if figure.kind == "bars":
+        plot.bars(title, up, drawn, out)
+    else:
+        plot.lines(title, _axis_label(outcome, figure.x), up, drawn, _marks(outcome, figure), out,
+                   from_zero=figure.kind == "scaling")  # fmt: skip
+    return True

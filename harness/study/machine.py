@@ -1,0 +1,200 @@
+"""Machines of a study: what their netlists name, and the simulators that are built of them.
+
+Which settings, statistics, clocks and events there are, `lss export` says, so a wrong name in a study is told before
+anything runs, with the names that come near.
+"""
+
+import difflib
+import json
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.run import compiler
+from harness.run.store import Job, content_name
+from harness.study import expression
+from harness.study.study_file import StudyError
+
+OPTIONS = ("cycles", "time", "until", "watchdog")  # of every simulator
+MOST_ELEMENTS = 4096  # of a statistic that is an array
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine with its -D parameters: the netlist that `lss export` tells."""
+
+    path: Path
+    defines: tuple[tuple[str, str], ...]
+    netlist: Mapping[str, Any]
+
+    @cached_property
+    def top(self) -> dict[str, dict]:
+        """The parameters of the machine itself."""
+        return {p["name"]: p for p in self._instance("").get("parameters", [])}
+
+    @cached_property
+    def runtime(self) -> dict[str, dict]:
+        """All run-time parameters by PATH.NAME."""
+        return {
+            f"{one['path']}.{p['name']}".lstrip("."): p
+            for one in self.netlist["instances"] for p in one.get("parameters", []) if p["runtime"]
+        }  # fmt: skip
+
+    @cached_property
+    def statistics(self) -> dict[str, float]:
+        """The names of all statistics."""
+        names = {}
+        for one in self.netlist["instances"]:
+            for state in one["state"]:
+                if state.get("statistic"):
+                    names |= dict.fromkeys(_elements(f"{one['path']}.{state['name']}", state["dimensions"]), 0.0)
+            for derived in one.get("derived", one.get("statistics", [])):
+                names[f"{one['path']}.{derived['name']}"] = 0.0
+        return names
+
+    @cached_property
+    def events(self) -> dict[str, float]:
+        return {f"{one['path']}.{event['name']}": 0.0 for one in self.netlist["instances"] for event in one["events"]}
+
+    @property
+    def clocks(self) -> list[str]:
+        return [clock["name"] for clock in self.netlist["clocks"]]
+
+    def _instance(self, path: str) -> dict:
+        return next((one for one in self.netlist["instances"] if one["path"] == path), {})
+
+    def type_of(self, setting: str) -> str:
+        """The type of what a run-time setting sets; "" for options of the simulator."""
+        kind, _, name = setting.partition(".")
+        known = self.runtime if kind == "set" else self.top
+        return known.get(name, {}).get("type", "")
+
+
+def _elements(name: str, dimensions: list[int]) -> list[str]:
+    names = [name]
+    for size in dimensions:
+        names = [f"{one}[{index}]" for one in names for index in range(size)][:MOST_ELEMENTS]
+    return names
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(name, known, 1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"known are {', '.join(sorted(known)[:12])}{', …' if len(known) > 12 else ''}" if known else "there are none"
+
+
+def check_setting(setting: str, machine: Machine, where: str) -> None:
+    """Refuses a setting that the machine does not have."""
+    kind, _, name = setting.partition(".")
+    if setting == "seed":
+        return
+    known = {
+        "D": [p for p, one in machine.top.items() if not one["runtime"]],
+        "set": list(machine.runtime),
+        "option": [*(p for p, one in machine.top.items() if one["runtime"]), *OPTIONS],
+    }
+    if kind not in known or not name:
+        raise StudyError(f"{where}: setting {setting!r}: it begins with D., set. or option., or is seed")
+    if name not in known[kind]:
+        raise StudyError(f"{where}: setting {setting!r}: {machine.path.name} has no {_kind(kind)} {name!r}; "
+                         f"{_suggest(name, known[kind])}")  # fmt: skip
+
+
+def _kind(kind: str) -> str:
+    return {"D": "parameter", "set": "run-time parameter", "option": "option or top-level run-time parameter"}[kind]
+
+
+def check_expression(text: str, machine: Machine, names: Iterable[str], where: str) -> None:
+    """Refuses an expression that speaks of what the machine does not have."""
+    known: dict[str, Iterable[str]] = {
+        "statistic": machine.statistics, "events": machine.events, "cycles": [*machine.clocks, "fastest"],
+        "param": [*machine.top, *(_all_parameters(machine))], "name": names, "published": names, "settled": names,
+    }  # fmt: skip
+    words = {"statistic": "statistic", "events": "event", "cycles": "clock", "param": "parameter",
+             "name": "measure or axis", "published": "measure", "settled": "measure"}  # fmt: skip
+    try:
+        for kind, name in expression.mentions(text):
+            if kind in ("statistic", "events") and "*" in name:
+                if any(expression.pattern(name).fullmatch(one) for one in known[kind]):
+                    continue
+            elif name in known[kind]:
+                continue
+            if kind in ("statistic", "events") and _has_alternative(text):
+                continue
+            raise StudyError(f"{where}: {text!r}: {machine.path.name} has no {words[kind]} {name!r}; "
+                             f"{_suggest(name, known[kind])}")  # fmt: skip
+    except expression.ExpressionError as error:
+        raise StudyError(f"{where}: {error}") from error
+
+
+def _has_alternative(text: str) -> bool:
+    """Whether `or` says what is taken where something is missing."""
+    return " or " in text
+
+
+def _all_parameters(machine: Machine) -> Iterable[str]:
+    for one in machine.netlist["instances"]:
+        for parameter in one.get("parameters", []):
+            yield f"{one['path']}.{parameter['name']}".lstrip(".")
+
+
+def spelt(value: Any) -> str:
+    """A value as the command line takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def defines(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The -D parameters among the settings."""
+    return tuple(sorted((name[2:], spelt(value)) for name, value in settings.items() if name.startswith("D.")))
+
+
+def _options(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    return [word for name, value in pairs for word in ("-D", f"{name}={value}")]
+
+
+def export(path: Path, parameters: tuple[tuple[str, str], ...], build: Path) -> Machine:
+    """The netlist of a machine; what is wrong with it is the compiler's words."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "netlist.json"
+        compiler.lss(build, "export", path, "-o", file, *_options(parameters))
+        return Machine(path, parameters, json.loads(file.read_text()))
+
+
+def simulator(machine: Machine, build: Path, extra: tuple[str, ...] = ()) -> Path:
+    """Builds the simulator of a machine; it is named by machine, parameters and `extra` options, never by a label."""
+    name = content_name(str(machine.path.resolve()), machine.defines, extra)
+    path = build / "sim" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    compiler.lss(build, "build", machine.path, "-o", path, *_options(machine.defines), *extra)
+    return path
+
+
+def resolve(text: str, study: Path, build: Path) -> Path:
+    """A path of a study: relative to it, or to the build directory where it begins with "build/"."""
+    path = Path(text)
+    return build / Path(*path.parts[1:]) if path.parts[:1] == ("build",) else study.parent / path
+
+
+def job(
+    machine: Machine, simulator: Path, settings: Mapping[str, Any], words: Iterable[str], study: Path, build: Path,
+    timeout: float = 600.0, retries: int = 0,
+) -> Job:  # fmt: skip
+    """The simulation of a point: strings that name files beside the study, or in the build directory, are inputs."""
+    plain, inputs = [], []
+    for setting, value in sorted(settings.items()):
+        kind, _, name = setting.partition(".")
+        if kind == "D":
+            continue
+        option = f"--set {name}" if kind == "set" else "--seed" if setting == "seed" else f"--{name}"
+        if machine.type_of(setting) == "string" and value and (file := resolve(str(value), study, build)).is_file():
+            inputs.append((option, file))
+        elif kind == "set":
+            plain += ["--set", f"{name}={spelt(value)}"]
+        else:
+            plain += [option, spelt(value)]
+    return Job(simulator, (*plain, *words), tuple(inputs), (), timeout, retries)

@@ -1,0 +1,125 @@
+"""What a study came to, for programs and for a terminal: CSV, JSON, a table, the command that repeats a point.
+
+The files say nothing of the host or of when they were written: the same study gives the same bytes wherever it ran.
+"""
+
+import csv
+import io
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from harness.run import files
+from harness.run.progress import Progress
+from harness.study.points import VARIANT, Point
+from harness.study.runner import FAILED, OK, Outcome, Row, Study, number
+
+
+def axes(study: Study) -> list[str]:
+    """The columns that say where a point lies."""
+    named = study.file.variant or study.file.point
+    return [*([VARIANT] if named else []), *(axis.name for axis in study.file.axis)]
+
+
+def spelt(value: Any) -> str:
+    """A value in a CSV file: numbers as short as they can be without losing anything."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return "" if value is None else str(value)
+
+
+def as_csv(outcome: Outcome) -> str:
+    """A line for each point that is shown; a measure with a known error has a column for it."""
+    study, text = outcome.study, io.StringIO()
+    errors = [name for name in study.measures if any(name in row.errors for row in outcome.rows)]
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*axes(study), *study.measures, *(f"{name} +-" for name in errors), "status"])
+    for row in outcome.rows:
+        place = [spelt(row.point.coordinates.get(axis)) for axis in axes(study)]
+        values = [spelt(row.measures.get(name)) for name in study.measures]
+        writer.writerow([*place, *values, *(spelt(row.errors.get(name)) for name in errors), row.status])
+    return text.getvalue()
+
+
+def as_json(outcome: Outcome) -> dict:
+    """All of it; `points` has every point, also those of which another one is the best."""
+    study, shown = outcome.study, {id(row) for row in outcome.rows}
+    measures = {name: {"unit": m.unit, "label": m.label, "better": m.better} for name, m in study.measures.items()}
+    return {
+        "title": study.file.title,
+        "measures": measures,
+        "points": [
+            {
+                **dict(row.point.coordinates), "settings": study.settings(row.point), "status": row.status,
+                "shown": id(row) in shown, "measures": dict(row.measures), "errors": dict(row.errors),
+                "published": {k: v for k, v in outcome.published(row).items() if k in study.measures},
+                "series": dict(row.courses),
+            }
+            for row in outcome.every
+        ],
+    }  # fmt: skip
+
+
+def show(outcome: Outcome, progress: Progress) -> None:
+    """The table for people at a terminal, and what failed."""
+    study = outcome.study
+    grid = Table(title=study.file.title.replace("[", r"\["), title_justify="left")
+    for axis in axes(study):
+        grid.add_column(axis, justify="left")
+    for name, measure in study.measures.items():
+        grid.add_column(name + (f", {measure.unit}" if measure.unit else ""), justify="right")
+    for row in outcome.rows:
+        place = [str(row.point.coordinates.get(axis, "")) for axis in axes(study)]
+        values = [number(row.measures[name]) if name in row.measures else row.status for name in study.measures]
+        grid.add_row(*(cell.replace("[", r"\[") for cell in [*place, *values]))
+    progress.console.print(grid)
+    for row in outcome.failed:
+        progress.say(f"failed: {row.point.name}: {row.why}\n  again: {command(study, row.point)}")
+    good = sum(row.status == OK for row in outcome.every)
+    if outcome.failed:
+        progress.say(f"{len(outcome.failed)} of {len(outcome.failed) + good} points failed")
+
+
+def near(path: Path) -> str:
+    """A path as one would type it here."""
+    relative = os.path.relpath(path)
+    return relative if not relative.startswith("../..") else str(path)
+
+
+def command(study: Study, point: Point) -> str:
+    """The command that makes one point again."""
+    job, machine = study.jobs.get(point.number), study.machine(point)
+    words = ["lss", "run", near(machine.path), *(w for n, v in machine.defines for w in ("-D", f"{n}={v}"))]
+    if not job:
+        return shlex.join(words)
+    given = [*job.words, *(w for option, path in job.inputs for w in _file(option, near(path)))]
+    given += [w for option, name in job.outputs for w in _file(option, name)]
+    return shlex.join([*words, "--", *given])
+
+
+def _file(option: str, value: str) -> list[str]:
+    head, space, name = option.partition(" ")
+    return [head, f"{name}={value}"] if space else [option, value]
+
+
+def write(outcome: Outcome, out: Path) -> None:
+    """Writes results.csv and results.json."""
+    out.mkdir(parents=True, exist_ok=True)
+    files.write(out / "results.csv", as_csv(outcome))
+    files.write(out / "results.json", json.dumps(as_json(outcome), indent=1) + "\n")
+
+
+def where_words(where: Mapping[str, Any]) -> str:
+    """A place in words."""
+    return ", ".join(f"{key} {value}" if key != VARIANT else str(value) for key, value in where.items())
+
+
+def failed_rows(outcome: Outcome) -> list[Row]:
+    return [row for row in outcome.every if row.status == FAILED]

@@ -1,0 +1,131 @@
+"""The points of a study: variants times axes, what is skipped of them, and single points; each with all its settings.
+
+Names are text here and nowhere a path.  What is wrong with them is told before anything is built.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.study import expression
+from harness.study.study_file import AxisValue, StudyError, StudyFile, Variant
+
+VARIANT = "variant"  # the coordinate that every point has
+
+
+@dataclass(frozen=True)
+class Point:
+    """One simulation of a study: where it lies, and everything that is set there."""
+
+    number: int  # in the order of the study
+    coordinates: Mapping[str, Any] = field(hash=False)
+    settings: Mapping[str, Any] = field(hash=False)
+    machine: Path
+    use: str | dict | None = field(default=None, hash=False)
+    label: str = ""  # of the variant
+
+    @property
+    def name(self) -> str:
+        """What progress and failures call it."""
+        words = [f"{axis} {value}" if axis != VARIANT else str(value) for axis, value in self.coordinates.items()]
+        return ", ".join(word for word in words if word) or "the only point"
+
+
+def _twice(names: list, where: str, what: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise StudyError(f"{where}: two {what} are called {name!r}")
+
+
+def _axis_values(study: StudyFile, where: str) -> dict[str, list[tuple[Any, dict[str, Any]]]]:
+    """Label and settings of each value of each axis; an axis without `setting` is for a plug-in."""
+    axes = {}
+    for axis in study.axis:
+        place = f"{where}: axis {axis.name!r}"
+        values = []
+        for value in axis.values:
+            if isinstance(value, dict):
+                try:
+                    both = msgspec.convert(value, AxisValue)
+                except msgspec.ValidationError as error:
+                    raise StudyError(f"{place}: a value that is a table has a label and settings: {error}") from error
+                values.append((both.label, both.settings))
+            else:
+                values.append((value, {axis.setting: value} if axis.setting else {}))
+        if not values:
+            raise StudyError(f"{place}: it has no values")
+        _twice([label for label, _ in values], place, "values")
+        axes[axis.name] = values
+    return axes
+
+
+def _variants(study: StudyFile, where: str) -> list[Variant]:
+    _twice([variant.name for variant in study.variant], where, "variants")
+    _twice([axis.name for axis in study.axis], where, "axes")
+    _twice([single.name for single in study.point], where, "points")
+    names = [variant.name for variant in study.variant]
+    for axis in study.axis:
+        if not axis.name.isidentifier() or axis.name in ("time", VARIANT, *expression.LISTS, *expression.QUERIES):
+            raise StudyError(f"{where}: axis {axis.name!r}: expressions use its name, so it is a word of its own")
+        for name in axis.only:
+            if name not in names:
+                raise StudyError(f"{where}: axis {axis.name!r}: only: there is no variant {name!r}")
+    return study.variant or [Variant(name="")]
+
+
+class _Place:
+    """The coordinates of a point, for expressions."""
+
+    def __init__(self, coordinates: Mapping[str, Any]) -> None:
+        self.coordinates = coordinates
+
+    def name(self, name: str) -> Any:
+        if name not in self.coordinates:
+            raise expression.NoValue(f"there is no {name} at this point")
+        return self.coordinates[name]
+
+    def __getattr__(self, query: str) -> Any:
+        raise expression.ExpressionError("skip speaks of axes only")
+
+
+def _skipped(study: StudyFile, coordinates: Mapping[str, Any], where: str) -> bool:
+    known = [VARIANT, *(axis.name for axis in study.axis)]
+    for text in study.skip:
+        try:
+            for kind, name in expression.mentions(text):
+                if kind != "name" or name not in known:
+                    raise StudyError(f"{where}: skip {text!r}: {name!r} is no axis; known are {', '.join(known)}")
+            if expression.evaluate(text, _Place(coordinates)):
+                return True
+        except expression.NoValue:
+            continue  # an axis that this variant does not have
+        except expression.ExpressionError as error:
+            raise StudyError(f"{where}: skip: {error}") from error
+    return False
+
+
+def points(study: StudyFile, path: Path) -> Iterator[Point]:
+    """All points in the order of the file: variants, then axes, the last one fastest; then single points."""
+    where, axes, number = str(path), _axis_values(study, str(path)), 0
+    for variant in _variants(study, where):
+        own = {axis.name: axes[axis.name] for axis in study.axis if not axis.only or variant.name in axis.only}
+        machine = path.parent / (variant.machine or study.machine)
+        use = study.use if variant.use is None else variant.use
+        for choice in product(*own.values()):
+            coordinates: dict[str, Any] = {VARIANT: variant.name} if study.variant else {}
+            coordinates |= {axis: label for axis, (label, _) in zip(own, choice, strict=True)}
+            if _skipped(study, {VARIANT: variant.name, **coordinates}, where):
+                continue
+            settings = dict(study.base) | variant.settings
+            for _, more in choice:
+                settings |= more
+            yield Point(number, coordinates, settings, machine, use, variant.label or variant.name)
+            number += 1
+    for single in study.point:
+        settings = dict(study.base) | single.settings
+        yield Point(number, {VARIANT: single.name}, settings, path.parent / study.machine, study.use, single.name)
+        number += 1

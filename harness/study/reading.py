@@ -1,0 +1,142 @@
+"""What a run counted, as expressions ask for it: statistics within the window, cycles, time, parameters.
+
+In the JSON of a simulator a snapshot has the values of all statistics in the order of `statistics`; what was counted
+in a window is the difference of its two snapshots, but for statistics that are none, which are taken at its end.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.study import expression
+from harness.study.expression import ExpressionError, NoValue
+
+NOT_A_DIFFERENCE = ("minimum", "maximum", "state", "last", "percentile", "ratio")  # kinds of statistics, if they tell
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What was counted between two instants."""
+
+    values: Mapping[str, float]
+    cycles: Mapping[str, float]
+    events: Mapping[str, float]
+    seconds: float
+
+
+def _names(stats: Mapping) -> list[str]:
+    return [f"{entry['path']}.{entry['name']}" for entry in stats.get("statistics", [])]
+
+
+def between(stats: Mapping, first: Mapping, last: Mapping) -> Counted:
+    """What two snapshots differ by."""
+    entries = stats.get("statistics", [])
+    values = {
+        f"{entry['path']}.{entry['name']}": now if entry.get("kind") in NOT_A_DIFFERENCE else now - then
+        for entry, then, now in zip(entries, first["values"], last["values"], strict=True)
+    }
+
+    def less(key: str) -> dict[str, float]:
+        return {name: now - first.get(key, {}).get(name, 0) for name, now in last.get(key, {}).items()}
+
+    return Counted(values, less("cycles"), less("events"), 1e-15 * (last["time_fs"] - first["time_fs"]))
+
+
+def counted(stats: Mapping) -> Counted:
+    """What the window of a run counted, or the whole run where none was asked for."""
+    measured = stats.get("measured")
+    if measured:
+        if not measured["from"] or not measured["to"]:
+            raise ExpressionError(f"the run ended before the window {'began' if not measured['from'] else 'was over'}")
+        return between(stats, measured["from"], measured["to"])
+    values = dict(zip(_names(stats), (entry["value"] for entry in stats.get("statistics", [])), strict=True))
+    run = stats.get("run", {})
+    return Counted(values, run.get("cycles", {}), {}, 1e-9 * run.get("simulated_ns", 0))
+
+
+def series(stats: Mapping) -> list[tuple[float, Counted]]:
+    """What each stretch between two samples counted, and when it ended, in seconds."""
+    samples = stats.get("samples", [])
+    return [
+        (1e-15 * last["time_fs"], between(stats, first, last))
+        for first, last in zip(samples, samples[1:], strict=False)
+        if last["time_fs"] > first["time_fs"]
+    ]
+
+
+@dataclass
+class PointReading:
+    """Answers expressions about one point: what was counted, its coordinates, its other measures."""
+
+    counted: Counted
+    manifest: Mapping[str, Any]
+    coordinates: Mapping[str, Any]
+    measures: Mapping[str, str]
+    others: Mapping[str, float] = field(default_factory=dict)  # measures that a plug-in made
+    figures: Mapping[str, float] = field(default_factory=dict)  # published
+    courses: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)  # measures over time
+    asking: list[str] = field(default_factory=list)
+
+    def statistic(self, path: str) -> "float | expression.Values":
+        return expression.select(path, self.counted.values)
+
+    def events(self, path: str) -> "float | expression.Values":
+        return expression.select(path, self.counted.events)
+
+    def cycles(self, clock: str) -> float:
+        if clock == "fastest" and self.counted.cycles:
+            return max(self.counted.cycles.values())
+        if clock not in self.counted.cycles:
+            raise NoValue(f"there is no clock {clock}")
+        return self.counted.cycles[clock]
+
+    def time(self) -> float:
+        return self.counted.seconds
+
+    def parameter(self, path: str) -> Any:
+        known = {**self.manifest.get("constants", {}), **self.manifest.get("parameters", {})}
+        if path not in known:
+            raise NoValue(f"there is no parameter {path}")
+        head, _, unit = str(known[path]).partition(" ")
+        try:
+            return float(head) * expression.UNITS.get(unit.replace("percent", "%"), 1.0)
+        except ValueError:
+            return {"true": True, "false": False}.get(known[path], known[path])
+
+    def name(self, name: str) -> Any:
+        if name in self.coordinates:
+            return self.coordinates[name]
+        if name in self.others:
+            return self.others[name]
+        if name not in self.measures:
+            raise NoValue(f"there is no {name} at this point")
+        if name in self.asking:
+            raise ExpressionError(f"{name} is measured by itself")
+        self.asking.append(name)
+        try:
+            return expression.evaluate(self.measures[name], self)
+        finally:
+            self.asking.pop()
+
+    def published(self, measure: str) -> float:
+        if measure not in self.figures:
+            raise NoValue(f"no {measure} was published for this point")
+        return self.figures[measure]
+
+    def settled(self, measure: str, within: float) -> float:
+        if measure not in self.courses:
+            raise NoValue(f"{measure} was not sampled")
+        return settled(self.courses[measure], within)
+
+
+def settled(course: list[tuple[float, float]], within: float) -> float:
+    """From where nine values of ten stay `within` (a fraction) of the median of the later half."""
+    if not course:
+        raise NoValue("there are too few samples")
+    later = sorted(value for _, value in course[len(course) // 2 :])
+    final = later[len(later) // 2]
+    away = [abs(value - final) > within * abs(final) for _, value in course]
+    for index, (place, _) in enumerate(course):
+        if sum(away[index:]) <= 0.1 * len(away[index:]) and not away[index]:
+            return place
+    return course[-1][0]

@@ -1,0 +1,355 @@
+"""Makes a study: builds its simulators, runs its points wherever they can run, measures, keeps the best of some axes.
+
+What fails is collected and listed; the rest goes on.  Results lie in the store, so what was run before is not run
+again, and several studies at once do not disturb each other.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import stdev
+from typing import Any
+
+from harness.run import store
+from harness.run.lease import clear_abandoned
+from harness.run.progress import Progress, Task
+from harness.run.store import Job, Result, RunError
+from harness.study import expression, machine, reading, uses, windows
+from harness.study.machine import Machine
+from harness.study.points import VARIANT, Point, points
+from harness.study.study_file import Measure, StudyError, StudyFile, read
+from harness.study.uses import Use
+
+STORE = "run"  # where results lie in the build directory
+STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+           2.120, 2.110, 2.101, 2.093]  # fmt: skip  # 97.5 % quantiles of Student's t with 1, 2, … degrees of freedom
+FAILED, OK, NOT_RUN = "failed", "ok", "not run"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a point came to."""
+
+    point: Point
+    status: str
+    measures: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    errors: Mapping[str, float] = field(default_factory=dict, hash=False)  # half of the 95 % interval
+    courses: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict, hash=False)
+    result: Result | None = None
+    why: str = ""
+
+    def lies(self, where: Mapping[str, Any]) -> bool:
+        """Whether the point has these coordinates; a list means any of its values."""
+        own = {VARIANT: "", **self.point.coordinates}
+        return all(
+            key in own and (own[key] in value if isinstance(value, list) else own[key] == value)
+            for key, value in where.items()
+        )
+
+
+@dataclass
+class Study:
+    """A study that was read and checked, with all that is needed to run it."""
+
+    path: Path
+    file: StudyFile
+    build: Path
+    points: list[Point]
+    uses: dict[int, Use | None]  # by the number of the point
+    machines: dict[tuple, Machine] = field(default_factory=dict)
+    jobs: dict[int, Job] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.path.parent.name if self.path.stem == "study" else self.path.stem
+
+    @property
+    def measures(self) -> dict[str, Measure]:
+        """All measures: those of plug-ins, then those of the file."""
+        made: dict[str, Measure] = {}
+        for use in self.uses.values():
+            made |= use.measured if use else {}
+        own = {n: Measure(m) if isinstance(m, str) else m for n, m in self.file.measure.items()}
+        return {name: own.get(name, made.get(name)) for name in [*made, *own]}
+
+    def machine(self, point: Point) -> Machine:
+        return self.machines[point.machine, machine.defines(self.settings(point))]
+
+    def settings(self, point: Point) -> dict[str, Any]:
+        """All settings of a point: a plug-in's lie under those of the study."""
+        use = self.uses[point.number]
+        return {**(use.settings(point) if use else {}), **point.settings}
+
+
+@dataclass
+class Outcome:
+    """Every point with what it came to, in the order of the study."""
+
+    study: Study
+    every: list[Row]
+
+    @property
+    def rows(self) -> list[Row]:
+        """The points that are shown: of an axis with `best`, the one where that measure is largest."""
+        rows = self.every
+        for axis in self.study.file.axis:
+            if axis.best:
+                rows = _best(rows, axis.name, axis.best)
+        return rows
+
+    @property
+    def failed(self) -> list[Row]:
+        return [row for row in self.every if row.status == FAILED]
+
+    def alternatives(self, row: Row) -> list[Row]:
+        """The points of which a row is the best."""
+        axes = {axis.name for axis in self.study.file.axis if axis.best}
+        place = _without(row.point.coordinates, axes)
+        return [one for one in self.every if one.status == OK and _without(one.point.coordinates, axes) == place]
+
+    def published(self, row: Row) -> dict[str, float]:
+        """What was published for a point."""
+        return published(self.study.file, row.point)
+
+
+def _without(coordinates: Mapping[str, Any], axes: Iterable[str]) -> dict[str, Any]:
+    return {key: value for key, value in coordinates.items() if key not in axes}
+
+
+def _best(rows: list[Row], axis: str, measure: str) -> list[Row]:
+    groups: dict[tuple, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(_without(row.point.coordinates, [axis]).items()), []).append(row)
+    return [
+        next((row for row in group if row.status == FAILED), None)  # the best of some misleads
+        or max((row for row in group if row.status == OK), key=lambda row: row.measures[measure], default=group[0])
+        for group in groups.values()
+    ]
+
+
+def published(file: StudyFile, point: Point) -> dict[str, float]:
+    """Figures of others for a point, by measure."""
+    figures: dict[str, float] = {}
+    for entry in file.published:
+        if Row(point, OK).lies(entry.get("where", {})):
+            figures |= {key: value for key, value in entry.items() if isinstance(value, int | float)}
+    return figures
+
+
+def prepare(path: Path, build: Path, progress: Progress) -> Study:
+    """Reads a study and checks every name in it, with its machines' netlists."""
+    file = read(path)
+    every = list(points(file, path))
+    if not every:
+        raise StudyError(f"{path}: no point is left")
+    study = Study(path, file, build, every, {})
+    plugins: dict[str, Use | None] = {}
+    for point in every:
+        key = repr(point.use)
+        if key not in plugins:
+            plugins[key] = uses.find(point.use, file, path, build, str(path))
+        study.uses[point.number] = plugins[key]
+        if not point.machine.exists():
+            raise StudyError(f"{path}: machine: there is no {point.machine}")
+    for use in plugins.values():
+        if use:
+            use.check_points([point for point in every if study.uses[point.number] is use])
+    wanted = {(point.machine, machine.defines(study.settings(point))) for point in every}
+    with progress.step(f"{study.name}: reading {len(wanted)} netlists"), ThreadPoolExecutor() as pool:
+        exported = pool.map(lambda one: machine.export(*one, build), wanted)
+        study.machines = dict(zip(wanted, exported, strict=True))
+    _check_names(study)
+    return study
+
+
+def _check_names(study: Study) -> None:
+    file, where = study.file, str(study.path)
+    understood = {name for use in study.uses.values() if use for name in use.axes()}
+    for axis in file.axis:
+        plain = [value for value in axis.values if not isinstance(value, dict)]
+        if plain and not axis.setting and axis.name not in understood:
+            raise StudyError(f"{where}: axis {axis.name!r}: it needs a setting, or values with settings")
+        if axis.best and axis.best not in study.measures:
+            raise StudyError(f"{where}: axis {axis.name!r}: best: there is no measure {axis.best!r}")
+    names = [VARIANT, *(axis.name for axis in file.axis), *study.measures]
+    for point in study.points:
+        for setting in study.settings(point):
+            if setting.startswith("D."):
+                continue  # the compiler refused it, if it is none
+            machine.check_setting(setting, study.machine(point), f"{where}: {point.name}")
+    for one in {id(one): one for one in study.machines.values()}.values():
+        for name, measure in study.measures.items():
+            if measure.value:
+                machine.check_expression(measure.value, one, names, f"{where}: measure {name!r}")
+        for text in file.check:
+            machine.check_expression(text, one, names, f"{where}: check")
+    _check_shown(study, names)
+
+
+def _check_shown(study: Study, names: list[str]) -> None:
+    file, where = study.file, str(study.path)
+    axes = [VARIANT, *(axis.name for axis in file.axis)]
+    for number, one in enumerate(file.figure, 1):
+        for key, value, known in ("x", one.x, axes), ("series", one.series, axes), ("y", one.y, list(study.measures)):
+            if value and value not in known:
+                raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")
+    for number, one in enumerate(file.published, 1):
+        place = f"{where}: published {number}"
+        for key, value in one.items():
+            if key not in ("where", "label", "source", "explained") and key not in study.measures:
+                raise StudyError(f"{place}: {key!r} is no measure; known are {', '.join(study.measures)}")
+            if key in study.measures and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise StudyError(f"{place}: {key}: a number is expected")
+        if not any(Row(point, OK).lies(one.get("where", {})) for point in study.points):
+            raise StudyError(f"{place}: there is no point where {one.get('where', {})}")
+
+
+def build(study: Study, progress: Progress) -> None:
+    """Builds the simulators and makes the jobs of all points."""
+    simulators: dict[tuple, Path] = {}
+    wanted: dict[tuple, Machine] = {}
+    for point in study.points:
+        one = study.machine(point)
+        wanted[one.path, one.defines, windows.build_options(study.file)] = one
+    with progress.task(f"{study.name}: building simulators", len(wanted)) as task, ThreadPoolExecutor() as pool:
+        made = {pool.submit(machine.simulator, one, study.build, key[2]): key for key, one in wanted.items()}
+        for future in as_completed(made):
+            key = made[future]
+            simulators[key] = future.result()
+            task.step(" ".join([key[0].name, *(f"{name}={value}" for name, value in key[1])]))
+    window = windows.options(study.file)
+    for point in study.points:
+        one, use = study.machine(point), study.uses[point.number]
+        simulator = simulators[one.path, one.defines, windows.build_options(study.file)]
+        run = study.file.run
+        made = machine.job(
+            one, simulator, study.settings(point), window, study.path, study.build, run.timeout, run.retries
+        )
+        files = use.files(point) if use else uses.Files()
+        study.jobs[point.number] = replace(made, inputs=(*made.inputs, *files.inputs), outputs=files.outputs)
+
+
+def run(study: Study, pool: Executor, progress: Progress, before_only: bool = False) -> Outcome:
+    """Runs all points; with `before_only`, only looks for what was run before."""
+    place = study.build.resolve() / STORE
+    clear_abandoned(place / "busy")
+    rows: dict[int, Row] = {}
+    groups: dict[int, tuple[Use | None, list[Point]]] = {}
+    for point in study.points:
+        use = study.uses[point.number]
+        groups.setdefault(id(use), (use, []))[1].append(point)
+    waves: list[list[Point]] = []
+    for use, own in groups.values():
+        for number, wave in enumerate(use.waves(own) if use else [own]):
+            waves += [[]] if number == len(waves) else []
+            waves[number] += wave
+    for wave in waves:
+        done = {point: rows[point.number].measures for point in study.points
+                if point.number in rows and rows[point.number].status == OK}  # fmt: skip
+        for point in wave:
+            use = study.uses[point.number]
+            if use and use.stop(point, done):
+                rows[point.number] = Row(point, NOT_RUN)
+        left = [point for point in wave if point.number not in rows]
+        if before_only:
+            for point in left:
+                known = store.find(study.jobs[point.number], place)
+                rows[point.number] = _row(study, point, known) if known else Row(point, NOT_RUN, why="not run yet")
+        elif left:
+            with progress.task(f"{study.name}: simulating", len(left)) as task:
+                for row in _run_wave(study, left, pool, place, task):
+                    rows[row.point.number] = row
+    return Outcome(study, [rows[point.number] for point in study.points])
+
+
+def _run_wave(study: Study, wave: Sequence[Point], pool: Executor, place: Path, task: Task) -> Iterable[Row]:
+    """Rows as they come.  Points that are the same simulation share one."""
+    futures: dict[str, Future] = {}
+    shared: dict[Future, list[Point]] = {}
+    for point in wave:
+        job = study.jobs[point.number]
+        name = job.name()
+        if name not in futures:
+            futures[name] = pool.submit(store.run, job, place)
+        shared.setdefault(futures[name], []).append(point)
+    try:
+        for future in as_completed(shared):
+            for point in shared[future]:
+                row = _finished(study, point, future)
+                task.step(f"{point.name}: {_words(study, row)}")
+                yield row
+    except BaseException:
+        for future in shared:
+            future.cancel()
+        raise
+
+
+def _finished(study: Study, point: Point, future: Future) -> Row:
+    try:
+        return _row(study, point, future.result())
+    except RunError as error:
+        return Row(point, FAILED, why=str(error))
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] != "distributed":
+            raise
+        return Row(point, FAILED, why=f"its worker was lost: {error}")
+
+
+def _words(study: Study, row: Row) -> str:
+    if row.status == FAILED:
+        return f"failed: {row.why.splitlines()[0]}"
+    known = [(name, measure) for name, measure in study.measures.items() if name in row.measures]
+    shown = [f"{name} {number(row.measures[name])}{unit(measure)}" for name, measure in known]
+    kept = " (kept from before)" if row.result and row.result.reused else ""
+    return ", ".join(shown[:4]) + kept
+
+
+def unit(measure: Measure) -> str:
+    return f" {measure.unit}" if measure.unit else ""
+
+
+def number(value: Any) -> str:
+    """A value for people."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _row(study: Study, point: Point, result: Result) -> Row:
+    """Measures a run; what it cannot tell, or a check that is not true, fails the point."""
+    use = study.uses[point.number]
+    try:
+        wrong = list(use.check(point, result)) if use else []
+        if wrong:
+            return Row(point, FAILED, result=result, why="\n  ".join(wrong))
+        others = dict(use.measures(point, result)) if use else {}
+        courses = dict(use.courses(point, result)) if use else {}
+        texts = {name: m.value for name, m in study.measures.items() if m.value}
+        figures = published(study.file, point)
+
+        def ask(counted: reading.Counted) -> reading.PointReading:
+            manifest = result.stats.get("manifest", {})
+            return reading.PointReading(counted, manifest, point.coordinates, texts, others, figures, courses)
+
+        if study.file.sample:
+            for name in study.file.sample.measures:
+                if name in texts:
+                    courses[name] = [(at, ask(one).name(name)) for at, one in reading.series(result.stats)]
+        whole = ask(reading.counted(result.stats))
+        measures = {name: whole.name(name) for name in study.measures if name in others or name in texts}
+        errors = dict(use.errors(point, result)) if use else {}
+        parts = [ask(one) for one in windows.parts(study.file, result.stats)]
+        if len(parts) > 1:
+            errors |= {name: _half([part.name(name) for part in parts]) for name in texts}
+        for text in study.file.check:
+            if not expression.evaluate(text, whole):
+                return Row(point, FAILED, measures, result=result, why=f"check {text!r} is not true")
+    except (expression.ExpressionError, RunError) as error:
+        return Row(point, FAILED, result=result, why=str(error))
+    return Row(point, OK, measures, errors, courses, result)
+
+
+def _half(values: list[float]) -> float:
+    """Half of the 95 % confidence interval of the mean of some parts."""
+    return STUDENT[min(len(values) - 2, len(STUDENT) - 1)] * stdev(values) / len(values) ** 0.5

@@ -1,0 +1,197 @@
+"""The study file: its keys, checked as it is read.  docs/studies.md explains them.
+
+Unknown keys and wrong types are one line that names the file and the place.
+"""
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+
+class StudyError(Exception):
+    """A study that cannot be used; the text is one line for the user."""
+
+
+class Table(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+    """A table of the file: any key that is not named here is an error."""
+
+
+class Variant(Table):
+    """One of several machines or settings that are compared; the first is what others are compared with."""
+
+    name: str
+    label: str = ""
+    settings: dict[str, Any] = {}
+    machine: str | None = None
+    use: str | dict[str, Any] | None = None
+
+
+class AxisValue(Table):
+    """A value of an axis that sets several things."""
+
+    label: str | int | float
+    settings: dict[str, Any]
+
+
+class Axis(Table):
+    """What is varied, independently of all other axes."""
+
+    name: str
+    values: list[Any]
+    setting: str | None = None
+    best: str | None = None
+    only: list[str] = []
+    label: str = ""
+
+
+class Single(Table):
+    """A point beside the grid."""
+
+    name: str
+    settings: dict[str, Any] = {}
+
+
+class Window(Table):
+    """Between which two instants is measured."""
+
+    begin: str | None = msgspec.field(default=None, name="from")
+    to: str | None = None
+    parts: int = 1
+    every: str | None = None
+    warm: str | None = None
+
+
+class Sample(Table):
+    """When measures are taken on the way."""
+
+    every: str
+    measures: list[str]
+
+
+class Measure(Table):
+    """What is measured."""
+
+    value: str
+    unit: str = ""
+    label: str = ""
+    better: Literal["more", "less"] = "more"
+
+
+class Figure(Table):
+    """A plot."""
+
+    y: str
+    x: str = ""
+    kind: Literal["lines", "bars", "scaling", "series"] = "lines"
+    series: str | None = None
+    relative_to: str | None = None
+    where: dict[str, Any] = {}
+    title: str = ""
+
+
+class ShownTable(Table):
+    """A table of the page: rows over columns."""
+
+    rows: str
+    columns: str
+    value: str
+    relative_to: str | None = None
+    where: dict[str, Any] = {}
+    title: str = ""
+
+
+class Run(Table):
+    """How runs are made."""
+
+    timeout: float = 600.0
+    retries: int = 0
+    named_only: bool = False
+    checkpoint_every: str | None = None
+
+
+class StudyFile(Table):
+    """The whole file."""
+
+    title: str
+    machine: str
+    about: str = ""
+    base: dict[str, Any] = {}
+    variant: list[Variant] = []
+    axis: list[Axis] = []
+    point: list[Single] = []
+    skip: list[str] = []
+    start: dict[str, Any] | None = None
+    window: Window = Window()
+    sample: Sample | None = None
+    measure: dict[str, str | Measure] = {}
+    check: list[str] = []
+    figure: list[Figure] = []
+    table: list[ShownTable] = []
+    published: list[dict[str, Any]] = []
+    examine: list[dict[str, Any]] = []
+    run: Run = Run()
+    use: str | dict[str, Any] | None = None
+
+
+STRUCTS = (StudyFile, Variant, AxisValue, Axis, Single, Window, Sample, Measure, Figure, ShownTable, Run)
+
+
+def _place(path: str, table: dict) -> str:
+    """Where a `$.variant[0].name` of msgspec lies, in the words of the file."""
+    words, value = [], table
+    for key, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
+        if key:
+            words.append(key)
+            value = value.get(key) if isinstance(value, dict) else None
+        elif index.isdecimal():
+            value = value[int(index)] if isinstance(value, list) and int(index) < len(value) else None
+            name = value.get("name") if isinstance(value, dict) else None
+            words[-1] += f" {name!r}" if isinstance(name, str) else f" {int(index) + 1}"
+    return ": ".join(words)
+
+
+def _complaint(error: msgspec.ValidationError, table: dict) -> str:
+    """msgspec's words, with the place in the file and a suggestion."""
+    text, _, path = str(error).partition(" - at `")
+    place = _place(path.rstrip("`"), table)
+    if found := re.search(r"unknown field `(.*)`", text):
+        known = {name for struct in STRUCTS for name in struct.__struct_encode_fields__}
+        close = difflib.get_close_matches(found[1], sorted(known), 1)
+        text = f"unknown key {found[1]!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+    elif found := re.search(r"missing required field `(.*)`", text):
+        text = f"the key {found[1]!r} is missing"
+    else:
+        words = {"int": "a whole number", "float": "a number", "str": "a string", "array": "a list",
+                 "object": "a table", "bool": "true or false"}  # fmt: skip
+        text = re.sub(r"`([^`]*)`", lambda m: " or ".join(words.get(w.strip(), w) for w in m[1].split("|")), text)
+        text = text[0].lower() + text[1:]
+    return f"{place}: {text}" if place else text
+
+
+def read(path: Path) -> StudyFile:
+    """Reads a study file."""
+    try:
+        table = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise StudyError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    for key in "figure", "table", "examine", "variant", "axis", "point", "published":
+        if isinstance(table.get(key), dict):  # one may stand alone
+            table[key] = [table[key]]
+    for key in "skip", "check":
+        if isinstance(table.get(key), str):
+            table[key] = [table[key]]
+    try:
+        study = msgspec.convert(table, StudyFile)
+    except msgspec.ValidationError as error:
+        raise StudyError(f"{path}: {_complaint(error, table)}") from error
+    if study.start is not None:
+        raise StudyError(f"{path}: start: runs cannot begin at a checkpoint yet, simulators write none")
+    if study.run.checkpoint_every:
+        raise StudyError(f"{path}: run: checkpoint_every: simulators write no checkpoints yet")
+    if study.window.every or study.window.warm:
+        raise StudyError(f"{path}: window: many windows in one run (every, warm) need sampling, which is not there yet")
+    return study

@@ -1,0 +1,124 @@
+"""Plug-ins of studies: what a kind of machine needs beyond settings and statistics.
+
+A study asks for one with `use = "NAME"` or `use = { with = "NAME", … }`, and for a second look at points with
+`examine = { with = "NAME", … }`.  It is the class `Plugin` of harness/study/uses/NAME.py, or an entry point of the
+group `spinach.study` of an installed package; what it does not define is as here.
+"""
+
+import importlib
+import importlib.metadata
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.run.store import Result
+from harness.study.study_file import Measure, StudyError, StudyFile
+
+if TYPE_CHECKING:
+    from harness.study.machine import Machine
+    from harness.study.points import Point
+
+
+@dataclass(frozen=True)
+class Files:
+    """Options of the simulator with the files that they name: those it reads, and those it writes."""
+
+    inputs: tuple[tuple[str, Path], ...] = ()
+    outputs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What a second look at a point came to: a sentence and a piece of HTML."""
+
+    verdict: str
+    body: str
+
+
+@dataclass
+class Use:
+    """What a plug-in may do; `keys` are those of its table in the study, `place` begins every complaint."""
+
+    keys: Mapping[str, Any]
+    study: StudyFile
+    path: Path
+    build: Path
+    place: str
+    measured: dict[str, Measure] = field(default_factory=dict)  # what measures() gives, with units
+
+    def axes(self) -> Sequence[str]:
+        """Axes without `setting` that it understands."""
+        return ()
+
+    def check_points(self, points: Sequence["Point"]) -> None:
+        """Refuses, before anything runs, points that it cannot use."""
+
+    def settings(self, point: "Point") -> Mapping[str, Any]:
+        """Settings of a point, under those of the study."""
+        return {}
+
+    def files(self, point: "Point") -> Files:
+        """Files that are made for a point, and those that its run writes."""
+        return Files()
+
+    def measures(self, point: "Point", result: Result) -> Mapping[str, float]:
+        """Measures that are no expressions."""
+        return {}
+
+    def errors(self, point: "Point", result: Result) -> Mapping[str, float]:
+        """Half of the 95 % interval of such measures, where it is known."""
+        return {}
+
+    def courses(self, point: "Point", result: Result) -> Mapping[str, list[tuple[float, float]]]:
+        """Measures over the course of the run."""
+        return {}
+
+    def check(self, point: "Point", result: Result) -> Sequence[str]:
+        """What is wrong with a run that ended in good order."""
+        return ()
+
+    def waves(self, points: Sequence["Point"]) -> Sequence[Sequence["Point"]]:
+        """The points in groups that are run one after the other."""
+        return [points]
+
+    def stop(self, point: "Point", done: Mapping["Point", Mapping[str, float]]) -> bool:
+        """Whether a point need not be run, after what the waves before it came to."""
+        return False
+
+    def examine(self, point: "Point", machine: "Machine", settings: Mapping[str, Any], files: Files) -> Examined:
+        """A second look at a point."""
+        raise StudyError(f"{self.place}: it examines nothing")
+
+
+def find(asked: str | Mapping[str, Any] | None, study: StudyFile, path: Path, build: Path, where: str) -> Use | None:
+    """The plug-in that a study asks for."""
+    if asked is None:
+        return None
+    keys = {"with": asked} if isinstance(asked, str) else dict(asked)
+    name = keys.pop("with", None)
+    if not isinstance(name, str):
+        raise StudyError(f"{where}: `with` names the plug-in")
+    plugin = _class(name)
+    if plugin is None:
+        stems = sorted(file.stem for file in Path(__file__).parent.glob("[a-z]*.py"))
+        known = [stem for stem in stems if hasattr(_module(stem), "Plugin")]
+        raise StudyError(f"{where}: there is no plug-in {name!r}; known are {', '.join(known)}")
+    return plugin(keys, study, path, build, f"{where}: {name}")
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(f"{__name__}.{name}")
+    except ModuleNotFoundError as error:
+        if error.name == f"{__name__}.{name}":
+            return None
+        raise
+
+
+def _class(name: str) -> type[Use] | None:
+    if re.fullmatch(r"[a-z]\w*", name) and (plugin := getattr(_module(name), "Plugin", None)):
+        return plugin
+    entries = importlib.metadata.entry_points(group="spinach.study", name=name)
+    return next((entry.load() for entry in entries), None)

@@ -1,0 +1,72 @@
+"""The window of a study as simulators take it: between which instants is measured, and in how many parts.
+
+A simulator writes down all statistics at both ends of the window; the parts of a window between two times are told
+apart by samples on the way.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+from harness.study import reading
+from harness.study.study_file import StudyError, StudyFile
+
+TIME = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(fs|ps|ns|us|ms|s)\s*")
+SCALE = {"fs": 0, "ps": 3, "ns": 6, "us": 9, "ms": 12, "s": 15}
+MOST_SAMPLES = 10000
+
+
+def femtoseconds(text: str | None) -> int | None:
+    """A condition that is a time."""
+    found = TIME.fullmatch(text or "")
+    return int(Fraction(found[1]) * 10 ** SCALE[found[2]]) if found else None
+
+
+def _cuts(file: StudyFile) -> tuple[int, list[int]]:
+    """The distance of samples, and where the parts of the window begin and end, all in femtoseconds."""
+    first, last = (femtoseconds(one) for one in (file.window.begin or "0 s", file.window.to))
+    if first is None or last is None or last <= first:
+        raise StudyError("window: parts: a window in parts lies between two times, such as \"1 ms\" and \"6 ms\"")
+    if file.sample:
+        raise StudyError("window: parts: a window in parts excludes `sample`")
+    step = (last - first) // file.window.parts
+    every = math.gcd(first, step) if first else step
+    if last // every > MOST_SAMPLES:
+        raise StudyError("window: parts: `from` should be a multiple of the length of a part")
+    return every, [first + number * step for number in range(file.window.parts + 1)]
+
+
+def options(file: StudyFile) -> list[str]:
+    """What the simulator is asked to write down."""
+    words = []
+    if file.window.begin:
+        words += ["--measure-from", file.window.begin]
+    if file.window.to:
+        words += ["--measure-to", file.window.to]
+        if file.window.to != "end":
+            words += ["--until", file.window.to]
+    if file.window.parts > 1:
+        every, _ = _cuts(file)
+        words += ["--sample", f"{every} fs"]
+    if file.sample:
+        words += ["--sample", file.sample.every]
+    return words
+
+
+def build_options(file: StudyFile) -> tuple[str, ...]:
+    """What the compiler is asked for: conditions on events are counted by a simulator that was built for them."""
+    asked = [file.window.begin, file.window.to, file.sample.every if file.sample else None]
+    watched = sorted({text for text in asked if text and re.search(r"\b(event|marker)\s*\(", text)})
+    return tuple(word for text in watched for word in ("--watch", text))
+
+
+def parts(file: StudyFile, stats: Mapping) -> list[reading.Counted]:
+    """What each part of the window counted."""
+    if file.window.parts < 2:
+        return []
+    _, cuts = _cuts(file)
+    ends = [{"time_fs": 0, "cycles": {}, "events": {}, "values": [0] * len(stats.get("statistics", []))}]
+    at = {snapshot["time_fs"]: snapshot for snapshot in [*ends, *stats.get("samples", [])]}
+    found = [at[cut] for cut in cuts if cut in at]
+    return [reading.between(stats, first, last) for first, last in zip(found, found[1:], strict=False)]
