@@ -5,6 +5,7 @@
 #include "lss/commands.h"
 #include "lss/diagnostics.h"
 #include "lss/emit.h"
+#include "lss/link.h"
 #include "lss/output.h"
 
 #include <errno.h>
@@ -53,7 +54,8 @@ static void unit_free(gpointer data) {
   g_free(unit->name);
   g_free(unit->text);
   g_free(unit->object);
-  g_free(unit->diagnostics);
+  g_free(unit->key);
+  g_free(unit->messages);
   g_free(unit);
 }
 
@@ -96,20 +98,23 @@ static bool keep_units(const char *folder, const GPtrArray *units) {
   return true;
 }
 
-// Says what clang found; the same module in several units is reported once.
+// Says what clang found; the same module in several units is reported once.  Returns the exit status.
 static int report_units(const GPtrArray *units) {
   const char *flags = g_getenv("LSS_CFLAGS");
   const bool flagged = flags && *flags;
   bool explained = true;
   for (guint i = 0; i < units->len; i++) {
     const Unit *unit = units->pdata[i];
-    if (!unit->failed || !unit->diagnostics) continue;
-    if (clang_errors_report(unit->diagnostics)) continue;
+    if (unit->state == UNIT_FAILED) { // all units for the same reason, most likely
+      fprintf(stderr, "lss: %s\n", unit->messages);
+      return 3;
+    }
+    if (unit->state != UNIT_REFUSED || clang_errors_report(unit->messages)) continue;
     explained &= flagged;
     g_autofree char *why =
         flagged ? g_strdup_printf("with LSS_CFLAGS=\"%s\"", flags) : g_strdup("which is a defect of lss itself");
     diag_flush();
-    fprintf(stderr, "lss: the generated C of %s does not compile, %s:\n%s", unit->name, why, unit->diagnostics);
+    fprintf(stderr, "lss: the generated C of %s does not compile, %s:\n%s", unit->name, why, unit->messages);
     if (flagged) break; // the other units say the same
   }
   diag_flush();
@@ -164,23 +169,16 @@ int build_simulator(BuildOptions *build, char **output) {
   diag_flush();
   if (build->compiler.times) fprintf(stderr, "lss: %6.2f s  to C\n", (double)(g_get_monotonic_time() - begin) / 1e6);
   if (build->keep && !keep_units(build->keep, units)) return 3;
-  int status = objects_compile(units, &build->compiler);
-  if (status == 1) return report_units(units);
-  if (status) return status;
+  g_auto(Toolchain) toolchain = {0};
+  if (!toolchain_open(&toolchain, &build->compiler)) return 3;
+  if (objects_compile(&toolchain, units) != UNIT_FINE) return report_units(units);
   if (build->output) {
     *output = g_strdup(build->output);
-    return objects_link(units, &build->compiler, *output);
+    return link_simulator(&toolchain, units, *output);
   }
-  g_autofree char *cache = objects_cache(), *key = objects_key(units, &build->compiler);
   g_autofree char *base = g_path_get_basename(build->options.machine);
   if (g_str_has_suffix(base, ".lss")) base[strlen(base) - strlen(".lss")] = '\0';
-  g_autofree char *folder = g_build_filename(cache, key, NULL);
-  if (g_mkdir_with_parents(folder, 0777) != 0) {
-    fprintf(stderr, "lss: cannot create %s: %s\n", folder, g_strerror(errno));
-    return 3;
-  }
-  *output = g_build_filename(folder, base, NULL);
-  return g_file_test(*output, G_FILE_TEST_IS_EXECUTABLE) ? 0 : objects_link(units, &build->compiler, *output);
+  return link_cached(&toolchain, units, base, output);
 }
 
 int command_build(int argc, char **argv) {

@@ -162,7 +162,7 @@ static void report_one(Location at, const char *message) {
 
 bool clang_errors_report(const char *messages) {
   g_autoptr(GRegex) regex = g_regex_new(
-      "^(?<file>[^\\n:]+):(?<line>[0-9]+):(?<column>[0-9]+): (fatal )?error: (?<message>.*?)( \\[-W[^\\]]*\\])?$",
+      "^(?<file>[^\\n]+?):(?<line>[0-9]+):(?<column>[0-9]+): (fatal )?error: (?<message>.*?)( \\[-W[^\\]]*\\])?$",
       G_REGEX_MULTILINE, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
   bool ours = true, any = false;

@@ -13,5 +13,6 @@ int command_graph(int argc, char **argv);    // command_graph.c
 int command_fmt(int argc, char **argv);      // command_fmt.c
 int command_explain(int argc, char **argv);  // command_explain.c
 int command_export(int argc, char **argv);   // command_export.c
+int command_cache(int argc, char **argv);    // command_cache.c
 
 #endif

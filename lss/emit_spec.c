@@ -366,9 +366,7 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
     const char *helper = spec->scan->helpers->pdata[i];
     g_string_append_printf(out, "#define %s(...) @S@_helper_%s(__VA_ARGS__)\n", helper, helper);
   }
-  g_string_append(out, "#include ");
-  emit_c_string(out, instance->leaf->c_file);
-  g_string_append(out, "\n");
+  g_string_append_printf(out, "#include \"%s\"\n", instance->leaf->c_file); // a header's name knows no escapes
   emit_closed(out, instance->leaf->c_file, spec->scan->lines);
   for (guint i = 0; i < spec->scan->helpers->len; i++)
     g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->helpers->pdata[i]);

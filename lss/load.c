@@ -81,6 +81,11 @@ SourceFile *load_file(const char *path, Location where) {
     report_cycle(known, where);
     return known;
   }
+  if (strchr(canonical, '\n')) { // it could not be told in a message, nor to the C compiler
+    g_autofree char *shown = g_strescape(path, NULL);
+    diag_error(where, "import-missing", "cannot read %s: there is a line break in its path", shown);
+    return NULL;
+  }
   g_autofree char *text = NULL;
   gsize length;
   g_autoptr(GError) error = NULL;

@@ -3,6 +3,7 @@
 #include "lss/diagnostics.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #pragma weak command_fmt
 #pragma weak command_explain
 #pragma weak command_export
+#pragma weak command_cache
 
 typedef struct {
   const char *name;
@@ -36,6 +38,11 @@ static const Command commands[] = {
     {"schedule", command_schedule, "M.lss [INSTANCE]", "the order of handlers and why"},
     {"explain", command_explain, "[CHECK]", "what a diagnostic means, with an example and its repair"},
     {"export", command_export, "M.lss -o X.json", "the resolved netlist as JSON"},
+    {"cache", command_cache, "[show | clean] [--limit SIZE]",
+     "what is kept of earlier builds: show its place and size, remove it, or bound it\n"
+     "      show          (the default) the folder, the sizes, the limit\n"
+     "      clean         remove everything; waits for builds at work\n"
+     "      --limit SIZE  keep at most SIZE, \"500 MiB\"; what was not used for longest goes first"},
 };
 
 static void print_command(FILE *out, const Command *command) {
@@ -57,6 +64,7 @@ static int finish(int status) {
 }
 
 int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN); // `ulimit -f` is then an error of writing, here and in clang
   if (argc < 2) {
     print_usage(stderr);
     return 2;

@@ -1,37 +1,25 @@
-// The object cache: C units in, object files out, compiled only when their text, headers, flags or compiler have
-// changed.
+// C units in, object files out, compiled only when their text, headers, flags or compiler have changed.
 #ifndef LSS_OBJECTS_H
 #define LSS_OBJECTS_H
 
-#include <glib.h>
-#include <stdbool.h>
+#include "lss/toolchain.h"
 
-typedef struct {
-  const char *optimisation; // "-O2"
-  bool sanitize;
-  bool times; // report the seconds that each unit took
-} CompilerOptions;
+typedef enum {
+  UNIT_FINE,
+  UNIT_REFUSED, // by clang: the messages are clang's
+  UNIT_FAILED,  // the messages are one line of ours
+} UnitState;
 
 typedef struct {
   char *name; // of the unit, for messages and kept files
   char *text;
   const char *optimisation; // NULL: as the options say
-  char *object;             // path, filled in
-  char *diagnostics;        // what clang printed, when it failed
-  bool failed;
+  UnitState state;          // the rest is filled in
+  char *messages;           // what clang said, also long ago when the object comes from the cache
+  char *object, *key;       // its path, and what identifies its contents
 } Unit;
 
-// "$LSS_CACHE", "$XDG_CACHE_HOME/spinach" or "~/.cache/spinach".
-char *objects_cache(void);
-
-// Compiles all units, as many at a time as there are processors.  Returns 0, 1 when clang refused a unit (see
-// Unit.diagnostics), 3 after reporting a failure of our own.
-int objects_compile(GPtrArray *units, const CompilerOptions *options);
-
-// Links the units with the runtime into `output`, whole or not at all.  Returns 0 or 3.
-int objects_link(GPtrArray *units, const CompilerOptions *options, const char *output);
-
-// Identifies what objects_link() would produce.
-char *objects_key(GPtrArray *units, const CompilerOptions *options);
+// Compiles all units, as many at a time as there are processors.  Returns the worst of their states.
+UnitState objects_compile(Toolchain *toolchain, GPtrArray *units);
 
 #endif

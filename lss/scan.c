@@ -198,6 +198,13 @@ static void read_header(CScan *scan, const char *include) {
 CScan *scan_c(const char *file, GError **error) {
   char *text;
   gsize size;
+  // Between the quotation marks of #include stands any name without quotation marks and line breaks; a backslash is
+  // lost when clang tells what it read.
+  if (strpbrk(file, "\"\\\n")) {
+    g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                        "its path holds a quotation mark, a backslash or a line break, which C cannot include");
+    return NULL;
+  }
   if (!g_file_get_contents(file, &text, &size, error)) return NULL;
   if (memchr(text, 0, size)) {
     g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "it holds a zero byte and is no text");

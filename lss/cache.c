@@ -1,0 +1,100 @@
+// The folder of the cache, its lock, and its files with their seals; see cache.h.  What is removed and when is in
+// cache_trim.c.
+#include "lss/cache.h"
+
+#include "lss/cache_trim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *cache_folder(void) {
+  const char *named = g_getenv("LSS_CACHE");
+  if (named && *named) return g_canonicalize_filename(named, NULL);
+  return g_build_filename(g_get_user_cache_dir(), "spinach", NULL);
+}
+
+static bool refuse(const char *folder, const char *why) {
+  fprintf(stderr, "lss: cannot use the cache %s: %s; LSS_CACHE names another place\n", folder, why);
+  return false;
+}
+
+int cache_lock(const char *folder, int how) {
+  g_autofree char *path = g_build_filename(folder, "lock", NULL);
+  int handle = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (handle < 0) return -1;
+  int status;
+  do status = flock(handle, how);
+  while (status && errno == EINTR);
+  if (!status || (errno != EWOULDBLOCK && !(how & LOCK_NB))) return handle; // some file systems know no locks
+  close(handle);
+  return -1;
+}
+
+bool cache_open(Cache *cache) {
+  *cache = (Cache){.folder = cache_folder(), .lock = -1, .begin = g_get_real_time()};
+  // clang and lld put random digits in the place of every % of an output's path.
+  if (strchr(cache->folder, '%')) return refuse(cache->folder, "clang writes nothing to paths with a %");
+  g_autofree char *all = g_build_filename(cache->folder, "tmp", NULL);
+  if (g_mkdir_with_parents(all, 0777) != 0) return refuse(cache->folder, g_strerror(errno));
+  cache->lock = cache_lock(cache->folder, LOCK_SH);
+  if (cache->lock < 0) return refuse(cache->folder, g_strerror(errno));
+  g_autofree char *scratch = g_build_filename(all, "XXXXXX", NULL);
+  // Another build may have swept the folder away before the lock was taken.
+  if (g_mkdir_with_parents(all, 0777) != 0 || !g_mkdtemp(scratch)) return refuse(cache->folder, g_strerror(errno));
+  cache->scratch = g_steal_pointer(&scratch);
+  return true;
+}
+
+void cache_close(Cache *cache) {
+  if (cache->scratch) cache_remove(cache->scratch);
+  if (cache->lock >= 0) {
+    close(cache->lock);
+    cache_tidy(cache->folder, cache->grown, cache->begin);
+  }
+  g_free(cache->folder);
+  g_free(cache->scratch);
+  *cache = (Cache){.lock = -1};
+}
+
+// ---- Files -------------------------------------------------------------------------------------------------------
+
+char *cache_sum_of_file(const char *path, gsize *size) {
+  g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, NULL);
+  if (!file) return NULL;
+  gsize length = g_mapped_file_get_length(file);
+  if (size) *size = length;
+  const char *bytes = g_mapped_file_get_contents(file);
+  return g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)(bytes ? bytes : ""), length);
+}
+
+static char *seal_of(const char *path) {
+  return g_strconcat(path, ".seal", NULL);
+}
+
+bool cache_check(const char *path, char **note) {
+  g_autofree char *seal = seal_of(path), *text = NULL;
+  if (!g_file_get_contents(seal, &text, NULL, NULL)) return false;
+  char *end = strchr(text, '\n');
+  g_autofree char *sum = cache_sum_of_file(path, NULL);
+  if (!end || !sum || (gsize)(end - text) != strlen(sum) || strncmp(text, sum, strlen(sum)) != 0) return false;
+  if (note) *note = g_strdup(end + 1);
+  cache_touch(path);
+  return true;
+}
+
+void cache_touch(const char *path) {
+  utimensat(AT_FDCWD, path, NULL, 0);
+}
+
+bool cache_keep(Cache *cache, const char *made, const char *path, const char *note) {
+  g_autofree char *seal = seal_of(path), *sum = cache_sum_of_file(made, NULL);
+  if (!sum) return false;
+  g_autofree char *text = g_strconcat(sum, "\n", note ? note : "", NULL);
+  cache->grown = true;
+  return rename(made, path) == 0 && g_file_set_contents(seal, text, -1, NULL);
+}

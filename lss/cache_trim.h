@@ -1,0 +1,17 @@
+// What is removed from the cache: leftovers of killed builds, and what was not used for longest.
+#ifndef LSS_CACHE_TRIM_H
+#define LSS_CACHE_TRIM_H
+
+#include "lss/cache.h"
+
+// Removes a file or a folder with all that is in it.
+void cache_remove(const char *path);
+
+// Opens and locks the cache's lock file, `how` as for flock(); -1 when another process holds it.
+int cache_lock(const char *folder, int how);
+
+// If no build is at work: removes leftovers and, when the cache has grown, entries until it is within its limit again,
+// but none used since `keep` (microseconds).
+void cache_tidy(const char *folder, bool grown, gint64 keep);
+
+#endif

@@ -1,0 +1,185 @@
+// Finds clang, gathers its flags, and runs it.
+#include "lss/toolchain.h"
+
+#include "lss/library.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#ifndef SPINACH_GLIB_CFLAGS
+#define SPINACH_GLIB_CFLAGS ""
+#endif
+
+static char *find_clang(void) {
+  static const char *const names[] = {"clang-22", "clang-19", "clang"};
+  for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
+    char *path = g_find_program_in_path(names[i]);
+    if (path) return path;
+  }
+  return NULL;
+}
+
+// Where the build put the runtime library and generated headers: beside the executable, or below the installed tree.
+static char *find_products(const char *home) {
+  g_autofree char *executable = g_file_read_link("/proc/self/exe", NULL);
+  if (executable) {
+    g_autofree char *bin = g_path_get_dirname(executable);
+    g_autofree char *top = g_path_get_dirname(bin);
+    g_autofree char *library = g_build_filename(top, "lib", "libspinach.a", NULL);
+    if (g_file_test(library, G_FILE_TEST_EXISTS)) return g_steal_pointer(&top);
+  }
+  return g_build_filename(home, "build", NULL);
+}
+
+static void add_flag(Toolchain *t, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void add_flag(Toolchain *t, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_ptr_array_add(t->flags, g_strdup_vprintf(format, arguments));
+  va_end(arguments);
+}
+
+// Simulators behave the same at every level of optimisation: no signed overflow, no aliasing by type, no fused
+// floating point.
+static const char *const fixed_flags[] = {
+    "-std=gnu11",
+    "-Wno-everything", // -w would silence those that are made errors below
+    "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-math-errno", "-fno-plt",
+    "-fno-vectorize", // nothing to gain in straight code, and long to look for
+    "-fno-slp-vectorize", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20",
+    "-Werror=implicit-function-declaration", "-Werror=return-type", "-Werror=int-conversion",
+    "-Werror=incompatible-pointer-types", "-fno-crash-diagnostics", "-D_GNU_SOURCE",
+#ifdef __x86_64__
+    // Conditional moves stay: as branches they cost long chains of small modules
+    // dearly.
+    "-mllvm", "-x86-cmov-converter=false",
+#endif
+    // Loops over lanes must be gone before structs are taken apart: with a
+    // variable index, signals would stay in memory.
+    "-mllvm", "-unroll-threshold=2000"};
+
+static void add_flags(Toolchain *t, const char *home) {
+  for (gsize i = 0; i < G_N_ELEMENTS(fixed_flags); i++) add_flag(t, "%s", fixed_flags[i]);
+  if (t->options->sanitize) {
+    add_flag(t, "-fsanitize=address,undefined");
+    add_flag(t, "-fno-sanitize-recover=undefined");
+    add_flag(t, "-fno-sanitize=alignment");
+    add_flag(t, "-gdwarf-4");
+  }
+  g_auto(GStrv) glib = g_strsplit(SPINACH_GLIB_CFLAGS, " ", -1); // emulib's headers use it
+  for (char **flag = glib; *flag; flag++)
+    if (**flag) add_flag(t, "%s", *flag);
+  add_flag(t, "-I%s", home);
+  add_flag(t, "-I%s/modules", home);
+  add_flag(t, "-I%s/modules/types", home);
+  add_flag(t, "-I%s/emulib", home);
+  add_flag(t, "-I%s/gen/emulib", t->products);
+  for (char **flag = t->further; *flag; flag++)
+    if (**flag) add_flag(t, "%s", *flag);
+}
+
+bool toolchain_open(Toolchain *t, const CompilerOptions *options) {
+  *t = (Toolchain){.options = options, .cache = {.lock = -1}};
+  g_mutex_init(&t->lock);
+  t->clang = find_clang();
+  if (!t->clang) {
+    fprintf(stderr, "lss: no clang found on PATH (clang-22, clang-19 or clang); install one\n");
+    return false;
+  }
+  const char *home = library_home();
+  if (!home) {
+    fprintf(stderr, "lss: cannot find the folder that holds modules/ and lss/runtime/; set SPINACH_HOME to it\n");
+    return false;
+  }
+  t->products = find_products(home);
+  t->flags = g_ptr_array_new_with_free_func(g_free);
+  t->hashes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  t->further = g_strsplit_set(g_getenv("LSS_CFLAGS") ? g_getenv("LSS_CFLAGS") : "", " \t", -1);
+  add_flags(t, home);
+  struct stat info = {0};
+  stat(t->clang, &info);
+  GString *text = g_string_new(NULL);
+  g_string_printf(text, "%s %lld %lld", t->clang, (long long)info.st_size, (long long)info.st_mtime);
+  for (guint i = 0; i < t->flags->len; i++) g_string_append_printf(text, "\n%s", (char *)t->flags->pdata[i]);
+  t->flags_text = g_string_free(text, FALSE);
+  return cache_open(&t->cache);
+}
+
+void toolchain_close(Toolchain *t) {
+  cache_close(&t->cache);
+  g_free(t->clang);
+  g_free(t->products);
+  g_free(t->flags_text);
+  g_strfreev(t->further);
+  if (t->flags) g_ptr_array_unref(t->flags);
+  if (t->hashes) g_hash_table_unref(t->hashes);
+  g_mutex_clear(&t->lock);
+}
+
+char *toolchain_hash(Toolchain *t, const char *path) {
+  g_mutex_lock(&t->lock);
+  char *known = g_strdup(g_hash_table_lookup(t->hashes, path));
+  g_mutex_unlock(&t->lock);
+  if (known) return known;
+  char *sum = cache_sum_of_file(path, NULL);
+  if (!sum) sum = g_strdup("missing");
+  g_mutex_lock(&t->lock);
+  g_hash_table_insert(t->hashes, g_strdup(path), g_strdup(sum));
+  g_mutex_unlock(&t->lock);
+  return sum;
+}
+
+// ---- Running -----------------------------------------------------------------------------------------------------
+
+// Why the tool did not get to its end, or NULL when it did.  The messages are those of clang and lld: a process that
+// they lost, or their own crash.
+static const char *reason(int status, const char *messages) {
+  static const struct {
+    const char *said, *means;
+  } causes[] = {
+      {"No space left on device", "there is no space left on the device"},
+      {"Disk quota exceeded", "the disk quota is used up"},
+      {"Bus error", "there is no space left on the device"}, // lld maps its output
+      {"File too large", "its output is larger than `ulimit -f` allows"},
+      {"ile size limit exceeded", "its output is larger than `ulimit -f` allows"},
+      {"out of memory", "it ran out of memory"},
+      {"bad_alloc", "it ran out of memory"},
+      {"Cannot allocate memory", "it ran out of memory"},
+      {"failed to map segment", "it ran out of memory"},
+      {"unable to execute command: Killed", "it was killed, most likely because memory ran out"},
+      {"due to signal", "it was ended by a signal"},
+      {"error while loading shared libraries", "it does not start: a shared library is missing"},
+  };
+  const int number = WIFSIGNALED(status) ? WTERMSIG(status) : WIFEXITED(status) ? WEXITSTATUS(status) - 128 : 0;
+  if (number == SIGXFSZ) return "its output is larger than `ulimit -f` allows";
+  if (number == SIGKILL) return "it was killed, most likely because memory ran out";
+  for (gsize i = 0; i < G_N_ELEMENTS(causes); i++)
+    if (strstr(messages, causes[i].said)) return causes[i].means;
+  if (number > 0) return g_intern_string(g_strsignal(number));
+  return strstr(messages, "PLEASE submit a bug report") ? "it crashed" : NULL;
+}
+
+ToolResult toolchain_run(const Toolchain *t, const GPtrArray *arguments, const char *what, char **messages) {
+  g_autoptr(GPtrArray) argv = g_ptr_array_new();
+  g_ptr_array_add(argv, t->clang);
+  for (guint i = 0; i < arguments->len; i++) g_ptr_array_add(argv, arguments->pdata[i]);
+  g_ptr_array_add(argv, NULL);
+  const gint64 begin = g_get_monotonic_time();
+  int status = 0;
+  g_autoptr(GError) error = NULL;
+  if (!g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, messages, &status,
+                    &error)) {
+    *messages = g_strdup_printf("cannot run %s: %s", t->clang, error->message);
+    return TOOL_FAILED;
+  }
+  if (t->options->times) fprintf(stderr, "lss: %6.2f s  %s\n", (double)(g_get_monotonic_time() - begin) / 1e6, what);
+  if (status == 0) return TOOL_FINE;
+  const char *why = reason(status, *messages);
+  if (!why) return TOOL_REFUSED;
+  g_free(*messages);
+  *messages = g_strdup_printf("%s failed while %s: %s", t->clang, what, why);
+  return TOOL_FAILED;
+}

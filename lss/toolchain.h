@@ -1,0 +1,43 @@
+// The C compiler, its flags, and what it is given of the installed tree.
+#ifndef LSS_TOOLCHAIN_H
+#define LSS_TOOLCHAIN_H
+
+#include "lss/cache.h"
+
+typedef struct {
+  const char *optimisation; // "-O2"
+  bool sanitize;
+  bool times; // report the seconds that each unit took
+} CompilerOptions;
+
+typedef struct {
+  const CompilerOptions *options;
+  char *clang;
+  char *products;   // where the build put the runtime library and generated headers
+  GPtrArray *flags; // char*, for compiling
+  char **further;   // flags that the user adds, for linking as well
+  char *flags_text; // the compiler's identity and all flags, for keys
+  Cache cache;
+  GMutex lock;        // of hashes
+  GHashTable *hashes; // path -> hash of the contents
+} Toolchain;
+
+// Finds the compiler and opens the cache.  On failure prints one line and returns false.
+bool toolchain_open(Toolchain *toolchain, const CompilerOptions *options);
+void toolchain_close(Toolchain *toolchain);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Toolchain, toolchain_close)
+
+// Hash of a file's contents, "missing" when it cannot be read; files are read once.
+char *toolchain_hash(Toolchain *toolchain, const char *path);
+
+typedef enum {
+  TOOL_FINE,
+  TOOL_REFUSED, // its input; the messages say why
+  TOOL_FAILED,  // it did not get to its end: *messages is one line of ours that says why
+} ToolResult;
+
+// Runs the compiler (or through it the linker) with these arguments, of which the first is added here; `what` is the
+// work in words, "compiling root_0".
+ToolResult toolchain_run(const Toolchain *toolchain, const GPtrArray *arguments, const char *what, char **messages);
+
+#endif

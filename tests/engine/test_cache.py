@@ -1,0 +1,233 @@
+"""What builds keep: it is used again, never believed when it is damaged, bounded in size, and safe with several at once."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+# Every one can be a folder's name.  The last ones are those that #include or a message cannot name.
+NAMES = [
+    "a b",
+    "a?b",
+    "a$b",
+    "a#b",
+    "a%b",
+    "a:b",
+    "a'b",
+    "a&b",
+    "a=b",
+    "a,b",
+    "@b",
+    "-b",
+]
+REFUSED = {'a"b': "quotation mark", "a\\b": "backslash", "a\\ #b": "backslash", "a\nb": "line break"}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a folder with a machine of one module, whose C includes a header."""
+
+    def make(name: str = "machine") -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "m.lss").write_text(
+            'module m { stat uint64 n "cycles"; userpoint u() -> int32 = <<< return STEP; >>>; phase_end; }\n'
+        )
+        (folder / "m.c").write_text('#include "m.h"\nphase_end() { self->n += (uint64_t)call(u); }\n')
+        (folder / "m.h").write_text("#define STEP 1\n")
+        (folder / "top.lss").write_text("instance a : m;\n")
+        os.utime(folder / "m.h", (time.time() + 1e6,) * 2)  # a date in the future is nobody's fault
+        time.sleep(0.02)  # what is written while clang reads it is not kept, by a clock that goes in ticks
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def cached(lss, tmp_path: Path) -> Callable[..., list[str]]:
+    """Runs lss with a cache of its own: what it printed, and the names in that cache."""
+
+    def run(*words: str | Path, cwd: Path | None = None, ok: bool | None = True, cache: Path | None = None):
+        return lss(*words, cwd=cwd, ok=ok, env={"LSS_CACHE": str(cache or tmp_path / "cache"), "LSS_TIMES": "1"})
+
+    return run
+
+
+def compiled(done) -> int:
+    return done.err.count("compiling ")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_folder_builds_and_is_kept(name: str, machine, cached, tmp_path: Path) -> None:
+    folder, cache = machine(name), tmp_path / f"cache {name}".replace("%", "")
+    first = cached("run", folder / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n", cache=cache)
+    assert "a.n = 3\n" in first.out and compiled(first) == 3
+    names = sorted(path.name for path in cache.iterdir())
+    again = cached("run", folder / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n", cache=cache)
+    assert "a.n = 3\n" in again.out and compiled(again) == 0
+    (folder / "m.h").write_text("#define STEP 2\n")
+    time.sleep(0.02)
+    changed = cached("run", folder / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n", cache=cache)
+    assert "a.n = 6\n" in changed.out and compiled(changed) == 3
+    assert len([each for each in names if each.endswith(".o")]) == 3 and not (cache / "tmp").exists()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_folders_that_nothing_can_name_are_refused(name: str, machine, cached) -> None:
+    done = cached("build", "top.lss", "-o", "sim", cwd=machine(name), ok=False)
+    assert (done.status, done.err.count("\n")) == (1, 3 if "\n" not in name else 1), done.err
+    assert "error[missing-c-file]" in done.err or "error[import-missing]" in done.err
+    assert REFUSED[name] in done.err
+
+
+def test_a_cache_that_clang_cannot_write_to_is_refused(machine, cached, tmp_path: Path) -> None:
+    """clang and lld put random digits in the place of every % of an output's path."""
+    done = cached("build", machine("a%b") / "top.lss", "-o", "sim", ok=False, cache=tmp_path / "a%b" / "cache")
+    assert (done.status, done.err.count("\n")) == (3, 2) and "LSS_CACHE names another place" in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a%b"]
+
+
+def test_a_header_that_changes_while_clang_reads_it_is_not_believed(machine, cached, tmp_path: Path) -> None:
+    """A compiler that touches the header plays the editor; the object is used, but under the name of its contents."""
+    folder, tools = machine(), tmp_path / "tools"
+    tools.mkdir()
+    real = next(filter(None, map(shutil.which, ("clang-22", "clang-19", "clang"))))
+    (tools / "clang-22").write_text(f'#!/bin/sh\n"{real}" "$@" || exit\ntouch "{folder}/m.h"\n')
+    (tools / "clang-22").chmod(0o755)
+    env = {"LSS_CACHE": str(tmp_path / "cache"), "PATH": f"{tools}:{os.environ['PATH']}"}
+    for _ in range(3):
+        subprocess.run(
+            [Path("build").resolve() / "bin/lss", "build", "top.lss", "-o", "sim"],
+            cwd=folder,
+            env={**os.environ, **env},
+            check=True,
+        )
+    assert len(list((tmp_path / "cache").glob("*.o"))) <= 1  # the tables include no header of the user
+
+
+@pytest.mark.parametrize("damage", [b"", b"no program", None])
+def test_a_damaged_simulator_is_made_anew(damage: bytes | None, machine, cached, tmp_path: Path) -> None:
+    folder = machine()
+    cached("run", folder / "top.lss", "-O0", "--", "--cycles", "1")
+    (simulator,) = (path for path in (tmp_path / "cache").glob("*/top"))
+    simulator.write_bytes(simulator.read_bytes()[:-1000] if damage is None else damage)
+    assert "a.n = 3\n" in cached("run", folder / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n").out
+
+
+def test_killed_builds_leave_nothing(build_dir: Path, machine, cached, tmp_path: Path) -> None:
+    folder, cache = machine(), tmp_path / "cache"
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "clang-22").write_text(
+        '#!/bin/sh\nfor last; do :; done\n: > "$(dirname "$last")/unit.o-12.o.tmp"\nexec sleep 60\n'
+    )
+    (tools / "clang-22").chmod(0o755)
+    env = {**os.environ, "LSS_CACHE": str(cache), "PATH": f"{tools}:{os.environ['PATH']}"}
+    build = subprocess.Popen(
+        [build_dir / "bin" / "lss", "build", "top.lss", "-o", "sim"], cwd=folder, env=env, start_new_session=True
+    )
+    while not list(cache.glob("tmp/*/*/*.tmp")):
+        assert build.poll() is None
+        time.sleep(0.01)
+    os.killpg(build.pid, signal.SIGKILL)
+    build.wait()
+    assert list(cache.glob("tmp/*"))
+    cached("build", "top.lss", "-O0", "-o", "sim", cwd=folder)
+    assert not list(cache.glob("tmp/*")) and not list(cache.rglob("*.tmp"))
+
+
+def test_the_least_recently_used_goes_first(machine, cached, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    folders = [machine(name) for name in ("one", "two", "three")]
+    for folder in folders[:2]:
+        cached("run", folder / "top.lss", "-O0", "--", "--cycles", "1")
+    for path in cache.rglob("*"):
+        os.utime(path, (1e9, 1e9))
+    cached("run", folders[0] / "top.lss", "-O0", "--", "--cycles", "1")  # used again
+    size = sum(path.stat().st_size for path in cache.rglob("*") if path.is_file())
+    cached("cache", "--limit", f"{size * 6 // 5}B")
+    cached("run", folders[2] / "top.lss", "-O0", "--", "--cycles", "1")
+    assert sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) <= size * 6 // 5
+    assert compiled(cached("run", folders[0] / "top.lss", "-O0", "--", "--cycles", "1")) == 0
+    assert compiled(cached("run", folders[1] / "top.lss", "-O0", "--", "--cycles", "1")) > 0
+
+
+def test_a_build_outlives_any_limit(machine, cached) -> None:
+    cached("cache", "--limit", "1 B")
+    done = cached("run", machine() / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n")
+    assert "a.n = 3\n" in done.out
+
+
+def test_several_builds_share_a_small_cache(build_dir: Path, machine, cached, tmp_path: Path) -> None:
+    cached("cache", "--limit", "300 KiB")
+    folders = [machine(f"machine{n}") for n in range(4)]
+    env = {**os.environ, "LSS_CACHE": str(tmp_path / "cache")}
+    for _ in range(2):
+        builds = [
+            subprocess.Popen([build_dir / "bin/lss", "run", "-O0", folder / "top.lss", "--", "--cycles", "3"], env=env)
+            for folder in folders
+        ]
+        assert [build.wait() for build in builds] == [0] * len(folders)
+    assert not list((tmp_path / "cache").glob("tmp/*"))
+
+
+def test_the_command(machine, cached, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert cached("cache").out == f"{cache}\n0.0 MiB in 0 objects and 0 simulators; at most 2 GiB\n"
+    cached("run", machine() / "top.lss", "-O0", "--", "--cycles", "1")
+    (cache / "mine.txt").write_text("not of this cache")
+    assert "in 3 objects and 1 simulators; at most 2 GiB\n" in cached("cache", "show").out
+    assert cached("cache", "clean", "--limit=3MiB").out == ""
+    assert cached("cache").out == f"{cache}\n0.0 MiB in 0 objects and 0 simulators; at most 3 MiB\n"
+    assert sorted(path.name for path in cache.iterdir()) == ["limit", "lock", "mine.txt"]
+    for words in (["empty"], ["--limit", "3"], ["--limit", "much"], ["--limit"], ["show", "clean"]):
+        done = cached("cache", *words, ok=False)
+        assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "--limit SIZE" in cached("cache", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("limit", "why"),
+    [("-v 150000", "it ran out of memory"), ("-f 4", "File too large; LSS_CACHE names another place")],
+)
+def test_a_compiler_without_room_is_one_line(limit: str, why: str, build_dir: Path, machine, tmp_path: Path) -> None:
+    env = {**os.environ, "LSS_CACHE": str(tmp_path / "cache")}
+    words = ["sh", "-c", f'ulimit {limit}; exec "$0" build -O0 top.lss -o sim', build_dir / "bin" / "lss"]
+    done = subprocess.run(words, cwd=machine(), env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
+    assert done.stderr.startswith("lss: ") and done.stderr.endswith(f": {why}\n")
+
+
+def test_a_linker_without_room_is_one_line(build_dir: Path, machine, cached, tmp_path: Path) -> None:
+    folder = machine()
+    cached("build", "-O0", "top.lss", "-o", "sim", cwd=folder)
+    before = (folder / "sim").read_bytes()
+    words = ["sh", "-c", 'ulimit -f 100; exec "$0" build -O0 top.lss -o sim', build_dir / "bin" / "lss"]
+    done = subprocess.run(
+        words, cwd=folder, env={**os.environ, "LSS_CACHE": str(tmp_path / "cache")}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
+    assert done.stderr.startswith("lss: cannot link sim: ") and "`ulimit -f`" in done.stderr
+    assert (folder / "sim").read_bytes() == before and not list(folder.glob("sim?*"))
+
+
+def test_a_killed_compiler_is_one_line(build_dir: Path, machine, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "clang-22").write_text("#!/bin/sh\nkill -9 $$\n")
+    (tools / "clang-22").chmod(0o755)
+    env = {**os.environ, "LSS_CACHE": str(tmp_path / "cache"), "PATH": f"{tools}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [build_dir / "bin" / "lss", "build", "top.lss", "-o", "sim"],
+        cwd=machine(),
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
+    assert done.stderr.endswith("compiling root_0: it was killed, most likely because memory ran out\n")
