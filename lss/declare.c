@@ -223,8 +223,12 @@ static void add_state(Scope *scope, Node *node, bool statistic) {
   Inst *inst = compile->running;
   unique(compile->state_names, node, statistic ? "a statistic" : "a state field");
   StateField *field = arena_new(StateField);
-  *field = (StateField){
-      .name = node->name, .doc = node->doc, .statistic = statistic, .unit = node->text, .location = node->location};
+  *field = (StateField){.name = node->name,
+                        .doc = node->doc,
+                        .statistic = statistic,
+                        .gauge = node->gauge,
+                        .unit = node->text,
+                        .location = node->location};
   field->dimensions = node->dimensions->len ? arena_garray(sizeof(int)) : compile->nothing;
   int64_t total = 1;
   for (guint i = 0; i < node->dimensions->len; i++) {

@@ -94,6 +94,9 @@ bool emit_kinds(Emitter *emitter);
 bool emit_large_state(const Instance *leaf);
 const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size);
 
+// emit_once.c
+void emit_once(const Emitter *emitter, GString *out, const Kind *kind);
+
 // emit_root.c
 void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already);
 void emit_root(const Emitter *emitter, GString *out);

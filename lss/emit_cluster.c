@@ -39,7 +39,7 @@ static bool check_hooks(const Spec *spec) {
   }
   for (guint i = 0; i < spec->scan->hooks->len; i++) {
     const Hook *hook = spec->scan->hooks->pdata[i];
-    bool declared = !strcmp(hook->word, "skip");
+    bool declared = !strcmp(hook->word, "skip") || !strcmp(hook->word, "statistics");
     if (!strcmp(hook->word, "handler"))
       declared |= g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL);
     for (guint j = 0; j < instance->functions->len && !declared; j++) {
@@ -69,8 +69,8 @@ static bool check_statistics(const Spec *spec) {
     Location at = {g_intern_string(spec->scan->file), read->line, read->column, read->line, read->end_column};
     diag_error(
         at, "statistic-read",
-        "%s is a statistic: it can be added to (`self->%s++;`, `self->%s += n;`) or set, and read in init and finish "
-        "only",
+        "%s is a statistic: it can be added to (`self->%s++;`, `self->%s += n;`) or set, and read in init, statistics "
+        "and finish only",
         read->field, read->field, read->field);
     diag_note(field->location, "what behaviour depends on is state, with a statistic beside it");
     fine = false;
@@ -256,48 +256,6 @@ static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluste
   }
 }
 
-static void emit_starts(const Emitter *emitter, GString *out, Kind *kind) {
-  Cluster *cluster = kind->cluster;
-  const char *words[] = {"start", "finish"};
-  for (int w = 0; w < 2; w++) {
-    g_string_append_printf(out, "void @K@_%s(@K@_state *s) {\n", words[w]);
-    for (guint i = 0; i < cluster->leaves->len; i++) {
-      Instance *leaf = cluster->leaves->pdata[i];
-      int n = kind->spec_of[i];
-      const Spec *spec = kind->specs->pdata[n];
-      g_string_append_printf(out, "  spinach_enter(s->i%u.spinach_id);\n", i);
-      if (w == 0) g_string_append_printf(out, "  @K@_S%d_start(&s->i%u);\n", n, i);
-      for (guint k = 0; w == 0 && k < spec->collectors->len; k++)
-        if (!((Collector *)spec->collectors->pdata[k])->shared)
-          g_string_append_printf(out,
-                                 "  @K@_S%d_collector_init_%u(&s->i%u.collector_%u, s->i%u.spinach_id, "
-                                 "spinach_path(s->i%u.spinach_id));\n",
-                                 n, k, i, k, i, i);
-      for (guint f = 0; f < leaf->functions->len; f++) {
-        const Function *function = leaf->functions->pdata[f];
-        if (function->kind == (w == 0 ? FUNCTION_INIT : FUNCTION_FINISH))
-          g_string_append_printf(out, "  @K@_S%d_%s(&s->i%u);\n", n, function->name, i);
-      }
-      for (guint k = 0; w == 1 && k < spec->collectors->len; k++)
-        if (!((Collector *)spec->collectors->pdata[k])->shared)
-          g_string_append_printf(out,
-                                 "  @K@_S%d_collector_report_%u(&s->i%u.collector_%u, s->i%u.spinach_id, "
-                                 "spinach_path(s->i%u.spinach_id));\n",
-                                 n, k, i, k, i, i);
-    }
-    for (guint i = 0; i < cluster->probes->len; i++)
-      for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
-        const Collector *c = emitter->netlist->collectors->pdata[k];
-        if (c->on_connections && !c->shared && g_ptr_array_find(c->connections, cluster->probes->pdata[i], NULL))
-          g_string_append_printf(out,
-                                 "  @K@_%s_%u_%s(&s->probe%u.%s, SPINACH_CONNECTION_ID | s->probe%u.connection, "
-                                 "spinach_connection_path(s->probe%u.connection), 0, 0);\n",
-                                 w == 0 ? "init" : "report", i, c->name, i, c->name, i, i);
-      }
-    g_string_append(out, "}\n");
-  }
-}
-
 // An include of a module, told at its own place when there is nothing to include.
 static void emit_include(GString *out, const Instance *leaf, const CScan *scan, guint index, const char *text) {
   emit_line(out, (Location){.file = leaf->leaf->c_file, .line = g_array_index(scan->include_lines, int, index)});
@@ -373,7 +331,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   emit_observers(emitter, unit, cluster);
   const gsize common = unit->len;
   GString *once = g_string_new(unit->str);
-  emit_starts(emitter, once, kind);
+  emit_once(emitter, once, kind);
   for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
   if (emit_skips(emitter)) emit_skipping(unit, kind);
   if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);

@@ -71,7 +71,8 @@ static void emit_layouts(GString *out, const Kind *kind) {
       for (guint d = 0; d < field->dimensions->len; d++)
         g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
       if (!field->dimensions->len) g_string_append(out, "0");
-      g_string_append_printf(out, "}, %s},\n", field->statistic ? "true" : "false");
+      g_string_append_printf(out, "}, %s, %s},\n", field->statistic ? "true" : "false",
+                             field->gauge ? "true" : "false");
     }
     g_string_append_printf(out,
                            "  {0}\n};\nstatic const spinach_layout %s_layout = {\"%s\", sizeof(%s_state), "
@@ -235,21 +236,24 @@ static void emit_shared(const Emitter *emitter, GString *out) {
 }
 
 static guint emit_clusters(const Emitter *emitter, GString *out) {
+  static const char *const words[] = {"start", "finish", "statistics", "report"};
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < emitter->schedule->clusters->len; i++)
     if (g_hash_table_add(seen, emitter->kind_of[i]))
-      g_string_append_printf(out, "void %s_start(void *);\nvoid %s_finish(void *);\n", emitter->kind_of[i]->name,
-                             emitter->kind_of[i]->name);
+      for (gsize w = 0; w < G_N_ELEMENTS(words); w++)
+        g_string_append_printf(out, "void %s_%s(void *);\n", emitter->kind_of[i]->name, words[w]);
   g_string_append(out, "static const spinach_cluster clusters[] = {\n");
   guint count = emitter->schedule->clusters->len;
   for (guint i = 0; i < count; i++) {
     const char *name = emitter->kind_of[i]->name;
-    g_string_append_printf(out, "  {sizeof(%s_state), %s_start, %s_finish},\n", name, name, name);
+    g_string_append_printf(out, "  {sizeof(%s_state)", name);
+    for (gsize w = 0; w < G_N_ELEMENTS(words); w++) g_string_append_printf(out, ", %s_%s", name, words[w]);
+    g_string_append(out, "},\n");
   }
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     const Collector *c = emitter->netlist->collectors->pdata[i];
     if (!c->shared) continue;
-    g_string_append_printf(out, "  {sizeof(struct spinach_shared_%s), NULL, NULL},\n", c->name);
+    g_string_append_printf(out, "  {sizeof(struct spinach_shared_%s)},\n", c->name);
     count++;
   }
   g_string_append_printf(out, "};\nvoid *spinach_cluster_state[%u];\n", count);

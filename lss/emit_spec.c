@@ -302,14 +302,13 @@ static void emit_functions(const Emitter *emitter, GString *out, const Spec *spe
                            full, name, hook && hook->indexed ? "i" : "", full, full,
                            hook && hook->indexed ? ", const int i" : "");
   }
-  if (scan_hook(spec->scan, "skip", "n") || spec->scan->hooks->len) {
-    for (guint i = 0; i < spec->scan->hooks->len; i++) {
-      const Hook *hook = spec->scan->hooks->pdata[i];
-      if (strcmp(hook->word, "skip") != 0) continue;
+  for (guint i = 0; i < spec->scan->hooks->len; i++) { // the two that need no declaration
+    const Hook *hook = spec->scan->hooks->pdata[i];
+    if (!strcmp(hook->word, "skip"))
       g_string_append_printf(out, "#define SP_skip static void @S@_skip(@S@_state *restrict self, uint64_t %s)\n",
                              hook->argument);
-      break;
-    }
+    else if (!strcmp(hook->word, "statistics"))
+      g_string_append(out, "#define SP_statistics static void @S@_statistics(@S@_state *restrict self)\n");
   }
 }
 

@@ -6,8 +6,8 @@
 //                     "element"?, "length"?}],
 //    "instances":   [{"path", "module", "parent", "clock", "leaf", "doc",
 //                     "parameters": [{"name","type","runtime","value","doc"}], "ports": [{"name","direction","type",
-//                     "width","doc"}], "state": [{"name","type","dimensions","unit","statistic","doc"}],
-//                     "events": [{"name","doc","arguments"}], "type_variables": [{"name","type"}],
+//                     "width","doc"}], "state": [{"name","type","dimensions","unit","statistic","doc"}] ("difference":
+//                     false in a gauge), "events": [{"name","doc","arguments"}], "type_variables": [{"name","type"}],
 //                     "userpoints": [{"name","result","arguments","replaced","code"}], "locals":
 //                     [{"name","type","lanes"}], "functions":
 //                     [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
@@ -171,6 +171,7 @@ static void export_state(Json *json, const Instance *instance) {
     json_close(json, ']');
     json_member(json, "unit", field->unit);
     json_member_bool(json, "statistic", field->statistic);
+    if (field->gauge) json_member_bool(json, "difference", false);
     json_member(json, "doc", field->doc);
     json_close(json, '}');
   }

@@ -139,6 +139,7 @@ typedef struct {
   const char *doc;
   const char *unit;       // statistics: "frames"; else NULL
   bool statistic;
+  bool gauge;             // a statistic that is no count: between two instants it has no difference
   Type *type;             // element type
   GArray *dimensions;     // of int, outermost first; empty for a scalar
   Value *initial;         // NULL means zero

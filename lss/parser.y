@@ -146,6 +146,12 @@ declaration:
       $$ = parse_declare(scan, NODE_LOCAL, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->decisive = true; }
   | STAT type_name NAME dimensions opt_string ';' {
       $$ = parse_declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; }
+  | NAME STAT type_name NAME dimensions opt_string ';' {
+      if (strcmp($1, "gauge") != 0) {
+        diag_error(@1, "syntax", "unexpected name \"%s\" before stat; only `gauge` may stand there", $1);
+        scan->errors++;
+      }
+      $$ = parse_declare(scan, NODE_STAT, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->text = $6; $$->gauge = true; }
   | PHASE_START ';'                {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_PHASE_START; $$->name = "phase_start"; $$->place = @1;
       $$->reads = arena_array(); $$->writes = arena_array(); }

@@ -154,7 +154,9 @@ static void collect_node(Section *s, const Node *node) {
     }
     break;
   case NODE_STAT:
-    add_row(&s[SECTION_STATISTICS], declared(node), expr_text(node->type), node->text ? node->text : "", doc);
+    add_row(&s[SECTION_STATISTICS], declared(node),
+            node->gauge ? arena_printf("gauge %s", expr_text(node->type)) : expr_text(node->type),
+            node->text ? node->text : "", doc);
     break;
   case NODE_EVENT: add_row(&s[SECTION_EVENTS], signature(node), doc); break;
   case NODE_BEHAVIOUR: add_behaviour(&s[SECTION_FUNCTIONS], node, doc); break;

@@ -5,7 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *const hook_words[] = {"phase_start", "handler", "phase_end", "init", "finish", "next_event", "skip"};
+static const char *const hook_words[] = {"phase_start", "handler",    "phase_end", "init",
+                                         "finish",      "next_event", "skip",      "statistics"};
 
 typedef struct {
   const char *at, *end;
@@ -151,10 +152,13 @@ static bool is_only_written(Cursor c, const char *before) {
   return next_sign(&c) == '+' && next_sign(&c) == ';';
 }
 
-// `self` in the body of a function; the cursor is behind it.  In init and finish, fields may be read.
+// `self` in the body of a function; the cursor is behind it.  In init, finish and statistics, fields may be read.
 static void read_field(CScan *scan, const Cursor *at, const char *text, const char *function) {
   Cursor c = *at;
-  if (next_sign(&c) != '-' || next_sign(&c) != '>' || !strcmp(function, "init") || !strcmp(function, "finish")) return;
+  static const char *const readers[] = {"init", "finish", "statistics"};
+  for (gsize i = 0; i < G_N_ELEMENTS(readers); i++)
+    if (!strcmp(function, readers[i])) return;
+  if (next_sign(&c) != '-' || next_sign(&c) != '>') return;
   while (c.at < c.end && isspace((unsigned char)*c.at)) c.line += *c.at++ == '\n';
   const char *start = c.at, *line = start;
   while (c.at < c.end && (isalnum((unsigned char)*c.at) || *c.at == '_')) c.at++;

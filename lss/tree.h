@@ -74,7 +74,7 @@ typedef enum {
   NODE_PORT,      // name, type, output, optional
   NODE_STATE,     // body (NODE_FIELD)
   NODE_LOCAL,     // name, type, dimensions, decisive
-  NODE_STAT,      // name, type, dimensions, text (unit, may be NULL)
+  NODE_STAT,      // name, type, dimensions, text (unit, may be NULL), gauge
   NODE_BEHAVIOUR, // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end)
   NODE_EVENT,     // name, arguments (NODE_FIELD)
   NODE_COLLECTOR, // name, text (pattern), type_name (event), shared, body (NODE_SECTION)
@@ -114,7 +114,7 @@ struct Node {
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes;
   const char *index_name;
   FunctionKind function;
-  bool runtime, output, optional, partial, crossing, shared, decisive;
+  bool runtime, output, optional, partial, crossing, shared, decisive, gauge;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------

@@ -286,7 +286,7 @@ phase_end() {
     while (self->settled[EXCHANGE_FROM_WIRE] != self->gone[EXCHANGE_FROM_WIRE]) settle_lost(self, EXCHANGE_FROM_WIRE);
 }
 
-finish() {
+statistics() {
   self->round_trips_host = self->measured[EXCHANGE_FROM_HOST];
   self->round_trip_host_min = self->minimum[EXCHANGE_FROM_HOST];
   self->round_trip_host_median =

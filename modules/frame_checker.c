@@ -161,8 +161,8 @@ phase_end() {
   if (__builtin_expect(all || self->ending, false)) check_end(self, all, counted);
 }
 
-finish() {
-  uint32_t counted = self->drops_now;
+statistics() {
+  self->counted_drops = self->drops_now;
   for (int i = 0; i < 2; i++) {
     if (self->measured[i] == 0) continue;
     uint64_t median = latency_quantile(self->histogram[i], self->measured[i], 0.5), p99 = latency_quantile(self->histogram[i], self->measured[i], 0.99);
@@ -176,10 +176,12 @@ finish() {
       self->latency_received_p99 = p99;
     }
   }
-  self->counted_drops = counted;
-  // Frames still inside are neither lost nor through; more losses than drops are an error at any time.
-  if (width(drops) && self->lost > counted)
-    sim_error("%llu frames from wire to host are missing, and the device counted only %u drops", (unsigned long long)self->lost, counted);
+}
+
+// Frames still inside are neither lost nor through; more losses than drops are an error at any time.
+finish() {
+  if (width(drops) && self->lost > self->drops_now)
+    sim_error("%llu frames from wire to host are missing, and the device counted only %u drops", (unsigned long long)self->lost, self->drops_now);
 }
 
 next_event() { return self->ending ? cycle() : never(); }

@@ -195,8 +195,8 @@ void spinach_random_seed(uint32_t id, uint64_t *rng) {
 // ---- Reports of collectors
 // -------------------------------------------------------------------------------------------
 
-void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, double number, const char *unit,
-                    const char *const *words) {
+void spinach_report(uint32_t id, bool gauge, const char *name, bool real, uint64_t integer, double number,
+                    const char *unit, const char *const *words) {
   size_t length = 1;
   for (const char *const *w = words; *w; w++) length += strlen(*w);
   char *description = calloc(length, 1);
@@ -205,7 +205,16 @@ void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, 
   for (const char *const *w = words; *w; w++) strcat(description, *w);
   reports = grown;
   reports[report_count++] =
-      (spinach_reported){spinach_path(id), strdup(name), strdup(unit), description, real, integer, number};
+      (spinach_reported){spinach_path(id), strdup(name), strdup(unit), description, real, gauge, integer, number};
+}
+
+static void forget_reports(void) {
+  for (uint32_t i = 0; i < report_count; i++) {
+    free((char *)reports[i].name);
+    free((char *)reports[i].unit);
+    free(reports[i].description);
+  }
+  report_count = 0;
 }
 
 const spinach_reported *spinach_reports(uint32_t *count) {
@@ -296,11 +305,29 @@ void spinach_start(void) {
   current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
 }
 
-void spinach_finish(void) {
+static void work_out_statistics(void) {
   for (uint32_t i = 0; i < machine->cluster_count; i++)
-    if (machine->clusters[i].finish) machine->clusters[i].finish(spinach_cluster_state[i]);
+    if (machine->clusters[i].statistics) machine->clusters[i].statistics(spinach_cluster_state[i]);
+}
+
+static void ask_collectors(void) {
+  forget_reports();
+  for (uint32_t i = 0; i < machine->cluster_count; i++)
+    if (machine->clusters[i].report) machine->clusters[i].report(spinach_cluster_state[i]);
   machine->shared_report();
   current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
+}
+
+void spinach_update_statistics(void) {
+  work_out_statistics();
+  ask_collectors();
+}
+
+void spinach_finish(void) {
+  work_out_statistics();
+  for (uint32_t i = 0; i < machine->cluster_count; i++)
+    if (machine->clusters[i].finish) machine->clusters[i].finish(spinach_cluster_state[i]);
+  ask_collectors();
 }
 
 // ---- Time -----------------------------------------------------------------------------------------------------------

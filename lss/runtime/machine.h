@@ -15,6 +15,7 @@ typedef struct {
   uint32_t dimension_count;
   uint32_t dimensions[SPINACH_MAX_DIMENSIONS]; // outermost first
   bool statistic;
+  bool gauge; // a statistic of which no difference between two instants can be taken
 } spinach_field;
 
 // The state of one specialisation of a module.
@@ -101,6 +102,8 @@ typedef struct {
   uint64_t size;
   void (*start)(void *state);
   void (*finish)(void *state);
+  void (*statistics)(void *state); // works out those that are not kept up to date in every cycle
+  void (*report)(void *state);     // of collectors
 } spinach_cluster;
 
 // A cluster's say in when something happens next on one clock.
@@ -172,11 +175,14 @@ uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped 
 _Noreturn void spinach_fail(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
 const char *spinach_current_path(void);
 
+// Brings all statistics up to date, and has collectors say theirs; what they said before is forgotten.
+void spinach_update_statistics(void);
+
 // What report_value() said, in order.
 typedef struct {
   const char *path, *name, *unit;
   char *description;
-  bool real;
+  bool real, gauge;
   uint64_t integer;
   double number;
 } spinach_reported;

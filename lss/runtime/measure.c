@@ -94,7 +94,8 @@ static bool looks_at_state(void) {
 // ---- Snapshots
 // -------------------------------------------------------------------------------------------------------
 
-static Snapshot *snapshot_new(uint64_t time_fs) {
+static Snapshot *snapshot_new(uint64_t time_fs, bool over) {
+  if (!over) spinach_update_statistics();
   Snapshot *snapshot = g_new0(Snapshot, 1);
   snapshot->time_fs = time_fs;
   snapshot->cycles = g_new(uint64_t, machine->clock_count + 1);
@@ -108,8 +109,28 @@ static Snapshot *snapshot_new(uint64_t time_fs) {
 }
 
 static Snapshot *take(const Trigger *trigger, uint64_t goal) {
-  if (trigger->condition->kind == SPINACH_AT_TIME) return snapshot_new(goal);
-  return snapshot_new((uint64_t)((unsigned __int128)spinach_time.now * 1000000000000000u / machine->ticks_per_second));
+  if (trigger->condition->kind == SPINACH_AT_TIME) return snapshot_new(goal, false);
+  return snapshot_new((uint64_t)((unsigned __int128)spinach_time.now * 1000000000000000u / machine->ticks_per_second),
+                      trigger->condition->kind == SPINACH_AT_END);
+}
+
+// Collectors may say more or less at one time than at another; those of the end say which values there are.
+static void write_values(Json *json, const GArray *values) {
+  g_autoptr(GArray) final = g_array_new(FALSE, FALSE, sizeof(spinach_value));
+  spinach_statistics_values(final);
+  json_key(json, "values");
+  json_open_row(json);
+  for (guint i = 0; i < final->len; i++) {
+    const char *reported = g_array_index(final, spinach_value, i).reported;
+    guint at = i;
+    if (at >= values->len || g_array_index(values, spinach_value, at).reported != reported)
+      for (at = 0; at < values->len && g_array_index(values, spinach_value, at).reported != reported;) at++;
+    if (at < values->len)
+      spinach_value_write(json, &g_array_index(values, spinach_value, at));
+    else
+      json_string(json, NULL);
+  }
+  json_close(json, ']');
 }
 
 static void snapshot_write(Json *json, const Snapshot *snapshot) {
@@ -128,11 +149,7 @@ static void snapshot_write(Json *json, const Snapshot *snapshot) {
   json_close(json, '}');
   json_open_member(json, "events", '{');
   json_close(json, '}');
-  json_key(json, "values");
-  json_open_row(json);
-  for (guint i = 0; i < snapshot->values->len; i++)
-    spinach_value_write(json, &g_array_index(snapshot->values, spinach_value, i));
-  json_close(json, ']');
+  write_values(json, snapshot->values);
   if (snapshot->connections->len) json_open_member(json, "connections", '[');
   for (guint i = 0; i < snapshot->connections->len; i++) {
     if (i % 4 == 0) json_open_row(json);

@@ -85,11 +85,13 @@ static inline uint64_t spinach_random_bits(uint64_t *rng) {
 }
 
 // A value that a collector reports: it joins the statistics of the collector's instance or connection.  `words` ends
-// with NULL and is joined to the description.
-void spinach_report(uint32_t id, const char *name, bool real, uint64_t integer, double number, const char *unit,
-                    const char *const *words);
-#define report_value(name, value, unit, ...)                                                                           \
-  spinach_report(spinach_id, name, _Generic((value), float: true, double: true, default: false), (uint64_t)(value),    \
-                 (double)(value), unit, (const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+// with NULL and is joined to the description.  A gauge is no count (`gauge stat`).
+void spinach_report(uint32_t id, bool gauge, const char *name, bool real, uint64_t integer, double number,
+                    const char *unit, const char *const *words);
+#define SPINACH_REPORT(gauge, name, value, unit, ...)                                                                  \
+  spinach_report(spinach_id, gauge, name, _Generic((value), float: true, double: true, default: false),                \
+                 (uint64_t)(value), (double)(value), unit, (const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+#define report_value(name, value, unit, ...) SPINACH_REPORT(false, name, value, unit, __VA_ARGS__)
+#define report_gauge(name, value, unit, ...) SPINACH_REPORT(true, name, value, unit, __VA_ARGS__)
 
 #endif

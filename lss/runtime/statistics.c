@@ -10,6 +10,7 @@ static const spinach_machine *const machine = &spinach_machine_table;
 // One reported number.
 typedef struct {
   const char *path, *name, *unit, *description;
+  bool gauge;
   spinach_value value;
 } Entry;
 
@@ -22,7 +23,7 @@ static void visit_field(const spinach_place *place, Visitor visit, void *data) {
     g_autofree char *name = place->count > 1 || field->dimension_count
                                 ? g_strdup_printf("%s[%" G_GUINT64_FORMAT "]", field->name, i)
                                 : g_strdup(field->name);
-    Entry entry = {machine->instances[place->instance].path, name, field->unit, field->doc, {0}};
+    Entry entry = {machine->instances[place->instance].path, name, field->unit, field->doc, field->gauge, {0}};
     if (spinach_is_integer(field->type)) {
       entry.value.integer = (uint64_t)spinach_integer(field->type, value);
       entry.value.is_signed = field->type->kind == SPINACH_INT;
@@ -49,11 +50,9 @@ static void visit_all(Visitor visit, void *data) {
   uint32_t count;
   const spinach_reported *reports = spinach_reports(&count);
   for (uint32_t i = 0; i < count; i++) {
-    Entry entry = {reports[i].path,
-                   reports[i].name,
-                   reports[i].unit,
-                   reports[i].description,
-                   {reports[i].real, false, reports[i].integer, reports[i].number}};
+    Entry entry = {reports[i].path,  reports[i].name,
+                   reports[i].unit,  reports[i].description,
+                   reports[i].gauge, {reports[i].real, false, reports[i].integer, reports[i].number, NULL}};
     visit(&entry, data);
   }
 }
@@ -73,6 +72,12 @@ static void add_value(const Entry *entry, void *data) {
 
 void spinach_statistics_values(GArray *values) {
   visit_all(add_value, values);
+  uint32_t count;
+  const spinach_reported *reports = spinach_reports(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    g_autofree char *key = g_strdup_printf("%s %s", reports[i].path, reports[i].name);
+    g_array_index(values, spinach_value, values->len - count + i).reported = g_intern_string(key);
+  }
 }
 
 static void write_entry(const Entry *entry, void *data) {
@@ -83,6 +88,7 @@ static void write_entry(const Entry *entry, void *data) {
   json_key(json, "value");
   spinach_value_write(json, &entry->value);
   json_member(json, "unit", entry->unit);
+  if (entry->gauge) json_member_bool(json, "difference", false);
   json_member(json, "description", entry->description);
   json_close(json, '}');
 }

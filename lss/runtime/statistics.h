@@ -3,7 +3,9 @@
 //   {"manifest":    {"machine", "version", "debug", "seed", "parameters": {name: value}, "constants": {name: value},
 //                    "sources": [{"file", "sha256"}], "inputs": [{"file", "sha256"}]},
 //    "run":         {"ended", "simulated_ns", "skipped_cycles", "cycles": {clock: n}},
-//    "statistics":  [{"path", "name", "value", "unit", "description"}],
+//    "statistics":  [{"path", "name", "value", "unit", "difference", "description"}],
+//                   ("difference" only where it is false: the value is no count, and has a meaning at its instant
+//                   alone)
 //    "connections": [{"from", "to", "transferred", "stalled", "cancelled", "idle"}],     (when they were collected)
 //    "measured", "samples"}                                                              (when asked for: measure.h)
 //
@@ -19,6 +21,7 @@ typedef struct {
   bool real, is_signed;
   uint64_t integer;
   double number;
+  const char *reported; // by a collector: path and name, the same text for the same value; else NULL
 } spinach_value;
 void spinach_value_write(Json *json, const spinach_value *value);
 

@@ -37,6 +37,7 @@
 #define finish(...) SP_finish_##__VA_ARGS__
 #define next_event(...) SP_next_event_##__VA_ARGS__
 #define skip(n) SP_skip
+#define statistics() SP_statistics
 #define handler(x, ...) SP_handler_##x(__VA_ARGS__)
 
 #define now() (spinach_time.now)

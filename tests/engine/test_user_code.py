@@ -56,7 +56,7 @@ def test_mistakes_in_a_module(lss, tmp_path, right, wrong, expected):
     assert "_S0_" not in found and "_S1_" not in found
 
 
-STATISTIC = "m.c:{at}: error[statistic-read]: seen is a statistic: it can be added to (`self->seen++;`, `self->seen += n;`) or set, and read in init and finish only"
+STATISTIC = "m.c:{at}: error[statistic-read]: seen is a statistic: it can be added to (`self->seen++;`, `self->seen += n;`) or set, and read in init, statistics and finish only"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_statistics_decide_nothing(lss, tmp_path, use):
 
 
 def test_statistics_are_counted_and_reported(lss, tmp_path):
-    """Adding and assigning anywhere, reading in init and finish; a comment or a label before it makes no difference."""
+    """Adding and assigning anywhere, reading in init, statistics and finish; a comment or a label before it makes no difference."""
     uses = """
   self->seen++;
   // Another.

@@ -155,3 +155,40 @@ def test_wrong_conditions_are_told_before_the_run(clocks, run_sim, golden):
     for words in (("--measure-from", "2 us", "--measure-to", "1 us"), ("--measure-from", "end"), ("--sample", "0 ns")):
         lines.append(run_sim(clocks, *words, ok=False).err.split(": ", 1)[1])
     golden(GOLDEN, "".join(lines))
+
+
+def test_statistics_are_worked_out_and_reported_at_every_snapshot(build_sim, run_sim, tmp_path):
+    (tmp_path / "mean.lss").write_text(
+        "module mean {\n  inport in : uint32;\n  state { uint64 sum; uint64 n; uint32 most; }\n"
+        '  stat uint64 items "items";  gauge stat uint64 average "";  gauge stat uint32 largest "";\n'
+        "  always in.ack;\n  phase_end;\n  finish;\n}\n"
+    )
+    (tmp_path / "mean.c").write_text(
+        "phase_end() { if (!transferred(in)) return; self->n++; self->sum += data(in);\n"
+        "  if (data(in) > self->most) self->most = data(in); self->largest = self->most; }\n"
+        "statistics() { self->items = self->n; self->average = self->n ? self->sum / self->n : 0; }\n"
+        "finish() { self->items += 1000; }\n"
+    )
+    simulator = build_sim(
+        """
+        instance t : ticker;  instance m : mean;  t.out -> m.in;
+        collector c on "t" event taken {
+          declare <<< uint64_t n, last; >>>
+          record  <<< self->n++; self->last = value; >>>
+          report  <<< if (self->n > 50) report_value("late", self->n - 50, "items", "after the first 50");
+                      report_gauge("last", self->last, "", "the last"); >>>
+        }
+        """,
+        *("-I", MODULES),
+    )
+    done = run_sim(simulator, "--cycles", "200", "--measure-from", "41 ns", "--measure-to", "101 ns")
+    names = ["items", "average", "largest", "late", "last"]
+    first, last = (
+        [done.stats["measured"][end]["values"][index_of(done, "m" if n in names[:3] else "t", n)] for n in names]
+        for end in ("from", "to")
+    )
+    assert first == [41, 20, 40, None, 40]
+    assert last == [101, 50, 100, 51, 100]
+    assert done.value("m", "items") == 1200 and done.value("t", "late") == 150
+    gauges = {(e["path"], e["name"]) for e in done.stats["statistics"] if e.get("difference", True) is False}
+    assert gauges == {("m", "average"), ("m", "largest"), ("t", "last")}

@@ -1,0 +1,52 @@
+// What a cluster does when it is not stepped: its start and its finish, and what is worked out and reported whenever
+// statistics are looked at.
+#include "lss/emit.h"
+
+#include <string.h>
+
+typedef enum { START, FINISH, STATISTICS, REPORT } Occasion;
+
+// What an instance does on one of the occasions on which it is not stepped.
+static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occasion) {
+  const Instance *leaf = kind->cluster->leaves->pdata[i];
+  const int n = kind->spec_of[i];
+  const Spec *spec = kind->specs->pdata[n];
+  g_string_append_printf(out, "  spinach_enter(s->i%u.spinach_id);\n", i);
+  if (occasion == START) g_string_append_printf(out, "  @K@_S%d_start(&s->i%u);\n", n, i);
+  for (guint k = 0; (occasion == START || occasion == REPORT) && k < spec->collectors->len; k++)
+    if (!((Collector *)spec->collectors->pdata[k])->shared)
+      g_string_append_printf(out,
+                             "  @K@_S%d_collector_%s_%u(&s->i%u.collector_%u, s->i%u.spinach_id, "
+                             "spinach_path(s->i%u.spinach_id));\n",
+                             n, occasion == START ? "init" : "report", k, i, k, i, i);
+  for (guint f = 0; (occasion == START || occasion == FINISH) && f < leaf->functions->len; f++) {
+    const Function *function = leaf->functions->pdata[f];
+    if (function->kind == (occasion == START ? FUNCTION_INIT : FUNCTION_FINISH))
+      g_string_append_printf(out, "  @K@_S%d_%s(&s->i%u);\n", n, function->name, i);
+  }
+  if (occasion == STATISTICS && scan_hook(spec->scan, "statistics", ""))
+    g_string_append_printf(out, "  @K@_S%d_statistics(&s->i%u);\n", n, i);
+}
+
+static void emit_probe_once(const Emitter *emitter, GString *out, const Kind *kind, guint i, Occasion occasion) {
+  for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
+    const Collector *c = emitter->netlist->collectors->pdata[k];
+    if (c->on_connections && !c->shared && g_ptr_array_find(c->connections, kind->cluster->probes->pdata[i], NULL))
+      g_string_append_printf(out,
+                             "  @K@_%s_%u_%s(&s->probe%u.%s, SPINACH_CONNECTION_ID | s->probe%u.connection, "
+                             "spinach_connection_path(s->probe%u.connection), 0, 0);\n",
+                             occasion == START ? "init" : "report", i, c->name, i, c->name, i, i);
+  }
+}
+
+void emit_once(const Emitter *emitter, GString *out, const Kind *kind) {
+  static const char *const words[] = {
+      [START] = "start", [FINISH] = "finish", [STATISTICS] = "statistics", [REPORT] = "report"};
+  for (int occasion = START; occasion <= REPORT; occasion++) {
+    g_string_append_printf(out, "void @K@_%s(@K@_state *s) {\n  (void)s;\n", words[occasion]);
+    for (guint i = 0; i < kind->cluster->leaves->len; i++) emit_leaf_once(out, kind, i, (Occasion)occasion);
+    for (guint i = 0; (occasion == START || occasion == REPORT) && i < kind->cluster->probes->len; i++)
+      emit_probe_once(emitter, out, kind, i, (Occasion)occasion);
+    g_string_append(out, "}\n");
+  }
+}
