@@ -73,6 +73,7 @@ void declare_parameter(Scope *scope, Node *node) {
   *parameter = (Parameter){.name = node->name,
                            .doc = node->doc,
                            .runtime = node->runtime,
+                           .initial = node->initial,
                            .type_name = type_text,
                            .value = value,
                            .location = node->location};

@@ -135,6 +135,7 @@ static void export_parameters(Json *json, const Instance *instance) {
     json_member(json, "name", parameter->name);
     json_member(json, "type", parameter->type_name);
     json_member_bool(json, "runtime", parameter->runtime);
+    if (parameter->initial) json_member_bool(json, "init", true);
     if (parameter->alias_of) json_member(json, "alias_of", parameter->alias_of);
     json_key(json, "value");
     export_value(json, parameter->value);

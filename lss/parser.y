@@ -132,6 +132,8 @@ declaration:
       $$ = parse_declare(scan, NODE_MODULE, @$, $2, @2); $$->crossing = $3; $$->body = $4; }
   | opt_runtime PARAMETER NAME opt_default ':' expr ';' {
       $$ = parse_declare(scan, NODE_PARAMETER, @$, $3, @3); $$->runtime = $1; $$->value = $4; $$->type = $6; }
+  | RUNTIME INIT PARAMETER NAME opt_default ':' expr ';' {
+      $$ = parse_declare(scan, NODE_PARAMETER, @$, $4, @4); $$->runtime = $$->initial = true; $$->value = $5; $$->type = $7; }
   | USERPOINT NAME opt_signature ARROW type_name opt_default ';' {
       $$ = parse_declare(scan, NODE_USERPOINT, @$, $2, @2); $$->arguments = $3; $$->type = $5; $$->value = $6; }
   | port_declaration

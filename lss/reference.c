@@ -132,7 +132,9 @@ static void collect_node(Section *s, const Node *node) {
   switch (node->kind) {
   case NODE_PARAMETER:
     add_row(&s[SECTION_PARAMETERS], node->name, expr_text(node->type),
-            node->value ? expr_text(node->value) : "(must be set)", node->runtime ? "when it starts" : "when built",
+            node->value ? expr_text(node->value) : "(must be set)", node->initial   ? "when it starts (init only)"
+            : node->runtime ? "when it starts"
+                            : "when built",
             doc);
     break;
   case NODE_PORT:

@@ -114,7 +114,7 @@ struct Node {
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes;
   const char *index_name;
   FunctionKind function;
-  bool runtime, output, optional, partial, crossing, shared, decisive, gauge;
+  bool runtime, initial, output, optional, partial, crossing, shared, decisive, gauge;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------

@@ -37,6 +37,9 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
 // Simulated time since the start.
 #define DRIVER_NANOSECONDS() ((uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()))
 
+// Mode rate: what a byte on the wire takes, in thousandths of a tick.
+#define DRIVER_OFFERED_MILLITICKS() ((uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5))
+
 // Moves bytes between self->bytes and host memory.
 #define STEP_MEMORY(writes, at_address, byte_count)     \
   do {                                                  \

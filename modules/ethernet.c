@@ -25,11 +25,12 @@ static void show(self_t *self) {
   self->asking = self->how == TRAFFIC_CORRELATED && self->linked && !self->loaded && !self->exhausted;
 }
 
+// What a byte takes at so many bits per second.
+static uint64_t time_of_byte(double rate) { return (uint64_t)((double)ticks_per_second() * 1000.0 * 8.0 / rate + 0.5); }
+
 init() {
-  double second = (double)ticks_per_second() * 1000.0;
-  self->byte_time = (uint64_t)(second * 8.0 / (double)param(rate) + 0.5);
+  self->byte_time = time_of_byte((double)param(rate));
   if (param(offered) <= 0) sim_input_error("the offered rate must be more than 0");
-  self->offered_byte_time = (uint64_t)(second * 8.0 / (double)param(offered) + 0.5);
   self->how = traffic_mode(param(mode));
   if (self->how < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
@@ -176,7 +177,7 @@ static void begin(self_t *self) {
   } else {
     start = self->due > self->line_free ? self->due : self->line_free;
     if (self->how == TRAFFIC_RATE)
-      self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) * self->offered_byte_time;
+      self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) * time_of_byte((double)param(offered));
   }
   self->playing = true;
   self->due = start + (uint64_t)param(preamble) * self->byte_time;

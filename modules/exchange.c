@@ -33,7 +33,8 @@ static void take_first(self_t *self, int d) {
 // One of the things that a frame waits for has happened.
 static void one_less(self_t *self, int d, uint32_t n, uint64_t when) {
   if (--self->pending[d][n]) return;
-  self->due[d][n] = when + self->thinking[d][n];
+  uint64_t wait = (uint64_t)((double)self->thinking[d][n] * param(think));
+  self->due[d][n] = when + (uint64_t)((unsigned __int128)wait * ticks_per_second() / 1000000000u);
   may_go(self, d, n);
 }
 
@@ -94,8 +95,6 @@ init() {
   for (int d = 0; d < 2; d++) {
     exchange_times(&study, d);
     for (uint32_t n = 0; n < self->count[d]; n++) {
-      uint64_t wait = (uint64_t)((double)self->thinking[d][n] * param(think));
-      self->thinking[d][n] = (uint64_t)((unsigned __int128)wait * ticks_per_second() / 1000000000u);
       self->dependent += study.think_from[d][n] != 0;
       if (study.frame[d][n].tcp) self->marks[d][n] = study.frame[d][n].length ? FRAME_TCP | FRAME_DATA : FRAME_TCP;
     }

@@ -18,10 +18,13 @@ static inline void copy(void *to, const void *from, uint32_t size) {
   else memcpy(to, from, size);
 }
 
-init() {
+// What a bus word takes.
+static uint64_t time_of_word(const self_t *self) {
   double word = (double)ticks_per_second() * 1000.0 / (double)param(bus_clock) * (1.0 + param(overhead));
-  self->word_time = (uint64_t)(word + 0.5);
-  self->latency_time = ticks_of(param(read_latency));
+  return (uint64_t)(word + 0.5);
+}
+
+init() {
   self->last = self->fault = -1;
   self->ready_at = self->interrupt_at = self->line_cycle = self->wake = never();
   for (int i = 0; i < width(memory_request); i++) self->answer_cycle[i] = never();
@@ -196,9 +199,11 @@ static void begin_transfer(self_t *self, int lane) {
   self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
   self->bad = offset > (uint64_t)param(memory_bytes) || offset + request.length > (uint64_t)param(memory_bytes);
   self->start = self->free_at > self->waiting_since[lane] ? self->free_at : self->waiting_since[lane];
-  if (!request.write) self->start += self->latency_time;
+  self->word_time = time_of_word(self);
+  const uint64_t latency = request.write || param(read_latency) == 0 ? 0 : ticks_of(param(read_latency));
+  self->start += latency;
   uint64_t words = words_up_to(self->first_byte, request.length);
-  self->busy += (words * self->word_time + (request.write ? 0 : self->latency_time)) * 1000000 / ticks_per_second();
+  self->busy += (words * self->word_time + latency) * 1000000 / ticks_per_second();
   self->begun[request.write]++;
   if (request.write) {
     self->writes++;
@@ -222,8 +227,9 @@ static void arbitrate(self_t *self) {
   if (self->window_state == HOST_WINDOW_WAITS) {
     // One word, at the device when it has crossed the bus.
     uint64_t begin = self->free_at > self->window_since ? self->free_at : self->window_since;
-    self->free_at = begin + self->word_time;
-    self->busy += self->word_time * 1000000 / ticks_per_second();
+    const uint64_t word = time_of_word(self);
+    self->free_at = begin + word;
+    self->busy += word * 1000000 / ticks_per_second();
     self->window_state = HOST_WINDOW_OFFERED;
     return;
   }

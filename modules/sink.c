@@ -1,11 +1,16 @@
 /* sink.c: takes items and records them; see sink.lss. */
 #include <string.h>
 
+/* Accepts in every cycle. */
+static bool certain(const self_t *self) {
+  return !param(pattern)[0] && param(ready) >= 1.0;
+}
+
 /* Decides whether cycle `when` accepts. */
 static void draw_ready(self_t *self, uint64_t when) {
-  if (self->length > 0)
-    self->accepting = param(pattern)[when % self->length] == '1';
-  else if (self->certain)
+  if (param(pattern)[0])
+    self->accepting = param(pattern)[when % strlen(param(pattern))] == '1';
+  else if (certain(self))
     self->accepting = true;
   else
     self->accepting = (double)(random_bits(&self->rng) >> 11) * 0x1.0p-53 < param(ready);
@@ -14,10 +19,8 @@ static void draw_ready(self_t *self, uint64_t when) {
 init() {
   random_seed(&self->rng);
   const char *pattern = param(pattern);
-  self->length = strlen(pattern);
-  if (strspn(pattern, "01") != self->length) sim_input_error("pattern '%s': a pattern is made of 0 and 1", pattern);
+  if (strspn(pattern, "01") != strlen(pattern)) sim_input_error("pattern '%s': a pattern is made of 0 and 1", pattern);
   if (param(record)[0] != '\0') stream_write_open(&self->file, param(record));
-  self->certain = self->length == 0 && param(ready) >= 1.0;
   draw_ready(self, 0);
 }
 
@@ -40,9 +43,9 @@ phase_end() {
     if (param(limit) > 0 && self->count >= (uint64_t)param(limit))
       sim_stop("%llu items taken", (unsigned long long)self->count);
   }
-  if (!self->certain) draw_ready(self, cycle() + 1);
+  if (!certain(self) || !self->accepting) draw_ready(self, cycle() + 1);
 }
 
 next_event() {
-  return self->certain ? never() : cycle();
+  return certain(self) && self->accepting ? never() : cycle();
 }

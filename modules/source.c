@@ -70,7 +70,6 @@ static void draw_offer(self_t *self, uint64_t when) {
 init() {
   random_seed(&self->rng);
   self->scripted = param(script)[0] != '\0';
-  self->certain = param(offer) >= 1.0 && param(cancel) <= 0.0;
   if (param(interval) < 1)
     sim_input_error("interval is %lld: items are at least 1 cycle apart", (long long)param(interval));
   if (self->scripted) {
@@ -98,7 +97,7 @@ phase_end() {
   uint64_t now_cycle = cycle();
   if (self->offering && !transferred(out)) {
     event(offered);
-    if (self->certain && !self->only_once) return;
+    if (param(offer) >= 1.0 && param(cancel) <= 0.0 && !self->only_once) return; /* and is again */
   }
   if (transferred(out)) {
     self->items++;

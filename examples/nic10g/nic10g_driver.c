@@ -63,7 +63,6 @@ init() {
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   self->silent = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
   self->exhausted = self->silent;
-  self->offered_milliticks = (uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5);
   show(self);
 }
 
@@ -113,7 +112,7 @@ static void load_frame(self_t *self) {
   self->due = self->started_at;
   if (self->how == TRAFFIC_RATE) {
     self->due += self->line_milliticks / 1000;
-    self->line_milliticks += udp_wire_bytes(self->length) * self->offered_milliticks;
+    self->line_milliticks += udp_wire_bytes(self->length) * DRIVER_OFFERED_MILLITICKS();
   } else if (self->how == TRAFFIC_TIMED) {
     self->due += (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000000u);
   }

@@ -88,7 +88,6 @@ init() {
   }
   self->silent = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
   self->exhausted = self->silent && !param(descriptors)[0];
-  self->offered_milliticks = (uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5);
   show(self);
 }
 
@@ -177,7 +176,7 @@ static void load_frame(self_t *self) {
   self->due = self->started_at;
   if (self->how == TRAFFIC_RATE) {
     self->due += self->line_milliticks / 1000;
-    self->line_milliticks += udp_wire_bytes(length) * self->offered_milliticks;
+    self->line_milliticks += udp_wire_bytes(length) * DRIVER_OFFERED_MILLITICKS();
   } else if (self->how == TRAFFIC_TIMED) {
     uint64_t when = traced ? self->record_time : self->stamp;
     self->due += (uint64_t)((unsigned __int128)when * ticks_per_second() / 1000000000u);

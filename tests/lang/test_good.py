@@ -31,7 +31,7 @@ def instance_lines(one: dict) -> list[str]:
     words = f" /** {one['doc']} */" if one["doc"] else ""
     yield f"instance {one['path'] or '(top)'} : {one['module']} on {one['clock']}{words}"
     for p in one["parameters"]:
-        kind = "runtime parameter" if p["runtime"] else "parameter"
+        kind = f"runtime {'init ' if p.get('init') else ''}parameter" if p["runtime"] else "parameter"
         alias = f" (is {p['alias_of']})" if "alias_of" in p else ""
         yield f"  {kind} {p['name']} = {json.dumps(p['value'])} : {p['type']}{alias}"
     for u in one["userpoints"]:
