@@ -78,6 +78,7 @@ static inline bool satisfied(const self_t *self, uint64_t arrived) {
 static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
   const uint32_t line = line_of(address);
   const bool idle = self->phase == CACHE_IDLE && !(CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
+  if (op == mem_op_barrier) return idle && self->posted_count == 0 ? CACHE_BYPASS : CACHE_NOTHING;
   if (op == mem_op_write && !room && POSTS_WRITES && (param(post_uncacheable) || !idle)) return CACHE_NOTHING;
   const int32_t held = find(self, line);
   if (op == mem_op_read && held >= 0 && offset_of(address) + size <= LINE && call(cacheable, address) && !(CLEANS && self->leaving[set_of(line)][held]))
@@ -123,7 +124,6 @@ handler(look) {
   set(outcome, result);
   set(place, found);
   if (!SEPARATE) return;
-
   const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
   typeof_port(storage_request) filling = {0}, asking = {0};
   CACHE_BEAT(filling, beat ? mem_op_write : mem_op_read, BEAT_BYTES, FILLED, beat ? data(fill_reply).tag : self->victim_read);
@@ -281,7 +281,7 @@ static void take(self_t *self, const typeof_port(in_request) * request, int32_t 
     self->asked = 0;
     self->phase = CACHE_PASS;
     self->passed++;
-    const int32_t held = request->op > mem_op_write ? find(self, line) : -1;
+    const int32_t held = request->op > mem_op_write && request->op != mem_op_barrier ? find(self, line) : -1;
     if (held >= 0) give_up(self, set, (uint32_t)held);
     if (held >= 0 && self->victim_dirty) evict(self);
     break;

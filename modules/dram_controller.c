@@ -40,6 +40,12 @@ static inline bool bursts_are_limited(void) {
 /* Prepares the reference that is now the oldest, and came before the last answer or after it. */
 static __attribute__((noinline)) void start(self_t *self, bool before_answer) {
   uint32_t slot = self->head, address = self->entry[slot].address;
+  if (self->entry[slot].op == mem_op_barrier) { /* all before it are answered */
+    self->lane = -1;
+    self->continues = false;
+    self->due = cycle() + 1;
+    return;
+  }
   int32_t lane = lane_of(address, self->entry[slot].size);
   uint32_t number = address / TIMING(lane, row), limit = TIMING(lane, burst);
   uint32_t bank = (number & (uint32_t)(param(banks) - 1)) + (lane > 0 ? (uint32_t)(lane * param(banks)) : 0);
@@ -123,7 +129,7 @@ handler(answer) {
     }
   }
   if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
-    reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag, .error = true};
+    reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag, .error = self->entry[self->head].op != mem_op_barrier};
     answered = true;
   }
   if (answered) {

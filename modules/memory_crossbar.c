@@ -42,7 +42,8 @@ handler(choose) {
     if (!some(in_request, i)) continue;
     requests |= UINT64_C(1) << i;
     if (self->full >> i & 1) continue;
-    const int32_t goal = bank_of(self, item(in_request, i).address);
+    const bool barrier = item(in_request, i).op == mem_op_barrier;
+    const int32_t goal = barrier ? -1 : bank_of(self, item(in_request, i).address);
     if (goal >= 0 && goal < BANKS) asks[goal] |= UINT64_C(1) << i;
     else lost |= UINT64_C(1) << i;
     asked[i] = item(in_request, i);
@@ -137,11 +138,13 @@ static uint32_t enter(self_t *self, int lane, uint64_t name) {
   return at;
 }
 
-// A reference that no bank takes: its answer is there already.
-static __attribute__((noinline)) void refuse(self_t *self, int lane, typeof_port(in_request) request) {
+// A reference that no bank takes: its answer is there already, and goes when all before it have gone.  To a barrier that
+// is what it waits for.
+static __attribute__((noinline)) void answer_here(self_t *self, int lane, typeof_port(in_request) request) {
   uint32_t at = enter(self, lane, KEPT);
-  self->kept[lane][at] = (typeof_port(in_reply)){.tag = request.tag, .error = true};
+  self->kept[lane][at] = (typeof_port(in_reply)){.tag = request.tag, .error = request.op != mem_op_barrier};
   self->waiting++;
+  if (request.op == mem_op_barrier) return;
   self->errors++;
   event(unmapped, lane, request.address);
 }
@@ -199,7 +202,7 @@ phase_end() {
       event(granted, lane, b, data(out_request, b).op, address, data(out_request, b).size, asks_it);
     }
     for (int i = 0; i < LANES && get(nowhere); i++)
-      if ((get(nowhere) >> i & 1) && transferred(in_request, i)) refuse(self, i, data(in_request, i));
+      if ((get(nowhere) >> i & 1) && transferred(in_request, i)) answer_here(self, i, data(in_request, i));
   }
   for (int b = 0; b < BANKS && get(unsettled); b++)
     if ((get(unsettled) >> b & 1) && transferred(out_reply, b)) keep(self, b, data(out_reply, b));

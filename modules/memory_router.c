@@ -26,7 +26,19 @@ static void note_write(self_t *self, uint32_t address, uint32_t size, int own_cl
   }
 }
 
+// A barrier visits the targets one after the other; nothing else is under way meanwhile.
+static __attribute__((noinline)) typeof_port(in_request) barrier_of(const self_t *self) {
+  return (typeof_port(in_request)){.op = mem_op_barrier, .size = 1, .tag = self->refused_tag};
+}
+
 handler(forward) {
+  if (__builtin_expect(self->waiting == ROUTER_BARRIER, 0)) {
+    const typeof_port(in_request) barrier = barrier_of(self);
+    for (int i = 0; i < width(out_request); i++) send_if(out_request, i, self->barrier == i && !self->barrier_sent, barrier);
+    set(target, -2);
+    set(exchanges, false);
+    return;
+  }
   if (__builtin_expect(!some(in_request) || self->waiting < 0, 1)) {
     for (int i = 0; i < width(out_request); i++) send_nothing(out_request, i);
     set(target, -2);
@@ -38,6 +50,7 @@ handler(forward) {
   for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
   uint64_t contexts = (uint64_t)(uintptr_t)values;
   int to = -2, lane = call(route, contexts, request.address, request.op != mem_op_read);
+  if (__builtin_expect(request.op == mem_op_barrier, 0)) lane = -1;
   const bool turns = request.size % 4 == 0 && call(exchanged, contexts, request.address);
   if (self->waiting < param(outstanding) && (self->waiting == 0 || lane + (turns ? ROUTER_EXCHANGES : 0) == self->current)) {
     to = lane < 0 || lane >= width(out_request) ? -1 : lane;
@@ -50,7 +63,7 @@ handler(forward) {
 }
 
 handler(commit) {
-  for (int i = 0; i < width(out_request); i++) enable(out_request, i, enabled(in_request));
+  for (int i = 0; i < width(out_request); i++) enable(out_request, i, (self->waiting == ROUTER_BARRIER) | enabled(in_request));
 }
 
 handler(answer) {
@@ -65,9 +78,9 @@ handler(answer) {
 
 handler(back) {
   bool none = self->waiting == 0;
-  if (param(at_once))
+  if (param(at_once) && none)
     for (int i = 0; i < width(out_reply); i++) none &= !some(out_reply, i);
-  if (__builtin_expect(none, 1)) {
+  if (__builtin_expect(none, 1) || self->waiting == ROUTER_BARRIER) {
     send_nothing(in_reply);
     return;
   }
@@ -79,7 +92,7 @@ handler(back) {
     any = true;
   }
   if (__builtin_expect(self->waiting < 0, 0)) {
-    reply = (typeof_port(in_reply)){.tag = self->refused_tag, .error = true};
+    reply = (typeof_port(in_reply)){.tag = self->refused_tag, .error = self->refused};
     any = true;
   }
   if (any && !param(at_once) && __builtin_expect(self->current >= ROUTER_EXCHANGES, 0)) router_exchange(&reply.data, sizeof reply.data);
@@ -121,6 +134,16 @@ static inline void settle(self_t *self) {
   self->waiting--;
 }
 
+// The barrier's turn at a target ends with its answer; behind the last one, the requester has its own.
+static __attribute__((noinline)) void go_on_with_barrier(self_t *self, bool sent, bool answered) {
+  self->barrier_sent |= sent;
+  if (!answered) return;
+  self->barrier_sent = false;
+  if (++self->barrier < width(out_request)) return;
+  self->waiting = ROUTER_ANSWERS;
+  self->refused = false;
+}
+
 phase_end() {
   if (width(snooped)) {
     if (__builtin_expect(self->any_touched, 0) && transferred(snooped)) forget_touched(self);
@@ -130,6 +153,15 @@ phase_end() {
   if (width(notice)) self->told = 0;
   const bool idle = self->waiting == 0;
   if (!idle) {
+    if (__builtin_expect(self->waiting == ROUTER_BARRIER, 0)) {
+      bool sent = false, answered = false;
+      for (int i = 0; i < width(out_request); i++) {
+        sent |= transferred(out_request, i);
+        answered |= transferred(out_reply, i);
+      }
+      go_on_with_barrier(self, sent, answered);
+      return;
+    }
     if (self->waiting < 0) self->waiting = 0;
     for (int i = 0; i < width(out_reply); i++)
       if (transferred(out_reply, i)) settle(self);
@@ -139,8 +171,14 @@ phase_end() {
   bool write = request.op != mem_op_read;
   self->references++;
   if (__builtin_expect(get(target) < 0, 0)) {
-    self->waiting = -1;
     self->refused_tag = request.tag;
+    if (request.op == mem_op_barrier) {
+      self->waiting = ROUTER_BARRIER;
+      self->barrier = 0;
+      return;
+    }
+    self->waiting = ROUTER_ANSWERS;
+    self->refused = true;
     self->errors++;
     event(unmapped, request.address, write);
     return;

@@ -11,6 +11,9 @@
 // Added to the lane of a target: what is outstanding there has its bytes in opposite order.
 enum { ROUTER_EXCHANGES = 0x10000 };
 
+// Instead of a number of references outstanding.
+enum { ROUTER_ANSWERS = -1, ROUTER_BARRIER = -2 };
+
 // Words of a reference with the bytes of each in opposite order.
 static inline void router_exchange(void *data, uint32_t size) {
   for (uint8_t *word = data; size >= 4; size -= 4, word += 4) {

@@ -2,14 +2,23 @@
 #include "mips_control.h"
 
 _Static_assert(MIPS_MEM_load == mem_op_read + 1 && MIPS_MEM_store == mem_op_write + 1 && MIPS_MEM_linked == mem_op_load_linked + 1 &&
-                   MIPS_MEM_conditional == mem_op_store_conditional + 1,
+                   MIPS_MEM_conditional == mem_op_store_conditional + 1 && MIPS_MEM_barrier == mem_op_barrier + 1,
                "control words name memory operations");
 
 #define TAG_LOAD 1
 
+enum { STORES = 16 }; /* of the ring */
+
 static inline bool refers(uint64_t c) { return mips_c_mem(c) != MIPS_MEM_none; }
 
 static inline bool posted(uint64_t c) { return mips_c_mem(c) == MIPS_MEM_store; }
+
+/* Whether the stores that memory has not answered let an instruction's reference go: a barrier waits for all of them, a
+ * store for room to remember it. */
+static inline bool stores_permit(const self_t *self, uint64_t c) {
+  const uint32_t most = mips_c_mem(c) == MIPS_MEM_barrier ? 0 : mips_c_mem(c) == MIPS_MEM_store ? STORES - 1 : STORES;
+  return self->stores <= most;
+}
 
 static inline bool aligned(uint64_t c, uint32_t address) { return (address & mips_c_align(c)) == 0; }
 
@@ -19,7 +28,7 @@ static inline bool to_the_end(uint64_t c) { return (mips_c_part(c) == MIPS_PART_
 static inline typeof_port(memory_request) reference(uint64_t c, uint32_t address, uint32_t b) {
   const mem_op op = (mem_op)(mips_c_mem(c) - 1);
   typeof_port(memory_request) request = {.op = op, .size = (uint8_t)mips_c_size(c), .sign = mips_c_sign(c),
-                                         .tag = posted(c) ? 0 : TAG_LOAD, .address = address, .data = b};
+                                         .tag = posted(c) ? 0 : TAG_LOAD, .address = op == mem_op_barrier ? 0 : address, .data = b};
   if (__builtin_expect(mips_c_part(c) != MIPS_PART_whole, false)) {
     const uint32_t n = address & 3;
     request.size = (uint8_t)(to_the_end(c) ? 4 - n : n + 1);
@@ -48,7 +57,8 @@ handler(show) {
 }
 
 handler(ask) {
-  const bool asks = some(in) & enabled(in) && refers(data(in).control) & !self->issued && aligned(data(in).control, data(in).result);
+  const bool asks = some(in) & enabled(in) && refers(data(in).control) & !(self->issued | self->stopping) &&
+                    aligned(data(in).control, data(in).result) && stores_permit(self, data(in).control);
   set(asks, asks);
   if (asks)
     send(memory_request, reference(item(in).control, item(in).result, item(in).b));
@@ -65,7 +75,7 @@ handler(judge) {
       if (__builtin_expect(!aligned(c, data(in).result), false)) {
         item.control = mips_failed(MIPS_TRAP_unaligned);
       } else if (posted(c)) {
-        wait = !acked(memory_request);
+        wait = !(acked(memory_request) && stores_permit(self, c));
       } else if (!some(memory_reply) || !enabled(memory_reply) || !(data(memory_reply).tag & TAG_LOAD)) {
         wait = true;
       } else if (__builtin_expect(data(memory_reply).error, false)) {
@@ -93,23 +103,39 @@ handler(commit) {
   enable(out, enabled(in));
 }
 
+/* Notes a store that memory has accepted, until it is answered: answers to stores come in order. */
+static inline void remember_store(self_t *self, uint32_t pc, uint32_t address) {
+  const uint32_t slot = (self->oldest_store + self->stores++) % STORES;
+  self->store_pc[slot] = pc;
+  self->store_address[slot] = address;
+}
+
+static inline void forget_store(self_t *self, bool failed) {
+  const uint32_t slot = self->oldest_store;
+  if (__builtin_expect(failed, false))
+    sim_error("a store failed: nothing answers at address 0x%08x, pc 0x%08x", (unsigned)self->store_address[slot], (unsigned)self->store_pc[slot]);
+  if (__builtin_expect(self->stores == 0, false))
+    sim_error("an answer to a store came, and no store waits for one");
+  self->oldest_store = (slot + 1) % STORES;
+  self->stores--;
+}
+
 phase_end() {
   if (transferred(memory_request)) {
     event(reference, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size);
-    if (data(memory_request).op == mem_op_write) {
-      self->stored_pc = data(in).pc;
-      self->stored_address = data(memory_request).address;
-    } else {
+    if (data(memory_request).op == mem_op_write)
+      remember_store(self, data(in).pc, data(memory_request).address);
+    else
       self->issued = true;
-    }
   }
   if (transferred(memory_reply)) {
     if (data(memory_reply).tag & TAG_LOAD)
       self->issued = false;
-    else if (__builtin_expect(data(memory_reply).error, false))
-      sim_error("a store failed: nothing answers at the address; the last store went to 0x%08x, pc 0x%08x", (unsigned)self->stored_address,
-                (unsigned)self->stored_pc);
+    else
+      forget_store(self, data(memory_reply).error);
   }
+  if (transferred(out) && __builtin_expect(mips_c_trap(data(out).control) >= MIPS_TRAP_syscall, false))
+    self->stopping = true;
 }
 
 next_event() { return never(); }

@@ -39,7 +39,7 @@ enum { MIPS_ALU_add, MIPS_ALU_sub, MIPS_ALU_and, MIPS_ALU_or, MIPS_ALU_xor, MIPS
        MIPS_ALU_sra, MIPS_ALU_priority };
 enum { MIPS_MULDIV_none, MIPS_MULDIV_mult, MIPS_MULDIV_multu, MIPS_MULDIV_div, MIPS_MULDIV_divu, MIPS_MULDIV_mfhi, MIPS_MULDIV_mflo,
        MIPS_MULDIV_mthi, MIPS_MULDIV_mtlo };
-enum { MIPS_MEM_none = 0, MIPS_MEM_load = 1, MIPS_MEM_store = 2, MIPS_MEM_linked = 7, MIPS_MEM_conditional = 8 };
+enum { MIPS_MEM_none = 0, MIPS_MEM_load = 1, MIPS_MEM_store = 2, MIPS_MEM_linked = 7, MIPS_MEM_conditional = 8, MIPS_MEM_barrier = 10 };
 enum { MIPS_PART_whole, MIPS_PART_left, MIPS_PART_right };
 enum { MIPS_BRANCH_never, MIPS_BRANCH_eq, MIPS_BRANCH_ne, MIPS_BRANCH_lez, MIPS_BRANCH_gtz, MIPS_BRANCH_ltz, MIPS_BRANCH_gez, MIPS_BRANCH_jump,
        MIPS_BRANCH_register, MIPS_BRANCH_indexed };

@@ -157,11 +157,12 @@ static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, u
   request.data = value;
   const uint32_t offset = request.address & (uint32_t)(param(size) - 1) & ~3u;
   const int in_word = (int)(request.address & 3) + request.size, place = (int)(cycle() % (uint64_t)param(latency));
-  const bool error = in_word > 4 || request.size == 3 || request.op > mem_op_write;
+  const bool barrier = request.op == mem_op_barrier;
+  const bool error = in_word > 4 || request.size == 3 || (request.op > mem_op_write && !barrier);
   uint32_t result = 0;
   bool changed = false;
   if (self->timers && now() >= self->timers_until) refresh_timers(self);
-  if (error || !self->kind[offset / 4]) changed = false; // nothing there: reads as 0
+  if (error || barrier || !self->kind[offset / 4]) changed = false; // nothing there: reads as 0
   else if (request.op == mem_op_write) changed = write_register(self, request, offset, lane);
   else changed = read_register(self, request, offset, lane, &result);
   self->reply_cycle[lane][place] = self->busy_cycle = cycle() + (uint64_t)param(latency);

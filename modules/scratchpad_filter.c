@@ -46,7 +46,8 @@ handler(steer) {
   for (int i = width(in_request) - 1; i >= 0; i--) {
     goes[i] = -1;
     if (!some(in_request, i)) continue;
-    int32_t place = target_of(self, data(in_request, i).address);
+    const bool barrier = data(in_request, i).op == mem_op_barrier;
+    int32_t place = barrier ? filter_target_main : target_of(self, data(in_request, i).address);
     if (place == filter_target_registers && width(registers_request) == 0) place = filter_target_main;
     bool in_order = self->owed[i] == 0 || self->where[i] == place;
     if (place == filter_target_scratchpad) {

@@ -30,6 +30,12 @@ static inline uint32_t behind(const typeof_port(in_request) * request) {
  * gone on with, and that is still in its slot. */
 static inline void start(self_t *self, uint32_t slot, bool answered) {
   const typeof_port(in_request) *entry = &self->entry[self->head], *last = &self->entry[slot];
+  if (__builtin_expect(entry->op == mem_op_barrier, false)) { /* all before it are answered */
+    self->continues = false;
+    self->due = cycle() + 1;
+    if (param_length(segments) > 0) self->lane = -1;
+    return;
+  }
   const int32_t lane = lane_of(entry->address, entry->size);
   const uint32_t limit = TIMING(lane, burst);
   const uint32_t end = param(gap) > 0 ? self->last_end : behind(last);
@@ -73,7 +79,7 @@ handler(answer) {
     answered = true;
   }
   if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
-    reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag, .error = true};
+    reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag, .error = self->entry[self->head].op != mem_op_barrier};
     answered = true;
   }
   if (!answered) {

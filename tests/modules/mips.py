@@ -75,7 +75,7 @@ def layout() -> dict[str, int]:
 
 TRAPS = ("none", "overflow", "zero", "nonzero", "syscall", "breakpoint", "reserved", "fetch", "unaligned", "access",
          "overflowed", "taken")  # fmt: skip
-MEMORY_OPERATIONS = {"none": 0, "load": 1, "store": 2, "linked": 7, "conditional": 8}
+MEMORY_OPERATIONS = {"none": 0, "load": 1, "store": 2, "linked": 7, "conditional": 8, "barrier": 10}
 
 
 def pack(**fields: int) -> int:

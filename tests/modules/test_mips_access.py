@@ -143,3 +143,50 @@ def test_a_failed_store_stops_the_run(bench: Bench) -> None:
     ran = bench.run(device.simulator, 5, {"in_source[0].script": "in.txt", "memory_reply_source[0].script": "reply.txt"}, ok=False,
                     files={"in.txt": f"0 {store} once\n", "reply.txt": f"2 {reply(0, 0, error=True)} once\n"})
     assert "a store failed" in ran.err and "0x00000100" in ran.err and "pc 0x00000040" in ran.err, ran.err
+
+
+def test_a_failed_store_is_told_though_others_came_behind_it(bench: Bench) -> None:
+    device = access(bench)
+    script = "".join(f"{k} {executed(0x40 + 4 * k, encode('sw', 1, 2), control('sw', encode('sw', 1, 2)), 0x100 + 4 * k, 7)} once\n" for k in range(3))
+    answers = f"4 {reply(0, 0)} once\n5 {reply(0, 0, error=True)} once\n"
+    ran = bench.run(device.simulator, 8, {"in_source[0].script": "in.txt", "memory_reply_source[0].script": "reply.txt"}, ok=False,
+                    files={"in.txt": script, "reply.txt": answers})
+    assert "nothing answers at address 0x00000104, pc 0x00000044" in ran.err, ran.err
+
+
+def test_a_barrier_waits_for_all_stores_and_then_for_its_answer(bench: Bench) -> None:
+    word, c, store = item("sw", 0x100, 7)
+    sync = encode("sync")
+    barrier = executed(0x44, sync, control("sync", sync), 0, 0)
+    ask = request("barrier", 0, size=1, tag=1)
+    access(bench, latch=True).check_table(
+        f"""
+        in        | memory_request                  | memory_request.ack | memory_reply  | busy
+        {store}   | .                               | 1                  | .             | false
+        {barrier} | {request("write", 0x100, data=7)} | 1                | .             | false
+        .         | .                               | 1                  | .             | true
+        .         | .                               | 1                  | {reply(0, 0)} | true
+        .         | {ask}                           | 0                  | .             | true
+        .         | {ask}                           | 1                  | .             | true
+        .         | .                               | 1                  | .             | true
+        .         | .                               | 1                  | {reply(0, 1)} | false
+        """
+    )
+
+
+def test_no_more_stores_go_than_can_be_told_apart(bench: Bench) -> None:
+    """The seventeenth waits for an answer to the first."""
+    word, _, store = item("sw", 0x100, 7)
+    rows = "".join(f"{store} | - | {'.' if k == 0 else '-'} | .\n" for k in range(17))
+    access(bench, latch=True).check_table(
+        f"in | memory_request | busy | memory_reply\n{rows}. | . | true | .\n. | . | true | {reply(0, 0)}\n. | {request('write', 0x100, data=7)} | false | .\n"
+        .replace("- | . | .", "- | - | .")
+    )
+
+
+@pytest.mark.parametrize("trap", ["syscall", "break"])
+def test_nothing_reaches_memory_behind_what_ends_the_run(trap: str, bench: Bench) -> None:
+    word = encode(trap)
+    ends = executed(0x40, word, control(trap, word), 0, 0)
+    _, _, store = item("sb", 0x100, 7)
+    access(bench, latch=True).check_table(f"in | memory_request\n{ends} | .\n{store} | .\n. | .\n. | .\n")

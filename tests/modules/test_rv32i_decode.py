@@ -7,7 +7,7 @@ import pytest
 
 from tests.isa.riscv import generate, table
 from tests.modules.harness import Bench, Device, read_monitor
-from tests.modules.mips import IMPORTS, MIPS, failed, fetched, pack, struct
+from tests.modules.mips import IMPORTS, MEMORY_OPERATIONS, MIPS, failed, fetched, pack, struct
 
 M = 0xFFFFFFFF
 COMPARED = 34
@@ -51,7 +51,7 @@ def controls(i: generate.Instruction, word: int) -> list[int]:
     fields = {"alu": MIPS.words["alu"].index("nor") if words["alu"] == "second" else MIPS.words["alu"].index(words["alu"])}
     fields["a"] = ("none", "rs1").index(words["a"])
     fields["b"] = {"none": 0, "rs2": 1, "imm": 3}[words["b"]]
-    fields["mem"] = ("none", "load", "store").index(words["mem"])
+    fields["mem"] = MEMORY_OPERATIONS[words["mem"]]
     fields |= {"size": int(words["size"]), "align": max(int(words["size"]) - 1, 0), "sign": words["sign"] == "yes"}
     fields["loads"] = words["mem"] == "load"
     fields |= {"trap": MIPS.words["trap"].index(words["trap"]), "unusual": words["trap"] != "none"}
