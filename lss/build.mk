@@ -34,7 +34,8 @@ $(BUILD)/bin/lss: $(LSS_OBJ) $(BUILD)/lib/libspinach.a
 $(BUILD)/obj/runtime/%.o: lss/runtime/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(call pkg_cflags,glib-2.0) $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) $(DEPFLAGS) -c -o $@ $<
-$(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ)
+# With it goes emulib's reader of files, which the runtime needs even where emulib is not linked in.
+$(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ) $(BUILD)/obj/emulib/program/input_file.o
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(LLVM_AR) rcs $@ $^

@@ -3,15 +3,15 @@
 #include "lss/fmt.h"
 #include "lss/options.h"
 #include "lss/output.h"
+#include "emulib/program/input_file.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static char *read_input(const char *path) {
-  char *text = NULL;
   g_autoptr(GError) error = NULL;
-  if (!g_file_get_contents(strcmp(path, "-") ? path : "/dev/stdin", &text, NULL, &error))
-    fprintf(stderr, "lss fmt: %s\n", error->message);
+  char *text = input_file_read(strcmp(path, "-") ? path : "/dev/stdin", NULL, &error);
+  if (!text) fprintf(stderr, "lss fmt: cannot read \"%s\": %s\n", path, error->message);
   return text;
 }
 

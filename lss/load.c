@@ -1,4 +1,5 @@
 // Files: the search path, imports, and the declarations that files bring into the one space of global names.
+#include "emulib/program/input_file.h"
 #include "lss/arena.h"
 #include "lss/diagnostics.h"
 #include "lss/elaborate.h"
@@ -89,11 +90,9 @@ SourceFile *load_file(const char *path, Location where) {
   g_autofree char *text = NULL;
   gsize length;
   g_autoptr(GError) error = NULL;
-  if (!g_file_get_contents(path, &text, &length, &error)) {
+  if (!(text = input_file_read(path, &length, &error))) {
     diag_error(where, "import-missing", "cannot read %s: %s", path,
-               g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? "there is no such file"
-               : g_file_test(path, G_FILE_TEST_IS_DIR)                  ? "it is a folder"
-                                                                        : error->message);
+               g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? "there is no such file" : error->message);
     return NULL;
   }
   SourceFile *file = parse_text(path, text, length);

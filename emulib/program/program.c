@@ -1,4 +1,5 @@
 /* Programs independent of their file format: opening, ordering, questions about addresses. */
+#include "input_file.h"
 #include "program_private.h"
 
 #include <string.h>
@@ -50,8 +51,8 @@ Program *program_open(const char *path, ProgramFormat format, GError **error) {
   g_autoptr(GError) cause = NULL;
   char *bytes;
   gsize size;
-  if (!g_file_get_contents(path, &bytes, &size, &cause)) {
-    g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FILE, "cannot read program: %s", cause->message);
+  if (!(bytes = input_file_read(path, &size, &cause))) {
+    g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FILE, "cannot read program \"%s\": %s", path, cause->message);
     return NULL;
   }
   return program_parse(path, (guint8 *)bytes, size, format, error);

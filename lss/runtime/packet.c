@@ -1,4 +1,5 @@
 // Packet streams over libpcap: pcap and pcapng in, pcap with nanosecond stamps out; see stream.h.
+#include "emulib/program/input_file.h"
 #include "lss/runtime/stream_private.h"
 
 #include <errno.h>
@@ -11,7 +12,11 @@ enum { SNAPSHOT_LENGTH = 262144 };
 
 static void open_reader(HostFile *file) {
   char why[PCAP_ERRBUF_SIZE];
-  file->reader = pcap_open_offline_with_tstamp_precision(file->path, PCAP_TSTAMP_PRECISION_NANO, why);
+  g_autoptr(GError) error = NULL;
+  int handle = input_file_open(file->path, &error);
+  if (handle < 0) spinach_fail("cannot read packets from \"%s\": %s", file->path, error->message);
+  FILE *in = fdopen(handle, "rb");
+  file->reader = in ? pcap_fopen_offline_with_tstamp_precision(in, PCAP_TSTAMP_PRECISION_NANO, why) : NULL;
   // libpcap begins some of its messages with the path, which is already in ours.
   size_t length = strlen(file->path);
   const char *reason = why;

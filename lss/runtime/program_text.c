@@ -6,6 +6,7 @@
 
 #include "emulib/isa_text.h"
 #include "emulib/program/program.h"
+#include "emulib/program/input_file.h"
 #include "lss/runtime/machine.h"
 
 #pragma weak program_open
@@ -17,10 +18,10 @@
 enum { ELF_MAGIC = 0x464c457f };
 
 static bool is_elf(const char *path) {
-  FILE *file = fopen(path, "rb");
+  int handle = input_file_open(path, NULL);
   uint32_t magic = 0;
-  bool elf = file && fread(&magic, sizeof magic, 1, file) == 1 && magic == ELF_MAGIC;
-  if (file) fclose(file);
+  bool elf = handle >= 0 && pread(handle, &magic, sizeof magic, 0) == sizeof magic && magic == ELF_MAGIC;
+  if (handle >= 0) close(handle);
   return elf;
 }
 

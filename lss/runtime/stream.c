@@ -1,4 +1,5 @@
 // Streams of bytes and lines, and what all streams share; see stream.h.  Packets are in packet.c.
+#include "emulib/program/input_file.h"
 #include "lss/runtime/options.h"
 #include "lss/runtime/stream_private.h"
 
@@ -34,28 +35,10 @@ bool stream_is_open(const stream *s) {
 }
 
 // ---- Inputs ------------------------------------------------------------------------------------------------------
-// Reads all of `path`, which may be a pipe, into file->bytes, with a zero byte behind the last.
 static void read_whole(HostFile *file) {
-  int handle = open(file->path, O_RDONLY | O_CLOEXEC);
-  struct stat status;
-  if (handle < 0 || fstat(handle, &status)) spinach_fail("cannot read \"%s\": %s", file->path, strerror(errno));
-  if (S_ISDIR(status.st_mode)) spinach_fail("cannot read \"%s\": it is a directory", file->path);
-  size_t capacity = S_ISREG(status.st_mode) ? (size_t)status.st_size + 1 : 65536;
-  for (;;) {
-    if (!file->bytes || file->size + 1 >= capacity) {
-      capacity = file->bytes ? capacity * 2 : capacity + 1;
-      uint8_t *more = realloc(file->bytes, capacity);
-      if (!more) spinach_fail("cannot read \"%s\": out of memory", file->path);
-      file->bytes = more;
-    }
-    ssize_t got = read(handle, file->bytes + file->size, capacity - file->size - 1);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) spinach_fail("cannot read \"%s\": %s", file->path, strerror(errno));
-    if (got == 0) break;
-    file->size += (size_t)got;
-  }
-  file->bytes[file->size] = 0;
-  close(handle);
+  g_autoptr(GError) error = NULL;
+  file->bytes = (uint8_t *)input_file_read(file->path, &file->size, &error);
+  if (!file->bytes) spinach_fail("cannot read \"%s\": %s", file->path, error->message);
 }
 
 void stream_read_open(stream *s, const char *path) {
