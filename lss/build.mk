@@ -1,20 +1,21 @@
-# The compiler lss and the simulation runtime.  Sources are whatever lies in lss/ and lss/runtime/.
+# The compiler lss and the simulation runtime.  Sources are whatever lies in the folders of lss/
+# (the stages of the compiler) and of lss/runtime/.
 # SANITIZE=1 builds both with ASan and UBSan; use another BUILD for it.
 
 LSS_GEN   := $(BUILD)/gen/lss
-LSS_C     := $(call found,lss/*.c)
+LSS_C     := $(call found,lss/*/*.c)
 LSS_OBJ   := $(LSS_C:lss/%.c=$(BUILD)/obj/lss/%.o) $(BUILD)/obj/lss/gen/parser.o $(BUILD)/obj/lss/gen/lexer.o
-RUNTIME_C := $(call found,lss/runtime/*.c)
+RUNTIME_C := $(call found,lss/runtime/*/*.c)
 RUNTIME_OBJ := $(RUNTIME_C:lss/runtime/%.c=$(BUILD)/obj/runtime/%.o)
 
 LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' -DSPINACH_GLIB_CFLAGS='"$(call pkg_cflags,glib-2.0)"' \
   $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
 
-$(LSS_GEN)/parser.c: lss/parser.y
+$(LSS_GEN)/parser.c: lss/front/parser.y
 	@mkdir -p $(@D)
 	$(BISON) -Wall -Werror=conflicts-sr -Werror=conflicts-rr --header=$(LSS_GEN)/parser.h -o $@ $<
 $(LSS_GEN)/parser.h: $(LSS_GEN)/parser.c ;
-$(LSS_GEN)/lexer.c: lss/lexer.l
+$(LSS_GEN)/lexer.c: lss/front/lexer.l
 	@mkdir -p $(@D)
 	$(FLEX) -o $@ $<
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "modules/driver_steps.h"
-#include "modules/udp_traffic.h"
+#include "modules/nic/driver_steps.h"
+#include "modules/wire/udp_traffic.h"
 #include "nic10g_driver.h"
 
 static uint64_t driver_ticks(int64_t femtoseconds) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "descriptor_trace.h"
-#include "modules/udp_traffic.h"
+#include "modules/wire/udp_traffic.h"
 #include "tigon2_driver.h"
 #include "tigon2_send_ring.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "modules/driver_steps.h"
-#include "modules/udp_traffic.h"
+#include "modules/nic/driver_steps.h"
+#include "modules/wire/udp_traffic.h"
 
 // Registers and shared memory as the host's window shows them.
 enum {

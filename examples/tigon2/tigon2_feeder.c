@@ -1,7 +1,7 @@
 // tigon2_feeder.c: feeds the assists of a Tigon-2 without a processor; see tigon2_feeder.lss.
 #include <string.h>
 
-#include "modules/udp_traffic.h"
+#include "modules/wire/udp_traffic.h"
 
 // Where rings and buffers lie in the NIC (k1 is the start of the fixed regions), and frames in host memory.
 enum {

@@ -1,4 +1,4 @@
-/* The console of small machines (modules/console.lss), at the region `console` of their memory map. */
+/* The console of small machines (modules/io/console.lss), at the region `console` of their memory map. */
 #ifndef LIB_CONSOLE_H
 #define LIB_CONSOLE_H
 

@@ -70,7 +70,11 @@ def write(build: Path, types: list[str]) -> Path:
         rows.append(f"| {links} | {kind} | {words} |")
 
     for line in _lss(build, "list").splitlines():
-        document(*line.split(None, 2))
+        if line.startswith(" "):
+            document(*line.split(None, 2))
+        else:  # a family
+            rows.append(f"| **{line}** | | |")
+    rows.append("| **types** | | |")
     for name in types:
         document(name, "types", f"declared in {name}")
     index = "| module | kind | what it does |\n|---|---|---|\n" + "\n".join(rows) + "\n"

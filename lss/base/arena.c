@@ -1,5 +1,5 @@
 // One bump allocator for everything that lives as long as a compilation.
-#include "lss/arena.h"
+#include "lss/base/arena.h"
 
 #include <stdarg.h>
 #include <string.h>

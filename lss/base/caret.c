@@ -1,6 +1,6 @@
 // The caret printer: shows a source line and marks a range in it.  Lines are counted in bytes by the lexer and shown
 // in characters here; tabs become single spaces, and long lines are cut around the range.
-#include "lss/diagnostics.h"
+#include "lss/base/diagnostics.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Collects and prints diagnostics: order, duplicates, the bound on errors, suggestions for misspelt names.
-#include "lss/diagnostics.h"
+#include "lss/base/diagnostics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef LSS_DIAGNOSTICS_H
 #define LSS_DIAGNOSTICS_H
 
-#include "lss/location.h"
+#include "lss/base/location.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // Where modules are found: the search path, and the tree that the compiler belongs to.
-#include "lss/library.h"
+#include "lss/base/library.h"
 
 #include <string.h>
 
@@ -35,6 +35,48 @@ const char *library_home(void) {
   return home;
 }
 
+static int by_name(gconstpointer a, gconstpointer b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// Appends `folder` and, in the order of their names, the folders below it.
+static void add_families(GPtrArray *folders, const char *folder) {
+  g_ptr_array_add(folders, g_strdup(folder));
+  g_autoptr(GPtrArray) inner = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GDir) entries = g_dir_open(folder, 0, NULL);
+  for (const char *entry; entries && (entry = g_dir_read_name(entries));) {
+    char *path = g_build_filename(folder, entry, NULL);
+    if (g_file_test(path, G_FILE_TEST_IS_DIR))
+      g_ptr_array_add(inner, path);
+    else
+      g_free(path);
+  }
+  g_ptr_array_sort(inner, by_name);
+  for (guint i = 0; i < inner->len; i++) add_families(folders, inner->pdata[i]);
+}
+
+// The folders of the library itself, which stay what they are while the compiler runs.
+static const GPtrArray *families(void) {
+  static GPtrArray *list;
+  const char *home = library_home();
+  if (list) return list;
+  list = g_ptr_array_new_with_free_func(g_free);
+  g_autofree char *modules = home ? g_build_filename(home, "modules", NULL) : NULL;
+  if (modules) add_families(list, modules);
+  return list;
+}
+
+const char *library_family(const char *path) {
+  const GPtrArray *list = families();
+  for (guint i = 1; i < list->len; i++) {
+    const char *folder = list->pdata[i];
+    gsize length = strlen(folder);
+    if (!strncmp(path, folder, length) && path[length] == '/' && !strchr(path + length + 1, '/'))
+      return folder + strlen(list->pdata[0]) + 1;
+  }
+  return NULL;
+}
+
 GPtrArray *library_folders(const CompileOptions *options, const char *importing_file) {
   GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
   g_ptr_array_add(folders, importing_file ? g_path_get_dirname(importing_file) : g_strdup("."));
@@ -46,11 +88,8 @@ GPtrArray *library_folders(const CompileOptions *options, const char *importing_
     for (char **part = parts; *part; part++)
       if (**part) g_ptr_array_add(folders, g_strdup(*part));
   }
-  const char *home = library_home();
-  if (home) {
-    g_ptr_array_add(folders, g_build_filename(home, "modules", NULL));
-    g_ptr_array_add(folders, g_build_filename(home, "modules", "types", NULL));
-  }
+  const GPtrArray *own = families();
+  for (guint i = 0; i < own->len; i++) g_ptr_array_add(folders, g_strdup(own->pdata[i]));
   return folders;
 }
 
@@ -72,10 +111,6 @@ char *library_find(const GPtrArray *folders, const char *name) {
     if (path) return path;
   }
   return NULL;
-}
-
-static int by_name(gconstpointer a, gconstpointer b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 GPtrArray *library_names(const char *folder) {

@@ -2,15 +2,18 @@
 #ifndef LSS_LIBRARY_H
 #define LSS_LIBRARY_H
 
-#include "lss/compile_options.h"
+#include "lss/base/compile_options.h"
 
 // The folder that holds modules/, lss/runtime/ and emulib/: the environment variable SPINACH_HOME, or share/spinach
 // beside the folder of the executable (an installed copy), or the source tree.  NULL when there is none.
 const char *library_home(void);
 
 // The search path for imports of `importing_file`, first match wins: its folder (the working directory when it is
-// NULL), each -I, each folder of LSS_PATH, then the library's own.  Strings are owned by the array.
+// NULL), each -I, each folder of LSS_PATH, then the library's modules/ and its families.  Strings are owned by the array.
 GPtrArray *library_folders(const CompileOptions *options, const char *importing_file);
+
+// The family of a file of the library: its folder below modules/, "core/mips".  NULL for other files.
+const char *library_family(const char *path);
 
 // The file of module or import `name` in the first of the folders that has name.lss or name/name.lss; NULL without.
 char *library_find(const GPtrArray *folders, const char *name);

@@ -1,7 +1,7 @@
 // Files that a command writes; see output.h.
-#include "lss/output.h"
+#include "lss/base/output.h"
 
-#include "lss/runtime/whole_file.h"
+#include "lss/runtime/files/whole_file.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

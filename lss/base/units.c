@@ -1,8 +1,8 @@
 // The table of units, and exact rational arithmetic for quantities.
-#include "lss/units.h"
+#include "lss/base/units.h"
 
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
 
 #include <string.h>
 

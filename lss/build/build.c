@@ -1,17 +1,15 @@
-// The commands build and run.
-#include "lss/build.h"
+// From a machine to a simulator: the stages of a build in their order, and what clang has to say.
+#include "lss/build/build.h"
 
-#include "lss/clang_errors.h"
-#include "lss/commands.h"
-#include "lss/diagnostics.h"
-#include "lss/emit.h"
-#include "lss/link.h"
-#include "lss/output.h"
+#include "lss/build/clang_errors.h"
+#include "lss/base/diagnostics.h"
+#include "lss/emit/emit.h"
+#include "lss/build/link.h"
+#include "lss/base/output.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 bool build_option(int argc, char **argv, int *index, gpointer data) {
   BuildOptions *build = data;
@@ -179,33 +177,4 @@ int build_simulator(BuildOptions *build, char **output) {
   g_autofree char *base = g_path_get_basename(build->options.machine);
   if (g_str_has_suffix(base, ".lss")) base[strlen(base) - strlen(".lss")] = '\0';
   return link_cached(&toolchain, units, base, output);
-}
-
-int command_build(int argc, char **argv) {
-  BuildOptions build = {.argc = argc, .argv = argv};
-  if (!options_parse(argc, argv, &build.options, build_option, &build, NULL) || build.wrong) return 2;
-  if (!build.options.machine || build.options.rest->len || !build.output)
-    return usage_error(argv[0], "give one machine and an output: lss build M.lss -o SIM");
-  g_autofree char *output = NULL;
-  int status = build_simulator(&build, &output);
-  options_clear(&build.options);
-  return status;
-}
-
-int command_run(int argc, char **argv) {
-  BuildOptions build = {.argc = argc, .argv = argv};
-  int stop = argc;
-  if (!options_parse(argc, argv, &build.options, build_option, &build, &stop) || build.wrong) return 2;
-  if (!build.options.machine || build.options.rest->len)
-    return usage_error(argv[0], "give one machine: lss run M.lss [-- simulator options]");
-  g_autofree char *output = NULL;
-  int status = build_simulator(&build, &output);
-  if (status) return status;
-  GPtrArray *words = g_ptr_array_new();
-  g_ptr_array_add(words, output);
-  for (int i = stop; i < argc; i++) g_ptr_array_add(words, argv[i]);
-  g_ptr_array_add(words, NULL);
-  execv(output, (char **)words->pdata);
-  fprintf(stderr, "lss run: cannot run %s: %s\n", output, g_strerror(errno));
-  return 3;
 }

@@ -2,8 +2,8 @@
 #ifndef LSS_BUILD_H
 #define LSS_BUILD_H
 
-#include "lss/options.h"
-#include "lss/toolchain.h"
+#include "lss/build/options.h"
+#include "lss/build/toolchain.h"
 
 typedef struct {
   Options options;

@@ -1,8 +1,8 @@
 // The folder of the cache, its lock, and its files with their seals; see cache.h.  What is removed and when is in
 // cache_trim.c.
-#include "lss/cache.h"
+#include "lss/build/cache.h"
 
-#include "lss/cache_trim.h"
+#include "lss/build/cache_trim.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // Keeps the cache within its limit; see cache_trim.h.  An entry is all files whose names begin with the same hash, or a
 // folder named by one; its age is that of its last use.
-#include "lss/cache_trim.h"
+#include "lss/build/cache_trim.h"
 
-#include "lss/runtime/whole_file.h"
+#include "lss/runtime/files/whole_file.h"
 
 #include <errno.h>
 #include <ftw.h>

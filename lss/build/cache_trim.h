@@ -2,7 +2,7 @@
 #ifndef LSS_CACHE_TRIM_H
 #define LSS_CACHE_TRIM_H
 
-#include "lss/cache.h"
+#include "lss/build/cache.h"
 
 // Removes a file or a folder with all that is in it.
 void cache_remove(const char *path);

@@ -1,9 +1,9 @@
 // Reads clang's messages.  An access to an undeclared signal shows as a missing member of a context (emit_spec.c), an
 // unknown port, parameter or userpoint as an undeclared SP_ name; the rest is an error in the user's C, told in clang's
 // words without our prefixes.
-#include "lss/clang_errors.h"
+#include "lss/build/clang_errors.h"
 
-#include "lss/diagnostics.h"
+#include "lss/base/diagnostics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,7 +170,7 @@ bool clang_errors_report(const char *messages) {
   for (g_regex_match(regex, messages, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
     g_autofree char *file = group(match, "file"), *line = group(match, "line"), *column = group(match, "column"),
                     *message = group(match, "message");
-    if (!strcmp(file, "generated") || strstr(file, "lss/runtime/vocabulary.h")) {
+    if (!strcmp(file, "generated") || strstr(file, "lss/runtime/engine/vocabulary.h")) {
       ours = false;
       continue;
     }

@@ -1,7 +1,7 @@
 // Links a simulator in the scratch folder and moves it to its place.
-#include "lss/link.h"
+#include "lss/build/link.h"
 
-#include "lss/library.h"
+#include "lss/base/library.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef LSS_LINK_H
 #define LSS_LINK_H
 
-#include "lss/objects.h"
+#include "lss/build/objects.h"
 
 // Links the units with the runtime into `output`, whole or not at all.  Returns 0 or 3.
 int link_simulator(Toolchain *toolchain, const GPtrArray *units, const char *output);

@@ -2,7 +2,7 @@
 //
 // The key of a unit is the hash of its text, the flags and the compiler.  Under it lies a list of the headers that the
 // unit read when it was compiled last; the object's name is the hash of the key and the contents of those.
-#include "lss/objects.h"
+#include "lss/build/objects.h"
 
 #include <errno.h>
 #include <stdio.h>

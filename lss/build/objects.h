@@ -2,7 +2,7 @@
 #ifndef LSS_OBJECTS_H
 #define LSS_OBJECTS_H
 
-#include "lss/toolchain.h"
+#include "lss/build/toolchain.h"
 
 typedef enum {
   UNIT_FINE,

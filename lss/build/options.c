@@ -1,5 +1,5 @@
 // Parses the options that all commands share; each command hands in a function for its own.
-#include "lss/options.h"
+#include "lss/build/options.h"
 
 #include <errno.h>
 #include <stdarg.h>

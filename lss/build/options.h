@@ -2,7 +2,7 @@
 #ifndef LSS_OPTIONS_H
 #define LSS_OPTIONS_H
 
-#include "lss/compile_options.h"
+#include "lss/base/compile_options.h"
 
 typedef struct {
   CompileOptions compile;

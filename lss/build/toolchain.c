@@ -1,7 +1,7 @@
 // Finds clang, gathers its flags, and runs it.
-#include "lss/toolchain.h"
+#include "lss/build/toolchain.h"
 
-#include "lss/library.h"
+#include "lss/base/library.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -74,7 +74,6 @@ static void add_flags(Toolchain *t, const char *home) {
     if (**flag) add_flag(t, "%s", *flag);
   add_flag(t, "-I%s", home);
   add_flag(t, "-I%s/modules", home);
-  add_flag(t, "-I%s/modules/types", home);
   add_flag(t, "-I%s/emulib", home);
   add_flag(t, "-I%s/gen/emulib", t->products);
   for (char **flag = t->further; *flag; flag++)

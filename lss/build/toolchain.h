@@ -2,7 +2,7 @@
 #ifndef LSS_TOOLCHAIN_H
 #define LSS_TOOLCHAIN_H
 
-#include "lss/cache.h"
+#include "lss/build/cache.h"
 
 typedef struct {
   const char *optimisation; // "-O2"

@@ -1,8 +1,8 @@
 // lss cache: shows, bounds and empties the folder in which builds keep objects and simulators.
-#include "lss/cache.h"
-#include "lss/commands.h"
-#include "lss/options.h"
-#include "lss/runtime/quantity.h"
+#include "lss/build/cache.h"
+#include "lss/commands/commands.h"
+#include "lss/build/options.h"
+#include "lss/runtime/text/quantity.h"
 
 #include <stdio.h>
 #include <string.h>

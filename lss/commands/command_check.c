@@ -1,8 +1,8 @@
 // lss check: all diagnostics of a machine, those of its schedule included, and nothing else.
-#include "lss/commands.h"
-#include "lss/diagnostics.h"
-#include "lss/options.h"
-#include "lss/schedule.h"
+#include "lss/commands/commands.h"
+#include "lss/base/diagnostics.h"
+#include "lss/build/options.h"
+#include "lss/schedule/schedule.h"
 
 int command_check(int argc, char **argv) {
   g_auto(Options) options = {0};

@@ -1,10 +1,10 @@
 // lss doc [--markdown] [-I DIR] NAME...: documentation of modules, or of all types of a file, from their declarations.
-#include "lss/arena.h"
-#include "lss/commands.h"
-#include "lss/diagnostics.h"
-#include "lss/library.h"
-#include "lss/options.h"
-#include "lss/reference.h"
+#include "lss/base/arena.h"
+#include "lss/commands/commands.h"
+#include "lss/base/diagnostics.h"
+#include "lss/base/library.h"
+#include "lss/build/options.h"
+#include "lss/commands/reference.h"
 
 #include <stdio.h>
 #include <string.h>

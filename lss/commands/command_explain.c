@@ -1,7 +1,7 @@
 // lss explain: what a diagnostic means, with an example and its repair, from the table of checks.
-#include "lss/commands.h"
-#include "lss/diagnostics.h"
-#include "lss/options.h"
+#include "lss/commands/commands.h"
+#include "lss/base/diagnostics.h"
+#include "lss/build/options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static const struct {
   const char *name, *meaning, *example, *repair;
 } checks[] = {
 #define CHECK(name, meaning, example, repair) {name, meaning, example, repair},
-#include "lss/checks.def"
+#include "lss/elab/checks.def"
 #undef CHECK
 };
 

@@ -1,8 +1,8 @@
 // lss fmt [--check] FILE...: rewrites files in canonical layout; "-" is standard input to standard output.
-#include "lss/commands.h"
-#include "lss/fmt.h"
-#include "lss/options.h"
-#include "lss/output.h"
+#include "lss/commands/commands.h"
+#include "lss/commands/fmt.h"
+#include "lss/build/options.h"
+#include "lss/base/output.h"
 #include "emulib/program/input_file.h"
 
 #include <stdio.h>

@@ -1,20 +1,23 @@
-// lss list [-I DIR]: every module that an import or an instance would find, one line each.
-#include "lss/arena.h"
-#include "lss/commands.h"
-#include "lss/diagnostics.h"
-#include "lss/library.h"
-#include "lss/options.h"
-#include "lss/reference.h"
+// lss list [-I DIR]: every module that an import or an instance would find, one line each, by family.
+#include "lss/base/arena.h"
+#include "lss/commands/commands.h"
+#include "lss/base/diagnostics.h"
+#include "lss/base/library.h"
+#include "lss/build/options.h"
+#include "lss/commands/reference.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct {
+  const char *family; // of the library; NULL for other folders, which come first
   const char *name, *kind, *summary;
 } Entry;
 
-static int by_name(gconstpointer a, gconstpointer b) {
-  return strcmp(((const Entry *)a)->name, ((const Entry *)b)->name);
+static int by_family(gconstpointer a, gconstpointer b) {
+  const Entry *left = a, *right = b;
+  int order = g_strcmp0(left->family, right->family);
+  return order ? order : strcmp(left->name, right->name);
 }
 
 // Adds the modules of one folder; `seen` holds the names that an earlier folder has taken.  False after errors.
@@ -33,7 +36,7 @@ static bool list_folder(GPtrArray *folder_only, GArray *entries, GHashTable *see
     fine &= !file->failed;
     const Node *module = reference_module(file, name);
     if (!module) continue; // a machine, or a file of types
-    Entry entry = {module->name,
+    Entry entry = {library_family(path), module->name,
                    module->crossing            ? "crossing"
                    : reference_is_leaf(module) ? "leaf"
                                                : "hierarchical",
@@ -56,12 +59,13 @@ int command_list(int argc, char **argv) {
     g_ptr_array_add(one, folders->pdata[i]);
     fine &= list_folder(one, entries, seen);
   }
-  g_array_sort(entries, by_name);
+  g_array_sort(entries, by_family);
   int width = 0;
   for (guint i = 0; i < entries->len; i++) width = MAX(width, (int)strlen(g_array_index(entries, Entry, i).name));
   for (guint i = 0; i < entries->len; i++) {
     const Entry *entry = &g_array_index(entries, Entry, i);
-    printf("%-*s  %-12s  %s\n", width, entry->name, entry->kind, entry->summary);
+    if (entry->family && (i == 0 || g_strcmp0(entry->family, entry[-1].family))) printf("%s/\n", entry->family);
+    printf("%s%-*s  %-12s  %s\n", entry->family ? "  " : "", width, entry->name, entry->kind, entry->summary);
   }
   arena_release();
   return fine ? 0 : 1;

@@ -1,9 +1,9 @@
 // lss schedule M.lss [INSTANCE]: the order in which functions run in a cycle of each clock, and for each the signal
 // that became known last among those it waits for.
-#include "lss/commands.h"
-#include "lss/diagnostics.h"
-#include "lss/options.h"
-#include "lss/schedule.h"
+#include "lss/commands/commands.h"
+#include "lss/base/diagnostics.h"
+#include "lss/build/options.h"
+#include "lss/schedule/schedule.h"
 
 #include <stdio.h>
 #include <string.h>

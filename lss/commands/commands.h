@@ -3,9 +3,9 @@
 #ifndef LSS_COMMANDS_H
 #define LSS_COMMANDS_H
 
-int command_build(int argc, char **argv);    // build.c
-int command_run(int argc, char **argv);      // run.c
-int command_schedule(int argc, char **argv); // schedule
+int command_build(int argc, char **argv);    // command_build.c
+int command_run(int argc, char **argv);      // command_build.c
+int command_schedule(int argc, char **argv); // command_schedule.c
 int command_check(int argc, char **argv);    // command_check.c
 int command_list(int argc, char **argv);     // command_list.c
 int command_doc(int argc, char **argv);      // command_doc.c

@@ -17,9 +17,9 @@
 //
 // Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks,
 // types and modules are their names.
-#include "export.h"
+#include "lss/commands/export.h"
 
-#include "lss/runtime/json.h"
+#include "lss/runtime/text/json.h"
 
 #include <string.h>
 

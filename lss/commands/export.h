@@ -3,9 +3,9 @@
 #ifndef LSS_EXPORT_H
 #define LSS_EXPORT_H
 
-#include "netlist.h"
+#include "lss/elab/netlist.h"
 
-#include "lss/runtime/json.h"
+#include "lss/runtime/text/json.h"
 
 // The whole netlist as JSON text, which the caller frees.
 char *export_netlist(const Netlist *netlist);

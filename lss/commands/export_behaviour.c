@@ -1,7 +1,7 @@
 // lss export, second part: what instances do, and what observes them.
-#include "export.h"
+#include "lss/commands/export.h"
 
-#include "lss/runtime/json.h"
+#include "lss/runtime/text/json.h"
 
 static void export_signals(Json *json, const char *key, const GArray *signals) {
   static const char *const kinds[] = {"data", "enable", "ack"};

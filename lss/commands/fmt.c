@@ -4,9 +4,9 @@
 //   - one space around binary operators, `:` and `->`, none inside parentheses and brackets;
 //   - at most one empty line in a row, none at the start or end of a block;
 //   - comments at the ends of lines start in one column, those of longer lines behind the longest of their neighbours.
-#include "fmt.h"
+#include "lss/commands/fmt.h"
 
-#include "lss/units.h"
+#include "lss/base/units.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 // A node is an instance, coloured by its clock domain; a box with a double border is hierarchical and leads to its own
 // picture.  In JSON an edge is all the lanes between two ports; in pictures a line is all edges between two nodes,
 // since a line for each of twenty register values would hide the machine.  The line's tooltip names them all.
-#include "graph.h"
+#include "lss/commands/graph.h"
 
-#include "lss/runtime/json.h"
+#include "lss/runtime/text/json.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef LSS_GRAPH_H
 #define LSS_GRAPH_H
 
-#include "netlist.h"
+#include "lss/elab/netlist.h"
 
 // What one picture shows: the children of a hierarchical instance and the connections written in its body, lanes
 // merged.  Levels that would look the same (cpu[0], cpu[1]) are one.

@@ -1,6 +1,6 @@
 // The lss command: finds the subcommand and hands over.
-#include "lss/commands.h"
-#include "lss/diagnostics.h"
+#include "lss/commands/commands.h"
+#include "lss/base/diagnostics.h"
 
 #include <errno.h>
 #include <signal.h>

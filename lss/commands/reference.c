@@ -1,8 +1,8 @@
 // Documentation of a parsed file.  It is a walk over the tree: nothing is elaborated, so a module is documented as it
 // is written, for every way of using it.  Declarations inside `if` and `for` are listed like all others.
-#include "lss/reference.h"
+#include "lss/commands/reference.h"
 
-#include "lss/arena.h"
+#include "lss/base/arena.h"
 
 #include <string.h>
 

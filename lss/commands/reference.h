@@ -2,7 +2,7 @@
 #ifndef LSS_REFERENCE_H
 #define LSS_REFERENCE_H
 
-#include "lss/tree.h"
+#include "lss/front/tree.h"
 
 typedef enum { REFERENCE_TEXT, REFERENCE_MARKDOWN } ReferenceStyle;
 

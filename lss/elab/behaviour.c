@@ -1,8 +1,8 @@
 // Behaviour: the functions of leaf instances, with the signals that they read and write expanded lane by lane.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/elab/value.h"
 
 #include <string.h>
 

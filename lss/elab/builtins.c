@@ -1,9 +1,9 @@
 // The built-in functions of LSS.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/units.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/base/units.h"
+#include "lss/elab/value.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Bundles: what a port of a bundle consists of, with nested bundles flattened and directions worked out.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
 
 #include <string.h>
 

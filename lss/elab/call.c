@@ -1,8 +1,8 @@
 // Calls: functions of the language, built-in functions, and types with arguments, which look the same.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/elab/value.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // Named checks of a complete netlist.  Each looks at one thing; those that build on others run after them, and only
 // when these found nothing (compile.c orders them).
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
 
 #include <string.h>
 

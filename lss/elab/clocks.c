@@ -1,7 +1,7 @@
 // Clock domains: every instance's, every port's, and the connections that leave one.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // Fitting values to types: parameters, fields of records, initial values of state.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/units.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/base/units.h"
+#include "lss/elab/value.h"
 
 #include <math.h>
 #include <string.h>

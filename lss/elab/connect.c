@@ -1,8 +1,8 @@
 // Connections as they are made: which lanes of which ports.  Whether the ports exist, in which direction they go and
 // what they carry is found out when the connected instances' bodies have run (join.c).
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // The state of a compilation, and the bounds on its work.
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
 
 Compile *compile;
 

@@ -5,8 +5,8 @@
 #ifndef LSS_ELABORATE_H
 #define LSS_ELABORATE_H
 
-#include "lss/netlist.h"
-#include "lss/tree.h"
+#include "lss/elab/netlist.h"
+#include "lss/front/tree.h"
 
 typedef struct Inst Inst;
 typedef struct Scope Scope;

@@ -1,8 +1,8 @@
 // Statements: control flow, variables, assignments, punt and warn.  Declarations and connections are handed on.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/elab/value.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // Type inference: what connections join has one type.  Terms are unified over all connections; what is then still open
 // is ambiguous.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/elab/value.h"
 
 #include <string.h>
 

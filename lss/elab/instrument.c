@@ -1,8 +1,8 @@
 // Instrumentation: collectors and debug views, matched to the instances, connections and state that they name.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/elab/value.h"
 
 #include <string.h>
 

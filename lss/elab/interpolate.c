@@ -1,8 +1,8 @@
 // C code as a value: the text between <<< and >>>, with the values of ${expressions} in it.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/elab/value.h"
 
 static void append_c(GString *out, const Value *value, Location where) {
   int64_t count;

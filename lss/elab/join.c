@@ -1,8 +1,8 @@
 // Joining: connections as written become pairs of port members, and chains of them through hierarchical modules become
 // connections between leaf ports.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
 
 #include <string.h>
 

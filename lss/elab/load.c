@@ -1,10 +1,10 @@
 // Files: the search path, imports, and the declarations that files bring into the one space of global names.
 #include "emulib/program/input_file.h"
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/library.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/base/library.h"
+#include "lss/elab/value.h"
 
 #include <stdlib.h>
 #include <string.h>

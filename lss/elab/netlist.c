@@ -1,7 +1,7 @@
 // The netlist as a whole: made empty, asked, released.
-#include "lss/netlist.h"
+#include "lss/elab/netlist.h"
 
-#include "lss/arena.h"
+#include "lss/base/arena.h"
 
 #include <string.h>
 

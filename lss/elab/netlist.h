@@ -6,10 +6,10 @@
 #ifndef LSS_NETLIST_H
 #define LSS_NETLIST_H
 
-#include "lss/compile_options.h"
-#include "lss/function_kind.h"
-#include "lss/location.h"
-#include "lss/units.h"
+#include "lss/base/compile_options.h"
+#include "lss/front/function_kind.h"
+#include "lss/base/location.h"
+#include "lss/base/units.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -294,7 +294,7 @@ void netlist_free(Netlist *netlist);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 
 // ---- Stages, in the order in which lss_main() calls them ---------------------------------------------------------
-// All report through lss/diagnostics.h and return NULL or false after errors.
+// All report through lss/base/diagnostics.h and return NULL or false after errors.
 // Reads, elaborates, infers types and runs all checks.
 Netlist *compile_netlist(const char *machine_file, const CompileOptions *options);
 

@@ -1,11 +1,11 @@
 // What the operators of LSS do: integers with overflow checks, floats, strings, lists, quantities with their
 // dimensions.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/tree.h"
-#include "lss/units.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/front/tree.h"
+#include "lss/base/units.h"
+#include "lss/elab/value.h"
 
 #include <math.h>
 #include <string.h>

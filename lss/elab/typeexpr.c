@@ -1,9 +1,9 @@
 // Type expressions: names, families of structs with arguments, arrays, alternatives, type variables.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/elaborate.h"
-#include "lss/units.h"
-#include "lss/value.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/base/units.h"
+#include "lss/elab/value.h"
 
 #include <string.h>
 

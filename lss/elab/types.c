@@ -1,6 +1,6 @@
 // Types, interned by name, and the terms that stand for them until inference is done.
-#include "lss/arena.h"
-#include "lss/elaborate.h"
+#include "lss/base/arena.h"
+#include "lss/elab/elaborate.h"
 
 #include <string.h>
 

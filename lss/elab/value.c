@@ -1,9 +1,9 @@
 // Construction, text and comparison of compile-time values.
-#include "lss/value.h"
+#include "lss/elab/value.h"
 
-#include "lss/arena.h"
-#include "lss/elaborate.h"
-#include "lss/units.h"
+#include "lss/base/arena.h"
+#include "lss/elab/elaborate.h"
+#include "lss/base/units.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef LSS_VALUE_H
 #define LSS_VALUE_H
 
-#include "lss/netlist.h"
+#include "lss/elab/netlist.h"
 
 Value *value_new(ValueKind kind, Location location);
 Value *value_int(int64_t integer, Location location);

@@ -1,7 +1,7 @@
 // The unit of a cluster: types, headers, specialisations, state and scratch structs, and the functions that step it.
 // The unit of the root cluster also owns the scratch of all clusters and holds the step function of each clock.
-#include "lss/diagnostics.h"
-#include "lss/emit.h"
+#include "lss/base/diagnostics.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 
@@ -311,7 +311,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   bool fine = make_specs(emitter, kind, checked);
   bool root = !cluster->instance;
   GString *structs = g_string_new(NULL), *scratch = g_string_new(NULL),
-          *unit = g_string_new("#include \"lss/runtime/spinach.h\"\n");
+          *unit = g_string_new("#include \"lss/runtime/engine/spinach.h\"\n");
   g_autoptr(GHashTable) already = g_hash_table_new(NULL, NULL);
   emit_types(unit, emitter->netlist, kind->types, already);
   emit_type_declarations(unit, emitter->netlist, kind->types);
@@ -325,7 +325,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   if (root)
     g_string_append_printf(unit, "extern void *spinach_cluster_state[];\nstatic @K@_scratch spinach_scratch_%d;\n",
                            cluster->id);
-  g_string_append(unit, "#include \"lss/runtime/vocabulary.h\"\n");
+  g_string_append(unit, "#include \"lss/runtime/engine/vocabulary.h\"\n");
   for (guint i = 0; i < kind->specs->len; i++) g_string_append(unit, ((Spec *)kind->specs->pdata[i])->code);
   g_string_append(unit, "\n#line 1 \"generated\"\n");
   emit_observers(emitter, unit, cluster);

@@ -7,8 +7,8 @@
 #ifndef LSS_EMIT_H
 #define LSS_EMIT_H
 
-#include "lss/scan.h"
-#include "lss/schedule.h"
+#include "lss/emit/module_source.h"
+#include "lss/schedule/schedule.h"
 
 // A leaf module with fixed parameters, types, widths, userpoints and collectors, within one unit.
 typedef struct {

@@ -1,6 +1,6 @@
 // The unit of tables: what the runtime must know of a machine to lay out its arena, set its parameters, name its state,
-// count its statistics and step it (lss/runtime/machine.h).
-#include "lss/emit.h"
+// count its statistics and step it (lss/runtime/engine/machine.h).
+#include "lss/emit/emit.h"
 
 #include <string.h>
 
@@ -309,7 +309,7 @@ char *emit_main(Emitter *emitter) {
   const Netlist *netlist = emitter->netlist;
   guint64 base = time_base(netlist);
   if (!base) return NULL;
-  GString *out = g_string_new("#include \"lss/runtime/machine.h\"\n");
+  GString *out = g_string_new("#include \"lss/runtime/engine/machine.h\"\n");
   g_autoptr(GHashTable) all = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < netlist->types->len; i++) g_hash_table_add(all, netlist->types->pdata[i]);
   emit_types(out, netlist, all, NULL);

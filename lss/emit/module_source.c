@@ -1,6 +1,6 @@
 // A small scanner of C: comments, strings and the contents of braces are skipped, and what remains at file scope tells
 // which functions a module defines.
-#include "lss/scan.h"
+#include "lss/emit/module_source.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // What a cluster does when it is not stepped: its start and its finish, and what is worked out and reported whenever
 // statistics are looked at.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // The tables of parameters: runtime parameters with the places that hold them, compile-time ones for the manifest.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // The vocabulary bound to one port or local: accesses to the members of a context, and functions that store into them.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

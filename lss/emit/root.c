@@ -1,6 +1,6 @@
 // What only the unit of the root cluster holds: the scratch of all clusters, the pointers between them, the step of
 // each clock, the loop over all clocks, and the table for observers.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // One segment of the schedule as a C function: signals as local variables where nobody else needs them, and for each
 // function of the segment a context filled from them, a call, and the results taken out again.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

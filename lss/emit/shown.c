@@ -4,7 +4,7 @@
 // The generated code has no copy of such a signal: who reads it is given the place in the state, and loads the value
 // where it looks at it, which for registers is seldom.  That is the same as long as the writer changes its state after
 // all have read, so a signal is kept in this way only when the schedule says so.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Jumping over idle time: when the first thing happens in a cluster by itself, and the account of cycles skipped.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

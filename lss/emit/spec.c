@@ -4,7 +4,7 @@
 // A function's context has a member for each signal that it declares and none for others, so that touching an
 // undeclared signal is an error of the C compiler, which clang_errors.c turns into ours.  Contexts are small structs on
 // the stack of the generated step function and disappear when everything is inlined.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

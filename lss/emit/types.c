@@ -1,5 +1,5 @@
 // Types of LSS as C: which definitions a unit needs, in order, and how large they are.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Values of parameters and initial states as C.
-#include "lss/emit.h"
+#include "lss/emit/emit.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // Parsing: runs scanner and grammar over a text, and builds the nodes that the grammar's actions ask for.
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/scanner.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/front/scanner.h"
 
 #include "lss/parser.h"
 

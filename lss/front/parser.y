@@ -1,11 +1,11 @@
 %code requires {
 // The grammar of LSS.  It builds the tree and decides nothing: what a name means, and whether a statement may stand
 // where it stands, is the elaborator's business.
-#include "lss/scanner.h"
+#include "lss/front/scanner.h"
 }
 %code {
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
 
 #include <string.h>
 

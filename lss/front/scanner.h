@@ -2,7 +2,7 @@
 #ifndef LSS_SCANNER_H
 #define LSS_SCANNER_H
 
-#include "lss/tree.h"
+#include "lss/front/tree.h"
 
 // A documentation comment and where it stands; tree_attach_docs() gives it to a declaration.
 typedef struct {

@@ -1,6 +1,6 @@
 // Syntax errors in words: the token found, and those that could have stood there, shortened to what helps.
-#include "lss/diagnostics.h"
-#include "lss/scanner.h"
+#include "lss/base/diagnostics.h"
+#include "lss/front/scanner.h"
 
 #include <string.h>
 

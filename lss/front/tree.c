@@ -1,9 +1,9 @@
 // Construction of the tree, documentation comments, and expressions as text.
-#include "lss/tree.h"
+#include "lss/front/tree.h"
 
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/scanner.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/front/scanner.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 // hierarchical instance at the top level is a cluster, unless many copies lie inside, and so is every group of
 // instances of one module that occurs several times, so that identical copies share their code, and every instance that
 // is large beside a large rest, so that the two are compiled side by side; what remains is the root cluster.
-#include "lss/schedule.h"
+#include "lss/schedule/schedule.h"
 
 #include <string.h>
 

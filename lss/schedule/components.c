@@ -1,7 +1,7 @@
 // Finds the strongly connected components of the dependency graph and reports loops that nobody may iterate.
 // Components come from Tarjan's algorithm, iterative because machines can be deep.
-#include "lss/diagnostics.h"
-#include "lss/schedule.h"
+#include "lss/base/diagnostics.h"
+#include "lss/schedule/schedule.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // cluster but the root runs what others wait for, judged by what was known when the round began, so that identical
 // clusters in identical surroundings get identical segments; then the root does.  What nobody else waits for runs when
 // the cluster can finish its cycle, so that its signals stay within one C function.
-#include "lss/schedule.h"
+#include "lss/schedule/schedule.h"
 
 #include <string.h>
 

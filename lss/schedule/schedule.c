@@ -1,7 +1,7 @@
 // Builds the dependency graph of a machine's functions from what they declare to read and write.
-#include "lss/schedule.h"
+#include "lss/schedule/schedule.h"
 
-#include "lss/diagnostics.h"
+#include "lss/base/diagnostics.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef LSS_SCHEDULE_H
 #define LSS_SCHEDULE_H
 
-#include "lss/netlist.h"
+#include "lss/elab/netlist.h"
 
 typedef struct Node Node;
 typedef struct Cluster Cluster;

@@ -1,9 +1,9 @@
 // host.c: host memory, I/O bus, window accesses and interrupts; see host.lss.
 #include <string.h>
 
-#include "fault_plan.h"
-#include "host.h"
-#include "memory_arbiter.h"
+#include "generic/fault_plan.h"
+#include "bus/host.h"
+#include "memory/memory_arbiter.h"
 
 #define NOW ((uint64_t)now() * 1000)
 

@@ -2,7 +2,7 @@
 #ifndef CACHE_CONTROLLER_H
 #define CACHE_CONTROLLER_H
 
-#include "memory_access.h"
+#include "memory/memory_access.h"
 
 /* The organisation, as the parameters give it. */
 #define BEAT_BYTES (param(fill_width) / 8)

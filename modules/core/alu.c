@@ -1,5 +1,5 @@
 /* alu.c: combinational arithmetic and logic; see alu.lss. */
-#include "alu.h"
+#include "core/alu.h"
 
 #define FLOATING (__builtin_types_compatible_p(typevar(a), float) || __builtin_types_compatible_p(typevar(a), double))
 #define BITS ((int)sizeof(typevar(a)) * 8)

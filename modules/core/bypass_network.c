@@ -1,5 +1,5 @@
 /* bypass_network.c: newest values for operands; see bypass_network.lss. */
-#include "mips_control.h"
+#include "core/mips_control.h"
 
 handler(forward) {
   typeof_port(out) item = data(in);

@@ -1,5 +1,5 @@
 /* mips_access.c: loads and stores; see mips_access.lss. */
-#include "mips_control.h"
+#include "core/mips_control.h"
 
 _Static_assert(MIPS_MEM_load == mem_op_read + 1 && MIPS_MEM_store == mem_op_write + 1 && MIPS_MEM_linked == mem_op_load_linked + 1 &&
                    MIPS_MEM_conditional == mem_op_store_conditional + 1 && MIPS_MEM_barrier == mem_op_barrier + 1,

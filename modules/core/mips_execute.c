@@ -1,5 +1,5 @@
 /* mips_execute.c: operands and results; see mips_execute.lss. */
-#include "mips_control.h"
+#include "core/mips_control.h"
 
 _Static_assert(MIPS_ALU_priority == (int)alu_op_priority && MIPS_ALU_sll == (int)alu_op_sll, "control words name ALU operations");
 _Static_assert(MIPS_MULDIV_mtlo == (int)muldiv_op_mtlo && MIPS_MULDIV_div == (int)muldiv_op_div, "control words name muldiv operations");

@@ -1,5 +1,5 @@
 /* mips_issue.c: registers, interlocks, branches; see mips_issue.lss. */
-#include "mips_control.h"
+#include "core/mips_control.h"
 
 static inline bool annulled(const self_t *self, bool fresh) { return self->annul & !fresh; }
 

@@ -1,5 +1,5 @@
 /* mips_writeback.c: the end of the pipeline; see mips_writeback.lss. */
-#include "mips_control.h"
+#include "core/mips_control.h"
 
 handler(write) {
   mips_bypass shown = {.control = MIPS_CONTROL_IDLE};

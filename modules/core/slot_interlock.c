@@ -1,5 +1,5 @@
 /* slot_interlock.c: which instructions ahead concern one slot; see slot_interlock.lss. */
-#include "mips_control.h"
+#include "core/mips_control.h"
 
 static inline bool reads(uint64_t control, uint32_t dest) { return (dest == mips_c_rs(control)) | (dest == mips_c_rt(control)); }
 

@@ -1,5 +1,5 @@
 // register_bank.c: declared device registers; see register_bank.lss.
-#include "register_bank.h"
+#include "io/register_bank.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // memory_crossbar.c: many requesters, many banks; see memory_crossbar.lss.
-#include "memory_arbiter.h"
+#include "memory/memory_arbiter.h"
 
 #define LANES (width(in_request))
 #define BANKS (width(out_request))

@@ -1,5 +1,5 @@
 // memory_router.c: one stream of references over several targets; see memory_router.lss.
-#include "memory_router.h"
+#include "memory/memory_router.h"
 
 #define CLASSES (param_length(watched_bytes))
 

@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "lss/runtime/number.h"
+#include "lss/runtime/text/number.h"
 
 /* True with probability p. */
 static bool draw(uint64_t *rng, double p) {

@@ -2,7 +2,7 @@
 #include <ctype.h>
 
 #include "emulib/program/image.h"
-#include "memory_access.h"
+#include "memory/memory_access.h"
 
 /* Where a reference falls; false when nothing answers there. */
 static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {

@@ -2,7 +2,7 @@
  *
  * A wider memory takes references as they are, within the cycle.  For a narrower one they are kept and cut where multiples
  * of the memory's width lie; the pieces leave one in a cycle, and the answers to them add up. */
-#include "memory_access.h"
+#include "memory/memory_access.h"
 
 #define NARROWS (param(to) < param(from))
 #define UNIT ((uint32_t)param(to) / 8)

@@ -6,8 +6,8 @@
 // Transfers pass through their stages in order, so each stage works on one of them; which one is noted (find_stages)
 // whenever a transfer enters or leaves a stage, and is not looked for in every cycle.  Beginning and ending transfers is
 // looked at only after that, or when a ring has work.
-#include "assist_memory.h"
-#include "dma_assist.h"
+#include "nic/assist_memory.h"
+#include "nic/dma_assist.h"
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT ((uint32_t)param(width) / 8)

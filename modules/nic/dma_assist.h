@@ -2,7 +2,7 @@
 #ifndef DMA_ASSIST_H
 #define DMA_ASSIST_H
 
-#include "assist_memory.h"
+#include "nic/assist_memory.h"
 
 // What is offered to somebody in a cycle; a set.
 enum { DMA_OFFERS_MEMORY = 1, DMA_OFFERS_DESCRIPTOR = 2, DMA_OFFERS_REGISTER = 4, DMA_OFFERS_BUS = 8, DMA_OFFERS_BEAT = 16 };

@@ -2,9 +2,9 @@
 //
 // Arriving beats enter a byte queue; the oldest frame in it is stored while it may still be arriving, and its descriptor is
 // written only once it is known to be good.  All outputs are offered from state: no combinational path.
-#include "assist_memory.h"
-#include "ethernet_fcs.h"
-#include "mac_receive.h"
+#include "nic/assist_memory.h"
+#include "wire/ethernet_fcs.h"
+#include "nic/mac_receive.h"
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT ((uint32_t)param(width) / 8)

@@ -2,9 +2,9 @@
 //
 // Reading fills a byte queue with whole frames, one after the other; sending empties it at the pace of the wire.  All
 // outputs are offered from state, so the assist adds no combinational path.
-#include "assist_memory.h"
-#include "ethernet_fcs.h"
-#include "mac_transmit.h"
+#include "nic/assist_memory.h"
+#include "wire/ethernet_fcs.h"
+#include "nic/mac_transmit.h"
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT ((uint32_t)param(width) / 8)

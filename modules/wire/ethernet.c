@@ -1,10 +1,10 @@
 // ethernet.c: a link with byte-accurate time and the station at its far end; see ethernet.lss.
 #include <string.h>
 
-#include "ethernet.h"
-#include "ethernet_fcs.h"
-#include "fault_plan.h"
-#include "udp_traffic.h"
+#include "wire/ethernet.h"
+#include "wire/ethernet_fcs.h"
+#include "generic/fault_plan.h"
+#include "wire/udp_traffic.h"
 
 #define NOW ((uint64_t)now() * 1000)
 #define CLOCK ((uint64_t)clock_period() * 1000)

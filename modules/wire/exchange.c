@@ -1,7 +1,7 @@
 // exchange.c: recorded conversations; see exchange.lss.
-#include "exchange_study.h"
-#include "latency_histogram.h"
-#include "udp_traffic.h"
+#include "wire/exchange_study.h"
+#include "generic/latency_histogram.h"
+#include "wire/udp_traffic.h"
 
 #define PATH(d)       ((d) == EXCHANGE_FROM_HOST ? param(send) : param(receive))
 #define SINCE_ORIGIN  (now() - self->origin)

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exchange.h"
-#include "lss/runtime/number.h"
+#include "wire/exchange.h"
+#include "lss/runtime/text/number.h"
 
 typedef struct {
   const char *path[2], *dependencies;

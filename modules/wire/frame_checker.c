@@ -1,9 +1,9 @@
 // frame_checker.c: end-to-end comparison of frames, throughput and latency; see frame_checker.lss.
 #include <string.h>
 
-#include "frame_checker.h"
-#include "latency_histogram.h"
-#include "udp_traffic.h"
+#include "wire/frame_checker.h"
+#include "generic/latency_histogram.h"
+#include "wire/udp_traffic.h"
 
 static uint64_t nanoseconds(uint64_t ticks) { return (uint64_t)((unsigned __int128)ticks * 1000000000 / ticks_per_second()); }
 

@@ -1,7 +1,7 @@
 /* Fuzzes the whole front end: any bytes, taken as a machine, give a netlist or diagnostics. */
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/netlist.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/netlist.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 
 // The streams themselves, so that what a run leaves open can be closed between two inputs.
-#include "lss/runtime/packet.c"
-#include "lss/runtime/stream.c"
+#include "lss/runtime/files/packet.c"
+#include "lss/runtime/files/stream.c"
 
 static jmp_buf failed;
 static const char *file_name;

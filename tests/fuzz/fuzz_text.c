@@ -1,9 +1,9 @@
 /* Fuzzes the front end of the front end: any bytes go through lexer, parser and formatter without a crash; formatted text
  * that parsed before parses again and is not changed by formatting it twice. */
-#include "lss/arena.h"
-#include "lss/diagnostics.h"
-#include "lss/fmt.h"
-#include "lss/scanner.h"
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/commands/fmt.h"
+#include "lss/front/scanner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -20,7 +20,7 @@ def check(compiler: Path, source: Path) -> tuple[int, str]:
     text = source.read_text(errors="replace")
     options = [word for line in re.findall(r"^// (-\S.*)$", text, re.M) for word in line.split()]
     done = subprocess.run(
-        [compiler, "check", "-I", "../lib", source.name, *options],
+        [compiler, "check", "-I", "../../lib", source.name, *options],
         cwd=source.parent,
         capture_output=True,
         text=True,

@@ -14,7 +14,7 @@ LITERAL = r'"((?:[^"\\]|\\.)*)"'
 
 
 def table() -> list[str]:
-    return re.findall(r'^CHECK\("([a-z-]+)"', (ROOT / "lss" / "checks.def").read_text(), re.M)
+    return re.findall(r'^CHECK\("([a-z-]+)"', (ROOT / "lss" / "elab" / "checks.def").read_text(), re.M)
 
 
 def sources() -> list[Path]:
@@ -34,7 +34,7 @@ def calls() -> list[tuple[str, str, str]]:
                 continue
             message = "".join(re.findall(LITERAL, pieces[4]))
             for check in re.findall(LITERAL, pieces[1]):
-                found.append((path.name, check, message.replace('\\"', '"').replace("\\\\", "\\")))
+                found.append((str(path.relative_to(ROOT / "lss")), check, message.replace('\\"', '"').replace("\\\\", "\\")))
     return found
 
 
@@ -55,7 +55,7 @@ def test_table_has_no_duplicates() -> None:
 
 def test_every_report_names_a_check_of_the_table() -> None:
     unknown = {check for _, check, _ in calls()} - set(table())
-    assert not unknown, f"not in lss/checks.def: {sorted(unknown)}"
+    assert not unknown, f"not in lss/elab/checks.def: {sorted(unknown)}"
 
 
 def test_every_check_is_reported() -> None:
@@ -76,12 +76,12 @@ def test_every_message_is_seen() -> None:
     seen += "cannot read x.lss: there is no such file\nthis file is larger than 64 MiB\n"  # test_files.py
     seen += "nothing is instantiated here, so there is no machine; a module is checked where it is used\n"  # likewise
     seen += "a file of --collect holds collectors and imports only\n"  # tests/engine/test_collect.py
-    back = ("build.c", "clang_errors.c", "components.c", "emit_cluster.c", "emit_spec.c", "scan.c", "schedule.c")
+    back = ("build/", "schedule/", "emit/")
     unseen = sorted(
         {
             f"{file}: [{check}] {message}"
             for file, check, message in calls()
-            if file not in back and not pattern(message).search(seen)
+            if not file.startswith(back) and not pattern(message).search(seen)
         }
     )
     assert not unseen, "messages without a bad input:\n  " + "\n  ".join(unseen)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tree import library_modules
+
 MODULE = """\
 // Half of a bridge.
 // It has two paragraphs.
@@ -75,7 +77,7 @@ def test_list_shows_folders_in_order(here, lss) -> None:
     (here / "more" / "bridge" / "bridge.lss").write_text("module bridge { /** Shadowed. */ state { int32 x; } }")
     (here / "more" / "own").mkdir()
     (here / "more" / "own" / "own.lss").write_text("module own { /** Mine. */ instance p : pipe; }")
-    lines = dict(line.split(None, 1) for line in lss("list", "-I", here / "more").out.splitlines())
+    lines = dict(line.split(None, 1) for line in lss("list", "-I", here / "more").out.splitlines() if " " in line)
     assert lines["bridge"].split(None, 1) == ["crossing", "Joins two things."]
     assert lines["own"].split(None, 1) == ["hierarchical", "Mine."]
     assert lines["pipe"].startswith("leaf")
@@ -83,7 +85,21 @@ def test_list_shows_folders_in_order(here, lss) -> None:
 
 def test_every_module_of_the_library_is_documented(lss, root) -> None:
     for line in lss("list").out.splitlines():
-        assert len(line.split(None, 2)) == 3, f"a word about the module is missing: {line}"
+        if line.startswith(" "):
+            assert len(line.split(None, 2)) == 3, f"a word about the module is missing: {line}"
+
+
+def test_the_library_is_listed_by_family(lss, root) -> None:
+    lines = lss("list").out.splitlines()
+    families = [line.removesuffix("/") for line in lines if not line.startswith(" ")]
+    assert families == sorted(families) and {"generic", "memory", "core/mips"} <= set(families)
+    listed, family = set(), ""
+    for line in lines:
+        if line.startswith(" "):
+            listed.add((family, line.split()[0]))
+        else:
+            family = line.removesuffix("/")
+    assert listed == {(str(p.parent.relative_to(root / "modules")), p.stem) for p in library_modules(root)}
 
 
 @pytest.mark.parametrize("words", [["doc"], ["list", "x"], ["doc", "--nonsense", "pipe"]])

@@ -69,7 +69,7 @@ def encode(name: str, rs: int = 0, rt: int = 0, rd: int = 0, low: int = 0) -> in
 @cache
 def layout() -> dict[str, int]:
     """First bits of the control word's fields, as mips_control.h has them."""
-    text = (ROOT / "modules" / "mips_control.h").read_text()
+    text = (ROOT / "modules" / "core" / "mips_control.h").read_text()
     return {name.lower(): int(bit) for name, bit in re.findall(r"^  MIPS_C_(\w+) = (\d+),", text, re.MULTILINE)}
 
 

@@ -4,7 +4,7 @@
 // counted in ticks of a base in which every clock's period is a whole number.  At each instant every clock that is due
 // does one step; since clocks touch each other only through crossings that compare instants, their order does not
 // matter.
-#include "lss/runtime/machine.h"
+#include "lss/runtime/engine/machine.h"
 
 #include <signal.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // Trials whether a cluster may sleep; see gate.h.
-#include "lss/runtime/gate.h"
+#include "lss/runtime/engine/gate.h"
 
-#include "lss/runtime/spinach.h"
+#include "lss/runtime/engine/spinach.h"
 
 #include <stdlib.h>
 

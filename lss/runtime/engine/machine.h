@@ -3,7 +3,7 @@
 #ifndef SPINACH_MACHINE_H
 #define SPINACH_MACHINE_H
 
-#include "lss/runtime/spinach.h"
+#include "lss/runtime/engine/spinach.h"
 
 enum { SPINACH_MAX_DIMENSIONS = 4 };
 

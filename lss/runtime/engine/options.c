@@ -1,8 +1,8 @@
 // The command line of a simulator; see options.h.
-#include "lss/runtime/options.h"
+#include "lss/runtime/engine/options.h"
 
-#include "lss/runtime/names.h"
-#include "lss/runtime/quantity.h"
+#include "lss/runtime/text/names.h"
+#include "lss/runtime/text/quantity.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef SPINACH_OPTIONS_H
 #define SPINACH_OPTIONS_H
 
-#include "lss/runtime/condition.h"
+#include "lss/runtime/observe/condition.h"
 
 #include <glib.h>
 

@@ -1,6 +1,6 @@
 // Runtime parameters: texts from the command line into the state, and back for the manifest.
-#include "lss/runtime/options.h"
-#include "lss/runtime/quantity.h"
+#include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>

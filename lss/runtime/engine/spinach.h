@@ -3,9 +3,9 @@
 #ifndef SPINACH_H
 #define SPINACH_H
 
-#include "lss/runtime/gate.h"
-#include "lss/runtime/stream.h"
-#include "lss/runtime/type.h"
+#include "lss/runtime/engine/gate.h"
+#include "lss/runtime/files/stream.h"
+#include "lss/runtime/text/type.h"
 
 #include <stdbool.h>
 #include <stddef.h>

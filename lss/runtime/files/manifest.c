@@ -1,7 +1,7 @@
 // The manifest of a run; see manifest.h and statistics.h.
-#include "lss/runtime/manifest.h"
+#include "lss/runtime/files/manifest.h"
 
-#include "lss/runtime/statistics.h"
+#include "lss/runtime/observe/statistics.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 

@@ -1,6 +1,6 @@
 // Packet streams over libpcap: pcap and pcapng in, pcap with nanosecond stamps out; see stream.h.
 #include "emulib/program/input_file.h"
-#include "lss/runtime/stream_private.h"
+#include "lss/runtime/files/stream_private.h"
 
 #include <errno.h>
 #include <glib.h>

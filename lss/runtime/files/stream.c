@@ -1,7 +1,7 @@
 // Streams of bytes and lines, and what all streams share; see stream.h.  Packets are in packet.c.
 #include "emulib/program/input_file.h"
-#include "lss/runtime/options.h"
-#include "lss/runtime/stream_private.h"
+#include "lss/runtime/engine/options.h"
+#include "lss/runtime/files/stream_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef SPINACH_STREAM_PRIVATE_H
 #define SPINACH_STREAM_PRIVATE_H
 
-#include "lss/runtime/stream.h"
+#include "lss/runtime/files/stream.h"
 
 #include <stdio.h>
 

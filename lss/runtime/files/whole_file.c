@@ -1,5 +1,5 @@
 // Files written whole or not at all; see whole_file.h.
-#include "lss/runtime/whole_file.h"
+#include "lss/runtime/files/whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

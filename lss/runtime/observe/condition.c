@@ -1,8 +1,8 @@
 // The grammar of conditions; see condition.h.
-#include "lss/runtime/condition.h"
+#include "lss/runtime/observe/condition.h"
 
-#include "lss/runtime/options.h"
-#include "lss/runtime/quantity.h"
+#include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/quantity.h"
 
 #include <errno.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 #ifndef SPINACH_CONDITION_H
 #define SPINACH_CONDITION_H
 
-#include "lss/runtime/names.h"
+#include "lss/runtime/text/names.h"
 
 typedef enum {
   SPINACH_NO_CONDITION,

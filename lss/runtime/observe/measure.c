@@ -1,7 +1,7 @@
 // Windows and series of statistics; see measure.h.
-#include "lss/runtime/measure.h"
+#include "lss/runtime/observe/measure.h"
 
-#include "lss/runtime/statistics.h"
+#include "lss/runtime/observe/statistics.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 

@@ -12,8 +12,8 @@
 #ifndef SPINACH_MEASURE_H
 #define SPINACH_MEASURE_H
 
-#include "lss/runtime/json.h"
-#include "lss/runtime/options.h"
+#include "lss/runtime/text/json.h"
+#include "lss/runtime/engine/options.h"
 
 // Starts to wait for the conditions.  On a window that cannot be prints a line and returns false.
 bool spinach_measure_begin(const spinach_options *options);

@@ -2,12 +2,12 @@
 //
 // The loader and the disassembler are emulib's.  They are linked in when a machine is built beside emulib and are done
 // without otherwise.
-#include "lss/runtime/program_text.h"
+#include "lss/runtime/observe/program_text.h"
 
 #include "emulib/isa_text.h"
 #include "emulib/program/program.h"
 #include "emulib/program/input_file.h"
-#include "lss/runtime/machine.h"
+#include "lss/runtime/engine/machine.h"
 
 #pragma weak program_open
 #pragma weak program_describe

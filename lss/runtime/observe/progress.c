@@ -1,5 +1,5 @@
 // How far a run is, on a terminal; see progress.h.
-#include "lss/runtime/progress.h"
+#include "lss/runtime/observe/progress.h"
 
 static gint64 began, shown;
 static uint64_t shown_cycles;

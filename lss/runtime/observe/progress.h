@@ -2,7 +2,7 @@
 #ifndef SPINACH_PROGRESS_H
 #define SPINACH_PROGRESS_H
 
-#include "lss/runtime/options.h"
+#include "lss/runtime/engine/options.h"
 
 void spinach_progress_start(void);
 // Redraws the line if a fifth of a second has passed: simulated time, cycles per host second, share of the way.

@@ -1,9 +1,9 @@
 // Statistics of a run; see statistics.h.
-#include "lss/runtime/statistics.h"
+#include "lss/runtime/observe/statistics.h"
 
-#include "lss/runtime/manifest.h"
-#include "lss/runtime/measure.h"
-#include "lss/runtime/names.h"
+#include "lss/runtime/files/manifest.h"
+#include "lss/runtime/observe/measure.h"
+#include "lss/runtime/text/names.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 

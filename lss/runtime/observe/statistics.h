@@ -13,8 +13,8 @@
 #ifndef SPINACH_STATISTICS_H
 #define SPINACH_STATISTICS_H
 
-#include "lss/runtime/json.h"
-#include "lss/runtime/options.h"
+#include "lss/runtime/text/json.h"
+#include "lss/runtime/engine/options.h"
 
 // The value of a statistic.
 typedef struct {

@@ -1,5 +1,5 @@
 // Becomes the debug variant of this machine: the same machine built with --debug, run with the same options.
-#include "lss/runtime/machine.h"
+#include "lss/runtime/engine/machine.h"
 
 #include <errno.h>
 #include <glib.h>

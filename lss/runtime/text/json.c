@@ -1,5 +1,5 @@
 // A small JSON writer; see json.h.
-#include "json.h"
+#include "lss/runtime/text/json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Named access to the state; see names.h.
-#include "lss/runtime/names.h"
+#include "lss/runtime/text/names.h"
 
-#include "lss/runtime/options.h"
+#include "lss/runtime/engine/options.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef SPINACH_NAMES_H
 #define SPINACH_NAMES_H
 
-#include "lss/runtime/machine.h"
+#include "lss/runtime/engine/machine.h"
 
 // A field of an instance, or one element of it.
 typedef struct {

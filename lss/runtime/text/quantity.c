@@ -1,5 +1,5 @@
 // Quantities on a simulator's command line; see quantity.h.
-#include "lss/runtime/quantity.h"
+#include "lss/runtime/text/quantity.h"
 
 #include <ctype.h>
 #include <stdio.h>

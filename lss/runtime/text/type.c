@@ -1,5 +1,5 @@
 // Values as text; see type.h.
-#include "lss/runtime/type.h"
+#include "lss/runtime/text/type.h"
 
 #include <ctype.h>
 #include <errno.h>

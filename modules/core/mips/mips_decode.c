@@ -1,5 +1,5 @@
 /* mips_decode.c: instruction words to control words; see mips_decode.lss. */
-#include "mips_decode.h"
+#include "core/mips/mips_decode.h"
 
 #define SET (param(pri_joff) ? MIPS_SET_prijoff : MIPS_SET_mips2)
 

@@ -3,7 +3,7 @@
 #ifndef MIPS_DECODE_H
 #define MIPS_DECODE_H
 
-#include "mips_control.h"
+#include "core/mips_control.h"
 
 enum { MIPS_DEST_none, MIPS_DEST_rd, MIPS_DEST_rt, MIPS_DEST_ra };
 enum { MIPS_NO_no, MIPS_NO_yes }; /* of yes and no */

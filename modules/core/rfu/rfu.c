@@ -1,5 +1,5 @@
 /* rfu.c: operations of up to nine registers; see rfu.lss. */
-#include "rfu.h"
+#include "core/rfu/rfu.h"
 
 #define OPERANDS (param_length(sources))
 

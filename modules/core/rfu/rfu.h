@@ -3,7 +3,7 @@
 #ifndef RFU_H
 #define RFU_H
 
-#include "mips_control.h"
+#include "core/mips_control.h"
 
 #define RFU_MATCH 0x48000000u
 #define RFU_MASK 0xffe007ffu

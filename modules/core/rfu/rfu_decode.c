@@ -1,5 +1,5 @@
 /* rfu_decode.c: control words for the unit's instructions; see rfu_decode.lss. */
-#include "rfu.h"
+#include "core/rfu/rfu.h"
 
 handler(decode) {
   typeof_port(out) item = data(in);

@@ -1,7 +1,7 @@
 /* rv32i_alu.c: the arithmetic of RV32I; see rv32i_alu.lss. */
-#include "rv32i_alu.h"
+#include "core/rv32i/rv32i_alu.h"
 
-#include "alu.h"
+#include "core/alu.h"
 
 _Static_assert((int)RV32I_ALU_SECOND == (int)alu_op_nor, "control words name ALU operations");
 

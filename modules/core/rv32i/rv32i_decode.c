@@ -1,5 +1,5 @@
 /* rv32i_decode.c: RV32I words to control words; see rv32i_decode.lss. */
-#include "rv32i_decode.h"
+#include "core/rv32i/rv32i_decode.h"
 
 _Static_assert((int)RV32I_COMPARED != (int)MIPS_NO_SOURCE && (int)RV32I_COMPARED > (int)MIPS_NO_DEST, "no register of the file, and not none");
 

@@ -2,9 +2,9 @@
 #ifndef RV32I_DECODE_H
 #define RV32I_DECODE_H
 
-#include "mips_control.h"
+#include "core/mips_control.h"
 #include "rv32i/isa.h"
-#include "rv32i_alu.h"
+#include "core/rv32i/rv32i_alu.h"
 
 enum { RV32I_COMPARED = 34 }; /* a register that is forwarded and never written: what less-than gave */
 

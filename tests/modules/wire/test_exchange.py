@@ -28,7 +28,7 @@ host.taken_beats -> dut.host_received;
 dut.host_next -> host.next;
 dut.wire_next -> wire.next;
 """
-CAPTURE = Path(__file__).resolve().parents[2] / "examples" / "tigon2" / "traffic" / "tcp.pcap"
+CAPTURE = Path(__file__).resolve().parents[3] / "examples" / "tigon2" / "traffic" / "tcp.pcap"
 US = 1000
 # From the last byte of what is waited for to the last byte of a frame of 60 bytes: preamble, frame, FCS, and a few cycles.
 SHORTEST = (8 + 64) * 8

@@ -10,6 +10,7 @@ import pytest
 from tests.isa.programs import TEXT, tool
 from tests.isa.riscv import assemble, random_program
 from tests.isa.streams import explain
+from tests.tree import found
 
 MACHINE = f"""
 import memory_types;
@@ -105,7 +106,7 @@ def test_only_decoder_and_alu_differ_from_the_mips_pipeline(root: Path) -> None:
     """What the two pipelines instantiate: the same modules, but for these; a function unit is wires."""
     used = {}
     for name in ("mips_pipeline", "rv32i_pipeline"):
-        text = (root / "modules" / f"{name}.lss").read_text()
+        text = found(root / "modules", f"{name}.lss")[0].read_text()
         used[name] = sorted(re.findall(r"^  instance \w+ : (\w+)", text, re.MULTILINE))
     own = {"rv32i_decode": "mips_decode", "rv32i_alu": "alu"}
     assert sorted(own.get(m, m) for m in used["rv32i_pipeline"] if m != "function_unit") == used["mips_pipeline"]

@@ -1,0 +1,37 @@
+// lss build M.lss -o SIM and lss run M.lss [-- …]: a simulator, kept where it is asked for, or made in the cache and run.
+#include "lss/build/build.h"
+#include "lss/commands/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int command_build(int argc, char **argv) {
+  BuildOptions build = {.argc = argc, .argv = argv};
+  if (!options_parse(argc, argv, &build.options, build_option, &build, NULL) || build.wrong) return 2;
+  if (!build.options.machine || build.options.rest->len || !build.output)
+    return usage_error(argv[0], "give one machine and an output: lss build M.lss -o SIM");
+  g_autofree char *output = NULL;
+  int status = build_simulator(&build, &output);
+  options_clear(&build.options);
+  return status;
+}
+
+int command_run(int argc, char **argv) {
+  BuildOptions build = {.argc = argc, .argv = argv};
+  int stop = argc;
+  if (!options_parse(argc, argv, &build.options, build_option, &build, &stop) || build.wrong) return 2;
+  if (!build.options.machine || build.options.rest->len)
+    return usage_error(argv[0], "give one machine: lss run M.lss [-- simulator options]");
+  g_autofree char *output = NULL;
+  int status = build_simulator(&build, &output);
+  if (status) return status;
+  GPtrArray *words = g_ptr_array_new();
+  g_ptr_array_add(words, output);
+  for (int i = stop; i < argc; i++) g_ptr_array_add(words, argv[i]);
+  g_ptr_array_add(words, NULL);
+  execv(output, (char **)words->pdata);
+  fprintf(stderr, "lss run: cannot run %s: %s\n", output, g_strerror(errno));
+  return 3;
+}

@@ -1,0 +1,87 @@
+"""Who may know whom: the stages of the compiler, the families of modules and the runtime form an order, and what a file
+includes, imports or instantiates is of its own folder or of one before it."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.conventions.test_tree import sources
+from tests.tree import found, library_modules
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGES = ["base", "front", "elab", "schedule", "emit", "build", "commands"]
+# What the compiler may use of the runtime.
+SHARED = {"lss/runtime/text/json.h", "lss/runtime/text/quantity.h", "lss/runtime/files/whole_file.h"}
+# Each family with those that its modules may use, beside its own.
+_LOW = ["generic", "clock", "memory", "bus", "wire"]
+FAMILIES = {family: set(_LOW[:rank]) for rank, family in enumerate(_LOW)}
+FAMILIES |= {family: set(_LOW) for family in ("cache", "io", "core", "nic")}
+INSTRUCTION_SETS = {"core/mips": "mips", "core/rv32i": "rv32i", "core/rfu": "mips"}
+FAMILIES |= {family: {*_LOW, "core", "cache"} for family in INSTRUCTION_SETS}
+LARGEST_FOLDER = 30
+
+
+def includes(path: Path) -> list[str]:
+    return re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE)
+
+
+def family(path: Path) -> str:
+    return str(path.parent.relative_to(ROOT / "modules"))
+
+
+def test_every_folder_has_its_rank() -> None:
+    assert {p.name for p in (ROOT / "lss").iterdir() if p.is_dir()} == {*STAGES, "runtime"}
+    assert {family(p) for p in found(ROOT / "modules", "*.lss")} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_stages_include_earlier_ones(stage: str) -> None:
+    allowed = {*STAGES[: STAGES.index(stage) + 1]}
+    wrong = []
+    for path in found(ROOT / "lss" / stage, "*.[chly]"):
+        for name in includes(path):
+            parts = name.split("/")
+            fine = name in SHARED or name == "lss/parser.h" or (parts[0] == "lss" and len(parts) == 3 and parts[1] in allowed)
+            if not fine and not name.endswith(".def"):
+                wrong.append(f"{path.relative_to(ROOT)} includes {name}")
+    assert not wrong
+
+
+def test_the_runtime_knows_no_compiler() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} includes {name}"
+        for path in found(ROOT / "lss" / "runtime", "*.[ch]")
+        for name in includes(path)
+        if not name.startswith(("lss/runtime/", "emulib/program/", "emulib/isa_text.h"))
+    ]
+    assert not wrong
+
+
+def test_modules_use_lower_families() -> None:
+    homes = {path.stem: family(path) for path in found(ROOT / "modules", "*.lss")}
+    wrong = []
+    for path in found(ROOT / "modules", "*.lss"):
+        text = re.sub(r"/\*.*?\*/|//[^\n]*|<<<.*?>>>", "", path.read_text(), flags=re.DOTALL)
+        used = re.findall(r"\bimport (\w+);", text) + re.findall(r"\binstance \w+[^:;{]*: *(\w+)", text)
+        wrong += [
+            f"{path.relative_to(ROOT)} uses {name} of {homes.get(name)}"
+            for name in used
+            if name in homes and homes[name] != family(path) and homes[name] not in FAMILIES[family(path)]
+        ]
+    assert not wrong
+
+
+def test_names_of_modules_are_unique() -> None:
+    names = Counter(path.name for path in found(ROOT / "modules", "*.lss"))
+    assert not [name for name, count in names.items() if count > 1]
+    assert len(library_modules(ROOT)) > 50
+
+
+def test_folders_stay_small() -> None:
+    """A folder with more files of one kind holds more than one thing; golden inputs may be many."""
+    counts = Counter((path.parent, path.suffix) for path in sources(".c", ".h", ".py", ".lss") if path.parts[:2] != ("tests", "lang") or path.suffix != ".lss")
+    assert counts
+    large = {f"{folder} ({suffix})": n for (folder, suffix), n in counts.items() if n > LARGEST_FOLDER}
+    assert not large
