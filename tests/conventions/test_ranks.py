@@ -12,8 +12,13 @@ from tests.tree import found, library_modules
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = ["base", "front", "elab", "schedule", "emit", "build", "commands"]
-# What the compiler may use of the runtime.
-SHARED = {"lss/runtime/text/json.h", "lss/runtime/text/quantity.h", "lss/runtime/files/whole_file.h"}
+# What the compiler may use of the runtime, and of emulib the reader of whatever files users name.
+SHARED = {
+    "lss/runtime/text/json.h",
+    "lss/runtime/text/quantity.h",
+    "lss/runtime/files/whole_file.h",
+    "emulib/program/input_file.h",
+}
 # Each family with those that its modules may use, beside its own.
 _LOW = ["generic", "clock", "memory", "bus", "wire"]
 FAMILIES = {family: set(_LOW[:rank]) for rank, family in enumerate(_LOW)}
