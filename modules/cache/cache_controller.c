@@ -5,6 +5,9 @@
  * storage's lane 0 comes before lane 1).  Tags of what goes out: the number of the beat for fills, BACK for write-backs, PASSING for the
  * pending reference, POSTED for the write buffer.
  *
+ * A beat that memory answers with an error arrives, too, but is only good for an error: reads of it are told, the line is not kept, and a
+ * write that waited for the line goes past the cache, so that memory answers it.
+ *
  * Most cycles find nothing to do, read from the line used last, or wait for memory; `busy`, `recent`, `asks` and `stirs` tell. */
 
 static inline uint32_t line_of(uint32_t address) { return address / LINE; }
@@ -66,12 +69,16 @@ phase_start() {
   send_if(fill_request, asks, request);
 }
 
-/* Whether `pending` can be answered with what has arrived: a read needs its bytes, a write the whole line. */
-static inline bool satisfied(const self_t *self, uint64_t arrived) {
+/* The beats that `pending` needs: a read those of its bytes, a write the whole line. */
+static inline uint64_t needed(const self_t *self) {
+  return self->pending.op == mem_op_write ? ALL_BEATS : cache_beats(offset_of(self->pending.address), self->pending.size, BEAT_BYTES);
+}
+
+/* Whether `pending` can be answered with what has arrived, and for a write without an error. */
+static inline bool satisfied(const self_t *self, uint64_t arrived, bool failed) {
   if (!self->waiting || self->past || self->phase == CACHE_READ_VICTIM) return false;
   if (self->phase != CACHE_FILL) return true; /* it joined in the cycle in which the line became complete */
-  uint64_t needed = self->pending.op == mem_op_write ? ALL_BEATS : cache_beats(offset_of(self->pending.address), self->pending.size, BEAT_BYTES);
-  return (needed & ~arrived) == 0;
+  return (needed(self) & ~arrived) == 0 && !(param(write_allocate) && failed && self->pending.op == mem_op_write);
 }
 
 /* What becomes of a request that does not simply read from the line used last. */
@@ -90,7 +97,7 @@ static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uin
       sim_error("a reference of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it", (int)size, (unsigned)address,
                 (int)param(line));
     is.filling = fills(self, line);
-    is.here = (cache_beats(offset_of(address), size, BEAT_BYTES) & ~self->arrived) == 0;
+    is.here = (cache_beats(offset_of(address), size, BEAT_BYTES) & (~self->arrived | self->failed)) == 0;
     is.leaving = self->victim_dirty && self->victim_line == line;
     const int32_t found = is.filling ? (int32_t)self->fill_way : held;
     is.found = found >= 0;
@@ -100,17 +107,24 @@ static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uin
 }
 
 /* What becomes of the pending request when beat number `tag`, or the answer to what went past the cache, arrives; -1: nothing does. */
-static inline int32_t settle(const self_t *self, int64_t tag) {
+static inline int32_t settle(const self_t *self, int64_t tag, bool error) {
   if (self->past) return tag == PASSING ? CACHE_RETURNS : CACHE_NOTHING;
   const bool beat = self->phase == CACHE_FILL && tag >= 0 && tag < BEATS;
-  return satisfied(self, self->arrived | (beat ? UINT64_C(1) << tag : 0)) ? CACHE_ARRIVES : CACHE_NOTHING;
+  const bool failed = param(write_allocate) && (self->failed != 0 || (beat && error));
+  return satisfied(self, self->arrived | (beat ? UINT64_C(1) << tag : 0), failed) ? CACHE_ARRIVES : CACHE_NOTHING;
+}
+
+/* Whether `pending` needs a beat that failed, or beat number `tag`, which fails in this cycle (-1: none). */
+static __attribute__((noinline)) bool fails(const self_t *self, int64_t tag) {
+  const bool beat = self->phase == CACHE_FILL && tag >= 0 && tag < BEATS;
+  return (needed(self) & (self->failed | (beat ? UINT64_C(1) << tag : 0))) != 0;
 }
 
 handler(look) {
   int32_t result = CACHE_NOTHING;
   uint32_t found = 0;
   if (self->waiting) {
-    if (self->stirs | some(fill_reply)) result = settle(self, some(fill_reply) ? (int64_t)data(fill_reply).tag : -1);
+    if (self->stirs | some(fill_reply)) result = settle(self, some(fill_reply) ? (int64_t)data(fill_reply).tag : -1, some(fill_reply) && data(fill_reply).error);
     accept(in_request, false);
   } else if (some(in_request)) {
     const uint32_t address = item(in_request).address, size = item(in_request).size;
@@ -185,6 +199,8 @@ handler(answer) {
     READ_LINE(value, *request, at_once ? get(place) : FILLED, beat ? (int32_t)item(fill_reply).tag : -1, beat ? &item(fill_reply).data : NULL);
     memcpy(&reply.data, &value, sizeof value);
   }
+  const bool wrong = some(fill_reply) && item(fill_reply).error;
+  if (__builtin_expect(!at_once && (wrong || self->failed), false)) reply.error |= fails(self, wrong ? (int64_t)item(fill_reply).tag : -1);
   /* A write through that nothing buffers is answered when memory has done it, too. */
   send_if(in_reply, at_once || param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write, reply);
 }
@@ -229,7 +245,7 @@ static inline void evict(self_t *self) {
 }
 static inline void begin_fill(self_t *self) {
   self->phase = CACHE_FILL;
-  self->arrived = self->asked = 0;
+  self->arrived = self->failed = self->asked = 0;
 }
 static inline void post(self_t *self, const typeof_port(in_request) * request) {
   uint32_t slot = self->posted_head + self->posted_count++;
@@ -334,11 +350,46 @@ static inline void drop_range(self_t *self, const mem_snoop *write) {
 /* The line is complete. */
 static inline void finish_fill(self_t *self) {
   uint32_t set = self->fill_set, way = self->fill_way;
-  self->valid[set][way] = !self->dropped;
+  self->valid[set][way] = !self->dropped && self->failed == 0;
   self->number[set][way] = self->fill_line;
   touch(self, self->fill_line, set, way);
   self->asked = 0;
   self->phase = self->victim_dirty ? CACHE_WRITE_BACK : CACHE_IDLE;
+}
+
+/* The line is complete; `answered`: the pending reference has just been, in this cycle. */
+static inline void complete(self_t *self, bool answered) {
+  const bool writes = self->pending.op == mem_op_write && (answered || (self->waiting && !self->past));
+  finish_fill(self);
+  if (!writes) return;
+  if (self->failed || (!param(write_back) && param(write_buffer) == 0)) {
+    self->waiting = self->past = true;
+    self->phase = self->victim_dirty ? CACHE_WRITE_BACK : CACHE_PASS;
+  } else if (param(write_back)) {
+    change(self, self->fill_set, self->fill_way, &self->pending);
+    self->valid[self->fill_set][self->fill_way] = true;
+    if (CLEANS && self->dropped) drop_way(self, self->fill_set, self->fill_way);
+  }
+}
+
+/* Memory answers a beat of a fill, a write, or what goes past the cache. */
+static inline void take_answer(self_t *self, uint32_t tag, bool error) {
+  if (error && (tag == POSTED || tag == BACK))
+    sim_error("memory answered with an error to a write at 0x%x, which the requester believes done",
+              tag == POSTED ? self->posted[self->posted_head].address : self->victim_line * LINE);
+  if (tag == POSTED) {
+    self->posted_head = self->posted_head + 1 == SLOTS ? 0 : self->posted_head + 1;
+    self->posted_count--;
+    self->posted_asked--;
+  } else if (tag == PASSING) {
+    self->waiting = self->past = false;
+    self->phase = CACHE_IDLE;
+  } else if (tag == BACK) {
+    self->victim_done++;
+  } else {
+    self->arrived |= UINT64_C(1) << tag;
+    if (error) self->failed |= UINT64_C(1) << tag;
+  }
 }
 
 /* Sums up what the next cycle has to do. */
@@ -346,7 +397,7 @@ static inline void sum_up(self_t *self) {
   self->busy = self->phase != CACHE_IDLE || self->posted_count > 0 || self->waiting || (CLEANS && self->to_clean);
   self->asks = self->posted_asked < self->posted_count || (self->phase == CACHE_FILL && self->asked < BEATS) ||
                (self->phase == CACHE_WRITE_BACK && (MASKED || self->asked < BEATS)) || (self->phase == CACHE_PASS && self->asked == 0);
-  self->stirs = self->phase == CACHE_READ_VICTIM || (MASKED && self->phase == CACHE_WRITE_BACK) || satisfied(self, self->arrived);
+  self->stirs = self->phase == CACHE_READ_VICTIM || (MASKED && self->phase == CACHE_WRITE_BACK) || satisfied(self, self->arrived, self->failed != 0);
 }
 
 phase_end() {
@@ -383,23 +434,9 @@ phase_end() {
   }
   const bool answered = get(outcome) == CACHE_ARRIVES;
   if (transferred(fill_reply)) {
-    uint32_t tag = data(fill_reply).tag;
-    if (data(fill_reply).error && tag != PASSING)
-      sim_error("memory answered with an error to a %s at 0x%x", tag < BEATS ? "fill" : "write",
-                tag == POSTED ? self->posted[self->posted_head].address : tag == BACK ? self->victim_line * LINE : self->fill_line * LINE + tag * BEAT_BYTES);
-    if (tag == POSTED) {
-      self->posted_head = self->posted_head + 1 == SLOTS ? 0 : self->posted_head + 1;
-      self->posted_count--;
-      self->posted_asked--;
-    } else if (tag == PASSING) {
-      self->waiting = self->past = false;
-      self->phase = CACHE_IDLE;
-    } else if (tag == BACK) {
-      self->victim_done++;
-    } else {
-      self->arrived |= UINT64_C(1) << tag;
-      if (!SEPARATE) number_to_memory(&self->lines[FILLED + tag * BEAT_BYTES], &data(fill_reply).data, BEAT_BYTES, param(big_endian));
-    }
+    const uint32_t tag = data(fill_reply).tag;
+    take_answer(self, tag, data(fill_reply).error);
+    if (!SEPARATE && tag < BEATS) number_to_memory(&self->lines[FILLED + tag * BEAT_BYTES], &data(fill_reply).data, BEAT_BYTES, param(big_endian));
   }
   uint32_t at;
   if (self->phase == CACHE_WRITE_BACK && self->victim_done == (MASKED ? self->asked : BEATS) &&
@@ -413,19 +450,7 @@ phase_end() {
     if (!SEPARATE && self->pending.op == mem_op_write) write_inside(self, &self->pending, FILLED);
     if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0) post(self, &self->pending);
   }
-  if (self->phase == CACHE_FILL && self->arrived == ALL_BEATS) {
-    finish_fill(self);
-    if (answered && self->pending.op == mem_op_write) {
-      if (param(write_back)) {
-        change(self, self->fill_set, self->fill_way, &self->pending);
-        self->valid[self->fill_set][self->fill_way] = true;
-        if (CLEANS && self->dropped) drop_way(self, self->fill_set, self->fill_way);
-      } else if (param(write_buffer) == 0) {
-        self->waiting = self->past = true;
-        self->phase = CACHE_PASS;
-      }
-    }
-  }
+  if (self->phase == CACHE_FILL && self->arrived == ALL_BEATS) complete(self, answered);
   if (transferred(in_request)) {
     const typeof_port(in_request) request = data(in_request);
     take(self, &request, get(outcome), found);

@@ -60,11 +60,11 @@ def test_files_say_what_they_are(suffix):
 
 
 def test_files_stay_small():
-    """One purpose per file: 450 lines is the limit, 300 the aim."""
+    """One purpose per file: 500 lines is the limit, 300 the aim."""
     long = {}
     for path in sources(".c", ".h", ".py", ".l", ".y", ".lss"):
         lines = (ROOT / path).read_bytes().count(b"\n")
-        if lines > 450:
+        if lines > 500:
             long[str(path)] = lines
     assert not long
 

@@ -211,6 +211,105 @@ def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str)
         assert [(a.tag, a.data) for a in answers] == expected, f"seed {seed}"
 
 
+# Memory behind each cache ends in the middle of a line: 0x300 to 0x30f are its last bytes, 0x310 to 0x31f answer with an error.
+FAILING = {
+    "through": "line = 32; sets = 2; ways = 2;",
+    "through_blocking": "line = 32; sets = 2; write_buffer = 0;",
+    "allocate": "line = 32; sets = 2; write_allocate = true;",
+    "allocate_blocking": "line = 32; sets = 2; write_allocate = true; write_buffer = 0;",
+    "back": "line = 32; sets = 2; ways = 2; write_back = true; write_allocate = true;",
+    "back_in_order": "line = 32; sets = 1; ways = 1; write_back = true; write_allocate = true; critical_first = false;",
+    "one_beat": "line = 8; sets = 4;",
+    "back_one_beat": "line = 8; sets = 2; write_back = true; write_allocate = true;",
+}
+FAILING |= {f"{name}_separate": body + " separate = true;" for name, body in FAILING.items()}
+
+
+def failing(bench: Bench) -> Memory:
+    """All of these caches in one machine, each with a requester and a memory of its own."""
+    parts = "".join(
+        f"""
+instance cache_{i} : cache {{ {body} }};
+instance delay_{i} : memory_delay {{ depth = 20; jitter = jitter; refuse = refuse; }};
+instance memory_{i} : memory_state {{ size = 784 B; }};
+requester[{i}].memory -> cache_{i}.in;
+cache_{i}.memory -> delay_{i}.in;
+delay_{i}.out -> memory_{i}.port;
+"""
+        for i, body in enumerate(FAILING.values())
+    )
+    before = "runtime parameter jitter = 0 : int; runtime parameter refuse = 0.0 : float;\n"
+    return Memory(bench, parts, len(FAILING), body="requester[i].width = 32;", before=before)
+
+
+def writes_wait(body: str) -> bool:
+    """Whether a write to what the cache does not hold is answered by memory, and so can fail."""
+    return "write_allocate" in body or "write_buffer = 0" in body
+
+
+def test_an_error_of_memory_reaches_the_requester_and_nothing_is_kept(bench: Bench) -> None:
+    """Reads of what exists are right though their line is not whole, reads beyond are errors, again and again; a write beyond is
+    an error where the requester waits for memory, and a write to what exists gets there."""
+    machine = failing(bench)
+    reads = [
+        "0 read 4 0x310 0 1",  # the missing part first
+        "0 read 4 0x300 0 2",  # while the fill goes on
+        "0 read 4 0x318 0 3",
+        "40 read 4 0x310 0 4",  # not kept
+        "80 write 4 0x304 0x55 5",
+        "120 read 4 0x304 0 6",
+        "160 read 4 0x308 0 7",
+        "160 read 4 0x314 0 8",  # joins the fill
+        "200 read 4 0x800 0 9",  # nothing of this line exists
+        "240 read 4 0 0 10",
+    ]
+    beyond = ["280 write 4 0x31c 1 11", "320 write 4 0x800 1 12"]
+    after = ["360 write 4 0x20 0x99 13", "400 read 4 0x310 0 14", "440 read 4 0x20 0 15"]  # what is changed is given up
+    scripts = [reads + (beyond if writes_wait(body) else []) + after for body in FAILING.values()]
+    for seed, jitter in ((1, 0), (2, 5)):
+        played = machine.play(scripts, 700, {"jitter": jitter}, outstanding=3, seed=seed)
+        for (name, body), script, answers in zip(FAILING.items(), scripts, played, strict=True):
+            assert [a.tag for a in answers] == [int(line.split()[-1]) for line in script], name
+            wrong = {1, 3, 4, 8, 9, 14} | ({11, 12} if writes_wait(body) else set())
+            assert {a.tag for a in answers if a.error} == wrong, name
+            right = {a.tag: a.data for a in answers if a.tag in (2, 6, 7, 10, 15)}
+            assert right == {2: 0, 6: 0x55, 7: 0, 10: 0, 15: 0x99}, name
+
+
+def test_random_references_where_half_of_a_line_is_missing(bench: Bench) -> None:
+    """Against plain bytes: an error exactly where there is no memory, everything else as if nothing had failed."""
+    machine = failing(bench)
+    for seed in range(3):
+        scripts, expected = [], []
+        for number, body in enumerate(FAILING.values()):
+            rng, model, script, answers = random.Random(100 * seed + number), Bytes(0x310), [], []
+            for k in range(300):
+                address, value = rng.choice([rng.randrange(0x2E0, 0x340), rng.randrange(0x40)]) & ~3, rng.getrandbits(32)
+                missing = address >= 0x310
+                if rng.random() < 0.4 and (writes_wait(body) or not missing):
+                    if not missing:
+                        model.write(address, 4, value)
+                    script.append(f"{k} write 4 {address} {value:#x} {k}")
+                    answers.append((k, missing, 0))
+                else:
+                    script.append(f"{k} read 4 {address} 0 {k}")
+                    answers.append((k, missing, 0 if missing else model.read(address, 4)))
+            scripts.append(script)
+            expected.append(answers)
+        settings: dict[str, object] = {"jitter": 4, "refuse": 0.2}
+        settings |= {f"requester[{i}].cancel": 0.2 for i in range(len(FAILING))}
+        played = machine.play(scripts, 30000, settings, outstanding=4, seed=seed)
+        for name, answers, want in zip(FAILING, played, expected, strict=True):
+            assert [(a.tag, a.error, 0 if a.error else a.data) for a in answers] == want, f"{name}, seed {seed}"
+
+
+def test_a_refused_posted_write_ends_the_run(bench: Bench) -> None:
+    number = list(FAILING).index("through")
+    machine = failing(bench)
+    machine.play([["0 write 4 0x31c 1"] if i == number else [] for i in range(len(FAILING))], 60, ok=False)
+    assert "memory answered with an error to a write at 0x31c, which the requester believes done" in machine.last.err
+
+
 BACK = "line = 16; sets = 2; ways = 2; write_back = true; write_allocate = true;"
 # Behind an arbiter, the lowest bit of a tag tells the cache (0) from the other writer.
 SHARED = """
