@@ -88,17 +88,14 @@ def test_writes_are_announced_with_the_lane_of_their_author(bench: Bench) -> Non
 
 
 def test_the_memory_is_one_address_space_with_one_image(bench: Bench) -> None:
+    """Its image is a parameter of the module, over all banks; an address puts it elsewhere than at the base."""
     memory = Memory(bench, banked(1, "base = 0x100;"), 1)
     image = bytes(range(64))
-    settings = {"banks.memory.image": "contents.bin"}
-    [answers] = memory.play(
-        [[f"0 read 1 {0x100 + k} 0 {k}" for k in range(64)]],
-        200,
-        settings,
-        outstanding=4,
-        files={"contents.bin": image},
-    )
-    assert [a.data for a in answers] == list(image)
+    for at, settings in ((0x100, {}), (0x200, {"banks.image_address": 0x200})):
+        script = [f"0 read 1 {at + k} 0 {k}" for k in range(64)]
+        files = {"contents.bin": image}
+        [answers] = memory.play([script], 200, {"banks.image": "contents.bin", **settings}, outstanding=4, files=files)
+        assert [a.data for a in answers] == list(image)
 
 
 @pytest.mark.parametrize(
