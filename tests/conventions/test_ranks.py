@@ -90,3 +90,21 @@ def test_folders_stay_small() -> None:
     assert counts
     large = {f"{folder} ({suffix})": n for (folder, suffix), n in counts.items() if n > LARGEST_FOLDER}
     assert not large
+
+
+MAPPED = sorted({p.parent for p in found(ROOT / "lss", "*.c", "*.h", "*.l", "*.y")})
+
+
+@pytest.mark.parametrize("folder", MAPPED, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_every_stage_has_a_map(folder: Path) -> None:
+    """A README.md in each folder names what lies there, and nothing else."""
+    named = set(re.findall(r"^\| `(\w+)` \|", (folder / "README.md").read_text(), re.MULTILINE))
+    kinds = (".c", ".h", ".l", ".y", ".def")
+    assert named == {path.stem for path in folder.iterdir() if path.suffix in kinds}
+
+
+def test_every_family_has_a_page() -> None:
+    """It names no module, so that a new one needs no edit."""
+    assert not [f for f in FAMILIES if not (ROOT / "modules" / f / "README.md").exists()]
+    table = (ROOT / "modules" / "README.md").read_text()
+    assert not [f for f in FAMILIES if f"`{f}`" not in table]
