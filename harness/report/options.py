@@ -83,7 +83,7 @@ def missing(tables: dict[str, list[Module]], root: Path = ROOT) -> Iterator[str]
             if not module.ours or not module.options:
                 yield f"{module.paper}: no module, or no option"
             for name in module.ours:
-                if not (root / f"modules/{name}.lss").exists():
+                if not _declaration(root, name):
                     yield f"{module.paper}: there is no module {name}"
             for option in module.options:
                 if not option.has or not option.tests:
@@ -92,10 +92,15 @@ def missing(tables: dict[str, list[Module]], root: Path = ROOT) -> Iterator[str]
                 yield from (complaint for test in option.tests for complaint in _no_test(test, root))
 
 
+def _declaration(root: Path, module: str) -> Path | None:
+    """Where a module of the library is declared: in the folder of its family."""
+    return next((root / "modules").rglob(f"{module}.lss"), None)
+
+
 def _no_part(name: str, root: Path) -> Iterator[str]:
     module, _, part = name.partition(".")
-    declaration = root / f"modules/{module}.lss"
-    if not declaration.exists():
+    declaration = _declaration(root, module)
+    if not declaration:
         yield f"{name}: there is no module {module}"
     elif part and not re.search(
         rf"^\s*(optional )?(runtime )?(parameter|inport|outport|userpoint) {part}\b", declaration.read_text(), re.M

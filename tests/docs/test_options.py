@@ -26,8 +26,8 @@ def test_no_module_of_the_paper_is_left_out() -> None:
     [
         ({"has": ("alu.nothing",)}, "alu.nothing: alu has no parameter, port or userpoint nothing"),
         ({"has": ("nothing.a",)}, "nothing.a: there is no module nothing"),
-        ({"tests": ("modules/test_alu.py::test_nothing",)}, "modules/test_alu.py::test_nothing: tests/modules/core/test_alu.py has no test test_nothing"),
-        ({"tests": ("modules/test_no.py::test_results",)}, "modules/test_no.py::test_results: there is no file tests/modules/test_no.py"),
+        ({"tests": ("modules/core/test_alu.py::test_nothing",)}, "modules/core/test_alu.py::test_nothing: tests/modules/core/test_alu.py has no test test_nothing"),
+        ({"tests": ("modules/core/test_no.py::test_results",)}, "modules/core/test_no.py::test_results: there is no file tests/modules/core/test_no.py"),
         ({"tests": ()}, "ALU, integer operation: nothing offers or shows it"),
     ],
 )
