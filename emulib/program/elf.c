@@ -2,10 +2,36 @@
  * header is wrong. */
 #include "program_private.h"
 
+/* The flags name the instruction set.  There are processors for MIPS I and II and for RV32I; code for others would mean
+ * something else here (MIPS32's MOVN is PRI), or nothing. */
+static gboolean check_instructions(Program *p, const Elf32_Ehdr *h, GError **error) {
+  static const char *const sets[] = {"MIPS I", "MIPS II",  "MIPS III", "MIPS IV",  "MIPS V",  "MIPS32",
+                                     "MIPS64", "MIPS32r2", "MIPS64r2", "MIPS32r6", "MIPS64r6"};
+  enum { MICROMIPS = 0x02000000, MIPS16 = 0x04000000 };
+  const guint32 flags = h->e_flags;
+  if (h->e_machine == EM_MIPS) {
+    const guint32 set = (flags & EF_MIPS_ARCH) >> 28;
+    if (set > 1)
+      return program_refuse(p, error,
+                            "ELF flags 0x%08x say %s code, the processors execute MIPS I and II: build with -mips2",
+                            flags, set < G_N_ELEMENTS(sets) ? sets[set] : "newer");
+    if (flags & (MIPS16 | MICROMIPS))
+      return program_refuse(p, error,
+                            "ELF flags 0x%08x say 16-bit code (MIPS16, microMIPS), which no processor executes", flags);
+  } else if (flags & (EF_RISCV_RVC | EF_RISCV_FLOAT_ABI | EF_RISCV_RVE)) {
+    return program_refuse(p, error,
+                          "ELF flags 0x%08x say compressed, floating-point or embedded code, the processors execute "
+                          "RV32I: build with -march=rv32i -mabi=ilp32",
+                          flags);
+  }
+  return TRUE;
+}
+
 static gboolean check_header(Program *p, const Elf32_Ehdr *h, GError **error) {
   if (h->e_machine != EM_MIPS && h->e_machine != EM_RISCV)
     return program_refuse(p, error, "ELF machine %u is neither MIPS (%d) nor RISC-V (%d)", h->e_machine, EM_MIPS,
                           EM_RISCV);
+  if (!check_instructions(p, h, error)) return FALSE;
   if (h->e_type != ET_EXEC)
     return program_refuse(p, error, "ELF type %u is not an executable (2); link it statically", h->e_type);
   if (h->e_phnum == 0) return program_refuse(p, error, "nothing to load: the ELF file has no program headers");

@@ -33,10 +33,10 @@ def cores(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path)
         "instance delay : memory_delay { width = 32; latency = 2; jitter = 3; refuse = 0.3; };\n"
         "filter.scratchpad -> delay.in;\ndelay.out -> scratchpad.port;"))  # fmt: skip
     machines = {
-        "big": (root / "examples" / "single_core" / "single_core.lss", ["-D", "big_endian=true"]),
-        "little": (root / "examples" / "single_core" / "single_core.lss", ["-D", "big_endian=false"]),
-        "slow-big": (slow, ["-D", "big_endian=true"]),
-        "slow-little": (slow, ["-D", "big_endian=false"]),
+        "big": (root / "examples" / "single_core" / "single_core.lss", ["-D", "big_endian=true", "-D", "pri_joff=true"]),
+        "little": (root / "examples" / "single_core" / "single_core.lss", ["-D", "big_endian=false", "-D", "pri_joff=true"]),
+        "slow-big": (slow, ["-D", "big_endian=true", "-D", "pri_joff=true"]),
+        "slow-little": (slow, ["-D", "big_endian=false", "-D", "pri_joff=true"]),
     }
     for name, (source, options) in machines.items():
         command = [build_dir / "bin" / "lss", "build", source, "-o", directory / name, *options]
