@@ -198,6 +198,17 @@ def test_reservations_fall_with_any_write_to_their_block(bench: Bench) -> None:
     assert [a.data for a in answers[2]] == [0, 0, 1]
 
 
+@pytest.mark.parametrize(("held", "evicted"), [(8, 0), (9, 1)])
+def test_eight_processors_keep_their_reservations(bench: Bench, held: int, evicted: int) -> None:
+    """A ninth evicts the oldest, which is counted."""
+    script = [f"{k} load_linked 4 {8 * k:#x} 0 {k}" for k in range(held)]
+    script += [f"{10 + k} store_conditional 4 {8 * k:#x} 1 {k}" for k in range(held)]
+    device = memory(bench)
+    [answers] = device.play([script], 40)
+    assert [a.data for a in answers if a.cycle >= 10] == [0] * evicted + [1] * (held - evicted)
+    assert device.last.stat("memory", "evictions") == evicted
+
+
 def snooping(lanes: int, listeners: int) -> str:
     return f"instance heard[{listeners}] : sink;\n" + "".join(
         f"memory.snoop -> heard[{k}].in;\n" for k in range(listeners)
