@@ -28,9 +28,9 @@ handler(operate) {
   uint32_t other = rt == older ? data(writeback).value : data(in).b;
   first = rs == newer ? data(memory).value : first;
   other = rt == newer ? data(memory).value : other;
-  const uint32_t sb = mips_c_b(c);
-  const uint32_t alu_a = mips_c_a(c) == MIPS_A_rt ? other : first; /* none: register 0 was read */
-  const uint32_t alu_b = sb == MIPS_B_imm ? data(in).immediate : sb == MIPS_B_rs ? first : other;
+  const uint32_t sa = mips_c_a(c), sb = mips_c_b(c);
+  const uint32_t alu_a = sa == MIPS_A_rt ? other : sa == MIPS_A_rs ? first : 0;
+  const uint32_t alu_b = sb == MIPS_B_imm ? data(in).immediate : sb == MIPS_B_rt ? other : sb == MIPS_B_rs ? first : 0;
   set(second, other);
   send(a, alu_a);
   send(b, alu_b);
@@ -66,12 +66,13 @@ handler(collect) {
 
 handler(accept) { accept(in, acked(out)); }
 
+handler(start) { enable(muldiv, enabled(in) & acked(out)); }
+
 handler(commit) {
   for (int i = 0; i < width(bypass); i++)
     enable(bypass, i, enabled(in));
   enable(a, enabled(in));
   enable(b, enabled(in));
   enable(op, enabled(in));
-  enable(muldiv, enabled(in));
   enable(out, enabled(in));
 }

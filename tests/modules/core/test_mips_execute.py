@@ -113,3 +113,19 @@ def test_traps_that_do_not_hold_leave_nothing(name: str, codes: str, bench: Benc
 def test_acceptance_is_that_of_the_next_stage(bench: Bench) -> None:
     item = issued(0x40, ADDU, control("addu", ADDU), 0, 10, 20)
     execute(bench).check_table(f"in | in.ack | out.ack | a.enable\n{item} | 0 | 0 | 0\n{item} | 1 | 1 | 1\n. | 1 | 1 | -")
+
+
+def test_an_operand_that_is_zero_reads_no_register(bench: Bench) -> None:
+    """Even when the instruction names and reads registers that hold something."""
+    c = pack(a=0, b=0, rs=1, rt=2, dest=3)
+    execute(bench).check_table(f"in | a | b | result | flags | hilo\n{issued(0x40, ADDU, c, 500, 10, 20)} | 0 | 0 | 0 | {flags()} | {HILO}")
+
+
+def test_the_unit_is_asked_once_when_the_instruction_moves_on(bench: Bench) -> None:
+    word = encode("mult", 1, 2)
+    row = f"{issued(0x40, word, control('mult', word), 0, 10, 20)} | {{op=mult a=10 b=20}}"
+    more = f"1 | {flags()} | {HILO}"
+    execute(bench).check_table(
+        "in | muldiv | muldiv.enable | out.ack | in.ack | result | flags | hilo\n"
+        f"{row} | 0 | 0 | 0 | {more}\n{row} | 0 | 0 | 0 | {more}\n{row} | 1 | 1 | 1 | {more}\n"
+    )
