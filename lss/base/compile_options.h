@@ -9,6 +9,7 @@ typedef struct {
   GPtrArray *include_dirs; // const char*, -I
   GPtrArray *defines;      // const char*, "name=value", -D
   GPtrArray *collectors;   // const char*, files of collectors, --collect; may be NULL
+  GPtrArray *watches;      // const char*, events that simulators count, --watch; may be NULL
   int max_instances, max_steps;
   bool debug;
 } CompileOptions;

@@ -21,6 +21,11 @@ bool build_option(int argc, char **argv, int *index, gpointer data) {
   if (!strcmp(word, "--sanitize")) return build->compiler.sanitize = true;
   if (!strcmp(word, "--single-function")) return build->single_cluster = true;
   const char *value = NULL;
+  if (option_value(argc, argv, index, "--watch", &value)) {
+    build->wrong |= !value;
+    if (value) g_ptr_array_add(build->options.compile.watches, (gpointer)value);
+    return true;
+  }
   if (option_value(argc, argv, index, "--collect", &value)) {
     build->wrong |= !value;
     if (!value) return true;
@@ -75,6 +80,10 @@ static char *command_line(const BuildOptions *build) {
     g_string_append_printf(text, "\n--collect\n%s", file);
   }
   if (build->collect_connections) g_string_append(text, "\n--collect\nconnections");
+  const GPtrArray *watches = build->options.compile.watches;
+  for (guint i = 0; i < watches->len; i++) g_string_append_printf(text, "\n--watch\n%s", (char *)watches->pdata[i]);
+  if (build->compiler.sanitize) g_string_append(text, "\n--sanitize");
+  if (build->single_cluster) g_string_append(text, "\n--single-function");
   return g_string_free(text, FALSE);
 }
 

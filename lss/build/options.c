@@ -56,6 +56,7 @@ bool options_parse(int argc, char **argv, Options *options, OptionHandler handle
   options->compile.include_dirs = g_ptr_array_new();
   options->compile.defines = g_ptr_array_new();
   options->compile.collectors = g_ptr_array_new();
+  options->compile.watches = g_ptr_array_new();
   options->compile.max_instances = DEFAULT_MAX_INSTANCES;
   options->compile.max_steps = DEFAULT_MAX_STEPS;
   options->rest = g_ptr_array_new();
@@ -107,5 +108,6 @@ void options_clear(Options *options) {
   g_clear_pointer(&options->compile.include_dirs, g_ptr_array_unref);
   g_clear_pointer(&options->compile.defines, g_ptr_array_unref);
   g_clear_pointer(&options->compile.collectors, g_ptr_array_unref);
+  g_clear_pointer(&options->compile.watches, g_ptr_array_unref);
   g_clear_pointer(&options->rest, g_ptr_array_unref);
 }

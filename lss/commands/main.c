@@ -27,7 +27,7 @@ typedef struct {
 } Command;
 
 static const Command commands[] = {
-    {"build", command_build, "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--sanitize] [--collect connections|X.lss] [--keep DIR]",
+    {"build", command_build, "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--sanitize] [--collect connections|X.lss] [--watch EVENT] [--keep DIR]",
      "compile a machine into a simulator"},
     {"run", command_run, "M.lss [-D n=v] [-- SIMULATOR OPTIONS]", "build if needed, then run"},
     {"check", command_check, "M.lss", "all diagnostics, no output"},

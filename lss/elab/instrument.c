@@ -4,6 +4,7 @@
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // ---- Patterns of paths -------------------------------------------------------------------------------------
@@ -237,12 +238,67 @@ static void attach_debug(const Attached *attached) {
   g_ptr_array_add(compile->netlist->debug_views, view);
 }
 
+// ---- Watches -----------------------------------------------------------------------------------------------
+
+static Value *watch_code(Location location, const char *text) {
+  Value *code = value_new(VALUE_CODE, location);
+  code->string = text;
+  return code;
+}
+
+// A counter that a condition of the simulator's command line waits for: of the event PATH.EVENT, or marker(N), which is
+// the event `marker` of whatever instance with that number.  When it gets to the goal, the run pauses.
+static void attach_watch(const char *text) {
+  const guint number = compile->netlist->watches->len;
+  g_ptr_array_add(compile->netlist->watches, arena_strdup(text));
+  const char *file = g_intern_string("--watch");
+  diag_register_text(file, text);
+  const Location location = {file, 1, 1, 1, (int)strlen(text) + 1};
+  unsigned marker;
+  char close = 0;
+  const bool is_marker = sscanf(text, "marker(%u%c", &marker, &close) == 2 && close == ')';
+  const char *dot = strrchr(text, '.');
+  if (!is_marker && !dot) {
+    problem(location, "no-match", "an event to watch is written PATH.EVENT or marker(N)");
+    return;
+  }
+  const char *counts = is_marker ? arena_printf("number == %u && ++self->n", marker) : "++self->n";
+  Collector *watch = arena_new(Collector);
+  *watch =
+      (Collector){.name = arena_printf("spinach_watch_%u", number),
+                  .pattern = is_marker ? "**" : arena_strndup(text, (gsize)(dot - text)),
+                  .event = is_marker ? "marker" : arena_strdup(dot + 1),
+                  .shared = true,
+                  .declare = watch_code(location, "uint64_t n;"),
+                  .init = watch_code(location, arena_printf("spinach_watches[%u].count = &self->n;", number)),
+                  .record = watch_code(
+                      location, arena_printf("if (%s >= spinach_watches[%u].goal) spinach_stopping |= SPINACH_PAUSE;",
+                                             counts, number)),
+                  .instances = arena_array(),
+                  .connections = arena_array(),
+                  .location = location};
+  watch->on_connections = is_connection_event(watch->event);
+  g_autoptr(GPtrArray) events = g_ptr_array_new();
+  bool any = false;
+  if (watch->on_connections)
+    attach_to_connections(watch);
+  else
+    attach_to_instances(watch, compile->netlist->instances->pdata[0], events, &any);
+  if (watch->connections->len + watch->instances->len == 0)
+    problem(location, "no-match", "nothing that matches \"%s\" has an event `%s`%s", watch->pattern, watch->event,
+            did_you_mean(diag_suggestion(watch->event, events)));
+  g_ptr_array_add(compile->netlist->collectors, watch);
+}
+
 void attach_instrumentation(void) {
   for (guint i = 0; i < compile->collectors->len; i++) {
     Attached *attached = compile->collectors->pdata[i];
     compile->running = attached->inst;
     attach_collector(attached);
   }
+  compile->running = NULL;
+  const GPtrArray *watches = compile->options->watches;
+  for (guint i = 0; watches && i < watches->len; i++) attach_watch(watches->pdata[i]);
   for (guint i = 0; i < compile->debugs->len; i++) {
     Attached *attached = compile->debugs->pdata[i];
     compile->running = attached->inst;

@@ -15,6 +15,7 @@ Netlist *netlist_new(const char *file) {
   netlist->connections = arena_array();
   netlist->collectors = arena_array();
   netlist->debug_views = arena_array();
+  netlist->watches = arena_array();
   netlist->drawn = arena_array();
   netlist->sources = arena_array();
   netlist->strings = g_string_chunk_new(4096);

@@ -281,6 +281,7 @@ typedef struct {
   GPtrArray *connections; // Connection*
   GPtrArray *collectors; // Collector*
   GPtrArray *debug_views; // DebugView*
+  GPtrArray *watches;     // const char*: events that are counted for conditions, "PATH.EVENT" or "marker(N)"
   GPtrArray *drawn;      // DrawnConnection*
   GPtrArray *sources;    // const char*: every .lss file read, for manifests and rebuilds
   GStringChunk *strings;

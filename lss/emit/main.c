@@ -53,6 +53,32 @@ static void emit_descriptors(GString *out, const Netlist *netlist) {
 
 // ---- State -----------------------------------------------------------------------------------------------------
 
+static void emit_event_row(GString *out, const Event *event) {
+  g_autoptr(GString) arguments = g_string_new(NULL);
+  for (guint i = 0; i < event->arguments->len; i++) {
+    const Field *argument = event->arguments->pdata[i];
+    g_string_append_printf(arguments, "%s%s %s", i ? ", " : "", argument->type->name, argument->name);
+  }
+  g_string_append_printf(out, "  {\"%s\", ", event->name);
+  emit_quoted(out, arguments->str);
+  g_string_append(out, ", ");
+  emit_quoted(out, event->doc);
+  g_string_append(out, "},\n");
+}
+
+// What conditions wait for: how it is called, and where generated code finds its goal.
+static void emit_watches(const Emitter *emitter, GString *out) {
+  const GPtrArray *watches = emitter->netlist->watches;
+  g_string_append_printf(out, "spinach_watch spinach_watches[%u];\nstatic const char *const watches[] = {\n",
+                         watches->len + 1);
+  for (guint i = 0; i < watches->len; i++) {
+    g_string_append(out, "  ");
+    emit_quoted(out, watches->pdata[i]);
+    g_string_append(out, ",\n");
+  }
+  g_string_append(out, "  NULL\n};\n");
+}
+
 static void emit_layouts(GString *out, const Kind *kind) {
   for (guint i = 0; i < kind->specs->len; i++) {
     const Spec *spec = kind->specs->pdata[i];
@@ -74,10 +100,13 @@ static void emit_layouts(GString *out, const Kind *kind) {
       g_string_append_printf(out, "}, %s, %s},\n", field->statistic ? "true" : "false",
                              field->gauge ? "true" : "false");
     }
+    g_string_append_printf(out, "  {0}\n};\nstatic const spinach_event %s_events[] = {\n", name);
+    for (guint k = 0; k < instance->events->len; k++) emit_event_row(out, instance->events->pdata[k]);
     g_string_append_printf(out,
                            "  {0}\n};\nstatic const spinach_layout %s_layout = {\"%s\", sizeof(%s_state), "
-                           "offsetof(%s_state, spinach_id), %u, %s_fields};\n",
-                           name, instance->module_name, name, name, instance->state->len, name);
+                           "offsetof(%s_state, spinach_id), %u, %s_fields, %u, %s_events};\n",
+                           name, instance->module_name, name, name, instance->state->len, name, instance->events->len,
+                           name);
   }
 }
 
@@ -326,6 +355,7 @@ char *emit_main(Emitter *emitter) {
   emit_clocks(emitter, out, base);
   emit_connections(emitter, out);
   emit_views(emitter, out);
+  emit_watches(emitter, out);
   GString *shared = g_string_new(NULL);
   emit_shared(emitter, shared);
   g_string_append(out, "extern void *spinach_cluster_state[];\n");
@@ -346,7 +376,7 @@ char *emit_main(Emitter *emitter) {
                          skippers);
   g_string_append(out,
                   "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
-  g_string_append_printf(out, "  %s, spinach_join, spinach_run, shared_start, shared_report};\n",
+  g_string_append_printf(out, "  %s, spinach_join, spinach_run, shared_start, shared_report, watches};\n",
                          emitter->debug ? "spinach_observations" : "NULL");
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
   return g_string_free(out, FALSE);

@@ -52,6 +52,8 @@ phase_end() {
   remember(self, data(in).pc, data(in).word);
   self->instructions++;
   event(retire, data(in).pc, data(in).word);
+  const uint32_t number = call(marker, data(in).word);
+  if (number) event(marker, number);
 }
 
 next_event() { return never(); }

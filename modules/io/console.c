@@ -31,7 +31,7 @@ phase_end() {
     typeof_port(port_request) request = data(port_request, i);
     uint32_t offset = request.address - (uint32_t)param(base);
     self->tag[i] = request.tag;
-    self->wrong[i] = offset >= 8 && request.op != mem_op_barrier;
+    self->wrong[i] = offset >= 12 && request.op != mem_op_barrier;
     if (request.op != mem_op_write) continue;
     if (offset < 4) {
       uint8_t byte = (uint8_t)request.data;
@@ -41,6 +41,8 @@ phase_end() {
     } else if (offset < 8) {
       event(exited, i, (uint32_t)request.data);
       ended(self, i, (int32_t)request.data);
+    } else if (offset < 12 && (uint32_t)request.data) {
+      event(marker, (uint32_t)request.data);
     }
   }
 }

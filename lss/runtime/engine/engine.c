@@ -135,7 +135,7 @@ void spinach_warn(uint32_t id, const char *file, int line, const char *format, .
 }
 
 void spinach_stop(uint32_t id, int32_t status, const char *format, ...) {
-  if (spinach_stopping) return;
+  if (spinach_stopping & SPINACH_STOP) return;
   const int byte = status & 255;
   spinach_stop_status = status && !byte ? 1 : byte;
   va_list arguments;
@@ -144,7 +144,7 @@ void spinach_stop(uint32_t id, int32_t status, const char *format, ...) {
   vsnprintf(stop_words + n, sizeof stop_words - (size_t)n, format, arguments);
   va_end(arguments);
   spinach_stop_reason = stop_words;
-  spinach_stopping = 1;
+  spinach_stopping |= SPINACH_STOP;
 }
 
 void spinach_progress(void) {
@@ -262,7 +262,7 @@ void *spinach_instance_state(int32_t instance) {
 static void remove_variant(void) {
   const char *variant = getenv("SPINACH_REMOVE_VARIANT");
   char self[4096];
-  ssize_t n = variant && machine->debug ? readlink("/proc/self/exe", self, sizeof self - 1) : -1;
+  ssize_t n = variant && *variant ? readlink("/proc/self/exe", self, sizeof self - 1) : -1;
   if (n <= 0) return;
   self[n] = '\0';
   if (!strcmp(self, variant)) remove(variant);

@@ -18,6 +18,10 @@ typedef struct {
   bool gauge; // a statistic of which no difference between two instants can be taken
 } spinach_field;
 
+typedef struct {
+  const char *name, *arguments, *doc; // "uint32 pc, uint32 word"
+} spinach_event;
+
 // The state of one specialisation of a module.
 typedef struct {
   const char *module;
@@ -25,6 +29,8 @@ typedef struct {
   uint32_t id_offset; // of spinach_id
   uint32_t field_count;
   const spinach_field *fields;
+  uint32_t event_count;
+  const spinach_event *events;
 } spinach_layout;
 
 typedef struct {
@@ -138,6 +144,7 @@ typedef struct {
               uint64_t until); // all clocks
   void (*shared_start)(void);  // collectors shared by all instances
   void (*shared_report)(void);
+  const char *const *watches; // the events that are counted, "PATH.EVENT" or "marker(N)"; ends with NULL
 } spinach_machine;
 
 extern const spinach_machine spinach_machine_table;
@@ -202,8 +209,8 @@ void spinach_print_waits(FILE *out);
 void spinach_trace_choose(const char *patterns);
 void spinach_trace_line(void);
 bool spinach_trace_active(void);
-// Runs the debug variant of this machine in place of this process, building it first; returns only after a failure,
-// which it has reported.
-void spinach_become_debug(int argc, char **argv);
+// Runs a variant of this machine in place of this process, building it first: the debug variant, or one that counts
+// `count` more events (spinach_machine.watches).  Returns only after a failure, which it has reported.
+void spinach_become(int argc, char **argv, bool debug, const char *const *watches, uint32_t count);
 
 #endif

@@ -22,7 +22,7 @@ static void on_signal(int number) {
     _exit(128 + number);
   }
   interrupted = number;
-  spinach_stopping = 1;
+  spinach_stopping |= SPINACH_STOP;
 }
 
 // ---- The run
@@ -47,7 +47,7 @@ static void report_stuck(int argc, char **argv, uint64_t patience) {
   if (!machine->debug) {
     fprintf(stderr, "%s: running again with checks, to see what waits on what\n", spinach_program);
     spinach_streams_abandon();
-    spinach_become_debug(argc, argv);
+    spinach_become(argc, argv, true, NULL, 0);
     return;
   }
   spinach_print_waits(stderr);
@@ -59,7 +59,7 @@ static const char *run(const spinach_options *options, int argc, char **argv) {
   uint64_t patience = watchdog_ticks(options);
   for (;;) {
     const char *ended = spinach_measure_look();
-    if (spinach_stopping) return interrupted ? "interrupted" : spinach_stop_reason;
+    if (spinach_stopping & SPINACH_STOP || interrupted) return interrupted ? "interrupted" : spinach_stop_reason;
     if (ended) return ended;
     if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
     if (spinach_time.now >= options->until_tick) return "all time was simulated";
@@ -171,8 +171,10 @@ int spinach_main(int argc, char **argv) {
   spinach_arena_map(); // names and defaults need it
   if (!spinach_options_parse(argc, argv, &options)) return 2;
   if (options.ended) return flush_output() ? 0 : 1;
-  if (options.trace && !machine->debug) {
-    spinach_become_debug(argc, argv);
+  g_autoptr(GPtrArray) missing = spinach_measure_missing(&options);
+  const bool debug = options.trace && !machine->debug;
+  if (debug || missing->len) {
+    spinach_become(argc, argv, debug, (const char *const *)missing->pdata, missing->len);
     return 1;
   }
   if (!spinach_measure_begin(&options) || !spinach_settings_store(&options)) return 2;

@@ -26,7 +26,14 @@ struct spinach_time {
   uint64_t now, cycle, period;
 };
 extern struct spinach_time spinach_time;
-extern int spinach_stopping; // somebody asked to end the run after this instant
+enum { SPINACH_STOP = 1, SPINACH_PAUSE = 2 };
+extern int spinach_stopping; // of these: somebody asked to end the run after this instant
+
+// An event that a condition waits for: how often it has happened, and the count at which the run pauses.
+typedef struct {
+  uint64_t *count, goal;
+} spinach_watch;
+extern spinach_watch spinach_watches[]; // as spinach_machine.watches has them
 
 // Where the signals of a connection lie in debug builds.
 typedef struct {

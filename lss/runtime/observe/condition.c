@@ -136,9 +136,89 @@ static bool read_end(Reader *reader, spinach_condition *condition) {
   return expect_end(reader);
 }
 
+// ---- Events
+
+// Whether one end of a connection is meant: "arb.in" means all lanes of it.
+static bool is_port(const char *pattern, const char *end) {
+  g_autofree char *port = g_strndup(end, strlen(end) - (g_str_has_suffix(end, "]") ? strlen(strrchr(end, '[')) : 0));
+  return spinach_path_matches(pattern, end) || spinach_path_matches(pattern, port);
+}
+
+static const char *const connection_events[] = {"transferred", "stalled", "cancelled", "idle"};
+
+static const char *leaf_name(uint32_t index) {
+  return machine->instances[index].layout ? machine->instances[index].path : NULL;
+}
+
+static const spinach_layout *searched; // by event_name()
+static const char *event_name(uint32_t index) {
+  return searched->events[index].name;
+}
+
+// Whether anything that matches the pattern has the event; else *near is the nearest name.
+static bool find_event(const char *pattern, const char *event, bool *any, const char **near) {
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_layout *layout = machine->instances[i].layout;
+    if (!layout || !spinach_path_matches(pattern, machine->instances[i].path)) continue;
+    *any = true;
+    for (uint32_t k = 0; k < layout->event_count; k++)
+      if (!strcmp(layout->events[k].name, event)) return true;
+    searched = layout;
+    const char *nearest = spinach_nearest(event, layout->event_count, event_name);
+    if (nearest) *near = nearest;
+  }
+  for (guint k = 0; k < G_N_ELEMENTS(connection_events); k++)
+    for (uint32_t i = 0; !strcmp(connection_events[k], event) && i < machine->connection_count; i++)
+      if (is_port(pattern, machine->connections[i].from) || is_port(pattern, machine->connections[i].to)) return true;
+  return false;
+}
+
+static bool check_event(const Reader *reader, const char *at, const char *name) {
+  const char *dot = strrchr(name, '.'), *near = NULL;
+  bool any = false;
+  if (!dot) return refuse(reader, at, "\"%s\" is no event: write PATH.EVENT (--list shows all)", name);
+  g_autofree char *pattern = g_strndup(name, (gsize)(dot - name));
+  if (find_event(pattern, dot + 1, &any, &near)) return true;
+  if (!any) near = spinach_nearest(pattern, machine->instance_count, leaf_name);
+  g_autofree char *hint = near ? g_strdup_printf("; did you mean \"%s\"?", near) : g_strdup("");
+  if (!any) return refuse(reader, at, "no instance with behaviour matches \"%s\"%s", pattern, hint);
+  return refuse(reader, at, "%s has no event \"%s\"%s", pattern, dot + 1, hint);
+}
+
+static bool read_event(Reader *reader, spinach_condition *condition) {
+  condition->kind = SPINACH_AT_EVENT;
+  condition->count = 1;
+  skip_space(reader);
+  const char *start = reader->at;
+  condition->watch = read_name(reader, ",)");
+  if (!check_event(reader, start, condition->watch)) return false;
+  if (take(reader, ",")) {
+    skip_space(reader);
+    start = reader->at;
+    if (!read_count(reader, &condition->count)) return false;
+    if (!condition->count) return refuse(reader, start, "the events are counted from 1");
+  }
+  return expect(reader, ")", "event(PATH.EVENT, N)") && expect_end(reader);
+}
+
+static bool read_marker(Reader *reader, spinach_condition *condition) {
+  condition->kind = SPINACH_AT_MARKER;
+  condition->count = 1;
+  skip_space(reader);
+  const char *start = reader->at, *near;
+  uint64_t number;
+  if (!read_count(reader, &number)) return false;
+  if (number == 0 || number > UINT32_MAX) return refuse(reader, start, "markers have numbers from 1 to 4294967295");
+  condition->watch = g_strdup_printf("marker(%u)", (unsigned)number);
+  bool any;
+  if (!find_event("**", "marker", &any, &near))
+    return refuse(reader, reader->text, "nothing in this machine announces markers");
+  return expect(reader, ")", "marker(N)") && expect_end(reader);
+}
+
+static const char *const form_names[] = {"cycles", "event", "marker"};
 static const char *form_name(uint32_t index) {
-  static const char *const names[] = {"cycles"};
-  return names[index];
+  return form_names[index];
 }
 
 static bool read_form(Reader *reader, spinach_condition *condition) {
@@ -146,7 +226,9 @@ static bool read_form(Reader *reader, spinach_condition *condition) {
   g_autofree char *name = read_name(reader, "(");
   reader->at++;
   if (!strcmp(name, "cycles")) return read_cycles(reader, condition);
-  const char *near = spinach_nearest(name, 1, form_name);
+  if (!strcmp(name, "event")) return read_event(reader, condition);
+  if (!strcmp(name, "marker")) return read_marker(reader, condition);
+  const char *near = spinach_nearest(name, G_N_ELEMENTS(form_names), form_name);
   return refuse(reader, start, "there is no condition \"%s()\"%s%s%s", name, near ? "; did you mean \"" : "",
                 near ? near : "", near ? "()\"?" : "");
 }
@@ -161,7 +243,8 @@ bool spinach_condition_parse(const char *option, const char *text, spinach_condi
   if (relation) return read_state(&reader, condition);
   if (take(&reader, "end")) return read_end(&reader, condition);
   return refuse(&reader, reader.at,
-                "this is no condition; write a time with its unit, cycles(CLOCK) >= N, PATH.STATE >= N or end");
+                "this is no condition; write a time with its unit, cycles(CLOCK) >= N, PATH.STATE >= N, "
+                "event(PATH.EVENT, N), marker(N) or end");
 }
 
 void spinach_condition_clear(spinach_condition *condition) {

@@ -8,6 +8,7 @@ static const spinach_machine *const machine = &spinach_machine_table;
 // A condition that is waited for.
 typedef struct {
   const spinach_condition *condition;
+  int watch;     // which of the events that are counted; -1: none
   uint64_t goal; // femtoseconds, cycles, times or value with which it comes true next
   bool waiting;
   bool repeats, held; // held: it was true at the last look
@@ -16,6 +17,7 @@ typedef struct {
 typedef struct {
   uint64_t time_fs;
   uint64_t *cycles;    // per clock
+  GArray *events;      // uint64_t, for each that is counted
   GArray *values;      // spinach_value
   GArray *connections; // uint64_t, four for each that is counted
 } Snapshot;
@@ -24,6 +26,31 @@ static Trigger until, from, to, sample;
 static Trigger *const all[] = {&until, &from, &to, &sample};
 static Snapshot *window[2];
 static GPtrArray *samples; // Snapshot*
+
+// ---- Events
+// ----------------------------------------------------------------------------------------------------------
+
+static int find_watch(const char *text) {
+  for (int i = 0; text && machine->watches[i]; i++)
+    if (!strcmp(machine->watches[i], text)) return i;
+  return -1;
+}
+
+GPtrArray *spinach_measure_missing(const spinach_options *options) {
+  const spinach_condition *const conditions[] = {&options->until, &options->measure_from, &options->measure_to,
+                                                 &options->sample};
+  GPtrArray *missing = g_ptr_array_new();
+  for (guint i = 0; i < G_N_ELEMENTS(conditions); i++) {
+    char *watch = conditions[i]->watch;
+    if (watch && find_watch(watch) < 0 && !g_ptr_array_find_with_equal_func(missing, watch, g_str_equal, NULL))
+      g_ptr_array_add(missing, watch);
+  }
+  return missing;
+}
+
+static uint64_t count_of(int watch) {
+  return spinach_watches[watch].count ? *spinach_watches[watch].count : 0;
+}
 
 // ---- Triggers
 // --------------------------------------------------------------------------------------------------------
@@ -36,6 +63,7 @@ static bool counts(const spinach_condition *condition) {
 
 static void trigger_start(Trigger *trigger, const spinach_condition *condition, bool repeats) {
   *trigger = (Trigger){.condition = condition, .waiting = condition->kind != SPINACH_NO_CONDITION, .repeats = repeats};
+  trigger->watch = find_watch(condition->watch);
   trigger->goal = condition->kind == SPINACH_AT_STATE ? (uint64_t)condition->number : condition->count;
 }
 
@@ -47,6 +75,8 @@ static bool holds(const Trigger *trigger) {
   case SPINACH_AT_STATE:
     if (!trigger->repeats || !counts(condition)) return spinach_condition_compares(condition);
     return spinach_condition_value(condition) >= (int64_t)trigger->goal;
+  case SPINACH_AT_EVENT:
+  case SPINACH_AT_MARKER: return count_of(trigger->watch) >= trigger->goal;
   default: return false;
   }
 }
@@ -58,6 +88,8 @@ static void set_next_goal(Trigger *trigger) {
   trigger->goal += step;
   if (condition->kind == SPINACH_AT_STATE)
     trigger->goal = ((uint64_t)spinach_condition_value(condition) / step + 1) * step;
+  else if (trigger->watch >= 0)
+    trigger->goal = (count_of(trigger->watch) / step + 1) * step;
 }
 
 // Whether the condition has come true since the last look; also arms it for the next time.
@@ -85,6 +117,16 @@ static uint64_t next_tick(uint64_t tick) {
   return tick;
 }
 
+// When generated code lets the run pause.
+static void set_watches(void) {
+  for (int i = 0; machine->watches[i]; i++) {
+    uint64_t goal = UINT64_MAX;
+    for (guint k = 0; k < G_N_ELEMENTS(all); k++)
+      if (looked_at(all[k]) && all[k]->watch == i) goal = MIN(goal, all[k]->goal);
+    spinach_watches[i].goal = goal;
+  }
+}
+
 static bool looks_at_state(void) {
   for (guint i = 0; i < G_N_ELEMENTS(all); i++)
     if (looked_at(all[i]) && all[i]->condition->kind == SPINACH_AT_STATE) return true;
@@ -100,6 +142,11 @@ static Snapshot *snapshot_new(uint64_t time_fs, bool over) {
   snapshot->time_fs = time_fs;
   snapshot->cycles = g_new(uint64_t, machine->clock_count + 1);
   for (uint32_t i = 0; i < machine->clock_count; i++) snapshot->cycles[i] = spinach_cycles((int32_t)i);
+  snapshot->events = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+  for (int i = 0; machine->watches[i]; i++) {
+    uint64_t count = count_of(i);
+    g_array_append_val(snapshot->events, count);
+  }
   snapshot->values = g_array_new(FALSE, FALSE, sizeof(spinach_value));
   spinach_statistics_values(snapshot->values);
   snapshot->connections = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -148,6 +195,10 @@ static void snapshot_write(Json *json, const Snapshot *snapshot) {
   }
   json_close(json, '}');
   json_open_member(json, "events", '{');
+  for (guint i = 0; i < snapshot->events->len; i++) {
+    json_key(json, machine->watches[i]);
+    json_uint(json, g_array_index(snapshot->events, uint64_t, i));
+  }
   json_close(json, '}');
   write_values(json, snapshot->values);
   if (snapshot->connections->len) json_open_member(json, "connections", '[');
@@ -182,10 +233,11 @@ bool spinach_measure_begin(const spinach_options *options) {
   return true;
 }
 
-const char *spinach_measure_look(void) {
+static const char *look(void) {
   if (from.waiting) {
     if (fires(&from)) {
       window[0] = take(&from, from.goal);
+      if (to.condition->kind == SPINACH_AT_MARKER) to.goal = count_of(to.watch) + 1; // the next one
       if (fires(&to)) return "the window to measure was over before it began";
     }
   } else if (fires(&to)) {
@@ -193,6 +245,13 @@ const char *spinach_measure_look(void) {
   }
   for (uint64_t goal = sample.goal; fires(&sample); goal = sample.goal) g_ptr_array_add(samples, take(&sample, goal));
   return fires(&until) ? "the condition of --until holds" : NULL;
+}
+
+const char *spinach_measure_look(void) {
+  spinach_stopping &= ~SPINACH_PAUSE;
+  const char *ended = look();
+  set_watches();
+  return ended;
 }
 
 // Nothing is waited for that will come whatever the machine does.

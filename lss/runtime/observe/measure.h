@@ -7,13 +7,16 @@
 //
 //   "measured": {"from": SNAPSHOT, "to": SNAPSHOT}     null where the run ended before
 //   "samples":  [SNAPSHOT]
-//   SNAPSHOT =  {"time_fs", "cycles": {clock: n}, "events": {condition: n}, "values": [as "statistics" has them],
+//   SNAPSHOT =  {"time_fs", "cycles": {clock: n}, "events": {those of conditions: n}, "values": [as "statistics" has them],
 //                "connections": [[transferred, stalled, cancelled, idle] as "connections" has them] (when collected)}
 #ifndef SPINACH_MEASURE_H
 #define SPINACH_MEASURE_H
 
 #include "lss/runtime/text/json.h"
 #include "lss/runtime/engine/options.h"
+
+// The events (char*) that conditions wait for and this simulator does not count.
+GPtrArray *spinach_measure_missing(const spinach_options *options);
 
 // Starts to wait for the conditions.  On a window that cannot be prints a line and returns false.
 bool spinach_measure_begin(const spinach_options *options);

@@ -1,6 +1,6 @@
 // Looking at signals from outside: the line trace, and who waits for whom when a run is stuck.  Debug builds keep all
 // signals in memory and say where (spinach_machine.observed).
-#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/text/names.h"
 
 #include <glib.h>
 
@@ -20,24 +20,6 @@ bool spinach_trace_active(void) {
   return columns && columns->len;
 }
 
-// Glob over instance paths: * within one name, ** over levels.
-static bool matches(const char *pattern, const char *path) {
-  if (!*pattern) return !*path;
-  if (pattern[0] == '*' && pattern[1] == '*') {
-    for (const char *rest = path;; rest++) {
-      if (matches(pattern + 2, rest)) return true;
-      if (!*rest) return false;
-    }
-  }
-  if (*pattern == '*') {
-    for (const char *rest = path;; rest++) {
-      if (matches(pattern + 1, rest)) return true;
-      if (!*rest || *rest == '.') return false;
-    }
-  }
-  return *pattern == *path && matches(pattern + 1, path + 1);
-}
-
 void spinach_trace_choose(const char *patterns) {
   if (!columns) columns = g_array_new(FALSE, TRUE, sizeof(Column));
   g_auto(GStrv) parts = g_strsplit(patterns, ",", -1);
@@ -46,7 +28,7 @@ void spinach_trace_choose(const char *patterns) {
     g_autofree char *inside = g_strconcat(*part, ".**", NULL);
     for (uint32_t i = 0; i < machine->instance_count; i++) {
       const spinach_instance *instance = &machine->instances[i];
-      if (!instance->layout || !(matches(*part, instance->path) || matches(inside, instance->path))) continue;
+      if (!instance->layout || !spinach_path_matches(inside, instance->path)) continue;
       Column column = {(int32_t)i, (guint)strlen(instance->path)};
       g_array_append_val(columns, column);
     }

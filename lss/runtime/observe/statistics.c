@@ -95,15 +95,13 @@ static void write_entry(const Entry *entry, void *data) {
 
 const uint64_t *spinach_connection_counts(uint32_t number) {
   const spinach_connection *connection = &machine->connections[number];
-  if (connection->cluster < 0) return NULL;
+  if (!machine->counted || connection->cluster < 0) return NULL;
   return (const uint64_t *)((char *)spinach_cluster_state[connection->cluster] + connection->counts_offset);
 }
 
 static void write_connections(Json *json) {
   static const char *const words[] = {"transferred", "stalled", "cancelled", "idle"};
-  bool any = false;
-  for (uint32_t i = 0; i < machine->connection_count && !any; i++) any = machine->connections[i].cluster >= 0;
-  if (!any) return;
+  if (!machine->counted) return;
   json_open_member(json, "connections", '[');
   for (uint32_t i = 0; i < machine->connection_count; i++) {
     const spinach_connection *connection = &machine->connections[i];

@@ -1,11 +1,12 @@
-// Becomes the debug variant of this machine: the same machine built with --debug, run with the same options.
+// Becomes a variant of this machine: the same machine built with checks, or with events woven in, run with the same
+// options.
 #include "lss/runtime/engine/machine.h"
 
 #include <errno.h>
 #include <glib.h>
 #include <unistd.h>
 
-void spinach_become_debug(int argc, char **argv) {
+void spinach_become(int argc, char **argv, bool debug, const char *const *watches, uint32_t count) {
   g_auto(GStrv) words = g_strsplit(spinach_machine_table.build, "\n", -1);
   g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, spinach_machine_table.build, -1);
   g_autofree char *folder = g_build_filename(g_get_tmp_dir(), "spinach", NULL);
@@ -18,20 +19,25 @@ void spinach_become_debug(int argc, char **argv) {
     folder = g_build_filename(g_get_user_cache_dir(), "spinach", NULL);
   }
   g_mkdir_with_parents(folder, 0777);
-  g_autofree char *output = g_strdup_printf("%s/debug-%.16s-%d", folder, sum, (int)getpid());
+  g_autofree char *output = g_strdup_printf("%s/variant-%.16s-%d", folder, sum, (int)getpid());
   g_autoptr(GPtrArray) command = g_ptr_array_new();
   for (char **word = words; *word; word++) g_ptr_array_add(command, *word);
-  char *const more[] = {"--debug", "-o", output, NULL};
+  for (uint32_t i = 0; i < count; i++) {
+    g_ptr_array_add(command, "--watch");
+    g_ptr_array_add(command, (char *)watches[i]);
+  }
+  if (debug || spinach_machine_table.debug) g_ptr_array_add(command, "--debug");
+  char *const more[] = {"-o", output, NULL};
   for (size_t i = 0; i < sizeof more / sizeof *more; i++) g_ptr_array_add(command, more[i]);
   g_autoptr(GError) error = NULL;
   int status = 0;
   if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, NULL, NULL, &status,
                     &error)) {
-    fprintf(stderr, "%s: cannot build the debug variant with %s: %s\n", spinach_program, words[0], error->message);
+    fprintf(stderr, "%s: cannot build a variant with %s: %s\n", spinach_program, words[0], error->message);
     return;
   }
   if (status != 0) {
-    fprintf(stderr, "%s: cannot build the debug variant of this machine\n", spinach_program);
+    fprintf(stderr, "%s: cannot build a variant of this machine\n", spinach_program);
     return;
   }
   g_autoptr(GPtrArray) again = g_ptr_array_new();

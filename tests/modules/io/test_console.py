@@ -23,7 +23,7 @@ def test_bytes_are_printed(bench: Bench) -> None:
 
 
 def test_nothing_answers_beside_the_registers(bench: Bench) -> None:
-    (answers,) = console(bench).play([["0 write 4 0xffff0008 1", "0 read 4 0xfffefffc"]], 10, {"console.output": "printed"})
+    (answers,) = console(bench).play([["0 write 4 0xffff000c 1", "0 read 4 0xfffefffc"]], 10, {"console.output": "printed"})
     assert [a.error for a in answers] == [True, True]
 
 

@@ -1,0 +1,127 @@
+"""Conditions on events: the run builds a variant of its machine that counts them, and stops where they happened."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.isa import programs, riscv
+
+MODULES = Path(__file__).parent / "modules"
+GOLDEN = Path(__file__).parent / "event_errors.golden"
+LIBRARY = Path(__file__).resolve().parents[2] / "firmware" / "lib"
+
+TICKERS = """
+clock fast = 300 MHz;  clock slow = 70 MHz;
+instance t[2] : ticker on fast;  instance k[2] : sink on fast;
+instance u : ticker on slow;  instance l : sink on slow;  instance idle : source on slow;  instance m : sink on slow;
+for (i = 0; i < 2; i = i + 1) { t[i].out -> k[i].in; }
+u.out -> l.in;  idle.out -> m.in : uint32;
+"""
+CORE = """
+runtime parameter program = "" : string;
+instance core : PIPELINE;
+instance filter : scratchpad_filter { segments = [{ base = 0, size = 0x800000, target = filter_target.scratchpad }]; };
+instance ram : memory_state { width = 32; size = 8 MiB; big_endian = ENDIAN; image = program; };
+instance console : console;
+START
+core.fetch -> filter.in;  core.data -> filter.in;  filter.main -> console.port;  filter.scratchpad -> ram.port;
+"""
+
+
+@pytest.fixture
+def tickers(build_sim):
+    return lambda *options: build_sim(TICKERS, "-I", MODULES, *options)
+
+
+def test_events_are_counted_and_stop_the_run_where_they_happen(tickers, run_sim):
+    plain = tickers()
+    words = ["--time", "5 us", "--set", "k[1].ready=0.4", "--set", "l.pattern=110", "--set", "idle.interval=9"]
+    first = run_sim(plain, *words)
+    conditions = ["--measure-from", "event(u.taken, 20)", "--measure-to", "event(t[*].taken, 1500)", "--sample", "event(u.taken, 100)"]
+    runs = [run_sim(simulator, *words, *conditions) for simulator in (plain, tickers("--debug"))]
+    for done in runs:
+        assert done.stats["statistics"] == first.stats["statistics"], "watching must not change what happens"
+        assert done.stats["run"] == first.stats["run"]
+    assert [runs[0].stats[key] == runs[1].stats[key] for key in ("measured", "samples")] == [True, True]
+    done, measured = runs[0], runs[0].stats["measured"]
+    # Two of three cycles accept: the 20th item goes in the 29th cycle of the slow clock.
+    assert measured["from"]["events"]["u.taken"] == 20 and measured["from"]["cycles"]["slow"] == 29
+    index = {(e["path"], e["name"]): i for i, e in enumerate(done.stats["statistics"])}
+    items = [measured["to"]["values"][index[f"t[{i}]", "items"]] for i in range(2)]
+    assert measured["to"]["events"]["t[*].taken"] == sum(items) and 1500 <= sum(items) <= 1501
+    assert [sample["events"]["u.taken"] for sample in done.stats["samples"]] == [100, 200]
+    assert [sample["cycles"]["slow"] for sample in done.stats["samples"]] == [149, 299]
+
+
+def test_events_of_connections(build_sim, run_sim):
+    simulator = build_sim("instance s : source; instance k : sink; s.out -> k.in : uint32;")
+    done = run_sim(simulator, "--set", "k.pattern=100", "--until", "event(k.in.stalled, 10)")
+    assert done.stats["run"]["cycles"]["clk"] == 15  # of each three cycles, the last two
+    assert done.stats["run"]["ended"] == "the condition of --until holds" and "connections" not in done.stats
+
+
+def test_a_variant_can_be_built_beforehand(lss, tickers, run_sim, tmp_path):
+    watching = tickers("--watch", "u.taken")
+    env = {"LSS_CACHE": str(tmp_path / "nothing")}
+    done = subprocess.run([watching, "--until", "event(u.taken, 7)"], capture_output=True, text=True, env=env)
+    assert done.returncode == 0 and "the condition of --until holds" in done.stderr and not (tmp_path / "nothing").exists()
+    wrong = lss("build", tmp_path / "machine1.lss", "-I", MODULES, "-o", "x", "--watch", "u.takn", ok=False)
+    assert wrong.status == 1 and '--watch:1:1: error[no-match]: nothing that matches "u" has an event `takn`' in wrong.err
+
+
+def test_wrong_events_are_told_before_the_run(tickers, run_sim, golden):
+    texts = ["event(u.takn)", "event(v.taken)", "event(taken)", "event(u.taken, 0)", "event(u.taken", "event(u.taken) >= 3"]
+    texts += ["event(nothing.stalled)", "evnt(u.taken)", "marker(3)", "marker(0)", "marker(x)"]
+    simulator = tickers()
+    lines = []
+    for text in texts:
+        done = run_sim(simulator, "--sample", text, ok=False)
+        assert done.status == 2 and done.err.count("\n") == 1
+        lines.append(done.err.split(": ", 1)[1])
+    golden(GOLDEN, "".join(lines))
+
+
+LOOP = {
+    "mips": "addiu $t0, $zero, 5\n1: {0}\n" + "nop\n" * 8 + "{1}\naddiu $t0, $t0, -1\nbne $t0, $zero, 1b\nnop\n{2}\nnop\nnop\nEXIT 0\n",
+    "rv32i": "addi t0, zero, 5\n1: {0}\n" + "nop\n" * 8 + "{1}\naddi t0, t0, -1\nbne t0, zero, 1b\n{2}\nnop\nnop\nEXIT 0\n",
+}
+
+
+@pytest.mark.parametrize("isa", LOOP)
+def test_markers_of_programs(isa, build_sim, run_sim, tmp_path):
+    """A marker takes the time of a nop; the windows between markers are those of the instructions between them."""
+    mips = isa == "mips"
+    text = CORE.replace("ENDIAN", "true" if mips else "false")
+    text = text.replace("PIPELINE", "mips_pipeline { start_halted = true; }" if mips else f"rv32i_pipeline {{ reset_pc = {programs.TEXT}; }}")
+    text = text.replace("START", "instance start : program_start { program = program; };  start.control -> core.control;" if mips else "")
+    simulator = build_sim(text)
+    form = "lui $zero, {}" if mips else "lui x0, {}"
+    elfs = []
+    for number, words in enumerate((["nop"] * 3, [form.format(n) for n in (1, 2, 0x7FFF)])):
+        code = LOOP[isa].format(*words)
+        path = tmp_path / f"{isa}{number}.elf"
+        elfs.append(programs.assemble(code, path, True, "device") if mips else riscv.assemble(code, path, "device"))
+    runs = [run_sim(simulator, "--program", elf) for elf in elfs]
+    assert runs[0].stats["statistics"] == runs[1].stats["statistics"] and runs[0].stats["run"] == runs[1].stats["run"]
+    words = ["--measure-from", "marker(1)", "--measure-to", "marker(2)", "--sample", "marker(1)", "--until", "marker(32767)"]
+    done = run_sim(simulator, "--program", elfs[1], *words)
+    begin, end = (done.stats["measured"][point] for point in ("from", "to"))
+    at = next(i for i, e in enumerate(done.stats["statistics"]) if e["name"] == "instructions")
+    assert end["values"][at] - begin["values"][at] == 9
+    assert end["cycles"]["clk"] - begin["cycles"]["clk"] == 9
+    assert end["events"] == {"marker(32767)": 0, "marker(1)": 1, "marker(2)": 1}
+    samples = done.stats["samples"]
+    assert [sample["events"]["marker(1)"] for sample in samples] == [1, 2, 3, 4, 5]
+    turns = {b["values"][at] - a["values"][at] for a, b in zip(samples, samples[1:], strict=False)}
+    assert turns == {13 if mips else 12}  # the delay slot
+    refused = run_sim(simulator, "--program", elfs[0], "--until", "marker(1)", "--measure-to", "marker(2)", ok=False)
+    assert 'before the condition of --measure-to, "marker(2)", came true' in refused.err
+
+
+@pytest.mark.parametrize(("target", "code"), [("mips", "3c000007"), ("riscv32", "37700000")])
+def test_the_macro_of_the_library_is_that_instruction(target, code, tmp_path):
+    (tmp_path / "x.c").write_text('#include "marker.h"\nvoid f(void) { marker(7); }\n')
+    command = [programs.tool("clang"), f"--target={target}", "-O2", "-I", LIBRARY, "-c", tmp_path / "x.c", "-o", tmp_path / "x.o"]
+    subprocess.run([str(word) for word in command], check=True)
+    assert bytes.fromhex(code) in (tmp_path / "x.o").read_bytes()
