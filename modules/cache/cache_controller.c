@@ -2,18 +2,18 @@
  *
  * The write buffer drains first, so what leaves through `fill` leaves in order.  A line that is given up and changed is read out before the
  * new one arrives and written back after it.  Within a cycle a beat that arrives is written before what the requester reads or writes (the
- * storage's lane 0 comes before lane 1).  Tags of what goes out: the number of the beat for fills, BACK for write-backs, PASSING for the
- * pending reference, POSTED for the write buffer.
+ * storage's lane 0 comes before lane 1).  Tags of what goes out: the number of the beat for fills, CACHE_BACK for write-backs, CACHE_PASSING for the
+ * pending reference, CACHE_POSTED for the write buffer.
  *
  * A beat that memory answers with an error arrives, too, but is only good for an error: reads of it are told, the line is not kept, and a
  * write that waited for the line goes past the cache, so that memory answers it.
  *
  * Most cycles find nothing to do, read from the line used last, or wait for memory; `busy`, `recent`, `asks` and `stirs` tell. */
 
-static inline uint32_t line_of(uint32_t address) { return address / LINE; }
+static inline uint32_t line_of(uint32_t address) { return address / CACHE_LINE; }
 static inline uint32_t set_of(uint32_t line) { return line % (uint32_t)param(sets); }
-static inline uint32_t place_of(uint32_t set, uint32_t way) { return (set * (uint32_t)param(ways) + way) * LINE; }
-static inline uint32_t offset_of(uint32_t address) { return address % LINE; }
+static inline uint32_t place_of(uint32_t set, uint32_t way) { return (set * (uint32_t)param(ways) + way) * CACHE_LINE; }
+static inline uint32_t offset_of(uint32_t address) { return address % CACHE_LINE; }
 static inline bool fills(const self_t *self, uint32_t line) { return self->phase == CACHE_FILL && self->fill_line == line; }
 
 /* The way that holds a line, or -1. */
@@ -38,7 +38,7 @@ static inline uint32_t place_of_line(const self_t *self, uint32_t line) {
 
 init() {
   random_seed(&self->rng);
-  self->recent = NONE;
+  self->recent = CACHE_NONE;
 }
 
 phase_start() {
@@ -50,28 +50,28 @@ phase_start() {
   bool asks = true;
   if (self->posted_asked < self->posted_count) {
     uint32_t slot = self->posted_head + self->posted_asked;
-    const typeof_port(in_request) *posted = &self->posted[slot >= SLOTS ? slot - SLOTS : slot];
-    CACHE_RETAG(request, *posted, POSTED, posted->address);
+    const typeof_port(in_request) *posted = &self->posted[slot >= CACHE_SLOTS ? slot - CACHE_SLOTS : slot];
+    CACHE_RETAG(request, *posted, CACHE_POSTED, posted->address);
   } else if (self->phase == CACHE_FILL) {
-    uint32_t beat = (self->first + self->asked) % BEATS;
-    CACHE_BEAT(request, mem_op_read, BEAT_BYTES, self->fill_line * LINE, beat);
+    uint32_t beat = (self->first + self->asked) % CACHE_BEATS;
+    CACHE_BEAT(request, mem_op_read, CACHE_BEAT_BYTES, self->fill_line * CACHE_LINE, beat);
     request.tag = beat;
-  } else if (MASKED && self->phase == CACHE_WRITE_BACK) {
-    asks = CACHE_PART(request, self->victim_changed, self->victim, LINE, BEAT_BYTES, param(big_endian), self->victim_line * LINE);
-    request.tag = BACK;
+  } else if (CACHE_MASKED && self->phase == CACHE_WRITE_BACK) {
+    asks = CACHE_PART(request, self->victim_changed, self->victim, CACHE_LINE, CACHE_BEAT_BYTES, param(big_endian), self->victim_line * CACHE_LINE);
+    request.tag = CACHE_BACK;
   } else if (self->phase == CACHE_WRITE_BACK) {
-    CACHE_BEAT(request, mem_op_write, BEAT_BYTES, self->victim_line * LINE, self->asked);
-    request.tag = BACK;
+    CACHE_BEAT(request, mem_op_write, CACHE_BEAT_BYTES, self->victim_line * CACHE_LINE, self->asked);
+    request.tag = CACHE_BACK;
     memcpy(&request.data, &self->victim[self->asked], sizeof request.data);
   } else {
-    CACHE_RETAG(request, self->pending, PASSING, self->pending.address);
+    CACHE_RETAG(request, self->pending, CACHE_PASSING, self->pending.address);
   }
   send_if(fill_request, asks, request);
 }
 
 /* The beats that `pending` needs: a read those of its bytes, a write the whole line. */
 static inline uint64_t needed(const self_t *self) {
-  return self->pending.op == mem_op_write ? ALL_BEATS : cache_beats(offset_of(self->pending.address), self->pending.size, BEAT_BYTES);
+  return self->pending.op == mem_op_write ? CACHE_ALL_BEATS : cache_beats(offset_of(self->pending.address), self->pending.size, CACHE_BEAT_BYTES);
 }
 
 /* Whether `pending` can be answered with what has arrived, and for a write without an error. */
@@ -84,11 +84,11 @@ static inline bool satisfied(const self_t *self, uint64_t arrived, bool failed) 
 /* What becomes of a request that does not simply read from the line used last. */
 static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
   const uint32_t line = line_of(address);
-  const bool idle = self->phase == CACHE_IDLE && !(CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
+  const bool idle = self->phase == CACHE_IDLE && !(CACHE_CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
   if (op == mem_op_barrier) return idle && self->posted_count == 0 ? CACHE_BYPASS : CACHE_NOTHING;
-  if (op == mem_op_write && !room && POSTS_WRITES && (param(post_uncacheable) || !idle)) return CACHE_NOTHING;
+  if (op == mem_op_write && !room && CACHE_POSTS_WRITES && (param(post_uncacheable) || !idle)) return CACHE_NOTHING;
   const int32_t held = find(self, line);
-  if (op == mem_op_read && held >= 0 && offset_of(address) + size <= LINE && call(cacheable, address) && !(CLEANS && self->leaving[set_of(line)][held]))
+  if (op == mem_op_read && held >= 0 && offset_of(address) + size <= CACHE_LINE && call(cacheable, address) && !(CACHE_CLEANS && self->leaving[set_of(line)][held]))
     return CACHE_HIT;
   cache_situation is = {.reads = op == mem_op_read, .writes = op == mem_op_write, .idle = idle, .room = room};
   is.cacheable = (is.reads || is.writes) && call(cacheable, address);
@@ -97,26 +97,26 @@ static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uin
       sim_error("a reference of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it", (int)size, (unsigned)address,
                 (int)param(line));
     is.filling = fills(self, line);
-    is.here = (cache_beats(offset_of(address), size, BEAT_BYTES) & (~self->arrived | self->failed)) == 0;
+    is.here = (cache_beats(offset_of(address), size, CACHE_BEAT_BYTES) & (~self->arrived | self->failed)) == 0;
     is.leaving = self->victim_dirty && self->victim_line == line;
     const int32_t found = is.filling ? (int32_t)self->fill_way : held;
     is.found = found >= 0;
-    is.stale = CLEANS && is.found && !is.filling && self->leaving[set_of(line)][found];
+    is.stale = CACHE_CLEANS && is.found && !is.filling && self->leaving[set_of(line)][found];
   }
-  return cache_decide(RULES, is);
+  return cache_decide(CACHE_RULES, is);
 }
 
 /* What becomes of the pending request when beat number `tag`, or the answer to what went past the cache, arrives; -1: nothing does. */
 static inline int32_t settle(const self_t *self, int64_t tag, bool error) {
-  if (self->past) return tag == PASSING ? CACHE_RETURNS : CACHE_NOTHING;
-  const bool beat = self->phase == CACHE_FILL && tag >= 0 && tag < BEATS;
+  if (self->past) return tag == CACHE_PASSING ? CACHE_RETURNS : CACHE_NOTHING;
+  const bool beat = self->phase == CACHE_FILL && tag >= 0 && tag < CACHE_BEATS;
   const bool failed = param(write_allocate) && (self->failed != 0 || (beat && error));
   return satisfied(self, self->arrived | (beat ? UINT64_C(1) << tag : 0), failed) ? CACHE_ARRIVES : CACHE_NOTHING;
 }
 
 /* Whether `pending` needs a beat that failed, or beat number `tag`, which fails in this cycle (-1: none). */
 static __attribute__((noinline)) bool fails(const self_t *self, int64_t tag) {
-  const bool beat = self->phase == CACHE_FILL && tag >= 0 && tag < BEATS;
+  const bool beat = self->phase == CACHE_FILL && tag >= 0 && tag < CACHE_BEATS;
   return (needed(self) & (self->failed | (beat ? UINT64_C(1) << tag : 0))) != 0;
 }
 
@@ -128,7 +128,7 @@ handler(look) {
     accept(in_request, false);
   } else if (some(in_request)) {
     const uint32_t address = item(in_request).address, size = item(in_request).size;
-    const bool recent = line_of(address) == self->recent && offset_of(address) + size <= LINE && call(cacheable, address);
+    const bool recent = line_of(address) == self->recent && offset_of(address) + size <= CACHE_LINE && call(cacheable, address);
     result = item(in_request).op == mem_op_read && recent ? CACHE_HIT : meet(self, item(in_request).op, address, size);
     if (result == CACHE_HIT) found = place_of_line(self, line_of(address));
     accept(in_request, result != CACHE_NOTHING);
@@ -137,18 +137,18 @@ handler(look) {
   }
   set(outcome, result);
   set(place, found);
-  if (!SEPARATE) return;
-  const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < BEATS;
+  if (!CACHE_SEPARATE) return;
+  const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < CACHE_BEATS;
   typeof_port(storage_request) filling = {0}, asking = {0};
-  CACHE_BEAT(filling, beat ? mem_op_write : mem_op_read, BEAT_BYTES, FILLED, beat ? data(fill_reply).tag : self->victim_read);
+  CACHE_BEAT(filling, beat ? mem_op_write : mem_op_read, CACHE_BEAT_BYTES, CACHE_FILLED, beat ? data(fill_reply).tag : self->victim_read);
   if (beat) filling.data = data(fill_reply).data;
   send_if(storage_request, 0, beat || self->phase == CACHE_READ_VICTIM, filling);
 
   const typeof_port(in_request) *from = NULL;
-  uint32_t where = FILLED;
+  uint32_t where = CACHE_FILLED;
   if (result == CACHE_ARRIVES) {
     from = &self->pending;
-  } else if (result == CACHE_HIT || (WRITES_LINE(result, data(in_request).op) && usable(self, data(in_request).address) >= 0)) {
+  } else if (result == CACHE_HIT || (CACHE_WRITES_LINE(result, data(in_request).op) && usable(self, data(in_request).address) >= 0)) {
     from = &data(in_request);
     where = place_of_line(self, line_of(from->address));
   }
@@ -157,7 +157,7 @@ handler(look) {
 }
 
 handler(commit) {
-  if (!SEPARATE) return;
+  if (!CACHE_SEPARATE) return;
   enable(storage_request, 0, self->phase == CACHE_READ_VICTIM || enabled(fill_reply));
   enable(storage_request, 1, get(outcome) == CACHE_ARRIVES || (get(outcome) != CACHE_NOTHING && enabled(in_request)));
 }
@@ -167,7 +167,7 @@ static inline void write_inside(self_t *self, const typeof_port(in_request) * re
 }
 
 handler(answer) {
-  if (get(outcome) == CACHE_HIT && !SEPARATE && param(width) <= 64 && !(param(write_back) && item(in_request).op == mem_op_write)) {
+  if (get(outcome) == CACHE_HIT && !CACHE_SEPARATE && param(width) <= 64 && !(param(write_back) && item(in_request).op == mem_op_write)) {
     const uint8_t *from = &self->lines[get(place) + offset_of(item(in_request).address)];
     const uint64_t number = load_padded(from, item(in_request).size, param(big_endian), item(in_request).sign);
     typeof_port(in_reply) reply = {.tag = item(in_request).tag};
@@ -189,14 +189,14 @@ handler(answer) {
     return;
   }
   const bool reads = at_once ? get(outcome) == CACHE_HIT && !(param(write_back) && item(in_request).op == mem_op_write) : self->pending.op == mem_op_read;
-  if (reads && SEPARATE && some(storage_reply, 1)) {
+  if (reads && CACHE_SEPARATE && some(storage_reply, 1)) {
     reply.error = item(storage_reply, 1).error;
     memcpy(&reply.data, &item(storage_reply, 1).data, sizeof reply.data);
-  } else if (reads && !SEPARATE) {
-    const bool beat = !at_once && self->phase == CACHE_FILL && some(fill_reply) && item(fill_reply).tag < BEATS;
+  } else if (reads && !CACHE_SEPARATE) {
+    const bool beat = !at_once && self->phase == CACHE_FILL && some(fill_reply) && item(fill_reply).tag < CACHE_BEATS;
     const typeof_port(in_request) *request = at_once ? &item(in_request) : &self->pending;
     __typeof__(reply.data) value; /* apart, so that only it lies in memory */
-    READ_LINE(value, *request, at_once ? get(place) : FILLED, beat ? (int32_t)item(fill_reply).tag : -1, beat ? &item(fill_reply).data : NULL);
+    CACHE_READ_LINE(value, *request, at_once ? get(place) : CACHE_FILLED, beat ? (int32_t)item(fill_reply).tag : -1, beat ? &item(fill_reply).data : NULL);
     memcpy(&reply.data, &value, sizeof value);
   }
   const bool wrong = some(fill_reply) && item(fill_reply).error;
@@ -208,31 +208,31 @@ handler(answer) {
 /* A line is used; it is not valid while part of it is still to come. */
 static inline void touch(self_t *self, uint32_t line, uint32_t set, uint32_t way) {
   if (param(ways) > 1) self->used[set][way] = ++self->uses;
-  self->recent = self->valid[set][way] ? line : NONE;
+  self->recent = self->valid[set][way] ? line : CACHE_NONE;
   self->recent_place = place_of(set, way);
 }
 
-static inline uint8_t *mask_of(self_t *self, uint32_t set, uint32_t way) { return &self->changed[(set * (uint32_t)param(ways) + way) * MASK_BYTES]; }
+static inline uint8_t *mask_of(self_t *self, uint32_t set, uint32_t way) { return &self->changed[(set * (uint32_t)param(ways) + way) * CACHE_MASK_BYTES]; }
 
 /* The requester writes to a line. */
 static inline void change(self_t *self, uint32_t set, uint32_t way, const typeof_port(in_request) * request) {
   self->dirty[set][way] = true;
-  if (MASKED) cache_mark(mask_of(self, set, way), offset_of(request->address), request->size, true);
+  if (CACHE_MASKED) cache_mark(mask_of(self, set, way), offset_of(request->address), request->size, true);
 }
 
 /* Gives up what a way holds; a changed line is remembered for the write-back. */
 static inline void give_up(self_t *self, uint32_t set, uint32_t way) {
-  if (CLEANS) self->to_clean -= self->leaving[set][way];
-  if (CLEANS) self->leaving[set][way] = false;
-  if (MASKED) {
-    memcpy(self->victim_changed, mask_of(self, set, way), MASK_BYTES);
-    memset(mask_of(self, set, way), 0, MASK_BYTES);
+  if (CACHE_CLEANS) self->to_clean -= self->leaving[set][way];
+  if (CACHE_CLEANS) self->leaving[set][way] = false;
+  if (CACHE_MASKED) {
+    memcpy(self->victim_changed, mask_of(self, set, way), CACHE_MASK_BYTES);
+    memset(mask_of(self, set, way), 0, CACHE_MASK_BYTES);
   }
   self->victim_dirty = param(write_back) && self->valid[set][way] && self->dirty[set][way];
   self->victim_line = self->number[set][way];
   self->victim_read = self->victim_done = 0;
   self->valid[set][way] = self->dirty[set][way] = false;
-  self->recent = NONE;
+  self->recent = CACHE_NONE;
   self->fill_set = set;
   self->fill_way = way;
 }
@@ -241,7 +241,7 @@ static inline void give_up(self_t *self, uint32_t set, uint32_t way) {
 static inline void evict(self_t *self) {
   self->phase = CACHE_READ_VICTIM;
   self->evictions++;
-  event(evict, self->victim_line * LINE);
+  event(evict, self->victim_line * CACHE_LINE);
 }
 static inline void begin_fill(self_t *self) {
   self->phase = CACHE_FILL;
@@ -249,7 +249,7 @@ static inline void begin_fill(self_t *self) {
 }
 static inline void post(self_t *self, const typeof_port(in_request) * request) {
   uint32_t slot = self->posted_head + self->posted_count++;
-  self->posted[slot >= SLOTS ? slot - SLOTS : slot] = *request;
+  self->posted[slot >= CACHE_SLOTS ? slot - CACHE_SLOTS : slot] = *request;
 }
 static inline void wait_for(self_t *self, const typeof_port(in_request) * request, bool past) {
   self->pending = *request;
@@ -267,7 +267,7 @@ static void take(self_t *self, const typeof_port(in_request) * request, int32_t 
     event(hit, request->address);
     if (result != CACHE_JOIN && line != self->recent) touch(self, line, set, (uint32_t)found);
   }
-  if (!SEPARATE && WRITES_LINE(result, request->op) && found >= 0)
+  if (!CACHE_SEPARATE && CACHE_WRITES_LINE(result, request->op) && found >= 0)
     write_inside(self, request, place_of(set, (uint32_t)found));
   switch (result) {
   case CACHE_HIT:
@@ -285,7 +285,7 @@ static void take(self_t *self, const typeof_port(in_request) * request, int32_t 
     const bool by_chance = param(ways) > 1 && param(replacement) == cache_replacement_random;
     const uint64_t chance = by_chance ? random_bits(&self->rng) : 0;
     give_up(self, set, cache_choose_way(self->valid[set], self->used[set], (uint32_t)param(ways), by_chance, chance));
-    self->first = param(critical_first) ? offset_of(request->address) / BEAT_BYTES : 0;
+    self->first = param(critical_first) ? offset_of(request->address) / CACHE_BEAT_BYTES : 0;
     if (self->victim_dirty) evict(self);
     else begin_fill(self);
     self->misses++;
@@ -307,8 +307,8 @@ static void take(self_t *self, const typeof_port(in_request) * request, int32_t 
 
 /* A way's line must go: at once, or when its changes are in memory. */
 static inline void drop_way(self_t *self, uint32_t set, uint32_t way) {
-  self->recent = NONE;
-  if (!CLEANS || !self->dirty[set][way]) {
+  self->recent = CACHE_NONE;
+  if (!CACHE_CLEANS || !self->dirty[set][way]) {
     self->valid[set][way] = false;
   } else if (!self->leaving[set][way]) {
     self->leaving[set][way] = true;
@@ -322,16 +322,16 @@ static inline void drop_line(self_t *self, uint32_t line, const mem_snoop *write
   int32_t found = find(self, line);
   uint32_t set = set_of(line);
   bool leaves = self->victim_dirty && self->victim_line == line;
-  if (MASKED && (leaves || (found >= 0 && self->dirty[set][found]))) {
+  if (CACHE_MASKED && (leaves || (found >= 0 && self->dirty[set][found]))) {
     if (write->tag == ~UINT32_C(0))
-      sim_error("several writes announced together touch the changed line at 0x%x: which of its bytes are new?", (unsigned)(line * LINE));
-    uint32_t from, count = cache_overlap(line * LINE, LINE, write->address, write->size, &from);
+      sim_error("several writes announced together touch the changed line at 0x%x: which of its bytes are new?", (unsigned)(line * CACHE_LINE));
+    uint32_t from, count = cache_overlap(line * CACHE_LINE, CACHE_LINE, write->address, write->size, &from);
     cache_mark(leaves ? self->victim_changed : mask_of(self, set, (uint32_t)found), from, count, false);
   }
-  if (found < 0 || (CLEANS && self->leaving[set][found])) return;
+  if (found < 0 || (CACHE_CLEANS && self->leaving[set][found])) return;
   drop_way(self, set, (uint32_t)found);
   self->drops++;
-  event(drop, line * LINE);
+  event(drop, line * CACHE_LINE);
 }
 
 static inline void drop_range(self_t *self, const mem_snoop *write) {
@@ -341,7 +341,7 @@ static inline void drop_range(self_t *self, const mem_snoop *write) {
   for (uint32_t k = 0; few && k <= last - first; k++) drop_line(self, first + k, write);
   if (few) return;
   if (self->phase == CACHE_FILL && self->fill_line - first <= last - first) self->dropped = true;
-  if (MASKED && self->victim_dirty && self->victim_line - first <= last - first) drop_line(self, self->victim_line, write);
+  if (CACHE_MASKED && self->victim_dirty && self->victim_line - first <= last - first) drop_line(self, self->victim_line, write);
   for (int s = 0; s < param(sets); s++)
     for (int w = 0; w < param(ways); w++)
       if (self->valid[s][w] && self->number[s][w] - first <= last - first) drop_line(self, self->number[s][w], write);
@@ -368,23 +368,23 @@ static inline void complete(self_t *self, bool answered) {
   } else if (param(write_back)) {
     change(self, self->fill_set, self->fill_way, &self->pending);
     self->valid[self->fill_set][self->fill_way] = true;
-    if (CLEANS && self->dropped) drop_way(self, self->fill_set, self->fill_way);
+    if (CACHE_CLEANS && self->dropped) drop_way(self, self->fill_set, self->fill_way);
   }
 }
 
 /* Memory answers a beat of a fill, a write, or what goes past the cache. */
 static inline void take_answer(self_t *self, uint32_t tag, bool error) {
-  if (error && (tag == POSTED || tag == BACK))
+  if (error && (tag == CACHE_POSTED || tag == CACHE_BACK))
     sim_error("memory answered with an error to a write at 0x%x, which the requester believes done",
-              tag == POSTED ? self->posted[self->posted_head].address : self->victim_line * LINE);
-  if (tag == POSTED) {
-    self->posted_head = self->posted_head + 1 == SLOTS ? 0 : self->posted_head + 1;
+              tag == CACHE_POSTED ? self->posted[self->posted_head].address : self->victim_line * CACHE_LINE);
+  if (tag == CACHE_POSTED) {
+    self->posted_head = self->posted_head + 1 == CACHE_SLOTS ? 0 : self->posted_head + 1;
     self->posted_count--;
     self->posted_asked--;
-  } else if (tag == PASSING) {
+  } else if (tag == CACHE_PASSING) {
     self->waiting = self->past = false;
     self->phase = CACHE_IDLE;
-  } else if (tag == BACK) {
+  } else if (tag == CACHE_BACK) {
     self->victim_done++;
   } else {
     self->arrived |= UINT64_C(1) << tag;
@@ -394,10 +394,10 @@ static inline void take_answer(self_t *self, uint32_t tag, bool error) {
 
 /* Sums up what the next cycle has to do. */
 static inline void sum_up(self_t *self) {
-  self->busy = self->phase != CACHE_IDLE || self->posted_count > 0 || self->waiting || (CLEANS && self->to_clean);
-  self->asks = self->posted_asked < self->posted_count || (self->phase == CACHE_FILL && self->asked < BEATS) ||
-               (self->phase == CACHE_WRITE_BACK && (MASKED || self->asked < BEATS)) || (self->phase == CACHE_PASS && self->asked == 0);
-  self->stirs = self->phase == CACHE_READ_VICTIM || (MASKED && self->phase == CACHE_WRITE_BACK) || satisfied(self, self->arrived, self->failed != 0);
+  self->busy = self->phase != CACHE_IDLE || self->posted_count > 0 || self->waiting || (CACHE_CLEANS && self->to_clean);
+  self->asks = self->posted_asked < self->posted_count || (self->phase == CACHE_FILL && self->asked < CACHE_BEATS) ||
+               (self->phase == CACHE_WRITE_BACK && (CACHE_MASKED || self->asked < CACHE_BEATS)) || (self->phase == CACHE_PASS && self->asked == 0);
+  self->stirs = self->phase == CACHE_READ_VICTIM || (CACHE_MASKED && self->phase == CACHE_WRITE_BACK) || satisfied(self, self->arrived, self->failed != 0);
 }
 
 phase_end() {
@@ -417,16 +417,16 @@ phase_end() {
   }
   const int32_t found = some(in_request) ? usable(self, item(in_request).address) : -1;
   if (transferred(fill_request)) {
-    if (data(fill_request).tag == POSTED) self->posted_asked++;
+    if (data(fill_request).tag == CACHE_POSTED) self->posted_asked++;
     else self->asked++;
-    if (MASKED && data(fill_request).tag == BACK)
+    if (CACHE_MASKED && data(fill_request).tag == CACHE_BACK)
       cache_mark(self->victim_changed, offset_of(data(fill_request).address), data(fill_request).size, false);
   }
   if (self->phase == CACHE_READ_VICTIM) {
     void *victim = &self->victim[self->victim_read];
-    if (SEPARATE) memcpy(victim, &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
-    else memory_to_number(victim, &self->lines[FILLED + self->victim_read * BEAT_BYTES], BEAT_BYTES, param(big_endian));
-    if (++self->victim_read == BEATS) {
+    if (CACHE_SEPARATE) memcpy(victim, &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
+    else memory_to_number(victim, &self->lines[CACHE_FILLED + self->victim_read * CACHE_BEAT_BYTES], CACHE_BEAT_BYTES, param(big_endian));
+    if (++self->victim_read == CACHE_BEATS) {
       self->asked = 0;
       if (self->past || self->cleaning) self->phase = CACHE_WRITE_BACK;
       else begin_fill(self);
@@ -436,21 +436,21 @@ phase_end() {
   if (transferred(fill_reply)) {
     const uint32_t tag = data(fill_reply).tag;
     take_answer(self, tag, data(fill_reply).error);
-    if (!SEPARATE && tag < BEATS) number_to_memory(&self->lines[FILLED + tag * BEAT_BYTES], &data(fill_reply).data, BEAT_BYTES, param(big_endian));
+    if (!CACHE_SEPARATE && tag < CACHE_BEATS) number_to_memory(&self->lines[CACHE_FILLED + tag * CACHE_BEAT_BYTES], &data(fill_reply).data, CACHE_BEAT_BYTES, param(big_endian));
   }
   uint32_t at;
-  if (self->phase == CACHE_WRITE_BACK && self->victim_done == (MASKED ? self->asked : BEATS) &&
-      !(MASKED && cache_run(self->victim_changed, LINE, BEAT_BYTES, &at))) {
+  if (self->phase == CACHE_WRITE_BACK && self->victim_done == (CACHE_MASKED ? self->asked : CACHE_BEATS) &&
+      !(CACHE_MASKED && cache_run(self->victim_changed, CACHE_LINE, CACHE_BEAT_BYTES, &at))) {
     self->asked = 0;
     self->victim_dirty = self->cleaning = false;
     self->phase = self->past ? CACHE_PASS : CACHE_IDLE;
   }
   if (answered) {
     self->waiting = false;
-    if (!SEPARATE && self->pending.op == mem_op_write) write_inside(self, &self->pending, FILLED);
+    if (!CACHE_SEPARATE && self->pending.op == mem_op_write) write_inside(self, &self->pending, CACHE_FILLED);
     if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0) post(self, &self->pending);
   }
-  if (self->phase == CACHE_FILL && self->arrived == ALL_BEATS) complete(self, answered);
+  if (self->phase == CACHE_FILL && self->arrived == CACHE_ALL_BEATS) complete(self, answered);
   if (transferred(in_request)) {
     const typeof_port(in_request) request = data(in_request);
     take(self, &request, get(outcome), found);
@@ -460,10 +460,10 @@ phase_end() {
   if (width(flush) > 0 && transferred(flush) && data(flush)) {
     for (uint32_t s = 0; s < (uint32_t)param(sets); s++)
       for (uint32_t w = 0; w < (uint32_t)param(ways); w++)
-        if (!CLEANS || self->valid[s][w]) drop_way(self, s, w);
+        if (!CACHE_CLEANS || self->valid[s][w]) drop_way(self, s, w);
     self->dropped = true;
   }
-  if (CLEANS && self->to_clean && self->phase == CACHE_IDLE && !self->waiting) {
+  if (CACHE_CLEANS && self->to_clean && self->phase == CACHE_IDLE && !self->waiting) {
     uint32_t place = (uint32_t)cache_first(&self->leaving[0][0], (uint32_t)(param(sets) * param(ways)));
     give_up(self, place / (uint32_t)param(ways), place % (uint32_t)param(ways));
     self->cleaning = true;

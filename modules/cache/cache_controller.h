@@ -5,39 +5,39 @@
 #include "memory/memory_access.h"
 
 /* The organisation, as the parameters give it. */
-#define BEAT_BYTES (param(fill_width) / 8)
-#define LINE       ((uint32_t)param(line))
-#define BEATS      (param(line) / BEAT_BYTES)
-#define ALL_BEATS  (BEATS == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (BEATS & 63)) - 1)
-#define BACK       ((uint32_t)BEATS)
-#define PASSING    ((uint32_t)BEATS + 1)
-#define SLOTS      ((uint32_t)(param(write_buffer) > 0 ? param(write_buffer) : 1))
-#define POSTED     ((uint32_t)BEATS + 2)
+#define CACHE_BEAT_BYTES (param(fill_width) / 8)
+#define CACHE_LINE       ((uint32_t)param(line))
+#define CACHE_BEATS      (param(line) / CACHE_BEAT_BYTES)
+#define CACHE_ALL_BEATS  (CACHE_BEATS == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (CACHE_BEATS & 63)) - 1)
+#define CACHE_BACK       ((uint32_t)CACHE_BEATS)
+#define CACHE_PASSING    ((uint32_t)CACHE_BEATS + 1)
+#define CACHE_SLOTS      ((uint32_t)(param(write_buffer) > 0 ? param(write_buffer) : 1))
+#define CACHE_POSTED     ((uint32_t)CACHE_BEATS + 2)
 
 /* Whether the lines lie in a memory of their own. */
-#define SEPARATE (width(storage_request) == 2)
+#define CACHE_SEPARATE (width(storage_request) == 2)
 
 /* Whether changed lines may have to be dropped, and whether then only their changed bytes are written back. */
-#define CLEANS     (param(write_back) && (width(snoop) > 0 || width(flush) > 0))
-#define MASKED     (param(write_back) && width(snoop) > 0)
-#define MASK_BYTES ((uint32_t)(param(line) + 7) / 8)
+#define CACHE_CLEANS     (param(write_back) && (width(snoop) > 0 || width(flush) > 0))
+#define CACHE_MASKED     (param(write_back) && width(snoop) > 0)
+#define CACHE_MASK_BYTES ((uint32_t)(param(line) + 7) / 8)
 
-#define FILLED place_of(self->fill_set, self->fill_way) /* where the line lies that is being filled */
-#define NONE   (~UINT64_C(0))                           /* the number of no line */
+#define CACHE_FILLED place_of(self->fill_set, self->fill_way) /* where the line lies that is being filled */
+#define CACHE_NONE   (~UINT64_C(0))                           /* the number of no line */
 
 /* Whether a request writes to the line that it hits. */
-#define WRITES_LINE(result, op)                                                                                        \
+#define CACHE_WRITES_LINE(result, op)                                                                                  \
   (((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS) && (op) == mem_op_write)
 
 /* What `request` reads of the line at `place`, where beat number `beat` is arriving. */
-#define READ_LINE(value, request, place, beat, fresh)                                                                  \
+#define CACHE_READ_LINE(value, request, place, beat, fresh)                                                            \
   cache_read_line(&(value), sizeof(value), &self->lines[place], offset_of((request).address), (request).size,          \
-                  (request).sign, param(big_endian), beat, fresh, BEAT_BYTES)
+                  (request).sign, param(big_endian), beat, fresh, CACHE_BEAT_BYTES)
 
 /* Whether all writes to what is cacheable go to the write buffer. */
-#define POSTS_WRITES (!param(write_back) && param(write_buffer) > 0)
+#define CACHE_POSTS_WRITES (!param(write_back) && param(write_buffer) > 0)
 
-#define RULES                                                                                                          \
+#define CACHE_RULES                                                                                                    \
   ((cache_rules){.write_back = param(write_back),                                                                      \
                  .write_allocate = param(write_allocate),                                                              \
                  .post_uncacheable = param(post_uncacheable),                                                          \

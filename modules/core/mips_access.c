@@ -7,7 +7,7 @@ _Static_assert(MIPS_MEM_load == mem_op_read + 1 && MIPS_MEM_store == mem_op_writ
 
 #define TAG_LOAD 1
 
-enum { STORES = 16 }; /* of the ring */
+#define STORES 16 /* of the ring */
 
 static inline bool refers(uint64_t c) { return mips_c_mem(c) != MIPS_MEM_none; }
 

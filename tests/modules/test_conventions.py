@@ -21,7 +21,7 @@ def test_every_module_has_a_test(root: Path) -> None:
 
 def test_every_test_has_a_module(root: Path) -> None:
     stems = {path.stem for path in library_modules(root)}
-    allowed = {"conventions", "memory_stacks"}
+    allowed = {"barrier", "conventions", "memory_stacks"}
     lost = [
         path.stem
         for path in found(root / "tests" / "modules", "test_*.py")
@@ -94,3 +94,19 @@ def test_a_machine_may_hold_several_specialisations_of_a_module(root: Path) -> N
     for source in found(root / "modules", "*.c"):
         wrong = re.findall(r"^(?:(?:static )?const|static \w+ const|typedef|enum|struct|union)\b.*[{=].*$", source.read_text(), re.MULTILINE)
         assert not wrong, f"{source.name}: {wrong[0]}"
+
+
+def test_macros_of_headers_say_whose_they_are(root: Path) -> None:
+    """Headers of all modules of a machine are in one unit: a macro called LINE would break a user's module beside it."""
+    words_of_userpoints = {"reg", "set_reg", "context_value"}
+    looked_at, wrong = 0, []
+    for header in found(root / "modules", "*.h"):
+        prefixes = tuple(f"{word.removesuffix('S')}_" for word in header.stem.upper().split("_")) + (f"{header.stem.upper()}_",)
+        prefixes += tuple(f"{word}_" for word in header.stem.upper().split("_"))
+        for name in re.findall(r"^\s*#\s*define\s+(\w+)", header.read_text(), re.MULTILINE):
+            looked_at += 1
+            undefined = re.search(rf"^\s*#\s*undef {name}\b", header.read_text(), re.MULTILINE)
+            if not name.startswith(prefixes) and name not in words_of_userpoints and not undefined:
+                wrong.append(f"{header.name}: {name}")
+    assert looked_at > 50
+    assert not wrong, "without the header's prefix: " + ", ".join(wrong)
