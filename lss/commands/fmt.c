@@ -140,7 +140,7 @@ static bool wants_space(const Spacing *s) {
   if (a->kind == TOKEN_COMMENT || b->kind == TOKEN_COMMENT) return true;
   if (is(b, ";") || is(b, ",") || is(b, ")") || is(b, "]") || is(b, ".") || is(a, ".") || is(a, "(") || is(a, "["))
     return false;
-  if (is(a, "..") || is(b, "..") || s->unary || s->unit || is(a, "~") || is(a, "$")) return false;
+  if (is(a, "..") || (is(b, "..") && !is(a, "in")) || s->unary || s->unit || is(a, "~") || is(a, "$")) return false;
   if (is_rate_slash(&s->before, a, b)) return false;
   if (is(b, "(") || is(b, "["))
     return !ends_operand(a) || opens_condition(a) || (is(a, "in") && s->before.kind == TOKEN_WORD); // for (x in [1, 2])
@@ -148,7 +148,8 @@ static bool wants_space(const Spacing *s) {
 }
 
 static void track(Spacing *s, Token token) {
-  bool operand_before = ends_operand(&s->previous) && !opens_condition(&s->previous);
+  bool in = is(&s->previous, "in") && ends_operand(&s->before); // of a range, `int in -1..1`, or a loop; not a port
+  bool operand_before = ends_operand(&s->previous) && !opens_condition(&s->previous) && !in;
   bool sign = is(&token, "!") || (is(&token, "-") && !operand_before);
   bool star = is(&token, "*") && is(&s->previous, "[");
   s->unit = is_rate_slash(&s->before, &s->previous, &token);

@@ -125,13 +125,21 @@ static void add_behaviour(Section *section, const Node *node, const char *doc) {
   add_row(section, name, signals(node->reads), signals(node->writes), doc);
 }
 
+// "int in 1..64": the type, and the range as it is written.
+static const char *parameter_type(const Node *node) {
+  const char *type = expr_text(node->type);
+  if (!node->range) return type;
+  const Expr *least = node->range->right, *most = node->range->third;
+  return arena_printf("%s in %s..%s", type, least ? expr_text(least) : "", most ? expr_text(most) : "");
+}
+
 static void collect(Section *sections, const GPtrArray *nodes);
 
 static void collect_node(Section *s, const Node *node) {
   const char *doc = join_lines(node->doc);
   switch (node->kind) {
   case NODE_PARAMETER:
-    add_row(&s[SECTION_PARAMETERS], node->name, expr_text(node->type),
+    add_row(&s[SECTION_PARAMETERS], node->name, parameter_type(node),
             node->value ? expr_text(node->value) : "(must be set)", node->initial   ? "when it starts (init only)"
             : node->runtime ? "when it starts"
                             : "when built",

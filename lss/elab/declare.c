@@ -2,6 +2,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
+#include "lss/elab/range.h"
 #include "lss/elab/value.h"
 
 #include <string.h>
@@ -41,7 +42,7 @@ void declare_parameter(Scope *scope, Node *node) {
   Inst *inst = compile->running;
   Setting *setting = take_setting(inst, node->name);
   check_c_name(node->name, node->place, "a parameter");
-  Value *value = NULL;
+  Value *value = NULL, *least = NULL, *most = NULL;
   if (parameter_type_valid(scope, node->type, node->runtime)) {
     Location where = setting ? setting->place : node->place;
     if (setting) {
@@ -64,6 +65,8 @@ void declare_parameter(Scope *scope, Node *node) {
     if (value) value = coerce_to_parameter(scope, value, node->type, where, node->name);
     if (!value && diag_error_count() > errors && setting)
       diag_note(node->place, "`%s` is declared here as %s", node->name, expr_text(node->type));
+    if (range_evaluate(scope, node, &least, &most) && value && !range_check(node, value, least, most, where))
+      value = NULL;
   }
   const char *type_text = node->type_name ? node->type_name : (node->type_name = expr_text(node->type));
   Symbol *symbol = scope_declare(inst->scope, node->runtime ? SYMBOL_RUNTIME : SYMBOL_VALUE, node->name, node->place);
@@ -76,6 +79,8 @@ void declare_parameter(Scope *scope, Node *node) {
                            .initial = node->initial,
                            .type_name = type_text,
                            .value = value,
+                           .least = least,
+                           .most = most,
                            .location = node->location};
   if (value) parameter->record_type = parameter_record_type(scope, node->type);
   if (setting && setting->alias)

@@ -255,6 +255,7 @@ typedef struct {
   Value *value;
   Parameter *alias; // a runtime parameter handed down whole
   bool used, was_read;
+  bool of_all;     // set for a whole array: one of it may be set again
   bool by_default; // a userpoint of the parent that nobody replaced, handed on
   Location read_place;
   const char *define; // from the command line: text still to be read
@@ -344,7 +345,8 @@ typedef struct {
 Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place);
 void inst_run(Inst *inst); // its body, then its children's
 void execute_instance(Scope *scope, Node *node);
-void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *value);
+// `of_all`: as one of an array, which is set as a whole.
+void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *value, bool of_all);
 Setting *find_setting(const Inst *inst, const char *name); // NULL when it was not set
 Setting *read_setting(Inst *inst, const char *name, Location place);
 PortDecl *find_declared_port(const Inst *inst, const char *name); // NULL when there is none

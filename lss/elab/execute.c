@@ -59,7 +59,7 @@ static void assign(Scope *scope, Node *node) {
     Operand all = resolve(scope, target->left->left);
     if (all.kind == OPERAND_INSTANCES)
       for (guint i = 0; i < all.insts->len; i++)
-        set_parameter(scope, all.insts->pdata[i], target->text, target->place, node->value);
+        set_parameter(scope, all.insts->pdata[i], target->text, target->place, node->value, true);
     else if (all.kind != OPERAND_NONE)
       problem(target->left->location, "value-type", "`%s` is not an array of instances", expr_text(target->left->left));
     return;
@@ -71,7 +71,7 @@ static void assign(Scope *scope, Node *node) {
             "`%s` is not an instance; only parameters of instances are set with a dot", expr_text(target->left));
     return;
   }
-  set_parameter(scope, base.inst, target->text, target->place, node->value);
+  set_parameter(scope, base.inst, target->text, target->place, node->value, false);
 }
 
 static Flow call(Scope *scope, Node *node) {

@@ -151,20 +151,22 @@ void execute_instance(Scope *scope, Node *node) {
   symbol->inst = node->value ? NULL : insts->pdata[0];
   for (guint k = 0; k < node->body->len; k++) {
     Node *setting = node->body->pdata[k];
+    bool repeated = false;
     for (guint j = 0; j < k; j++) {
       Node *other = node->body->pdata[j];
       if (strcmp(other->name, setting->name) != 0) continue;
       problem(setting->place, "duplicate-name", "`%s` is set twice", setting->name);
       diag_note(other->place, "first set here");
+      repeated = true;
     }
-    for (guint i = 0; i < insts->len; i++)
-      set_parameter(scope, insts->pdata[i], setting->name, setting->place, setting->value);
+    for (guint i = 0; i < insts->len && !repeated; i++)
+      set_parameter(scope, insts->pdata[i], setting->name, setting->place, setting->value, node->value != NULL);
   }
 }
 
 // ---- Settings ----------------------------------------------------------------------------------------------
 
-void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *expr) {
+void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *expr, bool of_all) {
   Operand operand = resolve(scope, expr);
   Parameter *alias = operand.kind == OPERAND_RUNTIME ? operand.symbol->parameter : NULL;
   Value *value = NULL;
@@ -186,6 +188,12 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
     setting->name = name;
     g_ptr_array_add(inst->settings, setting);
   }
+  if (setting->place.file && (of_all || !setting->of_all)) {
+    diag_warning(place, "set-twice", "`%s` of %s is set again; its first value counts for nothing", name,
+                 inst_title(inst));
+    diag_note(setting->place, "first set here");
+  }
+  setting->of_all = of_all;
   setting->place = place;
   setting->value = value ? value_at(value, expr->location) : NULL;
   setting->alias = alias;

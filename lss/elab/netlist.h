@@ -122,6 +122,7 @@ typedef struct {
   const char *type_name;  // as declared: "int", "time", "register_spec[]"
   Type *record_type;      // of records, or of the records in a list; else NULL
   Value *value;
+  Value *least, *most;    // what it may be, both included; NULL without a bound
   Location location;
 } Parameter;
 

@@ -169,6 +169,13 @@ char *value_text(const Value *value) {
   return arena_strndup(out->str, out->len);
 }
 
+const char *value_range_text(const Value *least, const Value *most) {
+  if (!least && !most) return NULL;
+  if (!most) return arena_printf("at least %s", value_text(least));
+  if (!least) return arena_printf("at most %s", value_text(most));
+  return arena_printf("%s to %s", value_text(least), value_text(most));
+}
+
 bool value_equal(const Value *a, const Value *b) {
   if (a == b) return true;
   if (a->kind != b->kind) {
@@ -201,6 +208,12 @@ bool value_equal(const Value *a, const Value *b) {
   case VALUE_TYPE: return a->type == b->type;
   }
   return false;
+}
+
+int value_order(const Value *a, const Value *b) {
+  if (a->kind == VALUE_QUANTITY) return rational_compare(a->num, a->den, b->num, b->den);
+  if (a->kind == VALUE_FLOAT) return (a->real > b->real) - (a->real < b->real);
+  return (a->integer > b->integer) - (a->integer < b->integer);
 }
 
 bool value_base_count(const Value *quantity, bool exact, int64_t *count) {

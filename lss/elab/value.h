@@ -31,7 +31,12 @@ enum { TEXT_LIMIT = 1 << 20 };
 
 const char *value_kind_text(const Value *value); // "a time", "an integer", "a list"
 char *value_text(const Value *value);            // as it would be written, up to TEXT_LIMIT; in the arena
+// "0.0 to 1.0", "at least 1": a range without one bound or the other (NULL); NULL without both.
+const char *value_range_text(const Value *least, const Value *most);
+
 bool value_equal(const Value *a, const Value *b);
+// Below, at or above 0: the order of two integers, floats or quantities of one kind.
+int value_order(const Value *a, const Value *b);
 
 // The count in the base unit (Hz, B, b/s; femtoseconds for times; 1 for fractions), as int() and C see a quantity.
 // False when it does not fit or, with `exact`, is not whole.

@@ -1,13 +1,40 @@
 // The tables of parameters: runtime parameters with the places that hold them, compile-time ones for the manifest.
+#include "lss/elab/value.h"
 #include "lss/emit/emit.h"
 
 #include <string.h>
 
 typedef struct {
   const Parameter *outermost;
+  const Value *least, *most; // what all that share the parameter allow
   GString *targets, *aliases;
   int target_count;
 } Group;
+
+static void narrow(Group *group, const Parameter *parameter) {
+  if (parameter->least && (!group->least || value_order(parameter->least, group->least) > 0))
+    group->least = parameter->least;
+  if (parameter->most && (!group->most || value_order(parameter->most, group->most) < 0)) group->most = parameter->most;
+}
+
+// ", text, least integer, most integer, least real, most real": those that do not apply allow everything.
+static void emit_range(GString *table, const Group *group, bool real) {
+  const Value *bounds[] = {group->least, group->most};
+  const char *everything[] = {"INT64_MIN", "INT64_MAX", "-__DBL_MAX__", "__DBL_MAX__"};
+  g_string_append(table, ", ");
+  const char *text = value_range_text(group->least, group->most);
+  if (text)
+    emit_quoted(table, text);
+  else
+    g_string_append(table, "NULL");
+  for (int i = 0; i < 4; i++) {
+    g_string_append(table, ", ");
+    if (bounds[i % 2] && real == (i >= 2))
+      emit_value(table, bounds[i % 2]);
+    else
+      g_string_append(table, everything[i]);
+  }
+}
 
 static char *parameter_key(const Instance *instance, const Parameter *parameter) {
   if (parameter->alias_of) return g_strdup(*parameter->alias_of == '.' ? parameter->alias_of + 1 : parameter->alias_of);
@@ -34,6 +61,7 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
       } else {
         g_free(key);
       }
+      narrow(group, parameter);
       if (parameter->alias_of) {
         g_autofree char *own =
             *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
@@ -65,9 +93,10 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
     GString *value = g_string_new(NULL);
     if (p->value) emit_value(value, p->value);
     bool string = !type, real = type && !strcmp(type, "double");
-    g_string_append_printf(table, "%s, %s, %s, %d, targets_%u, aliases_%u},\n",
-                           string || real || !value->len ? "0" : value->str, real && value->len ? value->str : "0",
-                           string && value->len ? value->str : "\"\"", group->target_count, i, i);
+    g_string_append_printf(table, "%s, %s, %s", string || real || !value->len ? "0" : value->str,
+                           real && value->len ? value->str : "0", string && value->len ? value->str : "\"\"");
+    emit_range(table, group, real);
+    g_string_append_printf(table, ", %d, targets_%u, aliases_%u},\n", group->target_count, i, i);
     g_string_free(value, TRUE);
     g_string_free(group->targets, TRUE);
     g_string_free(group->aliases, TRUE);

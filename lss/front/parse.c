@@ -22,6 +22,12 @@ Node *parse_declare(Scan *scan, NodeKind kind, Location where, const char *name,
   return node;
 }
 
+void parse_word(Scan *scan, Location where, const char *word, const char *expected, const char *place) {
+  if (!strcmp(word, expected)) return;
+  diag_error(where, "syntax", "unexpected name \"%s\" %s; only `%s` may stand there", word, place, expected);
+  scan->errors++;
+}
+
 GPtrArray *parse_list(gpointer first) {
   GPtrArray *list = arena_array();
   if (first) g_ptr_array_add(list, first);

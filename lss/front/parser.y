@@ -70,9 +70,10 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %type <node> item declaration statement port_declaration simple field enumerator member section role setting argument struct_argument signature_field
 %type <list> items body block fields enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
 %type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals
-%type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_count opt_on signal opt_condition record_fields
+%type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range range opt_count opt_on signal opt_condition record_fields
 %type <text> name_word opt_handler_index opt_string
-%type <flag> opt_runtime opt_optional opt_partial opt_crossing direction flow
+%type <op> opt_runtime
+%type <flag> opt_optional opt_partial opt_crossing direction flow
 %type <node> opt_role_port
 
 %left OR
@@ -130,10 +131,8 @@ declaration:
   | CONST NAME '=' expr ';'        { $$ = parse_declare(scan, NODE_CONST, @$, $2, @2); $$->value = $4; }
   | MODULE NAME opt_crossing body  {
       $$ = parse_declare(scan, NODE_MODULE, @$, $2, @2); $$->crossing = $3; $$->body = $4; }
-  | opt_runtime PARAMETER NAME opt_default ':' expr ';' {
-      $$ = parse_declare(scan, NODE_PARAMETER, @$, $3, @3); $$->runtime = $1; $$->value = $4; $$->type = $6; }
-  | RUNTIME INIT PARAMETER NAME opt_default ':' expr ';' {
-      $$ = parse_declare(scan, NODE_PARAMETER, @$, $4, @4); $$->runtime = $$->initial = true; $$->value = $5; $$->type = $7; }
+  | opt_runtime PARAMETER NAME opt_default ':' expr opt_range ';' {
+      $$ = parse_declare(scan, NODE_PARAMETER, @$, $3, @3); $$->runtime = $1 > 0; $$->initial = $1 > 1; $$->value = $4; $$->type = $6; $$->range = $7; }
   | USERPOINT NAME opt_signature ARROW type_name opt_default ';' {
       $$ = parse_declare(scan, NODE_USERPOINT, @$, $2, @2); $$->arguments = $3; $$->type = $5; $$->value = $6; }
   | port_declaration
@@ -141,10 +140,7 @@ declaration:
   | LOCAL type_name NAME dimensions ';' {
       $$ = parse_declare(scan, NODE_LOCAL, @$, $3, @3); $$->type = $2; $$->dimensions = $4; }
   | NAME LOCAL type_name NAME dimensions ';' {
-      if (strcmp($1, "decisive") != 0) {
-        diag_error(@1, "syntax", "unexpected name \"%s\" before local; only `decisive` may stand there", $1);
-        scan->errors++;
-      }
+      parse_word(scan, @1, $1, "decisive", "before local");
       $$ = parse_declare(scan, NODE_LOCAL, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->decisive = true; }
   | STAT type_name NAME dimensions opt_string ';' {
       $$ = parse_declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; }
@@ -178,10 +174,7 @@ declaration:
   | COLLECTOR NAME ON STRING_LITERAL EVENT NAME '{' sections '}' {
       $$ = parse_declare(scan, NODE_COLLECTOR, @$, $2, @2); $$->text = $4; $$->type_name = $6; $$->body = $8; }
   | NAME COLLECTOR NAME ON STRING_LITERAL EVENT NAME '{' sections '}' {
-      if (strcmp($1, "shared") != 0) {
-        diag_error(@1, "syntax", "unexpected name \"%s\" before collector; only `shared` may stand there", $1);
-        scan->errors++;
-      }
+      parse_word(scan, @1, $1, "shared", "before collector");
       $$ = parse_declare(scan, NODE_COLLECTOR, @$, $3, @3); $$->text = $5; $$->type_name = $7; $$->body = $9; $$->shared = true; }
   | DEBUG NAME '{' roles '}'       { $$ = parse_declare(scan, NODE_DEBUG, @$, $2, @2); $$->body = $4; }
   | CLOCK NAME '=' expr ';'        { $$ = parse_declare(scan, NODE_CLOCK, @$, $2, @2); $$->value = $4; }
@@ -195,10 +188,20 @@ port_declaration:
   ;
 opt_optional: %empty { $$ = false; } | OPTIONAL { $$ = true; } ;
 direction: INPORT { $$ = false; } | OUTPORT { $$ = true; } ;
-opt_runtime: %empty { $$ = false; } | RUNTIME { $$ = true; } ;
+opt_runtime: %empty { $$ = 0; } | RUNTIME { $$ = 1; } | RUNTIME INIT { $$ = 2; } ;
 opt_partial: %empty { $$ = false; } | PARTIAL { $$ = true; } ;
 opt_crossing: %empty { $$ = false; } | CROSSING { $$ = true; } ;
 opt_default: %empty { $$ = NULL; } | '=' expr { $$ = $2; } ;
+/* What a parameter may be: `in 1..64`, `in 1..`, `in ..64`. */
+opt_range:
+    %empty                         { $$ = NULL; }
+  | NAME range                     { parse_word(scan, @1, $1, "in", "after the type"); $$ = $2; CLOSE($$); }
+  ;
+range:
+    expr DOTS expr                 { $$ = expr_new(EXPR_INDEX_RANGE, @$); $$->right = $1; $$->third = $3; }
+  | expr DOTS                      { $$ = expr_new(EXPR_INDEX_RANGE, @$); $$->right = $1; }
+  | DOTS expr                      { $$ = expr_new(EXPR_INDEX_RANGE, @$); $$->third = $2; }
+  ;
 opt_count: %empty { $$ = NULL; } | '[' expr ']' { $$ = $2; } ;
 opt_on: %empty { $$ = NULL; } | ON expr { $$ = $2; } ;
 opt_type: %empty { $$ = NULL; } | ':' expr { $$ = $2; } ;
@@ -320,10 +323,7 @@ statement:
   | FOR '(' simple ';' opt_condition ';' simple ')' block {
       $$ = node_new(NODE_FOR, @$); $$->first = $3; $$->value = $5; $$->step = $7; $$->body = $9; }
   | FOR '(' NAME NAME expr ')' block {
-      if (strcmp($4, "in") != 0) {
-        diag_error(@4, "syntax", "unexpected name \"%s\"; write `for (%s in LIST)`", $4, $3);
-        scan->errors++;
-      }
+      parse_word(scan, @4, $4, "in", "before a list");
       $$ = node_new(NODE_FOR_IN, @$); $$->name = $3; $$->place = @3; $$->value = $5; $$->body = $7; }
   | WHILE '(' expr ')' block       { $$ = node_new(NODE_WHILE, @$); $$->value = $3; $$->body = $5; }
   | BREAK ';'                      { $$ = node_new(NODE_BREAK, @$); }

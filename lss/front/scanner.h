@@ -35,6 +35,8 @@ void tree_attach_docs(Scan *scan);
 
 // For the actions of the grammar (parse.c).
 Node *parse_declare(Scan *scan, NodeKind kind, Location where, const char *name, Location place);
+// Reports a name where only one word, which is no reserved one, may stand.
+void parse_word(Scan *scan, Location where, const char *word, const char *expected, const char *place);
 GPtrArray *parse_list(gpointer first);
 GPtrArray *parse_with(GPtrArray *list, gpointer item);
 Expr *parse_text_expr(ExprKind kind, Location where, const char *text);

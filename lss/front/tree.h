@@ -69,7 +69,8 @@ typedef enum {
   NODE_FUNCTION,  // name, arguments, type (of the result, may be NULL), body
   NODE_CONST,     // name, value
   NODE_MODULE,    // name, crossing, body
-  NODE_PARAMETER, // name, type, type_name (its text, once asked for), value (default, may be NULL), runtime
+  NODE_PARAMETER, // name, type, type_name (its text, once asked for), value (default, may be NULL), runtime, range (an
+                  // EXPR_INDEX_RANGE without left, may be NULL)
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
   NODE_PORT,      // name, type, output, optional
   NODE_STATE,     // body (NODE_FIELD)
@@ -109,7 +110,7 @@ struct Node {
   const char *doc; // documentation comment, trimmed; NULL when there is none
   const char *text;
   const char *type_name;
-  Expr *type, *value, *target, *clock;
+  Expr *type, *value, *target, *clock, *range;
   Node *first, *step;
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes;
   const char *index_name;

@@ -3,6 +3,9 @@
 
 init() {
   self->pc = (uint32_t)param(entry);
+  if (!param(program)[0] && param(entry) < 0)
+    sim_input_error("there is no program: give its ELF file, or the address at which the processors start, %s.entry",
+                    path_of_self());
   if (!param(program)[0]) return;
   stream file = {0};
   size_t size = 0;

@@ -70,8 +70,6 @@ static void draw_offer(self_t *self, uint64_t when) {
 init() {
   random_seed(&self->rng);
   self->scripted = param(script)[0] != '\0';
-  if (param(interval) < 1)
-    sim_input_error("interval is %lld: items are at least 1 cycle apart", (long long)param(interval));
   if (self->scripted) {
     stream_read_open(&self->file, param(script));
     next_from_script(self);

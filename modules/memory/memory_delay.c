@@ -5,9 +5,6 @@ static inline void draw_refusal(self_t *self) {
 }
 
 init() {
-  if (param(latency) < 1 || param(jitter) < 0)
-    sim_input_error("latency %lld, jitter %lld: a delay takes at least one cycle", (long long)param(latency),
-                    (long long)param(jitter));
   random_seed(&self->rng);
   draw_refusal(self);
 }

@@ -116,8 +116,6 @@ static void draw_offer(self_t *self, uint64_t when) {
 
 init() {
   random_seed(&self->rng);
-  if (param(outstanding) < 1)
-    sim_input_error("outstanding is %lld: at least one reference must be allowed", (long long)param(outstanding));
   if (param(script)[0] != '\0') stream_read_open(&self->file, param(script));
   if (param(record)[0] != '\0') stream_write_open(&self->answers, param(record));
   next_reference(self, 0);

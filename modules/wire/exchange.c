@@ -67,7 +67,6 @@ static void read_all(self_t *self, ExchangeStudy *study) {
 init() {
   self->active = !strcmp(param(mode), "correlated");
   if (!self->active) return;
-  if (param(think) < 0) sim_input_error("think is a factor on times, it cannot be negative");
   if (!param(send)[0] && !param(receive)[0])
     sim_input_error("mode correlated needs packet files: give --send and --receive");
   ExchangeStudy study = {.path = {param(send), param(receive)},

@@ -12,6 +12,16 @@ def test_hello(root, build_dir, build_sim, run_sim) -> None:
     assert done.value("core.writeback", "instructions") > 1000
 
 
+def test_no_program_is_an_error(root, build_sim, run_sim) -> None:
+    """Without one the core would execute zeros, to a good end; an entry says that what runs is in memory already."""
+    simulator = build_sim(root / "examples/single_core/single_core.lss")
+    done = run_sim(simulator, "--cycles", 100, ok=False)
+    assert done.status == 1 and len(done.err.splitlines()) == 1
+    assert "there is no program: give its ELF file, or the address at which the processors start, start.entry" in done.err
+    assert "is outside its range, -1 to 4294967295" in run_sim(simulator, "--set", "start.entry=-2", ok=False).err
+    run_sim(simulator, "--cycles", 100, "--set", "start.entry=0")
+
+
 @pytest.mark.parametrize("cpus", [1, 2, 4, 8])
 def test_sum(cpus: int, root, build_dir, build_sim, run_sim) -> None:
     """Every core takes part, and the sum is right however many there are."""

@@ -112,3 +112,12 @@ def test_library_is_formatted(lss, folder):
     """The tree itself is in canonical layout: `lss fmt` on the named files repairs it."""
     files = found(ROOT / folder, "*.lss")
     assert lss("fmt", "--check", *files, ok=None).out == ""
+
+
+def test_ranges_of_parameters(lss, tmp_path):
+    file = tmp_path / "ranges.lss"
+    file.write_text("parameter a = 1:int in -1 .. 5;\nparameter b = 1:int[] in ..-2;\nparameter c = 1:int in 1 ..;\n")
+    lss("fmt", file)
+    assert file.read_text() == (
+        "parameter a = 1 : int in -1..5;\nparameter b = 1 : int[] in ..-2;\nparameter c = 1 : int in 1..;\n"
+    )

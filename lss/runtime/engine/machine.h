@@ -64,6 +64,9 @@ typedef struct {
   int64_t default_integer; // INT, BOOL
   double default_real;     // FLOAT
   const char *default_string;
+  const char *range; // "0.0 to 1.0", "at least 1"; NULL without one
+  int64_t least_integer, most_integer;
+  double least_real, most_real;
   uint32_t target_count;
   const spinach_target *targets;
   const char *const *aliases; // inner names of the same parameter, ends with NULL

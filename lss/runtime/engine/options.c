@@ -201,7 +201,8 @@ static bool show_help(spinach_options *options, const char *value) {
     spinach_parameter untargeted = *parameter;
     untargeted.target_count = 0; // its default, not its value
     g_autofree char *text = spinach_parameter_text(&untargeted);
-    printf("  %-36s %s%s\n", left, *text ? "= " : "", text);
+    printf("  %-36s %s%s%s%s\n", left, *text ? "= " : "", text, parameter->range ? ", " : "",
+           parameter->range ? parameter->range : "");
     if (parameter->doc && *parameter->doc) printf("      %s\n", parameter->doc);
   }
   return options->ended = true;

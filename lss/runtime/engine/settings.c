@@ -64,11 +64,18 @@ static bool read_real(const spinach_parameter *parameter, const char *text, doub
   return true;
 }
 
+static bool in_range(const spinach_parameter *parameter, const Cell *cell, const char *text) {
+  bool outside = parameter->kind == SPINACH_PARAMETER_INT
+                     ? cell->integer < parameter->least_integer || cell->integer > parameter->most_integer
+                     : cell->real < parameter->least_real || cell->real > parameter->most_real;
+  return !outside || spinach_complain("%s: %s is outside its range, %s", parameter->name, text, parameter->range);
+}
+
 static bool read_setting(const spinach_parameter *parameter, const char *text, Cell *cell) {
   memset(cell, 0, sizeof *cell);
   switch (parameter->kind) {
-  case SPINACH_PARAMETER_INT: return read_integer(parameter, text, &cell->integer);
-  case SPINACH_PARAMETER_FLOAT: return read_real(parameter, text, &cell->real);
+  case SPINACH_PARAMETER_INT: return read_integer(parameter, text, &cell->integer) && in_range(parameter, cell, text);
+  case SPINACH_PARAMETER_FLOAT: return read_real(parameter, text, &cell->real) && in_range(parameter, cell, text);
   case SPINACH_PARAMETER_BOOL:
     cell->truth = !strcmp(text, "true") || !strcmp(text, "1");
     if (!cell->truth && strcmp(text, "false") && strcmp(text, "0"))

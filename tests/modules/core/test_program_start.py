@@ -26,8 +26,14 @@ def test_the_command_waits_until_it_is_taken(bench: Bench) -> None:
         {go(0)}    | 0              | {go(0)}    | 1
         {go(0)}    | 1              | .          | 1
         .          | 1              | .          | 1
-        """
+        """,
+        {"dut.entry": 0},
     )
+
+
+def test_neither_program_nor_entry_is_refused(bench: Bench) -> None:
+    error = bench.run(starter(bench).simulator, 5, ok=False).err
+    assert "give its ELF file, or the address at which the processors start, dut.entry" in error
 
 
 def test_the_entry_of_a_program(bench: Bench, tmp_path: Path) -> None:

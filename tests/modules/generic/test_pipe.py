@@ -110,4 +110,4 @@ def test_order_is_kept_under_back_pressure(bench: Bench, depth: int, elastic: bo
 
 def test_a_pipe_without_stages_is_refused(bench: Bench) -> None:
     text = "instance s : source; instance p : pipe { depth = 0; }; instance k : sink; s.out -> p.in : uint8; p.out -> k.in;"
-    assert "depth >= 1, not 0" in bench.refuse(text)
+    assert "`depth` is 0, outside its range, at least 1" in bench.refuse(text)

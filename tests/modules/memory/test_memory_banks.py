@@ -101,7 +101,7 @@ def test_the_memory_is_one_address_space_with_one_image(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("banks = 0;", "1 to 64 banks, not 0"),
+        ("banks = 0;", "`banks` is 0, outside its range, 1 to 64"),
         ("banks = 3; interleave = 0;", "banks that are segments divide the size: 4096 bytes, 3 banks"),
     ],
 )

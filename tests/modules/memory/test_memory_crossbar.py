@@ -159,7 +159,7 @@ def test_what_no_bank_has_is_answered_with_an_error_in_order(bench: Bench, nowhe
     [
         ("interleave = 12;", "by a power of two of bytes, not 12"),
         ("interleave = 0;", "need the bytes of a segment"),
-        ("outstanding = 0;", "1 to 64 references outstanding, not 0"),
+        ("outstanding = 0;", "`outstanding` is 0, outside its range, 1 to 64"),
         ("bank = <<< return 0; >>>; relative = true;", "addresses stay as they are"),
     ],
 )

@@ -304,7 +304,7 @@ def test_an_image_that_does_not_fit_is_one_clear_line(
     [
         ("size = 100 B; alias = true;", "has a power of two of bytes, not 100"),
         ("size = 64 B; width = 12;", "a multiple of 8, not 12"),
-        ("size = 0 B;", "a memory has at least one byte"),
+        ("size = 0 B;", "`size` is 0 B, outside its range, at least 1 B"),
         ("size = 64 B; snoop_ranges = [{ size = 1 }, { size = 2 }];", "2 snoop ranges for 0 snoop connections"),
     ],
 )

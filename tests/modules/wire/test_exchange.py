@@ -233,7 +233,7 @@ def test_wrong_traces(link: Link) -> None:
     send = [(0, tcp(True, 0, 20, b"q" * 10)), (1, tcp(True, 10, 20, b"q" * 10))]
     both = link.refused(send, [(0, tcp(False, 0, 20, b"a" * 10)), (1, tcp(False, 10, 20, b"a" * 10))])
     assert "nobody can begin" in both and "which comes after frame 1, and that waits for frame" in both
-    assert "think is a factor on times" in link.refused([(0, QUESTION)], [(5, ANSWER)], dut_think=-1.0)
+    assert "think: -1.0 is outside its range, at least 0.0" in link.refused([(0, QUESTION)], [(5, ANSWER)], dut_think=-1.0)
 
 
 # What the wire plays is told, so what it spoils is known at once.  The host's file has spoilt frames, too.

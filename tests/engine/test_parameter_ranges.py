@@ -1,0 +1,46 @@
+"""What a parameter may be, as its declaration says, holds for a simulator's command line too."""
+
+import pytest
+
+MACHINE = """
+runtime parameter chance = 0.5 : float in 0.25..;   /** of taking an item */
+runtime parameter pause = 2 us : time in ..1 ms;    /** nothing's */
+instance s : source { count = 5; };
+instance k : sink { ready = chance; };
+s.out -> k.in : uint32;
+"""
+
+
+@pytest.fixture(scope="module")
+def simulator(build_dir, tmp_path_factory):
+    import subprocess
+
+    folder = tmp_path_factory.mktemp("ranges")
+    (folder / "m.lss").write_text(MACHINE)
+    subprocess.run([build_dir / "bin" / "lss", "build", "-O0", "m.lss", "-o", "sim"], cwd=folder, check=True)
+    return folder / "sim"
+
+
+@pytest.mark.parametrize(
+    "option, complaint",
+    [
+        ("chance=2", "chance: 2 is outside its range, 0.25 to 1.0"),
+        ("chance=0.1", "chance: 0.1 is outside its range, 0.25 to 1.0"),  # the machine allows less than its sink
+        ("k.ready=1.5", "chance: 1.5 is outside its range, 0.25 to 1.0"),
+        ("s.interval=0", "s.interval: 0 is outside its range, at least 1"),
+        ("pause=1.5 ms", "pause: 1.5 ms is outside its range, at most 1 ms"),
+    ],
+)
+def test_a_value_outside_is_refused(simulator, run_sim, option, complaint) -> None:
+    done = run_sim(simulator, "--cycles", 10, "--set", option, ok=False)
+    assert done.status == 2 and done.err.splitlines() == [f"sim: {complaint}"]
+
+
+def test_bounds_belong_to_the_range(simulator, run_sim) -> None:
+    for value in ("0.25", "1"):
+        run_sim(simulator, "--cycles", 10, "--set", f"chance={value}", "--set", "pause=1 ms")
+
+
+def test_help_shows_ranges(simulator, run_sim) -> None:
+    text = run_sim(simulator, "--help").out
+    assert "= 0.5, 0.25 to 1.0\n" in text and "= 2 us, at most 1 ms\n" in text and "= 1, at least 1\n" in text
