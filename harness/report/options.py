@@ -103,7 +103,9 @@ def _no_part(name: str, root: Path) -> Iterator[str]:
     if not declaration:
         yield f"{name}: there is no module {module}"
     elif part and not re.search(
-        rf"^\s*(optional )?(runtime )?(parameter|inport|outport|userpoint) {part}\b", declaration.read_text(), re.M
+        rf"^\s*(optional )?(runtime (init )?)?(parameter|inport|outport|userpoint) {part}\b",
+        declaration.read_text(),
+        re.M,
     ):
         yield f"{name}: {module} has no parameter, port or userpoint {part}"
 
