@@ -22,7 +22,8 @@ static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occ
   for (guint f = 0; (occasion == START || occasion == FINISH) && f < leaf->functions->len; f++) {
     const Function *function = leaf->functions->pdata[f];
     if (function->kind == (occasion == START ? FUNCTION_INIT : FUNCTION_FINISH))
-      g_string_append_printf(out, "  @K@_S%d_%s(&s->i%u);\n", n, function->name, i);
+      g_string_append_printf(out, "  %s@K@_S%d_%s(&s->i%u);\n",
+                             occasion == START ? "" : "if (!setjmp(spinach_escape)) ", n, function->name, i);
   }
   if (occasion == STATISTICS && scan_hook(spec->scan, "statistics", ""))
     g_string_append_printf(out, "  @K@_S%d_statistics(&s->i%u);\n", n, i);

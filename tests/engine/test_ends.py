@@ -170,3 +170,42 @@ def test_collectors_of_modules_events_let_idle_time_pass(build_sim, run_sim, tmp
         assert seen == [10]
         skipped[name] = done.stats["run"]["skipped_cycles"]
     assert skipped["taken.lss"] > 299_000 and skipped["moved.lss"] == 0
+
+
+FAILING = """module failing { runtime parameter at = 20 : int; inport in : uint32; stat uint64 seen "items"; state { uint64 n; } always in.ack; phase_end; finish; }
+"""
+FAILING_C = """phase_end() { self->seen += transferred(in); self->n += transferred(in); if (self->n == (uint64_t)param(at)) sim_error("item %d is too many", (int)data(in)); }
+finish() { if (self->seen < 25) sim_error("items are missing"); }
+"""
+FAILING_MACHINE = """clock fast = 300 MHz;  clock slow = 70 MHz;
+instance p : source on fast { count = 24; };  instance t : tee on fast;  instance s : sink on fast { record = "items.txt"; };
+instance x : failing on fast;  instance y : failing on slow { at = 1000; };  instance q : source on slow { count = 2; };
+p.out -> t.in : uint32;  t.out -> s.in;  t.out -> x.in;  q.out -> y.in : uint32;
+"""
+
+
+@pytest.mark.parametrize(("words", "said", "ended", "cycles"), [
+    ([], "error: x: item 19 is too many (at 63 ns, cycle 19)", "x: item 19 is too many", {"fast": 19, "slow": 5}),
+    (["--set", "x.at=99", "--time", "50 ns"], "error: x: items are missing (at 50 ns, cycle ", "x: items are missing", {"fast": 15, "slow": 4}),
+])  # fmt: skip
+def test_what_a_run_came_to_before_its_error_is_delivered(build_sim, run_sim, tmp_path, words, said, ended, cycles):
+    """What other instances' finish functions complain of then goes without saying."""
+    (tmp_path / "failing.lss").write_text(FAILING)
+    (tmp_path / "failing.c").write_text(FAILING_C)
+    (tmp_path / "taken.lss").write_text(RETIRED.replace('"k"', '"s"'))
+    results = []
+    for options in ([], ["--debug"]):
+        simulator = build_sim(FAILING_MACHINE, "-I", tmp_path, "--collect", tmp_path / "taken.lss", *options)
+        done = run_sim(simulator, *words, "--print", "x.seen", "--run-dir", "run", ok=False)
+        assert done.status == 1 and said in done.err and done.err.count("error") == 1
+        assert done.stats["run"]["ended"] == f"error: {ended}" and done.stats["run"]["cycles"] == cycles
+        assert done.stats["manifest"]["error"] == ended
+        taken = len((tmp_path / "items.txt").read_text().splitlines())
+        assert f"x.seen = {int(done.value('x', 'seen'))}" in done.out and done.value("s", "seen") == taken >= 15
+        assert (tmp_path / "run" / "statistics.json").exists()
+        results.append(done.stats["statistics"])
+    assert results[0] == results[1]
+
+
+def test_a_run_without_an_error_says_nothing_of_one(build_sim, run_sim):
+    assert "error" not in run_sim(build_sim(PIPE), "--cycles", "5").stats["manifest"]

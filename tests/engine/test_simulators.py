@@ -114,7 +114,7 @@ def test_an_error_names_the_instance_and_shows_its_core(ticker, run_sim):
     assert "error: t: no memory answers at 0xdead (at 5 ns, cycle 5)" in done.err
     assert "pc = 0x00000018" in done.err
     assert "00000007 00000007 00000007 00000007" in done.err
-    assert done.stats is None
+    assert done.stats["manifest"]["error"] == "t: no memory answers at 0xdead"
 
 
 def test_a_stuck_run_says_who_waits(ticker, run_sim):
@@ -123,6 +123,16 @@ def test_a_stuck_run_says_who_waits(ticker, run_sim):
     assert "no progress for 0.0002 ms" in done.err
     assert "t.out offers" in done.err and "waits for k.in to accept" in done.err
     assert "pc = 0x" in done.err
+    assert "cycles again with checks, to see what waits on what" in done.err
+    assert done.stats["run"]["ended"].startswith("error: no progress") and not done.stats["manifest"]["debug"]
+    assert done.out.count("t  cycles") == 1
+
+
+def test_a_long_stuck_run_is_not_repeated_unasked(ticker, run_sim):
+    done = run_sim(ticker, "--ready", "0", "--watchdog", "11 ms", "--cycles", "100000000", ok=False)
+    assert done.status == 1 and "no progress for 11 ms" in done.err
+    assert "what waits on what is known to a build with --debug; this run is not repeated" in done.err and "pc = 0x" in done.err
+    assert "waits for k.in" not in done.err and done.stats["manifest"]["error"].startswith("no progress for 11 ms")
 
 
 def test_the_line_trace_shows_what_ports_carry(ticker, run_sim):
@@ -140,9 +150,10 @@ def test_full_disk_is_one_line(ticker, run_sim, tmp_path):
     assert "/dev/full" in done.err and done.status != 0
 
 
-def test_a_failed_run_leaves_no_half_written_files(ticker, run_sim, tmp_path):
+def test_a_failed_run_leaves_whole_files(ticker, run_sim, tmp_path):
     run_sim(ticker, "--set", f"k.record={tmp_path}/r.txt", "--set", "t.fail_at=5", "--cycles", "100", ok=False)
-    assert not list(tmp_path.glob("*r.txt*"))
+    assert [path.name for path in tmp_path.glob("*r.txt*")] == ["r.txt"]
+    assert [line.split()[0] for line in (tmp_path / "r.txt").read_text().splitlines()] == ["0", "1", "2", "3", "4"]
 
 
 def test_the_run_directory_holds_a_manifest(ticker, run_sim, tmp_path):

@@ -84,6 +84,7 @@ WORK = {
     "dual_core/dual_core": ([], waiting),
     "nic10g/nic10g": ([], traffic("nic10g", "150 us", "3 ms")),
     "pipe_chain/pipe_chain": ([], items),
+    "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),
     "rfu_core/rfu_core": ([], waiting),
     "riscv_core/riscv_core": ([], program("sha256", 20_000, 10_000_000)),
     "single_core/single_core": ([], waiting),

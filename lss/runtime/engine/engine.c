@@ -19,12 +19,13 @@ int spinach_stopping, spinach_stop_status;
 bool spinach_idle;
 uint8_t *spinach_arena;
 uint64_t spinach_arena_size, spinach_seed, spinach_last_progress;
-const char *spinach_program = "simulator", *spinach_stop_reason = "";
+const char *spinach_program = "simulator", *spinach_stop_reason = "", *spinach_error_text = "";
+jmp_buf spinach_escape;
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static uint32_t current;                 // instance whose init or finish runs
 static uint64_t *cycles, *due, *periods; // per clock: cycles done, instant of the next, ticks between
-static bool running;                     // init is over
+static bool running, finishing;          // init is over; finish functions run
 static uint64_t skipped_cycles;
 static spinach_reported *reports;
 static uint32_t report_count;
@@ -64,17 +65,6 @@ static _Noreturn void leave(int status) {
   _exit(status);
 }
 
-void spinach_fail(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const char *path = spinach_current_path();
-  fflush(stdout);
-  fprintf(stderr, "%s: error: %s%s", spinach_program, path, *path ? ": " : "");
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  leave(1);
-}
-
 static void say_where(uint32_t id, const char *word) {
   const char *path = spinach_path(id);
   fflush(stdout);
@@ -91,27 +81,64 @@ static int32_t instance_of(uint32_t id) {
                                               : id);
 }
 
-void spinach_error(uint32_t id, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  say_where(id, "error");
-  vfprintf(stderr, format, arguments);
-  if (!running) { // wrong input, told before anything ran
+void spinach_set_error(const char *text) {
+  if (!*spinach_error_text && !(spinach_error_text = strdup(text))) spinach_error_text = "an error";
+}
+
+// Counts the cycles that were over before the present instant: those who step the machine keep the counts to
+// themselves.
+static void settle_clocks(void) {
+  for (uint32_t i = 0; i < machine->clock_count; i++) {
+    cycles[i] = (spinach_time.now + periods[i] - 1) / periods[i];
+    due[i] = cycles[i] * periods[i];
+  }
+}
+
+enum { TELLS_NOTHING, TELLS_TIME, TELLS_VIEWS };
+
+// The run is over with an error, which is told; what it came to before is delivered.  An error in a finish function
+// ends that function, and when it follows another one goes without saying.
+static _Noreturn void fail(uint32_t id, int tells, const char *format, va_list arguments) {
+  if (*spinach_error_text) {
+    if (finishing) longjmp(spinach_escape, 1);
+    leave(1);
+  }
+  const char *path = spinach_path(id);
+  char *words = NULL, *text = NULL;
+  if (vasprintf(&words, format, arguments) < 0 || asprintf(&text, "%s%s%s", path, *path ? ": " : "", words) < 0)
+    leave(1);
+  fflush(stdout);
+  fprintf(stderr, "%s: error: %s", spinach_program, text);
+  if (!running || !tells) { // of wrong input, nothing is kept
     fputc('\n', stderr);
     leave(1);
   }
   say_when();
-  spinach_print_views(stderr, instance_of(id));
-  leave(1);
+  if (tells == TELLS_VIEWS) spinach_print_views(stderr, instance_of(id));
+  spinach_set_error(text);
+  free(words);
+  free(text);
+  if (finishing) longjmp(spinach_escape, 1);
+  settle_clocks();
+  leave(spinach_deliver(spinach_error_text));
+}
+
+void spinach_fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail(current, TELLS_NOTHING, format, arguments);
+}
+
+void spinach_error(uint32_t id, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail(id, TELLS_VIEWS, format, arguments);
 }
 
 void spinach_input_error(uint32_t id, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  say_where(id, "error");
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  leave(1);
+  fail(id, TELLS_NOTHING, format, arguments);
 }
 
 void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...) {
@@ -154,10 +181,7 @@ void spinach_progress(void) {
 static _Noreturn void broken(uint32_t id, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  say_where(id, "error");
-  vfprintf(stderr, format, arguments);
-  say_when();
-  leave(1);
+  fail(id, TELLS_TIME, format, arguments);
 }
 
 void spinach_unknown(uint32_t id, const char *signal) {
@@ -325,9 +349,12 @@ void spinach_update_statistics(void) {
 
 void spinach_finish(void) {
   work_out_statistics();
+  finishing = true;
   for (uint32_t i = 0; i < machine->cluster_count; i++)
     if (machine->clusters[i].finish) machine->clusters[i].finish(spinach_cluster_state[i]);
+  finishing = false;
   ask_collectors();
+  running = false;
 }
 
 // ---- Time -----------------------------------------------------------------------------------------------------------

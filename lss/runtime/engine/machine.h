@@ -163,6 +163,9 @@ extern uint64_t spinach_last_progress;  // now() at the latest sim_progress()
 extern const char *spinach_stop_reason; // words of sim_stop() or sim_exit(), "" otherwise
 extern int spinach_stop_status;         // the process's exit status then
 
+extern const char *spinach_error_text; // of the error that ended the run, "" otherwise
+void spinach_set_error(const char *text);
+
 void spinach_arena_map(void);
 // Maps nothing, sets the default or given runtime parameters and runs all init functions.  Call after
 // spinach_arena_map() and after parameters were stored in their targets.
@@ -181,7 +184,8 @@ void spinach_finish(void); // runs all finish functions and collectors' reports
 uint64_t spinach_now_ns(void);
 uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over
 
-// Stops the run: one line "PROGRAM: error: PATH: text", unfinished outputs removed, status 1.
+// Stops the run: one line "PROGRAM: error: PATH: text", status 1.  For wrong input: outputs
+// are removed.
 _Noreturn void spinach_fail(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
 const char *spinach_current_path(void);
 
@@ -201,6 +205,8 @@ const spinach_reported *spinach_reports(uint32_t *count);
 // ---- main.c: the command line
 // -----------------------------------------------------------------------------------------
 int spinach_main(int argc, char **argv);
+// Writes everything that a run was asked for, up to the present instant; returns the process's status.
+int spinach_deliver(const char *ended);
 
 // ---- crash.c, watchdog.c, trace.c
 // ---------------------------------------------------------------------------------------- Prints what every debug view

@@ -10,9 +10,16 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { SLICE = 1 << 16 }; // cycles between looks at the clock on the wall
+enum {
+  SLICE = 1 << 16,     // cycles between looks at the clock on the wall
+  REPEATED = 10000000, // cycles that a stuck run may have taken to be repeated with checks
+};
+static const char REPEAT[] =
+    "SPINACH_REPEAT"; // in the environment: this run repeats another for the report of a stuck one
 
 static const spinach_machine *const machine = &spinach_machine_table;
+static const spinach_options *given;
+static bool stuck, repeats;
 static volatile sig_atomic_t interrupted; // signal that asked the run to end
 
 // The first one ends the run in good order, when the C of a module lets it come to that; a second one at once.
@@ -38,24 +45,41 @@ static uint64_t watchdog_ticks(const spinach_options *options) {
   return 0;
 }
 
-// The run is stuck.  The report needs the signals of the last instant, which only debug builds keep: others run again
-// as one.
-static void report_stuck(int argc, char **argv, uint64_t patience) {
-  double ms = (double)patience * 1e3 / (double)machine->ticks_per_second;
-  fprintf(stderr, "%s: error: no progress for %g ms of simulated time, since %g ms\n", spinach_program, ms,
-          (double)spinach_last_progress * 1e3 / (double)machine->ticks_per_second);
-  if (!machine->debug) {
-    fprintf(stderr, "%s: running again with checks, to see what waits on what\n", spinach_program);
-    spinach_streams_abandon();
-    spinach_become(argc, argv, true, NULL, 0);
-    return;
-  }
-  spinach_print_waits(stderr);
-  spinach_print_views(stderr, -1);
+// A debug build steps as many cycles again as this one did; a long run is not worth waiting for that unasked.
+static bool is_repeatable(void) {
+  return spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
 }
 
-// Runs to the end; returns why it ended, or NULL after a stuck run was reported.
-static const char *run(const spinach_options *options, int argc, char **argv) {
+// Runs a stuck run again, for its report alone; says so before.
+static void repeat_stuck(int argc, char **argv) {
+  const unsigned long long stepped = spinach_cycles(spinach_fastest_clock()) - spinach_skipped();
+  if (!is_repeatable()) {
+    fprintf(stderr,
+            "%s: what waits on what is known to a build with --debug; this run is not repeated with one, since it took "
+            "%llu cycles, more than %d\n",
+            spinach_program, stepped, REPEATED);
+    return;
+  }
+  fprintf(stderr, "%s: running the %llu cycles again with checks, to see what waits on what\n", spinach_program,
+          stepped);
+  g_setenv(REPEAT, "1", TRUE);
+  spinach_become(argc, argv, true, NULL, 0);
+}
+
+// The run is stuck.  What waits on what shows in the signals of the last instant, which only debug builds keep.
+static void report_stuck(uint64_t patience) {
+  const double ms = 1e3 / (double)machine->ticks_per_second;
+  g_autofree char *text = g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)patience * ms,
+                                          (double)spinach_last_progress * ms);
+  fprintf(stderr, "%s: error: %s\n", spinach_program, text);
+  spinach_set_error(text);
+  stuck = true;
+  if (machine->debug) spinach_print_waits(stderr);
+  if (machine->debug || !is_repeatable()) spinach_print_views(stderr, -1);
+}
+
+// Runs to the end; returns why it ended.
+static const char *run(const spinach_options *options) {
   uint64_t patience = watchdog_ticks(options);
   for (;;) {
     const char *ended = spinach_measure_look();
@@ -68,8 +92,8 @@ static const char *run(const spinach_options *options, int argc, char **argv) {
     if (options->progress && !options->quiet) spinach_progress_show(options);
     if (patience && !spinach_stopping && !spinach_idle && spinach_time.now - spinach_last_progress > patience) {
       spinach_progress_end();
-      report_stuck(argc, argv, patience);
-      return NULL;
+      report_stuck(patience);
+      return spinach_error_text;
     }
   }
 }
@@ -148,16 +172,23 @@ static bool can_write_results(const spinach_options *options) {
   return can_write(path, true);
 }
 
-static int finish(const spinach_options *options, const char *ended) {
+int spinach_deliver(const char *ended) {
+  const spinach_options *options = given;
   double seconds = spinach_host_seconds();
   spinach_progress_end();
   spinach_finish();
-  bool fine = spinach_measure_end();
+  if (repeats) {
+    spinach_streams_abandon();
+    return 1;
+  }
+  const bool failed = *spinach_error_text;
+  bool fine = (failed || spinach_measure_end()) && !failed;
   print_states(options);
   if (!options->quiet) spinach_statistics_table(stdout);
-  fine &= spinach_streams_commit() && write_results(options, ended, seconds);
+  fine &= spinach_streams_commit();
+  fine &= write_results(options, ended, seconds);
   fine &= flush_output();
-  if (!options->quiet || spinach_stop_status)
+  if (!failed && (!options->quiet || spinach_stop_status))
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
             (double)spinach_now_ns() / 1e6,
             seconds > 0 ? (double)spinach_cycles(spinach_fastest_clock()) / seconds / 1e6 : 0);
@@ -179,6 +210,9 @@ int spinach_main(int argc, char **argv) {
   }
   if (!spinach_measure_begin(&options) || !spinach_settings_store(&options)) return 2;
   if (!can_write_results(&options)) return 1;
+  given = &options;
+  repeats = machine->debug && g_getenv(REPEAT) && freopen("/dev/null", "w", stdout); // what is printed was printed
+  g_unsetenv(REPEAT);
   spinach_seed = options.seed;
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
@@ -189,9 +223,8 @@ int spinach_main(int argc, char **argv) {
   spinach_manifest_inputs();
   if (options.trace) spinach_trace_choose(options.trace);
   spinach_progress_start();
-  const char *ended = run(&options, argc, argv);
-  int status = ended ? finish(&options, ended) : 1;
-  if (!ended) spinach_streams_abandon();
+  const int status = spinach_deliver(run(&options));
+  if (stuck && !machine->debug) repeat_stuck(argc, argv);
   spinach_options_clear(&options);
   return status;
 }

@@ -7,6 +7,7 @@
 #include "lss/runtime/files/stream.h"
 #include "lss/runtime/text/type.h"
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +45,7 @@ typedef struct {
 const char *spinach_path(uint32_t id);            // of an instance
 const char *spinach_connection_path(uint32_t id); // "arb.in[1]"
 void spinach_enter(uint32_t id);                  // the instance whose init or finish runs, in its domain
+extern jmp_buf spinach_escape;                    // out of a finish function, after an error in it
 uint64_t ticks_per_second(void);
 
 // Of the functions that step clusters: their callers keep little, so nobody saves registers for them.

@@ -54,6 +54,7 @@ void spinach_manifest_write(Json *json, const spinach_options *options) {
   json_member(json, "machine", machine->file);
   json_member(json, "version", machine->version);
   json_member_bool(json, "debug", machine->debug);
+  if (*spinach_error_text) json_member(json, "error", spinach_error_text);
   json_key(json, "seed");
   json_uint(json, options->seed);
   json_open_member(json, "parameters", '{');

@@ -121,7 +121,8 @@ static void write_connections(Json *json) {
 
 static void write_run(Json *json, const char *ended) {
   json_open_member(json, "run", '{');
-  json_member(json, "ended", ended);
+  g_autofree char *how = *spinach_error_text ? g_strconcat("error: ", spinach_error_text, NULL) : g_strdup(ended);
+  json_member(json, "ended", how);
   json_key(json, "simulated_ns");
   json_uint(json, spinach_now_ns());
   json_key(json, "skipped_cycles");

@@ -1,6 +1,7 @@
 // Statistics and manifest of a run, as JSON for tools and as a table for people.
 //
-//   {"manifest":    {"machine", "version", "debug", "seed", "parameters": {name: value}, "constants": {name: value},
+//   {"manifest":    {"machine", "version", "debug", "error" (of a run that ended with one), "seed", "parameters":
+//   {name: value}, "constants": {name: value},
 //                    "sources": [{"file", "sha256"}], "inputs": [{"file", "sha256"}]},
 //    "run":         {"ended", "simulated_ns", "skipped_cycles", "cycles": {clock: n}},
 //    "statistics":  [{"path", "name", "value", "unit", "difference", "description"}],
