@@ -337,6 +337,9 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
   declare_context(&call, spec, name->str);
   fill_reads(&call);
   each_write(&call, true);
+  if (emitter->debug)
+    g_string_append_printf(out, "    spinach_running = (struct spinach_running){s->i%d.spinach_id, \"%s\"};\n", leaf,
+                           name->str);
   g_string_append_printf(out, "    @K@_S%d_%s(&s->i%d, &ctx", spec, name->str, leaf);
   if (function->indexed) g_string_append_printf(out, ", %d", function->lane);
   g_string_append(out, ");\n");

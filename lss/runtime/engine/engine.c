@@ -15,6 +15,7 @@
 enum { CLUSTER_ALIGNMENT = 64, LOOK = 64 };
 
 struct spinach_time spinach_time;
+struct spinach_running spinach_running;
 int spinach_stopping, spinach_stop_status;
 bool spinach_idle;
 uint8_t *spinach_arena;
@@ -45,6 +46,7 @@ const char *spinach_connection_path(uint32_t id) {
 void spinach_enter(uint32_t id) {
   const int32_t clock = machine->instances[id].clock;
   current = id;
+  spinach_running = (struct spinach_running){id, running ? "finish" : "init"};
   spinach_time.cycle = cycles[clock];
   spinach_time.period = periods[clock];
 }
@@ -296,11 +298,21 @@ static void remove_variant(void) {
 #pragma weak __asan_init
 void __asan_init(void);
 
-// A module's C did what C forbids: say when, and how to find out where.
+// A module's C did what C forbids: say when and where, or how to find out where.
 static void on_fault(int number) {
-  fprintf(stderr,
-          "%s: error: the C of a module failed (%s) at %llu ns; lss build --debug or --sanitize finds the place\n",
-          spinach_program, strsignal(number), (unsigned long long)spinach_now_ns());
+  const char *function = spinach_running.function;
+  fflush(stdout);
+  if (function)
+    fprintf(stderr,
+            "%s: error: %s: the C of this module failed in %s (%s) at %llu ns; lss build --sanitize finds the line\n",
+            spinach_program, spinach_path(spinach_running.id), function, strsignal(number),
+            (unsigned long long)spinach_now_ns());
+  else
+    fprintf(stderr,
+            "%s: error: the C of a module failed (%s) at %llu ns; lss build --debug names the instance, --sanitize "
+            "finds the "
+            "line\n",
+            spinach_program, strsignal(number), (unsigned long long)spinach_now_ns());
   spinach_streams_remove();
   signal(number, SIG_DFL);
   raise(number);
@@ -327,6 +339,7 @@ void spinach_start(void) {
     if (machine->clusters[i].start) machine->clusters[i].start(spinach_cluster_state[i]);
   running = true;
   current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
+  spinach_running.function = NULL;
 }
 
 static void work_out_statistics(void) {
@@ -340,6 +353,7 @@ static void ask_collectors(void) {
     if (machine->clusters[i].report) machine->clusters[i].report(spinach_cluster_state[i]);
   machine->shared_report();
   current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
+  spinach_running.function = NULL;
 }
 
 void spinach_update_statistics(void) {
@@ -379,6 +393,7 @@ int32_t spinach_fastest_clock(void) {
 // The first instant at which something may happen by itself; 0 when that is at once, UINT64_MAX when nothing ever will.
 static uint64_t next_instant(void) {
   uint64_t target = UINT64_MAX;
+  spinach_running.function = NULL;
   for (uint32_t i = 0; i < machine->skipper_count; i++) {
     const spinach_skipper *s = &machine->skippers[i];
     const spinach_clock *clock = &machine->clocks[s->clock];

@@ -42,6 +42,13 @@ typedef struct {
   const bool *some, *enable, *ack;
 } spinach_observed;
 
+// Whose C runs: which function of which instance, in debug builds; NULL when that is not known.
+struct spinach_running {
+  uint32_t id;
+  const char *function;
+};
+extern struct spinach_running spinach_running;
+
 const char *spinach_path(uint32_t id);            // of an instance
 const char *spinach_connection_path(uint32_t id); // "arb.in[1]"
 void spinach_enter(uint32_t id);                  // the instance whose init or finish runs, in its domain
