@@ -1,5 +1,6 @@
 """How a run ends that is stopped, or that cannot write what it was asked for."""
 
+import csv
 import resource
 import signal
 import subprocess
@@ -209,3 +210,36 @@ def test_what_a_run_came_to_before_its_error_is_delivered(build_sim, run_sim, tm
 
 def test_a_run_without_an_error_says_nothing_of_one(build_sim, run_sim):
     assert "error" not in run_sim(build_sim(PIPE), "--cycles", "5").stats["manifest"]
+
+
+WILD = "module wild { runtime parameter cycle_of_fault = 5 : int; inport in : uint32; outport out : uint32; state { uint64 n; } handler pass : in.data -> out.data; handler take : out.ack -> in.ack; handler commit : in.enable -> out.enable; phase_end; finish; }\n"
+WILD_C = """static int wrong(uint64_t address) { return *(volatile int *)(uintptr_t)address; }
+handler(pass) { send_if(out, some(in), data(in) + (self->n == (uint64_t)param(cycle_of_fault) ? (uint32_t)wrong(8) : 0)); }
+handler(take) { accept(in, acked(out)); }
+handler(commit) { enable(out, enabled(in)); }
+phase_end() { self->n++; }
+finish() { if (param(cycle_of_fault) == -1) wrong(8); }
+"""
+WILD_MACHINE = "instance p : source;  instance x[2] : wild;  instance k : sink;  p.out -> x[0].in : uint32;  x[0].out -> x[1].in;  x[1].out -> k.in;\n"
+
+
+def test_a_fault_in_the_c_of_a_module_names_the_instance(build_sim, run_sim, tmp_path):
+    (tmp_path / "wild.lss").write_text(WILD)
+    (tmp_path / "wild.c").write_text(WILD_C)
+    for options, expected in (["--debug"], "x[1]: the C of this module failed in handler_pass (Segmentation fault) at 5 ns"), ([], "lss build --debug names the instance"):
+        simulator = build_sim(WILD_MACHINE, "-I", tmp_path, *options)
+        done = run_sim(simulator, "--cycles", "9", "--set", "x[0].cycle_of_fault=7", ok=False)
+        assert expected in done.err
+        at_end = run_sim(simulator, "--cycles", "3", "--set", "x[1].cycle_of_fault=-1", ok=False)
+        assert "error: x[1]: the C of this module failed in finish (Segmentation fault) at 3 ns" in at_end.err
+
+
+def test_statistics_as_lines_and_cycles_in_the_table(build_sim, run_sim, tmp_path):
+    simulator = build_sim(FINITE)
+    done = run_sim(simulator, "--stats", "s.csv")
+    rows = list(csv.DictReader((tmp_path / "s.csv").open()))
+    found = {(row["path"], row["name"]): (row["value"], row["unit"]) for row in rows}
+    assert found["fast", "cycles"] == ("64", "cycles") and found["k", "items"] == ("10", "items")
+    assert all(row["description"] for row in rows)
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["fast", "cycles", "64", "cycles"] in lines and ["slow", "cycles", "15", "cycles"] in lines

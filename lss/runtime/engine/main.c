@@ -126,7 +126,9 @@ static char *timing_json(double seconds) {
 
 static bool write_results(const spinach_options *options, const char *ended, double seconds) {
   g_autofree char *statistics = spinach_statistics_json(options, ended);
-  if (options->stats && !write_text(options->stats, statistics)) return false;
+  const bool csv = options->stats && g_str_has_suffix(options->stats, ".csv");
+  g_autofree char *lines = csv ? spinach_statistics_csv() : NULL;
+  if (options->stats && !write_text(options->stats, csv ? lines : statistics)) return false;
   if (!options->run_dir) return true;
   if (g_mkdir_with_parents(options->run_dir, 0777))
     return spinach_complain("cannot make the folder \"%s\": %s", options->run_dir, g_strerror(errno));

@@ -168,7 +168,7 @@ static const struct {
     {"measure-to", "CONDITION", "... and when this does: both are in --stats", set_measure_to},
     {"sample", "CONDITION", "write them down each time that this comes true", set_sample},
     {"seed", "N", "seed of everything random (default 1)", set_seed},
-    {"stats", "FILE", "write statistics and manifest as JSON", set_stats},
+    {"stats", "FILE", "write statistics and manifest as JSON, or statistics as FILE.csv", set_stats},
     {"run-dir", "DIR", "write statistics.json, manifest.json and timing.json there", set_run_dir},
     {"print", "INSTANCE.FIELD", "print a state at the end; may be given several times", set_print},
     {"trace", "INSTANCES", "print a line per instant, a column per instance: \"cpu[0].**,arb\"", set_trace},

@@ -183,8 +183,52 @@ static void print_row(const Entry *entry, void *data) {
   fprintf(table->out, "  %s\n", entry->unit ? entry->unit : "");
 }
 
+// The clocks' cycles, as if each clock were an instance.
+static void visit_clocks(Visitor visit, void *data) {
+  for (uint32_t i = 0; i < machine->clock_count; i++) {
+    const Entry entry = {.path = machine->clocks[i].name,
+                         .name = "cycles",
+                         .unit = "cycles",
+                         .description = "cycles of this clock",
+                         .value = {.integer = spinach_cycles((int32_t)i)}};
+    visit(&entry, data);
+  }
+}
+
 void spinach_statistics_table(FILE *out) {
   Table table = {out, 0, 0};
+  visit_clocks(measure, &table);
   visit_all(measure, &table);
+  visit_clocks(print_row, &table);
   visit_all(print_row, &table);
+}
+
+static void add_quoted(GString *text, const char *word, char end) {
+  g_string_append_c(text, '"');
+  for (; word && *word; word++) {
+    if (*word == '"') g_string_append_c(text, '"');
+    g_string_append_c(text, *word);
+  }
+  g_string_append_c(text, '"');
+  g_string_append_c(text, end);
+}
+
+static void add_line(const Entry *entry, void *data) {
+  GString *text = data;
+  add_quoted(text, entry->path, ',');
+  add_quoted(text, entry->name, ',');
+  Json json;
+  json_start(&json);
+  spinach_value_write(&json, &entry->value);
+  g_autofree char *value = json_finish(&json);
+  g_string_append_printf(text, "%s,", g_strstrip(value));
+  add_quoted(text, entry->unit, ',');
+  add_quoted(text, entry->description, '\n');
+}
+
+char *spinach_statistics_csv(void) {
+  GString *text = g_string_new("path,name,value,unit,description\n");
+  visit_clocks(add_line, text);
+  visit_all(add_line, text);
+  return g_string_free(text, FALSE);
 }

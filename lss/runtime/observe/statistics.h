@@ -41,7 +41,10 @@ char *spinach_manifest_json(const spinach_options *options);
 // Remembers what the inputs hold; call when all files were opened and none was written yet.
 void spinach_manifest_inputs(void);
 
-// Prints the statistics that are not zero.
+// The same for spreadsheets: path, name, value, unit and description of each, the clocks' cycles first.
+char *spinach_statistics_csv(void);
+
+// Prints the clocks' cycles and the statistics that are not zero.
 void spinach_statistics_table(FILE *out);
 
 #endif
