@@ -6,8 +6,6 @@
 // matter.
 #include "lss/runtime/engine/machine.h"
 
-#include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,21 +14,18 @@ enum { CLUSTER_ALIGNMENT = 64, LOOK = 64 };
 
 struct spinach_time spinach_time;
 struct spinach_running spinach_running;
-int spinach_stopping, spinach_stop_status;
 bool spinach_idle;
 uint8_t *spinach_arena;
 uint64_t spinach_arena_size, spinach_seed, spinach_last_progress;
-const char *spinach_program = "simulator", *spinach_stop_reason = "", *spinach_error_text = "";
-jmp_buf spinach_escape;
+const char *spinach_program = "simulator";
+spinach_phase_of_run spinach_phase;
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static uint32_t current;                 // instance whose init or finish runs
 static uint64_t *cycles, *due, *periods; // per clock: cycles done, instant of the next, ticks between
-static bool running, finishing;          // init is over; finish functions run
 static uint64_t skipped_cycles;
 static spinach_reported *reports;
 static uint32_t report_count;
-static char stop_words[1024];
 
 // ---- Names ------------------------------------------------------------------------------------------------------
 
@@ -46,9 +41,13 @@ const char *spinach_connection_path(uint32_t id) {
 void spinach_enter(uint32_t id) {
   const int32_t clock = machine->instances[id].clock;
   current = id;
-  spinach_running = (struct spinach_running){id, running ? "finish" : "init"};
+  spinach_running = (struct spinach_running){id, spinach_phase == SPINACH_STARTS ? "init" : "finish"};
   spinach_time.cycle = cycles[clock];
   spinach_time.period = periods[clock];
+}
+
+uint32_t spinach_current(void) {
+  return current;
 }
 
 const char *spinach_current_path(void) {
@@ -57,156 +56,6 @@ const char *spinach_current_path(void) {
 
 uint64_t ticks_per_second(void) {
   return machine->ticks_per_second;
-}
-
-// ---- Messages -----------------------------------------------------------------------------------------------------
-
-static _Noreturn void leave(int status) {
-  spinach_streams_abandon();
-  fflush(stdout);
-  _exit(status);
-}
-
-static void say_where(uint32_t id, const char *word) {
-  const char *path = spinach_path(id);
-  fflush(stdout);
-  fprintf(stderr, "%s: %s: %s%s", spinach_program, word, path, *path ? ": " : "");
-}
-
-static void say_when(void) {
-  fprintf(stderr, " (at %llu ns, cycle %llu)\n", (unsigned long long)spinach_now_ns(),
-          (unsigned long long)spinach_time.cycle);
-}
-
-static int32_t instance_of(uint32_t id) {
-  return (int32_t)(id & SPINACH_CONNECTION_ID ? (uint32_t)machine->connections[id & ~SPINACH_CONNECTION_ID].to_instance
-                                              : id);
-}
-
-void spinach_set_error(const char *text) {
-  if (!*spinach_error_text && !(spinach_error_text = strdup(text))) spinach_error_text = "an error";
-}
-
-// Counts the cycles that were over before the present instant: those who step the machine keep the counts to
-// themselves.
-static void settle_clocks(void) {
-  for (uint32_t i = 0; i < machine->clock_count; i++) {
-    cycles[i] = (spinach_time.now + periods[i] - 1) / periods[i];
-    due[i] = cycles[i] * periods[i];
-  }
-}
-
-enum { TELLS_NOTHING, TELLS_TIME, TELLS_VIEWS };
-
-// The run is over with an error, which is told; what it came to before is delivered.  An error in a finish function
-// ends that function, and when it follows another one goes without saying.
-static _Noreturn void fail(uint32_t id, int tells, const char *format, va_list arguments) {
-  if (*spinach_error_text) {
-    if (finishing) longjmp(spinach_escape, 1);
-    leave(1);
-  }
-  const char *path = spinach_path(id);
-  char *words = NULL, *text = NULL;
-  if (vasprintf(&words, format, arguments) < 0 || asprintf(&text, "%s%s%s", path, *path ? ": " : "", words) < 0)
-    leave(1);
-  fflush(stdout);
-  fprintf(stderr, "%s: error: %s", spinach_program, text);
-  if (!running || !tells) { // of wrong input, nothing is kept
-    fputc('\n', stderr);
-    leave(1);
-  }
-  say_when();
-  if (tells == TELLS_VIEWS) spinach_print_views(stderr, instance_of(id));
-  spinach_set_error(text);
-  free(words);
-  free(text);
-  if (finishing) longjmp(spinach_escape, 1);
-  settle_clocks();
-  leave(spinach_deliver(spinach_error_text));
-}
-
-void spinach_fail(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fail(current, TELLS_NOTHING, format, arguments);
-}
-
-void spinach_error(uint32_t id, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fail(id, TELLS_VIEWS, format, arguments);
-}
-
-void spinach_input_error(uint32_t id, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fail(id, TELLS_NOTHING, format, arguments);
-}
-
-void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...) {
-  // Once per place and instance; few places warn, so a list will do.
-  static struct {
-    const char *file;
-    int line;
-    uint32_t id;
-  } said[256];
-  static unsigned count;
-  for (unsigned i = 0; i < count; i++)
-    if (said[i].line == line && said[i].id == id && !strcmp(said[i].file, file)) return;
-  if (count == sizeof said / sizeof *said) return;
-  said[count].file = file, said[count].line = line, said[count++].id = id;
-  va_list arguments;
-  va_start(arguments, format);
-  say_where(id, "warning");
-  vfprintf(stderr, format, arguments);
-  say_when();
-  va_end(arguments);
-}
-
-void spinach_stop(uint32_t id, int32_t status, const char *format, ...) {
-  if (spinach_stopping & SPINACH_STOP) return;
-  const int byte = status & 255;
-  spinach_stop_status = status && !byte ? 1 : byte;
-  va_list arguments;
-  va_start(arguments, format);
-  int n = snprintf(stop_words, sizeof stop_words, "%s%s", spinach_path(id), *spinach_path(id) ? ": " : "");
-  vsnprintf(stop_words + n, sizeof stop_words - (size_t)n, format, arguments);
-  va_end(arguments);
-  spinach_stop_reason = stop_words;
-  spinach_stopping |= SPINACH_STOP;
-}
-
-void spinach_progress(void) {
-  spinach_last_progress = spinach_time.now;
-}
-
-static _Noreturn void broken(uint32_t id, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fail(id, TELLS_TIME, format, arguments);
-}
-
-void spinach_unknown(uint32_t id, const char *signal) {
-  broken(id, "%s is still unknown at the end of the cycle: its partial handlers wait for each other", signal);
-}
-void spinach_bad_lane(int lane, int lanes, uint32_t id, const char *port) {
-  broken(id, "%s has lanes 0 to %d, there is no lane %d", port, lanes - 1, lane);
-}
-void spinach_bad_read(uint32_t id, const char *signal, int lane) {
-  broken(id, "%s (lane %d) is read by a function that does not declare this lane, or before it is known", signal, lane);
-}
-void spinach_no_item(uint32_t id, const char *port, int lane) {
-  broken(id, "item(%s) is asked for where nothing is sent (lane %d): ask some(%s) first, or use data(%s)", port, lane,
-         port, port);
-}
-void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) {
-  broken(id,
-         partial ? "%s (lane %d) changed after it was known: a partial handler is not monotone"
-                 : "%s (lane %d) is driven a second time in one cycle",
-         signal, lane);
-}
-void spinach_not_written(uint32_t id, const char *signal, int lane) {
-  broken(id, "%s (lane %d) was not driven by the function that declares it", signal, lane);
 }
 
 // ---- Randomness ---------------------------------------------------------------------------------------------------
@@ -295,38 +144,18 @@ static void remove_variant(void) {
   unsetenv("SPINACH_REMOVE_VARIANT");
 }
 
-#pragma weak __asan_init
-void __asan_init(void);
-
-// A module's C did what C forbids: say when and where, or how to find out where.
-static void on_fault(int number) {
-  const char *function = spinach_running.function;
-  fflush(stdout);
-  if (function)
-    fprintf(stderr,
-            "%s: error: %s: the C of this module failed in %s (%s) at %llu ns; lss build --sanitize finds the line\n",
-            spinach_program, spinach_path(spinach_running.id), function, strsignal(number),
-            (unsigned long long)spinach_now_ns());
-  else
-    fprintf(stderr,
-            "%s: error: the C of a module failed (%s) at %llu ns; lss build --debug names the instance, --sanitize "
-            "finds the "
-            "line\n",
-            spinach_program, strsignal(number), (unsigned long long)spinach_now_ns());
-  spinach_streams_remove();
-  signal(number, SIG_DFL);
-  raise(number);
-}
-
-static void watch_faults(void) {
-  if (__asan_init) return; // tells more
-  const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) signal(faults[i], on_fault);
+// Counts the cycles that were over before the present instant: those who step the machine keep the counts to
+// themselves.
+void spinach_settle_clocks(void) {
+  for (uint32_t i = 0; i < machine->clock_count; i++) {
+    cycles[i] = (spinach_time.now + periods[i] - 1) / periods[i];
+    due[i] = cycles[i] * periods[i];
+  }
 }
 
 void spinach_start(void) {
   remove_variant();
-  watch_faults();
+  spinach_watch_faults();
   cycles = calloc(machine->clock_count + 1, sizeof *cycles);
   due = calloc(machine->clock_count + 1, sizeof *due);
   periods = calloc(machine->clock_count + 1, sizeof *periods);
@@ -337,7 +166,7 @@ void spinach_start(void) {
   machine->shared_start();
   for (uint32_t i = 0; i < machine->cluster_count; i++)
     if (machine->clusters[i].start) machine->clusters[i].start(spinach_cluster_state[i]);
-  running = true;
+  spinach_phase = SPINACH_RUNS;
   current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
   spinach_running.function = NULL;
 }
@@ -363,12 +192,11 @@ void spinach_update_statistics(void) {
 
 void spinach_finish(void) {
   work_out_statistics();
-  finishing = true;
+  spinach_phase = SPINACH_FINISHES;
   for (uint32_t i = 0; i < machine->cluster_count; i++)
     if (machine->clusters[i].finish) machine->clusters[i].finish(spinach_cluster_state[i]);
-  finishing = false;
   ask_collectors();
-  running = false;
+  spinach_phase = SPINACH_OVER;
 }
 
 // ---- Time -----------------------------------------------------------------------------------------------------------

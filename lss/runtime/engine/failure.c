@@ -1,0 +1,185 @@
+// How a run ends before its time: errors of modules and of the engine, faults in C, sim_stop; and warnings.
+#include "lss/runtime/engine/machine.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+const char *spinach_stop_reason = "", *spinach_error_text = "";
+int spinach_stopping, spinach_stop_status;
+jmp_buf spinach_escape;
+
+static const spinach_machine *const machine = &spinach_machine_table;
+static char stop_words[1024];
+
+// ---- Messages -----------------------------------------------------------------------------------------------------
+
+static _Noreturn void leave(int status) {
+  spinach_streams_abandon();
+  fflush(stdout);
+  _exit(status);
+}
+
+static void say_where(uint32_t id, const char *word) {
+  const char *path = spinach_path(id);
+  fflush(stdout);
+  fprintf(stderr, "%s: %s: %s%s", spinach_program, word, path, *path ? ": " : "");
+}
+
+static void say_when(void) {
+  fprintf(stderr, " (at %llu ns, cycle %llu)\n", (unsigned long long)spinach_now_ns(),
+          (unsigned long long)spinach_time.cycle);
+}
+
+static int32_t instance_of(uint32_t id) {
+  return (int32_t)(id & SPINACH_CONNECTION_ID ? (uint32_t)machine->connections[id & ~SPINACH_CONNECTION_ID].to_instance
+                                              : id);
+}
+
+void spinach_set_error(const char *text) {
+  if (!*spinach_error_text && !(spinach_error_text = strdup(text))) spinach_error_text = "an error";
+}
+
+enum { TELLS_NOTHING, TELLS_TIME, TELLS_VIEWS };
+
+// The run is over with an error, which is told; what it came to before is delivered.  An error in a finish function
+// ends that function, and when it follows another one goes without saying.
+static _Noreturn void fail(uint32_t id, int tells, const char *format, va_list arguments) {
+  if (*spinach_error_text) {
+    if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
+    leave(1);
+  }
+  const char *path = spinach_path(id);
+  char *words = NULL, *text = NULL;
+  if (vasprintf(&words, format, arguments) < 0 || asprintf(&text, "%s%s%s", path, *path ? ": " : "", words) < 0)
+    leave(1);
+  fflush(stdout);
+  fprintf(stderr, "%s: error: %s", spinach_program, text);
+  if (spinach_phase == SPINACH_STARTS || spinach_phase == SPINACH_OVER || !tells) { // of wrong input, nothing is kept
+    fputc('\n', stderr);
+    leave(1);
+  }
+  say_when();
+  if (tells == TELLS_VIEWS) spinach_print_views(stderr, instance_of(id));
+  spinach_set_error(text);
+  free(words);
+  free(text);
+  if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
+  spinach_settle_clocks();
+  leave(spinach_deliver(spinach_error_text));
+}
+
+void spinach_fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail(spinach_current(), TELLS_NOTHING, format, arguments);
+}
+
+void spinach_error(uint32_t id, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail(id, TELLS_VIEWS, format, arguments);
+}
+
+void spinach_input_error(uint32_t id, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail(id, TELLS_NOTHING, format, arguments);
+}
+
+void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...) {
+  // Once per place and instance; few places warn, so a list will do.
+  static struct {
+    const char *file;
+    int line;
+    uint32_t id;
+  } said[256];
+  static unsigned count;
+  for (unsigned i = 0; i < count; i++)
+    if (said[i].line == line && said[i].id == id && !strcmp(said[i].file, file)) return;
+  if (count == sizeof said / sizeof *said) return;
+  said[count].file = file, said[count].line = line, said[count++].id = id;
+  va_list arguments;
+  va_start(arguments, format);
+  say_where(id, "warning");
+  vfprintf(stderr, format, arguments);
+  say_when();
+  va_end(arguments);
+}
+
+void spinach_stop(uint32_t id, int32_t status, const char *format, ...) {
+  if (spinach_stopping & SPINACH_STOP) return;
+  const int byte = status & 255;
+  spinach_stop_status = status && !byte ? 1 : byte;
+  va_list arguments;
+  va_start(arguments, format);
+  int n = snprintf(stop_words, sizeof stop_words, "%s%s", spinach_path(id), *spinach_path(id) ? ": " : "");
+  vsnprintf(stop_words + n, sizeof stop_words - (size_t)n, format, arguments);
+  va_end(arguments);
+  spinach_stop_reason = stop_words;
+  spinach_stopping |= SPINACH_STOP;
+}
+
+void spinach_progress(void) {
+  spinach_last_progress = spinach_time.now;
+}
+
+static _Noreturn void broken(uint32_t id, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail(id, TELLS_TIME, format, arguments);
+}
+
+void spinach_unknown(uint32_t id, const char *signal) {
+  broken(id, "%s is still unknown at the end of the cycle: its partial handlers wait for each other", signal);
+}
+void spinach_bad_lane(int lane, int lanes, uint32_t id, const char *port) {
+  broken(id, "%s has lanes 0 to %d, there is no lane %d", port, lanes - 1, lane);
+}
+void spinach_bad_read(uint32_t id, const char *signal, int lane) {
+  broken(id, "%s (lane %d) is read by a function that does not declare this lane, or before it is known", signal, lane);
+}
+void spinach_no_item(uint32_t id, const char *port, int lane) {
+  broken(id, "item(%s) is asked for where nothing is sent (lane %d): ask some(%s) first, or use data(%s)", port, lane,
+         port, port);
+}
+void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) {
+  broken(id,
+         partial ? "%s (lane %d) changed after it was known: a partial handler is not monotone"
+                 : "%s (lane %d) is driven a second time in one cycle",
+         signal, lane);
+}
+void spinach_not_written(uint32_t id, const char *signal, int lane) {
+  broken(id, "%s (lane %d) was not driven by the function that declares it", signal, lane);
+}
+
+// ---- Faults ----
+#pragma weak __asan_init
+void __asan_init(void);
+
+// A module's C did what C forbids: say when and where, or how to find out where.
+static void on_fault(int number) {
+  const char *function = spinach_running.function;
+  fflush(stdout);
+  if (function)
+    fprintf(stderr,
+            "%s: error: %s: the C of this module failed in %s (%s) at %llu ns; lss build --sanitize finds the line\n",
+            spinach_program, spinach_path(spinach_running.id), function, strsignal(number),
+            (unsigned long long)spinach_now_ns());
+  else
+    fprintf(stderr,
+            "%s: error: the C of a module failed (%s) at %llu ns; lss build --debug names the instance, --sanitize "
+            "finds the "
+            "line\n",
+            spinach_program, strsignal(number), (unsigned long long)spinach_now_ns());
+  spinach_streams_remove();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void spinach_watch_faults(void) {
+  if (__asan_init) return; // tells more
+  const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) signal(faults[i], on_fault);
+}
