@@ -11,6 +11,7 @@
  * Most cycles find nothing to do, read from the line used last, or wait for memory; `busy`, `recent`, `asks` and `stirs` tell. */
 
 static inline uint32_t line_of(uint32_t address) { return address / CACHE_LINE; }
+#define LINE_MEANT(address) line_of(call(cell, address)) /* by a request */
 static inline uint32_t set_of(uint32_t line) { return line % (uint32_t)param(sets); }
 static inline uint32_t place_of(uint32_t set, uint32_t way) { return (set * (uint32_t)param(ways) + way) * CACHE_LINE; }
 static inline uint32_t offset_of(uint32_t address) { return address % CACHE_LINE; }
@@ -29,7 +30,7 @@ static inline int32_t find(const self_t *self, uint32_t line) {
 static inline int32_t whereabouts(const self_t *self, uint32_t line) { return fills(self, line) ? (int32_t)self->fill_way : find(self, line); }
 
 /* The way that a request may use, or -1. */
-static inline int32_t usable(const self_t *self, uint32_t address) { return call(cacheable, address) ? whereabouts(self, line_of(address)) : -1; }
+static inline int32_t usable(const self_t *self, uint32_t address) { return call(cacheable, address) ? whereabouts(self, LINE_MEANT(address)) : -1; }
 
 /* Where the bytes of a line lie that is here, or is being filled. */
 static inline uint32_t place_of_line(const self_t *self, uint32_t line) {
@@ -83,7 +84,7 @@ static inline bool satisfied(const self_t *self, uint64_t arrived, bool failed) 
 
 /* What becomes of a request that does not simply read from the line used last. */
 static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
-  const uint32_t line = line_of(address);
+  const uint32_t line = LINE_MEANT(address);
   const bool idle = self->phase == CACHE_IDLE && !(CACHE_CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
   if (op == mem_op_barrier) return idle && self->posted_count == 0 ? CACHE_BYPASS : CACHE_NOTHING;
   if (op == mem_op_write && !room && CACHE_POSTS_WRITES && (param(post_uncacheable) || !idle)) return CACHE_NOTHING;
@@ -93,7 +94,7 @@ static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uin
   cache_situation is = {.reads = op == mem_op_read, .writes = op == mem_op_write, .idle = idle, .room = room};
   is.cacheable = (is.reads || is.writes) && call(cacheable, address);
   if (is.cacheable) {
-    if (size > 0 && line_of(address + size - 1) != line)
+    if (offset_of(address) + size > CACHE_LINE)
       sim_error("a reference of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it", (int)size, (unsigned)address,
                 (int)param(line));
     is.filling = fills(self, line);
@@ -128,9 +129,9 @@ handler(look) {
     accept(in_request, false);
   } else if (some(in_request)) {
     const uint32_t address = item(in_request).address, size = item(in_request).size;
-    const bool recent = line_of(address) == self->recent && offset_of(address) + size <= CACHE_LINE && call(cacheable, address);
+    const bool recent = LINE_MEANT(address) == self->recent && offset_of(address) + size <= CACHE_LINE && call(cacheable, address);
     result = item(in_request).op == mem_op_read && recent ? CACHE_HIT : meet(self, item(in_request).op, address, size);
-    if (result == CACHE_HIT) found = place_of_line(self, line_of(address));
+    if (result == CACHE_HIT) found = place_of_line(self, LINE_MEANT(address));
     accept(in_request, result != CACHE_NOTHING);
   } else {
     accept(in_request, true);
@@ -150,7 +151,7 @@ handler(look) {
     from = &self->pending;
   } else if (result == CACHE_HIT || (CACHE_WRITES_LINE(result, data(in_request).op) && usable(self, data(in_request).address) >= 0)) {
     from = &data(in_request);
-    where = place_of_line(self, line_of(from->address));
+    where = place_of_line(self, LINE_MEANT(from->address));
   }
   if (from) CACHE_RETAG(asking, *from, from->tag, where + offset_of(from->address));
   send_if(storage_request, 1, from != NULL, asking);
@@ -259,9 +260,28 @@ static inline void wait_for(self_t *self, const typeof_port(in_request) * reques
 /* A read finds its line, which is whole, and is not the one used last. */
 static __attribute__((noinline)) void touch_other(self_t *self, uint32_t line) { touch(self, line, set_of(line), (uint32_t)find(self, line)); }
 
+/* A way's line must go: at once, or when its changes are in memory. */
+static inline void drop_way(self_t *self, uint32_t set, uint32_t way) {
+  self->recent = CACHE_NONE;
+  if (!CACHE_CLEANS || !self->dirty[set][way]) {
+    self->valid[set][way] = false;
+  } else if (!self->leaving[set][way]) {
+    self->leaving[set][way] = true;
+    self->to_clean++;
+  }
+}
+
+/* Every line must go, one that is on its way, too. */
+static __attribute__((noinline)) void drop_all(self_t *self) {
+  for (uint32_t s = 0; s < (uint32_t)param(sets); s++)
+    for (uint32_t w = 0; w < (uint32_t)param(ways); w++)
+      if (!CACHE_CLEANS || self->valid[s][w]) drop_way(self, s, w);
+  self->dropped = true;
+}
+
 /* Takes over a request that was transferred; `found` is the way in which it met its line, or -1. */
 static void take(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
-  uint32_t line = line_of(request->address), set = set_of(line);
+  uint32_t line = LINE_MEANT(request->address), set = set_of(line);
   if (result == CACHE_HIT || result == CACHE_JOIN || (result == CACHE_POST && found >= 0)) {
     self->hits++;
     event(hit, request->address);
@@ -269,6 +289,7 @@ static void take(self_t *self, const typeof_port(in_request) * request, int32_t 
   }
   if (!CACHE_SEPARATE && CACHE_WRITES_LINE(result, request->op) && found >= 0)
     write_inside(self, request, place_of(set, (uint32_t)found));
+  if (request->op != mem_op_read && call(clears, request->address)) drop_all(self);
   switch (result) {
   case CACHE_HIT:
     if (request->op == mem_op_write) change(self, set, (uint32_t)found, request);
@@ -302,17 +323,6 @@ static void take(self_t *self, const typeof_port(in_request) * request, int32_t 
     if (held >= 0 && self->victim_dirty) evict(self);
     break;
   }
-  }
-}
-
-/* A way's line must go: at once, or when its changes are in memory. */
-static inline void drop_way(self_t *self, uint32_t set, uint32_t way) {
-  self->recent = CACHE_NONE;
-  if (!CACHE_CLEANS || !self->dirty[set][way]) {
-    self->valid[set][way] = false;
-  } else if (!self->leaving[set][way]) {
-    self->leaving[set][way] = true;
-    self->to_clean++;
   }
 }
 
@@ -409,7 +419,7 @@ phase_end() {
       if (!transferred(in_request)) return;
       self->hits++;
       event(hit, item(in_request).address);
-      if (line_of(item(in_request).address) != self->recent) touch_other(self, line_of(item(in_request).address));
+      if (LINE_MEANT(item(in_request).address) != self->recent) touch_other(self, LINE_MEANT(item(in_request).address));
       return;
     }
   } else if (!((get(outcome) != CACHE_NOTHING) | heard | self->stirs | some(fill_reply) | (some(fill_request) & acked(fill_request)))) {
@@ -457,12 +467,7 @@ phase_end() {
   }
   for (int i = 0; i < width(snoop); i++)
     if (transferred(snoop, i) && !call(ours, data(snoop, i).tag)) drop_range(self, &data(snoop, i));
-  if (width(flush) > 0 && transferred(flush) && data(flush)) {
-    for (uint32_t s = 0; s < (uint32_t)param(sets); s++)
-      for (uint32_t w = 0; w < (uint32_t)param(ways); w++)
-        if (!CACHE_CLEANS || self->valid[s][w]) drop_way(self, s, w);
-    self->dropped = true;
-  }
+  if (width(flush) > 0 && transferred(flush) && data(flush)) drop_all(self);
   if (CACHE_CLEANS && self->to_clean && self->phase == CACHE_IDLE && !self->waiting) {
     uint32_t place = (uint32_t)cache_first(&self->leaving[0][0], (uint32_t)(param(sets) * param(ways)));
     give_up(self, place / (uint32_t)param(ways), place % (uint32_t)param(ways));

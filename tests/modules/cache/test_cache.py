@@ -420,3 +420,38 @@ def test_two_writers_of_the_same_lines_lose_nothing(bench: Bench, name: str) -> 
         answers = machine.play(scripts, 20000, settings, outstanding=4, seed=seed, files={"f.txt": "9000 true\n"})
         assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected, f"seed {seed}"
         assert machine.last.stat("cache.controller", "drops") > 0
+
+
+def test_addresses_of_one_cell_are_one_line(bench: Bench) -> None:
+    """A memory of 4 KiB at every multiple of it: loads and stores by any of its addresses see each other at once."""
+    body = BUFFER + "write_buffer = 1; cell = <<< return address & 0xfff; >>>;"
+    machine, rng, model = cache(bench, body, extra="memory.alias = true;\n"), random.Random(5), Bytes(4096)
+    script, right = [], []
+    for k in range(400):
+        address, value, op = rng.randrange(6) * 4, rng.getrandbits(32), rng.choice(["read", "write"])
+        script.append(f"0 {op} 4 {address + 4096 * rng.randrange(4):#x} {value} {k}")
+        right.append(model.read(address, 4) if op == "read" else 0)
+        if op == "write":
+            model.write(address, 4, value)
+    [answers] = machine.play([script], 4000)
+    assert [a.data for a in answers] == right
+    assert machine.last.stat("cache.controller", "hits") > 100
+
+
+@pytest.mark.parametrize("write_buffer", [0, 1, 4])
+def test_a_write_past_the_cache_may_clear_it(bench: Bench, write_buffer: int) -> None:
+    """The upper half of the address space shows the same memory past the cache: what is stored there is loaded at once."""
+    options = f"write_buffer = {write_buffer}; post_uncacheable = true; cacheable = <<< return address < 0x1000; >>>; clears = <<< return address >= 0x1000; >>>;"
+    machine, rng, model = cache(bench, "line = 32; sets = 2;" + options, extra="memory.alias = true;\n"), random.Random(6), Bytes(4096)
+    script, right = [], []
+    for k in range(400):
+        address, value, op = rng.randrange(40) * 4, rng.getrandbits(32), rng.choice(["read", "read", "write"])
+        script.append(f"0 {op} 4 {address + (4096 if op == 'write' and k % 3 else 0):#x} {value} {k}")
+        right.append(model.read(address, 4) if op == "read" else 0)
+        if op == "write":
+            model.write(address, 4, value)
+    [answers] = machine.play([script], 8000)
+    assert [a.data for a in answers] == right
+    assert machine.last.stat("cache.controller", "hits") > 50
+    refused = bench.refuse("import memory_types;\ninstance c : cache { write_back = true; clears = <<< return false; >>>; };")
+    assert "clears is for caches that write through" in refused
