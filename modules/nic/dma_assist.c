@@ -23,6 +23,8 @@ static inline bool is_outward(const dma_transfer *under) {
   return param(direction) == assist_direction_both ? under->outward : param(direction) == assist_direction_outward;
 }
 
+handler(show_working) { send(working, self->at_work); }
+
 phase_start() {
   const uint32_t offers = self->offers;
   if (__builtin_expect(!offers, 1)) {
@@ -86,6 +88,10 @@ static __attribute__((noinline)) void find_stages(self_t *self) {
     if (stages & DMA_AT_UNKNOWN) self->at_unknown = slot;
   }
   self->turned = true;
+}
+
+static inline void sum_bytes(self_t *self, dma_transfer *of, assist_run bytes, uint32_t count) {
+  dma_sum(of, bytes, count, param(checksum_bit), param(checksum_begin_bit), &self->sum, &self->sum_odd);
 }
 
 // Eight bytes of the descriptor that is read ahead have come.
@@ -237,7 +243,7 @@ phase_end() {
         assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
         self->tail += count;
         self->asked -= count;
-        dma_sum(of, bytes, count, param(checksum_bit));
+        sum_bytes(self, of, bytes, count);
       }
       of->reply_address = assist_advance(of->reply_address, count, of->base, of->limit);
       of->reply_left -= count;
@@ -258,7 +264,7 @@ phase_end() {
       self->tail += got.count;
       self->coming -= got.count;
       of->bus_coming -= got.count;
-      dma_sum(of, (assist_run){{got.bytes, 0}}, got.count, param(checksum_bit));
+      sum_bytes(self, of, (assist_run){{got.bytes, 0}}, got.count);
       if (of->bus_coming == 0) find_stages(self);
     }
   }
@@ -298,6 +304,7 @@ phase_end() {
     if (self->count && self->updates_waiting + self->updates_open <= 3 && dma_has_ended(done, is_outward(done), param(checksum_bit))) {
       uint32_t end = assist_advance(done->start_address, done->length, done->base, done->limit);
       const bool good = !done->failed && !done->dropped;
+      if (good && done->summed) self->good_sum = done->sum, self->good_odd = done->odd;
       if (good && dma_sums(done, param(checksum_bit)) && param(checksum_offset) >= 0) update(self, param(checksum_offset), done->sum, DMA_NO_RING);
       if (good && (done->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0)
         update(self, param(advance_offset), assist_round_up(end, param(advance_round), done->base, done->limit), DMA_NO_RING);
@@ -376,6 +383,7 @@ phase_end() {
             next.limit = limit;
           }
         }
+        if (self->count == 0) self->sum = self->good_sum, self->sum_odd = self->good_odd; // nothing of what failed is in it
         self->under[slot_of(self, self->count)] = next;
         self->count++;
         find_stages(self);

@@ -65,6 +65,7 @@ static inline void dma_begin(dma_transfer *next) {
   next->memory_left = next->reply_left = next->bus_left = next->length;
 }
 
+// Whether its checksum is to be stored.
 static inline bool dma_sums(const dma_transfer *of, int64_t checksum_bit) { return (of->control & (uint32_t)checksum_bit) != 0; }
 
 // Whether the words of a transfer keep their value between a bus and a memory of different byte order.
@@ -77,11 +78,14 @@ static inline uint32_t dma_next_piece(const dma_transfer *of, int64_t most, int6
   return __builtin_expect(within && dma_turns(of, word_value_bit), 0) ? assist_min(length, 4 - within) : length;
 }
 
-// Adds bytes of a transfer to its checksum, if it wants one.
-static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, int64_t checksum_bit) {
-  if (!dma_sums(of, checksum_bit)) return;
-  of->sum = assist_run_sum(of->sum, of->odd, bytes, count);
-  of->odd ^= count & 1;
+// Adds bytes of a transfer to a checksum: its own, or, when there is a bit for beginning one that it lacks, that of the transfer before,
+// which is in `sum` and `odd`.
+static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, int64_t checksum_bit, int64_t begin_bit, uint32_t *sum, bool *odd) {
+  if (!dma_sums(of, checksum_bit | begin_bit)) return;
+  if (begin_bit && !of->summed && !dma_sums(of, begin_bit)) of->sum = *sum, of->odd = *odd;
+  of->summed = true;
+  *sum = of->sum = assist_run_sum(of->sum, of->odd, bytes, count);
+  *odd = of->odd ^= count & 1;
 }
 
 // Whether the checksum has still to be stored: until then no later transfer refers to memory.

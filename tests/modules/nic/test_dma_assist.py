@@ -132,6 +132,29 @@ def test_words_that_are_not_whole_keep_their_bytes_in_order(bench: Bench, host: 
 
 
 @pytest.mark.parametrize("under_way", [1, 3])
+@pytest.mark.parametrize("faults", ["", "read_abort@2", "read_abort@3", "read_abort@4"])
+def test_a_checksum_goes_on_over_transfers(bench: Bench, under_way: int, faults: str) -> None:
+    """From one that begins it; the bytes of a transfer that failed count once, when it is repeated."""
+    dut, data = rig(bench, f"checksum_begin_bit = 0x400; under_way = {under_way};"), noise(90)
+    parts = [(0, 21, 0xC04), (21, 10, 0x4), (21, 30, 0x804), (51, 39, 0x804)]
+    script = start()
+    for i, (at, length, control) in enumerate(parts):
+        script += store(0x1000 + 32 * i, struct.pack(">QIHHIIII", 0x2000 + at, 0x4000 + at, 0, length, control, 0x5000 + 8 * i, 0, 0))
+    script += [write(4, 1), write(0, 0x1080), write(5, 0, 1500), *load(0x5000, 32, 3000)]
+    answers = dut.run(script, 5000, {"host.faults": faults}, software=to_host(0x2000, data))
+
+    def total(end: int) -> int:
+        value = sum(struct.unpack(f">{(end + 1) // 2}H", data[:end] + bytes(end % 2)))
+        while value >> 16:
+            value = (value & 0xFFFF) + (value >> 16)
+        return value
+
+    stored = joined(answers, 32)
+    assert [int.from_bytes(stored[8 * i : 8 * i + 2], "big") for i in range(4)] == [total(21), 0, total(51), total(90)]
+    assert dut.last.stat("dut", "errors") == bool(faults)
+
+
+@pytest.mark.parametrize("under_way", [1, 3])
 def test_a_failed_transfer_rests_the_assist(bench: Bench, under_way: int) -> None:
     """Nothing of it, nor of what follows it, reaches a register; software moves the consumer past it, and clears the error."""
     dut, data = rig(bench, f"under_way = {under_way};"), noise(24)
