@@ -1,6 +1,7 @@
 // register_bank.c: declared device registers; see register_bank.lss.
 #include "io/register_bank.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // Works out anew what is shown.
@@ -150,6 +151,15 @@ static bool read_register(self_t *self, typeof_port(in_request) request, uint32_
   return clears;
 }
 
+// Nothing is there: notes who asked.
+static __attribute__((noinline)) void note_unlisted(self_t *self, uint32_t offset, int lane) {
+  const uint32_t word = offset / 4;
+  self->unlisted++;
+  if (self->unlisted_count[word]++) return;
+  self->unlisted_lane[word] = (uint8_t)lane;
+  self->unlisted_at[word] = call(position, (uint64_t)(uintptr_t)self->file, lane);
+}
+
 // One reference, out of line and in pieces: so the requests of all lanes stay in registers.
 static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, uint8_t size, bool sign, uint32_t tag,
                                             uint32_t address, uint64_t value) {
@@ -162,7 +172,8 @@ static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, u
   uint32_t result = 0;
   bool changed = false;
   if (self->timers && now() >= self->timers_until) refresh_timers(self);
-  if (error || barrier || !self->kind[offset / 4]) changed = false; // nothing there: reads as 0
+  if (error || barrier) changed = false;
+  else if (!self->kind[offset / 4]) note_unlisted(self, offset, lane); // reads as 0
   else if (request.op == mem_op_write) changed = write_register(self, request, offset, lane);
   else changed = read_register(self, request, offset, lane, &result);
   self->reply_cycle[lane][place] = self->busy_cycle = cycle() + (uint64_t)param(latency);
@@ -202,4 +213,16 @@ phase_end() {
 }
 
 // The cycle after a reply or an announcement is another one too: they are gone.
+finish() {
+  char told[2000] = "";
+  size_t used = 0;
+  for (uint32_t word = 0; word < (uint32_t)(param(size) / 4) && used < sizeof told - 100; word++) {
+    if (!self->unlisted_count[word]) continue;
+    used += (size_t)snprintf(told + used, sizeof told - used, "%s0x%x %u time%s, first by requester %u", used ? "; " : "", word * 4,
+                             self->unlisted_count[word], self->unlisted_count[word] == 1 ? "" : "s", self->unlisted_lane[word]);
+    if (self->unlisted_at[word]) used += (size_t)snprintf(told + used, sizeof told - used, " near pc 0x%x", self->unlisted_at[word]);
+  }
+  if (used) sim_warn("no register is at these offsets: reads gave 0, writes did nothing: %s", told);
+}
+
 next_event() { return self->busy_cycle + 1 >= cycle() || self->changed_cycle >= cycle() ? cycle() : never(); }

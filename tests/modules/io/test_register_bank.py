@@ -52,6 +52,20 @@ def test_what_is_not_in_the_table_reads_zero_and_addresses_wrap(bench: Bench) ->
     assert values(bench, ["0 write 4 0x30 5", "1 read 4 0x30", "2 read 4 0x40"]) == [0, 0, 0x11]
 
 
+def test_who_asks_for_what_is_not_in_the_table_is_told_at_the_end(bench: Bench) -> None:
+    """Which offset, how often, and who was first, and where that one stood if it is known; nothing when all are registers."""
+    machine = bank(bench, 2, body="position = <<< return lane == 1 ? reg(0x00) : 0; >>>;")
+    machine.play([["3 write 1 0x31 5", "4 read 4 0x2c"], ["1 read 4 0x30", "2 read 4 0x2c"]], 40, outstanding=8)
+    [told] = [line for line in machine.last.err.splitlines() if "no register" in line]
+    assert "0x2c 2 times, first by requester 1 near pc 0x11; 0x30 2 times, first by requester 1 near pc 0x11" in told
+    assert machine.last.stat("bank", "unlisted") == 4
+    machine.play([["3 write 4 0x30 5", "4 read 4 0x00"], []], 40, outstanding=8)
+    [told] = [line for line in machine.last.err.splitlines() if "no register" in line]
+    assert told.count("0x") == 1 and "0x30 1 time, first by requester 0" in told
+    machine.play([["4 read 4 0x00"], []], 40, outstanding=8)
+    assert "no register" not in machine.last.err and machine.last.stat("bank", "unlisted") == 0
+
+
 def test_parts_of_a_register(bench: Bench) -> None:
     """Big-endian: the most significant byte is at the lowest address."""
     script = ["0 write 4 0x00 0x11223380", "1 read 1 0x00", "2 read 2 0x02", "3 read -1 0x03", "4 write 1 0x01 0xee", "5 read 4 0x00"]
