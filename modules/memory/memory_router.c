@@ -35,13 +35,13 @@ handler(forward) {
   if (__builtin_expect(self->waiting == ROUTER_BARRIER, 0)) {
     const typeof_port(in_request) barrier = barrier_of(self);
     for (int i = 0; i < width(out_request); i++) send_if(out_request, i, self->barrier == i && !self->barrier_sent, barrier);
-    set(target, -2);
+    set(target, ROUTER_NOT_NOW);
     set(exchanges, false);
     return;
   }
   if (__builtin_expect(!some(in_request) || self->waiting < 0, 1)) {
     for (int i = 0; i < width(out_request); i++) send_nothing(out_request, i);
-    set(target, -2);
+    set(target, ROUTER_NOT_NOW);
     set(exchanges, false);
     return;
   }
@@ -49,11 +49,11 @@ handler(forward) {
   uint32_t values[width(context) + 1];
   for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
   uint64_t contexts = (uint64_t)(uintptr_t)values;
-  int to = -2, lane = call(route, contexts, request.address, request.op != mem_op_read);
+  int to = ROUTER_NOT_NOW, lane = call(route, contexts, request.address, request.op != mem_op_read);
   if (__builtin_expect(request.op == mem_op_barrier, 0)) lane = -1;
   const bool turns = request.size % 4 == 0 && call(exchanged, contexts, request.address);
   if (self->waiting < param(outstanding) && (self->waiting == 0 || lane + (turns ? ROUTER_EXCHANGES : 0) == self->current)) {
-    to = lane < 0 || lane >= width(out_request) ? -1 : lane;
+    to = lane == ROUTE_NOTHING ? ROUTER_ZERO : lane < 0 || lane >= width(out_request) ? ROUTER_NOBODY : lane;
     if (turns) router_exchange(&request.data, sizeof request.data);
     if (to >= 0) request.address = call(map, contexts, request.address);
   }
@@ -67,11 +67,11 @@ handler(commit) {
 }
 
 handler(answer) {
-  if (__builtin_expect(get(target) == -2, 1)) {
+  if (__builtin_expect(get(target) == ROUTER_NOT_NOW, 1)) {
     accept(in_request, false);
     return;
   }
-  bool taken = get(target) == -1;
+  bool taken = get(target) < 0;
   for (int i = 0; i < width(out_request); i++) taken |= i == get(target) && acked(out_request, i);
   accept(in_request, taken);
 }
@@ -178,7 +178,8 @@ phase_end() {
       return;
     }
     self->waiting = ROUTER_ANSWERS;
-    self->refused = true;
+    self->refused = get(target) == ROUTER_NOBODY;
+    if (!self->refused) return;
     self->errors++;
     event(unmapped, request.address, write);
     return;

@@ -8,6 +8,11 @@
 // The value on lane `i` of the router's port `context`; 0 when nothing was sent.
 #define context_value(i) (((const uint32_t *)(uintptr_t)contexts)[i])
 
+// What `route` returns for an address where nothing is, and which nobody has to be told of: reads give 0, writes do nothing.
+enum { ROUTE_NOTHING = -2 };
+// What a reference comes to beside lanes of targets: an error, nothing yet, or 0.
+enum { ROUTER_NOBODY = -1, ROUTER_NOT_NOW = -2, ROUTER_ZERO = -3 };
+
 // Added to the lane of a target: what is outstanding there has its bytes in opposite order.
 enum { ROUTER_EXCHANGES = 0x10000 };
 

@@ -129,3 +129,13 @@ def test_targets_that_were_to_take_time_and_do_not_are_named(bench: Bench) -> No
     machine.play([["0 read 4 0x44", "20 read 4 0x44"]], 40, ok=False)
     assert "split: target 1 answers a reference in its own cycle" in machine.last.err
     assert "set at_once = false" in bench.refuse("import memory_types;\ninstance requester[1] : memory_source;\n" + AT_ONCE.format(options="exchanged = <<< return true; >>>;"))
+
+
+def test_an_address_where_nothing_is_may_read_as_zero(bench: Bench) -> None:
+    """Answered in its turn, without an error, and nobody is told; what was written there is gone."""
+    machine = Memory(bench, AT_ONCE.format(options="").replace("? 1 : -1", "? 1 : address < 0xc0 ? ROUTE_NOTHING : -1"))
+    script = ["0 write 4 0x44 7", "0 write 4 0x84 9", "0 read 4 0x84", "0 read 4 0x44", "0 read 4 0xc0"]
+    (answers,) = machine.play([script], 60, {"heard.record": "heard"}, outstanding=3)
+    assert [(a.data, a.error) for a in answers[2:]] == [(0, False), (7, False), (0, True)]
+    assert not any(a.error for a in answers[:2]) and machine.last.stat("split", "errors") == 1
+    assert [int(value, 0) for _, value in read_items(machine.last.directory / "heard")] == [0x44]
