@@ -14,6 +14,8 @@ handler(show_ready) { send(ready, self->can_take); }
 
 handler(show_dropped, i) { send(dropped, i, self->dropped_count); }
 
+handler(show_unheard, i) { send(unheard, i, self->ignored_count); }
+
 phase_start() {
   const uint32_t offers = self->offers;
   if (__builtin_expect(!offers, 1)) {
@@ -135,6 +137,8 @@ phase_end() {
       if (!self->running) {
         self->skipping = true;
         self->ignored++;
+        self->ignored_count++;
+        self->left |= RECEIVE_LEFT_SHOWN;
       } else if (self->frames_waiting == RECEIVE_FRAMES) {
         self->skipping = true;
         count_frame(self, receive_outcome_overrun, 0);

@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from tests.modules.assists import Rig, joined, load, noise, pcap, read, write
-from tests.modules.harness import Bench
+from tests.modules.harness import Bench, read_monitor
 
 # Registers: 0 producer, 1 reference, 2 state, 3 buffer base, 4 its end, 5 buffer producer, 6 buffer reference.
 NETLIST = """
@@ -201,3 +201,13 @@ def test_in_a_closed_loop_nothing_is_dropped(bench: Bench) -> None:
     answers = play(dut, frames, script, 25000, ethernet__mode="fast")
     assert dut.last.stat("dut", "frames_dropped") == 0
     assert 0x1000 < answers[7].data < 0x1040 and answers[-1].data > 0x1040
+
+def test_what_comes_while_receiving_is_off_is_ignored_not_dropped(bench: Bench) -> None:
+    """It is on for a while only, among frames that follow each other."""
+    extra = "instance shown : monitor;\ninstance end : sink;\ndut.unheard -> shown.in;\nshown.out -> end.in;\n"
+    dut = Rig(bench, NETLIST % "" + extra, [0, 1, 2, 3, 4, 5, 6], wire=True)
+    script = [*start(), write(2, 4, 800)]
+    play(dut, [noise(100 + i, i) for i in range(12)], script, 3000, shown__record="unheard")
+    kept, ignored = dut.last.stat("dut", "frames"), dut.last.stat("dut", "ignored")
+    assert kept > 2 and ignored > 2 and kept + ignored == 12 and dut.last.stat("dut", "frames_dropped") == 0
+    assert [int(seen.value, 0) for seen in read_monitor(dut.last.directory / "unheard")][-1] == ignored

@@ -14,12 +14,14 @@ instance b : source;
 instance c : source;
 instance d : source;
 instance lost : source;
+instance early : source;
 instance ready[2] : source;
 a.out -> dut.host_sent : wire_beat(512);
 b.out -> dut.wire_sent : wire_beat(64);
 c.out -> dut.wire_received : wire_beat(64);
 d.out -> dut.host_received : wire_beat(512);
 lost.out -> dut.drops : uint32;
+early.out -> dut.ignored : uint32;
 ready[0].out -> dut.done : bool;
 ready[1].out -> dut.done : bool;
 """
@@ -40,11 +42,12 @@ def beats(frames: list[tuple[int, bytes]], width: int, spoilt: bytes = b"") -> s
 FCS = b"\0\0\0\0"
 
 
-def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, spoilt: bytes = b"", **settings: object):
+def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, spoilt: bytes = b"", **settings: object):
     files = {"a": beats(sent, 64), "b": beats([(at, one + FCS) for at, one in left], 8), "c": beats([(at, one + FCS) for at, one in came], 8, spoilt + FCS), "d": beats(found, 64)}
     over = 1 + max(at for at, _ in [*sent, *left, *came, *found])
+    files |= {"early": "".join(f"{i} {ignored} once\n" for i in range(over, over + 2000))}
     files |= {"lost": "".join(f"{i} {drops} once\n" for i in range(over, over + 2000)), "ready": "".join(f"{i} 1 once\n" for i in range(over, over + 2000))}
-    values = {f"{name}.script": name for name in "abcd"} | {"lost.script": "lost", "ready[0].script": "ready", "ready[1].script": "ready", "dut.settle": "2 us"}
+    values = {f"{name}.script": name for name in "abcd"} | {"lost.script": "lost", "early.script": "early", "ready[0].script": "ready", "ready[1].script": "ready", "dut.settle": "2 us"}
     return bench.run(bench.build(NETLIST), over + 2500, values | {f"dut.{k}": v for k, v in settings.items()}, files=files, ok=ok)
 
 
@@ -83,7 +86,7 @@ def test_spoilt_frames_must_not_come_out_and_are_counted(bench: Bench) -> None:
     ran = check(bench, IN, OUT, came, found, drops=1, spoilt=spoilt)
     assert ran.stat("dut", "spoilt") == 1 and ran.stat("dut", "received") == 5 and ran.stat("dut", "missing") == 0
     ran = check(bench, IN, OUT, came, found, drops=0, spoilt=spoilt, ok=False)
-    assert "0 frames from wire to host are missing and 1 were spoilt, and the device counted 0 drops" in ran.err
+    assert "0 frames from wire to host are missing and 1 were spoilt, and the device counted 0 drops and ignored 0" in ran.err
     came = [*IN[:2], (IN[2][0], FRAMES[2]), *IN[3:]]
     ran = check(bench, IN, OUT, came, OUT, spoilt=FRAMES[2], ok=False)
     assert "frame 3 from wire to host never went in" in ran.err or "out of order" in ran.err
@@ -99,6 +102,15 @@ def test_disorder(bench: Bench) -> None:
 def test_a_loss_that_was_counted_passes(bench: Bench) -> None:
     ran = check(bench, IN, OUT, IN, [*OUT[:2], *OUT[3:]], drops=1)
     assert ran.stat("dut", "missing") == 1 == ran.stat("dut", "counted_drops")
+
+
+def test_frames_that_were_ignored_are_no_drops(bench: Bench) -> None:
+    """They came while the device did not receive: the end says so, and no drop hides them."""
+    ran = check(bench, IN, OUT, IN, OUT[2:], ignored=2)
+    assert ran.stat("dut", "missing") == 2 == ran.stat("dut", "counted_ignored") and ran.stat("dut", "counted_drops") == 0
+    assert "but for 2 that came while the device did not receive" in ran.out + ran.err
+    ran = check(bench, IN, OUT, IN, OUT[2:], ignored=1, ok=False)
+    assert "and the device counted 0 drops and ignored 1" in ran.err
 
 
 @pytest.mark.parametrize("gone", [2, 4])
