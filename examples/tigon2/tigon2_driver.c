@@ -2,24 +2,13 @@
 //
 // What a driver does one step after the other is written one step after the other: run() is called once a cycle and goes on
 // where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
-#include "emulib/program/image.h"
-
 #include <string.h>
 
 #include "descriptor_trace.h"
 #include "modules/wire/udp_traffic.h"
 #include "tigon2_driver.h"
+#include "tigon2_image.h"
 #include "tigon2_send_ring.h"
-
-// Takes a part of the firmware over.
-static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
-  if (size == 0) return;
-  if (address < DRIVER_LOAD_BEGIN || address >= sizeof self->image || size > sizeof self->image - address)
-    sim_input_error("%s: 0x%x bytes at 0x%x do not lie in the NIC's memory from 0x%x up to 0x%zx", param(firmware), size, address, DRIVER_LOAD_BEGIN, sizeof self->image);
-  memcpy(self->image + address, bytes, size);
-  if (address < self->image_begin) self->image_begin = address & ~3u;
-  if (address + size > self->image_end) self->image_end = address + size;
-}
 
 // What the ports say follows from the rest of the state.
 static void show(self_t *self) {
@@ -34,25 +23,13 @@ init() {
   if (!param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   stream program = {0};
   size_t size = 0;
-  char error[512] = "";
   stream_read_open(&program, param(firmware));
   const uint8_t *file = stream_contents(&program, &size);
-  self->image_begin = UINT32_MAX;
-  if (size >= 4 && memcmp(file, "\177ELF", 4) == 0) {
-    ProgramImage *image = program_image_open(param(firmware), file, size, error, sizeof error);
-    if (!image) sim_input_error("%s", error);
-    if (!program_image_big_endian(image)) sim_input_error("%s: a Tigon-2 is big-endian, this program is little-endian", param(firmware));
-    uint32_t address = 0, loaded = 0;
-    const uint8_t *bytes = NULL;
-    for (size_t i = 0; program_image_segment(image, i, &address, &bytes, &loaded); i++) place_segment(self, address, bytes, loaded);
-    self->entry = program_image_entry(image);
-    program_image_free(image);
-  } else {
-    // An image as it is shipped: four bytes of version, start address, load address, then what is loaded.
-    if (size <= 12) sim_input_error("%s: neither an ELF file nor an image behind a version, a start and a load address", param(firmware));
-    self->entry = driver_load_big(file + 4, 4);
-    place_segment(self, driver_load_big(file + 8, 4), file + 12, (uint32_t)(size - 12));
-  }
+  driver_image image = {.memory = self->image, .bytes = sizeof self->image};
+  if (!driver_load_image(&image, param(firmware), file, size)) sim_input_error("%s", image.error);
+  self->image_begin = image.begin;
+  self->image_end = image.end;
+  self->entry = image.entry;
 
   if (param(nic_send_ring) && self->image_begin < DRIVER_NIC_SEND_RING_END) sim_input_error("%s lies where the send ring is to be", param(firmware));
   self->how = traffic_mode(param(mode));
@@ -216,8 +193,24 @@ static void rest(self_t *self) {
   if (posts < self->rest_until) self->rest_until = posts;
 }
 
+// What the firmware tells by the event in `bytes`.
+static void take_event(self_t *self) {
+  const uint32_t code = driver_load_big(self->bytes, 4) >> 12 & 0xfff;
+  switch (self->bytes[0]) {
+  case DRIVER_EVENT_RUNNING: self->firmware_up = true; break;
+  case DRIVER_EVENT_LINK: self->linked = code != DRIVER_LINK_DOWN; break;
+  case DRIVER_EVENT_GROUPS: self->joined++; break;
+  case DRIVER_EVENT_ERROR:
+    if (code != DRIVER_ERROR_TRANSFER) sim_error("the firmware reports an error, code %u", code);
+    self->errors_told++;
+    break;
+  default: break;
+  }
+}
+
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32_t other) {
+  if (!self->working) sim_progress(); // each step of the start-up, and each look whether the firmware is through with its own
   switch (self->at) {
   case 0:
     // ---- Start-up, section 8 of the contract ----------------------------------------------------------------------
@@ -249,14 +242,15 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
     for (self->copied = 0; self->copied < sizeof driver_cleared / sizeof driver_cleared[0]; self->copied++) STEP_WRITE(driver_cleared[self->copied], 0);
     STEP_WRITE(DRIVER_DMA_READ_CONFIG, 0x80);
     STEP_WRITE(DRIVER_DMA_WRITE_CONFIG, 0x80);
-    STEP_WRITE(DRIVER_ASSIST_STATE, 1);
+    STEP_WRITE(DRIVER_ASSIST_STATE, param(hardware_assist) ? 1 : 0);
     STEP_WRITE(DRIVER_TRANSMIT_SHARE, param(transmit_share));
     STEP_WRITE(DRIVER_RECEIVE_TICKS, param(receive_ticks));
     STEP_WRITE(DRIVER_SEND_TICKS, param(send_ticks));
     STEP_WRITE(DRIVER_STATISTICS_TICKS, (uint32_t)param(statistics_ticks));
     STEP_WRITE(DRIVER_SEND_MOST, param(send_most));
     STEP_WRITE(DRIVER_RECEIVE_MOST, param(receive_most));
-    STEP_WRITE(DRIVER_LINK, 0);
+    STEP_WRITE(DRIVER_LINK, DRIVER_NEGOTIATE);
+    STEP_WRITE(DRIVER_SLOW_LINK, DRIVER_NEGOTIATE);
     STEP_WRITE(DRIVER_INTERFACE, 0);
     STEP_WRITE(DRIVER_MTU, 1518);
     STEP_WRITE(DRIVER_CPU_A_PC, self->entry);
@@ -264,20 +258,7 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
     STEP_WRITE(DRIVER_CPU_A_STATE, 0);
     self->started_at = now();
     // ---- The firmware reports event 1 -----------------------------------------------------------------------------
-    while (!self->firmware_up) {
-      self->next_poll = now() + ticks_per_second() / 1000000;
-      STEP_WAIT(now() >= self->next_poll);
-      if (now() - self->started_at > (uint64_t)((unsigned __int128)param(patience) * ticks_per_second() / 1000000000000000u))
-        sim_error("the firmware did not report that it is up");
-      STEP_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);
-      self->event_producer = driver_load_big(self->bytes, 4) % DRIVER_EVENT_ENTRIES;
-      while (self->event_consumer != self->event_producer) {
-        STEP_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
-        if (self->bytes[0] == DRIVER_EVENT_RUNNING) self->firmware_up = true;
-        self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
-      }
-    }
-    STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
+    while (!self->firmware_up) STEP_AWAIT_EVENTS("the firmware did not report that it is up");
     self->started = DRIVER_NANOSECONDS();
     event(up, DRIVER_NANOSECONDS());
     // ---- Receive buffers, then the interface goes up ------------------------------------------------------------------
@@ -293,9 +274,13 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
     }
     STEP_COMMAND(DRIVER_COMMAND_CLEAR_STATISTICS, 0);
     for (self->copied = 0; self->copied < (uint32_t)driver_groups(param(groups)); self->copied++)
-      STEP_JOIN(driver_group_at(param(groups), (int)self->copied), self->event_consumer + self->copied + 1);
+      STEP_JOIN(driver_group_at(param(groups), (int)self->copied), self->copied + 1);
     STEP_COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
     STEP_COMMAND(DRIVER_COMMAND_PROMISCUOUS, param(promiscuous) ? 1 : 2);
+    // ---- The link is up: what comes before, nobody takes -------------------------------------------------------------
+    self->started_at = now();
+    while (!self->linked) STEP_AWAIT_EVENTS("the firmware did not report that the link is up");
+    STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
     self->started_at = self->next_poll = now();
     self->next_statistics = now() + (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
 
@@ -312,11 +297,11 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
           self->next_statistics += (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
           STEP_GET(DRIVER_HOST_INFORMATION, DRIVER_TOLD_BYTES);
           self->told_bad_fcs = driver_load_big(self->bytes + DRIVER_TOLD_BAD_FCS, 4);
-          self->told_too_short = driver_load_big(self->bytes + DRIVER_TOLD_TOO_SHORT, 4);
           self->told_too_long = driver_load_big(self->bytes + DRIVER_TOLD_TOO_LONG, 4);
           self->told_line_errors = driver_load_big(self->bytes + DRIVER_TOLD_LINE_ERRORS, 4);
           self->told_no_space = driver_load_big(self->bytes + DRIVER_TOLD_NO_SPACE, 4);
-          self->told_dma_errors = driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS, 4);
+          self->told_in_errors = driver_load_big(self->bytes + DRIVER_TOLD_IN_ERRORS, 4);
+          self->told_dma_errors = driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS, 4) + driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS + 4, 4);
         }
         STEP_GET(DRIVER_HOST_STATUS, 64);
         self->event_producer = driver_load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
@@ -325,9 +310,7 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
         if (self->event_consumer != self->event_producer) {
           while (self->event_consumer != self->event_producer) {
             STEP_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
-            uint32_t code = driver_load_big(self->bytes, 4) >> 12 & 0xfff;
-            if (self->bytes[0] == DRIVER_EVENT_ERROR && code == DRIVER_ERROR_TRANSFER) self->errors_told++;
-            else if (self->bytes[0] == DRIVER_EVENT_ERROR) sim_error("the firmware reports an error, code %u", code);
+            take_event(self);
             self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
           }
           STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);

@@ -16,7 +16,7 @@ enum {
   DRIVER_MAILBOX_INTERRUPT = 0x504, DRIVER_MAILBOX_COMMAND = 0x50c, DRIVER_MAILBOX_SEND = 0x514, DRIVER_MAILBOX_STANDARD = 0x51c, DRIVER_MAILBOX_JUMBO = 0x524, DRIVER_MAILBOX_MINI = 0x52c,
   DRIVER_MAC_ADDRESS = 0x600, DRIVER_INFORMATION = 0x608, DRIVER_GROUP = 0x610, DRIVER_MODE = 0x618, DRIVER_DMA_READ_CONFIG = 0x61c, DRIVER_DMA_WRITE_CONFIG = 0x620, DRIVER_TRANSMIT_SHARE = 0x624,
   DRIVER_EVENT_CONSUMER = 0x628, DRIVER_COMMAND_CONSUMER = 0x62c, DRIVER_RECEIVE_TICKS = 0x630, DRIVER_SEND_TICKS = 0x634, DRIVER_STATISTICS_TICKS = 0x638,
-  DRIVER_SEND_MOST = 0x63c, DRIVER_RECEIVE_MOST = 0x640, DRIVER_LINK = 0x648, DRIVER_INTERFACE = 0x65c, DRIVER_MTU = 0x660, DRIVER_RETURN_CONSUMER = 0x680, DRIVER_COMMANDS = 0x700,
+  DRIVER_SEND_MOST = 0x63c, DRIVER_RECEIVE_MOST = 0x640, DRIVER_LINK = 0x648, DRIVER_SLOW_LINK = 0x64c, DRIVER_INTERFACE = 0x65c, DRIVER_MTU = 0x660, DRIVER_RETURN_CONSUMER = 0x680, DRIVER_COMMANDS = 0x700,
   DRIVER_WINDOW = 0x800, DRIVER_WINDOW_BYTES = 0x800
 };
 // Of misc_host_ctl; the same in either order of bytes, as that is not known before: reset; words in their places, clear the interrupt.
@@ -28,13 +28,16 @@ enum { DRIVER_MODE_DATA_BYTES = 0x10, DRIVER_MODE_SHARED_BYTES = 0x2, DRIVER_MOD
 enum { DRIVER_HALT = 0x10000, DRIVER_SEND_END = 4, DRIVER_RING_DISABLED = 0x200, DRIVER_RING_ON_HOST = 0x40, DRIVER_RING_NO_PSEUDO = 8 };
 // Flags of rings and of descriptors alike: checksums of the transport layer and of the IP header.
 enum { DRIVER_SUM = 1, DRIVER_IP_SUM = 2, DRIVER_SUMS = DRIVER_SUM | DRIVER_IP_SUM };
-enum { DRIVER_COMMAND_HOST_STATE = 0x01, DRIVER_COMMAND_JOIN_GROUP = 0x08, DRIVER_COMMAND_PROMISCUOUS = 0x0a, DRIVER_COMMAND_CLEAR_STATISTICS = 0x0f, DRIVER_EVENT_RUNNING = 1, DRIVER_EVENT_ERROR = 7, DRIVER_ERROR_TRANSFER = 4 };
+enum { DRIVER_COMMAND_HOST_STATE = 0x01, DRIVER_COMMAND_JOIN_GROUP = 0x08, DRIVER_COMMAND_PROMISCUOUS = 0x0a, DRIVER_COMMAND_CLEAR_STATISTICS = 0x0f, DRIVER_EVENT_RUNNING = 1, DRIVER_EVENT_LINK = 6, DRIVER_LINK_DOWN = 2, DRIVER_EVENT_GROUPS = 8, DRIVER_EVENT_ERROR = 7, DRIVER_ERROR_TRANSFER = 4 };
+// The link words: everything may be negotiated.
+enum { DRIVER_NEGOTIATE = 0x70af0000 };
 
 // What is zero when the firmware starts.
 static const uint32_t driver_cleared[] = {DRIVER_MAILBOX_COMMAND, DRIVER_MAILBOX_SEND, DRIVER_MAILBOX_STANDARD, DRIVER_MAILBOX_JUMBO, DRIVER_MAILBOX_MINI, DRIVER_EVENT_CONSUMER, DRIVER_COMMAND_CONSUMER, DRIVER_RETURN_CONSUMER};
 
-// Words of the statistics block.
-enum { DRIVER_TOLD_BAD_FCS = 4 * 18, DRIVER_TOLD_TOO_SHORT = 4 * 21, DRIVER_TOLD_TOO_LONG = 4 * 22, DRIVER_TOLD_LINE_ERRORS = 4 * 23, DRIVER_TOLD_NO_SPACE = 4 * 27, DRIVER_TOLD_DMA_ERRORS = 4 * 43, DRIVER_TOLD_BYTES = 4 * 44 };
+// Words of the statistics block, as drivers declare it: dot3StatsFCSErrors, dot3StatsFrameTooLongs, ifInErrors, nicMacRxPhyDecodeErr,
+// nicMacRxDropSpace, and nicDmaWrMasterAborts with nicDmaRdMasterAborts behind it.
+enum { DRIVER_TOLD_BAD_FCS = 4 * 1, DRIVER_TOLD_TOO_LONG = 4 * 10, DRIVER_TOLD_IN_ERRORS = 4 * 20, DRIVER_TOLD_DMA_ERRORS = 4 * 91, DRIVER_TOLD_LINE_ERRORS = 4 * 113, DRIVER_TOLD_NO_SPACE = 4 * 119, DRIVER_TOLD_BYTES = 4 * 120 };
 
 // Where things lie in host memory.
 enum {
@@ -154,14 +157,28 @@ static inline int driver_sums_told(const uint8_t *descriptor) {
     STEP_WRITE(DRIVER_MAILBOX_COMMAND, self->command_producer);                                             \
   } while (0)
 
-// Joins a group, and waits until the firmware says that it has: that is event `number`.
+// Looks after a microsecond whether there are events, and takes them; whoever waits for one too long ends the run with `complaint`.
+#define STEP_AWAIT_EVENTS(complaint)                                                              \
+  do {                                                                                            \
+    self->next_poll = now() + ticks_per_second() / 1000000;                                       \
+    STEP_WAIT(now() >= self->next_poll);                                                          \
+    if (now() - self->started_at > (uint64_t)((unsigned __int128)param(patience) * ticks_per_second() / 1000000000000000u)) sim_error(complaint); \
+    STEP_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);                                        \
+    self->event_producer = driver_load_big(self->bytes, 4) % DRIVER_EVENT_ENTRIES;                \
+    while (self->event_consumer != self->event_producer) {                                        \
+      STEP_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);                                 \
+      take_event(self);                                                                           \
+      self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;                   \
+    }                                                                                             \
+  } while (0)
+
+// Joins a group, and waits until the firmware says that it has joined `number`.
 #define STEP_JOIN(address, number)                                       \
   do {                                                                   \
     STEP_WRITE(DRIVER_GROUP, (uint32_t)((address) >> 32));               \
     STEP_WRITE(DRIVER_GROUP + 4, (uint32_t)(address));                   \
     STEP_COMMAND(DRIVER_COMMAND_JOIN_GROUP, 0);                          \
-    do STEP_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);            \
-    while ((driver_load_big(self->bytes, 4) - (number)) % DRIVER_EVENT_ENTRIES != 0); \
+    while (self->joined < (number)) STEP_AWAIT_EVENTS("the firmware did not join a group"); \
   } while (0)
 
 #endif

@@ -35,10 +35,34 @@ static void host_state(u32 code) {
   report_link(hot->running);
 }
 
+u32 jumbo_length;
+
+/* Nothing of what the host has put into a ring is left, on the processor that fetches it.  A fetch under way is awaited. */
+void forget_posted(struct receive_ring *ring) {
+  ring->posted = ring->asked;
+  while (ring->ready != ring->asked) {
+    if (hot->engine.on) drive_rings();
+    try_again(&registers()->dma_read_state);
+    dma_read_done();
+  }
+  ring->taken = ring->ready = ring->asked = ring->posted = 0;
+}
+
+/* The host takes back all buffers of the jumbo ring, and begins it anew when it gives some again.  Until then there is no
+ * such ring: frames that only it could take are dropped and counted, one that waits for such a buffer waits no more.
+ * Frames that have a buffer go to the host before the event does. */
+static void reset_jumbo_ring(void) {
+  hot->jumbo.max_length = 0;
+  empty_ring(&hot->jumbo);
+  events_enable(RECEIVE_EVENT);
+  host_event(EVENT_JUMBO_RING_RESET, 0);
+}
+
 static void command(u32 word) {
   u32 code = word >> 12 & 0xfff;
   switch (word >> 24) {
   case COMMAND_HOST_STATE: host_state(code); break;
+  case COMMAND_RESET_JUMBO_RING: reset_jumbo_ring(); break;
   case COMMAND_JOIN_GROUP: change_group(1); break;
   case COMMAND_LEAVE_GROUP: change_group(0); break;
   case COMMAND_PROMISCUOUS: set_promiscuous(code == 1); break;
@@ -70,6 +94,9 @@ void mailbox_rare(u32 pending) {
       s->command_consumer = consumer;
     }
   }
-  if (pending & 1u << MAILBOX_JUMBO && hot->jumbo.max_length) post(&hot->jumbo, MAILBOX_JUMBO);
+  if (pending & 1u << MAILBOX_JUMBO && jumbo_length) {
+    post(&hot->jumbo, MAILBOX_JUMBO);
+    if (hot->jumbo.posted) hot->jumbo.max_length = jumbo_length;
+  }
   if (pending & 1u << MAILBOX_MINI && hot->mini.max_length) post(&hot->mini, MAILBOX_MINI);
 }

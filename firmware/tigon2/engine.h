@@ -10,10 +10,11 @@ struct engine {
   u32 read_entry, write_entry; /* next entry to start or, while busy, under way */
   u32 read_busy, write_busy;   /* control word of the transfer under way, or 0 */
   u32 on;                      /* rings that this processor carries out */
-  volatile u32 *failed;        /* counts transfers that failed */
+  volatile u32 *failed;        /* counts transfers that failed, writes and reads */
 };
 
 enum { ENGINE_READS = 1, ENGINE_WRITES = 2 };
+enum { FAILED_WRITES, FAILED_READS, FAILED_WAYS };
 
 static inline void engine_read(struct engine *e, struct registers *r) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)e->read_entry;
@@ -21,7 +22,7 @@ static inline void engine_read(struct engine *e, struct registers *r) {
     u32 state = r->dma_read_state;
     if (state & DMA_ACTIVE) return;
     if (state & DMA_ERRORS) {
-      ++*e->failed;
+      ++e->failed[FAILED_READS];
       r->dma_read_address = d->local;
       r->dma_read_state = e->read_busy;
       return;
@@ -51,7 +52,7 @@ static inline void engine_write(struct engine *e, struct registers *r) {
     u32 state = r->dma_write_state;
     if (state & DMA_ACTIVE) return;
     if (state & DMA_ERRORS) {
-      ++*e->failed;
+      ++e->failed[FAILED_WRITES];
       r->dma_write_address = d->local;
       r->dma_write_state = e->write_busy;
       return;
@@ -84,7 +85,7 @@ struct second {
   volatile u32 drive_rings;           /* set by A: carry out the DMA rings */
   volatile u32 read_ring, write_ring; /* set by A: where they lie */
   volatile u32 milliseconds;          /* since B started */
-  volatile u32 failed;                /* transfers that B saw fail */
+  volatile u32 failed[FAILED_WAYS];   /* transfers that B saw fail */
 };
 extern struct second second;
 

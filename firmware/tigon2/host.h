@@ -66,10 +66,19 @@ struct receive_descriptor {
 
 enum { RECEIVE_CHECKSUM = 0x1, RECEIVE_IP_CHECKSUM = 0x2 }; /* that sum is valid */
 
+/* The words that the MAC counts. */
+struct mac_statistics {
+  u32 collisions[18];
+  u32 bad_fcs, underruns, carrier_lost;
+  u32 too_short, too_long, line_errors; /* that drivers do not name */
+  u32 other_station, other_group, flow_control, no_space, collided;
+  u32 kept_broadcast, kept_multicast, kept_unicast;
+};
+
 /* SRAM, from address 0: what the host sees from 0x400 of its window. */
 struct shared {
   u32 fixed[32];
-  u32 mac_statistics[32]; /* kept by the MAC */
+  volatile struct mac_statistics mac_statistics; /* kept by the MAC */
   struct {
     u32 high, low;
   } volatile mailbox[32];
@@ -123,6 +132,7 @@ enum { COMMAND_ENTRIES = 64, EVENT_ENTRIES = 256 };
 
 enum host_command {
   COMMAND_HOST_STATE = 0x01, /* code 1 up, 2 down */
+  COMMAND_RESET_JUMBO_RING = 0x05, /* the host takes its jumbo buffers back */
   COMMAND_JOIN_GROUP = 0x08,
   COMMAND_LEAVE_GROUP = 0x09,
   COMMAND_PROMISCUOUS = 0x0a, /* code 1 on, 2 off */
@@ -139,6 +149,7 @@ enum host_event {
   EVENT_LINK = 6,   /* code 1 gigabit up, 2 down */
   EVENT_ERROR = 7,  /* code 1 invalid command, 2 unknown command, 3 bad configuration, or the next */
   EVENT_GROUPS = 8, /* code 1 joined, 2 left */
+  EVENT_JUMBO_RING_RESET = 9,
 };
 enum {
   ERROR_COMMAND = 1,

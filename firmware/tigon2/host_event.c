@@ -7,7 +7,7 @@ u32 try_again(volatile u32 *state) {
   u32 now = *state;
   if (!(now & DMA_ERRORS) || !(registers()->assist_state & 1)) return 0;
   *state = now & ~(DMA_ERRORS | DMA_ACTIVE);
-  hot->count.dma_errors++;
+  hot->count.dma_errors[state == &registers()->dma_read_state ? FAILED_READS : FAILED_WRITES]++;
   return 1;
 }
 

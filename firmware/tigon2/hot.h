@@ -116,10 +116,9 @@ struct hot {
   u32 compare;     /* what the compare register holds */
   u32 deadline[3]; /* receive, send, statistics */
 
-  /* Counters, in the order of the statistics block (statistics.h). */
   struct {
     u32 frames_in, bytes_in_high, bytes_in, frames_out, bytes_out_high, bytes_out, dropped_long, dropped_send;
-    u32 interrupts, events_lost, commands_bad, dma_errors, waits_for_buffers;
+    u32 interrupts, events_lost, commands_bad, dma_errors[FAILED_WAYS], waits_for_buffers;
   } count;
 
   struct engine engine; /* rings carried out by this processor, when nothing else does it */
@@ -206,7 +205,10 @@ void mac_attention(void);
 
 /* command.c */
 void mailbox_rare(u32 pending);
+void forget_posted(struct receive_ring *ring);
 void set_mac_address(void);
+
+extern u32 jumbo_length; /* max_length of that ring, also while the host has taken its buffers back */
 
 /* multicast.c */
 void set_promiscuous(u32 on);

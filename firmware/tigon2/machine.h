@@ -28,6 +28,8 @@ static inline struct registers *registers(void) {
 #define RECEIVE_EVENT         (1u << 6)
 #define SEND_EVENT            (1u << 4) /* software: send descriptors lie ready */
 
+enum { ASSIST_ENABLE = 1 }; /* in assist_state */
+
 enum { LOCAL_INTERRUPT = 0x2 }; /* in misc_local_ctl: interrupts the host */
 
 /* A transfer between host and NIC memory.  The assist leaves the two own words alone: index words and events for the
@@ -47,7 +49,8 @@ enum {
   DMA_WORD_VALUES = 0x2, /* 32-bit words keep their value; without it bytes keep their order */
   DMA_ACTIVE = 0x4,
   DMA_THRESHOLDS = 0x1f0,
-  DMA_CHECKSUM = 0x800,
+  DMA_CHECKSUM = 0x800,   /* store the checksum, */
+  DMA_OWN_CHECKSUM = 0xc00, /* which begins with this transfer */
   DMA_FILLS_SEND_BUFFER = 0x20000,
   DMA_FREES_RECEIVE_BUFFER = 0x80000,
   DMA_ERRORS = 0x7f000000,

@@ -10,7 +10,7 @@ static struct receive_descriptor jumbo_cache[RECEIVE_CACHE] UNCLEARED;
 static struct receive_descriptor mini_cache[RECEIVE_CACHE] UNCLEARED;
 static struct send_descriptor send_cache[SEND_CACHE] UNCLEARED;
 static struct host_rings rings UNCLEARED;
-static volatile u32 probe[8]; /* a word to look for, and one far enough to displace it from the line buffer */
+static volatile u32 probe; /* a word to look for */
 
 extern char image_end[]; /* end of everything at the bottom of the SRAM */
 
@@ -19,12 +19,11 @@ enum { TIMER_PRESCALE = 0x55, SMALLEST_SRAM = 0x40000, LARGEST_SRAM = 0x200000 }
 /* Addresses repeat modulo the size of the SRAM: finds the first distance at which a word shows up again. */
 static u32 sram_size(void) {
   for (u32 size = SMALLEST_SRAM; size < LARGEST_SRAM; size *= 2) {
-    volatile u32 *far = (volatile u32 *)((u32)probe + size);
+    volatile u32 *far = (volatile u32 *)((u32)&probe + size);
     u32 kept = *far;
-    probe[0] = 0x5aa5f00f;
+    probe = 0x5aa5f00f;
     *far = ~size;
-    (void)probe[4];
-    u32 seen = probe[0];
+    u32 seen = probe;
     *far = kept;
     if (seen == ~size) return size;
   }
@@ -60,13 +59,14 @@ static void lay_out_memory(void) {
   hot->write_next = hot->engine.write_entry = ring;
 }
 
-/* Who carries out the DMA rings: the hardware if the host wants that, else processor B, else this one. */
+/* Who carries out the DMA rings: the hardware if the host wants that, by its mode or by having enabled the assist before
+ * the start, else processor B, else this one. */
 static void start_rings(void) {
   struct registers *r = registers();
   struct shared *s = shared_block();
-  u32 assist = s->mode & MODE_ASSIST;
-  r->assist_state = assist ? 1 : 0;
-  hot->engine.failed = &hot->count.dma_errors;
+  u32 assist = (s->mode & MODE_ASSIST) || (r->assist_state & ASSIST_ENABLE);
+  r->assist_state = assist ? ASSIST_ENABLE : 0;
+  hot->engine.failed = hot->count.dma_errors;
   if (!assist && !second_drives_rings()) hot->engine.on = ENGINE_READS | ENGINE_WRITES;
 
   u32 base = DMA_ACTIVE | (s->dma_read_setup & DMA_THRESHOLDS);
@@ -106,6 +106,7 @@ static void open_rings(void) {
   const volatile struct host_rings *h = &rings;
   open_receive_ring(&hot->standard, &h->standard, 512, standard_cache, WATCH_STANDARD);
   open_receive_ring(&hot->jumbo, &h->jumbo, 256, jumbo_cache, WATCH_JUMBO);
+  jumbo_length = hot->jumbo.max_length;
   open_receive_ring(&hot->mini, &h->mini, 1024, mini_cache, WATCH_MINI);
   hot->receive_flags = h->standard.flags | (h->returns.flags & RING_INDEX_AT_ONCE);
   hot->returns = rings.returns.address;

@@ -146,7 +146,7 @@ INLINE void receive_frames(u32 sums) {
     if (sums) {
       if (more) {
         piece += more & 3;
-        control |= DMA_CHECKSUM;
+        control |= DMA_OWN_CHECKSUM;
         ((volatile struct dma_descriptor *)entry)->checksum_to = at + 18;
       }
     } else if (__builtin_expect(hot->receive_flags & RING_CHECKSUM && length > 14, 0)) {
@@ -157,7 +157,7 @@ INLINE void receive_frames(u32 sums) {
       buffer += 14;
       if (buffer >= PACKET_MEMORY_END) buffer = buffer - PACKET_MEMORY_END + hot->send_buffer_end;
       piece -= 14;
-      control |= DMA_CHECKSUM;
+      control |= DMA_OWN_CHECKSUM;
       b->type_flags |= RECEIVE_CHECKSUM;
       ((volatile struct dma_descriptor *)entry)->checksum_to = at + 18;
     }

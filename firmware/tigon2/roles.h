@@ -35,6 +35,11 @@ static inline void buffers_ready(const struct receive_ring *ring) {
   events_enable(RECEIVE_EVENT);
 }
 
+/* The host has taken back what is in the ring. */
+static inline void empty_ring(struct receive_ring *ring) {
+  forget_posted(ring);
+}
+
 /* The host is to know what was sent. */
 static inline void tell_sent(u32 index, u32 due) {
   queue_sent_report(index, due);
@@ -43,10 +48,11 @@ static inline void tell_sent(u32 index, u32 due) {
 /* Settings or counters of another processor: it counts the transfers that it saw fail, and nothing else. */
 enum second_request { TAKE_SETTINGS, SHOW_COUNTERS, CLEAR_COUNTERS };
 static inline void ask_second(enum second_request what) {
-  if (what == CLEAR_COUNTERS) second.failed = 0;
+  if (what == CLEAR_COUNTERS) second.failed[FAILED_WRITES] = second.failed[FAILED_READS] = 0;
 }
 static inline u32 second_counter(u32 number) {
-  return &((u32 *)&hot->count)[number] == &hot->count.dma_errors ? second.failed : 0;
+  u32 way = number - (u32)(hot->count.dma_errors - (u32 *)&hot->count);
+  return way < FAILED_WAYS ? second.failed[way] : 0;
 }
 
 #endif

@@ -33,7 +33,7 @@ SECOND __attribute__((noreturn)) void second_main(void) {
   while (!second.drive_rings) keep_time(r);
   engine.read_entry = second.read_ring;
   engine.write_entry = second.write_ring;
-  engine.failed = &second.failed;
+  engine.failed = second.failed;
   for (;;) {
     engine_write(&engine, r);
     engine_read(&engine, r);

@@ -180,7 +180,7 @@ void choose_send(void) {
   load_code(send_sums_load, send_sums_start, send_sums_end);
   hot->held = (struct held){
       .start = hot->send_buffer_base,
-      .piece = sums ? DMA_CHECKSUM : 0,
+      .piece = sums ? DMA_OWN_CHECKSUM : 0,
       .end = sums ? 0 : DMA_FILLS_SEND_BUFFER,
       .ring = on_host ? hot->send_cache : hot->sends.low,
       .mask = (on_host ? SEND_CACHE : hot->sends_mask + 1) * sizeof(struct send_descriptor) - 1,

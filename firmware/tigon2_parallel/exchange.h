@@ -14,7 +14,7 @@ enum { COUNTERS = sizeof(((struct hot *)0)->count) / sizeof(u32) };
 #define BUFFERS_WANTED_EVENT (1u << 9) /* fetched receive descriptors were used */
 #define REQUEST_EVENT        (1u << 8) /* A asks for something rare */
 
-enum second_request { TAKE_SETTINGS, SHOW_COUNTERS, CLEAR_COUNTERS };
+enum second_request { TAKE_SETTINGS, SHOW_COUNTERS, CLEAR_COUNTERS, EMPTY_JUMBO_RING };
 
 struct exchange {
   /* Written by B. */

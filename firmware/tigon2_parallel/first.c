@@ -11,6 +11,7 @@ HOT void take_ready_buffers(void) {
   hot->standard.ready = exchange.ready[WATCH_STANDARD];
   hot->jumbo.ready = exchange.ready[WATCH_JUMBO];
   hot->mini.ready = exchange.ready[WATCH_MINI];
+  if (hot->jumbo.ready) hot->jumbo.max_length = jumbo_length;
   events_enable(RECEIVE_EVENT);
 }
 

@@ -57,6 +57,13 @@ static inline void tell_sent(u32 index, u32 due) {
 
 /* On A: has B do something now. */
 void ask_second(enum second_request what);
+
+/* On A: the host has taken back what is in the jumbo ring. */
+static inline void empty_ring(struct receive_ring *ring) {
+  ask_second(EMPTY_JUMBO_RING);
+  ring->taken = ring->ready = ring->told = 0;
+  exchange.taken[ring->watch] = 0;
+}
 static inline u32 second_counter(u32 number) {
   return exchange.counter[number];
 }

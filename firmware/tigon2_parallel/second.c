@@ -30,6 +30,10 @@ void answer(void) {
   case CLEAR_COUNTERS:
     for (u32 i = 0; i < COUNTERS; i++) count[i] = 0;
     break;
+  case EMPTY_JUMBO_RING:
+    forget_posted(&hot->jumbo);
+    exchange.ready[WATCH_JUMBO] = 0;
+    break;
   }
   exchange.answers++;
 }

@@ -8,7 +8,7 @@ from harness.net import theory
 from harness.run.progress import Progress
 from harness.run.sweep import Job, Result, sweep
 from harness.study import measure
-from harness.study.runs import STORE, Load, build_simulator, cycles_per_second, job, throughput, verify
+from harness.study.runs import IGNORED, STORE, Load, build_simulator, cycles_per_second, job, throughput, verify
 from harness.study.study import Direction, Effort, Replay, Series, Study
 
 LATENCIES = tuple(f"latency_{way}_{what}" for way in ("sent", "received") for what in ("min", "median", "p99"))
@@ -191,7 +191,9 @@ def run(study: Study, build: Path, progress: Progress) -> Outcome:
 
     def words(result: Result) -> str:
         frames_in, frames_out, drops = verify(result)
-        return f"{frames_out} of {frames_in} frames, {drops} dropped, {result.seconds:.1f} s"
+        ignored = int(result.total(IGNORED))
+        lost = f"{drops} dropped" + (f", {ignored} ignored" if ignored else "")
+        return f"{frames_out} of {frames_in} frames, {lost}, {result.seconds:.1f} s"
 
     every = [*jobs, *talks, *(row[-1] for row in swept), *(row[-1] for row in [*offered, *efforts])]
     results = iter(sweep(every, build / STORE, progress, words))

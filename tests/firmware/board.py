@@ -42,11 +42,13 @@ class Board:
         self.flags = {"standard": 0, "send": 0, "returns": 0} | settings.pop("flags", {})
         self.nic_ring = settings.pop("nic_ring", False)
         self.little = settings.pop("little", False)
+        enabled = settings.pop("assist_enabled", int(assist))  # AssistState at the start
         self.offset = settings.pop("offset", 2)  # of a frame in its buffer
         self.posted = dict.fromkeys(KINDS, 0)
         self.sends = self.commands = self.returned = self.events_seen = 0
         self.shared = {"mode": settings.pop("mode", 0x4000021C if self.little else 0x12) | (0x40 if assist else 0), "most_sent": 1, "most_received": 1, "send_ticks": 100,
                        "receive_ticks": 100, "statistics_ticks": 0} | settings  # fmt: skip
+        lib.model_write(self.chip, 0x11C, enabled)
         self._prepare()
         self.until(lambda: self.events(), "the event that the firmware is up", 2_000_000)
         self.command(1, 1)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_VALUES = 2, ACTIVE = 4, CHECKSUM = 0x800, FILLS = 0x20000, FREES = 0x80000, LIMIT = 0x200000, WIRE = 1024 };
+enum { WORD_VALUES = 2, ACTIVE = 4, BEGINS = 0x400, CHECKSUM = 0x800, FILLS = 0x20000, FREES = 0x80000, LIMIT = 0x200000, WIRE = 1024 };
 
 struct sent {
   uint32_t length;
@@ -33,6 +33,8 @@ struct model {
   uint32_t holder[2]; /* of each semaphore: 1 + processor, or 0 */
   uint32_t file[MAP_REGISTERS_SIZE / 4];
   uint32_t timer_steps, interrupts;
+  uint32_t sum[2]; /* of each direction, and */
+  bool odd[2];     /* whether it is that of an odd number of bytes */
   char stopped[160];
   uint8_t sram[MODEL_SRAM], host[MODEL_HOST];
   struct sent wire[WIRE];
@@ -130,7 +132,9 @@ static void transfer(struct model *m, bool outward, uint32_t high, uint32_t low,
     stop(m, "impossible transfer, host address", low);
     return;
   }
-  uint32_t sum = 0, at = local;
+  const bool sums = control & (BEGINS | CHECKSUM), goes_on = sums && !(control & BEGINS);
+  uint32_t sum = goes_on ? m->sum[outward] : 0, at = local;
+  const bool odd = goes_on && m->odd[outward];
   for (uint32_t i = 0; i < length; i++, at = advance(m, at, 1)) {
     const uint32_t host = low + i, word = host & ~3u;
     uint8_t *outside = &m->host[word >= begin && word < end ? host ^ 3 : host], *inside = sram(m, at);
@@ -138,16 +142,17 @@ static void transfer(struct model *m, bool outward, uint32_t high, uint32_t low,
       *outside = *inside;
     else
       *inside = *outside;
-    sum += (uint32_t)*inside << (i & 1 ? 0 : 8);
+    sum += (uint32_t)*inside << ((i & 1) != odd ? 0 : 8);
   }
   while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
+  if (sums) m->sum[outward] = sum, m->odd[outward] = odd ^ (length & 1);
   if (control & CHECKSUM && checksum_to) store(sram(m, checksum_to), 2, sum);
   if (outward)
     REG(DMA_WRITE_CHECKSUM) = sum;
   else
     REG(DMA_READ_CHECKSUM) = sum;
-  if (!outward && control & FILLS && checksum_to != 1) REG(TX_BUFFER_PRODUCER) = rounded(m, at);
-  if (outward && control & FREES && checksum_to != 1) REG(RX_BUFFER_REFERENCE) = rounded(m, at);
+  if (!outward && control & FILLS) REG(TX_BUFFER_PRODUCER) = rounded(m, at);
+  if (outward && control & FREES) REG(RX_BUFFER_REFERENCE) = rounded(m, at);
 }
 
 static void step_ring(struct model *m, bool outward, uint32_t ring, uint32_t producer, uint32_t *consumer) {
@@ -161,13 +166,13 @@ static void step_ring(struct model *m, bool outward, uint32_t ring, uint32_t pro
 static void step_direct(struct model *m) {
   if (REG(DMA_READ_STATE) & ACTIVE) {
     transfer(m, false, REG(DMA_READ_HOST_HIGH), REG(DMA_READ_HOST_LOW), REG(DMA_READ_ADDRESS), REG(DMA_READ_LENGTH),
-             REG(DMA_READ_STATE) & WORD_VALUES, 1);
+             REG(DMA_READ_STATE) & (WORD_VALUES | BEGINS | CHECKSUM), 0);
     REG(DMA_READ_ADDRESS) = advance(m, REG(DMA_READ_ADDRESS), REG(DMA_READ_LENGTH));
     REG(DMA_READ_STATE) &= ~ACTIVE;
   }
   if (REG(DMA_WRITE_STATE) & ACTIVE) {
     transfer(m, true, REG(DMA_WRITE_HOST_HIGH), REG(DMA_WRITE_HOST_LOW), REG(DMA_WRITE_ADDRESS), REG(DMA_WRITE_LENGTH),
-             REG(DMA_WRITE_STATE) & WORD_VALUES, 1);
+             REG(DMA_WRITE_STATE) & (WORD_VALUES | BEGINS | CHECKSUM), 0);
     REG(DMA_WRITE_STATE) &= ~ACTIVE;
   }
 }
@@ -200,10 +205,14 @@ bool model_receive(struct model *m, const uint8_t *frame, uint32_t length) {
   uint32_t at = REG(RX_BUFFER_PRODUCER), reference = REG(RX_BUFFER_REFERENCE), stored = length + 4;
   uint32_t room = reference > at ? reference - at : reference - at + LIMIT - REG(RX_BUFFER_BASE);
   uint32_t slot = REG(MAC_RX_PRODUCER) & 0xff8, next = (slot + 8) & 0xff8;
-  if (REG(MAC_RX_STATE) != 2 || next == (REG(MAC_RX_REFERENCE) & 0xff8) || room < stored + 8) {
+  if (REG(MAC_RX_STATE) & 4 || !(REG(MAC_RX_STATE) & 2)) return false; /* ignored */
+  if (next == (REG(MAC_RX_REFERENCE) & 0xff8) || room < stored + 8) {
     store(sram(m, 0xec), 4, load(sram(m, 0xec), 4) + 1);
     return false;
   }
+  const bool everybody = !memcmp(frame, "\xff\xff\xff\xff\xff\xff", 6);
+  const uint32_t kept = everybody ? 0xf4 : frame[0] & 1 ? 0xf8 : 0xfc;
+  store(sram(m, kept), 4, load(sram(m, kept), 4) + 1);
   uint8_t *d = sram(m, fixed(m) + 0x3000 + slot);
   store(d, 4, at);
   store(d + 4, 4, stored);
@@ -324,6 +333,9 @@ uint8_t *model_sram(struct model *m) {
 }
 uint32_t model_interrupts(struct model *m) {
   return m->interrupts;
+}
+void model_write(struct model *m, unsigned offset, uint32_t value) {
+  m->file[offset / 4] = value;
 }
 uint64_t model_executed(struct model *m) {
   return m->core[0].cpu.retired;

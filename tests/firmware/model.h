@@ -36,6 +36,8 @@ bool model_receive(struct model *m, const uint8_t *frame, uint32_t length);
 uint32_t model_sent(struct model *m, uint8_t *frame, int32_t *vlan);
 
 uint32_t model_register(struct model *m, uint32_t offset);
+/* A register as the host writes it, without further effect. */
+void model_write(struct model *m, unsigned offset, uint32_t value);
 uint32_t model_interrupts(struct model *m); /* raised so far */
 uint64_t model_executed(struct model *m);   /* instructions of processor A */
 

@@ -9,6 +9,10 @@ import pytest
 
 from tests.firmware.board import RETURN_ENTRIES, SEND_ENTRIES, Board, turned
 
+# Words of the statistics block, as drivers declare it; of 64-bit counts the low one.
+IN_DISCARDS, OUT_DISCARDS, IN_OCTETS, IN_UNICAST, IN_MULTICAST, OUT_OCTETS, OUT_FRAMES = 19, 22, 37, 39, 41, 45, 47
+UNKNOWN_COMMANDS, INTERRUPTS, NO_BUFFERS, DROPPED_FOR_SPACE = 72, 82, 100, 119
+
 Make = Callable[..., Board]
 both_modes = pytest.mark.parametrize("assist", [True, False], ids=["assist", "software"])
 
@@ -22,6 +26,20 @@ def test_start(board: Make, assist: bool) -> None:
     b = board(assist=assist)
     assert b.events() == [(1, 0), (6, 1)]
     assert int.from_bytes(bytes(b.sram[0x268:0x26C]), "big") == 0x1234  # the link is as the host asked
+
+
+@pytest.mark.parametrize(
+    ("mode", "enabled", "used"), [(0x12, 0, 0), (0x12, 1, 1), (0x52, 0, 1), (0x52, 1, 1), (0x4000021E, 1, 1)]
+)
+def test_the_hardware_walks_the_rings_when_it_is_asked_to(board: Make, mode: int, enabled: int, used: int) -> None:
+    """By the mode's bit 0x40, or by AssistState, which drivers set before they start the processor."""
+    b = board(assist=False, mode=mode, assist_enabled=enabled)
+    assert b.lib.model_register(b.chip, 0x11C) & 1 == used
+    b.post("standard", 1)
+    frame, found = content(100, 1), []
+    assert b.receive(frame)
+    b.until(lambda: found.extend(b.returns()) or found, "the frame")
+    assert found[0]["data"] == frame
 
 
 @both_modes
@@ -104,7 +122,48 @@ def test_a_frame_no_buffer_takes_is_dropped_and_counted(board: Make) -> None:
     found = []
     b.until(lambda: found.extend(b.returns()) or found, "the good frame")
     assert [f["data"] for f in found] == [good]
-    assert statistics(b)[32 + 6] == 1
+    assert statistics(b)[IN_DISCARDS] == 1
+
+
+@both_modes
+def test_the_host_takes_its_jumbo_buffers_back(board: Make, assist: bool) -> None:
+    """Command 5, event 9: what needs such a buffer is dropped and counted until there are new ones, which begin at 0 again."""
+    b = board(assist=assist, lengths={"standard": 1518, "jumbo": 9000}, most_received=1)
+    b.post("standard", 40)
+    b.post("jumbo", 60)
+    large, small = [content(3000 + n, n) for n in range(8)], [content(200 + n, n) for n in range(8)]
+
+    def arrive(frames: list[bytes], count: int) -> list[tuple[bytes, int]]:
+        found: list[dict] = []
+        for frame in frames:
+            assert b.receive(frame)
+        b.until(lambda: found.extend(b.returns()) or len(found) >= count, "the frames")
+        b.run(5000)
+        assert not b.returns()
+        return [(one["data"], one["opaque"]) for one in found]
+
+    def take_back() -> None:
+        seen = len(b.events())
+        b.command(5)
+        b.until(lambda: len(b.events()) > seen, "the answer")
+        assert b.events()[seen:] == [(9, 0)]
+        b.posted["jumbo"] = 0
+        b.mailbox(4, 0)
+
+    assert arrive([large[0], small[0]], 2) == [(large[0], 4 << 16), (small[0], 3 << 16)]
+    take_back()
+    assert arrive([large[1], small[1]], 1) == [(small[1], 3 << 16 | 1)]
+    assert statistics(b)[IN_DISCARDS] == 1
+    b.post("jumbo", 1)
+    b.run(5000)
+    assert arrive([large[2], small[2]], 2) == [(large[2], 4 << 16), (small[2], 3 << 16 | 2)]
+    assert arrive([large[3]], 0) == []  # it waits for a buffer
+    take_back()
+    assert arrive([small[3]], 1) == [(small[3], 3 << 16 | 3)]
+    b.post("jumbo", 30)
+    b.run(5000)
+    assert arrive(large[4:], 4) == [(large[4 + n], 4 << 16 | n) for n in range(4)]
+    assert statistics(b)[IN_DISCARDS] == 2
 
 
 def internet_sum(data: bytes) -> int:
@@ -162,7 +221,8 @@ def test_a_little_endian_host(board: Make, assist: bool) -> None:
     assert [one["data"] for one in found] == frames and left == [(frame, -1) for frame in frames]
     assert [one["opaque"] for one in found] == [3 << 16 | n for n in range(60)]
     words = statistics(b)
-    assert words[32:38] == [60, 0, sum(map(len, frames)), 60, 0, sum(map(len, frames))]
+    assert words[IN_OCTETS] == words[OUT_OCTETS] == sum(map(len, frames)) and words[OUT_FRAMES] == 60
+    assert words[IN_UNICAST] + words[IN_MULTICAST] == 60
 
 
 def test_vlan_tags_and_reports_at_once(board: Make) -> None:
@@ -226,19 +286,20 @@ def test_statistics(board: Make) -> None:
     assert b.lib.model_receive(b.chip, b"x" * 60, 60)
     b.run(40_000)
     words = statistics(b)
-    assert words[27] == 0
-    assert words[32:38] == [1, 0, 100, 1, 0, 300]
-    assert words[44] >= 1  # the second frame waits for a buffer
+    counted = {IN_OCTETS: 100, OUT_OCTETS: 300, OUT_FRAMES: 1, IN_UNICAST: 1, IN_MULTICAST: 1, NO_BUFFERS: words[NO_BUFFERS]}
+    assert words[NO_BUFFERS] >= 1  # the second frame waits for a buffer
+    described = {14: 0, 15: 1_000_000_000, 16: 1, 17: 1, INTERRUPTS: words[INTERRUPTS]}
+    assert {n: word for n, word in enumerate(words) if word} == {n: w for n, w in (counted | described).items() if w}
     b.command(0x0F)
     b.run(20_000)
-    assert statistics(b)[32:36] == [0, 0, 0, 0]
+    assert not any(statistics(b)[n] for n in counted)
 
 
 def test_statistics_by_time(board: Make) -> None:
     b = board(statistics_ticks=200)
     b.post("standard", 1)
     b.receive(content(100, 1))
-    b.until(lambda: b.word(0x1000 + 4 * 32) == 1, "the periodic statistics", 100_000)
+    b.until(lambda: b.word(0x1000 + 4 * IN_OCTETS) == 100, "the periodic statistics", 100_000)
 
 
 def test_commands(board: Make) -> None:
@@ -321,7 +382,7 @@ def test_a_frame_longer_than_the_send_buffer_is_passed_over(board: Make, nic_rin
     left = []
     b.until(lambda: left.extend(b.sent()) or left, "the frame behind", 2_000_000)
     assert [data for data, _ in left] == [good]
-    assert statistics(b)[32 + 7] == 1
+    assert statistics(b)[OUT_DISCARDS] == 1
 
 
 def test_two_processors_are_needed_by_the_parallel_firmware(build_dir: Path) -> None:

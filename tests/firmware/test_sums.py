@@ -8,7 +8,7 @@ import pytest
 
 from harness.net import udp
 from tests.firmware.board import SEND_ENTRIES, turned
-from tests.firmware.test_functional import Make, both_modes, content, statistics
+from tests.firmware.test_functional import OUT_DISCARDS, Make, both_modes, content, statistics
 
 TCP, UDP, TRANSPORT, IP, NO_PSEUDO = 6, 17, 1, 2, 8
 pseudo_modes = pytest.mark.parametrize("no_pseudo", [0, NO_PSEUDO], ids=["pseudo", "no_pseudo"])
@@ -123,7 +123,7 @@ def test_a_frame_of_more_pieces_than_are_held_is_passed_over(board: Make, nic_ri
     b.until(lambda: left.extend(data for data, _ in b.sent()) or b.sent_index() == b.sends % SEND_ENTRIES, "the end", 2_000_000)
     b.run(20_000)
     left += [data for data, _ in b.sent()]
-    assert left == [good.data] * 3 and statistics(b)[32 + 7] == 1
+    assert left == [good.data] * 3 and statistics(b)[OUT_DISCARDS] == 1
 
 
 @both_modes

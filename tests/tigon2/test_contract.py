@@ -227,6 +227,52 @@ def test_interrupts(chip: Chip) -> None:
     assert 200 <= edges[0] <= 230 and 1000 < edges[1] < 1060 and 2100 <= edges[2] <= 2130 and 3000 < edges[3] < 3060
 
 
+def test_the_link_is_looped_back(chip: Chip) -> None:
+    """The word that is sent is the one that is received; the other cannot be written."""
+    script = chip.script(setup=False)
+    script.write("link_sent", 0x1234A1)
+    script.write("link_received", 7)
+    places = [script.read("link_sent"), script.read("link_received")]
+    [answers, *_] = chip.run(script)
+    assert [answers[p].data for p in places] == [0x1234A1] * 2
+
+
+def test_the_chip_says_what_bus_it_is_on(chip: Chip, bench: Bench, root: Path) -> None:
+    """66 MHz, 64 bits, whatever drivers write; a slow and narrow one likewise. The copy of PCI configuration says who it is."""
+    slow = Chip(bench, root, options="bus_clock = 33 MHz; bus_bytes = 4;")
+    for one, bus in (chip, 0x80000), (slow, 0x100000):
+        script = one.script(setup=False)
+        places = [script.read("pci_state")]
+        script.write("pci_state", 0x760A0000)
+        places.append(script.read("pci_state"))
+        answers, seen, _ = one.run(script, window=[LANES, *(f"0 read 4 {at:#x}" for at in (0x0, 0x4, 0x8, 0x3C))])
+        assert [answers[p].data for p in places] == [bus, 0x76020000 | bus]
+        assert [a.data for a in seen[1:]] == [0x112AE, 0x02800002, 0x02000001, 0x100]
+
+
+def test_the_window_behind_the_memory_window_is_empty(chip: Chip) -> None:
+    script = chip.script(setup=False)
+    places = [(0x0FFC, False), (0x1000, False), (0x2340, False), (0x3FFC, False), (0x4000, True)]
+    window = [LANES, *(f"0 write 4 {at:#x} 5" for at, _ in places), *(f"0 read 4 {at:#x}" for at, _ in places)]
+    _, seen, _ = chip.run(script, window=window)
+    assert [a.error for a in seen[1:]] == [error for _, error in places] * 2
+    assert [a.data for a in seen[6:10]] == [5, 0, 0, 0]
+    assert chip.last.stat("nic.window_router", "errors") == 2
+
+
+def test_what_is_no_register_is_told_once(chip: Chip) -> None:
+    script = chip.script(setup=False)
+    for _ in range(3):
+        script.read(0xC00000EC)
+    script.write(0xC00003F0, 1)
+    script.read("timer")
+    [answers, *_] = chip.run(script, window=["0 read 4 0x20"])
+    assert not any(answer.error or answer.data for answer in answers[:4])
+    told = [line for line in chip.last.err.splitlines() if "no register" in line]
+    assert len(told) == 1 and "0x20 1 time, first by requester 1; 0xec 3 times, first by requester 0; 0x3f0 1 time" in told[0]
+    assert chip.last.stat("nic.registers", "unlisted") == 5
+
+
 # ---- MAC -----------------------------------------------------------------------------------------------------------
 def test_transmit_waits_for_data_pads_and_moves_pointers(chip: Chip) -> None:
     frames = [frame(61), frame(60, 2), frame(300, 3), frame(20, 4)]

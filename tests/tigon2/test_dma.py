@@ -128,6 +128,56 @@ def test_checksums(chip: Chip) -> None:
     assert answers[stored].data == total and answers[register].data == total
 
 
+def fold(total: int) -> int:
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
+
+
+def test_a_checksum_goes_on_until_another_begins(chip: Chip) -> None:
+    """Pieces of frames, as 0xe00 and 0xa00 say; a descriptor that is fetched between them does not disturb."""
+    data, script = noise(100), chip.script()
+    pieces = [(0, 33, 0xC04), (33, 20, 0x004), (33, 21, 0x804), (54, 46, 0x804), (10, 40, 0xC04)]
+    for i, (at, length, control) in enumerate(pieces):
+        script.store(READ_RING + 32 * i, dma_descriptor(0x1000 + at, 0x2000 + at, length, control, 0x3000 + 8 * i))
+    script.write("dma_read_producer", 32 * len(pieces))
+    script.at(1500)
+    stored, register = [script.read(0x3000 + 8 * i, 2) for i in range(len(pieces))], script.read("dma_read_checksum")
+    answers, *_ = chip.run(script, memory=host_bytes(0x1000, data))
+
+    def total(begin: int, end: int) -> int:
+        part = data[begin:end] + b"\0" * ((end - begin) % 2)
+        return fold(sum(int.from_bytes(part[i : i + 2], "big") for i in range(0, len(part), 2)))
+
+    expected = [total(0, 33), 0, total(0, 54), total(0, 100), total(10, 50)]
+    assert [answers[place].data for place in stored] == expected and answers[register].data == expected[-1]
+
+
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_the_assist_is_busy_only_with_a_transfer_under_way(chip: Chip, way: str) -> None:
+    """Not with a descriptor that waits while it is off; paused, until the transfer that was begun has ended."""
+    busy, waiting = (0x1000, 0x8000) if way == "read" else (0x100, 0x800)
+    ring = READ_RING if way == "read" else WRITE_RING
+    script = chip.script()
+    script.write("assist_state", 0)
+    for i in range(2):
+        script.store(ring + 32 * i, dma_descriptor(0x8000, 0x70000, 600))
+    script.write(f"dma_{way}_producer", 64)
+    off = script.read("assist_state")
+    script.write("assist_state", 1)
+    script.write("assist_state", 3)
+    paused = [(script.read("assist_state"), script.read(f"dma_{way}_consumer")) for _ in range(150)]
+    script.write("assist_state", 1)
+    script.at(3000)
+    end = script.read("assist_state")
+    answers, *_ = chip.run(script, cycles=4000)
+    assert answers[off].data == waiting and answers[end].data == 1
+    states = [(answers[state].data, answers[consumer].data - ring) for state, consumer in paused]
+    assert states[0] == (3 | busy | waiting, 0)
+    assert all(state & busy for state, done in states if done == 0)
+    assert states[-1] == (3 | waiting, 32), "a transfer that waits is none under way"
+
+
 @pytest.mark.parametrize("goes_on", [False, True])
 def test_a_failed_transfer_raises_attention(chip: Chip, goes_on: bool) -> None:
     """The consumer stays at the descriptor. With the error cleared it is tried again, unless software has moved the consumer on."""

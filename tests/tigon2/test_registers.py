@@ -1,5 +1,6 @@
 """Registers that stand for more than a stored value: where a processor stands, the chip's reset; and the low-priority DMA rings."""
 
+import re
 import struct
 from pathlib import Path
 
@@ -93,6 +94,51 @@ def test_a_running_processor_shows_where_it_runs(core: Core) -> None:
     end = CODE + len(wait) + 12 + 0x60
     assert all(end <= pc <= end + 8 for pc in [*(answers[place].data for place in second), window[0].data])
     assert window[1].data == 0
+
+
+def word(op: int, base: int, target: int, value: int) -> bytes:
+    """An instruction with an immediate value."""
+    return (op << 26 | base << 21 | target << 16 | value).to_bytes(4, "big")
+
+
+def test_a_store_is_seen_at_every_address_of_its_cell(core: Core) -> None:
+    """The processor loads a cell, stores to it by another address, and loads it again at once: by an alias of the memory, below the
+    scratchpad, by both data ports; and the other way round."""
+    load, store, add, high, low = 0x23, 0x2B, 0x09, 0x0F, 0x0D
+    cell, alias, below, registers, value, seen = 8, 9, 10, 16, 11, 12
+    code = b"".join([
+        word(add, 0, cell, 0x2000), word(high, 0, alias, 0x10), word(low, alias, alias, 0x2000),
+        word(high, 0, below, 0xBF), word(low, below, below, 0xF000), word(high, 0, registers, 0xC000),
+    ])  # fmt: skip
+    ways = [(alias, 0, cell), (below, 0, cell), (registers, 0x158, cell), (registers, 0x6C, cell), (cell, 0, alias), (cell, 0, below)]
+    for n, (base, at, reader) in enumerate(ways):
+        code += word(load, reader, seen, 0) + word(add, 0, value, 0x71 + n) + word(store, base, value, at)
+        code += word(load, reader, seen, 0) + word(store, registers, seen, 0x180 + 4 * n)
+    script = core.script(setup=False)
+    script.store(CODE, code + b"\0" * (-len(code) % 8) + BRANCH_TO_ITSELF)
+    script.write(0x2000, 0x11)
+    script.write("stack_offset_a", 0xBFF000 - 0x2000)
+    script.write("sram_address_a", 0x2000)
+    script.write("window_base", 0x2000)
+    script.write("cpu_a_pc", CODE)
+    script.write("cpu_a_state", 0)
+    script.at(2000)
+    places = [script.read(f"general_a{n}") for n in range(len(ways))]
+    answers, *_ = core.run(script)
+    assert [answers[place].data for place in places] == [0x71 + n for n in range(len(ways))]
+
+
+def test_what_is_no_register_is_told_with_where_it_was_asked_for(core: Core) -> None:
+    script = core.script(setup=False)
+    script.store(CODE, word(0x0F, 0, 8, 0xC000) + word(0x23, 8, 9, 0xEC) + bytes(24) + BRANCH_TO_ITSELF)
+    script.write("cpu_a_pc", CODE)
+    script.write("cpu_a_state", 0)
+    script.at(500)
+    script.read("timer")
+    core.run(script)
+    [told] = [line for line in core.last.err.splitlines() if "no register" in line]
+    found = re.search(r"0xec 1 time, first by requester 0 near pc 0x([0-9a-f]+)", told)
+    assert found and CODE + 4 <= int(found[1], 16) <= CODE + 20, told
 
 
 def test_the_host_resets_the_chip(core: Core) -> None:
