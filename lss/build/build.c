@@ -105,18 +105,19 @@ static bool keep_units(const char *folder, const GPtrArray *units) {
   return true;
 }
 
-// Says what clang found; the same module in several units is reported once.  Returns the exit status.
+// Says what clang found, warnings too; the same module in several units is reported once.  Returns the exit status.
 static int report_units(const GPtrArray *units) {
   const char *flags = g_getenv("LSS_CFLAGS");
   const bool flagged = flags && *flags;
-  bool explained = true;
+  bool explained = true, wrong = false;
   for (guint i = 0; i < units->len; i++) {
     const Unit *unit = units->pdata[i];
+    wrong |= unit->state == UNIT_REFUSED;
     if (unit->state == UNIT_FAILED) { // all units for the same reason, most likely
       fprintf(stderr, "lss: %s\n", unit->messages);
       return 3;
     }
-    if (unit->state != UNIT_REFUSED || clang_errors_report(unit->messages)) continue;
+    if (!unit->messages || clang_errors_report(unit->messages) || unit->state != UNIT_REFUSED) continue;
     explained &= flagged;
     g_autofree char *why =
         flagged ? g_strdup_printf("with LSS_CFLAGS=\"%s\"", flags) : g_strdup("which is a defect of lss itself");
@@ -125,7 +126,7 @@ static int report_units(const GPtrArray *units) {
     if (flagged) break; // the other units say the same
   }
   diag_flush();
-  return explained ? 1 : 3;
+  return !wrong ? 0 : explained ? 1 : 3;
 }
 
 static GPtrArray *make_units(Netlist *netlist, BuildOptions *build) {
@@ -153,10 +154,30 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build) {
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
     g_autofree char *name = g_strconcat(kind->name, "_once", NULL);
-    g_ptr_array_add(units, unit_new(name, kind->once, "-O0")); // optimising would take longer than running it
+    Unit *once = unit_new(name, kind->once, "-O0"); // optimising would take longer than running it
+    once->repeats = true;
+    g_ptr_array_add(units, once);
   }
-  g_ptr_array_add(units, unit_new("tables", tables, "-O0")); // constant tables
+  Unit *constant = unit_new("tables", tables, "-O0");
+  constant->repeats = !netlist->collectors->len; // collectors shared by all instances have functions there
+  g_ptr_array_add(units, constant);
   return units;
+}
+
+#pragma weak __lsan_disable
+void __lsan_disable(void);
+
+int build_check(BuildOptions *build, Netlist *netlist) {
+  if (__lsan_disable) __lsan_disable(); // what is emitted from here on lives as long as the process
+  if (!build->compiler.optimisation) build->compiler.optimisation = build->options.compile.debug ? "-O1" : "-O2";
+  build->compiler.times = g_getenv("LSS_TIMES") != NULL;
+  g_autoptr(GPtrArray) units = make_units(netlist, build);
+  diag_flush();
+  g_auto(Toolchain) toolchain = {.cache = {.lock = -1}};
+  if (!units) return 1;
+  if (!toolchain_open(&toolchain, &build->compiler)) return 3;
+  objects_check(&toolchain, units);
+  return report_units(units);
 }
 
 int build_simulator(BuildOptions *build, char **output) {
@@ -178,7 +199,9 @@ int build_simulator(BuildOptions *build, char **output) {
   if (build->keep && !keep_units(build->keep, units)) return 3;
   g_auto(Toolchain) toolchain = {0};
   if (!toolchain_open(&toolchain, &build->compiler)) return 3;
-  if (objects_compile(&toolchain, units) != UNIT_FINE) return report_units(units);
+  objects_compile(&toolchain, units);
+  int status = report_units(units);
+  if (status) return status;
   if (build->output) {
     *output = g_strdup(build->output);
     return link_simulator(&toolchain, units, *output);

@@ -4,6 +4,7 @@
 
 #include "lss/build/options.h"
 #include "lss/build/toolchain.h"
+#include "lss/elab/netlist.h"
 
 typedef struct {
   Options options;
@@ -19,6 +20,10 @@ typedef struct {
 
 // Handles the options that build and run share, for options_parse(); `data` is a BuildOptions.
 bool build_option(int argc, char **argv, int *index, gpointer data);
+
+// Has the C of the machine's modules, userpoints and collectors checked by clang, after the schedule.  Returns the exit
+// status; all diagnostics are printed.
+int build_check(BuildOptions *build, Netlist *netlist);
 
 // Compiles the machine; *output is the simulator's path.  Without -o it lies in the cache.  Returns the exit status.
 int build_simulator(BuildOptions *build, char **output);

@@ -161,20 +161,23 @@ static void report_one(Location at, const char *message) {
 }
 
 bool clang_errors_report(const char *messages) {
-  g_autoptr(GRegex) regex = g_regex_new(
-      "^(?<file>[^\\n]+?):(?<line>[0-9]+):(?<column>[0-9]+): (fatal )?error: (?<message>.*?)( \\[-W[^\\]]*\\])?$",
-      G_REGEX_MULTILINE, 0, NULL);
+  g_autoptr(GRegex) regex =
+      g_regex_new("^(?<file>[^\\n]+?):(?<line>[0-9]+):(?<column>[0-9]+): (fatal )?(?<kind>error|warning): "
+                  "(?<message>.*?)(?<flag> \\[-W[^\\]]*\\])?$",
+                  G_REGEX_MULTILINE, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
   bool ours = true, any = false;
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (g_regex_match(regex, messages, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
     g_autofree char *file = group(match, "file"), *line = group(match, "line"), *column = group(match, "column"),
-                    *message = group(match, "message");
+                    *message = group(match, "message"), *kind = group(match, "kind"), *flag = group(match, "flag");
+    const bool warning = !strcmp(kind, "warning");
+    if (warning && (!strcmp(file, "generated") || strstr(file, "lss/runtime/"))) continue;
     if (!strcmp(file, "generated") || strstr(file, "lss/runtime/engine/vocabulary.h")) {
       ours = false;
       continue;
     }
-    any = true;
+    any |= !warning;
     // One access can be several errors of the C compiler at one place; the first says it.
     char *place = g_strdup_printf("%s:%s:%s", file, line, column);
     if (!g_hash_table_add(seen, place)) continue;
@@ -183,7 +186,12 @@ bool clang_errors_report(const char *messages) {
       diag_error(at, "c-code", "the C ends before all of its braces are closed");
       return true; // what follows is a consequence
     }
-    report_one(at, message);
+    if (warning) {
+      g_autofree char *clean = without_prefixes(message);
+      diag_warning(at, "c-warning", "%s%s", clean, flag ? flag : "");
+    } else {
+      report_one(at, message);
+    }
   }
   return any || ours ? any : false;
 }

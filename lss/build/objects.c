@@ -106,53 +106,81 @@ static void keep_for_now(Unit *unit, const char *made) {
   unit->key = g_strndup(sum ? sum : "", KEY_LENGTH);
 }
 
-static void compile(Toolchain *t, Unit *unit, const char *key) {
+// What checking alone leaves is an empty file, whose seal holds what clang said.
+static char *checked_path(const Toolchain *t, const char *key) {
+  return g_strdup_printf("%s/%s.check", t->cache.folder, key);
+}
+
+static ToolResult run_clang(const Toolchain *t, Unit *unit, bool check, const char *folder) {
+  g_autofree char *source = g_strconcat(folder, "/unit.c", NULL), *made = g_strconcat(folder, "/unit.o", NULL),
+                  *rule_path = g_strconcat(folder, "/unit.d", NULL),
+                  *map = g_strdup_printf("-ffile-prefix-map=%s=.", folder),
+                  *what = g_strconcat(check ? "checking " : "compiling ", unit->name, NULL);
+  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+  g_ptr_array_add(arguments, (char *)level_of(t, unit));
+  for (guint i = 0; i < t->flags->len; i++) g_ptr_array_add(arguments, t->flags->pdata[i]);
+  char *const common[] = {map, "-MMD", "-MT", RULE_TARGET, "-MF", rule_path, source};
+  for (gsize i = 0; i < G_N_ELEMENTS(common); i++) g_ptr_array_add(arguments, common[i]);
+  char *const to_object[] = {"-c", "-o", made};
+  for (gsize i = 0; !check && i < G_N_ELEMENTS(to_object); i++) g_ptr_array_add(arguments, to_object[i]);
+  if (check) g_ptr_array_add(arguments, "-fsyntax-only");
+  return toolchain_run(t, arguments, what, &unit->messages);
+}
+
+static void compile(Toolchain *t, Unit *unit, bool check, const char *key) {
   static gint count; // two units may have the same text
   // The object names its source file, which must not differ from build to build.
   g_autofree char *folder = g_strdup_printf("%s/%d", t->cache.scratch, g_atomic_int_add(&count, 1));
   g_autofree char *source = g_strconcat(folder, "/unit.c", NULL), *made = g_strconcat(folder, "/unit.o", NULL),
                   *rule_path = g_strconcat(folder, "/unit.d", NULL),
-                  *map = g_strdup_printf("-ffile-prefix-map=%s=.", folder),
-                  *what = g_strconcat("compiling ", unit->name, NULL), *messages = NULL;
-  if (g_mkdir_with_parents(folder, 0777) || !g_file_set_contents(source, unit->text, -1, NULL))
+                  *text = g_strconcat("#line 1 \"generated\"\n", unit->text, NULL);
+  if (g_mkdir_with_parents(folder, 0777) || !g_file_set_contents(source, text, -1, NULL) ||
+      (check && !g_file_set_contents(made, "", 0, NULL)))
     return fail(unit, UNIT_FAILED, cannot_keep(t));
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  g_ptr_array_add(arguments, (char *)level_of(t, unit));
-  for (guint i = 0; i < t->flags->len; i++) g_ptr_array_add(arguments, t->flags->pdata[i]);
-  char *const rest[] = {map, "-MMD", "-MT", RULE_TARGET, "-MF", rule_path, "-c", "-o", made, source};
-  for (gsize i = 0; i < G_N_ELEMENTS(rest); i++) g_ptr_array_add(arguments, rest[i]);
   const gint64 begin = time_of_files();
-  ToolResult result = toolchain_run(t, arguments, what, &messages);
-  if (result != TOOL_FINE)
-    return fail(unit, result == TOOL_REFUSED ? UNIT_REFUSED : UNIT_FAILED, g_steal_pointer(&messages));
+  ToolResult result = run_clang(t, unit, check, folder);
+  if (result != TOOL_FINE) {
+    unit->state = result == TOOL_REFUSED ? UNIT_REFUSED : UNIT_FAILED;
+    return;
+  }
   g_autofree char *rule = NULL;
   g_file_get_contents(rule_path, &rule, NULL, NULL);
   g_autofree char *list = rule_to_list(rule ? rule : "", source), *list_path = list_of(t, key);
-  unit->messages = g_steal_pointer(&messages);
   if (!rule || changed_meanwhile(list, begin)) return keep_for_now(unit, made);
   unit->key = object_key(t, key, list);
-  unit->object = object_path(t, unit->key);
+  unit->object = check ? checked_path(t, unit->key) : object_path(t, unit->key);
   if (!cache_keep(&t->cache, made, unit->object, unit->messages) || !g_file_set_contents(list_path, list, -1, NULL))
     fail(unit, UNIT_FAILED, cannot_keep(t));
 }
 
-static void obtain(gpointer data, gpointer user_data) {
-  Unit *unit = data;
-  Toolchain *t = user_data;
+// Whether the cache has what is wanted of the unit: its object, or of a check only what clang said.
+static bool find(Toolchain *t, Unit *unit, bool check, const char *key) {
+  g_autofree char *list_path = list_of(t, key), *list = NULL;
+  if (!g_file_get_contents(list_path, &list, NULL, NULL)) return false;
+  unit->key = object_key(t, key, list);
+  unit->object = object_path(t, unit->key);
+  g_autofree char *checked = checked_path(t, unit->key);
+  if (cache_check(unit->object, &unit->messages) || (check && cache_check(checked, &unit->messages))) {
+    cache_touch(list_path);
+    return true;
+  }
+  g_clear_pointer(&unit->key, g_free);
+  g_clear_pointer(&unit->object, g_free);
+  return false;
+}
+
+static void obtain(Toolchain *t, Unit *unit, bool check) {
   g_autofree char *whole = g_strconcat(level_of(t, unit), "\n", t->flags_text, "\n", unit->text, NULL);
   g_autofree char *key = g_compute_checksum_for_string(G_CHECKSUM_SHA256, whole, -1);
-  g_autofree char *list_path = list_of(t, key), *list = NULL;
-  if (g_file_get_contents(list_path, &list, NULL, NULL)) {
-    unit->key = object_key(t, key, list);
-    unit->object = object_path(t, unit->key);
-    if (cache_check(unit->object, &unit->messages)) {
-      cache_touch(list_path);
-      return;
-    }
-    g_clear_pointer(&unit->key, g_free);
-    g_clear_pointer(&unit->object, g_free);
-  }
-  compile(t, unit, key);
+  if (!find(t, unit, check, key)) compile(t, unit, check, key);
+}
+
+static void obtain_object(gpointer unit, gpointer toolchain) {
+  obtain(toolchain, unit, false);
+}
+
+static void obtain_check(gpointer unit, gpointer toolchain) {
+  obtain(toolchain, unit, true);
 }
 
 // What takes longest starts first, so that nobody waits for it alone.
@@ -163,14 +191,25 @@ static gint longest_first(gconstpointer a, gconstpointer b) {
   return (one < other) - (one > other);
 }
 
-UnitState objects_compile(Toolchain *toolchain, GPtrArray *units) {
-  GThreadPool *pool = g_thread_pool_new(obtain, toolchain, (int)g_get_num_processors(), FALSE, NULL);
+static UnitState for_all(Toolchain *toolchain, GPtrArray *units, GFunc work) {
+  GThreadPool *pool = g_thread_pool_new(work, toolchain, (int)g_get_num_processors(), FALSE, NULL);
   g_autoptr(GPtrArray) order = g_ptr_array_new();
-  for (guint i = 0; i < units->len; i++) g_ptr_array_add(order, units->pdata[i]);
+  for (guint i = 0; i < units->len; i++) {
+    Unit *unit = units->pdata[i];
+    if (work == obtain_object || !unit->repeats) g_ptr_array_add(order, unit);
+  }
   g_ptr_array_sort(order, longest_first);
   for (guint i = 0; i < order->len; i++) g_thread_pool_push(pool, order->pdata[i], NULL);
   g_thread_pool_free(pool, FALSE, TRUE);
   UnitState worst = UNIT_FINE;
   for (guint i = 0; i < units->len; i++) worst = MAX(worst, ((Unit *)units->pdata[i])->state);
   return worst;
+}
+
+UnitState objects_compile(Toolchain *toolchain, GPtrArray *units) {
+  return for_all(toolchain, units, obtain_object);
+}
+
+UnitState objects_check(Toolchain *toolchain, GPtrArray *units) {
+  return for_all(toolchain, units, obtain_check);
 }

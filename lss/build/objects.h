@@ -14,6 +14,7 @@ typedef struct {
   char *name; // of the unit, for messages and kept files
   char *text;
   const char *optimisation; // NULL: as the options say
+  bool repeats;             // it holds no C of the user's that another unit does not hold too
   UnitState state;          // the rest is filled in
   char *messages;           // what clang said, also long ago when the object comes from the cache
   char *object, *key;       // its path, and what identifies its contents
@@ -21,5 +22,8 @@ typedef struct {
 
 // Compiles all units, as many at a time as there are processors.  Returns the worst of their states.
 UnitState objects_compile(Toolchain *toolchain, GPtrArray *units);
+
+// The same without objects: fills in what clang says of the units' C, units that repeat another left out.
+UnitState objects_check(Toolchain *toolchain, GPtrArray *units);
 
 #endif

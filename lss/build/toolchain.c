@@ -46,7 +46,16 @@ static void add_flag(Toolchain *t, const char *format, ...) {
 // floating point.
 static const char *const fixed_flags[] = {
     "-std=gnu11",
-    "-Wno-everything", // -w would silence those that are made errors below
+    // What remains after -Wno-everything are warnings about the user's C: some helpers,
+    // parameters and constants are used in other specialisations only, and `&` between
+    // conditions is meant, for it costs no branch.
+    "-Wno-everything",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+    "-Wno-unused-function",
+    "-Wno-int-in-bool-context",
+    "-Wno-bitwise-instead-of-logical",
     "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-math-errno", "-fno-plt",
     "-fno-vectorize", // nothing to gain in straight code, and long to look for
     "-fno-slp-vectorize", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20",

@@ -30,7 +30,9 @@ static const Command commands[] = {
     {"build", command_build, "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--sanitize] [--collect connections|X.lss] [--watch EVENT] [--keep DIR]",
      "compile a machine into a simulator"},
     {"run", command_run, "M.lss [-D n=v] [-- SIMULATOR OPTIONS]", "build if needed, then run"},
-    {"check", command_check, "M.lss", "all diagnostics, no output"},
+    {"check", command_check, "M.lss [--netlist-only]",
+     "all diagnostics, no output: those of the netlist and its schedule, then those of the modules' C\n"
+     "      --netlist-only  leave the C out, which takes the longest; for editors"},
     {"list", command_list, "[-I DIR]", "modules on the search path, one line each"},
     {"doc", command_doc, "MODULE [--markdown]", "a module's documentation"},
     {"graph", command_graph, "M.lss -o X.svg|X.dot|X.json", "block diagram, one page per level of the hierarchy"},

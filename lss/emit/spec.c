@@ -197,8 +197,13 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
   bool any = false;
   for (guint i = 0; i < spec->collectors->len; i++)
     any |= !strcmp(((Collector *)spec->collectors->pdata[i])->event, event->name);
-  if (!any) {
-    g_string_append_printf(out, "#define SP_event_%s(...) ((void)0)\n", event->name);
+  if (!any) { // the arguments are checked, and count as used, but nothing is computed for nobody
+    g_string_append_printf(out, "void @S@_event_%s(int", event->name);
+    for (guint i = 0; i < event->arguments->len; i++)
+      g_string_append_printf(out, ", %s", emit_c_type(((Field *)event->arguments->pdata[i])->type));
+    g_string_append_printf(
+        out, ");\n#define SP_event_%s(...) ((void)sizeof(@S@_event_%s(0 __VA_OPT__(,) __VA_ARGS__), 0))\n", event->name,
+        event->name);
     return;
   }
   g_autoptr(GString) parameters = g_string_new(NULL), arguments = g_string_new(NULL);

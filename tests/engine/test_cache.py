@@ -25,7 +25,7 @@ NAMES = [
     "@b",
     "-b",
 ]
-REFUSED = {'a"b': "quotation mark", "a\\b": "backslash", "a\\ #b": "backslash", "a\nb": "line break"}
+REFUSED = {'a"b': "quotation mark", "a\\b": "backslash", "a\\ #b": "backslash", "a\nb": ": there is a line break in its path"}
 
 
 @pytest.fixture
