@@ -4,11 +4,11 @@
 # of other directories (paths or patterns below firmware/) and flags for the compiler (words that begin with -); a build.mk
 # of its own may give the variables below other values for its targets, and name in NAME_NEEDS what its objects depend on.
 
-FIRMWARE_TARGET = --target=mips-linux-gnu -mips2 -EB -mno-abicalls -fno-pic -msoft-float -G0
-FIRMWARE_LINK   = -EB
+# The flags are those that `spinach firmware` uses for programs elsewhere (harness/firmware.py).
+FIRMWARE_TARGET = $(file <firmware/flags/mips)
+FIRMWARE_LINK   = $(file <firmware/flags/link_mips)
 FIRMWARE_CC     = $(CC)
-FIRMWARE_CFLAGS = $(FIRMWARE_TARGET) -std=gnu11 -O2 -gdwarf-4 -ffreestanding -fno-builtin -fomit-frame-pointer \
-  -fno-stack-protector -fno-asynchronous-unwind-tables -ffunction-sections -Wall -Wextra -Werror -Ifirmware/lib
+FIRMWARE_CFLAGS = $(FIRMWARE_TARGET) $(file <firmware/flags/common) -Werror -Ifirmware/lib
 FIRMWARE_LIB := $(call found,firmware/lib/*.c)
 LSS_LIBRARY  := $(call library,*.lss)
 
@@ -34,13 +34,13 @@ $(BUILD)/gen/firmware/$(1)/registers.h: $$(MACHINE_$(1)) firmware/tools/describe
 	$$(PYTHON3) firmware/tools/describe.py $$< $$(@D)
 	@touch $$@
 
-$(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/$(1)/shares firmware/$(1)/build.mk) $$($(1)_NEEDS)
+$(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/flags/*) $$(wildcard firmware/$(1)/shares firmware/$(1)/build.mk) $$($(1)_NEEDS)
 	@mkdir -p $$(@D)
 	$$(FIRMWARE_CC) $$(FIRMWARE_CFLAGS) -I$$($(1)_GEN) -Ifirmware/$(1) $$($(1)_FLAGS) $$(DEPFLAGS) -c $$< -o $$@
 
 $(BUILD)/firmware/$(1)/$(1).elf: $$($(1)_OBJ) firmware/$(1)/$(1).ld
 	$$(if $$($(1)_MISSING),$$(error firmware/$(1)/shares: nothing below firmware/ is called $$($(1)_MISSING)))@mkdir -p $$(@D)
-	$$(LD_LLD) $$(FIRMWARE_LINK) -static --nmagic --no-check-sections -z norelro --gc-sections -T firmware/$(1)/$(1).ld -L $$($(1)_GEN) \
+	$$(LD_LLD) $$(FIRMWARE_LINK) $$(file <firmware/flags/link) -T firmware/$(1)/$(1).ld -L $$($(1)_GEN) \
 	  -Map $$(@:.elf=.map) $$($(1)_OBJ) -o $$@
 
 -include $$($(1)_OBJ:.o=.d)

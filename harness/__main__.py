@@ -6,6 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from harness import firmware
+
 try:
     from harness.net import capture, check, packets, theory, traffic
     from harness.run.progress import Progress
@@ -236,6 +238,8 @@ def arguments() -> argparse.ArgumentParser:
     one.epilog = "What follows -- is for the simulator."
     one.set_defaults(call=_cost)
 
+    commands.add_parser("firmware", help="build a folder's C program for a machine", add_help=False)
+
     one = commands.add_parser("reference", help="write the module reference")
     one.add_argument("types", nargs="*", help="files of types to document after the modules")
     one.add_argument("--build", type=Path, default=Path("build"))
@@ -244,6 +248,9 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["firmware"]:  # reads its own command line: it needs no package of Python
+        del sys.argv[1]
+        return firmware.main()
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
     options = arguments().parse_args(words[:cut])

@@ -4,12 +4,12 @@ A machine driven from here has the top-level run-time parameters of docs/traces.
 machine's own checker, whose complaint ends the run, and by harness.net.check on the files that came out.
 """
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.net import check, traffic
+from harness.run import compiler
 from harness.run.sweep import Job, Result, RunError
 from harness.study import measure
 
@@ -21,10 +21,10 @@ IGNORED = "counted_ignored"  # and of those that came while it did not receive
 
 def lss(build: Path, *words: str | Path) -> None:
     """Runs the compiler; its own diagnostics go to the user as they are."""
-    command = [str(build / "bin" / "lss"), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RunError(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}".rstrip())
+    try:
+        compiler.lss(build, *words)
+    except compiler.CompilerError as error:
+        raise RunError(str(error)) from None
 
 
 def simulator_path(machine: Path, name: str, build: Path) -> Path:

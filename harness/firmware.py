@@ -1,0 +1,144 @@
+"""Builds the C program in a folder for a machine: flags, start-up, linker script and header come from the machine.
+
+The folder holds .c and .S files and a file `machine` that names the netlist (and -D options), beside it or in the tree
+of the kit.  A linker script (.ld) or start-up code (.S) of its own takes the place of the default.
+"""
+
+import argparse
+import json
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.run import compiler, process
+
+HOME = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/spinach
+
+
+class FirmwareError(Exception):
+    """Something in the folder, the machine or the program that keeps it from being built."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What programs for one instruction set start with when they bring nothing of their own."""
+
+    name: str  # of its files in firmware/flags
+    decoder: str  # the module that tells a machine of this instruction set
+    start: str
+    script: str
+
+
+TARGETS = (
+    Target("mips", "mips_decode", "hello/start.S", "hello/hello.ld"),
+    Target("rv32i", "rv32i_decode", "sha256/start.S", "sha256/sha256.ld"),
+)
+
+
+def tool(name: str) -> str:
+    """An LLVM tool, by the names of its versions."""
+    for suffix in "-22", "-19", "":
+        if path := shutil.which(name + suffix):
+            return path
+    raise FirmwareError(f"there is no {name} on the PATH: install LLVM's")
+
+
+def run(*words: str | Path) -> str:
+    """Runs a tool; what it complains of is the error."""
+    done = process.run(words)
+    if done.status:
+        raise FirmwareError((done.err or done.out).strip() or f"{words[0]}: status {done.status}")
+    return done.err
+
+
+def flags(name: str) -> list[str]:
+    """The words of a file in firmware/flags."""
+    return shlex.split((HOME / "firmware" / "flags" / name).read_text())
+
+
+def machine_words(folder: Path) -> list[str]:
+    """The netlist and the options of the folder's file `machine`; the netlist lies beside it or in the kit."""
+    named = folder / "machine"
+    if not named.is_file():
+        raise FirmwareError(
+            f"{named}: there is no such file; it names the machine: examples/single_core/single_core.lss"
+        )
+    words = shlex.split(named.read_text(), comments=True)
+    if not words:
+        raise FirmwareError(f"{named}: it names no machine")
+    for place in folder, HOME:
+        if (place / words[0]).is_file():
+            return [str((place / words[0]).resolve()), *words[1:]]
+    raise FirmwareError(f"{named}: there is no {words[0]}, neither below {folder} nor below {HOME}")
+
+
+def target_of(export: dict, machine: str) -> Target:
+    """The instruction set of the machine's cores."""
+    modules = {instance["module"] for instance in export["instances"]}
+    found = [target for target in TARGETS if target.decoder in modules]
+    if len(found) != 1:
+        known = " or ".join(target.decoder for target in TARGETS)
+        raise FirmwareError(
+            f"{machine}: its cores are of {'no known' if not found else 'several'} instruction sets ({known})"
+        )
+    return found[0]
+
+
+def build(folder: Path, out: Path, build_dir: Path) -> Path:
+    """Builds the folder's program; returns the ELF file, which lies beside its map in `out`."""
+    if not folder.is_dir():
+        raise FirmwareError(f"{folder}: there is no such folder")
+    sources = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".S"))
+    if not any(path.suffix == ".c" for path in sources):
+        raise FirmwareError(f"{folder}: there is no .c file")
+    words = machine_words(folder)
+    work = out / "obj"
+    work.mkdir(parents=True, exist_ok=True)
+    try:
+        compiler.lss(build_dir, "export", *words, "-o", work / "machine.json")
+    except compiler.CompilerError as error:
+        raise FirmwareError(str(error)) from None
+    target = target_of(json.loads((work / "machine.json").read_text()), words[0])
+    run(sys.executable, "-B", HOME / "firmware" / "tools" / "describe.py", work / "machine.json", work)
+    if not any(path.suffix == ".S" for path in sources):
+        sources.append(HOME / "firmware" / target.start)
+    sources += sorted((HOME / "firmware" / "lib").glob("*.c"))
+    scripts = sorted(folder.glob("*.ld")) or [HOME / "firmware" / target.script]
+    if len(scripts) > 1:
+        raise FirmwareError(f"{folder}: there are several linker scripts: {', '.join(path.name for path in scripts)}")
+    objects = []
+    for number, source in enumerate(sources):
+        objects.append(work / f"{number}-{source.name}.o")
+        include = [f"-I{work}", f"-I{folder}", f"-I{HOME / 'firmware' / 'lib'}"]
+        said = run(tool("clang"), *flags(target.name), *flags("common"), *include, "-c", source, "-o", objects[-1])
+        sys.stderr.write(said)
+    elf = out / f"{folder.resolve().name}.elf"
+    script = ["-T", scripts[0], "-L", work, "-Map", elf.with_suffix(".map")]
+    run(tool("ld.lld"), *flags(f"link_{target.name}"), *flags("link"), *script, *objects, "-o", elf)
+    return elf
+
+
+def main() -> int:
+    """The command: spinach firmware FOLDER."""
+    parser = argparse.ArgumentParser(prog="spinach firmware", description="Build a folder's C program for a machine.")
+    parser.add_argument("folder", type=Path, help="holds .c files and a file `machine` that names the netlist")
+    parser.add_argument(
+        "--out", type=Path, default=Path("."), help="where NAME.elf and NAME.map go, with obj/ beside them"
+    )
+    parser.add_argument("--build", type=Path, default=Path("build"), help="build folder of a source tree, for its lss")
+    options = parser.parse_args()
+    try:
+        print(build(options.folder, options.out, options.build))
+    except FirmwareError as error:
+        print(f"spinach firmware: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"spinach firmware: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""`spinach firmware`: a folder's C program is built for a machine, outside the tree, by what was installed."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROGRAM = '#include "console.h"\nint main(void) { print("here\\n"); return 3; }\n'
+
+
+@pytest.fixture(scope="module")
+def prefix(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installed tree."""
+    folder = tmp_path_factory.mktemp("prefix")
+    subprocess.run([root / "harness" / "install", build_dir, folder], check=True, capture_output=True)
+    return folder
+
+
+def spinach(prefix: Path, cwd: Path, *words: str) -> subprocess.CompletedProcess:
+    environment = {"PATH": f"{prefix}/bin:{os.environ['PATH']}", "HOME": str(cwd)}
+    return subprocess.run(["spinach", *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def folder(place: Path, machine: str = "examples/single_core/single_core.lss", program: str = PROGRAM) -> Path:
+    made = place / "prog"
+    made.mkdir()
+    (made / "prog.c").write_text(program)
+    (made / "machine").write_text(machine + "\n")
+    return made
+
+
+@pytest.mark.parametrize("machine", ["single_core", "riscv_core"])
+def test_a_program_elsewhere_runs(machine: str, prefix: Path, tmp_path: Path) -> None:
+    """The same source for two instruction sets."""
+    folder(tmp_path, f"examples/{machine}/{machine}.lss")
+    done = spinach(prefix, tmp_path, "firmware", "prog", "--out", "out")
+    assert (done.returncode, done.stdout) == (0, "out/prog.elf\n"), done.stderr
+    netlist = prefix / "share/spinach/examples" / machine / f"{machine}.lss"
+    ran = subprocess.run(
+        [prefix / "bin/lss", "run", netlist, "--", "--program", "out/prog.elf"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert "here\n" in ran.stdout and ran.returncode == 3, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda prog: (prog / "machine").unlink(), "prog/machine: there is no such file; it names the machine"),
+        (lambda prog: (prog / "machine").write_text(""), "prog/machine: it names no machine"),
+        (
+            lambda prog: (prog / "machine").write_text("x.lss"),
+            "prog/machine: there is no x.lss, neither below prog nor",
+        ),
+        (lambda prog: (prog / "prog.c").unlink(), "prog: there is no .c file"),
+        (
+            lambda prog: (prog / "prog.c").write_text("int main(void) { return x; }"),
+            "prog/prog.c:1:25: error: use of undeclared identifier 'x'",
+        ),
+        (
+            lambda prog: (prog / "machine").write_text("examples/pipe_chain/pipe_chain.lss"),
+            "its cores are of no known instruction set",
+        ),
+        (
+            lambda prog: [(prog / name).write_text("") for name in ("a.ld", "b.ld")],
+            "prog: there are several linker scripts: a.ld, b.ld",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(change, says: str, prefix: Path, tmp_path: Path) -> None:
+    change(folder(tmp_path))
+    done = spinach(prefix, tmp_path, "firmware", "prog")
+    assert done.returncode == 1 and says in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert not (tmp_path / "prog.elf").exists()
+
+
+def test_the_harness_is_installed(prefix: Path, tmp_path: Path, build_dir: Path) -> None:
+    environment = {**os.environ, "SPINACH_PYTHON": str(build_dir / "venv/bin/python"), "PYTHONPATH": ""}
+    done = subprocess.run(
+        [prefix / "bin/spinach", "theory", "1472"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "1472" in done.stdout, done.stderr
