@@ -168,6 +168,10 @@ static void collect_node(Section *s, const Node *node) {
             node->gauge ? arena_printf("gauge %s", expr_text(node->type)) : expr_text(node->type),
             node->text ? node->text : "", doc);
     break;
+  case NODE_DERIVED:
+    add_row(&s[SECTION_STATISTICS], node->name, arena_printf("= %s", expr_text(node->value)),
+            node->text ? node->text : "", doc);
+    break;
   case NODE_EVENT: add_row(&s[SECTION_EVENTS], signature(node), doc); break;
   case NODE_BEHAVIOUR: add_behaviour(&s[SECTION_FUNCTIONS], node, doc); break;
   case NODE_CLOCK: add_row(&s[SECTION_CLOCKS], node->name, expr_text(node->value), doc); break;

@@ -268,6 +268,14 @@ void declare_state(Scope *scope, Node *node) {
   for (guint i = 0; i < node->body->len; i++) add_state(scope, node->body->pdata[i], false);
 }
 
+void declare_derived(Scope *scope, Node *node) {
+  unique(compile->state_names, node, "a statistic");
+  Attached *attached = arena_new(Attached);
+  *attached = (Attached){node, compile->running, scope};
+  scope_keep(scope);
+  g_ptr_array_add(compile->debugs, attached);
+}
+
 void declare_stat(Scope *scope, Node *node) {
   mark_behaviour(node);
   add_state(scope, node, true);

@@ -51,6 +51,10 @@ typedef struct {
   Scope *scope;
 } Attached;
 
+// derived.c, instrument.c
+void attach_derived(const Attached *attached);
+Instance *find_instance(Instance *from, const char *path); // NULL when there is none
+
 // Reports an error, with the path of the running instance.
 void problem(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
@@ -355,6 +359,7 @@ void declare_userpoint(Scope *scope, Node *node);
 void declare_port(Scope *scope, Node *node);
 void declare_state(Scope *scope, Node *node);
 void declare_stat(Scope *scope, Node *node);
+void declare_derived(Scope *scope, Node *node); // a statistic worked out of others
 void declare_local(Scope *scope, Node *node);
 void declare_event(Scope *scope, Node *node);
 void declare_clock(Scope *scope, Node *node);

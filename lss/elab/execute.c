@@ -263,6 +263,7 @@ static Flow execute_inside(Scope *scope, Node *node) {
   case NODE_PORT: declare_port(scope, node); break;
   case NODE_STATE: declare_state(scope, node); break;
   case NODE_STAT: declare_stat(scope, node); break;
+  case NODE_DERIVED: declare_derived(scope, node); break;
   case NODE_LOCAL: declare_local(scope, node); break;
   case NODE_EVENT: declare_event(scope, node); break;
   case NODE_CLOCK: declare_clock(scope, node); break;

@@ -166,7 +166,7 @@ static void attach_collector(const Attached *attached) {
 
 // ---- Debug views -------------------------------------------------------------------------------------------
 
-static Instance *find_instance(Instance *from, const char *path) {
+Instance *find_instance(Instance *from, const char *path) {
   g_auto(GStrv) parts = g_strsplit(path, ".", -1);
   for (int i = 0; parts[i] && from; i++) {
     Instance *next = NULL;
@@ -302,7 +302,10 @@ void attach_instrumentation(void) {
   for (guint i = 0; i < compile->debugs->len; i++) {
     Attached *attached = compile->debugs->pdata[i];
     compile->running = attached->inst;
-    attach_debug(attached);
+    if (attached->node->kind == NODE_DERIVED)
+      attach_derived(attached);
+    else
+      attach_debug(attached);
   }
   compile->running = NULL;
 }

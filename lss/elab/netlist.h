@@ -263,6 +263,22 @@ typedef struct {
   Location location;
 } DebugView;
 
+// A step of a derived statistic, in postfix order.
+typedef struct {
+  char kind;             // 's' a statistic, 'c' cycles of the instance's clock, 'n' a number, or one of + - * /
+  double number;
+  Instance *instance;
+  StateField *field;
+  int index;             // element of the field
+} DerivedStep;
+
+typedef struct {
+  const char *name, *doc, *unit, *formula;
+  Instance *instance;    // where it was declared
+  GArray *steps;         // DerivedStep
+  Location location;
+} Derived;
+
 // A connection as drawn: between two instances of one level, or an instance and the border of its parent.
 typedef struct {
   Instance *level;       // hierarchical instance in whose body it was written
@@ -283,6 +299,7 @@ typedef struct {
   GPtrArray *collectors; // Collector*
   GPtrArray *debug_views; // DebugView*
   GPtrArray *watches;     // const char*: events that are counted for conditions, "PATH.EVENT" or "marker(N)"
+  GPtrArray *derived;    // Derived*
   GPtrArray *drawn;      // DrawnConnection*
   GPtrArray *sources;    // const char*: every .lss file read, for manifests and rebuilds
   GStringChunk *strings;

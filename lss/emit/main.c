@@ -232,6 +232,39 @@ static void emit_views(const Emitter *emitter, GString *out) {
   g_string_append(out, "  {0}\n};\n");
 }
 
+static void emit_derived(const Emitter *emitter, GString *out) {
+  const GPtrArray *all = emitter->netlist->derived;
+  for (guint i = 0; i < all->len; i++) {
+    const Derived *derived = all->pdata[i];
+    g_string_append_printf(out, "static const spinach_derived_step steps_%u[] = {\n", i);
+    for (guint k = 0; k < derived->steps->len; k++) {
+      const DerivedStep *step = &g_array_index(derived->steps, DerivedStep, k);
+      char number[G_ASCII_DTOSTR_BUF_SIZE];
+      g_string_append_printf(out, "  {'%c', %s, %d, ", step->kind, g_ascii_dtostr(number, sizeof number, step->number),
+                             step->instance ? step->instance->id : -1);
+      guint index = 0;
+      g_autofree char *spec = step->field ? emit_spec_name(emitter, step->instance) : NULL;
+      if (spec && g_ptr_array_find(step->instance->state, step->field, &index))
+        g_string_append_printf(out, "&%s_fields[%u], %d},\n", spec, index, step->index);
+      else
+        g_string_append(out, "NULL, 0},\n");
+    }
+    g_string_append(out, "};\n");
+  }
+  g_string_append(out, "static const spinach_derived derived[] = {\n");
+  for (guint i = 0; i < all->len; i++) {
+    const Derived *derived = all->pdata[i];
+    const char *const words[] = {derived->name, derived->unit, derived->doc, derived->formula};
+    g_string_append_printf(out, "  {%d, %u, steps_%u", derived->instance->id, derived->steps->len, i);
+    for (gsize w = 0; w < G_N_ELEMENTS(words); w++) {
+      g_string_append(out, ", ");
+      emit_quoted(out, words[w]);
+    }
+    g_string_append(out, "},\n");
+  }
+  g_string_append(out, "  {0}\n};\n");
+}
+
 // ---- Clusters --------------------------------------------------------------------------------------------------
 
 // Collectors shared by all instances keep their state in a cluster of their own, after the others.
@@ -356,6 +389,7 @@ char *emit_main(Emitter *emitter) {
   emit_connections(emitter, out);
   emit_views(emitter, out);
   emit_watches(emitter, out);
+  emit_derived(emitter, out);
   GString *shared = g_string_new(NULL);
   emit_shared(emitter, shared);
   g_string_append(out, "extern void *spinach_cluster_state[];\n");
@@ -376,8 +410,8 @@ char *emit_main(Emitter *emitter) {
                          skippers);
   g_string_append(out,
                   "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
-  g_string_append_printf(out, "  %s, spinach_join, spinach_run, shared_start, shared_report, watches};\n",
-                         emitter->debug ? "spinach_observations" : "NULL");
+  g_string_append_printf(out, "  %s, spinach_join, spinach_run, shared_start, shared_report, watches, %u, derived};\n",
+                         emitter->debug ? "spinach_observations" : "NULL", netlist->derived->len);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
   return g_string_free(out, FALSE);
 }

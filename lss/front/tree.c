@@ -65,6 +65,7 @@ const char *node_kind_name(NodeKind kind) {
                                       [NODE_STATE] = "state",
                                       [NODE_LOCAL] = "local",
                                       [NODE_STAT] = "stat",
+                                      [NODE_DERIVED] = "stat",
                                       [NODE_BEHAVIOUR] = "handler",
                                       [NODE_EVENT] = "event",
                                       [NODE_COLLECTOR] = "collector",

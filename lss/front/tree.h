@@ -76,6 +76,7 @@ typedef enum {
   NODE_STATE,     // body (NODE_FIELD)
   NODE_LOCAL,     // name, type, dimensions, decisive
   NODE_STAT,      // name, type, dimensions, text (unit, may be NULL), gauge
+  NODE_DERIVED,   // name, value, text (unit, may be NULL)
   NODE_BEHAVIOUR, // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end)
   NODE_EVENT,     // name, arguments (NODE_FIELD)
   NODE_COLLECTOR, // name, text (pattern), type_name (event), shared, body (NODE_SECTION)

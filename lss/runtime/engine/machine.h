@@ -106,6 +106,23 @@ typedef struct {
   const spinach_debug_role *roles;
 } spinach_debug_view;
 
+// A step of a derived statistic, in postfix order.
+typedef struct {
+  char kind; // 's' a statistic, 'c' cycles of the instance's clock, 'n' a number, or one of + - * /
+  double number;
+  int32_t instance;
+  const spinach_field *field;
+  uint32_t index;
+} spinach_derived_step;
+
+// A statistic that is worked out of others when they are written.
+typedef struct {
+  int32_t instance;
+  uint32_t step_count;
+  const spinach_derived_step *steps;
+  const char *name, *unit, *doc, *formula;
+} spinach_derived;
+
 // A part of the arena with code of its own.
 typedef struct {
   uint64_t size;
@@ -148,6 +165,8 @@ typedef struct {
   void (*shared_start)(void);  // collectors shared by all instances
   void (*shared_report)(void);
   const char *const *watches; // the events that are counted, "PATH.EVENT" or "marker(N)"; ends with NULL
+  uint32_t derived_count;
+  const spinach_derived *derived;
 } spinach_machine;
 
 extern const spinach_machine spinach_machine_table;

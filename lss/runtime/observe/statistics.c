@@ -5,16 +5,25 @@
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/text/names.h"
 
+#include <math.h>
+
 static const spinach_machine *const machine = &spinach_machine_table;
 
 // One reported number.
 typedef struct {
   const char *path, *name, *unit, *description;
+  const char *formula; // of a derived one
   bool gauge;
   spinach_value value;
 } Entry;
 
 typedef void (*Visitor)(const Entry *entry, void *data);
+
+static double spinach_number(const struct spinach_type *type, const void *value) {
+  if (type->kind == SPINACH_FLOAT) return type->size == 4 ? (double)*(const float *)value : *(const double *)value;
+  const int64_t integer = spinach_integer(type, value);
+  return type->kind == SPINACH_INT ? (double)integer : (double)(uint64_t)integer;
+}
 
 static void visit_field(const spinach_place *place, Visitor visit, void *data) {
   const spinach_field *field = place->field;
@@ -23,7 +32,7 @@ static void visit_field(const spinach_place *place, Visitor visit, void *data) {
     g_autofree char *name = place->count > 1 || field->dimension_count
                                 ? g_strdup_printf("%s[%" G_GUINT64_FORMAT "]", field->name, i)
                                 : g_strdup(field->name);
-    Entry entry = {machine->instances[place->instance].path, name, field->unit, field->doc, field->gauge, {0}};
+    Entry entry = {machine->instances[place->instance].path, name, field->unit, field->doc, NULL, field->gauge, {0}};
     if (spinach_is_integer(field->type)) {
       entry.value.integer = (uint64_t)spinach_integer(field->type, value);
       entry.value.is_signed = field->type->kind == SPINACH_INT;
@@ -50,9 +59,50 @@ static void visit_all(Visitor visit, void *data) {
   uint32_t count;
   const spinach_reported *reports = spinach_reports(&count);
   for (uint32_t i = 0; i < count; i++) {
-    Entry entry = {reports[i].path,  reports[i].name,
-                   reports[i].unit,  reports[i].description,
-                   reports[i].gauge, {reports[i].real, false, reports[i].integer, reports[i].number, NULL}};
+    Entry entry = {reports[i].path,
+                   reports[i].name,
+                   reports[i].unit,
+                   reports[i].description,
+                   NULL,
+                   reports[i].gauge,
+                   {reports[i].real, false, reports[i].integer, reports[i].number, NULL}};
+    visit(&entry, data);
+  }
+}
+
+// The value of a derived statistic; not a number where it divides by 0.
+static double work_out(const spinach_derived *derived) {
+  g_autofree double *stack = g_new(double, derived->step_count + 1);
+  guint depth = 0;
+  for (uint32_t i = 0; i < derived->step_count; i++) {
+    const spinach_derived_step *step = &derived->steps[i];
+    if (step->kind == 'n') {
+      stack[depth++] = step->number;
+    } else if (step->kind == 'c') {
+      stack[depth++] = (double)spinach_cycles(machine->instances[step->instance].clock);
+    } else if (step->kind == 's') {
+      const spinach_place place = {step->instance, step->field, 0, spinach_field_elements(step->field)};
+      stack[depth++] = spinach_number(step->field->type, spinach_element(&place, step->index));
+    } else {
+      double *left = &stack[--depth - 1], right = stack[depth];
+      *left = step->kind == '+'   ? *left + right
+              : step->kind == '-' ? *left - right
+              : step->kind == '*' ? *left * right
+                                  : (right != 0 ? *left / right : NAN);
+    }
+  }
+  return stack[0];
+}
+
+static void visit_derived(Visitor visit, void *data) {
+  for (uint32_t i = 0; i < machine->derived_count; i++) {
+    const spinach_derived *derived = &machine->derived[i];
+    const Entry entry = {.path = machine->instances[derived->instance].path,
+                         .name = derived->name,
+                         .unit = derived->unit,
+                         .description = derived->doc,
+                         .formula = derived->formula,
+                         .value = {.real = true, .number = work_out(derived)}};
     visit(&entry, data);
   }
 }
@@ -86,8 +136,12 @@ static void write_entry(const Entry *entry, void *data) {
   json_member(json, "path", entry->path);
   json_member(json, "name", entry->name);
   json_key(json, "value");
-  spinach_value_write(json, &entry->value);
+  if (isfinite(entry->value.number))
+    spinach_value_write(json, &entry->value);
+  else
+    json_string(json, NULL);
   json_member(json, "unit", entry->unit);
+  if (entry->formula) json_member(json, "derived", entry->formula);
   if (entry->gauge) json_member_bool(json, "difference", false);
   json_member(json, "description", entry->description);
   json_close(json, '}');
@@ -146,6 +200,11 @@ char *spinach_statistics_json(const spinach_options *options, const char *ended)
   json_open_member(&json, "statistics", '[');
   visit_all(write_entry, &json);
   json_close(&json, ']');
+  if (machine->derived_count) {
+    json_open_member(&json, "derived", '[');
+    visit_derived(write_entry, &json);
+    json_close(&json, ']');
+  }
   write_connections(&json);
   spinach_measure_write(&json);
   json_close(&json, '}');
@@ -172,6 +231,7 @@ static void measure(const Entry *entry, void *data) {
 
 static void print_row(const Entry *entry, void *data) {
   const Table *table = data;
+  if (!isfinite(entry->value.number)) return;
   if (entry->value.real ? entry->value.number == 0 : entry->value.integer == 0) return;
   fprintf(table->out, "%-*s  %-*s  ", table->path_width, entry->path, table->name_width, entry->name);
   if (entry->value.real)
@@ -180,7 +240,8 @@ static void print_row(const Entry *entry, void *data) {
     fprintf(table->out, "%16" G_GINT64_FORMAT, (gint64)entry->value.integer);
   else
     fprintf(table->out, "%16" G_GUINT64_FORMAT, entry->value.integer);
-  fprintf(table->out, "  %s\n", entry->unit ? entry->unit : "");
+  fprintf(table->out, "  %s%s%s\n", entry->unit ? entry->unit : "", entry->formula ? "  = " : "",
+          entry->formula ? entry->formula : "");
 }
 
 // The clocks' cycles, as if each clock were an instance.
@@ -199,8 +260,10 @@ void spinach_statistics_table(FILE *out) {
   Table table = {out, 0, 0};
   visit_clocks(measure, &table);
   visit_all(measure, &table);
+  visit_derived(measure, &table);
   visit_clocks(print_row, &table);
   visit_all(print_row, &table);
+  visit_derived(print_row, &table);
 }
 
 static void add_quoted(GString *text, const char *word, char end) {
@@ -219,7 +282,7 @@ static void add_line(const Entry *entry, void *data) {
   add_quoted(text, entry->name, ',');
   Json json;
   json_start(&json);
-  spinach_value_write(&json, &entry->value);
+  if (isfinite(entry->value.number)) spinach_value_write(&json, &entry->value);
   g_autofree char *value = json_finish(&json);
   g_string_append_printf(text, "%s,", g_strstrip(value));
   add_quoted(text, entry->unit, ',');
@@ -230,5 +293,6 @@ char *spinach_statistics_csv(void) {
   GString *text = g_string_new("path,name,value,unit,description\n");
   visit_clocks(add_line, text);
   visit_all(add_line, text);
+  visit_derived(add_line, text);
   return g_string_free(text, FALSE);
 }

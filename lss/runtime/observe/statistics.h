@@ -7,6 +7,7 @@
 //    "statistics":  [{"path", "name", "value", "unit", "difference", "description"}],
 //                   ("difference" only where it is false: the value is no count, and has a meaning at its instant
 //                   alone)
+//    "derived":     [the same and "derived", the formula; null: divided by 0]            (when any are declared)
 //    "connections": [{"from", "to", "transferred", "stalled", "cancelled", "idle"}],     (when they were collected)
 //    "measured", "samples"}                                                              (when asked for: measure.h)
 //
