@@ -1,5 +1,6 @@
 """Conditions on events: the run builds a variant of its machine that counts them, and stops where they happened."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -80,6 +81,21 @@ def test_wrong_events_are_told_before_the_run(tickers, run_sim, golden):
         assert done.status == 2 and done.err.count("\n") == 1
         lines.append(done.err.split(": ", 1)[1])
     golden(GOLDEN, "".join(lines))
+
+
+def test_names_are_listed_before_the_first_run(tickers, run_sim):
+    simulator = tickers()
+    listed = json.loads(subprocess.run([simulator, "--list=json"], capture_output=True, text=True, check=True).stdout)
+    done = run_sim(simulator, "--cycles", "1")
+    without_value = [{key: e[key] for key in e if key != "value"} for e in done.stats["statistics"]]
+    assert listed["statistics"] == without_value
+    assert listed["clocks"] == [{"name": "fast", "hertz": "300000000/1"}, {"name": "slow", "hertz": "70000000/1"}]
+    (ready,) = (p for p in listed["parameters"] if p["name"] == "k[0].ready")
+    assert (ready["type"], float(ready["default"])) == ("float", 1.0) and ready["description"]
+    event = {"path": "u", "name": "taken", "arguments": "uint32 value", "description": "an item was taken"}
+    assert event in listed["events"]
+    refused = run_sim(simulator, "--list=xml", ok=False)
+    assert refused.status == 2 and '--list takes "json" or nothing, not "xml"' in refused.err
 
 
 LOOP = {

@@ -1,5 +1,6 @@
 // The command line of a simulator; see options.h.
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/observe/list.h"
 
 #include "lss/runtime/text/names.h"
 #include "lss/runtime/text/quantity.h"
@@ -175,7 +176,9 @@ static const struct {
     {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
     {"progress", NULL, "show how far the run is (the default on a terminal)", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
-    {"list", NULL, "list all state that --print and --until can name", show_list},
+    {"list", NULL,
+     "list all state that --print and conditions can name; --list=json: parameters, statistics, events, clocks",
+     show_list},
     {"help", NULL, "this text", show_help},
 };
 
@@ -209,7 +212,12 @@ static bool show_help(spinach_options *options, const char *value) {
 }
 
 static bool show_list(spinach_options *options, const char *value) {
-  (void)value;
+  if (value && strcmp(value, "json")) return spinach_complain("--list takes \"json\" or nothing, not \"%s\"", value);
+  if (value) {
+    g_autofree char *text = spinach_list_json();
+    fputs(text, stdout);
+    return options->ended = true;
+  }
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     const spinach_layout *layout = machine->instances[i].layout;
     for (uint32_t k = 0; layout && k < layout->field_count; k++) {
@@ -229,8 +237,8 @@ static bool apply(spinach_options *options, const char *name, const char *value,
   for (guint i = 0; i < G_N_ELEMENTS(builtins); i++) {
     if (strcmp(builtins[i].name, name)) continue;
     if (!builtins[i].argument) {
-      if (value) return spinach_complain("--%s takes no value", name);
-      return builtins[i].set(options, NULL);
+      if (value && builtins[i].set != show_list) return spinach_complain("--%s takes no value", name);
+      return builtins[i].set(options, value);
     }
     *used = !value;
     if (!value && !next) return spinach_complain("--%s needs a value: --%s %s", name, name, builtins[i].argument);

@@ -130,21 +130,33 @@ void spinach_statistics_values(GArray *values) {
   }
 }
 
-static void write_entry(const Entry *entry, void *data) {
-  Json *json = data;
+static void write_named(Json *json, const Entry *entry, bool valued) {
   json_open(json, '{');
   json_member(json, "path", entry->path);
   json_member(json, "name", entry->name);
-  json_key(json, "value");
-  if (isfinite(entry->value.number))
+  if (valued) json_key(json, "value");
+  if (valued && isfinite(entry->value.number))
     spinach_value_write(json, &entry->value);
-  else
+  else if (valued)
     json_string(json, NULL);
   json_member(json, "unit", entry->unit);
   if (entry->formula) json_member(json, "derived", entry->formula);
   if (entry->gauge) json_member_bool(json, "difference", false);
   json_member(json, "description", entry->description);
   json_close(json, '}');
+}
+
+static void write_entry(const Entry *entry, void *data) {
+  write_named(data, entry, true);
+}
+
+static void write_name(const Entry *entry, void *data) {
+  write_named(data, entry, false);
+}
+
+void spinach_statistics_names(Json *json) {
+  visit_all(write_name, json);
+  visit_derived(write_name, json);
 }
 
 const uint64_t *spinach_connection_counts(uint32_t number) {

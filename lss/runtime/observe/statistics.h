@@ -33,6 +33,9 @@ void spinach_statistics_values(GArray *values);
 // Of a connection: transferred, stalled, cancelled, idle.  NULL: not counted.
 const uint64_t *spinach_connection_counts(uint32_t connection);
 
+// All statistics of modules without their values, as members of a list.
+void spinach_statistics_names(Json *json);
+
 // The document; `ended` says why the run ended.  The caller frees it.
 char *spinach_statistics_json(const spinach_options *options, const char *ended);
 
