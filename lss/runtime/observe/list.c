@@ -61,9 +61,7 @@ char *spinach_list_json(void) {
   json_member(&json, "machine", machine->file);
   write_clocks(&json);
   write_parameters(&json);
-  json_open_member(&json, "statistics", '[');
   spinach_statistics_names(&json);
-  json_close(&json, ']');
   write_events(&json);
   json_close(&json, '}');
   return json_finish(&json);

@@ -3,6 +3,7 @@
 //   {"machine", "clocks":     [{"name", "hertz": "numerator/denominator"}],
 //    "parameters": [{"name", "aliases", "type", "default", "description"}],
 //    "statistics": [{"path", "name", "unit", "difference", "description"}],   as in the document of statistics.h
+//    "derived":    [{"path", "name", "unit", "derived", "description"}],      likewise
 //    "events":     [{"path", "name", "arguments", "description"}]}
 #ifndef SPINACH_LIST_H
 #define SPINACH_LIST_H

@@ -155,8 +155,12 @@ static void write_name(const Entry *entry, void *data) {
 }
 
 void spinach_statistics_names(Json *json) {
+  json_open_member(json, "statistics", '[');
   visit_all(write_name, json);
+  json_close(json, ']');
+  json_open_member(json, "derived", '[');
   visit_derived(write_name, json);
+  json_close(json, ']');
 }
 
 const uint64_t *spinach_connection_counts(uint32_t number) {

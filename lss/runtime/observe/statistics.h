@@ -33,7 +33,7 @@ void spinach_statistics_values(GArray *values);
 // Of a connection: transferred, stalled, cancelled, idle.  NULL: not counted.
 const uint64_t *spinach_connection_counts(uint32_t connection);
 
-// All statistics of modules without their values, as members of a list.
+// The members "statistics" and "derived" of the document without values: those of modules, not of collectors.
 void spinach_statistics_names(Json *json);
 
 // The document; `ended` says why the run ended.  The caller frees it.
