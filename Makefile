@@ -118,14 +118,14 @@ include $(call found,*/build.mk tests/*/build.mk)
 all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
 
-run: all $(VENV_READY) $(DEPS_BASE)  ## the main job: frames through the modelled NIC; writes build/report/index.html
-	@$(PYTHON) -m harness run $(STUDY) --build $(BUILD) $(RUNFLAGS)
+run: all $(VENV_READY) $(DEPS_BASE)  ## the main job, or STUDY=FILE: any study; writes build/report/index.html
+	@$(PYTHON) -m harness study $(STUDY) --out $(BUILD)/report --build $(BUILD) $(RUNFLAGS)
 
 # One study or several, by name: make studies STUDY="fig4 fig5".
 STUDIES_NAMED = $(if $(filter command environment,$(firstword $(origin STUDY))),$(STUDY))
 studies: all $(VENV_READY) $(DEPS_BASE)  ## the paper's studies (STUDY=fig4: one of them); writes build/studies/index.html
-	@$(PYTHON) -m harness studies $(STUDIES_NAMED) $(foreach plan,$(call found,examples/*/studies.toml),--plan $(plan)) \
-	  --text docs/validation.md --build $(BUILD)
+	@$(PYTHON) -m harness studies $(call found,examples/*/studies/*.toml) --text docs/validation.md --build $(BUILD) \
+	  $(if $(STUDIES_NAMED),--only $(STUDIES_NAMED)) $(RUNFLAGS)
 
 STUDY ?= examples/tigon2/study.toml
 PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)

@@ -11,11 +11,10 @@ from harness import firmware
 try:
     from harness.net import capture, check, packets, theory, traffic
     from harness.run.progress import Progress
-    from harness.study import schema, study
 except ModuleNotFoundError as error:
     sys.exit(f"harness: this Python has no {error.name}: run `make deps`, then build/venv/bin/python -m harness")
 
-COMPLAINTS = (capture.CaptureError, packets.PacketFileError, schema.SchemaError, traffic.TrafficError)
+COMPLAINTS = (capture.CaptureError, packets.PacketFileError, traffic.TrafficError)
 
 
 def _traffic(options: argparse.Namespace) -> int:
@@ -43,9 +42,7 @@ def _capture(options: argparse.Namespace) -> int:
 
 
 def _split(options: argparse.Namespace) -> int:
-    from harness.study import measure
-
-    for path in measure.split(options.capture, options.host, options.out):
+    for path in packets.split(options.capture, options.host, options.out):
         print(path)
     return 0
 
@@ -69,41 +66,16 @@ def _theory(options: argparse.Namespace) -> int:
     return 0
 
 
-def _run(options: argparse.Namespace) -> int:
-    # Imported here: plotting takes a second to load, and the other commands do without it.
-    from harness.run import sweep
-    from harness.study import mainjob, report, table
-
-    progress = Progress()
-    try:
-        outcome = mainjob.run(study.load(options.study, options.build), options.build, progress)
-    except sweep.RunError as error:
-        print(f"harness: {error}", file=sys.stderr)
-        return 1
-    table.show(outcome, progress)
-    progress.say(f"report: {report.write(outcome, options.build)}")
-    return 0
-
-
-def _studies(options: argparse.Namespace) -> int:
-    from harness.run import sweep
-    from harness.study import campaign, plan, validation
-
-    progress = Progress()
-    try:
-        outcome = campaign.run(plan.load(options.plan), options.study, options.build, progress)
-        page = validation.write(outcome, options.text, options.build)
-    except (sweep.RunError, validation.TextError) as error:
-        print(f"harness: {error}", file=sys.stderr)
-        return 1
-    progress.say(f"report: {page}")
-    return 0
-
-
 def _study(options: argparse.Namespace) -> int:
     from harness.study import command
 
-    return command.run(options)
+    return command.one(options)
+
+
+def _studies(options: argparse.Namespace) -> int:
+    from harness.study import command
+
+    return command.several(options)
 
 
 def _reference(options: argparse.Namespace) -> int:
@@ -137,18 +109,26 @@ def _bottleneck(options: argparse.Namespace) -> int:
 
 
 def _cost(options: argparse.Namespace) -> int:
-    from harness.run import sweep
-    from harness.study import cost
+    from harness.run.compiler import CompilerError
+    from harness.run.store import RunError
+    from harness.study.uses import cost
 
     try:
         with tempfile.TemporaryDirectory() as folder:
             simulator = cost.build_simulator(options.machine, Path(folder), options.build, options.define)
             costs = cost.per_frame(simulator, options.firmware, options.words)
-    except sweep.RunError as error:
+    except (RunError, CompilerError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
     print(json.dumps(cost.as_records(costs), indent=1) if options.json else cost.as_text(costs))
     return 0
+
+
+def _where_to_run(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--build", type=Path, default=Path("build"))
+    one.add_argument("--jobs", type=int, help="simulations at a time on this host; one for each core, if left out")
+    one.add_argument("--workers", metavar="ADDRESS", help="run on the workers of this Dask scheduler: tcp://HOST:8786")
+    one.add_argument("--slurm", type=Path, metavar="FILE", help="run on workers that Slurm starts, as this file says")
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -198,26 +178,18 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--rate", type=float, default=theory.GIGABIT, help="bit/s")
     one.set_defaults(call=_theory)
 
-    one = commands.add_parser("run", help="build a study's machines, run them, check every frame, write the report")
-    one.add_argument("study", type=Path)
-    one.add_argument("--build", type=Path, default=Path("build"))
-    one.set_defaults(call=_run)
-
-    one = commands.add_parser("study", help="make a study of any machine: a table, CSV, JSON and a page")
+    one = commands.add_parser("study", help="make a study of any machine: tables, CSV, JSON and a page")
     one.add_argument("study", type=Path, help="TOML file; docs/studies.md explains it")
-    one.add_argument("--build", type=Path, default=Path("build"))
     one.add_argument("--out", type=Path, help="folder for index.html; build/studies/NAME, if left out")
-    one.add_argument("--jobs", type=int, help="simulations at a time on this host; one for each core, if left out")
-    one.add_argument("--workers", metavar="ADDRESS", help="run on the workers of this Dask scheduler: tcp://HOST:8786")
-    one.add_argument("--slurm", type=Path, metavar="FILE", help="run on workers that Slurm starts, as this file says")
     one.add_argument("--plain", action="store_true", help="leave out the second look at the best and the worst point")
+    _where_to_run(one)
     one.set_defaults(call=_study)
 
-    one = commands.add_parser("studies", help="make the studies of plans and write the validation report")
-    one.add_argument("study", nargs="*", help="studies to make; all but soaks, if none is named")
-    one.add_argument("--plan", type=Path, action="append", required=True, help="TOML file that describes studies")
+    one = commands.add_parser("studies", help="make several studies, and the report that a text asks of them")
+    one.add_argument("study", nargs="*", type=Path, help="TOML files, all that the report may speak of")
+    one.add_argument("--only", nargs="*", default=[], metavar="NAME", help="make these; show the others as they are")
     one.add_argument("--text", type=Path, required=True, help="text of the report, with {{directives}}")
-    one.add_argument("--build", type=Path, default=Path("build"))
+    _where_to_run(one)
     one.set_defaults(call=_studies)
 
     one = commands.add_parser("bottleneck", help="where a machine's cycles go: what limits it, and who waits for that")

@@ -156,3 +156,14 @@ def write(path: str | os.PathLike, packets: Iterable[Packet]) -> int:
     finally:
         temporary.unlink(missing_ok=True)
     return count
+
+
+def split(capture: Path, host: str, out: Path) -> tuple[Path, Path]:
+    """Splits a capture into what `host` (a MAC address) sent and what it received: send.pcap and receive.pcap."""
+    mac = bytes.fromhex(host.replace(":", ""))
+    out.mkdir(parents=True, exist_ok=True)
+    frames = list(read(capture))
+    send, receive = out / "send.pcap", out / "receive.pcap"
+    write(send, (p for p in frames if p.data[6:12] == mac))
+    write(receive, (p for p in frames if p.data[6:12] != mac))
+    return send, receive

@@ -1,4 +1,4 @@
-"""Throughput plots: measured series beside the theoretical line and published figures, as SVG and PNG.
+"""Plots: measured series beside limits and published figures, as SVG and PNG.
 
 Series differ in marker and dash as well as in colour (Okabe and Ito's palette), so the plot survives print and
 colour blindness.
@@ -16,8 +16,6 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 
-from harness.net import theory  # noqa: E402
-
 STYLES = [
     ("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-."), ("#cc79a7", "D", ":"),
     ("#e69f00", "v", (0, (5, 1))), ("#56b4e9", "P", (0, (3, 1, 1, 1))), ("#7a7a00", "X", (0, (1, 1))),
@@ -31,7 +29,7 @@ class Line:
 
     name: str
     across: Sequence
-    rates: Sequence[float]
+    values: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,8 @@ class Mark:
     """One published figure: its label, and where it lies."""
 
     label: str
-    payload: float
-    rate: float
+    across: float
+    value: float
 
 
 @contextlib.contextmanager
@@ -62,107 +60,40 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6) -> I
         axes.spines[["top", "right"]].set_visible(False)
         labels = [str(label) for label in axes.get_legend_handles_labels()[1]]
         # Two columns hold about 38 letters each; longer labels get the whole width.
-        figure.legend(frameon=False, loc="outside lower left", ncols=1 if max(map(len, labels), default=0) > 38 else 2)
+        if labels:
+            figure.legend(frameon=False, loc="outside lower left", ncols=1 if max(map(len, labels)) > 38 else 2)
         figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})
         figure.savefig(out.with_suffix(".png"), dpi=150)
         pyplot.close(figure)
 
 
-def throughput(title: str, lines: Sequence[Line], marks: Sequence[Mark], ways: int, rate: float, out: Path) -> None:
-    """Draws out.svg and out.png: UDP payload in Mb/s over payload size."""
-    with _axes(title, "UDP payload, bytes", "UDP payload throughput, Mb/s", out) as axes:
-        sizes = list(range(18, 1473, 2))
-        limit = [ways * theory.payload_rate(size, rate) / 1e6 for size in sizes]
-        words = "one direction" if ways == 1 else "both directions"
-        axes.plot(sizes, limit, color=INK, linewidth=1.4, label=f"theoretical maximum, {words}")
-        axes.fill_between(sizes, limit, color=FAINT, alpha=0.35, linewidth=0)
-        for (color, marker, dash), line in zip(cycle(STYLES), lines, strict=False):
-            rates = [value / 1e6 for value in line.rates]
-            axes.plot(line.across, rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name)
-        for (color, _, _), mark in zip(islice(cycle(STYLES), len(lines), None), marks, strict=False):
-            place = mark.payload, mark.rate / 1e6
-            axes.plot(*place, color=color, marker="*", markersize=15, linestyle="", label=mark.label)
-        axes.set_xlim(0, 1540)
-        axes.set_ylim(0, 1.08 * max(limit))
-        axes.set_xticks([18, 200, 400, 600, 800, 1000, 1200, 1472])
-
-
-def offered(title: str, lines: Sequence[Line], most: float, out: Path) -> None:
-    """Draws out.svg and out.png: UDP payload carried over UDP payload offered, both in Mb/s, up to `most` bit/s."""
-    with _axes(title, "UDP payload offered, Mb/s", "UDP payload carried, Mb/s", out) as axes:
-        axes.plot([0, most / 1e6], [0, most / 1e6], color=INK, linewidth=1.4, label="nothing dropped")
-        for (color, marker, dash), line in zip(cycle(STYLES), lines, strict=False):
-            across, rates = ([value / 1e6 for value in values] for values in (line.across, line.rates))
-            axes.plot(across, rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name)
-        axes.set_xlim(0, 1.05 * most / 1e6)
-        axes.set_ylim(0, 1.05 * most / 1e6)
-
-
-def course(title: str, lines: Sequence[Line], out: Path) -> None:
-    """Draws out.svg and out.png: the latest throughput, in percent of its median, over frames."""
-    with _axes(title, "frames since the first, both directions", "latest throughput, % of its median", out) as axes:
-        axes.axhspan(95, 105, color=FAINT, alpha=0.5, linewidth=0, label="within 5 %")
-        for (color, _, dash), line in zip(cycle(STYLES), lines, strict=False):
-            final = sorted(line.rates)[len(line.rates) // 2]
-            rates = [100 * rate / final for rate in line.rates]
-            axes.plot(line.across, rates, color=color, linestyle=dash, linewidth=1.6, label=line.name)
-        axes.set_xlim(0, None)
-        axes.set_ylim(60, 140)
-
-
-def changes(title: str, variants: Sequence[str], columns: Sequence[tuple[str, Sequence[float]]], out: Path) -> None:
-    """Draws out.svg and out.png: by how many percent each variant differs, a bar for each column, a row a variant."""
-    with _axes("", "change of throughput, %", "", out, height=1.8 + 0.36 * len(variants)) as axes:
-        # The names of the variants take half of the width: the title begins above them.
-        axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold", wrap=True)
-        thick = 0.8 / len(columns)
-        for (color, _, _), (index, (name, values)) in zip(cycle(STYLES), enumerate(columns), strict=False):
-            places = [row + (index - (len(columns) - 1) / 2) * thick for row in range(len(variants))]
-            axes.barh(places, values, height=thick, color=color, label=name)
-        axes.axvline(0, color=INK, linewidth=1.0)
-        axes.set_yticks(range(len(variants)), variants, fontsize=9)
-        axes.invert_yaxis()
-        axes.margins(x=0.05, y=0.01)
-
-
-def scaling(title: str, lines: Sequence[Line], marks: Sequence[tuple[str, float, float]], out: Path) -> None:
-    """Draws out.svg and out.png: percent of the link over the number of cores; marks are (label, cores, percent)."""
-    with _axes(title, "cores", "% of the theoretical maximum", out) as axes:
-        for (color, marker, dash), line in zip(cycle(STYLES), lines, strict=False):
-            axes.plot(
-                line.across, line.rates, color=color, marker=marker, linestyle=dash, linewidth=1.8, label=line.name
-            )
-        for (color, _, _), (label, cores, percent) in zip(islice(cycle(STYLES), len(lines), None), marks, strict=False):
-            axes.plot(cores, percent, color=color, marker="*", markersize=15, linestyle="", label=label)
-        axes.set_xticks(sorted({across for line in lines for across in line.across}))
-        axes.set_xlim(0, None)
-        axes.set_ylim(0, 108)
-
-
 def lines(
     title: str, across: str, up: str, drawn: Sequence[Line], marks: Sequence[Mark], out: Path, from_zero: bool = False,
-    markers: bool = True,
+    markers: bool = True, limits: Sequence[Line] = (),
 ) -> None:  # fmt: skip
     """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side."""
     with _axes(title, across, up, out) as axes:
+        for limit in limits:
+            axes.plot(limit.across, limit.values, color=INK, linewidth=1.4, label=limit.name)
+            axes.fill_between(limit.across, limit.values, color=FAINT, alpha=0.35, linewidth=0)
         places = list(dict.fromkeys(at for line in drawn for at in line.across))
         named = not all(isinstance(at, int | float) and not isinstance(at, bool) for at in places)
         for (color, marker, dash), line in zip(cycle(STYLES), drawn, strict=False):
             at = [places.index(one) for one in line.across] if named else line.across
             axes.plot(
-                at, line.rates, color=color, marker=marker if markers else "", linestyle=dash, linewidth=1.8,
+                at, line.values, color=color, marker=marker if markers else "", linestyle=dash, linewidth=1.8,
                 label=line.name or None,
             )  # fmt: skip
         for (color, _, _), mark in zip(islice(cycle(STYLES), len(drawn), None), marks, strict=False):
-            place = places.index(mark.payload) if named else mark.payload
-            axes.plot(place, mark.rate, color=color, marker="*", markersize=15, linestyle="", label=mark.label)
+            place = places.index(mark.across) if named else mark.across
+            axes.plot(place, mark.value, color=color, marker="*", markersize=15, linestyle="", label=mark.label)
         if named:
             axes.set_xticks(range(len(places)), [str(one) for one in places])
         elif len(places) <= 9 and markers:
             axes.set_xticks(sorted(places))
         if from_zero:
             axes.set_xlim(0, None)
-        if not any(value < 0 for line in drawn for value in line.rates):
+        if not any(value < 0 for line in drawn for value in line.values):
             axes.set_ylim(0, None)
 
 
@@ -174,7 +105,7 @@ def bars(title: str, up: str, drawn: Sequence[Line], out: Path) -> None:
         # The names of the series take half of the width: the title begins above them.
         axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold", wrap=True)
         for (color, _, _), (index, column) in zip(cycle(STYLES), enumerate(columns), strict=False):
-            values = [dict(zip(line.across, line.rates, strict=True)).get(column, 0.0) for line in drawn]
+            values = [dict(zip(line.across, line.values, strict=True)).get(column, 0.0) for line in drawn]
             places = [row + (index - (len(columns) - 1) / 2) * thick for row in range(len(drawn))]
             axes.barh(places, values, height=thick, color=color, label=str(column) or None)
         axes.axvline(0, color=INK, linewidth=1.0)

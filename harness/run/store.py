@@ -16,6 +16,7 @@ import hashlib
 import json
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -62,14 +63,17 @@ class Job:
         """The content of the simulator, its options and their files: where results of this job lie."""
         return content_name(digest(self.simulator), self.words, [(o, digest(p)) for o, p in self.inputs], self.outputs)
 
+    def arguments(self, spell: Callable[[Path], str] = lambda path: str(path.resolve())) -> list[str]:
+        """The options, with the files that the run reads."""
+        return [*self.words, *(word for option, path in self.inputs for word in with_value(option, spell(path)))]
+
     def command(self) -> list[str]:
         """What to run, in a directory that receives the outputs."""
-        files = [word for option, path in self.inputs for word in _option(option, str(path.resolve()))]
-        written = [word for option, name in self.outputs for word in _option(option, name)]
-        return [str(self.simulator.resolve()), *self.words, *files, *written, "--quiet", "--stats", STATS]
+        written = [word for option, name in self.outputs for word in with_value(option, name)]
+        return [str(self.simulator.resolve()), *self.arguments(), *written, "--quiet", "--stats", STATS]
 
 
-def _option(option: str, value: str) -> list[str]:
+def with_value(option: str, value: str) -> list[str]:
     """An option with its value; `--set X` takes X=VALUE."""
     head, space, name = option.partition(" ")
     return [head, f"{name}={value}"] if space else [option, value]

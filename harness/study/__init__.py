@@ -1,4 +1,15 @@
-"""Studies: what is varied of a machine, what is measured, and the pages that show it.
+"""Studies: what is varied of a machine, what is measured, and the pages that show it; docs/studies.md explains them.
 
-study, mainjob and report are `make run`; plan, campaign, examine, exhibits and validation are `make studies`.
+A study goes through these in their order:
+    study_file   reads the TOML file and checks its keys
+    points       variants times axes: every point with all its settings
+    uses/        plug-ins: what NICs need, and second looks
+    machine      netlists, names checked with them, simulators, the command line of a point
+    windows      between which instants a simulator measures
+    runner       builds, runs, measures, keeps the best; expression and reading say what was measured
+    look         second looks at points: bottlenecks, costs, faults
+    outputs      tables for a terminal, CSV, JSON, the command that repeats a point
+    figures, page (study.html)                       the page of one study
+    collection, validation (validation.html)         several studies, and the report that a text asks of them
+command is what the command line calls.
 """

@@ -1,7 +1,9 @@
-"""The command `study`: one study from its file to its page."""
+"""The commands `study` and `studies`: from files to pages."""
 
 import argparse
 import sys
+from collections.abc import Callable
+from concurrent.futures import Executor
 
 from harness.run import process
 from harness.run.compiler import CompilerError
@@ -11,20 +13,11 @@ from harness.study import outputs, runner
 from harness.study.study_file import StudyError
 
 
-def run(options: argparse.Namespace) -> int:
-    """Makes the study; the status is 1 when one of its points failed."""
+def _guarded(work: Callable[[argparse.Namespace, Progress], bool], options: argparse.Namespace) -> int:
+    """Does the work; what is wrong is a line, and a signal ends the simulators first."""
     process.end_children_on_signals()
-    progress = Progress()
     try:
-        study = runner.prepare(options.study, options.build, progress)
-        runner.build(study, progress)
-        with executor(options.workers, options.slurm, options.jobs) as pool:
-            outcome = runner.run(study, pool, progress)
-        outputs.show(outcome, progress)
-        out = options.out or options.build / "studies" / study.name
-        from harness.study import page  # plotting takes a second to load
-
-        progress.say(f"page: {page.write(outcome, out, progress, examine=not options.plain)}")
+        return 0 if work(options, Progress()) else 1
     except (StudyError, CompilerError, ExecuteError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
@@ -32,4 +25,44 @@ def run(options: argparse.Namespace) -> int:
         process.end_children()
         print("harness: interrupted; what was finished is kept", file=sys.stderr)
         return 130
-    return 1 if outcome.failed else 0
+
+
+def _pool(options: argparse.Namespace) -> Executor:
+    return executor(options.workers, options.slurm, options.jobs)
+
+
+def _one(options: argparse.Namespace, progress: Progress) -> bool:
+    study = runner.prepare(options.study, options.build, progress)
+    runner.build(study, progress)
+    with _pool(options) as pool:
+        outcome = runner.run(study, pool, progress)
+    outputs.show(outcome, progress)
+    out = options.out or options.build / "studies" / study.name
+    from harness.study import page  # plotting takes a second to load
+
+    progress.say(f"report: {page.write(outcome, out, progress, options.plain)}")
+    return not outcome.failed
+
+
+def _several(options: argparse.Namespace, progress: Progress) -> bool:
+    from harness.study import collection, validation
+
+    with _pool(options) as pool:
+        made = collection.run(options.study, options.only, options.build, pool, progress)
+    for why in made.failed:
+        progress.say(f"failed: {why}")
+    try:
+        progress.say(f"report: {validation.write(made, options.text, options.build)}")
+    except validation.TextError as error:
+        raise StudyError(str(error)) from error
+    return not made.failed
+
+
+def one(options: argparse.Namespace) -> int:
+    """Makes one study; the status is 1 when one of its points failed."""
+    return _guarded(_one, options)
+
+
+def several(options: argparse.Namespace) -> int:
+    """Makes several studies and the report on them."""
+    return _guarded(_several, options)

@@ -94,9 +94,11 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
             drawn.append(plot.Line(label, *map(list, zip(*pairs, strict=True))))
     if not drawn:
         return False
+    use = outcome.study.uses[rows[0].point.number]
+    limits = use.limits(figure, [row.point for row in rows]) if use else []
     if figure.kind == "bars":
         plot.bars(title, up, drawn, out)
     else:
         plot.lines(title, _axis_label(outcome, figure.x), up, drawn, _marks(outcome, figure), out,
-                   from_zero=figure.kind == "scaling")  # fmt: skip
+                   from_zero=figure.kind == "scaling", limits=limits)  # fmt: skip
     return True

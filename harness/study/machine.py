@@ -8,9 +8,11 @@ import difflib
 import json
 import tempfile
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from harness.run import compiler
@@ -157,6 +159,7 @@ def _options(pairs: Iterable[tuple[str, str]]) -> list[str]:
     return [word for name, value in pairs for word in ("-D", f"{name}={value}")]
 
 
+@lru_cache(maxsize=1024)
 def export(path: Path, parameters: tuple[tuple[str, str], ...], build: Path) -> Machine:
     """The netlist of a machine; what is wrong with it is the compiler's words."""
     with tempfile.TemporaryDirectory() as folder:
@@ -165,13 +168,34 @@ def export(path: Path, parameters: tuple[tuple[str, str], ...], build: Path) -> 
         return Machine(path, parameters, json.loads(file.read_text()))
 
 
+def simulator_path(path: Path, parameters: tuple, extra: tuple[str, ...], build: Path) -> Path:
+    """Where the simulator of a machine lies: it is named by machine, parameters and options, never by a label."""
+    return build / "sim" / content_name(str(path.resolve()), parameters, extra)
+
+
+_built: dict[Path, Future] = {}
+_turn = Lock()
+
+
 def simulator(machine: Machine, build: Path, extra: tuple[str, ...] = ()) -> Path:
-    """Builds the simulator of a machine; it is named by machine, parameters and `extra` options, never by a label."""
-    name = content_name(str(machine.path.resolve()), machine.defines, extra)
-    path = build / "sim" / name
+    """Builds the simulator of a machine, once in this process."""
+    path = simulator_path(machine.path, machine.defines, extra, build)
+    with _turn:
+        known = _built.get(path)
+        mine = _built.setdefault(path, Future())
+    if known is None:
+        try:
+            _build(machine, path, build, extra)
+            mine.set_result(path)
+        except BaseException as error:
+            mine.set_exception(error)
+            del _built[path]
+    return mine.result()
+
+
+def _build(machine: Machine, path: Path, build: Path, extra: tuple[str, ...]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     compiler.lss(build, "build", machine.path, "-o", path, *_options(machine.defines), *extra)
-    return path
 
 
 def resolve(text: str, study: Path, build: Path) -> Path:

@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from harness.run import files
 from harness.run.progress import Progress
+from harness.run.store import with_value
 from harness.study.points import VARIANT, Point
-from harness.study.runner import FAILED, OK, Outcome, Row, Study, number
+from harness.study.runner import FAILED, OK, Outcome, Row, Study, number, unit
 
 
 def axes(study: Study) -> list[str]:
@@ -68,23 +71,39 @@ def as_json(outcome: Outcome) -> dict:
 
 
 def show(outcome: Outcome, progress: Progress) -> None:
-    """The table for people at a terminal, and what failed."""
-    study = outcome.study
-    grid = Table(title=study.file.title.replace("[", r"\["), title_justify="left")
-    for axis in axes(study):
-        grid.add_column(axis, justify="left")
-    for name, measure in study.measures.items():
-        grid.add_column(name + (f", {measure.unit}" if measure.unit else ""), justify="right")
+    """A table of each variant for people at a terminal, and what failed."""
+    variants: dict[str, list[Row]] = {}
     for row in outcome.rows:
-        place = [str(row.point.coordinates.get(axis, "")) for axis in axes(study)]
-        values = [number(row.measures[name]) if name in row.measures else row.status for name in study.measures]
-        grid.add_row(*(cell.replace("[", r"\[") for cell in [*place, *values]))
-    progress.console.print(grid)
+        variants.setdefault(row.point.label, []).append(row)
+    console = progress.console
+    if not console.is_terminal:  # nobody turns lines there
+        console = Console(file=console.file, width=160, highlight=False)
+    for label, rows in variants.items():
+        console.print(_grid(outcome, label or outcome.study.file.title, rows))
     for row in outcome.failed:
-        progress.say(f"failed: {row.point.name}: {row.why}\n  again: {command(study, row.point)}")
+        progress.say(f"failed: {row.point.name}: {row.why}\n  again: {command(outcome.study, row.point)}")
     good = sum(row.status == OK for row in outcome.every)
     if outcome.failed:
         progress.say(f"{len(outcome.failed)} of {len(outcome.failed) + good} points failed")
+
+
+def _grid(outcome: Outcome, title: str, rows: list[Row]) -> Table:
+    study = outcome.study
+    grid = Table(title=escape(title), title_justify="left")
+    places = [axis for axis in axes(study) if axis != VARIANT and any(axis in row.point.coordinates for row in rows)]
+    known = [name for name in study.measures if any(row.measures.get(name) is not None for row in rows)]
+    for axis in places:
+        grid.add_column(escape(axis), justify="right")
+    for name in known:
+        grid.add_column(escape(f"{name}{unit(study.measures[name])}"), justify="right")
+    if not known or any(row.status != OK for row in rows):
+        grid.add_column("")
+    for row in rows:
+        place = [str(row.point.coordinates.get(axis, "")) for axis in places]
+        values = [number(row.measures[name]) if name in row.measures else "" for name in known]
+        cells = [*place, *values, row.status if row.status != OK or not known else ""]
+        grid.add_row(*map(escape, cells[: len(grid.columns)]))
+    return grid
 
 
 def near(path: Path) -> str:
@@ -99,14 +118,8 @@ def command(study: Study, point: Point) -> str:
     words = ["lss", "run", near(machine.path), *(w for n, v in machine.defines for w in ("-D", f"{n}={v}"))]
     if not job:
         return shlex.join(words)
-    given = [*job.words, *(w for option, path in job.inputs for w in _file(option, near(path)))]
-    given += [w for option, name in job.outputs for w in _file(option, name)]
+    given = [*job.arguments(near), *(word for option, name in job.outputs for word in with_value(option, name))]
     return shlex.join([*words, "--", *given])
-
-
-def _file(option: str, value: str) -> list[str]:
-    head, space, name = option.partition(" ")
-    return [head, f"{name}={value}"] if space else [option, value]
 
 
 def write(outcome: Outcome, out: Path) -> None:

@@ -12,32 +12,30 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from harness.bottleneck import NetlistError
-from harness.bottleneck import measure as bottleneck
-from harness.bottleneck import page as bottleneck_page
 from harness.report.page import STYLE, diagram, inline, table
 from harness.run import compiler, files
 from harness.run.progress import Progress
-from harness.study import figures, outputs
+from harness.study import figures, look, outputs
 from harness.study.points import VARIANT
 from harness.study.runner import OK, Outcome, Row, number, unit
 from harness.study.study_file import Figure, ShownTable
+from harness.study.uses import Examined
 
 AGREES = 9.0  # percent: a larger difference from a published figure needs an explanation
 
 
 def _figures(outcome: Outcome, out: Path) -> list[Markup]:
-    shown = []
-    for index, figure in enumerate(_asked(outcome), 1):
-        file = out / f"figure-{index}"
-        if not figures.draw(outcome, figure, file):
-            shown.append(Markup("<p><em>A figure has no points yet.</em></p>"))
-            continue
-        label = f"{figure.title or outcome.study.file.title}: {figure.y}; the table has the same values"
-        picture = inline(file.with_suffix(".svg"), label, f"f{index}-")
-        links = f'<figcaption><a href="{file.name}.svg">SVG</a>, <a href="{file.name}.png">PNG</a></figcaption>'
-        shown.append(Markup(f"<figure>{picture}{links}</figure>"))
-    return shown
+    return [draw(outcome, one, out / f"figure-{index}") for index, one in enumerate(_asked(outcome), 1)]
+
+
+def draw(outcome: Outcome, figure: Figure, file: Path) -> Markup:
+    """A figure as a part of a page; its ids begin with the file's name."""
+    if not figures.draw(outcome, figure, file):
+        return Markup("<p><em>{}: not run yet.</em></p>").format(figure.title or outcome.study.file.title)
+    label = f"{figure.title or outcome.study.file.title}: {figure.y}; the table has the same values"
+    picture = inline(file.with_suffix(".svg"), label, f"{file.name}-")
+    links = f'<figcaption><a href="{file.name}.svg">SVG</a>, <a href="{file.name}.png">PNG</a></figcaption>'
+    return Markup(f"<figure>{picture}{links}</figure>")
 
 
 def _asked(outcome: Outcome) -> list[Figure]:
@@ -57,35 +55,76 @@ def _cell(outcome: Outcome, row: Row, name: str) -> str:
     return html.escape(number(row.measures[name]) + error)
 
 
-def points_table(outcome: Outcome) -> Markup:
+def _keep(outcome: Outcome, row: Row, out: Path) -> list[str]:
+    """Puts files that a plug-in wants to show beside the page."""
+    use = outcome.study.uses[row.point.number]
+    kept = use.shown_files(row.point, row.result) if use and row.result else {}
+    for name, file in kept.items():
+        shutil.copyfile(file, out / name)
+    return list(kept)
+
+
+def points_table(outcome: Outcome, out: Path) -> Markup:
     """Every point that is shown, with the command that repeats it."""
     study, axes = outcome.study, outputs.axes(outcome.study)
     head = [*axes, *(name + (f", {m.unit}" if m.unit else "") for name, m in study.measures.items()), ""]
     rows = []
     for row in outcome.rows:
         place = [html.escape(str(row.point.coordinates.get(axis, ""))) for axis in axes]
+        files = "".join(f'<br><a href="{name}">{html.escape(name)}</a>' for name in _keep(outcome, row, out))
         again = f"<details><summary>{row.status}</summary><code>{html.escape(outputs.command(study, row.point))}"
-        rows.append([*place, *(_cell(outcome, row, name) for name in study.measures), again + "</code></details>"])
+        values = [_cell(outcome, row, name) for name in study.measures]
+        rows.append([*place, *values, again + f"</code>{files}</details>"])
     return Markup(table([html.escape(one) for one in head], rows, "Each point, and the command that makes it again.",
                         max(1, len(axes))))  # fmt: skip
 
 
 def cross_table(outcome: Outcome, asked: ShownTable) -> Markup:
-    """One measure, an axis down and another one across."""
+    """One measure, an axis down and another one across; beside it the change, where it is relative to something."""
     rows = [row for row in outcome.rows if row.status == OK and row.lies(asked.where)]
+    measure = outcome.study.measures[asked.value]
 
     def values(axis: str) -> list:
         return list(dict.fromkeys(row.point.coordinates.get(axis) for row in rows))
 
+    def one(down: object, column: object) -> Row | None:
+        found = [row for row in rows if row.lies({asked.rows: down, asked.columns: column})]
+        return found[0] if len(found) == 1 else None
+
     across, body = values(asked.columns), []
     for down in values(asked.rows):
-        cells = [html.escape(str(down))]
-        for one in across:
-            found = [row for row in rows if row.lies({asked.rows: down, asked.columns: one})]
-            cells.append(_cell(outcome, found[0], asked.value) if len(found) == 1 else "–")
+        labels = {row.point.coordinates.get(asked.rows): row.point.label for row in rows}
+        cells = [html.escape(labels[down] if asked.rows == VARIANT else str(down))]
+        for column in across:
+            row, base = one(down, column), one(asked.relative_to, column)
+            cells.append(html.escape(spelt(row.measures[asked.value], measure.unit)) if row else "–")
+            if asked.relative_to is not None:
+                cells.append(change(row, base, asked.value))
         body.append(cells)
-    head = [html.escape(f"{asked.rows} / {asked.columns}"), *(html.escape(str(one)) for one in across)]
-    return Markup(table(head, body, asked.title or asked.value))
+    heads = [html.escape(str(column)) for column in across]
+    if asked.relative_to is not None:
+        heads = [cell for head in heads for cell in (head, "change")]
+    caption = asked.title or f"{measure.label or asked.value}{unit(measure)}. {outcome.study.file.about}"
+    return Markup(table(["", *heads], body, caption))
+
+
+def change(row: Row | None, base: Row | None, name: str) -> str:
+    """How much a row differs from another one, in percent."""
+    if row is None or base is None or row is base or not base.measures[name]:
+        return ""
+    return signed(100 * (row.measures[name] / base.measures[name] - 1))
+
+
+def signed(percent: float) -> str:
+    """A difference, never -0.0."""
+    return f"{round(percent, 1) + 0:+.1f} %"
+
+
+def spelt(value: float, kind: str) -> str:
+    """A value with its unit, as a text has it."""
+    if kind == "%":
+        return f"{value:.1f} %"
+    return f"{number(value)} {kind}".strip()
 
 
 def _published(outcome: Outcome) -> Markup | str:
@@ -99,27 +138,12 @@ def _published(outcome: Outcome) -> Markup | str:
                     verdict = "agrees" if abs(off) <= AGREES else why or "not explained"
                     cells = [
                         entry.get("label", "published"), row.point.name, f"{name}{unit(outcome.study.measures[name])}",
-                        number(entry[name]), number(row.measures[name]), f"{round(off, 1) + 0:+.1f} %", verdict,
+                        number(entry[name]), number(row.measures[name]), signed(off), verdict,
                         entry.get("source", ""),
                     ]  # fmt: skip
                     rows.append([html.escape(str(cell)) for cell in cells])
     head = ["Published", "Point", "Measure", "Published", "Ours", "Error", f"Within {AGREES:g} %", "Source"]
     return Markup(table(head, rows, "Figures of others beside ours.", 3)) if rows else ""
-
-
-def extremes(outcome: Outcome) -> list[tuple[str, Row]]:
-    """The best and the worst point, by the first measure."""
-    rows, measures = [row for row in outcome.rows if row.status == OK], outcome.study.measures
-    if not rows or not measures:
-        return []
-    name, measure = next(iter(measures.items()))
-    rows = sorted((row for row in rows if name in row.measures), key=lambda row: row.measures[name])
-    if not rows:
-        return []
-    worst, best = (rows[0], rows[-1]) if measure.better == "more" else (rows[-1], rows[0])
-    words = f"{name} {number(best.measures[name])}", f"{name} {number(worst.measures[name])}"
-    pair = [(f"The best: {words[0]}", best), (f"The worst: {words[1]}", worst)]
-    return pair if best is not worst else pair[:1]
 
 
 def _diagrams(outcome: Outcome, row: Row, index: int, out: Path) -> str:
@@ -137,30 +161,31 @@ def _diagrams(outcome: Outcome, row: Row, index: int, out: Path) -> str:
     return re.sub(r'(href=")(?![#/]|[a-z]+:|diagram-)', rf"\1{folder.name}/", picture)
 
 
-def look(outcome: Outcome, row: Row, index: int, out: Path) -> str:
-    """Where the cycles of a point go; the machine is built and run once more, with counters on its connections."""
-    study, job = outcome.study, outcome.study.jobs[row.point.number]
-    machine = study.machine(row.point)
-    words = [*job.words, *(w for option, path in job.inputs for w in outputs._file(option, str(path.resolve())))]
-    try:
-        folder = study.build / "examined" / job.name()
-        defines = [f"{name}={value}" for name, value in machine.defines]
-        analysis = bottleneck.examine(machine.path, study.build, folder, defines, words)
-        return bottleneck_page.fragment(analysis, "Where the cycles go", f"b{index}-")
-    except (bottleneck.MeasureError, NetlistError, OSError) as error:
-        return f"<p>Where the cycles go could not be examined: {html.escape(str(error).splitlines()[0])}</p>"
-
-
-def _looks(outcome: Outcome, out: Path, progress: Progress, examine: bool) -> list[dict]:
-    looks = []
-    for index, (words, row) in enumerate(extremes(outcome)):
-        with progress.step(f"examining {row.point.name}"):
-            body = _diagrams(outcome, row, index, out) + (look(outcome, row, index, out) if examine else "")
-        looks.append({"title": f"{words} ({row.point.name})", "body": Markup(body)})
+def _looks(outcome: Outcome, out: Path, progress: Progress, plain: bool) -> list[dict]:
+    """What second looks came to: those that the study asks for, or the bottlenecks of the best and the worst point,
+    and the machines of these two."""
+    ask = outcome.study.file.examine
+    found = look.make_all(outcome, look.asked(outcome), progress)
+    looks = [{"title": f"{one.name}: {one.title}", "body": _body(came)} for one, came in found]
+    found = [] if plain or ask is not None else look.make_all(outcome, look.bottlenecks(outcome), progress)
+    bodies, drawn = {id(one.row): _body(came) for one, came in found}, []
+    for index, (words, row) in enumerate(look.extremes(outcome)):
+        name, structure = next(iter(outcome.study.measures)), outcome.study.structure(row.point)
+        title = f"{words}: {name} {number(row.measures[name])} ({row.point.name})"
+        picture = Markup("") if structure in drawn else Markup(_diagrams(outcome, row, index, out))
+        drawn.append(structure)
+        if body := picture + bodies.get(id(row), ""):
+            looks.append({"title": title, "body": body})
     return looks
 
 
-def write(outcome: Outcome, out: Path, progress: Progress, examine: bool = True) -> Path:
+def _body(came: Examined | str) -> Markup:
+    if isinstance(came, Examined):
+        return Markup(came.body)
+    return Markup("<p>It could not be examined: {}</p>").format(came.splitlines()[0])
+
+
+def write(outcome: Outcome, out: Path, progress: Progress, plain: bool = False) -> Path:
     """Writes the page, and returns it."""
     outputs.write(outcome, out)
     study = outcome.study
@@ -175,7 +200,7 @@ def write(outcome: Outcome, out: Path, progress: Progress, examine: bool = True)
     text = environment.get_template("study.html").render(
         title=study.file.title, about=" ".join(study.file.about.split()), style=Markup(STYLE.read_text()),
         figures=_figures(outcome, out), tables=[cross_table(outcome, one) for one in study.file.table],
-        points=points_table(outcome), published=_published(outcome), looks=_looks(outcome, out, progress, examine),
+        points=points_table(outcome, out), published=_published(outcome), looks=_looks(outcome, out, progress, plain),
         failed=[(row.point.name, row.why, outputs.command(study, row.point)) for row in outcome.failed],
         count=sum(row.status == OK for row in outcome.every), manifest=json.dumps(manifest, indent=1),
         command=outputs.command(study, first.point) if first else "", variant=VARIANT,

@@ -7,6 +7,7 @@ again, and several studies at once do not disturb each other.
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from statistics import stdev
 from typing import Any
@@ -74,7 +75,19 @@ class Study:
         return {name: own.get(name, made.get(name)) for name in [*made, *own]}
 
     def machine(self, point: Point) -> Machine:
-        return self.machines[point.machine, machine.defines(self.settings(point))]
+        return self.machines[self.structure(point)]
+
+    def structure(self, point: Point) -> tuple[Path, tuple[tuple[str, str], ...]]:
+        """The machine of a point, and the parameters that it is built with."""
+        return point.machine, machine.defines(self.settings(point))
+
+    @property
+    def runs(self) -> bool:
+        """Whether points are run at all: a study may ask for nothing but a look at its machines."""
+        file = self.file
+        looks = [uses.find(keys, file, self.path, self.build, f"{self.path}: examine") for keys in file.examine or []]
+        return bool(file.measure or file.check or file.figure or file.table or not looks
+                    or any(look.needs_result for look in looks))  # fmt: skip
 
     def settings(self, point: Point) -> dict[str, Any]:
         """All settings of a point: a plug-in's lie under those of the study."""
@@ -121,11 +134,14 @@ def _best(rows: list[Row], axis: str, measure: str) -> list[Row]:
     groups: dict[tuple, list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(_without(row.point.coordinates, [axis]).items()), []).append(row)
-    return [
-        next((row for row in group if row.status == FAILED), None)  # the best of some misleads
-        or max((row for row in group if row.status == OK), key=lambda row: row.measures[measure], default=group[0])
-        for group in groups.values()
-    ]
+
+    def best(group: list[Row]) -> Row:
+        if failed := [row for row in group if row.status == FAILED]:
+            return failed[0]  # the best of some misleads
+        good = [row for row in group if row.status == OK]
+        return max(good, key=lambda row: row.measures.get(measure, -inf), default=group[0])
+
+    return [best(group) for group in groups.values()]
 
 
 def published(file: StudyFile, point: Point) -> dict[str, float]:
@@ -137,8 +153,24 @@ def published(file: StudyFile, point: Point) -> dict[str, float]:
     return figures
 
 
-def prepare(path: Path, build: Path, progress: Progress) -> Study:
-    """Reads a study and checks every name in it, with its machines' netlists."""
+def prepare(path: Path, build: Path, progress: Progress, built_only: bool = False) -> Study:
+    """Reads a study and checks every name in it, with its machines' netlists; with `built_only`, only points whose
+    simulators were built before."""
+    study = _read(path, build)
+    points = study.points
+    if built_only:
+        extra = windows.build_options(study.file)
+        points = [p for p in points if machine.simulator_path(*study.structure(p), extra, build).exists()]
+    wanted = list(dict.fromkeys(study.structure(point) for point in points))
+    if wanted:
+        with progress.step(f"{study.name}: reading {len(wanted)} netlists"), ThreadPoolExecutor() as pool:
+            exported = pool.map(lambda one: machine.export(*one, build), wanted)
+            study.machines = dict(zip(wanted, exported, strict=True))
+    _check_names(study)
+    return study
+
+
+def _read(path: Path, build: Path) -> Study:
     file = read(path)
     every = list(points(file, path))
     if not every:
@@ -155,11 +187,7 @@ def prepare(path: Path, build: Path, progress: Progress) -> Study:
     for use in plugins.values():
         if use:
             use.check_points([point for point in every if study.uses[point.number] is use])
-    wanted = {(point.machine, machine.defines(study.settings(point))) for point in every}
-    with progress.step(f"{study.name}: reading {len(wanted)} netlists"), ThreadPoolExecutor() as pool:
-        exported = pool.map(lambda one: machine.export(*one, build), wanted)
-        study.machines = dict(zip(wanted, exported, strict=True))
-    _check_names(study)
+    study.runs  # noqa: B018  (finds the plug-ins of `examine`)
     return study
 
 
@@ -174,6 +202,8 @@ def _check_names(study: Study) -> None:
             raise StudyError(f"{where}: axis {axis.name!r}: best: there is no measure {axis.best!r}")
     names = [VARIANT, *(axis.name for axis in file.axis), *study.measures]
     for point in study.points:
+        if study.structure(point) not in study.machines:
+            continue
         for setting in study.settings(point):
             if setting.startswith("D."):
                 continue  # the compiler refused it, if it is none
@@ -191,7 +221,8 @@ def _check_shown(study: Study, names: list[str]) -> None:
     file, where = study.file, str(study.path)
     axes = [VARIANT, *(axis.name for axis in file.axis)]
     for number, one in enumerate(file.figure, 1):
-        for key, value, known in ("x", one.x, axes), ("series", one.series, axes), ("y", one.y, list(study.measures)):
+        over = axes if one.kind != "series" else [one.x]  # words, over time
+        for key, value, known in ("x", one.x, over), ("series", one.series, axes), ("y", one.y, list(study.measures)):
             if value and value not in known:
                 raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")
     for number, one in enumerate(file.published, 1):
@@ -207,25 +238,33 @@ def _check_shown(study: Study, names: list[str]) -> None:
 
 def build(study: Study, progress: Progress) -> None:
     """Builds the simulators and makes the jobs of all points."""
+    build = study.build
+    extra = windows.build_options(study.file)
     simulators: dict[tuple, Path] = {}
-    wanted: dict[tuple, Machine] = {}
-    for point in study.points:
-        one = study.machine(point)
-        wanted[one.path, one.defines, windows.build_options(study.file)] = one
-    with progress.task(f"{study.name}: building simulators", len(wanted)) as task, ThreadPoolExecutor() as pool:
-        made = {pool.submit(machine.simulator, one, study.build, key[2]): key for key, one in wanted.items()}
+    with progress.task(f"{study.name}: building simulators", len(study.machines)) as task, ThreadPoolExecutor() as pool:
+        made = {pool.submit(machine.simulator, one, build, extra): key for key, one in study.machines.items()}
         for future in as_completed(made):
-            key = made[future]
+            path, parameters = key = made[future]
             simulators[key] = future.result()
-            task.step(" ".join([key[0].name, *(f"{name}={value}" for name, value in key[1])]))
-    window = windows.options(study.file)
+            task.step(" ".join([path.name, *(f"{name}={value}" for name, value in parameters)]))
+    _make_jobs(study, simulators)
+
+
+def find_built(study: Study) -> None:
+    """Makes the jobs of those points whose simulators were built before."""
+    extra = windows.build_options(study.file)
+    _make_jobs(study, {key: machine.simulator_path(*key, extra, study.build) for key in study.machines})
+
+
+def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
+    run = study.file.run
     for point in study.points:
-        one, use = study.machine(point), study.uses[point.number]
-        simulator = simulators[one.path, one.defines, windows.build_options(study.file)]
-        run = study.file.run
-        made = machine.job(
-            one, simulator, study.settings(point), window, study.path, study.build, run.timeout, run.retries
-        )
+        if study.structure(point) not in simulators:
+            continue
+        use, simulator = study.uses[point.number], simulators[study.structure(point)]
+        window = windows.options(study.file, bool(use and study.file.sample and use.samples(study.file.sample.every)))
+        made = machine.job(study.machine(point), simulator, study.settings(point), window, study.path, study.build,
+                           run.timeout, run.retries)  # fmt: skip
         files = use.files(point) if use else uses.Files()
         study.jobs[point.number] = replace(made, inputs=(*made.inputs, *files.inputs), outputs=files.outputs)
 
@@ -235,6 +274,9 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
     place = study.build.resolve() / STORE
     clear_abandoned(place / "busy")
     rows: dict[int, Row] = {}
+    if not study.runs:
+        known = [Row(p, OK if p.number in study.jobs else NOT_RUN) for p in study.points]
+        return Outcome(study, known)
     groups: dict[int, tuple[Use | None, list[Point]]] = {}
     for point in study.points:
         use = study.uses[point.number]
@@ -254,7 +296,8 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
         left = [point for point in wave if point.number not in rows]
         if before_only:
             for point in left:
-                known = store.find(study.jobs[point.number], place)
+                job = study.jobs.get(point.number)
+                known = store.find(job, place) if job else None
                 rows[point.number] = _row(study, point, known) if known else Row(point, NOT_RUN, why="not run yet")
         elif left:
             with progress.task(f"{study.name}: simulating", len(left)) as task:

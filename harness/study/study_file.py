@@ -132,7 +132,7 @@ class StudyFile(Table):
     figure: list[Figure] = []
     table: list[ShownTable] = []
     published: list[dict[str, Any]] = []
-    examine: list[dict[str, Any]] = []
+    examine: list[dict[str, Any]] | None = None
     run: Run = Run()
     use: str | dict[str, Any] | None = None
 

@@ -1,6 +1,6 @@
-"""The validation report: a text in Markdown whose {{directives}} are filled with what the studies measured.
+"""A report on several studies: a text in Markdown whose {{directives}} are filled with what the studies measured.
 
-A directive within a line is a figure, one alone on a line a plot or a table; docs/studies.md lists them.  So no number
+A directive within a line is a value, one alone on a line a figure or a table; docs/studies.md lists them.  So no number
 in the report was typed in, and a text that asks for a study that does not exist is one clear line.
 """
 
@@ -8,124 +8,232 @@ import html
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
+import jinja2
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 
-from harness.report.page import STYLE
+from harness.report.page import STYLE, table
 from harness.run import files
-from harness.study import exhibits, measure
-from harness.study.campaign import Outcome, Point
+from harness.study import outputs, page
+from harness.study.collection import Collection
+from harness.study.page import AGREES, signed, spelt
+from harness.study.points import VARIANT
+from harness.study.runner import OK, Outcome, Row
 
-PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}
-main > table td, main > table th {{ white-space: normal; text-align: left; vertical-align: top; }}
-main > table {{ margin: .8rem 0; }}
-main > div > figure:not(.diagram) {{ max-width: 46rem; margin: 1.2rem 0; }}
-</style></head>
-<body>
-<header><div><h1>{title}</h1><p>{about}</p></div></header>
-<main>
-{body}
-</main>
-<footer>Written by <code>make studies</code>. Beside this page: <a href="studies.json">studies.json</a>.</footer>
-</body></html>
-"""
 DIRECTIVE = re.compile(r"\{\{([^{}]+)\}\}")
 NOT_RUN = "(not run)"
+KINDS = {"figure": "lines", "changes": "bars", "scaling": "scaling", "course": "series"}
 
 
 class TextError(Exception):
     """A text that cannot be filled; the text is one line for the user."""
 
 
+def axes(outcome: Outcome) -> list[str]:
+    """What places a row of a study: the variant, and all axes of which it is not the best."""
+    file = outcome.study.file
+    return [*([VARIANT] if file.variant else []), *(axis.name for axis in file.axis if not axis.best)]
+
+
+def compared(collection: Collection) -> Iterable[tuple[str, dict, str, Row | None]]:
+    """Every published figure: the study, its entry, the measure, and the row beside it, if it was run."""
+    for name, outcome in collection.outcomes.items():
+        for entry in outcome.study.file.published:
+            rows = [row for row in outcome.rows if row.status == OK and row.lies(entry.get("where", {}))]
+            for measure in outcome.study.measures:
+                if measure in entry:
+                    yield name, entry, measure, rows[0] if rows else None
+
+
 class Directives:
     """What a text may ask for."""
 
-    def __init__(self, outcome: Outcome, out: Path) -> None:
-        self.outcome = outcome
-        one = exhibits.per_study
+    def __init__(self, collection: Collection, out: Path) -> None:
+        self.collection, self.out = collection, out
         self.blocks: dict[str, Callable[..., str]] = {
-            "published": lambda: exhibits.published(outcome),
-            "figure": one(exhibits.figure, outcome, out),
-            "table": one(exhibits.rows, outcome),
-            "comparison": one(exhibits.comparison, outcome),
-            "changes": one(exhibits.changes, outcome, out),
-            "scaling": one(exhibits.scaling, outcome, out),
-            "course": one(exhibits.course, outcome, out),
-            "examined": one(exhibits.examined, outcome),
-        }
+            "published": self._published, "table": self._points, "comparison": self._comparison,
+            "examined": self._examined, **{name: self._figure_of(name) for name in KINDS},
+        }  # fmt: skip
         self.words: dict[str, Callable[..., str]] = {
-            "percent": lambda *at: self._of(at, lambda point: f"{point.percent:.1f} %"),
-            "mbps": lambda *at: self._of(at, lambda point: f"{point.rate / 1e6:,.0f} Mb/s"),
-            "ratio": lambda *at: self._of(at, self._ratio),
-            "setting": lambda study, series, payload, name: self._of(
-                (study, series, payload), lambda point: self._setting(point, name)
-            ),
-            "gain": self._gain,
-            "settled": self._settled,
-            "verdict": self._verdict,
-            "worst": lambda *series: self._errors(series, max),
-            "mean": lambda *series: self._errors(series, lambda errors: sum(errors) / len(errors)),
-            "uncertainty": self._uncertainty,
-            "frames": lambda: f"{sum(point.frames for point in outcome.every):,}",
-            "drops": lambda: f"{sum(point.drops for point in outcome.every):,}",
-        }
+            "gain": self._gain, "setting": self._setting, "verdict": self._verdict, "worst": self._worst,
+            "mean": self._mean, "uncertainty": self._uncertainty,
+        }  # fmt: skip
 
-    def _point(self, study: str, series: str, payload: str) -> Point | None:
-        known = next((s for s in self.outcome.studies() if s.name == study), None)
-        if not known or not known.find(series) or int(payload) not in known.payloads:
-            raise KeyError(f"{study} {series} {payload}")
-        return self.outcome.points.get((study, series, int(payload)))
+    def _outcome(self, study: str) -> Outcome:
+        return self.collection.outcomes[study]
 
-    def _of(self, at: tuple[str, ...], show: Callable[[Point], str]) -> str:
-        point = self._point(*at)
-        return show(point) if point else NOT_RUN
+    def _row(self, study: str, *place: str) -> Row | None:
+        """The row at a place: values of the axes, in their order."""
+        outcome = self._outcome(study)
+        names = axes(outcome)
+        if len(place) != len(names):
+            raise KeyError(f"a place in {study} is {' '.join(names)}")
+        where = dict(zip(names, place, strict=True))
+        rows = [r for r in outcome.rows if all(str(r.point.coordinates.get(k)) == v for k, v in where.items())]
+        if not rows:
+            raise KeyError(" ".join(place))
+        return rows[0] if rows[0].status == OK and (rows[0].result or not outcome.study.runs) else None
 
-    def _ratio(self, point: Point) -> str:
-        alike = self.outcome.alike(point)
-        return f"{point.ratio} (as good within the error: {', '.join(alike)})" if alike else point.ratio
+    def value(self, name: str, study: str, *place: str) -> str:
+        """A measure of a row, or of an axis with `best` the value that was best."""
+        outcome, row = self._outcome(study), self._row(study, *place)
+        if any(axis.name == name and axis.best for axis in outcome.study.file.axis):
+            return self._chosen(outcome, row, name) if row else NOT_RUN
+        measure = outcome.study.measures[name]
+        return spelt(row.measures[name], measure.unit) if row else NOT_RUN
 
     @staticmethod
-    def _setting(point: Point, name: str) -> str:
-        manifest = point.result.stats.get("manifest", {})
-        value, *unit = str((manifest.get("parameters", {}) | manifest.get("constants", {}))[name]).split()
-        return " ".join([f"{float(value):g}" if re.match(r"[\d.]", value) else value, *unit]).replace("percent", "%")
+    def _chosen(outcome: Outcome, row: Row, axis: str) -> str:
+        measure = next(one.best for one in outcome.study.file.axis if one.name == axis)
+
+        def error(one: Row) -> float:
+            return one.errors.get(measure, 0.0)
+
+        others = [one for one in outcome.alternatives(row) if one is not row]
+        least = row.measures[measure] - error(row)
+        alike = [one for one in others if one.measures[measure] + error(one) >= least]
+        alike.sort(key=lambda one: -one.measures[measure])
+        words = ", ".join(str(one.point.coordinates[axis]) for one in alike)
+        own = str(row.point.coordinates[axis])
+        return f"{own} (as good within the error: {words})" if words else own
+
+    def total(self, name: str) -> str:
+        """The sum of a measure over all points of all studies."""
+        rows = [row for outcome in self.collection.outcomes.values() for row in outcome.every]
+        if not any(name in outcome.study.measures for outcome in self.collection.outcomes.values()):
+            raise KeyError(name)
+        return f"{sum(row.measures.get(name, 0) for row in rows):,.0f}"
 
     def _gain(self, *at: str) -> str:
-        ours, base = self._point(*at[:3]), self._point(*at[3:])
-        return f"{round(100 * (ours.rate / base.rate - 1)) + 0:+d} %" if ours and base else NOT_RUN
+        parts = len(axes(self._outcome(at[0]))) + 1
+        ours, base = self._row(*at[:parts]), self._row(*at[parts:])
+        name = next(iter(self._outcome(at[0]).study.measures))
+        if not (ours and base):
+            return NOT_RUN
+        return f"{round(100 * (ours.measures[name] / base.measures[name] - 1)) + 0:+d} %"
 
-    def _settled(self, *at: str) -> str:
-        self._point(*at)
-        course = self.outcome.courses.get((at[0], at[1], int(at[2])))
-        return f"{measure.settled(course, exhibits.SETTLED)}" if course else NOT_RUN
+    def _setting(self, study: str, *at: str) -> str:
+        row = self._row(study, *at[:-1])
+        if not row:
+            return NOT_RUN
+        manifest = row.result.stats.get("manifest", {})
+        value, *unit = str((manifest.get("parameters", {}) | manifest.get("constants", {}))[at[-1]]).split()
+        return " ".join([f"{float(value):g}" if re.match(r"[\d.]", value) else value, *unit]).replace("percent", "%")
 
-    def _verdict(self, study: str, series: str) -> str:
-        known = next(s for s in self.outcome.studies() if s.name == study)
-        found = self.outcome.examined.get(study)
-        return found[[one.name for one in known.series].index(series)].verdict if found else NOT_RUN
+    def _verdict(self, study: str, *place: str) -> str:
+        outcome = self._outcome(study)
+        known = [str(value) for row in outcome.rows for value in row.point.coordinates.values()]
+        if any(one not in known for one in place):
+            raise KeyError(" ".join(place))
+        for look, found in self.collection.examined.get(study, []):
+            if all(one in map(str, look.row.point.coordinates.values()) for one in place):
+                return found.verdict
+        return NOT_RUN
 
-    def _errors(self, series: tuple[str, ...], over: Callable[[list[float]], float]) -> str:
-        compared = list(exhibits.compared(self.outcome))
-        if unknown := set(series) - {figure.series for _, figure, _ in compared}:
+    def _errors(self, places: tuple[str, ...]) -> list[float]:
+        """How far published figures are off, in percent: all, or those at places with one of these values."""
+        entries = list(compared(self.collection))
+        known = {str(value) for _, entry, _, _ in entries for value in entry.get("where", {}).values()}
+        if unknown := set(places) - known:
             raise KeyError(*unknown)
-        errors = [abs(exhibits.error(f, p)) for _, f, p in compared if p and (not series or f.series in series)]
-        return f"{over(errors):.1f} %" if errors else NOT_RUN
+        return [
+            abs(100 * (row.measures[measure] / entry[measure] - 1))
+            for _, entry, measure, row in entries
+            if row and (not places or set(places) & {str(value) for value in entry.get("where", {}).values()})
+        ]  # fmt: skip
+
+    def _worst(self, *places: str) -> str:
+        return f"{max(errors):.1f} %" if (errors := self._errors(places)) else NOT_RUN
+
+    def _mean(self, *places: str) -> str:
+        return f"{sum(errors) / len(errors):.1f} %" if (errors := self._errors(places)) else NOT_RUN
 
     def _uncertainty(self) -> str:
-        parts = [100 * p.uncertainty / p.rate for p in self.outcome.points.values() if p.uncertainty]
+        parts = [
+            100 * error / abs(row.measures[name])
+            for outcome in self.collection.outcomes.values() for row in outcome.rows
+            for name, error in list(row.errors.items())[:1] if error and row.measures.get(name)
+        ]  # fmt: skip
         return f"{max(parts):.1f} %" if parts else NOT_RUN
+
+    def _missing(self, study: str) -> str:
+        return Markup("<p><em>{}: not run yet.</em></p>").format(self._outcome(study).study.file.title)
+
+    def _ran(self, study: str) -> bool:
+        return any(row.status == OK and row.measures for row in self._outcome(study).rows)
+
+    def _figure_of(self, directive: str) -> Callable[[str], str]:
+        def show(study: str) -> str:
+            outcome = self._outcome(study)
+            figure = next((one for one in outcome.study.file.figure if one.kind == KINDS[directive]), None)
+            if figure is None:
+                raise KeyError(f"{study} has no figure of kind {KINDS[directive]}")
+            drawn = page.draw(outcome, figure, self.out / f"{study}-{directive}")
+            if directive != "course" or not self._ran(study):
+                return drawn
+            return f'<div class="plots">{drawn}<div class="wide">{self._settled(outcome)}</div></div>'
+
+        return show
+
+    @staticmethod
+    def _settled(outcome: Outcome) -> str:
+        """The measures of a course, a line for each point."""
+        known = outcome.study.measures
+        measures = {name: m for name, m in known.items() if m.value} | dict(list(known.items())[:1])
+        rows = [
+            [html.escape(row.point.name), *(html.escape(spelt(row.measures[k], m.unit)) for k, m in measures.items())]
+            for row in outcome.rows if row.status == OK
+        ]  # fmt: skip
+        return table(["Run", *map(html.escape, measures)], rows, outcome.study.file.about)
+
+    def _points(self, study: str) -> str:
+        if not self._ran(study):
+            return self._missing(study)
+        outcome = self._outcome(study)
+        title = html.escape(outcome.study.file.title)
+        body = page.points_table(outcome, self.out)
+        return f'<details><summary>{title}: every point</summary><div class="wide">{body}</div></details>'
+
+    def _comparison(self, study: str) -> str:
+        outcome = self._outcome(study)
+        if not outcome.study.file.table:
+            raise KeyError(f"{study} has no table")
+        if not self._ran(study):
+            return self._missing(study)
+        return f'<div class="wide">{page.cross_table(outcome, outcome.study.file.table[0])}</div>'
+
+    def _examined(self, study: str) -> str:
+        bodies = [found.body for _, found in self.collection.examined[study]]
+        return "\n".join(bodies) if bodies else self._missing(study)
+
+    def _published(self) -> str:
+        cells = []
+        for study, entry, measure, row in compared(self.collection):
+            why = ", ".join(f'<a href="#{name}">{html.escape(name)}</a>' for name in entry.get("explained", []))
+            unit = self._outcome(study).study.measures[measure].unit
+            ours, difference, verdict = "not run", "", ""
+            if row:
+                off = 100 * (row.measures[measure] / entry[measure] - 1)
+                ours, difference = spelt(row.measures[measure], unit), signed(off)
+                verdict = "agrees" if abs(off) <= AGREES else why or "<strong>not explained</strong>"
+            label = html.escape(str(entry.get("label", "published")))
+            link = f'<a href="#{study}">{html.escape(study)}</a>'
+            cells.append([label, link, f"{entry[measure]:g} {unit}".strip(), ours, difference, verdict])
+        head = ["Published figure", "Study", "Published", "Ours", "Error", f"Within {AGREES:g} %, or shown by"]
+        return f'<div class="wide">{table(head, cells, "Figures of others beside ours.", 2)}</div>'
 
     def fill(self, text: str, block: bool) -> str:
         """The value of one directive; complaints are KeyError, TypeError or ValueError."""
         name, *rest = shlex.split(text)
-        return (self.blocks if block else self.words)[name](*rest)
+        if block:
+            return self.blocks[name](*rest)
+        if name in self.words:
+            return self.words[name](*rest)
+        return self.value(name, *rest) if rest else self.total(name)
 
 
 def render(text: str, source: Path, first: int, directives: Directives) -> str:
@@ -139,11 +247,11 @@ def render(text: str, source: Path, first: int, directives: Directives) -> str:
         def replace(found: re.Match) -> str:
             try:
                 value = directives.fill(found[1], bool(alone))
-            except (KeyError, TypeError, ValueError) as error:
+            except (KeyError, TypeError, ValueError, IndexError) as error:
                 raise TextError(f"{source}:{number}: {found[0]}: there is no such thing ({error})") from error
             if not alone:
                 return value
-            # The first plot or table of a study is what links to the study lead to.
+            # The first figure or table of a study is what links to the study lead to.
             study = found[1].split()[-1]
             anchor = f' id="{study}"' if study not in anchored and study != found[1] else ""
             anchored.add(study)
@@ -157,46 +265,44 @@ def render(text: str, source: Path, first: int, directives: Directives) -> str:
     return re.sub(r"<p>BLOCK-(\d+)-</p>", lambda found: blocks[int(found[1])], body)
 
 
-def records(outcome: Outcome) -> list[dict]:
-    """All points for programs."""
-    published = {(s.name, f.series, f.payload): f.percent for s in outcome.studies() for f in s.published}
-    return [
-        {
-            "study": p.study.name,
-            "machine": Path(p.result.stats["manifest"]["machine"]).stem,
-            "cores": p.series.cores,
-            "sram_mhz": p.series.sram_mhz,
-            "payload_bytes": p.payload,
-            "direction": p.study.direction,
-            "mbps": round(p.rate / 1e6, 2),
-            "theory_mbps": round(p.maximum / 1e6, 2),
-            "percent": round(p.percent, 2),
-            "published_percent": published.get(place),
-            "frames": p.frames,
-            "drops": p.drops,
-            "damaged": p.damaged,
-        }
-        for place, p in outcome.points.items()
-    ]
+def records(collection: Collection) -> list[dict[str, Any]]:
+    """All points that were run, for programs."""
+    found = []
+    for name, outcome in collection.outcomes.items():
+        for row in outcome.rows:
+            if row.status != OK or not row.result:
+                continue
+            manifest, use = row.result.stats.get("manifest", {}), outcome.study.uses[row.point.number]
+            own = use.record(row.point, row.measures, manifest) if use else {}
+            place = {key: value for key, value in row.point.coordinates.items() if key not in own}
+            published = {f"published_{key}": value for key, value in outcome.published(row).items()
+                         if key in outcome.study.measures}  # fmt: skip
+            measures = own or dict(row.measures)
+            none = {"published_percent": None} if "percent" in measures else {}
+            found.append({"study": name, "machine": row.point.machine.stem, **place, **measures, **none, **published})
+    return found
 
 
-def write(outcome: Outcome, text: Path, build: Path) -> Path:
+def write(collection: Collection, text: Path, build: Path) -> Path:
     """Writes studies.json and the page; returns the page."""
     out = build / "studies"
     out.mkdir(parents=True, exist_ok=True)
-    files.write(out / "studies.json", json.dumps(records(outcome), indent=1) + "\n")
+    files.write(out / "studies.json", json.dumps(records(collection), indent=1) + "\n")
+    for outcome in collection.outcomes.values():
+        if outcome.study.runs:
+            outputs.write(outcome, out / outcome.study.name)
     try:
         whole = text.read_text()
     except OSError as error:
         raise TextError(f"{text}: {error.strerror}") from error
     head, about, body = [*whole.split("\n\n", 2), "", ""][:3]
     first = whole.count("\n") - body.count("\n") + 1
-    page = PAGE.format(
-        title=html.escape(head.removeprefix("# ")),
-        about=html.escape(about),
-        style=STYLE.read_text(),
-        body=render(body, text, first, Directives(outcome, out)),
-    )
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    content = environment.get_template("validation.html").render(
+        title=head.removeprefix("# "), about=about, style=Markup(STYLE.read_text()),
+        body=Markup(render(body, text, first, Directives(collection, out))), failed=collection.failed,
+    )  # fmt: skip
     index = out / "index.html"
-    files.write(index, page)
+    files.write(index, content)
     return index

@@ -37,8 +37,8 @@ def _cuts(file: StudyFile) -> tuple[int, list[int]]:
     return every, [first + number * step for number in range(file.window.parts + 1)]
 
 
-def options(file: StudyFile) -> list[str]:
-    """What the simulator is asked to write down."""
+def options(file: StudyFile, own_samples: bool = False) -> list[str]:
+    """What the simulator is asked to write down; with `own_samples`, a plug-in makes the course itself."""
     words = []
     if file.window.begin:
         words += ["--measure-from", file.window.begin]
@@ -49,7 +49,7 @@ def options(file: StudyFile) -> list[str]:
     if file.window.parts > 1:
         every, _ = _cuts(file)
         words += ["--sample", f"{every} fs"]
-    if file.sample:
+    if file.sample and not own_samples:
         words += ["--sample", file.sample.every]
     return words
 

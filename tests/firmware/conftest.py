@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.study import cost
+from harness.study.uses import cost
 from tests.firmware.board import Board
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from harness.net import check, packets
 from harness.net.tcp import generate
-from harness.study import measure
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
 
 HOST = "02:00:00:00:00:01"
@@ -27,7 +26,7 @@ def play(machine, folder: Path, send: Path | None, receive: Path | None, *option
 
 @pytest.mark.parametrize("parameters", [{"cpus": 1}, {"cpus": 2, "name": "tigon2_parallel"}], ids=["one", "parallel"])
 def test_a_real_capture(machine, root: Path, tmp_path: Path, parameters: dict) -> None:
-    send, receive = measure.split(root / "examples/tigon2/traffic/tcp.pcap", HOST, tmp_path / "split")
+    send, receive = packets.split(root / "examples/tigon2/traffic/tcp.pcap", HOST, tmp_path / "split")
     ran, sent, received = play(machine, tmp_path, send, receive, "--think", "0", **parameters)
     for given, found in (send, sent), (receive, received):
         verdict = check.check_files(given, found, conversations=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.study import cost
+from harness.study.uses import cost
 
 RECEIVE, SEND, BOTH = ["--ratio_send", "0"], ["--ratio_receive", "0"], []
 SPENT = ("instructions", "scratchpad", "memory", "registers")

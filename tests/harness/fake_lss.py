@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Stands in for the compiler in tests of the harness: `build` writes a simulator that copies frames through, `graph`
-a small picture.  -D fault=... builds a simulator that does one thing wrong.  It exists in tests only."""
+"""Stands in for the compiler in tests of the harness: `build` writes a simulator that copies frames through, `export`
+a netlist of what it names, `graph` a small picture.  -D fault=... builds a simulator that does one thing wrong.  It exists in tests only."""
 
+import json
 import stat
 import sys
 from pathlib import Path
@@ -10,7 +11,8 @@ SIMULATOR = """#!{python}
 import json, sys
 sys.path.insert(0, {root!r})
 from harness.net import packets
-options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+words = [word for word in sys.argv[1:] if word != "--quiet"]
+options = dict(zip(words[::2], words[1::2]))
 fault, dropped = {fault!r}, 0
 if fault == "crash":
     sys.exit("sim: error: nic.cpu: unmapped address 0xdeadbeef")
@@ -39,6 +41,26 @@ with open(options["--stats"], "w") as file:
 """
 
 
+STRINGS, NUMBERS = ["send", "receive", "sent", "received", "firmware", "mode", "rate"], [
+    "ratio_send", "ratio_receive", "payload", "count", "think", "x"]  # fmt: skip
+STATISTICS = {
+    "nic.cpu": ["steps"], "nic.mac": ["counted_drops"],
+    "checker": ["latency_received_median", "window", "window_sent_payload", "window_received_payload", "sent", "received"],
+    "exchange": ["round_trips_host", "round_trips_wire", "round_trip_host_median"],
+}  # fmt: skip
+
+
+def netlist() -> dict:
+    parameters = [dict(name=name, type="string", runtime=True, value="") for name in STRINGS]
+    parameters += [dict(name=name, type="int", runtime=True, value=0) for name in NUMBERS]
+    parameters += [dict(name=name, type="int", runtime=False, value=1) for name in ("cpus", "speed", "fault")]
+    instances = [dict(path="", parameters=parameters, state=[], events=[])]
+    for path, names in STATISTICS.items():
+        state = [dict(name=name, statistic=True, dimensions=[]) for name in names]
+        instances.append(dict(path=path, parameters=[], state=state, events=[]))
+    return dict(instances=instances, clocks=[dict(name="a")])
+
+
 def main() -> None:
     command, words = sys.argv[1], sys.argv[2:]
     out = Path(words[words.index("-o") + 1])
@@ -47,6 +69,8 @@ def main() -> None:
         root = str(Path(__file__).resolve().parents[2])
         out.write_text(SIMULATOR.format(python=sys.executable, root=root, fault=fault))
         out.chmod(out.stat().st_mode | stat.S_IXUSR)
+    elif command == "export":
+        out.write_text(json.dumps(netlist()))
     elif command == "graph":
         box = '<rect id="a" width="90" height="40" fill="#eee"/><use href="#a"/>'
         link = f'<a href="{out.stem}.cpu.svg"><text x="9" y="25">cpu</text></a>'

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-
 from harness.run.sweep import RunError
-from harness.study import cost
+
+from harness.study.uses import cost
 
 MAP = [
     {"name": "sram", "base": 0, "size": 0x800000},

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.run.execute import executor
 from harness.run.progress import Progress
-from harness.study import campaign, plan
+from harness.study import collection, study_file
 from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]
-PLANS = plan.load(found(ROOT / "examples", "studies.toml"))
-SOAKS = [study.name for p in PLANS for study in p.study if study.form == "soak"]
+STUDIES = found(ROOT / "examples", "*/studies/*.toml")
+SOAKS = [path for path in STUDIES if study_file.read(path).run.named_only]
 
 
 def test_there_are_soaks() -> None:
@@ -22,11 +23,11 @@ def test_there_are_soaks() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", SOAKS)
-def test_soak(build_dir: Path, name: str) -> None:
-    points = campaign.run(PLANS, [name], build_dir, Progress()).of(name)
-    study = points[0].study
-    assert len(points) == len(study.series) * len(study.payloads)
-    for point in points:
-        assert point.frames > 1000 and point.drops == 0, (point.series.name, point.payload)
-        assert max(point.result.stats["run"]["cycles"].values()) >= study.cycles
+@pytest.mark.parametrize("path", SOAKS, ids=lambda path: path.stem)
+def test_soak(build_dir: Path, path: Path) -> None:
+    with executor() as pool:
+        outcome = collection.run([path], [path.stem], build_dir, pool, Progress()).outcomes[path.stem]
+    assert outcome.failed == [] and len(outcome.rows) == len(outcome.study.points) > 8
+    for row in outcome.rows:
+        assert row.measures["frames"] > 1000 and row.measures["drops"] == 0, row.point.name
+        assert max(row.result.stats["run"]["cycles"].values()) >= row.point.settings["option.cycles"]

@@ -4,86 +4,15 @@ import csv
 import json
 import os
 import re
-import signal
-import socket
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from harness.run import lease, store
 from harness.run.progress import Progress
-from harness.run.store import Job
 from harness.study import machine, outputs, page, points, runner
 from harness.study.study_file import StudyError, read
-
-ROOT = Path(__file__).resolve().parents[2]
-MACHINE = """
-parameter stages = 2 : int;                     /** pipes in the chain */
-runtime parameter script = "" : string;         /** what the source sends */
-runtime parameter ready = 1.0 : float;          /** of the sink */
-clock clk = 100 MHz;
-instance producer : source { script = script; };
-instance stage[stages] : pipe;
-instance consumer : sink { ready = ready; };
-producer.out -> stage[0].in : uint32;
-for (i = 0; i + 1 < stages; i = i + 1) stage[i].out -> stage[i + 1].in;
-stage[stages - 1].out -> consumer.in;
-"""
-STUDY = """
-title = "A <chain> of [pipes]"
-about = "Items & stages."
-machine = "chain.lss"
-base = { "option.cycles" = 1000 }
-axis = [
-  { name = "stages", setting = "D.stages", values = [2, 10] },
-  { name = "ready", setting = "option.ready", values = [0.5, 1.0] },
-]
-figure = { x = "stages", y = "rate" }
-published = { where = { stages = 2, ready = 1.0 }, rate = 0.9, label = "theirs" }
-[measure]
-rate = "consumer.items / cycles(clk)"
-missing = { value = "1 - rate", better = "less" }
-"""
-
-
-@pytest.fixture
-def place(tmp_path: Path, build_dir: Path) -> Path:
-    """A study beside its machine, and a build folder of its own with the real compiler."""
-    (tmp_path / "build").mkdir()
-    (tmp_path / "build" / "bin").symlink_to(build_dir / "bin")
-    (tmp_path / "chain.lss").write_text(MACHINE)
-    (tmp_path / "study.toml").write_text(STUDY)
-    return tmp_path
-
-
-def make(place: Path, text: str | None = None) -> runner.Outcome:
-    """The study, run here."""
-    from harness.run.execute import executor
-
-    if text is not None:
-        (place / "study.toml").write_text(text)
-    study = runner.prepare(place / "study.toml", place / "build", Progress())
-    runner.build(study, Progress())
-    with executor() as pool:
-        return runner.run(study, pool, Progress())
-
-
-def command(place: Path, *words: str, file: str = "study.toml") -> list[str]:
-    return [sys.executable, "-m", "harness", "study", str(place / file), "--build", str(place / "build"), "--plain", *words]
-
-
-def run(place: Path, *words: str, status: int = 0) -> str:
-    """The command, in a process of its own."""
-    done = subprocess.run(command(place, *words), cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def rates(outcome: runner.Outcome) -> dict[str, float]:
-    return {row.point.name: row.measures.get("rate") for row in outcome.rows}
+from tests.harness.chain import STUDY, make, rates, run
 
 
 def test_a_grid_from_file_to_page(place: Path) -> None:
@@ -199,7 +128,7 @@ parts = 5
     course = outcome.rows[3].courses["rate"]
     assert [value for _, value in course][-3:] == [1.0, 1.0, 1.0] and course[0][0] == pytest.approx(2e-6)
     assert outcome.rows[3].measures["after"] == pytest.approx(2e-6)
-    assert "<svg" in page.write(outcome, place / "out", Progress(), examine=False).read_text()
+    assert "<svg" in page.write(outcome, place / "out", Progress(), plain=True).read_text()
 
 
 def test_names_are_text(place: Path) -> None:
@@ -210,7 +139,7 @@ def test_names_are_text(place: Path) -> None:
     before = set(place.parent.rglob("*ESCAPED*"))
     outcome = make(place, text)
     assert [row.measures["rate"] for row in outcome.rows] == pytest.approx([0.999 - n / 1000 for n in range(6)])
-    shown = page.write(outcome, place / "out", Progress(), examine=False).read_text()
+    shown = page.write(outcome, place / "out", Progress(), plain=True).read_text()
     assert "&lt;b&gt;&amp;" in shown and "<b>&" not in shown and "{foo}" in shown and "$x^{$" in shown
     assert set(place.parent.rglob("*ESCAPED*")) == before and not list(Path("/").glob("*ESCAPED*"))
 
@@ -241,237 +170,6 @@ def test_a_result_whose_inputs_changed_is_none(place: Path) -> None:
     assert second.rows[1].measures["rate"] == 2 * first.rows[1].measures["rate"]
     (place / "items.txt").write_text("0 7\n")
     assert all(row.result.reused for row in make(place).every), "what it was before is kept as well"
-
-
-OPENS_A_FILE = """#!/bin/sh
-sum=$(sha256sum {file} | cut -d' ' -f1)
-echo '{{"manifest": {{"inputs": [{{"file": "{file}", "sha256": "'$sum'"}}]}}, "run": {{}}, "statistics": []}}' > stats.json
-sleep {seconds}
-{more}
-"""
-
-
-def fake(folder: Path, seconds: float = 0.0, more: str = "") -> Job:
-    """A simulator that opens a file of which its command line says nothing."""
-    path, opened = folder / "simulator", folder / "opened.txt"
-    opened.write_text("one")
-    path.write_text(OPENS_A_FILE.format(file=opened, seconds=seconds, more=more))
-    path.chmod(0o755)
-    return Job(path)
-
-
-def test_a_file_that_only_the_manifest_names_counts(tmp_path: Path) -> None:
-    job = fake(tmp_path)
-    assert not store.run(job, tmp_path / "store").reused and store.run(job, tmp_path / "store").reused
-    (tmp_path / "opened.txt").write_text("two")
-    assert store.find(job, tmp_path / "store") is None
-    assert not store.run(job, tmp_path / "store").reused and store.run(job, tmp_path / "store").reused
-
-
-def test_a_damaged_result_is_made_again(tmp_path: Path) -> None:
-    job = fake(tmp_path)
-    first = store.run(job, tmp_path / "store")
-    for name in "stats.json", "run.json":
-        file = first.directory / name
-        for damage in file.read_bytes()[:-3], b"[]":
-            file.write_bytes(damage)
-            assert not store.run(job, tmp_path / "store").reused and store.run(job, tmp_path / "store").reused
-        file.unlink()
-        assert not store.run(job, tmp_path / "store").reused
-
-
-def test_what_failed_is_kept_to_be_looked_at(tmp_path: Path) -> None:
-    job = fake(tmp_path, more="echo it broke >&2; exit 3")
-    for _ in range(2):
-        with pytest.raises(store.RunError, match="ended with status 3; see .*/failed/log.txt\n  it broke"):
-            store.run(job, tmp_path / "store")
-    assert (tmp_path / "store" / job.name() / "failed/log.txt").read_text() == "it broke\n"
-    slow = fake(tmp_path, seconds=30)
-    with pytest.raises(store.RunError, match="no end after 1 s"):
-        store.run(Job(slow.simulator, timeout=1), tmp_path / "store")
-
-
-def test_the_first_result_counts(tmp_path: Path) -> None:
-    """Many processes make the same result at once: all get one, and it is the same."""
-    fake(tmp_path, seconds=0.3)
-    code = (
-        "import sys; from pathlib import Path; from harness.run import store; here = Path(sys.argv[1]);"
-        "print(store.run(store.Job(here / 'simulator'), here / 'store').directory)"
-    )
-    those = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        for _ in range(5)
-    ]
-    said = {one.communicate(timeout=60)[0] for one in those}
-    assert [one.returncode for one in those] == [0] * 5 and len(said) == 1
-    assert list((tmp_path / "store/busy").iterdir()) == []
-
-
-def test_two_studies_share_a_build_folder(place: Path) -> None:
-    (place / "other.toml").write_text(STUDY)
-    both = [
-        subprocess.Popen(command(place, file=file), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for file in ("study.toml", "other.toml")
-    ]
-    said = [one.communicate(timeout=300)[0] for one in both]
-    assert [one.returncode for one in both] == [0, 0], said
-    results = [(place / f"build/studies/{name}/results.csv").read_bytes() for name in (place.name, "other")]
-    assert results[0] == results[1]
-
-
-def test_abandoned_work_is_told_by_its_lease(tmp_path: Path) -> None:
-    with lease.working_directory(tmp_path) as working:
-        left = tmp_path / "another-host-1-abc"
-        left.mkdir()
-        (left / lease.NAME).touch()
-        assert lease.clear_abandoned(tmp_path) == 0
-        old = time.time() - 2 * lease.EXPIRE
-        os.utime(left / lease.NAME, (old, old))
-        os.utime(left, (old, old))
-        assert lease.clear_abandoned(tmp_path) == 1 and working.exists() and not left.exists()
-    assert not working.exists()
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found.append(int(status.parent.name))
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-LONG = STUDY.replace('"option.cycles" = 1000', '"option.cycles" = 100_000_000_000')
-
-
-def begin_long(place: Path) -> tuple[subprocess.Popen, list[int]]:
-    """A study whose simulations take hours, and their processes."""
-    (place / "study.toml").write_text(LONG)
-    one = subprocess.Popen(command(place), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    for _ in range(1200):
-        running = [pid for pid in children(one.pid) if "/sim/" in Path(f"/proc/{pid}/cmdline").read_text()]
-        if len(running) >= min(2, os.cpu_count() or 1):
-            return one, running
-        assert one.poll() is None, one.communicate()[0]
-        time.sleep(0.1)
-    raise AssertionError("no simulator was started")
-
-
-def test_sigterm_ends_the_simulators(place: Path) -> None:
-    one, running = begin_long(place)
-    one.terminate()
-    said = one.communicate(timeout=60)[0]
-    assert one.returncode == 128 + signal.SIGTERM and "ended by SIGTERM" in said
-    assert not any(map(alive, running))
-    assert run_short_after(place)
-
-
-def run_short_after(place: Path) -> bool:
-    """The same study with short runs: what was ended is in nobody's way."""
-    return all(row.status == "ok" for row in make(place, STUDY).every)
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-MANY = STUDY.replace("values = [2, 10]", "values = [2]").replace(
-    "values = [0.5, 1.0]", f"values = {[round(0.04 * (n + 1), 2) for n in range(24)] + [1.0]}"
-).replace('"option.cycles" = 1000', '"option.cycles" = 1_000_000')  # fmt: skip
-
-
-@pytest.mark.slow
-def test_workers_of_which_one_is_killed(place: Path) -> None:
-    """25 points on two workers; one is killed in the middle and not started again.  Nothing is lost, and the results
-    are byte for byte those of processes of this host."""
-    pytest.importorskip("distributed")
-    (place / "study.toml").write_text(MANY)
-    run(place, "--out", str(place / "local"))
-    address, environment = f"tcp://127.0.0.1:{free_port()}", {**os.environ, "PYTHONPATH": str(ROOT)}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment, "cwd": place}
-    started = [subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2],
-         "--no-dashboard"], **quiet)]  # fmt: skip
-    try:
-        for _ in range(2):
-            started.append(subprocess.Popen(
-                [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard"],
-                **quiet))  # fmt: skip
-        results = place / "build/run"
-        results.rename(place / "before")  # nothing is kept
-        one = subprocess.Popen(
-            command(place, "--workers", address, "--out", str(place / "remote")), cwd=ROOT, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
-        for _ in range(1200):
-            finished = [path for path in results.glob("*/*/run.json") if path.parts[-3] != "busy"]
-            if len(finished) >= 4:
-                break
-            assert one.poll() is None, one.communicate()[0]
-            time.sleep(0.05)
-        assert len(finished) < 24, "the worker is killed in the middle"
-        started[1].kill()
-        said = one.communicate(timeout=300)[0]
-        assert one.returncode == 0, said
-    finally:
-        for process in reversed(started):
-            process.kill()
-            process.wait()
-    for name in "results.csv", "results.json":
-        assert (place / "remote" / name).read_bytes() == (place / "local" / name).read_bytes()
-
-
-@pytest.mark.parametrize(
-    "words, complaint",
-    [
-        (["--workers", "tcp://127.0.0.1:1"], "--workers tcp://127.0.0.1:1: "),
-        (["--slurm", "none.toml"], "none.toml: No such file"),
-        (["--slurm", "none.toml", "--workers", "x"], "--workers and --slurm exclude each other"),
-    ],
-)  # fmt: skip
-def test_workers_that_are_not_there(place: Path, words: list[str], complaint: str) -> None:
-    pytest.importorskip("distributed")
-    (place / "study.toml").write_text(STUDY.replace("[2, 10]", "[2]"))
-    assert f"harness: {complaint}" in run(place, *words, status=1)
-
-
-def test_slurm_gets_what_its_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from types import SimpleNamespace
-
-    from harness.run import execute
-
-    asked: dict = {}
-
-    class Cluster:
-        def __init__(self, **options) -> None:
-            asked.update(options)
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            asked["closed"] = True
-
-        def scale(self, jobs: int) -> None:
-            asked["jobs"] = jobs
-
-    monkeypatch.setitem(sys.modules, "dask_jobqueue", SimpleNamespace(SLURMCluster=Cluster))
-    (tmp_path / "slurm.toml").write_text('jobs = 7\nqueue = "short"\ncores = 4\nmemory = "8 GB"\n')
-    with execute._slurm_cluster(tmp_path / "slurm.toml") as cluster:
-        assert isinstance(cluster, Cluster)
-    assert asked == {"queue": "short", "cores": 4, "memory": "8 GB", "jobs": 7, "closed": True}
 
 
 def test_all_points_are_known_without_building(place: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.net import packets
-from harness.study.faults import table
+from harness.study.uses.faults import table
 from tests.modules.assists import pcap
 from tests.tigon2.chip import RX_BASE, RX_RING, Chip
 from tests.tigon2.test_contract import noise

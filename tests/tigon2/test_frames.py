@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.net import check, packets, traffic, udp
-from harness.study import measure
+from harness.study.uses import throughput
 
 LENGTHS = [*range(60, 128), 512, 1514]
 
@@ -148,7 +148,7 @@ def test_ratios(carry: Run, tmp_path: Path, ratio: str) -> None:
 
 @pytest.mark.parametrize("build", MACHINES, ids=["one", "two"])
 def test_a_real_capture(carry: Run, root: Path, tmp_path: Path, build: tuple) -> None:
-    files = measure.split(root / "examples/tigon2/traffic/udp.pcap", "02:00:00:00:00:01", tmp_path)
+    files = packets.split(root / "examples/tigon2/traffic/udp.pcap", "02:00:00:00:00:01", tmp_path)
     carried = carry(*files, build=build)
     assert len(carried.sent) + len(carried.received) == 200
 
@@ -209,7 +209,7 @@ def test_frames_of_many_descriptors(carry: Run, tmp_path: Path) -> None:
 
 def rate(carry: Run, tmp_path: Path, size: str, *build: str) -> float:
     carried = carry(*generated(size, 1500, "1:1", tmp_path), build=build)
-    return measure.throughput(carried.sent, carried.received, 600).payload_rate
+    return throughput.throughput(carried.sent, carried.received, 600).payload_rate
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.net import check, packets, theory, traffic
-from harness.study import measure
+from harness.study.uses import throughput
 from tests.tigon2.chip import (
     READ_RING,
     RX_BASE,
@@ -87,7 +87,7 @@ def test_share_of_the_link(
     sent, received = tmp_path / "sent.pcap", tmp_path / "received.pcap"
     words = ["--payload", payload, "--frames", 1200, "--sent", sent, "--received", received]
     done = run_sim(headroom(mhz), *words, *(["--ratio_send", 0] if receive_only else []))
-    flow = measure.throughput_of_files(None if receive_only else sent, received, 400)
+    flow = throughput.throughput_of_files(None if receive_only else sent, received, 400)
     rate = flow.payload_rate / theory.payload_rate(payload) / (1 if receive_only else 2)
     print(f"{mhz} MHz, {payload} B, {'receive only' if receive_only else 'duplex'}: {100 * rate:.1f} % of the link")
     assert least <= rate < 1.005

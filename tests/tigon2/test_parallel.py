@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.net import check, theory, traffic
-from harness.study import measure
+from harness.study.uses import throughput
 
 
 @pytest.fixture(scope="session")
@@ -58,7 +58,7 @@ def share(simulator: Path, firmware: Path, run_sim, folder: Path, payload: int, 
     sent, received = folder / "sent.pcap", folder / "received.pcap"
     words = ["--payload", payload, "--frames", frames, "--sent", sent, "--received", received]
     run_sim(simulator, "--firmware", firmware, *words)
-    flow = measure.throughput_of_files(sent, received, frames // 3)
+    flow = throughput.throughput_of_files(sent, received, frames // 3)
     return flow.payload_rate / (2 * theory.payload_rate(payload))
 
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.run.store import Result
-from harness.study.study_file import Measure, StudyError, StudyFile
+from harness.run.store import Job, Result
+from harness.study.study_file import Figure, Measure, StudyError, StudyFile
 
 if TYPE_CHECKING:
+    from harness.report.plot import Line
     from harness.study.machine import Machine
     from harness.study.points import Point
 
@@ -37,6 +38,18 @@ class Examined:
     body: str
 
 
+@dataclass(frozen=True)
+class Looked:
+    """A point that is looked at a second time."""
+
+    point: "Point"
+    machine: "Machine"
+    job: Job
+    title: str
+    result: Result | None
+    folder: Path  # for what is made on the way
+
+
 @dataclass
 class Use:
     """What a plug-in may do; `keys` are those of its table in the study, `place` begins every complaint."""
@@ -47,6 +60,9 @@ class Use:
     build: Path
     place: str
     measured: dict[str, Measure] = field(default_factory=dict)  # what measures() gives, with units
+
+    def __post_init__(self) -> None:
+        """Checks the keys."""
 
     def axes(self) -> Sequence[str]:
         """Axes without `setting` that it understands."""
@@ -87,8 +103,26 @@ class Use:
         """Whether a point need not be run, after what the waves before it came to."""
         return False
 
-    def examine(self, point: "Point", machine: "Machine", settings: Mapping[str, Any], files: Files) -> Examined:
-        """A second look at a point."""
+    def samples(self, every: str) -> bool:
+        """Whether a distance of samples is one of its own, of which the simulator knows nothing."""
+        return False
+
+    def limits(self, figure: Figure, points: Sequence["Point"]) -> Sequence["Line"]:
+        """Lines that a figure shows behind what was measured."""
+        return ()
+
+    def shown_files(self, point: "Point", result: Result) -> Mapping[str, Path]:
+        """Files of a run that lie beside the page, by a name there."""
+        return {}
+
+    def record(self, point: "Point", measures: Mapping[str, float], manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the list of all points of a collection says of a point, beside its coordinates and measures."""
+        return {}
+
+    needs_result = False  # whether examine() looks at a finished run
+
+    def examine(self, looked: "Looked") -> Examined:
+        """A second look at a point; RunError when it fails."""
         raise StudyError(f"{self.place}: it examines nothing")
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from harness.net import packets
 from harness.net.tcp import generate
-from harness.study import measure
 from tests.modules.assists import noise
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
 from tests.modules.harness import Bench, Ran
@@ -74,7 +73,7 @@ def link(bench: Bench, tmp_path: Path) -> Link:
 
 def test_a_real_capture(link: Link, tmp_path: Path) -> None:
     """TCP between two kernels: every frame arrives as it was, and no acknowledgment leaves before its data have come."""
-    files = measure.split(CAPTURE, "02:00:00:00:00:01", tmp_path)
+    files = packets.split(CAPTURE, "02:00:00:00:00:01", tmp_path)
     send, receive = ([(p.time, p.data) for p in packets.read(file)] for file in files)
     for think in (1.0, 0.0):
         sent, received = link(send, receive, cycles=10000000, dut_think=think)
@@ -97,7 +96,7 @@ def test_a_real_capture(link: Link, tmp_path: Path) -> None:
 
 def test_the_same_trace_played_independently_is_not_causal(link: Link, tmp_path: Path) -> None:
     """What correlation is for: as fast as possible, acknowledgments overtake what they acknowledge."""
-    files = measure.split(CAPTURE, "02:00:00:00:00:01", tmp_path)
+    files = packets.split(CAPTURE, "02:00:00:00:00:01", tmp_path)
     send, receive = ([(p.time, p.data) for p in packets.read(file)] for file in files)
     sent, received = link(send, receive, cycles=200000, mode="fast")
     assert len(sent) == len(send) and len(received) == len(receive)

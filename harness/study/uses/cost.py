@@ -1,21 +1,25 @@
-"""What firmware costs: instructions and references to each memory, per frame, by processor and by function.
+"""The plug-in `cost`: instructions and references to each memory that a frame costs, by processor and by function.
 
 The machine is built with collectors on the events `retire` and `reference` of its processors, and run twice: the
 difference of a longer and a shorter run leaves start-up out.  What lies in a region of the machine's `memory_map` whose
 name begins with `scratchpad` or `registers` is counted as that, everything else as memory.
 """
 
+import html
 import json
 import re
-import subprocess
+import shutil
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.run.sweep import RunError
-from harness.study import runs
+from harness.report.page import table
+from harness.run import compiler, process
+from harness.run.store import RunError
+from harness.study import uses
+from harness.study.study_file import StudyError
 
 KINDS = ("instructions", "scratchpad", "memory", "registers")  # what is counted
 FRAMES = (1000, 3000)  # of the shorter and of the longer run
@@ -81,13 +85,12 @@ def collectors(netlist: dict) -> str:
 def functions(firmware: Path) -> list[tuple[int, str]]:
     """Functions of a program by address."""
     for tool in "llvm-nm-22", "llvm-nm-19", "llvm-nm", "nm":
-        try:
-            done = subprocess.run([tool, "-n", "-S", str(firmware)], capture_output=True, text=True)
-        except FileNotFoundError:
+        if not shutil.which(tool):
             continue
-        if done.returncode:
-            raise RunError(done.stderr.strip())
-        found = re.findall(r"^([0-9a-f]+) (?:([0-9a-f]+) )?[tT] (\S+)$", done.stdout, re.MULTILINE)
+        done = process.run([tool, "-n", "-S", firmware])
+        if done.status:
+            raise RunError(done.err.strip())
+        found = re.findall(r"^([0-9a-f]+) (?:([0-9a-f]+) )?[tT] (\S+)$", done.out, re.MULTILINE)
         # Of several names of an address a function's counts, which has a size, not the label where its section begins.
         names = [(int(size or "0", 16) > 0, int(address, 16), name) for address, size, name in found]
         return sorted({address: name for _, address, name in sorted(names)}.items())
@@ -97,11 +100,11 @@ def functions(firmware: Path) -> list[tuple[int, str]]:
 def counted(simulator: Path, firmware: Path, frames: int, words: Sequence[str]) -> dict[tuple[str, int, int], int]:
     """Counts of a run, by (processor, kind, address)."""
     command = [str(simulator), "--quiet", "--firmware", str(firmware), "--frames", str(frames), *words]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RunError(f"{' '.join(command)}: status {done.returncode}\n{done.stderr[-2000:]}".rstrip())
+    done = process.run(command)
+    if done.status:
+        raise RunError(f"{' '.join(command)}: status {done.status}\n{done.err[-2000:]}".rstrip())
     counts: dict[tuple[str, int, int], int] = {}
-    for path, kind, pc, count in re.findall(r"^cost (\S+) (\d) (0x[0-9a-f]+) (\d+)$", done.stderr, re.MULTILINE):
+    for path, kind, pc, count in re.findall(r"^cost (\S+) (\d) (0x[0-9a-f]+) (\d+)$", done.err, re.MULTILINE):
         counts[path.rpartition(".")[0], int(kind), int(pc, 16)] = int(count)
     return counts
 
@@ -110,9 +113,9 @@ def build_simulator(machine: Path, folder: Path, build: Path, defines: Sequence[
     """A simulator of the machine that counts."""
     netlist, extra, simulator = (folder / name for name in ("netlist.json", "collectors.lss", "simulator"))
     options = [word for define in defines for word in ("-D", define)]
-    runs.lss(build, "export", machine, "-o", netlist, *options)
+    compiler.lss(build, "export", machine, "-o", netlist, *options)
     extra.write_text(collectors(json.loads(netlist.read_text())))
-    runs.lss(build, "build", machine, "-o", simulator, *options, "--collect", extra)
+    compiler.lss(build, "build", machine, "-o", simulator, *options, "--collect", extra)
     return simulator
 
 
@@ -152,3 +155,46 @@ def as_text(costs: Sequence[Cost]) -> str:
         lines.append(core)
         lines += [f"{name:32}" + "".join(f"{counts[kind]:14.2f}" for kind in KINDS) for name, counts in rows]
     return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}"
+
+
+class Plugin(uses.Use):
+    """`examine = { with = "cost", counts = { instructions = 474 } }`: what frames cost, beside published counts."""
+
+    def __post_init__(self) -> None:
+        self.counts = dict(self.keys.get("counts", {}))
+        for key in self.keys:
+            if key not in ("counts", "where"):
+                raise StudyError(f"{self.place}: unknown key {key!r}; known are counts, where")
+        for kind in self.counts:
+            if kind not in KINDS:
+                raise StudyError(f"{self.place}: counts {kind!r}: a cost has {', '.join(KINDS)}")
+
+    def examine(self, looked: uses.Looked) -> uses.Examined:
+        firmware = dict(looked.job.inputs).get("--firmware")
+        if not firmware:
+            raise RunError("the cost of a frame is that of a firmware, and this point has none")
+        looked.folder.mkdir(parents=True, exist_ok=True)
+        defines = [f"{name}={value}" for name, value in looked.machine.defines]
+        simulator = build_simulator(looked.machine.path, looked.folder, self.build, defines)
+        costs = per_frame(simulator.resolve(), firmware, looked.job.words)
+        sums = totals(costs)
+        cores = sorted(sums)
+        whole = {kind: sum(sums[core][kind] for core in cores) for kind in KINDS}
+        rows = [_row("all", whole, strong=True)]
+        if self.counts:
+            rows.append(_row("published", self.counts))
+        for core in cores:
+            rows += [_row(core, sums[core], strong=True)] if len(cores) > 1 else []
+            rows += [_row(c.function, c.counts) for c in costs if c.core == core and max(c.counts.values()) >= 0.05]
+        caption = f"{looked.title}: per frame, start-up taken out."
+        body = f'<div class="wide">{table(["Function", *KINDS], rows, caption)}</div>'
+        return uses.Examined(f"{_number(whole['instructions'])} instructions", body)
+
+
+def _row(name: str, counts: dict[str, float], strong: bool = False) -> list[str]:
+    cells = [html.escape(name), *(_number(counts[kind]) if kind in counts else "–" for kind in KINDS)]
+    return [f"<strong>{cell}</strong>" for cell in cells] if strong else cells

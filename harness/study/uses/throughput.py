@@ -153,25 +153,3 @@ def course(sent: list[packets.Packet], received: list[packets.Packet]) -> list[t
             first, last = (bisect_right(frames, (time, 1 << 16)) for time in (since, until))
             points.append((last, 8e9 * (sums[last] - sums[first]) / (until - since)))
     return points
-
-
-def settled(points: list[tuple[int, float]], within: float) -> int:
-    """The frames after which nine points of ten stay `within` (a fraction) of the median of the later half."""
-    later = sorted(rate for _, rate in points[len(points) // 2 :])
-    final = later[len(later) // 2]
-    away = [abs(rate - final) > within * final for _, rate in points]
-    for index, (frames, _) in enumerate(points):
-        if sum(away[index:]) <= 0.1 * len(away[index:]) and not away[index]:
-            return frames
-    return points[-1][0]
-
-
-def split(capture: Path, host: str, out: Path) -> tuple[Path, Path]:
-    """Splits a capture into what `host` (a MAC address) sent and what it received: send.pcap and receive.pcap."""
-    mac = bytes.fromhex(host.replace(":", ""))
-    out.mkdir(parents=True, exist_ok=True)
-    frames = list(packets.read(capture))
-    send, receive = out / "send.pcap", out / "receive.pcap"
-    packets.write(send, (p for p in frames if p.data[6:12] == mac))
-    packets.write(receive, (p for p in frames if p.data[6:12] != mac))
-    return send, receive

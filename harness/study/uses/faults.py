@@ -1,12 +1,17 @@
-"""What became of injected faults: a table that sets what went wrong beside the statistic that counted it.
+"""The plug-in `faults`: what became of injected faults, each beside the statistic that counted it.
 
 Statistics are those of a machine whose instances are called ethernet, host, driver and checker, with the device
 in `nic`.
 """
 
+import html
 import json
 from collections.abc import Mapping
 from pathlib import Path
+
+from harness.report import page
+from harness.study import uses
+from harness.study.study_file import StudyError
 
 # Fault, statistics that say how often it was injected, statistics of the device that count it.  Kinds that the device
 # cannot tell apart share a row.
@@ -52,3 +57,26 @@ def of_file(stats: Path) -> list[dict]:
     """The table of a run's --stats file."""
     entries = json.loads(stats.read_text())["statistics"]
     return table({(entry["path"], entry["name"]): entry["value"] for entry in entries})
+
+
+class Plugin(uses.Use):
+    """`examine = { with = "faults" }`: which statistic counted which fault."""
+
+    needs_result = True
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            if key != "where":
+                raise StudyError(f"{self.place}: unknown key {key!r}; known is where")
+
+    def examine(self, looked: uses.Looked) -> uses.Examined:
+        rows = of_file(looked.result.directory / "stats.json")
+        injected, counted = (sum(row[key] for row in rows) for key in ("injected", "counted"))
+        disturbed = max(row["disturbed"] for row in rows)
+        cells = [
+            [html.escape(row["fault"]), f"{row['injected']:,}", f"{row['counted']:,}", html.escape(row["statistic"])]
+            for row in rows if row["injected"] or row["counted"]
+        ]  # fmt: skip
+        verdict = f"{injected:,} faults, {counted:,} counted, {disturbed:,} other frames disturbed"
+        body = page.table(["Fault", "Injected", "Counted", "Statistic"], cells, f"{looked.title}: {verdict}.")
+        return uses.Examined(verdict, f'<div class="wide">{body}</div>')

@@ -1,0 +1,89 @@
+"""The store of results: found by content, whole or not there, shared by several processes, with leases."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.run import lease, store
+from harness.run.store import Job
+from tests.harness.chain import ROOT
+
+OPENS_A_FILE = """#!/bin/sh
+sum=$(sha256sum {file} | cut -d' ' -f1)
+echo '{{"manifest": {{"inputs": [{{"file": "{file}", "sha256": "'$sum'"}}]}}, "run": {{}}, "statistics": []}}' > stats.json
+sleep {seconds}
+{more}
+"""
+
+
+def fake(folder: Path, seconds: float = 0.0, more: str = "") -> Job:
+    """A simulator that opens a file of which its command line says nothing."""
+    path, opened = folder / "simulator", folder / "opened.txt"
+    opened.write_text("one")
+    path.write_text(OPENS_A_FILE.format(file=opened, seconds=seconds, more=more))
+    path.chmod(0o755)
+    return Job(path)
+
+
+def test_a_file_that_only_the_manifest_names_counts(tmp_path: Path) -> None:
+    job = fake(tmp_path)
+    assert not store.run(job, tmp_path / "store").reused and store.run(job, tmp_path / "store").reused
+    (tmp_path / "opened.txt").write_text("two")
+    assert store.find(job, tmp_path / "store") is None
+    assert not store.run(job, tmp_path / "store").reused and store.run(job, tmp_path / "store").reused
+
+
+def test_a_damaged_result_is_made_again(tmp_path: Path) -> None:
+    job = fake(tmp_path)
+    first = store.run(job, tmp_path / "store")
+    for name in "stats.json", "run.json":
+        file = first.directory / name
+        for damage in file.read_bytes()[:-3], b"[]":
+            file.write_bytes(damage)
+            assert not store.run(job, tmp_path / "store").reused and store.run(job, tmp_path / "store").reused
+        file.unlink()
+        assert not store.run(job, tmp_path / "store").reused
+
+
+def test_what_failed_is_kept_to_be_looked_at(tmp_path: Path) -> None:
+    job = fake(tmp_path, more="echo it broke >&2; exit 3")
+    for _ in range(2):
+        with pytest.raises(store.RunError, match="ended with status 3; see .*/failed/log.txt\n  it broke"):
+            store.run(job, tmp_path / "store")
+    assert (tmp_path / "store" / job.name() / "failed/log.txt").read_text() == "it broke\n"
+    slow = fake(tmp_path, seconds=30)
+    with pytest.raises(store.RunError, match="no end after 1 s"):
+        store.run(Job(slow.simulator, timeout=1), tmp_path / "store")
+
+
+def test_the_first_result_counts(tmp_path: Path) -> None:
+    """Many processes make the same result at once: all get one, and it is the same."""
+    fake(tmp_path, seconds=0.3)
+    code = (
+        "import sys; from pathlib import Path; from harness.run import store; here = Path(sys.argv[1]);"
+        "print(store.run(store.Job(here / 'simulator'), here / 'store').directory)"
+    )
+    those = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        for _ in range(5)
+    ]
+    said = {one.communicate(timeout=60)[0] for one in those}
+    assert [one.returncode for one in those] == [0] * 5 and len(said) == 1
+    assert list((tmp_path / "store/busy").iterdir()) == []
+
+
+def test_abandoned_work_is_told_by_its_lease(tmp_path: Path) -> None:
+    with lease.working_directory(tmp_path) as working:
+        left = tmp_path / "another-host-1-abc"
+        left.mkdir()
+        (left / lease.NAME).touch()
+        assert lease.clear_abandoned(tmp_path) == 0
+        old = time.time() - 2 * lease.EXPIRE
+        os.utime(left / lease.NAME, (old, old))
+        os.utime(left, (old, old))
+        assert lease.clear_abandoned(tmp_path) == 1 and working.exists() and not left.exists()
+    assert not working.exists()

@@ -1,0 +1,243 @@
+"""A report on several studies, against a stand-in simulator: what is made, kept, compared and shown, what texts may ask."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.run.execute import executor
+from harness.run.progress import Progress
+from harness.study import collection, validation
+from harness.study.study_file import StudyError
+from harness.study.uses import cost, faults
+
+FIG = """
+title = "A <figure>"
+about = "Both ways."
+machine = "machine.lss"
+base = { "D.cpus" = 1, "option.firmware" = "build/firmware.elf" }
+use = { with = "frames", frames = 80, warmup = 20 }
+axis = [
+  { name = "payload", values = [18, 1472] },
+  { name = "ratio", values = ["1:2", "1:1"], best = "rate" },
+]
+variant = [{ name = "one", label = "one CPU" }]
+figure = [{ x = "payload", y = "rate" }, { kind = "scaling", x = "payload", y = "percent", series = "variant" }]
+published = [
+  { where = { variant = "one", payload = 1472 }, percent = 122.5, label = "published close" },
+  { where = { variant = "one", payload = 18 }, percent = 99, label = "published far", explained = ["why"] },
+]
+"""
+WHY = """
+title = "Why"
+about = "One thing changed at a time."
+machine = "machine.lss"
+use = { with = "frames", frames = 60, warmup = 20, ratio = "0:1" }
+axis = { name = "payload", values = [1472] }
+variant = [
+  { name = "base", label = "as modelled" },
+  { name = "other", label = "otherwise", settings = { "D.cpus" = 2, "D.speed" = 3, "option.x" = 7 } },
+]
+figure = { kind = "bars", x = "payload", y = "rate", relative_to = "base" }
+table = { rows = "variant", columns = "payload", value = "percent", relative_to = "base" }
+"""
+COURSE = """
+title = "Course"
+about = "How it settles."
+machine = "machine.lss"
+use = { with = "frames", frames = 400, warmup = 20, ratio = "0:1" }
+sample = { every = "frames(100)", measures = ["rate"] }
+axis = { name = "payload", values = [1472] }
+variant = { name = "one" }
+figure = { kind = "series", x = "frames", y = "rate" }
+measure = { settled = "settled(rate, 5 %)" }
+"""
+SOAK = """
+title = "Soak"
+about = "Long."
+machine = "machine.lss"
+base = { "option.cycles" = 1000 }
+use = { with = "frames", ratio = "1:1" }
+run = { named_only = true }
+axis = { name = "payload", values = [18] }
+variant = { name = "one" }
+"""
+FAULTS = """
+title = "Faults"
+about = "Some."
+machine = "machine.lss"
+base = { "option.count" = 40, "option.cycles" = 10 }
+use = { with = "frames", ratio = "0:1", payload = 18 }
+examine = { with = "faults" }
+variant = { name = "one", label = "one CPU" }
+"""
+COST = """
+title = "Cost"
+about = "Per frame."
+machine = "machine.lss"
+base = { "option.x" = 7, "option.firmware" = "build/firmware.elf" }
+use = { with = "frames", ratio = "0:1", payload = 18 }
+examine = { with = "cost", counts = { instructions = 420 } }
+variant = { name = "one", label = "one CPU" }
+"""
+TEXT = """# Studies & more
+
+What they show.
+
+Ours is {{percent fig one 1472}}, {{gain fig one 1472 why base 1472}}; overhead {{setting fig one 18 overhead}}; {{worst}}; {{percent soak one 18}}
+Settled after {{settled course one 1472}}; best {{ratio fig one 1472}}; {{frames}} frames.
+
+{{published}}
+{{figure fig}}
+
+{{table fig}}
+{{comparison why}}
+{{changes why}}
+{{scaling fig}}
+{{course course}}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, fake_build: Path) -> Path:
+    (fake_build / "firmware.elf").write_text("firmware")
+    for name, text in ("fig", FIG), ("why", WHY), ("course", COURSE), ("soak", SOAK):
+        (tmp_path / f"{name}.toml").write_text(text)
+    (tmp_path / "text.md").write_text(TEXT)
+    return tmp_path
+
+
+def run(place: Path, *names: str) -> collection.Collection:
+    with executor() as pool:
+        return collection.run(sorted(place.glob("*.toml")), names, place / "build", pool, Progress())
+
+
+def shown(made: collection.Collection, name: str) -> dict[str, float]:
+    rows = made.outcomes[name].rows
+    return {row.point.name: row.measures["rate"] for row in rows if row.status == "ok"}
+
+
+def test_what_is_made(place: Path) -> None:
+    made = run(place)
+    assert made.failed == [] and shown(made, "soak") == {}, "a soak is made by name only"
+    assert shown(made, "fig").keys() == {"one, payload 18, ratio 1:2", "one, payload 1472, ratio 1:1"} or (
+        shown(made, "fig").keys() == {"one, payload 18, ratio 1:1", "one, payload 1472, ratio 1:1"}
+    )
+    # The stand-in moves a frame every 10 us in each direction that has frames.
+    assert shown(made, "why") == pytest.approx(dict.fromkeys(["base, payload 1472", "other, payload 1472"], 1177.6))
+    other = made.outcomes["why"].rows[1].result.job
+    assert other.words[:2] == ("--ratio_receive", "1") and other.words[-2:] == ("--x", "7")
+    assert [option for option, _ in other.inputs] == ["--receive"]
+
+
+def test_a_named_study_leaves_others_as_they_were(place: Path) -> None:
+    made = run(place, "soak")
+    assert list(shown(made, "soak").values()) == pytest.approx([2 * 25 * 18 * 8 / 10]) and not shown(made, "fig")
+    run(place, "why")
+    again = run(place, "soak")
+    assert len(shown(again, "why")) == 2 and all(row.result.reused for row in again.outcomes["soak"].rows)
+
+
+def test_the_report(place: Path) -> None:
+    page = validation.write(run(place), place / "text.md", place / "build")
+    text = page.read_text()
+    assert "Ours is 123.0 %, +100 %; overhead 30 %; " in text and "(not run)" in text
+    assert "best 1:1; " in text and re.search(r"Settled after \d+; ", text)
+    assert "Studies &amp; more" in text and "What they show." in text and "{{" not in text
+    assert text.count("<svg") == 4 and "A &lt;figure&gt;" in text
+    row = next(line for line in text.splitlines() if "<td" in line and "published close" in line)
+    assert "+0.4 %" in row and "agrees" in row
+    assert '<a href="#why">why</a>' in next(line for line in text.splitlines() if "<td" in line and "published far" in line)
+    for name in re.findall(r'href="#([\w-]+)"', text):
+        assert f'id="{name}"' in text, name
+    for name in re.findall(r'href="([\w.-]+)"', text):
+        assert (page.parent / name).exists(), name
+
+
+def test_records(place: Path) -> None:
+    validation.write(run(place), place / "text.md", place / "build")
+    records = json.loads((place / "build/studies/studies.json").read_text())
+    first = next(r for r in records if r["study"] == "fig" and r["payload_bytes"] == 1472)
+    assert first == {
+        "study": "fig", "machine": "machine", "variant": "one", "payload": 1472, "ratio": "1:1", "cores": 0, "sram_mhz": 0,
+        "payload_bytes": 1472, "direction": "duplex", "mbps": 2355.2, "theory_mbps": 1914.17, "percent": 123.04,
+        "published_percent": 122.5, "frames": 80, "drops": 0, "damaged": 0,
+    }  # fmt: skip
+    assert next(r for r in records if r["study"] == "why")["published_percent"] is None
+
+
+def test_a_large_difference_needs_an_explanation(place: Path) -> None:
+    (place / "fig.toml").write_text(FIG.replace(', explained = ["why"]', ""))
+    assert "not explained" in validation.write(run(place), place / "text.md", place / "build").read_text()
+
+
+def test_unknown_studies(place: Path) -> None:
+    with pytest.raises(StudyError, match="there is no study 'figure'; known are course, fig, soak, why"):
+        run(place, "figure")
+    (place / "fig.toml").write_text(FIG.replace('["why"]', '["because"]'))
+    with pytest.raises(StudyError, match="explained by 'because', which is no study"):
+        run(place, "why")
+
+
+@pytest.mark.parametrize(
+    "directive, complaint",
+    [
+        ("x {{percent fig two 18}}", "text.md:5: {{percent fig two 18}}: there is no such thing"),
+        ("x {{percent fig}}", "text.md:5: {{percent fig}}"),
+        ("x {{colour fig one 18}}", "text.md:5: {{colour fig one 18}}"),
+        ("{{picture fig}}", "text.md:5: {{picture fig}}"),
+        ("{{figure gif}}", "text.md:5: {{figure gif}}"),
+        ("{{changes fig}}", "fig has no figure of kind bars"),
+    ],
+)
+def test_bad_texts(place: Path, directive: str, complaint: str) -> None:
+    (place / "text.md").write_text(f"# T\n\nabout\n\n{directive}\n")
+    with pytest.raises(validation.TextError, match=re.escape(complaint)) as caught:
+        validation.write(run(place, "why"), place / "text.md", place / "build")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.fixture
+def examined(place: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
+    """Examinations whose work is stood in for; what they were asked."""
+    asked: list[tuple] = []
+    costs = [cost.Cost("cpu", "send", dict(instructions=100, scratchpad=5, memory=2, registers=0)),
+             cost.Cost("cpu", "main", dict(instructions=17.4, scratchpad=0, memory=0, registers=1))]  # fmt: skip
+    rows = [{"fault": "bad", "injected": 7, "counted": 7, "statistic": "mac.bad", "disturbed": 0}]
+    monkeypatch.setattr(cost, "build_simulator", lambda machine, folder, build, defines: folder / "simulator")
+    monkeypatch.setattr(cost, "per_frame", lambda simulator, firmware, words: asked.append(tuple(words)) or costs)
+    monkeypatch.setattr(faults, "of_file", lambda stats: rows if stats.exists() else [])
+    for name, text in ("faults", FAULTS), ("cost", COST):
+        (place / f"{name}.toml").write_text(text)
+    return asked
+
+
+def test_examinations(place: Path, examined: list[tuple]) -> None:
+    text = "# T\n\nabout\n\n{{verdict cost one}}, {{verdict faults one}}\n\n{{examined faults}}\n{{examined cost}}\n"
+    (place / "text.md").write_text(text)
+    made = run(place, "faults", "cost")
+    page = validation.write(made, place / "text.md", place / "build").read_text()
+    assert "117 instructions, 7 faults, 7 counted, 0 other frames disturbed" in page
+    assert examined == [("--payload", "18", "--ratio_receive", "1", "--ratio_send", "0", "--x", "7")]
+    published = next(line for line in page.splitlines() if ">published<" in line)
+    assert ">420<" in published and "mac.bad" in page
+    again = run(place, "soak")
+    assert [f for _, f in again.examined["cost"]] == [f for _, f in made.examined["cost"]] and len(examined) == 1, "kept"
+
+
+def test_an_examination_is_made_again_when_the_firmware_changes(place: Path, examined: list[tuple]) -> None:
+    run(place, "cost")
+    run(place, "cost")
+    assert len(examined) == 1
+    (place / "build/firmware.elf").write_text("another")
+    assert run(place, "soak").examined["cost"] == [], "what another firmware cost is not shown"
+    run(place, "cost")
+    assert len(examined) == 2
+
+
+def test_the_cost_of_a_frame_needs_a_firmware(place: Path, examined: list[tuple]) -> None:
+    (place / "cost.toml").write_text(COST.replace(', "option.firmware" = "build/firmware.elf"', ""))
+    assert run(place, "cost").failed == [
+        "cost, one CPU: the cost of a frame is that of a firmware, and this point has none"
+    ]

@@ -1,0 +1,165 @@
+"""Where studies run, and how they end: several in one build folder, SIGTERM, Dask workers of which one is killed."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.run import execute
+from tests.harness.chain import ROOT, STUDY, command, make, run
+
+
+def test_two_studies_share_a_build_folder(place: Path) -> None:
+    (place / "other.toml").write_text(STUDY)
+    both = [
+        subprocess.Popen(command(place, file=file), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for file in ("study.toml", "other.toml")
+    ]
+    said = [one.communicate(timeout=300)[0] for one in both]
+    assert [one.returncode for one in both] == [0, 0], said
+    results = [(place / f"build/studies/{name}/results.csv").read_bytes() for name in (place.name, "other")]
+    assert results[0] == results[1]
+
+
+def children(pid: int) -> list[int]:
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(status.parent.name))
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+LONG = STUDY.replace('"option.cycles" = 1000', '"option.cycles" = 100_000_000_000')
+
+
+def begin_long(place: Path) -> tuple[subprocess.Popen, list[int]]:
+    """A study whose simulations take hours, and their processes."""
+    (place / "study.toml").write_text(LONG)
+    one = subprocess.Popen(command(place), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for _ in range(1200):
+        running = [pid for pid in children(one.pid) if "/sim/" in Path(f"/proc/{pid}/cmdline").read_text()]
+        if len(running) >= min(2, os.cpu_count() or 1):
+            return one, running
+        assert one.poll() is None, one.communicate()[0]
+        time.sleep(0.1)
+    raise AssertionError("no simulator was started")
+
+
+def test_sigterm_ends_the_simulators(place: Path) -> None:
+    one, running = begin_long(place)
+    one.terminate()
+    said = one.communicate(timeout=60)[0]
+    assert one.returncode == 128 + signal.SIGTERM and "ended by SIGTERM" in said
+    assert not any(map(alive, running))
+    assert run_short_after(place)
+
+
+def run_short_after(place: Path) -> bool:
+    """The same study with short runs: what was ended is in nobody's way."""
+    return all(row.status == "ok" for row in make(place, STUDY).every)
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+MANY = STUDY.replace("values = [2, 10]", "values = [2]").replace(
+    "values = [0.5, 1.0]", f"values = {[round(0.04 * (n + 1), 2) for n in range(24)] + [1.0]}"
+).replace('"option.cycles" = 1000', '"option.cycles" = 1_000_000')  # fmt: skip
+
+
+@pytest.mark.slow
+def test_workers_of_which_one_is_killed(place: Path) -> None:
+    """25 points on two workers; one is killed in the middle and not started again.  Nothing is lost, and the results
+    are byte for byte those of processes of this host."""
+    pytest.importorskip("distributed")
+    (place / "study.toml").write_text(MANY)
+    run(place, "--out", str(place / "local"))
+    address, environment = f"tcp://127.0.0.1:{free_port()}", {**os.environ, "PYTHONPATH": str(ROOT)}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment, "cwd": place}
+    started = [subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2],
+         "--no-dashboard"], **quiet)]  # fmt: skip
+    try:
+        for _ in range(2):
+            started.append(subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard"],
+                **quiet))  # fmt: skip
+        results = place / "build/run"
+        results.rename(place / "before")  # nothing is kept
+        one = subprocess.Popen(
+            command(place, "--workers", address, "--out", str(place / "remote")), cwd=ROOT, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        for _ in range(1200):
+            finished = [path for path in results.glob("*/*/run.json") if path.parts[-3] != "busy"]
+            if len(finished) >= 4:
+                break
+            assert one.poll() is None, one.communicate()[0]
+            time.sleep(0.05)
+        assert len(finished) < 24, "the worker is killed in the middle"
+        started[1].kill()
+        said = one.communicate(timeout=300)[0]
+        assert one.returncode == 0, said
+    finally:
+        for process in reversed(started):
+            process.kill()
+            process.wait()
+    for name in "results.csv", "results.json":
+        assert (place / "remote" / name).read_bytes() == (place / "local" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "words, complaint",
+    [
+        (["--workers", "tcp://127.0.0.1:1"], "--workers tcp://127.0.0.1:1: "),
+        (["--slurm", "none.toml"], "none.toml: No such file"),
+        (["--slurm", "none.toml", "--workers", "x"], "--workers and --slurm exclude each other"),
+    ],
+)  # fmt: skip
+def test_workers_that_are_not_there(place: Path, words: list[str], complaint: str) -> None:
+    pytest.importorskip("distributed")
+    (place / "study.toml").write_text(STUDY.replace("[2, 10]", "[2]"))
+    assert f"harness: {complaint}" in run(place, *words, status=1)
+
+
+def test_slurm_gets_what_its_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict = {}
+
+    class Cluster:
+        def __init__(self, **options) -> None:
+            asked.update(options)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            asked["closed"] = True
+
+        def scale(self, jobs: int) -> None:
+            asked["jobs"] = jobs
+
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", SimpleNamespace(SLURMCluster=Cluster))
+    (tmp_path / "slurm.toml").write_text('jobs = 7\nqueue = "short"\ncores = 4\nmemory = "8 GB"\n')
+    with execute._slurm_cluster(tmp_path / "slurm.toml") as cluster:
+        assert isinstance(cluster, Cluster)
+    assert asked == {"queue": "short", "cores": 4, "memory": "8 GB", "jobs": 7, "closed": True}
