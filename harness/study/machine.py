@@ -21,6 +21,7 @@ from harness.study import expression
 from harness.study.study_file import StudyError
 
 OPTIONS = ("cycles", "time", "until", "watchdog")  # of every simulator
+CONNECTION_EVENTS = ("transferred", "stalled", "cancelled", "idle")
 MOST_ELEMENTS = 4096  # of a statistic that is an array
 
 
@@ -126,6 +127,8 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
                     continue
             elif name in known[kind]:
                 continue
+            if kind == "events" and name.rpartition(".")[2] in CONNECTION_EVENTS:
+                continue  # the compiler refuses it, if there is no such connection
             if kind in ("statistic", "events") and _has_alternative(text):
                 continue
             raise StudyError(f"{where}: {text!r}: {machine.path.name} has no {words[kind]} {name!r}; "

@@ -11,8 +11,6 @@ from typing import Any
 from harness.study import expression
 from harness.study.expression import ExpressionError, NoValue
 
-NOT_A_DIFFERENCE = ("minimum", "maximum", "state", "last", "percentile", "ratio")  # kinds of statistics, if they tell
-
 
 @dataclass(frozen=True)
 class Counted:
@@ -32,7 +30,7 @@ def between(stats: Mapping, first: Mapping, last: Mapping) -> Counted:
     """What two snapshots differ by."""
     entries = stats.get("statistics", [])
     values = {
-        f"{entry['path']}.{entry['name']}": now if entry.get("kind") in NOT_A_DIFFERENCE else now - then
+        f"{entry['path']}.{entry['name']}": now - then if entry.get("difference", True) else now
         for entry, then, now in zip(entries, first["values"], last["values"], strict=True)
     }
 
@@ -80,8 +78,10 @@ class PointReading:
     def statistic(self, path: str) -> "float | expression.Values":
         return expression.select(path, self.counted.values)
 
-    def events(self, path: str) -> "float | expression.Values":
-        return expression.select(path, self.counted.events)
+    def events(self, path: str) -> float:
+        if path not in self.counted.events:
+            raise NoValue(f"{path} was not counted")
+        return self.counted.events[path]
 
     def cycles(self, clock: str) -> float:
         if clock == "fastest" and self.counted.cycles:

@@ -9,10 +9,12 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
-from harness.study import reading
+from harness.study import expression, reading
 from harness.study.study_file import StudyError, StudyFile
 
 TIME = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(fs|ps|ns|us|ms|s)\s*")
+EVENT = re.compile(r"\s*event\s*\(\s*([^,\s]+)\s*(?:,\s*[^)]*)?\)\s*")
+MARKER = re.compile(r"\s*marker\s*\(\s*(\d+)\s*\)\s*")
 SCALE = {"fs": 0, "ps": 3, "ns": 6, "us": 9, "ms": 12, "s": 15}
 MOST_SAMPLES = 10000
 
@@ -39,13 +41,13 @@ def _cuts(file: StudyFile) -> tuple[int, list[int]]:
 
 def options(file: StudyFile, own_samples: bool = False) -> list[str]:
     """What the simulator is asked to write down; with `own_samples`, a plug-in makes the course itself."""
-    words = []
-    if file.window.begin:
-        words += ["--measure-from", file.window.begin]
-    if file.window.to:
-        words += ["--measure-to", file.window.to]
-        if file.window.to != "end":
-            words += ["--until", file.window.to]
+    begin, to, words = file.window.begin, file.window.to, []
+    if not begin and not to and _counted(file):
+        to = "end"  # events are told with windows
+    if begin or to:
+        words += ["--measure-from", begin or "0 s", "--measure-to", to or "end"]
+    if to and to != "end" and to != begin:  # the next of the same marker is not the first, which --until would take
+        words += ["--until", to]
     if file.window.parts > 1:
         every, _ = _cuts(file)
         words += ["--sample", f"{every} fs"]
@@ -54,11 +56,22 @@ def options(file: StudyFile, own_samples: bool = False) -> list[str]:
     return words
 
 
+def _counted(file: StudyFile) -> set[str]:
+    """The events that measures and checks speak of."""
+    texts = [*(m if isinstance(m, str) else m.value for m in file.measure.values()), *file.check]
+    return {name for text in texts for kind, name in expression.mentions(text) if kind == "events"}
+
+
 def build_options(file: StudyFile) -> tuple[str, ...]:
-    """What the compiler is asked for: conditions on events are counted by a simulator that was built for them."""
+    """What the compiler is asked for: events are counted by a simulator that was built for them."""
     asked = [file.window.begin, file.window.to, file.sample.every if file.sample else None]
-    watched = sorted({text for text in asked if text and re.search(r"\b(event|marker)\s*\(", text)})
-    return tuple(word for text in watched for word in ("--watch", text))
+    watched = _counted(file)
+    for text in asked:
+        if found := EVENT.fullmatch(text or ""):
+            watched.add(found[1])
+        elif found := MARKER.fullmatch(text or ""):
+            watched.add(f"marker({int(found[1])})")
+    return tuple(word for text in sorted(watched) for word in ("--watch", text))
 
 
 def parts(file: StudyFile, stats: Mapping) -> list[reading.Counted]:

@@ -131,6 +131,14 @@ parts = 5
     assert "<svg" in page.write(outcome, place / "out", Progress(), plain=True).read_text()
 
 
+def test_windows_between_events(place: Path) -> None:
+    text = STUDY.replace("values = [2, 10]", "values = [2]").replace("values = [0.5, 1.0]", "values = [1.0]")
+    text = text.replace("[measure]", "[window]\nfrom = 'event(consumer.taken, 100)'\nto = 'event(consumer.taken, 300)'\n[measure]")
+    (row,) = make(place, text + "moved = 'events(consumer.taken)'\n").rows
+    assert row.measures["moved"] == 200 and row.measures["rate"] == pytest.approx(1.0)
+    assert row.result.stats["run"]["simulated_ns"] < 4000, "nothing is simulated after the window"
+
+
 def test_names_are_text(place: Path) -> None:
     names = ["/../../../../ESCAPED", "$x^{$", "{foo}", "<b>&", "cpu 88", "cpu-88"]
     variants = ", ".join(f"{{ name = '{name}', settings = {{ 'D.stages' = {n + 1} }} }}" for n, name in enumerate(names))
