@@ -10,6 +10,7 @@ from harness import firmware
 
 try:
     from harness.net import capture, check, packets, theory, traffic
+    from harness.run import process
     from harness.run.progress import Progress
 except ModuleNotFoundError as error:
     sys.exit(f"harness: this Python has no {error.name}: run `make deps`, then build/venv/bin/python -m harness")
@@ -223,6 +224,7 @@ def main() -> int:
     if sys.argv[1:2] == ["firmware"]:  # reads its own command line: it needs no package of Python
         del sys.argv[1]
         return firmware.main()
+    process.end_children_on_signals()
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
     options = arguments().parse_args(words[:cut])

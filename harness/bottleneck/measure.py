@@ -5,13 +5,12 @@ is subtracted: simulators are deterministic, so the first run is the beginning o
 """
 
 import json
-import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.bottleneck import memories
 from harness.bottleneck.analysis import Analysis, analyse
+from harness.run import compiler, process
 
 
 class MeasureError(Exception):
@@ -19,31 +18,31 @@ class MeasureError(Exception):
 
 
 def _do(command: Sequence[str | Path]) -> None:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip()
-        raise MeasureError(said or f"{command[0]} ended with status {done.returncode}")
+    done = process.run(command)
+    if done.status:
+        said = (done.err or done.out).strip()
+        raise MeasureError(said or f"{command[0]} ended with status {done.status}")
 
 
 def _compiler(build: Path) -> Path:
-    built, known = build / "bin" / "lss", shutil.which("lss")
-    if not built.exists() and not known:
-        raise MeasureError(f"there is no compiler {built}: run make, or name the build directory with --build")
-    return built.resolve() if built.exists() else Path(known)
+    try:
+        return compiler.find(build)
+    except compiler.CompilerError as error:
+        raise MeasureError(str(error)) from error
 
 
 def build(machine: Path, out: Path, build: Path, defines: Sequence[str] = ()) -> tuple[dict, Path]:
     """The exported netlist of a machine, and its simulator, which counts everything that the report needs."""
     out.mkdir(parents=True, exist_ok=True)
-    compiler = _compiler(build)
+    lss = _compiler(build)
     words = [word for define in defines for word in ("-D", define)]
     netlist, extra, simulator = out / "netlist.json", out / "collectors.lss", out / "simulator"
-    _do([compiler, "export", machine, "-o", netlist, *words])
+    _do([lss, "export", machine, "-o", netlist, *words])
     exported = json.loads(netlist.read_text())
     text = memories.collectors(exported)
     extra.write_text(text)
     more = ["--collect", extra] if text else []
-    _do([compiler, "build", machine, "-o", simulator, *words, "--collect", "connections", *more])
+    _do([lss, "build", machine, "-o", simulator, *words, "--collect", "connections", *more])
     return exported, simulator
 
 

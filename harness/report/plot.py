@@ -5,6 +5,7 @@ colour blindness.
 """
 
 import contextlib
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -54,7 +55,7 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6) -> I
         yield axes
         axes.set_xlabel(across)
         axes.set_ylabel(up)
-        axes.set_title(title, loc="left", fontweight="bold")
+        axes.set_title(textwrap.fill(title, 62), loc="left", fontweight="bold")
         axes.grid(color=FAINT, linewidth=0.7)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
+from harness.run import process
+
 RETRIES = 10  # of a task whose worker was lost
 
 
@@ -34,6 +36,9 @@ def executor(workers: str | None = None, slurm: Path | None = None, jobs: int | 
         pool = ThreadPoolExecutor(jobs or os.cpu_count())
         try:
             yield pool
+        except KeyboardInterrupt:
+            process.end_children()
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -15,7 +15,6 @@ from harness.study.study_file import StudyError
 
 def _guarded(work: Callable[[argparse.Namespace, Progress], bool], options: argparse.Namespace) -> int:
     """Does the work; what is wrong is a line, and a signal ends the simulators first."""
-    process.end_children_on_signals()
     try:
         return 0 if work(options, Progress()) else 1
     except (StudyError, CompilerError, ExecuteError) as error:

@@ -3,9 +3,8 @@
 Names and labels are text, whatever they hold; pictures are named by their number.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from harness.report import plot
 from harness.study.outputs import where_words
@@ -37,7 +36,7 @@ def _series(outcome: Outcome, figure: Figure, rows: Iterable[Row]) -> dict[str, 
         own = {k: row.point.coordinates[k] for k in keys if k in row.point.coordinates}
         if VARIANT in own and row.point.label:
             own[VARIANT] = row.point.label
-        lines.setdefault(where_words(own), []).append(row)
+        lines.setdefault(where_words(own) or row.point.label, []).append(row)
     return lines
 
 
@@ -61,14 +60,17 @@ def _value(rows: list[Row], row: Row, figure: Figure) -> float | None:
     return 100 * (value / base.measures[figure.y] - 1) if base and base.measures[figure.y] else None
 
 
-def _marks(outcome: Outcome, figure: Figure) -> list[plot.Mark]:
-    """Published figures that belong into a plot."""
-    marks = []
-    for entry in outcome.study.file.published:
-        where: Mapping[str, Any] = entry.get("where", {})
-        if figure.y in entry and figure.x in where and not figure.relative_to:
-            marks.append(plot.Mark(entry.get("label", "published"), where[figure.x], entry[figure.y]))
-    return marks
+def _marks(outcome: Outcome, figure: Figure, rows: list[Row]) -> list[plot.Mark]:
+    """Published figures that belong into a plot; one that stands beside several lines is one mark."""
+    marks: dict[tuple, plot.Mark] = {}
+    for entry in [] if figure.relative_to else outcome.study.file.published:
+        beside = [row for row in rows if row.lies(entry.get("where", {})) and figure.x in row.point.coordinates]
+        for row in beside[:1]:
+            use, at = outcome.study.uses[row.point.number], row.point.coordinates[figure.x]
+            value = entry.get(figure.y, use.mark(figure, entry, row.measures) if use else None)
+            if value is not None:
+                marks.setdefault((at, value), plot.Mark(entry.get("label", "published"), at, value))
+    return list(marks.values())
 
 
 def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
@@ -99,6 +101,6 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     if figure.kind == "bars":
         plot.bars(title, up, drawn, out)
     else:
-        plot.lines(title, _axis_label(outcome, figure.x), up, drawn, _marks(outcome, figure), out,
+        plot.lines(title, _axis_label(outcome, figure.x), up, drawn, _marks(outcome, figure, rows), out,
                    from_zero=figure.kind == "scaling", limits=limits)  # fmt: skip
     return True

@@ -111,6 +111,10 @@ class Use:
         """Lines that a figure shows behind what was measured."""
         return ()
 
+    def mark(self, figure: Figure, entry: Mapping[str, Any], measures: Mapping[str, float]) -> float | None:
+        """Where a published figure of another measure lies in a figure, if it can be told."""
+        return None
+
     def shown_files(self, point: "Point", result: Result) -> Mapping[str, Path]:
         """Files of a run that lie beside the page, by a name there."""
         return {}

@@ -25,6 +25,7 @@ KEYS = {
 }  # fmt: skip
 RESENT = "resent"  # the statistic of frames that were lost and sent again
 DROPS = "counted_drops"  # the checker's statistic of frames that the modelled hardware counted as dropped
+IGNORED = "counted_ignored"  # and of those that came while it did not receive
 COURSE = "frames(100)"  # what `sample.every` says for a course in frames
 
 
@@ -112,16 +113,17 @@ class Plugin(uses.Use):
         """Compares the frames that came out with those that went in; the machine's own checker did so already."""
         if not result.job.outputs:
             return ()
-        drops, resent = int(result.total(DROPS)), int(result.total(RESENT))
+        drops, resent, ignored = (int(result.total(name)) for name in (DROPS, RESENT, IGNORED))
         given, correlated = dict(result.job.inputs), "correlated" in result.job.words
         missing, wrong = 0, []
         for came, went, side in ("--send", "--sent", "sent"), ("--receive", "--received", "received"):
             verdict = check.check_files(given.get(came), result.output(went), correlated, resent)
             missing += verdict.missing
             wrong += [f"{side} frames are wrong: {line}" for line in verdict.wrong]
-        if missing + resent != drops and not wrong:
+        if missing + resent != drops + ignored and not wrong:
             again = f" and {resent} were sent again" if resent else ""
-            wrong.append(f"{missing} frames are missing{again}, the hardware counted {drops} drops")
+            counted = f"the hardware counted {drops} drops and ignored {ignored}"
+            wrong.append(f"{missing} frames are missing{again}, {counted}")
         return wrong
 
     def _carried(self, point: Point, result: Result) -> throughput.Throughput:
@@ -207,6 +209,11 @@ class Plugin(uses.Use):
             rates = [ways * theory.payload_rate(size, self.link_rate) / 1e6 for size in sizes]
             lines.append(plot.Line(f"theoretical maximum, {words}", sizes, rates))
         return lines
+
+    def mark(self, figure: Figure, entry: Mapping[str, Any], measures: Mapping[str, float]) -> float | None:
+        """A percentage of the theoretical maximum as a rate."""
+        known = figure.y == "rate" and "percent" in entry and "theory" in measures
+        return entry["percent"] / 100 * measures["theory"] if known else None
 
     def shown_files(self, point: Point, result: Result) -> Mapping[str, Path]:
         if not self.capture:
