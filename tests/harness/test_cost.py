@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from harness.run.sweep import RunError
+from harness.run.store import RunError
 
 from harness.study.uses import cost
 
