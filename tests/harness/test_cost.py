@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from harness.run.store import RunError
 
+from harness.run.store import RunError
 from harness.study.uses import cost
 
 MAP = [
