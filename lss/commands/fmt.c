@@ -177,6 +177,7 @@ typedef struct {
   Spacing spacing;
   int depth;      // open braces, brackets and parentheses
   bool continued; // the last line ended in mid-statement
+  bool arrow;     // the statement has had its `->`: commas separate receivers or signals
   bool blank;     // an empty line is due
 } Formatter;
 
@@ -229,13 +230,15 @@ static void format_line(Formatter *f, const char **cursor) {
     if (closes(&token) && f->depth > 0) f->depth--;
     if (token.kind != TOKEN_COMMENT) {
       track(&f->spacing, token);
+      if (is(&token, "->")) f->arrow = true;
+      if (is(&token, ";") || is(&token, "{") || is(&token, "}")) f->arrow = false;
       last = token;
     }
     first = false;
   }
   if (last.kind != TOKEN_END)
-    f->continued =
-        !(is(&last, ";") || is(&last, "{") || is(&last, "}") || is(&last, ",") || is(&last, "(") || is(&last, "["));
+    f->continued = !(is(&last, ";") || is(&last, "{") || is(&last, "}") || is(&last, "(") || is(&last, "[")) &&
+                   (f->arrow || !is(&last, ","));
   g_ptr_array_add(f->lines, line);
 }
 

@@ -175,34 +175,44 @@ static bool take_lane(Target *target, int64_t number, Location where, End *end) 
   return true;
 }
 
-void execute_connection(Scope *scope, Node *node) {
-  Target from, to;
-  bool fine = find_target(scope, node->target, &from);
-  fine &= find_target(scope, node->value, &to);
-  Term *annotation = node->type ? evaluate_term(scope, node->type) : NULL;
-  if (!fine || compile->halted) return;
-  int64_t left = count_of(&from, node->location), right = count_of(&to, node->location);
+// Makes the connections between two targets, a lane each.
+static void connect(Target *from, Target *to, Location where, Term *annotation) {
+  int64_t left = count_of(from, where), right = count_of(to, where);
   if (left < 0 && right < 0) {
-    problem(node->location, "lane-count", "neither side of this connection has a known number of lanes");
+    problem(where, "lane-count", "neither side of this connection has a known number of lanes");
     diag_note(NOWHERE, "[*] takes all lanes of one of the module's own ports, or of an array of instances");
     return;
   }
-  bool left_many = from.insts || from.choice == LANE_ALL, right_many = to.insts || to.choice == LANE_ALL;
+  bool left_many = from->insts || from->choice == LANE_ALL, right_many = to->insts || to->choice == LANE_ALL;
   int64_t count = left_many && left >= 0 ? left : right_many && right >= 0 ? right : 1;
   // A single side is repeated only when it is appended to.
-  bool left_fits = left < 0 || left == count || (!left_many && from.choice == LANE_APPEND);
-  bool right_fits = right < 0 || right == count || (!right_many && to.choice == LANE_APPEND);
+  bool left_fits = left < 0 || left == count || (!left_many && from->choice == LANE_APPEND);
+  bool right_fits = right < 0 || right == count || (!right_many && to->choice == LANE_APPEND);
   if (!left_fits || !right_fits) {
-    problem(node->location, "lane-count", "`%s` has %d lane%s, `%s` has %d", expr_text(node->target), (int)left,
-            left == 1 ? "" : "s", expr_text(node->value), (int)right);
+    problem(where, "lane-count", "`%s` has %d lane%s, `%s` has %d", expr_text(from->expr), (int)left,
+            left == 1 ? "" : "s", expr_text(to->expr), (int)right);
     return;
   }
-  for (int64_t i = 0; i < count && charge(1, node->location); i++) {
+  for (int64_t i = 0; i < count && charge(1, where); i++) {
     Link *link = arena_new(Link);
     link->level = compile->running;
     link->annotation = annotation;
-    link->location = node->location;
-    if (!take_lane(&from, i, node->location, &link->from) || !take_lane(&to, i, node->location, &link->to)) return;
+    link->location = where;
+    if (!take_lane(from, i, where, &link->from) || !take_lane(to, i, where, &link->to)) return;
     g_ptr_array_add(compile->links, link);
+  }
+}
+
+// `a.out -> b.in, c.in;` says the same as `a.out -> b.in; a.out -> c.in;`, each told at its receiver.
+void execute_connection(Scope *scope, Node *node) {
+  Target from;
+  bool fine = find_target(scope, node->target, &from);
+  Term *annotation = node->type ? evaluate_term(scope, node->type) : NULL;
+  bool several = node->receivers->len > 1;
+  for (guint i = 0; i < node->receivers->len; i++) {
+    Expr *receiver = node->receivers->pdata[i];
+    Target to;
+    if (!find_target(scope, receiver, &to) || !fine || compile->halted) continue;
+    connect(&from, &to, several ? receiver->location : node->location, annotation);
   }
 }

@@ -69,7 +69,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 
 %type <node> item declaration statement port_declaration simple field enumerator member section role setting argument struct_argument signature_field
 %type <list> items body block fields enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
-%type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals
+%type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals receivers
 %type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range range opt_count opt_on signal opt_condition record_fields
 %type <text> name_word opt_handler_index opt_string
 %type <op> opt_runtime
@@ -315,8 +315,8 @@ signal: reference ;
 statement:
     simple ';'                     { $$ = $1; $$->location = @$; }
   | reference ';'                  { $$ = node_new(NODE_CALL, @$); $$->target = $1; }
-  | reference ARROW reference opt_type ';' {
-      $$ = node_new(NODE_CONNECT, @$); $$->target = $1; $$->value = $3; $$->type = $4; }
+  | reference ARROW receivers opt_type ';' {
+      $$ = node_new(NODE_CONNECT, @$); $$->target = $1; $$->receivers = $3; $$->type = $4; }
   | IF '(' expr ')' block %prec THEN { $$ = node_new(NODE_IF, @$); $$->value = $3; $$->body = $5; }
   | IF '(' expr ')' block ELSE block {
       $$ = node_new(NODE_IF, @$); $$->value = $3; $$->body = $5; $$->other = $7; }
@@ -330,6 +330,10 @@ statement:
   | CONTINUE ';'                   { $$ = node_new(NODE_CONTINUE, @$); }
   | RETURN ';'                     { $$ = node_new(NODE_RETURN, @$); }
   | RETURN expr ';'                { $$ = node_new(NODE_RETURN, @$); $$->value = $2; }
+  ;
+receivers:
+    reference                      { $$ = parse_list($1); }
+  | receivers ',' reference        { $$ = parse_with($1, $3); }
   ;
 simple:
     VAR NAME '=' expr              { $$ = node_new(NODE_VAR, @$); $$->name = $2; $$->place = @2; $$->value = $4; }

@@ -87,7 +87,7 @@ typedef enum {
   NODE_INSTANCE,  // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
   NODE_VAR,       // name, value
   NODE_ASSIGN,    // target, value
-  NODE_CONNECT,   // target, value, type (annotation, may be NULL)
+  NODE_CONNECT,   // target, receivers (Expr), type (annotation, may be NULL)
   NODE_CALL,      // target (an EXPR_CALL)
   NODE_IF,        // value, body, other (may be NULL)
   NODE_FOR,       // first, value, step, body
@@ -113,7 +113,7 @@ struct Node {
   const char *type_name;
   Expr *type, *value, *target, *clock, *range;
   Node *first, *step;
-  GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes;
+  GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes, *receivers;
   const char *index_name;
   FunctionKind function;
   bool runtime, initial, output, optional, partial, crossing, shared, decisive, gauge;

@@ -134,8 +134,8 @@ def test_two_units_with_operations_and_sources_of_their_own(root, build_sim, run
   instance more : rfu { sources = [16, 8]; first = 2; operations = 2; cycles = [3]; apply = <<< return operation ? in.v[0] + in.v[1] : in.v[0] + 100; >>>; };""",
         "instance recognize : rfu_decode;": "instance recognize : rfu_decode { operations = 4; };",
         "unit.out -> ex_mem.in;": "unit.out -> more.in;\n  more.out -> ex_mem.in;",
-        "access.bypass -> unit.memory;": "access.bypass -> unit.memory;\n  access.bypass -> more.memory;",
-        "writeback.bypass -> unit.writeback;": "writeback.bypass -> unit.writeback;\n  writeback.bypass -> more.writeback;",
+        "execute.memory, unit.memory;": "execute.memory, unit.memory, more.memory;",
+        "execute.writeback, unit.writeback;": "execute.writeback, unit.writeback, more.writeback;",
     }.items():
         assert old in pipeline
         pipeline = pipeline.replace(old, new)

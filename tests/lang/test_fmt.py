@@ -23,6 +23,8 @@ for(i=0;i<cpus;i=i+1){
 
   p[i].out->c.in;   // one lane
   a.out[ * ]->b.in[ i+1.. ];
+  a.out->b.in,c.in,
+d.in:uint32;
 
 }
 instance t : tuned { rate=1 Gb/s; shift = -1 ;
@@ -38,6 +40,8 @@ clock c = 88 MHz;
 for (i = 0; i < cpus; i = i + 1) {
   p[i].out -> c.in;                             // one lane
   a.out[*] -> b.in[i + 1..];
+  a.out -> b.in, c.in,
+      d.in : uint32;
 }
 instance t : tuned { rate = 1 Gb/s; shift = -1;
   list = [1,

@@ -97,3 +97,11 @@ def test_a_picture_merges_what_runs_between_two_nodes(lss, tmp_path):
     lss("graph", "machine.lss", "-o", "x.dot")
     lines = [line for line in (tmp_path / "x.dot").read_text().splitlines() if '"x" -> "m"' in line]
     assert len(lines) == 1 and "out → in ×4" in lines[0] and 'tooltip="x.out to m.in"' in lines[0]
+
+
+def test_fan_out_is_drawn_from_receiver_to_receiver(lss, tmp_path):
+    machine = tmp_path / "fan.lss"
+    machine.write_text("instance p : producer;\ninstance c[2] : consumer;\np.out -> c[1].in, c[0].in;\n")
+    lss("graph", machine, "-I", LIB, "-o", "x.json")
+    (top,) = json.loads((tmp_path / "x.json").read_text())
+    assert [(one["from"], one["to"]) for one in top["edges"]] == [("p", "c[1]"), ("p", "c[0]")]
