@@ -1,5 +1,5 @@
 /* multiply_divide.c: HI and LO; see multiply_divide.lss. */
-#include "mips/arithmetic.h"
+#include "emulib/arithmetic.h"
 
 phase_start() {
   typeof_port(shown) state = {.hi = self->hi, .lo = self->lo, .ready = cycle() + 1 >= self->ready};

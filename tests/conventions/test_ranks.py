@@ -25,6 +25,8 @@ FAMILIES = {family: set(_LOW[:rank]) for rank, family in enumerate(_LOW)}
 FAMILIES |= {family: set(_LOW) for family in ("cache", "io", "core", "nic")}
 INSTRUCTION_SETS = {"core/mips": "mips", "core/rv32i": "rv32i", "core/rfu": "mips"}
 FAMILIES |= {family: {*_LOW, "core", "cache"} for family in INSTRUCTION_SETS}
+# What is of no instruction set, and no stage of anything.
+SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/arithmetic.h", "lss/runtime/text/number.h"}
 LARGEST_FOLDER = 30
 
 
@@ -61,6 +63,19 @@ def test_the_runtime_knows_no_compiler() -> None:
         for name in includes(path)
         if not name.startswith(("lss/runtime/", "emulib/program/", "emulib/isa_text.h"))
     ]
+    assert not wrong
+
+
+def test_modules_include_lower_families() -> None:
+    wrong = []
+    for path in found(ROOT / "modules", "*.[ch]"):
+        own = family(path)
+        for name in includes(path):
+            used = name.rpartition("/")[0]
+            sets = INSTRUCTION_SETS.get(own)
+            fine = used == own or used in FAMILIES[own] or name in SHARED_BY_MODULES or (sets and re.match(rf"{sets}/isa\.h|{sets}_control\.inc", name))
+            if not fine:
+                wrong.append(f"{path.relative_to(ROOT)} includes {name}")
     assert not wrong
 
 

@@ -10,7 +10,7 @@ from tests.modules.harness import Bench, Device
 
 ROOT = Path(__file__).resolve().parents[2]
 MIPS = generate.ISAS["mips"]
-IMPORTS = "import mips_types;\nimport memory_types;\nimport core_types;"
+IMPORTS = "import core_types;\nimport memory_types;\nimport core_types;"
 NO_SOURCE, NO_DEST = 33, 32
 
 
@@ -68,9 +68,9 @@ def encode(name: str, rs: int = 0, rt: int = 0, rd: int = 0, low: int = 0) -> in
 
 @cache
 def layout() -> dict[str, int]:
-    """First bits of the control word's fields, as mips_control.h has them."""
-    text = (ROOT / "modules" / "core" / "mips_control.h").read_text()
-    return {name.lower(): int(bit) for name, bit in re.findall(r"^  MIPS_C_(\w+) = (\d+),", text, re.MULTILINE)}
+    """First bits of the control word's fields, as core_control.h has them."""
+    text = (ROOT / "modules" / "core" / "core_control.h").read_text()
+    return {name.lower(): int(bit) for name, bit in re.findall(r"^  CORE_C_(\w+) = (\d+),", text, re.MULTILINE)}
 
 
 TRAPS = ("none", "overflow", "zero", "nonzero", "syscall", "breakpoint", "reserved", "fetch", "unaligned", "access",

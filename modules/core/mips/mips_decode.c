@@ -14,7 +14,7 @@ handler(decode) {
     known = mips_remember(SET, pc, word);
   typeof_port(out) item = {.pc = pc, .word = word, .control = known.control, .immediate = known.immediate, .fresh = data(in).fresh};
   if (__builtin_expect(data(in).error, false))
-    item.control = mips_failed(MIPS_TRAP_fetch);
+    item.control = core_failed(CORE_TRAP_fetch);
   send(out, item);
 }
 

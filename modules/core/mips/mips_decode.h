@@ -3,10 +3,11 @@
 #ifndef MIPS_DECODE_H
 #define MIPS_DECODE_H
 
-#include "core/mips_control.h"
+#include "core/core_control.h"
+#include "mips/isa.h"
 
 enum { MIPS_DEST_none, MIPS_DEST_rd, MIPS_DEST_rt, MIPS_DEST_ra };
-enum { MIPS_NO_no, MIPS_NO_yes }; /* of yes and no */
+enum { CORE_NO_no, CORE_NO_yes }; /* of yes and no */
 
 /* Immediates are the low half of the word, extended by its sign, shifted left and masked; two kinds are other fields. */
 #define MIPS_IMM_SHIFT_none 0
@@ -36,21 +37,21 @@ struct mips_decoding {
 #define MIPS_PLACE(value, first) ((uint64_t)(value) << (first))
 
 static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
-    [MIPS_reserved] = {.control = MIPS_CONTROL_IDLE | MIPS_PLACE(MIPS_TRAP_reserved, MIPS_C_TRAP)},
+    [MIPS_reserved] = {.control = CORE_CONTROL_IDLE | MIPS_PLACE(CORE_TRAP_reserved, CORE_C_TRAP)},
 #define CONTROL(name, reads, writes, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, trap, dest_)            \
   [MIPS_##name] = {                                                                                                                \
-      .control = MIPS_PLACE(MIPS_ALU_##alu, MIPS_C_ALU) | MIPS_PLACE(MIPS_A_##a, MIPS_C_A) | MIPS_PLACE(MIPS_B_##b, MIPS_C_B) |       \
-                 MIPS_PLACE(MIPS_MEM_##mem, MIPS_C_MEM) | MIPS_PLACE(size, MIPS_C_SIZE) | MIPS_PLACE(MIPS_PART_##part, MIPS_C_PART) | \
-                 MIPS_PLACE(MIPS_PART_##part == MIPS_PART_whole ? (size ? size - 1 : 0) : 0, MIPS_C_ALIGN) |                              \
-                 MIPS_PLACE(MIPS_NO_##sign, MIPS_C_SIGN) | MIPS_PLACE(MIPS_BRANCH_##branch, MIPS_C_BRANCH) |                        \
-                 MIPS_PLACE(MIPS_NO_##likely, MIPS_C_LIKELY) | MIPS_PLACE(MIPS_NO_##link, MIPS_C_LINK) |                           \
-                 MIPS_PLACE(MIPS_MULDIV_##muldiv, MIPS_C_MULDIV) | MIPS_PLACE(MIPS_TRAP_##trap, MIPS_C_TRAP) |                       \
-                 MIPS_PLACE(MIPS_MEM_##mem != MIPS_MEM_none && MIPS_DEST_##dest_ != MIPS_DEST_none, MIPS_C_LOADS) |                 \
-                 MIPS_PLACE(MIPS_NO_##link || MIPS_TRAP_##trap != MIPS_TRAP_none || MIPS_MULDIV_##muldiv == MIPS_MULDIV_mfhi ||              \
-                            MIPS_MULDIV_##muldiv == MIPS_MULDIV_mflo, MIPS_C_UNUSUAL) |                                            \
-                 MIPS_PLACE(MIPS_IS_SOURCE(reads, rs) ? 0 : MIPS_NO_SOURCE, MIPS_C_RS) |                                           \
-                 MIPS_PLACE(MIPS_IS_SOURCE(reads, rt) ? 0 : MIPS_NO_SOURCE, MIPS_C_RT) |                                           \
-                 MIPS_PLACE(MIPS_DEST_##dest_ == MIPS_DEST_ra ? 31 : MIPS_DEST_##dest_ == MIPS_DEST_none ? MIPS_NO_DEST : 0, MIPS_C_DEST), \
+      .control = MIPS_PLACE(CORE_ALU_##alu, CORE_C_ALU) | MIPS_PLACE(CORE_A_##a, CORE_C_A) | MIPS_PLACE(CORE_B_##b, CORE_C_B) |       \
+                 MIPS_PLACE(CORE_MEM_##mem, CORE_C_MEM) | MIPS_PLACE(size, CORE_C_SIZE) | MIPS_PLACE(CORE_PART_##part, CORE_C_PART) | \
+                 MIPS_PLACE(CORE_PART_##part == CORE_PART_whole ? (size ? size - 1 : 0) : 0, CORE_C_ALIGN) |                              \
+                 MIPS_PLACE(CORE_NO_##sign, CORE_C_SIGN) | MIPS_PLACE(CORE_BRANCH_##branch, CORE_C_BRANCH) |                        \
+                 MIPS_PLACE(CORE_NO_##likely, CORE_C_LIKELY) | MIPS_PLACE(CORE_NO_##link, CORE_C_LINK) |                           \
+                 MIPS_PLACE(CORE_MULDIV_##muldiv, CORE_C_MULDIV) | MIPS_PLACE(CORE_TRAP_##trap, CORE_C_TRAP) |                       \
+                 MIPS_PLACE(CORE_MEM_##mem != CORE_MEM_none && MIPS_DEST_##dest_ != MIPS_DEST_none, CORE_C_LOADS) |                 \
+                 MIPS_PLACE(CORE_NO_##link || CORE_TRAP_##trap != CORE_TRAP_none || CORE_MULDIV_##muldiv == CORE_MULDIV_mfhi ||              \
+                            CORE_MULDIV_##muldiv == CORE_MULDIV_mflo, CORE_C_UNUSUAL) |                                            \
+                 MIPS_PLACE(MIPS_IS_SOURCE(reads, rs) ? 0 : CORE_NO_SOURCE, CORE_C_RS) |                                           \
+                 MIPS_PLACE(MIPS_IS_SOURCE(reads, rt) ? 0 : CORE_NO_SOURCE, CORE_C_RT) |                                           \
+                 MIPS_PLACE(MIPS_DEST_##dest_ == MIPS_DEST_ra ? 31 : MIPS_DEST_##dest_ == MIPS_DEST_none ? CORE_NO_DEST : 0, CORE_C_DEST), \
       .mask = MIPS_IMM_MASK_##imm,                                                                                                 \
       .shift = MIPS_IMM_SHIFT_##imm,                                                                                               \
       .dest = MIPS_DEST_##dest_,                                                                                                   \
@@ -63,25 +64,26 @@ static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
 /* Whether the ALU may as well add, which it does most often and the simulation takes for granted: for a number that no
  * register gets (a no-operation shifts), and in a move, which is or with register 0. */
 static inline bool mips_may_add(uint64_t c, uint32_t dest, uint32_t word) {
-  return (dest == MIPS_NO_DEST && !mips_c_unusual(c)) || (mips_c_alu(c) == MIPS_ALU_or && mips_c_b(c) == MIPS_B_rt && mips_rt(word) == 0);
+  return (dest == CORE_NO_DEST && !core_c_unusual(c)) || (core_c_alu(c) == CORE_ALU_or && core_c_b(c) == CORE_B_rt && mips_rt(word) == 0);
 }
 
 /* The control word of an instruction word. */
 static inline uint64_t mips_control_word(const struct mips_decoding *d, uint32_t word) {
   uint64_t c = d->control;
-  c |= (uint64_t)(d->reads_rs ? mips_rs(word) : 0) << MIPS_C_RS;
-  c |= (uint64_t)(d->reads_rt ? mips_rt(word) : 0) << MIPS_C_RT;
+  c |= (uint64_t)(d->reads_rs ? mips_rs(word) : 0) << CORE_C_RS;
+  c |= (uint64_t)(d->reads_rt ? mips_rt(word) : 0) << CORE_C_RT;
   uint32_t dest = d->dest == MIPS_DEST_rd ? mips_rd(word) : d->dest == MIPS_DEST_rt ? mips_rt(word) : 32;
-  dest = dest == 0 ? MIPS_NO_DEST : dest; /* register 0 is never written */
+  dest = dest == 0 ? CORE_NO_DEST : dest; /* register 0 is never written */
   if (d->dest == MIPS_DEST_rd || d->dest == MIPS_DEST_rt)
-    c |= (uint64_t)dest << MIPS_C_DEST;
-  return mips_may_add(c, mips_c_dest(c), word) ? (c & ~MIPS_FIELD_MASK(4)) | MIPS_PLACE(MIPS_ALU_add, MIPS_C_ALU) : c;
+    c |= (uint64_t)dest << CORE_C_DEST;
+  return mips_may_add(c, core_c_dest(c), word) ? (c & ~CORE_FIELD_MASK(4)) | MIPS_PLACE(CORE_ALU_add, CORE_C_ALU) : c;
 }
 
-/* The immediate of an instruction word; 0 when it has none. */
+/* The immediate of an instruction word; 0 when it has none.  That of a jump is its place in the region of the pc. */
 static inline uint32_t mips_immediate(const struct mips_decoding *d, uint32_t word) {
+  if (core_c_branch(d->control) == CORE_BRANCH_jump) return mips_jump_target(0, word);
   uint32_t number = (uint32_t)(int32_t)(int16_t)word << d->shift & d->mask;
-  return mips_c_b(d->control) == MIPS_B_imm && d->mask == 0 ? mips_shift(word) : number;
+  return core_c_b(d->control) == CORE_B_imm && d->mask == 0 ? mips_shift(word) : number;
 }
 
 /* Results of the decoder, by the place of the word in the program.  They are no state of any machine: a word decodes to

@@ -3,7 +3,8 @@
 #ifndef RFU_H
 #define RFU_H
 
-#include "core/mips_control.h"
+#include "core/core_control.h"
+#include "mips/isa.h"
 
 #define RFU_MATCH 0x48000000u
 #define RFU_MASK 0xffe007ffu
@@ -14,8 +15,8 @@ static inline uint32_t rfu_operation(uint32_t word) { return mips_rd(word); }
 
 /* What the pipeline does with it: a result for rt, and no operands of its own. */
 static inline uint64_t rfu_control(uint32_t word) {
-  const uint64_t none = (uint64_t)MIPS_NO_SOURCE << MIPS_C_RS | (uint64_t)MIPS_NO_SOURCE << MIPS_C_RT;
-  return none | (uint64_t)(mips_rt(word) ? mips_rt(word) : MIPS_NO_DEST) << MIPS_C_DEST;
+  const uint64_t none = (uint64_t)CORE_NO_SOURCE << CORE_C_RS | (uint64_t)CORE_NO_SOURCE << CORE_C_RT;
+  return none | (uint64_t)(mips_rt(word) ? mips_rt(word) : CORE_NO_DEST) << CORE_C_DEST;
 }
 
 #endif

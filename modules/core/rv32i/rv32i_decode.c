@@ -1,7 +1,7 @@
 /* rv32i_decode.c: RV32I words to control words; see rv32i_decode.lss. */
 #include "core/rv32i/rv32i_decode.h"
 
-_Static_assert((int)RV32I_COMPARED != (int)MIPS_NO_SOURCE && (int)RV32I_COMPARED > (int)MIPS_NO_DEST, "no register of the file, and not none");
+_Static_assert((int)RV32I_COMPARED != (int)CORE_NO_SOURCE && (int)RV32I_COMPARED > (int)CORE_NO_DEST, "no register of the file, and not none");
 
 static inline bool squashed(const self_t *self, bool fresh) { return self->squash & !fresh; }
 
@@ -23,12 +23,12 @@ handler(decode) {
   }
   const uint32_t pc = data(in).pc, word = data(in).word;
   const struct rv32i_decoding *d = rv32i_decoded(word);
-  typeof_port(out) item = {.pc = pc, .word = rv32i_exchanged(word), .immediate = rv32i_immediate(d, pc, word), .fresh = data(in).fresh};
+  typeof_port(out) item = {.pc = pc, .word = word, .immediate = rv32i_immediate(d, pc, word), .fresh = data(in).fresh};
   item.control = second_step(self, pc, word) ? rv32i_second_step(d) : rv32i_control_word(d, word);
   if (__builtin_expect(data(in).error, false))
-    item.control = mips_failed(MIPS_TRAP_fetch);
+    item.control = core_failed(CORE_TRAP_fetch);
   if (squashed(self, data(in).fresh))
-    item.control = MIPS_CONTROL_IDLE | UINT64_C(1) << MIPS_C_ANNULLED;
+    item.control = CORE_CONTROL_IDLE | UINT64_C(1) << CORE_C_ANNULLED;
   send(out, item);
 }
 

@@ -12,7 +12,7 @@ def alu(bench: Bench, kind: str, flags: bool = True) -> Device:
     ports = {"a": ("in", 1, kind), "b": ("in", 1, kind), "op": ("in", 1, "alu_op"), "out": ("out", 1, kind)}
     if flags:
         ports["flags"] = ("out", 1, "alu_flags")
-    return Device(bench, "alu", ports, before="import mips_types;")
+    return Device(bench, "alu", ports, before="import core_types;")
 
 
 def codes(text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from tests.modules.harness import Bench, Device
 from tests.modules.mips import IMPORTS, NO_DEST, NO_SOURCE, bypass, issued, pack
 
-PORTS = {"in": ("in", 1, "mips_issued"), "out": ("out", 1, "mips_issued"), "memory": ("in", 2, "mips_bypass"), "writeback": ("in", 2, "mips_bypass")}
+PORTS = {"in": ("in", 1, "core_issued"), "out": ("out", 1, "core_issued"), "memory": ("in", 2, "core_bypass"), "writeback": ("in", 2, "core_bypass")}
 NONE = bypass()
 
 

@@ -11,7 +11,7 @@ MIN = 0x80000000
 def unit(bench: Bench, multiply: int = 3, divide: int = 5) -> Device:
     ports = {"in": ("in", 1, "muldiv_request"), "shown": ("out", 1, "muldiv_state")}
     return Device(bench, "multiply_divide", ports, f"multiply_cycles = {multiply}; divide_cycles = {divide};",
-                  before="import mips_types;")
+                  before="import core_types;")
 
 
 def ask(op: str, a: int = 0, b: int = 0) -> str:
@@ -73,6 +73,6 @@ def test_a_cancelled_operation_did_not_happen(bench: Bench) -> None:
 
 
 def test_latencies_are_checked(bench: Bench) -> None:
-    text = bench.refuse("import mips_types;\ninstance s : source;\ninstance k : sink;\n"
+    text = bench.refuse("import core_types;\ninstance s : source;\ninstance k : sink;\n"
                         "instance u : multiply_divide { multiply_cycles = 0; };\ns.out -> u.in;\nu.shown -> k.in;\n")
     assert "`multiply_cycles` is 0, outside its range, at least 1" in text

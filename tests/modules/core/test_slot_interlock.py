@@ -5,8 +5,8 @@ import pytest
 from tests.modules.harness import Bench, Device
 from tests.modules.mips import IMPORTS, NO_DEST, NO_SOURCE, bypass, encode, failed, pack, struct
 
-PORTS = {"in": ("in", 1, "mips_decoded"), "out": ("out", 1, "mips_decoded"), "execute": ("in", 2, "mips_bypass"), "memory": ("in", 2, "mips_bypass"),
-         "executing": ("out", 1, "mips_bypass"), "referring": ("out", 1, "mips_bypass")}  # fmt: skip
+PORTS = {"in": ("in", 1, "core_decoded"), "out": ("out", 1, "core_decoded"), "execute": ("in", 2, "core_bypass"), "memory": ("in", 2, "core_bypass"),
+         "executing": ("out", 1, "core_bypass"), "referring": ("out", 1, "core_bypass")}  # fmt: skip
 NONE = bypass()
 
 

@@ -18,7 +18,7 @@ BODY = """
     return sum;
   >>>;
 """
-PORTS = {"in": ("in", 1, "mips_executed"), "out": ("out", 1, "mips_executed"), "memory": ("in", 1, "mips_bypass"), "writeback": ("in", 1, "mips_bypass")}
+PORTS = {"in": ("in", 1, "core_executed"), "out": ("out", 1, "core_executed"), "memory": ("in", 1, "core_bypass"), "writeback": ("in", 1, "core_bypass")}
 NONE = bypass()
 
 

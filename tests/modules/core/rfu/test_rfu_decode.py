@@ -10,7 +10,7 @@ from tests.modules.mips import IMPORTS, encode, failed, pack, struct
 
 @pytest.fixture(scope="module")
 def device(bench: Bench) -> Device:
-    return Device(bench, "rfu_decode", {"in": ("in", 1, "mips_decoded"), "out": ("out", 1, "mips_decoded")}, "", IMPORTS)
+    return Device(bench, "rfu_decode", {"in": ("in", 1, "core_decoded"), "out": ("out", 1, "core_decoded")}, "", IMPORTS)
 
 
 def item(word: int, control: int, pc: int = 8) -> str:

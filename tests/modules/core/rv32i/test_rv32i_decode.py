@@ -11,7 +11,7 @@ from tests.modules.mips import IMPORTS, MEMORY_OPERATIONS, MIPS, failed, fetched
 
 M = 0xFFFFFFFF
 COMPARED = 34
-PORTS = {"in": ("in", 1, "mips_fetched"), "out": ("out", 1, "mips_decoded"), "taken": ("in", 1, "uint32"), "redirect": ("out", 1, "uint32"),
+PORTS = {"in": ("in", 1, "core_fetched"), "out": ("out", 1, "core_decoded"), "taken": ("in", 1, "uint32"), "redirect": ("out", 1, "uint32"),
          "left": ("in", 1, "bool"), "done": ("out", 1, "bool")}  # fmt: skip
 BRANCH = {"lt": "gtz", "ltu": "gtz", "ge": "lez", "geu": "lez"}
 RV32I = generate.ISAS["rv32i"]
@@ -20,12 +20,6 @@ RV32I = generate.ISAS["rv32i"]
 @pytest.fixture(scope="module")
 def device(bench: Bench) -> Device:
     return Device(bench, "rv32i_decode", PORTS, "", IMPORTS)
-
-
-def exchanged(word: int) -> int:
-    """The word with its source fields where MIPS has them."""
-    rs1, rs2 = word >> 15 & 31, word >> 20 & 31
-    return word & 0xFC007FFF | rs1 << 21 | rs2 << 16 | (word >> 25 & 1) << 15
 
 
 def signed(value: int, bits: int) -> int:
@@ -69,7 +63,7 @@ def controls(i: generate.Instruction, word: int) -> list[int]:
 
 
 def item(pc: int, word: int, control: int, number: int, fresh: bool = False) -> str:
-    return struct(pc=pc, word=exchanged(word), control=control, immediate=number, fresh=fresh)
+    return struct(pc=pc, word=word, control=control, immediate=number, fresh=fresh)
 
 
 def encodings(r: random.Random, count: int) -> list[tuple[generate.Instruction, int]]:
@@ -101,7 +95,7 @@ def test_targets(device: Device) -> None:
         rows.append(f"{fetched(pc, word)} | {base} | 1 | {steps[-1]} | {target(i.name, pc, word, base)}")
         behind = 0x00208463  # beq ra, sp, 8
         if n % 2:
-            rows.append(f"{fetched(pc + 4, behind)} | . | 1 | {struct(pc=pc + 4, word=exchanged(behind), control=idle, immediate=0, fresh=False)} | .")
+            rows.append(f"{fetched(pc + 4, behind)} | . | 1 | {struct(pc=pc + 4, word=behind, control=idle, immediate=0, fresh=False)} | .")
         else:
             rows.append(f"{fetched(8, 0x13, fresh=True)} | . | 1 | {item(8, 0x13, pack(a=1, b=3, rs=0), 0, True)} | .")
     device.check_table("\n".join(rows))

@@ -1,12 +1,12 @@
-/* mips_writeback.c: the end of the pipeline; see mips_writeback.lss. */
-#include "core/mips_control.h"
+/* core_writeback.c: the end of the pipeline; see core_writeback.lss. */
+#include "core/core_control.h"
 
 handler(write) {
-  mips_bypass shown = {.control = MIPS_CONTROL_IDLE};
-  if (some(in)) shown = (mips_bypass){.control = item(in).control, .value = item(in).value};
-  const uint32_t dest = mips_c_dest(shown.control);
+  core_bypass shown = {.control = CORE_CONTROL_IDLE};
+  if (some(in)) shown = (core_bypass){.control = item(in).control, .value = item(in).value};
+  const uint32_t dest = core_c_dest(shown.control);
   typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = shown.value};
-  send_if(registers_request, dest < MIPS_NO_DEST, request);
+  send_if(registers_request, dest < CORE_NO_DEST, request);
   for (int i = 0; i < width(bypass); i++)
     send(bypass, i, shown);
 }
@@ -30,24 +30,24 @@ static inline void remember(self_t *self, uint32_t pc, uint32_t word) {
   const uint32_t place = self->history_next;
   self->pc = pc;
   self->history_next = (place + 1) % 32;
-  self->history[place] = (mips_retired){.pc = pc, .word = word};
+  self->history[place] = (core_retired){.pc = pc, .word = word};
 }
 
 phase_end() {
   if (!transferred(in))
     return;
   const uint64_t c = data(in).control;
-  if (__builtin_expect((c & (UINT64_C(1) << MIPS_C_ANNULLED | UINT64_C(15) << MIPS_C_TRAP)) != 0, false)) {
-    if (mips_c_annulled(c))
+  if (__builtin_expect((c & (UINT64_C(1) << CORE_C_ANNULLED | UINT64_C(15) << CORE_C_TRAP)) != 0, false)) {
+    if (core_c_annulled(c))
       return;
-    const uint32_t trap = mips_c_trap(c);
-    if (trap >= MIPS_TRAP_syscall)
+    const uint32_t trap = core_c_trap(c);
+    if (trap >= CORE_TRAP_syscall)
       remember(self, data(in).pc, data(in).word); /* for the report */
-    if (trap == MIPS_TRAP_unaligned || trap == MIPS_TRAP_access)
-      sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", mips_trap_text(trap), (unsigned)data(in).value, (unsigned)data(in).pc,
+    if (trap == CORE_TRAP_unaligned || trap == CORE_TRAP_access)
+      sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).value, (unsigned)data(in).pc,
                 (unsigned)data(in).word);
-    if (trap >= MIPS_TRAP_syscall)
-      sim_error("%s: pc 0x%08x, instruction 0x%08x", mips_trap_text(trap), (unsigned)data(in).pc, (unsigned)data(in).word);
+    if (trap >= CORE_TRAP_syscall)
+      sim_error("%s: pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).pc, (unsigned)data(in).word);
   }
   remember(self, data(in).pc, data(in).word);
   self->instructions++;

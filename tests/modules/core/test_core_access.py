@@ -1,4 +1,4 @@
-"""mips_access: sizes, signs and unaligned halves of both byte orders; waiting for loads; posted stores; failures."""
+"""core_access: sizes, signs and unaligned halves of both byte orders; waiting for loads; posted stores; failures."""
 
 import pytest
 
@@ -11,10 +11,10 @@ OLD = 0xAABBCCDD
 
 def access(bench: Bench, big: bool = True, latch: bool = False) -> BundleDevice:
     ports = {
-        "in": ("in", 1, "mips_executed"), "out": ("out", 1, "mips_finished"), "memory.request": ("out", 1, "mem_request(32)"),
-        "memory.reply": ("in", 1, "mem_reply(32)"), "busy": ("out", 1, "bool"), "bypass": ("out", 1, "mips_bypass"),
+        "in": ("in", 1, "core_executed"), "out": ("out", 1, "core_finished"), "memory.request": ("out", 1, "mem_request(32)"),
+        "memory.reply": ("in", 1, "mem_reply(32)"), "busy": ("out", 1, "bool"), "bypass": ("out", 1, "core_bypass"),
     }  # fmt: skip
-    return BundleDevice(bench, "mips_access", ports, f"big_endian = {str(big).lower()};", latch)
+    return BundleDevice(bench, "core_access", ports, f"big_endian = {str(big).lower()};", latch)
 
 
 def item(name: str, address: int, b: int = 0) -> tuple[int, int, str]:

@@ -1,39 +1,39 @@
-/* mips_access.c: loads and stores; see mips_access.lss. */
-#include "core/mips_control.h"
+/* core_access.c: loads and stores; see core_access.lss. */
+#include "core/core_control.h"
 
-_Static_assert(MIPS_MEM_load == mem_op_read + 1 && MIPS_MEM_store == mem_op_write + 1 && MIPS_MEM_linked == mem_op_load_linked + 1 &&
-                   MIPS_MEM_conditional == mem_op_store_conditional + 1 && MIPS_MEM_barrier == mem_op_barrier + 1,
+_Static_assert(CORE_MEM_load == mem_op_read + 1 && CORE_MEM_store == mem_op_write + 1 && CORE_MEM_linked == mem_op_load_linked + 1 &&
+                   CORE_MEM_conditional == mem_op_store_conditional + 1 && CORE_MEM_barrier == mem_op_barrier + 1,
                "control words name memory operations");
 
 #define TAG_LOAD 1
 
 #define STORES 16 /* of the ring */
 
-static inline bool refers(uint64_t c) { return mips_c_mem(c) != MIPS_MEM_none; }
+static inline bool refers(uint64_t c) { return core_c_mem(c) != CORE_MEM_none; }
 
-static inline bool posted(uint64_t c) { return mips_c_mem(c) == MIPS_MEM_store; }
+static inline bool posted(uint64_t c) { return core_c_mem(c) == CORE_MEM_store; }
 
 /* Whether the stores that memory has not answered let an instruction's reference go: a barrier waits for all of them, a
  * store for room to remember it. */
 static inline bool stores_permit(const self_t *self, uint64_t c) {
-  const uint32_t most = mips_c_mem(c) == MIPS_MEM_barrier ? 0 : mips_c_mem(c) == MIPS_MEM_store ? STORES - 1 : STORES;
+  const uint32_t most = core_c_mem(c) == CORE_MEM_barrier ? 0 : core_c_mem(c) == CORE_MEM_store ? STORES - 1 : STORES;
   return self->stores <= most;
 }
 
-static inline bool aligned(uint64_t c, uint32_t address) { return (address & mips_c_align(c)) == 0; }
+static inline bool aligned(uint64_t c, uint32_t address) { return (address & core_c_align(c)) == 0; }
 
 /* Unaligned halves: whether the part from the address to the end of the word is meant, not that from its start. */
-static inline bool to_the_end(uint64_t c) { return (mips_c_part(c) == MIPS_PART_left) == param(big_endian); }
+static inline bool to_the_end(uint64_t c) { return (core_c_part(c) == CORE_PART_left) == param(big_endian); }
 
 static inline typeof_port(memory_request) reference(uint64_t c, uint32_t address, uint32_t b) {
-  const mem_op op = (mem_op)(mips_c_mem(c) - 1);
-  typeof_port(memory_request) request = {.op = op, .size = (uint8_t)mips_c_size(c), .sign = mips_c_sign(c),
+  const mem_op op = (mem_op)(core_c_mem(c) - 1);
+  typeof_port(memory_request) request = {.op = op, .size = (uint8_t)core_c_size(c), .sign = core_c_sign(c),
                                          .tag = posted(c) ? 0 : TAG_LOAD, .address = op == mem_op_barrier ? 0 : address, .data = b};
-  if (__builtin_expect(mips_c_part(c) != MIPS_PART_whole, false)) {
+  if (__builtin_expect(core_c_part(c) != CORE_PART_whole, false)) {
     const uint32_t n = address & 3;
     request.size = (uint8_t)(to_the_end(c) ? 4 - n : n + 1);
     request.address = to_the_end(c) ? address : address & ~3u;
-    if (mips_c_part(c) == MIPS_PART_left)
+    if (core_c_part(c) == CORE_PART_left)
       request.data = b >> 8 * (4 - request.size);
   }
   return request;
@@ -41,17 +41,17 @@ static inline typeof_port(memory_request) reference(uint64_t c, uint32_t address
 
 /* What a load writes, from the number that memory answered. */
 static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t answer) {
-  if (__builtin_expect(mips_c_part(c) == MIPS_PART_whole, true))
+  if (__builtin_expect(core_c_part(c) == CORE_PART_whole, true))
     return answer;
   const uint32_t n = address & 3, size = to_the_end(c) ? 4 - n : n + 1, kept = 8 * (4 - size);
   if (size == 4)
     return answer;
-  return mips_c_part(c) == MIPS_PART_left ? answer << kept | (b & ((1u << kept) - 1)) : answer | (b & ~0u << 8 * size);
+  return core_c_part(c) == CORE_PART_left ? answer << kept | (b & ((1u << kept) - 1)) : answer | (b & ~0u << 8 * size);
 }
 
 handler(show) {
-  mips_bypass shown = {.control = MIPS_CONTROL_IDLE};
-  if (some(in)) shown = (mips_bypass){.control = data(in).control, .value = data(in).result};
+  core_bypass shown = {.control = CORE_CONTROL_IDLE};
+  if (some(in)) shown = (core_bypass){.control = data(in).control, .value = data(in).result};
   for (int i = 0; i < width(bypass); i++)
     send(bypass, i, shown);
 }
@@ -73,13 +73,13 @@ handler(judge) {
     typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .value = data(in).result};
     if (refers(c)) {
       if (__builtin_expect(!aligned(c, data(in).result), false)) {
-        item.control = mips_failed(MIPS_TRAP_unaligned);
+        item.control = core_failed(CORE_TRAP_unaligned);
       } else if (posted(c)) {
         wait = !(acked(memory_request) && stores_permit(self, c));
       } else if (!some(memory_reply) || !enabled(memory_reply) || !(data(memory_reply).tag & TAG_LOAD)) {
         wait = true;
       } else if (__builtin_expect(data(memory_reply).error, false)) {
-        item.control = mips_failed(MIPS_TRAP_access);
+        item.control = core_failed(CORE_TRAP_access);
       } else {
         item.value = merged(c, data(in).result, data(in).b, (uint32_t)data(memory_reply).data);
       }
@@ -134,7 +134,7 @@ phase_end() {
     else
       forget_store(self, data(memory_reply).error);
   }
-  if (transferred(out) && __builtin_expect(mips_c_trap(data(out).control) >= MIPS_TRAP_syscall, false))
+  if (transferred(out) && __builtin_expect(core_c_trap(data(out).control) >= CORE_TRAP_syscall, false))
     self->stopping = true;
 }
 

@@ -1,5 +1,8 @@
-/* mips_issue.c: registers, interlocks, branches; see mips_issue.lss. */
-#include "core/mips_control.h"
+/* core_issue.c: registers, interlocks, branches; see core_issue.lss. */
+#include "core/core_control.h"
+
+#define REGISTERS 32u
+#define JUMP_REGION 0x10000000u // bytes: a jump stays in that of its delay slot
 
 static inline bool annulled(const self_t *self, bool fresh) { return self->annul & !fresh; }
 
@@ -11,14 +14,14 @@ handler(hold) {
     return;
   }
   const uint64_t c = data(in).control;
-  const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
+  const uint32_t rs = core_c_rs(c), rt = core_c_rt(c);
   const uint64_t ex = data(execute).control, mem = data(memory).control;
-  const bool in_execute = (rs == mips_c_dest(ex)) | (rt == mips_c_dest(ex));
-  bool waits = in_execute & mips_c_loads(ex);
-  if (mips_c_branch(c) != MIPS_BRANCH_never)
-    waits = in_execute | (((rs == mips_c_dest(mem)) | (rt == mips_c_dest(mem))) & mips_c_loads(mem));
-  else if (__builtin_expect(mips_c_muldiv(c) != MIPS_MULDIV_none, false))
-    waits |= mips_occupies(ex) | !data(muldiv).ready;
+  const bool in_execute = (rs == core_c_dest(ex)) | (rt == core_c_dest(ex));
+  bool waits = in_execute & core_c_loads(ex);
+  if (core_c_branch(c) != CORE_BRANCH_never)
+    waits = in_execute | (((rs == core_c_dest(mem)) | (rt == core_c_dest(mem))) & core_c_loads(mem));
+  else if (__builtin_expect(core_c_muldiv(c) != CORE_MULDIV_none, false))
+    waits |= core_occupies(ex) | !data(muldiv).ready;
   set(go, !waits | annulled(self, data(in).fresh));
 }
 
@@ -28,38 +31,39 @@ handler(read) {
     send_nothing(registers_request, 1);
     return;
   }
-  const uint32_t word = item(in).word;
-  typeof_port(registers_request) rs = {.op = mem_op_read, .size = 4, .address = 4 * mips_rs(word)};
-  typeof_port(registers_request) rt = {.op = mem_op_read, .size = 4, .address = 4 * mips_rt(word)};
+  // Of a source that there is none any register is read: what it gives is not used.
+  const uint64_t c = item(in).control;
+  typeof_port(registers_request) rs = {.op = mem_op_read, .size = 4, .address = 4 * (core_c_rs(c) % REGISTERS)};
+  typeof_port(registers_request) rt = {.op = mem_op_read, .size = 4, .address = 4 * (core_c_rt(c) % REGISTERS)};
   send(registers_request, 0, rs);
   send(registers_request, 1, rt);
 }
 
 /* Where a branch or jump goes; `taken` tells whether. */
-static inline uint32_t branch_to(uint64_t c, uint32_t pc, uint32_t word, uint32_t immediate, uint32_t a, uint32_t b, bool *taken) {
-  switch (mips_c_branch(c)) {
-  case MIPS_BRANCH_eq:
+static inline uint32_t branch_to(uint64_t c, uint32_t pc, uint32_t immediate, uint32_t a, uint32_t b, bool *taken) {
+  switch (core_c_branch(c)) {
+  case CORE_BRANCH_eq:
     *taken = a == b;
     break;
-  case MIPS_BRANCH_ne:
+  case CORE_BRANCH_ne:
     *taken = a != b;
     break;
-  case MIPS_BRANCH_lez:
+  case CORE_BRANCH_lez:
     *taken = (int32_t)a <= 0;
     break;
-  case MIPS_BRANCH_gtz:
+  case CORE_BRANCH_gtz:
     *taken = (int32_t)a > 0;
     break;
-  case MIPS_BRANCH_ltz:
+  case CORE_BRANCH_ltz:
     *taken = (int32_t)a < 0;
     break;
-  case MIPS_BRANCH_gez:
+  case CORE_BRANCH_gez:
     *taken = (int32_t)a >= 0;
     break;
-  case MIPS_BRANCH_jump:
+  case CORE_BRANCH_jump:
     *taken = true;
-    return mips_jump_target(pc, word);
-  case MIPS_BRANCH_register:
+    return ((pc + 4) & ~(JUMP_REGION - 1)) | immediate;
+  case CORE_BRANCH_register:
     *taken = true;
     return a;
   default:
@@ -82,13 +86,13 @@ handler(resolve) {
   bool taken = false, annuls = false;
   uint32_t target = 0;
   if (__builtin_expect(annulled(self, item(in).fresh), false)) {
-    item.control = MIPS_CONTROL_IDLE | UINT64_C(1) << MIPS_C_ANNULLED;
-  } else if (mips_c_branch(c) != MIPS_BRANCH_never) {
-    const mips_bypass mem = data(memory);
-    const uint32_t newer = mips_c_dest(mem.control);
-    const uint32_t a = mips_c_rs(c) == newer ? mem.value : item.a, b = mips_c_rt(c) == newer ? mem.value : item.b;
-    target = branch_to(c, item.pc, item.word, item.immediate, a, b, &taken);
-    annuls = mips_c_likely(c) & !taken;
+    item.control = CORE_CONTROL_IDLE | UINT64_C(1) << CORE_C_ANNULLED;
+  } else if (core_c_branch(c) != CORE_BRANCH_never) {
+    const core_bypass mem = data(memory);
+    const uint32_t newer = core_c_dest(mem.control);
+    const uint32_t a = core_c_rs(c) == newer ? mem.value : item.a, b = core_c_rt(c) == newer ? mem.value : item.b;
+    target = branch_to(c, item.pc, item.immediate, a, b, &taken);
+    annuls = core_c_likely(c) & !taken;
   }
   set(annuls, annuls);
   send(out, item);
@@ -112,3 +116,6 @@ phase_end() {
 }
 
 next_event() { return never(); }
+
+#undef REGISTERS
+#undef JUMP_REGION

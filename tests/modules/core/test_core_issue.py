@@ -1,4 +1,4 @@
-"""mips_issue: registers read, interlocks for every kind of producer and consumer, branches, annulled delay slots."""
+"""core_issue: registers read, interlocks for every kind of producer and consumer, branches, annulled delay slots."""
 
 import pytest
 
@@ -11,12 +11,12 @@ PC = 0x1000
 def issue(bench: Bench) -> BundleDevice:
     """Both lanes of `registers` are answered by a register file whose register n holds 100 + n."""
     ports = {
-        "in": ("in", 1, "mips_decoded"), "out": ("out", 1, "mips_issued"), "redirect": ("out", 1, "uint32"),
+        "in": ("in", 1, "core_decoded"), "out": ("out", 1, "core_issued"), "redirect": ("out", 1, "uint32"),
         "registers.request": ("out", 2, "mem_request(32)"), "registers.reply": ("in", 2, "mem_reply(32)"),
-        "execute": ("in", 1, "mips_bypass"), "memory": ("in", 1, "mips_bypass"), "busy": ("in", 1, "bool"),
+        "execute": ("in", 1, "core_bypass"), "memory": ("in", 1, "core_bypass"), "busy": ("in", 1, "bool"),
         "muldiv": ("in", 1, "muldiv_state"),
     }  # fmt: skip
-    return BundleDevice(bench, "mips_issue", ports)
+    return BundleDevice(bench, "core_issue", ports)
 
 
 READY, OCCUPIED = struct(hi=0, lo=0, ready=True), struct(hi=0, lo=0, ready=False)
@@ -129,7 +129,7 @@ def test_a_branch_takes_the_result_in_the_memory_stage(bench: Bench) -> None:
 
 def test_jumps(bench: Bench) -> None:
     word = encode("jal", low=0x12345)
-    play(bench, [{"in": decoded(0x10001000, "jal", word), "redirect": 0x10000000 | 0x12345 << 2},
+    play(bench, [{"in": decoded(0x10001000, "jal", word, 0x12345 << 2), "redirect": 0x10000000 | 0x12345 << 2},
                  {"in": instruction("jr", rs=1), "redirect": 10}, {"in": instruction("jalr", rs=1, rd=3), "redirect": 10},
                  {"in": instruction("joff", rs=1, rt=2), "redirect": 10 + 8 * 20}])  # fmt: skip
 

@@ -1,11 +1,11 @@
-/* mips_execute.c: operands and results; see mips_execute.lss. */
-#include "core/mips_control.h"
+/* core_execute.c: operands and results; see core_execute.lss. */
+#include "core/core_control.h"
 
-_Static_assert(MIPS_ALU_priority == (int)alu_op_priority && MIPS_ALU_sll == (int)alu_op_sll, "control words name ALU operations");
-_Static_assert(MIPS_MULDIV_mtlo == (int)muldiv_op_mtlo && MIPS_MULDIV_div == (int)muldiv_op_div, "control words name muldiv operations");
+_Static_assert(CORE_ALU_priority == (int)alu_op_priority && CORE_ALU_sll == (int)alu_op_sll, "control words name ALU operations");
+_Static_assert(CORE_MULDIV_mtlo == (int)muldiv_op_mtlo && CORE_MULDIV_div == (int)muldiv_op_div, "control words name muldiv operations");
 
 handler(show) {
-  const mips_bypass shown = {.control = some(in) ? data(in).control : MIPS_CONTROL_IDLE};
+  const core_bypass shown = {.control = some(in) ? data(in).control : CORE_CONTROL_IDLE};
   for (int i = 0; i < width(bypass); i++)
     send(bypass, i, shown);
 }
@@ -22,22 +22,22 @@ handler(operate) {
     return;
   }
   const uint64_t c = data(in).control;
-  const uint32_t rs = mips_c_rs(c), rt = mips_c_rt(c);
-  const uint32_t newer = mips_c_dest(data(memory).control), older = mips_c_dest(data(writeback).control);
+  const uint32_t rs = core_c_rs(c), rt = core_c_rt(c);
+  const uint32_t newer = core_c_dest(data(memory).control), older = core_c_dest(data(writeback).control);
   uint32_t first = rs == older ? data(writeback).value : data(in).a;
   uint32_t other = rt == older ? data(writeback).value : data(in).b;
   first = rs == newer ? data(memory).value : first;
   other = rt == newer ? data(memory).value : other;
-  const uint32_t sa = mips_c_a(c), sb = mips_c_b(c);
-  const uint32_t alu_a = sa == MIPS_A_rt ? other : sa == MIPS_A_rs ? first : 0;
-  const uint32_t alu_b = sb == MIPS_B_imm ? data(in).immediate : sb == MIPS_B_rt ? other : sb == MIPS_B_rs ? first : 0;
+  const uint32_t sa = core_c_a(c), sb = core_c_b(c);
+  const uint32_t alu_a = sa == CORE_A_rt ? other : sa == CORE_A_rs ? first : 0;
+  const uint32_t alu_b = sb == CORE_B_imm ? data(in).immediate : sb == CORE_B_rt ? other : sb == CORE_B_rs ? first : 0;
   set(second, other);
   send(a, alu_a);
   send(b, alu_b);
-  send(op, (alu_op)mips_c_alu(c));
-  const uint32_t unit = mips_c_muldiv(c);
+  send(op, (alu_op)core_c_alu(c));
+  const uint32_t unit = core_c_muldiv(c);
   typeof_port(muldiv) request = {.op = (muldiv_op)unit, .a = first, .b = other};
-  send_if(muldiv, unit != MIPS_MULDIV_none, request);
+  send_if(muldiv, unit != CORE_MULDIV_none, request);
 }
 
 handler(collect) {
@@ -47,19 +47,19 @@ handler(collect) {
   }
   const uint64_t c = data(in).control;
   typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .result = data(result), .b = get(second)};
-  if (__builtin_expect(mips_c_unusual(c), false)) {
-    const uint32_t trap = mips_c_trap(c), unit = mips_c_muldiv(c);
-    const bool overflows = (trap == MIPS_TRAP_overflow) & data(flags).overflow, zero = data(flags).zero;
-    if (mips_c_link(c))
+  if (__builtin_expect(core_c_unusual(c), false)) {
+    const uint32_t trap = core_c_trap(c), unit = core_c_muldiv(c);
+    const bool overflows = (trap == CORE_TRAP_overflow) & data(flags).overflow, zero = data(flags).zero;
+    if (core_c_link(c))
       item.result = item.pc + 8;
-    else if (unit == MIPS_MULDIV_mfhi)
+    else if (unit == CORE_MULDIV_mfhi)
       item.result = data(hilo).hi;
-    else if (unit == MIPS_MULDIV_mflo)
+    else if (unit == CORE_MULDIV_mflo)
       item.result = data(hilo).lo;
     else if (__builtin_expect(overflows, false))
-      item.control = mips_failed(MIPS_TRAP_overflowed);
-    else if (trap == MIPS_TRAP_zero || trap == MIPS_TRAP_nonzero)
-      item.control = zero == (trap == MIPS_TRAP_zero) ? mips_failed(MIPS_TRAP_taken) : MIPS_CONTROL_IDLE;
+      item.control = core_failed(CORE_TRAP_overflowed);
+    else if (trap == CORE_TRAP_zero || trap == CORE_TRAP_nonzero)
+      item.control = zero == (trap == CORE_TRAP_zero) ? core_failed(CORE_TRAP_taken) : CORE_CONTROL_IDLE;
   }
   send(out, item);
 }

@@ -1,8 +1,8 @@
-/* mips_fetch.c: the program counter; see mips_fetch.lss. */
+/* core_fetch.c: the program counter; see core_fetch.lss. */
 
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
 
-static inline bool asks(const self_t *self) { return self->phase == mips_fetch_phase_asks && !(CONTROLLED && self->halted); }
+static inline bool asks(const self_t *self) { return self->phase == core_fetch_phase_asks && !(CONTROLLED && self->halted); }
 
 init() {
   self->pc = (uint32_t)param(reset_pc);
@@ -13,12 +13,12 @@ init() {
 phase_start() {
   typeof_port(memory_request) request = {.op = mem_op_read, .size = 4, .address = self->pc & ~3u};
   send_if(memory_request, asks(self), request);
-  typeof_port(status) shown = {.halted = self->halted && self->under_way == 0 && self->phase == mips_fetch_phase_asks, .pc = self->pc};
+  typeof_port(status) shown = {.halted = self->halted && self->under_way == 0 && self->phase == core_fetch_phase_asks, .pc = self->pc};
   send(status, shown);
 }
 
 handler(deliver) {
-  if (__builtin_expect(self->phase == mips_fetch_phase_waits, false)) {
+  if (__builtin_expect(self->phase == core_fetch_phase_waits, false)) {
     typeof_port(out) waiting = {.pc = self->waiting_pc, .word = self->waiting_word, .fresh = self->fresh, .error = self->waiting_error};
     send(out, waiting);
   } else if (some(memory_reply)) {
@@ -30,7 +30,7 @@ handler(deliver) {
   }
 }
 
-handler(commit) { enable(out, (self->phase == mips_fetch_phase_waits) | enabled(memory_reply)); }
+handler(commit) { enable(out, (self->phase == core_fetch_phase_waits) | enabled(memory_reply)); }
 
 static inline void obey(self_t *self, core_control command) {
   if (command.set_halt) {
@@ -40,16 +40,16 @@ static inline void obey(self_t *self, core_control command) {
   if (command.set_pc) {
     self->pc = command.pc;
     self->redirected = false;
-    self->phase = self->phase == mips_fetch_phase_waits ? mips_fetch_phase_asks : self->phase;
+    self->phase = self->phase == core_fetch_phase_waits ? core_fetch_phase_asks : self->phase;
     self->fresh = true;
   }
   if (command.step) {
     self->halted = false;
     self->stepping = true;
   }
-  if (command.flush && self->phase == mips_fetch_phase_waits) {
+  if (command.flush && self->phase == core_fetch_phase_waits) {
     self->pc = self->waiting_pc;
-    self->phase = mips_fetch_phase_asks;
+    self->phase = core_fetch_phase_asks;
   }
 }
 
@@ -60,20 +60,20 @@ static inline void advance(self_t *self) {
 }
 
 phase_end() {
-  const bool waited = self->phase == mips_fetch_phase_waits, arrives = some(memory_reply) & enabled(memory_reply);
+  const bool waited = self->phase == core_fetch_phase_waits, arrives = some(memory_reply) & enabled(memory_reply);
   const bool leaves = transferred(out), sent = transferred(memory_request);
   const uint32_t pc = self->pc;
   /* What arrives and cannot go on waits here; what waited and went on makes room. */
   if (leaves) {
-    self->phase = mips_fetch_phase_asks;
+    self->phase = core_fetch_phase_asks;
     self->fresh = false;
   } else if (arrives) {
-    self->phase = mips_fetch_phase_waits;
+    self->phase = core_fetch_phase_waits;
     self->waiting_pc = pc;
     self->waiting_word = (uint32_t)data(memory_reply).data;
     self->waiting_error = data(memory_reply).error | ((pc & 3) != 0);
   } else if (sent) {
-    self->phase = mips_fetch_phase_under_way;
+    self->phase = core_fetch_phase_under_way;
   }
   if (arrives) {
     event(fetched, pc, (uint32_t)data(memory_reply).data);
@@ -95,6 +95,6 @@ phase_end() {
     obey(self, data(control));
 }
 
-next_event() { return CONTROLLED && self->halted && self->phase != mips_fetch_phase_waits ? never() : cycle(); }
+next_event() { return CONTROLLED && self->halted && self->phase != core_fetch_phase_waits ? never() : cycle(); }
 
 #undef CONTROLLED

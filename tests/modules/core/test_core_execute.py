@@ -1,4 +1,4 @@
-"""mips_execute with an ALU and a multiply/divide unit behind it: operands, forwarding, results and traps."""
+"""core_execute with an ALU and a multiply/divide unit behind it: operands, forwarding, results and traps."""
 
 import pytest
 
@@ -8,12 +8,12 @@ from tests.modules.mips import BundleDevice, bypass, control, encode, executed, 
 
 def execute(bench: Bench) -> BundleDevice:
     ports = {
-        "in": ("in", 1, "mips_issued"), "out": ("out", 1, "mips_executed"), "a": ("out", 1, "uint32"), "b": ("out", 1, "uint32"),
+        "in": ("in", 1, "core_issued"), "out": ("out", 1, "core_executed"), "a": ("out", 1, "uint32"), "b": ("out", 1, "uint32"),
         "op": ("out", 1, "alu_op"), "result": ("in", 1, "uint32"), "flags": ("in", 1, "alu_flags"),
-        "muldiv": ("out", 1, "muldiv_request"), "hilo": ("in", 1, "muldiv_state"), "memory": ("in", 1, "mips_bypass"),
-        "writeback": ("in", 1, "mips_bypass"), "bypass": ("out", 1, "mips_bypass"),
+        "muldiv": ("out", 1, "muldiv_request"), "hilo": ("in", 1, "muldiv_state"), "memory": ("in", 1, "core_bypass"),
+        "writeback": ("in", 1, "core_bypass"), "bypass": ("out", 1, "core_bypass"),
     }  # fmt: skip
-    return BundleDevice(bench, "mips_execute", ports)
+    return BundleDevice(bench, "core_execute", ports)
 
 
 def flags(zero: bool = False, overflow: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""mips_fetch: one word ahead, redirection behind the delay slot, halting, stepping, and memories of any speed."""
+"""core_fetch: one word ahead, redirection behind the delay slot, halting, stepping, and memories of any speed."""
 
 from tests.modules.harness import Bench
 from tests.modules.mips import BundleDevice, fetched, reply, request, struct
@@ -7,11 +7,11 @@ from tests.modules.mips import BundleDevice, fetched, reply, request, struct
 def fetch(bench: Bench, body: str = "", controlled: bool = False) -> BundleDevice:
     ports = {
         "memory.request": ("out", 1, "mem_request(32)"), "memory.reply": ("in", 1, "mem_reply(32)"),
-        "out": ("out", 1, "mips_fetched"), "redirect": ("in", 1, "uint32"),
+        "out": ("out", 1, "core_fetched"), "redirect": ("in", 1, "uint32"),
     }  # fmt: skip
     if controlled:
         ports |= {"control": ("in", 1, "core_control"), "done": ("in", 1, "bool"), "status": ("out", 1, "core_status")}
-    return BundleDevice(bench, "mips_fetch", ports, body)
+    return BundleDevice(bench, "core_fetch", ports, body)
 
 
 def asks(address: int) -> str:

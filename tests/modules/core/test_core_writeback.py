@@ -1,4 +1,4 @@
-"""mips_writeback: results reach the register file once, failures stop the run, annulled instructions leave no trace."""
+"""core_writeback: results reach the register file once, failures stop the run, annulled instructions leave no trace."""
 
 import pytest
 
@@ -10,10 +10,10 @@ ADDU = encode("addu", 1, 2, 3)
 
 def writeback(bench: Bench) -> BundleDevice:
     ports = {
-        "in": ("in", 1, "mips_finished"), "busy": ("in", 1, "bool"), "registers.request": ("out", 1, "mem_request(32)"),
-        "registers.reply": ("in", 1, "mem_reply(32)"), "bypass": ("out", 1, "mips_bypass"), "done": ("out", 1, "bool"),
+        "in": ("in", 1, "core_finished"), "busy": ("in", 1, "bool"), "registers.request": ("out", 1, "mem_request(32)"),
+        "registers.reply": ("in", 1, "mem_reply(32)"), "bypass": ("out", 1, "core_bypass"), "done": ("out", 1, "bool"),
     }  # fmt: skip
-    return BundleDevice(bench, "mips_writeback", ports)
+    return BundleDevice(bench, "core_writeback", ports)
 
 
 def test_results_are_written_and_shown(bench: Bench) -> None:

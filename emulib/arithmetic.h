@@ -1,7 +1,7 @@
 /* Integer arithmetic as MIPS defines it, in terms that C defines too: overflow, shifts, division.  Used by the
  * interpreter's bodies, and by whatever else wants the same results.  Plain C, nothing to link. */
-#ifndef EMULIB_MIPS_ARITHMETIC_H
-#define EMULIB_MIPS_ARITHMETIC_H
+#ifndef EMULIB_ARITHMETIC_H
+#define EMULIB_ARITHMETIC_H
 
 #include <stdbool.h>
 #include <stdint.h>
