@@ -116,7 +116,7 @@ def _source(text: str) -> str:
 @lru_cache(maxsize=4096)
 def parse(text: str) -> ast.expr:
     """The tree of an expression, of which every node is one that `evaluate` knows."""
-    if len(text) > 2000 or text.count("(") > 100:
+    if len(text) > 100_000 or text.count("(") > 500:
         raise ExpressionError(f"{text[:20]!r}…: it is too long")
     try:
         tree = ast.parse(_source(text).strip(), mode="eval").body
@@ -256,8 +256,8 @@ def evaluate(text: str, reading: Reading) -> Any:
         value = _value(tree, reading)
     except ZeroDivisionError:
         raise NoValue(f"{text!r}: division by zero; `or` gives another value") from None
-    except TypeError as error:
-        raise ExpressionError(f"{text!r}: {error}") from error
+    except (TypeError, RecursionError) as error:
+        raise ExpressionError(f"{text[:200]!r}: {error}") from error
     except ExpressionError as error:
         raise type(error)(f"{text!r}: {error}") from error
     if isinstance(value, Values):

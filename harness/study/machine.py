@@ -53,10 +53,15 @@ class Machine:
         for one in self.netlist["instances"]:
             for state in one["state"]:
                 if state.get("statistic"):
-                    names |= dict.fromkeys(_elements(f"{one['path']}.{state['name']}", state["dimensions"]), 0.0)
-            for derived in one.get("derived", one.get("statistics", [])):
-                names[f"{one['path']}.{derived['name']}"] = 0.0
-        return names
+                    name = f"{one['path']}.{state['name']}".lstrip(".")
+                    names |= dict.fromkeys(_elements(name, state["dimensions"]), 0.0)
+        return names | dict.fromkeys(self.derived, 0.0)
+
+    @cached_property
+    def derived(self) -> dict[str, str]:
+        """The expressions of statistics that are worked out of others, by name."""
+        known = self.netlist.get("derived", [])
+        return {f"{one['path']}.{one['name']}".lstrip("."): one["expression"] for one in known}
 
     @cached_property
     def events(self) -> dict[str, float]:

@@ -70,13 +70,27 @@ class PointReading:
     manifest: Mapping[str, Any]
     coordinates: Mapping[str, Any]
     measures: Mapping[str, str]
+    derived: Mapping[str, str] = field(default_factory=dict)  # statistics that are worked out of others
     others: Mapping[str, float] = field(default_factory=dict)  # measures that a plug-in made
     figures: Mapping[str, float] = field(default_factory=dict)  # published
     courses: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)  # measures over time
     asking: list[str] = field(default_factory=list)
 
     def statistic(self, path: str) -> "float | expression.Values":
-        return expression.select(path, self.counted.values)
+        if "*" not in path:
+            if path in self.derived:
+                return self._work_out(path)
+            return expression.select(path, self.counted.values)
+        matching = expression.pattern(path).fullmatch
+        worked = {name: self._work_out(name) for name in self.derived if matching(name)}
+        return expression.select(path, {**self.counted.values, **worked} if worked else self.counted.values)
+
+    def _work_out(self, name: str) -> float:
+        """A statistic that is worked out of others, of what was counted in the window."""
+        try:
+            return expression.evaluate(self.derived[name], self)
+        except NoValue as error:
+            raise NoValue(f"{name} has no value here: {error}") from error
 
     def events(self, path: str) -> float:
         if path not in self.counted.events:

@@ -373,7 +373,8 @@ def _row(study: Study, point: Point, result: Result) -> Row:
 
         def ask(counted: reading.Counted) -> reading.PointReading:
             manifest = result.stats.get("manifest", {})
-            return reading.PointReading(counted, manifest, point.coordinates, texts, others, figures, courses)
+            derived = study.machine(point).derived
+            return reading.PointReading(counted, manifest, point.coordinates, texts, derived, others, figures, courses)
 
         if study.file.sample:
             for name in study.file.sample.measures:

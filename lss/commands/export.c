@@ -13,7 +13,8 @@
 //                     [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
 //    "connections": [{"from","from_lane","to","to_lane","type"}],
 //    "collectors":  [{"name","event","shared","on": [...]}],
-//    "debug_views": [{"name","instance","roles": {role: state}}]}
+//    "debug_views": [{"name","instance","roles": {role: state}}],
+//    "derived":     [{"path","name","unit","expression","doc"}]}
 //
 // Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks,
 // types and modules are their names.
@@ -220,6 +221,65 @@ static void export_connection(Json *json, const Connection *connection) {
   json_close(json, '}');
 }
 
+// The name of a statistic as simulators write it: an element of an array with its indices.
+static char *statistic_name(const DerivedStep *step) {
+  GString *name = g_string_new(NULL);
+  if (*step->instance->path) g_string_append_printf(name, "%s.", step->instance->path);
+  g_string_append(name, step->field->name);
+  int below = 1;
+  const GArray *dimensions = step->field->dimensions;
+  for (guint d = 0; d < dimensions->len; d++) below *= g_array_index(dimensions, int, d);
+  for (guint d = 0, rest = (guint)step->index; d < dimensions->len; d++) {
+    below /= g_array_index(dimensions, int, d);
+    g_string_append_printf(name, "[%u]", rest / (guint)below);
+    rest %= (guint)below;
+  }
+  return g_string_free(name, FALSE);
+}
+
+// The expression of a derived statistic, with whole paths: (cpu.writeback.instructions / cycles(clk)).
+static char *derived_expression(const Derived *derived) {
+  g_autoptr(GPtrArray) stack = g_ptr_array_new();
+  g_autoptr(GByteArray) sums = g_byte_array_new(); // whether each on the stack is a sum
+  for (guint i = 0; i < derived->steps->len; i++) {
+    const DerivedStep *step = &g_array_index(derived->steps, DerivedStep, i);
+    char *text;
+    if (step->kind == 's') {
+      text = statistic_name(step);
+    } else if (step->kind == 'c') {
+      text = g_strdup_printf("cycles(%s)", derived->instance->clock->name);
+    } else if (step->kind == 'n') {
+      text = g_strdup_printf("%.17g", step->number);
+    } else {
+      g_autofree char *right = g_ptr_array_steal_index(stack, stack->len - 1);
+      g_autofree char *left = g_ptr_array_steal_index(stack, stack->len - 1);
+      const bool sum = step->kind == '+' && sums->len > 1 && sums->data[sums->len - 2];
+      if (sum) left[strlen(left) - 1] = '\0'; // a sum over an array is one pair of parentheses
+      text = g_strdup_printf(sum ? "%s %c %s)" : "(%s %c %s)", left, step->kind, right);
+      g_byte_array_set_size(sums, sums->len - 2);
+    }
+    g_ptr_array_add(stack, text);
+    g_byte_array_append(sums, &(guint8){step->kind == '+'}, 1);
+  }
+  return g_ptr_array_steal_index(stack, 0);
+}
+
+static void export_derived(Json *json, const Netlist *netlist) {
+  json_open_member(json, "derived", '[');
+  for (guint i = 0; i < netlist->derived->len; i++) {
+    const Derived *derived = g_ptr_array_index(netlist->derived, i);
+    g_autofree char *expression = derived_expression(derived);
+    json_open(json, '{');
+    json_member(json, "path", derived->instance->path);
+    json_member(json, "name", derived->name);
+    json_member(json, "unit", derived->unit);
+    json_member(json, "expression", expression);
+    json_member(json, "doc", derived->doc);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
 char *export_netlist(const Netlist *netlist) {
   Json json;
   json_start(&json);
@@ -249,6 +309,7 @@ char *export_netlist(const Netlist *netlist) {
     export_connection(&json, g_ptr_array_index(netlist->connections, i));
   json_close(&json, ']');
   export_instrumentation(&json, netlist);
+  export_derived(&json, netlist);
   json_close(&json, '}');
   return json_finish(&json);
 }

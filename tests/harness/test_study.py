@@ -139,6 +139,28 @@ def test_windows_between_events(place: Path) -> None:
     assert row.result.stats["run"]["simulated_ns"] < 4000, "nothing is simulated after the window"
 
 
+DERIVED = """
+clock clk = 100 MHz;
+module end { inport in : uint32; instance s : sink; in -> s.in; stat carried = s.items / cycles "items per cycle"; /** Rate. */ }
+instance producer : source;
+instance way : pipe { depth = 100; };
+instance e : end;
+producer.out -> way.in : uint32;
+way.out -> e.in;
+"""
+
+
+def test_statistics_that_are_worked_out_of_others(place: Path) -> None:
+    """Over a window they are those of the window, and their names are known before anything runs."""
+    (place / "chain.lss").write_text(DERIVED)
+    text = 'title = "t"\nmachine = "chain.lss"\nbase = { "option.cycles" = 1000 }\n[window]\nfrom = "2 us"\n[measure]\n'
+    (row,) = make(place, text + 'one = "e.carried"\nall = "max(**.carried)"\nnone = "e.s.late or 7"\n').rows
+    assert dict(row.measures) == {"one": 1.0, "all": 1.0, "none": 7}
+    assert row.result.stats["derived"][0]["value"] == pytest.approx(0.9), "of the whole run it is less"
+    with pytest.raises(StudyError, match="did you mean 'e.carried'"):
+        make(place, text + 'one = "e.carrid"\n')
+
+
 def test_names_are_text(place: Path) -> None:
     names = ["/../../../../ESCAPED", "$x^{$", "{foo}", "<b>&", "cpu 88", "cpu-88"]
     variants = ", ".join(f"{{ name = '{name}', settings = {{ 'D.stages' = {n + 1} }} }}" for n, name in enumerate(names))

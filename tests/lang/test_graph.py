@@ -72,6 +72,23 @@ def test_export(lss, tmp_path):
     assert instances["all"]["ports"][0]["width"] == 2
 
 
+def test_export_of_derived_statistics(lss, tmp_path):
+    """Their expressions have whole paths, so that other tools can work them out for any stretch of a run."""
+    (tmp_path / "m.lss").write_text("""
+clock clk = 1 MHz;
+module box { instance q[3] : queue; instance s : source; instance k : sink;
+  s.out -> q[0].in : uint32; q[0].out -> q[1].in; q[1].out -> q[2].in; q[2].out -> k.in;
+  stat full = 1 - q[*].full_cycles / (2 * cycles) "of the time"; /** Not full. */
+}
+instance b : box;
+""")
+    lss("export", tmp_path / "m.lss", "-o", "x.json")
+    (derived,) = json.loads((tmp_path / "x.json").read_text())["derived"]
+    sums = "(b.q[0].full_cycles + b.q[1].full_cycles + b.q[2].full_cycles)"
+    assert derived["expression"] == f"(1 - ({sums} / (2 * cycles(clk))))"
+    assert (derived["path"], derived["name"], derived["doc"]) == ("b", "full", "Not full.")
+
+
 def test_wrong_command_lines(lss, tmp_path):
     machine = tmp_path / "machine.lss"
     machine.write_text(MACHINE)
