@@ -69,6 +69,8 @@ def test_a_variant_can_be_built_beforehand(lss, tickers, run_sim, tmp_path):
     assert done.returncode == 0 and "the condition of --until holds" in done.stderr and not (tmp_path / "nothing").exists()
     wrong = lss("build", tmp_path / "machine1.lss", "-I", MODULES, "-o", "x", "--watch", "u.takn", ok=False)
     assert wrong.status == 1 and '--watch:1:1: error[no-match]: nothing that matches "u" has an event `takn`' in wrong.err
+    wrong = lss("build", tmp_path / "machine1.lss", "-I", MODULES, "-o", "x", "--watch", "taken", ok=False)
+    assert wrong.status == 1 and "--watch:1:1: error[no-match]: an event to watch is written PATH.EVENT or marker(N)\n" in wrong.err
 
 
 def test_wrong_events_are_told_before_the_run(tickers, run_sim, golden):

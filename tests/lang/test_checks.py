@@ -76,6 +76,9 @@ def test_every_message_is_seen() -> None:
     seen += "cannot read x.lss: there is no such file\nthis file is larger than 64 MiB\n"  # test_files.py
     seen += "nothing is instantiated here, so there is no machine; a module is checked where it is used\n"  # likewise
     seen += "a file of --collect holds collectors and imports only\n"  # tests/engine/test_collect.py
+    seen += "cannot read a\\nb.lss: there is a line break in its path\n"  # tests/engine/test_cache.py
+    seen += 'nothing that matches "u" has an event `takn`\n'  # tests/engine/test_events.py
+    seen += "an event to watch is written PATH.EVENT or marker(N)\n"  # likewise
     back = ("build/", "schedule/", "emit/")
     unseen = sorted(
         {
