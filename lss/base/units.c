@@ -152,6 +152,25 @@ bool rational_parse(const char *text, int64_t *num, int64_t *den) {
   return rational_normalize(n, d, num, den);
 }
 
+size_t decimal_length(const char *text) {
+  size_t n = strspn(text, "0123456789_");
+  if (text[n] == '.' && g_ascii_isdigit(text[n + 1])) n += 1 + strspn(text + n + 1, "0123456789_");
+  if (text[n] != 'e' && text[n] != 'E') return n;
+  size_t sign = text[n + 1] == '+' || text[n + 1] == '-';
+  size_t digits = strspn(text + n + 1 + sign, "0123456789");
+  return digits ? n + 1 + sign + digits : n;
+}
+
+bool quantity_parse(const char *text, Dimension dimension, int64_t *num, int64_t *den) {
+  if (!g_ascii_isdigit(*text)) return false;
+  size_t length = decimal_length(text);
+  g_autofree char *number = g_strndup(text, length);
+  const char *rest = text + length;
+  const UnitOfMeasure *unit = unit_find(rest + strspn(rest, " "));
+  return unit && unit->dimension == dimension && rational_parse(number, num, den) &&
+         rational_multiply(*num, *den, unit->num, unit->den, num, den);
+}
+
 char *quantity_text(Dimension dimension, int64_t num, int64_t den) {
   // Decimal sizes are rarer than binary ones, which come later in the table and win.
   const UnitOfMeasure *best = NULL;

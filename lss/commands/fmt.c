@@ -53,16 +53,6 @@ static const char *string_end(const char *p) {
   return *p == '"' ? p + 1 : p;
 }
 
-// The length of a decimal number without its unit, as the lexer reads it.
-static gsize decimal_length(const char *text) {
-  gsize n = strspn(text, "0123456789_");
-  if (text[n] == '.' && g_ascii_isdigit(text[n + 1])) n += 1 + strspn(text + n + 1, "0123456789_");
-  if (text[n] != 'e' && text[n] != 'E') return n;
-  gsize sign = text[n + 1] == '+' || text[n + 1] == '-';
-  gsize digits = strspn(text + n + 1 + sign, "0123456789");
-  return digits ? n + 1 + sign + digits : n;
-}
-
 static Token next_token(const char **cursor) {
   const char *p = *cursor;
   while (*p == ' ' || *p == '\t' || *p == '\r') p++;

@@ -15,7 +15,6 @@ STAGES = ["base", "front", "elab", "schedule", "emit", "build", "commands"]
 # What the compiler may use of the runtime, and of emulib the reader of whatever files users name.
 SHARED = {
     "lss/runtime/text/json.h",
-    "lss/runtime/text/quantity.h",
     "lss/runtime/files/whole_file.h",
     "emulib/program/input_file.h",
 }
