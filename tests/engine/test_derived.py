@@ -1,6 +1,8 @@
 """Statistics that are worked out of others when they are written."""
 
 import csv
+import json
+import subprocess
 
 import pytest
 
@@ -30,3 +32,49 @@ def test_derived_statistics(build_sim, run_sim, tmp_path):
     run_sim(simulator, "--cycles", "40", "--stats", "s.csv")
     rows = {(row["path"], row["name"]): row["value"] for row in csv.DictReader((tmp_path / "s.csv").open())}
     assert float(rows["lanes[1]", "rate"]) == 0.5 and rows["", "never"] == ""
+
+
+GAUGES = """
+clock clk = 100 MHz;
+instance p : source { count = 30; interval = 2; };  instance k : sink;
+p.out -> k.in : uint32;
+stat rate = k.items / cycles "items per cycle";         /** What is carried. */
+stat waits = cycles / (cycles - 2 * k.items) "";
+"""
+
+
+def test_windows_and_samples_have_their_own(build_sim, run_sim, lss, tmp_path):
+    """Thirty items in sixty cycles, then none: a value of the whole run would hide both."""
+    simulator = build_sim(GAUGES)
+    done = run_sim(simulator, "--cycles", "200", "--measure-from", "cycles(clk) >= 40", "--measure-to", "cycles(clk) >= 80",
+                   "--sample", "cycles(clk) >= 50")  # fmt: skip
+    rate, waits = (next(i for i, entry in enumerate(done.stats["derived"]) if entry["name"] == name) for name in ("rate", "waits"))
+    samples, measured = done.stats["samples"], done.stats["measured"]
+    items = next(i for i, e in enumerate(done.stats["statistics"]) if (e["path"], e["name"]) == ("k", "items"))
+    for before, snapshot in zip([None, *samples], samples, strict=False):
+        counted = snapshot["values"][items] - (before["values"][items] if before else 0)
+        assert snapshot["derived"][rate] == counted / 50
+    assert [sample["derived"][rate] for sample in samples] == [0.5, 0.1, 0, 0]
+    assert measured["from"]["derived"][rate] == 0.5 and measured["to"]["derived"][rate] == 0.25
+    assert measured["from"]["derived"][waits] is None, "divided by 0"
+    assert measured["to"]["derived"][waits] == 2 and done.stats["derived"][rate]["value"] == 0.15
+
+
+def test_export_and_list_name_them(build_sim, lss, tmp_path):
+    (tmp_path / "machine.lss").write_text(MACHINE)
+    lss("export", tmp_path / "machine.lss", "-o", tmp_path / "machine.json")
+    exported = json.loads((tmp_path / "machine.json").read_text())["derived"]
+    listed = json.loads(subprocess.run([build_sim(MACHINE), "--list=json"], capture_output=True, text=True, check=True).stdout)["derived"]
+    assert [e["derived"] for e in listed if e["name"] == "rate"] == ["k.items / cycles"] * 3
+    assert [e["expression"] for e in exported if e["name"] == "rate"] == [f"(lanes[{i}].k.items / cycles(clk))" for i in range(3)]
+    for key in ("path", "name", "unit"):
+        assert [e[key] for e in listed] == [e[key] for e in exported]
+
+
+@pytest.mark.parametrize("machine", ["rfu_core", "vliw_core", "single_core", "riscv_core"])
+def test_every_pipeline_tells_instructions_per_cycle(root, lss, tmp_path, machine):
+    lss("export", root / "examples" / machine / f"{machine}.lss", "-o", tmp_path / "machine.json")
+    exported = json.loads((tmp_path / "machine.json").read_text())
+    writers = [one["path"] for one in exported["instances"] if one["module"] == "core_writeback"]
+    [ipc] = [one["expression"] for one in exported["derived"] if one["name"] == "ipc"]
+    assert writers and all(f"{path}.instructions" in ipc for path in writers) and "cycles(" in ipc

@@ -1,6 +1,7 @@
 // Windows and series of statistics; see measure.h.
 #include "lss/runtime/observe/measure.h"
 
+#include "lss/runtime/observe/derived.h"
 #include "lss/runtime/observe/statistics.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
@@ -20,6 +21,7 @@ typedef struct {
   GArray *events;      // uint64_t, for each that is counted
   GArray *values;      // spinach_value
   GArray *connections; // uint64_t, four for each that is counted
+  GArray *operands;    // double, of derived statistics
 } Snapshot;
 
 static Trigger until, from, to, sample;
@@ -149,6 +151,8 @@ static Snapshot *snapshot_new(uint64_t time_fs, bool over) {
   }
   snapshot->values = g_array_new(FALSE, FALSE, sizeof(spinach_value));
   spinach_statistics_values(snapshot->values);
+  snapshot->operands = g_array_new(FALSE, FALSE, sizeof(double));
+  spinach_derived_operands(snapshot->operands);
   snapshot->connections = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   for (uint32_t i = 0; i < machine->connection_count; i++)
     if (spinach_connection_counts(i)) g_array_append_vals(snapshot->connections, spinach_connection_counts(i), 4);
@@ -180,7 +184,8 @@ static void write_values(Json *json, const GArray *values) {
   json_close(json, ']');
 }
 
-static void snapshot_write(Json *json, const Snapshot *snapshot) {
+// `before` is the snapshot before it in its series; NULL: the beginning of the run.
+static void snapshot_write(Json *json, const Snapshot *snapshot, const Snapshot *before) {
   if (!snapshot) {
     json_string(json, NULL);
     return;
@@ -201,6 +206,7 @@ static void snapshot_write(Json *json, const Snapshot *snapshot) {
   }
   json_close(json, '}');
   write_values(json, snapshot->values);
+  spinach_derived_write(json, before ? before->operands : NULL, snapshot->operands);
   if (snapshot->connections->len) json_open_member(json, "connections", '[');
   for (guint i = 0; i < snapshot->connections->len; i++) {
     if (i % 4 == 0) json_open_row(json);
@@ -291,13 +297,13 @@ void spinach_measure_write(Json *json) {
   if (from.condition) {
     json_open_member(json, "measured", '{');
     json_key(json, "from");
-    snapshot_write(json, window[0]);
+    snapshot_write(json, window[0], NULL);
     json_key(json, "to");
-    snapshot_write(json, window[1]);
+    snapshot_write(json, window[1], window[0]);
     json_close(json, '}');
   }
   if (!sample.condition || !sample.condition->kind) return;
   json_open_member(json, "samples", '[');
-  for (guint i = 0; i < samples->len; i++) snapshot_write(json, samples->pdata[i]);
+  for (guint i = 0; i < samples->len; i++) snapshot_write(json, samples->pdata[i], i ? samples->pdata[i - 1] : NULL);
   json_close(json, ']');
 }

@@ -8,6 +8,8 @@
 //   "measured": {"from": SNAPSHOT, "to": SNAPSHOT}     null where the run ended before
 //   "samples":  [SNAPSHOT]
 //   SNAPSHOT =  {"time_fs", "cycles": {clock: n}, "events": {those of conditions: n}, "values": [as "statistics" has them],
+//                "derived": [as "derived" has them, of what was counted since the snapshot before: in the window, since
+//                the last sample; of the first since the run began] (when any are declared),
 //                "connections": [[transferred, stalled, cancelled, idle] as "connections" has them] (when collected)}
 #ifndef SPINACH_MEASURE_H
 #define SPINACH_MEASURE_H

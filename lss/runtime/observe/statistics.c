@@ -2,6 +2,7 @@
 #include "lss/runtime/observe/statistics.h"
 
 #include "lss/runtime/files/manifest.h"
+#include "lss/runtime/observe/derived.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/text/names.h"
 
@@ -18,12 +19,6 @@ typedef struct {
 } Entry;
 
 typedef void (*Visitor)(const Entry *entry, void *data);
-
-static double spinach_number(const struct spinach_type *type, const void *value) {
-  if (type->kind == SPINACH_FLOAT) return type->size == 4 ? (double)*(const float *)value : *(const double *)value;
-  const int64_t integer = spinach_integer(type, value);
-  return type->kind == SPINACH_INT ? (double)integer : (double)(uint64_t)integer;
-}
 
 static void visit_field(const spinach_place *place, Visitor visit, void *data) {
   const spinach_field *field = place->field;
@@ -70,30 +65,6 @@ static void visit_all(Visitor visit, void *data) {
   }
 }
 
-// The value of a derived statistic; not a number where it divides by 0.
-static double work_out(const spinach_derived *derived) {
-  g_autofree double *stack = g_new(double, derived->step_count + 1);
-  guint depth = 0;
-  for (uint32_t i = 0; i < derived->step_count; i++) {
-    const spinach_derived_step *step = &derived->steps[i];
-    if (step->kind == 'n') {
-      stack[depth++] = step->number;
-    } else if (step->kind == 'c') {
-      stack[depth++] = (double)spinach_cycles(machine->instances[step->instance].clock);
-    } else if (step->kind == 's') {
-      const spinach_place place = {step->instance, step->field, 0, spinach_field_elements(step->field)};
-      stack[depth++] = spinach_number(step->field->type, spinach_element(&place, step->index));
-    } else {
-      double *left = &stack[--depth - 1], right = stack[depth];
-      *left = step->kind == '+'   ? *left + right
-              : step->kind == '-' ? *left - right
-              : step->kind == '*' ? *left * right
-                                  : (right != 0 ? *left / right : NAN);
-    }
-  }
-  return stack[0];
-}
-
 static void visit_derived(Visitor visit, void *data) {
   for (uint32_t i = 0; i < machine->derived_count; i++) {
     const spinach_derived *derived = &machine->derived[i];
@@ -102,7 +73,7 @@ static void visit_derived(Visitor visit, void *data) {
                          .unit = derived->unit,
                          .description = derived->doc,
                          .formula = derived->formula,
-                         .value = {.real = true, .number = work_out(derived)}};
+                         .value = {.real = true, .number = spinach_derived_value(derived)}};
     visit(&entry, data);
   }
 }
