@@ -81,10 +81,11 @@ def _studies(options: argparse.Namespace) -> int:
 
 def _reference(options: argparse.Namespace) -> int:
     from harness.report import reference
+    from harness.run import compiler
 
     try:
         print(reference.write(options.build, options.types))
-    except reference.ReferenceError as error:
+    except compiler.CompilerError as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
     return 0

@@ -3,10 +3,11 @@
 It is generated from the declarations, so it cannot fall behind them; nothing of it is kept in the source tree.
 """
 
-import subprocess
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+
+from harness.run import compiler
 
 STYLE = Path(__file__).with_name("style.css")
 PAGE = """<!doctype html>
@@ -31,17 +32,6 @@ main h3 {{ font-size: 1rem; margin: 1.3rem 0 .4rem; }}
 """
 
 
-class ReferenceError(Exception):
-    """The compiler could not document something; the text is what it said."""
-
-
-def _lss(build: Path, *words: str) -> str:
-    done = subprocess.run([build / "bin" / "lss", *words], capture_output=True, text=True)
-    if done.returncode:
-        raise ReferenceError(done.stderr.strip() or f"lss {' '.join(words)}: status {done.returncode}")
-    return done.stdout
-
-
 def _page(markdown: str, names: list[str]) -> str:
     """Renders the whole reference; headings of modules and types become targets of links."""
     renderer = MarkdownIt("commonmark").enable("table")
@@ -61,7 +51,7 @@ def write(build: Path, types: list[str]) -> Path:
     rows, texts, names = [], [], []
 
     def document(name: str, kind: str, words: str = "") -> None:
-        text = _lss(build, "doc", "--markdown", name)
+        text = compiler.lss(build, "doc", "--markdown", name)
         (out / f"{name}.md").write_text(text)
         declared = [line[3:] for line in text.splitlines() if line.startswith("## ")]
         names.extend(declared)
@@ -69,7 +59,7 @@ def write(build: Path, types: list[str]) -> Path:
         links = ", ".join(f"[{each}](#{each})" for each in declared)
         rows.append(f"| {links} | {kind} | {words} |")
 
-    for line in _lss(build, "list").splitlines():
+    for line in compiler.lss(build, "list").splitlines():
         if line.startswith(" "):
             document(*line.split(None, 2))
         else:  # a family

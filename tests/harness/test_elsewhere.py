@@ -1,0 +1,63 @@
+"""Commands of the harness in a folder of one's own: the compiler is the one on the PATH, and nothing else is asked for."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MACHINE = """
+/** How ready it is. */ runtime parameter ready = 1.0 : float;
+clock clk = 100 MHz;
+instance producer : source { count = 100; };  instance consumer : sink { ready = ready; };
+producer.out -> consumer.in : uint32;
+"""
+STUDY = """
+title = "A sink"
+machine = "machine.lss"
+axis = [{ name = "ready", setting = "option.ready", values = [0.5, 1] }]
+[window]
+to = "cycles(clk) >= 50"
+[measure.rate]
+value = "consumer.items / cycles(clk)"
+"""
+COMMANDS = {
+    "study": (["study", "study.toml", "--plain", "--out", "out"], "out/index.html"),
+    "bottleneck": (["bottleneck", "machine.lss", "--", "--cycles", "90"], "build/bottleneck/index.html"),
+    "reference": (["reference", "memory_types"], "build/docs/modules/index.html"),
+}
+
+
+def harness(root: Path, folder: Path, path: Path, words: list[str]) -> subprocess.CompletedProcess:
+    """Runs a command in a folder outside the checkout."""
+    environment = {**os.environ, "PYTHONPATH": str(root), "PATH": f"{path}:/usr/bin:/bin"}
+    return subprocess.run(
+        [sys.executable, "-m", "harness", *words], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "machine.lss").write_text(MACHINE)
+    (tmp_path / "work" / "study.toml").write_text(STUDY)
+    return tmp_path / "work"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_compiler_on_the_path_is_used(root: Path, build_dir: Path, folder: Path, command: str) -> None:
+    (folder.parent / "bin").mkdir()
+    (folder.parent / "bin" / "lss").symlink_to(build_dir / "bin" / "lss")
+    words, written = COMMANDS[command]
+    done = harness(root, folder, folder.parent / "bin", words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (folder / written).stat().st_size > 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_a_compiler_one_line_says_so(root: Path, folder: Path, command: str) -> None:
+    done = harness(root, folder, folder, COMMANDS[command][0])
+    assert done.returncode == 1
+    [line] = [line for line in done.stderr.splitlines() if "examining" not in line and line.strip()]
+    assert line == "harness: there is no compiler build/bin/lss, and no lss on the PATH: run make, or name the build folder"
