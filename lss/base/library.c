@@ -125,3 +125,25 @@ GPtrArray *library_names(const char *folder) {
   g_ptr_array_sort(names, by_name);
   return names;
 }
+
+// modules/renamed.txt: lines of an old name, which is MODULE.NAME for what a module declares, and the new one.
+static GHashTable *read_renamed(void) {
+  GHashTable *table = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autofree char *path = library_home() ? g_build_filename(library_home(), "modules", "renamed.txt", NULL) : NULL;
+  g_autofree char *text = NULL;
+  if (!path || !g_file_get_contents(path, &text, NULL, NULL)) return table;
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  for (char **line = lines; *line; line++) {
+    g_auto(GStrv) words = g_strsplit(*line, " ", 2);
+    if (**line != '#' && g_strv_length(words) == 2)
+      g_hash_table_insert(table, (gpointer)g_intern_string(words[0]), (gpointer)g_intern_string(words[1]));
+  }
+  return table;
+}
+
+const char *library_new_name(const char *module, const char *name) {
+  static GHashTable *table;
+  if (!table) table = read_renamed();
+  g_autofree char *key = module ? g_strdup_printf("%s.%s", module, name) : g_strdup(name);
+  return g_hash_table_lookup(table, key);
+}

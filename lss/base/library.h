@@ -18,6 +18,10 @@ const char *library_family(const char *path);
 // The file of module or import `name` in the first of the folders that has name.lss or name/name.lss; NULL without.
 char *library_find(const GPtrArray *folders, const char *name);
 
+// What the library calls now what was once module, file or type `name`, or port or parameter `name` of `module`; NULL
+// when nothing of the library ever bore the name.
+const char *library_new_name(const char *module, const char *name);
+
 // The names of all .lss files that library_find() would find in `folder`, sorted.  Strings are owned by the array.
 GPtrArray *library_names(const char *folder);
 

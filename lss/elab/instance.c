@@ -79,7 +79,7 @@ static Symbol *module_of(Scope *scope, Expr *expr) {
         }
       }
       problem(expr->location, "unknown-module", "there is no module `%s`%s", expr->text,
-              did_you_mean(diag_suggestion(expr->text, names)));
+              its_new_name(NULL, expr->text, diag_suggestion(expr->text, names)));
       return NULL;
     }
     if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE) return symbol;
@@ -228,7 +228,8 @@ static void check_settings(Inst *inst) {
   for (guint i = 0; i < inst->settings->len; i++) {
     Setting *setting = inst->settings->pdata[i];
     if (setting->used) continue;
-    const char *near = did_you_mean(diag_suggestion(setting->name, names));
+    const char *near = diag_suggestion(setting->name, names);
+    near = its_new_name(inst->module ? inst->module->name : NULL, setting->name, near);
     PortDecl *port = find_declared_port(inst, setting->name);
     if (port) {
       problem(setting->place, "unknown-parameter", "`%s` is a port of module `%s`, not a parameter", setting->name,

@@ -50,7 +50,8 @@ static void declare_names(SourceFile *file) {
 static void import(SourceFile *importer, Node *node) {
   g_autofree char *path = find(node->name, importer->path);
   if (!path) {
-    diag_error(node->place, "import-missing", "there is no %s.lss on the search path", node->name);
+    diag_error(node->place, "import-missing", "there is no %s.lss on the search path%s", node->name,
+               its_new_name(NULL, node->name, NULL));
     diag_note(NOWHERE, "looked in the folder of this file, the folders of -I and LSS_PATH, and the installed library");
     return;
   }

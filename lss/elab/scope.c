@@ -1,6 +1,7 @@
 // Names and what they stand for.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
+#include "lss/base/library.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
@@ -68,6 +69,11 @@ const char *scope_suggestion(Scope *scope, const char *name) {
 
 const char *did_you_mean(const char *suggestion) {
   return suggestion ? arena_printf("; did you mean `%s`?", suggestion) : "";
+}
+
+const char *its_new_name(const char *module, const char *name, const char *near) {
+  const char *now = library_new_name(module, name);
+  return now ? arena_printf("; it is called `%s` now", now) : did_you_mean(near);
 }
 
 // Words that a C compiler, or the vocabulary of module code, would misread.
