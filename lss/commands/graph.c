@@ -81,7 +81,7 @@ static void add_node(GString *dot, const Instance *instance, GHashTable *links) 
   g_string_append(dot, "  ");
   add_quoted(dot, instance->name);
   g_string_append(dot, " [label=");
-  g_autofree char *label = g_strdup_printf("<<b>%s</b><br/><font point-size=\"9\" color=\"#444444\">%s</font>>",
+  g_autofree char *label = g_strdup_printf("<<b>%s</b><br/><font point-size=\"11\" color=\"#444444\">%s</font>>",
                                            instance->name, instance->module_name);
   g_string_append(dot, label);
   g_string_append_printf(dot, ", fillcolor=\"%s\"", domain_fills[domain % (int)G_N_ELEMENTS(domain_fills)]);
@@ -118,7 +118,10 @@ typedef struct {
   GString *tooltip; // ports of all edges
 } Line;
 
-enum { SHOWN_EDGES = 3 };
+enum {
+  SHOWN_EDGES = 3, // connections of a line whose ports are named
+  IN_A_ROW = 8     // more instances than these go from top to bottom, so that the picture fits a page
+};
 
 static void line_free(gpointer data) {
   Line *line = data;
@@ -191,14 +194,25 @@ static void add_line(GString *dot, const Line *line) {
                          line->tooltip->str, line->tooltip->str);
 }
 
-// The title, and below it which colour is which clock where there are several.
-static void add_title(GString *dot, const Netlist *netlist, const char *title) {
+// The clocks of what a picture shows.
+static GPtrArray *clocks_of(const Instance *level) {
+  GPtrArray *clocks = g_ptr_array_new();
+  for (guint i = 0; i < level->children->len; i++) {
+    Clock *clock = ((const Instance *)g_ptr_array_index(level->children, i))->clock;
+    if (clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
+  }
+  return clocks;
+}
+
+// The title, and below it which colour is which clock where the machine has several.
+static void add_title(GString *dot, const Netlist *netlist, const Instance *level, const char *title) {
+  g_autoptr(GPtrArray) clocks = clocks_of(level);
   g_string_append_printf(dot, "label=<<table border=\"0\" cellspacing=\"4\"><tr><td colspan=\"%u\"><b>%s</b></td></tr>",
-                         MAX(1, 2 * netlist->clocks->len), title);
-  if (netlist->clocks->len > 1) {
+                         MAX(1, 2 * clocks->len), title);
+  if (netlist->clocks->len > 1 && clocks->len) {
     g_string_append(dot, "<tr>");
-    for (guint i = 0; i < netlist->clocks->len; i++) {
-      const Clock *clock = g_ptr_array_index(netlist->clocks, i);
+    for (guint i = 0; i < clocks->len; i++) {
+      const Clock *clock = g_ptr_array_index(clocks, i);
       const char *fill = domain_fills[clock->id % (int)G_N_ELEMENTS(domain_fills)];
       g_string_append_printf(dot, "<td border=\"1\" bgcolor=\"%s\" width=\"18\"></td><td align=\"left\">%s</td>", fill,
                              clock->name);
@@ -212,10 +226,12 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
   GString *dot = g_string_new(NULL);
   const char *up = level->parent ? g_hash_table_lookup(links, level->parent) : NULL;
   g_autofree char *machine = g_path_get_basename(netlist->file);
-  g_string_append(dot,
-                  "digraph machine {\n"
-                  "  graph [rankdir=LR, nodesep=0.45, ranksep=0.6, fontname=\"Helvetica\", labelloc=t, fontsize=12, ");
-  add_title(dot, netlist, level->parent ? level->module_name : machine);
+  g_string_append_printf(
+      dot,
+      "digraph machine {\n"
+      "  graph [rankdir=%s, nodesep=0.4, ranksep=0.5, fontname=\"Helvetica\", labelloc=t, fontsize=13, ",
+      level->children->len > IN_A_ROW ? "TB" : "LR");
+  add_title(dot, netlist, level, level->parent ? level->module_name : machine);
   if (up) {
     g_string_append(dot, "URL=");
     add_quoted(dot, up);
@@ -223,9 +239,9 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
   }
   g_string_append(
       dot, "bgcolor=\"white\"];\n"
-           "  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=11, color=\"#555555\", "
+           "  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=13, color=\"#555555\", "
            "margin=\"0.14,0.08\"];\n"
-           "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#555555\", fontcolor=\"#555555\", arrowsize=0.7];\n");
+           "  edge [fontname=\"Helvetica\", fontsize=10, color=\"#555555\", fontcolor=\"#555555\", arrowsize=0.7];\n");
   add_border_ports(dot, level, edges);
   for (guint i = 0; i < level->children->len; i++) add_node(dot, g_ptr_array_index(level->children, i), links);
   g_autoptr(GPtrArray) lines = lines_of(level, edges);

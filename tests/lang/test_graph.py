@@ -59,6 +59,27 @@ def test_svg_links_levels(lss, tmp_path):
     assert "x.pair.svg" in links and (tmp_path / "x.pair.svg").exists()
 
 
+def test_a_picture_names_the_clocks_that_it_shows(lss, tmp_path):
+    """A level whose instances share a clock says nothing of others; one of many instances goes from top to bottom."""
+    (tmp_path / "m.lss").write_text("""
+clock one = 1 MHz;
+clock two = 2 MHz;
+module inner { inport in : uint32; instance k : sink; in -> k.in; }
+instance s : source;
+instance p[9] : pipe;
+instance x : clock_crossing;
+instance b : inner on two;
+s.out -> p[0].in : uint32;
+for (i = 0; i < 8; i = i + 1) p[i].out -> p[i + 1].in;
+p[8].out -> x.in;
+x.out -> b.in;
+""")
+    lss("graph", tmp_path / "m.lss", "-o", "m.dot")
+    top, inside = ((tmp_path / name).read_text() for name in ("m.dot", "m.inner.dot"))
+    assert ">one<" in top and ">two<" in top and "rankdir=TB" in top
+    assert ">one<" not in inside and ">two<" in inside and "rankdir=LR" in inside
+
+
 def test_export(lss, tmp_path):
     make(lss, tmp_path, "export", "-o", "x.json")
     netlist = json.loads((tmp_path / "x.json").read_text())
