@@ -4,6 +4,7 @@
 still running before the process itself ends.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -40,7 +41,7 @@ def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float |
             raise Ended
         child = subprocess.Popen(
             [str(word) for word in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, errors="replace",
+            stderr=subprocess.PIPE, text=True, errors="replace", process_group=0,
         )  # fmt: skip
         _children.add(child)
     try:
@@ -58,14 +59,14 @@ def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float |
 
 
 def _end(children: Sequence[subprocess.Popen]) -> None:
-    for child in children:
-        if child.poll() is None:
-            child.terminate()
-    for child in children:
-        try:
-            child.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            child.kill()
+    """Ends children with all that they started: each leads a group of its own."""
+    for number in signal.SIGTERM, signal.SIGKILL:
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, number)
+        for child in children:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(GRACE)
 
 
 def end_children() -> None:
