@@ -117,7 +117,7 @@ static int report_units(const GPtrArray *units) {
       fprintf(stderr, "lss: %s\n", unit->messages);
       return 3;
     }
-    if (!unit->messages || clang_errors_report(unit->messages) || unit->state != UNIT_REFUSED) continue;
+    if (!unit->messages || clang_errors_report(unit->messages, unit->text) || unit->state != UNIT_REFUSED) continue;
     explained &= flagged;
     g_autofree char *why =
         flagged ? g_strdup_printf("with LSS_CFLAGS=\"%s\"", flags) : g_strdup("which is a defect of lss itself");

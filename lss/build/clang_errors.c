@@ -38,8 +38,8 @@ static void report_signal(Location at, const char *access, const char *name, con
 }
 
 static const char *word_for(const char *kind) {
-  static const char *const ports[] = {"some",    "data",   "enabled", "acked", "send", "send_nothing",
-                                      "send_if", "enable", "accept",  "width", "type", "descriptor"};
+  static const char *const ports[] = {"some",   "data",   "enabled", "acked", "send",       "send_nothing", "send_if",
+                                      "enable", "accept", "width",   "type",  "descriptor", "lane",         "key"};
   for (gsize i = 0; i < G_N_ELEMENTS(ports); i++)
     if (!strcmp(kind, ports[i])) return "port";
   if (g_str_has_prefix(kind, "param")) return "parameter";
@@ -51,10 +51,11 @@ static const char *word_for(const char *kind) {
 
 // SP_data_foo: the word and the name in it.
 static bool report_name(Location at, const char *identifier) {
-  static const char *const kinds[] = {
-      "send_nothing", "send_if", "param_length", "known_data", "known_enable", "known_ack", "known_local", "some",
-      "data",         "enabled", "acked",        "send",       "enable",       "accept",    "width",       "type",
-      "param",        "get",     "set",          "event",      "typevar",      "replaced",  "descriptor"};
+  static const char *const kinds[] = {"send_nothing", "send_if",     "param_length", "known_data", "known_enable",
+                                      "known_ack",    "known_local", "some",         "data",       "enabled",
+                                      "acked",        "send",        "enable",       "accept",     "width",
+                                      "type",         "param",       "get",          "set",        "event",
+                                      "typevar",      "replaced",    "descriptor",   "lane",       "key"};
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
     g_autofree char *prefix = g_strdup_printf("SP_%s_", kinds[i]);
     if (!g_str_has_prefix(identifier, prefix)) continue;
@@ -69,6 +70,43 @@ static bool report_name(Location at, const char *identifier) {
     return true;
   }
   return false;
+}
+
+// lane(port, key), of which emit_keys (lss/emit/ports.c) makes the name root_0_S1_lane0_of_PORT_key_KEY: the names that
+// begin alike in the unit are the keys there are.
+static bool report_key(Location at, const char *identifier, const char *text) {
+  static GRegex *form;
+  if (!form)
+    form =
+        g_regex_new("^(?<lanes>\\w+_S[0-9]+_lane[0-9]+_of_(?<port>\\w+)_key_)(?<key>\\w+)$", G_REGEX_OPTIMIZE, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  if (!g_regex_match(form, identifier, 0, &match)) return false;
+  g_autofree char *lanes = group(match, "lanes"), *port = group(match, "port"), *key = group(match, "key");
+  g_autoptr(GPtrArray) known = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GString) list = g_string_new(NULL);
+  bool repeated = false;
+  for (const char *at_lane = text; (at_lane = strstr(at_lane, lanes)); at_lane++) {
+    const char *start = at_lane + strlen(lanes), *end = start;
+    while (g_ascii_isalnum(*end) || *end == '_') end++;
+    const bool several = g_str_has_prefix(end, " = several");
+    if (!several && !g_str_has_prefix(end, " = ")) continue;
+    char *name = g_strndup(start, (gsize)(end - start));
+    g_string_append_printf(list, "%s%s", list->len ? ", " : "", name);
+    repeated |= several && !strcmp(name, key);
+    g_ptr_array_add(known, name);
+  }
+  if (repeated) {
+    diag_error(at, "ambiguous-key", "several lanes of %s have the key %s; key(%s, i) tells which", port, key, port);
+    return true;
+  }
+  const char *near = diag_suggestion(key, known);
+  diag_error(at, "unknown-key", "no lane of %s has the key %s%s%s%s", port, key, near ? "; did you mean " : "",
+             near ? near : "", near ? "?" : "");
+  if (list->len)
+    diag_note(NOWHERE, "the keys of %s are %s", port, list->str);
+  else
+    diag_note(NOWHERE, "the lanes of %s have no keys", port);
+  return true;
 }
 
 // 'root_0_S1_handler_take' is handler(take) to the user.
@@ -86,7 +124,7 @@ static char *without_prefixes(const char *text) {
 static void report_function(Location at, const char *name) {
   static const char vocabulary[] =
       "some data item enabled acked transferred send send_if send_nothing enable accept steady get set "
-      "known_data known_enable known_ack known_local width param param_length typeof_port typevar call "
+      "known_data known_enable known_ack known_local width lane key param param_length typeof_port typevar call "
       "typeof_argument replaced event now cycle never clock_period ticks_per_second random_bits "
       "random_seed path_of_self sim_error sim_input_error sim_warn sim_stop sim_exit sim_progress type_print "
       "type_parse phase_start phase_end handler init finish next_event skip";
@@ -114,7 +152,7 @@ static char *without_self(Location at, const char *message) {
   return g_strdup_printf("%.*sexpected %d, have %d", (int)(count - message), message, expected - 1, given - 1);
 }
 
-static void report_one(Location at, const char *message) {
+static void report_one(Location at, const char *message, const char *text) {
   static GRegex *member, *field, *identifier, *constant;
   if (!member) {
     member =
@@ -137,7 +175,7 @@ static void report_one(Location at, const char *message) {
       diag_error(at, "c-code", "signals exist in phase_start, handlers and phase_end only");
       return;
     }
-    if (report_name(at, name)) return;
+    if (report_name(at, name) || report_key(at, name, text)) return;
     if (strstr(message, "undeclared function") || strstr(message, "undeclared library function")) {
       report_function(at, name);
       return;
@@ -160,7 +198,7 @@ static void report_one(Location at, const char *message) {
   diag_error(at, "c-code", "%s", clean);
 }
 
-bool clang_errors_report(const char *messages) {
+bool clang_errors_report(const char *messages, const char *text) {
   g_autoptr(GRegex) regex =
       g_regex_new("^(?<file>[^\\n]+?):(?<line>[0-9]+):(?<column>[0-9]+): (fatal )?(?<kind>error|warning): "
                   "(?<message>.*?)(?<flag> \\[-W[^\\]]*\\])?$",
@@ -190,7 +228,7 @@ bool clang_errors_report(const char *messages) {
       g_autofree char *clean = without_prefixes(message);
       diag_warning(at, "c-warning", "%s%s", clean, flag ? flag : "");
     } else {
-      report_one(at, message);
+      report_one(at, message, text);
     }
   }
   return any || ours ? any : false;

@@ -11,7 +11,7 @@
 //                     "userpoints": [{"name","result","arguments","replaced","code"}], "locals":
 //                     [{"name","type","lanes"}], "functions":
 //                     [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
-//    "connections": [{"from","from_lane","to","to_lane","type"}],
+//    "connections": [{"from","from_lane","from_key"?,"to","to_lane","to_key"?,"type"}],
 //    "collectors":  [{"name","event","shared","on": [...]}],
 //    "debug_views": [{"name","instance","roles": {role: state}}],
 //    "derived":     [{"path","name","unit","expression","doc"}]}
@@ -136,6 +136,7 @@ static void export_parameters(Json *json, const Instance *instance) {
     json_member(json, "name", parameter->name);
     json_member(json, "type", parameter->type_name);
     json_member_bool(json, "runtime", parameter->runtime);
+    if (parameter->constant) json_member_bool(json, "constant", true);
     if (parameter->initial) json_member_bool(json, "init", true);
     if (parameter->alias_of) json_member(json, "alias_of", parameter->alias_of);
     json_key(json, "value");
@@ -215,8 +216,12 @@ static void export_connection(Json *json, const Connection *connection) {
   json_open(json, '{');
   json_member(json, "from", from);
   json_member_int(json, "from_lane", connection->from_lane);
+  const char *from_key = port_key(connection->from, connection->from_lane);
+  if (from_key) json_member(json, "from_key", from_key);
   json_member(json, "to", to);
   json_member_int(json, "to_lane", connection->to_lane);
+  const char *to_key = port_key(connection->to, connection->to_lane);
+  if (to_key) json_member(json, "to_key", to_key);
   json_member(json, "type", connection->type->name);
   json_close(json, '}');
 }

@@ -16,7 +16,43 @@ typedef struct {
   const Instance *from, *to;
   const char *from_port, *to_port;
   int lanes;
+  GPtrArray *from_keys, *to_keys; // const char*, by lane, NULL where one has none
 } Edge;
+
+static void edge_free(gpointer data) {
+  Edge *edge = data;
+  g_ptr_array_unref(edge->from_keys);
+  g_ptr_array_unref(edge->to_keys);
+  g_free(edge);
+}
+
+static void edge_add(Edge *edge, const DrawnConnection *drawn) {
+  edge->lanes++;
+  g_ptr_array_add(edge->from_keys, (gpointer)drawn->from_key);
+  g_ptr_array_add(edge->to_keys, (gpointer)drawn->to_key);
+}
+
+static bool has_keys(const GPtrArray *keys) {
+  for (guint i = 0; i < keys->len; i++)
+    if (keys->pdata[i]) return true;
+  return false;
+}
+
+// "value[mac_state, stack_offset]": the port and the keys of its lanes.
+static void add_end(GString *out, const char *port, const GPtrArray *keys) {
+  g_string_append(out, port);
+  if (!has_keys(keys)) return;
+  for (guint i = 0; i < keys->len; i++)
+    g_string_append_printf(out, "%s%s", i ? ", " : "[", keys->pdata[i] ? (char *)keys->pdata[i] : "");
+  g_string_append_c(out, ']');
+}
+
+static void write_keys(Json *json, const char *name, const GPtrArray *keys) {
+  if (!has_keys(keys)) return;
+  json_open_member(json, name, '[');
+  for (guint i = 0; i < keys->len; i++) json_string(json, keys->pdata[i]);
+  json_close(json, ']');
+}
 
 static void level_free(gpointer data) {
   GraphLevel *level = data;
@@ -35,16 +71,17 @@ static GHashTable *edges_by_level(const Netlist *netlist) {
                                 (void *)drawn->to, drawn->to_port);
     Edge *edge = g_hash_table_lookup(seen, key);
     if (edge) {
-      edge->lanes++;
+      edge_add(edge, drawn);
       g_free(key);
       continue;
     }
     edge = g_new(Edge, 1);
-    *edge = (Edge){drawn->from, drawn->to, drawn->from_port, drawn->to_port, 1};
+    *edge = (Edge){drawn->from, drawn->to, drawn->from_port, drawn->to_port, 0, g_ptr_array_new(), g_ptr_array_new()};
+    edge_add(edge, drawn);
     g_hash_table_insert(seen, key, edge);
     GPtrArray *edges = g_hash_table_lookup(levels, drawn->level);
     if (!edges) {
-      edges = g_ptr_array_new_with_free_func(g_free);
+      edges = g_ptr_array_new_with_free_func(edge_free);
       g_hash_table_insert(levels, drawn->level, edges);
     }
     g_ptr_array_add(edges, edge);
@@ -148,8 +185,10 @@ static void line_add(Line *line, const Instance *level, const Edge *edge, bool f
   if (line->edges <= SHOWN_EDGES) g_string_append_printf(line->shown, "%s%s", line->edges > 1 ? "\\n" : "", ports->str);
   const char *from_name = edge->from == level ? level->module_name : edge->from->name;
   const char *to_name = edge->to == level ? level->module_name : edge->to->name;
-  g_string_append_printf(line->tooltip, "%s%s.%s to %s.%s", line->edges > 1 ? "&#10;" : "", from_name, edge->from_port,
-                         to_name, edge->to_port);
+  g_string_append_printf(line->tooltip, "%s%s.", line->edges > 1 ? "&#10;" : "", from_name);
+  add_end(line->tooltip, edge->from_port, edge->from_keys);
+  g_string_append_printf(line->tooltip, " to %s.", to_name);
+  add_end(line->tooltip, edge->to_port, edge->to_keys);
 }
 
 // The lines of a picture, in the order in which their first edges were written.
@@ -327,6 +366,8 @@ char *graph_json(const Netlist *netlist) {
       json_member(&json, "to", edge->to == level ? NULL : edge->to->name);
       json_member(&json, "to_port", edge->to_port);
       json_member_int(&json, "lanes", edge->lanes);
+      write_keys(&json, "from_keys", edge->from_keys);
+      write_keys(&json, "to_keys", edge->to_keys);
       json_close(&json, '}');
     }
     json_close(&json, ']');

@@ -140,14 +140,16 @@ static void collect_node(Section *s, const Node *node) {
   switch (node->kind) {
   case NODE_PARAMETER:
     add_row(&s[SECTION_PARAMETERS], node->name, parameter_type(node),
-            node->value ? expr_text(node->value) : "(must be set)", node->initial   ? "when it starts (init only)"
+            node->value ? expr_text(node->value) : "(must be set)",
+            node->initial   ? "when it starts (init only)"
             : node->runtime ? "when it starts"
                             : "when built",
             doc);
     break;
   case NODE_PORT:
     add_row(&s[SECTION_PORTS], node->name,
-            arena_printf("%s%s", node->optional ? "optional " : "", node->output ? "outport" : "inport"),
+            arena_printf("%s%s%s%s", node->optional ? "optional " : "", node->keyed ? "keyed " : "",
+                         node->repeated ? "repeated " : "", node->output ? "outport" : "inport"),
             expr_text(node->type), doc);
     break;
   case NODE_USERPOINT:

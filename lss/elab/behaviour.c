@@ -157,7 +157,17 @@ static bool add_lanes(Scope *scope, const Parsed *parsed, GArray *signals) {
     return true;
   }
   if (parsed->index && parsed->index->kind == EXPR_INDEX) {
-    if (!evaluate_int(scope, parsed->index->right, "the lane", -far, far, &first)) return false;
+    const char *key = NULL;
+    if (!evaluate_lane(scope, parsed->index->right, -far, far, &key, &first)) return false;
+    if (key && parsed->local) {
+      problem(parsed->index->location, "signal", "`%s` is a local; its lanes have no keys", parsed->local->name);
+      return false;
+    }
+    if (key) {
+      const PortDecl *decl = parsed->member->decl;
+      first = lane_with_key(decl->inst, decl->name, parsed->member->path, key, parsed->index->location);
+      if (first < 0) return false;
+    }
     if (first < 0 || first >= parsed->width) {
       if (parsed->width == 0) return true; // an unconnected optional port
       problem(parsed->index->location, "index-range", "lane %d of `%s` does not exist; it has %d", (int)first,

@@ -1,8 +1,8 @@
 // The built-in functions of LSS.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
 #include "lss/base/units.h"
+#include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
 #include <math.h>
@@ -193,6 +193,30 @@ static Value *bits_of(GPtrArray *arguments, Location where) {
   return value_int(type_bits(v->type), where);
 }
 
+static Value *lane_of(GPtrArray *arguments, Location where) {
+  const Value *keys = ARGUMENT(0), *key = ARGUMENT(1);
+  if (keys->kind != VALUE_LIST) return wrong("lane_of", "a list of keys first", keys, where);
+  if (key->kind != VALUE_STRING) return wrong("lane_of", "a key second", key, where);
+  if (!charge((int)keys->items->len, where)) return NULL;
+  g_autoptr(GPtrArray) known = g_ptr_array_new();
+  int64_t found = -1;
+  for (guint i = 0; i < keys->items->len; i++) {
+    const Value *item = keys->items->pdata[i];
+    if (item->kind != VALUE_STRING) return wrong("lane_of", "a list of keys first", keys, where);
+    g_ptr_array_add(known, (gpointer)item->string);
+    if (strcmp(item->string, key->string) != 0) continue;
+    if (found >= 0) {
+      problem(where, "ambiguous-key", "lanes %d and %u both have the key \"%s\"", (int)found, i, key->string);
+      return NULL;
+    }
+    found = i;
+  }
+  if (found >= 0) return value_int(found, where);
+  problem(where, "unknown-key", "no lane has the key \"%s\"%s", key->string,
+          did_you_mean(diag_suggestion(key->string, known)));
+  return NULL;
+}
+
 static const struct {
   const char *name;
   Builtin function;
@@ -211,6 +235,7 @@ static const struct {
     {"range", range, 1, 1},
     {"sizeof", size_of, 1, 1},
     {"bits_of", bits_of, 1, 1},
+    {"lane_of", lane_of, 2, 2},
 };
 
 Builtin builtin_find(const char *name, int *least, int *most) {

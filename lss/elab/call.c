@@ -85,7 +85,7 @@ Operand evaluate_call(Scope *scope, Expr *expr) {
     if (symbol) {
       problem(expr->left->location, "value-type", "`%s` is not a function", name);
       diag_note(symbol->place, "declared here");
-    } else if (!strcmp(name, "punt") || !strcmp(name, "warn")) {
+    } else if (!strcmp(name, "punt") || !strcmp(name, "warn") || !strcmp(name, "check_keys")) {
       problem(expr->location, "value-type", "%s() is a statement; it has no value", name);
     } else {
       problem(expr->left->location, "unknown-name", "there is no function `%s`%s", name,

@@ -9,7 +9,7 @@
 enum { MAX_LANES = 1 << 16 };
 
 // A connection's end before lanes are taken.
-typedef enum { LANE_APPEND, LANE_ONE, LANE_ALL } LaneChoice;
+typedef enum { LANE_APPEND, LANE_ONE, LANE_ALL, LANE_KEY } LaneChoice;
 
 typedef struct {
   Inst *inst;
@@ -17,6 +17,7 @@ typedef struct {
   const char *port, *member;
   LaneChoice choice;
   int64_t lane;
+  const char *key;
   GPtrArray *insts; // `cpu[*].memory`: one lane of each
   Expr *expr;
 } Target;
@@ -34,6 +35,10 @@ static Use *use_of(Inst *inst, bool own, const char *port, const char *member, b
   if (!*uses) *uses = arena_array();
   g_ptr_array_add(*uses, use);
   return use;
+}
+
+Use *find_use(Inst *inst, bool own, const char *port, const char *member) {
+  return use_of(inst, own, port, member, false);
 }
 
 // Lanes made from outside: of the whole port, or of the member that has most.
@@ -129,7 +134,9 @@ static bool find_target(Scope *scope, Expr *expr, Target *target) {
     return false;
   }
   target->choice = index->kind == EXPR_INDEX_ALL ? LANE_ALL : LANE_ONE;
-  if (target->choice == LANE_ONE) return evaluate_int(scope, index->right, "the lane", 0, MAX_LANES - 1, &target->lane);
+  if (target->choice == LANE_ALL) return true;
+  if (!evaluate_lane(scope, index->right, 0, MAX_LANES - 1, &target->key, &target->lane)) return false;
+  if (target->key) target->choice = LANE_KEY;
   return true;
 }
 
@@ -141,18 +148,41 @@ static int64_t count_of(Target *target, Location where) {
   return -1;
 }
 
-static bool take_lane(Target *target, int64_t number, Location where, End *end) {
+// The key that the lane made at the other end of `source`, `[*]` of an own keyed port, is given too.
+static const char *handed_on(const Target *source, int64_t number) {
+  if (!source->own || source->choice != LANE_ALL) return NULL;
+  const PortDecl *decl = find_declared_port(source->inst, source->port);
+  return decl && decl->node->keyed ? lane_key(source->inst, source->port, source->member, (int)number) : NULL;
+}
+
+static bool one_way(const Target *target, const Use *use, LaneMode mode, Location where) {
+  static const char *const ways[] = {NULL, "appended", "named by index", "named by key"};
+  static const char *const words[] = {NULL, "appended", "indexed", "keyed"};
+  if (use->mode == LANES_UNUSED || use->mode == mode) return true;
+  problem(where, "mixed-lanes", "lanes of `%s` are both %s and %s", expr_text(target->expr), ways[MIN(use->mode, mode)],
+          ways[MAX(use->mode, mode)]);
+  diag_note(use->first, "first %s here", words[use->mode]);
+  return false;
+}
+
+// The number of the lane that a target means: for one that is to be made, the next.
+static int64_t lane_of(const Target *target, Inst *inst, const Use *use, LaneMode mode, int64_t number) {
+  if (target->own && target->key)
+    return lane_with_key(inst, target->port, target->member, target->key, target->expr->location);
+  if (mode != LANES_INDEXED) return use->width;
+  if (target->choice != LANE_ALL) return target->lane;
+  return target->insts ? 0 : number;
+}
+
+static bool take_lane(Target *target, const char *key, int64_t number, Location where, End *end) {
   Inst *inst = target->insts ? target->insts->pdata[number] : target->inst;
   Use *use = use_of(inst, target->own, target->port, target->member, true);
-  bool append = target->choice == LANE_APPEND;
-  LaneMode mode = append ? LANES_APPENDED : LANES_INDEXED;
-  if (use->mode != LANES_UNUSED && use->mode != mode) {
-    problem(where, "mixed-lanes", "lanes of `%s` are both appended and named by index", expr_text(target->expr));
-    diag_note(use->first, "first %s here", append ? "indexed" : "appended");
-    return false;
-  }
-  int64_t lane = append ? use->width : target->choice == LANE_ALL && !target->insts ? number : target->lane;
-  if (target->choice == LANE_ALL && target->insts) lane = 0;
+  if (target->key) key = target->key;
+  if (target->choice == LANE_ONE || (target->own && !target->key)) key = NULL;
+  LaneMode mode = key && !target->own ? LANES_KEYED : target->choice == LANE_APPEND ? LANES_APPENDED : LANES_INDEXED;
+  if (!one_way(target, use, mode, where)) return false;
+  const int64_t lane = lane_of(target, inst, use, mode, number);
+  if (lane < 0) return false;
   if (use->was_read && !target->own && lane >= use->width) {
     problem(where, "set-after-read", "`%s` gets another connection after its width was read", expr_text(target->expr));
     diag_note(use->read_place, "read here");
@@ -165,6 +195,7 @@ static bool take_lane(Target *target, int64_t number, Location where, End *end) 
   }
   if (use->mode == LANES_UNUSED) use->first = where;
   use->mode = mode;
+  if (mode == LANES_KEYED) use_add_key(use, key, where);
   use->width = MAX(use->width, (int)lane + 1);
   *end = (End){.inst = inst,
                .own = target->own,
@@ -191,6 +222,8 @@ static void connect(Target *from, Target *to, Location where, Term *annotation) 
   if (!left_fits || !right_fits) {
     problem(where, "lane-count", "`%s` has %d lane%s, `%s` has %d", expr_text(from->expr), (int)left,
             left == 1 ? "" : "s", expr_text(to->expr), (int)right);
+    if (from->key || to->key)
+      diag_note(NOWHERE, "a key names one lane; connect the others in a loop, each with its own");
     return;
   }
   for (int64_t i = 0; i < count && charge(1, where); i++) {
@@ -198,7 +231,9 @@ static void connect(Target *from, Target *to, Location where, Term *annotation) 
     link->level = compile->running;
     link->annotation = annotation;
     link->location = where;
-    if (!take_lane(from, i, where, &link->from) || !take_lane(to, i, where, &link->to)) return;
+    if (!take_lane(from, handed_on(to, i), i, where, &link->from) ||
+        !take_lane(to, handed_on(from, i), i, where, &link->to))
+      return;
     g_ptr_array_add(compile->links, link);
   }
 }

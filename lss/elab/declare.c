@@ -90,6 +90,57 @@ void declare_parameter(Scope *scope, Node *node) {
   if (value) g_ptr_array_add(inst->instance->parameters, parameter);
 }
 
+// How a parameter of this value would be declared; NULL when C has nothing to hold it.
+static const char *type_of_constant(const Value *value) {
+  if (value->kind == VALUE_LIST) {
+    const Value *first = value->items->len ? value->items->pdata[0] : NULL;
+    const char *element = first && first->kind != VALUE_LIST ? type_of_constant(first) : first ? NULL : "int";
+    for (guint i = 1; element && i < value->items->len; i++) {
+      const Value *item = value->items->pdata[i];
+      if (item->kind != first->kind || item->type != first->type) element = NULL;
+    }
+    return element ? arena_printf("%s[]", element) : NULL;
+  }
+  switch (value->kind) {
+  case VALUE_INT: return "int";
+  case VALUE_BOOL: return "bool";
+  case VALUE_FLOAT: return "float";
+  case VALUE_STRING: return "string";
+  case VALUE_QUANTITY: return dimension_name(value->dimension);
+  case VALUE_ENUM:
+  case VALUE_RECORD: return value->type ? value->type->name : NULL;
+  default: return NULL;
+  }
+}
+
+void declare_constant(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  check_c_name(node->name, node->place, "a constant");
+  Value *value = evaluate(scope, node->value);
+  Symbol *symbol = scope_declare(inst->scope, SYMBOL_VALUE, node->name, node->place);
+  if (!symbol || !value) return;
+  symbol->value = value;
+  const Setting *setting = take_setting(inst, node->name);
+  if (setting) {
+    problem(setting->place, "unknown-parameter", "`%s` is a constant of module `%s`, not a parameter", node->name,
+            inst->module->name);
+    diag_note(node->place, "declared here");
+  }
+  const char *type = type_of_constant(value);
+  if (!type) return; // for the body only
+  Parameter *parameter = arena_new(Parameter);
+  *parameter = (Parameter){.name = node->name,
+                           .doc = node->doc,
+                           .constant = true,
+                           .type_name = type,
+                           .record_type = value->kind == VALUE_RECORD ? value->type : NULL,
+                           .value = value,
+                           .location = node->location};
+  if (value->kind == VALUE_LIST && value->items->len) parameter->record_type = ((Value *)value->items->pdata[0])->type;
+  symbol->parameter = parameter;
+  g_ptr_array_add(inst->instance->parameters, parameter);
+}
+
 static void declare_arguments(Scope *scope, GPtrArray *nodes, GPtrArray *fields, const char *what) {
   for (guint i = 0; i < nodes->len; i++) {
     Node *node = nodes->pdata[i];
@@ -203,14 +254,12 @@ void declare_port(Scope *scope, Node *node) {
   symbol->port = decl;
   g_ptr_array_add(inst->port_list, decl);
   GPtrArray *members = evaluate_bundle(scope, node->type, &decl->is_bundle, &decl->bundle);
-  if (!decl->is_bundle) {
-    add_member(decl, NULL, node->output, evaluate_term(scope, node->type), node->doc);
-    return;
-  }
+  if (!decl->is_bundle) add_member(decl, NULL, node->output, evaluate_term(scope, node->type), node->doc);
   for (guint i = 0; members && i < members->len; i++) {
     BundleMember *member = members->pdata[i];
     add_member(decl, member->path, member->forward == node->output, member->term, member->doc);
   }
+  check_port_keys(decl);
 }
 
 // ---- State, statistics, locals, events ---------------------------------------------------------------------

@@ -267,13 +267,20 @@ typedef struct {
   const char *define; // from the command line: text still to be read
 } Setting;
 
-typedef enum { LANES_UNUSED, LANES_APPENDED, LANES_INDEXED } LaneMode;
+typedef enum { LANES_UNUSED, LANES_APPENDED, LANES_INDEXED, LANES_KEYED } LaneMode;
+
+typedef struct {
+  const char *key;
+  Location place; // of the connection that made the lane
+} KeyedLane;
 
 // How one side of a port is connected, before its declaration is known.
 typedef struct {
   const char *port, *member; // member NULL: the whole port
   LaneMode mode;
   int width;
+  GPtrArray *lanes;   // KeyedLane* by lane; NULL unless they are keyed
+  GHashTable *by_key; // key -> lane + 1, or -1 when several have it
   Location first; // the first connection
   bool was_read;
   Location read_place;
@@ -357,6 +364,7 @@ Setting *find_setting(const Inst *inst, const char *name); // NULL when it was n
 Setting *read_setting(Inst *inst, const char *name, Location place);
 PortDecl *find_declared_port(const Inst *inst, const char *name); // NULL when there is none
 void declare_parameter(Scope *scope, Node *node);
+void declare_constant(Scope *scope, Node *node);
 void declare_userpoint(Scope *scope, Node *node);
 void declare_port(Scope *scope, Node *node);
 void declare_state(Scope *scope, Node *node);
@@ -371,10 +379,26 @@ const char *inst_title(const Inst *inst);                     // "instance `cpu[
 
 // ---- Connections (connect.c, join.c) -----------------------------------------------------------------------
 void execute_connection(Scope *scope, Node *node);
+// How lanes of a port are made, by the level that it belongs to or, `own`, by its own body; NULL while there are none.
+Use *find_use(Inst *inst, bool own, const char *port, const char *member);
 // Lanes of an own port, or those made so far of a child's; marks the width as read.
 int port_width(Inst *inst, bool own, const char *port, const char *member, Location where);
 void join_links(void);
 void make_connections(void);
+
+// ---- Keys of lanes (keys.c) --------------------------------------------------------------------------------
+// Evaluates what stands in brackets behind a port: a key (*key is set) or a lane's number.
+bool evaluate_lane(Scope *scope, Expr *expr, int64_t least, int64_t most, const char **key, int64_t *lane);
+void use_add_key(Use *use, const char *key, Location place); // of a lane just made
+// The key that a lane has outside; NULL when it has none.
+const char *lane_key(Inst *inst, const char *port, const char *member, int lane);
+// The lane of an own port that has a key; -1, with an error at `where`, when there is none or more than one.
+int lane_with_key(Inst *inst, const char *port, const char *member, const char *key, Location where);
+Value *port_keys(Inst *inst, const char *port, const char *member, Location where); // `p.keys`
+// Of a port that was just declared: what its declaration asks of keys; hands them to the netlist.
+void check_port_keys(PortDecl *decl);
+void execute_check_keys(Scope *scope, Expr *call);
+
 
 // ---- After elaboration -------------------------------------------------------------------------------------
 void infer_types(bool complete); // complete: all connections were joined

@@ -127,6 +127,7 @@ static Operand field_operand(Scope *scope, Expr *expr) {
     if (!strcmp(name, "width"))
       return of_value(
           value_int(port_width(base.inst, base.own, base.port, base.member, expr->location), expr->location));
+    if (!strcmp(name, "keys")) return of_value(port_keys(base.inst, base.port, base.member, expr->location));
     base.member = base.member ? arena_printf("%s.%s", base.member, name) : name;
     return base;
   case OPERAND_USERPOINT:

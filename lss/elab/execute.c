@@ -103,6 +103,10 @@ static Flow call(Scope *scope, Node *node) {
     }
     return punt ? FLOW_STOP : FLOW_NEXT;
   }
+  if (!strcmp(name, "check_keys") && !scope_find(scope, name)) {
+    execute_check_keys(scope, expr);
+    return FLOW_NEXT;
+  }
   Symbol *symbol = scope_find(scope, name);
   if (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_FUNCTION) {
     // Called for its warnings and punts; a result is not needed.
@@ -221,8 +225,13 @@ static Flow execute_inside(Scope *scope, Node *node) {
   case NODE_BUNDLE:
   case NODE_TYPE:
   case NODE_FUNCTION:
-  case NODE_CONST:
   case NODE_MODULE: at_top_of_file(scope, node); return FLOW_NEXT;
+  case NODE_CONST:
+    if (compile->running && compile->running->module && !in_function(scope, node))
+      declare_constant(scope, node);
+    else if (!scope->function)
+      at_top_of_file(scope, node);
+    return FLOW_NEXT;
   case NODE_VAR: {
     Value *value = evaluate(scope, node->value);
     Symbol *symbol = scope_declare(scope, SYMBOL_VALUE, node->name, node->place);

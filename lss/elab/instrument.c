@@ -66,7 +66,13 @@ static void attach_to_connections(Collector *collector) {
     for (int side = 0; side < 2; side++) {
       const char *port = arena_printf("%s.%s", ports[side]->instance->path, ports[side]->name);
       const char *lane = arena_printf("%s[%d]", port, lanes[side]);
-      if (!path_matches(collector->pattern, port) && !path_matches(collector->pattern, lane)) continue;
+      const char *key = port_key(ports[side], lanes[side]);
+      const char *keyed = arena_printf("%s[%s]", port, key ? key : "");
+      g_autofree char *name = port_lane_text(ports[side], lanes[side]);
+      const char *told = arena_printf("%s.%s", ports[side]->instance->path, name);
+      if (!path_matches(collector->pattern, port) && !path_matches(collector->pattern, lane) &&
+          !(key && path_matches(collector->pattern, keyed)) && !path_matches(collector->pattern, told))
+        continue;
       g_ptr_array_add(collector->connections, c);
       break;
     }

@@ -115,9 +115,16 @@ static void clash(const Link *link, PortDecl *from, PortDecl *to) {
 static void draw(const Link *link, bool swapped) {
   DrawnConnection *drawn = arena_new(DrawnConnection);
   const End *from = swapped ? &link->to : &link->from, *to = swapped ? &link->from : &link->to;
-  *drawn = (DrawnConnection){
-      link->level->instance, from->inst->instance, to->inst->instance, from->port, to->port, from->lane, to->lane,
-      link->location};
+  *drawn = (DrawnConnection){link->level->instance,
+                             from->inst->instance,
+                             to->inst->instance,
+                             from->port,
+                             to->port,
+                             from->lane,
+                             to->lane,
+                             lane_key(from->inst, from->port, from->member, from->lane),
+                             lane_key(to->inst, to->port, to->member, to->lane),
+                             link->location};
   g_ptr_array_add(compile->netlist->drawn, drawn);
 }
 

@@ -31,6 +31,31 @@ StateField *instance_find_state(const Instance *instance, const char *name) {
   return NULL;
 }
 
+const char *port_key(const Port *port, int lane) {
+  const char *key = port->keys && lane < (int)port->keys->len ? port->keys->pdata[lane] : "";
+  return *key ? key : NULL;
+}
+
+// The lanes below `end` that have the key.
+static int lanes_with(const Port *port, const char *key, int end) {
+  int count = 0;
+  for (int lane = 0; lane < end; lane++) count += !strcmp(port->keys->pdata[lane], key);
+  return count;
+}
+
+bool port_key_repeated(const Port *port, int lane) {
+  const char *key = port_key(port, lane);
+  return key && lanes_with(port, key, (int)port->keys->len) > 1;
+}
+
+char *port_lane_text(const Port *port, int lane) {
+  const char *key = port_key(port, lane);
+  if (key && port_key_repeated(port, lane))
+    return g_strdup_printf("%s[%s.%d]", port->name, key, lanes_with(port, key, lane));
+  if (key) return g_strdup_printf("%s[%s]", port->name, key);
+  return port->lanes->len > 1 ? g_strdup_printf("%s[%d]", port->name, lane) : g_strdup(port->name);
+}
+
 GPtrArray *netlist_files(const Netlist *netlist) {
   GPtrArray *files = g_ptr_array_new();
   for (guint i = 0; i < netlist->sources->len; i++) g_ptr_array_add(files, netlist->sources->pdata[i]);
@@ -46,4 +71,3 @@ void netlist_free(Netlist *netlist) {
   if (netlist) g_string_chunk_free(netlist->strings);
   arena_release();
 }
-

@@ -116,6 +116,7 @@ typedef struct Connection Connection;
 typedef struct {
   const char *name;
   const char *doc;
+  bool constant;          // `const`: nobody sets it
   bool runtime;           // settable when the simulator starts
   bool initial;           // read by init only: what it is later changes nothing
   const char *alias_of;   // runtime parameter handed down from an outer one: path.name of the outermost, else NULL
@@ -201,6 +202,7 @@ struct Port {
   bool drives_enable;    // an outport whose module writes its enable; otherwise enable follows ack
   Type *type;            // concrete; of an unconnected optional port that nothing fixes: bool
   GPtrArray *lanes;      // Connection* by lane; length is the width
+  GPtrArray *keys;       // const char* by lane, "" where a lane has none; NULL when no lane has one
   Instance *instance;
   Clock *clock;
   int id;                // index within the instance
@@ -285,6 +287,7 @@ typedef struct {
   Instance *from, *to;   // children of `level`, or `level` itself for its own ports
   const char *from_port, *to_port; // declared names, bundles unsplit
   int from_lane, to_lane;
+  const char *from_key, *to_key; // NULL where a lane has none
   Location location;
 } DrawnConnection;
 
@@ -310,6 +313,11 @@ Netlist *netlist_new(const char *machine_file);
 GPtrArray *netlist_files(const Netlist *netlist);
 StateField *instance_find_state(const Instance *instance, const char *name); // NULL when there is none
 void netlist_free(Netlist *netlist);
+const char *port_key(const Port *port, int lane);   // NULL when the lane has none
+bool port_key_repeated(const Port *port, int lane); // another lane has the same key
+// A lane as it is told: "value[mac_tx_producer]", "value[rx_buffer_base.2]" when several have the key, "value[3]" when it
+// has none, "value" when it is the only one.  The caller frees it.
+char *port_lane_text(const Port *port, int lane);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 
 // ---- Stages, in the order in which lss_main() calls them ---------------------------------------------------------

@@ -180,8 +180,8 @@ static void emit_clocks(const Emitter *emitter, GString *out, guint64 base) {
 }
 
 static void emit_end(GString *out, const Port *port, int lane) {
-  g_autofree char *text = port->lanes->len > 1 ? g_strdup_printf("%s.%s[%d]", port->instance->path, port->name, lane)
-                                               : g_strdup_printf("%s.%s", port->instance->path, port->name);
+  g_autofree char *name = port_lane_text(port, lane);
+  g_autofree char *text = g_strdup_printf("%s.%s", port->instance->path, name);
   emit_quoted(out, text);
   g_string_append(out, ", ");
 }
@@ -194,8 +194,8 @@ static void emit_connections(const Emitter *emitter, GString *out) {
     emit_end(out, c->from, c->from_lane);
     emit_end(out, c->to, c->to_lane);
     g_autofree char *type = emit_type_symbol(c->type);
-    g_string_append_printf(out, "%d, %d, %d, &%s, ", c->from->instance->id, c->to->instance->id,
-                           c->to->clock ? c->to->clock->id : 0, type);
+    g_string_append_printf(out, "%d, %d, %d, %d, %d, &%s, ", c->from_lane, c->to_lane, c->from->instance->id,
+                           c->to->instance->id, c->to->clock ? c->to->clock->id : 0, type);
     bool found = false;
     for (guint k = 0; k < emitter->schedule->clusters->len && !found; k++) {
       Cluster *cluster = emitter->schedule->clusters->pdata[k];

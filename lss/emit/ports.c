@@ -112,6 +112,29 @@ static void emit_items(GString *out, const Port *port, bool flagged, bool debug)
     g_string_append_printf(out, "#define SP_item_%s(i) SP_data_%s(i)\n", p, p);
 }
 
+// Lanes by their keys.  The number of the port keeps `a`, `b_c` apart from `a_b`, `c`; clang_errors.c reads these
+// names.
+static void emit_keys(GString *out, const Port *port) {
+  const char *p = port->c_name;
+  g_autoptr(GString) texts = g_string_new(NULL);
+  for (int lane = 0; port->keys && lane < (int)port->keys->len; lane++) {
+    const char *key = port_key(port, lane);
+    g_string_append_printf(texts, "\"%s\", ", key ? key : "");
+    if (key && !port_key_repeated(port, lane))
+      g_string_append_printf(out, "enum { @S@_lane%d_of_%s_key_%s = %d };\n", port->id, p, key, lane);
+    else if (key) // only for messages
+      g_string_append_printf(out, "// @S@_lane%d_of_%s_key_%s = several\n", port->id, p, key);
+  }
+  g_string_append_printf(out, "#define SP_lane_%s(k) @S@_lane%d_of_%s_##k\n", p, port->id, p);
+  if (texts->len)
+    g_string_append_printf(out,
+                           "#define SP_key_%s(i) ({ static const char *const keys_[] = {%s}; const uint32_t lane_ = "
+                           "(uint32_t)(i); lane_ < %uu ? keys_[lane_] : \"\"; })\n",
+                           p, texts->str, port->keys->len);
+  else
+    g_string_append_printf(out, "#define SP_key_%s(i) ((void)(i), \"\")\n", p);
+}
+
 void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged) {
   const bool debug = emitter->debug;
   const char *p = port->c_name, *star = emit_by_pointer(port->type) ? "*" : "",
@@ -124,6 +147,7 @@ void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flag
   g_autofree char *symbol = emit_type_symbol(port->type);
   g_string_append_printf(out, "enum { @S@_width_%s = %d };\n#define SP_width_%s @S@_width_%s\n", p,
                          (int)port->lanes->len, p, p);
+  emit_keys(out, port);
   g_string_append_printf(out, "#define SP_type_%s %s\n#define SP_descriptor_%s %s\n", p, emit_c_type(port->type), p,
                          symbol);
   if (!*star || flagged || port->lanes->len == 0)

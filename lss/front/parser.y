@@ -62,6 +62,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> CONTINUE "continue" CROSSING "crossing" DEBUG "debug" ELSE "else" ENUM "enum" EVENT "event"
 %token <text> FALSE_WORD "false" FINISH "finish" FOR "for" FUNCTION "function" HANDLER "handler" IF "if" IMPORT "import"
 %token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
+%token <text> KEYED "keyed" REPEATED "repeated"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
 %token <text> PHASE_START "phase_start" RETURN "return" RUNTIME "runtime" STATE "state" STAT "stat" STRING "string"
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
@@ -74,6 +75,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %type <text> name_word opt_handler_index opt_string
 %type <op> opt_runtime
 %type <flag> opt_optional opt_partial opt_crossing direction flow
+%type <op> opt_keyed
 %type <node> opt_role_port
 
 %left OR
@@ -183,9 +185,11 @@ declaration:
   ;
 
 port_declaration:
-    opt_optional direction NAME ':' expr ';' {
-      $$ = parse_declare(scan, NODE_PORT, @$, $3, @3); $$->optional = $1; $$->output = $2; $$->type = $5; }
+    opt_optional opt_keyed direction NAME ':' expr ';' {
+      $$ = parse_declare(scan, NODE_PORT, @$, $4, @4);
+      $$->optional = $1; $$->keyed = $2 > 0; $$->repeated = $2 > 1; $$->output = $3; $$->type = $6; }
   ;
+opt_keyed: %empty { $$ = 0; } | KEYED { $$ = 1; } | KEYED REPEATED { $$ = 2; } ;
 opt_optional: %empty { $$ = false; } | OPTIONAL { $$ = true; } ;
 direction: INPORT { $$ = false; } | OUTPORT { $$ = true; } ;
 opt_runtime: %empty { $$ = 0; } | RUNTIME { $$ = 1; } | RUNTIME INIT { $$ = 2; } ;

@@ -72,7 +72,7 @@ typedef enum {
   NODE_PARAMETER, // name, type, type_name (its text, once asked for), value (default, may be NULL), runtime, range (an
                   // EXPR_INDEX_RANGE without left, may be NULL)
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
-  NODE_PORT,      // name, type, output, optional
+  NODE_PORT,      // name, type, output, optional, keyed, repeated
   NODE_STATE,     // body (NODE_FIELD)
   NODE_LOCAL,     // name, type, dimensions, decisive
   NODE_STAT,      // name, type, dimensions, text (unit, may be NULL), gauge
@@ -116,7 +116,7 @@ struct Node {
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes, *receivers;
   const char *index_name;
   FunctionKind function;
-  bool runtime, initial, output, optional, partial, crossing, shared, decisive, gauge;
+  bool runtime, initial, output, optional, keyed, repeated, partial, crossing, shared, decisive, gauge;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------

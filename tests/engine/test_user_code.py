@@ -56,6 +56,43 @@ def test_mistakes_in_a_module(lss, tmp_path, right, wrong, expected):
     assert "_S0_" not in found and "_S1_" not in found
 
 
+KEYED = """module m {
+  keyed repeated inport in : uint32;
+  stat uint64 sum;
+  always in.ack;
+  phase_end;
+}
+"""
+KEYED_MACHINE = """instance x : m;
+instance s[4] : source;
+s[0].out -> x.in["mac_state"] : uint32;
+s[1].out -> x.in["base"];
+s[2].out -> x.in["limit"];
+s[3].out -> x.in["limit"];
+"""
+
+
+@pytest.mark.parametrize(
+    ("lane", "expected"),
+    [
+        ("lane(in, mac_stat)", "error[unknown-key]: no lane of in has the key mac_stat; did you mean mac_state?\n"),
+        ("lane(in, mac_stat)", "note: the keys of in are mac_state, base, limit, limit\n"),
+        ("lane(in, limit)", "error[ambiguous-key]: several lanes of in have the key limit; key(in, i) tells which\n"),
+        ("lane(inn, base)", "error[unknown-name]: this module has no port called inn\n"),
+    ],
+)
+def test_keys_in_c(lss, tmp_path, lane, expected):
+    code = f"phase_end() {{ self->sum += data(in, {lane}); }}\n"
+    assert expected in errors(lss, tmp_path, code, KEYED_MACHINE, m_lss=KEYED)
+
+
+def test_keys_of_lanes_without(lss, tmp_path):
+    code = "phase_end() { self->sum += data(in, lane(in, base)); }\n"
+    found = errors(lss, tmp_path, code, "instance x : m;\ninstance s : source;\ns.out -> x.in;\n", m_lss=KEYED.replace("keyed repeated ", ""))
+    assert "error[unknown-key]: no lane of in has the key base\n" in found
+    assert "note: the lanes of in have no keys\n" in found
+
+
 STATISTIC = "m.c:{at}: error[statistic-read]: seen is a statistic: it can be added to (`self->seen++;`, `self->seen += n;`) or set, and read in init, statistics and finish only"
 
 

@@ -84,7 +84,8 @@ typedef struct {
 } spinach_clock;
 
 typedef struct {
-  const char *from, *to; // "source.out", "arb.in[1]"
+  const char *from, *to; // "source.out", "arb.in[1]", "bank.value[mac_state]"
+  int32_t from_lane, to_lane;
   int32_t from_instance, to_instance;
   int32_t clock;
   const struct spinach_type *type;

@@ -24,6 +24,8 @@
 #define known_ack(p, ...) SP_known_ack_##p(SP_LANE(__VA_ARGS__))
 #define known_local(l, ...) SP_known_local_##l(SP_LANE(__VA_ARGS__))
 #define width(p) SP_width_##p
+#define lane(p, k) SP_lane_##p(key_##k)
+#define key(p, i) SP_key_##p(i)
 #define param(n) SP_param_##n
 #define param_length(n) SP_param_length_##n
 #define typeof_port(p) SP_type_##p

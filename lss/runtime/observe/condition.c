@@ -138,10 +138,16 @@ static bool read_end(Reader *reader, spinach_condition *condition) {
 
 // ---- Events
 
-// Whether one end of a connection is meant: "arb.in" means all lanes of it.
-static bool is_port(const char *pattern, const char *end) {
-  g_autofree char *port = g_strndup(end, strlen(end) - (g_str_has_suffix(end, "]") ? strlen(strrchr(end, '[')) : 0));
-  return spinach_path_matches(pattern, end) || spinach_path_matches(pattern, port);
+// Whether one end of a connection is meant: "arb.in" means all lanes of it, "arb.in[3]" one by its number even when it
+// is told by its key, "bank.value[base]" all lanes that have the key.
+static bool is_port(const char *pattern, const char *end, int32_t lane) {
+  const char *bracket = g_str_has_suffix(end, "]") ? strrchr(end, '[') : NULL;
+  g_autofree char *port = bracket ? g_strndup(end, (gsize)(bracket - end)) : g_strdup(end);
+  g_autofree char *numbered = g_strdup_printf("%s[%d]", port, lane);
+  const char *dot = bracket ? strchr(bracket, '.') : NULL;
+  g_autofree char *keyed = dot ? g_strdup_printf("%.*s]", (int)(dot - end), end) : g_strdup(end);
+  return spinach_path_matches(pattern, end) || spinach_path_matches(pattern, port) ||
+         spinach_path_matches(pattern, numbered) || spinach_path_matches(pattern, keyed);
 }
 
 static const char *const connection_events[] = {"transferred", "stalled", "cancelled", "idle"};
@@ -169,7 +175,9 @@ static bool find_event(const char *pattern, const char *event, bool *any, const 
   }
   for (guint k = 0; k < G_N_ELEMENTS(connection_events); k++)
     for (uint32_t i = 0; !strcmp(connection_events[k], event) && i < machine->connection_count; i++)
-      if (is_port(pattern, machine->connections[i].from) || is_port(pattern, machine->connections[i].to)) return true;
+      if (is_port(pattern, machine->connections[i].from, machine->connections[i].from_lane) ||
+          is_port(pattern, machine->connections[i].to, machine->connections[i].to_lane))
+        return true;
   return false;
 }
 
