@@ -93,168 +93,348 @@ static void find_room(self_t *self) {
 }
 
 // Offers a write of `count` bytes.
-#define OFFER(kind, count, at, run)                                                                                       \
-  do {                                                                                                                    \
-    self->offers |= (kind) == ASSIST_DESCRIPTOR && SPLIT_DESCRIPTORS ? RECEIVE_OFFERS_DESCRIPTOR : RECEIVE_OFFERS_MEMORY; \
-    self->offer_kind = (kind);                                                                                            \
-    self->offer_bytes = (uint8_t)(count);                                                                                 \
-    self->offer_address = (at);                                                                                           \
-    assist_run_into(&self->offer_data, sizeof self->offer_data, (run));                                                   \
-  } while (0)
+static inline void offer(self_t *self, uint8_t kind, uint32_t count, uint32_t address, assist_run bytes) {
+  self->offers |= kind == ASSIST_DESCRIPTOR && SPLIT_DESCRIPTORS ? RECEIVE_OFFERS_DESCRIPTOR : RECEIVE_OFFERS_MEMORY;
+  self->offer_kind = kind;
+  self->offer_bytes = (uint8_t)count;
+  self->offer_address = address;
+  assist_run_into(&self->offer_data, sizeof self->offer_data, bytes);
+}
+
+// ---- The wire's side: the address filter, and a queue of frames ------------------------------------------------------
+
+// What becomes of a frame with these first bytes if nothing else is wrong with it.
+static inline uint8_t filter(const self_t *self, uint64_t first_bytes, receive_filter accepts) {
+  const uint64_t to = assist_keep(first_bytes, 6);
+  const bool group = to & 1;
+  if (to == UINT64_C(0xffffffffffff)) return receive_outcome_kept_broadcast;
+  if (!accepts.on) return group ? receive_outcome_kept_multicast : receive_outcome_kept_unicast;
+  if (!group) return __builtin_bswap64(to << 16) == accepts.station ? receive_outcome_kept_unicast : receive_outcome_other_station;
+  const uint32_t bit = call(group_bit, to, ~ethernet_fcs(ETHERNET_FCS_START, to, 6));
+  const bool passes = bit / 32 < accepts.words && (accepts.groups[bit / 32] >> bit % 32 & 1);
+  return passes ? receive_outcome_kept_multicast : receive_outcome_other_group;
+}
+
+// A frame begins: it gets a place in the queue, or is skipped.
+static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filter accepts) {
+  self->arriving = true;
+  self->skipping = false;
+  if (!self->running) {
+    self->skipping = true;
+    self->ignored++;
+    self->ignored_count++;
+    self->left |= RECEIVE_LEFT_SHOWN;
+    return;
+  }
+  if (self->frames_waiting == RECEIVE_FRAMES) {
+    self->skipping = true;
+    count_frame(self, receive_outcome_overrun, 0);
+    return;
+  }
+  self->newest = (self->first + self->frames_waiting) & (RECEIVE_FRAMES - 1);
+  self->frames_waiting++;
+  find_room(self);
+  self->frame_bytes[self->newest] = 0;
+  self->frame_state[self->newest] = RECEIVED_ARRIVING;
+  self->fcs = ETHERNET_FCS_START;
+  self->addressed = filter(self, first_bytes, accepts);
+}
+
+// The newest frame is known to be bad; what else comes of it is skipped.
+static inline void spoil_frame(self_t *self, uint8_t outcome) {
+  self->frame_state[self->newest] = RECEIVED_BAD;
+  self->frame_outcome[self->newest] = outcome;
+  self->skipping = true;
+}
+
+// The newest frame has come to its end.
+static inline void end_frame(self_t *self, bool line_error) {
+  const int newest = self->newest;
+  uint8_t outcome = self->addressed;
+  if (self->fcs != ETHERNET_FCS_RESIDUE) outcome = receive_outcome_bad_fcs;
+  if (self->frame_bytes[newest] < (uint32_t)param(min_frame)) outcome = receive_outcome_too_short;
+  if (line_error) outcome = receive_outcome_line_error;
+  self->frame_outcome[newest] = outcome;
+  self->frame_state[newest] = outcome <= receive_outcome_kept_broadcast ? RECEIVED_GOOD : RECEIVED_BAD;
+}
+
+// The bytes of a beat enter the queue.
+static inline void queue_beat(self_t *self, wire_beat_64 beat) {
+  const int newest = self->newest;
+  if (self->tail - self->head + beat.count > (uint32_t)param(buffer)) {
+    spoil_frame(self, receive_outcome_overrun);
+  } else if (self->frame_bytes[newest] + beat.count > (uint32_t)param(max_frame)) {
+    spoil_frame(self, receive_outcome_too_long);
+  } else {
+    assist_queue_put(self->queue, param(buffer), self->tail, beat.bytes, beat.count);
+    self->tail += beat.count;
+    self->frame_bytes[newest] += beat.count;
+    self->fcs = ethernet_fcs(self->fcs, beat.bytes, beat.count);
+    if (beat.end) end_frame(self, beat.error);
+  }
+}
+
+// ---- What the registers say, and the pointers leave -------------------------------------------------------------------------------
+
+// Notes what the state register says; whether reception was turned on or off.
+static inline bool look_at_state(self_t *self, uint32_t mac) {
+  const bool was_running = self->running;
+  self->seen_mac = mac;
+  self->running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
+  return self->running != was_running;
+}
+
+// Not zero when a pointer differs from what was seen last.
+static inline uint32_t pointers_differ(const self_t *self, receive_registers at) {
+  return (at.producer ^ self->seen_producer) | (at.reference ^ self->seen_reference) |
+         (at.buffer_producer ^ self->seen_buffer_producer) | (at.buffer_reference ^ self->seen_buffer_reference) |
+         (at.base ^ self->seen_base) | (at.limit ^ self->seen_limit);
+}
+
+// Notes what the pointers say, and what they leave in the buffer and in the ring.
+static inline void look_at_pointers(self_t *self, receive_registers at) {
+  self->seen_producer = at.producer;
+  self->seen_reference = at.reference;
+  self->seen_buffer_producer = at.buffer_producer;
+  self->seen_buffer_reference = at.buffer_reference;
+  self->seen_base = at.base;
+  self->seen_limit = at.limit;
+  const uint32_t mask = (uint32_t)param(pointer_mask), span = at.limit - at.base;
+  uint32_t to = at.buffer_reference - 8;
+  if (at.buffer_reference < at.base + 8) to += span;
+  self->free_bytes = assist_distance(at.buffer_producer, to, at.base, at.limit);
+  self->free_slots = ((at.reference & mask) - (at.producer & mask) - (uint32_t)param(descriptor_bytes)) & (uint32_t)(param(ring_bytes) - 1);
+  self->free_slots /= (uint32_t)param(descriptor_bytes);
+  if (!self->running || self->free_bytes > span) self->free_slots = 0;
+  find_room(self);
+}
+
+// Whether one more frame surely fits is told in the next cycle.
+static inline void show_room(self_t *self) {
+  const bool can_take = self->tail - self->head < self->fits_below;
+  if (can_take != self->can_take) self->left |= RECEIVE_LEFT_SHOWN;
+  self->can_take = can_take;
+  self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
+}
+
+// ---- Counters in NIC memory ------------------------------------------------------------------------------------------
+
+// Memory took the addition to a counter.
+static inline void counter_added(self_t *self, uint32_t added) {
+  self->telling = 2;
+  self->offers &= (uint8_t)~RECEIVE_OFFERS_COUNTER;
+  self->to_tell[self->told] -= added;
+  self->any_to_tell = false;
+  for (int k = 0; k < param_length(counters); k++) self->any_to_tell |= self->to_tell[k] != 0;
+}
+
+// Between frames, when nothing is under way, a counter is told; whether one is.
+static inline bool tell_counter(self_t *self) {
+  if (__builtin_expect(self->storing != RECEIVE_STORES_NOTHING, 1) || !self->any_to_tell || self->updates_open ||
+      self->offers & RECEIVE_OFFERS_REGISTER)
+    return false;
+  self->told = counter_due(self);
+  if (self->told < 0) return false;
+  self->telling = 1;
+  self->offers |= RECEIVE_OFFERS_COUNTER;
+  return true;
+}
+
+// ---- Storing the oldest frame ----------------------------------------------------------------------------------------
+
+// Memory took what was offered of a frame.
+static inline void memory_took(self_t *self) {
+  self->offers &= (uint8_t)~RECEIVE_OFFERS_MEMORY;
+  self->open++;
+  if (self->storing != RECEIVE_STORES_DATA) {
+    self->step++;
+    return;
+  }
+  self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
+  self->head += self->offer_bytes;
+  self->left |= RECEIVE_LEFT_QUEUE;
+  self->stored += self->offer_bytes;
+  self->burst_left -= self->offer_bytes;
+  self->gap = self->burst_left == 0;
+}
+
+// The oldest frame gets its place: where the pointers are now.
+static inline void begin_storing(self_t *self, receive_registers at) {
+  const uint32_t mask = (uint32_t)param(pointer_mask);
+  self->base = at.base;
+  self->limit = at.limit;
+  self->start = self->address = at.buffer_producer;
+  self->slot = at.producer & mask;
+  const uint32_t to = at.buffer_reference;
+  self->room = to == self->start ? at.limit - at.base : assist_distance(self->start, to, at.base, at.limit);
+  self->room = self->room >= 8 ? self->room - 8 : 0;
+  self->stored = self->burst_left = 0;
+  self->step = 0;
+  self->storing = RECEIVE_STORES_DATA;
+  const uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
+  self->lost = after == (at.reference & mask) ? RECEIVE_NO_DESCRIPTOR : RECEIVE_HAS_ROOM;
+}
+
+// The oldest frame leaves the queue.
+static inline void leave_queue(self_t *self) {
+  self->first = (self->first + 1) & (RECEIVE_FRAMES - 1);
+  self->frames_waiting--;
+  find_room(self);
+  self->storing = RECEIVE_STORES_NOTHING;
+  self->left |= RECEIVE_LEFT_STORING;
+}
+
+// A frame that is lost leaves the queue when it has arrived; what was stored of it will be overwritten.
+static inline void drop_oldest(self_t *self) {
+  const int f = self->first;
+  const uint32_t length = self->frame_bytes[f];
+  const bool good = self->frame_state[f] == RECEIVED_GOOD;
+  if (self->frame_state[f] == RECEIVED_ARRIVING || (self->arriving && self->skipping && self->frames_waiting == 1)) return;
+  self->head += length - self->stored;
+  self->left |= RECEIVE_LEFT_QUEUE;
+  self->stored = length;
+  if (self->open) return;
+  self->no_descriptor += good && self->lost == RECEIVE_NO_DESCRIPTOR;
+  self->no_room += good && self->lost == RECEIVE_NO_ROOM;
+  count_frame(self, good ? receive_outcome_no_space : self->frame_outcome[f], length);
+  leave_queue(self);
+}
+
+// All of the oldest frame is written: where the next one starts is known.
+static inline void end_data(self_t *self) {
+  const uint32_t kept = self->frame_bytes[self->first] - (param(keep_fcs) ? 0 : 4);
+  const uint32_t end = assist_advance(self->start, kept, self->base, self->limit);
+  self->next_start = assist_round_up(end, param(buffer_round), self->base, self->limit);
+  self->storing = RECEIVE_STORES_DESCRIPTOR;
+}
+
+// The store engine: the next bytes of the oldest frame, in bursts.
+static inline void store_data(self_t *self) {
+  const uint32_t length = self->frame_bytes[self->first], left = length - self->stored;
+  const uint8_t arrived = self->frame_state[self->first];
+  const bool gap = self->gap;
+  self->gap = false;
+  if (gap) self->left |= RECEIVE_LEFT_STORING;
+  if (__builtin_expect(length > self->room, 0) && !self->lost) self->lost = RECEIVE_NO_ROOM;
+  if (__builtin_expect(arrived == RECEIVED_BAD || self->lost, 0)) {
+    drop_oldest(self);
+  } else if (left == 0) {
+    if (arrived == RECEIVED_GOOD && self->open == 0) end_data(self);
+  } else if (!gap) {
+    const uint32_t run = (uint32_t)param(burst);
+    if (self->burst_left == 0 && (left >= run || arrived == RECEIVED_GOOD)) self->burst_left = assist_min(run, left);
+    if (!self->burst_left) return;
+    const uint32_t count = assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
+    const assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, UNIT, count);
+    offer(self, ASSIST_DATA, count, self->address, assist_run_swap(bytes, UNIT, count, param(big_endian)));
+  }
+}
+
+// The descriptor writer: address and length of the frame, then where the next one starts.
+static inline void write_descriptor(self_t *self) {
+  const uint32_t length = self->frame_bytes[self->first] - (param(keep_fcs) ? 0 : 4);
+  const uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
+  if (self->step == 0) {
+    const uint64_t number = param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
+    offer(self, ASSIST_DESCRIPTOR, 8, self->slot + (uint32_t)param(at_address), (assist_run){{number, 0}});
+  } else if (self->step == 1) {
+    offer(self, ASSIST_DESCRIPTOR, 4, after + (uint32_t)param(at_address), (assist_run){{self->next_start, 0}});
+  } else if (self->open == 0) {
+    self->storing = RECEIVE_STORES_REGISTERS;
+    self->step = 0;
+  }
+}
+
+// Then the producers are moved, and the frame is done with.
+static inline void move_producers(self_t *self) {
+  if (self->step < 2) {
+    const uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
+    self->update.offset = (uint32_t)(self->step == 0 ? param(buffer_producer_offset) : param(producer_offset));
+    self->update.value = self->step == 0 ? self->next_start : after;
+    self->offers |= RECEIVE_OFFERS_REGISTER;
+  } else if (self->updates_open == 0) {
+    const uint32_t length = self->frame_bytes[self->first];
+    self->frames++;
+    self->bytes += length;
+    event(received, self->start, length);
+    count_frame(self, self->frame_outcome[self->first], length);
+    leave_queue(self);
+    self->left |= RECEIVE_LEFT_QUEUE;
+  }
+}
+
+// The state register gets its attention bit: a frame was lost because memory was too slow.
+static inline void raise_alarm(self_t *self, uint32_t mac) {
+  self->alarm = false;
+  self->offers |= RECEIVE_OFFERS_REGISTER;
+  self->update = (register_update){.offset = (uint32_t)param(state_offset), .value = mac | (uint32_t)param(attention_bit)};
+}
+
+// The oldest frame, one step on.
+static inline void store_oldest(self_t *self, receive_registers at) {
+  if (__builtin_expect(self->storing == RECEIVE_STORES_NOTHING, 0) && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
+    if (__builtin_expect(self->alarm, 0)) raise_alarm(self, at.mac);
+    else if (self->frames_waiting) begin_storing(self, at);
+  }
+  if (self->storing == RECEIVE_STORES_DATA && !OFFERING) store_data(self);
+  if (self->storing == RECEIVE_STORES_DESCRIPTOR && !OFFERING) write_descriptor(self);
+  if (self->storing == RECEIVE_STORES_REGISTERS && !(self->offers & RECEIVE_OFFERS_REGISTER)) move_producers(self);
+}
 
 phase_end() {
-  const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
-  const uint32_t limit = width(buffer_limit) ? data(buffer_limit) : (uint32_t)param(buffer_end);
+  const receive_registers at = {.mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits),
+                                .producer = data(producer),
+                                .reference = data(reference),
+                                .buffer_producer = data(buffer_producer),
+                                .buffer_reference = data(buffer_reference),
+                                .base = data(buffer_base),
+                                .limit = width(buffer_limit) ? data(buffer_limit) : (uint32_t)param(buffer_end)};
 
-  // ---- When nothing came, moved or is left over, and no pointer differs, this cycle is like the last one -----------
-  uint32_t pointed = 0;
-  if (width(ready)) {
-    pointed = (data(producer) ^ self->seen_producer) | (data(reference) ^ self->seen_reference) | (data(buffer_producer) ^ self->seen_buffer_producer) |
-              (data(buffer_reference) ^ self->seen_buffer_reference) | (data(buffer_base) ^ self->seen_base) | (width(buffer_limit) ? limit ^ self->seen_limit : 0);
-  }
+  // When nothing came, moved or is left over, and no pointer differs, this cycle is like the last one.
+  uint32_t pointed = width(ready) ? pointers_differ(self, at) : 0;
   const bool beat_came = some(wire);
   bool control = transferred(registers_request) | transferred(registers_reply);
   if (SPLIT_DESCRIPTORS) control |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
   const bool moved = control | beat_came | transferred(memory_request) | transferred(memory_reply);
-  if (!(pointed | (mac ^ self->seen_mac) | moved | self->left)) return;
+  if (!(pointed | (at.mac ^ self->seen_mac) | moved | self->left)) return;
 
-  if (__builtin_expect((mac ^ self->seen_mac) | (self->left & RECEIVE_LEFT_STATE), 0)) {
-    const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
-    pointed |= running != self->running;
-    self->seen_mac = mac;
-    self->running = running;
-  }
+  if (__builtin_expect((at.mac ^ self->seen_mac) | (self->left & RECEIVE_LEFT_STATE), 0)) pointed |= look_at_state(self, at.mac);
   self->left &= (uint8_t)~(RECEIVE_LEFT_SHOWN | RECEIVE_LEFT_STATE);
-  const uint32_t mask = (uint32_t)param(pointer_mask);
 
-  // ---- A beat from the wire ------------------------------------------------------------------------------
   if (__builtin_expect(beat_came, 0)) {
-    wire_beat_64 beat = data(wire);
-    int newest = self->newest;
+    const wire_beat_64 beat = data(wire);
     if (beat.start) {
-      self->arriving = true;
-      self->skipping = false;
-      if (!self->running) {
-        self->skipping = true;
-        self->ignored++;
-        self->ignored_count++;
-        self->left |= RECEIVE_LEFT_SHOWN;
-      } else if (self->frames_waiting == RECEIVE_FRAMES) {
-        self->skipping = true;
-        count_frame(self, receive_outcome_overrun, 0);
-      } else {
-        newest = self->newest = (self->first + self->frames_waiting) & (RECEIVE_FRAMES - 1);
-        self->frames_waiting++;
-        find_room(self);
-        self->frame_bytes[newest] = 0;
-        self->frame_state[newest] = RECEIVED_ARRIVING;
-        self->fcs = ETHERNET_FCS_START;
-        // Whom it is for: the first six bytes.
-        uint64_t to = assist_keep(beat.bytes, 6);
-        bool group = to & 1, everybody = to == UINT64_C(0xffffffffffff);
-        self->addressed = everybody ? receive_outcome_kept_broadcast : group ? receive_outcome_kept_multicast : receive_outcome_kept_unicast;
-        if (param(filter_bits) && (mac & (uint32_t)param(filter_bits)) && !everybody) {
-          uint64_t own = (uint64_t)(data(station, 0) & 0xffff) << 32 | data(station, 1);
-          if (!group && __builtin_bswap64(to << 16) != own) self->addressed = receive_outcome_other_station;
-          if (group) {
-            uint32_t bit = call(group_bit, to, ~ethernet_fcs(ETHERNET_FCS_START, to, 6)), passes = 0;
-            for (int i = 0; i < width(groups); i++)
-              if (bit / 32 == (uint32_t)i) passes = data(groups, i) >> bit % 32 & 1;
-            if (!passes) self->addressed = receive_outcome_other_group;
-          }
-        }
-      }
+      uint32_t groups[width(groups) + 1];
+      for (int i = 0; i < width(groups); i++) groups[i] = data(groups, i);
+      receive_filter accepts = {.on = (at.mac & (uint32_t)param(filter_bits)) != 0, .groups = groups, .words = width(groups)};
+      if (param(filter_bits)) accepts.station = (uint64_t)(data(station, 0) & 0xffff) << 32 | data(station, 1);
+      begin_frame(self, beat.bytes, accepts);
     }
-    if (self->arriving && !self->skipping) {
-      if (self->tail - self->head + beat.count > (uint32_t)param(buffer)) {
-        self->frame_state[newest] = RECEIVED_BAD;
-        self->frame_outcome[newest] = receive_outcome_overrun;
-        self->skipping = true;
-      } else if (self->frame_bytes[newest] + beat.count > (uint32_t)param(max_frame)) {
-        self->frame_state[newest] = RECEIVED_BAD;
-        self->frame_outcome[newest] = receive_outcome_too_long;
-        self->skipping = true;
-      } else {
-        assist_queue_put(self->queue, param(buffer), self->tail, beat.bytes, beat.count);
-        self->tail += beat.count;
-        self->frame_bytes[newest] += beat.count;
-        self->fcs = ethernet_fcs(self->fcs, beat.bytes, beat.count);
-        if (beat.end) {
-          uint8_t outcome = self->addressed;
-          if (self->fcs != ETHERNET_FCS_RESIDUE) outcome = receive_outcome_bad_fcs;
-          if (self->frame_bytes[newest] < (uint32_t)param(min_frame)) outcome = receive_outcome_too_short;
-          if (beat.error) outcome = receive_outcome_line_error;
-          self->frame_outcome[newest] = outcome;
-          self->frame_state[newest] = outcome <= receive_outcome_kept_broadcast ? RECEIVED_GOOD : RECEIVED_BAD;
-        }
-      }
-    }
+    if (self->arriving && !self->skipping) queue_beat(self, beat);
     if (beat.end) self->arriving = false;
   }
-
-  // ---- Whether one more frame surely fits: what the pointers leave, then what the queue needs of it -----------------
   if (width(ready)) {
-    if (__builtin_expect(pointed, 0)) {
-      self->seen_producer = data(producer);
-      self->seen_reference = data(reference);
-      self->seen_buffer_producer = data(buffer_producer);
-      self->seen_buffer_reference = data(buffer_reference);
-      self->seen_base = data(buffer_base);
-      self->seen_limit = limit;
-      uint32_t span = limit - data(buffer_base), to = data(buffer_reference) - 8;
-      if (data(buffer_reference) < data(buffer_base) + 8) to += span;
-      self->free_bytes = assist_distance(data(buffer_producer), to, data(buffer_base), limit);
-      self->free_slots = ((data(reference) & mask) - (data(producer) & mask) - (uint32_t)param(descriptor_bytes)) & (uint32_t)(param(ring_bytes) - 1);
-      self->free_slots /= (uint32_t)param(descriptor_bytes);
-      if (!self->running || self->free_bytes > span) self->free_slots = 0;
-      find_room(self);
-    }
-    if (beat_came | pointed | (self->left & RECEIVE_LEFT_QUEUE)) {
-      const bool can_take = self->tail - self->head < self->fits_below;
-      if (can_take != self->can_take) self->left |= RECEIVE_LEFT_SHOWN;
-      self->can_take = can_take;
-      self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
-    }
+    if (__builtin_expect(pointed, 0)) look_at_pointers(self, at);
+    if (beat_came | pointed | (self->left & RECEIVE_LEFT_QUEUE)) show_room(self);
   }
   if (!(moved | (self->left & RECEIVE_LEFT_STORING))) return;
   self->left &= (uint8_t)~RECEIVE_LEFT_STORING;
 
-  // ---- A counter in NIC memory that is told, between frames -----------------------------------------------------------
-  if (param_length(counters) > 0) {
-    if (self->telling == 1 && transferred(memory_request)) {
-      self->telling = 2;
-      self->offers &= (uint8_t)~RECEIVE_OFFERS_COUNTER;
-      self->to_tell[self->told] -= (uint32_t)assist_run_of(&data(memory_request).data, sizeof data(memory_request).data).w[0];
-      self->any_to_tell = false;
-      for (int k = 0; k < param_length(counters); k++) self->any_to_tell |= self->to_tell[k] != 0;
-    }
+  // What memory and registers did in this cycle: first for a counter, between frames, then for the oldest frame.
+  if (param_length(counters) > 0 && __builtin_expect(self->telling, 0)) {
+    if (self->telling == 1 && transferred(memory_request))
+      counter_added(self, (uint32_t)assist_run_of(&data(memory_request).data, sizeof data(memory_request).data).w[0]);
     if (self->telling == 2 && transferred(memory_reply)) { // perhaps in the same cycle
       self->telling = 0;
       self->left |= RECEIVE_LEFT_STORING;
-      return;
     }
-    if (self->telling) return;
+    return;
   }
-
-  // ---- What memory and registers did in this cycle --------------------------------------------------------------
   if (transferred(memory_reply)) {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the receiving MAC near 0x%x with an error", self->address);
     self->open--;
   }
-  if (transferred(memory_request)) {
-    self->offers &= (uint8_t)~RECEIVE_OFFERS_MEMORY;
-    self->open++;
-    if (self->storing == RECEIVE_STORES_DATA) {
-      self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
-      self->head += self->offer_bytes;
-      self->left |= RECEIVE_LEFT_QUEUE;
-      self->stored += self->offer_bytes;
-      self->burst_left -= self->offer_bytes;
-      self->gap = self->burst_left == 0;
-    } else {
-      self->step++;
-    }
-  }
+  if (transferred(memory_request)) memory_took(self);
   if (control) {
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
@@ -270,112 +450,8 @@ phase_end() {
     if (self->updates_open && transferred(registers_reply)) self->updates_open--;
   }
 
-  // ---- Nothing is under way: time to tell a counter -----------------------------------------------------------------
-  if (param_length(counters) > 0 && __builtin_expect(self->storing == RECEIVE_STORES_NOTHING, 0) && self->any_to_tell && !self->updates_open &&
-      !(self->offers & RECEIVE_OFFERS_REGISTER)) {
-    self->told = counter_due(self);
-    if (self->told >= 0) {
-      self->telling = 1;
-      self->offers |= RECEIVE_OFFERS_COUNTER;
-      return;
-    }
-  }
-
-  // ---- Storing the oldest frame --------------------------------------------------------------------------------
-  int f = self->first;
-  if (__builtin_expect(self->alarm, 0) && self->storing == RECEIVE_STORES_NOTHING && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
-    self->alarm = false;
-    self->offers |= RECEIVE_OFFERS_REGISTER;
-    self->update = (register_update){.offset = (uint32_t)param(state_offset), .value = mac | (uint32_t)param(attention_bit)};
-  }
-  if (__builtin_expect(self->storing == RECEIVE_STORES_NOTHING, 0) && self->frames_waiting && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
-    uint32_t base = data(buffer_base);
-    self->base = base;
-    self->limit = limit;
-    self->start = self->address = data(buffer_producer);
-    self->slot = data(producer) & mask;
-    uint32_t to = data(buffer_reference);
-    self->room = to == self->start ? limit - base : assist_distance(self->start, to, base, limit);
-    self->room = self->room >= 8 ? self->room - 8 : 0;
-    self->stored = self->burst_left = 0;
-    self->step = 0;
-    self->lost = RECEIVE_HAS_ROOM;
-    self->storing = RECEIVE_STORES_DATA;
-    uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
-    if (after == (data(reference) & mask)) self->lost = RECEIVE_NO_DESCRIPTOR;
-  }
-  if (self->storing == RECEIVE_STORES_DATA && !OFFERING) {
-    const uint32_t length = self->frame_bytes[f], left = length - self->stored;
-    const uint8_t arrived = self->frame_state[f];
-    const bool gap = self->gap;
-    self->gap = false;
-    if (gap) self->left |= RECEIVE_LEFT_STORING;
-    if (__builtin_expect(length > self->room, 0) && !self->lost) self->lost = RECEIVE_NO_ROOM;
-    if (__builtin_expect(arrived == RECEIVED_BAD || self->lost, 0)) {
-      // A frame that is lost leaves the queue when it has arrived; what was stored of it will be overwritten.
-      if (arrived != RECEIVED_ARRIVING && !(self->arriving && self->skipping && self->frames_waiting == 1)) {
-        self->head += left;
-        self->left |= RECEIVE_LEFT_QUEUE;
-        self->stored = length;
-        if (self->open == 0) {
-          self->no_descriptor += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_DESCRIPTOR;
-          self->no_room += arrived == RECEIVED_GOOD && self->lost == RECEIVE_NO_ROOM;
-          count_frame(self, arrived == RECEIVED_GOOD ? receive_outcome_no_space : self->frame_outcome[f], length);
-          self->first = (f + 1) & (RECEIVE_FRAMES - 1);
-          self->frames_waiting--;
-          find_room(self);
-          self->storing = RECEIVE_STORES_NOTHING;
-          self->left |= RECEIVE_LEFT_STORING;
-        }
-      }
-    } else if (left == 0) {
-      if (arrived == RECEIVED_GOOD && self->open == 0) {
-        uint32_t kept = length - (param(keep_fcs) ? 0 : 4);
-        uint32_t end = assist_advance(self->start, kept, self->base, self->limit);
-        self->next_start = assist_round_up(end, param(buffer_round), self->base, self->limit);
-        self->storing = RECEIVE_STORES_DESCRIPTOR;
-      }
-    } else if (!gap) {
-      const uint32_t run = (uint32_t)param(burst);
-      if (self->burst_left == 0 && (left >= run || arrived == RECEIVED_GOOD)) self->burst_left = assist_min(run, left);
-      if (self->burst_left) {
-        uint32_t count = assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
-        assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, UNIT, count);
-        OFFER(ASSIST_DATA, count, self->address, assist_run_swap(bytes, UNIT, count, param(big_endian)));
-      }
-    }
-  }
-  if (self->storing == RECEIVE_STORES_DESCRIPTOR && !OFFERING) {
-    uint32_t length = self->frame_bytes[f] - (param(keep_fcs) ? 0 : 4);
-    uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
-    if (self->step == 0) {
-      uint64_t number = param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
-      OFFER(ASSIST_DESCRIPTOR, 8, self->slot + (uint32_t)param(at_address), ((assist_run){{number, 0}}));
-    } else if (self->step == 1) {
-      OFFER(ASSIST_DESCRIPTOR, 4, after + (uint32_t)param(at_address), ((assist_run){{self->next_start, 0}}));
-    } else if (self->open == 0) {
-      self->storing = RECEIVE_STORES_REGISTERS;
-      self->step = 0;
-    }
-  }
-  if (self->storing == RECEIVE_STORES_REGISTERS && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
-    uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
-    if (self->step < 2) {
-      self->update.offset = (uint32_t)(self->step == 0 ? param(buffer_producer_offset) : param(producer_offset));
-      self->update.value = self->step == 0 ? self->next_start : after;
-      self->offers |= RECEIVE_OFFERS_REGISTER;
-    } else if (self->updates_open == 0) {
-      self->frames++;
-      self->bytes += self->frame_bytes[f];
-      event(received, self->start, self->frame_bytes[f]);
-      count_frame(self, self->frame_outcome[f], self->frame_bytes[f]);
-      self->first = (f + 1) & (RECEIVE_FRAMES - 1);
-      self->frames_waiting--;
-      find_room(self);
-      self->storing = RECEIVE_STORES_NOTHING;
-      self->left |= RECEIVE_LEFT_STORING | RECEIVE_LEFT_QUEUE;
-    }
-  }
+  if (param_length(counters) > 0 && tell_counter(self)) return;
+  store_oldest(self, at);
   // With no frame in the queue the next beat is what changes it.
   if (!self->frames_waiting) self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
 }
@@ -390,4 +466,3 @@ next_event() {
 #undef SPLIT_DESCRIPTORS
 #undef UNIT
 #undef OFFERING
-#undef OFFER

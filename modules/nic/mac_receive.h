@@ -2,6 +2,9 @@
 #ifndef MAC_RECEIVE_H
 #define MAC_RECEIVE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 // What is being stored of the oldest frame.
 enum { RECEIVE_STORES_NOTHING, RECEIVE_STORES_DATA, RECEIVE_STORES_DESCRIPTOR, RECEIVE_STORES_REGISTERS };
 // What is known of a frame in the queue.
@@ -17,5 +20,18 @@ enum { RECEIVE_HAS_ROOM, RECEIVE_NO_DESCRIPTOR, RECEIVE_NO_ROOM };
 enum { RECEIVE_TELL_KEPT = 64 };
 // Frames in the queue at most.
 enum { RECEIVE_FRAMES = 128 };
+
+// What the polled registers say in a cycle.
+typedef struct {
+  uint32_t mac, producer, reference, buffer_producer, buffer_reference, base, limit;
+} receive_registers;
+
+// Whom frames are accepted for: all when it is not on; else this station, everybody, and groups by a table of so many words.
+typedef struct {
+  bool on;
+  uint64_t station;
+  const uint32_t *groups;
+  uint32_t words;
+} receive_filter;
 
 #endif
