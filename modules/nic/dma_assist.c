@@ -172,11 +172,246 @@ static inline void ask_host(self_t *self) {
   self->piece = (bus_request){.address = of->host, .length = length};
 }
 
+// ---- What the other sides did in a cycle -------------------------------------------------------------------------------
+
+// The register bank accepted a write.
+static inline void update_accepted(self_t *self) {
+  self->updates_open++;
+  if (--self->updates_waiting == 0) self->offers &= (uint8_t)~DMA_OFFERS_REGISTER;
+}
+
+// A register was written.
+static inline void updated(self_t *self) {
+  const int ring = self->update_ring[self->update_first];
+  if (ring >= 0) self->taken[ring]--;
+  self->update_first = (self->update_first + 1) & 7;
+  self->updates_open--;
+  self->turned = true;
+}
+
+// NIC memory took what was offered.
+static inline void memory_took(self_t *self) {
+  self->offers &= (uint8_t)~DMA_OFFERS_MEMORY;
+  dma_transfer *of = at(self, self->offer_slot);
+  if (self->offer_kind == DMA_OFFER_DATA) {
+    const uint32_t count = self->offer_bytes;
+    of->address = assist_advance(of->address, count, of->base, of->limit);
+    of->memory_left -= count;
+    self->burst_left -= assist_min(count, self->burst_left);
+    if (is_outward(of)) self->asked += count;
+    else self->head += count;
+    self->gap = self->burst_left == 0;
+    if (of->memory_left == 0) find_stages(self);
+  } else if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
+    self->fetch_asked += 8;
+  } else {
+    of->sum_waiting = true;
+    find_stages(self);
+  }
+}
+
+// NIC memory answered for a transfer: with bytes for the host, or that bytes or a checksum are written.
+static inline void memory_answered(self_t *self, dma_transfer *of, assist_run answer) {
+  if (of->sum_waiting) {
+    of->sum_waiting = false;
+    of->sum_stored = true;
+    find_stages(self);
+    return;
+  }
+  const uint32_t count = assist_piece_of(UNIT, of->reply_address, of->reply_left, of->base, of->limit);
+  if (is_outward(of)) {
+    const assist_run bytes = assist_run_swap(answer, UNIT, count, param(big_endian));
+    assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
+    self->tail += count;
+    self->asked -= count;
+    sum_bytes(self, of, bytes, count);
+  }
+  of->reply_address = assist_advance(of->reply_address, count, of->base, of->limit);
+  of->reply_left -= count;
+  if (of->reply_left == 0) find_stages(self);
+}
+
+// A beat came from the host: bytes of a transfer, or an error.
+static inline void host_sent(self_t *self, bus_beat got) {
+  dma_transfer *of = self->at_data < 0 ? NULL : at(self, self->at_data);
+  if (__builtin_expect(got.error, false)) {
+    self->bus_errors++;
+    if (of) of->failed = true;
+    find_stages(self);
+  }
+  if (!of || is_outward(of) || !got.count) return;
+  if (dma_turns(of, param(word_value_bit))) got.bytes = assist_swap_words(got.bytes, got.count);
+  assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);
+  self->tail += got.count;
+  self->coming -= got.count;
+  of->bus_coming -= got.count;
+  sum_bytes(self, of, (assist_run){{got.bytes, 0}}, got.count);
+  if (of->bus_coming == 0) find_stages(self);
+}
+
+// A beat left for the host.
+static inline void beat_left(self_t *self) {
+  dma_transfer *of = at(self, self->at_bus);
+  self->offers &= (uint8_t)~DMA_OFFERS_BEAT;
+  self->head += self->beat.count;
+  of->bus_now -= self->beat.count;
+  if (of->bus_now == 0 && of->bus_left == 0) find_stages(self);
+}
+
+// The bus accepted a piece of a transfer.
+static inline void piece_accepted(self_t *self) {
+  dma_transfer *of = at(self, self->at_bus);
+  self->offers &= (uint8_t)~DMA_OFFERS_BUS;
+  of->bus_left -= self->piece.length;
+  of->host += self->piece.length;
+  if (is_outward(of)) {
+    of->bus_now = self->piece.length;
+  } else {
+    of->bus_coming += self->piece.length;
+    self->coming += self->piece.length;
+    find_stages(self);
+  }
+}
+
+// ---- Ends and starts of transfers --------------------------------------------------------------------------------------
+
+// A transfer of a ring failed: it will be repeated, so what was taken behind it is forgotten.
+static inline void rewind_ring(self_t *self, uint32_t state) {
+  if (param(state_offset) >= 0) {
+    update(self, param(state_offset), state | (uint32_t)param(failed_bit), DMA_NO_RING);
+    self->failing = true;
+  }
+  for (int nth = 1; nth < param(under_way); nth++) self->under[slot_of(self, nth)].dropped = nth < self->count;
+  self->rewinding = true;
+  self->fetch_dropped = self->fetch == DMA_FETCHING;
+  if (self->fetch == DMA_FETCHED) {
+    self->taken[self->fetch_ring]--;
+    self->fetch = DMA_FETCH_NOTHING;
+  }
+}
+
+// Queues the registers that the end of a transfer changes.
+static inline void write_back(self_t *self, const dma_transfer *done) {
+  const uint32_t end = assist_advance(done->start_address, done->length, done->base, done->limit);
+  const bool good = !done->failed && !done->dropped;
+  if (good && dma_sums(done, param(checksum_bit)) && param(checksum_offset) >= 0) update(self, param(checksum_offset), done->sum, DMA_NO_RING);
+  if (good && (done->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0)
+    update(self, param(advance_offset), assist_round_up(end, param(advance_round), done->base, done->limit), DMA_NO_RING);
+  if (done->ring < 0) {
+    if (param(address_offset) >= 0) update(self, param(address_offset), end, DMA_NO_RING);
+    const uint32_t ended = (done->control & ~(uint32_t)param(active_bit)) | (done->failed ? (uint32_t)param(failed_bit) : 0);
+    update(self, param(state_offset), ended, DMA_DIRECT_END);
+  } else if (good) {
+    update(self, param(consumer_offsets)[done->ring], done->done_consumer, done->ring);
+  } else {
+    self->taken[done->ring]--;
+  }
+}
+
+// The end of the oldest transfer, when nothing of it is left to do and its registers can be queued.
+static inline void end_oldest(self_t *self, uint32_t state) {
+  const dma_transfer *done = at(self, self->oldest);
+  if (!self->count || self->updates_waiting + self->updates_open > 3 || !dma_has_ended(done, is_outward(done), param(checksum_bit))) return;
+  if (!done->failed && !done->dropped && done->summed) self->good_sum = done->sum, self->good_odd = done->odd;
+  write_back(self, done);
+  if (done->failed && !done->dropped && done->ring >= 0) rewind_ring(self, state);
+  if (!done->dropped) {
+    self->transfers++;
+    self->bytes += done->length;
+    self->errors += done->failed;
+    event(done, done->outward, done->start_host, done->start_address, done->length, done->ring);
+  }
+  self->oldest = slot_of(self, 1);
+  self->count--;
+  find_stages(self);
+}
+
+// The next transfer if one can begin: `next` is that of direct mode, or becomes what the descriptor that was read ahead says.
+static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
+  if (direct ? self->count != 0 : self->fetch != DMA_FETCHED) return false;
+  if (direct) {
+    self->direct_busy = true;
+  } else {
+    next->ring = self->fetch_ring;
+    next->done_consumer = self->next_consumer[self->fetch_ring];
+    dma_take_descriptor(next, self->raw, DMA_LAYOUT);
+  }
+  next->outward = param(direction) == assist_direction_both ? (next->control & (uint32_t)param(outward_bit)) != 0 : WRITES_HOST;
+  // Transfers of both directions, or of direct mode, share neither queue nor order.
+  const dma_transfer *newest = &self->under[slot_of(self, self->count ? self->count - 1 : 0)];
+  if (self->count && (newest->outward != next->outward || newest->ring == DMA_NO_RING)) return false;
+  if (next->ring >= 0) self->fetch = DMA_FETCH_NOTHING;
+  dma_begin(next);
+  return true;
+}
+
+// A transfer enters the assist.
+static inline void begin(self_t *self, const dma_transfer *next) {
+  if (__builtin_expect(dma_turns(next, param(word_value_bit)) && ((next->host | next->length) & 3), 0))
+    sim_warn("%u bytes at the host's 0x%llx are to keep the value of words, but these are not whole words: the bytes of the others keep their order",
+             next->length, (unsigned long long)next->host);
+  if (self->count == 0) self->sum = self->good_sum, self->sum_odd = self->good_odd; // nothing of what failed is in it
+  self->under[slot_of(self, self->count)] = *next;
+  self->count++;
+  find_stages(self);
+}
+
+// Begins to read the next descriptor of a ring ahead, if it has one.
+static inline void fetch_from(self_t *self, int ring, uint32_t producer, uint32_t consumer) {
+  if (self->taken[ring] == 0) self->next_consumer[ring] = consumer;
+  if (self->next_consumer[ring] == producer || self->taken[ring] > param(under_way) + 1) return;
+  self->fetch = DMA_FETCHING;
+  self->fetch_ring = ring;
+  self->fetch_address = self->next_consumer[ring];
+  self->fetch_asked = self->fetch_got = 0;
+  self->next_consumer[ring] = assist_ring_next(self->next_consumer[ring], param(descriptor_bytes), param(ring_bytes));
+  self->taken[ring]++;
+  self->descriptor_reads++;
+}
+
+// Direct mode has ended once the cleared active bit is seen.
+static inline void end_direct(self_t *self, uint32_t active) {
+  if (self->direct_busy && !self->count && !self->updates_open && !self->updates_waiting && !active) self->direct_busy = false;
+}
+
+// A descriptor that nobody wants any more has come.
+static inline void forget_descriptor(self_t *self) {
+  if (!self->fetch_dropped || self->fetch != DMA_FETCHED) return;
+  self->fetch = DMA_FETCH_NOTHING;
+  self->fetch_dropped = false;
+  self->taken[self->fetch_ring]--;
+}
+
+// Whether descriptors may be read ahead, given what says that the assist runs.
+static inline bool may_fetch(const self_t *self, uint32_t run) {
+  const bool runs = (run & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(run & (uint32_t)param(pause_bits));
+  return runs && !self->failing && !self->rewinding;
+}
+
+// After a failure the ring begins again at its consumer register when all has ended.
+static inline void end_rewinding(self_t *self, int rings) {
+  if (!self->rewinding || self->count || self->fetch != DMA_FETCH_NOTHING) return;
+  self->rewinding = false;
+  for (int i = 0; i < rings; i++) self->rewinding |= self->taken[i] != 0;
+}
+
+// What to offer in the next cycle.
+static inline void make_offers(self_t *self) {
+  if (!(self->offers & (DMA_OFFERS_MEMORY | DMA_OFFERS_DESCRIPTOR))) {
+    if (self->gap) self->turned = true;
+    else refer(self);
+    self->gap = false;
+  }
+  if (self->at_bus < 0) return;
+  if (is_outward(at(self, self->at_bus))) send_on(self);
+  else ask_host(self);
+}
+
 phase_end() {
   const uint32_t state = width(direct_state) ? data(direct_state) : 0;
   const uint32_t active = state & (uint32_t)param(active_bit);
 
-  // ---- When nothing moved and no ring has work, this cycle is like the last one ---------------------------------
+  // When nothing moved and no ring has work, this cycle is like the last one.
   self->busy += self->count != 0;
   bool control = transferred(registers_request) | transferred(registers_reply);
   if (SPLIT_DESCRIPTORS) control |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
@@ -186,247 +421,62 @@ phase_end() {
   if (self->fetch == DMA_FETCH_NOTHING)
     for (int i = 0; i < width(producer); i++) asked |= (self->taken[i] ? self->next_consumer[i] : data(consumer, i)) ^ data(producer, i);
   if (!(asked | moved | self->turned)) return;
-  const bool resting = (state & (uint32_t)param(error_bits)) != 0;
 
-  // ---- What the other sides did in this cycle ------------------------------------------------------------
+  // What the other sides did in this cycle.
   if (control) {
-    if (transferred(registers_request)) {
-      self->updates_open++;
-      if (--self->updates_waiting == 0) self->offers &= (uint8_t)~DMA_OFFERS_REGISTER;
-    }
-    if (transferred(registers_reply)) {
-      int ring = self->update_ring[self->update_first];
-      if (ring >= 0) self->taken[ring]--;
-      self->update_first = (self->update_first + 1) & 7;
-      self->updates_open--;
-      self->turned = true;
-    }
+    if (transferred(registers_request)) update_accepted(self);
+    if (transferred(registers_reply)) updated(self);
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
       self->offers &= (uint8_t)~DMA_OFFERS_DESCRIPTOR;
       self->fetch_asked += 8;
     }
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) fetched(self, data(descriptor_memory_reply).data);
   }
-  if (transferred(memory_request)) {
-    self->offers &= (uint8_t)~DMA_OFFERS_MEMORY;
-    dma_transfer *of = at(self, self->offer_slot);
-    if (self->offer_kind == DMA_OFFER_DATA) {
-      const uint32_t count = self->offer_bytes;
-      of->address = assist_advance(of->address, count, of->base, of->limit);
-      of->memory_left -= count;
-      self->burst_left -= assist_min(count, self->burst_left);
-      if (is_outward(of)) self->asked += count;
-      else self->head += count;
-      self->gap = self->burst_left == 0;
-      if (of->memory_left == 0) find_stages(self);
-    } else if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
-      self->fetch_asked += 8;
-    } else {
-      of->sum_waiting = true;
-      find_stages(self);
-    }
-  }
+  if (transferred(memory_request)) memory_took(self);
   if (transferred(memory_reply)) {
     const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     dma_transfer *of = at(self, self->at_reply < 0 ? 0 : self->at_reply);
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the DMA assist near 0x%x with an error", self->at_reply < 0 ? self->fetch_address : of->reply_address);
-    if (!SPLIT_DESCRIPTORS && data(memory_reply).tag == (uint32_t)param(tag) + ASSIST_DESCRIPTOR) {
-      fetched(self, answer.w[0]);
-    } else if (of->sum_waiting) {
-      of->sum_waiting = false;
-      of->sum_stored = true;
-      find_stages(self);
-    } else {
-      uint32_t count = assist_piece_of(UNIT, of->reply_address, of->reply_left, of->base, of->limit);
-      if (is_outward(of)) {
-        assist_run bytes = assist_run_swap(answer, UNIT, count, param(big_endian));
-        assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
-        self->tail += count;
-        self->asked -= count;
-        sum_bytes(self, of, bytes, count);
-      }
-      of->reply_address = assist_advance(of->reply_address, count, of->base, of->limit);
-      of->reply_left -= count;
-      if (of->reply_left == 0) find_stages(self);
-    }
+    if (!SPLIT_DESCRIPTORS && data(memory_reply).tag == (uint32_t)param(tag) + ASSIST_DESCRIPTOR) fetched(self, answer.w[0]);
+    else memory_answered(self, of, answer);
   }
-  if (transferred(bus_read_data)) {
-    bus_beat got = data(bus_read_data);
-    dma_transfer *of = self->at_data < 0 ? NULL : at(self, self->at_data);
-    if (__builtin_expect(got.error, false)) {
-      self->bus_errors++;
-      if (of) of->failed = true;
-      find_stages(self);
-    }
-    if (of && !is_outward(of) && got.count) {
-      if (dma_turns(of, param(word_value_bit))) got.bytes = assist_swap_words(got.bytes, got.count);
-      assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);
-      self->tail += got.count;
-      self->coming -= got.count;
-      of->bus_coming -= got.count;
-      sum_bytes(self, of, (assist_run){{got.bytes, 0}}, got.count);
-      if (of->bus_coming == 0) find_stages(self);
-    }
-  }
+  if (transferred(bus_read_data)) host_sent(self, data(bus_read_data));
   if (WRITES_HOST && self->at_sent >= 0) {
     at(self, self->at_sent)->settled = true;
     find_stages(self);
   }
-  if (WRITES_HOST && transferred(bus_write_data)) {
-    dma_transfer *of = at(self, self->at_bus);
-    self->offers &= (uint8_t)~DMA_OFFERS_BEAT;
-    self->head += self->beat.count;
-    of->bus_now -= self->beat.count;
-    if (of->bus_now == 0 && of->bus_left == 0) find_stages(self);
-  }
-  if (transferred(bus_request)) {
-    dma_transfer *of = at(self, self->at_bus);
-    self->offers &= (uint8_t)~DMA_OFFERS_BUS;
-    of->bus_left -= self->piece.length;
-    of->host += self->piece.length;
-    if (is_outward(of)) {
-      of->bus_now = self->piece.length;
-    } else {
-      of->bus_coming += self->piece.length;
-      self->coming += self->piece.length;
-      find_stages(self);
-    }
-  }
+  if (WRITES_HOST && transferred(bus_write_data)) beat_left(self);
+  if (transferred(bus_request)) piece_accepted(self);
 
-  // ---- Ends and starts of transfers -------------------------------------------------------------------------------
+  // Ends and starts of transfers, direct mode first, then the descriptor that was read ahead.
   if (asked | self->turned) {
-    // Direct mode has ended once the cleared active bit is seen.
+    const bool resting = (state & (uint32_t)param(error_bits)) != 0;
     self->turned = false;
-    if (self->direct_busy && !self->count && !self->updates_open && !self->updates_waiting && !active) self->direct_busy = false;
-
-    // The end of the oldest transfer.
-    dma_transfer *done = at(self, self->oldest);
-    if (self->count && self->updates_waiting + self->updates_open <= 3 && dma_has_ended(done, is_outward(done), param(checksum_bit))) {
-      uint32_t end = assist_advance(done->start_address, done->length, done->base, done->limit);
-      const bool good = !done->failed && !done->dropped;
-      if (good && done->summed) self->good_sum = done->sum, self->good_odd = done->odd;
-      if (good && dma_sums(done, param(checksum_bit)) && param(checksum_offset) >= 0) update(self, param(checksum_offset), done->sum, DMA_NO_RING);
-      if (good && (done->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0)
-        update(self, param(advance_offset), assist_round_up(end, param(advance_round), done->base, done->limit), DMA_NO_RING);
-      if (done->ring < 0) {
-        if (param(address_offset) >= 0) update(self, param(address_offset), end, DMA_NO_RING);
-        uint32_t ended = (done->control & ~(uint32_t)param(active_bit)) | (done->failed ? (uint32_t)param(failed_bit) : 0);
-        update(self, param(state_offset), ended, DMA_DIRECT_END);
-      } else if (good) {
-        update(self, param(consumer_offsets)[done->ring], done->done_consumer, done->ring);
-      } else {
-        self->taken[done->ring]--;
-      }
-      if (done->failed && !done->dropped && done->ring >= 0) {
-        // It will be repeated, so what was taken behind it is forgotten.
-        if (param(state_offset) >= 0) {
-          update(self, param(state_offset), state | (uint32_t)param(failed_bit), DMA_NO_RING);
-          self->failing = true;
-        }
-        for (int nth = 1; nth < param(under_way); nth++) self->under[slot_of(self, nth)].dropped = nth < self->count;
-        self->rewinding = true;
-        self->fetch_dropped = self->fetch == DMA_FETCHING;
-        if (self->fetch == DMA_FETCHED) {
-          self->taken[self->fetch_ring]--;
-          self->fetch = DMA_FETCH_NOTHING;
-        }
-      }
-      if (!done->dropped) {
-        self->transfers++;
-        self->bytes += done->length;
-        self->errors += done->failed;
-        event(done, done->outward, done->start_host, done->start_address, done->length, done->ring);
-      }
-      self->oldest = slot_of(self, 1);
-      self->count--;
-      find_stages(self);
-    }
-    if (self->fetch_dropped && self->fetch == DMA_FETCHED) {
-      self->fetch = DMA_FETCH_NOTHING;
-      self->fetch_dropped = false;
-      self->taken[self->fetch_ring]--;
-    }
-
-    // The start of the next one: direct mode first, then the descriptor that was read ahead.
+    end_direct(self, active);
+    end_oldest(self, state);
+    forget_descriptor(self);
     if (resting) self->failing = false;
     if (self->count < param(under_way) && !resting && !self->failing) {
       const bool direct = active && !self->direct_busy && param(state_offset) >= 0;
       dma_transfer next = {.ring = DMA_NO_RING, .control = state};
-      bool begin = false;
-      if (direct && self->count == 0) {
-        begin = true;
-        self->direct_busy = true;
+      if (direct) {
         next.host = (uint64_t)(width(direct_host_high) ? data(direct_host_high) : 0) << 32 | (width(direct_host_low) ? data(direct_host_low) : 0);
         next.address = width(direct_address) ? data(direct_address) : 0;
         next.length = width(direct_length) ? data(direct_length) & 0xffff : 0;
-      } else if (self->fetch == DMA_FETCHED && !direct) {
-        begin = true;
-        next.ring = self->fetch_ring;
-        next.done_consumer = self->next_consumer[self->fetch_ring];
-        dma_take_descriptor(&next, self->raw, DMA_LAYOUT);
       }
-      next.outward = param(direction) == assist_direction_both ? (next.control & (uint32_t)param(outward_bit)) != 0
-                                                               : param(direction) == assist_direction_outward;
-      // Transfers of both directions, or of direct mode, share neither queue nor order.
-      const dma_transfer *newest = &self->under[slot_of(self, self->count ? self->count - 1 : 0)];
-      if (self->count && (newest->outward != next.outward || newest->ring == DMA_NO_RING)) begin = false;
-      if (begin) {
-        if (next.ring >= 0) self->fetch = DMA_FETCH_NOTHING;
-        dma_begin(&next);
-        if (__builtin_expect(dma_turns(&next, param(word_value_bit)) && ((next.host | next.length) & 3), 0))
-          sim_warn("%u bytes at the host's 0x%llx are to keep the value of words, but these are not whole words: the bytes of the others keep their order",
-                   next.length, (unsigned long long)next.host);
-        for (int i = 0; i < width(wrap_base); i++) {
-          uint32_t limit = i < width(wrap_limit) ? data(wrap_limit, i) : (uint32_t)param(wrap_end);
-          if (next.address >= data(wrap_base, i) && next.address < limit) {
-            next.base = data(wrap_base, i);
-            next.limit = limit;
-          }
-        }
-        if (self->count == 0) self->sum = self->good_sum, self->sum_odd = self->good_odd; // nothing of what failed is in it
-        self->under[slot_of(self, self->count)] = next;
-        self->count++;
-        find_stages(self);
+      if (take_next(self, &next, direct)) {
+        for (int i = 0; i < width(wrap_base); i++) dma_wrap(&next, data(wrap_base, i), i < width(wrap_limit) ? data(wrap_limit, i) : (uint32_t)param(wrap_end));
+        begin(self, &next);
       }
     }
-
-    // After a failure the ring begins again at its consumer register when all has ended.
-    if (self->rewinding && !self->count && self->fetch == DMA_FETCH_NOTHING) {
-      self->rewinding = false;
-      for (int i = 0; i < width(producer); i++) self->rewinding |= self->taken[i] != 0;
-    }
-
-    // Reading the next descriptor ahead.
-    if (self->fetch == DMA_FETCH_NOTHING && width(producer)) {
-      uint32_t running = width(assist_state) ? data(assist_state) : (uint32_t)param(run_bits);
-      bool run = !resting && !self->failing && !self->rewinding && (running & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(running & (uint32_t)param(pause_bits));
-      for (int i = 0; i < width(producer) && run; i++) {
-        if (self->taken[i] == 0) self->next_consumer[i] = data(consumer, i);
-        if (self->next_consumer[i] == data(producer, i) || self->taken[i] > param(under_way) + 1) continue;
-        self->fetch = DMA_FETCHING;
-        self->fetch_ring = i;
-        self->fetch_address = self->next_consumer[i];
-        self->fetch_asked = self->fetch_got = 0;
-        self->next_consumer[i] = assist_ring_next(self->next_consumer[i], param(descriptor_bytes), param(ring_bytes));
-        self->taken[i]++;
-        self->descriptor_reads++;
-        break;
-      }
-    }
-
+    end_rewinding(self, width(producer));
+    const uint32_t run = width(assist_state) ? data(assist_state) : (uint32_t)param(run_bits);
+    if (!resting && may_fetch(self, run))
+      for (int i = 0; i < width(producer) && self->fetch == DMA_FETCH_NOTHING; i++) fetch_from(self, i, data(producer, i), data(consumer, i));
     self->at_work = self->count || self->fetch || self->updates_open || self->updates_waiting || self->direct_busy;
     self->turned |= resting | self->failing | self->direct_busy | (self->at_sent >= 0);
   }
-
-  // ---- What to offer in the next cycle --------------------------------------------------------------------------
-  if (!(self->offers & (DMA_OFFERS_MEMORY | DMA_OFFERS_DESCRIPTOR))) {
-    if (self->gap) self->turned = true;
-    else refer(self);
-    self->gap = false;
-  }
-  if (self->at_bus < 0) return;
-  if (is_outward(at(self, self->at_bus))) send_on(self);
-  else ask_host(self);
+  make_offers(self);
 }
 
 init() { find_stages(self); }

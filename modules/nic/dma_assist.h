@@ -65,6 +65,13 @@ static inline void dma_begin(dma_transfer *next) {
   next->memory_left = next->reply_left = next->bus_left = next->length;
 }
 
+// It wraps in a window that it begins in.
+static inline void dma_wrap(dma_transfer *next, uint32_t base, uint32_t limit) {
+  if (next->address < base || next->address >= limit) return;
+  next->base = base;
+  next->limit = limit;
+}
+
 // Whether its checksum is to be stored.
 static inline bool dma_sums(const dma_transfer *of, int64_t checksum_bit) { return (of->control & (uint32_t)checksum_bit) != 0; }
 
