@@ -191,11 +191,133 @@ static inline void refer(self_t *self) {
   }
 }
 
+// ---- What the other sides did in a cycle -------------------------------------------------------------------------------
+
+// A register was written.
+static inline void updated(self_t *self) {
+  if (self->update_last[self->update_first]) self->taken--;
+  self->update_first = (self->update_first + 1) & (TRANSMIT_UPDATES - 1);
+  self->updates_open--;
+}
+
+// NIC memory answered with bytes of the newest frame.
+static inline void data_arrived(self_t *self, assist_run answer) {
+  const int newest = (self->first + self->frames_waiting - 1) & (TRANSMIT_FRAMES - 1);
+  const uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
+  const assist_run bytes = assist_run_swap(answer, UNIT, count, param(big_endian));
+  assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
+  self->tail += count;
+  self->asked -= count;
+  self->frame_got[newest] += count;
+  self->reply_address = assist_advance(self->reply_address, count, self->base, self->limit);
+  self->reply_left -= count;
+  if (self->reply_left == 0) self->reading = TRANSMIT_READS_NOTHING;
+}
+
+// NIC memory took what was offered.
+static inline void memory_took(self_t *self) {
+  self->offers &= (uint8_t)~TRANSMIT_OFFERS_MEMORY;
+  if (self->offer_kind == ASSIST_DATA) {
+    const uint32_t count = self->offer_size;
+    self->address = assist_advance(self->address, count, self->base, self->limit);
+    self->memory_left -= count;
+    self->burst_left -= assist_min(count, self->burst_left);
+    self->asked += count;
+    self->gap = self->burst_left == 0;
+  } else if (self->offer_kind == ASSIST_DESCRIPTOR) {
+    self->asked_bytes += 8;
+  } else {
+    self->gap = self->burst_left == 0;
+  }
+}
+
+// The last beat of a frame left: it is counted, and the consumers move.
+static inline void end_frame(self_t *self, uint32_t mac) {
+  const int f = self->first;
+  self->frames++;
+  self->bytes += self->frame_length[f];
+  self->underruns += self->spoilt;
+  event(sent, self->frame_address[f], self->frame_length[f]);
+  if (TELLS) self->untold += self->spoilt;
+  if (self->spoilt && param(state_offset) >= 0) update(self, param(state_offset), mac | (uint32_t)param(attention_bit), false);
+  if (param(buffer_consumer_offset) >= 0) update(self, param(buffer_consumer_offset), self->frame_end[f], false);
+  update(self, param(consumer_offset), self->frame_consumer[f], true);
+  self->head += self->frame_length[f] - self->from_queue;
+  self->first = (self->first + 1) & (TRANSMIT_FRAMES - 1);
+  self->frames_waiting--;
+  self->sending = false;
+}
+
+// ---- Reading -----------------------------------------------------------------------------------------------------------
+
+// Whether the descriptor of one more frame may be read: there is a place for the frame, and for the end of it.
+static inline bool has_place(const self_t *self) { return self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES; }
+
+// Whether it may be read while the data of a frame are.
+static inline bool may_read_ahead(const self_t *self) {
+  return param(read_ahead) && self->reading == TRANSMIT_READS_DATA && !self->ahead && !self->ahead_read;
+}
+
+// Takes the descriptor that was read ahead, or begins to read the next one if the ring has one.
+static inline void next_descriptor(self_t *self, bool ahead, uint32_t producer, uint32_t consumer) {
+  if (self->ahead_read) {
+    take_descriptor(self);
+    self->ahead_read = false;
+    return;
+  }
+  if (self->taken == 0) self->next_consumer = consumer;
+  if (self->next_consumer == producer) return;
+  self->ahead = ahead;
+  if (!ahead) self->reading = TRANSMIT_READS_DESCRIPTOR;
+  self->asked_bytes = self->got_bytes = 0;
+  self->taken++;
+}
+
+// Whether the data of the next frame have arrived in a buffer that is filled up to `producer`.  A producer up to 7 bytes behind the
+// frame's start is the end of the frame before it, which was not rounded up.
+static inline bool data_are_there(const self_t *self, uint32_t producer, uint32_t base, uint32_t limit) {
+  const uint32_t arrived = assist_distance(self->address, producer, base, limit);
+  return arrived >= self->memory_left && arrived <= limit - base - (uint32_t)param(buffer_round);
+}
+
+// The next frame gets its place in the queue; its data are read.
+static inline void begin_reading(self_t *self, uint32_t base, uint32_t limit) {
+  const int newest = (self->first + self->frames_waiting) & (TRANSMIT_FRAMES - 1);
+  const uint32_t length = self->memory_left, end = assist_advance(self->address, length, base, limit);
+  self->next_consumer = assist_ring_next(self->next_consumer, param(descriptor_bytes), param(ring_bytes));
+  self->base = base;
+  self->limit = limit;
+  self->frame_length[newest] = length;
+  self->frame_got[newest] = 0;
+  self->frame_address[newest] = self->address;
+  self->frame_end[newest] = assist_round_up(end, param(buffer_round), base, limit);
+  self->frame_consumer[newest] = self->next_consumer;
+  self->frames_waiting++;
+  self->turned = true;
+  self->reply_address = self->address;
+  self->reply_left = length;
+  self->burst_left = 0;
+  self->reading = length ? TRANSMIT_READS_DATA : TRANSMIT_READS_NOTHING;
+}
+
+// What to offer in the next cycle, and what may begin then.
+static inline void make_offers(self_t *self) {
+  if (self->gap) {
+    self->gap = false;
+    self->turned = true;
+  } else if (!(self->offers & (TRANSMIT_OFFERS_MEMORY | TRANSMIT_OFFERS_DESCRIPTOR))) {
+    refer(self);
+  }
+  const bool reads_nothing = self->reading == TRANSMIT_READS_NOTHING;
+  self->turned |= self->reading == TRANSMIT_READS_WAIT || (reads_nothing && self->ahead_read);
+  self->polls = (reads_nothing || may_read_ahead(self)) && has_place(self);
+}
+
 phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
   const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
 
-  // ---- When nothing moved and nothing is to be begun, this cycle is like the last one ----------------------------
+  // When nothing moved and nothing is to be begun, this cycle is like the last one.
   uint32_t asked = 0;
   if (self->polls & running) asked = (self->taken ? self->next_consumer : data(consumer)) ^ data(producer);
   bool control = transferred(registers_request) | transferred(registers_reply);
@@ -205,17 +327,13 @@ phase_end() {
   bool reads = asked | control | self->turned | transferred(memory_request) | transferred(memory_reply);
   self->turned = false;
 
-  // ---- What the other sides did in this cycle ---------------------------------------------------------------
+  // What the other sides did in this cycle.
   if (control) {
     if (transferred(registers_request)) {
       self->updates_open++;
       if (--self->updates_waiting == 0) self->offers &= (uint8_t)~TRANSMIT_OFFERS_REGISTER;
     }
-    if (transferred(registers_reply)) {
-      if (self->update_last[self->update_first]) self->taken--;
-      self->update_first = (self->update_first + 1) & (TRANSMIT_UPDATES - 1);
-      self->updates_open--;
-    }
+    if (transferred(registers_reply)) updated(self);
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
       self->offers &= (uint8_t)~TRANSMIT_OFFERS_DESCRIPTOR;
       self->asked_bytes += 8;
@@ -226,54 +344,16 @@ phase_end() {
     if (data(memory_reply).error) sim_error("NIC memory answers a reference of the transmitting MAC near 0x%x with an error", self->reply_address);
     const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     const uint32_t kind = data(memory_reply).tag - (uint32_t)param(tag);
-    if (kind == ASSIST_DATA) {
-      const int newest = (self->first + self->frames_waiting - 1) & (TRANSMIT_FRAMES - 1);
-      uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
-      assist_run bytes = assist_run_swap(answer, UNIT, count, param(big_endian));
-      assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
-      self->tail += count;
-      self->asked -= count;
-      self->frame_got[newest] += count;
-      self->reply_address = assist_advance(self->reply_address, count, self->base, self->limit);
-      self->reply_left -= count;
-      if (self->reply_left == 0) self->reading = TRANSMIT_READS_NOTHING;
-    } else if (kind == ASSIST_DESCRIPTOR) {
-      fetched(self, answer.w[0]);
-    }
+    if (kind == ASSIST_DATA) data_arrived(self, answer);
+    else if (kind == ASSIST_DESCRIPTOR) fetched(self, answer.w[0]);
   }
-  if (transferred(memory_request)) {
-    self->offers &= (uint8_t)~TRANSMIT_OFFERS_MEMORY;
-    if (self->offer_kind == ASSIST_DATA) {
-      const uint32_t count = self->offer_size;
-      self->address = assist_advance(self->address, count, self->base, self->limit);
-      self->memory_left -= count;
-      self->burst_left -= assist_min(count, self->burst_left);
-      self->asked += count;
-      self->gap = self->burst_left == 0;
-    } else if (self->offer_kind == ASSIST_DESCRIPTOR) {
-      self->asked_bytes += 8;
-    } else {
-      self->gap = self->burst_left == 0;
-    }
-  }
+  if (transferred(memory_request)) memory_took(self);
 
-  // ---- Sending: the beat that left, then the next one -----------------------------------------------------------
+  // Sending: the beat that left, then the next one.
   if (transferred(wire)) {
     self->offers &= (uint8_t)~TRANSMIT_OFFERS_BEAT;
     if (self->beat.end) {
-      int f = self->first;
-      self->frames++;
-      self->bytes += self->frame_length[f];
-      self->underruns += self->spoilt;
-      event(sent, self->frame_address[f], self->frame_length[f]);
-      if (TELLS) self->untold += self->spoilt;
-      if (self->spoilt && param(state_offset) >= 0) update(self, param(state_offset), mac | (uint32_t)param(attention_bit), false);
-      if (param(buffer_consumer_offset) >= 0) update(self, param(buffer_consumer_offset), self->frame_end[f], false);
-      update(self, param(consumer_offset), self->frame_consumer[f], true);
-      self->head += self->frame_length[f] - self->from_queue;
-      self->first = (self->first + 1) & (TRANSMIT_FRAMES - 1);
-      self->frames_waiting--;
-      self->sending = false;
+      end_frame(self, mac);
       reads = true;
     }
   }
@@ -282,67 +362,19 @@ phase_end() {
     if (self->sending) next_beat(self);
   }
 
-  // ---- Reading: the next descriptor, then its data once they have arrived; a beat that left may have made room -----------
+  // Reading: the next descriptor, then its data once they have arrived; a beat that left may have made room.
   if (!reads && (int32_t)(self->tail - self->head + self->asked) > self->awaited) return;
   if (self->reading == TRANSMIT_READS_NOTHING && self->ahead) {
     self->reading = TRANSMIT_READS_DESCRIPTOR;
     self->ahead = false;
   }
-  const bool asks_ahead = param(read_ahead) && self->reading == TRANSMIT_READS_DATA && !self->ahead && !self->ahead_read;
-  if ((self->reading == TRANSMIT_READS_NOTHING || asks_ahead) && running && self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES) {
-    if (self->ahead_read) {
-      take_descriptor(self);
-      self->ahead_read = false;
-    } else {
-      if (self->taken == 0) self->next_consumer = data(consumer);
-      if (self->next_consumer != data(producer)) {
-        self->ahead = asks_ahead;
-        if (!asks_ahead) self->reading = TRANSMIT_READS_DESCRIPTOR;
-        self->asked_bytes = self->got_bytes = 0;
-        self->taken++;
-      }
-    }
-  }
+  const bool ahead = may_read_ahead(self);
+  if ((self->reading == TRANSMIT_READS_NOTHING || ahead) && running && has_place(self)) next_descriptor(self, ahead, data(producer), data(consumer));
   if (self->reading == TRANSMIT_READS_WAIT) {
-    uint32_t base = width(buffer_base) ? data(buffer_base) : 0, limit = width(buffer_limit) ? data(buffer_limit) : 0;
-    bool there = true;
-    if (width(buffer_producer)) {
-      // A producer up to 7 bytes behind the frame's start is the end of the frame before it, which was not rounded up.
-      uint32_t arrived = assist_distance(self->address, data(buffer_producer), base, limit);
-      there = arrived >= self->memory_left && arrived <= limit - base - (uint32_t)param(buffer_round);
-    }
-    if (there) {
-      const int newest = (self->first + self->frames_waiting) & (TRANSMIT_FRAMES - 1);
-      const uint32_t length = self->memory_left, end = assist_advance(self->address, length, base, limit);
-      self->next_consumer = assist_ring_next(self->next_consumer, param(descriptor_bytes), param(ring_bytes));
-      self->base = base;
-      self->limit = limit;
-      self->frame_length[newest] = length;
-      self->frame_got[newest] = 0;
-      self->frame_address[newest] = self->address;
-      self->frame_end[newest] = assist_round_up(end, param(buffer_round), base, limit);
-      self->frame_consumer[newest] = self->next_consumer;
-      self->frames_waiting++;
-      self->turned = true;
-      self->reply_address = self->address;
-      self->reply_left = length;
-      self->burst_left = 0;
-      self->reading = length ? TRANSMIT_READS_DATA : TRANSMIT_READS_NOTHING;
-    }
+    const uint32_t base = width(buffer_base) ? data(buffer_base) : 0, limit = width(buffer_limit) ? data(buffer_limit) : 0;
+    if (!width(buffer_producer) || data_are_there(self, data(buffer_producer), base, limit)) begin_reading(self, base, limit);
   }
-
-  // ---- What to offer in the next cycle -----------------------------------------------------------------------------
-  if (self->gap) {
-    self->gap = false;
-    self->turned = true;
-  } else if (!(self->offers & (TRANSMIT_OFFERS_MEMORY | TRANSMIT_OFFERS_DESCRIPTOR))) {
-    refer(self);
-  }
-
-  const bool reads_nothing = self->reading == TRANSMIT_READS_NOTHING;
-  self->turned |= self->reading == TRANSMIT_READS_WAIT || (reads_nothing && self->ahead_read);
-  self->polls = (reads_nothing || (param(read_ahead) && self->reading == TRANSMIT_READS_DATA && !self->ahead && !self->ahead_read)) &&
-                self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES;
+  make_offers(self);
 }
 
 init() { self->turned = true; }
