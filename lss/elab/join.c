@@ -187,11 +187,14 @@ static bool is_leaf(const PortMember *member) {
   return member->decl->inst->instance->leaf != NULL;
 }
 
-// The leaf inport that a lane of a leaf outport ends at, or NULL where a chain is broken (reported elsewhere).
+// The leaf inport that a lane of a leaf outport ends at, or NULL where a chain is broken (reported elsewhere).  The
+// connection was made where the outermost link of the chain is written.
 static PortMember *follow(PortMember *member, int lane, int *end_lane, Location *where) {
   Joint *joint = lane < (int)member->outer->len ? member->outer->pdata[lane] : NULL;
+  const Link *outermost = NULL;
   while (joint) {
-    *where = joint->link->location;
+    if (!outermost || joint->link->level->depth < outermost->level->depth) outermost = joint->link;
+    *where = outermost->location;
     PortMember *next = joint->member;
     if (!joint->inside && is_leaf(next)) {
       *end_lane = joint->lane;
@@ -235,14 +238,13 @@ void make_connections(void) {
         PortMember *end = follow(member, (int)lane, &to_lane, &where);
         if (!end || to_lane >= (int)end->port->lanes->len) continue;
         Connection *connection = arena_new(Connection);
-        Joint *first = member->outer->pdata[lane];
         *connection = (Connection){port,
                                    end->port,
                                    (int)lane,
                                    to_lane,
                                    port->type,
                                    (int)compile->netlist->connections->len,
-                                   first->link->location};
+                                   where};
         g_ptr_array_add(compile->netlist->connections, connection);
         port->lanes->pdata[lane] = connection;
         end->port->lanes->pdata[to_lane] = connection;

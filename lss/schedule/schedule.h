@@ -103,6 +103,8 @@ void clusters_choose(Schedule *schedule, const ScheduleOptions *options);
 
 // components.c: strongly connected components, each after those that it depends on; false after reporting a loop.
 bool schedule_components(Schedule *schedule, GPtrArray **components);
+// loops.c: reports components that are loops which nobody may iterate (GPtrArray* of Node*).
+void report_loops(const GPtrArray *components);
 // order.c: the segments of each clock.
 void schedule_order(Schedule *schedule, GPtrArray *components);
 
