@@ -347,6 +347,7 @@ typedef struct Link {
   Inst *level;
   Term *annotation;
   Location location;
+  bool clashed; // the types at its ends differ, which was told
 } Link;
 
 // Two port members that a connection joins.

@@ -2,6 +2,7 @@
 // is ambiguous.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
+#include "lss/base/library.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
@@ -43,7 +44,20 @@ static bool same_family(Type *a, Type *b) {
   return a->name[n] && strcspn(b->name, "(") == n && !strncmp(a->name, b->name, n);
 }
 
+// The module that joins ports of different widths, when the types come with one: `X_width` to `X_types.lss`.
+static void suggest_converter(const Type *type) {
+  const Symbol *family = scope_find(compile->globals, arena_strndup(type->name, strcspn(type->name, "(")));
+  if (!family || !family->file) return;
+  g_autofree char *base = g_path_get_basename(family->file->path);
+  if (!g_str_has_suffix(base, "_types.lss")) return;
+  const char *name = arena_printf("%.*s_width", (int)(strlen(base) - strlen("_types.lss")), base);
+  g_autoptr(GPtrArray) folders = library_folders(compile->options, family->file->path);
+  g_autofree char *path = library_find(folders, name);
+  if (path) diag_note(NOWHERE, "`%s` between them joins ports of different widths", name);
+}
+
 static void report_clash(const Pair *pair, Term *left, Term *right, const char *left_name, const char *right_name) {
+  pair->link->clashed = true; // the members of bundles differ alike
   Type *a = term_type(left), *b = term_type(right);
   bool width = a && b && same_family(a, b);
   problem(pair->link->location, width ? "width-clash" : "type-clash", "%s is %s, but %s is %s", left_name,
@@ -58,6 +72,7 @@ static const char *port_title(const PortMember *member) {
 static void join_types(const Pair *pair) {
   if (!pair->from->term || !pair->to->term) return;
   compile->running = pair->link->level;
+  if (pair->link->clashed) return;
   Term *annotation = pair->link->annotation;
   if (annotation && !unify(pair->from->term, annotation)) {
     report_clash(pair, pair->from->term, annotation, port_title(pair->from), "the connection's annotation");
@@ -68,6 +83,8 @@ static void join_types(const Pair *pair) {
   report_clash(pair, pair->from->term, pair->to->term, port_title(pair->from), port_title(pair->to));
   diag_note(pair->from->port->location, "%s is declared here", port_title(pair->from));
   diag_note(pair->to->port->location, "%s is declared here", port_title(pair->to));
+  const Type *type = term_type(pair->from->term);
+  if (type && type->kind == TYPE_STRUCT) suggest_converter(type);
 }
 
 static bool is_unconnected(const Inst *inst, Type **slot) {
