@@ -99,8 +99,8 @@ static Flow call(Scope *scope, Node *node) {
         diag_warning(place.line ? place : node->location, "warn", "%s", text->string);
       if (place.line) diag_note(node->location, "said here");
       if (inst && !punt) diag_instance(inst->instance->path);
-      if (inst && punt) inst->punted = true;
     }
+    if (punt && compile->running) compile->running->punted = true;
     return punt ? FLOW_STOP : FLOW_NEXT;
   }
   if (!strcmp(name, "check_keys") && !scope_find(scope, name)) {
@@ -110,9 +110,8 @@ static Flow call(Scope *scope, Node *node) {
   Symbol *symbol = scope_find(scope, name);
   if (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_FUNCTION) {
     // Called for its warnings and punts; a result is not needed.
-    int errors = diag_error_count();
     call_function(scope, symbol, expr, false);
-    return diag_error_count() > errors && compile->running && compile->running->punted ? FLOW_STOP : FLOW_NEXT;
+    return FLOW_NEXT;
   }
   int least, most;
   if (builtin_find(name, &least, &most) && evaluate(scope, expr))
@@ -309,7 +308,7 @@ Flow execute_all(Scope *scope, GPtrArray *nodes) {
   for (guint i = 0; i < nodes->len; i++) {
     Flow flow = execute(scope, nodes->pdata[i]);
     if (flow != FLOW_NEXT) return flow;
-    if (compile->halted) return FLOW_STOP;
+    if (compile->halted || (compile->running && compile->running->punted)) return FLOW_STOP;
   }
   return FLOW_NEXT;
 }

@@ -283,10 +283,13 @@ void inst_run(Inst *inst) {
   g_hash_table_remove_all(compile->event_names);
   g_hash_table_remove_all(compile->handler_names);
   execute_all(inst->scope, inst->body);
-  if (!compile->halted && !inst->punted) {
-    check_settings(inst);
-    check_kind(inst);
+  // What a body that gave up has not said would look like faults of those inside.
+  if (inst->punted || compile->halted) {
+    compile->running = before;
+    return;
   }
+  check_settings(inst);
+  check_kind(inst);
   for (guint i = 0; i < inst->children->len && !compile->halted; i++) inst_run(inst->children->pdata[i]);
   compile->running = before;
 }

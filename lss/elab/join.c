@@ -14,7 +14,7 @@ static const char *end_text(const End *end) {
 static PortDecl *find_port(const End *end) {
   Inst *inst = end->inst;
   PortDecl *decl = find_declared_port(inst, end->port);
-  if (decl || inst->punted) return decl;
+  if (decl) return decl;
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; i < inst->port_list->len; i++)
     g_ptr_array_add(names, (gpointer)((PortDecl *)inst->port_list->pdata[i])->name);
