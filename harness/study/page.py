@@ -156,9 +156,17 @@ def _diagrams(outcome: Outcome, row: Row, index: int, out: Path) -> str:
         compiler.lss(outcome.study.build, "graph", machine.path, "-o", folder / "machine.svg", *options)
     except compiler.CompilerError as error:
         return f"<p>The picture could not be drawn: {html.escape(str(error).splitlines()[0])}</p>"
-    caption = f'The machine (<a href="{folder.name}/machine.svg">picture alone</a>, with what is inside)'
-    picture = diagram(folder / "machine.svg", "Block diagram", caption, f"d{index}-")
-    return re.sub(r'(href=")(?![#/]|[a-z]+:|diagram-)', rf"\1{folder.name}/", picture)
+    top, shown = folder / "machine.svg", []
+    linked = sorted(set(re.findall(r'href="([^"#]+\.svg)"', top.read_text())))
+    for level, name in enumerate([top.name, *linked]):
+        what = "The machine" if name == top.name else f"Inside a {name.removeprefix('machine.').removesuffix('.svg')}"
+        caption = f'{html.escape(what)} (<a href="{name}">picture alone</a>)'
+        picture = diagram(folder / name, f"Block diagram. {what}", caption, f"d{index}-{level}-")
+        # Links lead to neighbours of the picture, which lie one folder down from the page.
+        shown.append(re.sub(r'(href=")(?![#/]|[a-z]+:)', rf"\1{folder.name}/", picture))
+    deeper = [path for path in sorted(folder.glob("*.svg")) if path.name not in (top.name, *linked)]
+    links = ", ".join(f'<a href="{folder.name}/{path.name}">{html.escape(path.stem)}</a>' for path in deeper)
+    return "\n".join(shown) + (f"<p>Further inside: {links}.</p>" if links else "")
 
 
 def _looks(outcome: Outcome, out: Path, progress: Progress, plain: bool) -> list[dict]:
