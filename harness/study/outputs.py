@@ -114,8 +114,8 @@ def near(path: Path) -> str:
 
 def command(study: Study, point: Point) -> str:
     """The command that makes one point again."""
-    job, machine = study.jobs.get(point.number), study.machine(point)
-    words = ["lss", "run", near(machine.path), *(w for n, v in machine.defines for w in ("-D", f"{n}={v}"))]
+    job, (machine, defines) = study.jobs.get(point.number), study.structure(point)
+    words = ["lss", "run", near(machine), *(w for n, v in defines for w in ("-D", f"{n}={v}"))]
     if not job:
         return shlex.join(words)
     given = [*job.arguments(near), *(word for option, name in job.outputs for word in with_value(option, name))]

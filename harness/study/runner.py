@@ -13,6 +13,7 @@ from statistics import stdev
 from typing import Any
 
 from harness.run import store
+from harness.run.compiler import CompilerError
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Job, Result, RunError
@@ -59,6 +60,7 @@ class Study:
     points: list[Point]
     uses: dict[int, Use | None]  # by the number of the point
     machines: dict[tuple, Machine] = field(default_factory=dict)
+    broken: dict[tuple, str] = field(default_factory=dict)  # machines that cannot be built, and why
     jobs: dict[int, Job] = field(default_factory=dict)
 
     @property
@@ -164,8 +166,14 @@ def prepare(path: Path, build: Path, progress: Progress, built_only: bool = Fals
     wanted = list(dict.fromkeys(study.structure(point) for point in points))
     if wanted:
         with progress.step(f"{study.name}: reading {len(wanted)} netlists"), ThreadPoolExecutor() as pool:
-            exported = pool.map(lambda one: machine.export(*one, build), wanted)
-            study.machines = dict(zip(wanted, exported, strict=True))
+            exporting = {one: pool.submit(machine.export, *one, build) for one in wanted}
+        for one, future in exporting.items():
+            try:
+                study.machines[one] = future.result()
+            except CompilerError as error:
+                study.broken[one] = str(error)
+        if not study.machines:
+            raise CompilerError(next(iter(study.broken.values())))
     _check_names(study)
     return study
 
@@ -202,12 +210,12 @@ def _check_names(study: Study) -> None:
             raise StudyError(f"{where}: axis {axis.name!r}: best: there is no measure {axis.best!r}")
     names = [VARIANT, *(axis.name for axis in file.axis), *study.measures]
     for point in study.points:
-        if study.structure(point) not in study.machines:
-            continue
-        for setting in study.settings(point):
-            if setting.startswith("D."):
-                continue  # the compiler refused it, if it is none
-            machine.check_setting(setting, study.machine(point), f"{where}: {point.name}")
+        # Of one that cannot be built, another structure of the same machine tells what its parameters are called.
+        known = study.machines.get(study.structure(point)) or next(
+            (one for (path, _), one in study.machines.items() if path == point.machine), None
+        )
+        for setting in study.settings(point) if known else ():
+            machine.check_setting(setting, known, f"{where}: {point.name}")
     for one in {id(one): one for one in study.machines.values()}.values():
         for name, measure in study.measures.items():
             if measure.value:
@@ -245,8 +253,12 @@ def build(study: Study, progress: Progress) -> None:
         made = {pool.submit(machine.simulator, one, build, extra): key for key, one in study.machines.items()}
         for future in as_completed(made):
             path, parameters = key = made[future]
-            simulators[key] = future.result()
-            task.step(" ".join([path.name, *(f"{name}={value}" for name, value in parameters)]))
+            try:
+                simulators[key] = future.result()
+            except CompilerError as error:
+                study.broken[key] = str(error)
+            told = ["failed:"] if key in study.broken else []
+            task.step(" ".join([*told, path.name, *(f"{name}={value}" for name, value in parameters)]))
     _make_jobs(study, simulators)
 
 
@@ -275,10 +287,16 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
     clear_abandoned(place / "busy")
     rows: dict[int, Row] = {}
     if not study.runs:
-        known = [Row(p, OK if p.number in study.jobs else NOT_RUN) for p in study.points]
-        return Outcome(study, known)
+        broken = study.broken
+        return Outcome(study, [
+            Row(p, FAILED, why=broken[study.structure(p)]) if study.structure(p) in broken
+            else Row(p, OK if p.number in study.jobs else NOT_RUN)
+            for p in study.points
+        ])  # fmt: skip
     groups: dict[int, tuple[Use | None, list[Point]]] = {}
     for point in study.points:
+        if why := study.broken.get(study.structure(point)):
+            rows[point.number] = Row(point, FAILED, why=why)
         use = study.uses[point.number]
         groups.setdefault(id(use), (use, []))[1].append(point)
     waves: list[list[Point]] = []
@@ -291,7 +309,7 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
                 if point.number in rows and rows[point.number].status == OK}  # fmt: skip
         for point in wave:
             use = study.uses[point.number]
-            if use and use.stop(point, done):
+            if point.number not in rows and use and use.stop(point, done):
                 rows[point.number] = Row(point, NOT_RUN)
         left = [point for point in wave if point.number not in rows]
         if before_only:

@@ -62,6 +62,8 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('"option.ready"', '"set.producer.cuont"', "has no run-time parameter 'producer.cuont'; did you mean 'producer.count'"),
         ('"option.ready"', '"ready"', "setting 'ready': it begins with D., set. or option."),
         ('"D.stages"', '"D.stagse"', "stagse"),
+        ('title =', 'variant = [{ name = "a" }, { name = "b", settings = { "D.stag" = 3 } }]\ntitle =',
+         "setting 'D.stag': chain.lss has no parameter 'stag'; did you mean 'stages'"),
         (', setting = "option.ready"', "", "axis 'ready': it needs a setting"),
         ("consumer.items", "consumer.itmes", "chain.lss has no statistic 'consumer.itmes'; did you mean 'consumer.items'"),
         ("consumer.items", "sum(consumer[*].items)", r"has no statistic 'consumer\[\*\].items'"),
@@ -186,6 +188,15 @@ def test_a_failed_point_is_listed_and_the_rest_goes_on(place: Path) -> None:
     assert "2 of 4 points failed" in (place / f"build/studies/{place.name}/index.html").read_text()
     (place / "good.txt").write_text("0 7\n1 8\n")
     assert "check 'consumer.items == 1' is not true" in run(place, status=1)
+
+
+def test_a_machine_that_cannot_be_built_fails_its_points_only(place: Path) -> None:
+    machine = (place / "chain.lss").read_text()
+    (place / "chain.lss").write_text(machine + 'if (stages > 5) punt("at most 5 stages, not " + string(stages));\n')
+    outcome = make(place)
+    assert [row.status for row in outcome.rows] == ["ok", "ok", "failed", "failed"]
+    assert "at most 5 stages, not 10" in outcome.rows[2].why
+    assert "at most 5 stages" in page.write(outcome, place / "out", Progress(), plain=True).read_text()
 
 
 def test_a_result_whose_inputs_changed_is_none(place: Path) -> None:
