@@ -170,6 +170,7 @@ void __lsan_disable(void);
 int build_check(BuildOptions *build, Netlist *netlist) {
   if (__lsan_disable) __lsan_disable(); // what is emitted from here on lives as long as the process
   if (!build->compiler.optimisation) build->compiler.optimisation = build->options.compile.debug ? "-O1" : "-O2";
+  build->compiler.checked = build->options.compile.debug;
   build->compiler.times = g_getenv("LSS_TIMES") != NULL;
   g_autoptr(GPtrArray) units = make_units(netlist, build);
   diag_flush();
@@ -184,6 +185,7 @@ int build_simulator(BuildOptions *build, char **output) {
   gint64 begin = g_get_monotonic_time();
   build->compiler.times = g_getenv("LSS_TIMES") != NULL;
   if (!build->compiler.optimisation) build->compiler.optimisation = build->options.compile.debug ? "-O1" : "-O2";
+  build->compiler.checked = build->options.compile.debug;
   // The netlist and its schedule live as long as the process: it ends, or becomes the simulator, right afterwards.
   Netlist *netlist = compile_netlist(build->options.machine, &build->options.compile);
   if (!netlist) return 1;

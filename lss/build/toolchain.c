@@ -77,7 +77,12 @@ static void add_flags(Toolchain *t, const char *home) {
     add_flag(t, "-fno-sanitize-recover=undefined");
     add_flag(t, "-fno-sanitize=alignment");
     add_flag(t, "-gdwarf-4");
+  } else if (t->options->checked) {
+    add_flag(t, "-fsanitize=array-bounds");
+    add_flag(t, "-fno-sanitize-recover=array-bounds");
   }
+  if (t->options->sanitize || t->options->checked)
+    add_flag(t, "-fstrict-flex-arrays=3"); // the last array of a state has an end as well
   g_auto(GStrv) glib = g_strsplit(SPINACH_GLIB_CFLAGS, " ", -1); // emulib's headers use it
   for (char **flag = glib; *flag; flag++)
     if (**flag) add_flag(t, "%s", *flag);

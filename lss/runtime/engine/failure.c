@@ -137,6 +137,11 @@ void spinach_unknown(uint32_t id, const char *signal) {
 void spinach_bad_lane(int lane, int lanes, uint32_t id, const char *port) {
   broken(id, "%s has lanes 0 to %d, there is no lane %d", port, lanes - 1, lane);
 }
+void spinach_bad_index(uint32_t id, long long index, const char *array, unsigned long elements, const char *file,
+                       int line, int column) {
+  broken(id, "index %lld of %s, which has %lu element%s, at %s:%d:%d", index, array, elements, elements == 1 ? "" : "s",
+         file, line, column);
+}
 void spinach_bad_read(uint32_t id, const char *signal, int lane) {
   broken(id, "%s (lane %d) is read by a function that does not declare this lane, or before it is known", signal, lane);
 }

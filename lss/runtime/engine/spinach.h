@@ -72,6 +72,8 @@ _Noreturn void spinach_unknown(uint32_t id, const char *signal) __attribute__((c
 
 // Checks of debug builds.
 _Noreturn void spinach_bad_lane(int lane, int lanes, uint32_t id, const char *port) __attribute__((cold));
+_Noreturn void spinach_bad_index(uint32_t id, long long index, const char *array, unsigned long elements,
+                                 const char *file, int line, int column) __attribute__((cold));
 _Noreturn void spinach_no_item(uint32_t id, const char *port, int lane) __attribute__((cold));
 _Noreturn void spinach_bad_read(uint32_t id, const char *signal, int lane) __attribute__((cold));
 _Noreturn void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) __attribute__((cold));
