@@ -123,7 +123,7 @@ static char *without_prefixes(const char *text) {
 // A function that nobody declared: a userpoint, or a word of the vocabulary that is spelt otherwise.
 static void report_function(Location at, const char *name) {
   static const char vocabulary[] =
-      "some data item enabled acked transferred send send_if send_nothing enable accept steady get set "
+      "some data item enabled acked transferred send send_if send_nothing enable accept unchanged get set "
       "known_data known_enable known_ack known_local width lane key param param_length typeof_port typevar call "
       "typeof_argument replaced event now cycle never clock_period ticks_per_second random_bits "
       "random_seed path_of_self sim_error sim_input_error sim_warn sim_stop sim_exit sim_progress type_print "
@@ -186,8 +186,8 @@ static void report_one(Location at, const char *message, const char *text) {
     diag_error(at, "unknown-name", "the state of this module has no field called %s%s", name, near);
     return;
   }
-  if (strstr(message, "no member named 'steady'")) {
-    diag_error(at, "c-code", "steady() is for phase_end, where a cycle ends");
+  if (strstr(message, "no member named 'unchanged'")) {
+    diag_error(at, "c-code", "unchanged() is for phase_end, where a cycle ends");
     return;
   }
   if (g_regex_match(constant, message, 0, &match3)) {

@@ -338,7 +338,7 @@ void declare_local(Scope *scope, Node *node) {
   if (!symbol) return;
   Local *local = arena_new(Local);
   *local = (Local){.name = node->name,
-                   .decisive = node->decisive,
+                   .specialize = node->specialize,
                    .location = node->location,
                    .id = (int)inst->instance->locals->len};
   symbol->local = local;
@@ -350,8 +350,8 @@ void declare_local(Scope *scope, Node *node) {
   local->lanes = (int)lanes;
   Term *term = evaluate_term(scope, node->type);
   if (!term) return;
-  if (node->decisive && (node->dimensions->len || term_type(term) != type_builtin("bool")))
-    problem(node->place, "value-type", "a decisive local is one bool");
+  if (node->specialize && (node->dimensions->len || term_type(term) != type_builtin("bool")))
+    problem(node->place, "value-type", "a specialize local is one bool");
   pending_type(term, &local->type, node->type->location, node->name, true, NULL);
   // A local of no lanes at all has no signals and is left out.
   if (node->dimensions->len == 0 || lanes > 0) g_ptr_array_add(inst->instance->locals, local);

@@ -153,7 +153,7 @@ typedef struct {
   const char *name;
   Type *type;
   int lanes;              // 0: a single value
-  bool decisive;          // a bool; what runs after it is compiled for each of its values
+  bool specialize;          // a bool; what runs after it is compiled for each of its values
   int id;                 // index within the instance
   Location location;
 } Local;

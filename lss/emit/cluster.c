@@ -210,7 +210,7 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
     if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s%s_some;\n", star, base);
     if (wire->flagged) g_string_append_printf(out, "  bool %s%s_known;\n", star, base);
   }
-  g_string_append(out, "  bool steady;\n} @K@_scratch;\n");
+  g_string_append(out, "  bool unchanged;\n} @K@_scratch;\n");
 }
 
 // ---- Functions -------------------------------------------------------------------------------------------------

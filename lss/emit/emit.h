@@ -123,7 +123,7 @@ void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, cons
 
 // emit_gate.c
 bool emit_gated(const Emitter *emitter, const Cluster *cluster);
-bool emit_says_steady(const Emitter *emitter, const Cluster *cluster, const Instance *leaf); // the cluster asks that
+bool emit_says_unchanged(const Emitter *emitter, const Cluster *cluster, const Instance *leaf); // the cluster asks that
 void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind);
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster);
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment);

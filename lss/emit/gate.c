@@ -4,12 +4,12 @@
 //
 // Whether a cycle changes anything is tried now and then, by comparing the state before and after it
 // (lss/runtime/engine/gate.h). Leaves whose state is too large to be compared say in each cycle that it plays no role
-// (`steady`), those that ask for the time tell how long they will not care (next_event); where one can do neither, the
+// (`unchanged`), those that ask for the time tell how long they will not care (next_event); where one can do neither, the
 // cluster does not sleep.
 //
 // Before each segment of a sleeping cluster the signals that the segment reads from outside are looked at; an item or
 // another acknowledgment wakes it from that segment on, since the segments before it would have computed what is in the
-// scratch already.  Debug builds step everything, and so find modules that say `steady` too early.
+// scratch already.  Debug builds step everything, and so find modules that say `unchanged` too early.
 #include "lss/emit/emit.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ static Steadiness steadiness(const Emitter *emitter, const Instance *leaf) {
   if (is_timed_by_user(leaf)) return UNKNOWN;
   if (!emit_find_function(leaf, FUNCTION_PHASE_END)) return scan->timed ? UNKNOWN : FROM_CODE;
   const bool large = emit_large_state(leaf), tells = emit_find_function(leaf, FUNCTION_NEXT_EVENT);
-  if (!large && !scan->timed) return tells || scan->steady ? FROM_CODE : UNKNOWN;
-  if (scan->steady) return SAID;
+  if (!large && !scan->timed) return tells || scan->unchanged ? FROM_CODE : UNKNOWN;
+  if (scan->unchanged) return SAID;
   return tells && !large ? ASKED : UNKNOWN;
 }
 
@@ -66,7 +66,7 @@ bool emit_gated(const Emitter *emitter, const Cluster *cluster) {
   return gated;
 }
 
-bool emit_says_steady(const Emitter *emitter, const Cluster *cluster, const Instance *leaf) {
+bool emit_says_unchanged(const Emitter *emitter, const Cluster *cluster, const Instance *leaf) {
   return emit_gated(emitter, cluster) && steadiness(emitter, leaf) == SAID;
 }
 
@@ -154,7 +154,7 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
       out,
       "  if (!spinach_gate_%d.asleep && spinach_gate_may_try(&spinach_gate_%d, spinach_cluster_state[%d]) "
       "&&\n      spinach_gate_try(&spinach_gate_%d, spinach_cluster_state[%d], %s_compared, "
-      "spinach_scratch_%d.steady && !(",
+      "spinach_scratch_%d.unchanged && !(",
       id, id, id, id, id, emitter->kind_of[id]->name, id);
   comes_in(emitter, out, cluster, wires, false);
   g_string_append_printf(out,

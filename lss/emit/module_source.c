@@ -180,7 +180,7 @@ static void read_word(CScan *scan, Cursor *c, const char *text, const char *func
   if (!strcmp(word, "self")) read_field(scan, c, text, function);
   remember(c, strcmp(word, "else") && strcmp(word, "do") ? 'w' : ';');
   if (*c->at != '(') return;
-  scan->steady |= !strcmp(word, "steady");
+  scan->unchanged |= !strcmp(word, "unchanged");
   scan->timed |= (!strcmp(word, "now") || !strcmp(word, "cycle")) && strcmp(function, "next_event") != 0;
 }
 

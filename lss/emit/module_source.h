@@ -33,7 +33,7 @@ typedef struct {
   gsize size;
   int lines;
   int open_line;      // of the first brace at file scope that is not closed; 0: none
-  bool timed, steady; // asks for the time; says steady()
+  bool timed, unchanged; // asks for the time; says unchanged()
 } CScan;
 
 // NULL, with *error set, when the file cannot be read.

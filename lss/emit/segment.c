@@ -343,8 +343,8 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
   g_string_append_printf(out, "    @K@_S%d_%s(&s->i%d, &ctx", spec, name->str, leaf);
   if (function->indexed) g_string_append_printf(out, ", %d", function->lane);
   g_string_append(out, ");\n");
-  if (function->kind == FUNCTION_PHASE_END && emit_says_steady(emitter, cluster, node->instance))
-    g_string_append(out, "    if (!ctx.steady) x->steady = false;\n");
+  if (function->kind == FUNCTION_PHASE_END && emit_says_unchanged(emitter, cluster, node->instance))
+    g_string_append(out, "    if (!ctx.unchanged) x->unchanged = false;\n");
   each_write(&call, false);
   g_string_append(out, "  }\n");
 }
@@ -382,17 +382,17 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
   }
 }
 
-// The decisive local that is known when an item has run.
-static const Wire *decisive(const Item *item) {
+// The specialize local that is known when an item has run.
+static const Wire *specialize(const Item *item) {
   const Node *node = item->nodes->pdata[0];
   for (guint i = 0; !item->iterated && i < node->writes->len; i++) {
     const Wire *wire = node->writes->pdata[i];
-    if (wire->kind == SIGNAL_LOCAL && wire->local->decisive) return wire;
+    if (wire->kind == SIGNAL_LOCAL && wire->local->specialize) return wire;
   }
   return NULL;
 }
 
-// The items from one on.  What follows a decisive local is there twice, in the two arms of a branch on it, so that
+// The items from one on.  What follows a specialize local is there twice, in the two arms of a branch on it, so that
 // clang knows it in each; so many of them may still make branches.
 static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segment, guint first, int decisions) {
   for (guint i = first; i < segment->items->len; i++) {
@@ -401,7 +401,7 @@ static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segm
       emit_loop(emitter, out, kind, segment, item);
     else
       emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[0], false);
-    const Wire *wire = decisions > 0 ? decisive(item) : NULL;
+    const Wire *wire = decisions > 0 ? specialize(item) : NULL;
     if (!wire) continue;
     g_string_append(out, "  if (");
     emit_reference(emitter, out, segment->cluster, wire, "");
@@ -421,7 +421,7 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment) 
       root ? "static inline " : "", segment->index);
   const bool gated = emit_gated(emitter, segment->cluster);
   declare_locals(emitter, out, segment);
-  if (gated && segment->index == 0) g_string_append(out, "  x->steady = true;\n");
+  if (gated && segment->index == 0) g_string_append(out, "  x->unchanged = true;\n");
   emit_items(emitter, out, kind, segment, 0, emitter->debug ? 0 : DECISIONS);
   g_string_append(out, "}\n");
 }

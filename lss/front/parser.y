@@ -142,8 +142,8 @@ declaration:
   | LOCAL type_name NAME dimensions ';' {
       $$ = parse_declare(scan, NODE_LOCAL, @$, $3, @3); $$->type = $2; $$->dimensions = $4; }
   | NAME LOCAL type_name NAME dimensions ';' {
-      parse_word(scan, @1, $1, "decisive", "before local");
-      $$ = parse_declare(scan, NODE_LOCAL, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->decisive = true; }
+      parse_word(scan, @1, $1, "specialize", "before local");
+      $$ = parse_declare(scan, NODE_LOCAL, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->specialize = true; }
   | STAT type_name NAME dimensions opt_string ';' {
       $$ = parse_declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; }
   | STAT NAME '=' expr opt_string ';' { $$ = parse_declare(scan, NODE_DERIVED, @$, $2, @2); $$->value = $4; $$->text = $5; }

@@ -74,7 +74,7 @@ typedef enum {
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
   NODE_PORT,      // name, type, output, optional, keyed, repeated
   NODE_STATE,     // body (NODE_FIELD)
-  NODE_LOCAL,     // name, type, dimensions, decisive
+  NODE_LOCAL,     // name, type, dimensions, specialize
   NODE_STAT,      // name, type, dimensions, text (unit, may be NULL), gauge
   NODE_DERIVED,   // name, value, text (unit, may be NULL)
   NODE_BEHAVIOUR, // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end)
@@ -116,7 +116,7 @@ struct Node {
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes, *receivers;
   const char *index_name;
   FunctionKind function;
-  bool runtime, initial, output, optional, keyed, repeated, partial, crossing, shared, decisive, gauge;
+  bool runtime, initial, output, optional, keyed, repeated, partial, crossing, shared, specialize, gauge;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------

@@ -50,12 +50,12 @@ static bool ends_cycle(const Order *order, int c) {
   return node->kind == NODE_PROBE || node->function->kind == FUNCTION_PHASE_END;
 }
 
-// Whether a decisive local is known when it has run.
+// Whether a specialize local is known when it has run.
 static bool decides(const Order *order, int c) {
   const Node *node = first_node(order, c);
   for (guint i = 0; i < node->writes->len; i++) {
     const Wire *wire = node->writes->pdata[i];
-    if (wire->kind == SIGNAL_LOCAL && wire->local->decisive) return true;
+    if (wire->kind == SIGNAL_LOCAL && wire->local->specialize) return true;
   }
   return false;
 }
@@ -184,10 +184,10 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GArray *re
   for (guint i = 0; i < able->len; i++)
     if (ends_cycle(order, g_array_index(able, int, i))) g_array_append_val(ends, g_array_index(able, int, i));
   for (guint i = 0, decided = 0; i < able->len; i++) {
-    const int decisive = g_array_index(able, int, i);
-    if (!decides(order, decisive)) continue;
-    for (guint k = 0; k < order->before[decisive]->len; k++) {
-      const int earlier = GPOINTER_TO_INT(order->before[decisive]->pdata[k]);
+    const int specialize = g_array_index(able, int, i);
+    if (!decides(order, specialize)) continue;
+    for (guint k = 0; k < order->before[specialize]->len; k++) {
+      const int earlier = GPOINTER_TO_INT(order->before[specialize]->pdata[k]);
       if (!order->done[earlier]) complete(order, earlier, G_MAXINT, segment);
     }
     for (guint k = ends->len; k-- > 0;) {
@@ -196,7 +196,7 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GArray *re
       complete(order, end, G_MAXINT, segment);
       g_array_remove_index(ends, k);
     }
-    if (!order->done[decisive]) complete(order, decisive, G_MAXINT, segment);
+    if (!order->done[specialize]) complete(order, specialize, G_MAXINT, segment);
     if (++decided == DECISIONS) break;
   }
   for (guint first = 0; first < ends->len; first++) {

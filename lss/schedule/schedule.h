@@ -49,7 +49,7 @@ typedef struct {
   bool iterated;
 } Item;
 
-// Decisive locals of a segment that make branches: what follows is there once for each combination of their values.
+// Specialized locals of a segment that make branches: what follows is there once for each combination of their values.
 enum { DECISIONS = 2 };
 
 typedef struct {

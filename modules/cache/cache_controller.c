@@ -414,7 +414,7 @@ phase_end() {
   bool heard = width(flush) > 0 && some(flush); /* if nothing is heard, is under way or is asked, there is nothing to do */
   for (int i = 0; i < width(snoop); i++) heard |= some(snoop, i);
   if (!(self->busy | heard)) {
-    if (get(outcome) == CACHE_NOTHING) return steady();
+    if (get(outcome) == CACHE_NOTHING) return unchanged();
     if (get(outcome) == CACHE_HIT && item(in_request).op == mem_op_read) {
       if (!transferred(in_request)) return;
       self->hits++;
@@ -423,7 +423,7 @@ phase_end() {
       return;
     }
   } else if (!((get(outcome) != CACHE_NOTHING) | heard | self->stirs | some(fill_reply) | (some(fill_request) & acked(fill_request)))) {
-    return steady();
+    return unchanged();
   }
   const int32_t found = some(in_request) ? usable(self, item(in_request).address) : -1;
   if (transferred(fill_request)) {

@@ -46,7 +46,7 @@ handler(accept) {
 }
 
 phase_end() {
-  steady(); // there is no state
+  unchanged(); // there is no state
   if (__builtin_expect(!get(fires), !param(all))) return;
   bool taken = width(control) > 0 && transferred(control);
   for (int i = 0; i < width(in); i++) taken = taken || transferred(in, i);

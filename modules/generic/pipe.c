@@ -28,7 +28,7 @@ phase_end() {
   bool flushing = width(flush) > 0 && transferred(flush) && data(flush);
   if (param(depth) == 1) { /* one latch, elastic or not */
     const bool enters = transferred(in);
-    steady(); /* time plays no role here */
+    unchanged(); /* time plays no role here */
     self->full[0] = enters | (some(out) & !acked(out) & !flushing);
     if (enters) self->slot[0] = item(in);
     return;

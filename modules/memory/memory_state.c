@@ -378,7 +378,7 @@ phase_end() {
     else
       event(refused, i, op, item(port_request, i).address, item(port_request, i).size);
   }
-  if (reads) return steady();
+  if (reads) return unchanged();
   if (!plain) {
     typeof_port(port_request) requests[width(port_request)];
     bool live[width(port_request)];

@@ -105,7 +105,7 @@ next_event() { return self->refused ? never() : cycle(); }
 CROSSINGS = {
     "clock_crossing": "instance p : patient on A;  instance x : clock_crossing { depth = 1; stages = STAGES; };\n"
     "p.out -> x.in;  x.out -> k.in;\n",
-    "level_crossing": "instance p : source on A { interval = 41; };  instance x : level_crossing;  instance c : changes on B;\n"
+    "level_synchronizer": "instance p : source on A { interval = 41; };  instance x : level_synchronizer;  instance c : change_detector on B;\n"
     "p.out -> x.in : uint32;  x.out -> c.in;  c.out -> k.in;\n",
 }
 

@@ -36,8 +36,8 @@ def test_a_real_capture(machine, root: Path, tmp_path: Path, parameters: dict) -
     assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
     # A round trip has both ways through the machine in it, and the machine at the other end has none.
     ways = [ran.value("checker", f"latency_{way}_min") for way in ("sent", "received")]
-    assert ran.value("exchange", "round_trip_wire_min") >= sum(ways)
-    assert ran.value("exchange", "round_trips_host") + ran.value("exchange", "round_trips_wire") == ran.value("exchange", "dependent") > 60
+    assert ran.value("traffic_replay", "round_trip_wire_min") >= sum(ways)
+    assert ran.value("traffic_replay", "round_trips_host") + ran.value("traffic_replay", "round_trips_wire") == ran.value("traffic_replay", "dependent") > 60
 
 
 def test_think_times_and_dependencies(machine, tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_think_times_and_dependencies(machine, tmp_path: Path) -> None:
     asked, answered = ([p.time for p in packets.read(file)] for file in (sent, received))
     assert len(asked) == len(answered) == 10
     assert all(a + 50_000 < b for a, b in zip(asked, answered)) and all(b < a for a, b in zip(asked[1:], answered))
-    assert ran.value("exchange", "round_trips_host") == 10 and ran.value("exchange", "round_trip_host_min") > 50_000
-    assert ran.value("exchange", "round_trips_wire") == 9
+    assert ran.value("traffic_replay", "round_trips_host") == 10 and ran.value("traffic_replay", "round_trip_host_min") > 50_000
+    assert ran.value("traffic_replay", "round_trips_wire") == 9
 
 
 def test_one_end_alone(machine, tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ PARALLEL = {"cpus": 2, "name": "tigon2_parallel"}
 def test_what_is_lost_is_sent_again(machine, tmp_path: Path, talk: tuple[int, int, int, int], losses: list[str], parameters: dict) -> None:
     """Conversations go on: all data come, once and unchanged, and nothing is acknowledged before it has come."""
     send, receive = generate(tmp_path / "talk", *talk, think=0)
-    settings = [word for one in [*losses, "driver.statistics_ticks=100", "exchange.resend=300us"] for word in ("--set", one)]
+    settings = [word for one in [*losses, "driver.statistics_ticks=100", "traffic_replay.resend=300us"] for word in ("--set", one)]
     ran, sent, received = play(machine, tmp_path, send, receive, "--think", "0", *settings, **parameters)
-    drops, resent = ran.value("checker", "counted_drops"), ran.value("exchange", "resent")
+    drops, resent = ran.value("checker", "counted_drops"), ran.value("traffic_replay", "resent")
     assert resent >= 5
     verdict = check.check_files(receive, received, conversations=True, resent=resent)
     assert not verdict.wrong and verdict.ok(drops - resent), "what is not sent again are pure acknowledgments"
@@ -95,7 +95,7 @@ def test_a_spoilt_frame_that_is_answered(machine, tmp_path: Path) -> None:
     """It is the last one: nothing that comes later would show that it is missing."""
     send = write(tmp_path / "send.pcap", [(0, tcp(True, 0, 30, b"thanks"))])
     receive = write(tmp_path / "receive.pcap", [(0, tcp(False, 10 * i, None, b"0123456789")) for i in range(3)])
-    ran, _, _ = play(machine, tmp_path, send, receive, "--set", "ethernet.faults=fcs@3", "--set", "exchange.resend=0s", ok=False, cpus=1)
+    ran, _, _ = play(machine, tmp_path, send, receive, "--set", "ethernet.faults=fcs@3", "--set", "traffic_replay.resend=0s", ok=False, cpus=1)
     assert ran.status == 1
     assert "frame 3 of" in ran.err and "did not reach the host, and frame 1 of" in ran.err and "cannot go on" in ran.err
 

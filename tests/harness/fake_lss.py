@@ -31,7 +31,7 @@ statistics = [dict(path="nic.cpu", name="steps", value=300, unit="steps", descri
     dict(path="checker", name="latency_received_median", value=12345, unit="ns", description="")]
 if options.get("--mode") == "correlated":
     trips = dict(round_trips_host=4, round_trips_wire=3, round_trip_host_median=25500)
-    statistics += [dict(path="exchange", name=k, value=v, unit="", description="") for k, v in trips.items()]
+    statistics += [dict(path="traffic_replay", name=k, value=v, unit="", description="") for k, v in trips.items()]
 if "--cycles" in options:  # frames of its own: 25 of them each way, in as many cycles of 10 ns as asked for
     window, payload = 10 * int(options["--cycles"]), 25 * int(options["--payload"])
     counts = dict(window=window, window_sent_payload=payload, window_received_payload=payload, sent=25, received=25)
@@ -46,7 +46,7 @@ STRINGS, NUMBERS = ["send", "receive", "sent", "received", "firmware", "mode", "
 STATISTICS = {
     "nic.cpu": ["steps"], "nic.mac": ["counted_drops"],
     "checker": ["latency_received_median", "window", "window_sent_payload", "window_received_payload", "sent", "received"],
-    "exchange": ["round_trips_host", "round_trips_wire", "round_trip_host_median"],
+    "traffic_replay": ["round_trips_host", "round_trips_wire", "round_trip_host_median"],
 }  # fmt: skip
 
 

@@ -54,7 +54,7 @@ use = { with = "frames", payload = 18, ratio = "1:1" }
 [measure]
 work = "nic.cpu.steps / frames"
 latency = "checker.latency_received_median / 1000"
-answers = "exchange.round_trips_host + exchange.round_trips_wire or 0"
+answers = "traffic_replay.round_trips_host + traffic_replay.round_trips_wire or 0"
 """
 
 

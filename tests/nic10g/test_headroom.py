@@ -56,7 +56,7 @@ def test_conversations(simulator: Path, run_sim: Callable, root: Path, tmp_path:
     subprocess.run([str(word) for word in command], check=True, cwd=root, capture_output=True)
     files = ["--send", tmp_path / "send.pcap", "--receive", tmp_path / "receive.pcap"]
     ran = run_sim(simulator, "--mode", "correlated", *files, "--think", 0, "--watchdog", "100ms")
-    assert ran.value("exchange", "conversations") >= 4 and ran.value("exchange", "round_trips_host") > 20
+    assert ran.value("traffic_replay", "conversations") >= 4 and ran.value("traffic_replay", "round_trips_host") > 20
     assert ran.value("checker", "missing") == 0 and ran.value("driver", "frames_received") > 50
 
 

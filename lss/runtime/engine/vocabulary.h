@@ -16,7 +16,7 @@
 #define send_nothing(p, ...) SP_send_nothing_##p(__VA_ARGS__)
 #define enable(p, ...) SP_enable_##p(__VA_ARGS__)
 #define accept(p, ...) SP_accept_##p(__VA_ARGS__)
-#define steady() ((void)(ctx->steady = true))
+#define unchanged() ((void)(ctx->unchanged = true))
 #define get(l, ...) SP_get_##l(SP_LANE(__VA_ARGS__))
 #define set(l, ...) SP_set_##l(__VA_ARGS__)
 #define known_data(p, ...) SP_known_data_##p(SP_LANE(__VA_ARGS__))

@@ -1,4 +1,4 @@
-/* lockstep.c: all lanes or none; see lockstep.lss.
+/* lane_barrier.c: all lanes or none; see lane_barrier.lss.
  *
  * Acceptance cannot wait for the senders' enables, so when one sender cancels what another commits, an item would be lost: that
  * stops the run. */

@@ -1,4 +1,4 @@
-"""changes: the first item, then what differs from the one before; refused changes are tried again while they are shown."""
+"""change_detector: the first item, then what differs from the one before; refused changes are tried again while they are shown."""
 
 from tests.modules.harness import Bench, Device
 
@@ -6,7 +6,7 @@ PORTS = {"in": ("in", 1, "uint32"), "out": ("out", 1, "uint32")}
 
 
 def test_only_changes_pass(bench: Bench) -> None:
-    Device(bench, "changes", PORTS).check_table("""
+    Device(bench, "change_detector", PORTS).check_table("""
         in | in.ack | out | out.ack
         7  | 1      | 7   | 1
         7  | 1      | .   | 1
@@ -18,7 +18,7 @@ def test_only_changes_pass(bench: Bench) -> None:
 
 
 def test_a_refused_change_is_tried_again(bench: Bench) -> None:
-    Device(bench, "changes", PORTS).check_table("""
+    Device(bench, "change_detector", PORTS).check_table("""
         in | in.ack | out | out.ack
         5  | 1      | 5   | 0
         5  | 1      | 5   | 0
@@ -34,7 +34,7 @@ def test_a_refused_change_is_tried_again(bench: Bench) -> None:
 def test_what_counts_and_what_differs_may_be_said(bench: Bench) -> None:
     """Odd numbers do not count, and the lowest nibble makes no difference."""
     body = "counts = <<< return item % 2 == 0; >>>; differs = <<< return item >> 4 != before >> 4; >>>;"
-    Device(bench, "changes", PORTS, body).check_table("""
+    Device(bench, "change_detector", PORTS, body).check_table("""
         in   | out  | out.ack
         1    | .    | 1
         0x12 | 18   | 1
@@ -46,7 +46,7 @@ def test_what_counts_and_what_differs_may_be_said(bench: Bench) -> None:
 
 def test_random_values_arrive_as_their_changes(bench: Bench) -> None:
     """A slow receiver sees a subsequence without repetitions that ends with what is shown in the end."""
-    device = Device(bench, "changes", PORTS, before="", after="")
+    device = Device(bench, "change_detector", PORTS, before="", after="")
     for seed in range(3):
         seen = device.stream(400, seed, offer=0.7, cancel=0.2, ready=0.6)
         shown = [int(line.value, 0) for line in seen["in", 0] if line.transferred and line.value is not None]

@@ -1,4 +1,4 @@
-"""exchange: recorded conversations between two ends that are joined by a link."""
+"""traffic_replay: recorded conversations between two ends that are joined by a link."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.modules.harness import Bench, Ran
 NETLIST = """
 import ethernet_types;
 clock clk = 100 MHz;
-instance dut : exchange { host_width = 64; host_fcs = true; };
+instance dut : traffic_replay { host_width = 64; host_fcs = true; };
 instance host : ethernet;
 instance wire : ethernet;
 instance up : queue { depth = 512; };

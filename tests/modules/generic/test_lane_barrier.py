@@ -1,4 +1,4 @@
-"""lockstep: all lanes or none, in the same cycle, whoever is late, refuses or cancels."""
+"""lane_barrier: all lanes or none, in the same cycle, whoever is late, refuses or cancels."""
 
 import pytest
 
@@ -9,7 +9,7 @@ PORTS = {"in": ("in", 2, "uint32"), "out": ("out", 2, "uint32")}
 
 @pytest.fixture(scope="module")
 def device(bench: Bench) -> Device:
-    return Device(bench, "lockstep", PORTS)
+    return Device(bench, "lane_barrier", PORTS)
 
 
 def test_all_or_none(device: Device) -> None:
@@ -42,5 +42,5 @@ def test_random_pressure(seed: int, device: Device) -> None:
 
 
 def test_lanes_must_match(bench: Bench) -> None:
-    text = "instance s[2] : source; instance k : sink; instance l : lockstep;\ns[0].out -> l.in : uint32; s[1].out -> l.in; l.out -> k.in;\n"
+    text = "instance s[2] : source; instance k : sink; instance l : lane_barrier;\ns[0].out -> l.in : uint32; s[1].out -> l.in; l.out -> k.in;\n"
     assert "as many streams leave as enter: 2 in, 1 out" in bench.refuse(text)

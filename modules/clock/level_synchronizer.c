@@ -1,4 +1,4 @@
-// level_crossing.c: a value seen from another clock domain; see level_crossing.lss.
+// level_synchronizer.c: a value seen from another clock domain; see level_synchronizer.lss.
 
 handler(show) { send(out, self->since < now() ? self->latest : self->before); }
 

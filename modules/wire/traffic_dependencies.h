@@ -1,19 +1,19 @@
-// Who waits for whom in recorded traffic: what exchange.c works out once, before the first cycle.  The arrays that the
+// Who waits for whom in recorded traffic: what traffic_replay.c works out once, before the first cycle.  The arrays that the
 // run needs lie in the module's state, all else is for the time of the study.  Functions that find something wrong with
 // the input say so in `error`, a line for the user, and return false.
-#ifndef EXCHANGE_STUDY_H
-#define EXCHANGE_STUDY_H
+#ifndef TRAFFIC_DEPENDENCIES_H
+#define TRAFFIC_DEPENDENCIES_H
 
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/exchange.h"
+#include "wire/traffic_replay.h"
 #include "lss/runtime/text/number.h"
 
 typedef struct {
   const char *path[2], *dependencies;
   uint32_t count[2]; // frames of each direction
-  // In the module's state; see exchange.lss.
+  // In the module's state; see traffic_replay.lss.
   uint32_t *conversation[2], *following[2], *pending[2], *first_edge[2];
   uint64_t *thinking[2];
   uint32_t *edge_frame, *edge_next, edges, most_edges;
@@ -29,14 +29,14 @@ typedef struct {
   char error[512];
 } ExchangeStudy;
 
-static inline void exchange_study_begin(ExchangeStudy *study) {
+static inline void replay_study_begin(ExchangeStudy *study) {
   uint32_t all = study->count[0] + study->count[1];
   for (study->room = 16; study->room < 2 * all;) study->room *= 2;
-  study->keys = calloc(all + 1u, EXCHANGE_KEY);
+  study->keys = calloc(all + 1u, TRAFFIC_REPLAY_KEY);
   study->table = calloc(study->room, sizeof *study->table);
   for (int d = 0; d < 2; d++) {
     study->flow[d] = calloc(all + 1u, sizeof *study->flow[d]);
-    for (uint32_t c = 0; c <= all; c++) study->flow[d][c].first = study->flow[d][c].last = EXCHANGE_NONE;
+    for (uint32_t c = 0; c <= all; c++) study->flow[d][c].first = study->flow[d][c].last = TRAFFIC_REPLAY_NONE;
     study->frame[d] = calloc(study->count[d] + 1u, sizeof *study->frame[d]);
     study->stamp[d] = calloc(study->count[d] + 1u, sizeof *study->stamp[d]);
     study->think_from[d] = calloc(study->count[d] + 1u, sizeof *study->think_from[d]);
@@ -44,7 +44,7 @@ static inline void exchange_study_begin(ExchangeStudy *study) {
   }
 }
 
-static inline void exchange_study_end(ExchangeStudy *study) {
+static inline void replay_study_end(ExchangeStudy *study) {
   for (int d = 0; d < 2; d++) {
     for (uint32_t c = 0; c < study->conversations; c++) free(study->flow[d][c].ahead);
     free(study->flow[d]);
@@ -58,15 +58,15 @@ static inline void exchange_study_end(ExchangeStudy *study) {
 }
 
 // Who waits by an edge, and whether only for room in the window: then it does not answer what it waits for.
-enum { EXCHANGE_ROOM = 0x40000000 };
-static inline uint32_t exchange_waiter(uint32_t edge) {
-  return edge & ~(uint32_t)EXCHANGE_ROOM;
+enum { TRAFFIC_REPLAY_ROOM = 0x40000000 };
+static inline uint32_t replay_waiter(uint32_t edge) {
+  return edge & ~(uint32_t)TRAFFIC_REPLAY_ROOM;
 }
 
 // Frame n of direction d waits for frame m of the other one.
-static inline void exchange_add_edge(ExchangeStudy *study, int d, uint32_t n, uint32_t m, bool room) {
-  int other = EXCHANGE_OTHER(d);
-  study->edge_frame[study->edges] = n | (room ? (uint32_t)EXCHANGE_ROOM : 0u);
+static inline void replay_add_edge(ExchangeStudy *study, int d, uint32_t n, uint32_t m, bool room) {
+  int other = TRAFFIC_REPLAY_OTHER(d);
+  study->edge_frame[study->edges] = n | (room ? (uint32_t)TRAFFIC_REPLAY_ROOM : 0u);
   study->edge_next[study->edges] = study->first_edge[other][m];
   study->first_edge[other][m] = ++study->edges;
   study->pending[d][n]++;
@@ -74,14 +74,14 @@ static inline void exchange_add_edge(ExchangeStudy *study, int d, uint32_t n, ui
   if (known == 0 || study->stamp[other][m] >= study->stamp[other][known - 1]) study->think_from[d][n] = m + 1;
 }
 
-static inline uint32_t exchange_find_conversation(ExchangeStudy *study, const uint8_t *key) {
+static inline uint32_t replay_find_conversation(ExchangeStudy *study, const uint8_t *key) {
   uint64_t hash = 1469598103934665603u;
-  for (int i = 0; i < EXCHANGE_KEY; i++) hash = (hash ^ key[i]) * 1099511628211u;
+  for (int i = 0; i < TRAFFIC_REPLAY_KEY; i++) hash = (hash ^ key[i]) * 1099511628211u;
   for (uint32_t at = (uint32_t)hash & (study->room - 1);; at = (at + 1) & (study->room - 1)) {
     uint32_t known = study->table[at];
-    if (known && memcmp(study->keys + (size_t)EXCHANGE_KEY * (known - 1), key, EXCHANGE_KEY) != 0) continue;
+    if (known && memcmp(study->keys + (size_t)TRAFFIC_REPLAY_KEY * (known - 1), key, TRAFFIC_REPLAY_KEY) != 0) continue;
     if (!known) {
-      memcpy(study->keys + (size_t)EXCHANGE_KEY * study->conversations, key, EXCHANGE_KEY);
+      memcpy(study->keys + (size_t)TRAFFIC_REPLAY_KEY * study->conversations, key, TRAFFIC_REPLAY_KEY);
       study->table[at] = ++study->conversations;
     }
     return study->table[at] - 1;
@@ -89,89 +89,89 @@ static inline uint32_t exchange_find_conversation(ExchangeStudy *study, const ui
 }
 
 // The next frame of a direction: puts it into its conversation, and follows what that side of it has sent.
-static inline void exchange_add_frame(ExchangeStudy *study, int d, uint32_t n, const uint8_t *bytes, uint32_t length,
+static inline void replay_add_frame(ExchangeStudy *study, int d, uint32_t n, const uint8_t *bytes, uint32_t length,
                                       uint64_t stamp) {
   ExchangeFrame *frame = &study->frame[d][n];
-  *frame = exchange_parse(bytes, length, d == EXCHANGE_FROM_HOST);
-  uint32_t c = study->conversation[d][n] = exchange_find_conversation(study, frame->key);
+  *frame = replay_parse(bytes, length, d == TRAFFIC_REPLAY_FROM_HOST);
+  uint32_t c = study->conversation[d][n] = replay_find_conversation(study, frame->key);
   ExchangeFlow *flow = &study->flow[d][c];
   study->stamp[d][n] = stamp;
   study->pending[d][n] = 1;
-  study->following[d][n] = EXCHANGE_NONE;
-  if (flow->first == EXCHANGE_NONE)
+  study->following[d][n] = TRAFFIC_REPLAY_NONE;
+  if (flow->first == TRAFFIC_REPLAY_NONE)
     flow->first = n;
   else
     study->following[d][flow->last] = n;
   flow->last = n;
   if (!frame->tcp) return;
   if (!flow->based) flow->base = frame->seq, flow->based = true;
-  if (frame->flags & EXCHANGE_SYN) flow->syn = true, flow->scale = frame->scale;
-  int64_t from = exchange_distance(flow, frame->seq, flow->frontier);
-  exchange_sent(flow, from, from + frame->length);
+  if (frame->flags & TRAFFIC_REPLAY_SYN) flow->syn = true, flow->scale = frame->scale;
+  int64_t from = replay_distance(flow, frame->seq, flow->frontier);
+  replay_sent(flow, from, from + frame->length);
 }
 
 // ---- What TCP says
 // --------------------------------------------------------------------------------------------------- The data up to a
 // place have arrived with the first frame of their flow at which there is no hole before it; NONE when that is no later
 // than what was asked for before.  `replay` follows the flow as far as was needed.
-static inline uint32_t exchange_frame_that_sends(const ExchangeStudy *study, int d, ExchangeFlow *flow,
+static inline uint32_t replay_frame_that_sends(const ExchangeStudy *study, int d, ExchangeFlow *flow,
                                                  ExchangeFlow *replay, int64_t upto) {
-  uint32_t last = EXCHANGE_NONE;
-  while (replay->frontier < upto && flow->acked_by != EXCHANGE_NONE) {
+  uint32_t last = TRAFFIC_REPLAY_NONE;
+  while (replay->frontier < upto && flow->acked_by != TRAFFIC_REPLAY_NONE) {
     last = flow->acked_by;
     const ExchangeFrame *frame = &study->frame[d][last];
-    int64_t from = exchange_distance(flow, frame->seq, replay->frontier);
-    if (frame->tcp) exchange_sent(replay, from, from + frame->length);
+    int64_t from = replay_distance(flow, frame->seq, replay->frontier);
+    if (frame->tcp) replay_sent(replay, from, from + frame->length);
     flow->acked_by = study->following[d][last];
   }
   return last;
 }
 
 // The window is open up to a place with the first frame of the receiving side that says so; NONE if it was before.
-static inline uint32_t exchange_frame_that_opens(const ExchangeStudy *study, int d, ExchangeFlow *flow,
+static inline uint32_t replay_frame_that_opens(const ExchangeStudy *study, int d, ExchangeFlow *flow,
                                                  const ExchangeFlow *sender, int64_t upto) {
   int32_t scale = sender->scale >= 0 && flow->scale >= 0 ? flow->scale : 0;
-  uint32_t last = EXCHANGE_NONE;
-  while ((!flow->opened_before || flow->opened < upto) && flow->opened_by != EXCHANGE_NONE) {
+  uint32_t last = TRAFFIC_REPLAY_NONE;
+  while ((!flow->opened_before || flow->opened < upto) && flow->opened_by != TRAFFIC_REPLAY_NONE) {
     const ExchangeFrame *frame = &study->frame[d][flow->opened_by];
-    if (frame->flags & EXCHANGE_ACK) {
-      int64_t window = (int64_t)frame->window << (frame->flags & EXCHANGE_SYN ? 0 : scale);
-      int64_t limit = exchange_distance(sender, frame->ack, flow->opened) + window;
-      last = flow->opened_before ? flow->opened_by : EXCHANGE_NONE;
+    if (frame->flags & TRAFFIC_REPLAY_ACK) {
+      int64_t window = (int64_t)frame->window << (frame->flags & TRAFFIC_REPLAY_SYN ? 0 : scale);
+      int64_t limit = replay_distance(sender, frame->ack, flow->opened) + window;
+      last = flow->opened_before ? flow->opened_by : TRAFFIC_REPLAY_NONE;
       if (!flow->opened_before || limit > flow->opened) flow->opened = limit;
       flow->opened_before = true;
     }
     flow->opened_by = study->following[d][flow->opened_by];
   }
-  return flow->opened >= upto ? last : EXCHANGE_NONE;
+  return flow->opened >= upto ? last : TRAFFIC_REPLAY_NONE;
 }
 
 // One side of a conversation: each frame waits for the data that it acknowledges and the window that it needs.
-static inline bool exchange_derive_flow(ExchangeStudy *study, int d, uint32_t c) {
-  int other = EXCHANGE_OTHER(d);
+static inline bool replay_derive_flow(ExchangeStudy *study, int d, uint32_t c) {
+  int other = TRAFFIC_REPLAY_OTHER(d);
   ExchangeFlow *flow = &study->flow[d][c], *peer = &study->flow[other][c], replay = {.base = peer->base};
   if (!peer->based || !flow->based) return true;
   bool windows = flow->syn && peer->syn, fine = true;
   int64_t acked = 0, sending = 0;
   peer->acked_by = peer->opened_by = peer->first;
-  for (uint32_t n = flow->first; n != EXCHANGE_NONE && fine; n = study->following[d][n]) {
+  for (uint32_t n = flow->first; n != TRAFFIC_REPLAY_NONE && fine; n = study->following[d][n]) {
     const ExchangeFrame *frame = &study->frame[d][n];
     if (!frame->tcp) continue;
-    if (frame->flags & EXCHANGE_ACK && !(frame->flags & EXCHANGE_RST)) {
-      acked = exchange_distance(peer, frame->ack, acked);
+    if (frame->flags & TRAFFIC_REPLAY_ACK && !(frame->flags & TRAFFIC_REPLAY_RST)) {
+      acked = replay_distance(peer, frame->ack, acked);
       fine = acked <= peer->frontier;
       if (!fine)
         snprintf(study->error, sizeof study->error,
                  "%s: frame %u acknowledges data that %s never sends (%lld bytes more than there are)", study->path[d],
                  n + 1, study->path[other], (long long)(acked - peer->frontier));
-      uint32_t m = fine ? exchange_frame_that_sends(study, other, peer, &replay, acked) : EXCHANGE_NONE;
-      if (m != EXCHANGE_NONE) exchange_add_edge(study, d, n, m, false);
+      uint32_t m = fine ? replay_frame_that_sends(study, other, peer, &replay, acked) : TRAFFIC_REPLAY_NONE;
+      if (m != TRAFFIC_REPLAY_NONE) replay_add_edge(study, d, n, m, false);
     }
-    int64_t from = exchange_distance(flow, frame->seq, sending);
+    int64_t from = replay_distance(flow, frame->seq, sending);
     if (from + frame->length > sending) sending = from + frame->length;
     if (!windows || !frame->length) continue;
-    uint32_t m = exchange_frame_that_opens(study, other, peer, flow, from + frame->length);
-    if (m != EXCHANGE_NONE) exchange_add_edge(study, d, n, m, true);
+    uint32_t m = replay_frame_that_opens(study, other, peer, flow, from + frame->length);
+    if (m != TRAFFIC_REPLAY_NONE) replay_add_edge(study, d, n, m, true);
   }
   free(replay.ahead);
   return fine;
@@ -179,12 +179,12 @@ static inline bool exchange_derive_flow(ExchangeStudy *study, int d, uint32_t c)
 
 // ---- What a file says
 // ------------------------------------------------------------------------------------------------
-static inline int exchange_direction(const char *word) {
-  return !strcmp(word, "send") ? EXCHANGE_FROM_HOST : !strcmp(word, "receive") ? EXCHANGE_FROM_WIRE : -1;
+static inline int replay_direction(const char *word) {
+  return !strcmp(word, "send") ? TRAFFIC_REPLAY_FROM_HOST : !strcmp(word, "receive") ? TRAFFIC_REPLAY_FROM_WIRE : -1;
 }
 
 // One line of a file of dependencies, with its number.
-static inline bool exchange_add_line(ExchangeStudy *study, char *line, unsigned long long number) {
+static inline bool replay_add_line(ExchangeStudy *study, char *line, unsigned long long number) {
   enum { WHO, FRAME, AFTER, WHOM, OTHER, THINK, TIME, MOST };
   uint64_t n = 0, m = 0, think = 0;
   char what[128] = "", *words[MOST + 1];
@@ -195,7 +195,7 @@ static inline bool exchange_add_line(ExchangeStudy *study, char *line, unsigned 
   if (count == 0) return true;
   const bool thinks = count == MOST;
   const char *who = words[WHO], *whom = count > WHOM ? words[WHOM] : "";
-  int d = exchange_direction(who), o = exchange_direction(whom);
+  int d = replay_direction(who), o = replay_direction(whom);
   if ((count != THINK && !thinks) || d < 0 || o < 0 || strcmp(words[AFTER], "after") ||
       !number_parse(words[FRAME], UINT64_MAX, &n) || !number_parse(words[OTHER], UINT64_MAX, &m) ||
       (thinks && (strcmp(words[THINK], "think") || !number_parse(words[TIME], UINT64_MAX, &think))))
@@ -216,7 +216,7 @@ static inline bool exchange_add_line(ExchangeStudy *study, char *line, unsigned 
     snprintf(study->error, sizeof study->error, "%s:%llu: %s", study->dependencies, number, what);
     return false;
   }
-  exchange_add_edge(study, d, (uint32_t)n - 1, (uint32_t)m - 1, false);
+  replay_add_edge(study, d, (uint32_t)n - 1, (uint32_t)m - 1, false);
   if (thinks) {
     study->thinking[d][n - 1] = think;
     study->told[d][n - 1] = true;
@@ -227,18 +227,18 @@ static inline bool exchange_add_line(ExchangeStudy *study, char *line, unsigned 
 // ---- Whether anybody can begin
 // ----------------------------------------------------------------------------------------- What a frame waits for that
 // cannot go either; `open` are the frames of the other direction that cannot.
-static inline uint32_t exchange_waits_for(const ExchangeStudy *study, int d, uint32_t n, const uint32_t *open) {
-  for (uint32_t m = 0; m < study->count[EXCHANGE_OTHER(d)]; m++)
-    for (uint32_t e = open[m] ? study->first_edge[EXCHANGE_OTHER(d)][m] : 0; e; e = study->edge_next[e - 1])
-      if (exchange_waiter(study->edge_frame[e - 1]) == n) return m;
-  return EXCHANGE_NONE;
+static inline uint32_t replay_waits_for(const ExchangeStudy *study, int d, uint32_t n, const uint32_t *open) {
+  for (uint32_t m = 0; m < study->count[TRAFFIC_REPLAY_OTHER(d)]; m++)
+    for (uint32_t e = open[m] ? study->first_edge[TRAFFIC_REPLAY_OTHER(d)][m] : 0; e; e = study->edge_next[e - 1])
+      if (replay_waiter(study->edge_frame[e - 1]) == n) return m;
+  return TRAFFIC_REPLAY_NONE;
 }
 
-static inline void exchange_tell_cycle(ExchangeStudy *study, int d, uint32_t n, uint32_t *const open[2],
+static inline void replay_tell_cycle(ExchangeStudy *study, int d, uint32_t n, uint32_t *const open[2],
                                        uint32_t *const at[2]) {
-  int other = EXCHANGE_OTHER(d);
-  uint32_t m = exchange_waits_for(study, d, n, open[other]), head = at[other][study->conversation[other][m]];
-  uint32_t back = exchange_waits_for(study, other, head, open[d]);
+  int other = TRAFFIC_REPLAY_OTHER(d);
+  uint32_t m = replay_waits_for(study, d, n, open[other]), head = at[other][study->conversation[other][m]];
+  uint32_t back = replay_waits_for(study, other, head, open[d]);
   char between[64] = "and that";
   if (head != m) snprintf(between, sizeof between, "which comes after frame %u, and that", head + 1);
   snprintf(study->error, sizeof study->error,
@@ -247,7 +247,7 @@ static inline void exchange_tell_cycle(ExchangeStudy *study, int d, uint32_t n, 
 }
 
 // Lets everything go as if no time passed; what cannot go waits for itself in the end.
-static inline bool exchange_can_begin(ExchangeStudy *study) {
+static inline bool replay_can_begin(ExchangeStudy *study) {
   uint32_t *open[2], *at[2];
   for (int d = 0; d < 2; d++) {
     open[d] = calloc(study->count[d] + 1u, sizeof **open);
@@ -260,11 +260,11 @@ static inline bool exchange_can_begin(ExchangeStudy *study) {
     moved = false;
     for (int d = 0; d < 2; d++) {
       for (uint32_t c = 0; c < study->conversations; c++) {
-        for (uint32_t n = at[d][c]; n != EXCHANGE_NONE && open[d][n] == 1; n = at[d][c]) {
+        for (uint32_t n = at[d][c]; n != TRAFFIC_REPLAY_NONE && open[d][n] == 1; n = at[d][c]) {
           open[d][n] = 0;
           moved = true;
           for (uint32_t e = study->first_edge[d][n]; e; e = study->edge_next[e - 1])
-            open[EXCHANGE_OTHER(d)][exchange_waiter(study->edge_frame[e - 1])]--;
+            open[TRAFFIC_REPLAY_OTHER(d)][replay_waiter(study->edge_frame[e - 1])]--;
           at[d][c] = study->following[d][n];
         }
       }
@@ -272,7 +272,7 @@ static inline bool exchange_can_begin(ExchangeStudy *study) {
   }
   for (int d = 0; d < 2 && !study->error[0]; d++)
     for (uint32_t c = 0; c < study->conversations && !study->error[0]; c++)
-      if (at[d][c] != EXCHANGE_NONE) exchange_tell_cycle(study, d, at[d][c], open, at);
+      if (at[d][c] != TRAFFIC_REPLAY_NONE) replay_tell_cycle(study, d, at[d][c], open, at);
   for (int d = 0; d < 2; d++) {
     free(open[d]);
     free(at[d]);
@@ -283,18 +283,18 @@ static inline bool exchange_can_begin(ExchangeStudy *study) {
 // ---- Times to think
 // ---------------------------------------------------------------------------------------------------- From what comes
 // last of all that a frame waits for, the frame before it included, to its own stamp; ns.
-static inline void exchange_times(ExchangeStudy *study, int d) {
+static inline void replay_times(ExchangeStudy *study, int d) {
   uint64_t first = UINT64_MAX;
   for (int e = 0; e < 2; e++)
     for (uint32_t n = 0; n < study->count[e]; n++)
       if (study->stamp[e][n] < first) first = study->stamp[e][n];
   for (uint32_t c = 0; c < study->conversations; c++) {
     uint64_t before = first;
-    for (uint32_t n = study->flow[d][c].first; n != EXCHANGE_NONE; n = study->following[d][n]) {
+    for (uint32_t n = study->flow[d][c].first; n != TRAFFIC_REPLAY_NONE; n = study->following[d][n]) {
       uint64_t own = study->stamp[d][n], from = before;
       uint32_t cause = study->think_from[d][n];
-      if (cause && (n == study->flow[d][c].first || study->stamp[EXCHANGE_OTHER(d)][cause - 1] > from))
-        from = study->stamp[EXCHANGE_OTHER(d)][cause - 1];
+      if (cause && (n == study->flow[d][c].first || study->stamp[TRAFFIC_REPLAY_OTHER(d)][cause - 1] > from))
+        from = study->stamp[TRAFFIC_REPLAY_OTHER(d)][cause - 1];
       if (!study->told[d][n]) study->thinking[d][n] = own > from ? own - from : 0;
       before = own;
     }

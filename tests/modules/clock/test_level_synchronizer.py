@@ -1,4 +1,4 @@
-"""level_crossing: the reader sees, in every cycle, what the writer showed last before the reader's edge."""
+"""level_synchronizer: the reader sees, in every cycle, what the writer showed last before the reader's edge."""
 
 import pytest
 
@@ -9,7 +9,7 @@ clock writer_clock = {writer} MHz;
 clock reader_clock = {reader} MHz;
 instance s : source on writer_clock;
 instance enters : monitor on writer_clock;
-instance level : level_crossing;
+instance level : level_synchronizer;
 instance leaves : monitor on reader_clock;
 instance k : sink on reader_clock;
 s.out -> enters.in : uint32;

@@ -1,4 +1,4 @@
-// changes.c: passes on what is new; see changes.lss.
+// change_detector.c: passes on what is new; see change_detector.lss.
 #include <string.h>
 
 handler(compare) {

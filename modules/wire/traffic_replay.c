@@ -1,9 +1,9 @@
-// exchange.c: recorded conversations; see exchange.lss.
-#include "wire/exchange_study.h"
+// traffic_replay.c: recorded conversations; see traffic_replay.lss.
+#include "wire/traffic_dependencies.h"
 #include "generic/latency_histogram.h"
 #include "wire/udp_traffic.h"
 
-#define PATH(d)       ((d) == EXCHANGE_FROM_HOST ? param(send) : param(receive))
+#define PATH(d)       ((d) == TRAFFIC_REPLAY_FROM_HOST ? param(send) : param(receive))
 #define SINCE_ORIGIN  (now() - self->origin)
 #define PLACE(number) ((number) % (uint32_t)param(frames))
 #define RESEND_TIME   ((uint64_t)((unsigned __int128)param(resend) * ticks_per_second() / 1000000000000000u))
@@ -46,22 +46,22 @@ static void read_all(self_t *self, ExchangeStudy *study) {
   for (int d = 0; d < 2; d++) {
     for (uint32_t n = 0; n < self->count[d]; n++) {
       packet_at(&self->file[d], n, bytes, (uint32_t)param(max_frame) - 4, &length, &stamp);
-      exchange_add_frame(study, d, n, bytes, length, stamp);
+      replay_add_frame(study, d, n, bytes, length, stamp);
     }
   }
   bool fine = true;
   if (!param(dependencies)[0]) {
     for (int d = 0; d < 2; d++)
-      for (uint32_t c = 0; c < study->conversations && fine; c++) fine = exchange_derive_flow(study, d, c);
+      for (uint32_t c = 0; c < study->conversations && fine; c++) fine = replay_derive_flow(study, d, c);
   } else {
     stream text = {0};
     char line[256];
     stream_read_open(&text, param(dependencies));
     if (!stream_line(&text, line, sizeof line) || strcmp(line, "exchange 1") != 0)
       sim_input_error("%s: a file of dependencies begins with the line 'exchange 1'", param(dependencies));
-    while (fine && stream_line(&text, line, sizeof line)) fine = exchange_add_line(study, line, text.records);
+    while (fine && stream_line(&text, line, sizeof line)) fine = replay_add_line(study, line, text.records);
   }
-  if (!fine || !exchange_can_begin(study)) sim_input_error("%s", study->error);
+  if (!fine || !replay_can_begin(study)) sim_input_error("%s", study->error);
 }
 
 init() {
@@ -88,21 +88,21 @@ init() {
                       (int)param(frames));
     self->count[d] = self->left[d] = study.count[d] = (uint32_t)count;
   }
-  exchange_study_begin(&study);
+  replay_study_begin(&study);
   read_all(self, &study);
   self->conversations = study.conversations;
   for (int d = 0; d < 2; d++) {
-    exchange_times(&study, d);
+    replay_times(&study, d);
     for (uint32_t n = 0; n < self->count[d]; n++) {
       self->dependent += study.think_from[d][n] != 0;
       if (study.frame[d][n].tcp) self->marks[d][n] = study.frame[d][n].length ? FRAME_TCP | FRAME_DATA : FRAME_TCP;
     }
     for (uint32_t c = 0; c < study.conversations; c++) {
       self->front[d][c] = study.flow[d][c].first;
-      if (study.flow[d][c].first != EXCHANGE_NONE) one_less(self, d, study.flow[d][c].first, 0);
+      if (study.flow[d][c].first != TRAFFIC_REPLAY_NONE) one_less(self, d, study.flow[d][c].first, 0);
     }
   }
-  exchange_study_end(&study);
+  replay_study_end(&study);
 }
 
 // ---- The run ---------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ init() {
 // spoilt and dropped, frames on their way may have to be played again.
 __attribute__((noinline)) static uint64_t over_at(const self_t *self, int d) {
   if (self->left[d] || self->told[d] || !PATH(d)[0]) return never();
-  if (d == EXCHANGE_FROM_HOST || self->gone[d] == self->settled[d]) return 0;
+  if (d == TRAFFIC_REPLAY_FROM_HOST || self->gone[d] == self->settled[d]) return 0;
   if (width(wire_offered) && self->offered != self->gone[d]) return never();
   return width(drops) ? self->last_played + RESEND_TIME : 0;
 }
@@ -136,13 +136,13 @@ static inline bool tells(const self_t *self, int d, uint32_t *frame) {
 
 handler(tell_host) {
   uint32_t frame = 0;
-  const bool told = tells(self, EXCHANGE_FROM_HOST, &frame);
+  const bool told = tells(self, TRAFFIC_REPLAY_FROM_HOST, &frame);
   send_if(host_next, told, frame);
 }
 
 handler(tell_wire) {
   uint32_t frame = 0;
-  const bool told = tells(self, EXCHANGE_FROM_WIRE, &frame);
+  const bool told = tells(self, TRAFFIC_REPLAY_FROM_WIRE, &frame);
   send_if(wire_next, told, frame);
 }
 
@@ -156,25 +156,25 @@ static void begins(self_t *self, int d, uint32_t frame) {
   self->left[d]--;
   self->order[d][PLACE(self->gone[d]++)] = frame;
   self->played_at[d][frame] = SINCE_ORIGIN;
-  if (d == EXCHANGE_FROM_WIRE) self->last_played = SINCE_ORIGIN;
-  event(released, d == EXCHANGE_FROM_HOST, frame);
+  if (d == TRAFFIC_REPLAY_FROM_WIRE) self->last_played = SINCE_ORIGIN;
+  event(released, d == TRAFFIC_REPLAY_FROM_HOST, frame);
   if (self->losses[d][frame]) {
     self->resent++;
     return;
   }
   self->begun_at[d][frame] = now();
-  if (self->following[d][frame] != EXCHANGE_NONE) one_less(self, d, self->following[d][frame], SINCE_ORIGIN);
+  if (self->following[d][frame] != TRAFFIC_REPLAY_NONE) one_less(self, d, self->following[d][frame], SINCE_ORIGIN);
 }
 
 // A frame is there: those that wait for it and for all before it in its conversation have one thing less to wait for.
 static void is_there(self_t *self, int d, uint32_t frame) {
   self->marks[d][frame] |= FRAME_ARRIVED;
   uint32_t *front = &self->front[d][self->conversation[d][frame]];
-  for (; *front != EXCHANGE_NONE && self->marks[d][*front] & FRAME_ARRIVED; *front = self->following[d][*front]) {
+  for (; *front != TRAFFIC_REPLAY_NONE && self->marks[d][*front] & FRAME_ARRIVED; *front = self->following[d][*front]) {
     for (uint32_t e = self->first_edge[d][*front]; e; e = self->edge_next[e - 1]) {
       uint32_t edge = self->edge_frame[e - 1];
-      if (!(edge & EXCHANGE_ROOM)) self->answers[EXCHANGE_OTHER(d)][exchange_waiter(edge)] = *front + 1;
-      one_less(self, EXCHANGE_OTHER(d), exchange_waiter(edge), SINCE_ORIGIN);
+      if (!(edge & TRAFFIC_REPLAY_ROOM)) self->answers[TRAFFIC_REPLAY_OTHER(d)][replay_waiter(edge)] = *front + 1;
+      one_less(self, TRAFFIC_REPLAY_OTHER(d), replay_waiter(edge), SINCE_ORIGIN);
     }
   }
 }
@@ -183,36 +183,36 @@ static void arrives(self_t *self, int d, uint32_t frame) {
   is_there(self, d, frame);
   uint32_t question = self->answers[d][frame];
   if (!question) return;
-  int asker = EXCHANGE_OTHER(d);
+  int asker = TRAFFIC_REPLAY_OTHER(d);
   uint64_t ns =
       (uint64_t)((unsigned __int128)(now() - self->begun_at[asker][question - 1]) * 1000000000 / ticks_per_second());
   self->histogram[asker][latency_bucket(ns)]++;
   if (self->measured[asker]++ == 0 || ns < self->minimum[asker]) self->minimum[asker] = ns;
-  event(answered, asker == EXCHANGE_FROM_HOST, frame, ns);
+  event(answered, asker == TRAFFIC_REPLAY_FROM_HOST, frame, ns);
 }
 
 // A frame that will not arrive is played again if TCP would: with data in it, or if another waits for it.  If it is not, all
 // is well unless another waits for it, or for the data behind a hole.
 static void is_lost(self_t *self, int d, uint32_t frame) {
-  event(missed, d == EXCHANGE_FROM_HOST, frame);
+  event(missed, d == TRAFFIC_REPLAY_FROM_HOST, frame);
   const bool data = self->marks[d][frame] & FRAME_DATA;
   uint32_t awaited = frame;
-  while (awaited != EXCHANGE_NONE && !self->first_edge[d][awaited])
-    awaited = data ? self->following[d][awaited] : EXCHANGE_NONE;
+  while (awaited != TRAFFIC_REPLAY_NONE && !self->first_edge[d][awaited])
+    awaited = data ? self->following[d][awaited] : TRAFFIC_REPLAY_NONE;
   if (param(resend) > 0 && !self->told[d] && (data || (self->marks[d][frame] & FRAME_TCP && awaited == frame))) {
     if (self->losses[d][frame]++ == MOST_LOSSES)
       sim_error("frame %u of %s did not reach %s however often it was sent", frame + 1, PATH(d),
-                exchange_end[EXCHANGE_OTHER(d)]);
+                replay_end[TRAFFIC_REPLAY_OTHER(d)]);
     uint64_t due = self->played_at[d][frame] + RESEND_TIME;
     self->due[d][frame] = due > SINCE_ORIGIN ? due : SINCE_ORIGIN;
     self->left[d]++;
     may_go(self, d, frame);
     return;
   }
-  if (awaited != EXCHANGE_NONE)
+  if (awaited != TRAFFIC_REPLAY_NONE)
     sim_error("frame %u of %s did not reach %s, and frame %u of %s answers %s: a conversation cannot go on without",
-              frame + 1, PATH(d), exchange_end[EXCHANGE_OTHER(d)],
-              exchange_waiter(self->edge_frame[self->first_edge[d][awaited] - 1]) + 1, PATH(EXCHANGE_OTHER(d)),
+              frame + 1, PATH(d), replay_end[TRAFFIC_REPLAY_OTHER(d)],
+              replay_waiter(self->edge_frame[self->first_edge[d][awaited] - 1]) + 1, PATH(TRAFFIC_REPLAY_OTHER(d)),
               awaited == frame ? "it" : "what follows it");
   is_there(self, d, frame);
 }
@@ -220,7 +220,7 @@ static void is_lost(self_t *self, int d, uint32_t frame) {
 // The oldest of those on their way is lost.
 static void settle_lost(self_t *self, int d) {
   uint32_t frame = self->order[d][PLACE(self->settled[d]++)];
-  if (d == EXCHANGE_FROM_WIRE) self->lost++;
+  if (d == TRAFFIC_REPLAY_FROM_WIRE) self->lost++;
   if (!(frame & ORDER_LOST)) is_lost(self, d, frame);
 }
 
@@ -244,7 +244,7 @@ static void finish_arrival(self_t *self, int d, uint32_t length) {
     }
   }
   sim_error("a frame of %u bytes reached %s that is none of those on their way", length,
-            exchange_end[EXCHANGE_OTHER(d)]);
+            replay_end[TRAFFIC_REPLAY_OTHER(d)]);
 }
 
 #define ARRIVE(port, d, fcs)                                                                                           \
@@ -259,44 +259,44 @@ static void finish_arrival(self_t *self, int d, uint32_t length) {
 
 phase_end() {
   if (!self->active) return;
-  if (!self->started && (acked(host_next) || !PATH(EXCHANGE_FROM_HOST)[0]) &&
-      (acked(wire_next) || !PATH(EXCHANGE_FROM_WIRE)[0])) {
+  if (!self->started && (acked(host_next) || !PATH(TRAFFIC_REPLAY_FROM_HOST)[0]) &&
+      (acked(wire_next) || !PATH(TRAFFIC_REPLAY_FROM_WIRE)[0])) {
     self->started = true;
     self->origin = now();
   }
-  if (transferred(host_next)) begins(self, EXCHANGE_FROM_HOST, data(host_next));
-  if (transferred(wire_next)) begins(self, EXCHANGE_FROM_WIRE, data(wire_next));
+  if (transferred(host_next)) begins(self, TRAFFIC_REPLAY_FROM_HOST, data(host_next));
+  if (transferred(wire_next)) begins(self, TRAFFIC_REPLAY_FROM_WIRE, data(wire_next));
   if (width(wire_offered) && transferred(wire_offered) && data(wire_offered).end) {
-    uint32_t *frame = &self->order[EXCHANGE_FROM_WIRE][PLACE(self->offered++)];
+    uint32_t *frame = &self->order[TRAFFIC_REPLAY_FROM_WIRE][PLACE(self->offered++)];
     if (data(wire_offered).error) {
-      is_lost(self, EXCHANGE_FROM_WIRE, *frame);
+      is_lost(self, TRAFFIC_REPLAY_FROM_WIRE, *frame);
       *frame |= ORDER_LOST;
     }
   }
-  if (transferred(wire_received)) ARRIVE(wire_received, EXCHANGE_FROM_HOST, 4u);
-  if (transferred(host_received)) ARRIVE(host_received, EXCHANGE_FROM_WIRE, param(host_fcs) ? 4u : 0u);
+  if (transferred(wire_received)) ARRIVE(wire_received, TRAFFIC_REPLAY_FROM_HOST, 4u);
+  if (transferred(host_received)) ARRIVE(host_received, TRAFFIC_REPLAY_FROM_WIRE, param(host_fcs) ? 4u : 0u);
   uint32_t drops = 0;
   for (int i = 0; i < width(drops); i++) drops += some(drops, i) ? data(drops, i) : 0;
   if (drops == self->drops_now) return;
   self->drops_now = drops;
   // As many as are on their way: none of them will come.
-  if (drops - self->lost >= self->gone[EXCHANGE_FROM_WIRE] - self->settled[EXCHANGE_FROM_WIRE])
-    while (self->settled[EXCHANGE_FROM_WIRE] != self->gone[EXCHANGE_FROM_WIRE]) settle_lost(self, EXCHANGE_FROM_WIRE);
+  if (drops - self->lost >= self->gone[TRAFFIC_REPLAY_FROM_WIRE] - self->settled[TRAFFIC_REPLAY_FROM_WIRE])
+    while (self->settled[TRAFFIC_REPLAY_FROM_WIRE] != self->gone[TRAFFIC_REPLAY_FROM_WIRE]) settle_lost(self, TRAFFIC_REPLAY_FROM_WIRE);
 }
 
 statistics() {
-  self->round_trips_host = self->measured[EXCHANGE_FROM_HOST];
-  self->round_trip_host_min = self->minimum[EXCHANGE_FROM_HOST];
+  self->round_trips_host = self->measured[TRAFFIC_REPLAY_FROM_HOST];
+  self->round_trip_host_min = self->minimum[TRAFFIC_REPLAY_FROM_HOST];
   self->round_trip_host_median =
-      latency_quantile(self->histogram[EXCHANGE_FROM_HOST], self->measured[EXCHANGE_FROM_HOST], 0.5);
+      latency_quantile(self->histogram[TRAFFIC_REPLAY_FROM_HOST], self->measured[TRAFFIC_REPLAY_FROM_HOST], 0.5);
   self->round_trip_host_p99 =
-      latency_quantile(self->histogram[EXCHANGE_FROM_HOST], self->measured[EXCHANGE_FROM_HOST], 0.99);
-  self->round_trips_wire = self->measured[EXCHANGE_FROM_WIRE];
-  self->round_trip_wire_min = self->minimum[EXCHANGE_FROM_WIRE];
+      latency_quantile(self->histogram[TRAFFIC_REPLAY_FROM_HOST], self->measured[TRAFFIC_REPLAY_FROM_HOST], 0.99);
+  self->round_trips_wire = self->measured[TRAFFIC_REPLAY_FROM_WIRE];
+  self->round_trip_wire_min = self->minimum[TRAFFIC_REPLAY_FROM_WIRE];
   self->round_trip_wire_median =
-      latency_quantile(self->histogram[EXCHANGE_FROM_WIRE], self->measured[EXCHANGE_FROM_WIRE], 0.5);
+      latency_quantile(self->histogram[TRAFFIC_REPLAY_FROM_WIRE], self->measured[TRAFFIC_REPLAY_FROM_WIRE], 0.5);
   self->round_trip_wire_p99 =
-      latency_quantile(self->histogram[EXCHANGE_FROM_WIRE], self->measured[EXCHANGE_FROM_WIRE], 0.99);
+      latency_quantile(self->histogram[TRAFFIC_REPLAY_FROM_WIRE], self->measured[TRAFFIC_REPLAY_FROM_WIRE], 0.99);
 }
 
 next_event() {
