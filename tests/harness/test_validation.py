@@ -3,13 +3,14 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from harness.run.execute import executor
 from harness.run.progress import Progress
-from harness.study import collection, validation
-from harness.study.study_file import StudyError
+from harness.study import collection, uses, validation
+from harness.study.study_file import Measure, StudyError
 from harness.study.uses import cost, faults
 
 FIG = """
@@ -165,6 +166,26 @@ def test_records(place: Path) -> None:
         "published_percent": 122.5, "frames": 80, "drops": 0, "damaged": 0,
     }  # fmt: skip
     assert next(r for r in records if r["study"] == "why")["published_percent"] is None
+
+
+def test_a_plug_in_of_another_package(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is found by the entry points of installed packages, and what it measures is a measure like others."""
+
+    class Plugin(uses.Use):
+        def __post_init__(self) -> None:
+            self.measured = {"twice": Measure("", "s")}
+
+        def settings(self, point):
+            return {"option.x": 3}
+
+        def measures(self, point, result):
+            return {"twice": 2 * result.stats["statistics"][0]["value"]}
+
+    entry = SimpleNamespace(load=lambda: Plugin)
+    monkeypatch.setattr(uses.importlib.metadata, "entry_points", lambda group, name: [entry] * (name == "elsewhere"))
+    (place / "why.toml").write_text('title = "t"\nmachine = "machine.lss"\nuse = "elsewhere"\nmeasure = { more = "twice + 1" }\n')
+    (row,) = run(place, "why").outcomes["why"].rows
+    assert dict(row.measures) == {"twice": 600, "more": 601} and row.result.job.words == ("--x", "3")
 
 
 def test_a_large_difference_needs_an_explanation(place: Path) -> None:

@@ -8,6 +8,7 @@ in another one are not run.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,12 @@ IGNORED = "counted_ignored"  # and of those that came while it did not receive
 COURSE = "frames(100)"  # what `sample.every` says for a course in frames
 
 
+@lru_cache(maxsize=64)
+def _throughput(*asked: Any) -> throughput.Throughput:
+    """What files of a result, which never change, tell: a point's measures and its errors ask for the same."""
+    return throughput.throughput_of_files(*asked)
+
+
 class Plugin(uses.Use):
     """Traffic, checks and throughput of a NIC."""
 
@@ -41,6 +48,7 @@ class Plugin(uses.Use):
         self.link_rate = float(self.keys.get("link_rate", theory.GIGABIT))
         self.warmup, self.count = self.keys.get("warmup", 0), self.keys.get("frames", 0)
         self.capture = self.keys.get("capture")
+        self.frames_out: dict[Path, int] = {}  # of each result that was checked
         self.measured = {
             "rate": Measure("", "Mb/s", "UDP payload throughput"),
             "theory": Measure("", "Mb/s", "theoretical maximum", "more"),
@@ -115,23 +123,22 @@ class Plugin(uses.Use):
             return ()
         drops, resent, ignored = (int(result.total(name)) for name in (DROPS, RESENT, IGNORED))
         given, correlated = dict(result.job.inputs), "correlated" in result.job.words
-        missing, wrong = 0, []
+        missing, came_out, wrong = 0, 0, []
         for came, went, side in ("--send", "--sent", "sent"), ("--receive", "--received", "received"):
             verdict = check.check_files(given.get(came), result.output(went), correlated, resent)
-            missing += verdict.missing
+            missing, came_out = missing + verdict.missing, came_out + verdict.frames_out
             wrong += [f"{side} frames are wrong: {line}" for line in verdict.wrong]
         if missing + resent != drops + ignored and not wrong:
             again = f" and {resent} were sent again" if resent else ""
             counted = f"the hardware counted {drops} drops and ignored {ignored}"
             wrong.append(f"{missing} frames are missing{again}, {counted}")
+        self.frames_out[result.directory] = came_out
         return wrong
 
     def _carried(self, point: Point, result: Result) -> throughput.Throughput:
-        turn = traffic.parse_ratio(self._ratio(point))
+        turn, files = traffic.parse_ratio(self._ratio(point)), (result.output("--sent"), result.output("--received"))
         try:
-            return throughput.throughput_of_files(
-                result.output("--sent"), result.output("--received"), self.warmup, turn
-            )
+            return _throughput(*files, self.warmup, turn)
         except throughput.MeasureError as error:
             raise RunError(str(error)) from error
 
@@ -142,8 +149,7 @@ class Plugin(uses.Use):
             rate = 8e9 * payload / max(result.total("window"), 1)
             frames = int(result.total("sent") + result.total("received"))
         else:
-            files = [file for option, _ in result.job.outputs if (file := result.output(option))]
-            frames = sum(len(list(packets.read(file))) for file in files)
+            frames = self.frames_out[result.directory]  # check() came before
             if self.capture:
                 return {"frames": frames, "drops": drops}
             rate = self._carried(point, result).payload_rate
