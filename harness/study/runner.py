@@ -6,6 +6,7 @@ again, and several studies at once do not disturb each other.
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -196,6 +197,10 @@ def _read(path: Path, build: Path) -> Study:
         if use:
             use.check_points([point for point in every if study.uses[point.number] is use])
     study.runs  # noqa: B018  (finds the plug-ins of `examine`)
+    try:
+        windows.options(file)
+    except StudyError as error:
+        raise StudyError(f"{path}: {error}") from error
     return study
 
 
@@ -208,7 +213,11 @@ def _check_names(study: Study) -> None:
             raise StudyError(f"{where}: axis {axis.name!r}: it needs a setting, or values with settings")
         if axis.best and axis.best not in study.measures:
             raise StudyError(f"{where}: axis {axis.name!r}: best: there is no measure {axis.best!r}")
-    names = [VARIANT, *(axis.name for axis in file.axis), *study.measures]
+    places = [VARIANT, *(axis.name for axis in file.axis)]
+    for name in study.measures:
+        if name in (*places, "time", *expression.LISTS, *expression.QUERIES):
+            raise StudyError(f"{where}: measure {name!r}: expressions know something else by this name")
+    names = [*places, *study.measures]
     for point in study.points:
         # Of one that cannot be built, another structure of the same machine tells what its parameters are called.
         known = study.machines.get(study.structure(point)) or next(
@@ -397,7 +406,7 @@ def _row(study: Study, point: Point, result: Result) -> Row:
         if study.file.sample:
             for name in study.file.sample.measures:
                 if name in texts:
-                    courses[name] = [(at, ask(one).name(name)) for at, one in reading.series(result.stats)]
+                    courses[name] = list(_course(name, [(at, ask(one)) for at, one in reading.series(result.stats)]))
         whole = ask(reading.counted(result.stats))
         measures = {name: whole.name(name) for name in study.measures if name in others or name in texts}
         errors = dict(use.errors(point, result)) if use else {}
@@ -410,6 +419,13 @@ def _row(study: Study, point: Point, result: Result) -> Row:
     except (expression.ExpressionError, RunError) as error:
         return Row(point, FAILED, result=result, why=str(error))
     return Row(point, OK, measures, errors, courses, result)
+
+
+def _course(name: str, readings: Iterable[tuple[float, reading.PointReading]]) -> Iterable[tuple[float, float]]:
+    """A measure over time; a stretch in which it has no value is left out."""
+    for at, one in readings:
+        with suppress(expression.NoValue):
+            yield at, one.name(name)
 
 
 def _half(values: list[float]) -> float:

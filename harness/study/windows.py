@@ -7,6 +7,7 @@ apart by samples on the way.
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 
 from harness.study import expression, reading
@@ -59,7 +60,11 @@ def options(file: StudyFile, own_samples: bool = False) -> list[str]:
 def _counted(file: StudyFile) -> set[str]:
     """The events that measures and checks speak of."""
     texts = [*(m if isinstance(m, str) else m.value for m in file.measure.values()), *file.check]
-    return {name for text in texts for kind, name in expression.mentions(text) if kind == "events"}
+    counted: set[str] = set()
+    for text in texts:
+        with suppress(expression.ExpressionError):  # told where all names are checked
+            counted |= {name for kind, name in expression.mentions(text) if kind == "events"}
+    return counted
 
 
 def build_options(file: StudyFile) -> tuple[str, ...]:

@@ -79,6 +79,9 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('title =', 'start = { checkpoint = "x" }\ntitle =', "start: runs cannot begin at a checkpoint yet"),
         ('title =', 'run = { checkpoint_every = "1 s" }\ntitle =', "checkpoint_every: simulators write no checkpoints yet"),
         ('title =', 'variant = [{ name = "a" }, { name = "a" }]\ntitle =', "two variants are called 'a'"),
+        ('title =', 'window = { to = "8 ms", parts = 1000000 }\ntitle =', "window: parts: `from` should be a multiple"),
+        ('title =', 'window = { to = "end", parts = 3 }\ntitle =', "window: parts: a window in parts lies between two times"),
+        ('missing = {', 'stages = {', "measure 'stages': expressions know something else by this name"),
         ('title =', 'title ', "study.toml: "),
     ],
 )  # fmt: skip
