@@ -1,6 +1,7 @@
 // The caret printer: shows a source line and marks a range in it.  Lines are counted in bytes by the lexer and shown
 // in characters here; tabs become single spaces, and long lines are cut around the range.
 #include "lss/base/diagnostics.h"
+#include "lss/base/source.h"
 
 #include <string.h>
 
@@ -16,8 +17,8 @@ void diag_register_text(const char *file, const char *text) {
 static const char *text_of(const char *file) {
   const char *text = texts ? g_hash_table_lookup(texts, file) : NULL;
   if (text) return text;
-  char *contents = NULL;
-  if (!g_file_get_contents(file, &contents, NULL, NULL)) contents = g_strdup("");
+  char *contents = source_read(file, NULL, NULL);
+  if (!contents) contents = g_strdup("");
   diag_register_text(file, text_without_mark(contents));
   g_free(contents);
   return g_hash_table_lookup(texts, file);

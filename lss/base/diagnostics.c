@@ -5,24 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-  Location where;
-  char *text;
-} Note;
-
-typedef struct {
-  bool warning;
-  Location where;
-  const char *check;
-  char *text;
-  const char *instance;
-  GPtrArray *notes;
-} Diagnostic;
-
 static GPtrArray *pending; // of Diagnostic*
 static GHashTable *seen;   // "file:line:col:check:text" of everything reported
 static Diagnostic *last;   // NULL when the last report was a duplicate
 static int errors;
+static void (*receiver)(const Diagnostic *diagnostic, gpointer data);
+static gpointer receiver_data;
 
 static void note_free(gpointer data) {
   Note *note = data;
@@ -135,7 +123,18 @@ char *diag_take(void) {
   return g_string_free(out, FALSE);
 }
 
+void diag_set_receiver(void (*receive)(const Diagnostic *diagnostic, gpointer data), gpointer data) {
+  receiver = receive;
+  receiver_data = data;
+}
+
 void diag_flush(void) {
+  if (receiver) {
+    for (guint i = 0; pending && i < pending->len; i++) receiver(pending->pdata[i], receiver_data);
+    if (pending) g_ptr_array_set_size(pending, 0);
+    last = NULL;
+    return;
+  }
   g_autofree char *text = diag_take();
   fputs(text, stderr);
   fflush(stderr);

@@ -31,6 +31,23 @@ int diag_error_count(void);
 // The text of what has been collected, which is then forgotten; the count of errors stays.
 char *diag_take(void);
 
+typedef struct {
+  Location where; // NOWHERE for a remark without a place
+  char *text;
+} Note;
+
+typedef struct {
+  bool warning;
+  Location where;
+  const char *check;
+  char *text;
+  const char *instance; // NULL at the top
+  GPtrArray *notes;     // Note*
+} Diagnostic;
+
+// From now on diag_flush() hands what was collected to `receive`, one at a time, in place of printing it; NULL: prints.
+void diag_set_receiver(void (*receive)(const Diagnostic *diagnostic, gpointer data), gpointer data);
+
 // Prints what has been collected to standard error and forgets it; the count of errors stays.
 void diag_flush(void);
 

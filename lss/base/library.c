@@ -1,6 +1,8 @@
 // Where modules are found: the search path, and the tree that the compiler belongs to.
 #include "lss/base/library.h"
 
+#include "lss/base/source.h"
+
 #include <string.h>
 
 #ifndef SPINACH_SOURCE_TREE
@@ -97,10 +99,10 @@ GPtrArray *library_folders(const CompileOptions *options, const char *importing_
 static char *find_in(const char *folder, const char *name) {
   g_autofree char *file = g_strconcat(name, ".lss", NULL);
   char *path = g_build_filename(folder, file, NULL);
-  if (g_file_test(path, G_FILE_TEST_IS_REGULAR)) return path;
+  if (source_exists(path)) return path;
   g_free(path);
   path = g_build_filename(folder, name, file, NULL);
-  if (g_file_test(path, G_FILE_TEST_IS_REGULAR)) return path;
+  if (source_exists(path)) return path;
   g_free(path);
   return NULL;
 }

@@ -1,9 +1,9 @@
 // Files: the search path, imports, and the declarations that files bring into the one space of global names.
-#include "emulib/program/input_file.h"
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
 #include "lss/base/library.h"
+#include "lss/base/source.h"
 #include "lss/elab/value.h"
 
 #include <stdlib.h>
@@ -76,8 +76,7 @@ static bool report_cycle(SourceFile *file, Location where) {
 SourceFile *load_file(const char *path, Location where) {
   while (g_str_has_prefix(path, "./") && path[2]) path += 2;
   // A file without a name of its own (an open memory file) goes by the path that was given.
-  char *resolved = realpath(path, NULL);
-  g_autofree char *canonical = resolved ? resolved : g_canonicalize_filename(path, NULL);
+  g_autofree char *canonical = source_canonical(path);
   SourceFile *known = g_hash_table_lookup(compile->files, canonical);
   if (known) {
     report_cycle(known, where);
@@ -91,7 +90,7 @@ SourceFile *load_file(const char *path, Location where) {
   g_autofree char *text = NULL;
   gsize length;
   g_autoptr(GError) error = NULL;
-  if (!(text = input_file_read(path, &length, &error))) {
+  if (!(text = source_read(path, &length, &error))) {
     diag_error(where, "import-missing", "cannot read %s: %s", path,
                g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? "there is no such file" : error->message);
     return NULL;
@@ -118,7 +117,7 @@ Symbol *load_module(const char *name) {
     g_autoptr(GPtrArray) folder = g_ptr_array_new();
     g_ptr_array_add(folder, folders->pdata[i]);
     g_autofree char *found = library_find(folder, name);
-    g_autofree char *canonical = found ? realpath(found, NULL) : NULL;
+    g_autofree char *canonical = found ? source_canonical(found) : NULL;
     if (canonical && !g_hash_table_contains(compile->files, canonical)) path = g_steal_pointer(&found);
   }
   if (!path) return NULL;
