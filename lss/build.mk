@@ -8,7 +8,7 @@ LSS_OBJ   := $(LSS_C:lss/%.c=$(BUILD)/obj/lss/%.o) $(BUILD)/obj/lss/gen/parser.o
 RUNTIME_C := $(call found,lss/runtime/*/*.c)
 RUNTIME_OBJ := $(RUNTIME_C:lss/runtime/%.c=$(BUILD)/obj/runtime/%.o)
 
-LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' -DSPINACH_GLIB_CFLAGS='"$(call pkg_cflags,glib-2.0)"' \
+LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0 json-c) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' -DSPINACH_GLIB_CFLAGS='"$(call pkg_cflags,glib-2.0)"' \
   $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
 
 $(LSS_GEN)/parser.c: lss/front/parser.y
@@ -29,7 +29,7 @@ $(BUILD)/obj/lss/gen/%.o: $(LSS_GEN)/%.c
 
 $(BUILD)/bin/lss: $(LSS_OBJ) $(BUILD)/lib/libspinach.a
 	@mkdir -p $(@D)
-	$(CC) $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) -o $@ $^ $(call pkg_libs,glib-2.0) -lm
+	$(CC) $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) -o $@ $^ $(call pkg_libs,glib-2.0 json-c) -lm
 
 # The runtime is linked into simulators, which may be optimised across it.
 $(BUILD)/obj/runtime/%.o: lss/runtime/%.c

@@ -1,6 +1,6 @@
 // lss fmt [--check] FILE...: rewrites files in canonical layout; "-" is standard input to standard output.
 #include "lss/commands/commands.h"
-#include "lss/commands/fmt.h"
+#include "lss/front/fmt.h"
 #include "lss/build/options.h"
 #include "lss/base/output.h"
 #include "emulib/program/input_file.h"

@@ -4,7 +4,7 @@
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
 #include "lss/build/options.h"
-#include "lss/commands/reference.h"
+#include "lss/front/reference.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 int command_build(int argc, char **argv);    // command_build.c
 int command_run(int argc, char **argv);      // command_build.c
 int command_schedule(int argc, char **argv); // command_schedule.c
+int command_server(int argc, char **argv);   // command_server.c
 int command_check(int argc, char **argv);    // command_check.c
 int command_list(int argc, char **argv);     // command_list.c
 int command_doc(int argc, char **argv);      // command_doc.c

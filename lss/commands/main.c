@@ -19,6 +19,7 @@
 #pragma weak command_explain
 #pragma weak command_export
 #pragma weak command_cache
+#pragma weak command_server
 
 typedef struct {
   const char *name;
@@ -40,6 +41,8 @@ static const Command commands[] = {
     {"schedule", command_schedule, "M.lss [INSTANCE]", "the order of handlers and why"},
     {"explain", command_explain, "[CHECK]", "what a diagnostic means, with an example and its repair"},
     {"export", command_export, "M.lss -o X.json", "the resolved netlist as JSON"},
+    {"server", command_server, "[-I DIR] [-D n=v] [M.lss...]",
+     "language server for editors, on standard input and output (docs/editors.md)"},
     {"cache", command_cache, "[show | clean] [--limit SIZE]",
      "what is kept of earlier builds: show its place and size, remove it, or bound it\n"
      "      show          (the default) the folder, the sizes, the limit\n"

@@ -4,7 +4,7 @@
 //   - one space around binary operators, `:` and `->`, none inside parentheses and brackets;
 //   - at most one empty line in a row, none at the start or end of a block;
 //   - comments at the ends of lines start in one column, those of longer lines behind the longest of their neighbours.
-#include "lss/commands/fmt.h"
+#include "lss/front/fmt.h"
 
 #include "lss/base/units.h"
 

@@ -1,6 +1,6 @@
 // Documentation of a parsed file.  It is a walk over the tree: nothing is elaborated, so a module is documented as it
 // is written, for every way of using it.  Declarations inside `if` and `for` are listed like all others.
-#include "lss/commands/reference.h"
+#include "lss/front/reference.h"
 
 #include "lss/base/arena.h"
 

@@ -2,7 +2,7 @@
  * that parsed before parses again and is not changed by formatting it twice. */
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/commands/fmt.h"
+#include "lss/front/fmt.h"
 #include "lss/front/scanner.h"
 
 #include <stdlib.h>
