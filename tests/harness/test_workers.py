@@ -87,6 +87,33 @@ MANY = STUDY.replace("values = [2, 10]", "values = [2]").replace(
 ).replace('"option.cycles" = 1000', '"option.cycles" = 1_000_000')  # fmt: skip
 
 
+def finished_in(results: Path) -> int:
+    """How many results lie in a store."""
+    return sum(path.parts[-3] != "busy" for path in results.glob("*/*/run.json"))
+
+
+def wait_for(results: Path, count: int, one: subprocess.Popen) -> int:
+    """Waits for so many results of a study that is running; returns how many there are."""
+    for _ in range(6000):
+        if (number := finished_in(results)) >= count:
+            return number
+        assert one.poll() is None, one.communicate()[0]
+        time.sleep(0.05)
+    raise AssertionError(f"{finished_in(results)} results after five minutes")
+
+
+def test_a_killed_study_goes_on_where_it_was(place: Path) -> None:
+    (place / "study.toml").write_text(MANY)
+    one = subprocess.Popen(command(place), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    wait_for(place / "build/run", 4, one)
+    one.kill()
+    one.communicate()
+    before = finished_in(place / "build/run")
+    rows = make(place).every
+    assert all(row.status == "ok" for row in rows) and len(rows) == 25
+    assert sum(row.result.reused for row in rows) >= 4 and before < 25
+
+
 @pytest.mark.slow
 def test_workers_of_which_one_is_killed(place: Path) -> None:
     """25 points on two workers; one is killed in the middle and not started again.  Nothing is lost, and the results
@@ -110,13 +137,7 @@ def test_workers_of_which_one_is_killed(place: Path) -> None:
             command(place, "--workers", address, "--out", str(place / "remote")), cwd=ROOT, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
-        for _ in range(1200):
-            finished = [path for path in results.glob("*/*/run.json") if path.parts[-3] != "busy"]
-            if len(finished) >= 4:
-                break
-            assert one.poll() is None, one.communicate()[0]
-            time.sleep(0.05)
-        assert len(finished) < 24, "the worker is killed in the middle"
+        assert wait_for(results, 4, one) < 24, "the worker is killed in the middle"
         started[1].kill()
         said = one.communicate(timeout=300)[0]
         assert one.returncode == 0, said
