@@ -133,11 +133,8 @@ def _where_to_run(one: argparse.ArgumentParser) -> None:
     one.add_argument("--slurm", type=Path, metavar="FILE", help="run on workers that Slurm starts, as this file says")
 
 
-def arguments() -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m harness", description="Traffic, captures, checks and reports.")
-    commands = parser.add_subparsers(dest="command", required=True)
-
+def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The commands that make packet files and look at them."""
     one = commands.add_parser("traffic", help="generate UDP traffic as packet files and a descriptor trace")
     one.add_argument("--payload", default="1472", help="bytes: a size, a range 18-1472, or a mix 18:7,576:4,1472:1")
     one.add_argument("--frames", type=int, default=500, help="frames of both directions together")
@@ -180,6 +177,9 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--rate", type=float, default=theory.GIGABIT, help="bit/s")
     one.set_defaults(call=_theory)
 
+
+def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The commands that run simulators many times, or look into a run."""
     one = commands.add_parser("study", help="make a study of any machine: tables, CSV, JSON and a page")
     one.add_argument("study", type=Path, help="TOML file; docs/studies.md explains it")
     one.add_argument("--out", type=Path, help="folder for index.html; build/studies/NAME, if left out")
@@ -212,6 +212,13 @@ def arguments() -> argparse.ArgumentParser:
     one.epilog = "What follows -- is for the simulator."
     one.set_defaults(call=_cost)
 
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m harness", description="Traffic, captures, checks and reports.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    _add_traffic(commands)
+    _add_studies(commands)
     commands.add_parser("firmware", help="build a folder's C program for a machine", add_help=False)
 
     one = commands.add_parser("reference", help="write the module reference")
