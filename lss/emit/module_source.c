@@ -199,9 +199,9 @@ static void read_header(CScan *scan, const char *include) {
   if (path && g_file_get_contents(path, &text, NULL, NULL)) scan->timed |= scan_asks_the_time(text);
 }
 
-CScan *scan_c(const char *file, GError **error) {
+// The text of a module's C; NULL when it cannot be read or included.
+static char *read_source(const char *file, gsize *size, GError **error) {
   char *text;
-  gsize size;
   // Between the quotation marks of #include stands any name without quotation marks and line breaks; a backslash is
   // lost when clang tells what it read.
   if (strpbrk(file, "\"\\\n")) {
@@ -209,12 +209,16 @@ CScan *scan_c(const char *file, GError **error) {
                         "its path holds a quotation mark, a backslash or a line break, which C cannot include");
     return NULL;
   }
-  if (!g_file_get_contents(file, &text, &size, error)) return NULL;
-  if (memchr(text, 0, size)) {
+  if (!g_file_get_contents(file, &text, size, error)) return NULL;
+  if (memchr(text, 0, *size)) {
     g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "it holds a zero byte and is no text");
     g_free(text);
     return NULL;
   }
+  return text;
+}
+
+static CScan *scan_new(const char *file, gsize size) {
   CScan *scan = g_new0(CScan, 1);
   scan->file = g_strdup(file);
   scan->hooks = g_ptr_array_new_with_free_func(hook_free);
@@ -224,6 +228,24 @@ CScan *scan_c(const char *file, GError **error) {
   scan->include_lines = g_array_new(FALSE, FALSE, sizeof(int));
   scan->defines = g_ptr_array_new_with_free_func(g_free);
   scan->size = size;
+  return scan;
+}
+
+// What stands between the parenthesis that was read and the one that closes it.
+static void read_arguments(Cursor *c, GString *arguments) {
+  g_string_truncate(arguments, 0);
+  for (int depth = 1; c->at < c->end && depth > 0;) {
+    int inner = next_char(c);
+    depth += inner == '(' ? 1 : inner == ')' ? -1 : 0;
+    if (depth > 0) g_string_append_c(arguments, (char)inner);
+  }
+}
+
+CScan *scan_c(const char *file, GError **error) {
+  gsize size;
+  g_autofree char *text = read_source(file, &size, error);
+  if (!text) return NULL;
+  CScan *scan = scan_new(file, size);
   Cursor c = {text, text + size, 1, ""};
   g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL), function = g_string_new(NULL);
   int braces = 0, name_line = 0, brace_line = 0;
@@ -269,12 +291,7 @@ CScan *scan_c(const char *file, GError **error) {
       }
       g_string_truncate(name, 0);
     } else if (ch == '(' && braces == 0) {
-      g_string_truncate(arguments, 0);
-      for (int depth = 1; c.at < c.end && depth > 0;) {
-        int inner = next_char(&c);
-        depth += inner == '(' ? 1 : inner == ')' ? -1 : 0;
-        if (depth > 0) g_string_append_c(arguments, (char)inner);
-      }
+      read_arguments(&c, arguments);
       complete = name->len > 0;
     } else if (braces == 0 && !isspace(ch)) {
       complete = false;
@@ -283,7 +300,6 @@ CScan *scan_c(const char *file, GError **error) {
   }
   scan->lines = size && text[size - 1] == '\n' ? c.line - 1 : c.line;
   scan->open_line = braces ? brace_line : 0;
-  g_free(text);
   for (guint i = 0; i < scan->includes->len; i++) read_header(scan, scan->includes->pdata[i]);
   return scan;
 }
