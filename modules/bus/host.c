@@ -252,6 +252,32 @@ static inline void rest(self_t *self) {
   else self->wake = self->waiting_lanes || self->window_state == HOST_WINDOW_WAITS ? free_from(self) : never();
 }
 
+// The software refers to its own memory; the answer leaves in the next cycle.
+static inline void refer_to_memory(self_t *self, int lane, const typeof_port(memory_request) * request) {
+  const uint32_t size = request->size;
+  const uint64_t offset = (uint64_t)request->address - (uint64_t)param(memory_base);
+  typeof_port(memory_reply) answer = {.tag = request->tag, .latency = 1};
+  if (request->op == mem_op_barrier) {
+    // All that came before it was done when it was answered.
+  } else if (request->op > mem_op_write || offset + size > (uint64_t)param(memory_bytes) || size > param(cpu_width) / 8) {
+    answer.error = true;
+  } else if (request->op == mem_op_write) {
+    copy(self->bytes + offset, &request->data, size);
+  } else {
+    copy(&answer.data, self->bytes + offset, size);
+  }
+  self->cpu_answer[lane] = answer;
+  self->answer_cycle[lane] = cycle() + 1;
+}
+
+// A device sent a beat of a transfer to memory.
+static inline void write_beat(self_t *self, bus_beat beat) {
+  const uint32_t left = self->length - self->moved, count = beat.count < left ? beat.count : left;
+  const bool lost = self->bad || (self->spoils && self->moved == 0);
+  if (!lost) memcpy(self->bytes + self->place + self->moved, &beat.bytes, count);
+  if (count) advance(self, count);
+}
+
 phase_end() {
   bool line = false;
   for (int i = 0; i < width(interrupt); i++) {
@@ -279,23 +305,8 @@ phase_end() {
   if (asked || __builtin_expect(self->failed || self->window_state >= HOST_WINDOW_OFFERED, false)) {
     if (__builtin_expect(line != self->line, false)) change_line(self, line);
     // The software in its own memory.
-    for (int i = 0; i < width(memory_request); i++) {
-      if (!transferred(memory_request, i)) continue;
-      const uint32_t size = data(memory_request, i).size;
-      const uint64_t offset = (uint64_t)data(memory_request, i).address - (uint64_t)param(memory_base);
-      typeof_port(memory_reply) answer = {.tag = data(memory_request, i).tag, .latency = 1};
-      if (data(memory_request, i).op == mem_op_barrier) {
-        // All that came before it was done when it was answered.
-      } else if (data(memory_request, i).op > mem_op_write || offset + size > (uint64_t)param(memory_bytes) || size > param(cpu_width) / 8) {
-        answer.error = true;
-      } else if (data(memory_request, i).op == mem_op_write) {
-        copy(self->bytes + offset, &data(memory_request, i).data, size);
-      } else {
-        copy(&answer.data, self->bytes + offset, size);
-      }
-      self->cpu_answer[i] = answer;
-      self->answer_cycle[i] = cycle() + 1;
-    }
+    for (int i = 0; i < width(memory_request); i++)
+      if (transferred(memory_request, i)) refer_to_memory(self, i, &data(memory_request, i));
     // The software's reference to the device.
     if (width(window_request)) {
       if (self->window_state == HOST_WINDOW_ANSWERED) self->window_state = HOST_WINDOW_IDLE;
@@ -329,10 +340,7 @@ phase_end() {
       if (!self->write) {
         if (transferred(bus_read_data, i)) advance(self, beat_bytes(self));
       } else if (transferred(bus_write_data, i)) {
-        uint32_t left = self->length - self->moved, count = data(bus_write_data, i).count < left ? data(bus_write_data, i).count : left;
-        bool lost = self->bad || (self->spoils && self->moved == 0);
-        if (!lost) memcpy(self->bytes + self->place + self->moved, &data(bus_write_data, i).bytes, count);
-        if (count) advance(self, count);
+        write_beat(self, data(bus_write_data, i));
       }
     }
   }

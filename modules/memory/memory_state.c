@@ -259,6 +259,14 @@ static inline mem_snoop hear(mem_snoop heard, int listener, uint32_t offset, uin
   return (mem_snoop){.address = first, .size = (end > heard_end ? end : heard_end) - first, .tag = UINT32_MAX};
 }
 
+/* The number that a read of `size` bytes finds where another port writes, in the same cycle, at the offset `at`. */
+static inline uint64_t with_write(uint64_t number, uint32_t offset, uint32_t size,
+                                  const typeof_port(port_request) * write, uint32_t at) {
+  const uint64_t written = low_number(&write->data, sizeof write->data);
+  if (offset == at && size == write->size) return written & (~UINT64_C(0) >> ((64 - 8 * size) & 63));
+  return memory_merge(number, offset, size, written, at, write->size, param(big_endian));
+}
+
 handler(answer) {
   bool simple = true, any = false, several = false, stores = false;
   for (int i = 0; i < width(port_request); i++) {
@@ -293,10 +301,7 @@ handler(answer) {
     for (int k = 0; k < width(snoop); k++) {
       mem_snoop heard = {0};
       for (int i = 0; i < count; i++) heard = hear(heard, k, writes[i].offset, writes[i].size, writes[i].tag);
-      if (heard.size > 0)
-        send(snoop, k, heard);
-      else
-        send_nothing(snoop, k);
+      send_if(snoop, k, heard.size > 0, heard);
     }
     return;
   }
@@ -326,14 +331,7 @@ handler(answer) {
       uint64_t number = load_padded(&self->bytes[offset[i]], size, param(big_endian), sign);
       for (int k = 0; k < width(port_request); k++) {
         if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], item(port_request, k).size)) continue;
-        if (offset[i] == offset[k] && size == item(port_request, k).size)
-          number = low_number(&item(port_request, k).data, sizeof item(port_request, k).data) &
-                   (~UINT64_C(0) >> ((64 - 8 * size) & 63));
-        else
-          number = memory_merge(number, offset[i], size,
-                                low_number(&item(port_request, k).data, sizeof item(port_request, k).data), offset[k],
-                                item(port_request, k).size, param(big_endian));
-        number = sign_extended(number, size, sign);
+        number = sign_extended(with_write(number, offset[i], size, &item(port_request, k), offset[k]), size, sign);
       }
       memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
     }
