@@ -1,7 +1,7 @@
 // nic10g_driver.c: the host's driver of the 10 Gb/s NIC; see nic10g_driver.lss.
 //
 // What a driver does one step after the other is written one step after the other: run() is called once a cycle and goes on
-// where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
+// in the phase, and there at the step, where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
 #include "emulib/program/image.h"
 
 #include <string.h>
@@ -167,11 +167,11 @@ static uint32_t setup_word(const self_t *self, uint32_t nth) {
   return words[nth];
 }
 
-// ---- Steps ---------------------------------------------------------------------------------------------------------------
-static void run(self_t *self, bool interrupted, uint32_t other) {
+// ---- Phases of the start-up ----------------------------------------------------------------------------------------------
+// The memories, then the processors.
+static bool load(self_t *self) {
   switch (self->at) {
   case 0:
-    // ---- The memories, then the processors -------------------------------------------------------------------------
     STEP_WRITE(NIC_CORE_RUN, 0);
     // All memory is zero at the start, so only what is not zero needs to be written.
     self->window_base = UINT32_MAX;
@@ -188,7 +188,15 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
     STEP_WRITE(NIC_CORE_PC, self->entry);
     STEP_WRITE(NIC_CORE_RUN, 0xffff);
     self->started_at = now();
-    // ---- The firmware reports ------------------------------------------------------------------------------------------
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// The firmware reports that it is up.
+static bool await_firmware(self_t *self) {
+  switch (self->at) {
+  case 0:
     while (!self->firmware_up) {
       self->next_poll = now() + ticks_per_second() / 1000000;
       STEP_WAIT(now() >= self->next_poll);
@@ -198,6 +206,15 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
     }
     self->started = DRIVER_NANOSECONDS();
     event(up, DRIVER_NANOSECONDS());
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// Receive buffers.
+static bool give_buffers(self_t *self) {
+  switch (self->at) {
+  case 0:
     while (self->receive_producer < (uint32_t)param(receive_buffers)) {
       nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_producer, (uint32_t)param(buffer_bytes) << 16, self->receive_producer);
       STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * self->receive_producer, 16);
@@ -207,70 +224,141 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
     self->receive_told = self->receive_producer;
     self->started_at = self->next_poll = now();
     self->working = true;
-
-    // ---- Work -------------------------------------------------------------------------------------------------------
-    for (;;) {
-      if (interrupted || now() >= self->next_poll) {
-        if (interrupted) {
-          self->interrupts_taken++;
-          STEP_WRITE(NIC_INTERRUPT, 0);
-        }
-        self->next_poll = now() + driver_ticks(param(poll));
-        STEP_GET(NIC_HOST_STATUS, 16);
-        self->return_producer = nic_load(self->bytes);
-        self->send_consumer = nic_load(self->bytes + 4);
-        if (self->return_producer - self->return_consumer > NIC_RETURN_ENTRIES)
-          sim_error("the firmware says that it returned %u frames, %u were taken", self->return_producer, self->return_consumer);
-        if (self->send_producer - self->send_consumer > NIC_SEND_ENTRIES)
-          sim_error("the firmware says that %u descriptors were sent, %u were handed over", self->send_consumer, self->send_producer);
-      }
-      if (self->return_consumer != self->return_producer) {
-        STEP_GET(NIC_HOST_RETURN_RING + 8 * (self->return_consumer % NIC_RETURN_ENTRIES), 8);
-        self->receive_index = nic_load(self->bytes);
-        self->receive_length = nic_load(self->bytes + 4) & 0xffff;
-        if (self->receive_index >= NIC_RECEIVE_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
-          sim_error("return entry %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
-        STEP_GET(NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
-        STEP_WAIT(!self->emitting);
-        take_frame(self);
-        self->return_consumer++;
-        nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, (uint32_t)param(buffer_bytes) << 16, self->receive_index);
-        STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * (self->receive_producer % NIC_RECEIVE_ENTRIES), 16);
-        self->receive_producer++;
-      }
-      if (self->receive_producer != self->receive_told && (self->return_consumer == self->return_producer || self->receive_producer - self->receive_told >= 16)) {
-        STEP_WRITE(NIC_RETURN_CONSUMER, self->return_consumer);
-        STEP_WRITE(NIC_RECEIVE_PRODUCER, self->receive_producer);
-        self->receive_told = self->receive_producer;
-      }
-      // One frame to send, in turn with those received; the NIC is told of up to 8 at once.
-      load_frame(self);
-      if (may_send(self, other)) {
-        STEP_WAIT(!self->emitting);
-        show_frame(self, self->frame, self->length, false);
-        memcpy(self->bytes, self->frame, self->length);
-        self->copied = NIC_HOST_SEND_BUFFERS + NIC_HOST_BUFFER_SPAN * (self->send_producer % NIC_SEND_ENTRIES);
-        STEP_PUT(self->copied, self->length);
-        nic_describe(self->bytes, self->copied, self->header << 16, 0);
-        STEP_PUT(NIC_HOST_SEND_RING + 16 * (self->send_producer % NIC_SEND_ENTRIES), 16);
-        nic_describe(self->bytes, self->copied + self->header, (self->length - self->header) << 16 | NIC_SEND_END, 0);
-        STEP_PUT(NIC_HOST_SEND_RING + 16 * ((self->send_producer + 1) % NIC_SEND_ENTRIES), 16);
-        self->send_producer += 2;
-        self->frames_sent++;
-        self->bytes_sent += self->length;
-        self->sent_count++;
-        self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
-        self->loaded = false;
-        load_frame(self);
-      }
-      if (self->send_told != self->send_producer && (!may_send(self, other) || self->send_producer - self->send_told >= 16)) {
-        STEP_WRITE(NIC_SEND_PRODUCER, self->send_producer);
-        self->send_told = self->send_producer;
-      }
-      if (self->return_consumer == self->return_producer) rest(self);
-      STEP_WAIT(!self->resting);
-    }
+    return true;
   default: sim_error("the driver lost its place");
+  }
+}
+
+// ---- Phases of its work, in a circle -------------------------------------------------------------------------------------
+// After an interrupt, and now and then: what the status block says.
+static bool look(self_t *self, bool interrupted) {
+  switch (self->at) {
+  case 0:
+    if (!interrupted && now() < self->next_poll) return true;
+    if (interrupted) {
+      self->interrupts_taken++;
+      STEP_WRITE(NIC_INTERRUPT, 0);
+    }
+    self->next_poll = now() + driver_ticks(param(poll));
+    STEP_GET(NIC_HOST_STATUS, 16);
+    self->return_producer = nic_load(self->bytes);
+    self->send_consumer = nic_load(self->bytes + 4);
+    if (self->return_producer - self->return_consumer > NIC_RETURN_ENTRIES)
+      sim_error("the firmware says that it returned %u frames, %u were taken", self->return_producer, self->return_consumer);
+    if (self->send_producer - self->send_consumer > NIC_SEND_ENTRIES)
+      sim_error("the firmware says that %u descriptors were sent, %u were handed over", self->send_consumer, self->send_producer);
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// One received frame, whose buffer goes back to the NIC.
+static bool next_received(self_t *self) {
+  switch (self->at) {
+  case 0:
+    if (self->return_consumer == self->return_producer) return true;
+    STEP_GET(NIC_HOST_RETURN_RING + 8 * (self->return_consumer % NIC_RETURN_ENTRIES), 8);
+    self->receive_index = nic_load(self->bytes);
+    self->receive_length = nic_load(self->bytes + 4) & 0xffff;
+    if (self->receive_index >= NIC_RECEIVE_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
+      sim_error("return entry %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
+    STEP_GET(NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
+    STEP_WAIT(!self->emitting);
+    take_frame(self);
+    self->return_consumer++;
+    nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, (uint32_t)param(buffer_bytes) << 16, self->receive_index);
+    STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * (self->receive_producer % NIC_RECEIVE_ENTRIES), 16);
+    self->receive_producer++;
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// The NIC is told what was taken and given back.
+static bool tell_received(self_t *self) {
+  switch (self->at) {
+  case 0:
+    if (self->receive_producer != self->receive_told && (self->return_consumer == self->return_producer || self->receive_producer - self->receive_told >= 16)) {
+      STEP_WRITE(NIC_RETURN_CONSUMER, self->return_consumer);
+      STEP_WRITE(NIC_RECEIVE_PRODUCER, self->receive_producer);
+      self->receive_told = self->receive_producer;
+    }
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// One frame to send, in turn with those received.
+static bool next_sent(self_t *self, uint32_t other) {
+  switch (self->at) {
+  case 0:
+    load_frame(self);
+    if (!may_send(self, other)) return true;
+    STEP_WAIT(!self->emitting);
+    show_frame(self, self->frame, self->length, false);
+    memcpy(self->bytes, self->frame, self->length);
+    self->copied = NIC_HOST_SEND_BUFFERS + NIC_HOST_BUFFER_SPAN * (self->send_producer % NIC_SEND_ENTRIES);
+    STEP_PUT(self->copied, self->length);
+    nic_describe(self->bytes, self->copied, self->header << 16, 0);
+    STEP_PUT(NIC_HOST_SEND_RING + 16 * (self->send_producer % NIC_SEND_ENTRIES), 16);
+    nic_describe(self->bytes, self->copied + self->header, (self->length - self->header) << 16 | NIC_SEND_END, 0);
+    STEP_PUT(NIC_HOST_SEND_RING + 16 * ((self->send_producer + 1) % NIC_SEND_ENTRIES), 16);
+    self->send_producer += 2;
+    self->frames_sent++;
+    self->bytes_sent += self->length;
+    self->sent_count++;
+    self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
+    self->loaded = false;
+    load_frame(self);
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// The NIC is told of up to 8 frames at once.
+static bool tell_sent(self_t *self, uint32_t other) {
+  switch (self->at) {
+  case 0:
+    if (self->send_told != self->send_producer && (!may_send(self, other) || self->send_producer - self->send_told >= 16)) {
+      STEP_WRITE(NIC_SEND_PRODUCER, self->send_producer);
+      self->send_told = self->send_producer;
+    }
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// Nothing, until something may change.
+static bool idle(self_t *self) {
+  switch (self->at) {
+  case 0:
+    if (self->return_consumer == self->return_producer) rest(self);
+    STEP_WAIT(!self->resting);
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// One phase, as far as it gets; whether it has ended.
+static bool go_on(self_t *self, bool interrupted, uint32_t other) {
+  switch (self->phase) {
+  case nic10g_driver_phase_load: return load(self);
+  case nic10g_driver_phase_await_firmware: return await_firmware(self);
+  case nic10g_driver_phase_give_buffers: return give_buffers(self);
+  case nic10g_driver_phase_look: return look(self, interrupted);
+  case nic10g_driver_phase_next_received: return next_received(self);
+  case nic10g_driver_phase_tell_received: return tell_received(self);
+  case nic10g_driver_phase_next_sent: return next_sent(self, other);
+  case nic10g_driver_phase_tell_sent: return tell_sent(self, other);
+  case nic10g_driver_phase_idle: return idle(self);
+  }
+  return false;
+}
+
+static void run(self_t *self, bool interrupted, uint32_t other) {
+  while (go_on(self, interrupted, other)) {
+    self->at = 0;
+    self->phase = self->phase == nic10g_driver_phase_idle ? nic10g_driver_phase_look : self->phase + 1;
   }
 }
 

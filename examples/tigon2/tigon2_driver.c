@@ -1,7 +1,7 @@
 // tigon2_driver.c: the host's driver of a Tigon-2; see tigon2_driver.lss.
 //
 // What a driver does one step after the other is written one step after the other: run() is called once a cycle and goes on
-// where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
+// in the phase, and there at the step, where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
 #include <string.h>
 
 #include "descriptor_trace.h"
@@ -208,12 +208,11 @@ static void take_event(self_t *self) {
   }
 }
 
-// ---- Steps ---------------------------------------------------------------------------------------------------------------
-static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32_t other) {
-  if (!self->working) sim_progress(); // each step of the start-up, and each look whether the firmware is through with its own
+// ---- Phases of the start-up, section 8 of the contract ------------------------------------------------------------------
+// The chip is reset; the image goes into its memory, which is zero at the start, so only what is not zero needs to be written.
+static bool reset(self_t *self) {
   switch (self->at) {
   case 0:
-    // ---- Start-up, section 8 of the contract ----------------------------------------------------------------------
     STEP_WRITE(DRIVER_MISC_HOST_CTL, DRIVER_RESET);
     STEP_WRITE(DRIVER_MISC_HOST_CTL, DRIVER_LANES);
     STEP_WRITE(DRIVER_CPU_A_STATE, DRIVER_HALT);
@@ -224,7 +223,6 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
     STEP_WRITE(DRIVER_MODE, DRIVER_MODE_BYTES | (param(hardware_assist) ? DRIVER_MODE_ASSIST : 0));
     STEP_WRITE(DRIVER_MAC_ADDRESS, 0x0200);
     STEP_WRITE(DRIVER_MAC_ADDRESS + 4, 0x00000001);
-    // The image; memory is zero at the start, so only what is not zero needs to be written.
     self->window_base = UINT32_MAX;
     for (self->copied = self->image_begin; self->copied < self->image_end; self->copied += 4) {
       if (driver_load_big(self->image + self->copied, 4) == 0) continue;
@@ -234,6 +232,15 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
       }
       STEP_WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), driver_load_big(self->image + self->copied, 4));
     }
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// Rings and what may be chosen; then the processor starts.
+static bool configure(self_t *self) {
+  switch (self->at) {
+  case 0:
     driver_describe_rings(self->bytes, (uint32_t)param(send_entries), self->buffer_bytes, (uint32_t)param(return_entries), param(checksums));
     if (param(nic_send_ring)) driver_describe_nic_ring(self->bytes, (uint32_t)param(send_entries));
     STEP_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
@@ -257,11 +264,27 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
     STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
     STEP_WRITE(DRIVER_CPU_A_STATE, 0);
     self->started_at = now();
-    // ---- The firmware reports event 1 -----------------------------------------------------------------------------
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// The firmware reports event 1.
+static bool await_firmware(self_t *self) {
+  switch (self->at) {
+  case 0:
     while (!self->firmware_up) STEP_AWAIT_EVENTS("the firmware did not report that it is up");
     self->started = DRIVER_NANOSECONDS();
     event(up, DRIVER_NANOSECONDS());
-    // ---- Receive buffers, then the interface goes up ------------------------------------------------------------------
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// Receive buffers, then the interface goes up.
+static bool open_interface(self_t *self) {
+  switch (self->at) {
+  case 0:
     if (!param(descriptors)[0]) {
       while (self->posted < (uint32_t)param(receive_buffers)) {
         driver_describe_buffer(self->bytes, self->posted, self->buffer_bytes);
@@ -277,132 +300,226 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
       STEP_JOIN(driver_group_at(param(groups), (int)self->copied), self->copied + 1);
     STEP_COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
     STEP_COMMAND(DRIVER_COMMAND_PROMISCUOUS, param(promiscuous) ? 1 : 2);
-    // ---- The link is up: what comes before, nobody takes -------------------------------------------------------------
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// The link is up: what comes before, nobody takes.
+static bool await_link(self_t *self) {
+  switch (self->at) {
+  case 0:
     self->started_at = now();
     while (!self->linked) STEP_AWAIT_EVENTS("the firmware did not report that the link is up");
     STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
     self->started_at = self->next_poll = now();
     self->next_statistics = now() + (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
-
     self->working = true;
-    // ---- Work -------------------------------------------------------------------------------------------------------
-    for (;;) {
-      if (interrupted || now() >= self->next_poll) {
-        if (interrupted) {
-          self->interrupts_taken++;
-          STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
-        }
-        self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
-        if (now() >= self->next_statistics) {
-          self->next_statistics += (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
-          STEP_GET(DRIVER_HOST_INFORMATION, DRIVER_TOLD_BYTES);
-          self->told_bad_fcs = driver_load_big(self->bytes + DRIVER_TOLD_BAD_FCS, 4);
-          self->told_too_long = driver_load_big(self->bytes + DRIVER_TOLD_TOO_LONG, 4);
-          self->told_line_errors = driver_load_big(self->bytes + DRIVER_TOLD_LINE_ERRORS, 4);
-          self->told_no_space = driver_load_big(self->bytes + DRIVER_TOLD_NO_SPACE, 4);
-          self->told_in_errors = driver_load_big(self->bytes + DRIVER_TOLD_IN_ERRORS, 4);
-          self->told_dma_errors = driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS, 4) + driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS + 4, 4);
-        }
-        STEP_GET(DRIVER_HOST_STATUS, 64);
-        self->event_producer = driver_load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
-        self->return_producer = driver_load_big(self->bytes + DRIVER_STATUS_RETURN, 4) % (uint32_t)param(return_entries);
-        self->send_consumer = driver_load_big(self->bytes + DRIVER_STATUS_SEND, 4) % (uint32_t)param(send_entries);
-        if (self->event_consumer != self->event_producer) {
-          while (self->event_consumer != self->event_producer) {
-            STEP_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
-            take_event(self);
-            self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
-          }
-          STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
-        }
-        if (self->return_consumer != self->return_producer) {
-          while (self->return_consumer != self->return_producer) {
-            STEP_GET(DRIVER_HOST_RETURN_RING + 32 * self->return_consumer, 32);
-            self->receive_index = driver_load_big(self->bytes + 8, 2);
-            self->receive_length = driver_load_big(self->bytes + 10, 2);
-            self->sums_right += param(checksums) && driver_sums_told(self->bytes) == 1;
-            self->sums_wrong += param(checksums) && driver_sums_told(self->bytes) == 2;
-            if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > self->buffer_bytes)
-              sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
-            STEP_GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
-            STEP_WAIT(!self->emitting);
-            // A frame that was loaded for sending gives way for the moment it takes to show this one to the checker.
-            driver_swap(self->bytes, self->frame, self->receive_length);
-            self->emitting = self->emit_received = true;
-            self->emitted = 0;
-            self->emit_length = self->receive_length;
-            self->frames_received++;
-            self->bytes_received += self->receive_length;
-            if (param(output)[0])
-              packet_write(&self->sink, self->frame, self->receive_length, (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
-            sim_progress();
-            STEP_WAIT(!self->emitting);
-            memcpy(self->frame, self->bytes, (self->receive_length + 7) & ~7u);
-            self->return_consumer = (self->return_consumer + 1) % (uint32_t)param(return_entries);
-            self->posted--;
-            if (!param(descriptors)[0]) {
-              driver_describe_buffer(self->bytes, self->receive_index, self->buffer_bytes);
-              STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
-              self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
-              self->posted++;
-            }
-          }
-          STEP_WRITE(DRIVER_RETURN_CONSUMER, self->return_consumer);
-          if (self->standard_told != self->standard_producer) {
-            STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
-            self->standard_told = self->standard_producer;
-          }
-        }
-      }
-      // Receive buffers that the descriptor trace posts.
-      load_frame(self);
-      if (now() >= post_from(self)) {
-        // As many as the ring has room for; the rest when frames have come back.
-        while (self->record_count && self->posted < DRIVER_STANDARD_ENTRIES - 1) {
-          // Buffers are used in the order of the ring, so a buffer is free when its place in the ring is.
-          driver_describe_buffer(self->bytes, self->standard_producer, self->buffer_bytes);
-          STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
-          self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
-          self->posted++;
-          self->record_count--;
-        }
-        self->record_ready = self->record_count != 0;
-        STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
-        self->standard_told = self->standard_producer;
-      }
-      // Frames to send: up to 8 before the NIC is told.
-      while (may_send(self, other) && (self->send_producer - self->send_told) % (uint32_t)param(send_entries) < 16) {
-        memcpy(self->bytes, self->frame, (self->length + 7) & ~7u);
-        if (param(checksums)) driver_leave_sums(self->bytes, self->length);
-        self->emitting = true;
-        self->emit_received = false;
-        self->emitted = 0;
-        self->emit_length = self->length;
-        self->copied = DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
-        STEP_PUT(self->copied, self->length);
-        driver_describe_pieces(self->bytes, self->copied, self->piece, self->pieces, param(checksums) ? driver_sums(self->frame, self->length) : 0);
-        for (self->command_word = 0; self->command_word < self->pieces; self->command_word++) {
-          // One at a time: a frame's descriptors may go round the end of the ring.
-          memmove(self->bytes, self->bytes + (self->command_word ? 16 : 0), 16 * (size_t)(self->pieces - self->command_word));
-          STEP_DESCRIBE_PIECE(self->send_producer, (uint32_t)param(send_entries), param(nic_send_ring));
-          self->send_producer = (self->send_producer + 1) % (uint32_t)param(send_entries);
-        }
-        self->frames_sent++;
-        self->bytes_sent += self->length;
-        self->sent_count++;
-        self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
-        self->loaded = self->record_ready = false;
-        STEP_WAIT(!self->emitting);
-        load_frame(self);
-      }
-      if (self->send_told != self->send_producer) {
-        STEP_WRITE(DRIVER_MAILBOX_SEND, self->send_producer);
-        self->send_told = self->send_producer;
-      }
-      rest(self);
-      STEP_WAIT(!self->resting);
-    }
+    return true;
   default: sim_error("the driver lost its place");
+  }
+}
+
+// ---- Phases of its work, in a circle -------------------------------------------------------------------------------------
+// Notes what the firmware's statistics block in `bytes` says.
+static void take_statistics(self_t *self) {
+  self->told_bad_fcs = driver_load_big(self->bytes + DRIVER_TOLD_BAD_FCS, 4);
+  self->told_too_long = driver_load_big(self->bytes + DRIVER_TOLD_TOO_LONG, 4);
+  self->told_line_errors = driver_load_big(self->bytes + DRIVER_TOLD_LINE_ERRORS, 4);
+  self->told_no_space = driver_load_big(self->bytes + DRIVER_TOLD_NO_SPACE, 4);
+  self->told_in_errors = driver_load_big(self->bytes + DRIVER_TOLD_IN_ERRORS, 4);
+  self->told_dma_errors = driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS, 4) + driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS + 4, 4);
+}
+
+// After an interrupt, and now and then: what the status block says.
+static bool look(self_t *self, bool interrupted) {
+  switch (self->at) {
+  case 0:
+    if (!interrupted && now() < self->next_poll) return true;
+    if (interrupted) {
+      self->interrupts_taken++;
+      STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
+    }
+    self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
+    if (now() >= self->next_statistics) {
+      self->next_statistics += (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
+      STEP_GET(DRIVER_HOST_INFORMATION, DRIVER_TOLD_BYTES);
+      take_statistics(self);
+    }
+    STEP_GET(DRIVER_HOST_STATUS, 64);
+    self->event_producer = driver_load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
+    self->return_producer = driver_load_big(self->bytes + DRIVER_STATUS_RETURN, 4) % (uint32_t)param(return_entries);
+    self->send_consumer = driver_load_big(self->bytes + DRIVER_STATUS_SEND, 4) % (uint32_t)param(send_entries);
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// Events that the firmware has reported.
+static bool take_events(self_t *self) {
+  switch (self->at) {
+  case 0:
+    if (self->event_consumer == self->event_producer) return true;
+    while (self->event_consumer != self->event_producer) {
+      STEP_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
+      take_event(self);
+      self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
+    }
+    STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// The return descriptor in `bytes` says where a received frame is.
+static void take_return(self_t *self) {
+  self->receive_index = driver_load_big(self->bytes + 8, 2);
+  self->receive_length = driver_load_big(self->bytes + 10, 2);
+  self->sums_right += param(checksums) && driver_sums_told(self->bytes) == 1;
+  self->sums_wrong += param(checksums) && driver_sums_told(self->bytes) == 2;
+  if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > self->buffer_bytes)
+    sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
+}
+
+// Shows the received frame in `bytes` to the checker; a frame that was loaded for sending gives way for the moment that takes.
+static void show_received(self_t *self) {
+  driver_swap(self->bytes, self->frame, self->receive_length);
+  self->emitting = self->emit_received = true;
+  self->emitted = 0;
+  self->emit_length = self->receive_length;
+  self->frames_received++;
+  self->bytes_received += self->receive_length;
+  if (param(output)[0])
+    packet_write(&self->sink, self->frame, self->receive_length, (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
+  sim_progress();
+}
+
+// Received frames, whose buffers go back to the NIC.
+static bool take_frames(self_t *self) {
+  switch (self->at) {
+  case 0:
+    if (self->return_consumer == self->return_producer) return true;
+    while (self->return_consumer != self->return_producer) {
+      STEP_GET(DRIVER_HOST_RETURN_RING + 32 * self->return_consumer, 32);
+      take_return(self);
+      STEP_GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
+      STEP_WAIT(!self->emitting);
+      show_received(self);
+      STEP_WAIT(!self->emitting);
+      memcpy(self->frame, self->bytes, (self->receive_length + 7) & ~7u);
+      self->return_consumer = (self->return_consumer + 1) % (uint32_t)param(return_entries);
+      self->posted--;
+      if (!param(descriptors)[0]) {
+        driver_describe_buffer(self->bytes, self->receive_index, self->buffer_bytes);
+        STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+        self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
+        self->posted++;
+      }
+    }
+    STEP_WRITE(DRIVER_RETURN_CONSUMER, self->return_consumer);
+    if (self->standard_told != self->standard_producer) {
+      STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
+      self->standard_told = self->standard_producer;
+    }
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// Receive buffers that the descriptor trace posts.
+static bool post_buffers(self_t *self) {
+  switch (self->at) {
+  case 0:
+    load_frame(self);
+    if (now() < post_from(self)) return true;
+    // As many as the ring has room for; the rest when frames have come back.
+    while (self->record_count && self->posted < DRIVER_STANDARD_ENTRIES - 1) {
+      // Buffers are used in the order of the ring, so a buffer is free when its place in the ring is.
+      driver_describe_buffer(self->bytes, self->standard_producer, self->buffer_bytes);
+      STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
+      self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
+      self->posted++;
+      self->record_count--;
+    }
+    self->record_ready = self->record_count != 0;
+    STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
+    self->standard_told = self->standard_producer;
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// Frames to send: up to 8 before the NIC is told.
+static bool send_frames(self_t *self, uint32_t other) {
+  switch (self->at) {
+  case 0:
+    while (may_send(self, other) && (self->send_producer - self->send_told) % (uint32_t)param(send_entries) < 16) {
+      memcpy(self->bytes, self->frame, (self->length + 7) & ~7u);
+      if (param(checksums)) driver_leave_sums(self->bytes, self->length);
+      self->emitting = true;
+      self->emit_received = false;
+      self->emitted = 0;
+      self->emit_length = self->length;
+      self->copied = DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
+      STEP_PUT(self->copied, self->length);
+      driver_describe_pieces(self->bytes, self->copied, self->piece, self->pieces, param(checksums) ? driver_sums(self->frame, self->length) : 0);
+      for (self->command_word = 0; self->command_word < self->pieces; self->command_word++) {
+        // One at a time: a frame's descriptors may go round the end of the ring.
+        memmove(self->bytes, self->bytes + (self->command_word ? 16 : 0), 16 * (size_t)(self->pieces - self->command_word));
+        STEP_DESCRIBE_PIECE(self->send_producer, (uint32_t)param(send_entries), param(nic_send_ring));
+        self->send_producer = (self->send_producer + 1) % (uint32_t)param(send_entries);
+      }
+      self->frames_sent++;
+      self->bytes_sent += self->length;
+      self->sent_count++;
+      self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
+      self->loaded = self->record_ready = false;
+      STEP_WAIT(!self->emitting);
+      load_frame(self);
+    }
+    if (self->send_told != self->send_producer) {
+      STEP_WRITE(DRIVER_MAILBOX_SEND, self->send_producer);
+      self->send_told = self->send_producer;
+    }
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// Nothing, until something may change.
+static bool idle(self_t *self) {
+  switch (self->at) {
+  case 0:
+    rest(self);
+    STEP_WAIT(!self->resting);
+    return true;
+  default: sim_error("the driver lost its place");
+  }
+}
+
+// One phase, as far as it gets; whether it has ended.
+static bool go_on(self_t *self, bool interrupted, uint32_t other) {
+  switch (self->phase) {
+  case tigon2_driver_phase_reset: return reset(self);
+  case tigon2_driver_phase_configure: return configure(self);
+  case tigon2_driver_phase_await_firmware: return await_firmware(self);
+  case tigon2_driver_phase_open_interface: return open_interface(self);
+  case tigon2_driver_phase_await_link: return await_link(self);
+  case tigon2_driver_phase_look: return look(self, interrupted);
+  case tigon2_driver_phase_take_events: return take_events(self);
+  case tigon2_driver_phase_take_frames: return take_frames(self);
+  case tigon2_driver_phase_post_buffers: return post_buffers(self);
+  case tigon2_driver_phase_send_frames: return send_frames(self, other);
+  case tigon2_driver_phase_idle: return idle(self);
+  }
+  return false;
+}
+
+static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32_t other) {
+  if (!self->working) sim_progress(); // each step of the start-up, and each look whether the firmware is through with its own
+  while (go_on(self, interrupted, other)) {
+    self->at = 0;
+    self->phase = self->phase == tigon2_driver_phase_idle ? tigon2_driver_phase_look : self->phase + 1;
   }
 }
 

@@ -1,6 +1,7 @@
 // What the driver of a device is written in, when a host's software is a module: one step after the other, as a driver is.
-// `run(self, …)` holds one switch over self->at, is called once a cycle, and goes on at the step where it waited.
-// Local variables do not survive a wait.  The state needs the fields that the steps name, as in their use below.
+// A phase of it is a function with one switch over self->at that is called once a cycle, goes on at the step where it waited
+// (`return false`), and tells its end by `return true`.  Local variables do not survive a wait.  The state needs the fields that
+// the steps name, as in their use below.
 #ifndef DRIVER_STEPS_H
 #define DRIVER_STEPS_H
 
@@ -21,7 +22,7 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
     self->at = (place);                \
     __attribute__((fallthrough));      \
   case (place):                        \
-    if (!(condition)) return;          \
+    if (!(condition)) return false;    \
   } while (0)
 #define STEP_WAIT(condition) STEP_WAIT_AT(1 + __COUNTER__, condition)
 
