@@ -215,6 +215,40 @@ static void at_top_of_file(Scope *scope, Node *node) {
             node_kind_name(node->kind));
 }
 
+// What stands only in the body of a module.
+static void execute_in_module(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  switch (node->kind) {
+  case NODE_PARAMETER: declare_parameter(scope, node); break;
+  case NODE_USERPOINT: declare_userpoint(scope, node); break;
+  case NODE_PORT: declare_port(scope, node); break;
+  case NODE_STATE: declare_state(scope, node); break;
+  case NODE_STAT: declare_stat(scope, node); break;
+  case NODE_DERIVED: declare_derived(scope, node); break;
+  case NODE_LOCAL: declare_local(scope, node); break;
+  case NODE_EVENT: declare_event(scope, node); break;
+  case NODE_CLOCK: declare_clock(scope, node); break;
+  case NODE_BEHAVIOUR: declare_behaviour(scope, node); break;
+  case NODE_INSTANCE:
+    if (!inst->structure) inst->structure = node;
+    execute_instance(scope, node);
+    break;
+  case NODE_CONNECT:
+    if (!inst->structure) inst->structure = node;
+    execute_connection(scope, node);
+    break;
+  case NODE_COLLECTOR:
+  case NODE_DEBUG: {
+    Attached *attached = arena_new(Attached);
+    *attached = (Attached){node, inst, scope};
+    scope_keep(scope);
+    g_ptr_array_add(node->kind == NODE_COLLECTOR ? compile->collectors : compile->debugs, attached);
+    break;
+  }
+  default: break;
+  }
+}
+
 static Flow execute_inside(Scope *scope, Node *node) {
   bool truth;
   switch (node->kind) {
@@ -263,37 +297,7 @@ static Flow execute_inside(Scope *scope, Node *node) {
     return FLOW_RETURN;
   default: break;
   }
-  if (in_function(scope, node)) return FLOW_NEXT;
-  Inst *inst = compile->running;
-  switch (node->kind) {
-  case NODE_PARAMETER: declare_parameter(scope, node); break;
-  case NODE_USERPOINT: declare_userpoint(scope, node); break;
-  case NODE_PORT: declare_port(scope, node); break;
-  case NODE_STATE: declare_state(scope, node); break;
-  case NODE_STAT: declare_stat(scope, node); break;
-  case NODE_DERIVED: declare_derived(scope, node); break;
-  case NODE_LOCAL: declare_local(scope, node); break;
-  case NODE_EVENT: declare_event(scope, node); break;
-  case NODE_CLOCK: declare_clock(scope, node); break;
-  case NODE_BEHAVIOUR: declare_behaviour(scope, node); break;
-  case NODE_INSTANCE:
-    if (!inst->structure) inst->structure = node;
-    execute_instance(scope, node);
-    break;
-  case NODE_CONNECT:
-    if (!inst->structure) inst->structure = node;
-    execute_connection(scope, node);
-    break;
-  case NODE_COLLECTOR:
-  case NODE_DEBUG: {
-    Attached *attached = arena_new(Attached);
-    *attached = (Attached){node, inst, scope};
-    scope_keep(scope);
-    g_ptr_array_add(node->kind == NODE_COLLECTOR ? compile->collectors : compile->debugs, attached);
-    break;
-  }
-  default: break;
-  }
+  if (!in_function(scope, node)) execute_in_module(scope, node);
   return FLOW_NEXT;
 }
 
