@@ -2,7 +2,7 @@
 
 from harness.bottleneck import NetlistError, measure, page
 from harness.run.store import RunError
-from harness.study import uses
+from harness.study import uses, windows
 from harness.study.study_file import StudyError
 
 
@@ -17,7 +17,8 @@ class Plugin(uses.Use):
     def examine(self, looked: uses.Looked) -> uses.Examined:
         words = [*looked.job.arguments()]
         defines = [f"{name}={value}" for name, value in looked.machine.defines]
-        after = self.study.window.begin or ""
+        begin = self.study.window.begin
+        after = begin if windows.femtoseconds(begin) is not None else ""
         try:
             analysis = measure.examine(looked.machine.path, self.build, looked.folder, defines, words, after)
             body = page.fragment(analysis, looked.title, f"{looked.folder.name}-")
