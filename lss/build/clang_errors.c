@@ -141,6 +141,30 @@ static void report_function(Location at, const char *name) {
              near ? near : "", near ? "`?" : "");
 }
 
+// A type that is called otherwise: those of the generated C, of which clang names only near misses.  A struct family's
+// member is its name and its arguments, mem_request_32.
+static bool report_type(Location at, const char *name, const char *text) {
+  static GRegex *declared;
+  if (!declared)
+    declared = g_regex_new("^(?:typedef \\w.*|\\}) (\\w+);$", G_REGEX_MULTILINE | G_REGEX_OPTIMIZE, 0, NULL);
+  g_autofree char *stem = g_strdup(name);
+  if (g_str_has_suffix(stem, "_t")) stem[strlen(stem) - 2] = '\0';
+  while (*stem && strchr("_0123456789", stem[strlen(stem) - 1])) stem[strlen(stem) - 1] = '\0';
+  g_autoptr(GMatchInfo) match = NULL;
+  g_autoptr(GString) members = g_string_new(NULL);
+  for (g_regex_match(declared, text, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
+    g_autofree char *type = g_match_info_fetch(match, 1);
+    const char *rest = type + strlen(stem);
+    if (!g_str_has_prefix(type, stem) || *rest != '_' || strspn(rest, "_0123456789") != strlen(rest)) continue;
+    g_string_append_printf(members, "%s`%s`", members->len ? ", " : "", type);
+  }
+  if (!members->len) return false;
+  diag_error(at, "unknown-name", "there is no type `%s` here; of this family there is %s", name, members->str);
+  diag_note(NOWHERE, "a struct with parameters is called by its name and their values; typeof_port(p) is the type of a "
+                     "port, of whatever width");
+  return true;
+}
+
 // A userpoint has an argument more in C than the user knows of.
 static char *without_self(Location at, const char *message) {
   int length, expected, given, end = 0;
@@ -160,7 +184,8 @@ static void report_one(Location at, const char *message, const char *text) {
                     G_REGEX_OPTIMIZE, 0, NULL);
     field =
         g_regex_new("^no member named '(?<name>\\w+)' in '\\w+_S[0-9]+_state'(?<near>.*)", G_REGEX_OPTIMIZE, 0, NULL);
-    identifier = g_regex_new("undeclared (identifier|function) '(?<name>\\w+)'", G_REGEX_OPTIMIZE, 0, NULL);
+    identifier =
+        g_regex_new("(undeclared (identifier|function)|unknown type name) '(?<name>\\w+)'", G_REGEX_OPTIMIZE, 0, NULL);
     constant = g_regex_new("(read-only|cannot assign to .*const-qualified)", G_REGEX_OPTIMIZE, 0, NULL);
   }
   g_autoptr(GMatchInfo) match = NULL, match2 = NULL, match3 = NULL, match4 = NULL;
@@ -176,6 +201,7 @@ static void report_one(Location at, const char *message, const char *text) {
       return;
     }
     if (report_name(at, name) || report_key(at, name, text)) return;
+    if (report_type(at, name, text)) return;
     if (strstr(message, "undeclared function") || strstr(message, "undeclared library function")) {
       report_function(at, name);
       return;

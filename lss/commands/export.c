@@ -2,7 +2,8 @@
 //
 //   {"file", "sources": [...],
 //    "clocks":      [{"name", "hertz_numerator", "hertz_denominator"}],
-//    "types":       [{"name", "kind", "bits"?, "fields"?: [{"name","type","doc"}], "enumerators"?: [{"name","value"}],
+//    "types":       [{"name", "c_name", "kind", "bits"?, "fields"?: [{"name","type","doc"}], "enumerators"?:
+//    [{"name","value"}],
 //                     "element"?, "length"?}],
 //    "instances":   [{"path", "module", "parent", "clock", "leaf", "doc",
 //                     "parameters": [{"name","type","runtime","value","doc"}], "ports": [{"name","direction","type",
@@ -106,6 +107,7 @@ static void export_fields(Json *json, const char *key, const GPtrArray *fields) 
 static void export_type(Json *json, const Type *type) {
   json_open(json, '{');
   json_member(json, "name", type->name);
+  json_member(json, "c_name", type->c_name);
   json_member(json, "kind", kind_name(type->kind));
   if (type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_BITS || type->kind == TYPE_FLOAT)
     json_member_int(json, "bits", type->bits);

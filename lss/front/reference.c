@@ -281,6 +281,25 @@ static void print_title(GString *out, const Node *node, const char *kind, const 
   if (about) g_string_append_printf(out, "\n%s\n", about);
 }
 
+// What C calls a member of a struct family: its name and the values of its arguments, as lss/elab/typeexpr.c joins
+// them.
+static void print_c_name(GString *out, const Node *node, ReferenceStyle style) {
+  const char *quote = style == REFERENCE_MARKDOWN ? "`" : "";
+  g_autoptr(GString) general = g_string_new(node->name);
+  g_autoptr(GString) example = g_string_new(node->name);
+  bool known = true;
+  for (guint i = 0; i < node->arguments->len; i++) {
+    const Node *argument = node->arguments->pdata[i];
+    g_autofree char *upper = g_ascii_strup(argument->name, -1);
+    g_string_append_printf(general, "_%s", upper);
+    known = known && argument->value && argument->value->kind == EXPR_INT;
+    if (known) g_string_append_printf(example, "_%s", expr_text(argument->value));
+  }
+  g_string_append_printf(out, "\nIn C: %s%s%s", quote, general->str, quote);
+  if (known) g_string_append_printf(out, ", by default %s%s%s", quote, example->str, quote);
+  g_string_append_printf(out, "; the type of a port p is %stypeof_port(p)%s.\n", quote, quote);
+}
+
 // A struct, enum or bundle: one table of what it is made of.
 static void print_type(GString *out, const Node *node, const char *path, const char *about, ReferenceStyle style) {
   static const char *const heads[] = {"name", "type", "meaning", NULL};
@@ -291,6 +310,7 @@ static void print_type(GString *out, const Node *node, const char *path, const c
                            a->value ? expr_text(a->value) : "", i + 1 == node->arguments->len ? ")" : "");
   }
   print_title(out, node, kind->str, path, about, style);
+  if (node->kind == NODE_STRUCT && node->arguments && node->arguments->len) print_c_name(out, node, style);
   Section section = {"Parts", heads, arena_array(), arena_array()};
   for (guint i = 0; node->body && i < node->body->len; i++) {
     const Node *part = node->body->pdata[i];

@@ -1,5 +1,7 @@
 """Mistakes in C that a user wrote, in a module or in a netlist: told at their own place, in the user's words."""
 
+import json
+
 import pytest
 
 MODULE = """module m {
@@ -91,6 +93,29 @@ def test_keys_of_lanes_without(lss, tmp_path):
     found = errors(lss, tmp_path, code, "instance x : m;\ninstance s : source;\ns.out -> x.in;\n", m_lss=KEYED.replace("keyed repeated ", ""))
     assert "error[unknown-key]: no lane of in has the key base\n" in found
     assert "note: the lanes of in have no keys\n" in found
+
+
+@pytest.mark.parametrize("wrong", ["pair_request", "pair_request_16", "pair_request_t"])
+@pytest.mark.parametrize(("use", "column"), [("{} p = {{0}}; self->value = p.value;", 3), ("self->value = (({} *)0)->value;", 19)])
+def test_types_of_families_are_called_by_their_arguments(lss, tmp_path, wrong, use, column):
+    """Whatever clang says of the wrong name, the right one is told."""
+    code = CODE.replace("phase_end() {", "phase_end() {\n  " + use.format(wrong))
+    module = "struct pair_request(int width = 64) { bits(width) value; }\n" + MODULE.replace("bool full;", "bool full; pair_request(32) pair; pair_request(8) small;")
+    found = errors(lss, tmp_path, code, m_lss=module)
+    said = next(line for line in found.splitlines() if "there is no type" in line)
+    assert said.startswith(f"m.c:4:{column}: error[unknown-name]: there is no type `{wrong}` here; of this family there is `pair_request_")
+    assert "`pair_request_32`" in said and "`pair_request_8`" in said
+    assert "typeof_port(p) is the type of a port" in found
+    lss("build", "top.lss", "-o", "sim", ok=False)
+    (tmp_path / "m.c").write_text(code.replace(wrong, "pair_request_8"))
+    lss("check", "top.lss")
+    lss("export", "top.lss", "-o", "m.json")
+    assert {t["name"]: t["c_name"] for t in json.loads((tmp_path / "m.json").read_text())["types"]}["pair_request(8)"] == "pair_request_8"
+
+
+def test_the_reference_tells_what_types_are_called_in_c(lss, tmp_path):
+    assert "In C: mem_request_WIDTH, by default mem_request_64; the type of a port p is typeof_port(p)." in lss("doc", "memory_types").out
+    assert "In C: `mem_reply_WIDTH`" in lss("doc", "--markdown", "memory_types").out
 
 
 STATISTIC = "m.c:{at}: error[statistic-read]: seen is a statistic: it can be added to (`self->seen++;`, `self->seen += n;`) or set, and read in init, statistics and finish only"
