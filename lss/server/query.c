@@ -1,13 +1,24 @@
 // The table of questions; see query.h.
 #include "lss/server/query.h"
 
+#include "lss/base/diagnostics.h"
 #include "lss/base/source.h"
 #include "lss/front/fmt.h"
+#include "lss/server/answers.h"
 
 #include <string.h>
 
+void query_place(const Query *query, int *line, int *column) {
+  g_autofree char *text = source_read(query->path, NULL, NULL);
+  const char *all = text ? text : "";
+  const gsize offset = position_offset(all, query->position),
+              start = position_offset(all, (Position){query->position.line, 0});
+  *line = query->position.line + 1;
+  *column = (int)(offset - start) + 1;
+}
+
 // The whole document is one edit, when anything changes.
-static JsonValue *formatting(const Query *query) {
+JsonValue *answer_formatting(const Query *query) {
   g_autofree char *text = source_read(query->path, NULL, NULL);
   JsonValue *edits = json_object_new_array();
   g_autofree char *formatted = format_lss(text ? text : "");
@@ -22,7 +33,10 @@ static JsonValue *formatting(const Query *query) {
 }
 
 static const QueryKind kinds[] = {
-    {"textDocument/formatting", "documentFormattingProvider", false, formatting},
+    {"textDocument/hover", "hoverProvider", true, answer_hover},
+    {"textDocument/definition", "definitionProvider", true, answer_definition},
+    {"textDocument/documentSymbol", "documentSymbolProvider", false, answer_symbols},
+    {"textDocument/formatting", "documentFormattingProvider", false, answer_formatting},
 };
 
 const QueryKind *query_kind(const char *method) {
@@ -36,8 +50,14 @@ void query_capabilities(JsonValue *capabilities) {
     json_set(capabilities, kinds[i].capability, json_object_new_boolean(true));
 }
 
+static void ignore(const Diagnostic *diagnostic, gpointer data) {
+  (void)diagnostic;
+  (void)data;
+}
+
 JsonValue *query_work(gpointer data) {
   const Query *query = data;
+  diag_set_receiver(ignore, NULL); // errors are the machines' business
   JsonValue *result = json_object_new_object();
   json_set(result, "result", query->kind->answer(query));
   return result;

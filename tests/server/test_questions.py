@@ -1,0 +1,123 @@
+"""What an editor asks about a place in a file: documentation, declaration, completions, outline, layout."""
+
+from pathlib import Path
+
+from lsprotocol import types as lsp
+
+from tests.server.client import Editor, edit
+
+TYPES = """enum color { red, green };
+struct entry { string name; uint32 offset; };
+bundle link { forward request : uint32; backward reply : bool; };
+const TABLE = [{ name = "status", offset = 4 }, { name = "control", offset = 8 }];
+"""
+MACHINE = """import shapes;
+/** How fast it goes. */
+parameter mhz = 100 : int;
+clock quick = mhz * 1 MHz;
+instance producer : source on quick { count = mhz; };
+instance buffers[2] : pipe on quick { depth = 4; };
+instance consumer : sink on quick;
+var offset = TABLE[0].offset;
+producer.out -> buffers[0].in : uint32;
+buffers[0].out -> buffers[1].in;
+buffers[1].out -> consumer.in;
+var wanted = "control";
+"""
+
+
+def server(build_dir: Path) -> list:
+    return [build_dir / "bin" / "lss", "server"]
+
+
+def place(text: str, mark: str) -> lsp.Position:
+    """Where `mark` stands; the character ^ in it is the cursor and no part of the text."""
+    before, after = mark.split("^")
+    offset = text.index(before + after) + len(before)
+    return lsp.Position(text.count("\n", 0, offset), offset - (text.rfind("\n", 0, offset) + 1))
+
+
+async def hover(editor: Editor, path: Path, at: lsp.Position) -> str:
+    params = lsp.HoverParams(editor.document(path), at)
+    found = await editor.client.text_document_hover_async(params)
+    return found.contents.value if found else ""
+
+
+async def definition(editor: Editor, path: Path, at: lsp.Position) -> tuple[str, int, int] | None:
+    params = lsp.DefinitionParams(editor.document(path), at)
+    found = await editor.client.text_document_definition_async(params)
+    assert found is None or isinstance(found, lsp.Location)
+    return (Path(found.uri).name, found.range.start.line, found.range.start.character) if found else None
+
+
+def shapes(tmp_path: Path) -> Path:
+    (tmp_path / "shapes.lss").write_text(TYPES)
+    (tmp_path / "m.lss").write_text(MACHINE)
+    return tmp_path / "m.lss"
+
+
+def test_hover_and_definition(tmp_path: Path, build_dir: Path) -> None:
+    path = shapes(tmp_path)
+    asked = {
+        ": so^urce": ("## source", "source.lss"),
+        "{ cou^nt": ("parameter count", "source.lss"),
+        "producer.ou^t": ("outport out", "source.lss"),
+        "buffers[1].i^n": ("inport in", "pipe.lss"),
+        "on qui^ck": ("clock quick = mhz", "m.lss"),
+        "count = mh^z": ("How fast it goes.", "m.lss"),
+        "TAB^LE[0]": ("const TABLE", "shapes.lss"),
+        '"cont^rol"': ('{ name = "control", offset = 8 }', "shapes.lss"),
+        "import sha^pes": ("shapes.lss", "shapes.lss"),
+        "prod^ucer.out": ("`source`:", "m.lss"),
+    }
+
+    async def scenario(editor: Editor) -> None:
+        editor.open(path)
+        for mark, (words, file) in asked.items():
+            at = place(MACHINE, mark)
+            assert words in await hover(editor, path, at), mark
+            found = await definition(editor, path, at)
+            assert found and found[0] == file, mark
+        assert await hover(editor, path, lsp.Position(0, 0)) == ""
+        assert await definition(editor, path, place(MACHINE, "4; ^}")) is None
+
+    edit(server(build_dir), scenario)
+
+
+def test_registers_of_the_nic(root: Path, build_dir: Path) -> None:
+    """A register's name leads to its line in the table, and its offset."""
+    path = root / "examples" / "tigon2" / "tigon2_nic.lss"
+    text = path.read_text()
+
+    async def scenario(editor: Editor) -> None:
+        editor.open(path)
+        assert "offset = 0x05c" in await hover(editor, path, place(text, 'at("pci_^state")'))
+        found = await definition(editor, path, place(text, 'at("pci_^state")'))
+        assert found and found[0] == "tigon2_registers.lss"
+        assert "size = " not in await hover(editor, path, place(text, "sram : memory_st^ate"))
+        assert "## memory_state" in await hover(editor, path, place(text, "sram : memory_st^ate"))
+        assert "mem(64)" in await hover(editor, path, place(text, "inport win^dow"))
+        assert "arbiter" in await hover(editor, path, place(text, "arb^iter.out -> controller.in"))
+
+    edit(server(build_dir), scenario)
+
+
+def test_outline_and_layout(tmp_path: Path, build_dir: Path) -> None:
+    path = shapes(tmp_path)
+    text = "module m {\n  if (true) { inport in : uint32; }\n    state { uint8 n;  }\n  phase_start -> in.ack;\n}\nconst a=1;\n"
+
+    async def scenario(editor: Editor) -> None:
+        editor.open(path, text)
+        outline = await editor.client.text_document_document_symbol_async(
+            lsp.DocumentSymbolParams(editor.document(path))
+        )
+        assert outline and [s.name for s in outline] == ["m", "a"]
+        assert [c.name for c in outline[0].children or []] == ["in", "n", "phase_start"]
+        options = lsp.FormattingOptions(2, True)
+        params = lsp.DocumentFormattingParams(editor.document(path), options)
+        (change,) = await editor.client.text_document_formatting_async(params) or ()
+        assert "const a = 1;" in change.new_text and change.range.end == lsp.Position(6, 0)
+        editor.change(path, change.new_text)
+        assert not await editor.client.text_document_formatting_async(params)
+
+    edit(server(build_dir), scenario)
