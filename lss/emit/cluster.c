@@ -326,7 +326,10 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     g_string_append_printf(unit, "extern void *spinach_cluster_state[];\nstatic @K@_scratch spinach_scratch_%d;\n",
                            cluster->id);
   g_string_append(unit, "#include \"lss/runtime/engine/vocabulary.h\"\n");
-  for (guint i = 0; i < kind->specs->len; i++) g_string_append(unit, ((Spec *)kind->specs->pdata[i])->code);
+  for (guint i = 0; i < kind->specs->len; i++) {
+    emit_spec_banner(unit, kind, i);
+    g_string_append(unit, ((Spec *)kind->specs->pdata[i])->code);
+  }
   g_string_append(unit, "\n#line 1 \"generated\"\n");
   emit_observers(emitter, unit, cluster);
   const gsize common = unit->len;

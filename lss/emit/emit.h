@@ -133,6 +133,11 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
 int emit_runtime_parameters(const Emitter *emitter, GString *out);
 int emit_constants(const Emitter *emitter, GString *out);
 
+// names.c
+void emit_banner(const Emitter *emitter, GString *out);
+void emit_names(const Emitter *emitter, GString *out);
+void emit_spec_banner(GString *out, const Kind *kind, guint spec);
+
 // emit_main.c
 char *emit_spec_name(const Emitter *emitter, const Instance *instance);
 char *emit_main(Emitter *emitter);

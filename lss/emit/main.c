@@ -371,7 +371,10 @@ char *emit_main(Emitter *emitter) {
   const Netlist *netlist = emitter->netlist;
   guint64 base = time_base(netlist);
   if (!base) return NULL;
-  GString *out = g_string_new("#include \"lss/runtime/engine/machine.h\"\n");
+  GString *out = g_string_new(NULL);
+  emit_banner(emitter, out);
+  emit_names(emitter, out);
+  g_string_append(out, "#include \"lss/runtime/engine/machine.h\"\n");
   g_autoptr(GHashTable) all = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < netlist->types->len; i++) g_hash_table_add(all, netlist->types->pdata[i]);
   emit_types(out, netlist, all, NULL);

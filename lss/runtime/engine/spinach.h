@@ -14,12 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lss/runtime/text/version.h"
+
 enum {
   SPINACH_STRING_SIZE = 512, // bytes of a string parameter in the state, with its final zero
 };
-#ifndef SPINACH_VERSION
-#define SPINACH_VERSION "0.1"
-#endif
 #define SPINACH_CONNECTION_ID 0x80000000u // marks the number of a connection among those of instances
 
 // The instant at which the machine is: ticks of the time base, and of the clock whose functions run.

@@ -1,0 +1,9 @@
+// The version of compiler and runtime, which are one.
+#ifndef VERSION_H
+#define VERSION_H
+
+#ifndef SPINACH_VERSION
+#define SPINACH_VERSION "0.1"
+#endif
+
+#endif
