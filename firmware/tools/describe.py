@@ -69,6 +69,8 @@ def read_block(path: str, parameters: dict) -> Block:
     """The block of registers that an instance's parameters declare."""
     registers, taken = [], {}
     for record in parameters["registers"]:
+        if record.get("access") == "hidden":
+            continue
         name = identifier(record.get("name", ""), path)
         where = f"{path}.{name}"
         offset = number(record, "offset", where)

@@ -135,6 +135,20 @@ static void emit_keys(GString *out, const Port *port) {
     g_string_append_printf(out, "#define SP_key_%s(i) ((void)(i), \"\")\n", p);
 }
 
+// The members of a bundle are lane for lane alike, so the bundle's own name stands for its first member.
+static void emit_bundle(GString *out, const Port *port) {
+  const char *dot = strchr(port->name, '.');
+  if (!dot) return;
+  const size_t length = (size_t)(dot - port->name) + 1;
+  const Port *before = port->id ? port->instance->ports->pdata[port->id - 1] : NULL;
+  if (before && !strncmp(before->name, port->name, length)) return;
+  const char *words[] = {"lane", "key"};
+  for (int i = 0; i < 2; i++)
+    g_string_append_printf(out, "#define SP_%s_%.*s(k) SP_%s_%s(k)\n", words[i], (int)length - 1, port->name, words[i],
+                           port->c_name);
+  g_string_append_printf(out, "#define SP_width_%.*s SP_width_%s\n", (int)length - 1, port->name, port->c_name);
+}
+
 void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged) {
   const bool debug = emitter->debug;
   const char *p = port->c_name, *star = emit_by_pointer(port->type) ? "*" : "",
@@ -148,6 +162,7 @@ void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flag
   g_string_append_printf(out, "enum { @S@_width_%s = %d };\n#define SP_width_%s @S@_width_%s\n", p,
                          (int)port->lanes->len, p, p);
   emit_keys(out, port);
+  emit_bundle(out, port);
   g_string_append_printf(out, "#define SP_type_%s %s\n#define SP_descriptor_%s %s\n", p, emit_c_type(port->type), p,
                          symbol);
   if (!*star || flagged || port->lanes->len == 0)

@@ -8,8 +8,8 @@
 static void show(self_t *self) {
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
 #pragma clang loop unroll(full) // so that each register's part of read_value is chosen once and for all
-  for (int i = 0; i < width(shown); i++) {
-    const uint32_t offset = (uint32_t)param(shown_offsets)[i];
+  for (int i = 0; i < width(value); i++) {
+    const uint32_t offset = (uint32_t)param(value_offsets)[i];
     self->shown_value[i] = call(read_value, file, offset, self->file[offset / 4], -1);
   }
   self->changed_cycle = cycle() + 1;
@@ -19,7 +19,7 @@ init() {
   for (int i = 0; i < param_length(registers); i++) {
     int word = param(registers)[i].offset / 4;
     self->file[word] = param(registers)[i].reset;
-    self->kind[word] = (uint8_t)(param(registers)[i].access + 1);
+    if (param(registers)[i].access != register_access_hidden) self->kind[word] = (uint8_t)(param(registers)[i].access + 1);
     self->mask[word] = param(registers)[i].mask ? param(registers)[i].mask : UINT32_MAX;
     if (param(registers)[i].access == register_access_timer) {
       if (self->timers == 4) sim_error("a register bank has at most 4 timers");
@@ -29,8 +29,8 @@ init() {
   }
   for (int i = 0; i < width(in_request); i++)
     for (int k = 0; k < param(latency); k++) self->reply_cycle[i][k] = never();
-  for (int i = 0; i < width(written); i++) self->news_cycle[i] = never();
-  for (int i = 0; i < width(written); i++) self->news_lane[param(announced_offsets)[i] / 4] = (uint8_t)(i + 1);
+  for (int i = 0; i < width(write_strobe); i++) self->news_cycle[i] = never();
+  for (int i = 0; i < width(write_strobe); i++) self->news_lane[param(strobe_offsets)[i] / 4] = (uint8_t)(i + 1);
   show(self);
 }
 
@@ -46,9 +46,9 @@ handler(reply, i) {
   send_if(in_reply, i, self->reply_cycle[i][place] == cycle(), reply);
 }
 
-handler(announce, i) { send_if(written, i, self->news_cycle[i] == cycle(), self->news[i]); }
+handler(announce, i) { send_if(write_strobe, i, self->news_cycle[i] == cycle(), self->news[i]); }
 
-handler(show, i) { send(shown, i, self->shown_value[i]); }
+handler(show, i) { send(value, i, self->shown_value[i]); }
 
 // Brings the stored values of the timers up to date.
 __attribute__((noinline)) static void refresh_timers(self_t *self) {
@@ -64,7 +64,7 @@ static int sub_word_shift(uint32_t address, int size) {
   return 8 * (param(big_endian) ? 4 - byte - size : byte);
 }
 
-// Notes what a port of `written` will carry in the coming cycle.
+// Notes what a lane of `write_strobe` will carry in the coming cycle.
 static void tell(self_t *self, int port, uint32_t value) {
   self->news[port] = value;
   self->news_cycle[port] = cycle() + 1;
@@ -123,7 +123,7 @@ static bool write_register(self_t *self, typeof_port(in_request) request, uint32
     break;
   default: break;
   }
-  if (width(written) && self->news_lane[word]) tell(self, self->news_lane[word] - 1, written_value);
+  if (width(write_strobe) && self->news_lane[word]) tell(self, self->news_lane[word] - 1, written_value);
   apply_side_effects(self, offset, written_value, lane);
   if (call(resets, offset, written_value, lane)) reset(self);
   self->writes++;
@@ -185,7 +185,7 @@ static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, u
 
 // What a port drives into its register.
 static __attribute__((noinline)) void take_driven(self_t *self, uint32_t value, int lane) {
-  const uint32_t word = (uint32_t)param(driven_offsets)[lane] / 4;
+  const uint32_t word = (uint32_t)param(write_offsets)[lane] / 4;
   switch (self->kind[word] - 1) {
   case register_access_w1c:
   case register_access_rc: self->file[word] |= value & self->mask[word]; break;
@@ -199,16 +199,16 @@ static __attribute__((noinline)) void take_driven(self_t *self, uint32_t value, 
 phase_end() {
   bool any = false, driven = false, changed = false;
   for (int i = 0; i < width(in_request); i++) any |= transferred(in_request, i);
-  for (int i = 0; i < width(drive); i++) driven |= transferred(drive, i);
+  for (int i = 0; i < width(hardware_write); i++) driven |= transferred(hardware_write, i);
   if (__builtin_expect(!(any | driven), 1)) return;
-  for (int k = 0; k < width(live); k++)
-    if (any && some(live, k)) self->file[param(live_offsets)[k] / 4] = item(live, k);
+  for (int k = 0; k < width(hardware_read); k++)
+    if (any && some(hardware_read, k)) self->file[param(read_offsets)[k] / 4] = item(hardware_read, k);
   for (int i = 0; i < width(in_request); i++)
     if (transferred(in_request, i))
       changed |= refer(self, i, item(in_request, i).op, item(in_request, i).size, item(in_request, i).sign,
                        item(in_request, i).tag, item(in_request, i).address, (uint64_t)item(in_request, i).data);
-  for (int i = 0; i < width(drive); i++)
-    if (transferred(drive, i)) take_driven(self, item(drive, i), i);
+  for (int i = 0; i < width(hardware_write); i++)
+    if (transferred(hardware_write, i)) take_driven(self, item(hardware_write, i), i);
   if (changed | driven) show(self);
 }
 

@@ -184,8 +184,8 @@ phase_end() {
     event(unmapped, request.address, write);
     return;
   }
-  if (width(snooped) && request.op <= mem_op_write && get(target) == param(watched_target))
-    watch(self, request.tag, request.address, item(out_request, param(watched_target)).address, request.size, write);
+  if (width(snooped) && request.op <= mem_op_write && get(target) == param(watched_lane))
+    watch(self, request.tag, request.address, item(out_request, param(watched_lane)).address, request.size, write);
   if (width(notice)) {
     uint32_t values[width(context) + 1];
     for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// The value on lane `i` of the router's port `context`; 0 when nothing was sent.
-#define context_value(i) (((const uint32_t *)(uintptr_t)contexts)[i])
+// The value on the lane of the router's port `context` that has the key `k`; 0 when nothing was sent.
+#define context_value(k) (((const uint32_t *)(uintptr_t)contexts)[lane(context, k)])
 
 // What `route` returns for an address where nothing is, and which nobody has to be told of: reads give 0, writes do nothing.
 enum { ROUTE_NOTHING = -2 };

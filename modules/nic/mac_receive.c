@@ -407,7 +407,7 @@ phase_end() {
       uint32_t groups[width(groups) + 1];
       for (int i = 0; i < width(groups); i++) groups[i] = data(groups, i);
       receive_filter accepts = {.on = (at.mac & (uint32_t)param(filter_bits)) != 0, .groups = groups, .words = width(groups)};
-      if (param(filter_bits)) accepts.station = (uint64_t)(data(station, 0) & 0xffff) << 32 | data(station, 1);
+      if (param(filter_bits)) accepts.station = (uint64_t)(data(station, param(station_high)) & 0xffff) << 32 | data(station, param(station_low));
       begin_frame(self, beat.bytes, accepts);
     }
     if (self->arriving && !self->skipping) queue_beat(self, beat);

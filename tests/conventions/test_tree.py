@@ -79,3 +79,12 @@ def test_a_pattern_that_finds_nothing_is_told(tmp_path):
     assert found(tmp_path, "*.lss") == [tmp_path / "deep" / "a.lss"]
     with pytest.raises(AssertionError, match=r"there is no \*\.c below"):
         found(tmp_path, "*.lss", "*.c")
+
+
+def test_registers_are_named_not_numbered(root: Path) -> None:
+    """In a machine's LSS the offset of a register comes from its table; masks and bounds of windows stay numbers."""
+    numbered = re.compile(r"\b(?:set_)?reg\(\s*(?:0x|\d)|\bcase\s+(?:0x[0-9a-f]+|\d+)\s*:|\boffset\s*[!=]=\s*(?:0x|\d)|_offsets?\s*=\s*\[?\s*(?:0x|\d)")
+    sources = [path for path in found(root / "examples", "*.lss") if "register_bank" in path.read_text() or "dma_assist" in path.read_text()]
+    assert len(sources) >= 2
+    wrong = [f"{path.name}: {match[0]}" for path in sources for match in numbered.finditer(path.read_text())]
+    assert not wrong, "registers by number:\n  " + "\n  ".join(wrong)

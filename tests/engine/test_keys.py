@@ -51,10 +51,10 @@ CODE = {
     "eat": "handler(look) { set(keyed, data(in, lane(in, low)) & 1); }\n"
     "phase_end() { self->total += data(in, lane(in, low)) * 2 + data(in, lane(in, high)); self->high += data(in, lane(in, high));\n"
     '  self->odd += get(keyed); if (lane(in, low) != param(low)) sim_error("low"); }\n',
-    "asks": "phase_start() { for (int i = 0; i < width(port_request); i++) send(port_request, i, ((word){.data = (uint32_t)key(port_reply, i)[0]})); }\n"
-    "phase_end() { for (int i = 0; i < width(port_request); i++) self->got[i] = data(port_reply, i).data; }\n",
-    "answers": "phase_start() { for (int i = 0; i < width(port_request); i++) send(port_reply, i, ((word){.data = self->seen[i] * 1000 + (uint32_t)key(port_reply, i)[0]})); }\n"
-    "phase_end() { for (int i = 0; i < width(port_request); i++) self->seen[i] = data(port_request, i).data; }\n",
+    "asks": "phase_start() { for (int i = 0; i < width(port); i++) send(port_request, i, ((word){.data = (uint32_t)key(port, i)[0]})); }\n"
+    "phase_end() { for (int i = 0; i < width(port); i++) self->got[i] = data(port_reply, i).data; }\n",
+    "answers": "phase_start() { for (int i = 0; i < width(port); i++) send(port_reply, i, ((word){.data = self->seen[i] * 1000 + (uint32_t)key(port, i)[0]})); }\n"
+    "phase_end() { for (int i = 0; i < width(port); i++) self->seen[i] = data(port_request, i).data; }\n",
 }
 MACHINE = """
 import parts;

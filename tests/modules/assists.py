@@ -15,18 +15,18 @@ def names(count: int = 16) -> str:
 
 
 class Rig:
-    """`netlist` connects `dut` to bank.shown (lane i shows register i of `shown`), arbiter.in, bank.in, host.bus and ethernet;
+    """`netlist` connects `dut` to bank.value (registers r0, r1, …), arbiter.in, bank.in, host.bus and ethernet;
     memory answers in the cycle of a reference (`at_once`), or some cycles later."""
 
-    def __init__(self, bench: Bench, netlist: str, shown: list[int], host: bool = False, wire: bool = False, at_once: bool = False) -> None:
-        self.bench, self.shown = bench, shown
+    def __init__(self, bench: Bench, netlist: str, host: bool = False, wire: bool = False, at_once: bool = False) -> None:
+        self.bench = bench
         self.text = f"""
 import register_types;
 import assist_types;
 clock clk = 100 MHz;
 instance requester : memory_source;
 instance split : memory_router {{ route = <<< return address < {REGISTERS} ? 0 : 1; >>>; map = <<< return address & 0xffff; >>>; }};
-instance bank : register_bank {{ registers = {names()}; shown_offsets = {[4 * i for i in shown]}; }};
+instance bank : register_bank {{ registers = {names()}; }};
 instance memory : memory_state {{ size = {MEMORY_BYTES} B; big_endian = true; }};
 {"" if at_once else "instance slow : sram_controller;"}
 instance arbiter : memory_arbiter;

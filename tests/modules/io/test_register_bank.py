@@ -108,17 +108,20 @@ def test_latency(bench: Bench) -> None:
 
 
 def test_ports_drive_show_and_announce(bench: Bench) -> None:
-    body = "shown_offsets = [0x00, 0x28]; driven_offsets = [0x00, 0x08, 0x14]; announced_offsets = [0x08];"
     extra = """
     instance drive[3] : source;
     instance watch[2] : monitor;
     instance end[2] : sink;
     instance heard : sink;
-    for (i = 0; i < 3; i = i + 1) { drive[i].out -> bank.drive : uint32; }
-    for (i = 0; i < 2; i = i + 1) { bank.shown -> watch[i].in; watch[i].out -> end[i].in; }
-    bank.written -> heard.in;
+    drive[0].out -> bank.hardware_write["plain"] : uint32;
+    drive[1].out -> bank.hardware_write["flags"];
+    drive[2].out -> bank.hardware_write["count"];
+    bank.value["plain"] -> watch[0].in;
+    bank.value["ruled"] -> watch[1].in;
+    watch[*].out -> end[*].in;
+    bank.write_strobe["flags"] -> heard.in;
     """
-    machine = bank(bench, body=body, extra=extra)
+    machine = bank(bench, extra=extra)
     settings = {f"drive[{i}].script": f"drive{i}.txt" for i in range(3)} | {"watch[0].record": "shown0", "watch[1].record": "shown1", "heard.record": "heard"}
     files = {"drive0.txt": "3 0x77\n", "drive1.txt": "3 0x05\n", "drive2.txt": "3 4\n4 6\n"}
     script = ["3 write 4 0x00 0x66", "6 read 4 0x00", "7 read 4 0x08", "8 read 4 0x14", "9 write 4 0x08 0xf1"]
@@ -133,17 +136,32 @@ def test_ports_drive_show_and_announce(bench: Bench) -> None:
 
 def test_live_values_are_looked_at_by_who_reads(bench: Bench) -> None:
     """What hardware shows in the cycle of a reference is in its word, for that register and for the rules of others."""
-    extra = "instance hand : source;\nhand.out -> bank.live : uint32;\n"
+    extra = "instance hand : source;\nhand.out -> bank.hardware_read[\"plain\"] : uint32;\n"
     script = ["2 read 4 0x00", "3 read 4 0x00", "4 read 4 0x00", "5 read 4 0x28", "6 read 4 0x00"]
-    machine = bank(bench, body="live_offsets = [0x00];", extra=extra)
+    machine = bank(bench, extra=extra)
     [answers] = machine.play([script], 20, {"hand.script": "hand.txt"}, outstanding=8, files={"hand.txt": "3 0x77\n5 0x78\n"})
     assert [a.data for a in answers] == [0x11, 0x77, 0x77, 0x78, 0x78]
 
 
+def test_hidden_words_are_for_the_rules_only(bench: Bench) -> None:
+    """Who reads one gets 0, and a write does nothing; what hardware shows in it is there for the rules of registers."""
+    table = """registers = [{ name = "seen", offset = 0 }, { name = "behind", offset = 4, access = register_access.hidden }]; size = 8 B;
+      read_value = <<< return offset == 0 ? reg(4) : stored; >>>;"""
+    text = f"""import register_types;
+      instance bank : register_bank {{ {table} }};
+      instance hand : source;
+      hand.out -> bank.hardware_read["behind"] : uint32;
+      requester[0].memory -> bank.in["reader"];
+      """
+    script = ["2 read 4 0", "4 read 4 0", "5 read 4 4", "6 write 4 4 9", "7 read 4 0"]
+    [answers] = Memory(bench, text, 1).play([script], 20, {"hand.script": "hand.txt"}, outstanding=8, files={"hand.txt": "4 0x77\n"})
+    assert [answers[i].data for i in (0, 1, 2, 4)] == [0, 0x77, 0, 0x77]
+
+
 def test_a_write_may_reset_the_bank(bench: Bench) -> None:
     """Reset values everywhere, what is announced is announced, and the timer starts anew; bits that the rule does not mean reset nothing."""
-    body = "resets = <<< return offset == 0x28 && (value & 8) != 0; >>>; announced_offsets = [0x00, 0x08];"
-    extra = "instance heard[2] : sink;\nfor (i = 0; i < 2; i = i + 1) bank.written -> heard[i].in;\n"
+    body = "resets = <<< return offset == 0x28 && (value & 8) != 0; >>>;"
+    extra = "instance heard[2] : sink;\nbank.write_strobe[\"plain\"] -> heard[0].in;\nbank.write_strobe[\"flags\"] -> heard[1].in;\n"
     machine = bank(bench, body=body, extra=extra)
     before = ["0 write 4 0x00 5", "1 write 4 0x08 0xff", "2 write 4 0x24 0xff0", "3 write 4 0x18 1", "4 write 4 0x1c 1000", "5 write 4 0x28 7"]
     after = ["10 read 4 0x00", "10 read 4 0x1c", "20 write 4 0x28 8", *(f"30 read 4 {offset:#x}" for offset in (0x00, 0x08, 0x24, 0x18, 0x1C, 0x28))]
@@ -158,10 +176,6 @@ TABLES = [
     ([("odd", 6)], "", "register odd lies outside the bank or between two words"),
     ([("a", 0), ("b", 4), ("c", 0)], "", "registers a and c have the same offset"),
     ([("a", 0), ("a", 4)], "", "two registers are called a"),
-    ([("a", 0)], "shown_offsets = [8192];", "offset 8192 lies outside the bank or between two words"),
-    ([("a", 0)], "live_offsets = [2];", "offset 2 lies outside the bank or between two words"),
-    ([("a", 0)], "driven_offsets = [4];", "there is no register at offset 4"),
-    ([("a", 0)], "announced_offsets = [-4];", "there is no register at offset -4"),
 ]
 
 
@@ -171,3 +185,19 @@ def test_a_table_that_makes_no_sense_is_refused(bench: Bench, rows: list, body: 
     text = "import memory_types;\nimport register_types;\ninstance r : memory_source;\n"
     told = bench.refuse(f"{text}instance bank : register_bank {{ registers = [{table}]; {body} }};\nr.memory -> bank.in;\n")
     assert words in told
+
+
+KEYS = [
+    ('bank.value["aa"] -> k.in;', "error[unknown-key]: `bank` has no register `aa`; did you mean `a`?"),
+    ('bank.value -> k.in;', "error[key-missing]: the lanes of `value` are named by keys"),
+    ('bank.write_strobe["a"] -> k.in; bank.write_strobe["a"] -> l.in;', "error[duplicate-key]: a lane of `write_strobe` has the key \"a\" already"),
+    ('bank.value["a"] -> k.in; bank.value -> l.in;', "error[mixed-lanes]: lanes of `bank.value` are both appended and named by key"),
+    ('s.out -> bank.hardware_write["b"];', "error[unknown-key]: `bank` has no register `b`"),
+    ('s.out -> bank.hardware_read["b"];', "error[unknown-key]: `bank` has no register `b`"),
+]
+
+
+@pytest.mark.parametrize(("line", "words"), KEYS)
+def test_lanes_name_registers(bench: Bench, line: str, words: str) -> None:
+    text = "import register_types;\ninstance r : memory_source;\ninstance k : sink;\ninstance l : sink;\ninstance s : source;\n"
+    assert words in bench.refuse(f'{text}instance bank : register_bank {{ registers = [{{ name = "a", offset = 0 }}]; }};\nr.memory -> bank.in;\n{line}\n')

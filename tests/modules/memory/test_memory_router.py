@@ -5,12 +5,12 @@ import random
 from tests.modules.harness import Bench, Bytes, Memory, read_items
 
 ROUTES = """
-  route = <<< return address < 0x100 ? 0 : address < 0x200 ? 1 : -1; >>>;
-  map = <<< return address < 0x100 ? (address & 0x3f) : address - 0x100 + context_value(0); >>>;
+  route = <<< return address < 0x100 ? lane(out, near) : address < 0x200 ? lane(out, far) : -1; >>>;
+  map = <<< return address < 0x100 ? (address & 0x3f) : address - 0x100 + context_value(base); >>>;
   noticed = <<< return write && address >= 0x80 && address < 0x100 ? address : 0; >>>;
 """
 NETLIST = f"""
-instance split : memory_router {{ {ROUTES} watched_bytes = [32, 8]; }};
+instance split : memory_router {{ {ROUTES} watched_bytes = [32, 8]; watched_target = "near"; }};
 instance near : memory_state {{ size = 64 B; }};
 instance far : memory_state {{ size = 256 B; }};
 instance way[2] : memory_delay;
@@ -18,12 +18,12 @@ instance place : source {{ generate = <<< return 0x10; >>>; }};
 instance heard : sink;
 instance dropped : sink;
 requester[0].memory -> split.in;
-split.out[0] -> way[0].in;
-split.out[1] -> way[1].in;
+split.out["far"] -> way[1].in;
+split.out["near"] -> way[0].in;
 way[0].out -> near.port;
 way[1].out -> far.port;
 requester[1].memory -> near.port;
-place.out -> split.context : uint32;
+place.out -> split.context["base"] : uint32;
 split.notice -> heard.in;
 near.snoop -> split.snoop;
 split.snooped -> dropped.in;

@@ -7,7 +7,6 @@ import pytest
 from tests.modules.assists import Rig, joined, load, noise, read, store, to_host, write
 from tests.modules.harness import Bench, read_answers
 
-SHOWN = [0, 2, 1, 3, 4, 5, 6, 7, 8, 9]
 NETLIST = """
 instance dut : dma_assist { %s
   consumer_offsets = [4, 12]; ring_bytes = 256; state_offset = 20; address_offset = 32; checksum_offset = 40;
@@ -15,21 +14,21 @@ instance dut : dma_assist { %s
 dut.memory -> arbiter.in;
 dut.registers -> bank.in;
 dut.bus -> host.bus;
-bank.shown -> dut.producer;
-bank.shown -> dut.producer;
-bank.shown -> dut.consumer;
-bank.shown -> dut.consumer;
-bank.shown -> dut.assist_state;
-bank.shown -> dut.direct_state;
-bank.shown -> dut.direct_host_high;
-bank.shown -> dut.direct_host_low;
-bank.shown -> dut.direct_address;
-bank.shown -> dut.direct_length;
+bank.value["r0"] -> dut.producer;
+bank.value["r2"] -> dut.producer;
+bank.value["r1"] -> dut.consumer;
+bank.value["r3"] -> dut.consumer;
+bank.value["r4"] -> dut.assist_state;
+bank.value["r5"] -> dut.direct_state;
+bank.value["r6"] -> dut.direct_host_high;
+bank.value["r7"] -> dut.direct_host_low;
+bank.value["r8"] -> dut.direct_address;
+bank.value["r9"] -> dut.direct_length;
 """
 
 
 def rig(bench: Bench, body: str = "", extra: str = "") -> Rig:
-    return Rig(bench, NETLIST % body + extra, SHOWN, host=True)
+    return Rig(bench, NETLIST % body + extra, host=True)
 
 
 def descriptor(host: int, nic: int, length: int, control: int = 4) -> bytes:
@@ -211,11 +210,11 @@ def test_a_failed_write_is_seen(bench: Bench) -> None:
 
 def wrapping(bench: Bench, width: int, body: str) -> Rig:
     """An assist with a circular buffer, whose port has the width; register 12 is the buffer's start."""
-    netlist = NETLIST % f"width = {width}; {body}" + "bank.shown -> dut.wrap_base;\n"
+    netlist = NETLIST % f"width = {width}; {body}" + 'bank.value["r12"] -> dut.wrap_base;\n'
     if width != 64:
         adapter = f"instance adapter : memory_width {{ from = {width}; to = 64; big_endian = true; held = 16; }};\nadapter.out -> arbiter.in;\n"
         netlist = adapter + netlist.replace("dut.memory -> arbiter.in;", "dut.memory -> adapter.in;")
-    return Rig(bench, netlist, [*SHOWN, 12], host=True)
+    return Rig(bench, netlist, host=True)
 
 
 @pytest.mark.parametrize(("width", "under_way"), [(64, 4), (128, 1), (128, 4)])

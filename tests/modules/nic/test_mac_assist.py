@@ -16,15 +16,15 @@ for (i = 0; i < 2; i = i + 1) { dut.memory -> arbiter.in; dut.registers -> bank.
 dut.wire_out -> ethernet.from_device;
 ethernet.to_device -> dut.wire_in;
 dut.ready -> ethernet.ready;
-bank.shown -> dut.transmit_producer;
-bank.shown -> dut.transmit_consumer;
-bank.shown -> dut.transmit_state;
-bank.shown -> dut.receive_state;
-bank.shown -> dut.receive_producer;
-bank.shown -> dut.receive_reference;
-bank.shown -> dut.buffer_producer;
-bank.shown -> dut.buffer_reference;
-bank.shown -> dut.receive_base;
+bank.value["r0"] -> dut.transmit_producer;
+bank.value["r1"] -> dut.transmit_consumer;
+bank.value["r2"] -> dut.transmit_state;
+bank.value["r2"] -> dut.receive_state;
+bank.value["r3"] -> dut.receive_producer;
+bank.value["r4"] -> dut.receive_reference;
+bank.value["r5"] -> dut.buffer_producer;
+bank.value["r6"] -> dut.buffer_reference;
+bank.value["r7"] -> dut.receive_base;
 """
 
 
@@ -41,7 +41,7 @@ ring_users.out -> rings.port;
 @pytest.mark.parametrize("apart", [False, True])
 def test_both_halves_at_once(bench: Bench, apart: bool) -> None:
     """Descriptors in NIC memory, or in a memory of their own."""
-    dut = Rig(bench, NETLIST + (APART if apart else ""), [0, 1, 2, 2, 3, 4, 5, 6, 7], wire=True)
+    dut = Rig(bench, NETLIST + (APART if apart else ""), wire=True)
     there, back = [noise(100 + i, i) for i in range(4)], [noise(200 + i, 50 + i) for i in range(5)]
     script = [write(0, 0x1000), write(1, 0x1000), write(3, 0x1800), write(4, 0x18F8), write(5, 0x4000), write(6, 0x4000), write(7, 0x4000), write(2, 2)]
     rings: list[str] = []
@@ -66,13 +66,13 @@ ONE_WAY = {
     "outward": """
 dut.wire_out -> ethernet.from_device;
 instance nothing : sink; ethernet.to_device -> nothing.in;
-bank.shown -> dut.transmit_producer; bank.shown -> dut.transmit_consumer; bank.shown -> dut.transmit_state;
+bank.value["r0"] -> dut.transmit_producer; bank.value["r1"] -> dut.transmit_consumer; bank.value["r2"] -> dut.transmit_state;
 """,
     "inward": """
 ethernet.to_device -> dut.wire_in; dut.ready -> ethernet.ready;
 instance nothing : source; nothing.out -> ethernet.from_device : wire_beat(64);
-bank.shown -> dut.receive_state; bank.shown -> dut.receive_producer; bank.shown -> dut.receive_reference;
-bank.shown -> dut.buffer_producer; bank.shown -> dut.buffer_reference; bank.shown -> dut.receive_base;
+bank.value["r2"] -> dut.receive_state; bank.value["r3"] -> dut.receive_producer; bank.value["r4"] -> dut.receive_reference;
+bank.value["r5"] -> dut.buffer_producer; bank.value["r6"] -> dut.buffer_reference; bank.value["r7"] -> dut.receive_base;
 """,
 }
 
@@ -82,7 +82,7 @@ def test_one_half_alone(bench: Bench, direction: str) -> None:
     """The other half is left out: one connection to memory and to the registers, and none to the other half of the wire."""
     body = NETLIST[: NETLIST.index("};")] + f"direction = assist_direction.{direction}; }};\ndut.memory -> arbiter.in; dut.registers -> bank.in;\n"
     outward = direction == "outward"
-    dut = Rig(bench, body + ONE_WAY[direction], [0, 1, 2] if outward else [2, 3, 4, 5, 6, 7], wire=True)
+    dut = Rig(bench, body + ONE_WAY[direction], wire=True)
     frames, settings = [noise(100 + i, i) for i in range(3)], {"nothing.count": 0}
     script = [write(3, 0x1800), write(4, 0x18F8), write(5, 0x4000), write(6, 0x4000), write(7, 0x4000), write(0, 0x1000), write(1, 0x1000), write(2, 2)]
     if outward:

@@ -20,20 +20,20 @@ dut.memory -> arbiter.in;
 dut.registers -> bank.in;
 ethernet.to_device -> dut.wire;
 dut.ready -> ethernet.ready;
-bank.shown -> dut.producer;
-bank.shown -> dut.reference;
-bank.shown -> dut.mac_state;
-bank.shown -> dut.buffer_base;
-bank.shown -> dut.buffer_limit;
-bank.shown -> dut.buffer_producer;
-bank.shown -> dut.buffer_reference;
+bank.value["r0"] -> dut.producer;
+bank.value["r1"] -> dut.reference;
+bank.value["r2"] -> dut.mac_state;
+bank.value["r3"] -> dut.buffer_base;
+bank.value["r4"] -> dut.buffer_limit;
+bank.value["r5"] -> dut.buffer_producer;
+bank.value["r6"] -> dut.buffer_reference;
 instance quiet : source;
 quiet.out -> ethernet.from_device;
 """
 
 
 def rig(bench: Bench, body: str = "", at_once: bool = False) -> Rig:
-    return Rig(bench, NETLIST % body, [0, 1, 2, 3, 4, 5, 6], wire=True, at_once=at_once)
+    return Rig(bench, NETLIST % body, wire=True, at_once=at_once)
 
 
 def start(reference: int = 0x10F8, base: int = 0x4000, limit: int = 0x8000) -> list[str]:
@@ -52,7 +52,7 @@ def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, spli
     if width != 64:
         adapter = f"instance adapter : memory_width {{ from = {width}; to = 64; big_endian = true; held = 16; }};\nadapter.out -> arbiter.in;\n"
         netlist = adapter + netlist.replace("dut.memory -> arbiter.in;", "dut.memory -> adapter.in;")
-    dut = Rig(bench, netlist + ("dut.descriptor_memory -> arbiter.in;\n" if split else ""), [0, 1, 2, 3, 4, 5, 6], wire=True)
+    dut = Rig(bench, netlist + ("dut.descriptor_memory -> arbiter.in;\n" if split else ""), wire=True)
     frames = [noise(size, size) for size in (60, 61, 63, 64, 65, 127, 128, 500, 1514)]
     script = start() + [read(0, 8000), read(5)] + load(0x1000, 80)
     answers = play(dut, frames, script)
@@ -125,9 +125,9 @@ def test_kept_frames_are_counted_when_there_is_time(bench: Bench) -> None:
 
 
 FILTER = """
-bank.shown -> dut.station;
-bank.shown -> dut.station;
-for (i = 0; i < 4; i = i + 1) bank.shown -> dut.groups;
+bank.value["r7"] -> dut.station["high"];
+bank.value["r8"] -> dut.station["low"];
+for (i = 0; i < 4; i = i + 1) bank.value["r" + string(9 + i)] -> dut.groups[i];
 """
 
 
@@ -141,7 +141,7 @@ def test_the_filter_passes_what_is_for_this_station(bench: Bench, on: bool) -> N
     own, other = bytes.fromhex("020304050607"), bytes.fromhex("020304050608")
     wanted, unwanted = bytes.fromhex("01005e000009"), bytes.fromhex("01005e00000a")
     assert crc_bit(wanted) != crc_bit(unwanted)
-    dut = Rig(bench, NETLIST % "filter_bits = 8;" + FILTER, list(range(13)), wire=True)
+    dut = Rig(bench, NETLIST % "filter_bits = 8;" + FILTER, wire=True)
     to = [own, other, b"\xff" * 6, wanted, unwanted, own]
     frames = [address + noise(100, i)[6:] for i, address in enumerate(to)]
     table = [write(7, 0x0203), write(8, 0x04050607), write(9 + crc_bit(wanted) // 32, 1 << crc_bit(wanted) % 32)]
@@ -172,7 +172,7 @@ def test_layouts_that_cannot_work_are_refused(bench: Bench, body: str, words: st
 def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     """Each reference takes 60 cycles: frames at line rate overrun the queue; what is kept is whole, and the attention bit can be cleared."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
-    dut = Rig(bench, NETLIST % body + "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n", [0, 1, 2, 3, 4, 5, 6], wire=True)
+    dut = Rig(bench, NETLIST % body + "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n", wire=True)
     frames = [noise(500, i) for i in range(12)]
     script = [*start(), read(2, 60000), write(2, 2), read(2, 61000), *load(0x4000, 500, 61000)]
     answers = play(dut, frames, script, 80000)
@@ -186,7 +186,7 @@ def test_an_alarm_is_told_once_while_frames_are_counted(bench: Bench) -> None:
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
     netlist = NETLIST.replace("dut.registers -> bank.in;", "instance way : memory_delay { latency = 230; };\ndut.registers -> way.in;\nway.out -> bank.in;")
     slow = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
-    dut = Rig(bench, netlist % body + slow, [0, 1, 2, 3, 4, 5, 6], wire=True)
+    dut = Rig(bench, netlist % body + slow, wire=True)
     play(dut, [noise(500, i) for i in range(30)], start(), 200000, ethernet__faults="fcs/2")
     stored, lost = dut.last.stat("dut", "frames"), dut.last.stat("dut", "overruns")
     assert stored + dut.last.stat("dut", "frames_dropped") == 30
@@ -205,7 +205,7 @@ def test_in_a_closed_loop_nothing_is_dropped(bench: Bench) -> None:
 def test_what_comes_while_receiving_is_off_is_ignored_not_dropped(bench: Bench) -> None:
     """It is on for a while only, among frames that follow each other."""
     extra = "instance shown : monitor;\ninstance end : sink;\ndut.unheard -> shown.in;\nshown.out -> end.in;\n"
-    dut = Rig(bench, NETLIST % "" + extra, [0, 1, 2, 3, 4, 5, 6], wire=True)
+    dut = Rig(bench, NETLIST % "" + extra, wire=True)
     script = [*start(), write(2, 4, 800)]
     play(dut, [noise(100 + i, i) for i in range(12)], script, 3000, shown__record="unheard")
     kept, ignored = dut.last.stat("dut", "frames"), dut.last.stat("dut", "ignored")

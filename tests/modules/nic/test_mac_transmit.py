@@ -18,17 +18,17 @@ dut.registers -> bank.in;
 dut.wire -> ethernet.from_device;
 ethernet.to_device -> end.in;
 
-bank.shown -> dut.producer;
-bank.shown -> dut.consumer;
-bank.shown -> dut.mac_state;
-bank.shown -> dut.buffer_base;
-bank.shown -> dut.buffer_limit;
-bank.shown -> dut.buffer_producer;
+bank.value["r0"] -> dut.producer;
+bank.value["r1"] -> dut.consumer;
+bank.value["r2"] -> dut.mac_state;
+bank.value["r3"] -> dut.buffer_base;
+bank.value["r4"] -> dut.buffer_limit;
+bank.value["r5"] -> dut.buffer_producer;
 """
 
 
 def rig(bench: Bench, body: str = "") -> Rig:
-    return Rig(bench, NETLIST % body, [0, 1, 2, 3, 4, 5], wire=True)
+    return Rig(bench, NETLIST % body, wire=True)
 
 
 def sent(dut: Rig) -> list[packets.Packet]:
@@ -83,7 +83,7 @@ def test_the_next_descriptor_is_read_ahead(bench: Bench, width: int) -> None:
     if width != 64:
         adapter = f"instance adapter : memory_width {{ from = {width}; to = 64; big_endian = true; held = 16; }};\nadapter.out -> arbiter.in;\n"
         netlist = adapter + netlist.replace("dut.memory -> arbiter.in;", "dut.memory -> adapter.in;")
-    dut = Rig(bench, netlist, [0, 1, 2, 3, 4, 5], wire=True)
+    dut = Rig(bench, netlist, wire=True)
     frames = [noise(size, size) for size in (60, 61, 100, 15, 1514, 64, 77, 300, 14, 130)]
     consumer, _ = play(dut, frames, 0x4000, 0x5000, 0x4E08)
     got = sent(dut)
@@ -94,7 +94,7 @@ def test_the_next_descriptor_is_read_ahead(bench: Bench, width: int) -> None:
 def test_memory_that_is_too_slow_spoils_frames_and_says_so(bench: Bench) -> None:
     """A frame is begun with its first 64 bytes here, and the rest does not come in time: the wire, the state register and a counter in memory are told."""
     body = "threshold = 64; state_offset = 8; attention_bit = 0x100; underrun_counter = 0x3004;"
-    dut = Rig(bench, NETLIST % body + "slow.first_access = 30;\nslow.next_access = 30;\nslow.queue = 1;\n", [0, 1, 2, 3, 4, 5], wire=True)
+    dut = Rig(bench, NETLIST % body + "slow.first_access = 30;\nslow.next_access = 30;\nslow.queue = 1;\n", wire=True)
     one = noise(400)
     script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4000, 400))]
     script += store(0x3000, struct.pack(">III", 7, 41, 8))
