@@ -215,7 +215,7 @@ def _check_names(study: Study) -> None:
             raise StudyError(f"{where}: axis {axis.name!r}: best: there is no measure {axis.best!r}")
     places = [VARIANT, *(axis.name for axis in file.axis)]
     for name in study.measures:
-        if name in (*places, "time", *expression.LISTS, *expression.QUERIES):
+        if name in (*places, "time"):
             raise StudyError(f"{where}: measure {name!r}: expressions know something else by this name")
     names = [*places, *study.measures]
     for point in study.points:
