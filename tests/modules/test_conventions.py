@@ -61,6 +61,21 @@ def test_what_users_see_is_documented(root: Path) -> None:
     assert not bare, "without a doc comment:\n" + "\n".join(bare)
 
 
+def test_state_is_documented(root: Path) -> None:
+    """Each field of a module's state says what it is, in a doc comment on its line: `--list` and `--print` show it."""
+    bare, fields = [], 0
+    for path in library_modules(root):
+        inside = False
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            inside = line.startswith("  state {") or (inside and not line.startswith("  }"))
+            if inside and re.match(r"    \w.*;", line):
+                fields += 1
+                if not re.search(r";\s*/\*\* \S.*\*/$", line):
+                    bare.append(f"{path.name}:{number}: {line.strip()}")
+    assert fields > 400
+    assert not bare, "state without a doc comment:\n" + "\n".join(bare)
+
+
 def with_headers(source: Path, headers: dict[str, Path], seen: set[str]) -> str:
     """The text of a C file and of the modules' headers that it includes, each once."""
     text = source.read_text()
