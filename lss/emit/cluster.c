@@ -136,7 +136,7 @@ static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cl
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *collector = emitter->netlist->collectors->pdata[k];
       if (!collector->on_connections || collector->shared ||
-          !g_ptr_array_find(collector->connections, cluster->probes->pdata[i], NULL))
+          !emit_collects(emitter, collector, cluster->probes->pdata[i]))
         continue;
       g_string_append_printf(out, "typedef struct {");
       emit_code(out, collector->declare);
@@ -146,7 +146,7 @@ static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cl
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *collector = emitter->netlist->collectors->pdata[k];
       if (!collector->on_connections || collector->shared ||
-          !g_ptr_array_find(collector->connections, cluster->probes->pdata[i], NULL))
+          !emit_collects(emitter, collector, cluster->probes->pdata[i]))
         continue;
       g_string_append_printf(out, "  @K@_probe%u_%s %s;\n", i, collector->name, collector->name);
     }
@@ -190,13 +190,9 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
 // Signals that outlive a function, and pointers to those that a neighbour owns.
 static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *cluster) {
   g_string_append(out, "typedef struct {\n");
-  for (guint i = 0; i < emitter->schedule->wires->len; i++) {
-    const Wire *wire = emitter->schedule->wires->pdata[i];
-    if (!wire->writer) continue;
-    bool touches = wire->writer->cluster == cluster;
-    for (guint k = 0; k < wire->readers->len && !touches; k++)
-      touches = ((Node *)wire->readers->pdata[k])->cluster == cluster;
-    if (!touches) continue;
+  const GPtrArray *wires = emitter->wires_of[cluster->id];
+  for (guint i = 0; i < wires->len; i++) {
+    const Wire *wire = wires->pdata[i];
     Cluster *owner;
     Place place = emit_place(emitter, wire, cluster, &owner);
     if (place != PLACE_SCRATCH && place != PLACE_POINTER) continue;
@@ -224,7 +220,7 @@ static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluste
     GString *body = g_string_new(NULL);
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *c = emitter->netlist->collectors->pdata[k];
-      if (!c->on_connections || !g_ptr_array_find(c->connections, cluster->probes->pdata[i], NULL)) continue;
+      if (!c->on_connections || !emit_collects(emitter, c, cluster->probes->pdata[i])) continue;
       g_autofree char *type = c->shared ? g_strdup_printf("struct spinach_shared_%s", c->name)
                                         : g_strdup_printf("@K@_probe%u_%s", i, c->name);
       const Value *codes[] = {c->init, c->record, c->report};
@@ -336,7 +332,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   GString *once = g_string_new(unit->str);
   emit_once(emitter, once, kind);
   for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
-  if (emit_skips(emitter)) emit_skipping(unit, kind);
+  if (emitter->skips) emit_skipping(unit, kind);
   if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
   if (root) {
     emit_root(emitter, unit);
@@ -374,8 +370,43 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   return fine;
 }
 
+static void add_touching(Emitter *emitter, const Node *node, Wire *wire) {
+  GPtrArray *wires = emitter->wires_of[node->cluster->id];
+  if (!wires->len || wires->pdata[wires->len - 1] != wire) g_ptr_array_add(wires, wire);
+}
+
+static void find_wires(Emitter *emitter) {
+  const Schedule *schedule = emitter->schedule;
+  emitter->wires_of = g_new(GPtrArray *, schedule->clusters->len);
+  for (guint i = 0; i < schedule->clusters->len; i++) emitter->wires_of[i] = g_ptr_array_new();
+  for (guint i = 0; i < schedule->wires->len; i++) {
+    Wire *wire = schedule->wires->pdata[i];
+    if (!wire->writer) continue;
+    add_touching(emitter, wire->writer, wire);
+    for (guint k = 0; k < wire->readers->len; k++) add_touching(emitter, wire->readers->pdata[k], wire);
+  }
+}
+
+static void find_collected(Emitter *emitter) {
+  emitter->collected = g_hash_table_new(NULL, NULL);
+  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
+    Collector *collector = emitter->netlist->collectors->pdata[i];
+    const GPtrArray *all = collector->on_connections ? collector->connections : collector->instances;
+    GHashTable *set = g_hash_table_new(NULL, NULL);
+    for (guint k = 0; k < all->len; k++) g_hash_table_add(set, all->pdata[k]);
+    g_hash_table_insert(emitter->collected, collector, set);
+  }
+}
+
+bool emit_collects(const Emitter *emitter, const Collector *collector, gconstpointer what) {
+  return g_hash_table_contains(g_hash_table_lookup(emitter->collected, collector), what);
+}
+
 bool emit_kinds(Emitter *emitter) {
   Schedule *schedule = emitter->schedule;
+  emitter->skips = emit_skips(emitter->netlist);
+  find_wires(emitter);
+  find_collected(emitter);
   emitter->scans = g_hash_table_new(g_str_hash, g_str_equal);
   emitter->gated = g_hash_table_new(NULL, NULL);
   emitter->kind_of = g_new0(Kind *, schedule->clusters->len);

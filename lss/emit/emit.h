@@ -38,7 +38,10 @@ typedef struct {
   bool debug; // checks, and all signals in memory where they can be observed
   bool collect_connections;
   GHashTable *scans;         // C file -> CScan*
+  bool skips;                // all of the machine says when it acts by itself
   GHashTable *gated;         // Cluster* -> whether it may sleep
+  GHashTable *collected;     // Collector* -> set of the instances or connections that it is attached to
+  GPtrArray **wires_of;      // per cluster: Wire* that it writes or reads, in order
   Kind **kind_of;            // per cluster
   GPtrArray *kinds;          // Kind*, distinct
   int *connection_index;     // scratch space of the cluster at work
@@ -94,6 +97,8 @@ bool emit_kinds(Emitter *emitter);
 bool emit_large_state(const Instance *leaf);
 const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size);
 
+bool emit_collects(const Emitter *emitter, const Collector *collector, gconstpointer what);
+
 // emit_once.c
 void emit_once(const Emitter *emitter, GString *out, const Kind *kind);
 
@@ -102,7 +107,7 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already);
 void emit_root(const Emitter *emitter, GString *out);
 
 // emit_skip.c
-bool emit_skips(const Emitter *emitter);                // all of the machine says when it acts by itself
+bool emit_skips(const Netlist *netlist);                // all of the machine says when it acts by itself
 bool emit_jumps(const Emitter *emitter);                // and nobody has to see the cycles in which it does not
 GPtrArray *emit_cluster_clocks(const Cluster *cluster); // in order of appearance
 void emit_skipping(GString *out, Kind *kind);

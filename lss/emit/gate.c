@@ -51,7 +51,7 @@ static bool sleeps(const Emitter *emitter, const Cluster *cluster) {
     if (!may_sleep(leaf) || steadiness(emitter, leaf) == UNKNOWN) return false;
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *collector = emitter->netlist->collectors->pdata[k];
-      if (!collector->on_connections && g_ptr_array_find(collector->instances, leaf, NULL)) return false;
+      if (!collector->on_connections && emit_collects(emitter, collector, leaf)) return false;
     }
   }
   g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
@@ -73,16 +73,16 @@ bool emit_says_unchanged(const Emitter *emitter, const Cluster *cluster, const I
 // Wires that cross the border, optionally only those that one segment reads from outside.
 static GPtrArray *border(const Emitter *emitter, const Cluster *cluster, const Segment *reader) {
   GPtrArray *wires = g_ptr_array_new();
-  const GPtrArray *all = emitter->schedule->wires;
+  const GPtrArray *all = emitter->wires_of[cluster->id];
+  const Node *first = reader && reader->items->len ? ((Item *)reader->items->pdata[0])->nodes->pdata[0] : NULL;
   for (guint i = 0; i < all->len; i++) {
     Wire *wire = all->pdata[i];
-    if (!wire->writer || wire->kind == SIGNAL_LOCAL) continue;
+    if (wire->kind == SIGNAL_LOCAL) continue;
     bool ours = wire->writer->cluster == cluster, crosses = false, read = false;
     for (guint k = 0; k < wire->readers->len; k++) {
       const Node *node = wire->readers->pdata[k];
       crosses |= (node->cluster == cluster) != ours;
-      for (guint m = 0; reader && !ours && m < reader->items->len; m++)
-        read |= g_ptr_array_find(((Item *)reader->items->pdata[m])->nodes, node, NULL);
+      read |= first && !ours && emitter->segment_of[node->id] == emitter->segment_of[first->id];
     }
     if (reader ? read : crosses) g_ptr_array_add(wires, wire);
   }
@@ -140,15 +140,10 @@ void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment
 
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment) {
   const Cluster *cluster = segment->cluster;
-  const GPtrArray *steps = emitter->schedule->steps[segment->clock->id];
   int id = cluster->id;
   g_string_append(out, "  }\n");
-  for (guint i = steps->len; i-- > 0;) {
-    const Segment *last = steps->pdata[i];
-    if (last->cluster != cluster) continue;
-    if (last != segment) return; // the cluster's cycle is not over yet
-    break;
-  }
+  // It sleeps on one clock; its segments are numbered as they run.
+  if (segment->index + 1 < (int)cluster->segments->len) return; // its cycle is not over yet
   g_autoptr(GPtrArray) wires = border(emitter, cluster, NULL);
   g_string_append_printf(
       out,

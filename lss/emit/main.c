@@ -110,21 +110,11 @@ static void emit_layouts(GString *out, const Kind *kind) {
   }
 }
 
-static Cluster *cluster_of(const Emitter *emitter, const Instance *instance, int *leaf) {
-  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
-    Cluster *cluster = emitter->schedule->clusters->pdata[i];
-    *leaf = emit_leaf_index(cluster, instance);
-    if (*leaf >= 0) return cluster;
-  }
-  return NULL;
-}
-
 // "k_S3" for the specialisation of a leaf.
 char *emit_spec_name(const Emitter *emitter, const Instance *instance) {
-  int leaf;
-  Cluster *cluster = cluster_of(emitter, instance, &leaf);
+  const Cluster *cluster = emitter->schedule->cluster_of[instance->id];
   const Kind *kind = emitter->kind_of[cluster->id];
-  return g_strdup_printf("%s_S%d", kind->name, kind->spec_of[leaf]);
+  return g_strdup_printf("%s_S%d", kind->name, kind->spec_of[emit_leaf_index(cluster, instance)]);
 }
 
 static void emit_instances(const Emitter *emitter, GString *out) {
@@ -135,11 +125,11 @@ static void emit_instances(const Emitter *emitter, GString *out) {
     emit_quoted(out, instance->path);
     int parent = instance->parent ? instance->parent->id : -1, clock = instance->clock ? instance->clock->id : 0;
     if (instance->leaf) {
-      int leaf;
-      Cluster *cluster = cluster_of(emitter, instance, &leaf);
+      const Cluster *cluster = emitter->schedule->cluster_of[instance->id];
       g_autofree char *spec = emit_spec_name(emitter, instance);
       g_string_append_printf(out, ", &%s_layout, offsetof(%s_state, i%d), %d, %d, %d},\n", spec,
-                             emitter->kind_of[cluster->id]->name, leaf, cluster->id, parent, clock);
+                             emitter->kind_of[cluster->id]->name, emit_leaf_index(cluster, instance), cluster->id,
+                             parent, clock);
     } else {
       g_string_append_printf(out, ", NULL, 0, -1, %d, %d},\n", parent, clock);
     }
@@ -196,17 +186,15 @@ static void emit_connections(const Emitter *emitter, GString *out) {
     g_autofree char *type = emit_type_symbol(c->type);
     g_string_append_printf(out, "%d, %d, %d, %d, %d, &%s, ", c->from_lane, c->to_lane, c->from->instance->id,
                            c->to->instance->id, c->to->clock ? c->to->clock->id : 0, type);
-    bool found = false;
-    for (guint k = 0; k < emitter->schedule->clusters->len && !found; k++) {
-      Cluster *cluster = emitter->schedule->clusters->pdata[k];
-      guint probe;
-      if (!g_ptr_array_find(cluster->probes, c, &probe)) continue;
-      const char *name = emitter->kind_of[k]->name;
-      g_string_append_printf(out, "%u, offsetof(%s_state, probe%u.count), offsetof(%s_state, probe%u.connection)},\n",
-                             k, name, probe, name, probe);
-      found = true;
+    const int probe = emitter->schedule->probe_index[c->id];
+    if (probe < 0) {
+      g_string_append(out, "-1, 0, 0},\n");
+      continue;
     }
-    if (!found) g_string_append(out, "-1, 0, 0},\n");
+    const Cluster *cluster = emitter->schedule->cluster_of[c->to->instance->id];
+    const char *name = emitter->kind_of[cluster->id]->name;
+    g_string_append_printf(out, "%d, offsetof(%s_state, probe%d.count), offsetof(%s_state, probe%d.connection)},\n",
+                           cluster->id, name, probe, name, probe);
   }
   g_string_append(out, "  {0}\n};\n");
 }
@@ -326,7 +314,7 @@ static guint emit_skippers(const Emitter *emitter, GString *out) {
   GString *table = g_string_new("static const spinach_skipper skippers[] = {\n");
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   guint count = 0;
-  for (guint i = 0; emit_skips(emitter) && i < emitter->schedule->clusters->len; i++) {
+  for (guint i = 0; emitter->skips && i < emitter->schedule->clusters->len; i++) {
     g_autoptr(GPtrArray) clocks = emit_cluster_clocks(emitter->schedule->clusters->pdata[i]);
     const char *name = emitter->kind_of[i]->name;
     bool fresh = g_hash_table_add(seen, emitter->kind_of[i]);

@@ -5,9 +5,7 @@
 #include <string.h>
 
 int emit_leaf_index(const Cluster *cluster, const Instance *instance) {
-  for (guint i = 0; i < cluster->leaves->len; i++)
-    if (cluster->leaves->pdata[i] == instance) return (int)i;
-  return -1;
+  return cluster->leaf_index[instance->id];
 }
 
 static int connection_number(Cluster *cluster, const Connection *connection) {
@@ -105,6 +103,12 @@ static void declare_locals(const Emitter *emitter, GString *out, Segment *segmen
   }
 }
 
+// Whichever list is shorter knows: a wire of many readers, a function that reads many wires.
+static bool reads(const Node *node, Wire *wire) {
+  return wire->readers->len < node->reads->len ? g_ptr_array_find(wire->readers, node, NULL)
+                                               : g_ptr_array_find(node->reads, wire, NULL);
+}
+
 typedef struct {
   Emitter *emitter;
   GString *out;
@@ -143,7 +147,7 @@ static void fill_read(Call *call, const Port *port, SignalKind kind, const char 
   }
   for (int lane = 0; lane < (int)port->lanes->len; lane++) {
     Wire *wire = schedule_port_wire(call->emitter->schedule, port, kind, lane);
-    if (!wire || (!wire->always && !g_ptr_array_find(call->node->reads, wire, NULL))) continue;
+    if (!wire || (!wire->always && !reads(call->node, wire))) continue;
     assign_from(call, member, "v", lane, wire, "", pointer ? "&" : "");
     if (kind == SIGNAL_DATA) assign_from(call, member, "some", lane, wire, "_some", "");
     if (!call->flagged) continue;
@@ -208,7 +212,7 @@ static void each_write(Call *call, bool before) {
                                emit_c_type(port->type), port->c_name, member, port->c_name);
       for (int lane = 0; lane < (int)port->lanes->len; lane++) {
         Wire *wire = schedule_port_wire(call->emitter->schedule, port, (SignalKind)kind, lane);
-        if (!wire || !g_ptr_array_find(call->node->writes, wire, NULL)) continue;
+        if (!wire || wire->writer != call->node) continue;
         if (before)
           prepare_write(call, wire, member, lane, pointer, data);
         else
@@ -225,7 +229,7 @@ static void each_write(Call *call, bool before) {
     for (int lane = 0; lane < MAX(local->lanes, 1); lane++) {
       Wire *wire =
           schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
-      if (!wire || !g_ptr_array_find(call->node->writes, wire, NULL)) continue;
+      if (!wire || wire->writer != call->node) continue;
       if (before)
         prepare_write(call, wire, member, lane, false, false);
       else
@@ -253,7 +257,7 @@ static void fill_reads(Call *call) {
     for (int lane = 0; lane < MAX(local->lanes, 1); lane++) {
       Wire *wire =
           schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
-      if (!wire || !g_ptr_array_find(call->node->reads, wire, NULL)) continue;
+      if (!wire || !reads(call->node, wire)) continue;
       assign_from(call, member, "v", lane, wire, "", "");
       if (!call->flagged) continue;
       if (wire->flagged)
@@ -308,8 +312,7 @@ static void declare_context(Call *call, int spec, const char *name) {
 }
 
 static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const Node *node) {
-  guint index = 0;
-  g_ptr_array_find(cluster->probes, node->connection, &index);
+  const int index = emitter->schedule->probe_index[node->connection->id];
   const Port *to = node->connection->to;
   const int lane = node->connection->to_lane;
   const char *const names[] = {"some", "enable", "ack"};
@@ -320,7 +323,7 @@ static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const N
                    kind == SIGNAL_DATA ? "_some" : "");
     g_string_append(out, ";\n");
   }
-  g_string_append_printf(out, "    @K@_observe_%u(&s->probe%u, some_, enable_, ack_);\n  }\n", index, index);
+  g_string_append_printf(out, "    @K@_observe_%d(&s->probe%d, some_, enable_, ack_);\n  }\n", index, index);
 }
 
 static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *cluster, const Node *node, bool iterated) {

@@ -9,9 +9,9 @@ static bool may_skip(const Instance *leaf) {
          (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
 }
 
-bool emit_skips(const Emitter *emitter) {
-  for (guint i = 0; i < emitter->netlist->leaves->len; i++)
-    if (!may_skip(emitter->netlist->leaves->pdata[i])) return false;
+bool emit_skips(const Netlist *netlist) {
+  for (guint i = 0; i < netlist->leaves->len; i++)
+    if (!may_skip(netlist->leaves->pdata[i])) return false;
   return true;
 }
 
@@ -20,7 +20,7 @@ bool emit_jumps(const Emitter *emitter) {
   if (emitter->collect_connections) return false;
   for (guint i = 0; i < emitter->netlist->collectors->len; i++)
     if (((Collector *)emitter->netlist->collectors->pdata[i])->on_connections) return false;
-  return emit_skips(emitter);
+  return emitter->skips;
 }
 
 // The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks

@@ -346,7 +346,7 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   spec->collectors = g_ptr_array_new();
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     Collector *collector = emitter->netlist->collectors->pdata[i];
-    if (!collector->on_connections && g_ptr_array_find(collector->instances, instance, NULL))
+    if (!collector->on_connections && emit_collects(emitter, collector, instance))
       g_ptr_array_add(spec->collectors, collector);
   }
   bool flagged = emit_flagged(emitter, instance), debug = emitter->debug;

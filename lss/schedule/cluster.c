@@ -131,10 +131,21 @@ void clusters_choose(Schedule *schedule, const ScheduleOptions *options) {
     g_ptr_array_add(root->leaves, leaf);
   }
   dissolve_across_loops(schedule, of_instance);
+  schedule->cluster_of = of_instance;
+  schedule->leaf_index = g_new0(int, netlist->instances->len);
+  for (guint i = 0; i < schedule->clusters->len; i++) {
+    Cluster *cluster = schedule->clusters->pdata[i];
+    cluster->leaf_index = schedule->leaf_index;
+    for (guint j = 0; j < cluster->leaves->len; j++)
+      schedule->leaf_index[((Instance *)cluster->leaves->pdata[j])->id] = (int)j;
+  }
+  schedule->probe_index = g_new(int, netlist->connections->len + 1);
+  for (guint i = 0; i < netlist->connections->len; i++) schedule->probe_index[i] = -1;
   for (guint i = 0; i < schedule->nodes->len; i++) {
     Node *node = schedule->nodes->pdata[i];
     node->cluster = of_instance[node->instance->id];
-    if (node->kind == NODE_PROBE) g_ptr_array_add(node->cluster->probes, node->connection);
+    if (node->kind != NODE_PROBE) continue;
+    schedule->probe_index[node->connection->id] = (int)node->cluster->probes->len;
+    g_ptr_array_add(node->cluster->probes, node->connection);
   }
-  g_free(of_instance);
 }

@@ -266,5 +266,8 @@ void schedule_free(Schedule *schedule) {
   free_all(schedule->clusters);
   g_free(schedule->local_base);
   g_free(schedule->probed);
+  g_free(schedule->cluster_of);
+  g_free(schedule->leaf_index);
+  g_free(schedule->probe_index);
   g_free(schedule);
 }

@@ -64,19 +64,23 @@ struct Cluster {
   GPtrArray *leaves;   // Instance*
   GPtrArray *probes;   // Connection* observed here
   GPtrArray *segments; // Segment*, over all clocks
-  GHashTable *numbers; // Connection* -> 1 + number within the cluster, for names in its C
+  const int *leaf_index; // per instance of the machine: its place among the leaves of its cluster
+  GHashTable *numbers;   // Connection* -> 1 + number within the cluster, for names in its C
   int id;
   bool awake; // while scheduling: something has become ready in it since it was looked at
 };
 
 typedef struct {
   Netlist *netlist;
-  GPtrArray *wires;    // Wire*
-  GPtrArray *nodes;    // Node*
-  GPtrArray *clusters; // Cluster*, root last
-  GPtrArray **steps;   // per clock: Segment* in order
-  int *local_base;     // per instance: first wire of its locals
-  bool *probed;        // per connection: observed
+  GPtrArray *wires;     // Wire*
+  GPtrArray *nodes;     // Node*
+  GPtrArray *clusters;  // Cluster*, root last
+  GPtrArray **steps;    // per clock: Segment* in order
+  int *local_base;      // per instance: first wire of its locals
+  bool *probed;         // per connection: observed
+  Cluster **cluster_of; // per instance: NULL for those that are no leaf
+  int *leaf_index;      // per instance: its place among the leaves of its cluster
+  int *probe_index;     // per connection: its place among those observed in its cluster, or -1
 } Schedule;
 
 typedef struct {
