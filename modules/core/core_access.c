@@ -14,10 +14,10 @@ static inline bool refers(uint64_t c) { return core_c_mem(c) != CORE_MEM_none; }
 static inline bool posted(uint64_t c) { return core_c_mem(c) == CORE_MEM_store; }
 
 /* Whether the stores that memory has not answered let an instruction's reference go: a barrier waits for all of them, a
- * store for room to remember it. */
+ * store for room to remember it.  Loads do not look at them. */
 static inline bool stores_permit(const self_t *self, uint64_t c) {
-  const uint32_t most = core_c_mem(c) == CORE_MEM_barrier ? 0 : core_c_mem(c) == CORE_MEM_store ? STORES - 1 : STORES;
-  return self->stores <= most;
+  if (__builtin_expect(core_c_mem(c) == CORE_MEM_barrier, false)) return self->stores == 0;
+  return !posted(c) || self->stores < STORES;
 }
 
 static inline bool aligned(uint64_t c, uint32_t address) { return (address & core_c_align(c)) == 0; }
@@ -57,7 +57,7 @@ handler(show) {
 }
 
 handler(ask) {
-  const bool asks = some(in) & enabled(in) && refers(data(in).control) & !(self->issued | self->stopping) &&
+  const bool asks = some(in) & enabled(in) && refers(data(in).control) & !self->issued &&
                     aligned(data(in).control, data(in).result) && stores_permit(self, data(in).control);
   set(asks, asks);
   if (asks)
@@ -135,7 +135,7 @@ phase_end() {
       forget_store(self, data(memory_reply).error);
   }
   if (transferred(out) && __builtin_expect(core_c_trap(data(out).control) >= CORE_TRAP_syscall, false))
-    self->stopping = true;
+    self->issued = true; /* nothing behind it reaches memory */
 }
 
 next_event() { return never(); }

@@ -27,20 +27,19 @@ static void note_write(self_t *self, uint32_t address, uint32_t size, int own_cl
 }
 
 // A barrier visits the targets one after the other; nothing else is under way meanwhile.
-static __attribute__((noinline)) typeof_port(in_request) barrier_of(const self_t *self) {
+static inline typeof_port(in_request) barrier_of(const self_t *self) {
   return (typeof_port(in_request)){.op = mem_op_barrier, .size = 1, .tag = self->refused_tag};
 }
 
 handler(forward) {
-  if (__builtin_expect(self->waiting == ROUTER_BARRIER, 0)) {
-    const typeof_port(in_request) barrier = barrier_of(self);
-    for (int i = 0; i < width(out_request); i++) send_if(out_request, i, self->barrier == i && !self->barrier_sent, barrier);
-    set(target, ROUTER_NOT_NOW);
-    set(exchanges, false);
-    return;
-  }
   if (__builtin_expect(!some(in_request) || self->waiting < 0, 1)) {
-    for (int i = 0; i < width(out_request); i++) send_nothing(out_request, i);
+    const bool sends = self->waiting == ROUTER_BARRIER && !self->barrier_sent;
+    if (__builtin_expect(sends, 0)) {
+      const typeof_port(in_request) barrier = barrier_of(self);
+      for (int i = 0; i < width(out_request); i++) send_if(out_request, i, self->barrier == i, barrier);
+    } else {
+      for (int i = 0; i < width(out_request); i++) send_nothing(out_request, i);
+    }
     set(target, ROUTER_NOT_NOW);
     set(exchanges, false);
     return;
@@ -80,7 +79,11 @@ handler(back) {
   bool none = self->waiting == 0;
   if (param(at_once) && none)
     for (int i = 0; i < width(out_reply); i++) none &= !some(out_reply, i);
-  if (__builtin_expect(none, 1) || self->waiting == ROUTER_BARRIER) {
+  if (__builtin_expect(none, 1)) {
+    send_nothing(in_reply);
+    return;
+  }
+  if (__builtin_expect(self->waiting == ROUTER_BARRIER, 0)) {
     send_nothing(in_reply);
     return;
   }
