@@ -67,7 +67,7 @@ handler(answer) {
 }
 
 handler(open) {
-  for (int i = 0; i < width(window_request); i++) accept(window_request, i, self->window_state == HOST_WINDOW_IDLE);
+  for (int i = 0; i < width(window_request); i++) accept(window_request, i, self->window_state == host_window_idle);
 }
 
 handler(ring) {
@@ -108,8 +108,8 @@ phase_start() {
     else send_if(bus_read_data, i, ready && self->reader == i, beat);
   }
   for (int i = 0; i < width(window_request); i++) {
-    send_if(window_reply, i, self->window_state == HOST_WINDOW_ANSWERED, self->answer);
-    send_if(device_request, i, self->window_state == HOST_WINDOW_OFFERED, self->reference);
+    send_if(window_reply, i, self->window_state == host_window_answered, self->answer);
+    send_if(device_request, i, self->window_state == host_window_offered, self->reference);
   }
 }
 
@@ -224,13 +224,13 @@ static void begin_transfer(self_t *self, int lane) {
 
 // The bus is free, and somebody waits for it.
 static void arbitrate(self_t *self) {
-  if (self->window_state == HOST_WINDOW_WAITS) {
+  if (self->window_state == host_window_waits) {
     // One word, at the device when it has crossed the bus.
     uint64_t begin = self->free_at > self->window_since ? self->free_at : self->window_since;
     const uint64_t word = time_of_word(self);
     self->free_at = begin + word;
     self->busy += word * 1000000 / ticks_per_second();
-    self->window_state = HOST_WINDOW_OFFERED;
+    self->window_state = host_window_offered;
     return;
   }
   int lane = call(policy, self->waiting_lanes, self->last);
@@ -245,11 +245,11 @@ static uint64_t free_from(const self_t *self) {
 
 // Until when nothing happens by itself, and whether that is then a plain beat.
 static inline void rest(self_t *self) {
-  bool told = self->failed || self->window_state >= HOST_WINDOW_OFFERED;
+  bool told = self->failed || self->window_state >= host_window_offered;
   self->plain = !told && self->active && self->moved < self->plain_end;
   if (told) self->wake = 0;
   else if (self->active) self->wake = self->ready_at;
-  else self->wake = self->waiting_lanes || self->window_state == HOST_WINDOW_WAITS ? free_from(self) : never();
+  else self->wake = self->waiting_lanes || self->window_state == host_window_waits ? free_from(self) : never();
 }
 
 // The software refers to its own memory; the answer leaves in the next cycle.
@@ -302,23 +302,23 @@ phase_end() {
     if (moves) go_on(self);
     if (__builtin_expect(whole, true)) return;
   }
-  if (asked || __builtin_expect(self->failed || self->window_state >= HOST_WINDOW_OFFERED, false)) {
+  if (asked || __builtin_expect(self->failed || self->window_state >= host_window_offered, false)) {
     if (__builtin_expect(line != self->line, false)) change_line(self, line);
     // The software in its own memory.
     for (int i = 0; i < width(memory_request); i++)
       if (transferred(memory_request, i)) refer_to_memory(self, i, &data(memory_request, i));
     // The software's reference to the device.
     if (width(window_request)) {
-      if (self->window_state == HOST_WINDOW_ANSWERED) self->window_state = HOST_WINDOW_IDLE;
-      if (self->window_state == HOST_WINDOW_OFFERED && transferred(device_request)) self->window_state = HOST_WINDOW_OPEN;
-      if (self->window_state == HOST_WINDOW_OPEN && transferred(device_reply)) {
+      if (self->window_state == host_window_answered) self->window_state = host_window_idle;
+      if (self->window_state == host_window_offered && transferred(device_request)) self->window_state = host_window_open;
+      if (self->window_state == host_window_open && transferred(device_reply)) {
         self->answer = data(device_reply);
-        self->window_state = HOST_WINDOW_ANSWERED;
+        self->window_state = host_window_answered;
       }
       if (transferred(window_request)) {
         self->reference = data(window_request);
         self->window_since = NOW;
-        self->window_state = HOST_WINDOW_WAITS;
+        self->window_state = host_window_waits;
         self->window_references++;
       }
     }
@@ -344,12 +344,12 @@ phase_end() {
       }
     }
   }
-  if (!self->active && (self->waiting_lanes || self->window_state == HOST_WINDOW_WAITS) && now() >= free_from(self)) arbitrate(self);
+  if (!self->active && (self->waiting_lanes || self->window_state == host_window_waits) && now() >= free_from(self)) arbitrate(self);
   rest(self);
 }
 
 next_event() {
-  bool busy = self->active || self->failed || self->line || self->window_state != HOST_WINDOW_IDLE || self->waiting_lanes || self->line_cycle + 1 > cycle();
+  bool busy = self->active || self->failed || self->line || self->window_state != host_window_idle || self->waiting_lanes || self->line_cycle + 1 > cycle();
   for (int i = 0; i < width(memory_request); i++) busy |= self->answer_cycle[i] + 1 > cycle();
   return busy ? cycle() : never();
 }

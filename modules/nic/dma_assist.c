@@ -100,7 +100,7 @@ static void fetched(self_t *self, uint64_t number) {
   memcpy(self->raw + self->fetch_got, &bytes, 8);
   self->fetch_got += 8;
   if (self->fetch_got < dma_read_bytes(DMA_LAYOUT)) return;
-  self->fetch = DMA_FETCHED;
+  self->fetch = dma_fetch_read;
   self->turned = true;
 }
 
@@ -121,7 +121,7 @@ static inline void refer(self_t *self) {
     if (self->burst_left) count = assist_piece_of(UNIT, of->address, of->memory_left, of->base, of->limit);
     if (!is_outward(of) && used < count) count = 0;
   }
-  if (!in_burst && self->fetch == DMA_FETCHING && self->fetch_asked < dma_read_bytes(DMA_LAYOUT)) {
+  if (!in_burst && self->fetch == dma_fetch_reading && self->fetch_asked < dma_read_bytes(DMA_LAYOUT)) {
     DMA_OFFER_REFERENCE(DMA_OFFER_DESCRIPTOR, mem_op_read, 8, self->fetch_address + self->fetch_asked);
   } else if (count) {
     DMA_OFFER_REFERENCE(DMA_OFFER_DATA, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
@@ -283,10 +283,10 @@ static inline void rewind_ring(self_t *self, uint32_t state) {
   }
   for (int nth = 1; nth < param(under_way); nth++) self->under[slot_of(self, nth)].dropped = nth < self->count;
   self->rewinding = true;
-  self->fetch_dropped = self->fetch == DMA_FETCHING;
-  if (self->fetch == DMA_FETCHED) {
+  self->fetch_dropped = self->fetch == dma_fetch_reading;
+  if (self->fetch == dma_fetch_read) {
     self->taken[self->fetch_ring]--;
-    self->fetch = DMA_FETCH_NOTHING;
+    self->fetch = dma_fetch_nothing;
   }
 }
 
@@ -328,7 +328,7 @@ static inline void end_oldest(self_t *self, uint32_t state) {
 
 // The next transfer if one can begin: `next` is that of direct mode, or becomes what the descriptor that was read ahead says.
 static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
-  if (direct ? self->count != 0 : self->fetch != DMA_FETCHED) return false;
+  if (direct ? self->count != 0 : self->fetch != dma_fetch_read) return false;
   if (direct) {
     self->direct_busy = true;
   } else {
@@ -340,7 +340,7 @@ static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
   // Transfers of both directions, or of direct mode, share neither queue nor order.
   const dma_transfer *newest = &self->under[slot_of(self, self->count ? self->count - 1 : 0)];
   if (self->count && (newest->outward != next->outward || newest->ring == DMA_NO_RING)) return false;
-  if (next->ring >= 0) self->fetch = DMA_FETCH_NOTHING;
+  if (next->ring >= 0) self->fetch = dma_fetch_nothing;
   dma_begin(next);
   return true;
 }
@@ -360,7 +360,7 @@ static inline void begin(self_t *self, const dma_transfer *next) {
 static inline void fetch_from(self_t *self, int ring, uint32_t producer, uint32_t consumer) {
   if (self->taken[ring] == 0) self->next_consumer[ring] = consumer;
   if (self->next_consumer[ring] == producer || self->taken[ring] > param(under_way) + 1) return;
-  self->fetch = DMA_FETCHING;
+  self->fetch = dma_fetch_reading;
   self->fetch_ring = ring;
   self->fetch_address = self->next_consumer[ring];
   self->fetch_asked = self->fetch_got = 0;
@@ -376,8 +376,8 @@ static inline void end_direct(self_t *self, uint32_t active) {
 
 // A descriptor that nobody wants any more has come.
 static inline void forget_descriptor(self_t *self) {
-  if (!self->fetch_dropped || self->fetch != DMA_FETCHED) return;
-  self->fetch = DMA_FETCH_NOTHING;
+  if (!self->fetch_dropped || self->fetch != dma_fetch_read) return;
+  self->fetch = dma_fetch_nothing;
   self->fetch_dropped = false;
   self->taken[self->fetch_ring]--;
 }
@@ -390,7 +390,7 @@ static inline bool may_fetch(const self_t *self, uint32_t run) {
 
 // After a failure the ring begins again at its consumer register when all has ended.
 static inline void end_rewinding(self_t *self, int rings) {
-  if (!self->rewinding || self->count || self->fetch != DMA_FETCH_NOTHING) return;
+  if (!self->rewinding || self->count || self->fetch != dma_fetch_nothing) return;
   self->rewinding = false;
   for (int i = 0; i < rings; i++) self->rewinding |= self->taken[i] != 0;
 }
@@ -418,7 +418,7 @@ phase_end() {
   bool moved = control | transferred(memory_request) | transferred(memory_reply) | transferred(bus_request) | transferred(bus_read_data);
   if (WRITES_HOST) moved |= transferred(bus_write_data);
   uint32_t asked = active;
-  if (self->fetch == DMA_FETCH_NOTHING)
+  if (self->fetch == dma_fetch_nothing)
     for (int i = 0; i < width(producer); i++) asked |= (self->taken[i] ? self->next_consumer[i] : data(consumer, i)) ^ data(producer, i);
   if (!(asked | moved | self->turned)) return;
 
@@ -472,7 +472,7 @@ phase_end() {
     end_rewinding(self, width(producer));
     const uint32_t run = width(assist_state) ? data(assist_state) : (uint32_t)param(run_bits);
     if (!resting && may_fetch(self, run))
-      for (int i = 0; i < width(producer) && self->fetch == DMA_FETCH_NOTHING; i++) fetch_from(self, i, data(producer, i), data(consumer, i));
+      for (int i = 0; i < width(producer) && self->fetch == dma_fetch_nothing; i++) fetch_from(self, i, data(producer, i), data(consumer, i));
     self->at_work = self->count || self->fetch || self->updates_open || self->updates_waiting || self->direct_busy;
     self->turned |= resting | self->failing | self->direct_busy | (self->at_sent >= 0);
   }

@@ -104,7 +104,7 @@ static inline void offer(self_t *self, uint8_t kind, uint32_t count, uint32_t ad
 // ---- The wire's side: the address filter, and a queue of frames ------------------------------------------------------
 
 // What becomes of a frame with these first bytes if nothing else is wrong with it.
-static inline uint8_t filter(const self_t *self, uint64_t first_bytes, receive_filter accepts) {
+static inline receive_outcome filter(const self_t *self, uint64_t first_bytes, receive_filter accepts) {
   const uint64_t to = assist_keep(first_bytes, 6);
   const bool group = to & 1;
   if (to == UINT64_C(0xffffffffffff)) return receive_outcome_kept_broadcast;
@@ -135,14 +135,14 @@ static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filte
   self->frames_waiting++;
   find_room(self);
   self->frame_bytes[self->newest] = 0;
-  self->frame_state[self->newest] = RECEIVED_ARRIVING;
+  self->frame_state[self->newest] = receive_arrival_arriving;
   self->fcs = ETHERNET_FCS_START;
   self->addressed = filter(self, first_bytes, accepts);
 }
 
 // The newest frame is known to be bad; what else comes of it is skipped.
 static inline void spoil_frame(self_t *self, uint8_t outcome) {
-  self->frame_state[self->newest] = RECEIVED_BAD;
+  self->frame_state[self->newest] = receive_arrival_bad;
   self->frame_outcome[self->newest] = outcome;
   self->skipping = true;
 }
@@ -155,7 +155,7 @@ static inline void end_frame(self_t *self, bool line_error) {
   if (self->frame_bytes[newest] < (uint32_t)param(min_frame)) outcome = receive_outcome_too_short;
   if (line_error) outcome = receive_outcome_line_error;
   self->frame_outcome[newest] = outcome;
-  self->frame_state[newest] = outcome <= receive_outcome_kept_broadcast ? RECEIVED_GOOD : RECEIVED_BAD;
+  self->frame_state[newest] = outcome <= receive_outcome_kept_broadcast ? receive_arrival_good : receive_arrival_bad;
 }
 
 // The bytes of a beat enter the queue.
@@ -221,7 +221,7 @@ static inline void show_room(self_t *self) {
 
 // Memory took the addition to a counter.
 static inline void counter_added(self_t *self, uint32_t added) {
-  self->telling = 2;
+  self->telling = receive_count_accepted;
   self->offers &= (uint8_t)~RECEIVE_OFFERS_COUNTER;
   self->to_tell[self->told] -= added;
   self->any_to_tell = false;
@@ -230,12 +230,12 @@ static inline void counter_added(self_t *self, uint32_t added) {
 
 // Between frames, when nothing is under way, a counter is told; whether one is.
 static inline bool tell_counter(self_t *self) {
-  if (__builtin_expect(self->storing != RECEIVE_STORES_NOTHING, 1) || !self->any_to_tell || self->updates_open ||
+  if (__builtin_expect(self->storing != receive_stage_nothing, 1) || !self->any_to_tell || self->updates_open ||
       self->offers & RECEIVE_OFFERS_REGISTER)
     return false;
   self->told = counter_due(self);
   if (self->told < 0) return false;
-  self->telling = 1;
+  self->telling = receive_count_offered;
   self->offers |= RECEIVE_OFFERS_COUNTER;
   return true;
 }
@@ -246,7 +246,7 @@ static inline bool tell_counter(self_t *self) {
 static inline void memory_took(self_t *self) {
   self->offers &= (uint8_t)~RECEIVE_OFFERS_MEMORY;
   self->open++;
-  if (self->storing != RECEIVE_STORES_DATA) {
+  if (self->storing != receive_stage_data) {
     self->step++;
     return;
   }
@@ -270,9 +270,9 @@ static inline void begin_storing(self_t *self, receive_registers at) {
   self->room = self->room >= 8 ? self->room - 8 : 0;
   self->stored = self->burst_left = 0;
   self->step = 0;
-  self->storing = RECEIVE_STORES_DATA;
+  self->storing = receive_stage_data;
   const uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
-  self->lost = after == (at.reference & mask) ? RECEIVE_NO_DESCRIPTOR : RECEIVE_HAS_ROOM;
+  self->lost = after == (at.reference & mask) ? receive_space_no_descriptor : receive_space_enough;
 }
 
 // The oldest frame leaves the queue.
@@ -280,7 +280,7 @@ static inline void leave_queue(self_t *self) {
   self->first = (self->first + 1) & (RECEIVE_FRAMES - 1);
   self->frames_waiting--;
   find_room(self);
-  self->storing = RECEIVE_STORES_NOTHING;
+  self->storing = receive_stage_nothing;
   self->left |= RECEIVE_LEFT_STORING;
 }
 
@@ -288,14 +288,14 @@ static inline void leave_queue(self_t *self) {
 static inline void drop_oldest(self_t *self) {
   const int f = self->first;
   const uint32_t length = self->frame_bytes[f];
-  const bool good = self->frame_state[f] == RECEIVED_GOOD;
-  if (self->frame_state[f] == RECEIVED_ARRIVING || (self->arriving && self->skipping && self->frames_waiting == 1)) return;
+  const bool good = self->frame_state[f] == receive_arrival_good;
+  if (self->frame_state[f] == receive_arrival_arriving || (self->arriving && self->skipping && self->frames_waiting == 1)) return;
   self->head += length - self->stored;
   self->left |= RECEIVE_LEFT_QUEUE;
   self->stored = length;
   if (self->open) return;
-  self->no_descriptor += good && self->lost == RECEIVE_NO_DESCRIPTOR;
-  self->no_room += good && self->lost == RECEIVE_NO_ROOM;
+  self->no_descriptor += good && self->lost == receive_space_no_descriptor;
+  self->no_room += good && self->lost == receive_space_no_room;
   count_frame(self, good ? receive_outcome_no_space : self->frame_outcome[f], length);
   leave_queue(self);
 }
@@ -305,24 +305,24 @@ static inline void end_data(self_t *self) {
   const uint32_t kept = self->frame_bytes[self->first] - (param(keep_fcs) ? 0 : 4);
   const uint32_t end = assist_advance(self->start, kept, self->base, self->limit);
   self->next_start = assist_round_up(end, param(buffer_round), self->base, self->limit);
-  self->storing = RECEIVE_STORES_DESCRIPTOR;
+  self->storing = receive_stage_descriptor;
 }
 
 // The store engine: the next bytes of the oldest frame, in bursts.
 static inline void store_data(self_t *self) {
   const uint32_t length = self->frame_bytes[self->first], left = length - self->stored;
-  const uint8_t arrived = self->frame_state[self->first];
+  const receive_arrival arrived = self->frame_state[self->first];
   const bool gap = self->gap;
   self->gap = false;
   if (gap) self->left |= RECEIVE_LEFT_STORING;
-  if (__builtin_expect(length > self->room, 0) && !self->lost) self->lost = RECEIVE_NO_ROOM;
-  if (__builtin_expect(arrived == RECEIVED_BAD || self->lost, 0)) {
+  if (__builtin_expect(length > self->room, 0) && !self->lost) self->lost = receive_space_no_room;
+  if (__builtin_expect(arrived == receive_arrival_bad || self->lost, 0)) {
     drop_oldest(self);
   } else if (left == 0) {
-    if (arrived == RECEIVED_GOOD && self->open == 0) end_data(self);
+    if (arrived == receive_arrival_good && self->open == 0) end_data(self);
   } else if (!gap) {
     const uint32_t run = (uint32_t)param(burst);
-    if (self->burst_left == 0 && (left >= run || arrived == RECEIVED_GOOD)) self->burst_left = assist_min(run, left);
+    if (self->burst_left == 0 && (left >= run || arrived == receive_arrival_good)) self->burst_left = assist_min(run, left);
     if (!self->burst_left) return;
     const uint32_t count = assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
     const assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, UNIT, count);
@@ -340,7 +340,7 @@ static inline void write_descriptor(self_t *self) {
   } else if (self->step == 1) {
     offer(self, ASSIST_DESCRIPTOR, 4, after + (uint32_t)param(at_address), (assist_run){{self->next_start, 0}});
   } else if (self->open == 0) {
-    self->storing = RECEIVE_STORES_REGISTERS;
+    self->storing = receive_stage_registers;
     self->step = 0;
   }
 }
@@ -372,13 +372,13 @@ static inline void raise_alarm(self_t *self, uint32_t mac) {
 
 // The oldest frame, one step on.
 static inline void store_oldest(self_t *self, receive_registers at) {
-  if (__builtin_expect(self->storing == RECEIVE_STORES_NOTHING, 0) && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
+  if (__builtin_expect(self->storing == receive_stage_nothing, 0) && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
     if (__builtin_expect(self->alarm, 0)) raise_alarm(self, at.mac);
     else if (self->frames_waiting) begin_storing(self, at);
   }
-  if (self->storing == RECEIVE_STORES_DATA && !OFFERING) store_data(self);
-  if (self->storing == RECEIVE_STORES_DESCRIPTOR && !OFFERING) write_descriptor(self);
-  if (self->storing == RECEIVE_STORES_REGISTERS && !(self->offers & RECEIVE_OFFERS_REGISTER)) move_producers(self);
+  if (self->storing == receive_stage_data && !OFFERING) store_data(self);
+  if (self->storing == receive_stage_descriptor && !OFFERING) write_descriptor(self);
+  if (self->storing == receive_stage_registers && !(self->offers & RECEIVE_OFFERS_REGISTER)) move_producers(self);
 }
 
 phase_end() {
@@ -422,10 +422,10 @@ phase_end() {
 
   // What memory and registers did in this cycle: first for a counter, between frames, then for the oldest frame.
   if (param_length(counters) > 0 && __builtin_expect(self->telling, 0)) {
-    if (self->telling == 1 && transferred(memory_request))
+    if (self->telling == receive_count_offered && transferred(memory_request))
       counter_added(self, (uint32_t)assist_run_of(&data(memory_request).data, sizeof data(memory_request).data).w[0]);
-    if (self->telling == 2 && transferred(memory_reply)) { // perhaps in the same cycle
-      self->telling = 0;
+    if (self->telling == receive_count_accepted && transferred(memory_reply)) { // perhaps in the same cycle
+      self->telling = receive_count_none;
       self->left |= RECEIVE_LEFT_STORING;
     }
     return;

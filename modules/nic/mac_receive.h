@@ -5,17 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What is being stored of the oldest frame.
-enum { RECEIVE_STORES_NOTHING, RECEIVE_STORES_DATA, RECEIVE_STORES_DESCRIPTOR, RECEIVE_STORES_REGISTERS };
-// What is known of a frame in the queue.
-enum { RECEIVED_ARRIVING, RECEIVED_GOOD, RECEIVED_BAD };
 // What is offered to somebody in a cycle; a set.
 enum { RECEIVE_OFFERS_MEMORY = 1, RECEIVE_OFFERS_DESCRIPTOR = 2, RECEIVE_OFFERS_REGISTER = 4, RECEIVE_OFFERS_COUNTER = 8 };
 // What is left over for the next cycle though nothing moves; a set: storing goes on, bytes or a frame left the queue, what is
 // shown has changed, mac_state was never looked at.
 enum { RECEIVE_LEFT_STORING = 1, RECEIVE_LEFT_QUEUE = 2, RECEIVE_LEFT_SHOWN = 4, RECEIVE_LEFT_STATE = 8 };
-// Why a good frame cannot be stored.
-enum { RECEIVE_HAS_ROOM, RECEIVE_NO_DESCRIPTOR, RECEIVE_NO_ROOM };
 // Kept frames are told while others arrive only when there are so many.
 enum { RECEIVE_TELL_KEPT = 64 };
 // Frames in the queue at most.

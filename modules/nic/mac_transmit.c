@@ -61,7 +61,7 @@ static void take_descriptor(self_t *self) {
   self->memory_left = assist_field(self->raw, param(at_length), 2, param(big_endian));
   self->frame_vlan[newest] = 0;
   if (word & (uint32_t)param(vlan_bit)) self->frame_vlan[newest] = assist_field(self->raw, param(at_vlan), 2, param(big_endian)) + 1;
-  self->reading = TRANSMIT_READS_WAIT;
+  self->reading = transmit_stage_wait;
 }
 
 // Eight bytes of a descriptor have come.
@@ -161,13 +161,13 @@ static inline void next_beat(self_t *self) {
 // The next reference to memory: a descriptor, between bursts, or data when the queue has room for a burst, or a counter.
 static inline void refer(self_t *self) {
   self->awaited = -1;
-  const bool reads_descriptor = self->reading == TRANSMIT_READS_DESCRIPTOR || (self->ahead && self->burst_left == 0);
+  const bool reads_descriptor = self->reading == transmit_stage_descriptor || (self->ahead && self->burst_left == 0);
   if (reads_descriptor && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
     self->offers |= SPLIT_DESCRIPTORS ? TRANSMIT_OFFERS_DESCRIPTOR : TRANSMIT_OFFERS_MEMORY;
     self->offer_kind = ASSIST_DESCRIPTOR;
     self->offer_size = 8;
     self->offer_address = self->next_consumer + self->asked_bytes;
-  } else if (self->reading == TRANSMIT_READS_DATA && self->memory_left) {
+  } else if (self->reading == transmit_stage_data && self->memory_left) {
     if (self->burst_left == 0) {
       // Bursts end at multiples of the width, so that they never cut a piece in two.
       const uint32_t run = assist_min((uint32_t)param(burst) - (self->address & (UNIT - 1)), self->memory_left);
@@ -211,7 +211,7 @@ static inline void data_arrived(self_t *self, assist_run answer) {
   self->frame_got[newest] += count;
   self->reply_address = assist_advance(self->reply_address, count, self->base, self->limit);
   self->reply_left -= count;
-  if (self->reply_left == 0) self->reading = TRANSMIT_READS_NOTHING;
+  if (self->reply_left == 0) self->reading = transmit_stage_nothing;
 }
 
 // NIC memory took what was offered.
@@ -255,7 +255,7 @@ static inline bool has_place(const self_t *self) { return self->frames_waiting <
 
 // Whether it may be read while the data of a frame are.
 static inline bool may_read_ahead(const self_t *self) {
-  return param(read_ahead) && self->reading == TRANSMIT_READS_DATA && !self->ahead && !self->ahead_read;
+  return param(read_ahead) && self->reading == transmit_stage_data && !self->ahead && !self->ahead_read;
 }
 
 // Takes the descriptor that was read ahead, or begins to read the next one if the ring has one.
@@ -268,7 +268,7 @@ static inline void next_descriptor(self_t *self, bool ahead, uint32_t producer, 
   if (self->taken == 0) self->next_consumer = consumer;
   if (self->next_consumer == producer) return;
   self->ahead = ahead;
-  if (!ahead) self->reading = TRANSMIT_READS_DESCRIPTOR;
+  if (!ahead) self->reading = transmit_stage_descriptor;
   self->asked_bytes = self->got_bytes = 0;
   self->taken++;
 }
@@ -297,7 +297,7 @@ static inline void begin_reading(self_t *self, uint32_t base, uint32_t limit) {
   self->reply_address = self->address;
   self->reply_left = length;
   self->burst_left = 0;
-  self->reading = length ? TRANSMIT_READS_DATA : TRANSMIT_READS_NOTHING;
+  self->reading = length ? transmit_stage_data : transmit_stage_nothing;
 }
 
 // What to offer in the next cycle, and what may begin then.
@@ -308,8 +308,8 @@ static inline void make_offers(self_t *self) {
   } else if (!(self->offers & (TRANSMIT_OFFERS_MEMORY | TRANSMIT_OFFERS_DESCRIPTOR))) {
     refer(self);
   }
-  const bool reads_nothing = self->reading == TRANSMIT_READS_NOTHING;
-  self->turned |= self->reading == TRANSMIT_READS_WAIT || (reads_nothing && self->ahead_read);
+  const bool reads_nothing = self->reading == transmit_stage_nothing;
+  self->turned |= self->reading == transmit_stage_wait || (reads_nothing && self->ahead_read);
   self->polls = (reads_nothing || may_read_ahead(self)) && has_place(self);
 }
 
@@ -364,13 +364,13 @@ phase_end() {
 
   // Reading: the next descriptor, then its data once they have arrived; a beat that left may have made room.
   if (!reads && (int32_t)(self->tail - self->head + self->asked) > self->awaited) return;
-  if (self->reading == TRANSMIT_READS_NOTHING && self->ahead) {
-    self->reading = TRANSMIT_READS_DESCRIPTOR;
+  if (self->reading == transmit_stage_nothing && self->ahead) {
+    self->reading = transmit_stage_descriptor;
     self->ahead = false;
   }
   const bool ahead = may_read_ahead(self);
-  if ((self->reading == TRANSMIT_READS_NOTHING || ahead) && running && has_place(self)) next_descriptor(self, ahead, data(producer), data(consumer));
-  if (self->reading == TRANSMIT_READS_WAIT) {
+  if ((self->reading == transmit_stage_nothing || ahead) && running && has_place(self)) next_descriptor(self, ahead, data(producer), data(consumer));
+  if (self->reading == transmit_stage_wait) {
     const uint32_t base = width(buffer_base) ? data(buffer_base) : 0, limit = width(buffer_limit) ? data(buffer_limit) : 0;
     if (!width(buffer_producer) || data_are_there(self, data(buffer_producer), base, limit)) begin_reading(self, base, limit);
   }
