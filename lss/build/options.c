@@ -97,7 +97,11 @@ bool options_parse(int argc, char **argv, Options *options, OptionHandler handle
     } else if (option_value(argc, argv, &i, "--max-steps", &value)) {
       if (!value || !positive(argv[0], "--max-steps", value, &options->compile.max_steps)) return false;
     } else {
-      usage_error(argv[0], "unknown option %s", word);
+      if (stop && g_str_has_prefix(word, "--"))
+        usage_error(argv[0], "unknown option %s; options of the simulator stand behind --: lss %s M.lss -- %s ...",
+                    word, argv[0], word);
+      else
+        usage_error(argv[0], "unknown option %s", word);
       return false;
     }
   }
