@@ -38,6 +38,10 @@ static const UnitOfMeasure units[] = {
 static const char *const dimension_names[] = {"frequency", "time", "size", "rate", "fraction"};
 static const char *const base_units[] = {"Hz", "s", "B", "b/s", ""};
 
+const UnitOfMeasure *unit_at(unsigned index) {
+  return index < G_N_ELEMENTS(units) ? &units[index] : NULL;
+}
+
 const UnitOfMeasure *unit_find(const char *name) {
   for (guint i = 0; i < G_N_ELEMENTS(units); i++)
     if (!strcmp(units[i].name, name)) return &units[i];

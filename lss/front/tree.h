@@ -133,6 +133,9 @@ SourceFile *parse_text(const char *path, const char *text, gsize length);
 // Parses a single expression, whose first character is at `start`; NULL after errors.
 Expr *parse_expression(const char *text, gsize length, Location start);
 
+// The words of the language, reserved ones first, one after the other; NULL behind the last (lexer.l).
+const char *keyword_at(guint index);
+
 // ---- Construction, for the parser --------------------------------------------------------------------------
 Expr *expr_new(ExprKind kind, Location location);
 Expr *expr_unary(int op, Location location, Expr *left);

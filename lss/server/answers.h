@@ -6,6 +6,7 @@
 
 JsonValue *answer_hover(const Query *query);      // what `lss doc` says, or the declaration (hover.c)
 JsonValue *answer_definition(const Query *query); // where a name is declared (hover.c)
+JsonValue *answer_completion(const Query *query); // what could be written (completion.c)
 JsonValue *answer_symbols(const Query *query);    // what a file declares (symbols.c)
 JsonValue *answer_formatting(const Query *query); // canonical layout (query.c)
 

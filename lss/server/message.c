@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+static const char field[] = "Content-Length:";
+
 enum { LARGEST_HEADER = 4096, LARGEST_BODY = 64 << 20 };
 
 void message_feed(MessageReader *reader, const void *bytes, gsize length) {
@@ -18,14 +20,13 @@ static MessageState skip(MessageReader *reader, gsize length, const char *reason
 
 // The length that a header gives; -1 when it gives none that can be.
 static gint64 content_length(const char *header, gsize length) {
-  static const char name[] = "Content-Length:";
   g_autofree char *text = g_strndup(header, length);
   g_auto(GStrv) lines = g_strsplit(text, "\r\n", -1);
   gint64 result = -1;
   for (char **line = lines; *line; line++) {
     guint64 number;
-    if (g_ascii_strncasecmp(*line, name, strlen(name)) != 0) continue;
-    char *value = g_strstrip(*line + strlen(name));
+    if (g_ascii_strncasecmp(*line, field, strlen(field)) != 0) continue;
+    char *value = g_strstrip(*line + strlen(field));
     result = g_ascii_string_to_unsigned(value, 10, 0, LARGEST_BODY, &number, NULL) ? (gint64)number : -1;
   }
   return result;
@@ -36,7 +37,10 @@ MessageState message_next(MessageReader *reader, char **body, const char **why) 
   const char *text = (const char *)reader->bytes->data;
   const gsize length = reader->bytes->len;
   const char *end = memmem(text, MIN(length, LARGEST_HEADER), "\r\n\r\n", 4);
-  if (!end && length >= LARGEST_HEADER) return skip(reader, length, "a header without an end", why);
+  if (!end && length >= LARGEST_HEADER) {
+    const char *next = memmem(text + 1, length - 1, field, strlen(field)); // perhaps a header begins there
+    return skip(reader, next ? (gsize)(next - text) : length, "a header without an end", why);
+  }
   if (!end) return MESSAGE_INCOMPLETE;
   const gsize header = (gsize)(end - text) + 4;
   const gint64 size = content_length(text, header);

@@ -35,6 +35,7 @@ JsonValue *answer_formatting(const Query *query) {
 static const QueryKind kinds[] = {
     {"textDocument/hover", "hoverProvider", true, answer_hover},
     {"textDocument/definition", "definitionProvider", true, answer_definition},
+    {"textDocument/completion", "completionProvider", true, answer_completion},
     {"textDocument/documentSymbol", "documentSymbolProvider", false, answer_symbols},
     {"textDocument/formatting", "documentFormattingProvider", false, answer_formatting},
 };
@@ -48,6 +49,10 @@ const QueryKind *query_kind(const char *method) {
 void query_capabilities(JsonValue *capabilities) {
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++)
     json_set(capabilities, kinds[i].capability, json_object_new_boolean(true));
+  JsonValue *completion = json_object_new_object(), *triggers = json_object_new_array();
+  json_add(triggers, json_object_new_string("."));
+  json_set(completion, "triggerCharacters", triggers);
+  json_set(capabilities, "completionProvider", completion);
 }
 
 static void ignore(const Diagnostic *diagnostic, gpointer data) {

@@ -4,6 +4,7 @@ A finding is kept under build/fuzz/findings/ and its path printed; put it into t
 where every run tries it first.
 """
 
+import json
 import os
 import struct
 import subprocess
@@ -17,7 +18,7 @@ from tests.tree import found
 HERE = Path(__file__).parent
 SECONDS = 15
 # name: longest input in bytes
-TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "program": 16384}
+TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384}
 
 
 def seeds(name: str, root: Path, build: Path) -> list[bytes]:
@@ -25,6 +26,12 @@ def seeds(name: str, root: Path, build: Path) -> list[bytes]:
     if name in ("text", "netlist"):
         folders = ["modules", "tests/lang/bad", "examples"]
         return [path.read_bytes() for folder in folders for path in found(root / folder, "*.lss")]
+    if name == "messages":
+        position = {"line": 1, "character": 2}
+        params = {"textDocument": {"uri": "file:///x.lss"}, "position": position}
+        bodies = [json.dumps({"id": n, "method": "textDocument/hover", "params": params}).encode() for n in (1, "a")]
+        bodies += [b"{", b"[" * 100, b'"\xc3\xa9\xf0\x9f\x98\x80"']
+        return [b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies]
     if name == "packets":
         scratch = build / "fuzz" / "seed.pcap"
         packets.write(scratch, traffic.stream_frames(traffic.Mix.parse("18-100"), 0, 3, 1))

@@ -121,3 +121,37 @@ def test_outline_and_layout(tmp_path: Path, build_dir: Path) -> None:
         assert not await editor.client.text_document_formatting_async(params)
 
     edit(server(build_dir), scenario)
+
+
+async def completions(editor: Editor, path: Path, text: str) -> set[str]:
+    """What could stand at the character ^ of a text."""
+    before, after = text.split("^")
+    editor.change(path, before + after)
+    at = lsp.Position(before.count("\n"), len(before) - (before.rfind("\n") + 1))
+    found = await editor.client.text_document_completion_async(lsp.CompletionParams(editor.document(path), at))
+    assert isinstance(found, list | tuple)
+    return {item.label for item in found}
+
+
+def test_completions(tmp_path: Path, build_dir: Path) -> None:
+    """Each kind of place, on lines that are not complete."""
+    path = shapes(tmp_path)
+
+    async def scenario(editor: Editor) -> None:
+        editor.open(path)
+        assert {"shapes", "memory_types"} <= await completions(editor, path, MACHINE + "import ^")
+        assert {"source", "pipe"} <= await completions(editor, path, MACHINE + "instance x : ^")
+        ports = await completions(editor, path, MACHINE + "buffers[1].^\n")
+        assert {"in", "out"} <= ports and "module" not in ports
+        assert {"MHz", "ns", "Gb/s"} <= await completions(editor, path, MACHINE + "clock c = 5 M^")
+        settings = await completions(editor, path, MACHINE + "instance x : source { cou^")
+        assert "count" in settings and "out" not in settings
+        inside = await completions(editor, path, MACHINE + "instance x : source {\n  ^\n};\n")
+        assert "count" in inside and "out" not in inside
+        words = await completions(editor, path, MACHINE + "^")
+        assert {"instance", "producer", "mhz", "TABLE", "uint32", "color", "keyed"} <= words
+        module = "module m {{\n  inport in : uint32;\n  phase_start -> in.{};\n}}\n"
+        assert await completions(editor, path, module.format("^")) == {"data", "enable", "ack"}
+        assert {"red", "green"} == await completions(editor, path, "import shapes;\nvar c = color.^\n")
+
+    edit(server(build_dir), scenario)
