@@ -23,19 +23,19 @@ static bool inside(const Instance *instance, const char *path) {
 }
 
 // Why a node runs no earlier: what it reads that was written last, or the functions of its instance before it.
-static void print_reason(const Node *node, const int *position) {
+static void print_reason(const Vertex *node, const int *position) {
   const Wire *last = NULL;
   for (guint i = 0; i < node->reads->len; i++) {
     const Wire *wire = node->reads->pdata[i];
     if (wire->writer && wire->writer != node && (!last || position[wire->writer->id] > position[last->writer->id]))
       last = wire;
   }
-  if (node->kind == NODE_FUNCTION && node->function->kind == FUNCTION_PHASE_START) {
+  if (node->kind == VERTEX_FUNCTION && node->function->kind == FUNCTION_PHASE_START) {
     printf("state alone");
   } else if (!last) {
     printf(node->before->len ? "the other functions of its instance" : "nothing: reads state alone");
   } else {
-    g_autofree char *wire = wire_name(last), *writer = node_name(last->writer);
+    g_autofree char *wire = wire_name(last), *writer = vertex_name(last->writer);
     printf("%s, by %d %s", wire, position[last->writer->id], writer);
   }
 }
@@ -78,7 +78,7 @@ int command_schedule(int argc, char **argv) {
       const Segment *segment = schedule->steps[c]->pdata[i];
       for (guint k = 0; k < segment->items->len; k++) {
         const Item *item = segment->items->pdata[k];
-        for (guint n = 0; n < item->nodes->len; n++) position[((Node *)item->nodes->pdata[n])->id] = ++number;
+        for (guint n = 0; n < item->nodes->len; n++) position[((Vertex *)item->nodes->pdata[n])->id] = ++number;
       }
     }
     if (!number) continue;
@@ -90,11 +90,11 @@ int command_schedule(int argc, char **argv) {
       for (guint k = 0; k < segment->items->len; k++) {
         const Item *item = segment->items->pdata[k];
         for (guint n = 0; n < item->nodes->len; n++) {
-          const Node *node = item->nodes->pdata[n];
+          const Vertex *node = item->nodes->pdata[n];
           if (!inside(node->instance, path)) continue;
           if (!said) printf("  segment %u, %s\n", i + 1, cluster_name(segment->cluster));
           said = true;
-          g_autofree char *name = node_name(node);
+          g_autofree char *name = vertex_name(node);
           printf("  %5d  %-44s %safter ", position[node->id], name, item->iterated ? "iterated, " : "");
           print_reason(node, position);
           printf("\n");

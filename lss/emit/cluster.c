@@ -370,7 +370,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   return fine;
 }
 
-static void add_touching(Emitter *emitter, const Node *node, Wire *wire) {
+static void add_touching(Emitter *emitter, const Vertex *node, Wire *wire) {
   GPtrArray *wires = emitter->wires_of[node->cluster->id];
   if (!wires->len || wires->pdata[wires->len - 1] != wire) g_ptr_array_add(wires, wire);
 }
@@ -420,7 +420,7 @@ bool emit_kinds(Emitter *emitter) {
       for (guint k = 0; k < segment->items->len; k++, place++) {
         const Item *item = segment->items->pdata[k];
         for (guint n = 0; n < item->nodes->len; n++) {
-          const Node *node = item->nodes->pdata[n];
+          const Vertex *node = item->nodes->pdata[n];
           emitter->segment_of[node->id] = number;
           emitter->place_of[node->id] = place;
         }

@@ -115,7 +115,7 @@ void emit_skipping(GString *out, Kind *kind);
 // emit_shown.c
 void emit_find_shown(Emitter *emitter);
 bool emit_read_in_place(const Emitter *emitter, const Port *port); // readers of the port are given addresses
-bool emit_shows(const Emitter *emitter, const Node *node);         // what it sends is read from its state
+bool emit_shows(const Emitter *emitter, const Vertex *node);       // what it sends is read from its state
 void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire);
 
 // emit_segment.c

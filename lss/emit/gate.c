@@ -74,13 +74,13 @@ bool emit_says_unchanged(const Emitter *emitter, const Cluster *cluster, const I
 static GPtrArray *border(const Emitter *emitter, const Cluster *cluster, const Segment *reader) {
   GPtrArray *wires = g_ptr_array_new();
   const GPtrArray *all = emitter->wires_of[cluster->id];
-  const Node *first = reader && reader->items->len ? ((Item *)reader->items->pdata[0])->nodes->pdata[0] : NULL;
+  const Vertex *first = reader && reader->items->len ? ((Item *)reader->items->pdata[0])->nodes->pdata[0] : NULL;
   for (guint i = 0; i < all->len; i++) {
     Wire *wire = all->pdata[i];
     if (wire->kind == SIGNAL_LOCAL) continue;
     bool ours = wire->writer->cluster == cluster, crosses = false, read = false;
     for (guint k = 0; k < wire->readers->len; k++) {
-      const Node *node = wire->readers->pdata[k];
+      const Vertex *node = wire->readers->pdata[k];
       crosses |= (node->cluster == cluster) != ours;
       read |= first && !ours && emitter->segment_of[node->id] == emitter->segment_of[first->id];
     }

@@ -31,7 +31,7 @@ static void emit_pointers(const Emitter *emitter, GString *out) {
     const Wire *wire = emitter->schedule->wires->pdata[i];
     if (!wire->writer) continue;
     for (guint k = 0; k < wire->readers->len; k++) {
-      Cluster *user = ((Node *)wire->readers->pdata[k])->cluster, *owner;
+      Cluster *user = ((Vertex *)wire->readers->pdata[k])->cluster, *owner;
       if (emit_place(emitter, wire, user, &owner) != PLACE_POINTER) continue;
       char theirs[256], ours[256];
       emit_wire_base(owner, wire, theirs, sizeof theirs);

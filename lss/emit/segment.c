@@ -36,13 +36,13 @@ const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize
 
 // A wire lives where its writer is, unless that is the root, which can reach into the scratch of every other cluster.
 Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner) {
-  const Node *writer = wire->writer;
+  const Vertex *writer = wire->writer;
   *owner = writer->cluster;
   if (emitter->shown[wire->id]) return PLACE_STATE;
   const Cluster *other = NULL;
   bool one_segment = true;
   for (guint i = 0; i < wire->readers->len; i++) {
-    const Node *reader = wire->readers->pdata[i];
+    const Vertex *reader = wire->readers->pdata[i];
     if (emitter->segment_of[reader->id] != emitter->segment_of[writer->id]) one_segment = false;
     if (reader->cluster != writer->cluster) other = reader->cluster;
   }
@@ -85,7 +85,7 @@ static void declare_locals(const Emitter *emitter, GString *out, Segment *segmen
   for (guint i = 0; i < segment->items->len; i++) {
     Item *item = segment->items->pdata[i];
     for (guint j = 0; j < item->nodes->len; j++) {
-      Node *node = item->nodes->pdata[j];
+      Vertex *node = item->nodes->pdata[j];
       for (guint k = 0; k < node->writes->len; k++) {
         const Wire *wire = node->writes->pdata[k];
         if (!is_local(emitter, segment->cluster, wire)) continue;
@@ -104,7 +104,7 @@ static void declare_locals(const Emitter *emitter, GString *out, Segment *segmen
 }
 
 // Whichever list is shorter knows: a wire of many readers, a function that reads many wires.
-static bool reads(const Node *node, Wire *wire) {
+static bool reads(const Vertex *node, Wire *wire) {
   return wire->readers->len < node->reads->len ? g_ptr_array_find(wire->readers, node, NULL)
                                                : g_ptr_array_find(node->reads, wire, NULL);
 }
@@ -113,7 +113,7 @@ typedef struct {
   Emitter *emitter;
   GString *out;
   Cluster *cluster;
-  const Node *node;
+  const Vertex *node;
   bool flagged, iterated;
   int instance; // index among the leaves
 } Call;
@@ -311,7 +311,7 @@ static void declare_context(Call *call, int spec, const char *name) {
   }
 }
 
-static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const Node *node) {
+static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const Vertex *node) {
   const int index = emitter->schedule->probe_index[node->connection->id];
   const Port *to = node->connection->to;
   const int lane = node->connection->to_lane;
@@ -326,8 +326,8 @@ static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const N
   g_string_append_printf(out, "    @K@_observe_%d(&s->probe%d, some_, enable_, ack_);\n  }\n", index, index);
 }
 
-static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *cluster, const Node *node, bool iterated) {
-  if (node->kind == NODE_PROBE) {
+static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *cluster, const Vertex *node, bool iterated) {
+  if (node->kind == VERTEX_PROBE) {
     emit_probe(emitter, out, cluster, node);
     return;
   }
@@ -354,7 +354,7 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
 
 static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segment, Item *item) {
   for (guint i = 0; i < item->nodes->len; i++) {
-    const Node *node = item->nodes->pdata[i];
+    const Vertex *node = item->nodes->pdata[i];
     for (guint j = 0; j < node->writes->len; j++) {
       const Wire *wire = node->writes->pdata[j];
       g_string_append(out, "  ");
@@ -372,7 +372,7 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
     emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[i], true);
   g_string_append(out, "  }\n");
   for (guint i = 0; i < item->nodes->len; i++) {
-    const Node *node = item->nodes->pdata[i];
+    const Vertex *node = item->nodes->pdata[i];
     for (guint j = 0; j < node->writes->len; j++) {
       const Wire *wire = node->writes->pdata[j];
       g_autofree char *name = wire_name(wire);
@@ -387,7 +387,7 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
 
 // The specialize local that is known when an item has run.
 static const Wire *specialize(const Item *item) {
-  const Node *node = item->nodes->pdata[0];
+  const Vertex *node = item->nodes->pdata[0];
   for (guint i = 0; !item->iterated && i < node->writes->len; i++) {
     const Wire *wire = node->writes->pdata[i];
     if (wire->kind == SIGNAL_LOCAL && wire->local->specialize) return wire;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const StateField *field_behind(const Emitter *emitter, const Wire *wire) {
-  const Node *writer = wire->writer;
-  if (wire->kind != SIGNAL_DATA || wire->flagged || !writer || writer->kind != NODE_FUNCTION) return NULL;
+  const Vertex *writer = wire->writer;
+  if (wire->kind != SIGNAL_DATA || wire->flagged || !writer || writer->kind != VERTEX_FUNCTION) return NULL;
   const Function *function = writer->function;
   if (function->kind != FUNCTION_HANDLER || function->partial || writer->writes->len != 1) return NULL;
   const CScan *scan = g_hash_table_lookup(emitter->scans, writer->instance->leaf->c_file);
@@ -27,8 +27,8 @@ static const StateField *field_behind(const Emitter *emitter, const Wire *wire) 
 
 static bool read_before(const Emitter *emitter, const Wire *wire, int change) {
   for (guint i = 0; i < wire->readers->len; i++) {
-    const Node *reader = wire->readers->pdata[i];
-    if (reader->instance == wire->writer->instance && reader->kind == NODE_FUNCTION) continue; // has it by value
+    const Vertex *reader = wire->readers->pdata[i];
+    if (reader->instance == wire->writer->instance && reader->kind == VERTEX_FUNCTION) continue; // has it by value
     if (reader->cluster != wire->writer->cluster || reader->clock != wire->writer->clock) return false;
     if (change && emitter->place_of[reader->id] >= change) return false;
   }
@@ -41,8 +41,8 @@ void emit_find_shown(Emitter *emitter) {
   if (emitter->debug) return;                                  // debug builds look at every signal
   g_autoptr(GHashTable) change = g_hash_table_new(NULL, NULL); // Instance* -> first place that changes its state
   for (guint i = 0; i < schedule->nodes->len; i++) {
-    const Node *node = schedule->nodes->pdata[i];
-    if (node->kind != NODE_FUNCTION || node->function->kind != FUNCTION_PHASE_END) continue;
+    const Vertex *node = schedule->nodes->pdata[i];
+    if (node->kind != VERTEX_FUNCTION || node->function->kind != FUNCTION_PHASE_END) continue;
     const int known = GPOINTER_TO_INT(g_hash_table_lookup(change, node->instance)), place = emitter->place_of[node->id];
     if (!known || place < known) g_hash_table_insert(change, node->instance, GINT_TO_POINTER(place));
   }
@@ -62,7 +62,7 @@ bool emit_read_in_place(const Emitter *emitter, const Port *port) {
   return emit_by_pointer(port->type);
 }
 
-bool emit_shows(const Emitter *emitter, const Node *node) {
+bool emit_shows(const Emitter *emitter, const Vertex *node) {
   return node->writes->len == 1 && emitter->shown[((Wire *)node->writes->pdata[0])->id];
 }
 

@@ -77,7 +77,7 @@ static void dissolve_across_loops(Schedule *schedule, Cluster **of_instance) {
   Cluster **of_component = g_new0(Cluster *, schedule->nodes->len + 1);
   bool *dissolved = g_new0(bool, schedule->clusters->len + 1);
   for (guint i = 0; i < schedule->nodes->len; i++) {
-    Node *node = schedule->nodes->pdata[i];
+    Vertex *node = schedule->nodes->pdata[i];
     Cluster *own = of_instance[node->instance->id], **common = &of_component[node->component];
     if (!*common)
       *common = own;
@@ -142,9 +142,9 @@ void clusters_choose(Schedule *schedule, const ScheduleOptions *options) {
   schedule->probe_index = g_new(int, netlist->connections->len + 1);
   for (guint i = 0; i < netlist->connections->len; i++) schedule->probe_index[i] = -1;
   for (guint i = 0; i < schedule->nodes->len; i++) {
-    Node *node = schedule->nodes->pdata[i];
+    Vertex *node = schedule->nodes->pdata[i];
     node->cluster = of_instance[node->instance->id];
-    if (node->kind != NODE_PROBE) continue;
+    if (node->kind != VERTEX_PROBE) continue;
     schedule->probe_index[node->connection->id] = (int)node->cluster->probes->len;
     g_ptr_array_add(node->cluster->probes, node->connection);
   }

@@ -17,19 +17,19 @@ static void reverse(GPtrArray *array) {
 }
 
 static bool component_is_legal(GPtrArray *component) {
-  Node *only = component->pdata[0];
+  Vertex *only = component->pdata[0];
   bool loop = component->len > 1;
   if (!loop)
     for (guint i = 0; i < only->reads->len; i++) loop |= ((Wire *)only->reads->pdata[i])->writer == only;
   if (!loop) return true;
   bool partial = true;
   for (guint i = 0; i < component->len; i++) {
-    Node *node = component->pdata[i];
-    partial &= node->kind == NODE_FUNCTION && node->function->kind == FUNCTION_HANDLER && node->function->partial;
+    Vertex *node = component->pdata[i];
+    partial &= node->kind == VERTEX_FUNCTION && node->function->kind == FUNCTION_HANDLER && node->function->partial;
   }
   if (!partial) return false;
   for (guint i = 0; i < component->len; i++) {
-    Node *node = component->pdata[i];
+    Vertex *node = component->pdata[i];
     for (guint j = 0; j < node->writes->len; j++) ((Wire *)node->writes->pdata[j])->flagged = true;
   }
   return true;
@@ -46,7 +46,7 @@ bool schedule_components(Schedule *schedule, GPtrArray **components) {
     if (visits[root].index) continue;
     g_ptr_array_add(path, nodes->pdata[root]);
     while (path->len) {
-      Node *node = path->pdata[path->len - 1];
+      Vertex *node = path->pdata[path->len - 1];
       Visit *visit = &visits[node->id];
       if (!visit->index) {
         visit->index = visit->low = ++counter;
@@ -54,7 +54,7 @@ bool schedule_components(Schedule *schedule, GPtrArray **components) {
         g_ptr_array_add(stack, node);
       }
       if (visit->next < node->before->len) {
-        Node *earlier = node->before->pdata[visit->next++];
+        Vertex *earlier = node->before->pdata[visit->next++];
         Visit *other = &visits[earlier->id];
         if (!other->index)
           g_ptr_array_add(path, earlier);
@@ -64,12 +64,12 @@ bool schedule_components(Schedule *schedule, GPtrArray **components) {
       }
       g_ptr_array_set_size(path, (int)path->len - 1);
       if (path->len) {
-        Visit *parent = &visits[((Node *)path->pdata[path->len - 1])->id];
+        Visit *parent = &visits[((Vertex *)path->pdata[path->len - 1])->id];
         parent->low = MIN(parent->low, visit->low);
       }
       if (visit->low != visit->index) continue;
       GPtrArray *component = g_ptr_array_new();
-      Node *member;
+      Vertex *member;
       do {
         member = stack->pdata[stack->len - 1];
         g_ptr_array_set_size(stack, (int)stack->len - 1);

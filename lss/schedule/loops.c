@@ -10,17 +10,17 @@
 static GPtrArray *shortest_cycle(const GPtrArray *component) {
   g_autoptr(GHashTable) inside = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < component->len; i++) g_hash_table_add(inside, component->pdata[i]);
-  Node *start = component->pdata[0];
+  Vertex *start = component->pdata[0];
   for (guint i = component->len; i-- > 0;)
-    if (!((Node *)component->pdata[i])->function->partial) start = component->pdata[i];
+    if (!((Vertex *)component->pdata[i])->function->partial) start = component->pdata[i];
   g_autoptr(GHashTable) reached_from = g_hash_table_new(NULL, NULL);
   g_autoptr(GPtrArray) queue = g_ptr_array_new();
   g_ptr_array_add(queue, start);
-  Node *last = NULL;
+  Vertex *last = NULL;
   for (guint head = 0; head < queue->len && !last; head++) {
-    Node *node = queue->pdata[head];
+    Vertex *node = queue->pdata[head];
     for (guint i = 0; i < node->before->len && !last; i++) {
-      Node *earlier = node->before->pdata[i];
+      Vertex *earlier = node->before->pdata[i];
       if (!g_hash_table_contains(inside, earlier)) continue;
       if (earlier == start)
         last = node;
@@ -32,7 +32,7 @@ static GPtrArray *shortest_cycle(const GPtrArray *component) {
   }
   GPtrArray *path = g_ptr_array_new();
   if (!last) last = start; // it waits for itself
-  for (Node *node = last; node; node = node == start ? NULL : g_hash_table_lookup(reached_from, node))
+  for (Vertex *node = last; node; node = node == start ? NULL : g_hash_table_lookup(reached_from, node))
     g_ptr_array_add(path, node);
   return path;
 }
@@ -41,7 +41,7 @@ static GPtrArray *shortest_cycle(const GPtrArray *component) {
 static GPtrArray *wires_of(const GPtrArray *path) {
   GPtrArray *wires = g_ptr_array_new();
   for (guint i = 0; i < path->len; i++) {
-    const Node *reader = path->pdata[i], *writer = path->pdata[(i + path->len - 1) % path->len];
+    const Vertex *reader = path->pdata[i], *writer = path->pdata[(i + path->len - 1) % path->len];
     for (guint j = 0; j < reader->reads->len; j++) {
       Wire *wire = reader->reads->pdata[j];
       if (wire->writer != writer) continue;
@@ -85,7 +85,7 @@ static char *instances_of(const GPtrArray *component) {
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   g_autoptr(GPtrArray) instances = g_ptr_array_new();
   for (guint i = 0; i < component->len; i++) {
-    Instance *instance = ((Node *)component->pdata[i])->instance;
+    Instance *instance = ((Vertex *)component->pdata[i])->instance;
     if (g_hash_table_add(seen, instance)) g_ptr_array_add(instances, instance);
   }
   g_ptr_array_sort(instances, by_path);
@@ -134,15 +134,15 @@ static void report_loop(const GPtrArray *component, const GPtrArray *others) {
   }
   g_string_append(text, "back to the start");
   append_others(text, wires, others);
-  const Node *start = path->pdata[path->len - 1];
+  const Vertex *start = path->pdata[path->len - 1];
   const Connection *first = connections->len ? connections->pdata[0] : NULL;
   diag_error(first ? first->location : start->function->location, "combinational-loop", "a loop within one cycle: %s",
              text->str);
   for (guint i = 1; i < connections->len; i++)
     diag_note(((Connection *)connections->pdata[i])->location, "it goes on here");
   for (guint i = 0; i < path->len; i++) {
-    const Node *node = path->pdata[i];
-    g_autofree char *name = node_name(node), *written = wire_name(wires->pdata[(i + 1) % wires->len]);
+    const Vertex *node = path->pdata[i];
+    g_autofree char *name = vertex_name(node), *written = wire_name(wires->pdata[(i + 1) % wires->len]);
     diag_note(node->function->location, "%s computes %s%s", name, written, node->function->partial ? " (partial)" : "");
   }
 }

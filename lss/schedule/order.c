@@ -7,10 +7,10 @@
 #include <string.h>
 
 static int by_id(gconstpointer a, gconstpointer b) {
-  return (*(Node *const *)a)->id - (*(Node *const *)b)->id;
+  return (*(Vertex *const *)a)->id - (*(Vertex *const *)b)->id;
 }
 
-static bool has_self_loop(const Node *node) {
+static bool has_self_loop(const Vertex *node) {
   for (guint i = 0; i < node->reads->len; i++)
     if (((Wire *)node->reads->pdata[i])->writer == node) return true;
   return false;
@@ -34,25 +34,26 @@ typedef struct {
   GArray *arrived; // components on the clock at work that other clusters have made ready since the round began
 } Order;
 
-static Node *first_node(const Order *order, int c) {
+static Vertex *first_node(const Order *order, int c) {
   return ((GPtrArray *)order->components->pdata[c])->pdata[0];
 }
 
 // Functions that drive signals from state alone wait for nobody; they run before the first that wants what they
 // drive.
 static bool drives_from_state(const Order *order, int c) {
-  const Node *node = first_node(order, c);
-  return ((GPtrArray *)order->components->pdata[c])->len == 1 && node->kind == NODE_FUNCTION && node->before->len == 0;
+  const Vertex *node = first_node(order, c);
+  return ((GPtrArray *)order->components->pdata[c])->len == 1 && node->kind == VERTEX_FUNCTION &&
+         node->before->len == 0;
 }
 
 static bool ends_cycle(const Order *order, int c) {
-  const Node *node = first_node(order, c);
-  return node->kind == NODE_PROBE || node->function->kind == FUNCTION_PHASE_END;
+  const Vertex *node = first_node(order, c);
+  return node->kind == VERTEX_PROBE || node->function->kind == FUNCTION_PHASE_END;
 }
 
 // Whether a specialize local is known when it has run.
 static bool decides(const Order *order, int c) {
-  const Node *node = first_node(order, c);
+  const Vertex *node = first_node(order, c);
   for (guint i = 0; i < node->writes->len; i++) {
     const Wire *wire = node->writes->pdata[i];
     if (wire->kind == SIGNAL_LOCAL && wire->local->specialize) return true;
@@ -73,7 +74,7 @@ static int weight_of(const Order *order, int c) {
   const GPtrArray *component = order->components->pdata[c];
   int weight = 1;
   for (guint i = 0; i < component->len; i++) {
-    const Node *node = component->pdata[i];
+    const Vertex *node = component->pdata[i];
     for (guint j = 0; j < node->writes->len; j++) {
       const Wire *wire = node->writes->pdata[j];
       weight += wire->kind == SIGNAL_DATA    ? fields_of(wire->connection->type)
@@ -105,7 +106,7 @@ static void closure(Order *order, const Cluster *cluster, const Clock *clock, GA
     for (guint i = 0; i < after->len; i++) {
       int later = GPOINTER_TO_INT(after->pdata[i]);
       if (--order->waiting[later] > 0) continue;
-      const Node *first = first_node(order, later);
+      const Vertex *first = first_node(order, later);
       if (first->clock != clock) continue;
       g_array_append_val(first->cluster == cluster ? able : order->arrived, later);
     }
@@ -271,9 +272,9 @@ static void order_free(Order *order) {
 static void find_dependencies(Order *order) {
   const guint n = order->components->len;
   for (guint i = 0; i < order->schedule->nodes->len; i++) {
-    Node *node = order->schedule->nodes->pdata[i];
+    Vertex *node = order->schedule->nodes->pdata[i];
     for (guint j = 0; j < node->before->len; j++) {
-      Node *earlier = node->before->pdata[j];
+      Vertex *earlier = node->before->pdata[j];
       if (earlier->component == node->component) continue;
       g_ptr_array_add(order->after[earlier->component], GINT_TO_POINTER(node->component));
       order->waiting[node->component]++;

@@ -60,8 +60,8 @@ Wire *schedule_wire(const Schedule *schedule, const Instance *instance, const Si
   return NULL;
 }
 
-static Node *node_new(Schedule *schedule, NodeKind kind, Instance *instance, Clock *clock) {
-  Node *node = g_new0(Node, 1);
+static Vertex *vertex_new(Schedule *schedule, VertexKind kind, Instance *instance, Clock *clock) {
+  Vertex *node = g_new0(Vertex, 1);
   node->kind = kind;
   node->instance = instance;
   node->clock = clock;
@@ -74,7 +74,7 @@ static Node *node_new(Schedule *schedule, NodeKind kind, Instance *instance, Clo
 }
 
 // The reads of a node are added one after the other, so the last reader of a wire tells whether it is there already.
-static void add_read(Node *node, Wire *wire) {
+static void add_read(Vertex *node, Wire *wire) {
   if (!wire || wire->always) return;
   if (wire->readers->len && wire->readers->pdata[wire->readers->len - 1] == node) return;
   g_ptr_array_add(node->reads, wire);
@@ -82,7 +82,7 @@ static void add_read(Node *node, Wire *wire) {
 }
 
 // Likewise, all that is before a node is added at once.
-static void add_before(Node *node, Node *earlier) {
+static void add_before(Vertex *node, Vertex *earlier) {
   if (!earlier || earlier == node || earlier->asked_by == node) return;
   earlier->asked_by = node;
   g_ptr_array_add(node->before, earlier);
@@ -90,23 +90,23 @@ static void add_before(Node *node, Node *earlier) {
 
 // What must have run before a node: for a phase_end the rest of its instance, whose nodes stand beside it, and whoever
 // writes what it reads.
-static void find_before(Schedule *schedule, Node *node) {
-  bool end = node->kind == NODE_FUNCTION && node->function->kind == FUNCTION_PHASE_END;
+static void find_before(Schedule *schedule, Vertex *node) {
+  bool end = node->kind == VERTEX_FUNCTION && node->function->kind == FUNCTION_PHASE_END;
   int first = node->id, after = node->id;
-  while (end && first > 0 && ((Node *)schedule->nodes->pdata[first - 1])->instance == node->instance) first--;
+  while (end && first > 0 && ((Vertex *)schedule->nodes->pdata[first - 1])->instance == node->instance) first--;
   while (end && after < (int)schedule->nodes->len &&
-         ((Node *)schedule->nodes->pdata[after])->instance == node->instance)
+         ((Vertex *)schedule->nodes->pdata[after])->instance == node->instance)
     after++;
   for (int i = first; i < after; i++) {
-    Node *other = schedule->nodes->pdata[i];
-    bool counts = other->kind == NODE_FUNCTION && other->function->kind != FUNCTION_PHASE_END;
+    Vertex *other = schedule->nodes->pdata[i];
+    bool counts = other->kind == VERTEX_FUNCTION && other->function->kind != FUNCTION_PHASE_END;
     if (counts && other->clock == node->clock) add_before(node, other);
   }
   for (guint j = 0; j < node->reads->len; j++) add_before(node, ((Wire *)node->reads->pdata[j])->writer);
 }
 
 // phase_end sees every signal of its instance that belongs to its domain.
-static void add_all_signals(Schedule *schedule, Node *node) {
+static void add_all_signals(Schedule *schedule, Vertex *node) {
   Instance *instance = node->instance;
   for (guint i = 0; i < instance->ports->len; i++) {
     Port *port = instance->ports->pdata[i];
@@ -117,7 +117,7 @@ static void add_all_signals(Schedule *schedule, Node *node) {
   }
 }
 
-static void add_locals(Schedule *schedule, Node *node) {
+static void add_locals(Schedule *schedule, Vertex *node) {
   Instance *instance = node->instance;
   int count = 0;
   for (guint j = 0; j < instance->locals->len; j++) count += MAX(((Local *)instance->locals->pdata[j])->lanes, 1);
@@ -151,7 +151,8 @@ static void make_nodes(Schedule *schedule) {
       if (function->kind != FUNCTION_PHASE_START && function->kind != FUNCTION_HANDLER &&
           function->kind != FUNCTION_PHASE_END)
         continue;
-      Node *node = node_new(schedule, NODE_FUNCTION, instance, function->clock ? function->clock : instance->clock);
+      Vertex *node =
+          vertex_new(schedule, VERTEX_FUNCTION, instance, function->clock ? function->clock : instance->clock);
       node->function = function;
       for (guint k = 0; k < function->reads->len; k++)
         add_read(node, schedule_wire(schedule, instance, &g_array_index(function->reads, Signal, k)));
@@ -164,7 +165,7 @@ static void make_nodes(Schedule *schedule) {
     }
   }
   for (guint i = 0; i < schedule->nodes->len; i++) {
-    Node *node = schedule->nodes->pdata[i];
+    Vertex *node = schedule->nodes->pdata[i];
     if (node->function->kind != FUNCTION_PHASE_END) continue;
     add_all_signals(schedule, node);
     add_locals(schedule, node);
@@ -185,7 +186,7 @@ static void make_probes(Schedule *schedule, const ScheduleOptions *options) {
   for (guint i = 0; i < netlist->connections->len; i++) {
     if (!schedule->probed[i]) continue;
     Connection *connection = netlist->connections->pdata[i];
-    Node *node = node_new(schedule, NODE_PROBE, connection->to->instance, connection->to->clock);
+    Vertex *node = vertex_new(schedule, VERTEX_PROBE, connection->to->instance, connection->to->clock);
     node->connection = connection;
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++)
       add_read(node, schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane));
@@ -205,8 +206,8 @@ char *wire_name(const Wire *wire) {
   return g_strdup_printf("%s.%s.%s", port->instance->path, port->name, kinds[wire->kind]);
 }
 
-char *node_name(const Node *node) {
-  if (node->kind == NODE_PROBE)
+char *vertex_name(const Vertex *node) {
+  if (node->kind == VERTEX_PROBE)
     return g_strdup_printf("%s observation of %s", node->instance->path, node->connection->to->name);
   const Function *f = node->function;
   const char *handler = f->kind == FUNCTION_HANDLER ? "handler " : "";
@@ -243,7 +244,7 @@ void schedule_free(Schedule *schedule) {
   if (!schedule) return;
   for (guint i = 0; i < schedule->wires->len; i++) g_ptr_array_free(((Wire *)schedule->wires->pdata[i])->readers, TRUE);
   for (guint i = 0; i < schedule->nodes->len; i++) {
-    Node *node = schedule->nodes->pdata[i];
+    Vertex *node = schedule->nodes->pdata[i];
     g_ptr_array_free(node->reads, TRUE);
     g_ptr_array_free(node->writes, TRUE);
     g_ptr_array_free(node->before, TRUE);

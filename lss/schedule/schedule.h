@@ -1,6 +1,6 @@
 // The static schedule: which function of which instance runs when in a cycle, and in which generated C function.
 //
-// Signals get numbers, functions become nodes of a dependency graph, and the graph is laid out per clock domain as a
+// Signals get numbers, functions become vertices of a dependency graph, and the graph is laid out per clock domain as a
 // list of segments.  A segment is a run of functions of one cluster; it becomes one C function.  The same cluster may
 // appear in several segments of a cycle, between which other clusters compute what it waits for.
 #ifndef LSS_SCHEDULE_H
@@ -8,7 +8,7 @@
 
 #include "lss/elab/netlist.h"
 
-typedef struct Node Node;
+typedef struct Vertex Vertex;
 typedef struct Cluster Cluster;
 
 // One signal of the whole machine.  The default enable is no signal of its own: it is the ack.
@@ -19,25 +19,25 @@ typedef struct {
   Local *local;
   int lane; // of locals
   int id;
-  Node *writer;
-  GPtrArray *readers; // Node*
+  Vertex *writer;
+  GPtrArray *readers; // Vertex*
   bool always;        // true in every cycle, by declaration: nobody writes it, nobody waits for it
   bool flagged;       // keeps a known flag in all builds: it belongs to a loop of partial handlers
 } Wire;
 
-typedef enum { NODE_FUNCTION, NODE_PROBE } NodeKind;
+typedef enum { VERTEX_FUNCTION, VERTEX_PROBE } VertexKind;
 
-// A call in the schedule: a function of an instance, or the observation of a connection at the end of its cycle.
-struct Node {
-  NodeKind kind;
+// A vertex of the dependency graph, and a call in the schedule: a function of an instance, or the observation of a connection at the end of its cycle.
+struct Vertex {
+  VertexKind kind;
   Function *function;
   Instance *instance;
   Connection *connection; // of probes
   Clock *clock;
   Cluster *cluster;
   GPtrArray *reads, *writes; // Wire*
-  GPtrArray *before;         // Node* that must have run
-  const Node *asked_by;      // the last node in whose `before` this one is
+  GPtrArray *before;         // Vertex* that must have run
+  const Vertex *asked_by;    // the last node in whose `before` this one is
   int id;
   int component; // strongly connected component
   int waiting;   // while scheduling: predecessors that have not run
@@ -45,7 +45,7 @@ struct Node {
 
 // What runs at one place of a segment: one node, or a loop of partial handlers iterated to its fixed point.
 typedef struct {
-  GPtrArray *nodes; // Node*
+  GPtrArray *nodes; // Vertex*
   bool iterated;
 } Item;
 
@@ -73,7 +73,7 @@ struct Cluster {
 typedef struct {
   Netlist *netlist;
   GPtrArray *wires;     // Wire*
-  GPtrArray *nodes;     // Node*
+  GPtrArray *nodes;     // Vertex*
   GPtrArray *clusters;  // Cluster*, root last
   GPtrArray **steps;    // per clock: Segment* in order
   int *local_base;      // per instance: first wire of its locals
@@ -100,14 +100,14 @@ Wire *schedule_port_wire(const Schedule *schedule, const Port *port, SignalKind 
 // "cpu[0].fetch.out[1].data", for messages.
 char *wire_name(const Wire *wire);
 // The instance and function that a node calls, "arb handler grant[1]".
-char *node_name(const Node *node);
+char *vertex_name(const Vertex *node);
 
 // cluster.c: divides the leaves among clusters.
 void clusters_choose(Schedule *schedule, const ScheduleOptions *options);
 
 // components.c: strongly connected components, each after those that it depends on; false after reporting a loop.
 bool schedule_components(Schedule *schedule, GPtrArray **components);
-// loops.c: reports components that are loops which nobody may iterate (GPtrArray* of Node*).
+// loops.c: reports components that are loops which nobody may iterate (GPtrArray* of Vertex*).
 void report_loops(const GPtrArray *components);
 // order.c: the segments of each clock.
 void schedule_order(Schedule *schedule, GPtrArray *components);
