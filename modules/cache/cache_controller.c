@@ -15,7 +15,7 @@ static inline uint32_t line_of(uint32_t address) { return address / CACHE_LINE; 
 static inline uint32_t set_of(uint32_t line) { return line % (uint32_t)param(sets); }
 static inline uint32_t place_of(uint32_t set, uint32_t way) { return (set * (uint32_t)param(ways) + way) * CACHE_LINE; }
 static inline uint32_t offset_of(uint32_t address) { return address % CACHE_LINE; }
-static inline bool fills(const self_t *self, uint32_t line) { return self->phase == CACHE_FILL && self->fill_line == line; }
+static inline bool fills(const self_t *self, uint32_t line) { return self->phase == cache_phase_fill && self->fill_line == line; }
 
 /* The way that holds a line, or -1. */
 static inline int32_t find(const self_t *self, uint32_t line) {
@@ -53,14 +53,14 @@ phase_start() {
     uint32_t slot = self->posted_head + self->posted_asked;
     const typeof_port(in_request) *posted = &self->posted[slot >= CACHE_SLOTS ? slot - CACHE_SLOTS : slot];
     CACHE_RETAG(request, *posted, CACHE_POSTED, posted->address);
-  } else if (self->phase == CACHE_FILL) {
+  } else if (self->phase == cache_phase_fill) {
     uint32_t beat = (self->first + self->asked) % CACHE_BEATS;
     CACHE_BEAT(request, mem_op_read, CACHE_BEAT_BYTES, self->fill_line * CACHE_LINE, beat);
     request.tag = beat;
-  } else if (CACHE_MASKED && self->phase == CACHE_WRITE_BACK) {
+  } else if (CACHE_MASKED && self->phase == cache_phase_write_back) {
     asks = CACHE_PART(request, self->victim_changed, self->victim, CACHE_LINE, CACHE_BEAT_BYTES, param(big_endian), self->victim_line * CACHE_LINE);
     request.tag = CACHE_BACK;
-  } else if (self->phase == CACHE_WRITE_BACK) {
+  } else if (self->phase == cache_phase_write_back) {
     CACHE_BEAT(request, mem_op_write, CACHE_BEAT_BYTES, self->victim_line * CACHE_LINE, self->asked);
     request.tag = CACHE_BACK;
     memcpy(&request.data, &self->victim[self->asked], sizeof request.data);
@@ -77,15 +77,15 @@ static inline uint64_t needed(const self_t *self) {
 
 /* Whether `pending` can be answered with what has arrived, and for a write without an error. */
 static inline bool satisfied(const self_t *self, uint64_t arrived, bool failed) {
-  if (!self->waiting || self->past || self->phase == CACHE_READ_VICTIM) return false;
-  if (self->phase != CACHE_FILL) return true; /* it joined in the cycle in which the line became complete */
+  if (!self->waiting || self->past || self->phase == cache_phase_read_victim) return false;
+  if (self->phase != cache_phase_fill) return true; /* it joined in the cycle in which the line became complete */
   return (needed(self) & ~arrived) == 0 && !(param(write_allocate) && failed && self->pending.op == mem_op_write);
 }
 
 /* What becomes of a request that does not simply read from the line used last. */
 static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
   const uint32_t line = LINE_MEANT(address);
-  const bool idle = self->phase == CACHE_IDLE && !(CACHE_CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
+  const bool idle = self->phase == cache_phase_idle && !(CACHE_CLEANS && self->to_clean), room = self->posted_count < param(write_buffer);
   if (op == mem_op_barrier) return idle && self->posted_count == 0 ? CACHE_BYPASS : CACHE_NOTHING;
   if (op == mem_op_write && !room && CACHE_POSTS_WRITES && (param(post_uncacheable) || !idle)) return CACHE_NOTHING;
   const int32_t held = find(self, line);
@@ -110,14 +110,14 @@ static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uin
 /* What becomes of the pending request when beat number `tag`, or the answer to what went past the cache, arrives; -1: nothing does. */
 static inline int32_t settle(const self_t *self, int64_t tag, bool error) {
   if (self->past) return tag == CACHE_PASSING ? CACHE_RETURNS : CACHE_NOTHING;
-  const bool beat = self->phase == CACHE_FILL && tag >= 0 && tag < CACHE_BEATS;
+  const bool beat = self->phase == cache_phase_fill && tag >= 0 && tag < CACHE_BEATS;
   const bool failed = param(write_allocate) && (self->failed != 0 || (beat && error));
   return satisfied(self, self->arrived | (beat ? UINT64_C(1) << tag : 0), failed) ? CACHE_ARRIVES : CACHE_NOTHING;
 }
 
 /* Whether `pending` needs a beat that failed, or beat number `tag`, which fails in this cycle (-1: none). */
 static __attribute__((noinline)) bool fails(const self_t *self, int64_t tag) {
-  const bool beat = self->phase == CACHE_FILL && tag >= 0 && tag < CACHE_BEATS;
+  const bool beat = self->phase == cache_phase_fill && tag >= 0 && tag < CACHE_BEATS;
   return (needed(self) & (self->failed | (beat ? UINT64_C(1) << tag : 0))) != 0;
 }
 
@@ -139,11 +139,11 @@ handler(look) {
   set(outcome, result);
   set(place, found);
   if (!CACHE_SEPARATE) return;
-  const bool beat = self->phase == CACHE_FILL && some(fill_reply) && data(fill_reply).tag < CACHE_BEATS;
+  const bool beat = self->phase == cache_phase_fill && some(fill_reply) && data(fill_reply).tag < CACHE_BEATS;
   typeof_port(storage_request) filling = {0}, asking = {0};
   CACHE_BEAT(filling, beat ? mem_op_write : mem_op_read, CACHE_BEAT_BYTES, CACHE_FILLED, beat ? data(fill_reply).tag : self->victim_read);
   if (beat) filling.data = data(fill_reply).data;
-  send_if(storage_request, 0, beat || self->phase == CACHE_READ_VICTIM, filling);
+  send_if(storage_request, 0, beat || self->phase == cache_phase_read_victim, filling);
 
   const typeof_port(in_request) *from = NULL;
   uint32_t where = CACHE_FILLED;
@@ -159,7 +159,7 @@ handler(look) {
 
 handler(commit) {
   if (!CACHE_SEPARATE) return;
-  enable(storage_request, 0, self->phase == CACHE_READ_VICTIM || enabled(fill_reply));
+  enable(storage_request, 0, self->phase == cache_phase_read_victim || enabled(fill_reply));
   enable(storage_request, 1, get(outcome) == CACHE_ARRIVES || (get(outcome) != CACHE_NOTHING && enabled(in_request)));
 }
 
@@ -194,7 +194,7 @@ handler(answer) {
     reply.error = item(storage_reply, 1).error;
     memcpy(&reply.data, &item(storage_reply, 1).data, sizeof reply.data);
   } else if (reads && !CACHE_SEPARATE) {
-    const bool beat = !at_once && self->phase == CACHE_FILL && some(fill_reply) && item(fill_reply).tag < CACHE_BEATS;
+    const bool beat = !at_once && self->phase == cache_phase_fill && some(fill_reply) && item(fill_reply).tag < CACHE_BEATS;
     const typeof_port(in_request) *request = at_once ? &item(in_request) : &self->pending;
     __typeof__(reply.data) value; /* apart, so that only it lies in memory */
     CACHE_READ_LINE(value, *request, at_once ? get(place) : CACHE_FILLED, beat ? (int32_t)item(fill_reply).tag : -1, beat ? &item(fill_reply).data : NULL);
@@ -240,12 +240,12 @@ static inline void give_up(self_t *self, uint32_t set, uint32_t way) {
 
 /* Begins to write back the changed line that was given up. */
 static inline void evict(self_t *self) {
-  self->phase = CACHE_READ_VICTIM;
+  self->phase = cache_phase_read_victim;
   self->evictions++;
   event(evict, self->victim_line * CACHE_LINE);
 }
 static inline void begin_fill(self_t *self) {
-  self->phase = CACHE_FILL;
+  self->phase = cache_phase_fill;
   self->arrived = self->failed = self->asked = 0;
 }
 static inline void post(self_t *self, const typeof_port(in_request) * request) {
@@ -316,7 +316,7 @@ static void take(self_t *self, const typeof_port(in_request) * request, int32_t 
   case CACHE_BYPASS: {
     wait_for(self, request, true);
     self->asked = 0;
-    self->phase = CACHE_PASS;
+    self->phase = cache_phase_pass;
     self->passed++;
     const int32_t held = request->op > mem_op_write && request->op != mem_op_barrier ? find(self, line) : -1;
     if (held >= 0) give_up(self, set, (uint32_t)held);
@@ -350,7 +350,7 @@ static inline void drop_range(self_t *self, const mem_snoop *write) {
   const bool few = last - first < (uint32_t)param(sets);
   for (uint32_t k = 0; few && k <= last - first; k++) drop_line(self, first + k, write);
   if (few) return;
-  if (self->phase == CACHE_FILL && self->fill_line - first <= last - first) self->dropped = true;
+  if (self->phase == cache_phase_fill && self->fill_line - first <= last - first) self->dropped = true;
   if (CACHE_MASKED && self->victim_dirty && self->victim_line - first <= last - first) drop_line(self, self->victim_line, write);
   for (int s = 0; s < param(sets); s++)
     for (int w = 0; w < param(ways); w++)
@@ -364,7 +364,7 @@ static inline void finish_fill(self_t *self) {
   self->number[set][way] = self->fill_line;
   touch(self, self->fill_line, set, way);
   self->asked = 0;
-  self->phase = self->victim_dirty ? CACHE_WRITE_BACK : CACHE_IDLE;
+  self->phase = self->victim_dirty ? cache_phase_write_back : cache_phase_idle;
 }
 
 /* The line is complete; `answered`: the pending reference has just been, in this cycle. */
@@ -374,7 +374,7 @@ static inline void complete(self_t *self, bool answered) {
   if (!writes) return;
   if (self->failed || (!param(write_back) && param(write_buffer) == 0)) {
     self->waiting = self->past = true;
-    self->phase = self->victim_dirty ? CACHE_WRITE_BACK : CACHE_PASS;
+    self->phase = self->victim_dirty ? cache_phase_write_back : cache_phase_pass;
   } else if (param(write_back)) {
     change(self, self->fill_set, self->fill_way, &self->pending);
     self->valid[self->fill_set][self->fill_way] = true;
@@ -393,7 +393,7 @@ static inline void take_answer(self_t *self, uint32_t tag, bool error) {
     self->posted_asked--;
   } else if (tag == CACHE_PASSING) {
     self->waiting = self->past = false;
-    self->phase = CACHE_IDLE;
+    self->phase = cache_phase_idle;
   } else if (tag == CACHE_BACK) {
     self->victim_done++;
   } else {
@@ -404,10 +404,10 @@ static inline void take_answer(self_t *self, uint32_t tag, bool error) {
 
 /* Sums up what the next cycle has to do. */
 static inline void sum_up(self_t *self) {
-  self->busy = self->phase != CACHE_IDLE || self->posted_count > 0 || self->waiting || (CACHE_CLEANS && self->to_clean);
-  self->asks = self->posted_asked < self->posted_count || (self->phase == CACHE_FILL && self->asked < CACHE_BEATS) ||
-               (self->phase == CACHE_WRITE_BACK && (CACHE_MASKED || self->asked < CACHE_BEATS)) || (self->phase == CACHE_PASS && self->asked == 0);
-  self->stirs = self->phase == CACHE_READ_VICTIM || (CACHE_MASKED && self->phase == CACHE_WRITE_BACK) || satisfied(self, self->arrived, self->failed != 0);
+  self->busy = self->phase != cache_phase_idle || self->posted_count > 0 || self->waiting || (CACHE_CLEANS && self->to_clean);
+  self->asks = self->posted_asked < self->posted_count || (self->phase == cache_phase_fill && self->asked < CACHE_BEATS) ||
+               (self->phase == cache_phase_write_back && (CACHE_MASKED || self->asked < CACHE_BEATS)) || (self->phase == cache_phase_pass && self->asked == 0);
+  self->stirs = self->phase == cache_phase_read_victim || (CACHE_MASKED && self->phase == cache_phase_write_back) || satisfied(self, self->arrived, self->failed != 0);
 }
 
 phase_end() {
@@ -432,13 +432,13 @@ phase_end() {
     if (CACHE_MASKED && data(fill_request).tag == CACHE_BACK)
       cache_mark(self->victim_changed, offset_of(data(fill_request).address), data(fill_request).size, false);
   }
-  if (self->phase == CACHE_READ_VICTIM) {
+  if (self->phase == cache_phase_read_victim) {
     void *victim = &self->victim[self->victim_read];
     if (CACHE_SEPARATE) memcpy(victim, &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
     else memory_to_number(victim, &self->lines[CACHE_FILLED + self->victim_read * CACHE_BEAT_BYTES], CACHE_BEAT_BYTES, param(big_endian));
     if (++self->victim_read == CACHE_BEATS) {
       self->asked = 0;
-      if (self->past || self->cleaning) self->phase = CACHE_WRITE_BACK;
+      if (self->past || self->cleaning) self->phase = cache_phase_write_back;
       else begin_fill(self);
     }
   }
@@ -449,18 +449,18 @@ phase_end() {
     if (!CACHE_SEPARATE && tag < CACHE_BEATS) number_to_memory(&self->lines[CACHE_FILLED + tag * CACHE_BEAT_BYTES], &data(fill_reply).data, CACHE_BEAT_BYTES, param(big_endian));
   }
   uint32_t at;
-  if (self->phase == CACHE_WRITE_BACK && self->victim_done == (CACHE_MASKED ? self->asked : CACHE_BEATS) &&
+  if (self->phase == cache_phase_write_back && self->victim_done == (CACHE_MASKED ? self->asked : CACHE_BEATS) &&
       !(CACHE_MASKED && cache_run(self->victim_changed, CACHE_LINE, CACHE_BEAT_BYTES, &at))) {
     self->asked = 0;
     self->victim_dirty = self->cleaning = false;
-    self->phase = self->past ? CACHE_PASS : CACHE_IDLE;
+    self->phase = self->past ? cache_phase_pass : cache_phase_idle;
   }
   if (answered) {
     self->waiting = false;
     if (!CACHE_SEPARATE && self->pending.op == mem_op_write) write_inside(self, &self->pending, CACHE_FILLED);
     if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0) post(self, &self->pending);
   }
-  if (self->phase == CACHE_FILL && self->arrived == CACHE_ALL_BEATS) complete(self, answered);
+  if (self->phase == cache_phase_fill && self->arrived == CACHE_ALL_BEATS) complete(self, answered);
   if (transferred(in_request)) {
     const typeof_port(in_request) request = data(in_request);
     take(self, &request, get(outcome), found);
@@ -468,7 +468,7 @@ phase_end() {
   for (int i = 0; i < width(snoop); i++)
     if (transferred(snoop, i) && !call(ours, data(snoop, i).tag)) drop_range(self, &data(snoop, i));
   if (width(flush) > 0 && transferred(flush) && data(flush)) drop_all(self);
-  if (CACHE_CLEANS && self->to_clean && self->phase == CACHE_IDLE && !self->waiting) {
+  if (CACHE_CLEANS && self->to_clean && self->phase == cache_phase_idle && !self->waiting) {
     uint32_t place = (uint32_t)cache_first(&self->leaving[0][0], (uint32_t)(param(sets) * param(ways)));
     give_up(self, place / (uint32_t)param(ways), place % (uint32_t)param(ways));
     self->cleaning = true;

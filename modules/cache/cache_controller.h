@@ -43,15 +43,6 @@
                  .post_uncacheable = param(post_uncacheable),                                                          \
                  .buffered = param(write_buffer) > 0})
 
-/* What the fill side does. */
-enum cache_phase {
-  CACHE_IDLE,
-  CACHE_READ_VICTIM, /* reads the changed line that is given up out of the storage */
-  CACHE_FILL,        /* asks for the beats of the new line, and takes them */
-  CACHE_WRITE_BACK,  /* writes the changed line to memory */
-  CACHE_PASS         /* a reference that goes past the cache */
-};
-
 /* What becomes of the request of this cycle, or of the pending one, for which others wait. */
 enum cache_outcome {
   CACHE_NOTHING, /* there is none, or it has to wait */
