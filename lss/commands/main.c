@@ -1,6 +1,7 @@
 // The lss command: finds the subcommand and hands over.
 #include "lss/commands/commands.h"
 #include "lss/base/diagnostics.h"
+#include "lss/runtime/text/version.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -77,6 +78,10 @@ int main(int argc, char **argv) {
   const char *word = argv[1];
   if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) {
     print_usage(stdout);
+    return finish(0);
+  }
+  if (!strcmp(word, "--version")) {
+    printf("lss %s\n", SPINACH_VERSION);
     return finish(0);
   }
   g_autoptr(GPtrArray) names = g_ptr_array_new();

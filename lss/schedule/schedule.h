@@ -27,7 +27,8 @@ typedef struct {
 
 typedef enum { VERTEX_FUNCTION, VERTEX_PROBE } VertexKind;
 
-// A vertex of the dependency graph, and a call in the schedule: a function of an instance, or the observation of a connection at the end of its cycle.
+// A vertex of the dependency graph, and a call in the schedule: a function of an instance, or the observation of a
+// connection at the end of its cycle.
 struct Vertex {
   VertexKind kind;
   Function *function;

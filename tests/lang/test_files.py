@@ -137,3 +137,9 @@ def test_a_full_standard_output_is_an_error(words: list[str], build_dir: Path, c
 
 def test_every_command_tells_its_usage(lss) -> None:
     assert lss("build", "--help").out.startswith("  lss build M.lss -o SIM [-D n=v] [-I DIR] [--debug]")
+
+
+def test_version(sanitized_lss: Path) -> None:
+    done = subprocess.run([sanitized_lss, "--version"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("lss ") and done.stdout.count("\n") == 1
