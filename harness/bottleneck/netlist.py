@@ -5,6 +5,7 @@ Everything comes from `lss export` and from the statistics of a run of a simulat
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -26,9 +27,12 @@ class Place:
     port: str
     lane: int
     lanes: int
+    key: str = ""  # of the lane, as the simulator tells it: "base.2" when several lanes have the key
 
     def __str__(self) -> str:
         name = f"{self.path}.{self.port}"
+        if self.key:
+            return f"{name}[{self.key}]"
         return f"{name}[{self.lane}]" if self.lanes > 1 else name
 
 
@@ -172,6 +176,19 @@ class Machine:
     seconds: float
 
 
+def _keys(netlist: dict) -> dict[tuple[str, int], str]:
+    """The keys of lanes by port and number; behind one that a port has several times, the number among those."""
+    ends = [(c, end) for c in netlist["connections"] for end in ("from", "to") if f"{end}_key" in c]
+    keys = {(c[end], c[f"{end}_lane"]): c[f"{end}_key"] for c, end in ends}
+    having = Counter((port, key) for (port, _), key in keys.items())
+    seen: Counter = Counter()
+    told = {}
+    for (port, lane), key in sorted(keys.items()):
+        told[port, lane] = f"{key}.{seen[port, key]}" if having[port, key] > 1 else key
+        seen[port, key] += 1
+    return told
+
+
 def _counts(stats: dict, earlier: dict | None) -> dict[tuple[str, str], list[int]]:
     if "connections" not in stats:
         raise NetlistError("the statistics hold no connections: build the simulator with --collect connections")
@@ -203,13 +220,14 @@ def load(netlist: dict, stats: dict, earlier: dict | None = None) -> Machine:
             functions = [(frozenset(f["reads"]), frozenset(f["writes"])) for f in i["functions"]]
             instances[i["path"]] = Instance(i["path"], i["module"], i["clock"], ports, events, functions)
     parents = [i["path"] for i in netlist["instances"] if not i["leaf"]]
-    counts, links = _counts(stats, earlier), []
+    counts, keys, links = _counts(stats, earlier), _keys(netlist), []
     for c in netlist["connections"]:
         ends = []
         for end in "from", "to":
             path = max((p for p in instances if c[end].startswith(p + ".")), key=len)
             port = c[end][len(path) + 1 :]
-            ends.append(Place(path, port, c[f"{end}_lane"], instances[path].ports[port][2]))
+            lane = c[f"{end}_lane"]
+            ends.append(Place(path, port, lane, instances[path].ports[port][2], keys.get((c[end], lane), "")))
         key = str(ends[0]), str(ends[1])
         if key not in counts:
             raise NetlistError(f"the statistics know nothing of {key[0]} -> {key[1]}: they are another machine's")
