@@ -419,7 +419,7 @@ phase_end() {
   if (WRITES_HOST) moved |= transferred(bus_write_data);
   uint32_t asked = active;
   if (self->fetch == dma_fetch_nothing)
-    for (int i = 0; i < width(producer); i++) asked |= (self->taken[i] ? self->next_consumer[i] : data(consumer, i)) ^ data(producer, i);
+    for (int i = 0; i < width(producer); i++) asked |= (self->taken[i] ? self->next_consumer[i] : data(consumer, param(consumer_lane)[i])) ^ data(producer, param(producer_lane)[i]);
   if (!(asked | moved | self->turned)) return;
 
   // What the other sides did in this cycle.
@@ -472,7 +472,7 @@ phase_end() {
     end_rewinding(self, width(producer));
     const uint32_t run = width(assist_state) ? data(assist_state) : (uint32_t)param(run_bits);
     if (!resting && may_fetch(self, run))
-      for (int i = 0; i < width(producer) && self->fetch == dma_fetch_nothing; i++) fetch_from(self, i, data(producer, i), data(consumer, i));
+      for (int i = 0; i < width(producer) && self->fetch == dma_fetch_nothing; i++) fetch_from(self, i, data(producer, param(producer_lane)[i]), data(consumer, param(consumer_lane)[i]));
     self->at_work = self->count || self->fetch || self->updates_open || self->updates_waiting || self->direct_busy;
     self->turned |= resting | self->failing | self->direct_busy | (self->at_sent >= 0);
   }

@@ -14,10 +14,10 @@ instance dut : dma_assist { %s
 dut.memory -> arbiter.in;
 dut.registers -> bank.in;
 dut.bus -> host.bus;
-bank.value["r0"] -> dut.producer;
-bank.value["r2"] -> dut.producer;
-bank.value["r1"] -> dut.consumer;
-bank.value["r3"] -> dut.consumer;
+bank.value["r0"] -> dut.producer["high"];
+bank.value["r2"] -> dut.producer["low"];
+bank.value["r1"] -> dut.consumer["high"];
+bank.value["r3"] -> dut.consumer["low"];
 bank.value["r4"] -> dut.assist_state;
 bank.value["r5"] -> dut.direct_state;
 bank.value["r6"] -> dut.direct_host_high;
@@ -296,5 +296,5 @@ LAYOUTS = [
 
 @pytest.mark.parametrize(("body", "words"), LAYOUTS)
 def test_parameters_that_cannot_work_are_refused(bench: Bench, body: str, words: str) -> None:
-    ring = "instance s[2] : source; s[0].out -> dut.producer : uint32; s[1].out -> dut.consumer;"
+    ring = 'instance s[2] : source; s[0].out -> dut.producer["high"] : uint32; s[1].out -> dut.consumer["high"];'
     assert words in bench.refuse(f"import assist_types; instance dut : dma_assist {{ consumer_offsets = [0]; {body} }}; {ring}")
