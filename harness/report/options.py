@@ -103,7 +103,7 @@ def _no_part(name: str, root: Path) -> Iterator[str]:
     if not declaration:
         yield f"{name}: there is no module {module}"
     elif part and not re.search(
-        rf"^\s*(optional )?(runtime (init )?)?(parameter|inport|outport|userpoint) {part}\b",
+        rf"^\s*(optional )?(keyed (repeated )?)?(runtime (init )?)?(parameter|inport|outport|userpoint) {part}\b",
         declaration.read_text(),
         re.M,
     ):
