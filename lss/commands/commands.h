@@ -3,9 +3,21 @@
 #ifndef LSS_COMMANDS_H
 #define LSS_COMMANDS_H
 
+#include <glib.h>
+
+typedef struct {
+  const char *name;
+  int (*run)(int argc, char **argv);
+  const char *usage, *help;
+} Command;
+
+// The commands, one after the other; NULL behind the last (main.c).
+const Command *command_at(guint index);
+
 int command_build(int argc, char **argv);    // command_build.c
 int command_run(int argc, char **argv);      // command_build.c
 int command_schedule(int argc, char **argv); // command_schedule.c
+int command_completion(int argc, char **argv); // command_completion.c
 int command_server(int argc, char **argv);   // command_server.c
 int command_check(int argc, char **argv);    // command_check.c
 int command_list(int argc, char **argv);     // command_list.c

@@ -21,12 +21,7 @@
 #pragma weak command_export
 #pragma weak command_cache
 #pragma weak command_server
-
-typedef struct {
-  const char *name;
-  int (*run)(int argc, char **argv);
-  const char *usage, *help;
-} Command;
+#pragma weak command_completion
 
 static const Command commands[] = {
     {"build", command_build, "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--sanitize] [--collect connections|X.lss] [--watch EVENT] [--keep DIR]",
@@ -44,12 +39,17 @@ static const Command commands[] = {
     {"export", command_export, "M.lss -o X.json", "the resolved netlist as JSON"},
     {"server", command_server, "[-I DIR] [-D n=v] [M.lss...]",
      "language server for editors, on standard input and output (docs/editors.md)"},
+    {"completion", command_completion, "bash|zsh", "a script that completes command lines in a shell"},
     {"cache", command_cache, "[show | clean] [--limit SIZE]",
      "what is kept of earlier builds: show its place and size, remove it, or bound it\n"
      "      show          (the default) the folder, the sizes, the limit\n"
      "      clean         remove everything; waits for builds at work\n"
      "      --limit SIZE  keep at most SIZE, \"500 MiB\"; what was not used for longest goes first"},
 };
+
+const Command *command_at(guint index) {
+  return index < G_N_ELEMENTS(commands) ? &commands[index] : NULL;
+}
 
 static void print_command(FILE *out, const Command *command) {
   fprintf(out, "  lss %s %s\n      %s\n", command->name, command->usage, command->help);
