@@ -91,6 +91,16 @@ def test_order_of_life(build_dir: Path) -> None:
     assert talk(lss, INITIALIZE, b"Content-Length: 100\r\n\r\n{")[0] == 1, "in the middle of a message, too"
 
 
+def test_a_question_is_cancelled(tmp_path: Path, sanitized_lss: Path) -> None:
+    document = {"uri": (tmp_path / "m.lss").as_uri(), "version": 1, "text": "instance s : source;\n"}
+    opened = frame({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+    params = {"textDocument": document, "position": {"line": 0, "character": 0}}
+    question = frame({"id": 7, "method": "textDocument/completion", "params": params})
+    cancelled = frame({"method": "$/cancelRequest", "params": {"id": 7}})
+    status, messages = talk(sanitized_lss, INITIALIZE, opened, question, cancelled, SHUTDOWN, EXIT)
+    assert status == 0 and [m["error"]["code"] for m in messages if m.get("id") == 7] == [-32800]
+
+
 def memory_of(process: int) -> int:
     fields = Path(f"/proc/{process}/statm").read_text().split()
     return int(fields[1]) * 4096
