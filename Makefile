@@ -147,9 +147,8 @@ options: $(VENV_READY)  ## docs/options.md: the tables of the paper beside the m
 	@$(PYTHON) -m harness.report.options
 
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
-format: $(VENV_READY)  ## format C and Python in place
+format: $(VENV_READY)  ## lay out C in place, and mend what ruff can in Python
 	@$(CLANG_FORMAT) -i $(C_SOURCES)
-	@$(PYTHON) -m ruff format -q harness tests
 	@$(PYTHON) -m ruff check -q --fix harness tests
 lint: $(VENV_READY)  ## report what ruff finds in the Python
 	@$(PYTHON) -m ruff check harness tests

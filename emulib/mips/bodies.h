@@ -22,39 +22,81 @@ BODY(add) {
   if (add_overflows(RS, RT)) RAISE(OVERFLOW);
   SET_RD(sum);
 }
-BODY(addu) { SET_RD(RS + RT); }
+BODY(addu) {
+  SET_RD(RS + RT);
+}
 BODY(sub) {
   uint32_t difference = RS - RT;
   if (sub_overflows(RS, RT)) RAISE(OVERFLOW);
   SET_RD(difference);
 }
-BODY(subu) { SET_RD(RS - RT); }
-BODY(and) { SET_RD(RS & RT); }
-BODY(or) { SET_RD(RS | RT); }
-BODY(xor) { SET_RD(RS ^ RT); }
-BODY(nor) { SET_RD(~(RS | RT)); }
-BODY(slt) { SET_RD((int32_t)RS < (int32_t)RT); }
-BODY(sltu) { SET_RD(RS < RT); }
+BODY(subu) {
+  SET_RD(RS - RT);
+}
+BODY(and) {
+  SET_RD(RS & RT);
+}
+BODY(or) {
+  SET_RD(RS | RT);
+}
+BODY(xor) {
+  SET_RD(RS ^ RT);
+}
+BODY(nor) {
+  SET_RD(~(RS | RT));
+}
+BODY(slt) {
+  SET_RD((int32_t)RS < (int32_t)RT);
+}
+BODY(sltu) {
+  SET_RD(RS < RT);
+}
 
-BODY(sll) { SET_RD(RT << SHIFT); }
-BODY(srl) { SET_RD(RT >> SHIFT); }
-BODY(sra) { SET_RD(shift_right_arithmetic(RT, SHIFT)); }
-BODY(sllv) { SET_RD(RT << (RS & 31)); }
-BODY(srlv) { SET_RD(RT >> (RS & 31)); }
-BODY(srav) { SET_RD(shift_right_arithmetic(RT, RS & 31)); }
+BODY(sll) {
+  SET_RD(RT << SHIFT);
+}
+BODY(srl) {
+  SET_RD(RT >> SHIFT);
+}
+BODY(sra) {
+  SET_RD(shift_right_arithmetic(RT, SHIFT));
+}
+BODY(sllv) {
+  SET_RD(RT << (RS & 31));
+}
+BODY(srlv) {
+  SET_RD(RT >> (RS & 31));
+}
+BODY(srav) {
+  SET_RD(shift_right_arithmetic(RT, RS & 31));
+}
 
 BODY(addi) {
   uint32_t sum = RS + SIGNED;
   if (add_overflows(RS, SIGNED)) RAISE(OVERFLOW);
   SET_RT(sum);
 }
-BODY(addiu) { SET_RT(RS + SIGNED); }
-BODY(slti) { SET_RT((int32_t)RS < (int32_t)SIGNED); }
-BODY(sltiu) { SET_RT(RS < SIGNED); }
-BODY(andi) { SET_RT(RS & UNSIGNED); }
-BODY(ori) { SET_RT(RS | UNSIGNED); }
-BODY(xori) { SET_RT(RS ^ UNSIGNED); }
-BODY(lui) { SET_RT(UNSIGNED << 16); }
+BODY(addiu) {
+  SET_RT(RS + SIGNED);
+}
+BODY(slti) {
+  SET_RT((int32_t)RS < (int32_t)SIGNED);
+}
+BODY(sltiu) {
+  SET_RT(RS < SIGNED);
+}
+BODY(andi) {
+  SET_RT(RS & UNSIGNED);
+}
+BODY(ori) {
+  SET_RT(RS | UNSIGNED);
+}
+BODY(xori) {
+  SET_RT(RS ^ UNSIGNED);
+}
+BODY(lui) {
+  SET_RT(UNSIGNED << 16);
+}
 
 BODY(mult) {
   uint64_t product = (uint64_t)((int64_t)(int32_t)RS * (int32_t)RT);
@@ -76,29 +118,53 @@ BODY(divu) {
   HI = remainder_unsigned(n, d);
   LO = quotient_unsigned(n, d);
 }
-BODY(mfhi) { SET_RD(HI); }
-BODY(mthi) { HI = RS; }
-BODY(mflo) { SET_RD(LO); }
-BODY(mtlo) { LO = RS; }
+BODY(mfhi) {
+  SET_RD(HI);
+}
+BODY(mthi) {
+  HI = RS;
+}
+BODY(mflo) {
+  SET_RD(LO);
+}
+BODY(mtlo) {
+  LO = RS;
+}
 
-BODY(j) { JUMP_TARGET(); }
+BODY(j) {
+  JUMP_TARGET();
+}
 BODY(jal) {
   SET_RA(RETURN_ADDRESS);
   JUMP_TARGET();
 }
-BODY(jr) { JUMP_TO(RS); }
+BODY(jr) {
+  JUMP_TO(RS);
+}
 BODY(jalr) {
   uint32_t target = RS;
   SET_RD(RETURN_ADDRESS);
   JUMP_TO(target);
 }
 
-BODY(beq) { BRANCH(RS == RT); }
-BODY(bne) { BRANCH(RS != RT); }
-BODY(blez) { BRANCH((int32_t)RS <= 0); }
-BODY(bgtz) { BRANCH((int32_t)RS > 0); }
-BODY(bltz) { BRANCH((int32_t)RS < 0); }
-BODY(bgez) { BRANCH((int32_t)RS >= 0); }
+BODY(beq) {
+  BRANCH(RS == RT);
+}
+BODY(bne) {
+  BRANCH(RS != RT);
+}
+BODY(blez) {
+  BRANCH((int32_t)RS <= 0);
+}
+BODY(bgtz) {
+  BRANCH((int32_t)RS > 0);
+}
+BODY(bltz) {
+  BRANCH((int32_t)RS < 0);
+}
+BODY(bgez) {
+  BRANCH((int32_t)RS >= 0);
+}
 BODY(bltzal) {
   bool taken = (int32_t)RS < 0;
   SET_RA(RETURN_ADDRESS);
@@ -109,12 +175,24 @@ BODY(bgezal) {
   SET_RA(RETURN_ADDRESS);
   BRANCH(taken);
 }
-BODY(beql) { LIKELY(RS == RT); }
-BODY(bnel) { LIKELY(RS != RT); }
-BODY(blezl) { LIKELY((int32_t)RS <= 0); }
-BODY(bgtzl) { LIKELY((int32_t)RS > 0); }
-BODY(bltzl) { LIKELY((int32_t)RS < 0); }
-BODY(bgezl) { LIKELY((int32_t)RS >= 0); }
+BODY(beql) {
+  LIKELY(RS == RT);
+}
+BODY(bnel) {
+  LIKELY(RS != RT);
+}
+BODY(blezl) {
+  LIKELY((int32_t)RS <= 0);
+}
+BODY(bgtzl) {
+  LIKELY((int32_t)RS > 0);
+}
+BODY(bltzl) {
+  LIKELY((int32_t)RS < 0);
+}
+BODY(bgezl) {
+  LIKELY((int32_t)RS >= 0);
+}
 BODY(bltzall) {
   bool taken = (int32_t)RS < 0;
   SET_RA(RETURN_ADDRESS);
@@ -126,36 +204,96 @@ BODY(bgezall) {
   LIKELY(taken);
 }
 
-BODY(lb) { SET_RT((uint32_t)(int8_t)LOAD(1)); }
-BODY(lbu) { SET_RT((uint8_t)LOAD(1)); }
-BODY(lh) { SET_RT((uint32_t)(int16_t)LOAD(2)); }
-BODY(lhu) { SET_RT((uint16_t)LOAD(2)); }
-BODY(lw) { SET_RT(LOAD(4)); }
-BODY(lwl) { SET_RT(LOAD_LEFT(RT)); }
-BODY(lwr) { SET_RT(LOAD_RIGHT(RT)); }
-BODY(sb) { STORE(1, RT); }
-BODY(sh) { STORE(2, RT); }
-BODY(sw) { STORE(4, RT); }
-BODY(swl) { STORE_LEFT(RT); }
-BODY(swr) { STORE_RIGHT(RT); }
-BODY(ll) { SET_RT(LINK()); }
-BODY(sc) { SET_RT(CONDITIONAL(RT)); }
+BODY(lb) {
+  SET_RT((uint32_t)(int8_t)LOAD(1));
+}
+BODY(lbu) {
+  SET_RT((uint8_t)LOAD(1));
+}
+BODY(lh) {
+  SET_RT((uint32_t)(int16_t)LOAD(2));
+}
+BODY(lhu) {
+  SET_RT((uint16_t)LOAD(2));
+}
+BODY(lw) {
+  SET_RT(LOAD(4));
+}
+BODY(lwl) {
+  SET_RT(LOAD_LEFT(RT));
+}
+BODY(lwr) {
+  SET_RT(LOAD_RIGHT(RT));
+}
+BODY(sb) {
+  STORE(1, RT);
+}
+BODY(sh) {
+  STORE(2, RT);
+}
+BODY(sw) {
+  STORE(4, RT);
+}
+BODY(swl) {
+  STORE_LEFT(RT);
+}
+BODY(swr) {
+  STORE_RIGHT(RT);
+}
+BODY(ll) {
+  SET_RT(LINK());
+}
+BODY(sc) {
+  SET_RT(CONDITIONAL(RT));
+}
 
-BODY(tge) { if ((int32_t)RS >= (int32_t)RT) RAISE(TRAP); }
-BODY(tgeu) { if (RS >= RT) RAISE(TRAP); }
-BODY(tlt) { if ((int32_t)RS < (int32_t)RT) RAISE(TRAP); }
-BODY(tltu) { if (RS < RT) RAISE(TRAP); }
-BODY(teq) { if (RS == RT) RAISE(TRAP); }
-BODY(tne) { if (RS != RT) RAISE(TRAP); }
-BODY(tgei) { if ((int32_t)RS >= (int32_t)SIGNED) RAISE(TRAP); }
-BODY(tgeiu) { if (RS >= SIGNED) RAISE(TRAP); }
-BODY(tlti) { if ((int32_t)RS < (int32_t)SIGNED) RAISE(TRAP); }
-BODY(tltiu) { if (RS < SIGNED) RAISE(TRAP); }
-BODY(teqi) { if (RS == SIGNED) RAISE(TRAP); }
-BODY(tnei) { if (RS != SIGNED) RAISE(TRAP); }
-BODY(syscall) { RAISE(SYSCALL); }
-BODY(break) { RAISE(BREAKPOINT); }
+BODY(tge) {
+  if ((int32_t)RS >= (int32_t)RT) RAISE(TRAP);
+}
+BODY(tgeu) {
+  if (RS >= RT) RAISE(TRAP);
+}
+BODY(tlt) {
+  if ((int32_t)RS < (int32_t)RT) RAISE(TRAP);
+}
+BODY(tltu) {
+  if (RS < RT) RAISE(TRAP);
+}
+BODY(teq) {
+  if (RS == RT) RAISE(TRAP);
+}
+BODY(tne) {
+  if (RS != RT) RAISE(TRAP);
+}
+BODY(tgei) {
+  if ((int32_t)RS >= (int32_t)SIGNED) RAISE(TRAP);
+}
+BODY(tgeiu) {
+  if (RS >= SIGNED) RAISE(TRAP);
+}
+BODY(tlti) {
+  if ((int32_t)RS < (int32_t)SIGNED) RAISE(TRAP);
+}
+BODY(tltiu) {
+  if (RS < SIGNED) RAISE(TRAP);
+}
+BODY(teqi) {
+  if (RS == SIGNED) RAISE(TRAP);
+}
+BODY(tnei) {
+  if (RS != SIGNED) RAISE(TRAP);
+}
+BODY(syscall) {
+  RAISE(SYSCALL);
+}
+BODY(break) {
+  RAISE(BREAKPOINT);
+}
 BODY(sync) {}
 
-BODY(pri) { SET_RD(priority(RS & RT)); }
-BODY(joff) { JUMP_TO(RS + 8 * RT); }
+BODY(pri) {
+  SET_RD(priority(RS & RT));
+}
+BODY(joff) {
+  JUMP_TO(RS + 8 * RT);
+}

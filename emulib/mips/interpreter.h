@@ -1,6 +1,6 @@
 /* A functional MIPS interpreter: the oracle against which machines are tested, and the engine of mips-oracle.  It knows
- * no time, no pipeline and no memory of its own; no machine computes with it.  A module may include this header and step
- * it to check what a core retires: simulators are linked with emulib.
+ * no time, no pipeline and no memory of its own; no machine computes with it.  A module may include this header and
+ * step it to check what a core retires: simulators are linked with emulib.
  *
  * State is architectural: registers, HI, LO, and the pair (pc, next_pc), which makes delay slots exact without a
  * special case: a branch changes next_pc only.  An instruction that raises an exception changes nothing, so pc is

@@ -98,7 +98,8 @@ guint16 program_machine(const Program *p) {
   return p->machine;
 }
 void program_refuse_machine(const Program *p, guint16 machine, GError **error) {
-  program_refuse(p, error, "ELF machine %u is not %s (%u)", p->machine, machine == EM_MIPS ? "MIPS" : "RISC-V", machine);
+  program_refuse(p, error, "ELF machine %u is not %s (%u)", p->machine, machine == EM_MIPS ? "MIPS" : "RISC-V",
+                 machine);
 }
 guint32 program_entry(const Program *p) {
   return p->entry;

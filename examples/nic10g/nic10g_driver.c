@@ -1,7 +1,8 @@
 // nic10g_driver.c: the host's driver of the 10 Gb/s NIC; see nic10g_driver.lss.
 //
-// What a driver does one step after the other is written one step after the other: run() is called once a cycle and goes on
-// in the phase, and there at the step, where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
+// What a driver does one step after the other is written one step after the other: run() is called once a cycle and
+// goes on in the phase, and there at the step, where it waited, which is part of the state.  Its only tools are
+// references to the NIC's window and to host memory.
 #include "emulib/program/image.h"
 
 #include <string.h>
@@ -17,9 +18,13 @@ static uint64_t driver_ticks(int64_t femtoseconds) {
 // Takes a part of the firmware over.
 static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
   if (size == 0) return;
-  if (address < NIC_SCRATCHPAD_BYTES && size <= NIC_SCRATCHPAD_BYTES - address) memcpy(self->image + address, bytes, size);
-  else if (address - NIC_CODE < NIC_CODE_BYTES && size <= NIC_CODE_BYTES - (address - NIC_CODE)) memcpy(self->image + NIC_SCRATCHPAD_BYTES + (address - NIC_CODE), bytes, size);
-  else sim_input_error("%s: 0x%x bytes at 0x%x fit neither into the scratchpad nor into the instruction memory", param(firmware), size, address);
+  if (address < NIC_SCRATCHPAD_BYTES && size <= NIC_SCRATCHPAD_BYTES - address)
+    memcpy(self->image + address, bytes, size);
+  else if (address - NIC_CODE < NIC_CODE_BYTES && size <= NIC_CODE_BYTES - (address - NIC_CODE))
+    memcpy(self->image + NIC_SCRATCHPAD_BYTES + (address - NIC_CODE), bytes, size);
+  else
+    sim_input_error("%s: 0x%x bytes at 0x%x fit neither into the scratchpad nor into the instruction memory",
+                    param(firmware), size, address);
 }
 
 static void load_firmware(self_t *self) {
@@ -30,16 +35,19 @@ static void load_firmware(self_t *self) {
   const uint8_t *file = stream_contents(&program, &size), *bytes = NULL;
   ProgramImage *image = program_image_open(param(firmware), file, size, error, sizeof error);
   if (!image) sim_input_error("%s", error);
-  if (!program_image_big_endian(image)) sim_input_error("%s: this NIC is big-endian, the program is little-endian", param(firmware));
+  if (!program_image_big_endian(image))
+    sim_input_error("%s: this NIC is big-endian, the program is little-endian", param(firmware));
   uint32_t address = 0, loaded = 0;
-  for (size_t i = 0; program_image_segment(image, i, &address, &bytes, &loaded); i++) place_segment(self, address, bytes, loaded);
+  for (size_t i = 0; program_image_segment(image, i, &address, &bytes, &loaded); i++)
+    place_segment(self, address, bytes, loaded);
   self->entry = program_image_entry(image);
   program_image_free(image);
 }
 
 // What the ports say follows from the rest of the state.
 static void show(self_t *self) {
-  self->offering = self->memory_asked < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
+  self->offering =
+      self->memory_asked < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
   bool finished = self->silent || (self->exhausted && !self->loaded);
   self->shown_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
   self->over = self->firmware_up && finished && !self->emitting;
@@ -54,9 +62,11 @@ init() {
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= NIC_RECEIVE_ENTRIES)
-    sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", NIC_RECEIVE_ENTRIES - 1, (long long)param(receive_buffers));
+    sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", NIC_RECEIVE_ENTRIES - 1,
+                    (long long)param(receive_buffers));
   bool from_file = param(input)[0] != 0;
-  if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (self->how == TRAFFIC_TIMED && !from_file && param(payload))
+    sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!from_file && param(payload))))
     sim_input_error("mode correlated needs packet files, and who says at port `next` which frame is next");
   if (from_file) packet_read_open(&self->source, param(input));
@@ -81,8 +91,9 @@ phase_start() {
   DRIVER_OFFER_BEAT(self->shown);
 }
 
-// ---- Traffic ---------------------------------------------------------------------------------------------------------
-// Loads the next frame to send and decides when it may go.
+// ---- Traffic
+// --------------------------------------------------------------------------------------------------------- Loads the
+// next frame to send and decides when it may go.
 static void load_frame(self_t *self) {
   if (self->loaded || self->exhausted) return;
   bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
@@ -98,7 +109,8 @@ static void load_frame(self_t *self) {
       if (!self->stamped) self->first_stamp = stamp;
       self->stamped = true;
       if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
-        sim_input_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->sent_count + 1);
+        sim_input_error("%s: the time stamps run backwards at frame %llu", param(input),
+                        (unsigned long long)self->sent_count + 1);
       self->stamp = stamp - self->first_stamp;
     }
   } else if (more) {
@@ -107,7 +119,9 @@ static void load_frame(self_t *self) {
   self->loaded = more;
   self->exhausted = !more;
   if (!more) return;
-  if (self->length < 14) sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input), (unsigned long long)self->sent_count + 1, self->length);
+  if (self->length < 14)
+    sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input),
+                    (unsigned long long)self->sent_count + 1, self->length);
   self->header = udp_is(self->frame, self->length) ? UDP_HEADERS : 14;
   self->due = self->started_at;
   if (self->how == TRAFFIC_RATE) {
@@ -122,8 +136,10 @@ static void load_frame(self_t *self) {
 static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other) {
   *instant = *other = never();
   if (!self->loaded || self->send_producer - self->send_consumer + 2 > NIC_SEND_ENTRIES) return;
-  if (self->how != TRAFFIC_FAST) *instant = self->due;
-  else *other = DRIVER_TURN();
+  if (self->how != TRAFFIC_FAST)
+    *instant = self->due;
+  else
+    *other = DRIVER_TURN();
 }
 
 static bool may_send(const self_t *self, uint32_t other) {
@@ -160,15 +176,26 @@ static void take_frame(self_t *self) {
 
 // Word `nth` of what the firmware is told in the scratchpad before it starts.
 static uint32_t setup_word(const self_t *self, uint32_t nth) {
-  const uint32_t words[NIC_SETUP_WORDS] = {
-    NIC_HOST_SEND_RING, NIC_SEND_ENTRIES, NIC_HOST_RECEIVE_RING, NIC_RECEIVE_ENTRIES, NIC_HOST_RETURN_RING, NIC_RETURN_ENTRIES, NIC_HOST_STATUS,
-    (uint32_t)param(receive_most), (uint32_t)param(receive_ticks), (uint32_t)param(send_most), (uint32_t)param(send_ticks), (uint32_t)param(buffer_bytes),
-    (uint32_t)param(ordering), (uint32_t)param(task_frames)};
+  const uint32_t words[NIC_SETUP_WORDS] = {NIC_HOST_SEND_RING,
+                                           NIC_SEND_ENTRIES,
+                                           NIC_HOST_RECEIVE_RING,
+                                           NIC_RECEIVE_ENTRIES,
+                                           NIC_HOST_RETURN_RING,
+                                           NIC_RETURN_ENTRIES,
+                                           NIC_HOST_STATUS,
+                                           (uint32_t)param(receive_most),
+                                           (uint32_t)param(receive_ticks),
+                                           (uint32_t)param(send_most),
+                                           (uint32_t)param(send_ticks),
+                                           (uint32_t)param(buffer_bytes),
+                                           (uint32_t)param(ordering),
+                                           (uint32_t)param(task_frames)};
   return words[nth];
 }
 
-// ---- Phases of the start-up ----------------------------------------------------------------------------------------------
-// The memories, then the processors.
+// ---- Phases of the start-up
+// ---------------------------------------------------------------------------------------------- The memories, then the
+// processors.
 static bool load(self_t *self) {
   switch (self->at) {
   case 0:
@@ -179,12 +206,15 @@ static bool load(self_t *self) {
       if (nic_load(self->image + self->copied) == 0) continue;
       if ((self->copied & ~(uint32_t)(NIC_WINDOW_BYTES - 1)) != self->window_base) {
         self->window_base = self->copied & ~(uint32_t)(NIC_WINDOW_BYTES - 1);
-        STEP_WRITE(NIC_WINDOW_BASE, self->window_base < NIC_SCRATCHPAD_BYTES ? self->window_base : NIC_CODE + (self->window_base - NIC_SCRATCHPAD_BYTES));
+        STEP_WRITE(NIC_WINDOW_BASE, self->window_base < NIC_SCRATCHPAD_BYTES
+                                        ? self->window_base
+                                        : NIC_CODE + (self->window_base - NIC_SCRATCHPAD_BYTES));
       }
       STEP_WRITE(NIC_WINDOW + (self->copied & (NIC_WINDOW_BYTES - 1)), nic_load(self->image + self->copied));
     }
     STEP_WRITE(NIC_WINDOW_BASE, 0);
-    for (self->copied = 0; self->copied < NIC_SETUP_WORDS; self->copied++) STEP_WRITE(NIC_WINDOW + 4 * self->copied, setup_word(self, self->copied));
+    for (self->copied = 0; self->copied < NIC_SETUP_WORDS; self->copied++)
+      STEP_WRITE(NIC_WINDOW + 4 * self->copied, setup_word(self, self->copied));
     STEP_WRITE(NIC_CORE_PC, self->entry);
     STEP_WRITE(NIC_CORE_RUN, 0xffff);
     self->started_at = now();
@@ -200,7 +230,8 @@ static bool await_firmware(self_t *self) {
     while (!self->firmware_up) {
       self->next_poll = now() + ticks_per_second() / 1000000;
       STEP_WAIT(now() >= self->next_poll);
-      if (now() - self->started_at > driver_ticks(param(patience))) sim_error("the firmware did not report that it is up");
+      if (now() - self->started_at > driver_ticks(param(patience)))
+        sim_error("the firmware did not report that it is up");
       STEP_GET(NIC_HOST_STATUS, 16);
       self->firmware_up = nic_load(self->bytes + 8) == 1;
     }
@@ -216,7 +247,8 @@ static bool give_buffers(self_t *self) {
   switch (self->at) {
   case 0:
     while (self->receive_producer < (uint32_t)param(receive_buffers)) {
-      nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_producer, (uint32_t)param(buffer_bytes) << 16, self->receive_producer);
+      nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_producer,
+                   (uint32_t)param(buffer_bytes) << 16, self->receive_producer);
       STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * self->receive_producer, 16);
       self->receive_producer++;
     }
@@ -229,8 +261,9 @@ static bool give_buffers(self_t *self) {
   }
 }
 
-// ---- Phases of its work, in a circle -------------------------------------------------------------------------------------
-// After an interrupt, and now and then: what the status block says.
+// ---- Phases of its work, in a circle
+// ------------------------------------------------------------------------------------- After an interrupt, and now and
+// then: what the status block says.
 static bool look(self_t *self, bool interrupted) {
   switch (self->at) {
   case 0:
@@ -244,9 +277,11 @@ static bool look(self_t *self, bool interrupted) {
     self->return_producer = nic_load(self->bytes);
     self->send_consumer = nic_load(self->bytes + 4);
     if (self->return_producer - self->return_consumer > NIC_RETURN_ENTRIES)
-      sim_error("the firmware says that it returned %u frames, %u were taken", self->return_producer, self->return_consumer);
+      sim_error("the firmware says that it returned %u frames, %u were taken", self->return_producer,
+                self->return_consumer);
     if (self->send_producer - self->send_consumer > NIC_SEND_ENTRIES)
-      sim_error("the firmware says that %u descriptors were sent, %u were handed over", self->send_consumer, self->send_producer);
+      sim_error("the firmware says that %u descriptors were sent, %u were handed over", self->send_consumer,
+                self->send_producer);
     return true;
   default: sim_error("the driver lost its place");
   }
@@ -260,13 +295,16 @@ static bool next_received(self_t *self) {
     STEP_GET(NIC_HOST_RETURN_RING + 8 * (self->return_consumer % NIC_RETURN_ENTRIES), 8);
     self->receive_index = nic_load(self->bytes);
     self->receive_length = nic_load(self->bytes + 4) & 0xffff;
-    if (self->receive_index >= NIC_RECEIVE_ENTRIES || self->receive_length < 14 || self->receive_length > (uint32_t)param(buffer_bytes))
-      sim_error("return entry %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
+    if (self->receive_index >= NIC_RECEIVE_ENTRIES || self->receive_length < 14 ||
+        self->receive_length > (uint32_t)param(buffer_bytes))
+      sim_error("return entry %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index,
+                self->receive_length);
     STEP_GET(NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
     STEP_WAIT(!self->emitting);
     take_frame(self);
     self->return_consumer++;
-    nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, (uint32_t)param(buffer_bytes) << 16, self->receive_index);
+    nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index,
+                 (uint32_t)param(buffer_bytes) << 16, self->receive_index);
     STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * (self->receive_producer % NIC_RECEIVE_ENTRIES), 16);
     self->receive_producer++;
     return true;
@@ -278,7 +316,8 @@ static bool next_received(self_t *self) {
 static bool tell_received(self_t *self) {
   switch (self->at) {
   case 0:
-    if (self->receive_producer != self->receive_told && (self->return_consumer == self->return_producer || self->receive_producer - self->receive_told >= 16)) {
+    if (self->receive_producer != self->receive_told &&
+        (self->return_consumer == self->return_producer || self->receive_producer - self->receive_told >= 16)) {
       STEP_WRITE(NIC_RETURN_CONSUMER, self->return_consumer);
       STEP_WRITE(NIC_RECEIVE_PRODUCER, self->receive_producer);
       self->receive_told = self->receive_producer;
@@ -319,7 +358,8 @@ static bool next_sent(self_t *self, uint32_t other) {
 static bool tell_sent(self_t *self, uint32_t other) {
   switch (self->at) {
   case 0:
-    if (self->send_told != self->send_producer && (!may_send(self, other) || self->send_producer - self->send_told >= 16)) {
+    if (self->send_told != self->send_producer &&
+        (!may_send(self, other) || self->send_producer - self->send_told >= 16)) {
       STEP_WRITE(NIC_SEND_PRODUCER, self->send_producer);
       self->send_told = self->send_producer;
     }
@@ -388,4 +428,6 @@ phase_end() {
   show(self);
 }
 
-next_event() { return cycle(); }
+next_event() {
+  return cycle();
+}

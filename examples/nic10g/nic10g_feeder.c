@@ -1,64 +1,99 @@
 // nic10g_feeder.c: feeds the assists of the 10 Gb/s NIC without processors; see nic10g_feeder.lss.
 //
-// Each machine is written one step after the other: it goes on where it waited.  Its only tool is to move a run of words
-// from or to the NIC, one in a cycle.
+// Each machine is written one step after the other: it goes on where it waited.  Its only tool is to move a run of
+// words from or to the NIC, one in a cycle.
 #include <string.h>
 
 enum { FEEDER_SENDS, FEEDER_RECEIVES };
 // Words of the setup block.
-enum { SETUP_SEND_RING, SETUP_SEND_ENTRIES, SETUP_RECEIVE_RING, SETUP_RECEIVE_ENTRIES, SETUP_RETURN_RING, SETUP_RETURN_ENTRIES, SETUP_STATUS, SETUP_WORDS };
+enum {
+  SETUP_SEND_RING,
+  SETUP_SEND_ENTRIES,
+  SETUP_RECEIVE_RING,
+  SETUP_RECEIVE_ENTRIES,
+  SETUP_RETURN_RING,
+  SETUP_RETURN_ENTRIES,
+  SETUP_STATUS,
+  SETUP_WORDS
+};
 // Registers.
 enum {
-  FEEDER_REGISTERS = 0xc0000000u, REG_CORE_RUN = 0x3c, REG_SEND_PRODUCER = 0x40, REG_RECEIVE_PRODUCER = 0x44, REG_FETCH_ADD = 0xc0, REG_READ_ADD = 0xc4, REG_REPORT_ADD = 0xc8,
-  REG_WRITE_ADD = 0xcc, REG_MAC_TX_ADD = 0xd0, REG_MAC_RX_ADD = 0xd4, REG_FETCH_DONE = 0xe0, REG_READ_DONE = 0xe4, REG_WRITE_DONE = 0xec,
-  REG_MAC_TX_DONE = 0xf0, REG_MAC_RX_DONE = 0xf4, REG_MAC_RX_STATE = 0x120
+  FEEDER_REGISTERS = 0xc0000000u,
+  REG_CORE_RUN = 0x3c,
+  REG_SEND_PRODUCER = 0x40,
+  REG_RECEIVE_PRODUCER = 0x44,
+  REG_FETCH_ADD = 0xc0,
+  REG_READ_ADD = 0xc4,
+  REG_REPORT_ADD = 0xc8,
+  REG_WRITE_ADD = 0xcc,
+  REG_MAC_TX_ADD = 0xd0,
+  REG_MAC_RX_ADD = 0xd4,
+  REG_FETCH_DONE = 0xe0,
+  REG_READ_DONE = 0xe4,
+  REG_WRITE_DONE = 0xec,
+  REG_MAC_TX_DONE = 0xf0,
+  REG_MAC_RX_DONE = 0xf4,
+  REG_MAC_RX_STATE = 0x120
 };
 // What lies where in the scratchpad: rings that the chip fixes, then what the feeder chooses.
 enum {
-  FEEDER_MAC_TX = 0x36000, FEEDER_MAC_RX = 0x37000, FEEDER_FETCH = 0x38000, FEEDER_READ = 0x3a000, FEEDER_REPORT = 0x3c000, FEEDER_WRITE = 0x3e000, FEEDER_ENTRIES = 512,
-  FEEDER_SEND_DESCRIPTORS = 0x2000, FEEDER_RECEIVE_DESCRIPTORS = 0x4000, FEEDER_RETURNS = 0x8000, FEEDER_REPORTS = 0x1000, FEEDER_ANNOUNCEMENTS = 0x1800, FEEDER_SLOTS = 0x80000000u
+  FEEDER_MAC_TX = 0x36000,
+  FEEDER_MAC_RX = 0x37000,
+  FEEDER_FETCH = 0x38000,
+  FEEDER_READ = 0x3a000,
+  FEEDER_REPORT = 0x3c000,
+  FEEDER_WRITE = 0x3e000,
+  FEEDER_ENTRIES = 512,
+  FEEDER_SEND_DESCRIPTORS = 0x2000,
+  FEEDER_RECEIVE_DESCRIPTORS = 0x4000,
+  FEEDER_RETURNS = 0x8000,
+  FEEDER_REPORTS = 0x1000,
+  FEEDER_ANNOUNCEMENTS = 0x1800,
+  FEEDER_SLOTS = 0x80000000u
 };
 enum { FEEDER_COMMIT = 0x20000, FEEDER_SEND_END = 4, FEEDER_WORDS = 512, FEEDER_ROOM = 500 };
 
 // Waits until the condition holds.
-#define FEED_WAIT_AT(place, condition) \
-  do {                                 \
-    self->at[me] = (place);            \
-    __attribute__((fallthrough));      \
-  case (place):                        \
-    if (!(condition)) return;          \
+#define FEED_WAIT_AT(place, condition)                                                                                 \
+  do {                                                                                                                 \
+    self->at[me] = (place);                                                                                            \
+    __attribute__((fallthrough));                                                                                      \
+  case (place):                                                                                                        \
+    if (!(condition)) return;                                                                                          \
   } while (0)
 #define FEED_WAIT(condition) FEED_WAIT_AT(1 + __COUNTER__, condition)
 // Moves `how_many` words between `words` and the NIC.
-#define FEED_MOVE(writes_them, from, how_many)             \
-  do {                                                     \
-    self->writing[me] = (writes_them);                     \
-    self->address[me] = (uint32_t)(from);                  \
-    self->count[me] = (uint32_t)(how_many);                \
-    self->asked[me] = self->answered[me] = 0;              \
-    FEED_WAIT(self->answered[me] == self->count[me]);      \
+#define FEED_MOVE(writes_them, from, how_many)                                                                         \
+  do {                                                                                                                 \
+    self->writing[me] = (writes_them);                                                                                 \
+    self->address[me] = (uint32_t)(from);                                                                              \
+    self->count[me] = (uint32_t)(how_many);                                                                            \
+    self->asked[me] = self->answered[me] = 0;                                                                          \
+    FEED_WAIT(self->answered[me] == self->count[me]);                                                                  \
   } while (0)
 #define FEED_GET(from, how_many) FEED_MOVE(false, from, how_many)
-#define FEED_PUT(to, how_many) FEED_MOVE(true, to, how_many)
-#define FEED_SET(offset, value)                        \
-  do {                                                 \
-    words[0] = (value);                                \
-    FEED_PUT(FEEDER_REGISTERS + (uint32_t)(offset), 1); \
+#define FEED_PUT(to, how_many)   FEED_MOVE(true, to, how_many)
+#define FEED_SET(offset, value)                                                                                        \
+  do {                                                                                                                 \
+    words[0] = (value);                                                                                                \
+    FEED_PUT(FEEDER_REGISTERS + (uint32_t)(offset), 1);                                                                \
   } while (0)
 // Brings `how_many` 16-byte descriptors of a host ring into the scratchpad.
-#define FEED_FETCH(host, to, how_many)                                                        \
-  do {                                                                                        \
-    self->fetch_from[me] = self->fetches++;                                                   \
-    words[0] = (host);                                                                        \
-    words[1] = (uint32_t)(to);                                                                \
-    words[2] = 16 * (how_many);                                                               \
-    FEED_PUT(FEEDER_FETCH + 16 * (self->fetch_from[me] % FEEDER_ENTRIES), 3);                 \
-    FEED_SET(REG_FETCH_ADD, 1);                                                               \
-    do FEED_GET(FEEDER_REGISTERS + REG_FETCH_DONE, 1);                                        \
-    while ((int32_t)(words[0] - self->fetch_from[me]) <= 0);                                  \
+#define FEED_FETCH(host, to, how_many)                                                                                 \
+  do {                                                                                                                 \
+    self->fetch_from[me] = self->fetches++;                                                                            \
+    words[0] = (host);                                                                                                 \
+    words[1] = (uint32_t)(to);                                                                                         \
+    words[2] = 16 * (how_many);                                                                                        \
+    FEED_PUT(FEEDER_FETCH + 16 * (self->fetch_from[me] % FEEDER_ENTRIES), 3);                                          \
+    FEED_SET(REG_FETCH_ADD, 1);                                                                                        \
+    do FEED_GET(FEEDER_REGISTERS + REG_FETCH_DONE, 1);                                                                 \
+    while ((int32_t)(words[0] - self->fetch_from[me]) <= 0);                                                           \
   } while (0)
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t least(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
 
 // A DMA descriptor in 4 words.
 static uint32_t *describe(uint32_t *words, uint32_t host, uint32_t nic, uint32_t control) {
@@ -75,7 +110,8 @@ static void send_batch(self_t *self, uint32_t *words, uint32_t count) {
   for (uint32_t i = 0; i < count; i += 2) {
     uint32_t slot = FEEDER_SLOTS + 2048 * ((self->frames_queued + i / 2) % FEEDER_ENTRIES);
     uint32_t first = words[4 * i + 2] >> 16, second = words[4 * i + 6] >> 16;
-    if ((words[4 * i + 2] & FEEDER_SEND_END) || !(words[4 * i + 6] & FEEDER_SEND_END)) sim_error("a frame to send has not two descriptors");
+    if ((words[4 * i + 2] & FEEDER_SEND_END) || !(words[4 * i + 6] & FEEDER_SEND_END))
+      sim_error("a frame to send has not two descriptors");
     describe(reads + 4 * i, words[4 * i + 1], slot, first);
     describe(reads + 4 * i + 4, words[4 * i + 5], slot + first, FEEDER_COMMIT | second);
     mac[i] = slot;
@@ -85,7 +121,8 @@ static void send_batch(self_t *self, uint32_t *words, uint32_t count) {
   memcpy(words + 4 * count, mac, 4 * count);
 }
 
-// Turns MAC descriptors in `words`, with as many receive descriptors behind them, into DMA writes, with return entries behind.
+// Turns MAC descriptors in `words`, with as many receive descriptors behind them, into DMA writes, with return entries
+// behind.
 static void receive_batch(uint32_t *words, uint32_t count) {
   uint32_t writes[4 * 64], returns[2 * 64];
   const uint32_t *receives = words + 2 * count;
@@ -120,7 +157,8 @@ static void run_send(self_t *self) {
       self->reads_done = words[0];
       FEED_GET(FEEDER_REGISTERS + REG_MAC_TX_DONE, 1);
       self->frames_left = words[0];
-      if (self->reads_done - self->sends_told >= 2 * (uint32_t)param(batch) || (self->reads_done != self->sends_told && self->reads_done == self->sends_taken)) {
+      if (self->reads_done - self->sends_told >= 2 * (uint32_t)param(batch) ||
+          (self->reads_done != self->sends_told && self->reads_done == self->sends_taken)) {
         words[0] = self->reads_done;
         FEED_PUT(FEEDER_REPORTS + 4 * (self->reports % FEEDER_ENTRIES), 1);
         describe(words, self->setup[SETUP_STATUS] + 4, FEEDER_REPORTS + 4 * (self->reports % FEEDER_ENTRIES), 4);
@@ -131,10 +169,13 @@ static void run_send(self_t *self) {
       }
       FEED_GET(FEEDER_REGISTERS + REG_SEND_PRODUCER, 1);
       self->sends_available = words[0] - self->sends_taken;
-      room = least(FEEDER_ROOM - (self->sends_taken - self->reads_done), FEEDER_ROOM - (self->frames_queued - self->frames_left));
-      self->batch_now[me] = least(least(self->sends_available, 2 * (uint32_t)param(batch)), least(room & ~1u, FEEDER_ENTRIES - self->sends_taken % FEEDER_ENTRIES));
+      room = least(FEEDER_ROOM - (self->sends_taken - self->reads_done),
+                   FEEDER_ROOM - (self->frames_queued - self->frames_left));
+      self->batch_now[me] = least(least(self->sends_available, 2 * (uint32_t)param(batch)),
+                                  least(room & ~1u, FEEDER_ENTRIES - self->sends_taken % FEEDER_ENTRIES));
       if (self->batch_now[me] == 0) continue;
-      FEED_FETCH(self->setup[SETUP_SEND_RING] + 16 * (self->sends_taken % self->setup[SETUP_SEND_ENTRIES]), FEEDER_SEND_DESCRIPTORS, self->batch_now[me]);
+      FEED_FETCH(self->setup[SETUP_SEND_RING] + 16 * (self->sends_taken % self->setup[SETUP_SEND_ENTRIES]),
+                 FEEDER_SEND_DESCRIPTORS, self->batch_now[me]);
       FEED_GET(FEEDER_SEND_DESCRIPTORS, 4 * self->batch_now[me]);
       send_batch(self, words, self->batch_now[me]);
       FEED_PUT(FEEDER_READ + 16 * (self->sends_taken % FEEDER_ENTRIES), 4 * self->batch_now[me]);
@@ -160,9 +201,12 @@ static void run_receive(self_t *self) {
       // Receive descriptors, whenever a batch of them has been used.
       if (self->receives_fetched - self->passed < FEEDER_ENTRIES - 2 * (uint32_t)param(batch)) {
         FEED_GET(FEEDER_REGISTERS + REG_RECEIVE_PRODUCER, 1);
-        self->batch_now[me] = least(words[0] - self->receives_fetched, least(2 * (uint32_t)param(batch), FEEDER_ENTRIES - self->receives_fetched % FEEDER_ENTRIES));
+        self->batch_now[me] =
+            least(words[0] - self->receives_fetched,
+                  least(2 * (uint32_t)param(batch), FEEDER_ENTRIES - self->receives_fetched % FEEDER_ENTRIES));
         if (self->batch_now[me]) {
-          FEED_FETCH(self->setup[SETUP_RECEIVE_RING] + 16 * (self->receives_fetched % self->setup[SETUP_RECEIVE_ENTRIES]),
+          FEED_FETCH(self->setup[SETUP_RECEIVE_RING] +
+                         16 * (self->receives_fetched % self->setup[SETUP_RECEIVE_ENTRIES]),
                      FEEDER_RECEIVE_DESCRIPTORS + 16 * (self->receives_fetched % FEEDER_ENTRIES), self->batch_now[me]);
           self->receives_fetched += self->batch_now[me];
         }
@@ -171,7 +215,9 @@ static void run_receive(self_t *self) {
       self->writes_done = words[0];
       FEED_GET(FEEDER_REGISTERS + REG_MAC_RX_DONE, 1);
       self->received = words[0];
-      self->batch_now[me] = least(least(self->received - self->passed, (uint32_t)param(batch)), least(self->receives_fetched - self->passed, FEEDER_ENTRIES - self->passed % FEEDER_ENTRIES));
+      self->batch_now[me] =
+          least(least(self->received - self->passed, (uint32_t)param(batch)),
+                least(self->receives_fetched - self->passed, FEEDER_ENTRIES - self->passed % FEEDER_ENTRIES));
       if (self->writes - self->writes_done > FEEDER_ROOM - 64 - 2 || self->batch_now[me] == 0) continue;
       self->batch_now[me] = least(self->batch_now[me], FEEDER_ENTRIES - self->writes % FEEDER_ENTRIES);
       FEED_GET(FEEDER_MAC_RX + 8 * (self->passed % FEEDER_ENTRIES), 2 * self->batch_now[me]);
@@ -184,7 +230,8 @@ static void run_receive(self_t *self) {
       memmove(words, words + 4 * self->batch_now[me], 8 * self->batch_now[me]);
       FEED_PUT(FEEDER_RETURNS + 8 * (self->passed % FEEDER_ENTRIES), 2 * self->batch_now[me]);
       self->writes += self->batch_now[me];
-      describe(words, self->setup[SETUP_RETURN_RING] + 8 * (self->passed % self->setup[SETUP_RETURN_ENTRIES]), FEEDER_RETURNS + 8 * (self->passed % FEEDER_ENTRIES), 8 * self->batch_now[me]);
+      describe(words, self->setup[SETUP_RETURN_RING] + 8 * (self->passed % self->setup[SETUP_RETURN_ENTRIES]),
+               FEEDER_RETURNS + 8 * (self->passed % FEEDER_ENTRIES), 8 * self->batch_now[me]);
       FEED_PUT(FEEDER_WRITE + 16 * (self->writes % FEEDER_ENTRIES), 3);
       self->writes++;
       words[0] = self->passed + self->batch_now[me];
@@ -205,7 +252,9 @@ static void run_receive(self_t *self) {
 phase_start() {
   for (int me = 0; me < 2; me++) {
     accept(nic_reply, me, true);
-    typeof_port(nic_request) reference = {.op = self->writing[me] ? mem_op_write : mem_op_read, .size = 4, .address = self->address[me] + 4 * self->asked[me]};
+    typeof_port(nic_request) reference = {.op = self->writing[me] ? mem_op_write : mem_op_read,
+                                          .size = 4,
+                                          .address = self->address[me] + 4 * self->asked[me]};
     if (self->writing[me] && self->asked[me] < self->count[me]) reference.data = self->words[me][self->asked[me]];
     send_if(nic_request, me, self->asked[me] < self->count[me], reference);
   }
@@ -226,4 +275,6 @@ phase_end() {
   if (self->answered[FEEDER_RECEIVES] == self->count[FEEDER_RECEIVES]) run_receive(self);
 }
 
-next_event() { return cycle(); }
+next_event() {
+  return cycle();
+}

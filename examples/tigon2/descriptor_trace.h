@@ -27,7 +27,8 @@ static inline const char *trace_parse(char *line, trace_record *record) {
   int used = 0;
   if (sscanf(line, " %7s", kind) != 1) return NULL;
   if (strcmp(kind, "post") != 0 && strcmp(kind, "send") != 0) return "a record is a post or a send";
-  if (sscanf(line, " %7s %llu%n", kind, &when, &used) != 2) return "expected 'post TIME COUNT BYTES' or 'send TIME BYTES...'";
+  if (sscanf(line, " %7s %llu%n", kind, &when, &used) != 2)
+    return "expected 'post TIME COUNT BYTES' or 'send TIME BYTES...'";
   record->time = when;
   const char *at = line + used;
   if (kind[0] == 'p') {

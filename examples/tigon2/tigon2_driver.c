@@ -1,7 +1,8 @@
 // tigon2_driver.c: the host's driver of a Tigon-2; see tigon2_driver.lss.
 //
-// What a driver does one step after the other is written one step after the other: run() is called once a cycle and goes on
-// in the phase, and there at the step, where it waited, which is part of the state.  Its only tools are references to the NIC's window and to host memory.
+// What a driver does one step after the other is written one step after the other: run() is called once a cycle and
+// goes on in the phase, and there at the step, where it waited, which is part of the state.  Its only tools are
+// references to the NIC's window and to host memory.
 #include <string.h>
 
 #include "descriptor_trace.h"
@@ -12,7 +13,8 @@
 
 // What the ports say follows from the rest of the state.
 static void show(self_t *self) {
-  self->offering = self->memory_asked < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
+  self->offering =
+      self->memory_asked < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
   bool finished = self->silent || (self->exhausted && !self->loaded);
   self->shown_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
   self->over = self->firmware_up && finished && !self->emitting;
@@ -31,19 +33,24 @@ init() {
   self->image_end = image.end;
   self->entry = image.entry;
 
-  if (param(nic_send_ring) && self->image_begin < DRIVER_NIC_SEND_RING_END) sim_input_error("%s lies where the send ring is to be", param(firmware));
+  if (param(nic_send_ring) && self->image_begin < DRIVER_NIC_SEND_RING_END)
+    sim_input_error("%s lies where the send ring is to be", param(firmware));
   self->how = traffic_mode(param(mode));
   if (self->how < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
-    sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1, (long long)param(receive_buffers));
-  if (driver_groups(param(groups)) < 0) sim_input_error("groups: '%s' is not a list of group addresses such as 01:00:5e:00:00:01", param(groups));
+    sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1,
+                    (long long)param(receive_buffers));
+  if (driver_groups(param(groups)) < 0)
+    sim_input_error("groups: '%s' is not a list of group addresses such as 01:00:5e:00:00:01", param(groups));
   self->buffer_bytes = (uint32_t)param(buffer_bytes);
   bool from_file = param(input)[0] != 0;
-  if (self->how == TRAFFIC_TIMED && !from_file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (self->how == TRAFFIC_TIMED && !from_file && param(payload))
+    sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!from_file && param(payload)) || param(descriptors)[0]))
-    sim_input_error("mode correlated needs packet files, who says at port `next` which frame is next, and no descriptor trace");
+    sim_input_error(
+        "mode correlated needs packet files, who says at port `next` which frame is next, and no descriptor trace");
   if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   if (param(descriptors)[0]) {
@@ -57,7 +64,8 @@ init() {
     int posts = 0;
     while (stream_line(&scan, line, sizeof line)) {
       const char *wrong = trace_parse(line, &record);
-      if (!wrong && record.kind == TRACE_POST && (record.bytes > DRIVER_HOST_BUFFER_SPAN || (posts++ && record.bytes != self->buffer_bytes)))
+      if (!wrong && record.kind == TRACE_POST &&
+          (record.bytes > DRIVER_HOST_BUFFER_SPAN || (posts++ && record.bytes != self->buffer_bytes)))
         wrong = "this driver's receive buffers are all of one size, up to 2048 bytes";
       if (wrong) sim_input_error("%s:%llu: %s", param(descriptors), (unsigned long long)scan.records, wrong);
       if (record.kind == TRACE_POST) self->buffer_bytes = record.bytes;
@@ -83,8 +91,9 @@ phase_start() {
   DRIVER_OFFER_BEAT(self->frame);
 }
 
-// ---- Traffic ---------------------------------------------------------------------------------------------------------
-// Reads the next record of the descriptor trace.
+// ---- Traffic
+// --------------------------------------------------------------------------------------------------------- Reads the
+// next record of the descriptor trace.
 static void next_record(self_t *self) {
   char line[256];
   while (!self->record_ready && !self->trace_ended) {
@@ -126,25 +135,31 @@ static void load_frame(self_t *self) {
     if (more) {
       if (!self->stamped) self->first_stamp = stamp, self->stamped = true;
       if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
-        sim_input_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->sent_count + 1);
+        sim_input_error("%s: the time stamps run backwards at frame %llu", param(input),
+                        (unsigned long long)self->sent_count + 1);
       self->stamp = stamp - self->first_stamp;
     }
   } else if (more) {
     length = udp_frame(self->frame, 0, self->sent_count, (uint32_t)param(payload), (uint64_t)param(seed));
   }
   if (!more) {
-    if (traced) sim_input_error("%s:%llu: there is no frame left to send", param(descriptors), (unsigned long long)self->trace.records);
+    if (traced)
+      sim_input_error("%s:%llu: there is no frame left to send", param(descriptors),
+                      (unsigned long long)self->trace.records);
     self->exhausted = true;
     return;
   }
-  if (length < 14) sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input), (unsigned long long)self->sent_count + 1, length);
+  if (length < 14)
+    sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input),
+                    (unsigned long long)self->sent_count + 1, length);
   self->loaded = true;
   self->length = length;
   if (traced) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < self->pieces; i++) sum += self->piece[i];
     if (sum != length)
-      sim_input_error("%s:%llu: the pieces add up to %u bytes, the frame has %u", param(descriptors), (unsigned long long)self->trace.records, sum, length);
+      sim_input_error("%s:%llu: the pieces add up to %u bytes, the frame has %u", param(descriptors),
+                      (unsigned long long)self->trace.records, sum, length);
   } else {
     self->piece[0] = udp_is(self->frame, length) ? UDP_HEADERS : 14;
     self->piece[1] = length - self->piece[0];
@@ -166,8 +181,10 @@ static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other
   if (!self->loaded || self->emitting) return;
   uint32_t used = (self->send_producer - self->send_consumer) % (uint32_t)param(send_entries);
   if (used + self->pieces >= (uint32_t)param(send_entries)) return;
-  if (self->how != TRAFFIC_FAST) *instant = self->due;
-  else *other = DRIVER_TURN();
+  if (self->how != TRAFFIC_FAST)
+    *instant = self->due;
+  else
+    *other = DRIVER_TURN();
 }
 
 static bool may_send(const self_t *self, uint32_t other) {
@@ -208,8 +225,9 @@ static void take_event(self_t *self) {
   }
 }
 
-// ---- Phases of the start-up, section 8 of the contract ------------------------------------------------------------------
-// The chip is reset; the image goes into its memory, which is zero at the start, so only what is not zero needs to be written.
+// ---- Phases of the start-up, section 8 of the contract
+// ------------------------------------------------------------------ The chip is reset; the image goes into its memory,
+// which is zero at the start, so only what is not zero needs to be written.
 static bool reset(self_t *self) {
   switch (self->at) {
   case 0:
@@ -230,7 +248,8 @@ static bool reset(self_t *self) {
         self->window_base = self->copied & ~(uint32_t)(DRIVER_WINDOW_BYTES - 1);
         STEP_WRITE(DRIVER_WINDOW_BASE, self->window_base);
       }
-      STEP_WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)), driver_load_big(self->image + self->copied, 4));
+      STEP_WRITE(DRIVER_WINDOW + (self->copied & (DRIVER_WINDOW_BYTES - 1)),
+                 driver_load_big(self->image + self->copied, 4));
     }
     return true;
   default: sim_error("the driver lost its place");
@@ -241,12 +260,14 @@ static bool reset(self_t *self) {
 static bool configure(self_t *self) {
   switch (self->at) {
   case 0:
-    driver_describe_rings(self->bytes, (uint32_t)param(send_entries), self->buffer_bytes, (uint32_t)param(return_entries), param(checksums));
+    driver_describe_rings(self->bytes, (uint32_t)param(send_entries), self->buffer_bytes,
+                          (uint32_t)param(return_entries), param(checksums));
     if (param(nic_send_ring)) driver_describe_nic_ring(self->bytes, (uint32_t)param(send_entries));
     STEP_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
     STEP_WRITE(DRIVER_INFORMATION, 0);
     STEP_WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
-    for (self->copied = 0; self->copied < sizeof driver_cleared / sizeof driver_cleared[0]; self->copied++) STEP_WRITE(driver_cleared[self->copied], 0);
+    for (self->copied = 0; self->copied < sizeof driver_cleared / sizeof driver_cleared[0]; self->copied++)
+      STEP_WRITE(driver_cleared[self->copied], 0);
     STEP_WRITE(DRIVER_DMA_READ_CONFIG, 0x80);
     STEP_WRITE(DRIVER_DMA_WRITE_CONFIG, 0x80);
     STEP_WRITE(DRIVER_ASSIST_STATE, param(hardware_assist) ? 1 : 0);
@@ -320,15 +341,17 @@ static bool await_link(self_t *self) {
   }
 }
 
-// ---- Phases of its work, in a circle -------------------------------------------------------------------------------------
-// Notes what the firmware's statistics block in `bytes` says.
+// ---- Phases of its work, in a circle
+// ------------------------------------------------------------------------------------- Notes what the firmware's
+// statistics block in `bytes` says.
 static void take_statistics(self_t *self) {
   self->told_bad_fcs = driver_load_big(self->bytes + DRIVER_TOLD_BAD_FCS, 4);
   self->told_too_long = driver_load_big(self->bytes + DRIVER_TOLD_TOO_LONG, 4);
   self->told_line_errors = driver_load_big(self->bytes + DRIVER_TOLD_LINE_ERRORS, 4);
   self->told_no_space = driver_load_big(self->bytes + DRIVER_TOLD_NO_SPACE, 4);
   self->told_in_errors = driver_load_big(self->bytes + DRIVER_TOLD_IN_ERRORS, 4);
-  self->told_dma_errors = driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS, 4) + driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS + 4, 4);
+  self->told_dma_errors = driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS, 4) +
+                          driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS + 4, 4);
 }
 
 // After an interrupt, and now and then: what the status block says.
@@ -377,11 +400,14 @@ static void take_return(self_t *self) {
   self->receive_length = driver_load_big(self->bytes + 10, 2);
   self->sums_right += param(checksums) && driver_sums_told(self->bytes) == 1;
   self->sums_wrong += param(checksums) && driver_sums_told(self->bytes) == 2;
-  if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 || self->receive_length > self->buffer_bytes)
-    sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index, self->receive_length);
+  if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 ||
+      self->receive_length > self->buffer_bytes)
+    sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index,
+              self->receive_length);
 }
 
-// Shows the received frame in `bytes` to the checker; a frame that was loaded for sending gives way for the moment that takes.
+// Shows the received frame in `bytes` to the checker; a frame that was loaded for sending gives way for the moment that
+// takes.
 static void show_received(self_t *self) {
   driver_swap(self->bytes, self->frame, self->receive_length);
   self->emitting = self->emit_received = true;
@@ -390,7 +416,8 @@ static void show_received(self_t *self) {
   self->frames_received++;
   self->bytes_received += self->receive_length;
   if (param(output)[0])
-    packet_write(&self->sink, self->frame, self->receive_length, (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
+    packet_write(&self->sink, self->frame, self->receive_length,
+                 (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
   sim_progress();
 }
 
@@ -460,12 +487,15 @@ static bool send_frames(self_t *self, uint32_t other) {
       self->emit_received = false;
       self->emitted = 0;
       self->emit_length = self->length;
-      self->copied = DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
+      self->copied =
+          DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
       STEP_PUT(self->copied, self->length);
-      driver_describe_pieces(self->bytes, self->copied, self->piece, self->pieces, param(checksums) ? driver_sums(self->frame, self->length) : 0);
+      driver_describe_pieces(self->bytes, self->copied, self->piece, self->pieces,
+                             param(checksums) ? driver_sums(self->frame, self->length) : 0);
       for (self->command_word = 0; self->command_word < self->pieces; self->command_word++) {
         // One at a time: a frame's descriptors may go round the end of the ring.
-        memmove(self->bytes, self->bytes + (self->command_word ? 16 : 0), 16 * (size_t)(self->pieces - self->command_word));
+        memmove(self->bytes, self->bytes + (self->command_word ? 16 : 0),
+                16 * (size_t)(self->pieces - self->command_word));
         STEP_DESCRIBE_PIECE(self->send_producer, (uint32_t)param(send_entries), param(nic_send_ring));
         self->send_producer = (self->send_producer + 1) % (uint32_t)param(send_entries);
       }
@@ -516,7 +546,8 @@ static bool go_on(self_t *self, bool interrupted, uint32_t other) {
 }
 
 static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32_t other) {
-  if (!self->working) sim_progress(); // each step of the start-up, and each look whether the firmware is through with its own
+  if (!self->working)
+    sim_progress(); // each step of the start-up, and each look whether the firmware is through with its own
   while (go_on(self, interrupted, other)) {
     self->at = 0;
     self->phase = self->phase == tigon2_driver_phase_idle ? tigon2_driver_phase_look : self->phase + 1;
@@ -546,4 +577,6 @@ phase_end() {
   show(self);
 }
 
-next_event() { return cycle(); }
+next_event() {
+  return cycle();
+}

@@ -5,15 +5,39 @@
 
 // Where rings and buffers lie in the NIC (k1 is the start of the fixed regions), and frames in host memory.
 enum {
-  FEEDER_K1 = 0x17b000, FEEDER_MAC_SEND = FEEDER_K1 + 0x2800, FEEDER_MAC_RECEIVE = FEEDER_K1 + 0x3000, FEEDER_DMA_READ = FEEDER_K1 + 0x4000, FEEDER_DMA_WRITE = FEEDER_K1 + 0x4800,
-  FEEDER_SEND_BASE = 0x180000, FEEDER_RECEIVE_BASE = 0x1c0000, FEEDER_STACK_END = 0xbff000, FEEDER_REGISTERS = 0xc0000000u,
-  FEEDER_HOST_SENDS = 0x100000, FEEDER_HOST_RECEIVES = 0x200000, FEEDER_SPAN = 2048
+  FEEDER_K1 = 0x17b000,
+  FEEDER_MAC_SEND = FEEDER_K1 + 0x2800,
+  FEEDER_MAC_RECEIVE = FEEDER_K1 + 0x3000,
+  FEEDER_DMA_READ = FEEDER_K1 + 0x4000,
+  FEEDER_DMA_WRITE = FEEDER_K1 + 0x4800,
+  FEEDER_SEND_BASE = 0x180000,
+  FEEDER_RECEIVE_BASE = 0x1c0000,
+  FEEDER_STACK_END = 0xbff000,
+  FEEDER_REGISTERS = 0xc0000000u,
+  FEEDER_HOST_SENDS = 0x100000,
+  FEEDER_HOST_RECEIVES = 0x200000,
+  FEEDER_SPAN = 2048
 };
 // Entries of the rings, and how many of them are kept under way.
-enum { FEEDER_DMA_ENTRIES = 64, FEEDER_DMA_MOST = 62, FEEDER_SEND_ENTRIES = 256, FEEDER_RECEIVE_ENTRIES = 512, FEEDER_SENDS_MOST = 128, FEEDER_RECEIVES_MOST = 250, FEEDER_QUEUE = 256 };
+enum {
+  FEEDER_DMA_ENTRIES = 64,
+  FEEDER_DMA_MOST = 62,
+  FEEDER_SEND_ENTRIES = 256,
+  FEEDER_RECEIVE_ENTRIES = 512,
+  FEEDER_SENDS_MOST = 128,
+  FEEDER_RECEIVES_MOST = 250,
+  FEEDER_QUEUE = 256
+};
 enum { FEEDER_ACTIVE = 0x4 /* bytes in order */, FEEDER_FILLS = 0x20000, FEEDER_FREES = 0x80000 };
 // What the answer to a reference is for.
-enum { FEEDER_WRITTEN, FEEDER_DESCRIPTOR, FEEDER_POLL_RECEIVED, FEEDER_POLL_WRITES, FEEDER_POLL_READS, FEEDER_POLL_SENT };
+enum {
+  FEEDER_WRITTEN,
+  FEEDER_DESCRIPTOR,
+  FEEDER_POLL_RECEIVED,
+  FEEDER_POLL_WRITES,
+  FEEDER_POLL_READS,
+  FEEDER_POLL_SENT
+};
 enum { FEEDER_STILL, FEEDER_PUTS, FEEDER_TAKES };
 
 static void refer(self_t *self, mem_op op, uint32_t address, uint8_t size, uint64_t data, uint32_t tag) {
@@ -21,10 +45,18 @@ static void refer(self_t *self, mem_op op, uint32_t address, uint8_t size, uint6
   reference.data = data;
   self->queue[self->queue_end++ % FEEDER_QUEUE] = reference;
 }
-static void put(self_t *self, uint32_t address, uint32_t high, uint32_t low) { refer(self, mem_op_write, address, 8, (uint64_t)high << 32 | low, FEEDER_WRITTEN); }
-static void set(self_t *self, uint32_t offset, uint32_t value) { refer(self, mem_op_write, FEEDER_REGISTERS + offset, 4, value, FEEDER_WRITTEN); }
-static void ask(self_t *self, uint32_t offset, uint32_t tag) { refer(self, mem_op_read, FEEDER_REGISTERS + offset, 4, 0, tag); }
-static uint32_t queue_room(const self_t *self) { return FEEDER_QUEUE - (self->queue_end - self->queue_first); }
+static void put(self_t *self, uint32_t address, uint32_t high, uint32_t low) {
+  refer(self, mem_op_write, address, 8, (uint64_t)high << 32 | low, FEEDER_WRITTEN);
+}
+static void set(self_t *self, uint32_t offset, uint32_t value) {
+  refer(self, mem_op_write, FEEDER_REGISTERS + offset, 4, value, FEEDER_WRITTEN);
+}
+static void ask(self_t *self, uint32_t offset, uint32_t tag) {
+  refer(self, mem_op_read, FEEDER_REGISTERS + offset, 4, 0, tag);
+}
+static uint32_t queue_room(const self_t *self) {
+  return FEEDER_QUEUE - (self->queue_end - self->queue_first);
+}
 
 init() {
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
@@ -51,9 +83,11 @@ phase_start() {
   send_if(nic_request, self->queue_first != self->queue_end, self->queue[self->queue_first % FEEDER_QUEUE]);
 
   bool puts = self->moving == FEEDER_PUTS;
-  uint32_t base = puts ? FEEDER_HOST_SENDS + FEEDER_SPAN * (self->sends % FEEDER_SENDS_MOST) : FEEDER_HOST_RECEIVES + FEEDER_SPAN * (self->fetched % 256);
+  uint32_t base = puts ? FEEDER_HOST_SENDS + FEEDER_SPAN * (self->sends % FEEDER_SENDS_MOST)
+                       : FEEDER_HOST_RECEIVES + FEEDER_SPAN * (self->fetched % 256);
   uint32_t left = self->move_length - self->asked;
-  typeof_port(memory_request) reference = {.op = puts ? mem_op_write : mem_op_read, .address = base + self->asked, .size = (uint8_t)(left < 64 ? left : 64)};
+  typeof_port(memory_request) reference = {
+      .op = puts ? mem_op_write : mem_op_read, .address = base + self->asked, .size = (uint8_t)(left < 64 ? left : 64)};
   bool asks = self->moving != FEEDER_STILL && left != 0;
   if (asks && puts) memcpy(&reference.data, self->frame + self->asked, reference.size);
   send_if(memory_request, asks, reference);
@@ -85,7 +119,9 @@ static void load_frame(self_t *self) {
 
 // Whether the loaded frame may go: there is room for it, and its turn has come.
 static bool may_send(const self_t *self, uint32_t other) {
-  if (!self->loaded || queue_room(self) < 40 || self->sends - self->left >= FEEDER_SENDS_MOST || self->reads - self->read_done > FEEDER_DMA_MOST - 2) return false;
+  if (!self->loaded || queue_room(self) < 40 || self->sends - self->left >= FEEDER_SENDS_MOST ||
+      self->reads - self->read_done > FEEDER_DMA_MOST - 2)
+    return false;
   return param(ratio_in) <= 0 || self->sends / (uint64_t)param(ratio_out) * (uint64_t)param(ratio_in) <= other;
 }
 
@@ -99,11 +135,14 @@ static void queue_read(self_t *self, uint32_t host, uint32_t local, uint32_t len
 
 // The loaded frame lies in host memory: tells the assists.
 static void queue_send(self_t *self) {
-  uint32_t at = self->send_address, host = FEEDER_HOST_SENDS + FEEDER_SPAN * (self->sends % FEEDER_SENDS_MOST), size = FEEDER_RECEIVE_BASE - FEEDER_SEND_BASE;
-  uint32_t headers = udp_is(self->frame, self->length) && self->length > UDP_HEADERS ? UDP_HEADERS : 14, rest = at + headers;
+  uint32_t at = self->send_address, host = FEEDER_HOST_SENDS + FEEDER_SPAN * (self->sends % FEEDER_SENDS_MOST),
+           size = FEEDER_RECEIVE_BASE - FEEDER_SEND_BASE;
+  uint32_t headers = udp_is(self->frame, self->length) && self->length > UDP_HEADERS ? UDP_HEADERS : 14,
+           rest = at + headers;
   put(self, FEEDER_MAC_SEND + 8 * (self->sends % FEEDER_SEND_ENTRIES), at, self->length);
   queue_read(self, host, at, headers, FEEDER_ACTIVE);
-  queue_read(self, host + headers, rest < FEEDER_RECEIVE_BASE ? rest : rest - size, self->length - headers, FEEDER_ACTIVE | FEEDER_FILLS);
+  queue_read(self, host + headers, rest < FEEDER_RECEIVE_BASE ? rest : rest - size, self->length - headers,
+             FEEDER_ACTIVE | FEEDER_FILLS);
   at = (at + self->length + 7) & ~7u;
   self->send_address = at < FEEDER_RECEIVE_BASE ? at : at - size;
   self->sends++;
@@ -114,7 +153,8 @@ static void queue_send(self_t *self) {
 
 // A received frame's descriptor has been read: has it written to host memory.
 static void queue_receive(self_t *self, uint64_t descriptor) {
-  uint32_t entry = FEEDER_DMA_WRITE + 32 * (self->queued % FEEDER_DMA_ENTRIES), length = (uint32_t)(descriptor & 0xffff) - 4;
+  uint32_t entry = FEEDER_DMA_WRITE + 32 * (self->queued % FEEDER_DMA_ENTRIES),
+           length = (uint32_t)(descriptor & 0xffff) - 4;
   put(self, entry, 0, FEEDER_HOST_RECEIVES + FEEDER_SPAN * (self->queued % 256));
   put(self, entry + 8, (uint32_t)(descriptor >> 32), length);
   put(self, entry + 16, FEEDER_ACTIVE | FEEDER_FREES, 0);
@@ -133,9 +173,15 @@ static void move_up(self_t *self, uint32_t *entries, uint32_t pointer, uint32_t 
 static void take_answer(self_t *self, uint32_t tag, uint64_t value) {
   switch (tag) {
   case FEEDER_DESCRIPTOR: queue_receive(self, value); break;
-  case FEEDER_POLL_RECEIVED: move_up(self, &self->received, (uint32_t)value - FEEDER_MAC_RECEIVE, 8, FEEDER_RECEIVE_ENTRIES); break;
-  case FEEDER_POLL_WRITES: move_up(self, &self->written, (uint32_t)value - FEEDER_DMA_WRITE, 32, FEEDER_DMA_ENTRIES); break;
-  case FEEDER_POLL_READS: move_up(self, &self->read_done, (uint32_t)value - FEEDER_DMA_READ, 32, FEEDER_DMA_ENTRIES); break;
+  case FEEDER_POLL_RECEIVED:
+    move_up(self, &self->received, (uint32_t)value - FEEDER_MAC_RECEIVE, 8, FEEDER_RECEIVE_ENTRIES);
+    break;
+  case FEEDER_POLL_WRITES:
+    move_up(self, &self->written, (uint32_t)value - FEEDER_DMA_WRITE, 32, FEEDER_DMA_ENTRIES);
+    break;
+  case FEEDER_POLL_READS:
+    move_up(self, &self->read_done, (uint32_t)value - FEEDER_DMA_READ, 32, FEEDER_DMA_ENTRIES);
+    break;
   case FEEDER_POLL_SENT: move_up(self, &self->left, (uint32_t)value - FEEDER_MAC_SEND, 8, FEEDER_SEND_ENTRIES); break;
   default: break;
   }
@@ -143,8 +189,10 @@ static void take_answer(self_t *self, uint32_t tag, uint64_t value) {
 
 // Looks at the rings, and for descriptors of received frames that can be passed on.
 static void look(self_t *self) {
-  while (self->looked != self->received && queue_room(self) > 40 + 7 * (self->looked - self->queued) && self->looked - self->written < FEEDER_DMA_MOST && self->looked - self->fetched < FEEDER_RECEIVES_MOST)
-    refer(self, mem_op_read, FEEDER_MAC_RECEIVE + 8 * (self->looked++ % FEEDER_RECEIVE_ENTRIES), 8, 0, FEEDER_DESCRIPTOR);
+  while (self->looked != self->received && queue_room(self) > 40 + 7 * (self->looked - self->queued) &&
+         self->looked - self->written < FEEDER_DMA_MOST && self->looked - self->fetched < FEEDER_RECEIVES_MOST)
+    refer(self, mem_op_read, FEEDER_MAC_RECEIVE + 8 * (self->looked++ % FEEDER_RECEIVE_ENTRIES), 8, 0,
+          FEEDER_DESCRIPTOR);
   if (self->polls || queue_room(self) < FEEDER_QUEUE - 8) return;
   self->polls = 4;
   ask(self, 0xe0, FEEDER_POLL_RECEIVED);
@@ -174,7 +222,9 @@ static void end(self_t *self) {
   } else {
     self->fetched++;
     self->frames_received++;
-    if (param(output)[0]) packet_write(&self->sink, self->taken, self->move_length, (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
+    if (param(output)[0])
+      packet_write(&self->sink, self->taken, self->move_length,
+                   (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
   }
   sim_progress();
   self->moving = FEEDER_STILL;
@@ -208,4 +258,6 @@ phase_end() {
   }
 }
 
-next_event() { return cycle(); }
+next_event() {
+  return cycle();
+}

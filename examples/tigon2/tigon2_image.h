@@ -1,4 +1,5 @@
-// The firmware as the driver loads it: an ELF file, or an image as it is shipped, behind its version, start and load address.
+// The firmware as the driver loads it: an ELF file, or an image as it is shipped, behind its version, start and load
+// address.
 #ifndef TIGON2_IMAGE_H
 #define TIGON2_IMAGE_H
 
@@ -17,10 +18,12 @@ typedef struct {
 } driver_image;
 
 // Takes a part of the firmware over.
-static inline bool driver_place(driver_image *to, const char *path, uint32_t address, const uint8_t *bytes, uint32_t size) {
+static inline bool driver_place(driver_image *to, const char *path, uint32_t address, const uint8_t *bytes,
+                                uint32_t size) {
   if (size == 0) return true;
   if (address < DRIVER_LOAD_BEGIN || address >= to->bytes || size > to->bytes - address) {
-    snprintf(to->error, sizeof to->error, "%s: 0x%x bytes at 0x%x do not lie in the NIC's memory from 0x%x up to 0x%zx", path, size, address, DRIVER_LOAD_BEGIN, to->bytes);
+    snprintf(to->error, sizeof to->error, "%s: 0x%x bytes at 0x%x do not lie in the NIC's memory from 0x%x up to 0x%zx",
+             path, size, address, DRIVER_LOAD_BEGIN, to->bytes);
     return false;
   }
   memcpy(to->memory + address, bytes, size);
@@ -36,16 +39,19 @@ static inline bool driver_load_image(driver_image *to, const char *path, const u
     ProgramImage *program = program_image_open(path, file, size, to->error, sizeof to->error);
     if (!program) return false;
     bool good = program_image_big_endian(program);
-    if (!good) snprintf(to->error, sizeof to->error, "%s: a Tigon-2 is big-endian, this program is little-endian", path);
+    if (!good)
+      snprintf(to->error, sizeof to->error, "%s: a Tigon-2 is big-endian, this program is little-endian", path);
     uint32_t address = 0, loaded = 0;
     const uint8_t *bytes = NULL;
-    for (size_t i = 0; good && program_image_segment(program, i, &address, &bytes, &loaded); i++) good = driver_place(to, path, address, bytes, loaded);
+    for (size_t i = 0; good && program_image_segment(program, i, &address, &bytes, &loaded); i++)
+      good = driver_place(to, path, address, bytes, loaded);
     to->entry = program_image_entry(program);
     program_image_free(program);
     return good;
   }
   if (size <= 12) {
-    snprintf(to->error, sizeof to->error, "%s: neither an ELF file nor an image behind a version, a start and a load address", path);
+    snprintf(to->error, sizeof to->error,
+             "%s: neither an ELF file nor an image behind a version, a start and a load address", path);
     return false;
   }
   to->entry = driver_load_big(file + 4, 4);

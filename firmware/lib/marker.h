@@ -1,6 +1,6 @@
 /* Marks a place of a program for those who measure it: a condition `marker(n)` of the simulator (docs/running.md) comes
- * true when a processor has executed it.  It takes the time of an instruction that does nothing, changes nothing, and may
- * stay in programs that nobody measures. */
+ * true when a processor has executed it.  It takes the time of an instruction that does nothing, changes nothing, and
+ * may stay in programs that nobody measures. */
 #ifndef LIB_MARKER_H
 #define LIB_MARKER_H
 

@@ -1,5 +1,5 @@
-/* Cores add up the squares of the numbers below 1000 together: each takes the next block of 50 until none is left, adds its part to
- * the total under load-linked and store-conditional, and the last one to finish prints.
+/* Cores add up the squares of the numbers below 1000 together: each takes the next block of 50 until none is left, adds
+ * its part to the total under load-linked and store-conditional, and the last one to finish prints.
  */
 #include "console.h"
 

@@ -37,7 +37,8 @@ static void host_state(u32 code) {
 
 u32 jumbo_length;
 
-/* Nothing of what the host has put into a ring is left, on the processor that fetches it.  A fetch under way is awaited. */
+/* Nothing of what the host has put into a ring is left, on the processor that fetches it.  A fetch under way is
+ * awaited. */
 void forget_posted(struct receive_ring *ring) {
   ring->posted = ring->asked;
   while (ring->ready != ring->asked) {
@@ -48,8 +49,8 @@ void forget_posted(struct receive_ring *ring) {
   ring->taken = ring->ready = ring->asked = ring->posted = 0;
 }
 
-/* The host takes back all buffers of the jumbo ring, and begins it anew when it gives some again.  Until then there is no
- * such ring: frames that only it could take are dropped and counted, one that waits for such a buffer waits no more.
+/* The host takes back all buffers of the jumbo ring, and begins it anew when it gives some again.  Until then there is
+ * no such ring: frames that only it could take are dropped and counted, one that waits for such a buffer waits no more.
  * Frames that have a buffer go to the host before the event does. */
 static void reset_jumbo_ring(void) {
   hot->jumbo.max_length = 0;

@@ -131,7 +131,7 @@ enum {
 enum { COMMAND_ENTRIES = 64, EVENT_ENTRIES = 256 };
 
 enum host_command {
-  COMMAND_HOST_STATE = 0x01, /* code 1 up, 2 down */
+  COMMAND_HOST_STATE = 0x01,       /* code 1 up, 2 down */
   COMMAND_RESET_JUMBO_RING = 0x05, /* the host takes its jumbo buffers back */
   COMMAND_JOIN_GROUP = 0x08,
   COMMAND_LEAVE_GROUP = 0x09,

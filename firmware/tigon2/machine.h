@@ -49,7 +49,7 @@ enum {
   DMA_WORD_VALUES = 0x2, /* 32-bit words keep their value; without it bytes keep their order */
   DMA_ACTIVE = 0x4,
   DMA_THRESHOLDS = 0x1f0,
-  DMA_CHECKSUM = 0x800,   /* store the checksum, */
+  DMA_CHECKSUM = 0x800,     /* store the checksum, */
   DMA_OWN_CHECKSUM = 0xc00, /* which begins with this transfer */
   DMA_FILLS_SEND_BUFFER = 0x20000,
   DMA_FREES_RECEIVE_BUFFER = 0x80000,

@@ -59,8 +59,8 @@ static void lay_out_memory(void) {
   hot->write_next = hot->engine.write_entry = ring;
 }
 
-/* Who carries out the DMA rings: the hardware if the host wants that, by its mode or by having enabled the assist before
- * the start, else processor B, else this one. */
+/* Who carries out the DMA rings: the hardware if the host wants that, by its mode or by having enabled the assist
+ * before the start, else processor B, else this one. */
 static void start_rings(void) {
   struct registers *r = registers();
   struct shared *s = shared_block();

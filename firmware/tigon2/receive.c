@@ -30,7 +30,8 @@ INLINE u32 queue_header(u32 entry, u32 high, u32 low, u32 buffer, u32 length) {
 
 /* The number that makes the stored sum the one meant takes the place of the frame's first two bytes, to which `sum` is
  * added; they follow by themselves, by the DMA write entry behind `entry`. */
-SUMS __attribute__((noinline)) u32 sum_in_front(u32 buffer, u32 sum, const volatile struct receive_descriptor *b, u32 entry) {
+SUMS __attribute__((noinline)) u32 sum_in_front(u32 buffer, u32 sum, const volatile struct receive_descriptor *b,
+                                                u32 entry) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)ring_next(entry, DMA_ENTRY, DMA_RING);
   d->host_high = b->host_high;
   d->host_low = b->host_low;
@@ -44,9 +45,10 @@ SUMS __attribute__((noinline)) u32 sum_in_front(u32 buffer, u32 sum, const volat
 
 /* Says in the return descriptor of a received frame what is asked for.  The hardware sums the whole transfer; a number
  * behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the frame, too; where its
- * buffer has no `room` for that, the number goes to the front.  Returns how many bytes are transferred behind the frame,
- * or SUM_IN_FRONT, or 0 for a frame to be looked at closely. */
-SUMS __attribute__((noinline)) static u32 take_sums(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 entry) {
+ * buffer has no `room` for that, the number goes to the front.  Returns how many bytes are transferred behind the
+ * frame, or SUM_IN_FRONT, or 0 for a frame to be looked at closely. */
+SUMS __attribute__((noinline)) static u32 take_sums(u32 buffer, u32 length, u32 room,
+                                                    volatile struct receive_descriptor *b, u32 entry) {
   struct heads h;
   u32 asked = hot->receive_flags, end = buffer + length, odd = length & 1, sum, type_flags = b->type_flags;
   if (!(asked & RING_CHECKSUM) || end + FCS_BYTES > PACKET_MEMORY_END || !look(buffer, length, 1, &h)) return 0;

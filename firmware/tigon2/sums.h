@@ -87,8 +87,8 @@ extern volatile struct held_sum {
   u16 sum, unused;
 } held_sum[HELD];
 
-/* receive.c: of a frame that leaves no room behind it in the host's buffer.  SUM_IN_FRONT is returned for it; the lowest
- * two bits of other values are bytes transferred behind the frame. */
+/* receive.c: of a frame that leaves no room behind it in the host's buffer.  SUM_IN_FRONT is returned for it; the
+ * lowest two bits of other values are bytes transferred behind the frame. */
 enum { SUM_IN_FRONT = 4 };
 u32 sum_in_front(u32 buffer, u32 sum, const volatile struct receive_descriptor *b, u32 entry);
 

@@ -9,7 +9,8 @@
 const char *library_home(void);
 
 // The search path for imports of `importing_file`, first match wins: its folder (the working directory when it is
-// NULL), each -I, each folder of LSS_PATH, then the library's modules/ and its families.  Strings are owned by the array.
+// NULL), each -I, each folder of LSS_PATH, then the library's modules/ and its families.  Strings are owned by the
+// array.
 GPtrArray *library_folders(const CompileOptions *options, const char *importing_file);
 
 // The family of a file of the library: its folder below modules/, "core/mips".  NULL for other files.

@@ -14,8 +14,8 @@ typedef struct {
   int64_t num, den; // in the dimension's base unit: Hz, s, B, b/s, 1
 } UnitOfMeasure;
 
-const UnitOfMeasure *unit_at(unsigned index);              // one after the other; NULL behind the last
-const UnitOfMeasure *unit_find(const char *name);              // NULL when there is none
+const UnitOfMeasure *unit_at(unsigned index);         // one after the other; NULL behind the last
+const UnitOfMeasure *unit_find(const char *name);     // NULL when there is none
 const char *unit_suggestion(const char *name);        // NULL when none is near
 const char *dimension_name(Dimension dimension);      // "frequency"
 const char *dimension_base_unit(Dimension dimension); // "Hz"

@@ -1,11 +1,11 @@
 // From a machine to a simulator: the stages of a build in their order, and what clang has to say.
 #include "lss/build/build.h"
 
-#include "lss/build/clang_errors.h"
 #include "lss/base/diagnostics.h"
-#include "lss/emit/emit.h"
-#include "lss/build/link.h"
 #include "lss/base/output.h"
+#include "lss/build/clang_errors.h"
+#include "lss/build/link.h"
+#include "lss/emit/emit.h"
 
 #include <errno.h>
 #include <stdio.h>

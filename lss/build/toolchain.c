@@ -49,14 +49,9 @@ static const char *const fixed_flags[] = {
     // What remains after -Wno-everything are warnings about the user's C: some helpers,
     // parameters and constants are used in other specialisations only, and `&` between
     // conditions is meant, for it costs no branch.
-    "-Wno-everything",
-    "-Wall",
-    "-Wextra",
-    "-Wno-unused-parameter",
-    "-Wno-unused-function",
-    "-Wno-int-in-bool-context",
-    "-Wno-bitwise-instead-of-logical",
-    "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-math-errno", "-fno-plt",
+    "-Wno-everything", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-unused-function", "-Wno-int-in-bool-context",
+    "-Wno-bitwise-instead-of-logical", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-math-errno",
+    "-fno-plt",
     "-fno-vectorize", // nothing to gain in straight code, and long to look for
     "-fno-slp-vectorize", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20",
     "-Werror=implicit-function-declaration", "-Werror=return-type", "-Werror=int-conversion",
@@ -82,7 +77,7 @@ static void add_flags(Toolchain *t, const char *home) {
     add_flag(t, "-fno-sanitize-recover=array-bounds");
   }
   if (t->options->sanitize || t->options->checked)
-    add_flag(t, "-fstrict-flex-arrays=3"); // the last array of a state has an end as well
+    add_flag(t, "-fstrict-flex-arrays=3");                       // the last array of a state has an end as well
   g_auto(GStrv) glib = g_strsplit(SPINACH_GLIB_CFLAGS, " ", -1); // emulib's headers use it
   for (char **flag = glib; *flag; flag++)
     if (**flag) add_flag(t, "%s", *flag);

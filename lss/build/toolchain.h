@@ -8,7 +8,7 @@ typedef struct {
   const char *optimisation; // "-O2"
   bool sanitize;
   bool checked; // indices into arrays are checked (runtime/engine/bounds.c)
-  bool times; // report the seconds that each unit took
+  bool times;   // report the seconds that each unit took
 } CompilerOptions;
 
 typedef struct {

@@ -1,4 +1,5 @@
-// lss build M.lss -o SIM and lss run M.lss [-- …]: a simulator, kept where it is asked for, or made in the cache and run.
+// lss build M.lss -o SIM and lss run M.lss [-- …]: a simulator, kept where it is asked for, or made in the cache and
+// run.
 #include "lss/build/build.h"
 #include "lss/commands/commands.h"
 

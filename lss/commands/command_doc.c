@@ -1,9 +1,9 @@
 // lss doc [--markdown] [-I DIR] NAME...: documentation of modules, or of all types of a file, from their declarations.
 #include "lss/base/arena.h"
-#include "lss/commands/commands.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
 #include "lss/build/options.h"
+#include "lss/commands/commands.h"
 #include "lss/front/reference.h"
 
 #include <stdio.h>

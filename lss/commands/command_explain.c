@@ -1,7 +1,7 @@
 // lss explain: what a diagnostic means, with an example and its repair, from the table of checks.
-#include "lss/commands/commands.h"
 #include "lss/base/diagnostics.h"
 #include "lss/build/options.h"
+#include "lss/commands/commands.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // lss export M.lss [-o X.json]: the resolved netlist as JSON, to standard output unless -o says otherwise.
+#include "lss/base/output.h"
+#include "lss/build/options.h"
 #include "lss/commands/commands.h"
 #include "lss/commands/export.h"
-#include "lss/build/options.h"
-#include "lss/base/output.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // lss fmt [--check] FILE...: rewrites files in canonical layout; "-" is standard input to standard output.
+#include "emulib/program/input_file.h"
+#include "lss/base/output.h"
+#include "lss/build/options.h"
 #include "lss/commands/commands.h"
 #include "lss/front/fmt.h"
-#include "lss/build/options.h"
-#include "lss/base/output.h"
-#include "emulib/program/input_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // lss graph M.lss -o X.svg|X.dot|X.json: block diagrams.  Graphviz's `dot` lays the SVG pictures out.
+#include "lss/base/output.h"
+#include "lss/build/options.h"
 #include "lss/commands/commands.h"
 #include "lss/commands/graph.h"
-#include "lss/build/options.h"
-#include "lss/base/output.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>

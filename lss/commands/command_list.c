@@ -1,9 +1,9 @@
 // lss list [-I DIR]: every module that an import or an instance would find, one line each, by family.
 #include "lss/base/arena.h"
-#include "lss/commands/commands.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
 #include "lss/build/options.h"
+#include "lss/commands/commands.h"
 #include "lss/front/reference.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // lss schedule M.lss [INSTANCE]: the order in which functions run in a cycle of each clock, and for each the signal
 // that became known last among those it waits for.
-#include "lss/commands/commands.h"
 #include "lss/base/diagnostics.h"
 #include "lss/build/options.h"
+#include "lss/commands/commands.h"
 #include "lss/schedule/schedule.h"
 
 #include <stdio.h>

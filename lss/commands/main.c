@@ -1,6 +1,6 @@
 // The lss command: finds the subcommand and hands over.
-#include "lss/commands/commands.h"
 #include "lss/base/diagnostics.h"
+#include "lss/commands/commands.h"
 #include "lss/runtime/text/version.h"
 
 #include <errno.h>
@@ -24,7 +24,9 @@
 #pragma weak command_completion
 
 static const Command commands[] = {
-    {"build", command_build, "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--sanitize] [--collect connections|X.lss] [--watch EVENT] [--keep DIR]",
+    {"build", command_build,
+     "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--sanitize] [--collect connections|X.lss] [--watch EVENT] "
+     "[--keep DIR]",
      "compile a machine into a simulator"},
     {"run", command_run, "M.lss [-D n=v] [-- SIMULATOR OPTIONS]", "build if needed, then run"},
     {"check", command_check, "M.lss [--netlist-only]",

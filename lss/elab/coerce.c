@@ -1,8 +1,8 @@
 // Fitting values to types: parameters, fields of records, initial values of state.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
 #include "lss/base/units.h"
+#include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
 #include <math.h>

@@ -281,7 +281,7 @@ typedef struct {
   int width;
   GPtrArray *lanes;   // KeyedLane* by lane; NULL unless they are keyed
   GHashTable *by_key; // key -> lane + 1, or -1 when several have it
-  Location first; // the first connection
+  Location first;     // the first connection
   bool was_read;
   Location read_place;
 } Use;
@@ -399,7 +399,6 @@ Value *port_keys(Inst *inst, const char *port, const char *member, Location wher
 // Of a port that was just declared: what its declaration asks of keys; hands them to the netlist.
 void check_port_keys(PortDecl *decl);
 void execute_check_keys(Scope *scope, Expr *call);
-
 
 // ---- After elaboration -------------------------------------------------------------------------------------
 void infer_types(bool complete); // complete: all connections were joined

@@ -1,8 +1,8 @@
 // Expressions: what they denote, and their values.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
 #include "lss/base/units.h"
+#include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
 #include <string.h>

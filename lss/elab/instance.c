@@ -1,8 +1,8 @@
 // Instances: their creation, the settings that parents make, and running bodies, each after its parent's whole body.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
 #include "lss/base/library.h"
+#include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
 #include <string.h>

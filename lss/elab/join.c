@@ -238,13 +238,8 @@ void make_connections(void) {
         PortMember *end = follow(member, (int)lane, &to_lane, &where);
         if (!end || to_lane >= (int)end->port->lanes->len) continue;
         Connection *connection = arena_new(Connection);
-        *connection = (Connection){port,
-                                   end->port,
-                                   (int)lane,
-                                   to_lane,
-                                   port->type,
-                                   (int)compile->netlist->connections->len,
-                                   where};
+        *connection = (Connection){
+            port, end->port, (int)lane, to_lane, port->type, (int)compile->netlist->connections->len, where};
         g_ptr_array_add(compile->netlist->connections, connection);
         port->lanes->pdata[lane] = connection;
         end->port->lanes->pdata[to_lane] = connection;

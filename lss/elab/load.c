@@ -1,9 +1,9 @@
 // Files: the search path, imports, and the declarations that files bring into the one space of global names.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
 #include "lss/base/library.h"
 #include "lss/base/source.h"
+#include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #define LSS_NETLIST_H
 
 #include "lss/base/compile_options.h"
-#include "lss/front/function_kind.h"
 #include "lss/base/location.h"
 #include "lss/base/units.h"
+#include "lss/front/function_kind.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -18,15 +18,15 @@
 // ---- Types -------------------------------------------------------------------------------------------------
 typedef enum {
   TYPE_BOOL,
-  TYPE_INT,     // signed, `bits` is 8, 16, 32 or 64
-  TYPE_UINT,    // unsigned, `bits` is 8, 16, 32 or 64 (bits(8) and uint8 are one type)
-  TYPE_BITS,    // unsigned, any other width >= 1
-  TYPE_FLOAT,   // `bits` is 32 or 64
+  TYPE_INT,   // signed, `bits` is 8, 16, 32 or 64
+  TYPE_UINT,  // unsigned, `bits` is 8, 16, 32 or 64 (bits(8) and uint8 are one type)
+  TYPE_BITS,  // unsigned, any other width >= 1
+  TYPE_FLOAT, // `bits` is 32 or 64
   TYPE_ENUM,
   TYPE_STRUCT,
-  TYPE_ARRAY,   // `element`[`length`]
-  TYPE_STRING,  // runtime parameters only
-  TYPE_STREAM   // state only
+  TYPE_ARRAY,  // `element`[`length`]
+  TYPE_STRING, // runtime parameters only
+  TYPE_STREAM  // state only
 } TypeKind;
 
 typedef struct Type Type;
@@ -46,9 +46,9 @@ typedef struct {
 struct Type {
   TypeKind kind;
   int bits;
-  const char *name;   // as a user writes it: "uint32", "mem_request(128)", "uint8[4]"
-  const char *c_name; // a C identifier or builtin type: "uint32_t", "mem_request_128", "arr4_uint8"
-  GPtrArray *fields;  // of Field*, for structs
+  const char *name;       // as a user writes it: "uint32", "mem_request(128)", "uint8[4]"
+  const char *c_name;     // a C identifier or builtin type: "uint32_t", "mem_request_128", "arr4_uint8"
+  GPtrArray *fields;      // of Field*, for structs
   GPtrArray *enumerators; // of Enumerator*, for enums
   Type *element;
   int length;
@@ -80,8 +80,8 @@ struct Value {
   const char *string;
   Dimension dimension;
   int64_t num, den; // frequency in Hz, time in seconds, size in bytes, rate in bit/s, fraction as 1
-  GPtrArray *items;  // lists and records: Value*
-  GPtrArray *names;  // records: const char*, parallel to items
+  GPtrArray *items; // lists and records: Value*
+  GPtrArray *names; // records: const char*, parallel to items
   Type *type;
   Clock *clock;
   Location location;
@@ -89,9 +89,9 @@ struct Value {
 
 // ---- Clocks --------------------------------------------------------------------------------------------------
 struct Clock {
-  const char *name;   // path, "cpu_clk"
-  int64_t num, den;   // frequency in Hz
-  int id;             // index in Netlist.clocks
+  const char *name; // path, "cpu_clk"
+  int64_t num, den; // frequency in Hz
+  int id;           // index in Netlist.clocks
   Location location;
 };
 
@@ -116,14 +116,14 @@ typedef struct Connection Connection;
 typedef struct {
   const char *name;
   const char *doc;
-  bool constant;          // `const`: nobody sets it
-  bool runtime;           // settable when the simulator starts
-  bool initial;           // read by init only: what it is later changes nothing
-  const char *alias_of;   // runtime parameter handed down from an outer one: path.name of the outermost, else NULL
-  const char *type_name;  // as declared: "int", "time", "register_spec[]"
-  Type *record_type;      // of records, or of the records in a list; else NULL
+  bool constant;         // `const`: nobody sets it
+  bool runtime;          // settable when the simulator starts
+  bool initial;          // read by init only: what it is later changes nothing
+  const char *alias_of;  // runtime parameter handed down from an outer one: path.name of the outermost, else NULL
+  const char *type_name; // as declared: "int", "time", "register_spec[]"
+  Type *record_type;     // of records, or of the records in a list; else NULL
   Value *value;
-  Value *least, *most;    // what it may be, both included; NULL without a bound
+  Value *least, *most; // what it may be, both included; NULL without a bound
   Location location;
 } Parameter;
 
@@ -131,38 +131,38 @@ typedef struct {
   const char *name;
   const char *doc;
   Type *result;
-  GPtrArray *arguments;   // Field*
-  Value *code;            // VALUE_CODE; never NULL after checks
-  bool replaced;          // the user of the module gave it
+  GPtrArray *arguments; // Field*
+  Value *code;          // VALUE_CODE; never NULL after checks
+  bool replaced;        // the user of the module gave it
   Location location;
 } Userpoint;
 
 typedef struct {
   const char *name;
   const char *doc;
-  const char *unit;       // statistics: "frames"; else NULL
+  const char *unit; // statistics: "frames"; else NULL
   bool statistic;
-  bool gauge;             // a statistic that is no count: between two instants it has no difference
-  Type *type;             // element type
-  GArray *dimensions;     // of int, outermost first; empty for a scalar
-  Value *initial;         // NULL means zero
+  bool gauge;         // a statistic that is no count: between two instants it has no difference
+  Type *type;         // element type
+  GArray *dimensions; // of int, outermost first; empty for a scalar
+  Value *initial;     // NULL means zero
   Location location;
 } StateField;
 
 typedef struct {
   const char *name;
   Type *type;
-  int lanes;              // 0: a single value
-  bool specialize;          // a bool; what runs after it is compiled for each of its values
-  int id;                 // index within the instance
+  int lanes;       // 0: a single value
+  bool specialize; // a bool; what runs after it is compiled for each of its values
+  int id;          // index within the instance
   Location location;
 } Local;
 
 typedef struct {
   const char *name;
   const char *doc;
-  GPtrArray *arguments;   // Field*
-  int id;                 // index within the instance
+  GPtrArray *arguments; // Field*
+  int id;               // index within the instance
   Location location;
 } Event;
 
@@ -179,112 +179,113 @@ typedef struct {
 
 typedef struct {
   FunctionKind kind;
-  const char *name;   // handler's name; "phase_start", …
+  const char *name; // handler's name; "phase_start", …
   bool partial;
-  bool indexed;       // declared `name[i]`
-  int lane;           // of an indexed handler, else -1
-  GArray *reads;      // of Signal, expanded, without duplicates
-  GArray *writes;     // of Signal
-  GArray *declared_reads, *declared_writes; // of Signal with lane -1: what the declaration names, whatever it expands to
-  Port *domain_port;  // crossings: the port whose domain this function belongs to; else NULL
-  Clock *clock;       // the domain it runs in
+  bool indexed;   // declared `name[i]`
+  int lane;       // of an indexed handler, else -1
+  GArray *reads;  // of Signal, expanded, without duplicates
+  GArray *writes; // of Signal
+  GArray *declared_reads,
+      *declared_writes; // of Signal with lane -1: what the declaration names, whatever it expands to
+  Port *domain_port;    // crossings: the port whose domain this function belongs to; else NULL
+  Clock *clock;         // the domain it runs in
   Instance *instance;
   Location location;
 } Function;
 
 // ---- Instances ------------------------------------------------------------------------------------------------
 struct Port {
-  const char *name;      // "in", "memory.request"
-  const char *c_name;    // "in", "memory_request"
+  const char *name;   // "in", "memory.request"
+  const char *c_name; // "in", "memory_request"
   const char *doc;
   bool output;
   bool optional;
-  bool drives_enable;    // an outport whose module writes its enable; otherwise enable follows ack
-  Type *type;            // concrete; of an unconnected optional port that nothing fixes: bool
-  GPtrArray *lanes;      // Connection* by lane; length is the width
-  GPtrArray *keys;       // const char* by lane, "" where a lane has none; NULL when no lane has one
+  bool drives_enable; // an outport whose module writes its enable; otherwise enable follows ack
+  Type *type;         // concrete; of an unconnected optional port that nothing fixes: bool
+  GPtrArray *lanes;   // Connection* by lane; length is the width
+  GPtrArray *keys;    // const char* by lane, "" where a lane has none; NULL when no lane has one
   Instance *instance;
   Clock *clock;
-  int id;                // index within the instance
+  int id; // index within the instance
   Location location;
 };
 
 // One lane between two leaf ports.
 struct Connection {
-  Port *from, *to;       // outport, inport
+  Port *from, *to; // outport, inport
   int from_lane, to_lane;
   Type *type;
-  int id;                // index in Netlist.connections
+  int id; // index in Netlist.connections
   Location location;
 };
 
 struct Instance {
-  const char *name;      // last part, "cpu[0]"
-  const char *path;      // "cpu[0].fetch"; "" for the top
+  const char *name; // last part, "cpu[0]"
+  const char *path; // "cpu[0].fetch"; "" for the top
   const char *module_name;
-  LeafModule *leaf;      // NULL for a hierarchical instance
-  Instance *parent;      // NULL for the top
-  GPtrArray *children;   // Instance*, in order of creation
+  LeafModule *leaf;    // NULL for a hierarchical instance
+  Instance *parent;    // NULL for the top
+  GPtrArray *children; // Instance*, in order of creation
   Clock *clock;
   const char *doc;
-  GPtrArray *parameters; // Parameter*
-  GPtrArray *userpoints; // Userpoint*
-  GPtrArray *ports;      // Port*; hierarchical instances keep theirs (without lanes) for pictures
-  GPtrArray *state;      // StateField*
-  GPtrArray *locals;     // Local*
-  GPtrArray *events;     // Event*
-  GPtrArray *functions;  // Function*, indexed handlers expanded
+  GPtrArray *parameters;     // Parameter*
+  GPtrArray *userpoints;     // Userpoint*
+  GPtrArray *ports;          // Port*; hierarchical instances keep theirs (without lanes) for pictures
+  GPtrArray *state;          // StateField*
+  GPtrArray *locals;         // Local*
+  GPtrArray *events;         // Event*
+  GPtrArray *functions;      // Function*, indexed handlers expanded
   GPtrArray *type_variables; // Field*: name without the quote, resolved type
-  int id;                // index in Netlist.instances
+  int id;                    // index in Netlist.instances
   Location location;
 };
 
 // ---- Instrumentation -------------------------------------------------------------------------------------------
 typedef struct {
   const char *name;
-  const char *pattern;   // of instance paths, or of ports for connection events
+  const char *pattern; // of instance paths, or of ports for connection events
   const char *event;
   bool shared;
-  bool on_connections;   // event is transferred, stalled, cancelled or idle
+  bool on_connections;                     // event is transferred, stalled, cancelled or idle
   Value *declare, *init, *record, *report; // VALUE_CODE or NULL
-  GPtrArray *instances;  // matched Instance* (events of instances)
-  GPtrArray *connections; // matched Connection*
+  GPtrArray *instances;                    // matched Instance* (events of instances)
+  GPtrArray *connections;                  // matched Connection*
   Location location;
 } Collector;
 
 typedef struct {
-  const char *role;      // "pc", "registers"
-  Instance *instance;    // leaf that holds the field
+  const char *role;   // "pc", "registers"
+  Instance *instance; // leaf that holds the field
   StateField *field;
 } DebugRole;
 
 typedef struct {
-  const char *name;      // "cpu"
-  Instance *instance;    // where it was declared
-  GPtrArray *roles;      // DebugRole*
+  const char *name;   // "cpu"
+  Instance *instance; // where it was declared
+  GPtrArray *roles;   // DebugRole*
   Location location;
 } DebugView;
 
 // A step of a derived statistic, in postfix order.
 typedef struct {
-  char kind;             // 's' a statistic, 'c' cycles of the instance's clock, 'n' a number, or one of + - * /
+  char kind; // 's' a statistic, 'c' cycles of the instance's clock, 'n' a number, or one of + - * /
   double number;
   Instance *instance;
   StateField *field;
-  int index;             // element of the field
+  int index; // element of the field
 } DerivedStep;
 
 typedef struct {
   const char *name, *doc, *unit, *formula;
-  Instance *instance;    // where it was declared
-  GArray *steps;         // DerivedStep
+  Instance *instance; // where it was declared
+  GArray *steps;      // DerivedStep
   Location location;
 } Derived;
 
 // A connection as drawn: between two instances of one level, or an instance and the border of its parent.
 typedef struct {
-  Instance *level;       // hierarchical instance in whose body it was written
-  Instance *from, *to;   // children of `level`, or `level` itself for its own ports
+  Instance *level;                 // hierarchical instance in whose body it was written
+  Instance *from, *to;             // children of `level`, or `level` itself for its own ports
   const char *from_port, *to_port; // declared names, bundles unsplit
   int from_lane, to_lane;
   const char *from_key, *to_key; // NULL where a lane has none
@@ -292,19 +293,19 @@ typedef struct {
 } DrawnConnection;
 
 typedef struct {
-  const char *file;      // the machine
+  const char *file; // the machine
   Instance *top;
-  GPtrArray *types;      // Type*, contained before containing
-  GPtrArray *clocks;     // Clock*
-  GPtrArray *instances;  // Instance*: all, parents before children
-  GPtrArray *leaves;     // Instance*: leaves only, in the same order
+  GPtrArray *types;       // Type*, contained before containing
+  GPtrArray *clocks;      // Clock*
+  GPtrArray *instances;   // Instance*: all, parents before children
+  GPtrArray *leaves;      // Instance*: leaves only, in the same order
   GPtrArray *connections; // Connection*
-  GPtrArray *collectors; // Collector*
+  GPtrArray *collectors;  // Collector*
   GPtrArray *debug_views; // DebugView*
   GPtrArray *watches;     // const char*: events that are counted for conditions, "PATH.EVENT" or "marker(N)"
-  GPtrArray *derived;    // Derived*
-  GPtrArray *drawn;      // DrawnConnection*
-  GPtrArray *sources;    // const char*: every .lss file read, for manifests and rebuilds
+  GPtrArray *derived;     // Derived*
+  GPtrArray *drawn;       // DrawnConnection*
+  GPtrArray *sources;     // const char*: every .lss file read, for manifests and rebuilds
   GStringChunk *strings;
 } Netlist;
 
@@ -315,8 +316,8 @@ StateField *instance_find_state(const Instance *instance, const char *name); // 
 void netlist_free(Netlist *netlist);
 const char *port_key(const Port *port, int lane);   // NULL when the lane has none
 bool port_key_repeated(const Port *port, int lane); // another lane has the same key
-// A lane as it is told: "value[mac_tx_producer]", "value[rx_buffer_base.2]" when several have the key, "value[3]" when it
-// has none, "value" when it is the only one.  The caller frees it.
+// A lane as it is told: "value[mac_tx_producer]", "value[rx_buffer_base.2]" when several have the key, "value[3]" when
+// it has none, "value" when it is the only one.  The caller frees it.
 char *port_lane_text(const Port *port, int lane);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 

@@ -2,10 +2,10 @@
 // dimensions.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
-#include "lss/front/tree.h"
 #include "lss/base/units.h"
+#include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
+#include "lss/front/tree.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // Type expressions: names, families of structs with arguments, arrays, alternatives, type variables.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
 #include "lss/base/units.h"
+#include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "lss/elab/value.h"
 
 #include "lss/base/arena.h"
-#include "lss/elab/elaborate.h"
 #include "lss/base/units.h"
+#include "lss/elab/elaborate.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 //
 // Whether a cycle changes anything is tried now and then, by comparing the state before and after it
 // (lss/runtime/engine/gate.h). Leaves whose state is too large to be compared say in each cycle that it plays no role
-// (`unchanged`), those that ask for the time tell how long they will not care (next_event); where one can do neither, the
-// cluster does not sleep.
+// (`unchanged`), those that ask for the time tell how long they will not care (next_event); where one can do neither,
+// the cluster does not sleep.
 //
 // Before each segment of a sleeping cluster the signals that the segment reads from outside are looked at; an item or
 // another acknowledgment wakes it from that segment on, since the segments before it would have computed what is in the

@@ -32,7 +32,7 @@ typedef struct {
   GPtrArray *defines; // char*: macros
   gsize size;
   int lines;
-  int open_line;      // of the first brace at file scope that is not closed; 0: none
+  int open_line;         // of the first brace at file scope that is not closed; 0: none
   bool timed, unchanged; // asks for the time; says unchanged()
 } CScan;
 

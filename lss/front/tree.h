@@ -4,8 +4,8 @@
 #ifndef LSS_TREE_H
 #define LSS_TREE_H
 
-#include "lss/front/function_kind.h"
 #include "lss/base/location.h"
+#include "lss/front/function_kind.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // host.c: host memory, I/O bus, window accesses and interrupts; see host.lss.
 #include <string.h>
 
-#include "generic/fault_plan.h"
 #include "bus/host.h"
+#include "generic/fault_plan.h"
 #include "memory/memory_arbiter.h"
 
 #define NOW ((uint64_t)now() * 1000)
@@ -14,8 +14,10 @@ static uint64_t ticks_of(int64_t femtoseconds) {
 
 // Copies what one reference of the software carries, mostly all that its port holds.
 static inline void copy(void *to, const void *from, uint32_t size) {
-  if (__builtin_expect(size == param(cpu_width) / 8, true)) memcpy(to, from, param(cpu_width) / 8);
-  else memcpy(to, from, size);
+  if (__builtin_expect(size == param(cpu_width) / 8, true))
+    memcpy(to, from, param(cpu_width) / 8);
+  else
+    memcpy(to, from, size);
 }
 
 // What a bus word takes.
@@ -31,7 +33,9 @@ init() {
   random_seed(&self->rng);
   const char *wrong = NULL;
   if (!fault_plan_valid(param(faults), host_faults, HOST_FAULTS, &wrong))
-    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds read_abort, read_parity, write_abort and write_parity", wrong);
+    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds read_abort, read_parity, "
+                    "write_abort and write_parity",
+                    wrong);
 }
 
 // Bus words from the first one up to and with the one that holds byte `moved` - 1 of the transfer.
@@ -61,8 +65,10 @@ handler(hear) {
 
 handler(answer) {
   for (int i = 0; i < width(memory_request); i++) {
-    if (__builtin_expect(self->answer_cycle[i] == cycle(), false)) send(memory_reply, i, self->cpu_answer[i]);
-    else send_nothing(memory_reply, i);
+    if (__builtin_expect(self->answer_cycle[i] == cycle(), false))
+      send(memory_reply, i, self->cpu_answer[i]);
+    else
+      send_nothing(memory_reply, i);
   }
 }
 
@@ -104,8 +110,10 @@ phase_start() {
   if (ready && !self->write) beat = beat_read(self);
   for (int i = 0; i < width(bus_request); i++) {
     accept(bus_write_data, i, ready && self->writer == i);
-    if (self->failed && self->failed_lane == i) send(bus_read_data, i, failure);
-    else send_if(bus_read_data, i, ready && self->reader == i, beat);
+    if (self->failed && self->failed_lane == i)
+      send(bus_read_data, i, failure);
+    else
+      send_if(bus_read_data, i, ready && self->reader == i, beat);
   }
   for (int i = 0; i < width(window_request); i++) {
     send_if(window_reply, i, self->window_state == host_window_answered, self->answer);
@@ -115,7 +123,8 @@ phase_start() {
 
 // Whether a transfer that begins is to fail, and how: its number is that of its direction.
 static void draw_fault(self_t *self) {
-  const int first = self->write ? HOST_FAULT_WRITE_ABORT : HOST_FAULT_READ_ABORT, end = self->write ? HOST_FAULTS : HOST_FAULT_WRITE_ABORT;
+  const int first = self->write ? HOST_FAULT_WRITE_ABORT : HOST_FAULT_READ_ABORT,
+            end = self->write ? HOST_FAULTS : HOST_FAULT_WRITE_ABORT;
   const uint64_t number = self->begun[self->write];
   int struck = FAULT_STRIKES(param(faults), host_faults, HOST_FAULTS, first, end, number, random_bits(&self->rng));
   self->fault = struck;
@@ -147,7 +156,9 @@ static uint64_t carried(const self_t *self, uint32_t moved) {
 }
 
 // The next beat moves in the first cycle whose edge is not before its last byte.
-static inline void await_beat(self_t *self) { self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000; }
+static inline void await_beat(self_t *self) {
+  self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000;
+}
 
 // A device that made the bus wait shifts the rest of its transfer.
 static __attribute__((noinline)) void shift_rest(self_t *self) {
@@ -247,9 +258,12 @@ static uint64_t free_from(const self_t *self) {
 static inline void rest(self_t *self) {
   bool told = self->failed || self->window_state >= host_window_offered;
   self->plain = !told && self->active && self->moved < self->plain_end;
-  if (told) self->wake = 0;
-  else if (self->active) self->wake = self->ready_at;
-  else self->wake = self->waiting_lanes || self->window_state == host_window_waits ? free_from(self) : never();
+  if (told)
+    self->wake = 0;
+  else if (self->active)
+    self->wake = self->ready_at;
+  else
+    self->wake = self->waiting_lanes || self->window_state == host_window_waits ? free_from(self) : never();
 }
 
 // The software refers to its own memory; the answer leaves in the next cycle.
@@ -259,7 +273,8 @@ static inline void refer_to_memory(self_t *self, int lane, const typeof_port(mem
   typeof_port(memory_reply) answer = {.tag = request->tag, .latency = 1};
   if (request->op == mem_op_barrier) {
     // All that came before it was done when it was answered.
-  } else if (request->op > mem_op_write || offset + size > (uint64_t)param(memory_bytes) || size > param(cpu_width) / 8) {
+  } else if (request->op > mem_op_write || offset + size > (uint64_t)param(memory_bytes) ||
+             size > param(cpu_width) / 8) {
     answer.error = true;
   } else if (request->op == mem_op_write) {
     copy(self->bytes + offset, &request->data, size);
@@ -310,7 +325,8 @@ phase_end() {
     // The software's reference to the device.
     if (width(window_request)) {
       if (self->window_state == host_window_answered) self->window_state = host_window_idle;
-      if (self->window_state == host_window_offered && transferred(device_request)) self->window_state = host_window_open;
+      if (self->window_state == host_window_offered && transferred(device_request))
+        self->window_state = host_window_open;
       if (self->window_state == host_window_open && transferred(device_reply)) {
         self->answer = data(device_reply);
         self->window_state = host_window_answered;
@@ -344,12 +360,14 @@ phase_end() {
       }
     }
   }
-  if (!self->active && (self->waiting_lanes || self->window_state == host_window_waits) && now() >= free_from(self)) arbitrate(self);
+  if (!self->active && (self->waiting_lanes || self->window_state == host_window_waits) && now() >= free_from(self))
+    arbitrate(self);
   rest(self);
 }
 
 next_event() {
-  bool busy = self->active || self->failed || self->line || self->window_state != host_window_idle || self->waiting_lanes || self->line_cycle + 1 > cycle();
+  bool busy = self->active || self->failed || self->line || self->window_state != host_window_idle ||
+              self->waiting_lanes || self->line_cycle + 1 > cycle();
   for (int i = 0; i < width(memory_request); i++) busy |= self->answer_cycle[i] + 1 > cycle();
   return busy ? cycle() : never();
 }

@@ -1,16 +1,19 @@
 /* clock_crossing.c: an asynchronous first-in first-out buffer; see clock_crossing.lss.
  *
- * Each slot is filled by one side and freed by the other, in turn and at rising instants.  A side acts on what the other
- * did only when that is older than its own edge.  That nothing is there shows in a count, and that there is room in one instant. */
+ * Each slot is filled by one side and freed by the other, in turn and at rising instants.  A side acts on what the
+ * other did only when that is older than its own edge.  That nothing is there shows in a count, and that there is room
+ * in one instant. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
-#define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
+#define SEEN(mark)  (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
 #define AFTER(slot) ((slot) + 1 == param(depth) ? 0 : (slot) + 1)
 
 /* With one stage that is one comparison: a slot that is full, or was never used, needs no question of its own. */
 handler(space) {
-  if (param(stages) == 1) accept(in, SEEN(self->room));
-  else accept(in, self->room == 0 || (self->room != never() && SEEN(self->room)));
+  if (param(stages) == 1)
+    accept(in, SEEN(self->room));
+  else
+    accept(in, self->room == 0 || (self->room != never() && SEEN(self->room)));
 }
 
 handler(offer) {
@@ -58,7 +61,9 @@ next_event(in) {
   return seen_at(freed + clock_period()) > cycle() ? seen_at(freed) : never();
 }
 
-next_event(out) { return self->held ? seen_at(self->filled[self->head]) : never(); }
+next_event(out) {
+  return self->held ? seen_at(self->filled[self->head]) : never();
+}
 
 #undef SEEN
 #undef AFTER

@@ -1,6 +1,8 @@
 // level_synchronizer.c: a value seen from another clock domain; see level_synchronizer.lss.
 
-handler(show) { send(out, self->since < now() ? self->latest : self->before); }
+handler(show) {
+  send(out, self->since < now() ? self->latest : self->before);
+}
 
 phase_end(in) {
   if (!some(in)) return;
@@ -9,7 +11,11 @@ phase_end(in) {
   self->since = now();
 }
 
-next_event(in) { return never(); }
+next_event(in) {
+  return never();
+}
 
 /* What was shown before the latest edge of this side, or at it, is new at the coming one. */
-next_event(out) { return self->since + clock_period() >= now() ? cycle() : never(); }
+next_event(out) {
+  return self->since + clock_period() >= now() ? cycle() : never();
+}

@@ -2,16 +2,17 @@
 #include "core/alu.h"
 
 #define FLOATING (__builtin_types_compatible_p(typevar(a), float) || __builtin_types_compatible_p(typevar(a), double))
-#define BITS ((int)sizeof(typevar(a)) * 8)
+#define BITS     ((int)sizeof(typevar(a)) * 8)
 
 /* The operand as an unsigned number of its own width. */
-static inline uint64_t number(typevar(a) value) { return (uint64_t)value & (~UINT64_C(0) >> (64 - BITS)); }
+static inline uint64_t number(typevar(a) value) {
+  return (uint64_t)value & (~UINT64_C(0) >> (64 - BITS));
+}
 
 handler(compute) {
   if (!(some(a) & some(b) & some(op))) {
     send_nothing(out);
-    for (int i = 0; i < width(flags); i++)
-      send_nothing(flags, i);
+    for (int i = 0; i < width(flags); i++) send_nothing(flags, i);
     return;
   }
   typevar(a) result;
@@ -33,14 +34,12 @@ handler(compute) {
     /* The sign of the result is not that of the first operand, and the second had (sub: had not) the same sign. */
     codes.overflow = (adds | subtracts) & (((x ^ y ^ -(uint64_t)adds) & (x ^ r) & sign) != 0);
   }
-  for (int i = 0; i < width(flags); i++)
-    send(flags, i, codes);
+  for (int i = 0; i < width(flags); i++) send(flags, i, codes);
 }
 
 handler(accept) {
   bool taken = acked(out);
-  for (int i = 0; i < width(flags); i++)
-    taken = taken && acked(flags, i);
+  for (int i = 0; i < width(flags); i++) taken = taken && acked(flags, i);
   accept(a, taken);
   accept(b, taken);
   accept(op, taken);
@@ -49,8 +48,7 @@ handler(accept) {
 handler(commit) {
   const bool meant = enabled(a) & enabled(b) & enabled(op);
   enable(out, meant);
-  for (int i = 0; i < width(flags); i++)
-    enable(flags, i, meant);
+  for (int i = 0; i < width(flags); i++) enable(flags, i, meant);
 }
 
 #undef FLOATING

@@ -16,10 +16,15 @@ handler(forward) {
     item.b = dest == rt ? data(memory, i).value : item.b;
   }
   const uint64_t sources = CORE_FIELD_MASK(6) << CORE_C_RS | CORE_FIELD_MASK(6) << CORE_C_RT;
-  item.control = (item.control & ~sources) | (uint64_t)CORE_NO_SOURCE << CORE_C_RS | (uint64_t)CORE_NO_SOURCE << CORE_C_RT;
+  item.control =
+      (item.control & ~sources) | (uint64_t)CORE_NO_SOURCE << CORE_C_RS | (uint64_t)CORE_NO_SOURCE << CORE_C_RT;
   send_if(out, some(in), item);
 }
 
-handler(accept) { accept(in, acked(out)); }
+handler(accept) {
+  accept(in, acked(out));
+}
 
-handler(commit) { enable(out, enabled(in)); }
+handler(commit) {
+  enable(out, enabled(in));
+}

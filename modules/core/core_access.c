@@ -1,17 +1,22 @@
 /* core_access.c: loads and stores; see core_access.lss. */
 #include "core/core_control.h"
 
-_Static_assert(CORE_MEM_load == mem_op_read + 1 && CORE_MEM_store == mem_op_write + 1 && CORE_MEM_linked == mem_op_load_linked + 1 &&
-                   CORE_MEM_conditional == mem_op_store_conditional + 1 && CORE_MEM_barrier == mem_op_barrier + 1,
+_Static_assert(CORE_MEM_load == mem_op_read + 1 && CORE_MEM_store == mem_op_write + 1 &&
+                   CORE_MEM_linked == mem_op_load_linked + 1 && CORE_MEM_conditional == mem_op_store_conditional + 1 &&
+                   CORE_MEM_barrier == mem_op_barrier + 1,
                "control words name memory operations");
 
 #define TAG_LOAD 1
 
 #define STORES 16 /* of the ring */
 
-static inline bool refers(uint64_t c) { return core_c_mem(c) != CORE_MEM_none; }
+static inline bool refers(uint64_t c) {
+  return core_c_mem(c) != CORE_MEM_none;
+}
 
-static inline bool posted(uint64_t c) { return core_c_mem(c) == CORE_MEM_store; }
+static inline bool posted(uint64_t c) {
+  return core_c_mem(c) == CORE_MEM_store;
+}
 
 /* Whether the stores that memory has not answered let an instruction's reference go: a barrier waits for all of them, a
  * store for room to remember it.  Loads do not look at them. */
@@ -20,40 +25,44 @@ static inline bool stores_permit(const self_t *self, uint64_t c) {
   return !posted(c) || self->stores < STORES;
 }
 
-static inline bool aligned(uint64_t c, uint32_t address) { return (address & core_c_align(c)) == 0; }
+static inline bool aligned(uint64_t c, uint32_t address) {
+  return (address & core_c_align(c)) == 0;
+}
 
 /* Unaligned halves: whether the part from the address to the end of the word is meant, not that from its start. */
-static inline bool to_the_end(uint64_t c) { return (core_c_part(c) == CORE_PART_left) == param(big_endian); }
+static inline bool to_the_end(uint64_t c) {
+  return (core_c_part(c) == CORE_PART_left) == param(big_endian);
+}
 
 static inline typeof_port(memory_request) reference(uint64_t c, uint32_t address, uint32_t b) {
   const mem_op op = (mem_op)(core_c_mem(c) - 1);
-  typeof_port(memory_request) request = {.op = op, .size = (uint8_t)core_c_size(c), .sign = core_c_sign(c),
-                                         .tag = posted(c) ? 0 : TAG_LOAD, .address = op == mem_op_barrier ? 0 : address, .data = b};
+  typeof_port(memory_request) request = {.op = op,
+                                         .size = (uint8_t)core_c_size(c),
+                                         .sign = core_c_sign(c),
+                                         .tag = posted(c) ? 0 : TAG_LOAD,
+                                         .address = op == mem_op_barrier ? 0 : address,
+                                         .data = b};
   if (__builtin_expect(core_c_part(c) != CORE_PART_whole, false)) {
     const uint32_t n = address & 3;
     request.size = (uint8_t)(to_the_end(c) ? 4 - n : n + 1);
     request.address = to_the_end(c) ? address : address & ~3u;
-    if (core_c_part(c) == CORE_PART_left)
-      request.data = b >> 8 * (4 - request.size);
+    if (core_c_part(c) == CORE_PART_left) request.data = b >> 8 * (4 - request.size);
   }
   return request;
 }
 
 /* What a load writes, from the number that memory answered. */
 static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t answer) {
-  if (__builtin_expect(core_c_part(c) == CORE_PART_whole, true))
-    return answer;
+  if (__builtin_expect(core_c_part(c) == CORE_PART_whole, true)) return answer;
   const uint32_t n = address & 3, size = to_the_end(c) ? 4 - n : n + 1, kept = 8 * (4 - size);
-  if (size == 4)
-    return answer;
+  if (size == 4) return answer;
   return core_c_part(c) == CORE_PART_left ? answer << kept | (b & ((1u << kept) - 1)) : answer | (b & ~0u << 8 * size);
 }
 
 handler(show) {
   core_bypass shown = {.control = CORE_CONTROL_IDLE};
   if (some(in)) shown = (core_bypass){.control = data(in).control, .value = data(in).result};
-  for (int i = 0; i < width(bypass); i++)
-    send(bypass, i, shown);
+  for (int i = 0; i < width(bypass); i++) send(bypass, i, shown);
 }
 
 handler(ask) {
@@ -89,17 +98,16 @@ handler(judge) {
     send_nothing(out);
   }
   set(waits, wait);
-  for (int i = 0; i < width(busy); i++)
-    send(busy, i, wait);
+  for (int i = 0; i < width(busy); i++) send(busy, i, wait);
 }
 
-handler(accept) { accept(in, !get(waits) & acked(out)); }
+handler(accept) {
+  accept(in, !get(waits) & acked(out));
+}
 
 handler(commit) {
-  for (int i = 0; i < width(bypass); i++)
-    enable(bypass, i, enabled(in));
-  for (int i = 0; i < width(busy); i++)
-    enable(busy, i, enabled(in));
+  for (int i = 0; i < width(bypass); i++) enable(bypass, i, enabled(in));
+  for (int i = 0; i < width(busy); i++) enable(busy, i, enabled(in));
   enable(out, enabled(in));
 }
 
@@ -113,9 +121,9 @@ static inline void remember_store(self_t *self, uint32_t pc, uint32_t address) {
 static inline void forget_store(self_t *self, bool failed) {
   const uint32_t slot = self->oldest_store;
   if (__builtin_expect(failed, false))
-    sim_error("a store failed: nothing answers at address 0x%08x, pc 0x%08x", (unsigned)self->store_address[slot], (unsigned)self->store_pc[slot]);
-  if (__builtin_expect(self->stores == 0, false))
-    sim_error("an answer to a store came, and no store waits for one");
+    sim_error("a store failed: nothing answers at address 0x%08x, pc 0x%08x", (unsigned)self->store_address[slot],
+              (unsigned)self->store_pc[slot]);
+  if (__builtin_expect(self->stores == 0, false)) sim_error("an answer to a store came, and no store waits for one");
   self->oldest_store = (slot + 1) % STORES;
   self->stores--;
 }
@@ -138,4 +146,6 @@ phase_end() {
     self->issued = true; /* nothing behind it reaches memory */
 }
 
-next_event() { return never(); }
+next_event() {
+  return never();
+}

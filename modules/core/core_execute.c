@@ -1,13 +1,14 @@
 /* core_execute.c: operands and results; see core_execute.lss. */
 #include "core/core_control.h"
 
-_Static_assert(CORE_ALU_priority == (int)alu_op_priority && CORE_ALU_sll == (int)alu_op_sll, "control words name ALU operations");
-_Static_assert(CORE_MULDIV_mtlo == (int)muldiv_op_mtlo && CORE_MULDIV_div == (int)muldiv_op_div, "control words name muldiv operations");
+_Static_assert(CORE_ALU_priority == (int)alu_op_priority && CORE_ALU_sll == (int)alu_op_sll,
+               "control words name ALU operations");
+_Static_assert(CORE_MULDIV_mtlo == (int)muldiv_op_mtlo && CORE_MULDIV_div == (int)muldiv_op_div,
+               "control words name muldiv operations");
 
 handler(show) {
   const core_bypass shown = {.control = some(in) ? data(in).control : CORE_CONTROL_IDLE};
-  for (int i = 0; i < width(bypass); i++)
-    send(bypass, i, shown);
+  for (int i = 0; i < width(bypass); i++) send(bypass, i, shown);
 }
 
 /* Newest value first: the memory stage's, the write-back stage's, what was read from the register file.  Sources and
@@ -46,7 +47,8 @@ handler(collect) {
     return;
   }
   const uint64_t c = data(in).control;
-  typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .result = data(result), .b = get(second)};
+  typeof_port(out)
+      item = {.pc = data(in).pc, .word = data(in).word, .control = c, .result = data(result), .b = get(second)};
   if (__builtin_expect(core_c_unusual(c), false)) {
     const uint32_t trap = core_c_trap(c), unit = core_c_muldiv(c);
     const bool overflows = (trap == CORE_TRAP_overflow) & data(flags).overflow, zero = data(flags).zero;
@@ -64,13 +66,16 @@ handler(collect) {
   send(out, item);
 }
 
-handler(accept) { accept(in, acked(out)); }
+handler(accept) {
+  accept(in, acked(out));
+}
 
-handler(start) { enable(muldiv, enabled(in) & acked(out)); }
+handler(start) {
+  enable(muldiv, enabled(in) & acked(out));
+}
 
 handler(commit) {
-  for (int i = 0; i < width(bypass); i++)
-    enable(bypass, i, enabled(in));
+  for (int i = 0; i < width(bypass); i++) enable(bypass, i, enabled(in));
   enable(a, enabled(in));
   enable(b, enabled(in));
   enable(op, enabled(in));

@@ -2,7 +2,9 @@
 
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
 
-static inline bool asks(const self_t *self) { return self->phase == core_fetch_phase_asks && !(CONTROLLED && self->halted); }
+static inline bool asks(const self_t *self) {
+  return self->phase == core_fetch_phase_asks && !(CONTROLLED && self->halted);
+}
 
 init() {
   self->pc = (uint32_t)param(reset_pc);
@@ -13,16 +15,20 @@ init() {
 phase_start() {
   typeof_port(memory_request) request = {.op = mem_op_read, .size = 4, .address = self->pc & ~3u};
   send_if(memory_request, asks(self), request);
-  typeof_port(status) shown = {.halted = self->halted && self->under_way == 0 && self->phase == core_fetch_phase_asks, .pc = self->pc};
+  typeof_port(status)
+      shown = {.halted = self->halted && self->under_way == 0 && self->phase == core_fetch_phase_asks, .pc = self->pc};
   send(status, shown);
 }
 
 handler(deliver) {
   if (__builtin_expect(self->phase == core_fetch_phase_waits, false)) {
-    typeof_port(out) waiting = {.pc = self->waiting_pc, .word = self->waiting_word, .fresh = self->fresh, .error = self->waiting_error};
+    typeof_port(out) waiting = {
+        .pc = self->waiting_pc, .word = self->waiting_word, .fresh = self->fresh, .error = self->waiting_error};
     send(out, waiting);
   } else if (some(memory_reply)) {
-    typeof_port(out) item = {.pc = self->pc, .word = (uint32_t)data(memory_reply).data, .fresh = self->fresh,
+    typeof_port(out) item = {.pc = self->pc,
+                             .word = (uint32_t)data(memory_reply).data,
+                             .fresh = self->fresh,
                              .error = data(memory_reply).error | ((self->pc & 3) != 0)};
     send(out, item);
   } else {
@@ -30,7 +36,9 @@ handler(deliver) {
   }
 }
 
-handler(commit) { enable(out, (self->phase == core_fetch_phase_waits) | enabled(memory_reply)); }
+handler(commit) {
+  enable(out, (self->phase == core_fetch_phase_waits) | enabled(memory_reply));
+}
 
 static inline void obey(self_t *self, core_control command) {
   if (command.set_halt) {
@@ -87,14 +95,13 @@ phase_end() {
       self->redirected = true;
     }
   }
-  if (CONTROLLED && __builtin_expect(self->stepping, false) && sent)
-    self->halted = true, self->stepping = false;
-  if (width(status) > 0)
-    self->under_way += leaves - transferred(done);
-  if (transferred(control))
-    obey(self, data(control));
+  if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
+  if (width(status) > 0) self->under_way += leaves - transferred(done);
+  if (transferred(control)) obey(self, data(control));
 }
 
-next_event() { return CONTROLLED && self->halted && self->phase != core_fetch_phase_waits ? never() : cycle(); }
+next_event() {
+  return CONTROLLED && self->halted && self->phase != core_fetch_phase_waits ? never() : cycle();
+}
 
 #undef CONTROLLED

@@ -1,10 +1,12 @@
 /* core_issue.c: registers, interlocks, branches; see core_issue.lss. */
 #include "core/core_control.h"
 
-#define REGISTERS 32u
+#define REGISTERS   32u
 #define JUMP_REGION 0x10000000u // bytes: a jump stays in that of its delay slot
 
-static inline bool annulled(const self_t *self, bool fresh) { return self->annul & !fresh; }
+static inline bool annulled(const self_t *self, bool fresh) {
+  return self->annul & !fresh;
+}
 
 /* An instruction waits for a load just before it or, a branch, for any result that is not in the memory stage yet; and
  * for the multiply/divide unit. */
@@ -42,33 +44,15 @@ handler(read) {
 /* Where a branch or jump goes; `taken` tells whether. */
 static inline uint32_t branch_to(uint64_t c, uint32_t pc, uint32_t immediate, uint32_t a, uint32_t b, bool *taken) {
   switch (core_c_branch(c)) {
-  case CORE_BRANCH_eq:
-    *taken = a == b;
-    break;
-  case CORE_BRANCH_ne:
-    *taken = a != b;
-    break;
-  case CORE_BRANCH_lez:
-    *taken = (int32_t)a <= 0;
-    break;
-  case CORE_BRANCH_gtz:
-    *taken = (int32_t)a > 0;
-    break;
-  case CORE_BRANCH_ltz:
-    *taken = (int32_t)a < 0;
-    break;
-  case CORE_BRANCH_gez:
-    *taken = (int32_t)a >= 0;
-    break;
-  case CORE_BRANCH_jump:
-    *taken = true;
-    return ((pc + 4) & ~(JUMP_REGION - 1)) | immediate;
-  case CORE_BRANCH_register:
-    *taken = true;
-    return a;
-  default:
-    *taken = true;
-    return a + 8 * b;
+  case CORE_BRANCH_eq: *taken = a == b; break;
+  case CORE_BRANCH_ne: *taken = a != b; break;
+  case CORE_BRANCH_lez: *taken = (int32_t)a <= 0; break;
+  case CORE_BRANCH_gtz: *taken = (int32_t)a > 0; break;
+  case CORE_BRANCH_ltz: *taken = (int32_t)a < 0; break;
+  case CORE_BRANCH_gez: *taken = (int32_t)a >= 0; break;
+  case CORE_BRANCH_jump: *taken = true; return ((pc + 4) & ~(JUMP_REGION - 1)) | immediate;
+  case CORE_BRANCH_register: *taken = true; return a;
+  default: *taken = true; return a + 8 * b;
   }
   return pc + 4 + immediate;
 }
@@ -81,8 +65,12 @@ handler(resolve) {
     return;
   }
   const uint64_t c = item(in).control;
-  typeof_port(out) item = {.pc = item(in).pc, .word = item(in).word, .control = c, .immediate = item(in).immediate,
-                           .a = (uint32_t)data(registers_reply, 0).data, .b = (uint32_t)data(registers_reply, 1).data};
+  typeof_port(out) item = {.pc = item(in).pc,
+                           .word = item(in).word,
+                           .control = c,
+                           .immediate = item(in).immediate,
+                           .a = (uint32_t)data(registers_reply, 0).data,
+                           .b = (uint32_t)data(registers_reply, 1).data};
   bool taken = false, annuls = false;
   uint32_t target = 0;
   if (__builtin_expect(annulled(self, item(in).fresh), false)) {
@@ -99,7 +87,9 @@ handler(resolve) {
   send_if(redirect, taken, target);
 }
 
-handler(accept) { accept(in, get(go) & acked(out)); }
+handler(accept) {
+  accept(in, get(go) & acked(out));
+}
 
 handler(commit) {
   enable(registers_request, 0, enabled(in));
@@ -115,7 +105,9 @@ phase_end() {
     event(interlock, data(in).pc);
 }
 
-next_event() { return never(); }
+next_event() {
+  return never();
+}
 
 #undef REGISTERS
 #undef JUMP_REGION

@@ -7,23 +7,21 @@ handler(write) {
   const uint32_t dest = core_c_dest(shown.control);
   typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = shown.value};
   send_if(registers_request, dest < CORE_NO_DEST, request);
-  for (int i = 0; i < width(bypass); i++)
-    send(bypass, i, shown);
+  for (int i = 0; i < width(bypass); i++) send(bypass, i, shown);
 }
 
 handler(tell) {
-  for (int i = 0; i < width(done); i++)
-    send_if(done, i, some(in) & !data(busy), true);
+  for (int i = 0; i < width(done); i++) send_if(done, i, some(in) & !data(busy), true);
 }
 
-handler(accept) { accept(in, !data(busy)); }
+handler(accept) {
+  accept(in, !data(busy));
+}
 
 handler(commit) {
   enable(registers_request, enabled(in));
-  for (int i = 0; i < width(bypass); i++)
-    enable(bypass, i, enabled(in));
-  for (int i = 0; i < width(done); i++)
-    enable(done, i, enabled(in));
+  for (int i = 0; i < width(bypass); i++) enable(bypass, i, enabled(in));
+  for (int i = 0; i < width(done); i++) enable(done, i, enabled(in));
 }
 
 static inline void remember(self_t *self, uint32_t pc, uint32_t word) {
@@ -34,20 +32,18 @@ static inline void remember(self_t *self, uint32_t pc, uint32_t word) {
 }
 
 phase_end() {
-  if (!transferred(in))
-    return;
+  if (!transferred(in)) return;
   const uint64_t c = data(in).control;
   if (__builtin_expect((c & (UINT64_C(1) << CORE_C_ANNULLED | UINT64_C(15) << CORE_C_TRAP)) != 0, false)) {
-    if (core_c_annulled(c))
-      return;
+    if (core_c_annulled(c)) return;
     const uint32_t trap = core_c_trap(c);
-    if (trap >= CORE_TRAP_syscall)
-      remember(self, data(in).pc, data(in).word); /* for the report */
+    if (trap >= CORE_TRAP_syscall) remember(self, data(in).pc, data(in).word); /* for the report */
     if (trap == CORE_TRAP_unaligned || trap == CORE_TRAP_access)
-      sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).value, (unsigned)data(in).pc,
-                (unsigned)data(in).word);
+      sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).value,
+                (unsigned)data(in).pc, (unsigned)data(in).word);
     if (trap >= CORE_TRAP_syscall)
-      sim_error("%s: pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).pc, (unsigned)data(in).word);
+      sim_error("%s: pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).pc,
+                (unsigned)data(in).word);
   }
   remember(self, data(in).pc, data(in).word);
   self->instructions++;
@@ -56,4 +52,6 @@ phase_end() {
   if (number) event(marker, number);
 }
 
-next_event() { return never(); }
+next_event() {
+  return never();
+}

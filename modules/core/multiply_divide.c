@@ -3,8 +3,7 @@
 
 phase_start() {
   typeof_port(shown) state = {.hi = self->hi, .lo = self->lo, .ready = cycle() + 1 >= self->ready};
-  for (int i = 0; i < width(shown); i++)
-    send(shown, i, state);
+  for (int i = 0; i < width(shown); i++) send(shown, i, state);
 }
 
 static inline void occupy(self_t *self, uint64_t now, uint64_t cycles) {
@@ -15,12 +14,8 @@ static inline void occupy(self_t *self, uint64_t now, uint64_t cycles) {
 static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b, uint64_t now) {
   uint64_t product;
   switch (op) {
-  case muldiv_op_mult:
-    product = (uint64_t)((int64_t)(int32_t)a * (int32_t)b);
-    break;
-  case muldiv_op_multu:
-    product = (uint64_t)a * b;
-    break;
+  case muldiv_op_mult: product = (uint64_t)((int64_t)(int32_t)a * (int32_t)b); break;
+  case muldiv_op_multu: product = (uint64_t)a * b; break;
   case muldiv_op_div:
     self->lo = quotient_signed(a, b);
     self->hi = remainder_signed(a, b);
@@ -31,14 +26,9 @@ static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b, u
     self->hi = remainder_unsigned(a, b);
     occupy(self, now, (uint64_t)param(divide_cycles));
     return;
-  case muldiv_op_mthi:
-    self->hi = a;
-    return;
-  case muldiv_op_mtlo:
-    self->lo = a;
-    return;
-  default:
-    return;
+  case muldiv_op_mthi: self->hi = a; return;
+  case muldiv_op_mtlo: self->lo = a; return;
+  default: return;
   }
   self->lo = (uint32_t)product;
   self->hi = (uint32_t)(product >> 32);
@@ -46,9 +36,10 @@ static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b, u
 }
 
 phase_end() {
-  if (__builtin_expect(transferred(in), false))
-    operate(self, data(in).op, data(in).a, data(in).b, cycle());
+  if (__builtin_expect(transferred(in), false)) operate(self, data(in).op, data(in).a, data(in).b, cycle());
 }
 
 // Readiness shows one cycle ahead.
-next_event() { return cycle() < self->ready ? self->ready - 1 : never(); }
+next_event() {
+  return cycle() < self->ready ? self->ready - 1 : never();
+}

@@ -9,7 +9,9 @@ handler(compare) {
   send(out, data(in));
 }
 
-handler(commit) { enable(out, enabled(in)); }
+handler(commit) {
+  enable(out, enabled(in));
+}
 
 phase_end() {
   if (__builtin_expect(!some(out), 1)) {
@@ -22,4 +24,6 @@ phase_end() {
   self->any = true;
 }
 
-next_event() { return self->waits ? cycle() : never(); }
+next_event() {
+  return self->waits ? cycle() : never();
+}

@@ -1,5 +1,5 @@
-// Which of many equal things go wrong: a plan is text such as "fcs@3,fcs/100,short%0.5".  Used by whatever injects faults: the wire
-// into frames, the host into bus transfers.
+// Which of many equal things go wrong: a plan is text such as "fcs@3,fcs/100,short%0.5".  Used by whatever injects
+// faults: the wire into frames, the host into bus transfers.
 //
 //   KIND@N   number N, counted from 1        KIND/N   every N-th        KIND%P   each with a chance of P percent
 //
@@ -14,8 +14,8 @@
 
 // One rule of a plan.
 typedef struct {
-  int kind;      // place in the list of kinds; -1: none has this name
-  char how;      // '@', '/' or '%'; 0: the rule makes no sense
+  int kind; // place in the list of kinds; -1: none has this name
+  char how; // '@', '/' or '%'; 0: the rule makes no sense
   double number;
 } fault_rule;
 
@@ -31,7 +31,8 @@ static inline bool fault_rule_next(const char **text, const char *const *kinds, 
   char *end = NULL;
   rule->number = strtod(digits, &end);
   bool counts = rule->number >= 1 && rule->number < 1e15;
-  bool sensible = rule->how == '%' ? rule->number >= 0 && rule->number <= 100 : counts && rule->number == (double)(uint64_t)rule->number;
+  bool sensible = rule->how == '%' ? rule->number >= 0 && rule->number <= 100
+                                   : counts && rule->number == (double)(uint64_t)rule->number;
   if (rule->how == ',' || end == digits || (*end && *end != ',' && *end != ' ') || !sensible) rule->how = 0;
   *text = at + strcspn(at, ",");
   return true;
@@ -45,7 +46,8 @@ static inline bool fault_plan_valid(const char *plan, const char *const *kinds, 
   return true;
 }
 
-// The kind of fault, from `first` to before `end` of the list, that strikes number `at_number`, -1: none.  `draw` is evaluated for every chance and gives 64 random bits.
+// The kind of fault, from `first` to before `end` of the list, that strikes number `at_number`, -1: none.  `draw` is
+// evaluated for every chance and gives 64 random bits.
 #define FAULT_STRIKES(plan, kinds, count, first, end, at_number, draw)                                                 \
   ({                                                                                                                   \
     const char *rest = (plan);                                                                                         \

@@ -12,7 +12,8 @@ handler(compute) {
   for (int i = 0; i < width(in); i++) present |= (uint64_t)some(in, i) << i;
   const bool has_control = width(control) > 0 && some(control);
   const uint64_t every = ~UINT64_C(0) >> (64 - width(in));
-  const bool complete = param(all) ? present == every && (width(control) == 0 || has_control) : present != 0 || has_control;
+  const bool complete =
+      param(all) ? present == every && (width(control) == 0 || has_control) : present != 0 || has_control;
   set(fires, complete);
   if (__builtin_expect(!complete, !param(all))) {
     send_nothing(out);

@@ -3,8 +3,10 @@
  * A receiver's item is committed only when every receiver accepts, so a receiver that accepts alone gets nothing. */
 
 handler(forward, i) {
-  if (some(in)) send(out, i, item(in));
-  else send_nothing(out, i);
+  if (some(in))
+    send(out, i, item(in));
+  else
+    send_nothing(out, i);
 }
 
 handler(accept) {
@@ -14,4 +16,6 @@ handler(accept) {
   set(all, accepted);
 }
 
-handler(commit, i) { enable(out, i, enabled(in) && get(all)); }
+handler(commit, i) {
+  enable(out, i, enabled(in) && get(all));
+}

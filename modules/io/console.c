@@ -1,6 +1,8 @@
 // console.c: a place to print and a place to end; see console.lss.
 
-init() { stream_write_open(&self->file, param(output)); }
+init() {
+  stream_write_open(&self->file, param(output));
+}
 
 phase_start() {
   for (int i = 0; i < width(port_request); i++) {

@@ -19,7 +19,8 @@ init() {
   for (int i = 0; i < param_length(registers); i++) {
     int word = param(registers)[i].offset / 4;
     self->file[word] = param(registers)[i].reset;
-    if (param(registers)[i].access != register_access_hidden) self->kind[word] = (uint8_t)(param(registers)[i].access + 1);
+    if (param(registers)[i].access != register_access_hidden)
+      self->kind[word] = (uint8_t)(param(registers)[i].access + 1);
     self->mask[word] = param(registers)[i].mask ? param(registers)[i].mask : UINT32_MAX;
     if (param(registers)[i].access == register_access_timer) {
       if (self->timers == 4) sim_error("a register bank has at most 4 timers");
@@ -41,21 +42,28 @@ handler(reply, i) {
     return;
   }
   const int place = (int)(cycle() % (uint64_t)param(latency));
-  typeof_port(in_reply) reply = {.tag = self->reply_tag[i][place], .error = self->reply_error[i][place], .latency = (uint8_t)param(latency)};
+  typeof_port(in_reply) reply = {
+      .tag = self->reply_tag[i][place], .error = self->reply_error[i][place], .latency = (uint8_t)param(latency)};
   reply.data = self->reply_data[i][place];
   send_if(in_reply, i, self->reply_cycle[i][place] == cycle(), reply);
 }
 
-handler(announce, i) { send_if(write_strobe, i, self->news_cycle[i] == cycle(), self->news[i]); }
+handler(announce, i) {
+  send_if(write_strobe, i, self->news_cycle[i] == cycle(), self->news[i]);
+}
 
-handler(show, i) { send(value, i, self->shown_value[i]); }
+handler(show, i) {
+  send(value, i, self->shown_value[i]);
+}
 
 // Brings the stored values of the timers up to date.
 __attribute__((noinline)) static void refresh_timers(self_t *self) {
   const unsigned __int128 second = 1000000000000000u;
   uint64_t ticks = (uint64_t)(now() * second / ticks_per_second() / (uint64_t)param(timer_tick));
   for (int i = 0; i < self->timers; i++) self->file[self->timer_word[i]] = (uint32_t)(self->timer_base[i] + ticks);
-  self->timers_until = (uint64_t)(((unsigned __int128)(ticks + 1) * (uint64_t)param(timer_tick) * ticks_per_second() + second - 1) / second);
+  self->timers_until =
+      (uint64_t)(((unsigned __int128)(ticks + 1) * (uint64_t)param(timer_tick) * ticks_per_second() + second - 1) /
+                 second);
 }
 
 // The bits of a register that an access of `size` bytes at `address` means: how far they lie from bit 0.
@@ -118,8 +126,10 @@ static bool write_register(self_t *self, typeof_port(in_request) request, uint32
     self->file[word] = value;
     break;
   case register_access_semaphore:
-    if (stored == 0) self->file[word] = (uint32_t)lane + 1;
-    else if (stored == (uint32_t)lane + 1) self->file[word] = 0;
+    if (stored == 0)
+      self->file[word] = (uint32_t)lane + 1;
+    else if (stored == (uint32_t)lane + 1)
+      self->file[word] = 0;
     break;
   default: break;
   }
@@ -136,8 +146,10 @@ static bool read_register(self_t *self, typeof_port(in_request) request, uint32_
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
   const uint32_t word = offset / 4, stored = self->file[word];
   const int kind = self->kind[word] - 1;
-  if (kind == register_access_semaphore) *result = stored == (uint32_t)lane + 1;
-  else if (kind != register_access_wo) *result = stored;
+  if (kind == register_access_semaphore)
+    *result = stored == (uint32_t)lane + 1;
+  else if (kind != register_access_wo)
+    *result = stored;
   *result = call(read_value, file, offset, *result, lane);
   const bool clears = kind == register_access_rc;
   if (clears) self->file[word] = 0;
@@ -172,10 +184,14 @@ static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, u
   uint32_t result = 0;
   bool changed = false;
   if (self->timers && now() >= self->timers_until) refresh_timers(self);
-  if (error || barrier) changed = false;
-  else if (!self->kind[offset / 4]) note_unlisted(self, offset, lane); // reads as 0
-  else if (request.op == mem_op_write) changed = write_register(self, request, offset, lane);
-  else changed = read_register(self, request, offset, lane, &result);
+  if (error || barrier)
+    changed = false;
+  else if (!self->kind[offset / 4])
+    note_unlisted(self, offset, lane); // reads as 0
+  else if (request.op == mem_op_write)
+    changed = write_register(self, request, offset, lane);
+  else
+    changed = read_register(self, request, offset, lane, &result);
   self->reply_cycle[lane][place] = self->busy_cycle = cycle() + (uint64_t)param(latency);
   self->reply_data[lane][place] = result;
   self->reply_tag[lane][place] = request.tag;
@@ -218,11 +234,15 @@ finish() {
   size_t used = 0;
   for (uint32_t word = 0; word < (uint32_t)(param(size) / 4) && used < sizeof told - 100; word++) {
     if (!self->unlisted_count[word]) continue;
-    used += (size_t)snprintf(told + used, sizeof told - used, "%s0x%x %u time%s, first by requester %u", used ? "; " : "", word * 4,
-                             self->unlisted_count[word], self->unlisted_count[word] == 1 ? "" : "s", self->unlisted_lane[word]);
-    if (self->unlisted_at[word]) used += (size_t)snprintf(told + used, sizeof told - used, " near pc 0x%x", self->unlisted_at[word]);
+    used += (size_t)snprintf(told + used, sizeof told - used, "%s0x%x %u time%s, first by requester %u",
+                             used ? "; " : "", word * 4, self->unlisted_count[word],
+                             self->unlisted_count[word] == 1 ? "" : "s", self->unlisted_lane[word]);
+    if (self->unlisted_at[word])
+      used += (size_t)snprintf(told + used, sizeof told - used, " near pc 0x%x", self->unlisted_at[word]);
   }
   if (used) sim_warn("no register is at these offsets: reads gave 0, writes did nothing: %s", told);
 }
 
-next_event() { return self->busy_cycle + 1 >= cycle() || self->changed_cycle >= cycle() ? cycle() : never(); }
+next_event() {
+  return self->busy_cycle + 1 >= cycle() || self->changed_cycle >= cycle() ? cycle() : never();
+}

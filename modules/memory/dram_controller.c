@@ -83,7 +83,8 @@ static __attribute__((noinline)) void start(self_t *self, bool before_answer) {
 static inline void go_on(self_t *self) {
   const typeof_port(in_request) *request = &self->entry[self->head];
   int32_t lane = lane_of(request->address, request->size);
-  bool steady = request->address == self->last_end && request->op == self->last_op && request->address / TIMING(lane, row) == self->row_at;
+  bool steady = request->address == self->last_end && request->op == self->last_op &&
+                request->address / TIMING(lane, row) == self->row_at;
   if (param_length(segments) > 0) steady = steady && lane == self->lane;
   if (bursts_are_limited()) steady = steady && (TIMING(lane, burst) == 0 || self->length < TIMING(lane, burst));
   if (param(refresh_interval) > 0) steady = steady && cycle() < self->refresh_due;
@@ -101,9 +102,13 @@ init() {
 }
 
 /* Whether lane k is the memory of the oldest reference. */
-static inline bool is_at(const self_t *self, int k) { return param_length(segments) == 0 || self->lane == k; }
+static inline bool is_at(const self_t *self, int k) {
+  return param_length(segments) == 0 || self->lane == k;
+}
 
-handler(space) { accept(in_request, self->count < (uint32_t)param(queue)); }
+handler(space) {
+  accept(in_request, self->count < (uint32_t)param(queue));
+}
 
 phase_start() {
   const bool asks = cycle() >= self->due;
@@ -129,7 +134,8 @@ handler(answer) {
     }
   }
   if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
-    reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag, .error = self->entry[self->head].op != mem_op_barrier};
+    reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag,
+                                    .error = self->entry[self->head].op != mem_op_barrier};
     answered = true;
   }
   if (answered) {
@@ -154,7 +160,8 @@ static inline void enter(self_t *self, uint32_t count, typeof_port(in_request) r
 static inline void leave(self_t *self) {
   const uint32_t slot = self->head;
   const typeof_port(in_request) *request = &self->entry[slot];
-  event(reference, request->op, request->address, request->size, (uint32_t)(cycle() - self->accepted[slot]), self->continues);
+  event(reference, request->op, request->address, request->size, (uint32_t)(cycle() - self->accepted[slot]),
+        self->continues);
   self->references++;
   self->continued += self->continues;
   if (bursts_are_limited()) self->length = self->continues ? self->length + 1 : 1;
@@ -183,10 +190,14 @@ phase_end() {
   }
   if (transferred(in_request)) enter(self, count++, data(in_request));
   if (!answered) return;
-  if (count > 0) go_on(self);
-  else self->due = never();
+  if (count > 0)
+    go_on(self);
+  else
+    self->due = never();
 }
 
-next_event() { return self->due > cycle() ? self->due : cycle(); }
+next_event() {
+  return self->due > cycle() ? self->due : cycle();
+}
 
 #undef TIMING

@@ -28,8 +28,10 @@ handler(accept) {
 
 handler(answer) {
   for (int i = 0; i < width(in_reply); i++) {
-    if (some(out_reply, i)) send(in_reply, i, item(out_reply, i));
-    else send_nothing(in_reply, i);
+    if (some(out_reply, i))
+      send(in_reply, i, item(out_reply, i));
+    else
+      send_nothing(in_reply, i);
   }
 }
 

@@ -50,7 +50,9 @@ handler(settle) {
   set(accepted, acked(out_request) ? get(winner) : -1);
 }
 
-handler(accept, i) { accept(in_request, i, get(accepted) == i); }
+handler(accept, i) {
+  accept(in_request, i, get(accepted) == i);
+}
 
 handler(answer) {
   if (!some(out_reply) || !enabled(out_reply)) {

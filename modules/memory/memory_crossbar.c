@@ -10,7 +10,8 @@
 static inline int32_t bank_of(const self_t *self, uint32_t address) {
   if (replaced(bank)) return call(bank, address);
   uint32_t offset = address - (uint32_t)param(base);
-  if (param(interleave) > 0) return (int32_t)(offset / (uint32_t)(param(interleave) + !param(interleave)) % (uint32_t)BANKS);
+  if (param(interleave) > 0)
+    return (int32_t)(offset / (uint32_t)(param(interleave) + !param(interleave)) % (uint32_t)BANKS);
   uint32_t number = offset / (uint32_t)(param(segment) + !param(segment));
   return number < (uint32_t)BANKS ? (int32_t)number : BANKS - 1;
 }
@@ -27,7 +28,8 @@ static inline uint32_t address_within(const self_t *self, uint32_t address) {
 static inline uint32_t address_outside(const self_t *self, int bank, uint32_t within) {
   if (!param(relative)) return within;
   uint32_t block = (uint32_t)param(interleave);
-  if (block > 0) return within / block * (block * (uint32_t)BANKS) + (uint32_t)bank * block + within % block + (uint32_t)param(base);
+  if (block > 0)
+    return within / block * (block * (uint32_t)BANKS) + (uint32_t)bank * block + within % block + (uint32_t)param(base);
   return within + (uint32_t)bank * (uint32_t)param(segment) + (uint32_t)param(base);
 }
 
@@ -44,8 +46,10 @@ handler(choose) {
     if (self->full >> i & 1) continue;
     const bool barrier = item(in_request, i).op == mem_op_barrier;
     const int32_t goal = barrier ? -1 : bank_of(self, item(in_request, i).address);
-    if (goal >= 0 && goal < BANKS) asks[goal] |= UINT64_C(1) << i;
-    else lost |= UINT64_C(1) << i;
+    if (goal >= 0 && goal < BANKS)
+      asks[goal] |= UINT64_C(1) << i;
+    else
+      lost |= UINT64_C(1) << i;
     asked[i] = item(in_request, i);
   }
   set(asking, requests);
@@ -54,7 +58,8 @@ handler(choose) {
     int32_t lane = -1;
     if (asks[b]) {
       lane = call(policy, asks[b], self->last[b], self->served[b]);
-      if (__builtin_expect(lane < -1 || lane >= LANES, 0)) sim_error("the policy chose lane %d, there are %d", (int)lane, LANES);
+      if (__builtin_expect(lane < -1 || lane >= LANES, 0))
+        sim_error("the policy chose lane %d, there are %d", (int)lane, LANES);
     }
     if (lane < 0 || !(asks[b] >> lane & 1)) {
       set(winner, b, 0);
@@ -85,7 +90,9 @@ handler(accept) {
 }
 
 // A reference as it is known by: the bank that it went to, above its tag.
-static inline uint64_t name_of(int32_t bank, uint32_t tag) { return (uint64_t)bank << 32 | tag; }
+static inline uint64_t name_of(int32_t bank, uint32_t tag) {
+  return (uint64_t)bank << 32 | tag;
+}
 
 // Instead of a name: it is answered, and the answer is kept here.
 #define KEPT UINT64_MAX
@@ -109,7 +116,8 @@ handler(answer) {
   for (int b = 0; b < BANKS; b++) {
     if (!some(out_reply, b) || !enabled(out_reply, b)) continue;
     uint32_t lane = item(out_reply, b).tag & LANE_MASK, tag = item(out_reply, b).tag >> LANE_BITS;
-    if (__builtin_expect(lane >= (uint32_t)LANES, 0)) sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)item(out_reply, b).tag);
+    if (__builtin_expect(lane >= (uint32_t)LANES, 0))
+      sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)item(out_reply, b).tag);
     if (__builtin_expect(!is_oldest(self, lane, b, tag), 0)) {
       doubtful |= UINT64_C(1) << b;
       // It may pass if it answers the oldest reference; a requester without any made it in this cycle.
@@ -138,8 +146,8 @@ static uint32_t enter(self_t *self, int lane, uint64_t name) {
   return at;
 }
 
-// A reference that no bank takes: its answer is there already, and goes when all before it have gone.  To a barrier that
-// is what it waits for.
+// A reference that no bank takes: its answer is there already, and goes when all before it have gone.  To a barrier
+// that is what it waits for.
 static __attribute__((noinline)) void answer_here(self_t *self, int lane, typeof_port(in_request) request) {
   uint32_t at = enter(self, lane, KEPT);
   self->kept[lane][at] = (typeof_port(in_reply)){.tag = request.tag, .error = request.op != mem_op_barrier};
@@ -164,7 +172,8 @@ static __attribute__((noinline)) void keep(self_t *self, int32_t bank, typeof_po
     }
     at = at + 1 == (uint32_t)param(outstanding) ? 0 : at + 1;
   }
-  sim_error("bank %d answered lane %u with tag 0x%x, which is not outstanding", (int)bank, (unsigned)lane, (unsigned)reply.tag);
+  sim_error("bank %d answered lane %u with tag 0x%x, which is not outstanding", (int)bank, (unsigned)lane,
+            (unsigned)reply.tag);
 }
 
 // The oldest references of these lanes are answered.
@@ -195,10 +204,13 @@ phase_end() {
       self->last[b] = lane;
       enter(self, lane, name_of(b, data(out_request, b).tag >> LANE_BITS));
       uint32_t address = address_outside(self, b, data(out_request, b).address);
-      if (data(out_request, b).size > 1 && __builtin_expect(bank_of(self, address + data(out_request, b).size - 1) != b, 0))
-        sim_error("a reference of %u bytes at 0x%x lies in two banks: requesters must keep within one", (unsigned)data(out_request, b).size, (unsigned)address);
+      if (data(out_request, b).size > 1 &&
+          __builtin_expect(bank_of(self, address + data(out_request, b).size - 1) != b, 0))
+        sim_error("a reference of %u bytes at 0x%x lies in two banks: requesters must keep within one",
+                  (unsigned)data(out_request, b).size, (unsigned)address);
       uint64_t asks_it = 0;
-      for (int i = 0; i < LANES; i++) asks_it |= (uint64_t)(some(in_request, i) && bank_of(self, data(in_request, i).address) == b) << i;
+      for (int i = 0; i < LANES; i++)
+        asks_it |= (uint64_t)(some(in_request, i) && bank_of(self, data(in_request, i).address) == b) << i;
       event(granted, lane, b, data(out_request, b).op, address, data(out_request, b).size, asks_it);
     }
     for (int i = 0; i < LANES && get(nowhere); i++)
@@ -207,7 +219,8 @@ phase_end() {
   for (int b = 0; b < BANKS && get(unsettled); b++)
     if ((get(unsettled) >> b & 1) && transferred(out_reply, b)) keep(self, b, data(out_reply, b));
   for (int i = 0; i < LANES; i++)
-    if ((get(answered) >> i & 1) && !acked(in_reply, i)) sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply, i).tag);
+    if ((get(answered) >> i & 1) && !acked(in_reply, i))
+      sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply, i).tag);
   leave(self, get(answered));
   if (__builtin_expect(self->waiting, 0)) look_for_early(self);
 }

@@ -2,20 +2,22 @@
  *
  * Both sides count what is in the rings, which says at once that there is nothing to do; a change that the other side
  * made counts only when it is older than the edge at which one looks, which the instant noted with each slot tells.  A
- * slot for an answer is free whenever an answer can come, because the requester's side accepts no more requests than there
- * are slots. */
+ * slot for an answer is free whenever an answer can come, because the requester's side accepts no more requests than
+ * there are slots. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
 #define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
 
-/* A request whose answer was seen has left its slot before, so room is in doubt only when as many are owed as there are slots. */
+/* A request whose answer was seen has left its slot before, so room is in doubt only when as many are owed as there are
+ * slots. */
 handler(space) {
   uint32_t fewest = (uint32_t)(param(requests) < param(outstanding) ? param(requests) : param(outstanding));
   if (__builtin_expect(self->owed < fewest, 1)) {
     accept(in_request, true);
     return;
   }
-  accept(in_request, self->owed < param(outstanding) && self->offered < param(requests) && SEEN(self->request_freed[self->request_tail]));
+  accept(in_request, self->owed < param(outstanding) && self->offered < param(requests) &&
+                         SEEN(self->request_freed[self->request_tail]));
 }
 
 handler(offer) {
@@ -79,11 +81,14 @@ static uint64_t seen_at(uint64_t mark) {
 
 next_event(in) {
   uint64_t first = self->answered ? seen_at(self->reply_filled[self->reply_head]) : never();
-  const uint64_t freed = self->request_freed[self->request_tail]; /* acknowledged anew, unless it was in the cycle before */
+  const uint64_t freed =
+      self->request_freed[self->request_tail]; /* acknowledged anew, unless it was in the cycle before */
   if (seen_at(freed + clock_period()) > cycle() && seen_at(freed) < first) first = seen_at(freed);
   return first;
 }
 
-next_event(out) { return self->offered ? seen_at(self->request_filled[self->request_head]) : never(); }
+next_event(out) {
+  return self->offered ? seen_at(self->request_filled[self->request_head]) : never();
+}
 
 #undef SEEN

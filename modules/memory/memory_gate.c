@@ -9,8 +9,7 @@ handler(pass) {
 }
 
 handler(commit) {
-  for (int i = 0; i < width(in_request); i++)
-    enable(out_request, i, enabled(in_request, i));
+  for (int i = 0; i < width(in_request); i++) enable(out_request, i, enabled(in_request, i));
 }
 
 handler(accept) {
@@ -22,17 +21,14 @@ handler(accept) {
 }
 
 handler(answer) {
-  for (int i = 0; i < width(in_reply); i++)
-    send_if(in_reply, i, some(out_reply, i), data(out_reply, i));
+  for (int i = 0; i < width(in_reply); i++) send_if(in_reply, i, some(out_reply, i), data(out_reply, i));
 }
 
 handler(vouch) {
-  for (int i = 0; i < width(in_reply); i++)
-    enable(in_reply, i, enabled(out_reply, i));
+  for (int i = 0; i < width(in_reply); i++) enable(in_reply, i, enabled(out_reply, i));
 }
 
 phase_end() {
   for (int i = 0; i < width(in_request); i++)
-    if (some(in_request, i) && !acked(in_request, i))
-      event(blocked, i);
+    if (some(in_request, i) && !acked(in_request, i)) event(blocked, i);
 }

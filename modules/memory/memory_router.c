@@ -11,16 +11,18 @@ phase_start() {
   }
   int k = 0;
   while (k < CLASSES - 1 && !self->touched[k]) k++;
-  send(snooped, ((mem_snoop){.address = self->watched_here[k], .size = CLASSES ? (uint32_t)param(watched_bytes)[k] : 0}));
+  send(snooped,
+       ((mem_snoop){.address = self->watched_here[k], .size = CLASSES ? (uint32_t)param(watched_bytes)[k] : 0}));
 }
 
-// A write of `size` bytes at the target's `address`; `own_class` is the class and `own_here` the requester's address when
-// it is the requester's own, else -1.
+// A write of `size` bytes at the target's `address`; `own_class` is the class and `own_here` the requester's address
+// when it is the requester's own, else -1.
 static void note_write(self_t *self, uint32_t address, uint32_t size, int own_class, uint32_t own_here) {
   for (int k = 0; k < CLASSES; k++) {
     uint32_t block = (uint32_t)param(watched_bytes)[k];
     // The last byte written lies in the block, or less than `size` behind it; what lies before it wraps around to more.
-    if (__builtin_expect(address + size - 1 - self->watched_there[k] >= block + size - 1, 1) || !self->watching[k]) continue;
+    if (__builtin_expect(address + size - 1 - self->watched_there[k] >= block + size - 1, 1) || !self->watching[k])
+      continue;
     if (own_class == k && (own_here & ~(block - 1)) == self->watched_here[k]) continue;
     self->touched[k] = self->any_touched = true;
   }
@@ -51,7 +53,8 @@ handler(forward) {
   int to = ROUTER_NOT_NOW, lane = call(route, contexts, request.address, request.op != mem_op_read);
   if (__builtin_expect(request.op == mem_op_barrier, 0)) lane = -1;
   const bool turns = request.size % 4 == 0 && call(exchanged, contexts, request.address);
-  if (self->waiting < param(outstanding) && (self->waiting == 0 || lane + (turns ? ROUTER_EXCHANGES : 0) == self->current)) {
+  if (self->waiting < param(outstanding) &&
+      (self->waiting == 0 || lane + (turns ? ROUTER_EXCHANGES : 0) == self->current)) {
     to = lane == ROUTE_NOTHING ? ROUTER_ZERO : lane < 0 || lane >= width(out_request) ? ROUTER_NOBODY : lane;
     if (turns) router_exchange(&request.data, sizeof request.data);
     if (to >= 0) request.address = call(map, contexts, request.address);
@@ -62,7 +65,8 @@ handler(forward) {
 }
 
 handler(commit) {
-  for (int i = 0; i < width(out_request); i++) enable(out_request, i, (self->waiting == ROUTER_BARRIER) | enabled(in_request));
+  for (int i = 0; i < width(out_request); i++)
+    enable(out_request, i, (self->waiting == ROUTER_BARRIER) | enabled(in_request));
 }
 
 handler(answer) {
@@ -98,9 +102,12 @@ handler(back) {
     reply = (typeof_port(in_reply)){.tag = self->refused_tag, .error = self->refused};
     any = true;
   }
-  if (any && !param(at_once) && __builtin_expect(self->current >= ROUTER_EXCHANGES, 0)) router_exchange(&reply.data, sizeof reply.data);
-  if (any) send(in_reply, reply);
-  else send_nothing(in_reply);
+  if (any && !param(at_once) && __builtin_expect(self->current >= ROUTER_EXCHANGES, 0))
+    router_exchange(&reply.data, sizeof reply.data);
+  if (any)
+    send(in_reply, reply);
+  else
+    send_nothing(in_reply);
 }
 
 // What a reference that goes to the watched target means for the blocks that the requester holds.
@@ -151,7 +158,8 @@ phase_end() {
   if (width(snooped)) {
     if (__builtin_expect(self->any_touched, 0) && transferred(snooped)) forget_touched(self);
     for (int i = 0; i < width(snoop); i++)
-      if (__builtin_expect(some(snoop, i), 0) && !call(own, item(snoop, i).tag)) note_write(self, item(snoop, i).address, item(snoop, i).size, -1, 0);
+      if (__builtin_expect(some(snoop, i), 0) && !call(own, item(snoop, i).tag))
+        note_write(self, item(snoop, i).address, item(snoop, i).size, -1, 0);
   }
   if (width(notice)) self->told = 0;
   const bool idle = self->waiting == 0;
@@ -194,7 +202,8 @@ phase_end() {
     for (int i = 0; i < width(context); i++) values[i] = some(context, i) ? item(context, i) : 0;
     const uint64_t contexts = (uint64_t)(uintptr_t)values;
     int place = self->oldest + self->waiting;
-    self->notices[place >= param(outstanding) ? place - param(outstanding) : place] = call(noticed, contexts, request.address, write);
+    self->notices[place >= param(outstanding) ? place - param(outstanding) : place] =
+        call(noticed, contexts, request.address, write);
   }
   self->waiting++;
   self->current = get(target) + (get(exchanges) ? ROUTER_EXCHANGES : 0);

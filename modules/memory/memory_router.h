@@ -8,7 +8,8 @@
 // The value on the lane of the router's port `context` that has the key `k`; 0 when nothing was sent.
 #define context_value(k) (((const uint32_t *)(uintptr_t)contexts)[lane(context, k)])
 
-// What `route` returns for an address where nothing is, and which nobody has to be told of: reads give 0, writes do nothing.
+// What `route` returns for an address where nothing is, and which nobody has to be told of: reads give 0, writes do
+// nothing.
 enum { ROUTE_NOTHING = -2 };
 // What a reference comes to beside lanes of targets: an error, nothing yet, or 0.
 enum { ROUTER_NOBODY = -1, ROUTER_NOT_NOW = -2, ROUTER_ZERO = -3 };

@@ -310,7 +310,8 @@ handler(answer) {
   bool writes[width(port_request)];
   for (int i = 0; i < width(port_request); i++)
     writes[i] = some(port_request, i) && item(port_request, i).op == mem_op_write && param(writable) &&
-                enabled(port_request, i) && locate(item(port_request, i).address, item(port_request, i).size, &offset[i]);
+                enabled(port_request, i) &&
+                locate(item(port_request, i).address, item(port_request, i).size, &offset[i]);
   for (int i = 0; i < width(port_request); i++) {
     if (!some(port_request, i) || !enabled(port_request, i)) {
       send_nothing(port_reply, i);

@@ -1,11 +1,11 @@
 /* memory_width.c: between memory ports of different widths; see memory_width.lss.
  *
- * A wider memory takes references as they are, within the cycle.  For a narrower one they are kept and cut where multiples
- * of the memory's width lie; the pieces leave one in a cycle, and the answers to them add up. */
+ * A wider memory takes references as they are, within the cycle.  For a narrower one they are kept and cut where
+ * multiples of the memory's width lie; the pieces leave one in a cycle, and the answers to them add up. */
 #include "memory/memory_access.h"
 
 #define NARROWS (param(to) < param(from))
-#define UNIT ((uint32_t)param(to) / 8)
+#define UNIT    ((uint32_t)param(to) / 8)
 
 static inline uint32_t slot_of(const self_t *self, uint32_t nth) {
   uint32_t slot = self->oldest + nth;
@@ -19,15 +19,21 @@ static inline uint32_t piece_at(const typeof_port(in_request) * request, uint32_
 }
 
 /* Byte `at`, counted from the lowest address, of a number of `size` bytes: where it lies in the number. */
-static inline uint32_t place_of(uint32_t at, uint32_t size) { return param(big_endian) ? size - 1 - at : at; }
+static inline uint32_t place_of(uint32_t at, uint32_t size) {
+  return param(big_endian) ? size - 1 - at : at;
+}
 
 /* The `size` bytes at `done` of a number of `whole_size` bytes, as a number. */
-static __attribute__((noinline)) void cut_number(void *piece, const void *whole, uint32_t done, uint32_t size, uint32_t whole_size) {
-  for (uint32_t k = 0; k < size; k++) ((uint8_t *)piece)[place_of(k, size)] = ((const uint8_t *)whole)[place_of(done + k, whole_size)];
+static __attribute__((noinline)) void cut_number(void *piece, const void *whole, uint32_t done, uint32_t size,
+                                                 uint32_t whole_size) {
+  for (uint32_t k = 0; k < size; k++)
+    ((uint8_t *)piece)[place_of(k, size)] = ((const uint8_t *)whole)[place_of(done + k, whole_size)];
 }
 
 /* The slot of the reference that is being asked for. */
-static inline uint32_t slot_asked(const self_t *self) { return slot_of(self, self->count - self->unasked); }
+static inline uint32_t slot_asked(const self_t *self) {
+  return slot_of(self, self->count - self->unasked);
+}
 
 /* The next piece to ask for.  Out of line like all that is done with references held: mostly, there is none. */
 static __attribute__((noinline)) typeof_port(out_request) next_piece(const self_t *self) {
@@ -54,10 +60,14 @@ phase_start() {
     send_nothing(in_reply);
     return;
   }
-  if (self->collecting) send(in_reply, self->answer[self->oldest]);
-  else send_nothing(in_reply);
-  if (self->unasked) send(out_request, next_piece(self));
-  else send_nothing(out_request);
+  if (self->collecting)
+    send(in_reply, self->answer[self->oldest]);
+  else
+    send_nothing(in_reply);
+  if (self->unasked)
+    send(out_request, next_piece(self));
+  else
+    send_nothing(out_request);
 }
 
 handler(ask) {
@@ -66,10 +76,12 @@ handler(ask) {
     send_nothing(out_request);
     return;
   }
-  typeof_port(out_request) request = {.op = data(in_request).op, .size = data(in_request).size, .sign = data(in_request).sign};
+  typeof_port(out_request)
+      request = {.op = data(in_request).op, .size = data(in_request).size, .sign = data(in_request).sign};
   request.tag = data(in_request).tag;
   request.address = data(in_request).address;
-  memcpy(&request.data, &data(in_request).data, sizeof request.data < sizeof data(in_request).data ? sizeof request.data : sizeof data(in_request).data);
+  memcpy(&request.data, &data(in_request).data,
+         sizeof request.data < sizeof data(in_request).data ? sizeof request.data : sizeof data(in_request).data);
   send(out_request, request);
 }
 
@@ -87,8 +99,10 @@ handler(answer) {
     send_nothing(in_reply);
     return;
   }
-  typeof_port(in_reply) reply = {.tag = data(out_reply).tag, .error = data(out_reply).error, .latency = data(out_reply).latency};
-  memcpy(&reply.data, &data(out_reply).data, sizeof reply.data < sizeof data(out_reply).data ? sizeof reply.data : sizeof data(out_reply).data);
+  typeof_port(in_reply)
+      reply = {.tag = data(out_reply).tag, .error = data(out_reply).error, .latency = data(out_reply).latency};
+  memcpy(&reply.data, &data(out_reply).data,
+         sizeof reply.data < sizeof data(out_reply).data ? sizeof reply.data : sizeof data(out_reply).data);
   send(in_reply, reply);
 }
 
@@ -118,7 +132,8 @@ static __attribute__((noinline)) void piece_answered(self_t *self, typeof_port(o
     memcpy(&answer->data, &reply.data, sizeof reply.data);
     if (whole->sign) extend_sign(&answer->data, UNIT, sizeof answer->data);
   } else if (whole->op == mem_op_read) {
-    for (uint32_t k = 0; k < size; k++) ((uint8_t *)&answer->data)[place_of(done + k, whole->size)] = ((const uint8_t *)&reply.data)[place_of(k, size)];
+    for (uint32_t k = 0; k < size; k++)
+      ((uint8_t *)&answer->data)[place_of(done + k, whole->size)] = ((const uint8_t *)&reply.data)[place_of(k, size)];
     if (whole->sign && done + size == whole->size) extend_sign(&answer->data, whole->size, sizeof answer->data);
   }
   self->answered[slot] += (uint8_t)size;
@@ -136,7 +151,8 @@ static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request)
   self->unasked++;
   self->references++;
   if (request.op > mem_op_write && piece_at(&request, 0) < request.size)
-    sim_error("a read-modify-write of %u bytes at 0x%x does not fit into %u bytes of memory", request.size, request.address, UNIT);
+    sim_error("a read-modify-write of %u bytes at 0x%x does not fit into %u bytes of memory", request.size,
+              request.address, UNIT);
 }
 
 /* The requester has its answer. */
@@ -154,7 +170,9 @@ phase_end() {
   if (transferred(in_request)) hold(self, data(in_request));
 }
 
-next_event() { return NARROWS && self->count > 0 ? cycle() : never(); }
+next_event() {
+  return NARROWS && self->count > 0 ? cycle() : never();
+}
 
 #undef NARROWS
 #undef UNIT

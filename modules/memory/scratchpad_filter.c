@@ -22,8 +22,10 @@ static inline int32_t target_of(const self_t *self, uint32_t address) {
 #define SEND_ON(port, place)                                                                                           \
   if (width(port) > 1 || CHANNEL_BITS == 0) {                                                                          \
     for (int i = 0; i < width(port); i++) {                                                                            \
-      if (goes[i] == (place)) send(port, i, item(in_request, i));                                                      \
-      else send_nothing(port, i);                                                                                      \
+      if (goes[i] == (place))                                                                                          \
+        send(port, i, item(in_request, i));                                                                            \
+      else                                                                                                             \
+        send_nothing(port, i);                                                                                         \
     }                                                                                                                  \
   } else if (width(port) == 1) {                                                                                       \
     typeof_port(in_request) request;                                                                                   \
@@ -119,8 +121,10 @@ handler(answer) {
     TAKE(registers_reply, i)
     TAKE(scratchpad_reply, i)
     enable(in_reply, i, true);
-    if (answered) send(in_reply, i, reply);
-    else send_nothing(in_reply, i);
+    if (answered)
+      send(in_reply, i, reply);
+    else
+      send_nothing(in_reply, i);
   }
 }
 

@@ -8,7 +8,9 @@
                                                                                : (uint32_t)param(what))
 
 /* What a burst is made of: 1 reads, 2 other references. */
-static inline uint8_t kind_of(mem_op op) { return op == mem_op_read ? 1 : 2; }
+static inline uint8_t kind_of(mem_op op) {
+  return op == mem_op_read ? 1 : 2;
+}
 
 static inline int32_t lane_of(uint32_t address, uint32_t size) {
   if (param_length(segments) == 0) return 0;
@@ -53,7 +55,9 @@ init() {
 }
 
 /* Whether lane k is the memory of the oldest reference. */
-static inline bool is_at(const self_t *self, int k) { return param_length(segments) == 0 || self->lane == k; }
+static inline bool is_at(const self_t *self, int k) {
+  return param_length(segments) == 0 || self->lane == k;
+}
 
 phase_start() {
   accept(in_request, self->count < param(queue));
@@ -79,7 +83,8 @@ handler(answer) {
     answered = true;
   }
   if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
-    reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag, .error = self->entry[self->head].op != mem_op_barrier};
+    reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag,
+                                    .error = self->entry[self->head].op != mem_op_barrier};
     answered = true;
   }
   if (!answered) {
@@ -125,6 +130,8 @@ phase_end() {
   if ((answered || held == 0) && self->count > 0) start(self, slot, answered);
 }
 
-next_event() { return self->due > cycle() ? self->due : cycle(); }
+next_event() {
+  return self->due > cycle() ? self->due : cycle();
+}
 
 #undef TIMING

@@ -15,8 +15,8 @@ enum { ASSIST_DATA, ASSIST_DESCRIPTOR, ASSIST_COUNTER };
 
 // A window is a circular buffer in NIC memory: from base up to, not including, limit; limit == base: there is none.
 
-// `address` + `bytes`, wrapped within the window if the address is inside it.  One that lies behind the window is far from its
-// end as well, counted upwards, so that a single comparison tells nearly always that there is nothing to wrap.
+// `address` + `bytes`, wrapped within the window if the address is inside it.  One that lies behind the window is far
+// from its end as well, counted upwards, so that a single comparison tells nearly always that there is nothing to wrap.
 static inline uint32_t assist_advance(uint32_t address, uint32_t bytes, uint32_t base, uint32_t limit) {
   if (__builtin_expect(limit - address > bytes, 1) || address < base || address >= limit) return address + bytes;
   return base + (address - base + bytes) % (limit - base);
@@ -51,7 +51,9 @@ static inline uint32_t assist_distance(uint32_t from, uint32_t to, uint32_t base
   return to >= from ? to - from : to - from + (limit - base);
 }
 
-static inline uint32_t assist_min(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static inline uint32_t assist_min(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
 
 // ---- Bytes and numbers ---------------------------------------------------------------------------------------
 // Bytes in order lie in a uint64_t with the first in bits 7:0; a memory reference carries a right-justified number.
@@ -86,8 +88,10 @@ static inline void assist_queue_put(uint8_t *buffer, uint32_t size, uint32_t pos
   uint32_t at = position & (size - 1);
   if (__builtin_expect(at + 8 <= size, 1)) {
     // What lies behind `count` is free space or would be overwritten before it is read, unless the queue is full.
-    if (count == 8) memcpy(buffer + at, &bytes, 8);
-    else memcpy(buffer + at, &bytes, count);
+    if (count == 8)
+      memcpy(buffer + at, &bytes, 8);
+    else
+      memcpy(buffer + at, &bytes, count);
   } else {
     for (uint32_t i = 0; i < count; i++) buffer[(at + i) & (size - 1)] = (uint8_t)(bytes >> 8 * i);
   }
@@ -95,7 +99,8 @@ static inline void assist_queue_put(uint8_t *buffer, uint32_t size, uint32_t pos
 static inline uint64_t assist_queue_peek(const uint8_t *buffer, uint32_t size, uint32_t position, uint32_t count) {
   uint32_t at = position & (size - 1);
   uint64_t bytes = 0;
-  if (__builtin_expect(at + 8 <= size, 1)) memcpy(&bytes, buffer + at, 8);
+  if (__builtin_expect(at + 8 <= size, 1))
+    memcpy(&bytes, buffer + at, 8);
   else
     for (uint32_t i = 0; i < 8; i++) bytes |= (uint64_t)buffer[(at + i) & (size - 1)] << 8 * i;
   return assist_keep(bytes, count);
@@ -108,7 +113,8 @@ typedef struct {
   uint64_t w[2];
 } assist_run;
 
-static inline void assist_run_put(uint8_t *buffer, uint32_t size, uint32_t position, uint32_t unit, assist_run run, uint32_t count) {
+static inline void assist_run_put(uint8_t *buffer, uint32_t size, uint32_t position, uint32_t unit, assist_run run,
+                                  uint32_t count) {
   const uint32_t at = position & (size - 1);
   if (unit == 8) {
     assist_queue_put(buffer, size, position, run.w[0], count);
@@ -121,7 +127,8 @@ static inline void assist_run_put(uint8_t *buffer, uint32_t size, uint32_t posit
   assist_queue_put(buffer, size, position, run.w[0], count < 8 ? count : 8);
   if (count > 8) assist_queue_put(buffer, size, position + 8, run.w[1], count - 8);
 }
-static inline assist_run assist_run_peek(const uint8_t *buffer, uint32_t size, uint32_t position, uint32_t unit, uint32_t count) {
+static inline assist_run assist_run_peek(const uint8_t *buffer, uint32_t size, uint32_t position, uint32_t unit,
+                                         uint32_t count) {
   const uint32_t at = position & (size - 1);
   if (unit == 8) return (assist_run){{assist_queue_peek(buffer, size, position, count), 0}};
   if (count == 16 && at + 16 <= size) {

@@ -4,26 +4,32 @@
 // writing registers afterwards.  All outputs are offered from state, so the assist adds no combinational path.
 //
 // Transfers pass through their stages in order, so each stage works on one of them; which one is noted (find_stages)
-// whenever a transfer enters or leaves a stage, and is not looked for in every cycle.  Beginning and ending transfers is
-// looked at only after that, or when a ring has work.
-#include "nic/assist_memory.h"
+// whenever a transfer enters or leaves a stage, and is not looked for in every cycle.  Beginning and ending transfers
+// is looked at only after that, or when a ring has work.
 #include "nic/dma_assist.h"
+#include "nic/assist_memory.h"
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
-#define UNIT ((uint32_t)param(width) / 8)
-#define WRITES_HOST (param(direction) != assist_direction_inward) // host memory
+#define UNIT              ((uint32_t)param(width) / 8)
+#define WRITES_HOST       (param(direction) != assist_direction_inward) // host memory
 
 // The nth oldest transfer under way.
-static inline int slot_of(const self_t *self, int nth) { return (self->oldest + nth) % (int)param(under_way); }
+static inline int slot_of(const self_t *self, int nth) {
+  return (self->oldest + nth) % (int)param(under_way);
+}
 
 // The transfer in a slot.
-static inline dma_transfer *at(self_t *self, int slot) { return &self->under[param(under_way) > 1 ? slot : 0]; }
+static inline dma_transfer *at(self_t *self, int slot) {
+  return &self->under[param(under_way) > 1 ? slot : 0];
+}
 
 static inline bool is_outward(const dma_transfer *under) {
   return param(direction) == assist_direction_both ? under->outward : param(direction) == assist_direction_outward;
 }
 
-handler(show_working) { send(working, self->at_work); }
+handler(show_working) {
+  send(working, self->at_work);
+}
 
 phase_start() {
   const uint32_t offers = self->offers;
@@ -36,14 +42,21 @@ phase_start() {
     return;
   }
   if (offers & DMA_OFFERS_MEMORY) {
-    const uint32_t tag = (uint32_t)param(tag) + (SPLIT_DESCRIPTORS ? ASSIST_DATA : self->offer_kind & ASSIST_DESCRIPTOR);
-    typeof_port(memory_request) offer = {.op = self->offer_op, .size = self->offer_bytes, .tag = tag, .address = self->offer_address, .data = self->offer_data};
+    const uint32_t tag =
+        (uint32_t)param(tag) + (SPLIT_DESCRIPTORS ? ASSIST_DATA : self->offer_kind & ASSIST_DESCRIPTOR);
+    typeof_port(memory_request) offer = {.op = self->offer_op,
+                                         .size = self->offer_bytes,
+                                         .tag = tag,
+                                         .address = self->offer_address,
+                                         .data = self->offer_data};
     send(memory_request, offer);
   } else {
     send_nothing(memory_request);
   }
-  if (WRITES_HOST && offers & DMA_OFFERS_BEAT) send(bus_write_data, self->beat);
-  else send_nothing(bus_write_data);
+  if (WRITES_HOST && offers & DMA_OFFERS_BEAT)
+    send(bus_write_data, self->beat);
+  else
+    send_nothing(bus_write_data);
   if (__builtin_expect(!(offers & (DMA_OFFERS_BUS | DMA_OFFERS_REGISTER | DMA_OFFERS_DESCRIPTOR)), 1)) {
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
     send_nothing(registers_request);
@@ -51,18 +64,22 @@ phase_start() {
     return;
   }
   if (SPLIT_DESCRIPTORS) {
-    const mem_request_64 reads = {.op = mem_op_read, .size = 8, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR, .address = self->offer_address};
+    const mem_request_64 reads = {
+        .op = mem_op_read, .size = 8, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR, .address = self->offer_address};
     send_if(descriptor_memory_request, (offers & DMA_OFFERS_DESCRIPTOR) != 0, reads);
   }
   if (offers & DMA_OFFERS_REGISTER) {
     const register_update *update = &self->updates[(self->update_first + self->updates_open) & 7];
-    typeof_port(registers_request) writes = {.op = mem_op_write, .size = 4, .address = update->offset, .data = update->value};
+    typeof_port(registers_request)
+        writes = {.op = mem_op_write, .size = 4, .address = update->offset, .data = update->value};
     send(registers_request, writes);
   } else {
     send_nothing(registers_request);
   }
-  if (offers & DMA_OFFERS_BUS) send(bus_request, self->piece);
-  else send_nothing(bus_request);
+  if (offers & DMA_OFFERS_BUS)
+    send(bus_request, self->piece);
+  else
+    send_nothing(bus_request);
 }
 
 // Queues the write of a register; `ring` says what it completes.
@@ -116,7 +133,8 @@ static inline void refer(self_t *self) {
     if (!in_burst) {
       // Bursts end at multiples of the width, so that they never cut a piece in two.
       uint32_t run = assist_min((uint32_t)param(burst) - (of->address & (UNIT - 1)), of->memory_left);
-      if (is_outward(of) ? used + self->asked + run + 8 <= (uint32_t)param(buffer) : used >= run) self->burst_left = run;
+      if (is_outward(of) ? used + self->asked + run + 8 <= (uint32_t)param(buffer) : used >= run)
+        self->burst_left = run;
     }
     if (self->burst_left) count = assist_piece_of(UNIT, of->address, of->memory_left, of->base, of->limit);
     if (!is_outward(of) && used < count) count = 0;
@@ -127,8 +145,10 @@ static inline void refer(self_t *self) {
     DMA_OFFER_REFERENCE(DMA_OFFER_DATA, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
     if (!is_outward(of))
       assist_run_into(&self->offer_data, sizeof self->offer_data,
-                      assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, UNIT, count), UNIT, count, param(big_endian)));
-  } else if (refers && dma_sum_due(of, param(checksum_bit)) && of->memory_left == 0 && of->reply_left == 0 && of->bus_coming == 0 && !of->sum_waiting) {
+                      assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, UNIT, count), UNIT, count,
+                                      param(big_endian)));
+  } else if (refers && dma_sum_due(of, param(checksum_bit)) && of->memory_left == 0 && of->reply_left == 0 &&
+             of->bus_coming == 0 && !of->sum_waiting) {
     DMA_OFFER_REFERENCE(DMA_OFFER_CHECKSUM, mem_op_write, 2, of->checksum_address);
     assist_run_into(&self->offer_data, sizeof self->offer_data, (assist_run){{of->sum, 0}});
   }
@@ -149,7 +169,8 @@ static inline void send_on(self_t *self) {
   }
   const uint32_t used = self->tail - self->head;
   if (__builtin_expect(of->dropped, false)) {
-    // What lies behind a transfer goes on the bus only when that one is known to be good; what was dropped does not at all.
+    // What lies behind a transfer goes on the bus only when that one is known to be good; what was dropped does not at
+    // all.
     uint32_t gone = assist_min(used, of->bus_left);
     self->head += gone;
     of->bus_left -= gone;
@@ -172,7 +193,8 @@ static inline void ask_host(self_t *self) {
   self->piece = (bus_request){.address = of->host, .length = length};
 }
 
-// ---- What the other sides did in a cycle -------------------------------------------------------------------------------
+// ---- What the other sides did in a cycle
+// -------------------------------------------------------------------------------
 
 // The register bank accepted a write.
 static inline void update_accepted(self_t *self) {
@@ -198,8 +220,10 @@ static inline void memory_took(self_t *self) {
     of->address = assist_advance(of->address, count, of->base, of->limit);
     of->memory_left -= count;
     self->burst_left -= assist_min(count, self->burst_left);
-    if (is_outward(of)) self->asked += count;
-    else self->head += count;
+    if (is_outward(of))
+      self->asked += count;
+    else
+      self->head += count;
     self->gap = self->burst_left == 0;
     if (of->memory_left == 0) find_stages(self);
   } else if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
@@ -273,7 +297,8 @@ static inline void piece_accepted(self_t *self) {
   }
 }
 
-// ---- Ends and starts of transfers --------------------------------------------------------------------------------------
+// ---- Ends and starts of transfers
+// --------------------------------------------------------------------------------------
 
 // A transfer of a ring failed: it will be repeated, so what was taken behind it is forgotten.
 static inline void rewind_ring(self_t *self, uint32_t state) {
@@ -294,12 +319,15 @@ static inline void rewind_ring(self_t *self, uint32_t state) {
 static inline void write_back(self_t *self, const dma_transfer *done) {
   const uint32_t end = assist_advance(done->start_address, done->length, done->base, done->limit);
   const bool good = !done->failed && !done->dropped;
-  if (good && dma_sums(done, param(checksum_bit)) && param(checksum_offset) >= 0) update(self, param(checksum_offset), done->sum, DMA_NO_RING);
+  if (good && dma_sums(done, param(checksum_bit)) && param(checksum_offset) >= 0)
+    update(self, param(checksum_offset), done->sum, DMA_NO_RING);
   if (good && (done->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0)
-    update(self, param(advance_offset), assist_round_up(end, param(advance_round), done->base, done->limit), DMA_NO_RING);
+    update(self, param(advance_offset), assist_round_up(end, param(advance_round), done->base, done->limit),
+           DMA_NO_RING);
   if (done->ring < 0) {
     if (param(address_offset) >= 0) update(self, param(address_offset), end, DMA_NO_RING);
-    const uint32_t ended = (done->control & ~(uint32_t)param(active_bit)) | (done->failed ? (uint32_t)param(failed_bit) : 0);
+    const uint32_t ended =
+        (done->control & ~(uint32_t)param(active_bit)) | (done->failed ? (uint32_t)param(failed_bit) : 0);
     update(self, param(state_offset), ended, DMA_DIRECT_END);
   } else if (good) {
     update(self, param(consumer_offsets)[done->ring], done->done_consumer, done->ring);
@@ -311,7 +339,9 @@ static inline void write_back(self_t *self, const dma_transfer *done) {
 // The end of the oldest transfer, when nothing of it is left to do and its registers can be queued.
 static inline void end_oldest(self_t *self, uint32_t state) {
   const dma_transfer *done = at(self, self->oldest);
-  if (!self->count || self->updates_waiting + self->updates_open > 3 || !dma_has_ended(done, is_outward(done), param(checksum_bit))) return;
+  if (!self->count || self->updates_waiting + self->updates_open > 3 ||
+      !dma_has_ended(done, is_outward(done), param(checksum_bit)))
+    return;
   if (!done->failed && !done->dropped && done->summed) self->good_sum = done->sum, self->good_odd = done->odd;
   write_back(self, done);
   if (done->failed && !done->dropped && done->ring >= 0) rewind_ring(self, state);
@@ -326,7 +356,8 @@ static inline void end_oldest(self_t *self, uint32_t state) {
   find_stages(self);
 }
 
-// The next transfer if one can begin: `next` is that of direct mode, or becomes what the descriptor that was read ahead says.
+// The next transfer if one can begin: `next` is that of direct mode, or becomes what the descriptor that was read ahead
+// says.
 static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
   if (direct ? self->count != 0 : self->fetch != dma_fetch_read) return false;
   if (direct) {
@@ -336,7 +367,8 @@ static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
     next->done_consumer = self->next_consumer[self->fetch_ring];
     dma_take_descriptor(next, self->raw, DMA_LAYOUT);
   }
-  next->outward = param(direction) == assist_direction_both ? (next->control & (uint32_t)param(outward_bit)) != 0 : WRITES_HOST;
+  next->outward =
+      param(direction) == assist_direction_both ? (next->control & (uint32_t)param(outward_bit)) != 0 : WRITES_HOST;
   // Transfers of both directions, or of direct mode, share neither queue nor order.
   const dma_transfer *newest = &self->under[slot_of(self, self->count ? self->count - 1 : 0)];
   if (self->count && (newest->outward != next->outward || newest->ring == DMA_NO_RING)) return false;
@@ -348,7 +380,8 @@ static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
 // A transfer enters the assist.
 static inline void begin(self_t *self, const dma_transfer *next) {
   if (__builtin_expect(dma_turns(next, param(word_value_bit)) && ((next->host | next->length) & 3), 0))
-    sim_warn("%u bytes at the host's 0x%llx are to keep the value of words, but these are not whole words: the bytes of the others keep their order",
+    sim_warn("%u bytes at the host's 0x%llx are to keep the value of words, but these are not whole words: the bytes "
+             "of the others keep their order",
              next->length, (unsigned long long)next->host);
   if (self->count == 0) self->sum = self->good_sum, self->sum_odd = self->good_odd; // nothing of what failed is in it
   self->under[slot_of(self, self->count)] = *next;
@@ -371,7 +404,8 @@ static inline void fetch_from(self_t *self, int ring, uint32_t producer, uint32_
 
 // Direct mode has ended once the cleared active bit is seen.
 static inline void end_direct(self_t *self, uint32_t active) {
-  if (self->direct_busy && !self->count && !self->updates_open && !self->updates_waiting && !active) self->direct_busy = false;
+  if (self->direct_busy && !self->count && !self->updates_open && !self->updates_waiting && !active)
+    self->direct_busy = false;
 }
 
 // A descriptor that nobody wants any more has come.
@@ -384,7 +418,8 @@ static inline void forget_descriptor(self_t *self) {
 
 // Whether descriptors may be read ahead, given what says that the assist runs.
 static inline bool may_fetch(const self_t *self, uint32_t run) {
-  const bool runs = (run & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(run & (uint32_t)param(pause_bits));
+  const bool runs =
+      (run & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(run & (uint32_t)param(pause_bits));
   return runs && !self->failing && !self->rewinding;
 }
 
@@ -398,13 +433,24 @@ static inline void end_rewinding(self_t *self, int rings) {
 // What to offer in the next cycle.
 static inline void make_offers(self_t *self) {
   if (!(self->offers & (DMA_OFFERS_MEMORY | DMA_OFFERS_DESCRIPTOR))) {
-    if (self->gap) self->turned = true;
-    else refer(self);
+    if (self->gap)
+      self->turned = true;
+    else
+      refer(self);
     self->gap = false;
   }
   if (self->at_bus < 0) return;
-  if (is_outward(at(self, self->at_bus))) send_on(self);
-  else ask_host(self);
+  if (is_outward(at(self, self->at_bus)))
+    send_on(self);
+  else
+    ask_host(self);
+}
+
+// What was sent is settled in the cycle after.
+static void settle_sent(self_t *self) {
+  if (self->at_sent < 0) return;
+  at(self, self->at_sent)->settled = true;
+  find_stages(self);
 }
 
 phase_end() {
@@ -415,11 +461,14 @@ phase_end() {
   self->busy += self->count != 0;
   bool control = transferred(registers_request) | transferred(registers_reply);
   if (SPLIT_DESCRIPTORS) control |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
-  bool moved = control | transferred(memory_request) | transferred(memory_reply) | transferred(bus_request) | transferred(bus_read_data);
+  bool moved = control | transferred(memory_request) | transferred(memory_reply) | transferred(bus_request) |
+               transferred(bus_read_data);
   if (WRITES_HOST) moved |= transferred(bus_write_data);
   uint32_t asked = active;
   if (self->fetch == dma_fetch_nothing)
-    for (int i = 0; i < width(producer); i++) asked |= (self->taken[i] ? self->next_consumer[i] : data(consumer, param(consumer_lane)[i])) ^ data(producer, param(producer_lane)[i]);
+    for (int i = 0; i < width(producer); i++)
+      asked |= (self->taken[i] ? self->next_consumer[i] : data(consumer, param(consumer_lane)[i])) ^
+               data(producer, param(producer_lane)[i]);
   if (!(asked | moved | self->turned)) return;
 
   // What the other sides did in this cycle.
@@ -436,15 +485,16 @@ phase_end() {
   if (transferred(memory_reply)) {
     const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     dma_transfer *of = at(self, self->at_reply < 0 ? 0 : self->at_reply);
-    if (data(memory_reply).error) sim_error("NIC memory answers a reference of the DMA assist near 0x%x with an error", self->at_reply < 0 ? self->fetch_address : of->reply_address);
-    if (!SPLIT_DESCRIPTORS && data(memory_reply).tag == (uint32_t)param(tag) + ASSIST_DESCRIPTOR) fetched(self, answer.w[0]);
-    else memory_answered(self, of, answer);
+    if (data(memory_reply).error)
+      sim_error("NIC memory answers a reference of the DMA assist near 0x%x with an error",
+                self->at_reply < 0 ? self->fetch_address : of->reply_address);
+    if (!SPLIT_DESCRIPTORS && data(memory_reply).tag == (uint32_t)param(tag) + ASSIST_DESCRIPTOR)
+      fetched(self, answer.w[0]);
+    else
+      memory_answered(self, of, answer);
   }
   if (transferred(bus_read_data)) host_sent(self, data(bus_read_data));
-  if (WRITES_HOST && self->at_sent >= 0) {
-    at(self, self->at_sent)->settled = true;
-    find_stages(self);
-  }
+  if (WRITES_HOST) settle_sent(self);
   if (WRITES_HOST && transferred(bus_write_data)) beat_left(self);
   if (transferred(bus_request)) piece_accepted(self);
 
@@ -460,28 +510,35 @@ phase_end() {
       const bool direct = active && !self->direct_busy && param(state_offset) >= 0;
       dma_transfer next = {.ring = DMA_NO_RING, .control = state};
       if (direct) {
-        next.host = (uint64_t)(width(direct_host_high) ? data(direct_host_high) : 0) << 32 | (width(direct_host_low) ? data(direct_host_low) : 0);
+        next.host = (uint64_t)(width(direct_host_high) ? data(direct_host_high) : 0) << 32 |
+                    (width(direct_host_low) ? data(direct_host_low) : 0);
         next.address = width(direct_address) ? data(direct_address) : 0;
         next.length = width(direct_length) ? data(direct_length) & 0xffff : 0;
       }
       if (take_next(self, &next, direct)) {
-        for (int i = 0; i < width(wrap_base); i++) dma_wrap(&next, data(wrap_base, i), i < width(wrap_limit) ? data(wrap_limit, i) : (uint32_t)param(wrap_end));
+        for (int i = 0; i < width(wrap_base); i++)
+          dma_wrap(&next, data(wrap_base, i), i < width(wrap_limit) ? data(wrap_limit, i) : (uint32_t)param(wrap_end));
         begin(self, &next);
       }
     }
     end_rewinding(self, width(producer));
     const uint32_t run = width(assist_state) ? data(assist_state) : (uint32_t)param(run_bits);
     if (!resting && may_fetch(self, run))
-      for (int i = 0; i < width(producer) && self->fetch == dma_fetch_nothing; i++) fetch_from(self, i, data(producer, param(producer_lane)[i]), data(consumer, param(consumer_lane)[i]));
+      for (int i = 0; i < width(producer) && self->fetch == dma_fetch_nothing; i++)
+        fetch_from(self, i, data(producer, param(producer_lane)[i]), data(consumer, param(consumer_lane)[i]));
     self->at_work = self->count || self->fetch || self->updates_open || self->updates_waiting || self->direct_busy;
     self->turned |= resting | self->failing | self->direct_busy | (self->at_sent >= 0);
   }
   make_offers(self);
 }
 
-init() { find_stages(self); }
+init() {
+  find_stages(self);
+}
 
-next_event() { return self->at_work ? cycle() : never(); }
+next_event() {
+  return self->at_work ? cycle() : never();
+}
 
 #undef SPLIT_DESCRIPTORS
 #undef UNIT

@@ -5,27 +5,33 @@
 #include "nic/assist_memory.h"
 
 // What is offered to somebody in a cycle; a set.
-enum { DMA_OFFERS_MEMORY = 1, DMA_OFFERS_DESCRIPTOR = 2, DMA_OFFERS_REGISTER = 4, DMA_OFFERS_BUS = 8, DMA_OFFERS_BEAT = 16 };
+enum {
+  DMA_OFFERS_MEMORY = 1,
+  DMA_OFFERS_DESCRIPTOR = 2,
+  DMA_OFFERS_REGISTER = 4,
+  DMA_OFFERS_BUS = 8,
+  DMA_OFFERS_BEAT = 16
+};
 // What is offered to memory.
 enum { DMA_OFFER_DATA, DMA_OFFER_DESCRIPTOR, DMA_OFFER_CHECKSUM };
 // What a register update completes, when it is not a descriptor of a ring.
 enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
 
 // How descriptors lie, by the parameters.
-#define DMA_LAYOUT                                                                                                                     \
-  ((dma_layout){param(at_control), param(at_checksum), param(at_host_high), param(at_host_low), param(at_address), param(at_length), \
-                param(big_endian)})
+#define DMA_LAYOUT                                                                                                     \
+  ((dma_layout){param(at_control), param(at_checksum), param(at_host_high), param(at_host_low), param(at_address),     \
+                param(at_length), param(big_endian)})
 
 // Offers a reference to memory; what is written is filled in afterwards.
-#define DMA_OFFER_REFERENCE(kind, op, bytes, address)                                                                                      \
-  do {                                                                                                                       \
-    self->offers |= (kind) == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? DMA_OFFERS_DESCRIPTOR : DMA_OFFERS_MEMORY;          \
-    self->offer_kind = (kind);                                                                                               \
-    self->offer_slot = (kind) == DMA_OFFER_DESCRIPTOR ? 0 : self->at_memory;                                                 \
-    self->offer_op = (op);                                                                                                   \
-    self->offer_bytes = (uint8_t)(bytes);                                                                                    \
-    self->offer_address = (address);                                                                                         \
-    if ((op) == mem_op_read) memset(&self->offer_data, 0, sizeof self->offer_data);                                          \
+#define DMA_OFFER_REFERENCE(kind, op, bytes, address)                                                                  \
+  do {                                                                                                                 \
+    self->offers |= (kind) == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? DMA_OFFERS_DESCRIPTOR : DMA_OFFERS_MEMORY;   \
+    self->offer_kind = (kind);                                                                                         \
+    self->offer_slot = (kind) == DMA_OFFER_DESCRIPTOR ? 0 : self->at_memory;                                           \
+    self->offer_op = (op);                                                                                             \
+    self->offer_bytes = (uint8_t)(bytes);                                                                              \
+    self->offer_address = (address);                                                                                   \
+    if ((op) == mem_op_read) memset(&self->offer_data, 0, sizeof self->offer_data);                                    \
   } while (0)
 
 // ---- Descriptors -----------------------------------------------------------------------------------------------
@@ -71,21 +77,26 @@ static inline void dma_wrap(dma_transfer *next, uint32_t base, uint32_t limit) {
 }
 
 // Whether its checksum is to be stored.
-static inline bool dma_sums(const dma_transfer *of, int64_t checksum_bit) { return (of->control & (uint32_t)checksum_bit) != 0; }
+static inline bool dma_sums(const dma_transfer *of, int64_t checksum_bit) {
+  return (of->control & (uint32_t)checksum_bit) != 0;
+}
 
 // Whether the words of a transfer keep their value between a bus and a memory of different byte order.
-static inline bool dma_turns(const dma_transfer *of, int64_t word_value_bit) { return (of->control & (uint32_t)word_value_bit) != 0; }
+static inline bool dma_turns(const dma_transfer *of, int64_t word_value_bit) {
+  return (of->control & (uint32_t)word_value_bit) != 0;
+}
 
-// The bytes of its next piece on the bus, at most `most`.  Words are those of the host's memory, so one that the transfer begins within
-// is a piece by itself, whose bytes keep their order; all other pieces begin with a word.
+// The bytes of its next piece on the bus, at most `most`.  Words are those of the host's memory, so one that the
+// transfer begins within is a piece by itself, whose bytes keep their order; all other pieces begin with a word.
 static inline uint32_t dma_next_piece(const dma_transfer *of, int64_t most, int64_t word_value_bit) {
   const uint32_t length = assist_min((uint32_t)most, of->bus_left), within = of->host & 3;
   return __builtin_expect(within && dma_turns(of, word_value_bit), 0) ? assist_min(length, 4 - within) : length;
 }
 
-// Adds bytes of a transfer to a checksum: its own, or, when there is a bit for beginning one that it lacks, that of the transfer before,
-// which is in `sum` and `odd`.
-static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, int64_t checksum_bit, int64_t begin_bit, uint32_t *sum, bool *odd) {
+// Adds bytes of a transfer to a checksum: its own, or, when there is a bit for beginning one that it lacks, that of the
+// transfer before, which is in `sum` and `odd`.
+static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, int64_t checksum_bit, int64_t begin_bit,
+                           uint32_t *sum, bool *odd) {
   if (!dma_sums(of, checksum_bit | begin_bit)) return;
   if (begin_bit && !of->summed && !dma_sums(of, begin_bit)) of->sum = *sum, of->odd = *odd;
   of->summed = true;
@@ -98,8 +109,9 @@ static inline bool dma_sum_due(const dma_transfer *of, int64_t checksum_bit) {
   return dma_sums(of, checksum_bit) && of->ring >= 0 && !of->failed && !of->sum_stored;
 }
 
-// The stages a transfer is in; a set: it has references to make; references to be answered; the host's next beat is for it; it has
-// bytes to be asked of, or sent on, the bus; outward: it was sent and is not settled; it is not known whether it is good.
+// The stages a transfer is in; a set: it has references to make; references to be answered; the host's next beat is for
+// it; it has bytes to be asked of, or sent on, the bus; outward: it was sent and is not settled; it is not known
+// whether it is good.
 enum { DMA_AT_MEMORY = 1, DMA_AT_REPLY = 2, DMA_AT_DATA = 4, DMA_AT_BUS = 8, DMA_AT_SENT = 16, DMA_AT_UNKNOWN = 32 };
 
 static inline uint32_t dma_stages(const dma_transfer *of, bool outward, int64_t checksum_bit) {
@@ -115,8 +127,8 @@ static inline uint32_t dma_stages(const dma_transfer *of, bool outward, int64_t 
 
 // Whether nothing of it is left to do but to write registers.
 static inline bool dma_has_ended(const dma_transfer *of, bool outward, int64_t checksum_bit) {
-  return of->memory_left == 0 && of->reply_left == 0 && of->bus_left == 0 && of->bus_now == 0 && of->bus_coming == 0 && (of->settled || !outward) &&
-         (!dma_sum_due(of, checksum_bit) || of->dropped);
+  return of->memory_left == 0 && of->reply_left == 0 && of->bus_left == 0 && of->bus_now == 0 && of->bus_coming == 0 &&
+         (of->settled || !outward) && (!dma_sum_due(of, checksum_bit) || of->dropped);
 }
 
 #endif

@@ -1,7 +1,8 @@
-// What the driver of a device is written in, when a host's software is a module: one step after the other, as a driver is.
-// A phase of it is a function with one switch over self->at that is called once a cycle, goes on at the step where it waited
-// (`return false`), and tells its end by `return true`.  Local variables do not survive a wait.  The state needs the fields that
-// the steps name, as in their use below.
+// What the driver of a device is written in, when a host's software is a module: one step after the other, as a driver
+// is. A phase of it is a function with one switch over self->at that is called once a cycle, goes on at the step where
+// it waited
+// (`return false`), and tells its end by `return true`.  Local variables do not survive a wait.  The state needs the
+// fields that the steps name, as in their use below.
 #ifndef DRIVER_STEPS_H
 #define DRIVER_STEPS_H
 
@@ -10,29 +11,31 @@
 
 // Copies what one reference to host memory or one beat carries, mostly 64 bytes.
 static inline void driver_copy(void *to, const void *from, uint32_t bytes) {
-  if (__builtin_expect(bytes == 64, 1)) memcpy(to, from, 64);
-  else memcpy(to, from, bytes);
+  if (__builtin_expect(bytes == 64, 1))
+    memcpy(to, from, 64);
+  else
+    memcpy(to, from, bytes);
 }
 
 enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
 
 // Waits until the condition holds.
-#define STEP_WAIT_AT(place, condition) \
-  do {                                 \
-    self->at = (place);                \
-    __attribute__((fallthrough));      \
-  case (place):                        \
-    if (!(condition)) return false;    \
+#define STEP_WAIT_AT(place, condition)                                                                                 \
+  do {                                                                                                                 \
+    self->at = (place);                                                                                                \
+    __attribute__((fallthrough));                                                                                      \
+  case (place):                                                                                                        \
+    if (!(condition)) return false;                                                                                    \
   } while (0)
 #define STEP_WAIT(condition) STEP_WAIT_AT(1 + __COUNTER__, condition)
 
 // Writes a word through the device's window.
-#define STEP_WRITE(at_address, value)             \
-  do {                                            \
-    self->window_address = (uint32_t)(at_address); \
-    self->window_value = (uint32_t)(value);       \
-    self->window_state = DRIVER_STEP_OFFERED;     \
-    STEP_WAIT(self->window_state == DRIVER_STEP_IDLE); \
+#define STEP_WRITE(at_address, value)                                                                                  \
+  do {                                                                                                                 \
+    self->window_address = (uint32_t)(at_address);                                                                     \
+    self->window_value = (uint32_t)(value);                                                                            \
+    self->window_state = DRIVER_STEP_OFFERED;                                                                          \
+    STEP_WAIT(self->window_state == DRIVER_STEP_IDLE);                                                                 \
   } while (0)
 
 // Simulated time since the start.
@@ -42,66 +45,72 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
 #define DRIVER_OFFERED_MILLITICKS() ((uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5))
 
 // Moves bytes between self->bytes and host memory.
-#define STEP_MEMORY(writes, at_address, byte_count)     \
-  do {                                                  \
-    self->memory_write = (writes);                      \
-    self->memory_address = (uint32_t)(at_address);      \
-    self->memory_length = (uint32_t)(byte_count);       \
-    self->memory_asked = self->memory_done = 0;         \
-    STEP_WAIT(self->memory_done == self->memory_length); \
-    self->memory_length = self->memory_asked = 0;       \
-    self->memory_done = 0;                              \
+#define STEP_MEMORY(writes, at_address, byte_count)                                                                    \
+  do {                                                                                                                 \
+    self->memory_write = (writes);                                                                                     \
+    self->memory_address = (uint32_t)(at_address);                                                                     \
+    self->memory_length = (uint32_t)(byte_count);                                                                      \
+    self->memory_asked = self->memory_done = 0;                                                                        \
+    STEP_WAIT(self->memory_done == self->memory_length);                                                               \
+    self->memory_length = self->memory_asked = 0;                                                                      \
+    self->memory_done = 0;                                                                                             \
   } while (0)
 #define STEP_GET(at_address, byte_count) STEP_MEMORY(false, at_address, byte_count)
 #define STEP_PUT(at_address, byte_count) STEP_MEMORY(true, at_address, byte_count)
 
-// ---- Ports of a driver: how phase_start and phase_end carry out what the steps ask for -------------------------------
-// The count of the other end from which on this end's turn is not later: sent / ratio_out <= other / ratio_in, without dividing.
+// ---- Ports of a driver: how phase_start and phase_end carry out what the steps ask for
+// ------------------------------- The count of the other end from which on this end's turn is not later: sent /
+// ratio_out <= other / ratio_in, without dividing.
 #define DRIVER_TURN() (param(ratio_in) <= 0 || width(other_count) == 0 ? 0 : self->turn * (uint64_t)param(ratio_in))
 
 // Offers the reference to host memory and the one to the device's window.
-#define DRIVER_OFFER_REFERENCES()                                                                               \
-  do {                                                                                                          \
-    bool asks = self->memory_asked < self->memory_length;                                                       \
-    uint32_t left = self->memory_length - self->memory_asked;                                                   \
-    typeof_port(memory_request) memory = {.op = self->memory_write ? mem_op_write : mem_op_read, .address = self->memory_address + self->memory_asked}; \
-    memory.size = (uint8_t)(left < 64 ? left : 64);                                                             \
-    if (asks && self->memory_write) driver_copy(&memory.data, self->bytes + self->memory_asked, memory.size);    \
-    send_if(memory_request, asks, memory);                                                                      \
-    typeof_port(window_request) reference = {.op = mem_op_write, .size = 4, .address = self->window_address, .data = self->window_value}; \
-    send_if(window_request, self->window_state == DRIVER_STEP_OFFERED, reference);                              \
+#define DRIVER_OFFER_REFERENCES()                                                                                      \
+  do {                                                                                                                 \
+    bool asks = self->memory_asked < self->memory_length;                                                              \
+    uint32_t left = self->memory_length - self->memory_asked;                                                          \
+    typeof_port(memory_request) memory = {.op = self->memory_write ? mem_op_write : mem_op_read,                       \
+                                          .address = self->memory_address + self->memory_asked};                       \
+    memory.size = (uint8_t)(left < 64 ? left : 64);                                                                    \
+    if (asks && self->memory_write) driver_copy(&memory.data, self->bytes + self->memory_asked, memory.size);          \
+    send_if(memory_request, asks, memory);                                                                             \
+    typeof_port(window_request)                                                                                        \
+        reference = {.op = mem_op_write, .size = 4, .address = self->window_address, .data = self->window_value};      \
+    send_if(window_request, self->window_state == DRIVER_STEP_OFFERED, reference);                                     \
   } while (0)
 
 // Offers the next beat of `frame` to a checker.
-#define DRIVER_OFFER_BEAT(frame)                                                                                \
-  do {                                                                                                          \
-    wire_beat_512 beat = {0};                                                                                   \
-    if (self->emitting) {                                                                                       \
-      uint32_t rest = self->emit_length - self->emitted;                                                        \
-      beat.count = (uint8_t)(rest < 64 ? rest : 64);                                                            \
-      beat.start = self->emitted == 0;                                                                          \
-      beat.end = rest <= 64;                                                                                    \
-      driver_copy(&beat.bytes, (frame) + self->emitted, beat.count);                                            \
-    }                                                                                                           \
-    for (int i = 0; i < width(sent_beats); i++) send_if(sent_beats, i, self->emitting && !self->emit_received, beat); \
-    for (int i = 0; i < width(received_beats); i++) send_if(received_beats, i, self->emitting && self->emit_received, beat); \
+#define DRIVER_OFFER_BEAT(frame)                                                                                       \
+  do {                                                                                                                 \
+    wire_beat_512 beat = {0};                                                                                          \
+    if (self->emitting) {                                                                                              \
+      uint32_t rest = self->emit_length - self->emitted;                                                               \
+      beat.count = (uint8_t)(rest < 64 ? rest : 64);                                                                   \
+      beat.start = self->emitted == 0;                                                                                 \
+      beat.end = rest <= 64;                                                                                           \
+      driver_copy(&beat.bytes, (frame) + self->emitted, beat.count);                                                   \
+    }                                                                                                                  \
+    for (int i = 0; i < width(sent_beats); i++) send_if(sent_beats, i, self->emitting && !self->emit_received, beat);  \
+    for (int i = 0; i < width(received_beats); i++)                                                                    \
+      send_if(received_beats, i, self->emitting && self->emit_received, beat);                                         \
   } while (0)
 
 // Takes the answers to what was offered.
-#define DRIVER_TAKE_ANSWERS()                                                                                   \
-  do {                                                                                                          \
-    if (self->memory_length && transferred(memory_request)) self->memory_asked += data(memory_request).size;    \
-    if (self->memory_length && transferred(memory_reply)) {                                                     \
-      uint32_t left = self->memory_length - self->memory_done, size = left < 64 ? left : 64;                    \
-      if (data(memory_reply).error) sim_error("host memory has no address 0x%x", self->memory_address + self->memory_done); \
-      if (!self->memory_write) driver_copy(self->bytes + self->memory_done, &data(memory_reply).data, size);    \
-      self->memory_done += size;                                                                                \
-    }                                                                                                           \
-    if (self->window_state == DRIVER_STEP_WAITS && transferred(window_reply)) {                                 \
-      if (data(window_reply).error) sim_error("the NIC has nothing at 0x%x of its window", self->window_address); \
-      self->window_state = DRIVER_STEP_IDLE;                                                                    \
-    }                                                                                                           \
-    if (self->window_state == DRIVER_STEP_OFFERED && transferred(window_request)) self->window_state = DRIVER_STEP_WAITS; \
+#define DRIVER_TAKE_ANSWERS()                                                                                          \
+  do {                                                                                                                 \
+    if (self->memory_length && transferred(memory_request)) self->memory_asked += data(memory_request).size;           \
+    if (self->memory_length && transferred(memory_reply)) {                                                            \
+      uint32_t left = self->memory_length - self->memory_done, size = left < 64 ? left : 64;                           \
+      if (data(memory_reply).error)                                                                                    \
+        sim_error("host memory has no address 0x%x", self->memory_address + self->memory_done);                        \
+      if (!self->memory_write) driver_copy(self->bytes + self->memory_done, &data(memory_reply).data, size);           \
+      self->memory_done += size;                                                                                       \
+    }                                                                                                                  \
+    if (self->window_state == DRIVER_STEP_WAITS && transferred(window_reply)) {                                        \
+      if (data(window_reply).error) sim_error("the NIC has nothing at 0x%x of its window", self->window_address);      \
+      self->window_state = DRIVER_STEP_IDLE;                                                                           \
+    }                                                                                                                  \
+    if (self->window_state == DRIVER_STEP_OFFERED && transferred(window_request))                                      \
+      self->window_state = DRIVER_STEP_WAITS;                                                                          \
   } while (0)
 
 #endif

@@ -1,20 +1,26 @@
 // mac_receive.c: frames from the wire to NIC memory; see mac_receive.lss.
 //
-// Arriving beats enter a byte queue; the oldest frame in it is stored while it may still be arriving, and its descriptor is
-// written only once it is known to be good.  All outputs are offered from state: no combinational path.
+// Arriving beats enter a byte queue; the oldest frame in it is stored while it may still be arriving, and its
+// descriptor is written only once it is known to be good.  All outputs are offered from state: no combinational path.
+#include "nic/mac_receive.h"
 #include "nic/assist_memory.h"
 #include "wire/ethernet_fcs.h"
-#include "nic/mac_receive.h"
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
-#define UNIT ((uint32_t)param(width) / 8)
-#define OFFERING ((self->offers & (RECEIVE_OFFERS_MEMORY | RECEIVE_OFFERS_DESCRIPTOR)) != 0)
+#define UNIT              ((uint32_t)param(width) / 8)
+#define OFFERING          ((self->offers & (RECEIVE_OFFERS_MEMORY | RECEIVE_OFFERS_DESCRIPTOR)) != 0)
 
-handler(show_ready) { send(ready, self->can_take); }
+handler(show_ready) {
+  send(ready, self->can_take);
+}
 
-handler(show_dropped, i) { send(dropped, i, self->dropped_count); }
+handler(show_dropped, i) {
+  send(dropped, i, self->dropped_count);
+}
 
-handler(show_unheard, i) { send(unheard, i, self->ignored_count); }
+handler(show_unheard, i) {
+  send(unheard, i, self->ignored_count);
+}
 
 phase_start() {
   const uint32_t offers = self->offers;
@@ -26,24 +32,31 @@ phase_start() {
   }
   const uint32_t tag = (uint32_t)param(tag) + self->offer_kind;
   if (offers & RECEIVE_OFFERS_COUNTER) {
-    typeof_port(memory_request) add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR};
+    typeof_port(memory_request)
+        add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR};
     for (int k = 0; k < param_length(counters); k++)
       if (k == self->told) add.address = param(counters)[k].address;
     assist_run_into(&add.data, sizeof add.data, (assist_run){{self->to_tell[self->told], 0}});
     send(memory_request, add);
   } else if (offers & RECEIVE_OFFERS_MEMORY) {
-    typeof_port(memory_request) writes = {.op = mem_op_write, .size = self->offer_bytes, .tag = tag, .address = self->offer_address, .data = self->offer_data};
+    typeof_port(memory_request) writes = {.op = mem_op_write,
+                                          .size = self->offer_bytes,
+                                          .tag = tag,
+                                          .address = self->offer_address,
+                                          .data = self->offer_data};
     send(memory_request, writes);
   } else {
     send_nothing(memory_request);
   }
   if (SPLIT_DESCRIPTORS) {
-    typeof_port(descriptor_memory_request) writes = {.op = mem_op_write, .size = self->offer_bytes, .tag = tag, .address = self->offer_address};
+    typeof_port(descriptor_memory_request)
+        writes = {.op = mem_op_write, .size = self->offer_bytes, .tag = tag, .address = self->offer_address};
     memcpy(&writes.data, &self->offer_data, sizeof writes.data);
     send_if(descriptor_memory_request, (offers & RECEIVE_OFFERS_DESCRIPTOR) != 0, writes);
   }
   if (offers & RECEIVE_OFFERS_REGISTER) {
-    typeof_port(registers_request) writes = {.op = mem_op_write, .size = 4, .address = self->update.offset, .data = self->update.value};
+    typeof_port(registers_request)
+        writes = {.op = mem_op_write, .size = 4, .address = self->update.offset, .data = self->update.value};
     send(registers_request, writes);
   } else {
     send_nothing(registers_request);
@@ -82,8 +95,8 @@ static int counter_due(const self_t *self) {
   return -1;
 }
 
-// With fewer bytes than fits_below in the queue one more frame surely fits.  To be called when the pointers leave something else or
-// the number of frames in the queue changes.
+// With fewer bytes than fits_below in the queue one more frame surely fits.  To be called when the pointers leave
+// something else or the number of frames in the queue changes.
 static void find_room(self_t *self) {
   if (!width(ready)) return;
   const uint32_t waiting = (uint32_t)self->frames_waiting, others = 8 * waiting + 3 * (uint32_t)param(max_frame);
@@ -101,7 +114,8 @@ static inline void offer(self_t *self, uint8_t kind, uint32_t count, uint32_t ad
   assist_run_into(&self->offer_data, sizeof self->offer_data, bytes);
 }
 
-// ---- The wire's side: the address filter, and a queue of frames ------------------------------------------------------
+// ---- The wire's side: the address filter, and a queue of frames
+// ------------------------------------------------------
 
 // What becomes of a frame with these first bytes if nothing else is wrong with it.
 static inline receive_outcome filter(const self_t *self, uint64_t first_bytes, receive_filter accepts) {
@@ -109,7 +123,9 @@ static inline receive_outcome filter(const self_t *self, uint64_t first_bytes, r
   const bool group = to & 1;
   if (to == UINT64_C(0xffffffffffff)) return receive_outcome_kept_broadcast;
   if (!accepts.on) return group ? receive_outcome_kept_multicast : receive_outcome_kept_unicast;
-  if (!group) return __builtin_bswap64(to << 16) == accepts.station ? receive_outcome_kept_unicast : receive_outcome_other_station;
+  if (!group)
+    return __builtin_bswap64(to << 16) == accepts.station ? receive_outcome_kept_unicast
+                                                          : receive_outcome_other_station;
   const uint32_t bit = call(group_bit, to, ~ethernet_fcs(ETHERNET_FCS_START, to, 6));
   const bool passes = bit / 32 < accepts.words && (accepts.groups[bit / 32] >> bit % 32 & 1);
   return passes ? receive_outcome_kept_multicast : receive_outcome_other_group;
@@ -174,7 +190,8 @@ static inline void queue_beat(self_t *self, wire_beat_64 beat) {
   }
 }
 
-// ---- What the registers say, and the pointers leave -------------------------------------------------------------------------------
+// ---- What the registers say, and the pointers leave
+// -------------------------------------------------------------------------------
 
 // Notes what the state register says; whether reception was turned on or off.
 static inline bool look_at_state(self_t *self, uint32_t mac) {
@@ -203,7 +220,8 @@ static inline void look_at_pointers(self_t *self, receive_registers at) {
   uint32_t to = at.buffer_reference - 8;
   if (at.buffer_reference < at.base + 8) to += span;
   self->free_bytes = assist_distance(at.buffer_producer, to, at.base, at.limit);
-  self->free_slots = ((at.reference & mask) - (at.producer & mask) - (uint32_t)param(descriptor_bytes)) & (uint32_t)(param(ring_bytes) - 1);
+  self->free_slots = ((at.reference & mask) - (at.producer & mask) - (uint32_t)param(descriptor_bytes)) &
+                     (uint32_t)(param(ring_bytes) - 1);
   self->free_slots /= (uint32_t)param(descriptor_bytes);
   if (!self->running || self->free_bytes > span) self->free_slots = 0;
   find_room(self);
@@ -217,7 +235,8 @@ static inline void show_room(self_t *self) {
   self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
 }
 
-// ---- Counters in NIC memory ------------------------------------------------------------------------------------------
+// ---- Counters in NIC memory
+// ------------------------------------------------------------------------------------------
 
 // Memory took the addition to a counter.
 static inline void counter_added(self_t *self, uint32_t added) {
@@ -240,7 +259,8 @@ static inline bool tell_counter(self_t *self) {
   return true;
 }
 
-// ---- Storing the oldest frame ----------------------------------------------------------------------------------------
+// ---- Storing the oldest frame
+// ----------------------------------------------------------------------------------------
 
 // Memory took what was offered of a frame.
 static inline void memory_took(self_t *self) {
@@ -289,7 +309,9 @@ static inline void drop_oldest(self_t *self) {
   const int f = self->first;
   const uint32_t length = self->frame_bytes[f];
   const bool good = self->frame_state[f] == receive_arrival_good;
-  if (self->frame_state[f] == receive_arrival_arriving || (self->arriving && self->skipping && self->frames_waiting == 1)) return;
+  if (self->frame_state[f] == receive_arrival_arriving ||
+      (self->arriving && self->skipping && self->frames_waiting == 1))
+    return;
   self->head += length - self->stored;
   self->left |= RECEIVE_LEFT_QUEUE;
   self->stored = length;
@@ -322,9 +344,11 @@ static inline void store_data(self_t *self) {
     if (arrived == receive_arrival_good && self->open == 0) end_data(self);
   } else if (!gap) {
     const uint32_t run = (uint32_t)param(burst);
-    if (self->burst_left == 0 && (left >= run || arrived == receive_arrival_good)) self->burst_left = assist_min(run, left);
+    if (self->burst_left == 0 && (left >= run || arrived == receive_arrival_good))
+      self->burst_left = assist_min(run, left);
     if (!self->burst_left) return;
-    const uint32_t count = assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
+    const uint32_t count =
+        assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
     const assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, UNIT, count);
     offer(self, ASSIST_DATA, count, self->address, assist_run_swap(bytes, UNIT, count, param(big_endian)));
   }
@@ -335,7 +359,8 @@ static inline void write_descriptor(self_t *self) {
   const uint32_t length = self->frame_bytes[self->first] - (param(keep_fcs) ? 0 : 4);
   const uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
   if (self->step == 0) {
-    const uint64_t number = param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
+    const uint64_t number =
+        param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
     offer(self, ASSIST_DESCRIPTOR, 8, self->slot + (uint32_t)param(at_address), (assist_run){{number, 0}});
   } else if (self->step == 1) {
     offer(self, ASSIST_DESCRIPTOR, 4, after + (uint32_t)param(at_address), (assist_run){{self->next_start, 0}});
@@ -367,14 +392,17 @@ static inline void move_producers(self_t *self) {
 static inline void raise_alarm(self_t *self, uint32_t mac) {
   self->alarm = false;
   self->offers |= RECEIVE_OFFERS_REGISTER;
-  self->update = (register_update){.offset = (uint32_t)param(state_offset), .value = mac | (uint32_t)param(attention_bit)};
+  self->update =
+      (register_update){.offset = (uint32_t)param(state_offset), .value = mac | (uint32_t)param(attention_bit)};
 }
 
 // The oldest frame, one step on.
 static inline void store_oldest(self_t *self, receive_registers at) {
   if (__builtin_expect(self->storing == receive_stage_nothing, 0) && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
-    if (__builtin_expect(self->alarm, 0)) raise_alarm(self, at.mac);
-    else if (self->frames_waiting) begin_storing(self, at);
+    if (__builtin_expect(self->alarm, 0))
+      raise_alarm(self, at.mac);
+    else if (self->frames_waiting)
+      begin_storing(self, at);
   }
   if (self->storing == receive_stage_data && !OFFERING) store_data(self);
   if (self->storing == receive_stage_descriptor && !OFFERING) write_descriptor(self);
@@ -398,7 +426,8 @@ phase_end() {
   const bool moved = control | beat_came | transferred(memory_request) | transferred(memory_reply);
   if (!(pointed | (at.mac ^ self->seen_mac) | moved | self->left)) return;
 
-  if (__builtin_expect((at.mac ^ self->seen_mac) | (self->left & RECEIVE_LEFT_STATE), 0)) pointed |= look_at_state(self, at.mac);
+  if (__builtin_expect((at.mac ^ self->seen_mac) | (self->left & RECEIVE_LEFT_STATE), 0))
+    pointed |= look_at_state(self, at.mac);
   self->left &= (uint8_t)~(RECEIVE_LEFT_SHOWN | RECEIVE_LEFT_STATE);
 
   if (__builtin_expect(beat_came, 0)) {
@@ -406,8 +435,11 @@ phase_end() {
     if (beat.start) {
       uint32_t groups[width(groups) + 1];
       for (int i = 0; i < width(groups); i++) groups[i] = data(groups, i);
-      receive_filter accepts = {.on = (at.mac & (uint32_t)param(filter_bits)) != 0, .groups = groups, .words = width(groups)};
-      if (param(filter_bits)) accepts.station = (uint64_t)(data(station, param(station_high)) & 0xffff) << 32 | data(station, param(station_low));
+      receive_filter accepts = {
+          .on = (at.mac & (uint32_t)param(filter_bits)) != 0, .groups = groups, .words = width(groups)};
+      if (param(filter_bits))
+        accepts.station =
+            (uint64_t)(data(station, param(station_high)) & 0xffff) << 32 | data(station, param(station_low));
       begin_frame(self, beat.bytes, accepts);
     }
     if (self->arriving && !self->skipping) queue_beat(self, beat);
@@ -431,7 +463,8 @@ phase_end() {
     return;
   }
   if (transferred(memory_reply)) {
-    if (data(memory_reply).error) sim_error("NIC memory answers a reference of the receiving MAC near 0x%x with an error", self->address);
+    if (data(memory_reply).error)
+      sim_error("NIC memory answers a reference of the receiving MAC near 0x%x with an error", self->address);
     self->open--;
   }
   if (transferred(memory_request)) memory_took(self);
@@ -456,10 +489,13 @@ phase_end() {
   if (!self->frames_waiting) self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
 }
 
-init() { self->left = RECEIVE_LEFT_STATE; }
+init() {
+  self->left = RECEIVE_LEFT_STATE;
+}
 
 next_event() {
-  const bool at_work = self->frames_waiting || self->arriving || self->telling || self->any_to_tell || self->alarm || self->offers || self->updates_open;
+  const bool at_work = self->frames_waiting || self->arriving || self->telling || self->any_to_tell || self->alarm ||
+                       self->offers || self->updates_open;
   return at_work || (self->left & RECEIVE_LEFT_SHOWN) ? cycle() : never();
 }
 

@@ -6,9 +6,14 @@
 #include <stdint.h>
 
 // What is offered to somebody in a cycle; a set.
-enum { RECEIVE_OFFERS_MEMORY = 1, RECEIVE_OFFERS_DESCRIPTOR = 2, RECEIVE_OFFERS_REGISTER = 4, RECEIVE_OFFERS_COUNTER = 8 };
-// What is left over for the next cycle though nothing moves; a set: storing goes on, bytes or a frame left the queue, what is
-// shown has changed, mac_state was never looked at.
+enum {
+  RECEIVE_OFFERS_MEMORY = 1,
+  RECEIVE_OFFERS_DESCRIPTOR = 2,
+  RECEIVE_OFFERS_REGISTER = 4,
+  RECEIVE_OFFERS_COUNTER = 8
+};
+// What is left over for the next cycle though nothing moves; a set: storing goes on, bytes or a frame left the queue,
+// what is shown has changed, mac_state was never looked at.
 enum { RECEIVE_LEFT_STORING = 1, RECEIVE_LEFT_QUEUE = 2, RECEIVE_LEFT_SHOWN = 4, RECEIVE_LEFT_STATE = 8 };
 // Kept frames are told while others arrive only when there are so many.
 enum { RECEIVE_TELL_KEPT = 64 };
@@ -20,7 +25,8 @@ typedef struct {
   uint32_t mac, producer, reference, buffer_producer, buffer_reference, base, limit;
 } receive_registers;
 
-// Whom frames are accepted for: all when it is not on; else this station, everybody, and groups by a table of so many words.
+// Whom frames are accepted for: all when it is not on; else this station, everybody, and groups by a table of so many
+// words.
 typedef struct {
   bool on;
   uint64_t station;

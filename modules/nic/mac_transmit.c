@@ -2,15 +2,17 @@
 //
 // Reading fills a byte queue with whole frames, one after the other; sending empties it at the pace of the wire.  All
 // outputs are offered from state, so the assist adds no combinational path.
+#include "nic/mac_transmit.h"
 #include "nic/assist_memory.h"
 #include "wire/ethernet_fcs.h"
-#include "nic/mac_transmit.h"
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
-#define UNIT ((uint32_t)param(width) / 8)
-#define TELLS (param(underrun_counter) >= 0)
+#define UNIT              ((uint32_t)param(width) / 8)
+#define TELLS             (param(underrun_counter) >= 0)
 
-handler(offer_beat) { send_if(wire, (self->offers & TRANSMIT_OFFERS_BEAT) != 0, self->beat); }
+handler(offer_beat) {
+  send_if(wire, (self->offers & TRANSMIT_OFFERS_BEAT) != 0, self->beat);
+}
 
 phase_start() {
   const uint32_t offers = self->offers;
@@ -24,11 +26,13 @@ phase_start() {
   if (!(offers & TRANSMIT_OFFERS_MEMORY)) {
     send_nothing(memory_request);
   } else if (TELLS && self->offer_kind == ASSIST_COUNTER) {
-    typeof_port(memory_request) adds = {.op = mem_op_fetch_add, .size = 4, .tag = tag, .address = (uint32_t)param(underrun_counter)};
+    typeof_port(memory_request)
+        adds = {.op = mem_op_fetch_add, .size = 4, .tag = tag, .address = (uint32_t)param(underrun_counter)};
     assist_run_into(&adds.data, sizeof adds.data, (assist_run){{self->telling, 0}});
     send(memory_request, adds);
   } else {
-    typeof_port(memory_request) reads = {.op = mem_op_read, .size = self->offer_size, .tag = tag, .address = self->offer_address};
+    typeof_port(memory_request)
+        reads = {.op = mem_op_read, .size = self->offer_size, .tag = tag, .address = self->offer_address};
     send(memory_request, reads);
   }
   if (SPLIT_DESCRIPTORS) {
@@ -37,7 +41,8 @@ phase_start() {
   }
   if (offers & TRANSMIT_OFFERS_REGISTER) {
     const register_update *update = &self->updates[(self->update_first + self->updates_open) & (TRANSMIT_UPDATES - 1)];
-    typeof_port(registers_request) writes = {.op = mem_op_write, .size = 4, .address = update->offset, .data = update->value};
+    typeof_port(registers_request)
+        writes = {.op = mem_op_write, .size = 4, .address = update->offset, .data = update->value};
     send(registers_request, writes);
   } else {
     send_nothing(registers_request);
@@ -60,7 +65,8 @@ static void take_descriptor(self_t *self) {
   self->address = word & (uint32_t)param(address_mask);
   self->memory_left = assist_field(self->raw, param(at_length), 2, param(big_endian));
   self->frame_vlan[newest] = 0;
-  if (word & (uint32_t)param(vlan_bit)) self->frame_vlan[newest] = assist_field(self->raw, param(at_vlan), 2, param(big_endian)) + 1;
+  if (word & (uint32_t)param(vlan_bit))
+    self->frame_vlan[newest] = assist_field(self->raw, param(at_vlan), 2, param(big_endian)) + 1;
   self->reading = transmit_stage_wait;
 }
 
@@ -78,7 +84,8 @@ static void fetched(self_t *self, uint64_t number) {
   }
 }
 
-// The next beat of the frame being sent, where it is not simply eight bytes of the queue: a VLAN tag, padding, FCS, underruns.
+// The next beat of the frame being sent, where it is not simply eight bytes of the queue: a VLAN tag, padding, FCS,
+// underruns.
 static __attribute__((noinline)) void make_beat(self_t *self) {
   int f = self->first;
   uint32_t extra = self->frame_vlan[f] ? 4 : 0;
@@ -122,7 +129,8 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
     self->fcs = ethernet_fcs(self->fcs, bytes, wanted);
     for (uint32_t i = wanted; i < count; i++)
       bytes |= (uint64_t)(uint8_t)(~self->fcs >> 8 * (self->position + i - body)) << 8 * i;
-    self->beat = (wire_beat_64){.bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == total};
+    self->beat = (wire_beat_64){
+        .bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == total};
     self->offers |= TRANSMIT_OFFERS_BEAT;
     self->position += count;
   }
@@ -130,7 +138,9 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
 
 // Begins to send the oldest frame when enough of it has come.
 static inline void begin(self_t *self) {
-  if (!self->frames_waiting || self->updates_waiting + self->updates_open >= TRANSMIT_UPDATES - (param(state_offset) >= 0 ? 3 : 2)) return;
+  if (!self->frames_waiting ||
+      self->updates_waiting + self->updates_open >= TRANSMIT_UPDATES - (param(state_offset) >= 0 ? 3 : 2))
+    return;
   const int f = self->first;
   if (self->frame_got[f] < assist_min((uint32_t)param(threshold), self->frame_length[f])) return;
   self->sending = true;
@@ -158,7 +168,8 @@ static inline void next_beat(self_t *self) {
   self->from_queue = self->position = after;
 }
 
-// The next reference to memory: a descriptor, between bursts, or data when the queue has room for a burst, or a counter.
+// The next reference to memory: a descriptor, between bursts, or data when the queue has room for a burst, or a
+// counter.
 static inline void refer(self_t *self) {
   self->awaited = -1;
   const bool reads_descriptor = self->reading == transmit_stage_descriptor || (self->ahead && self->burst_left == 0);
@@ -191,7 +202,8 @@ static inline void refer(self_t *self) {
   }
 }
 
-// ---- What the other sides did in a cycle -------------------------------------------------------------------------------
+// ---- What the other sides did in a cycle
+// -------------------------------------------------------------------------------
 
 // A register was written.
 static inline void updated(self_t *self) {
@@ -239,7 +251,8 @@ static inline void end_frame(self_t *self, uint32_t mac) {
   self->underruns += self->spoilt;
   event(sent, self->frame_address[f], self->frame_length[f]);
   if (TELLS) self->untold += self->spoilt;
-  if (self->spoilt && param(state_offset) >= 0) update(self, param(state_offset), mac | (uint32_t)param(attention_bit), false);
+  if (self->spoilt && param(state_offset) >= 0)
+    update(self, param(state_offset), mac | (uint32_t)param(attention_bit), false);
   if (param(buffer_consumer_offset) >= 0) update(self, param(buffer_consumer_offset), self->frame_end[f], false);
   update(self, param(consumer_offset), self->frame_consumer[f], true);
   self->head += self->frame_length[f] - self->from_queue;
@@ -248,10 +261,13 @@ static inline void end_frame(self_t *self, uint32_t mac) {
   self->sending = false;
 }
 
-// ---- Reading -----------------------------------------------------------------------------------------------------------
+// ---- Reading
+// -----------------------------------------------------------------------------------------------------------
 
 // Whether the descriptor of one more frame may be read: there is a place for the frame, and for the end of it.
-static inline bool has_place(const self_t *self) { return self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES; }
+static inline bool has_place(const self_t *self) {
+  return self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES;
+}
 
 // Whether it may be read while the data of a frame are.
 static inline bool may_read_ahead(const self_t *self) {
@@ -273,8 +289,8 @@ static inline void next_descriptor(self_t *self, bool ahead, uint32_t producer, 
   self->taken++;
 }
 
-// Whether the data of the next frame have arrived in a buffer that is filled up to `producer`.  A producer up to 7 bytes behind the
-// frame's start is the end of the frame before it, which was not rounded up.
+// Whether the data of the next frame have arrived in a buffer that is filled up to `producer`.  A producer up to 7
+// bytes behind the frame's start is the end of the frame before it, which was not rounded up.
 static inline bool data_are_there(const self_t *self, uint32_t producer, uint32_t base, uint32_t limit) {
   const uint32_t arrived = assist_distance(self->address, producer, base, limit);
   return arrived >= self->memory_left && arrived <= limit - base - (uint32_t)param(buffer_round);
@@ -315,7 +331,8 @@ static inline void make_offers(self_t *self) {
 
 phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
-  const bool running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
+  const bool running =
+      (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
 
   // When nothing moved and nothing is to be begun, this cycle is like the last one.
   uint32_t asked = 0;
@@ -341,11 +358,14 @@ phase_end() {
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) fetched(self, data(descriptor_memory_reply).data);
   }
   if (transferred(memory_reply)) {
-    if (data(memory_reply).error) sim_error("NIC memory answers a reference of the transmitting MAC near 0x%x with an error", self->reply_address);
+    if (data(memory_reply).error)
+      sim_error("NIC memory answers a reference of the transmitting MAC near 0x%x with an error", self->reply_address);
     const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     const uint32_t kind = data(memory_reply).tag - (uint32_t)param(tag);
-    if (kind == ASSIST_DATA) data_arrived(self, answer);
-    else if (kind == ASSIST_DESCRIPTOR) fetched(self, answer.w[0]);
+    if (kind == ASSIST_DATA)
+      data_arrived(self, answer);
+    else if (kind == ASSIST_DESCRIPTOR)
+      fetched(self, answer.w[0]);
   }
   if (transferred(memory_request)) memory_took(self);
 
@@ -369,18 +389,24 @@ phase_end() {
     self->ahead = false;
   }
   const bool ahead = may_read_ahead(self);
-  if ((self->reading == transmit_stage_nothing || ahead) && running && has_place(self)) next_descriptor(self, ahead, data(producer), data(consumer));
+  if ((self->reading == transmit_stage_nothing || ahead) && running && has_place(self))
+    next_descriptor(self, ahead, data(producer), data(consumer));
   if (self->reading == transmit_stage_wait) {
-    const uint32_t base = width(buffer_base) ? data(buffer_base) : 0, limit = width(buffer_limit) ? data(buffer_limit) : 0;
-    if (!width(buffer_producer) || data_are_there(self, data(buffer_producer), base, limit)) begin_reading(self, base, limit);
+    const uint32_t base = width(buffer_base) ? data(buffer_base) : 0,
+                   limit = width(buffer_limit) ? data(buffer_limit) : 0;
+    if (!width(buffer_producer) || data_are_there(self, data(buffer_producer), base, limit))
+      begin_reading(self, base, limit);
   }
   make_offers(self);
 }
 
-init() { self->turned = true; }
+init() {
+  self->turned = true;
+}
 
 next_event() {
-  return self->offers || self->reading || self->frames_waiting || self->sending || self->updates_open ? cycle() : never();
+  return self->offers || self->reading || self->frames_waiting || self->sending || self->updates_open ? cycle()
+                                                                                                      : never();
 }
 
 #undef SPLIT_DESCRIPTORS

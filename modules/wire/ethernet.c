@@ -1,12 +1,12 @@
 // ethernet.c: a link with byte-accurate time and the station at its far end; see ethernet.lss.
 #include <string.h>
 
+#include "generic/fault_plan.h"
 #include "wire/ethernet.h"
 #include "wire/ethernet_fcs.h"
-#include "generic/fault_plan.h"
 #include "wire/udp_traffic.h"
 
-#define NOW ((uint64_t)now() * 1000)
+#define NOW   ((uint64_t)now() * 1000)
 #define CLOCK ((uint64_t)clock_period() * 1000)
 
 // The instant from which on a cycle ends at `due` or later.
@@ -26,7 +26,9 @@ static void show(self_t *self) {
 }
 
 // What a byte takes at so many bits per second.
-static uint64_t time_of_byte(double rate) { return (uint64_t)((double)ticks_per_second() * 1000.0 * 8.0 / rate + 0.5); }
+static uint64_t time_of_byte(double rate) {
+  return (uint64_t)((double)ticks_per_second() * 1000.0 * 8.0 / rate + 0.5);
+}
 
 init() {
   self->byte_time = time_of_byte((double)param(rate));
@@ -37,18 +39,23 @@ init() {
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   const char *wrong = NULL;
   if (!fault_plan_valid(param(faults), ethernet_faults, ETHERNET_FAULTS, &wrong))
-    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds fcs, short, fragment, long, jabber and error", wrong);
+    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds fcs, short, fragment, "
+                    "long, jabber and error",
+                    wrong);
   if (param(faults)[0] && (param(short_bytes) < 8 || param(short_bytes) >= param(min_frame)))
     sim_input_error("short frames have 8 to %d bytes, not %lld", param(min_frame) - 1, (long long)param(short_bytes));
   if (param(faults)[0] && (param(long_bytes) <= param(max_frame) || param(long_bytes) > ETHERNET_LONGEST))
-    sim_input_error("long frames have %d to %d bytes, not %lld", param(max_frame) + 1, ETHERNET_LONGEST, (long long)param(long_bytes));
+    sim_input_error("long frames have %d to %d bytes, not %lld", param(max_frame) + 1, ETHERNET_LONGEST,
+                    (long long)param(long_bytes));
   random_seed(&self->rng);
   bool file = param(input)[0] != 0;
   if (file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   self->exhausted = (!file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_in) == 0);
-  if (self->how == TRAFFIC_TIMED && !file && param(payload)) sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
-  if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!file && param(payload)))) sim_input_error("mode correlated needs a packet file and, at port `next`, who says which frame is next");
+  if (self->how == TRAFFIC_TIMED && !file && param(payload))
+    sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
+  if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!file && param(payload))))
+    sim_input_error("mode correlated needs a packet file and, at port `next`, who says which frame is next");
   self->beat_cycle = self->taken_cycle = self->plain_at = never();
   self->opens_at = 1;
   self->wake = self->exhausted ? never() : 0;
@@ -69,12 +76,16 @@ phase_start() {
     for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, due, plain);
   }
   for (int i = 0; i < width(taken_beats); i++) {
-    if (__builtin_expect(self->taken_cycle == cycle(), false)) send(taken_beats, i, self->taken);
-    else send_nothing(taken_beats, i);
+    if (__builtin_expect(self->taken_cycle == cycle(), false))
+      send(taken_beats, i, self->taken);
+    else
+      send_nothing(taken_beats, i);
   }
 }
 
-handler(pace) { accept(from_device, now() >= self->opens_at); }
+handler(pace) {
+  accept(from_device, now() >= self->opens_at);
+}
 
 handler(ask) {
   for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
@@ -115,7 +126,8 @@ static bool next_frame(self_t *self, uint32_t told, uint32_t *length) {
     if (!self->stamped) self->first_stamp = stamp;
     self->stamped = true;
     if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
-      sim_input_error("%s: the time stamps run backwards at frame %llu", param(input), (unsigned long long)self->begun + 1);
+      sim_input_error("%s: the time stamps run backwards at frame %llu", param(input),
+                      (unsigned long long)self->begun + 1);
     self->stamp = stamp - self->first_stamp;
   } else {
     *length = udp_frame(self->frame, 1, self->begun, (uint32_t)param(payload), (uint64_t)param(seed));
@@ -134,7 +146,9 @@ __attribute__((noinline)) static void load(self_t *self, uint32_t told) {
   }
   uint32_t padded = length + 4 < (uint32_t)param(min_frame) ? (uint32_t)param(min_frame) - 4 : length;
   memset(self->frame + length, 0, padded - length);
-  self->fault = param(faults)[0] ? FAULT_STRIKES(param(faults), ethernet_faults, ETHERNET_FAULTS, 0, ETHERNET_FAULTS, self->begun + 1, random_bits(&self->rng)) : -1;
+  self->fault = param(faults)[0] ? FAULT_STRIKES(param(faults), ethernet_faults, ETHERNET_FAULTS, 0, ETHERNET_FAULTS,
+                                                 self->begun + 1, random_bits(&self->rng))
+                                 : -1;
   if (__builtin_expect(self->fault >= 0, 0)) padded = spoil(self, padded);
   uint32_t fcs = ~ethernet_fcs_of(self->frame, padded);
   if (ethernet_fault_in_fcs(self->fault)) fcs ^= 1;
@@ -145,7 +159,8 @@ __attribute__((noinline)) static void load(self_t *self, uint32_t told) {
 
   uint64_t from = 0;
   if (self->how == TRAFFIC_RATE) from = self->earliest;
-  if (self->how == TRAFFIC_TIMED) from = self->linked_at + (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000);
+  if (self->how == TRAFFIC_TIMED)
+    from = self->linked_at + (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000);
   self->due = from;
   self->wake = reached((from > self->line_free ? from : self->line_free) + 1);
   // Its turn comes with the other end's: begun / ratio_in <= other / ratio_out, without dividing in every cycle.
@@ -158,8 +173,9 @@ static uint32_t beat_bytes(const self_t *self) {
   return left < 8 ? left : 8;
 }
 
-// Sleeps until the next beat has arrived by the cycle in which it would be offered.  The last one is made ready in the cycle before;
-// the others, whole and plain, just appear when they are due, and are looked at again, in the same cycle, only to go on.
+// Sleeps until the next beat has arrived by the cycle in which it would be offered.  The last one is made ready in the
+// cycle before; the others, whole and plain, just appear when they are due, and are looked at again, in the same cycle,
+// only to go on.
 static void await_beat(self_t *self) {
   self->due += beat_bytes(self) * self->byte_time;
   self->wake = reached(self->due);
@@ -177,7 +193,8 @@ static void begin(self_t *self) {
   } else {
     start = self->due > self->line_free ? self->due : self->line_free;
     if (self->how == TRAFFIC_RATE)
-      self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) * time_of_byte((double)param(offered));
+      self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) *
+                        time_of_byte((double)param(offered));
   }
   self->playing = true;
   self->due = start + (uint64_t)param(preamble) * self->byte_time;
@@ -190,7 +207,8 @@ static void begin(self_t *self) {
 // Offers the last beat, which has arrived.
 static void play_last(self_t *self) {
   const uint32_t left = self->length - self->position;
-  wire_beat_64 beat = {.count = (uint8_t)left, .start = self->position == 0, .end = true, .error = self->fault == ETHERNET_FAULT_ERROR};
+  wire_beat_64 beat = {
+      .count = (uint8_t)left, .start = self->position == 0, .end = true, .error = self->fault == ETHERNET_FAULT_ERROR};
   memcpy(&beat.bytes, self->frame + self->position, 8);
   self->beat = beat;
   self->beat_cycle = cycle() + 1;
@@ -206,7 +224,8 @@ static void play_last(self_t *self) {
 // The last beat of a frame from the device has been taken.
 __attribute__((noinline)) static void arrive(self_t *self, bool spoilt) {
   uint32_t length = self->out_position;
-  bool wrong = self->late || spoilt || self->fcs != ETHERNET_FCS_RESIDUE || length < (uint32_t)param(min_frame) || length > (uint32_t)param(max_frame);
+  bool wrong = self->late || spoilt || self->fcs != ETHERNET_FCS_RESIDUE || length < (uint32_t)param(min_frame) ||
+               length > (uint32_t)param(max_frame);
   self->taken.error = wrong;
   self->damaged_out += wrong;
   self->frames_out++;
@@ -214,7 +233,8 @@ __attribute__((noinline)) static void arrive(self_t *self, bool spoilt) {
   self->taking = false;
   uint32_t kept = length > (uint32_t)param(max_frame) ? (uint32_t)param(max_frame) : length;
   if (param(output)[0] && kept > 4)
-    packet_write(&self->sink, self->out_frame, kept - 4, (uint64_t)((unsigned __int128)self->out_due * 1000000 / ticks_per_second()));
+    packet_write(&self->sink, self->out_frame, kept - 4,
+                 (uint64_t)((unsigned __int128)self->out_due * 1000000 / ticks_per_second()));
   self->out_due += (uint64_t)param(gap) * self->byte_time;
   event(arrived, length);
   sim_progress();
@@ -232,8 +252,10 @@ static void take(self_t *self, const wire_beat_64 *beat) {
   } else {
     self->late |= beat->start || NOW > self->out_due + 8 * self->byte_time + CLOCK;
   }
-  if (self->out_position + beat->count <= (uint32_t)param(max_frame) + 8) memcpy(self->out_frame + self->out_position, &beat->bytes, 8);
-  else self->late = true;
+  if (self->out_position + beat->count <= (uint32_t)param(max_frame) + 8)
+    memcpy(self->out_frame + self->out_position, &beat->bytes, 8);
+  else
+    self->late = true;
   self->fcs = ethernet_fcs(self->fcs, beat->bytes, beat->count);
   self->out_position += beat->count;
   self->out_due += beat->count * self->byte_time;
@@ -259,7 +281,8 @@ phase_end() {
         self->linked_at = self->earliest = NOW;
       }
       bool told = self->asking && width(next) && transferred(next);
-      if (self->linked && !self->exhausted && (self->how != TRAFFIC_CORRELATED || told)) load(self, told ? data(next) : 0);
+      if (self->linked && !self->exhausted && (self->how != TRAFFIC_CORRELATED || told))
+        load(self, told ? data(next) : 0);
       show(self);
       if (!self->loaded || now() < self->wake) return;
     }
@@ -276,7 +299,9 @@ phase_end() {
 }
 
 next_event() {
-  if (self->playing || self->taking || self->taken_cycle + 1 > cycle() || self->beat_cycle + 1 > cycle() || self->changed_cycle >= cycle() || now() < self->opens_at) return cycle();
+  if (self->playing || self->taking || self->taken_cycle + 1 > cycle() || self->beat_cycle + 1 > cycle() ||
+      self->changed_cycle >= cycle() || now() < self->opens_at)
+    return cycle();
   if (self->loaded || (self->linked && !self->exhausted)) return cycle();
   return never();
 }

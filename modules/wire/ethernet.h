@@ -8,7 +8,15 @@
 enum { ETHERNET_LONGEST = 9216 };
 
 // What may be wrong with a frame, and how rules of `faults` call it.
-enum { ETHERNET_FAULT_FCS, ETHERNET_FAULT_SHORT, ETHERNET_FAULT_FRAGMENT, ETHERNET_FAULT_LONG, ETHERNET_FAULT_JABBER, ETHERNET_FAULT_ERROR, ETHERNET_FAULTS };
+enum {
+  ETHERNET_FAULT_FCS,
+  ETHERNET_FAULT_SHORT,
+  ETHERNET_FAULT_FRAGMENT,
+  ETHERNET_FAULT_LONG,
+  ETHERNET_FAULT_JABBER,
+  ETHERNET_FAULT_ERROR,
+  ETHERNET_FAULTS
+};
 static const char *const ethernet_faults[ETHERNET_FAULTS] = {"fcs", "short", "fragment", "long", "jabber", "error"};
 
 static inline bool ethernet_fault_in_fcs(int fault) {

@@ -1,11 +1,13 @@
 // frame_checker.c: end-to-end comparison of frames, throughput and latency; see frame_checker.lss.
 #include <string.h>
 
-#include "wire/frame_checker.h"
 #include "generic/latency_histogram.h"
+#include "wire/frame_checker.h"
 #include "wire/udp_traffic.h"
 
-static uint64_t nanoseconds(uint64_t ticks) { return (uint64_t)((unsigned __int128)ticks * 1000000000 / ticks_per_second()); }
+static uint64_t nanoseconds(uint64_t ticks) {
+  return (uint64_t)((unsigned __int128)ticks * 1000000000 / ticks_per_second());
+}
 
 // The place of a frame in its ring of expected frames, by its running number.
 #define SLOT(number) ((number) & (uint64_t)(param(depth) - 1))
@@ -18,7 +20,8 @@ static void entered(self_t *self, int d, bool spoilt, uint32_t fcs_bytes) {
     return;
   }
   uint64_t slot = SLOT(self->entered[d]);
-  if (self->entering[d] > (uint32_t)param(max_frame)) sim_error("a frame %s is longer than %d bytes", checker_direction[d], (int)param(max_frame));
+  if (self->entering[d] > (uint32_t)param(max_frame))
+    sim_error("a frame %s is longer than %d bytes", checker_direction[d], (int)param(max_frame));
   uint32_t length = self->entering[d] - fcs_bytes;
   if (length < (uint32_t)param(pad_to)) {
     memset(self->expected[d][slot] + length, 0, (uint32_t)param(pad_to) - length);
@@ -29,27 +32,36 @@ static void entered(self_t *self, int d, bool spoilt, uint32_t fcs_bytes) {
 }
 
 // `count` bytes of a frame go in, `room` of them lie at `bytes`.
-__attribute__((always_inline)) static inline void enter(self_t *self, int d, const void *bytes, uint32_t count, uint32_t room, bool start) {
+__attribute__((always_inline)) static inline void enter(self_t *self, int d, const void *bytes, uint32_t count,
+                                                        uint32_t room, bool start) {
   uint64_t slot = SLOT(self->entered[d]);
   if (start) {
-    if (self->entered[d] - self->left[d] == (uint64_t)param(depth)) sim_error("more than %d frames %s are under way", (int)param(depth), checker_direction[d]);
+    if (self->entered[d] - self->left[d] == (uint64_t)param(depth))
+      sim_error("more than %d frames %s are under way", (int)param(depth), checker_direction[d]);
     self->entering[d] = 0;
     self->expected_since[d][slot] = now();
   }
   uint32_t at = self->entering[d];
   self->entering[d] = at + count;
   // All of a beat is copied where it fits: what is too much counts for nothing.
-  if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true)) memcpy(self->expected[d][slot] + at, bytes, room);
-  else if (at + count <= (uint32_t)param(max_frame)) memcpy(self->expected[d][slot] + at, bytes, count);
+  if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true))
+    memcpy(self->expected[d][slot] + at, bytes, room);
+  else if (at + count <= (uint32_t)param(max_frame))
+    memcpy(self->expected[d][slot] + at, bytes, count);
 }
 
 // `count` bytes of a frame come out.
-__attribute__((always_inline)) static inline void leave(self_t *self, int d, const void *bytes, uint32_t count, uint32_t room, bool start) {
+__attribute__((always_inline)) static inline void leave(self_t *self, int d, const void *bytes, uint32_t count,
+                                                        uint32_t room, bool start) {
   uint32_t at = start ? 0 : self->leaving_length[d];
   self->leaving_length[d] = at + count;
-  if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true)) memcpy(self->leaving[d] + at, bytes, room);
-  else if (at + count <= (uint32_t)param(max_frame)) memcpy(self->leaving[d] + at, bytes, count);
-  else sim_error("a frame longer than %d bytes came out to the %s", (int)param(max_frame), d == CHECKER_TO_WIRE ? "wire" : "host");
+  if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true))
+    memcpy(self->leaving[d] + at, bytes, room);
+  else if (at + count <= (uint32_t)param(max_frame))
+    memcpy(self->leaving[d] + at, bytes, count);
+  else
+    sim_error("a frame longer than %d bytes came out to the %s", (int)param(max_frame),
+              d == CHECKER_TO_WIRE ? "wire" : "host");
 }
 
 // A frame has come out: it must be the oldest that went in, or one behind those that were lost.
@@ -69,27 +81,32 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt)
     for (uint64_t back = 0; back < self->left[d] && back < (uint64_t)param(depth) / 2; back++) {
       uint64_t slot = SLOT(self->left[d] - 1 - back);
       if (self->expected_length[d][slot] == length && memcmp(self->expected[d][slot], frame, length) == 0)
-        sim_error("frame %llu %s is the %llu-th that went in once more, or too late", (unsigned long long)number, checker_direction[d],
-                  (unsigned long long)(self->left[d] - back));
+        sim_error("frame %llu %s is the %llu-th that went in once more, or too late", (unsigned long long)number,
+                  checker_direction[d], (unsigned long long)(self->left[d] - back));
     }
     if (found < self->entered[d])
-      sim_error("frame %llu %s is out of order: it went in as number %llu", (unsigned long long)number, checker_direction[d], (unsigned long long)found + 1);
-    if (self->left[d] == self->entered[d]) sim_error("frame %llu %s never went in", (unsigned long long)number, checker_direction[d]);
+      sim_error("frame %llu %s is out of order: it went in as number %llu", (unsigned long long)number,
+                checker_direction[d], (unsigned long long)found + 1);
+    if (self->left[d] == self->entered[d])
+      sim_error("frame %llu %s never went in", (unsigned long long)number, checker_direction[d]);
     uint64_t slot = SLOT(self->left[d]);
     uint32_t at = 0, shorter = length < self->expected_length[d][slot] ? length : self->expected_length[d][slot];
     while (at < shorter && self->expected[d][slot][at] == frame[at]) at++;
     if (at == shorter)
-      sim_error("frame %llu %s has %u bytes instead of %u", (unsigned long long)number, checker_direction[d], length, self->expected_length[d][slot]);
-    sim_error("frame %llu %s is damaged: byte %u of %u is 0x%02x instead of 0x%02x", (unsigned long long)number, checker_direction[d], at, length, frame[at],
-              self->expected[d][slot][at]);
+      sim_error("frame %llu %s has %u bytes instead of %u", (unsigned long long)number, checker_direction[d], length,
+                self->expected_length[d][slot]);
+    sim_error("frame %llu %s is damaged: byte %u of %u is 0x%02x instead of 0x%02x", (unsigned long long)number,
+              checker_direction[d], at, length, frame[at], self->expected[d][slot][at]);
   }
   self->lost += found - self->left[d];
   self->missing += found - self->left[d];
   uint64_t since = self->expected_since[d][SLOT(found)];
   self->left[d] = found + 1;
   self->passed[d]++;
-  if (d == CHECKER_TO_WIRE) self->sent++;
-  else self->received++;
+  if (d == CHECKER_TO_WIRE)
+    self->sent++;
+  else
+    self->received++;
   event(through, d == CHECKER_TO_WIRE, length);
   sim_progress();
   self->last_event = now();
@@ -109,7 +126,8 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt)
     self->measuring = true;
     self->window_start = now();
   }
-  if (param(frames) > 0 && self->passed[0] + self->passed[1] >= (uint64_t)param(frames)) sim_stop("%lld frames came through", (long long)param(frames));
+  if (param(frames) > 0 && self->passed[0] + self->passed[1] >= (uint64_t)param(frames))
+    sim_stop("%lld frames came through", (long long)param(frames));
 }
 
 // Whether it is all over, both ends being done or having been.
@@ -118,40 +136,53 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
   self->ending = all;
   if (!all) return;
   uint64_t inside = self->entered[CHECKER_TO_HOST] - self->left[CHECKER_TO_HOST];
-  bool through = self->entered[CHECKER_TO_WIRE] == self->left[CHECKER_TO_WIRE] && self->lost + self->bad + inside == counted + self->ignored_now;
-  bool settled = now() - self->last_event > (uint64_t)((unsigned __int128)param(settle) * ticks_per_second() / 1000000000000000u);
+  bool through = self->entered[CHECKER_TO_WIRE] == self->left[CHECKER_TO_WIRE] &&
+                 self->lost + self->bad + inside == counted + self->ignored_now;
+  bool settled =
+      now() - self->last_event > (uint64_t)((unsigned __int128)param(settle) * ticks_per_second() / 1000000000000000u);
   if (through || settled) {
     if (self->entered[CHECKER_TO_WIRE] != self->left[CHECKER_TO_WIRE])
-      sim_error("%llu frames from host to wire were lost", (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->left[CHECKER_TO_WIRE]));
+      sim_error("%llu frames from host to wire were lost",
+                (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->left[CHECKER_TO_WIRE]));
     self->lost += inside;
     self->missing += inside;
     self->left[CHECKER_TO_HOST] = self->entered[CHECKER_TO_HOST];
     if (self->lost + self->bad != counted + self->ignored_now)
-      sim_error("%llu frames from wire to host are missing and %llu were spoilt, and the device counted %u drops and ignored %u", (unsigned long long)self->lost,
-                (unsigned long long)self->bad, counted, self->ignored_now);
-    if (self->ignored_now) sim_stop("all frames came through or were counted as dropped, but for %u that came while the device did not receive", self->ignored_now);
-    else sim_stop("all frames came through or were counted as dropped");
+      sim_error("%llu frames from wire to host are missing and %llu were spoilt, and the device counted %u drops and "
+                "ignored %u",
+                (unsigned long long)self->lost, (unsigned long long)self->bad, counted, self->ignored_now);
+    if (self->ignored_now)
+      sim_stop(
+          "all frames came through or were counted as dropped, but for %u that came while the device did not receive",
+          self->ignored_now);
+    else
+      sim_stop("all frames came through or were counted as dropped");
   }
 }
 
 phase_end() {
   if (width(host_sent) && some(host_sent)) {
-    enter(self, CHECKER_TO_WIRE, &data(host_sent).bytes, data(host_sent).count, sizeof data(host_sent).bytes, data(host_sent).start);
+    enter(self, CHECKER_TO_WIRE, &data(host_sent).bytes, data(host_sent).count, sizeof data(host_sent).bytes,
+          data(host_sent).start);
     if (data(host_sent).end) entered(self, CHECKER_TO_WIRE, false, 0);
   }
   if (width(wire_received) && some(wire_received)) {
-    enter(self, CHECKER_TO_HOST, &data(wire_received).bytes, data(wire_received).count, sizeof data(wire_received).bytes, data(wire_received).start);
+    enter(self, CHECKER_TO_HOST, &data(wire_received).bytes, data(wire_received).count,
+          sizeof data(wire_received).bytes, data(wire_received).start);
     if (data(wire_received).end) entered(self, CHECKER_TO_HOST, data(wire_received).error, 4);
   }
   if (width(wire_sent) && some(wire_sent)) {
-    leave(self, CHECKER_TO_WIRE, &data(wire_sent).bytes, data(wire_sent).count, sizeof data(wire_sent).bytes, data(wire_sent).start);
+    leave(self, CHECKER_TO_WIRE, &data(wire_sent).bytes, data(wire_sent).count, sizeof data(wire_sent).bytes,
+          data(wire_sent).start);
     if (data(wire_sent).end) {
-      self->leaving_length[CHECKER_TO_WIRE] -= self->leaving_length[CHECKER_TO_WIRE] < 4 ? self->leaving_length[CHECKER_TO_WIRE] : 4;
+      self->leaving_length[CHECKER_TO_WIRE] -=
+          self->leaving_length[CHECKER_TO_WIRE] < 4 ? self->leaving_length[CHECKER_TO_WIRE] : 4;
       came_out(self, CHECKER_TO_WIRE, data(wire_sent).error);
     }
   }
   if (width(host_received) && some(host_received)) {
-    leave(self, CHECKER_TO_HOST, &data(host_received).bytes, data(host_received).count, sizeof data(host_received).bytes, data(host_received).start);
+    leave(self, CHECKER_TO_HOST, &data(host_received).bytes, data(host_received).count,
+          sizeof data(host_received).bytes, data(host_received).start);
     if (data(host_received).end) came_out(self, CHECKER_TO_HOST, data(host_received).error);
   }
   uint32_t counted = 0;
@@ -170,7 +201,8 @@ statistics() {
   self->counted_ignored = self->ignored_now;
   for (int i = 0; i < 2; i++) {
     if (self->measured[i] == 0) continue;
-    uint64_t median = latency_quantile(self->histogram[i], self->measured[i], 0.5), p99 = latency_quantile(self->histogram[i], self->measured[i], 0.99);
+    uint64_t median = latency_quantile(self->histogram[i], self->measured[i], 0.5),
+             p99 = latency_quantile(self->histogram[i], self->measured[i], 0.99);
     if (i == CHECKER_TO_WIRE) {
       self->latency_sent_min = self->minimum[i];
       self->latency_sent_median = median;
@@ -186,10 +218,12 @@ statistics() {
 // Frames still inside are neither lost nor through; more losses than drops are an error at any time.
 finish() {
   if (width(drops) && self->lost > self->drops_now + self->ignored_now)
-    sim_error("%llu frames from wire to host are missing, and the device counted only %u drops and ignored %u", (unsigned long long)self->lost, self->drops_now,
-              self->ignored_now);
+    sim_error("%llu frames from wire to host are missing, and the device counted only %u drops and ignored %u",
+              (unsigned long long)self->lost, self->drops_now, self->ignored_now);
 }
 
-next_event() { return self->ending ? cycle() : never(); }
+next_event() {
+  return self->ending ? cycle() : never();
+}
 
 #undef SLOT

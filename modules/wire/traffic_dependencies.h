@@ -1,14 +1,14 @@
-// Who waits for whom in recorded traffic: what traffic_replay.c works out once, before the first cycle.  The arrays that the
-// run needs lie in the module's state, all else is for the time of the study.  Functions that find something wrong with
-// the input say so in `error`, a line for the user, and return false.
+// Who waits for whom in recorded traffic: what traffic_replay.c works out once, before the first cycle.  The arrays
+// that the run needs lie in the module's state, all else is for the time of the study.  Functions that find something
+// wrong with the input say so in `error`, a line for the user, and return false.
 #ifndef TRAFFIC_DEPENDENCIES_H
 #define TRAFFIC_DEPENDENCIES_H
 
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/traffic_replay.h"
 #include "lss/runtime/text/number.h"
+#include "wire/traffic_replay.h"
 
 typedef struct {
   const char *path[2], *dependencies;
@@ -90,7 +90,7 @@ static inline uint32_t replay_find_conversation(ExchangeStudy *study, const uint
 
 // The next frame of a direction: puts it into its conversation, and follows what that side of it has sent.
 static inline void replay_add_frame(ExchangeStudy *study, int d, uint32_t n, const uint8_t *bytes, uint32_t length,
-                                      uint64_t stamp) {
+                                    uint64_t stamp) {
   ExchangeFrame *frame = &study->frame[d][n];
   *frame = replay_parse(bytes, length, d == TRAFFIC_REPLAY_FROM_HOST);
   uint32_t c = study->conversation[d][n] = replay_find_conversation(study, frame->key);
@@ -115,7 +115,7 @@ static inline void replay_add_frame(ExchangeStudy *study, int d, uint32_t n, con
 // place have arrived with the first frame of their flow at which there is no hole before it; NONE when that is no later
 // than what was asked for before.  `replay` follows the flow as far as was needed.
 static inline uint32_t replay_frame_that_sends(const ExchangeStudy *study, int d, ExchangeFlow *flow,
-                                                 ExchangeFlow *replay, int64_t upto) {
+                                               ExchangeFlow *replay, int64_t upto) {
   uint32_t last = TRAFFIC_REPLAY_NONE;
   while (replay->frontier < upto && flow->acked_by != TRAFFIC_REPLAY_NONE) {
     last = flow->acked_by;
@@ -129,7 +129,7 @@ static inline uint32_t replay_frame_that_sends(const ExchangeStudy *study, int d
 
 // The window is open up to a place with the first frame of the receiving side that says so; NONE if it was before.
 static inline uint32_t replay_frame_that_opens(const ExchangeStudy *study, int d, ExchangeFlow *flow,
-                                                 const ExchangeFlow *sender, int64_t upto) {
+                                               const ExchangeFlow *sender, int64_t upto) {
   int32_t scale = sender->scale >= 0 && flow->scale >= 0 ? flow->scale : 0;
   uint32_t last = TRAFFIC_REPLAY_NONE;
   while ((!flow->opened_before || flow->opened < upto) && flow->opened_by != TRAFFIC_REPLAY_NONE) {
@@ -235,7 +235,7 @@ static inline uint32_t replay_waits_for(const ExchangeStudy *study, int d, uint3
 }
 
 static inline void replay_tell_cycle(ExchangeStudy *study, int d, uint32_t n, uint32_t *const open[2],
-                                       uint32_t *const at[2]) {
+                                     uint32_t *const at[2]) {
   int other = TRAFFIC_REPLAY_OTHER(d);
   uint32_t m = replay_waits_for(study, d, n, open[other]), head = at[other][study->conversation[other][m]];
   uint32_t back = replay_waits_for(study, other, head, open[d]);

@@ -1,6 +1,6 @@
 // traffic_replay.c: recorded conversations; see traffic_replay.lss.
-#include "wire/traffic_dependencies.h"
 #include "generic/latency_histogram.h"
+#include "wire/traffic_dependencies.h"
 #include "wire/udp_traffic.h"
 
 #define PATH(d)       ((d) == TRAFFIC_REPLAY_FROM_HOST ? param(send) : param(receive))
@@ -191,8 +191,8 @@ static void arrives(self_t *self, int d, uint32_t frame) {
   event(answered, asker == TRAFFIC_REPLAY_FROM_HOST, frame, ns);
 }
 
-// A frame that will not arrive is played again if TCP would: with data in it, or if another waits for it.  If it is not, all
-// is well unless another waits for it, or for the data behind a hole.
+// A frame that will not arrive is played again if TCP would: with data in it, or if another waits for it.  If it is
+// not, all is well unless another waits for it, or for the data behind a hole.
 static void is_lost(self_t *self, int d, uint32_t frame) {
   event(missed, d == TRAFFIC_REPLAY_FROM_HOST, frame);
   const bool data = self->marks[d][frame] & FRAME_DATA;
@@ -281,7 +281,8 @@ phase_end() {
   self->drops_now = drops;
   // As many as are on their way: none of them will come.
   if (drops - self->lost >= self->gone[TRAFFIC_REPLAY_FROM_WIRE] - self->settled[TRAFFIC_REPLAY_FROM_WIRE])
-    while (self->settled[TRAFFIC_REPLAY_FROM_WIRE] != self->gone[TRAFFIC_REPLAY_FROM_WIRE]) settle_lost(self, TRAFFIC_REPLAY_FROM_WIRE);
+    while (self->settled[TRAFFIC_REPLAY_FROM_WIRE] != self->gone[TRAFFIC_REPLAY_FROM_WIRE])
+      settle_lost(self, TRAFFIC_REPLAY_FROM_WIRE);
 }
 
 statistics() {
@@ -304,7 +305,8 @@ next_event() {
   if (!self->active) return first;
   for (int d = 0; d < 2; d++) {
     uint64_t due = over_at(self, d);
-    if (self->started && self->heap_size[d] && self->due[d][self->heap[d][0]] < due) due = self->due[d][self->heap[d][0]];
+    if (self->started && self->heap_size[d] && self->due[d][self->heap[d][0]] < due)
+      due = self->due[d][self->heap[d][0]];
     if (due == never()) continue;
     uint64_t wait = due > SINCE_ORIGIN ? (due - SINCE_ORIGIN + clock_period() - 1) / clock_period() : 0;
     if (cycle() + wait < first) first = cycle() + wait;

@@ -13,7 +13,13 @@ enum { TRAFFIC_REPLAY_FROM_HOST, TRAFFIC_REPLAY_FROM_WIRE };
 #define TRAFFIC_REPLAY_NONE             UINT32_MAX
 enum { FRAME_TCP = 1, FRAME_DATA = 2, FRAME_ARRIVED = 4 };
 enum { ORDER_LOST = 1u << 31, MOST_LOSSES = 15 }; // TCP gives up after about as many
-enum { TRAFFIC_REPLAY_KEY = 40, TRAFFIC_REPLAY_FIN = 1, TRAFFIC_REPLAY_SYN = 2, TRAFFIC_REPLAY_RST = 4, TRAFFIC_REPLAY_ACK = 16 };
+enum {
+  TRAFFIC_REPLAY_KEY = 40,
+  TRAFFIC_REPLAY_FIN = 1,
+  TRAFFIC_REPLAY_SYN = 2,
+  TRAFFIC_REPLAY_RST = 4,
+  TRAFFIC_REPLAY_ACK = 16
+};
 
 static const char *const replay_end[2] = {"the host", "the wire"};
 
@@ -47,7 +53,7 @@ static inline int32_t replay_window_scale(const uint8_t *options, uint32_t bytes
 }
 
 static inline void replay_put(ExchangeFrame *frame, bool from_host, int at, const uint8_t *source,
-                                const uint8_t *target, int bytes) {
+                              const uint8_t *target, int bytes) {
   memcpy(frame->key + at + (from_host ? 0 : bytes), source, (size_t)bytes);
   memcpy(frame->key + at + (from_host ? bytes : 0), target, (size_t)bytes);
 }

@@ -1,5 +1,5 @@
-// Generated UDP traffic: frames whose payload says which stream they belong to and which frame of it they are, as described
-// in docs/traces.md.  Used by whatever plays frames, the wire and a host's driver.
+// Generated UDP traffic: frames whose payload says which stream they belong to and which frame of it they are, as
+// described in docs/traces.md.  Used by whatever plays frames, the wire and a host's driver.
 #ifndef UDP_TRAFFIC_H
 #define UDP_TRAFFIC_H
 

@@ -9,7 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_VALUES = 2, ACTIVE = 4, BEGINS = 0x400, CHECKSUM = 0x800, FILLS = 0x20000, FREES = 0x80000, LIMIT = 0x200000, WIRE = 1024 };
+enum {
+  WORD_VALUES = 2,
+  ACTIVE = 4,
+  BEGINS = 0x400,
+  CHECKSUM = 0x800,
+  FILLS = 0x20000,
+  FREES = 0x80000,
+  LIMIT = 0x200000,
+  WIRE = 1024
+};
 
 struct sent {
   uint32_t length;

@@ -1,9 +1,9 @@
 // The main program of every simulator: command line, the loop, and how a run ends.
-#include "lss/runtime/text/json.h"
+#include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/progress.h"
 #include "lss/runtime/observe/statistics.h"
-#include "lss/runtime/files/whole_file.h"
+#include "lss/runtime/text/json.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

@@ -1,61 +1,62 @@
-// The words in which modules are written (docs/module.md).  They are bound to the ports, parameters and functions of a module by
-// the definitions that the compiler emits before the module's file: SP_data_in for data(in), and so on.
-#define SP_LANE(...) SP_LANE_##__VA_OPT__(GIVEN)(__VA_ARGS__)
-#define SP_LANE_() (0)
+// The words in which modules are written (docs/module.md).  They are bound to the ports, parameters and functions of a
+// module by the definitions that the compiler emits before the module's file: SP_data_in for data(in), and so on.
+#define SP_LANE(...)       SP_LANE_##__VA_OPT__(GIVEN)(__VA_ARGS__)
+#define SP_LANE_()         (0)
 #define SP_LANE_GIVEN(...) (__VA_ARGS__)
 
-#define some(p, ...) SP_some_##p(SP_LANE(__VA_ARGS__))
-#define data(p, ...) SP_data_##p(SP_LANE(__VA_ARGS__))
-#define item(p, ...) SP_item_##p(SP_LANE(__VA_ARGS__))
+#define some(p, ...)    SP_some_##p(SP_LANE(__VA_ARGS__))
+#define data(p, ...)    SP_data_##p(SP_LANE(__VA_ARGS__))
+#define item(p, ...)    SP_item_##p(SP_LANE(__VA_ARGS__))
 #define enabled(p, ...) SP_enabled_##p(SP_LANE(__VA_ARGS__))
-#define acked(p, ...) SP_acked_##p(SP_LANE(__VA_ARGS__))
+#define acked(p, ...)   SP_acked_##p(SP_LANE(__VA_ARGS__))
 #define transferred(p, ...)                                                                                            \
-  ((bool)(SP_some_##p(SP_LANE(__VA_ARGS__)) & SP_enabled_##p(SP_LANE(__VA_ARGS__)) & SP_acked_##p(SP_LANE(__VA_ARGS__))))
-#define send(p, ...) SP_send_##p(__VA_ARGS__)
-#define send_if(p, ...) SP_send_if_##p(__VA_ARGS__)
-#define send_nothing(p, ...) SP_send_nothing_##p(__VA_ARGS__)
-#define enable(p, ...) SP_enable_##p(__VA_ARGS__)
-#define accept(p, ...) SP_accept_##p(__VA_ARGS__)
-#define unchanged() ((void)(ctx->unchanged = true))
-#define get(l, ...) SP_get_##l(SP_LANE(__VA_ARGS__))
-#define set(l, ...) SP_set_##l(__VA_ARGS__)
-#define known_data(p, ...) SP_known_data_##p(SP_LANE(__VA_ARGS__))
-#define known_enable(p, ...) SP_known_enable_##p(SP_LANE(__VA_ARGS__))
-#define known_ack(p, ...) SP_known_ack_##p(SP_LANE(__VA_ARGS__))
-#define known_local(l, ...) SP_known_local_##l(SP_LANE(__VA_ARGS__))
-#define width(p) SP_width_##p
-#define lane(p, k) SP_lane_##p(key_##k)
-#define key(p, i) SP_key_##p(i)
-#define param(n) SP_param_##n
-#define param_length(n) SP_param_length_##n
-#define typeof_port(p) SP_type_##p
-#define typevar(a) SP_typevar_##a
-#define call(u, ...) SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
+  ((bool)(SP_some_##p(SP_LANE(__VA_ARGS__)) & SP_enabled_##p(SP_LANE(__VA_ARGS__)) &                                   \
+          SP_acked_##p(SP_LANE(__VA_ARGS__))))
+#define send(p, ...)          SP_send_##p(__VA_ARGS__)
+#define send_if(p, ...)       SP_send_if_##p(__VA_ARGS__)
+#define send_nothing(p, ...)  SP_send_nothing_##p(__VA_ARGS__)
+#define enable(p, ...)        SP_enable_##p(__VA_ARGS__)
+#define accept(p, ...)        SP_accept_##p(__VA_ARGS__)
+#define unchanged()           ((void)(ctx->unchanged = true))
+#define get(l, ...)           SP_get_##l(SP_LANE(__VA_ARGS__))
+#define set(l, ...)           SP_set_##l(__VA_ARGS__)
+#define known_data(p, ...)    SP_known_data_##p(SP_LANE(__VA_ARGS__))
+#define known_enable(p, ...)  SP_known_enable_##p(SP_LANE(__VA_ARGS__))
+#define known_ack(p, ...)     SP_known_ack_##p(SP_LANE(__VA_ARGS__))
+#define known_local(l, ...)   SP_known_local_##l(SP_LANE(__VA_ARGS__))
+#define width(p)              SP_width_##p
+#define lane(p, k)            SP_lane_##p(key_##k)
+#define key(p, i)             SP_key_##p(i)
+#define param(n)              SP_param_##n
+#define param_length(n)       SP_param_length_##n
+#define typeof_port(p)        SP_type_##p
+#define typevar(a)            SP_typevar_##a
+#define call(u, ...)          SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
 #define typeof_argument(u, n) SP_argument_##u##_##n
-#define replaced(u) SP_replaced_##u
-#define event(e, ...) SP_event_##e(__VA_ARGS__)
+#define replaced(u)           SP_replaced_##u
+#define event(e, ...)         SP_event_##e(__VA_ARGS__)
 
 #define phase_start(...) SP_phase_start_##__VA_ARGS__
-#define phase_end(...) SP_phase_end_##__VA_ARGS__
-#define init(...) SP_init_##__VA_ARGS__
-#define finish(...) SP_finish_##__VA_ARGS__
-#define next_event(...) SP_next_event_##__VA_ARGS__
-#define skip(n) SP_skip
-#define statistics() SP_statistics
-#define handler(x, ...) SP_handler_##x(__VA_ARGS__)
+#define phase_end(...)   SP_phase_end_##__VA_ARGS__
+#define init(...)        SP_init_##__VA_ARGS__
+#define finish(...)      SP_finish_##__VA_ARGS__
+#define next_event(...)  SP_next_event_##__VA_ARGS__
+#define skip(n)          SP_skip
+#define statistics()     SP_statistics
+#define handler(x, ...)  SP_handler_##x(__VA_ARGS__)
 
-#define now() (spinach_time.now)
-#define cycle() (spinach_time.cycle)
-#define clock_period() (spinach_time.period)
-#define never() UINT64_MAX
-#define random_bits(rng) spinach_random_bits(rng)
-#define random_seed(rng) spinach_random_seed(self->spinach_id, (rng))
-#define path_of_self() spinach_path(self->spinach_id)
-#define sim_error(...) spinach_error(self->spinach_id, __VA_ARGS__)
-#define sim_input_error(...) spinach_input_error(self->spinach_id, __VA_ARGS__)
-#define sim_warn(...) spinach_warn(self->spinach_id, __FILE__, __LINE__, __VA_ARGS__)
-#define sim_stop(...) spinach_stop(self->spinach_id, 0, __VA_ARGS__)
-#define sim_exit(status, ...) spinach_stop(self->spinach_id, (status), __VA_ARGS__)
-#define sim_progress() spinach_progress()
+#define now()                            (spinach_time.now)
+#define cycle()                          (spinach_time.cycle)
+#define clock_period()                   (spinach_time.period)
+#define never()                          UINT64_MAX
+#define random_bits(rng)                 spinach_random_bits(rng)
+#define random_seed(rng)                 spinach_random_seed(self->spinach_id, (rng))
+#define path_of_self()                   spinach_path(self->spinach_id)
+#define sim_error(...)                   spinach_error(self->spinach_id, __VA_ARGS__)
+#define sim_input_error(...)             spinach_input_error(self->spinach_id, __VA_ARGS__)
+#define sim_warn(...)                    spinach_warn(self->spinach_id, __FILE__, __LINE__, __VA_ARGS__)
+#define sim_stop(...)                    spinach_stop(self->spinach_id, 0, __VA_ARGS__)
+#define sim_exit(status, ...)            spinach_stop(self->spinach_id, (status), __VA_ARGS__)
+#define sim_progress()                   spinach_progress()
 #define type_print(p, value, text, size) spinach_type_print(&SP_descriptor_##p, (value), (text), (size))
-#define type_parse(p, text, value) spinach_type_parse(&SP_descriptor_##p, (text), (value), &(const char *){NULL})
+#define type_parse(p, text, value)       spinach_type_parse(&SP_descriptor_##p, (text), (value), &(const char *){NULL})

@@ -2,8 +2,8 @@
 #ifndef SPINACH_MANIFEST_H
 #define SPINACH_MANIFEST_H
 
-#include "lss/runtime/text/json.h"
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/json.h"
 
 // Appends the manifest as one JSON object; statistics.h lists its keys.
 void spinach_manifest_write(Json *json, const spinach_options *options);

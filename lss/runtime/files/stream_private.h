@@ -8,9 +8,9 @@
 
 typedef struct {
   char *path;
-  uint8_t *bytes; // inputs: all of the file, and a zero behind it
-  size_t size;       // of an input, in bytes
-  size_t consumed;   // bytes of an input that were read, for the progress display
+  uint8_t *bytes;        // inputs: all of the file, and a zero behind it
+  size_t size;           // of an input, in bytes
+  size_t consumed;       // bytes of an input that were read, for the progress display
   FILE *out;             // outputs
   char *temporary;       // where an output grows until it is whole; NULL when it is written in place
   void *reader;          // pcap_t of a packet input

@@ -7,15 +7,16 @@
 //
 //   "measured": {"from": SNAPSHOT, "to": SNAPSHOT}     null where the run ended before
 //   "samples":  [SNAPSHOT]
-//   SNAPSHOT =  {"time_fs", "cycles": {clock: n}, "events": {those of conditions: n}, "values": [as "statistics" has them],
+//   SNAPSHOT =  {"time_fs", "cycles": {clock: n}, "events": {those of conditions: n}, "values": [as "statistics" has
+//   them],
 //                "derived": [as "derived" has them, of what was counted since the snapshot before: in the window, since
 //                the last sample; of the first since the run began] (when any are declared),
 //                "connections": [[transferred, stalled, cancelled, idle] as "connections" has them] (when collected)}
 #ifndef SPINACH_MEASURE_H
 #define SPINACH_MEASURE_H
 
-#include "lss/runtime/text/json.h"
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/json.h"
 
 // The events (char*) that conditions wait for and this simulator does not count.
 GPtrArray *spinach_measure_missing(const spinach_options *options);

@@ -5,8 +5,8 @@
 #include "lss/runtime/observe/program_text.h"
 
 #include "emulib/isa_text.h"
-#include "emulib/program/program.h"
 #include "emulib/program/input_file.h"
+#include "emulib/program/program.h"
 #include "lss/runtime/engine/machine.h"
 
 #pragma weak program_open

@@ -15,8 +15,8 @@
 #ifndef SPINACH_STATISTICS_H
 #define SPINACH_STATISTICS_H
 
-#include "lss/runtime/text/json.h"
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/json.h"
 
 // The value of a statistic.
 typedef struct {

@@ -5,8 +5,8 @@
 // (a runtime string parameter or state string that names the executable, for functions and lines), `history` (a ring of
 // executed instructions: structs with fields pc and word, or an array of addresses) with `history_next` (index of the
 // oldest entry).  Other roles are printed as they are when they are small.
-#include "lss/runtime/text/names.h"
 #include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/text/names.h"
 
 #include <glib.h>
 

@@ -10,14 +10,17 @@ handler(decode) {
   }
   const uint32_t pc = data(in).pc, word = data(in).word;
   struct mips_remembered known = mips_remembered[SET][mips_place(pc)];
-  if (__builtin_expect(known.word != word, false))
-    known = mips_remember(SET, pc, word);
-  typeof_port(out) item = {.pc = pc, .word = word, .control = known.control, .immediate = known.immediate, .fresh = data(in).fresh};
-  if (__builtin_expect(data(in).error, false))
-    item.control = core_failed(CORE_TRAP_fetch);
+  if (__builtin_expect(known.word != word, false)) known = mips_remember(SET, pc, word);
+  typeof_port(out)
+      item = {.pc = pc, .word = word, .control = known.control, .immediate = known.immediate, .fresh = data(in).fresh};
+  if (__builtin_expect(data(in).error, false)) item.control = core_failed(CORE_TRAP_fetch);
   send(out, item);
 }
 
-handler(accept) { accept(in, acked(out)); }
+handler(accept) {
+  accept(in, acked(out));
+}
 
-handler(commit) { enable(out, enabled(in)); }
+handler(commit) {
+  enable(out, enabled(in));
+}

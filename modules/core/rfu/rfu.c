@@ -4,7 +4,9 @@
 #define OPERANDS (param_length(sources))
 
 /* Which of this unit's operations a word asks for. */
-static inline uint32_t operation_of(uint32_t word) { return rfu_operation(word) - (uint32_t)param(first); }
+static inline uint32_t operation_of(uint32_t word) {
+  return rfu_operation(word) - (uint32_t)param(first);
+}
 
 static inline bool mine(bool present, uint32_t word, uint64_t control) {
   const bool ours = operation_of(word) < (uint32_t)(param(operations) ? param(operations) : 32 - param(first));
@@ -34,23 +36,25 @@ handler(operate) {
   }
   const bool busy = loading | (self->spent + 1 < cycles_of(operation_of(word)));
   typeof_port(out) item = data(in);
-  if (!busy)
-    item.result = call(apply, operation_of(word), operands);
+  if (!busy) item.result = call(apply, operation_of(word), operands);
   set(waits_for_load, loading);
   set(stays, busy);
   send_if(out, !busy, item);
 }
 
-handler(accept) { accept(in, !get(stays) & acked(out)); }
+handler(accept) {
+  accept(in, !get(stays) & acked(out));
+}
 
-handler(commit) { enable(out, enabled(in)); }
+handler(commit) {
+  enable(out, enabled(in));
+}
 
 phase_end() {
   for (int k = 0; k < OPERANDS; k++)
     if ((uint32_t)param(sources)[k] == core_c_dest(data(writeback).control) && some(writeback))
       self->copy[k] = data(writeback).value;
-  if (!mine(some(in), data(in).word, data(in).control))
-    return;
+  if (!mine(some(in), data(in).word, data(in).control)) return;
   if (transferred(in)) {
     self->spent = 0;
     self->operations++;
@@ -62,4 +66,6 @@ phase_end() {
   }
 }
 
-next_event() { return never(); }
+next_event() {
+  return never();
+}

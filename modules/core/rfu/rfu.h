@@ -1,5 +1,5 @@
-/* rfu.h: the instruction of the reconfigurable functional unit.  It is MIPS's mfc2 rt, n: the result of operation n, as if it were a
- * register of coprocessor 2, so every assembler knows it; see rfu.lss. */
+/* rfu.h: the instruction of the reconfigurable functional unit.  It is MIPS's mfc2 rt, n: the result of operation n, as
+ * if it were a register of coprocessor 2, so every assembler knows it; see rfu.lss. */
 #ifndef RFU_H
 #define RFU_H
 
@@ -7,11 +7,15 @@
 #include "mips/isa.h"
 
 #define RFU_MATCH 0x48000000u
-#define RFU_MASK 0xffe007ffu
+#define RFU_MASK  0xffe007ffu
 
 /* Whether the word is the unit's, and which operation it asks for. */
-static inline bool rfu_asked(uint32_t word) { return (word & RFU_MASK) == RFU_MATCH; }
-static inline uint32_t rfu_operation(uint32_t word) { return mips_rd(word); }
+static inline bool rfu_asked(uint32_t word) {
+  return (word & RFU_MASK) == RFU_MATCH;
+}
+static inline uint32_t rfu_operation(uint32_t word) {
+  return mips_rd(word);
+}
 
 /* What the pipeline does with it: a result for rt, and no operands of its own. */
 static inline uint64_t rfu_control(uint32_t word) {

@@ -9,6 +9,10 @@ handler(decode) {
   send_if(out, some(in), item);
 }
 
-handler(accept) { accept(in, acked(out)); }
+handler(accept) {
+  accept(in, acked(out));
+}
 
-handler(commit) { enable(out, enabled(in)); }
+handler(commit) {
+  enable(out, enabled(in));
+}

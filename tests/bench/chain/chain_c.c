@@ -52,8 +52,10 @@ static inline void move(Register *s, bool taken, bool given, uint32_t value) {
     s->count--;
   }
   if (given) {
-    if (s->count) s->tail = value + 1;
-    else s->head = value + 1;
+    if (s->count)
+      s->tail = value + 1;
+    else
+      s->head = value + 1;
     s->count++;
   }
 }

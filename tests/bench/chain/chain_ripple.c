@@ -4,7 +4,9 @@ phase_start() {
   send_if(out, self->full, self->slot);
 }
 
-handler(advance) { accept(in, !self->full | acked(out)); }
+handler(advance) {
+  accept(in, !self->full | acked(out));
+}
 
 phase_end() {
   const bool given = transferred(in), kept = self->full & !acked(out);

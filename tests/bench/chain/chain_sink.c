@@ -1,7 +1,9 @@
 // chain_sink.c: accepts in pseudo-random cycles and keeps a checksum; see chain_sink.lss.
 #include "chain_source.h"
 
-phase_start() { accept(in, chain_offers(self->noise)); }
+phase_start() {
+  accept(in, chain_offers(self->noise));
+}
 
 phase_end() {
   if (transferred(in)) {
@@ -11,4 +13,6 @@ phase_end() {
   self->noise = chain_noise(self->noise);
 }
 
-finish() { self->checksum = self->sum; }
+finish() {
+  self->checksum = self->sum;
+}

@@ -12,6 +12,8 @@ static inline uint32_t chain_noise(uint32_t x) {
   return x;
 }
 
-static inline bool chain_offers(uint32_t noise) { return (noise >> 7 & 3) != 0; }
+static inline bool chain_offers(uint32_t noise) {
+  return (noise >> 7 & 3) != 0;
+}
 
 #endif

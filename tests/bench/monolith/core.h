@@ -6,7 +6,8 @@
 //   - operands are forwarded to execute from both later latches; a load's user waits one cycle;
 //   - branches are resolved in decode, with forwarding of the ALU result in the memory stage: a branch waits one cycle
 //     for the result just before it, two for a load; one delay slot; an annulled slot takes its cycle;
-//   - multiply and divide occupy HI/LO for MULTIPLY_CYCLES and DIVIDE_CYCLES (R4000 manual), whose users wait in decode.
+//   - multiply and divide occupy HI/LO for MULTIPLY_CYCLES and DIVIDE_CYCLES (R4000 manual), whose users wait in
+//   decode.
 #ifndef MONOLITH_CORE_H
 #define MONOLITH_CORE_H
 
@@ -40,27 +41,27 @@ typedef struct {
 } MemoryLatch;
 
 typedef struct {
-  uint32_t pc;              // next word to fetch
-  uint32_t target;          // where to go after the delay slot, when `redirect`
+  uint32_t pc;     // next word to fetch
+  uint32_t target; // where to go after the delay slot, when `redirect`
   bool redirect;
-  bool annul;               // the next instruction in decode is an annulled delay slot
+  bool annul; // the next instruction in decode is an annulled delay slot
   FetchLatch skid, f;
   DecodeLatch x;
   ExecuteLatch m;
   MemoryLatch w;
   uint32_t hi, lo;
-  uint64_t hilo_ready;      // first cycle in which a user of HI/LO may execute
+  uint64_t hilo_ready; // first cycle in which a user of HI/LO may execute
   uint64_t cycle, retired;
   uint32_t r[NO_REGISTER + 1];
   // Scratchpad: `size` bytes from address 0, and the decoded form of each of its words.
   uint8_t *bytes;
   uint32_t size;
   const Decoded **decoded;
-  bool linked;              // LL/SC reservation
+  bool linked; // LL/SC reservation
   uint32_t link_address;
-  const char *stopped;      // why, or NULL
-  Decoded fault;            // stands for an instruction that must not go on
-  Decoded fresh[8];         // only when every word is decoded anew: more than can be in flight
+  const char *stopped; // why, or NULL
+  Decoded fault;       // stands for an instruction that must not go on
+  Decoded fresh[8];    // only when every word is decoded anew: more than can be in flight
   uint32_t next_fresh;
 } Core;
 
@@ -95,10 +96,13 @@ static inline const Decoded *make_fault(Core *c, const Decoded *d, const char *w
   return &c->fault;
 }
 
-static inline uint32_t highest_set(uint32_t v) { return v ? 32 - (uint32_t)__builtin_clz(v) : 0; }
+static inline uint32_t highest_set(uint32_t v) {
+  return v ? 32 - (uint32_t)__builtin_clz(v) : 0;
+}
 
 // The execute stage of one instruction.  Returns the result, or reports a trap through `trapped`.
-static inline __attribute__((always_inline)) uint32_t execute(Core *c, const Decoded *d, uint32_t pc, uint32_t a, uint32_t b, bool *trapped) {
+static inline __attribute__((always_inline)) uint32_t execute(Core *c, const Decoded *d, uint32_t pc, uint32_t a,
+                                                              uint32_t b, bool *trapped) {
   uint32_t i = (uint32_t)d->immediate, r;
   int64_t product;
   switch ((ExecuteOp)d->execute) {
@@ -139,14 +143,19 @@ static inline __attribute__((always_inline)) uint32_t execute(Core *c, const Dec
     c->hilo_ready = c->cycle + MULTIPLY_CYCLES;
     return 0;
   case EX_DIV: // by zero and overflow: HI and LO are undefined in the manual; these are common choices
-    if (b == 0) c->lo = (int32_t)a >= 0 ? ~0u : 1, c->hi = a;
-    else if (a == 0x80000000u && b == ~0u) c->lo = a, c->hi = 0;
-    else c->lo = (uint32_t)((int32_t)a / (int32_t)b), c->hi = (uint32_t)((int32_t)a % (int32_t)b);
+    if (b == 0)
+      c->lo = (int32_t)a >= 0 ? ~0u : 1, c->hi = a;
+    else if (a == 0x80000000u && b == ~0u)
+      c->lo = a, c->hi = 0;
+    else
+      c->lo = (uint32_t)((int32_t)a / (int32_t)b), c->hi = (uint32_t)((int32_t)a % (int32_t)b);
     c->hilo_ready = c->cycle + DIVIDE_CYCLES;
     return 0;
   case EX_DIVU:
-    if (b == 0) c->lo = ~0u, c->hi = a;
-    else c->lo = a / b, c->hi = a % b;
+    if (b == 0)
+      c->lo = ~0u, c->hi = a;
+    else
+      c->lo = a / b, c->hi = a % b;
     c->hilo_ready = c->cycle + DIVIDE_CYCLES;
     return 0;
   case EX_MFHI: return c->hi;
@@ -171,7 +180,8 @@ static inline __attribute__((always_inline)) uint32_t execute(Core *c, const Dec
 }
 
 // The memory stage of one load or store.  Returns the loaded value, or an error through `fault`.
-static inline __attribute__((always_inline)) uint32_t access_memory(Core *c, const Decoded *d, uint32_t address, uint32_t b, const char **fault) {
+static inline __attribute__((always_inline)) uint32_t access_memory(Core *c, const Decoded *d, uint32_t address,
+                                                                    uint32_t b, const char **fault) {
   if (__builtin_expect(address >= c->size, 0)) { // size is a multiple of 4, and what is unaligned is refused below
     *fault = "access outside the scratchpad";
     return 0;
@@ -301,8 +311,10 @@ static inline __attribute__((always_inline)) void step(Core *c, const bool anew,
     c->redirect = false;
   }
   if (taken) {
-    if (wanted || c->skid.d != &bubble) c->pc = target;
-    else c->redirect = true, c->target = target;
+    if (wanted || c->skid.d != &bubble)
+      c->pc = target;
+    else
+      c->redirect = true, c->target = target;
   }
 
   // All latches move at the end of the cycle.

@@ -90,7 +90,10 @@ static void decode_special(uint32_t word, Decoded *d) {
   case 0x06: three_registers(d, EX_SRLV, rd); return;
   case 0x07: three_registers(d, EX_SRAV, rd); return;
   case 0x08: branch(d, BR_JR, READS_RS, 0, 0); return;
-  case 0x09: branch(d, BR_JR, READS_RS, 0, 0); link_register(d, rd); return;
+  case 0x09:
+    branch(d, BR_JR, READS_RS, 0, 0);
+    link_register(d, rd);
+    return;
   case 0x0a: branch(d, BR_JOFF, READS_RS | READS_RT, 0, 0); return;
   case 0x0b: three_registers(d, EX_PRI, rd); return;
   case 0x0f: return; // sync: memory is in order
@@ -135,10 +138,22 @@ static void decode_regimm(uint32_t word, Decoded *d) {
   case 0x0b: trap(d, EX_TLTIU, READS_RS, immediate); return;
   case 0x0c: trap(d, EX_TEQI, READS_RS, immediate); return;
   case 0x0e: trap(d, EX_TNEI, READS_RS, immediate); return;
-  case 0x10: branch(d, BR_LTZ, READS_RS, offset, 0); link_register(d, 31); return;
-  case 0x11: branch(d, BR_GEZ, READS_RS, offset, 0); link_register(d, 31); return;
-  case 0x12: branch(d, BR_LTZ, READS_RS, offset, 1); link_register(d, 31); return;
-  case 0x13: branch(d, BR_GEZ, READS_RS, offset, 1); link_register(d, 31); return;
+  case 0x10:
+    branch(d, BR_LTZ, READS_RS, offset, 0);
+    link_register(d, 31);
+    return;
+  case 0x11:
+    branch(d, BR_GEZ, READS_RS, offset, 0);
+    link_register(d, 31);
+    return;
+  case 0x12:
+    branch(d, BR_LTZ, READS_RS, offset, 1);
+    link_register(d, 31);
+    return;
+  case 0x13:
+    branch(d, BR_GEZ, READS_RS, offset, 1);
+    link_register(d, 31);
+    return;
   default: d->stops = 1; return;
   }
 }
@@ -150,7 +165,10 @@ void decode_word(uint32_t word, Decoded *d) {
   case 0x00: decode_special(word, d); return;
   case 0x01: decode_regimm(word, d); return;
   case 0x02: branch(d, BR_J, 0, (int32_t)(word << 6 >> 4), 0); return;
-  case 0x03: branch(d, BR_J, 0, (int32_t)(word << 6 >> 4), 0); link_register(d, 31); return;
+  case 0x03:
+    branch(d, BR_J, 0, (int32_t)(word << 6 >> 4), 0);
+    link_register(d, 31);
+    return;
   case 0x04: branch(d, BR_EQ, READS_RS | READS_RT, offset, 0); return;
   case 0x05: branch(d, BR_NE, READS_RS | READS_RT, offset, 0); return;
   case 0x06: branch(d, BR_LEZ, READS_RS, offset, 0); return;
@@ -162,25 +180,39 @@ void decode_word(uint32_t word, Decoded *d) {
   case 0x0c: with_immediate(d, EX_ANDI, (uint16_t)word); return;
   case 0x0d: with_immediate(d, EX_ORI, (uint16_t)word); return;
   case 0x0e: with_immediate(d, EX_XORI, (uint16_t)word); return;
-  case 0x0f: d->execute = EX_LUI; d->immediate = (int32_t)(word << 16); writes(d, d->rt); return;
+  case 0x0f:
+    d->execute = EX_LUI;
+    d->immediate = (int32_t)(word << 16);
+    writes(d, d->rt);
+    return;
   case 0x14: branch(d, BR_EQ, READS_RS | READS_RT, offset, 1); return;
   case 0x15: branch(d, BR_NE, READS_RS | READS_RT, offset, 1); return;
   case 0x16: branch(d, BR_LEZ, READS_RS, offset, 1); return;
   case 0x17: branch(d, BR_GTZ, READS_RS, offset, 1); return;
   case 0x20: load(d, MEM_LB, immediate); return;
   case 0x21: load(d, MEM_LH, immediate); return;
-  case 0x22: load(d, MEM_LWL, immediate); reads(d, READS_RT); return;
+  case 0x22:
+    load(d, MEM_LWL, immediate);
+    reads(d, READS_RT);
+    return;
   case 0x23: load(d, MEM_LW, immediate); return;
   case 0x24: load(d, MEM_LBU, immediate); return;
   case 0x25: load(d, MEM_LHU, immediate); return;
-  case 0x26: load(d, MEM_LWR, immediate); reads(d, READS_RT); return;
+  case 0x26:
+    load(d, MEM_LWR, immediate);
+    reads(d, READS_RT);
+    return;
   case 0x28: store(d, MEM_SB, immediate); return;
   case 0x29: store(d, MEM_SH, immediate); return;
   case 0x2a: store(d, MEM_SWL, immediate); return;
   case 0x2b: store(d, MEM_SW, immediate); return;
   case 0x2e: store(d, MEM_SWR, immediate); return;
   case 0x30: load(d, MEM_LL, immediate); return;
-  case 0x38: store(d, MEM_SC, immediate); writes(d, d->rt); d->loads = d->writes; return;
+  case 0x38:
+    store(d, MEM_SC, immediate);
+    writes(d, d->rt);
+    d->loads = d->writes;
+    return;
   default: d->stops = 1; return;
   }
 }

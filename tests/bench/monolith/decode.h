@@ -1,6 +1,6 @@
 // What the monolithic core knows about an instruction word: one Decoded per distinct word, made once and kept.  Source:
-// MIPS R4000 Microprocessor User's Manual (MIPS II integer instructions), and the two Tigon-2 instructions PRI and JOFF.
-// It shares nothing with emulib on purpose: it is the second opinion in tests.
+// MIPS R4000 Microprocessor User's Manual (MIPS II integer instructions), and the two Tigon-2 instructions PRI and
+// JOFF. It shares nothing with emulib on purpose: it is the second opinion in tests.
 #ifndef MONOLITH_DECODE_H
 #define MONOLITH_DECODE_H
 
@@ -10,34 +10,89 @@ enum { NO_REGISTER = 32 }; // destination of what writes nothing; the register f
 
 // Operations of the execute stage.  Loads and stores add there, branches have been resolved before.
 typedef enum {
-  EX_NONE, EX_ADD_TRAP, EX_ADD, EX_SUB_TRAP, EX_SUB, EX_AND, EX_OR, EX_XOR, EX_NOR, EX_SLT, EX_SLTU, EX_SLL, EX_SRL, EX_SRA,
-  EX_SLLV, EX_SRLV, EX_SRAV, EX_ADDI_TRAP, EX_ADDI, EX_SLTI, EX_SLTIU, EX_ANDI, EX_ORI, EX_XORI, EX_LUI, EX_LINK, EX_MULT, EX_MULTU, EX_DIV,
-  EX_DIVU, EX_MFHI, EX_MFLO, EX_MTHI, EX_MTLO, EX_PRI, EX_TGE, EX_TGEU, EX_TLT, EX_TLTU, EX_TEQ, EX_TNE, EX_TGEI, EX_TGEIU, EX_TLTI,
-  EX_TLTIU, EX_TEQI, EX_TNEI
+  EX_NONE,
+  EX_ADD_TRAP,
+  EX_ADD,
+  EX_SUB_TRAP,
+  EX_SUB,
+  EX_AND,
+  EX_OR,
+  EX_XOR,
+  EX_NOR,
+  EX_SLT,
+  EX_SLTU,
+  EX_SLL,
+  EX_SRL,
+  EX_SRA,
+  EX_SLLV,
+  EX_SRLV,
+  EX_SRAV,
+  EX_ADDI_TRAP,
+  EX_ADDI,
+  EX_SLTI,
+  EX_SLTIU,
+  EX_ANDI,
+  EX_ORI,
+  EX_XORI,
+  EX_LUI,
+  EX_LINK,
+  EX_MULT,
+  EX_MULTU,
+  EX_DIV,
+  EX_DIVU,
+  EX_MFHI,
+  EX_MFLO,
+  EX_MTHI,
+  EX_MTLO,
+  EX_PRI,
+  EX_TGE,
+  EX_TGEU,
+  EX_TLT,
+  EX_TLTU,
+  EX_TEQ,
+  EX_TNE,
+  EX_TGEI,
+  EX_TGEIU,
+  EX_TLTI,
+  EX_TLTIU,
+  EX_TEQI,
+  EX_TNEI
 } ExecuteOp;
 
 // Operations of the memory stage.
 typedef enum {
-  MEM_NONE, MEM_LB, MEM_LBU, MEM_LH, MEM_LHU, MEM_LW, MEM_LWL, MEM_LWR, MEM_LL, MEM_SB, MEM_SH, MEM_SW, MEM_SWL, MEM_SWR, MEM_SC
+  MEM_NONE,
+  MEM_LB,
+  MEM_LBU,
+  MEM_LH,
+  MEM_LHU,
+  MEM_LW,
+  MEM_LWL,
+  MEM_LWR,
+  MEM_LL,
+  MEM_SB,
+  MEM_SH,
+  MEM_SW,
+  MEM_SWL,
+  MEM_SWR,
+  MEM_SC
 } MemoryOp;
 
 // What the decode stage does with a branch or jump.
-typedef enum {
-  BR_NONE, BR_EQ, BR_NE, BR_LEZ, BR_GTZ, BR_LTZ, BR_GEZ, BR_J, BR_JR, BR_JOFF
-} BranchOp;
+typedef enum { BR_NONE, BR_EQ, BR_NE, BR_LEZ, BR_GTZ, BR_LTZ, BR_GEZ, BR_J, BR_JR, BR_JOFF } BranchOp;
 
 typedef struct {
   uint8_t execute, memory, branch;
-  uint8_t rs, rt, rd;   // rd: destination or NO_REGISTER
-  uint8_t likely;       // branch-likely: the delay slot is annulled when not taken
-  uint8_t counts;       // 1 for an instruction, 0 for a bubble
-  uint8_t hilo;         // touches HI or LO
-  uint8_t stops;        // break, syscall, unknown word: ends the run when it retires
-  int32_t immediate;    // as the execute stage or the branch adder uses it
-  uint32_t reads;       // registers read, as a bit mask without register 0
+  uint8_t rs, rt, rd;    // rd: destination or NO_REGISTER
+  uint8_t likely;        // branch-likely: the delay slot is annulled when not taken
+  uint8_t counts;        // 1 for an instruction, 0 for a bubble
+  uint8_t hilo;          // touches HI or LO
+  uint8_t stops;         // break, syscall, unknown word: ends the run when it retires
+  int32_t immediate;     // as the execute stage or the branch adder uses it
+  uint32_t reads;        // registers read, as a bit mask without register 0
   uint32_t branch_reads; // the same when they are needed in the decode stage, else 0
-  uint32_t writes;      // destination as a bit mask
-  uint32_t loads;       // the same when the value comes from memory, else 0
+  uint32_t writes;       // destination as a bit mask
+  uint32_t loads;        // the same when the value comes from memory, else 0
   uint32_t word;
 } Decoded;
 

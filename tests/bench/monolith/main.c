@@ -36,12 +36,16 @@ static uint8_t *read_file(const char *name, size_t *size) {
 static uint32_t load_elf(const char *name, uint8_t *memory, uint32_t memory_size) {
   size_t size;
   uint8_t *elf = read_file(name, &size);
-  if (size < 52 || memcmp(elf, "\177ELF\1\2", 6) || load16(elf + 18) != 8) fail(name, "not an ELF32 big-endian MIPS file");
-  uint32_t entry = load32(elf + 24), headers = load32(elf + 28), entry_size = load16(elf + 42), count = load16(elf + 44);
-  if (entry_size < 32 || headers > size || (uint64_t)count * entry_size > size - headers) fail(name, "program headers outside the file");
+  if (size < 52 || memcmp(elf, "\177ELF\1\2", 6) || load16(elf + 18) != 8)
+    fail(name, "not an ELF32 big-endian MIPS file");
+  uint32_t entry = load32(elf + 24), headers = load32(elf + 28), entry_size = load16(elf + 42),
+           count = load16(elf + 44);
+  if (entry_size < 32 || headers > size || (uint64_t)count * entry_size > size - headers)
+    fail(name, "program headers outside the file");
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *h = elf + headers + i * entry_size;
-    uint32_t type = load32(h), offset = load32(h + 4), address = load32(h + 12), in_file = load32(h + 16), in_memory = load32(h + 20);
+    uint32_t type = load32(h), offset = load32(h + 4), address = load32(h + 12), in_file = load32(h + 16),
+             in_memory = load32(h + 20);
     if (type != 1 || !in_memory) continue;
     if (offset > size || in_file > size - offset || in_file > in_memory) fail(name, "segment outside the file");
     if (address > memory_size || in_memory > memory_size - address) fail(name, "segment outside the scratchpad");
@@ -94,22 +98,31 @@ static uint64_t number(const char *option, const char *text) {
 
 int main(int argc, char **argv) {
   static const struct option options[] = {
-    {"cores", required_argument, NULL, 'n'}, {"cycles", required_argument, NULL, 'c'}, {"trace", required_argument, NULL, 't'},
-    {"decode-anew", no_argument, NULL, 'a'}, {"size", required_argument, NULL, 's'}, {"state", no_argument, NULL, 'S'},
-    {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+      {"cores", required_argument, NULL, 'n'}, {"cycles", required_argument, NULL, 'c'},
+      {"trace", required_argument, NULL, 't'}, {"decode-anew", no_argument, NULL, 'a'},
+      {"size", required_argument, NULL, 's'},  {"state", no_argument, NULL, 'S'},
+      {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
   uint64_t cycles = 100000000, size = 65536;
   int cores = 1;
   bool anew = false, state = false;
   const char *trace = NULL;
   for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-    if (o == 'n') cores = (int)number("--cores", optarg);
-    else if (o == 'c') cycles = number("--cycles", optarg);
-    else if (o == 's') size = number("--size", optarg);
-    else if (o == 't') trace = optarg;
-    else if (o == 'a') anew = true;
-    else if (o == 'S') state = true;
+    if (o == 'n')
+      cores = (int)number("--cores", optarg);
+    else if (o == 'c')
+      cycles = number("--cycles", optarg);
+    else if (o == 's')
+      size = number("--size", optarg);
+    else if (o == 't')
+      trace = optarg;
+    else if (o == 'a')
+      anew = true;
+    else if (o == 'S')
+      state = true;
     else {
-      fprintf(o == 'h' ? stdout : stderr, "monolith [--cycles N] [--cores N] [--size BYTES] [--decode-anew] [--trace FILE] [--state] PROGRAM.elf\n");
+      fprintf(
+          o == 'h' ? stdout : stderr,
+          "monolith [--cycles N] [--cores N] [--size BYTES] [--decode-anew] [--trace FILE] [--state] PROGRAM.elf\n");
       return o == 'h' ? 0 : 2;
     }
   }
@@ -125,15 +138,21 @@ int main(int argc, char **argv) {
 
   struct timespec from, to;
   clock_gettime(CLOCK_MONOTONIC, &from);
-  if (trace_file) run_traced(core, cycles, trace_file);
-  else if (anew) run_anew(core, cycles);
-  else if (cores == 1) run_one(core, cycles);
-  else run_many(core, cores, cycles);
+  if (trace_file)
+    run_traced(core, cycles, trace_file);
+  else if (anew)
+    run_anew(core, cycles);
+  else if (cores == 1)
+    run_one(core, cycles);
+  else
+    run_many(core, cores, cycles);
   clock_gettime(CLOCK_MONOTONIC, &to);
   if (trace_file && trace_file != stdout && fclose(trace_file)) fail(trace, strerror(errno));
 
   double seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
-  fprintf(stderr, "{\"cycles\": %llu, \"retired\": %llu, \"cores\": %d, \"seconds\": %.6f, \"ns_per_core_cycle\": %.4f, \"stopped\": \"%s\"}\n",
+  fprintf(stderr,
+          "{\"cycles\": %llu, \"retired\": %llu, \"cores\": %d, \"seconds\": %.6f, \"ns_per_core_cycle\": %.4f, "
+          "\"stopped\": \"%s\"}\n",
           (unsigned long long)core->cycle, (unsigned long long)core->retired, cores, seconds,
           seconds * 1e9 / ((double)core->cycle * cores), core->stopped ? core->stopped : "");
   if (state) {

@@ -22,4 +22,6 @@ handler(commit) {
   }
 }
 
-phase_end() { self->cycles++; }
+phase_end() {
+  self->cycles++;
+}

@@ -1,7 +1,11 @@
 /* ticker.c: counts; see ticker.lss. */
-init() { random_seed(&self->rng); }
+init() {
+  random_seed(&self->rng);
+}
 
-phase_start() { send(out, (uint32_t)cycle()); }
+phase_start() {
+  send(out, (uint32_t)cycle());
+}
 
 phase_end() {
   self->cycles++;
@@ -10,8 +14,6 @@ phase_end() {
     self->items++;
     event(taken, data(out));
   }
-  if ((int64_t)cycle() == param(fail_at))
-    sim_error("no memory answers at 0x%x", 0xdeadu);
-  if ((int64_t)cycle() == param(stop_at))
-    sim_stop("reached cycle %llu", (unsigned long long)cycle());
+  if ((int64_t)cycle() == param(fail_at)) sim_error("no memory answers at 0x%x", 0xdeadu);
+  if ((int64_t)cycle() == param(stop_at)) sim_stop("reached cycle %llu", (unsigned long long)cycle());
 }

@@ -1,2 +1,4 @@
 /* bool_consumer.c: accepts everything; see bool_consumer.lss. */
-phase_start() { accept(in, true); }
+phase_start() {
+  accept(in, true);
+}

@@ -1,9 +1,7 @@
 /* consumer.c: accepts everything; see consumer.lss. */
 phase_start() {
-  for (int i = 0; i < width(in); i++)
-    accept(in, i, true);
+  for (int i = 0; i < width(in); i++) accept(in, i, true);
 }
 phase_end() {
-  for (int i = 0; i < width(in); i++)
-    self->items += transferred(in, i);
+  for (int i = 0; i < width(in); i++) self->items += transferred(in, i);
 }

@@ -1,5 +1,7 @@
 /* hop.c: a slot that each side sees as it was before this instant; see hop.lss. */
-handler(space) { accept(in, self->puts == self->takes && now() >= self->taken_at); }
+handler(space) {
+  accept(in, self->puts == self->takes && now() >= self->taken_at);
+}
 handler(offer) {
   send_if(out, self->puts != self->takes && now() >= self->put_at, self->slot);
   enable(out, true);

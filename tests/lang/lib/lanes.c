@@ -12,7 +12,14 @@ handler(choose) {
 }
 handler(pass) {
   int lane = get(winner);
-  if (lane >= 0) send(out, data(in, lane)); else send_nothing(out);
+  if (lane >= 0)
+    send(out, data(in, lane));
+  else
+    send_nothing(out);
 }
-handler(commit) { enable(out, get(winner) >= 0 && enabled(in, get(winner))); }
-handler(grant, i) { accept(in, i, some(in, i) && !get(before, i) && acked(out)); }
+handler(commit) {
+  enable(out, get(winner) >= 0 && enabled(in, get(winner)));
+}
+handler(grant, i) {
+  accept(in, i, some(in, i) && !get(before, i) && acked(out));
+}

@@ -1,2 +1,4 @@
 /* quiet.c: a sender without items; see quiet.lss. */
-phase_start() { send_nothing(out); }
+phase_start() {
+  send_nothing(out);
+}

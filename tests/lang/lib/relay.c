@@ -5,10 +5,11 @@ phase_start() {
   else
     send_nothing(out);
 }
-handler(advance) { accept(in, !self->full || acked(out)); }
+handler(advance) {
+  accept(in, !self->full || acked(out));
+}
 phase_end() {
-  if (transferred(out))
-    self->full = false;
+  if (transferred(out)) self->full = false;
   if (transferred(in)) {
     self->slot = data(in);
     self->full = true;

@@ -1,4 +1,8 @@
 /* taker.c: takes whatever comes; see taker.lss. */
-phase_start() { send(out, self->taken); }
+phase_start() {
+  send(out, self->taken);
+}
 
-phase_end() { self->taken += transferred(in); }
+phase_end() {
+  self->taken += transferred(in);
+}

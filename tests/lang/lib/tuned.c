@@ -1,2 +1,4 @@
 /* tuned.c: accepts everything; see tuned.lss. */
-phase_start() { accept(in, true); }
+phase_start() {
+  accept(in, true);
+}

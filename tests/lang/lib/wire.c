@@ -5,5 +5,9 @@ handler(forward) {
   else
     send_nothing(out);
 }
-handler(commit) { enable(out, enabled(in)); }
-handler(accept) { accept(in, acked(out)); }
+handler(commit) {
+  enable(out, enabled(in));
+}
+handler(accept) {
+  accept(in, acked(out));
+}
