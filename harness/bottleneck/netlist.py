@@ -176,7 +176,7 @@ class Machine:
     seconds: float
 
 
-def _keys(netlist: dict) -> dict[tuple[str, int], str]:
+def keys_of_lanes(netlist: dict) -> dict[tuple[str, int], str]:
     """The keys of lanes by port and number; behind one that a port has several times, the number among those."""
     ends = [(c, end) for c in netlist["connections"] for end in ("from", "to") if f"{end}_key" in c]
     keys = {(c[end], c[f"{end}_lane"]): c[f"{end}_key"] for c, end in ends}
@@ -220,7 +220,7 @@ def load(netlist: dict, stats: dict, earlier: dict | None = None) -> Machine:
             functions = [(frozenset(f["reads"]), frozenset(f["writes"])) for f in i["functions"]]
             instances[i["path"]] = Instance(i["path"], i["module"], i["clock"], ports, events, functions)
     parents = [i["path"] for i in netlist["instances"] if not i["leaf"]]
-    counts, keys, links = _counts(stats, earlier), _keys(netlist), []
+    counts, keys, links = _counts(stats, earlier), keys_of_lanes(netlist), []
     for c in netlist["connections"]:
         ends = []
         for end in "from", "to":

@@ -129,14 +129,16 @@ static int report_units(const GPtrArray *units) {
   return !wrong ? 0 : explained ? 1 : 3;
 }
 
-static GPtrArray *make_units(Netlist *netlist, BuildOptions *build) {
+// The units of a machine; with `check_only` those that hold the C of modules, and no more of them than that needs.
+static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_only) {
   ScheduleOptions schedule_options = {build->collect_connections, build->single_cluster};
   Schedule *schedule = schedule_build(netlist, &schedule_options);
   if (!schedule) return NULL;
   Emitter emitter = {.netlist = netlist,
                      .schedule = schedule,
                      .debug = build->options.compile.debug,
-                     .collect_connections = build->collect_connections};
+                     .collect_connections = build->collect_connections,
+                     .check_only = check_only};
   if (!emit_kinds(&emitter)) return NULL;
   g_autofree char *command = command_line(build);
   emitter.build_command = command;
@@ -151,6 +153,7 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build) {
     const Kind *kind = emitter.kinds->pdata[i];
     g_ptr_array_add(units, unit_new(kind->name, kind->unit, NULL));
   }
+  if (check_only) return units;
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
     g_autofree char *name = g_strconcat(kind->name, "_once", NULL);
@@ -172,7 +175,7 @@ int build_check(BuildOptions *build, Netlist *netlist) {
   if (!build->compiler.optimisation) build->compiler.optimisation = build->options.compile.debug ? "-O1" : "-O2";
   build->compiler.checked = build->options.compile.debug;
   build->compiler.times = g_getenv("LSS_TIMES") != NULL;
-  g_autoptr(GPtrArray) units = make_units(netlist, build);
+  g_autoptr(GPtrArray) units = make_units(netlist, build, true);
   diag_flush();
   g_auto(Toolchain) toolchain = {.cache = {.lock = -1}};
   if (!units) return 1;
@@ -191,7 +194,7 @@ int build_simulator(BuildOptions *build, char **output) {
   if (!netlist) return 1;
   g_autoptr(GPtrArray) sources = netlist_files(netlist);
   if (build->output && !output_spares_sources("build", build->output, sources)) return 2;
-  g_autoptr(GPtrArray) units = make_units(netlist, build);
+  g_autoptr(GPtrArray) units = make_units(netlist, build, false);
   if (!units) {
     diag_flush();
     return 1;

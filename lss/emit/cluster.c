@@ -108,6 +108,7 @@ static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
     if (known) {
       kind->spec_of[i] = known->index;
       g_free(key);
+      emit_spec_free(spec);
       continue;
     }
     spec->index = (int)kind->specs->len;
@@ -299,6 +300,16 @@ static void emit_shared_collectors(const Emitter *emitter, GString *out) {
 
 // ---- Units -----------------------------------------------------------------------------------------------------
 
+// What steps the cluster, and into `once` what starts and finishes it.
+static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind) {
+  Cluster *cluster = kind->cluster;
+  emit_once(emitter, once, kind);
+  for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
+  if (emitter->skips) emit_skipping(unit, kind);
+  if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
+  if (!cluster->instance) emit_root(emitter, unit);
+}
+
 static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, GHashTable *checked) {
   Kind *kind = g_new0(Kind, 1);
   kind->cluster = cluster;
@@ -330,13 +341,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   emit_observers(emitter, unit, cluster);
   const gsize common = unit->len;
   GString *once = g_string_new(unit->str);
-  emit_once(emitter, once, kind);
-  for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
-  if (emitter->skips) emit_skipping(unit, kind);
-  if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
-  if (root) {
-    emit_root(emitter, unit);
-  }
+  if (!emitter->check_only) emit_runs(emitter, unit, once, kind);
   char *key = g_strconcat(unit->str, once->str + common, NULL);
   Kind *same = g_hash_table_lookup(by_text, key);
   if (same) {

@@ -37,6 +37,7 @@ typedef struct {
   Schedule *schedule;
   bool debug; // checks, and all signals in memory where they can be observed
   bool collect_connections;
+  bool check_only;           // the C of modules is all that matters: no step functions, nothing that runs once
   GHashTable *scans;         // C file -> CScan*
   bool skips;                // all of the machine says when it acts by itself
   GHashTable *gated;         // Cluster* -> whether it may sleep
@@ -77,6 +78,7 @@ void emit_initial(GString *out, const StateField *field);
 
 // emit_spec.c
 Spec *emit_spec_new(Emitter *emitter, Instance *instance);
+void emit_spec_free(Spec *spec);
 void emit_function_name(GString *out, const Function *function);
 bool emit_reads(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port,
                 SignalKind kind);

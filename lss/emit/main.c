@@ -359,6 +359,7 @@ char *emit_main(Emitter *emitter) {
   const Netlist *netlist = emitter->netlist;
   guint64 base = time_base(netlist);
   if (!base) return NULL;
+  if (emitter->check_only) return g_strdup("");
   GString *out = g_string_new(NULL);
   emit_banner(emitter, out);
   emit_names(emitter, out);

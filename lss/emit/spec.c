@@ -390,3 +390,10 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   spec->code = g_string_free(out, FALSE);
   return spec;
 }
+
+void emit_spec_free(Spec *spec) {
+  g_ptr_array_free(spec->collectors, TRUE);
+  g_free(spec->code);
+  g_free(spec->structs);
+  g_free(spec);
+}

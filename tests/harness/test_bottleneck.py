@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from harness.bottleneck import Analysis, NetlistError, analyse, measure, page, text
+from harness.bottleneck.netlist import keys_of_lanes
 
 CYCLES = 3000
 
@@ -351,12 +352,14 @@ def test_whatever_the_counts_every_wait_has_a_cause(name: str, root: Path, build
     command = [build_dir / "bin" / "lss", "export", root / "examples" / name / f"{name}.lss", "-o", file]
     subprocess.run(command, check=True, capture_output=True)
     netlist = json.loads(file.read_text())
+    keys = keys_of_lanes(netlist)
     widths = {f"{i['path']}.{p['name']}": p.get("width", 1) for i in netlist["instances"] for p in i["ports"]}
     for seed in range(5):
         chance = random.Random(seed)
         counts = []
         for c in netlist["connections"]:
-            ends = {e: f"{c[e]}[{c[e + '_lane']}]" if widths[c[e]] > 1 else c[e] for e in ("from", "to")}
+            lanes = {e: keys.get((c[e], c[f"{e}_lane"])) or c[f"{e}_lane"] for e in ("from", "to")}
+            ends = {e: f"{c[e]}[{lanes[e]}]" if widths[c[e]] > 1 or lanes[e] else c[e] for e in ("from", "to")}
             cuts = sorted(chance.randrange(10001) for _ in range(3))
             shares = [b - a for a, b in zip([0, *cuts], [*cuts, 10000])]
             counts.append(ends | dict(zip(("transferred", "stalled", "cancelled", "idle"), chance.sample(shares, 4))))
