@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from harness.bottleneck import memories
-from harness.bottleneck.blame import NOTICE, Cause, Chain, Tracer
+from harness.bottleneck.back_pressure import NOTICE, Cause, Chain, Tracer
 from harness.bottleneck.netlist import Instance, Link, Machine, load
 
 SATURATED = 0.9  # at work for this share of the time, a part is a limit

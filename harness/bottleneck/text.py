@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.bottleneck.analysis import Analysis, percent
-from harness.bottleneck.blame import Chain, Step
+from harness.bottleneck.back_pressure import Chain, Step
 from harness.bottleneck.memories import Memory
 
 MODULES, WAITS, MEMORIES = 12, 10, 4
