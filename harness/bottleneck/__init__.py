@@ -1,4 +1,4 @@
-"""Where a machine's cycles go: what limits it, what waits for that, and who uses its memories.
+"""Bottleneck analysis: what limits a machine, what waits for it, and which requesters use its memories.
 
 `python -m harness bottleneck` is the command; docs/bottleneck.md explains its report.
 """

@@ -1,29 +1,29 @@
-"""What the bottleneck report says: limiters with those who wait for them, waiting connections, modules, memories."""
+"""The contents of the bottleneck report: limiters with what waits for them, waiting connections, modules, memories."""
 
 from collections import defaultdict
 from dataclasses import dataclass
 
 from harness.bottleneck import memories
-from harness.bottleneck.back_pressure import NOTICE, Cause, Chain, Tracer
+from harness.bottleneck.back_pressure import NEGLIGIBLE, Cause, Tracer, WaitPath
 from harness.bottleneck.netlist import Instance, Link, Machine, load
 
-SATURATED = 0.9  # at work for this share of the time, a part is a limit
-LITTLE = 0.05  # what waits for less than this share of the time limits nothing
+SATURATED = 0.9  # busy for this share of the time, an instance is a limit
+LITTLE = 0.05  # waits for less than this share of the time limit nothing
 
 
 @dataclass(frozen=True)
 class Limiter:
-    """A cause, how much of the time it is at work, and the chains that end at it, the longest wait first."""
+    """A cause, how much of the time it is busy, and the paths that end at it, the longest wait first."""
 
     cause: Cause
     busy: float | None
-    doors: tuple[Link, ...]  # where others wait for it, the longest wait first
-    chains: tuple[Chain, ...]
+    waiters: tuple[Link, ...]  # where others wait for it, the longest wait first
+    wait_paths: tuple[WaitPath, ...]
 
     @property
     def waited(self) -> float:
         """Shares of the time that others wait for it, added up; may exceed 1."""
-        return sum(link.waiting for link in self.doors)
+        return sum(link.waiting for link in self.waiters)
 
     @property
     def saturated(self) -> bool:
@@ -44,16 +44,16 @@ class Module:
     module: str
     busy: float
     declared: bool  # `busy` is a statistic of the module, not worked out from its connections
-    waits: float  # share of the time in which the connection that it has most trouble with is refused
-    refuses: float  # share of the time in which it refuses what it is offered most
+    stalled: float  # share of the time in which its most stalled output is stalled
+    stalls: float  # share of the time in which it stalls its most stalled input
 
 
 @dataclass(frozen=True)
 class Analysis:
     machine: Machine
     limiters: list[Limiter]  # the most important first
-    waiting: list[Chain]  # one for each connection that waits, the longest first
-    starved: list[Chain]  # one for each consumer that gets too little
+    waiting: list[WaitPath]  # one for each connection that waits, the longest first
+    starved: list[WaitPath]  # one for each consumer that gets too little
     modules: list[Module]  # the busiest first
     memories: list[memories.Memory]
 
@@ -68,10 +68,10 @@ class Analysis:
         if self.limiter:
             return _verdict(self.limiter)
         if loop := next((c for c in self.starved if c.cause.kind == "loop"), None):
-            return _loop_words(loop.cause.members, loop.link)
+            return _loop_text(loop.cause.members, loop.link)
         sources = [c for c in self.starved if c.cause.kind == "source"]
         if not sources:
-            return "Nothing waits and nothing starves: every connection moves an item whenever it could."
+            return "Nothing waits and nothing starves: every connection moves an item whenever it can."
         longest = max(sources, key=lambda c: c.link.idle)
         begins = longest.last
         return (
@@ -89,100 +89,101 @@ def percent(share: float) -> str:
     return f"{value:.0f} %" if value >= 9.95 or value < 0.05 else f"{value:.1f} %"
 
 
-def _loop_words(members: tuple[str, ...], link: Link) -> str:
+def _loop_text(members: tuple[str, ...], link: Link) -> str:
     return (
-        f"The loop {' → '.join([*members, members[0]])} is the limiter: nothing outside holds it up; what goes round "
-        f"in it comes back too late, or too little goes round. It moves an item in {percent(link.moved)} of the cycles."
+        f"The loop {' → '.join([*members, members[0]])} is the limiter: nothing outside stalls it, but its "
+        f"latency is too long for what is in flight in it. It moves an item in {percent(link.moved)} of the cycles."
     )
 
 
 def _list(links: list[Link], most: int = 4) -> str:
-    words = [f"{link} ({percent(link.waiting)})" for link in links[:most]]
+    texts = [f"{link} ({percent(link.waiting)})" for link in links[:most]]
     if len(links) > most:
-        words.append(f"{len(links) - most} more")
-    return ", ".join(words)
+        texts.append(f"{len(links) - most} more")
+    return ", ".join(texts)
 
 
 def _verdict(limiter: Limiter) -> str:
-    cause, links = limiter.cause, list(limiter.doors)
+    cause, links = limiter.cause, list(limiter.waiters)
     wait = f"These connections wait for it: {_list(links)}."
     if cause.kind == "loop":
-        return f"{_loop_words(cause.members, links[0])} {wait}"
+        return f"{_loop_text(cause.members, links[0])} {wait}"
     if cause.kind == "port":
-        carries = f"it carries an item in {percent(limiter.busy)} of the cycles, and one a cycle is all it can"
+        carries = f"it carries an item in {percent(limiter.busy)} of the cycles, and one a cycle is its maximum"
         return f"{cause.path} is the limiter: {carries}. {wait}"
-    what = "how busy it is, it does not say"
+    what = "its busy time is not counted"
     if limiter.busy is not None:
         what = f"busy {percent(limiter.busy)} of the time"
-    if cause.kind == "answers":
-        return f"{cause.path} is waited for longest, since it takes its time: {what}. {wait}"
+    if cause.kind == "reply":
+        return f"{cause.path} is waited for longest, since it replies slowly: {what}. {wait}"
     if limiter.saturated:
         return f"{cause.path} is the limiter: {what}. {wait}"
-    return f"No part is busy all the time. {cause.path} is waited for longest: {what}. {wait}"
+    return f"No instance is busy all the time. {cause.path} is waited for longest: {what}. {wait}"
 
 
-def _causes_of(tracer: Tracer, machine: Machine) -> tuple[list[Limiter], list[Chain]]:
-    links = sorted((link for link in machine.links if link.waiting >= NOTICE), key=lambda one: (-one.waiting, str(one)))
-    chains = [tracer.why_waiting(link) for link in links]
-    groups: dict[tuple, list[Chain]] = defaultdict(list)
-    for chain in chains:
-        cause = chain.cause
-        # The same loop, wherever it was entered; the same instance, whether it refuses or takes its time to answer.
-        groups[("loop", *sorted(cause.members)) if cause.kind == "loop" else (cause.path,)].append(chain)
+def _causes_of(tracer: Tracer, machine: Machine) -> tuple[list[Limiter], list[WaitPath]]:
+    links = [link for link in machine.links if link.waiting >= NEGLIGIBLE]
+    links.sort(key=lambda link: (-link.waiting, str(link)))
+    wait_paths = [tracer.why_waiting(link) for link in links]
+    groups: dict[tuple, list[WaitPath]] = defaultdict(list)
+    for wait_path in wait_paths:
+        cause = wait_path.cause
+        # The same loop, wherever it was entered; the same instance, whether it stalls its input or replies slowly.
+        groups[("loop", *sorted(cause.members)) if cause.kind == "loop" else (cause.path,)].append(wait_path)
     limiters = []
     for group in groups.values():
-        cause = next((chain.cause for chain in group if chain.cause.kind == "own"), group[0].cause)
-        limiters.append(Limiter(cause, _busy_of(machine, cause, group), _doors(group), tuple(group)))
+        cause = next((wait_path.cause for wait_path in group if wait_path.cause.kind == "busy"), group[0].cause)
+        limiters.append(Limiter(cause, _busy_of(machine, cause, group), _waiters(group), tuple(group)))
     limiters.sort(key=lambda one: (not (one.saturated and one.waited >= LITTLE), -one.waited, one.name))
-    return limiters, chains
+    return limiters, wait_paths
 
 
-def _doors(chains: list[Chain]) -> tuple[Link, ...]:
-    """Where others wait; one place for each who waits for an answer: the others are the same wait, further back."""
+def _waiters(wait_paths: list[WaitPath]) -> tuple[Link, ...]:
+    """Where others wait; where they wait for a reply, one link for each instance: more are the same wait upstream."""
     behind: set[Link] = set()
-    for chain in chains:
-        links = [step.link for step in chain.steps]
-        behind.update(links[links.index(chain.door) + 1 :])
-    refused = [chain.door for chain in chains if chain.cause.kind != "answers"]
-    doors = {str(door): door for door in refused if door not in behind}
-    for chain in chains:
-        if chain.cause.kind == "answers":
-            asker = chain.door.target.path.rpartition(".")[0]
-            known = doors.get(asker)
-            doors[asker] = chain.door if known is None or chain.door.waiting > known.waiting else known
-    return tuple(sorted(doors.values(), key=lambda link: (-link.waiting, str(link))))
+    for wait_path in wait_paths:
+        links = [step.link for step in wait_path.steps]
+        behind.update(links[links.index(wait_path.shared_port) + 1 :])
+    stalled = [wait_path.shared_port for wait_path in wait_paths if wait_path.cause.kind != "reply"]
+    waiters = {str(link): link for link in stalled if link not in behind}
+    for wait_path in wait_paths:
+        if wait_path.cause.kind == "reply":
+            requester = wait_path.shared_port.target.path.rpartition(".")[0]
+            ends = waiters.get(requester), wait_path.shared_port
+            waiters[requester] = max(filter(None, ends), key=lambda link: link.waiting)
+    return tuple(sorted(waiters.values(), key=lambda link: (-link.waiting, str(link))))
 
 
-def _busy_of(machine: Machine, cause: Cause, chains: list[Chain]) -> float | None:
+def _busy_of(machine: Machine, cause: Cause, wait_paths: list[WaitPath]) -> float | None:
     if cause.kind == "loop":
         return None
-    # What refuses of its own does so because it is at work, so it is busy whenever it is offered something.
-    offered = max((chain.last.offered for chain in chains if chain.cause.kind != "answers"), default=None)
+    # What stalls its input and is not stalled itself is busy whenever it is offered something.
+    offered = max((wait_path.last.offered for wait_path in wait_paths if wait_path.cause.kind != "reply"), default=None)
     declared = machine.instances[cause.path].busy if cause.kind != "port" else None
     return max((one for one in (offered, declared) if one is not None), default=None)
 
 
-def _starving(tracer: Tracer, machine: Machine) -> list[Chain]:
-    """Chains for the ends of the machine: instances that pass nothing on but answers."""
-    chains = []
+def _starving(tracer: Tracer, machine: Machine) -> list[WaitPath]:
+    """Paths for the ends of the machine: instances that send nothing but replies."""
+    wait_paths = []
     for here in machine.instances.values():
-        onward = [out for out in here.out if not here.reply_of(out.source.port) or here.asks(out)]
+        onward = [out for out in here.out if not here.reply_of(out.source.port) or here.is_request(out)]
         ends = [link for link in here.into if link.transferred and link.idle >= LITTLE]
         if not onward and ends:
-            chains.append(tracer.why_starved(max(ends, key=lambda link: (link.moved, str(link)))))
-    return sorted(chains, key=lambda chain: (-chain.link.idle, str(chain.link)))
+            wait_paths.append(tracer.why_starved(max(ends, key=lambda link: (link.moved, str(link)))))
+    return sorted(wait_paths, key=lambda wait_path: (-wait_path.link.idle, str(wait_path.link)))
 
 
 def _module(here: Instance) -> Module:
-    answers = {here.reply_of(out.source.port) for out in here.requests}
-    asked = [link for link in here.into if link.target.port not in answers]
-    asked += [out for out in here.out if here.asks(out) or not here.reply_of(out.source.port)]
-    busy = max((link.offered for link in asked if not link.level), default=0.0)
-    waits = max((link.waiting for link in here.out), default=0.0)
-    refuses = max((link.waiting for link in here.into), default=0.0)
+    replies = {here.reply_of(out.source.port) for out in here.requests}
+    requests = [link for link in here.into if link.target.port not in replies]
+    requests += [out for out in here.out if here.is_request(out) or not here.reply_of(out.source.port)]
+    busy = max((link.offered for link in requests if not link.level), default=0.0)
+    stalled = max((link.waiting for link in here.out), default=0.0)
+    stalls = max((link.waiting for link in here.into), default=0.0)
     if here.busy is not None:
-        return Module(here.path, here.module, here.busy, True, waits, refuses)
-    return Module(here.path, here.module, busy, False, waits, refuses)
+        return Module(here.path, here.module, here.busy, True, stalled, stalls)
+    return Module(here.path, here.module, busy, False, stalled, stalls)
 
 
 def analyse(netlist: dict, stats: dict, earlier: dict | None = None) -> Analysis:
@@ -190,7 +191,7 @@ def analyse(netlist: dict, stats: dict, earlier: dict | None = None) -> Analysis
     machine = load(netlist, stats, earlier)
     tracer = Tracer(machine)
     limiters, waiting = _causes_of(tracer, machine)
-    modules = sorted(map(_module, machine.instances.values()), key=lambda m: (-m.busy, -m.refuses, m.path))
+    modules = sorted(map(_module, machine.instances.values()), key=lambda m: (-m.busy, -m.stalls, m.path))
     return Analysis(
         machine, limiters, waiting, _starving(tracer, machine), modules,
         memories.measure(machine, stats, earlier),

@@ -1,9 +1,9 @@
-"""From connections that wait to what they wait for.
+"""The back-pressure trace: from connections that wait to what they wait for.
 
-A connection on which items are offered and refused is followed downstream, from the instance that refuses to the output
-that it cannot get rid of, to the answer that it lacks, or to the one that tells it to stand still, until an instance is
-found that refuses of its own: it is the limiter.  A connection that starves is followed upstream in the same way.  Only
-shares of time and what functions declare to read decide; no module is known by name.
+A connection on which items are offered and stalled is followed downstream, from the instance that stalls it to its own
+stalled output, to the reply that it lacks, or to the instance that stalls it, until an instance is found that nothing
+stalls: it is the limiter.  A connection that starves is followed upstream in the same way.  Only shares of time and
+what functions declare to read decide; no module is known by name.
 """
 
 from collections.abc import Iterable
@@ -14,13 +14,13 @@ from harness.bottleneck.netlist import Instance, Link, Machine
 EXPLAINS = 0.5  # a wait explains another if it is at least this part of it
 SAME = 0.9  # two shares that belong to one cause differ by less than this
 FULL = 0.95  # a port that carries something in so many cycles carries all it can
-NOTICE = 0.01  # shares of the time below this are not followed
-LONGEST_ANSWER = 8  # cycles that an answer is believed to take where nothing says that the instance is at work
+NEGLIGIBLE = 0.01  # shares of the time below this are not followed
+LONGEST_REPLY = 8  # cycles that a reply is assumed to take where no statistic says that the instance is busy
 
 
 @dataclass(frozen=True)
 class Step:
-    """A link of a chain, and how the instance at its far end leads on to the next."""
+    """A link of a path, and why the instance at its far end leads on to the next."""
 
     link: Link
     then: str = ""
@@ -28,11 +28,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Cause:
-    """Where a chain ends.
+    """Where a path ends.
 
-    kind: `own` the instance refuses though nothing refuses it; `port` a port carries an item in every cycle;
-    `answers` an instance takes its time to answer; `loop` what goes round in a loop comes back too late; `source` an
-    instance offers no more.
+    kind: `busy` the instance stalls its input though nothing stalls it; `port` a port carries an item in every cycle;
+    `reply` an instance replies slowly; `loop` the latency of a loop limits; `source` an instance sends no more.
     """
 
     kind: str
@@ -41,12 +40,12 @@ class Cause:
 
 
 @dataclass
-class Chain:
+class WaitPath:
     """Why a connection waits, or starves."""
 
     steps: list[Step] = field(default_factory=list)
     cause: Cause | None = None
-    door: Link | None = None  # where the wait for the cause shows: one's lane before an output that several share
+    shared_port: Link | None = None  # where the wait for the cause shows: a lane before an output that several share
 
     @property
     def link(self) -> Link:
@@ -67,79 +66,79 @@ class Tracer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
 
-    def why_waiting(self, link: Link) -> Chain:
-        """The chain that begins with a link on which items wait."""
-        chain = Chain()
-        self._refused(link, chain)
-        chain.door = chain.door or chain.last
-        return chain
+    def why_waiting(self, link: Link) -> WaitPath:
+        """The path that begins with a link on which items wait."""
+        wait_path = WaitPath()
+        self._stalled(link, wait_path)
+        wait_path.shared_port = wait_path.shared_port or wait_path.last
+        return wait_path
 
-    def why_starved(self, link: Link) -> Chain:
-        """The chain that begins with a link on which too little comes."""
-        chain = Chain()
-        self._idle(link, chain)
-        return chain
+    def why_starved(self, link: Link) -> WaitPath:
+        """The path that begins with a link on which too few items come."""
+        wait_path = WaitPath()
+        self._starved(link, wait_path)
+        return wait_path
 
-    # ---- Downstream: who refuses, and why ----------------------------------------------------------------------------
+    # ---- Downstream: which instance stalls, and why ------------------------------------------------------------------
 
-    def _refused(self, link: Link, chain: Chain) -> None:
+    def _stalled(self, link: Link, wait_path: WaitPath) -> None:
         here = self.machine.instances[link.target.path]
-        if self._closes_loop(link, chain):
+        if self._closes_loop(link, wait_path):
             return
-        chain.steps.append(Step(link))
+        wait_path.steps.append(Step(link))
         needs = here.needs(link.target.port, link.target.lane, "ack")
         by_declaration = [out for out in here.out if (out.source.port, out.source.lane) in needs.acks]
         outs = by_declaration or here.out
         worst = most(outs, "waiting")
         rivals = self._rivals(here, link, worst) if by_declaration else []
         if rivals:
-            chain.door = link
-        if worst and worst.waiting >= max(NOTICE, EXPLAINS * link.waiting):
-            self._go(chain, "cannot pass on what it has")
-            return self._refused(worst, chain)
-        if rivals and self._shares(here, link, worst, rivals, chain):
+            wait_path.shared_port = link
+        if worst and worst.waiting >= max(NEGLIGIBLE, EXPLAINS * link.waiting):
+            self._note(wait_path, "is stalled at its output")
+            return self._stalled(worst, wait_path)
+        if rivals and self._shares_output(here, link, worst, rivals, wait_path):
             return None
         if outlet := self._never_empty(here, link):
-            return self._fills(outlet, chain)
-        if self._lacks_partner(here, link, needs.datas, chain):
+            return self._fills(outlet, wait_path)
+        if self._lacks_partner(here, link, needs.datas, wait_path):
             return None
-        for asker, words in self._held_by(here, link, needs.datas):
-            if self._held_up(asker, link.waiting, chain, words):
+        for requester, reason in self._held_by(here, link, needs.datas):
+            if self._held_up(requester, link.waiting, wait_path, reason):
                 return None
         if not by_declaration and (loop := self._loop_of_credits(here, link)):
-            chain.cause = Cause("loop", here.path, loop)
+            wait_path.cause = Cause("loop", here.path, loop)
             return None
-        chain.cause = Cause("own", here.path)
+        wait_path.cause = Cause("busy", here.path)
         return None
 
     @staticmethod
     def _rivals(here: Instance, link: Link, out: Link) -> list[Link]:
         """The other inputs that need the same output."""
-        place = out.source.port, out.source.lane
+        output = out.source.port, out.source.lane
         return [
             other for other in here.into
-            if other is not link and place in here.needs(other.target.port, other.target.lane, "ack").acks
+            if other is not link and output in here.needs(other.target.port, other.target.lane, "ack").acks
         ]  # fmt: skip
 
-    def _shares(self, here: Instance, link: Link, out: Link, rivals: list[Link], chain: Chain) -> bool:
+    def _shares_output(self, here: Instance, link: Link, out: Link, rivals: list[Link], wait_path: WaitPath) -> bool:
         """Whether others keep the output busy that this link needs."""
         taken = min(out.moved, sum(other.moved for other in rivals))
         if out.waiting + taken < EXPLAINS * link.waiting:
             return False
         if out.moved >= FULL:
-            self._go(chain, "has one output for several")
-            chain.steps.append(Step(out))
-            chain.cause = Cause("port", str(out.source))
-        elif out.waiting >= NOTICE:
-            self._go(chain, "serves others in the meantime")
-            self._refused(out, chain)
+            self._note(wait_path, "shares one output among several inputs")
+            wait_path.steps.append(Step(out))
+            wait_path.cause = Cause("port", str(out.source))
+        elif out.waiting >= NEGLIGIBLE:
+            self._note(wait_path, "serves other inputs meanwhile")
+            self._stalled(out, wait_path)
         else:
-            chain.cause = Cause("own", here.path)
+            wait_path.cause = Cause("busy", here.path)
         return True
 
     @staticmethod
     def _never_empty(here: Instance, link: Link) -> Link | None:
-        """The output that passes on what comes in here, item for item, and has one to offer in nearly every cycle.
+        """The output that forwards what comes in here, item for item, and offers one in nearly every cycle.
 
         In a cycle of another clock than the input's, that is: otherwise the output would wait as long as the input.
         """
@@ -147,98 +146,98 @@ class Tracer:
             (
                 out for out in here.out
                 if out.offered >= FULL and SAME < out.transferred / max(1, link.transferred) < 1 / SAME
-                and (here.asks(out) or not here.reply_of(out.source.port))
+                and (here.is_request(out) or not here.reply_of(out.source.port))
             ), "transferred",
         )  # fmt: skip
 
-    def _fills(self, outlet: Link, chain: Chain) -> None:
-        """What takes from an output that is never empty: all that it can, one a cycle, or less."""
-        self._go(chain, "has always something to pass on")
+    def _fills(self, outlet: Link, wait_path: WaitPath) -> None:
+        """The port behind an output that is never empty: it accepts one item a cycle, its maximum, or fewer."""
+        self._note(wait_path, "always has an item to send")
         if outlet.moved < FULL:
-            return self._refused(outlet, chain)
-        chain.steps.append(Step(outlet))
-        chain.door = chain.steps[-2].link
-        chain.cause = Cause("port", str(outlet.target))
+            return self._stalled(outlet, wait_path)
+        wait_path.steps.append(Step(outlet))
+        wait_path.shared_port = wait_path.steps[-2].link
+        wait_path.cause = Cause("port", str(outlet.target))
         return None
 
-    def _lacks_partner(self, here: Instance, link: Link, datas: frozenset, chain: Chain) -> bool:
-        """Whether the instance takes this item only together with another that does not come."""
+    def _lacks_partner(self, here: Instance, link: Link, datas: frozenset, wait_path: WaitPath) -> bool:
+        """Whether the instance accepts this item only together with another that does not come."""
         mine = link.target.port, link.target.lane
         for other in here.into:
-            place = other.target.port, other.target.lane
-            if place == mine or place not in datas or other.idle < SAME * link.waiting:
+            theirs = other.target.port, other.target.lane
+            if theirs == mine or theirs not in datas or other.idle < SAME * link.waiting:
                 continue
-            if mine in here.needs(*place, "ack").datas:
-                self._go(chain, "lacks what belongs to it")
-                self._idle(other, chain)
+            if mine in here.needs(*theirs, "ack").datas:
+                self._note(wait_path, "lacks the matching item")
+                self._starved(other, wait_path)
                 return True
         return False
 
     def _held_by(self, here: Instance, link: Link, datas: frozenset) -> Iterable[tuple[Instance, str]]:
-        """Who may be waiting for an answer while `here` refuses: itself, or one whose word it listens to."""
-        answers = {here.reply_of(request.source.port) for request in here.requests}
-        if self._asks_for_each(here, link) or answers & {port for port, _ in datas}:
-            yield here, "waits for the answer to what it asked"
-        tellers = {other.source.path for other in here.into if (other.target.port, other.target.lane) in datas}
-        senders = [self.machine.instances[path] for path in sorted(tellers - {link.source.path, here.path})]
-        for teller in sorted(senders, key=lambda one: -max((out.waiting for out in one.out), default=0.0)):
-            yield teller, f"is told to stand still by {teller.path}"
+        """Which instance may wait for a reply while `here` stalls: itself, or one that its acceptance depends on."""
+        replies = {here.reply_of(request.source.port) for request in here.requests}
+        if self._requests_for_each(here, link) or replies & {port for port, _ in datas}:
+            yield here, "waits for the reply to its request"
+        sources = {other.source.path for other in here.into if (other.target.port, other.target.lane) in datas}
+        senders = [self.machine.instances[path] for path in sorted(sources - {link.source.path, here.path})]
+        for other in sorted(senders, key=lambda one: -max((out.waiting for out in one.out), default=0.0)):
+            yield other, f"is stalled by {other.path}"
 
-    def _held_up(self, asker: Instance, share: float, chain: Chain, words: str) -> bool:
-        """Whether the wait is one for an answer; follows it to where the question waits, or to who answers late."""
-        outs = [out for out in asker.out if out.waiting >= max(NOTICE, EXPLAINS * share)]
-        if asker.path != chain.last.target.path and outs:
-            self._go(chain, words)
-            self._refused(most(outs, "waiting"), chain)
+    def _held_up(self, requester: Instance, share: float, wait_path: WaitPath, reason: str) -> bool:
+        """Whether the wait is for a reply; follows it to where the request waits, or to who replies late."""
+        outs = [out for out in requester.out if out.waiting >= max(NEGLIGIBLE, EXPLAINS * share)]
+        if requester.path != wait_path.last.target.path and outs:
+            self._note(wait_path, reason)
+            self._stalled(most(outs, "waiting"), wait_path)
             return True
-        asked = self._along(asker.requests)
-        worst = max((link.waiting for link, _ in asked), default=0.0)
-        if worst >= max(NOTICE, EXPLAINS * share):
-            # Equal waits are one wait, seen at each place that it passes through.
-            self._go(chain, words)
-            self._refused(next(link for link, _ in asked if link.waiting >= SAME * worst), chain)
+        requests = self._along(requester.requests)
+        worst = max((link.waiting for link, _ in requests), default=0.0)
+        if worst >= max(NEGLIGIBLE, EXPLAINS * share):
+            # Equal waits are one wait, seen at each connection of its path.
+            self._note(wait_path, reason)
+            self._stalled(next(link for link, _ in requests if link.waiting >= SAME * worst), wait_path)
             return True
-        servers = [(link, flow) for link, flow in asked if self._may_delay(link, flow, EXPLAINS * share)]
+        servers = [(link, flow) for link, flow in requests if self._may_delay(link, flow, EXPLAINS * share)]
         if servers:
-            # Who only hands on what it is asked takes as long as those behind it.
-            servers = [(link, flow) for link, flow in servers if not self._hands_on(link)] or servers
-            # Of those that most of what is asked passes, the last one.
-            most_asked = SAME * max(flow for _, flow in servers)
-            slowest = [link for link, flow in servers if flow >= most_asked][-1]
-            self._go(chain, words)
-            chain.door = max((step.link for step in chain.steps), key=lambda one: one.waiting)
-            chain.steps.append(Step(slowest))
-            chain.cause = Cause("answers", slowest.target.path)
-        elif asker.path != chain.last.target.path and (asker.busy or 0.0) >= EXPLAINS * share:
-            self._go(chain, words)
-            chain.cause = Cause("answers", asker.path)
-        return chain.cause is not None
+            # An instance that only forwards requests takes as long as those behind it.
+            servers = [(link, flow) for link, flow in servers if not self._forwards(link)] or servers
+            # Of those that most of the requests pass, the last one.
+            most_requests = SAME * max(flow for _, flow in servers)
+            slowest = [link for link, flow in servers if flow >= most_requests][-1]
+            self._note(wait_path, reason)
+            wait_path.shared_port = max((step.link for step in wait_path.steps), key=lambda one: one.waiting)
+            wait_path.steps.append(Step(slowest))
+            wait_path.cause = Cause("reply", slowest.target.path)
+        elif requester.path != wait_path.last.target.path and (requester.busy or 0.0) >= EXPLAINS * share:
+            self._note(wait_path, reason)
+            wait_path.cause = Cause("reply", requester.path)
+        return wait_path.cause is not None
 
     def _may_delay(self, link: Link, flow: int, share: float) -> bool:
-        """Whether who is asked on a link may hold an asker up for this share of the time: `flow` questions came."""
+        """Whether the target of a link may delay a requester for this share of the time: `flow` requests came."""
         here = self.machine.instances[link.target.path]
-        believed = flow * LONGEST_ANSWER / link.cycles if here.busy is None else here.busy
-        return here.delays(link) and believed >= share
+        assumed = flow * LONGEST_REPLY / link.cycles if here.busy is None else here.busy
+        return here.delays(link) and assumed >= share
 
-    def _hands_on(self, link: Link) -> bool:
-        """Whether who is asked on a link asks somebody else each time, and does not count work of its own."""
+    def _forwards(self, link: Link) -> bool:
+        """Whether the target of a link sends a request of its own for each that comes, and counts no busy time."""
         here = self.machine.instances[link.target.path]
-        return here.busy is None and self._asks_for_each(here, link)
+        return here.busy is None and self._requests_for_each(here, link)
 
     @staticmethod
-    def _asks_for_each(here: Instance, link: Link) -> bool:
-        """Whether an instance asks one question for each item that comes in on a link."""
+    def _requests_for_each(here: Instance, link: Link) -> bool:
+        """Whether an instance sends one request for each item that comes in on a link."""
         return any(SAME < one.transferred / max(1, link.transferred) < 1 / SAME for one in here.requests)
 
     def _along(self, requests: list[Link]) -> list[tuple[Link, int]]:
-        """The links that what is asked may pass, in order of distance, and how much of it passes there at most."""
+        """The links that requests may pass, in order of distance, and how many of them pass there at most."""
         flows = {request: request.transferred for request in requests}
         near = list(requests)
         while near:
             link = near.pop(0)
             here = self.machine.instances[link.target.path]
             onward = here.requests
-            if not onward and not here.reply_of(link.target.port):  # it only passes items on
+            if not onward and not here.reply_of(link.target.port):  # it only forwards items
                 came = link.target.port, link.target.lane
                 onward = [o for o in here.out if came in here.needs(o.source.port, o.source.lane, "data").datas]
             for out in onward:
@@ -248,46 +247,46 @@ class Tracer:
                     near.append(out)
         return list(flows.items())
 
-    # ---- Upstream: who sends too little, and why --------------------------------------------------------------------
+    # ---- Upstream: which instance sends too little, and why ----------------------------------------------------------
 
-    def _idle(self, link: Link, chain: Chain) -> None:
+    def _starved(self, link: Link, wait_path: WaitPath) -> None:
         here = self.machine.instances[link.source.path]
-        if self._closes_loop(link, chain):
+        if self._closes_loop(link, wait_path):
             return
-        chain.steps.append(Step(link))
+        wait_path.steps.append(Step(link))
         waiting = most(here.into, "waiting")
-        if waiting and waiting.waiting >= max(NOTICE, EXPLAINS * link.idle):
-            self._go(chain, "is slower than what comes")
-            return self._refused(waiting, chain)
-        if feeder := self._feeder(here, link):
-            self._go(chain, "gets too little")
-            return self._idle(feeder, chain)
-        chain.cause = Cause("source", here.path)
+        if waiting and waiting.waiting >= max(NEGLIGIBLE, EXPLAINS * link.idle):
+            self._note(wait_path, "is slower than its input")
+            return self._stalled(waiting, wait_path)
+        if supply := self._starving_input(here, link):
+            self._note(wait_path, "is starved")
+            return self._starved(supply, wait_path)
+        wait_path.cause = Cause("source", here.path)
         return None
 
-    def _feeder(self, here: Instance, link: Link) -> Link | None:
-        """The input that a starving output hangs on: of those that starve, too, the one with the most similar count."""
+    def _starving_input(self, here: Instance, link: Link) -> Link | None:
+        """The input that a starving output depends on: of those that starve too, the one with the closest count."""
         needs = here.needs(link.source.port, link.source.lane, "data").datas
-        answers = {here.reply_of(out.source.port) for out in here.requests}
+        replies = {here.reply_of(out.source.port) for out in here.requests}
         inputs = [
             one for one in here.into
-            if one.idle >= SAME * link.idle and one.target.port not in answers
+            if one.idle >= SAME * link.idle and one.target.port not in replies
             and (not needs or (one.target.port, one.target.lane) in needs)
         ]  # fmt: skip
         return min(inputs, key=lambda one: (abs(one.transferred - link.transferred), str(one)), default=None)
 
     def _loop_of_credits(self, here: Instance, link: Link) -> tuple[str, ...]:
-        """The way round from an instance that sends nothing, though items wait, back to itself, if there is one."""
+        """The loop from an instance that sends nothing, though items wait, back to itself, if there is one."""
         if not here.out or any(link.waiting < SAME * out.idle for out in here.out):
             return ()
-        answers = {here.reply_of(request.source.port) for request in here.requests}
+        replies = {here.reply_of(request.source.port) for request in here.requests}
         for credit in here.into:
-            if credit is link or credit.target.port in answers or credit.idle < SAME * link.waiting or not credit.moved:
+            if credit is link or credit.target.port in replies or credit.idle < SAME * link.waiting or not credit.moved:
                 continue
             trail, one = [here.path], credit
             while one and one.source.path not in trail:
                 trail.insert(1, one.source.path)
-                one = self._feeder(self.machine.instances[one.source.path], one)
+                one = self._starving_input(self.machine.instances[one.source.path], one)
             if one and one.source.path == here.path:
                 return tuple(trail)
         return ()
@@ -295,15 +294,15 @@ class Tracer:
     # ---- Both --------------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def _go(chain: Chain, words: str) -> None:
-        chain.steps[-1] = Step(chain.last, words)
+    def _note(wait_path: WaitPath, reason: str) -> None:
+        wait_path.steps[-1] = Step(wait_path.last, reason)
 
     @staticmethod
-    def _closes_loop(link: Link, chain: Chain) -> bool:
-        """Ends the chain when it has come back to where it was."""
-        links = [step.link for step in chain.steps]
+    def _closes_loop(link: Link, wait_path: WaitPath) -> bool:
+        """Ends the path when it has come back to where it was."""
+        links = [step.link for step in wait_path.steps]
         if link not in links:
             return False
         members = dict.fromkeys(one.target.path for one in links[links.index(link) :])
-        chain.cause = Cause("loop", next(iter(members)), tuple(members))
+        wait_path.cause = Cause("loop", next(iter(members)), tuple(members))
         return True

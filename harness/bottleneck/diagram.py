@@ -34,7 +34,7 @@ class Level:
 
 
 def _child(level: str, path: str) -> str | None:
-    """The instance right below a level that holds a path; None when the path lies elsewhere."""
+    """The instance right below a level that holds a path; None when the path is elsewhere."""
     if level and not path.startswith(level + "."):
         return None
     rest = path[len(level) + 1 :] if level else path
@@ -51,8 +51,8 @@ class _Drawing:
         self.lines: dict[tuple[str, str], list[Link]] = defaultdict(list)
         self.outside: set[str] = set()
         links = analysis.machine.links
-        # A line goes the way that its questions go; answers only add to what it says.
-        for link in sorted(links, key=self._answers):
+        # A line points as its requests do; replies only add to its counts.
+        for link in sorted(links, key=self._is_reply):
             ends = [_child(level, place.path) for place in (link.source, link.target)]
             if ends == [None, None] or ends[0] == ends[1]:
                 continue
@@ -61,11 +61,11 @@ class _Drawing:
                     ends[index] = place.path
                     self.outside.add(place.path)
             backwards = ends[1], ends[0]
-            self.lines[backwards if self._answers(link) and backwards in self.lines else tuple(ends)].append(link)
+            self.lines[backwards if self._is_reply(link) and backwards in self.lines else tuple(ends)].append(link)
 
-    def _answers(self, link: Link) -> bool:
+    def _is_reply(self, link: Link) -> bool:
         here = self.analysis.machine.instances[link.source.path]
-        return here.reply_of(link.source.port) is not None and not here.asks(link)
+        return here.reply_of(link.source.port) is not None and not here.is_request(link)
 
     @property
     def waits(self) -> float:
@@ -79,13 +79,13 @@ class _Drawing:
         module = self.analysis.machine.modules[path]
         name = path[len(self.level) + 1 :] if self.level else path
         limiter = self.analysis.limiter
-        blamed = limiter and limiter.cause.kind != "source" and any(
+        limiting = limiter and limiter.cause.kind != "source" and any(
             one == path or one.startswith(path + ".")
             for one in limiter.cause.members or (limiter.cause.path,)
         )  # fmt: skip
         text = f"{percent(busy)} busy" if leaf else f"{percent(busy)} busy inside"
         font = ', fontcolor="white"' if busy >= STEPS[-1] else ""
-        border = f', color="{LIMITER}", penwidth=4' if blamed else ""
+        border = f', color="{LIMITER}", penwidth=4' if limiting else ""
         return (
             f'  {_quoted(path)} [label=<<b>{name}</b><br/><font point-size="9">{module}<br/>{text}</font>>, '
             f'fillcolor="{shade(FILLS, busy)}"{font}{border}{"" if leaf else ", peripheries=2"}, '
@@ -98,7 +98,7 @@ class _Drawing:
         label = f'label=" waits {percent(worst.waiting)} ", ' if worst.waiting >= SHOWN else ""
         colour = shade(LINES, worst.waiting)
         if all(link.level or not link.transferred for link in links):
-            label += "style=dotted, constraint=false, "  # values that are shown: they do not order the picture
+            label += "style=dotted, constraint=false, "  # signals: they do not order the picture
         return (
             f"  {_quoted(ends[0])} -> {_quoted(ends[1])} [{label}"
             f'color="{colour}", fontcolor="{colour if worst.waiting >= SHOWN else "#555555"}", '
@@ -124,7 +124,7 @@ class _Drawing:
 
 
 def levels(analysis: Analysis) -> list[Level]:
-    """The levels worth a picture: the machine, then those in which something waits, or which hold the limiter."""
+    """The levels that get a picture: the machine, then those in which something waits, or which hold the limiter."""
     chosen, seen = [], set()
     for path in analysis.machine.parents:
         drawing = _Drawing(analysis, path)

@@ -14,14 +14,14 @@ from harness.run import compiler, process
 
 
 class MeasureError(Exception):
-    """The machine could not be built or run; the text is what compiler or simulator said."""
+    """The machine could not be built or run; the text is the message of compiler or simulator."""
 
 
 def _do(command: Sequence[str | Path]) -> None:
     done = process.run(command)
     if done.status:
-        said = (done.err or done.out).strip()
-        raise MeasureError(said or f"{command[0]} ended with status {done.status}")
+        message = (done.err or done.out).strip()
+        raise MeasureError(message or f"{command[0]} ended with status {done.status}")
 
 
 def _compiler(build: Path) -> Path:
@@ -35,24 +35,24 @@ def build(machine: Path, out: Path, build: Path, defines: Sequence[str] = ()) ->
     """The exported netlist of a machine, and its simulator, which counts everything that the report needs."""
     out.mkdir(parents=True, exist_ok=True)
     lss = _compiler(build)
-    words = [word for define in defines for word in ("-D", define)]
+    settings = [one for define in defines for one in ("-D", define)]
     netlist, extra, simulator = out / "netlist.json", out / "collectors.lss", out / "simulator"
-    _do([lss, "export", machine, "-o", netlist, *words])
+    _do([lss, "export", machine, "-o", netlist, *settings])
     exported = json.loads(netlist.read_text())
     text = memories.collectors(exported)
     extra.write_text(text)
     more = ["--collect", extra] if text else []
-    _do([lss, "build", machine, "-o", simulator, *words, "--collect", "connections", *more])
+    _do([lss, "build", machine, "-o", simulator, *settings, "--collect", "connections", *more])
     return exported, simulator
 
 
-def run(simulator: Path, out: Path, words: Sequence[str] = (), after: str = "") -> tuple[dict, dict | None]:
+def run(simulator: Path, out: Path, arguments: Sequence[str] = (), after: str = "") -> tuple[dict, dict | None]:
     """The statistics of a run with these options, and of its beginning up to `after`, a time such as 0.5ms."""
     earlier = None
     if after:
-        _do([simulator.resolve(), *words, "--time", after, "--quiet", "--stats", out / "earlier.json"])
+        _do([simulator.resolve(), *arguments, "--time", after, "--quiet", "--stats", out / "earlier.json"])
         earlier = json.loads((out / "earlier.json").read_text())
-    _do([simulator.resolve(), *words, "--quiet", "--stats", out / "statistics.json"])
+    _do([simulator.resolve(), *arguments, "--quiet", "--stats", out / "statistics.json"])
     return json.loads((out / "statistics.json").read_text()), earlier
 
 
@@ -61,10 +61,10 @@ def examine(
     build_folder: Path,
     out: Path,
     defines: Sequence[str] = (),
-    words: Sequence[str] = (),
+    arguments: Sequence[str] = (),
     after: str = "",
 ) -> Analysis:
     """All of it; what was built and counted stays in `out`."""
     exported, simulator = build(machine, out, build_folder, defines)
-    stats, earlier = run(simulator, out, words, after)
+    stats, earlier = run(simulator, out, arguments, after)
     return analyse(exported, stats, earlier)

@@ -1,7 +1,7 @@
-"""Who uses a memory: bytes by requester at every instance that announces references with their lane and size.
+"""Memory bandwidth by requester: bytes at every instance that emits events of references with their lane and size.
 
 A module takes part by declaring an event with the arguments `lane` and `size` (and `op`, for reads apart from writes);
-the lanes are those of its port that takes references.  A collector on that event, woven in to measure, adds up.
+the lanes are those of its port that accepts references.  A collector on that event, woven in to measure, adds up.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ NAME = "bottleneck_bytes"
 
 @dataclass(frozen=True)
 class Requester:
-    """One lane of a memory's port and what came through it."""
+    """One lane of a memory's port and what was transferred on it."""
 
     name: str
     link: Link
@@ -49,7 +49,7 @@ def _event(events: dict[str, dict[str, str]]) -> tuple[str, dict[str, str]] | No
 
 
 def _port(ports: dict[str, tuple[str, str, int]]) -> tuple[str, int] | None:
-    """The bundle member that takes references, and its lanes: the first inport with an answer beside it."""
+    """The bundle member that accepts references, and its lanes: the first inport with a reply beside it."""
     for name, (way, _, lanes) in ports.items():
         stem, dot, _ = name.rpartition(".")
         if way == "in" and dot and lanes:
@@ -60,7 +60,7 @@ def _port(ports: dict[str, tuple[str, str, int]]) -> tuple[str, int] | None:
 
 
 def collectors(netlist: dict) -> str:
-    """The file for `lss build --collect` that adds up bytes; empty when no module announces any."""
+    """The file for `lss build --collect` that adds up bytes; empty when no module emits such an event."""
     enums = {t["name"]: {e["name"] for e in t["enumerators"]} for t in netlist["types"] if t["kind"] == "enum"}
     texts = []
     for number, i in enumerate(netlist["instances"]):
@@ -86,7 +86,7 @@ def collectors(netlist: dict) -> str:
 
 
 def _name(machine: Machine, memory: Instance, link: Link) -> str:
-    """The requester behind a lane: back through whatever only passes it on, as the instance beside the memory."""
+    """The requester behind a lane: back through whatever only forwards it, as the instance beside the memory."""
     here = machine.instances[link.source.path]
     seen = {here.path}
     while True:
@@ -115,7 +115,7 @@ def _capacity(machine: Machine, here: Instance, links: list[Link]) -> float:
 
 
 def measure(machine: Machine, stats: dict, earlier: dict | None = None) -> list[Memory]:
-    """The memories of a run that was collected with `collectors`; those that nobody used are left out."""
+    """The memories of a run that was collected with `collectors`; unused ones are left out."""
     values = {(e["path"], e["name"]): e["value"] for e in stats["statistics"] if e["name"].startswith(NAME)}
     for e in earlier["statistics"] if earlier else ():
         if (e["path"], e["name"]) in values:

@@ -20,14 +20,14 @@ class NetlistError(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class PortLane:
     """One lane of a port of a leaf instance."""
 
     path: str
     port: str
     lane: int
     lanes: int
-    key: str = ""  # of the lane, as the simulator tells it: "base.2" when several lanes have the key
+    key: str = ""  # of the lane, as the simulator prints it: "base.2" when several lanes have the key
 
     def __str__(self) -> str:
         name = f"{self.path}.{self.port}"
@@ -40,8 +40,8 @@ class Place:
 class Link:
     """One connection and what happened on it, in cycles of its clock."""
 
-    source: Place
-    target: Place
+    source: PortLane
+    target: PortLane
     type: str
     transferred: int
     stalled: int
@@ -73,7 +73,7 @@ class Link:
 
     @property
     def level(self) -> bool:
-        """It carries an item in every single cycle and nobody waits: a value that is shown rather than passed on."""
+        """It carries an item in every single cycle and nobody waits: a signal rather than a stream of items."""
         return self.transferred == self.cycles
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ class Instance:
     ports: dict[str, tuple[str, str, int]]  # name: direction, type, lanes
     events: dict[str, dict[str, str]]  # name: argument: type
     functions: list[tuple[frozenset[str], frozenset[str]]]  # reads, writes
-    busy: float | None = None  # share of the time that a statistic of that name tells
+    busy: float | None = None  # share of the time, from a statistic of that name
     into: list[Link] = field(default_factory=list)
     out: list[Link] = field(default_factory=list)
 
@@ -116,15 +116,15 @@ class Instance:
         for text in found:
             if not (match := SIGNAL.fullmatch(text)):
                 continue  # a local, which was followed
-            place = match["port"], int(match["lane"])
+            lane = match["port"], int(match["lane"])
             if match["kind"] == "ack":
-                acks.add(place)
+                acks.add(lane)
             elif match["kind"] == "data":
-                datas.add(place)
+                datas.add(lane)
         return Needs(frozenset(acks), frozenset(datas))
 
     def reply_of(self, port: str) -> str | None:
-        """The port that brings the answers to what `port` asks, when the two are members of one bundle."""
+        """The port that carries the replies to the requests of `port`, when the two are members of one bundle."""
         stem, dot, _ = port.rpartition(".")
         direction = self.ports[port][0]
         if not dot:
@@ -137,11 +137,11 @@ class Instance:
 
     @property
     def requests(self) -> list[Link]:
-        """Its links that ask somebody for an answer."""
-        return [link for link in self.out if self.asks(link)]
+        """Its links that carry requests, which are replied to."""
+        return [link for link in self.out if self.is_request(link)]
 
-    def asks(self, link: Link) -> bool:
-        """Whether an outgoing link carries what is answered: of a bundle, the first member goes that way."""
+    def is_request(self, link: Link) -> bool:
+        """Whether an outgoing link carries requests: the first member of a bundle does, the other the replies."""
         reply = self.reply_of(link.source.port)
         if reply is None:
             return False
@@ -149,7 +149,7 @@ class Instance:
         return order.index(link.source.port) < order.index(reply)
 
     def delays(self, link: Link) -> bool:
-        """Whether it answers what comes in on a link, and takes its time: register files answer within the cycle."""
+        """Whether it replies to what comes in on a link in a later cycle: register files reply within the cycle."""
         reply, came = self.reply_of(link.target.port), (link.target.port, link.target.lane)
         if reply is None:
             return False
@@ -182,11 +182,11 @@ def keys_of_lanes(netlist: dict) -> dict[tuple[str, int], str]:
     keys = {(c[end], c[f"{end}_lane"]): c[f"{end}_key"] for c, end in ends}
     having = Counter((port, key) for (port, _), key in keys.items())
     seen: Counter = Counter()
-    told = {}
+    names = {}
     for (port, lane), key in sorted(keys.items()):
-        told[port, lane] = f"{key}.{seen[port, key]}" if having[port, key] > 1 else key
+        names[port, lane] = f"{key}.{seen[port, key]}" if having[port, key] > 1 else key
         seen[port, key] += 1
-    return told
+    return names
 
 
 def _counts(stats: dict, earlier: dict | None) -> dict[tuple[str, str], list[int]]:
@@ -227,10 +227,10 @@ def load(netlist: dict, stats: dict, earlier: dict | None = None) -> Machine:
             path = max((p for p in instances if c[end].startswith(p + ".")), key=len)
             port = c[end][len(path) + 1 :]
             lane = c[f"{end}_lane"]
-            ends.append(Place(path, port, lane, instances[path].ports[port][2], keys.get((c[end], lane), "")))
+            ends.append(PortLane(path, port, lane, instances[path].ports[port][2], keys.get((c[end], lane), "")))
         key = str(ends[0]), str(ends[1])
         if key not in counts:
-            raise NetlistError(f"the statistics know nothing of {key[0]} -> {key[1]}: they are another machine's")
+            raise NetlistError(f"the statistics lack {key[0]} -> {key[1]}: they are from another machine")
         link = Link(ends[0], ends[1], c["type"], *counts[key])
         links.append(link)
         instances[link.source.path].out.append(link)

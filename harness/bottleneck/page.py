@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.bottleneck import diagram
 from harness.bottleneck.analysis import Analysis, percent
-from harness.bottleneck.text import cause_words, chain_lines, memory_title, rates
+from harness.bottleneck.text import cause_text, memory_title, path_lines, rates
 from harness.report.page import STYLE, table
 from harness.report.page import diagram as block_diagram
 from harness.run import files
@@ -45,12 +45,12 @@ def _key() -> str:
         f'<span style="display:inline-block;margin-right:1rem"><span style="display:inline-block;width:1.1rem;'
         f'height:.8rem;background:{fill};border:1px solid #888;vertical-align:middle"></span> '
         f'<span style="display:inline-block;width:1.6rem;border-top:4px solid {line};vertical-align:middle"></span> '
-        f"{words}</span>"
-        for fill, line, words in zip(diagram.FILLS, diagram.LINES, steps, strict=True)
+        f"{step}</span>"
+        for fill, line, step in zip(diagram.FILLS, diagram.LINES, steps, strict=True)
     )
     return (
-        f"<p>{cells}<br>A box is coloured by the share of the time in which it is at work, a line by the share in "
-        "which an item waits on it; a dotted line shows a value in every cycle, or nothing in any. A thick dark "
+        f"<p>{cells}<br>A box is coloured by the share of the time in which it is busy, a line by the share in "
+        "which an item waits on it; a dotted line carries a signal in every cycle, or nothing at all. A thick dark "
         "border marks the limiter. Point at a line for its connections.</p>"
     )
 
@@ -66,7 +66,7 @@ def _pictures(analysis: Analysis, prefix: str) -> str:
             file = Path(folder) / "level.svg"
             file.write_text(picture)
             figure = block_diagram(file, level.title, html.escape(level.title), f"{prefix}{number}-")
-        if number:  # the way down to the limiter is open, all else waits to be opened
+        if number:  # the levels down to the limiter are open, all others closed
             opened = " open" if limiting.startswith(level.path + ".") else ""
             figure = f"<details{opened}><summary>{html.escape(level.title)}</summary>{figure}</details>"
         figures.append(figure)
@@ -77,24 +77,25 @@ def _limiters(analysis: Analysis) -> str:
     rows = [
         [
             html.escape(one.name),
-            "<br>".join(f"{html.escape(str(door))} ({percent(door.waiting)})" for door in one.doors[:5]),
+            "<br>".join(f"{html.escape(str(link))} ({percent(link.waiting)})" for link in one.waiters[:5]),
             _share(one.busy) if one.busy is not None else "–", percent(one.waited),
         ]
         for one in analysis.limiters
     ]  # fmt: skip
-    head = ["What is waited for", "at these connections", "busy", "others wait"]
+    head = ["Limiter", "others wait at", "busy", "others wait"]
     caption = "Waits of several connections are added up, so their sum may exceed 100 %."
     return f'<div class="wide">{table(head, rows, caption, 2)}</div>'
 
 
 def _waits(analysis: Analysis) -> str:
     rows = []
-    for chain in analysis.waiting[:WAITS]:
-        steps = "<br>".join(map(html.escape, chain_lines(chain)))
-        because = f'<details style="margin:0"><summary>{html.escape(cause_words(chain))}</summary>{steps}</details>'
-        rows.append([html.escape(str(chain.link)), because, _share(chain.link.waiting), percent(chain.link.moved)])
+    for wait_path in analysis.waiting[:WAITS]:
+        steps = "<br>".join(map(html.escape, path_lines(wait_path)))
+        because = f'<details style="margin:0"><summary>{html.escape(cause_text(wait_path))}</summary>{steps}</details>'
+        link = wait_path.link
+        rows.append([html.escape(str(link)), because, _share(link.waiting), percent(link.moved)])
     head = ["Connection", "waits because", "waits", "moves"]
-    caption = "The connections on which items wait longest, and the chain behind each."
+    caption = "The connections on which items wait longest, and the path to the cause of each."
     return f'<div class="wide">{table(head, rows, caption, 2)}</div>'
 
 
@@ -102,11 +103,11 @@ def _modules(analysis: Analysis) -> str:
     rows = [
         [
             html.escape(m.path), html.escape(m.module), _share(m.busy),
-            "its own count" if m.declared else "offered work", percent(m.refuses), percent(m.waits),
+            "its own statistic" if m.declared else "its connections", percent(m.stalls), percent(m.stalled),
         ]
         for m in analysis.modules[:MODULES]
     ]  # fmt: skip
-    head = ["Instance", "module", "busy", "by", "refuses", "is refused"]
+    head = ["Instance", "module", "busy", "counted by", "stalls its input", "is stalled"]
     return f'<div class="wide">{table(head, rows, f"The {len(rows)} busiest of {len(analysis.modules)}.", 2)}</div>'
 
 
@@ -146,14 +147,14 @@ def results(analysis: Analysis) -> dict:
         "limiters": [
             {
                 "name": one.name, "kind": one.cause.kind, "busy": one.busy, "waited": one.waited,
-                "doors": [{"connection": str(door), "waits": door.waiting} for door in one.doors],
+                "waiters": [{"connection": str(link), "waits": link.waiting} for link in one.waiters],
             }
             for one in analysis.limiters
         ],
         "waiting": [
             {
                 "connection": str(c.link), "waits": c.link.waiting, "moves": c.link.moved, "cause": c.cause.path,
-                "chain": [str(step.link) for step in c.steps],
+                "path": [str(step.link) for step in c.steps],
             }
             for c in analysis.waiting
         ],

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.bottleneck.analysis import Analysis, percent
-from harness.bottleneck.back_pressure import Chain, Step
+from harness.bottleneck.back_pressure import Step, WaitPath
 from harness.bottleneck.memories import Memory
 
 MODULES, WAITS, MEMORIES = 12, 10, 4
@@ -21,34 +21,34 @@ def rates(bits_per_second: float) -> str:
 
 
 def memory_title(memory: Memory) -> str:
-    """A memory, what it carried, and what it could have carried."""
+    """A memory, the bandwidth used, and its capacity."""
     carried, most = (rates(8 * count / memory.seconds) for count in (memory.bytes, memory.capacity))
-    return f"{memory.path} ({memory.module}): {carried} of the {most} that it could carry"
+    return f"{memory.path} ({memory.module}): {carried} of its capacity of {most}"
 
 
-def cause_words(chain: Chain) -> str:
-    """What is at the end of a chain, in a few words."""
-    cause = chain.cause
+def cause_text(wait_path: WaitPath) -> str:
+    """The end of a path, in a few words."""
+    cause = wait_path.cause
     return {
-        "own": f"{cause.path} refuses of its own: it is at work",
-        "port": f"{cause.path} carries all it can",
-        "answers": f"{cause.path} takes its time",
-        "loop": f"the loop {' → '.join(cause.members)} turns slowly",
-        "source": f"{cause.path} offers no more",
+        "busy": f"{cause.path} stalls its input: it is busy",
+        "port": f"{cause.path} is saturated",
+        "reply": f"{cause.path} replies slowly",
+        "loop": f"the latency of the loop {' → '.join(cause.members)} limits",
+        "source": f"{cause.path} sends no more",
     }[cause.kind]
 
 
-def chain_lines(chain: Chain) -> list[str]:
-    """A chain, a line for each step: where it waits or starves, and what the instance there does meanwhile."""
+def path_lines(wait_path: WaitPath) -> list[str]:
+    """A path, a line for each step: where it waits or starves, and why the instance there leads on."""
 
     def line(step: Step) -> str:
         link = step.link
-        starves = link.idle > link.waiting and link.waiting < chain.link.waiting
-        share = f"nothing comes for {percent(link.idle)}" if starves else percent(link.waiting)
+        starves = link.idle > link.waiting and link.waiting < wait_path.link.waiting
+        share = f"idle for {percent(link.idle)}" if starves else percent(link.waiting)
         who = link.source if starves else link.target
         return f"{link} ({share})" + (f"; {who.path} {step.then}" if step.then else "")
 
-    return [*map(line, chain.steps), cause_words(chain)]
+    return [*map(line, wait_path.steps), cause_text(wait_path)]
 
 
 def _table(console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -63,12 +63,12 @@ def _table(console: Console, title: str, columns: Sequence[str], rows: Iterable[
 
 def _waits(analysis: Analysis, console: Console) -> None:
     rows = [
-        (one.name, "-" if one.busy is None else percent(one.busy), percent(one.waited), str(one.doors[0]))
+        (one.name, "-" if one.busy is None else percent(one.busy), percent(one.waited), str(one.waiters[0]))
         for one in analysis.limiters[:MODULES]
     ]
-    _table(console, "What is waited for", ("instance", ">busy", ">others wait", "who, most"), rows)
+    _table(console, "Limiters", ("instance", ">busy", ">others wait", "most at"), rows)
     rows = [
-        (str(c.link), percent(c.link.waiting), percent(c.link.moved), cause_words(c))
+        (str(c.link), percent(c.link.waiting), percent(c.link.moved), cause_text(c))
         for c in analysis.waiting[:WAITS]
     ]  # fmt: skip
     _table(console, "Connections that wait most", ("connection", ">waits", ">moves", "because"), rows)
@@ -88,19 +88,19 @@ def _memory(memory: Memory, console: Console) -> None:
 def show(analysis: Analysis, console: Console) -> None:
     """Prints the whole report."""
     console.print(analysis.verdict, markup=False, highlight=False)
-    chains = analysis.limiter.chains if analysis.limiter else analysis.starved
-    if chains:
-        longest = max(chains, key=lambda chain: len(chain.steps))
-        console.print(f"\nHow that shows at {longest.link}:", markup=False, highlight=False)
-        for line in chain_lines(longest):
+    wait_paths = analysis.limiter.wait_paths if analysis.limiter else analysis.starved
+    if wait_paths:
+        longest = max(wait_paths, key=lambda wait_path: len(wait_path.steps))
+        console.print(f"\nBack-pressure trace from {longest.link}:", markup=False, highlight=False)
+        for line in path_lines(longest):
             console.print(f"  {line}", markup=False, highlight=False)
     if analysis.limiters:
         _waits(analysis, console)
     rows = [
-        (m.path, m.module, percent(m.busy) + (" *" if m.declared else "  "), percent(m.refuses), percent(m.waits))
+        (m.path, m.module, percent(m.busy) + (" *" if m.declared else "  "), percent(m.stalls), percent(m.stalled))
         for m in analysis.modules[:MODULES]
     ]
-    title = "Modules at work (* as the module itself counts)"
-    _table(console, title, ("instance", "module", ">busy", ">refuses", ">is refused"), rows)
+    title = "Busiest modules (* counted by the module itself)"
+    _table(console, title, ("instance", "module", ">busy", ">stalls its input", ">is stalled"), rows)
     for memory in analysis.memories[:MEMORIES]:
         _memory(memory, console)

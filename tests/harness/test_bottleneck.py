@@ -28,8 +28,8 @@ class Examine:
         (self.out / "machine.lss").write_text(netlist)
         for name, content in files.items():
             (self.out / name.replace("_dot_", ".")).write_text(content)
-        words = ["--cycles", str(cycles), *(word for one in settings for word in ("--set", one))]
-        return measure.examine(self.out / "machine.lss", self.build, self.out, words=words, after=after)
+        arguments = ["--cycles", str(cycles), *(text for one in settings for text in ("--set", one))]
+        return measure.examine(self.out / "machine.lss", self.build, self.out, arguments=arguments, after=after)
 
 
 @pytest.fixture
@@ -82,8 +82,8 @@ phase_end() {
 def test_a_slow_sink_limits(examine: Examine) -> None:
     analysis = examine(CHAIN, "consumer.ready=0.3")
     limiter = analysis.limiter
-    assert limiter.cause.kind == "own" and limiter.name == "consumer" and limiter.busy > 0.99
-    assert [str(door) for door in limiter.doors] == ["second.out → consumer.in"]
+    assert limiter.cause.kind == "busy" and limiter.name == "consumer" and limiter.busy > 0.99
+    assert [str(link) for link in limiter.waiters] == ["second.out → consumer.in"]
     assert limiter.waited == pytest.approx(0.7, abs=0.05)
     # Whatever waits, waits for the sink in the end; the way there is the whole chain behind it.
     assert {str(c.link) for c in analysis.waiting} == {"producer.out → first.in", "first.out → second.in", "second.out → consumer.in"}
@@ -97,12 +97,12 @@ def test_a_slow_sink_limits(examine: Examine) -> None:
 def test_a_slow_middle_limits(examine: Examine) -> None:
     netlist = CHAIN.replace("second : pipe", "second : worker { every = 4; }")
     analysis = examine(netlist, worker_dot_lss=WORKER, worker_dot_c=WORKER_C)
-    assert analysis.limiter.name == "second" and analysis.limiter.cause.kind == "own" and analysis.limiter.busy > 0.99
+    assert analysis.limiter.name == "second" and analysis.limiter.cause.kind == "busy" and analysis.limiter.busy > 0.99
     # What is behind it waits three cycles of four, what is before it starves.
     assert analysis.limiter.waited == pytest.approx(0.75, abs=0.01)
     after = next(link for link in analysis.machine.links if link.source.path == "second")
     assert after.waiting == 0 and after.idle == pytest.approx(0.75, abs=0.01)
-    assert [chain.cause.path for chain in analysis.starved] == ["second"]
+    assert [one.cause.path for one in analysis.starved] == ["second"]
 
 
 def test_an_output_that_two_share_limits(examine: Examine) -> None:
@@ -116,9 +116,9 @@ def test_an_output_that_two_share_limits(examine: Examine) -> None:
     """)
     limiter = analysis.limiter
     assert limiter.cause.kind == "port" and limiter.name == "arbiter.out" and limiter.busy > 0.99
-    assert [str(door.target) for door in limiter.doors] == ["arbiter.in[0]", "arbiter.in[1]"]
-    assert all(door.waiting == pytest.approx(0.5, abs=0.01) for door in limiter.doors)
-    assert "one a cycle is all it can" in analysis.verdict
+    assert [str(link.target) for link in limiter.waiters] == ["arbiter.in[0]", "arbiter.in[1]"]
+    assert all(link.waiting == pytest.approx(0.5, abs=0.01) for link in limiter.waiters)
+    assert "one a cycle is its maximum" in analysis.verdict
 
 
 MEMORY = """
@@ -145,7 +145,7 @@ def test_a_memory_that_two_requesters_share(examine: Examine) -> None:
     )  # fmt: skip
     limiter = analysis.limiter
     assert limiter.name == "controller" and limiter.busy > 0.98, "the module's own count says that it is busy"
-    assert {str(door.target) for door in limiter.doors} == {"arbiter.in.request[0]", "arbiter.in.request[1]"}
+    assert {str(link.target) for link in limiter.waiters} == {"arbiter.in.request[0]", "arbiter.in.request[1]"}
     # Bytes as the arbiter's references carried them; one reference of 8 bytes a cycle is what its output could carry.
     arbiter = next(m for m in analysis.memories if m.path == "arbiter")
     links = {link.source.path: link for link in analysis.machine.links if link.target.path == "arbiter"}
@@ -156,7 +156,7 @@ def test_a_memory_that_two_requesters_share(examine: Examine) -> None:
     }
     assert links["requester[0]"].transferred > 50 and arbiter.capacity == 700 * 8
     memory = next(m for m in analysis.memories if m.path == "memory")
-    assert [r.name for r in memory.requesters] == ["arbiter"], "behind the controller stands the arbiter"
+    assert [r.name for r in memory.requesters] == ["arbiter"], "the requester behind the controller is the arbiter"
 
 
 CROSSING = """
@@ -171,13 +171,13 @@ bridge.out -> consumer.in;
 
 
 @pytest.mark.parametrize(("ready", "limiter"), [("1.0", "consumer.in"), ("0.9", "consumer"), ("0.6", "consumer")])
-def test_behind_a_crossing_stands_who_is_slow(examine: Examine, ready: str, limiter: str) -> None:
+def test_a_slow_sink_behind_a_crossing_limits(examine: Examine, ready: str, limiter: str) -> None:
     """Ten fast cycles pass in a slow one, so the wait before a crossing says little about the wait behind it."""
     analysis = examine(CROSSING, f"consumer.ready={ready}", cycles=10 * CYCLES)
     assert analysis.limiter.name == limiter and analysis.limiter.busy > 0.99
-    chain = next(c for c in analysis.waiting if c.link.source.path == "producer")
-    assert [step.link.target.path for step in chain.steps] == ["bridge", "consumer"]
-    assert chain.steps[0].then == "has always something to pass on"
+    path = next(c for c in analysis.waiting if c.link.source.path == "producer")
+    assert [step.link.target.path for step in path.steps] == ["bridge", "consumer"]
+    assert path.steps[0].then == "always has an item to send"
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_memory_behind_a_crossing(examine: Examine, crossing: str, memory: int
         bridge.out -> memory.port;
     """, "requester.outstanding=8", cycles=10 * CYCLES)  # fmt: skip
     assert analysis.limiter.name == limiter
-    assert [str(door.target) for door in analysis.limiter.doors] == ["bridge.in.request"]
+    assert [str(link.target) for link in analysis.limiter.waiters] == ["bridge.in.request"]
 
 
 def test_a_slow_source_starves_all(examine: Examine) -> None:
@@ -205,7 +205,7 @@ def test_a_slow_source_starves_all(examine: Examine) -> None:
     assert starved.cause.kind == "source" and starved.cause.path == "producer"
     assert starved.link.target.path == "consumer" and starved.link.idle == pytest.approx(0.9, abs=0.01)
     assert "The sources limit" in analysis.verdict and "producer offers something in 10 % of the cycles" in analysis.verdict
-    assert "producer offers no more" in printed(analysis)
+    assert "producer sends no more" in printed(analysis)
 
 
 CREDITS = {
@@ -264,9 +264,9 @@ def test_a_loop_of_credits_limits(examine: Examine) -> None:
     """, **CREDITS)  # fmt: skip
     limiter = analysis.limiter
     assert limiter.cause.kind == "loop" and set(limiter.cause.members) == {"sender", "there", "receiver", "back"}
-    assert [str(door) for door in limiter.doors] == ["producer.out → sender.in"]
-    assert limiter.doors[0].moved == pytest.approx(4 / 22, abs=0.03)
-    assert analysis.verdict.startswith("The loop ") and "comes back too late" in analysis.verdict
+    assert [str(link) for link in limiter.waiters] == ["producer.out → sender.in"]
+    assert limiter.waiters[0].moved == pytest.approx(4 / 22, abs=0.03)
+    assert analysis.verdict.startswith("The loop ") and "latency is too long" in analysis.verdict
     for member in ("sender", "there", "receiver", "back"):
         assert member in analysis.verdict
 
@@ -304,10 +304,10 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
-    """Every example can be examined, and those whose limiter is known by construction are judged right."""
-    defines, words, limiter = EXAMPLES[name]
-    words = [str(build_dir / "firmware" / w / f"{w}.elf") if w in PROGRAMS else w for w in words]
-    analysis = measure.examine(root / "examples" / name / f"{name}.lss", build_dir, tmp_path, defines, words)
+    """Every example can be examined, and those whose limiter is known by construction are found."""
+    defines, arguments, limiter = EXAMPLES[name]
+    arguments = [str(build_dir / "firmware" / a / f"{a}.elf") if a in PROGRAMS else a for a in arguments]
+    analysis = measure.examine(root / "examples" / name / f"{name}.lss", build_dir, tmp_path, defines, arguments)
     assert analysis.limiter and (limiter is None or analysis.limiter.name == limiter)
     assert analysis.limiter.name in printed(analysis)
 
@@ -316,11 +316,11 @@ def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> Non
 def test_the_network_interface(root: Path, build_dir: Path, tmp_path: Path) -> None:
     """A memory that is made slow on purpose is named, with its requesters."""
     elf = build_dir / "firmware" / "tigon2" / "tigon2.elf"
-    words = ["--firmware", str(elf), "--payload", "1472", "--frames", "60"]
+    arguments = ["--firmware", str(elf), "--payload", "1472", "--frames", "60"]
     machine = root / "examples" / "tigon2" / "tigon2.lss"
-    analysis = measure.examine(machine, build_dir, tmp_path, ["sram_mhz=40"], words, "1.5ms")
+    analysis = measure.examine(machine, build_dir, tmp_path, ["sram_mhz=40"], arguments, "1.5ms")
     assert analysis.limiter.name == "nic.controller" and analysis.limiter.busy > 0.9
-    assert not [one.name for one in analysis.limiters if "memory_path" in one.name], "a crossing hands on, it is not the cause"
+    assert not [one.name for one in analysis.limiters if "memory_path" in one.name], "a crossing forwards, it is not the cause"
     cycles = {link.cycles for link in analysis.machine.links}
     assert len(cycles) == 2, "every connection was counted in every cycle of its clock, asleep or not"
     arbiter = analysis.memories[0]
@@ -337,7 +337,7 @@ def test_wrong_input_is_one_line(examine: Examine, tmp_path: Path) -> None:
     with pytest.raises(NetlistError, match="nothing is left to examine, make --after less"):
         analyse(netlist, stats, stats)
     other = {**stats, "connections": stats["connections"][1:]}
-    with pytest.raises(NetlistError, match="know nothing of .*: they are another machine's"):
+    with pytest.raises(NetlistError, match="lack .*: they are from another machine"):
         analyse(netlist, other)
     with pytest.raises(measure.MeasureError, match="unknown-module|nowhere"):
         examine("instance a : nowhere;\n")
@@ -347,7 +347,7 @@ def test_wrong_input_is_one_line(examine: Examine, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["arbiter", "dual_core", "tigon2", "nic10g"])
 def test_whatever_the_counts_every_wait_has_a_cause(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
-    """Counts that no run would give must not send the search round in circles or leave a chain without an end."""
+    """Counts that no run would give must not send the search round in circles or leave a path without an end."""
     file = tmp_path / "netlist.json"
     command = [build_dir / "bin" / "lss", "export", root / "examples" / name / f"{name}.lss", "-o", file]
     subprocess.run(command, check=True, capture_output=True)
@@ -364,7 +364,7 @@ def test_whatever_the_counts_every_wait_has_a_cause(name: str, root: Path, build
             shares = [b - a for a, b in zip([0, *cuts], [*cuts, 10000])]
             counts.append(ends | dict(zip(("transferred", "stalled", "cancelled", "idle"), chance.sample(shares, 4))))
         analysis = analyse(netlist, {"connections": counts, "statistics": [], "run": {"simulated_ns": 10000}})
-        assert analysis.waiting and all(c.cause and c.door for c in analysis.waiting), f"seed {seed}"
+        assert analysis.waiting and all(c.cause and c.shared_port for c in analysis.waiting), f"seed {seed}"
         assert all(c.cause for c in analysis.starved), f"seed {seed}"
         assert analysis.verdict and page.results(analysis)["waiting"], f"seed {seed}"
         assert printed(analysis), f"seed {seed}"

@@ -1,4 +1,4 @@
-"""The plug-in `bottleneck`: where a point's cycles go, what limits it and who waits for that; docs/bottleneck.md."""
+"""The plug-in `bottleneck`: what limits a point of the study, and what waits for it; docs/bottleneck.md."""
 
 from harness.bottleneck import NetlistError, measure, page
 from harness.run.store import RunError
@@ -15,12 +15,12 @@ class Plugin(uses.Use):
                 raise StudyError(f"{self.place}: unknown key {key!r}; known is where")
 
     def examine(self, looked: uses.Looked) -> uses.Examined:
-        words = [*looked.job.arguments()]
+        arguments = [*looked.job.arguments()]
         defines = [f"{name}={value}" for name, value in looked.machine.defines]
         begin = self.study.window.begin
         after = begin if windows.femtoseconds(begin) is not None else ""
         try:
-            analysis = measure.examine(looked.machine.path, self.build, looked.folder, defines, words, after)
+            analysis = measure.examine(looked.machine.path, self.build, looked.folder, defines, arguments, after)
             body = page.fragment(analysis, looked.title, f"{looked.folder.name}-")
         except (measure.MeasureError, NetlistError, OSError) as error:
             raise RunError(str(error)) from error
