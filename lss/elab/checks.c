@@ -234,8 +234,40 @@ static bool enable_derived(Inst *inst, const Port *output, const Function *sende
   return false;
 }
 
+// The connections whose sender commits whatever is accepted, in every cycle: it says so itself, or its enable follows
+// an acknowledgment that is always given.
+static GHashTable *never_cancelled(void) {
+  GHashTable *sure = g_hash_table_new(NULL, NULL);
+  for (guint i = 0; i < compile->insts->len; i++) {
+    const Instance *instance = ((Inst *)compile->insts->pdata[i])->instance;
+    for (guint f = 0; f < instance->functions->len; f++) {
+      const Function *function = instance->functions->pdata[f];
+      for (guint w = 0; function->kind == FUNCTION_ALWAYS && w < function->writes->len; w++) {
+        const Signal *signal = &g_array_index(function->writes, Signal, w);
+        Connection *connection = signal->port->lanes->pdata[signal->lane];
+        if (signal->kind == SIGNAL_ENABLE || !connection->from->drives_enable) g_hash_table_add(sure, connection);
+      }
+    }
+  }
+  return sure;
+}
+
+// The first connection to one of these inports on which an item may be cancelled, or NULL.
+static const Connection *cancellable(GHashTable *ports, GHashTable *sure) {
+  const Connection *first = NULL;
+  GHashTableIter iter;
+  gpointer key;
+  g_hash_table_iter_init(&iter, ports);
+  while (g_hash_table_iter_next(&iter, &key, NULL)) {
+    const Port *port = key;
+    for (guint lane = 0; lane < port->lanes->len && (!first || port->id < first->to->id); lane++)
+      if (!g_hash_table_contains(sure, port->lanes->pdata[lane])) first = port->lanes->pdata[lane];
+  }
+  return first;
+}
+
 // An item that passes through within the cycle is committed only if whoever sent it commits it.
-static void check_enable(Inst *inst) {
+static void check_enable(Inst *inst, GHashTable *sure) {
   for (guint p = 0; p < inst->instance->ports->len; p++) {
     Port *output = inst->instance->ports->pdata[p];
     if (!output->output || output->lanes->len == 0) continue;
@@ -245,24 +277,22 @@ static void check_enable(Inst *inst) {
       g_autoptr(GHashTable) sources = g_hash_table_new(NULL, NULL);
       g_autoptr(GHashTable) visited = g_hash_table_new(NULL, NULL);
       data_sources(inst, function, sources, visited);
-      if (g_hash_table_size(sources) == 0 || enable_derived(inst, output, function, sources)) continue;
-      GHashTableIter iter;
-      gpointer key;
-      const Port *input = NULL;
-      g_hash_table_iter_init(&iter, sources);
-      while (g_hash_table_iter_next(&iter, &key, NULL))
-        if (!input || ((Port *)key)->id < input->id) input = key;
+      const Connection *doubtful = cancellable(sources, sure);
+      if (!doubtful || enable_derived(inst, output, function, sources)) continue;
       problem(
           function->location, "missing-enable",
           "`%s` passes data from `%s` to `%s` within the cycle, but no handler derives `%s.enable` from `%s.enable`",
-          function->name, input->name, output->name, output->name, input->name);
+          function->name, doubtful->to->name, output->name, output->name, doubtful->to->name);
       diag_note(output->location, "`%s` is declared here", output->name);
+      diag_note(doubtful->from->location, "`%s` of %s, which sends to it, does not say `always %s.enable`",
+                doubtful->from->name, doubtful->from->instance->path, doubtful->from->name);
       break;
     }
   }
 }
 
 void check_netlist(void) {
+  g_autoptr(GHashTable) sure = never_cancelled();
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
     if (!inst->instance->leaf) continue;
@@ -270,7 +300,7 @@ void check_netlist(void) {
     check_driven(inst);
     check_self_reads(inst);
     check_crossing_locals(inst);
-    check_enable(inst);
+    check_enable(inst, sure);
   }
   compile->running = NULL;
 }
