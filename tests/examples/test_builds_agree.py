@@ -89,7 +89,7 @@ WORK = {
     "riscv_core/riscv_core": ([], program("sha256", 20_000, 10_000_000)),
     "single_core/single_core": ([], waiting),
     "tigon2/tigon2": (["-D", "cpus=2"], traffic("tigon2_parallel", "300 us", "5 ms")),
-    "tigon2/tigon2_headroom": ([], traffic(None, "200 us", "5 ms")),
+    "tigon2/tigon2_hardware_limit": ([], traffic(None, "200 us", "5 ms")),
     "vliw_core/vliw_core": ([], waiting),
 }
 

@@ -90,7 +90,7 @@ def test_runtime_parameters_act_where_they_are_used(root: Path) -> None:
     """What init derives state from has no effect when it is set later: used elsewhere, or marked `runtime init parameter`."""
     headers = {path.name: path for folder in ("modules", "examples") for path in found(root / folder, "*.h")}
     wrong, looked_at = [], 0
-    for path in [*library_modules(root), *found(root / "examples", "*_driver.lss", "*_feeder.lss")]:
+    for path in [*library_modules(root), *found(root / "examples", "*_driver.lss", "*_traffic_generator.lss")]:
         source = path.with_suffix(".c")
         if not source.exists():
             continue

@@ -1,7 +1,7 @@
 """What the assists, the SRAM and the bus can carry without a processor: full duplex at line rate, large and small frames.
 
 In the first test a script fills the rings once; after that hardware alone moves frames from host memory to the wire and from
-the wire through the SRAM to host memory. The others run the machine tigon2_headroom, whose feeder goes on for as long as wanted.
+the wire through the SRAM to host memory. The others run the machine tigon2_hardware_limit, whose traffic generator runs without end.
 """
 
 import struct
@@ -29,7 +29,7 @@ from tests.tigon2.test_contract import frame, pcap
 
 @pytest.mark.parametrize(("size", "count", "idle"), [(1514, 20, 0.01), (300, 40, 0.01), (60, 40, 0.2)])
 def test_full_duplex_at_line_rate(chip: Chip, size: int, count: int, idle: float) -> None:
-    """Minimum frames may leave the wire idle for a fifth of the time: that is six times what a processor can feed."""
+    """Minimum frames may leave the wire idle for a fifth of the time: that is six times what a processor can send."""
     out, back = [frame(size, i) for i in range(count)], [frame(size, 500 + i) for i in range(count)]
     step, stored = (size + 7) // 8 * 8, (size + 4 + 7) // 8 * 8
     script = chip.script()
@@ -60,14 +60,14 @@ def test_full_duplex_at_line_rate(chip: Chip, size: int, count: int, idle: float
 
 
 @pytest.fixture(scope="session")
-def headroom(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+def hardware_limit(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
     """The machine at a clock of its SRAM in MHz, built once a session."""
-    folder = tmp_path_factory.mktemp("headroom")
+    folder = tmp_path_factory.mktemp("hardware_limit")
 
     def build(mhz: int) -> Path:
         simulator = folder / f"at{mhz}"
         if not simulator.exists():
-            machine = root / "examples/tigon2/tigon2_headroom.lss"
+            machine = root / "examples/tigon2/tigon2_hardware_limit.lss"
             command = [build_dir / "bin/lss", "build", machine, "-o", simulator, "-D", f"sram_mhz={mhz}"]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
@@ -82,11 +82,11 @@ def headroom(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFacto
      (250, 1472, False, 0.999), (250, 18, False, 0.999), (100, 18, True, 0.999), (250, 18, True, 0.999)],
 )  # fmt: skip
 def test_share_of_the_link(
-    headroom, run_sim, tmp_path: Path, mhz: int, payload: int, receive_only: bool, least: float
+    hardware_limit, run_sim, tmp_path: Path, mhz: int, payload: int, receive_only: bool, least: float
 ) -> None:
     sent, received = tmp_path / "sent.pcap", tmp_path / "received.pcap"
     words = ["--payload", payload, "--frames", 1200, "--sent", sent, "--received", received]
-    done = run_sim(headroom(mhz), *words, *(["--ratio_send", 0] if receive_only else []))
+    done = run_sim(hardware_limit(mhz), *words, *(["--ratio_send", 0] if receive_only else []))
     flow = throughput.throughput_of_files(None if receive_only else sent, received, 400)
     rate = flow.payload_rate / theory.payload_rate(payload) / (1 if receive_only else 2)
     print(f"{mhz} MHz, {payload} B, {'receive only' if receive_only else 'duplex'}: {100 * rate:.1f} % of the link")
@@ -94,11 +94,11 @@ def test_share_of_the_link(
     assert sum(e["value"] for e in done.stats["statistics"] if e["name"] == "counted_drops") == 0
 
 
-def test_files_of_all_lengths_come_through_unharmed(headroom, run_sim, tmp_path: Path) -> None:
+def test_files_of_all_lengths_come_through_unharmed(hardware_limit, run_sim, tmp_path: Path) -> None:
     files = traffic.generate(tmp_path, "18-1472", 300, "1:2")
     outs = {"--sent": tmp_path / "sent.pcap", "--received": tmp_path / "received.pcap"}
     words = ["--send", files.send, "--receive", files.receive, "--ratio_send", 1, "--ratio_receive", 2]
-    run_sim(headroom(100), *words, *(word for pair in outs.items() for word in pair))
+    run_sim(hardware_limit(100), *words, *(word for pair in outs.items() for word in pair))
     for came, went in (files.send, outs["--sent"]), (files.receive, outs["--received"]):
         verdict = check.check_files(came, went)
         assert not verdict.wrong and not verdict.missing, verdict

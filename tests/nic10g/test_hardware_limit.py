@@ -1,6 +1,6 @@
 """What the 10 Gb/s NIC's hardware carries without processors, and what its driver says to wrong input.
 
-A feeder does what a firmware must and decides nothing: descriptors from the host, transfers, return entries, reports.
+The traffic generator does what a firmware must and decides nothing: descriptors from the host, transfers, return entries, reports.
 """
 
 import subprocess
@@ -13,8 +13,8 @@ import pytest
 
 @pytest.fixture(scope="module")
 def simulator(build_dir: Path, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("nic10g_headroom") / "headroom"
-    command = [build_dir / "bin/lss", "build", root / "examples/nic10g/nic10g.lss", "-o", made, "-Dfeeder=true"]
+    made = tmp_path_factory.mktemp("nic10g_hardware_limit") / "hardware_limit"
+    command = [build_dir / "bin/lss", "build", root / "examples/nic10g/nic10g.lss", "-o", made, "-Dtraffic_generator=true"]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return made

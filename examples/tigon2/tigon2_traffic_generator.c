@@ -1,61 +1,62 @@
-// tigon2_feeder.c: feeds the assists of a Tigon-2 without a processor; see tigon2_feeder.lss.
+// tigon2_traffic_generator.c: traffic for the assists of a Tigon-2 without a processor; see
+// tigon2_traffic_generator.lss.
 #include <string.h>
 
 #include "modules/wire/udp_traffic.h"
 
 // Where rings and buffers lie in the NIC (k1 is the start of the fixed regions), and frames in host memory.
 enum {
-  FEEDER_K1 = 0x17b000,
-  FEEDER_MAC_SEND = FEEDER_K1 + 0x2800,
-  FEEDER_MAC_RECEIVE = FEEDER_K1 + 0x3000,
-  FEEDER_DMA_READ = FEEDER_K1 + 0x4000,
-  FEEDER_DMA_WRITE = FEEDER_K1 + 0x4800,
-  FEEDER_SEND_BASE = 0x180000,
-  FEEDER_RECEIVE_BASE = 0x1c0000,
-  FEEDER_STACK_END = 0xbff000,
-  FEEDER_REGISTERS = 0xc0000000u,
-  FEEDER_HOST_SENDS = 0x100000,
-  FEEDER_HOST_RECEIVES = 0x200000,
-  FEEDER_SPAN = 2048
+  GENERATOR_K1 = 0x17b000,
+  GENERATOR_MAC_SEND = GENERATOR_K1 + 0x2800,
+  GENERATOR_MAC_RECEIVE = GENERATOR_K1 + 0x3000,
+  GENERATOR_DMA_READ = GENERATOR_K1 + 0x4000,
+  GENERATOR_DMA_WRITE = GENERATOR_K1 + 0x4800,
+  GENERATOR_SEND_BASE = 0x180000,
+  GENERATOR_RECEIVE_BASE = 0x1c0000,
+  GENERATOR_STACK_END = 0xbff000,
+  GENERATOR_REGISTERS = 0xc0000000u,
+  GENERATOR_HOST_SENDS = 0x100000,
+  GENERATOR_HOST_RECEIVES = 0x200000,
+  GENERATOR_SPAN = 2048
 };
 // Entries of the rings, and how many of them are kept under way.
 enum {
-  FEEDER_DMA_ENTRIES = 64,
-  FEEDER_DMA_MOST = 62,
-  FEEDER_SEND_ENTRIES = 256,
-  FEEDER_RECEIVE_ENTRIES = 512,
-  FEEDER_SENDS_MOST = 128,
-  FEEDER_RECEIVES_MOST = 250,
-  FEEDER_QUEUE = 256
+  GENERATOR_DMA_ENTRIES = 64,
+  GENERATOR_DMA_MOST = 62,
+  GENERATOR_SEND_ENTRIES = 256,
+  GENERATOR_RECEIVE_ENTRIES = 512,
+  GENERATOR_SENDS_MOST = 128,
+  GENERATOR_RECEIVES_MOST = 250,
+  GENERATOR_QUEUE = 256
 };
-enum { FEEDER_ACTIVE = 0x4 /* bytes in order */, FEEDER_FILLS = 0x20000, FEEDER_FREES = 0x80000 };
+enum { GENERATOR_ACTIVE = 0x4 /* bytes in order */, GENERATOR_FILLS = 0x20000, GENERATOR_FREES = 0x80000 };
 // What the answer to a reference is for.
 enum {
-  FEEDER_WRITTEN,
-  FEEDER_DESCRIPTOR,
-  FEEDER_POLL_RECEIVED,
-  FEEDER_POLL_WRITES,
-  FEEDER_POLL_READS,
-  FEEDER_POLL_SENT
+  GENERATOR_WRITTEN,
+  GENERATOR_DESCRIPTOR,
+  GENERATOR_POLL_RECEIVED,
+  GENERATOR_POLL_WRITES,
+  GENERATOR_POLL_READS,
+  GENERATOR_POLL_SENT
 };
-enum { FEEDER_STILL, FEEDER_PUTS, FEEDER_TAKES };
+enum { GENERATOR_STILL, GENERATOR_PUTS, GENERATOR_TAKES };
 
 static void refer(self_t *self, mem_op op, uint32_t address, uint8_t size, uint64_t data, uint32_t tag) {
   typeof_port(nic_request) reference = {.op = op, .size = size, .address = address, .tag = tag};
   reference.data = data;
-  self->queue[self->queue_end++ % FEEDER_QUEUE] = reference;
+  self->queue[self->queue_end++ % GENERATOR_QUEUE] = reference;
 }
 static void put(self_t *self, uint32_t address, uint32_t high, uint32_t low) {
-  refer(self, mem_op_write, address, 8, (uint64_t)high << 32 | low, FEEDER_WRITTEN);
+  refer(self, mem_op_write, address, 8, (uint64_t)high << 32 | low, GENERATOR_WRITTEN);
 }
 static void set(self_t *self, uint32_t offset, uint32_t value) {
-  refer(self, mem_op_write, FEEDER_REGISTERS + offset, 4, value, FEEDER_WRITTEN);
+  refer(self, mem_op_write, GENERATOR_REGISTERS + offset, 4, value, GENERATOR_WRITTEN);
 }
 static void ask(self_t *self, uint32_t offset, uint32_t tag) {
-  refer(self, mem_op_read, FEEDER_REGISTERS + offset, 4, 0, tag);
+  refer(self, mem_op_read, GENERATOR_REGISTERS + offset, 4, 0, tag);
 }
 static uint32_t queue_room(const self_t *self) {
-  return FEEDER_QUEUE - (self->queue_end - self->queue_first);
+  return GENERATOR_QUEUE - (self->queue_end - self->queue_first);
 }
 
 init() {
@@ -64,10 +65,10 @@ init() {
   if (param(input)[0]) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   self->exhausted = param(ratio_out) == 0 || (!param(input)[0] && param(payload) == 0);
-  self->send_address = FEEDER_SEND_BASE;
-  set(self, 0x150, FEEDER_STACK_END - FEEDER_K1);
-  for (uint32_t offset = 0xd0; offset <= 0xd8; offset += 4) set(self, offset, FEEDER_SEND_BASE);
-  for (uint32_t offset = 0xc0; offset <= 0xc8; offset += 4) set(self, offset, FEEDER_RECEIVE_BASE);
+  self->send_address = GENERATOR_SEND_BASE;
+  set(self, 0x150, GENERATOR_STACK_END - GENERATOR_K1);
+  for (uint32_t offset = 0xd0; offset <= 0xd8; offset += 4) set(self, offset, GENERATOR_SEND_BASE);
+  for (uint32_t offset = 0xc0; offset <= 0xc8; offset += 4) set(self, offset, GENERATOR_RECEIVE_BASE);
   set(self, 0x11c, 1);
   set(self, 0x200, 2);
   set(self, 0x220, 2);
@@ -79,21 +80,21 @@ phase_start() {
   for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
   bool finished = self->exhausted && !self->loaded;
   for (int i = 0; i < width(own_count); i++) send(own_count, i, finished ? TRAFFIC_NO_MORE : self->sends);
-  for (int i = 0; i < width(done); i++) send(done, i, finished && self->moving == FEEDER_STILL);
-  send_if(nic_request, self->queue_first != self->queue_end, self->queue[self->queue_first % FEEDER_QUEUE]);
+  for (int i = 0; i < width(done); i++) send(done, i, finished && self->moving == GENERATOR_STILL);
+  send_if(nic_request, self->queue_first != self->queue_end, self->queue[self->queue_first % GENERATOR_QUEUE]);
 
-  bool puts = self->moving == FEEDER_PUTS;
-  uint32_t base = puts ? FEEDER_HOST_SENDS + FEEDER_SPAN * (self->sends % FEEDER_SENDS_MOST)
-                       : FEEDER_HOST_RECEIVES + FEEDER_SPAN * (self->fetched % 256);
+  bool puts = self->moving == GENERATOR_PUTS;
+  uint32_t base = puts ? GENERATOR_HOST_SENDS + GENERATOR_SPAN * (self->sends % GENERATOR_SENDS_MOST)
+                       : GENERATOR_HOST_RECEIVES + GENERATOR_SPAN * (self->fetched % 256);
   uint32_t left = self->move_length - self->asked;
   typeof_port(memory_request) reference = {
       .op = puts ? mem_op_write : mem_op_read, .address = base + self->asked, .size = (uint8_t)(left < 64 ? left : 64)};
-  bool asks = self->moving != FEEDER_STILL && left != 0;
+  bool asks = self->moving != GENERATOR_STILL && left != 0;
   if (asks && puts) memcpy(&reference.data, self->frame + self->asked, reference.size);
   send_if(memory_request, asks, reference);
 
   // Frames are shown to the checker when they have moved.
-  bool shows = self->moving != FEEDER_STILL && self->answered == self->move_length;
+  bool shows = self->moving != GENERATOR_STILL && self->answered == self->move_length;
   wire_beat_512 beat = {0};
   if (shows) {
     uint32_t rest = self->move_length - self->shown;
@@ -119,15 +120,15 @@ static void load_frame(self_t *self) {
 
 // Whether the loaded frame may go: there is room for it, and its turn has come.
 static bool may_send(const self_t *self, uint32_t other) {
-  if (!self->loaded || queue_room(self) < 40 || self->sends - self->left >= FEEDER_SENDS_MOST ||
-      self->reads - self->read_done > FEEDER_DMA_MOST - 2)
+  if (!self->loaded || queue_room(self) < 40 || self->sends - self->left >= GENERATOR_SENDS_MOST ||
+      self->reads - self->read_done > GENERATOR_DMA_MOST - 2)
     return false;
   return param(ratio_in) <= 0 || self->sends / (uint64_t)param(ratio_out) * (uint64_t)param(ratio_in) <= other;
 }
 
 // Queues a transfer into the send buffer.
 static void queue_read(self_t *self, uint32_t host, uint32_t local, uint32_t length, uint32_t control) {
-  uint32_t entry = FEEDER_DMA_READ + 32 * (self->reads++ % FEEDER_DMA_ENTRIES);
+  uint32_t entry = GENERATOR_DMA_READ + 32 * (self->reads++ % GENERATOR_DMA_ENTRIES);
   put(self, entry, 0, host);
   put(self, entry + 8, local, length);
   put(self, entry + 16, control, 0);
@@ -135,33 +136,33 @@ static void queue_read(self_t *self, uint32_t host, uint32_t local, uint32_t len
 
 // The loaded frame lies in host memory: tells the assists.
 static void queue_send(self_t *self) {
-  uint32_t at = self->send_address, host = FEEDER_HOST_SENDS + FEEDER_SPAN * (self->sends % FEEDER_SENDS_MOST),
-           size = FEEDER_RECEIVE_BASE - FEEDER_SEND_BASE;
+  uint32_t at = self->send_address, host = GENERATOR_HOST_SENDS + GENERATOR_SPAN * (self->sends % GENERATOR_SENDS_MOST),
+           size = GENERATOR_RECEIVE_BASE - GENERATOR_SEND_BASE;
   uint32_t headers = udp_is(self->frame, self->length) && self->length > UDP_HEADERS ? UDP_HEADERS : 14,
            rest = at + headers;
-  put(self, FEEDER_MAC_SEND + 8 * (self->sends % FEEDER_SEND_ENTRIES), at, self->length);
-  queue_read(self, host, at, headers, FEEDER_ACTIVE);
-  queue_read(self, host + headers, rest < FEEDER_RECEIVE_BASE ? rest : rest - size, self->length - headers,
-             FEEDER_ACTIVE | FEEDER_FILLS);
+  put(self, GENERATOR_MAC_SEND + 8 * (self->sends % GENERATOR_SEND_ENTRIES), at, self->length);
+  queue_read(self, host, at, headers, GENERATOR_ACTIVE);
+  queue_read(self, host + headers, rest < GENERATOR_RECEIVE_BASE ? rest : rest - size, self->length - headers,
+             GENERATOR_ACTIVE | GENERATOR_FILLS);
   at = (at + self->length + 7) & ~7u;
-  self->send_address = at < FEEDER_RECEIVE_BASE ? at : at - size;
+  self->send_address = at < GENERATOR_RECEIVE_BASE ? at : at - size;
   self->sends++;
   self->frames_sent++;
-  set(self, 0xf0, 8 * (self->sends % FEEDER_SEND_ENTRIES));
-  set(self, 0x100, 32 * (self->reads % FEEDER_DMA_ENTRIES));
+  set(self, 0xf0, 8 * (self->sends % GENERATOR_SEND_ENTRIES));
+  set(self, 0x100, 32 * (self->reads % GENERATOR_DMA_ENTRIES));
 }
 
 // A received frame's descriptor has been read: has it written to host memory.
 static void queue_receive(self_t *self, uint64_t descriptor) {
-  uint32_t entry = FEEDER_DMA_WRITE + 32 * (self->queued % FEEDER_DMA_ENTRIES),
+  uint32_t entry = GENERATOR_DMA_WRITE + 32 * (self->queued % GENERATOR_DMA_ENTRIES),
            length = (uint32_t)(descriptor & 0xffff) - 4;
-  put(self, entry, 0, FEEDER_HOST_RECEIVES + FEEDER_SPAN * (self->queued % 256));
+  put(self, entry, 0, GENERATOR_HOST_RECEIVES + GENERATOR_SPAN * (self->queued % 256));
   put(self, entry + 8, (uint32_t)(descriptor >> 32), length);
-  put(self, entry + 16, FEEDER_ACTIVE | FEEDER_FREES, 0);
+  put(self, entry + 16, GENERATOR_ACTIVE | GENERATOR_FREES, 0);
   self->lengths[self->queued++ % 256] = length;
-  set(self, 0x120, 32 * (self->queued % FEEDER_DMA_ENTRIES));
-  set(self, 0xe4, 8 * (self->queued % FEEDER_RECEIVE_ENTRIES));
-  set(self, 0xe8, 8 * (self->queued % FEEDER_RECEIVE_ENTRIES));
+  set(self, 0x120, 32 * (self->queued % GENERATOR_DMA_ENTRIES));
+  set(self, 0xe4, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
+  set(self, 0xe8, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
 }
 
 // A pointer register of a ring was read: moves the count of entries up to it.
@@ -172,17 +173,19 @@ static void move_up(self_t *self, uint32_t *entries, uint32_t pointer, uint32_t 
 
 static void take_answer(self_t *self, uint32_t tag, uint64_t value) {
   switch (tag) {
-  case FEEDER_DESCRIPTOR: queue_receive(self, value); break;
-  case FEEDER_POLL_RECEIVED:
-    move_up(self, &self->received, (uint32_t)value - FEEDER_MAC_RECEIVE, 8, FEEDER_RECEIVE_ENTRIES);
+  case GENERATOR_DESCRIPTOR: queue_receive(self, value); break;
+  case GENERATOR_POLL_RECEIVED:
+    move_up(self, &self->received, (uint32_t)value - GENERATOR_MAC_RECEIVE, 8, GENERATOR_RECEIVE_ENTRIES);
     break;
-  case FEEDER_POLL_WRITES:
-    move_up(self, &self->written, (uint32_t)value - FEEDER_DMA_WRITE, 32, FEEDER_DMA_ENTRIES);
+  case GENERATOR_POLL_WRITES:
+    move_up(self, &self->written, (uint32_t)value - GENERATOR_DMA_WRITE, 32, GENERATOR_DMA_ENTRIES);
     break;
-  case FEEDER_POLL_READS:
-    move_up(self, &self->read_done, (uint32_t)value - FEEDER_DMA_READ, 32, FEEDER_DMA_ENTRIES);
+  case GENERATOR_POLL_READS:
+    move_up(self, &self->read_done, (uint32_t)value - GENERATOR_DMA_READ, 32, GENERATOR_DMA_ENTRIES);
     break;
-  case FEEDER_POLL_SENT: move_up(self, &self->left, (uint32_t)value - FEEDER_MAC_SEND, 8, FEEDER_SEND_ENTRIES); break;
+  case GENERATOR_POLL_SENT:
+    move_up(self, &self->left, (uint32_t)value - GENERATOR_MAC_SEND, 8, GENERATOR_SEND_ENTRIES);
+    break;
   default: break;
   }
 }
@@ -190,25 +193,25 @@ static void take_answer(self_t *self, uint32_t tag, uint64_t value) {
 // Looks at the rings, and for descriptors of received frames that can be passed on.
 static void look(self_t *self) {
   while (self->looked != self->received && queue_room(self) > 40 + 7 * (self->looked - self->queued) &&
-         self->looked - self->written < FEEDER_DMA_MOST && self->looked - self->fetched < FEEDER_RECEIVES_MOST)
-    refer(self, mem_op_read, FEEDER_MAC_RECEIVE + 8 * (self->looked++ % FEEDER_RECEIVE_ENTRIES), 8, 0,
-          FEEDER_DESCRIPTOR);
-  if (self->polls || queue_room(self) < FEEDER_QUEUE - 8) return;
+         self->looked - self->written < GENERATOR_DMA_MOST && self->looked - self->fetched < GENERATOR_RECEIVES_MOST)
+    refer(self, mem_op_read, GENERATOR_MAC_RECEIVE + 8 * (self->looked++ % GENERATOR_RECEIVE_ENTRIES), 8, 0,
+          GENERATOR_DESCRIPTOR);
+  if (self->polls || queue_room(self) < GENERATOR_QUEUE - 8) return;
   self->polls = 4;
-  ask(self, 0xe0, FEEDER_POLL_RECEIVED);
-  ask(self, 0x124, FEEDER_POLL_WRITES);
-  ask(self, 0x104, FEEDER_POLL_READS);
-  ask(self, 0xf4, FEEDER_POLL_SENT);
+  ask(self, 0xe0, GENERATOR_POLL_RECEIVED);
+  ask(self, 0x124, GENERATOR_POLL_WRITES);
+  ask(self, 0x104, GENERATOR_POLL_READS);
+  ask(self, 0xf4, GENERATOR_POLL_SENT);
 }
 
 // Begins to move a frame, one that was received if there is one.
 static void begin(self_t *self, uint32_t other) {
   if (!self->loaded && !self->exhausted) load_frame(self);
   if (self->fetched != self->written) {
-    self->moving = FEEDER_TAKES;
+    self->moving = GENERATOR_TAKES;
     self->move_length = self->lengths[self->fetched % 256];
   } else if (may_send(self, other)) {
-    self->moving = FEEDER_PUTS;
+    self->moving = GENERATOR_PUTS;
     self->move_length = self->length;
   }
   self->asked = self->answered = self->shown = 0;
@@ -216,7 +219,7 @@ static void begin(self_t *self, uint32_t other) {
 
 // The frame has moved and was shown.
 static void end(self_t *self) {
-  if (self->moving == FEEDER_PUTS) {
+  if (self->moving == GENERATOR_PUTS) {
     queue_send(self);
     self->loaded = false;
   } else {
@@ -227,7 +230,7 @@ static void end(self_t *self) {
                    (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
   }
   sim_progress();
-  self->moving = FEEDER_STILL;
+  self->moving = GENERATOR_STILL;
 }
 
 phase_end() {
@@ -240,7 +243,7 @@ phase_end() {
     take_answer(self, data(nic_reply).tag, data(nic_reply).data);
   }
   look(self);
-  if (self->moving == FEEDER_STILL) {
+  if (self->moving == GENERATOR_STILL) {
     begin(self, width(other_count) ? data(other_count) : TRAFFIC_NO_MORE);
     return;
   }
@@ -253,7 +256,7 @@ phase_end() {
   if (transferred(memory_reply)) {
     uint32_t left = self->move_length - self->answered, size = left < 64 ? left : 64;
     if (data(memory_reply).error) sim_error("host memory has no such address");
-    if (self->moving == FEEDER_TAKES) memcpy(self->taken + self->answered, &data(memory_reply).data, size);
+    if (self->moving == GENERATOR_TAKES) memcpy(self->taken + self->answered, &data(memory_reply).data, size);
     self->answered += size;
   }
 }

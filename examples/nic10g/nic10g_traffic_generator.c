@@ -1,10 +1,11 @@
-// nic10g_feeder.c: feeds the assists of the 10 Gb/s NIC without processors; see nic10g_feeder.lss.
+// nic10g_traffic_generator.c: traffic for the assists of the 10 Gb/s NIC without processors; see
+// nic10g_traffic_generator.lss.
 //
 // Each machine is written one step after the other: it goes on where it waited.  Its only tool is to move a run of
 // words from or to the NIC, one in a cycle.
 #include <string.h>
 
-enum { FEEDER_SENDS, FEEDER_RECEIVES };
+enum { GENERATOR_SENDS, GENERATOR_RECEIVES };
 // Words of the setup block.
 enum {
   SETUP_SEND_RING,
@@ -18,7 +19,7 @@ enum {
 };
 // Registers.
 enum {
-  FEEDER_REGISTERS = 0xc0000000u,
+  GENERATOR_REGISTERS = 0xc0000000u,
   REG_CORE_RUN = 0x3c,
   REG_SEND_PRODUCER = 0x40,
   REG_RECEIVE_PRODUCER = 0x44,
@@ -35,59 +36,59 @@ enum {
   REG_MAC_RX_DONE = 0xf4,
   REG_MAC_RX_STATE = 0x120
 };
-// What lies where in the scratchpad: rings that the chip fixes, then what the feeder chooses.
+// What lies where in the scratchpad: rings that the chip fixes, then what the traffic generator chooses.
 enum {
-  FEEDER_MAC_TX = 0x36000,
-  FEEDER_MAC_RX = 0x37000,
-  FEEDER_FETCH = 0x38000,
-  FEEDER_READ = 0x3a000,
-  FEEDER_REPORT = 0x3c000,
-  FEEDER_WRITE = 0x3e000,
-  FEEDER_ENTRIES = 512,
-  FEEDER_SEND_DESCRIPTORS = 0x2000,
-  FEEDER_RECEIVE_DESCRIPTORS = 0x4000,
-  FEEDER_RETURNS = 0x8000,
-  FEEDER_REPORTS = 0x1000,
-  FEEDER_ANNOUNCEMENTS = 0x1800,
-  FEEDER_SLOTS = 0x80000000u
+  GENERATOR_MAC_TX = 0x36000,
+  GENERATOR_MAC_RX = 0x37000,
+  GENERATOR_FETCH = 0x38000,
+  GENERATOR_READ = 0x3a000,
+  GENERATOR_REPORT = 0x3c000,
+  GENERATOR_WRITE = 0x3e000,
+  GENERATOR_ENTRIES = 512,
+  GENERATOR_SEND_DESCRIPTORS = 0x2000,
+  GENERATOR_RECEIVE_DESCRIPTORS = 0x4000,
+  GENERATOR_RETURNS = 0x8000,
+  GENERATOR_REPORTS = 0x1000,
+  GENERATOR_ANNOUNCEMENTS = 0x1800,
+  GENERATOR_SLOTS = 0x80000000u
 };
-enum { FEEDER_COMMIT = 0x20000, FEEDER_SEND_END = 4, FEEDER_WORDS = 512, FEEDER_ROOM = 500 };
+enum { GENERATOR_COMMIT = 0x20000, GENERATOR_SEND_END = 4, GENERATOR_WORDS = 512, GENERATOR_ROOM = 500 };
 
 // Waits until the condition holds.
-#define FEED_WAIT_AT(place, condition)                                                                                 \
+#define GENERATOR_WAIT_AT(place, condition)                                                                            \
   do {                                                                                                                 \
     self->at[me] = (place);                                                                                            \
     __attribute__((fallthrough));                                                                                      \
   case (place):                                                                                                        \
     if (!(condition)) return;                                                                                          \
   } while (0)
-#define FEED_WAIT(condition) FEED_WAIT_AT(1 + __COUNTER__, condition)
+#define GENERATOR_WAIT(condition) GENERATOR_WAIT_AT(1 + __COUNTER__, condition)
 // Moves `how_many` words between `words` and the NIC.
-#define FEED_MOVE(writes_them, from, how_many)                                                                         \
+#define GENERATOR_MOVE(writes_them, from, how_many)                                                                    \
   do {                                                                                                                 \
     self->writing[me] = (writes_them);                                                                                 \
     self->address[me] = (uint32_t)(from);                                                                              \
     self->count[me] = (uint32_t)(how_many);                                                                            \
     self->asked[me] = self->answered[me] = 0;                                                                          \
-    FEED_WAIT(self->answered[me] == self->count[me]);                                                                  \
+    GENERATOR_WAIT(self->answered[me] == self->count[me]);                                                             \
   } while (0)
-#define FEED_GET(from, how_many) FEED_MOVE(false, from, how_many)
-#define FEED_PUT(to, how_many)   FEED_MOVE(true, to, how_many)
-#define FEED_SET(offset, value)                                                                                        \
+#define GENERATOR_GET(from, how_many) GENERATOR_MOVE(false, from, how_many)
+#define GENERATOR_PUT(to, how_many)   GENERATOR_MOVE(true, to, how_many)
+#define GENERATOR_SET(offset, value)                                                                                   \
   do {                                                                                                                 \
     words[0] = (value);                                                                                                \
-    FEED_PUT(FEEDER_REGISTERS + (uint32_t)(offset), 1);                                                                \
+    GENERATOR_PUT(GENERATOR_REGISTERS + (uint32_t)(offset), 1);                                                        \
   } while (0)
 // Brings `how_many` 16-byte descriptors of a host ring into the scratchpad.
-#define FEED_FETCH(host, to, how_many)                                                                                 \
+#define GENERATOR_FETCH(host, to, how_many)                                                                            \
   do {                                                                                                                 \
     self->fetch_from[me] = self->fetches++;                                                                            \
     words[0] = (host);                                                                                                 \
     words[1] = (uint32_t)(to);                                                                                         \
     words[2] = 16 * (how_many);                                                                                        \
-    FEED_PUT(FEEDER_FETCH + 16 * (self->fetch_from[me] % FEEDER_ENTRIES), 3);                                          \
-    FEED_SET(REG_FETCH_ADD, 1);                                                                                        \
-    do FEED_GET(FEEDER_REGISTERS + REG_FETCH_DONE, 1);                                                                 \
+    GENERATOR_PUT(GENERATOR_FETCH + 16 * (self->fetch_from[me] % GENERATOR_ENTRIES), 3);                               \
+    GENERATOR_SET(REG_FETCH_ADD, 1);                                                                                   \
+    do GENERATOR_GET(GENERATOR_REGISTERS + REG_FETCH_DONE, 1);                                                         \
     while ((int32_t)(words[0] - self->fetch_from[me]) <= 0);                                                           \
   } while (0)
 
@@ -108,12 +109,12 @@ static uint32_t *describe(uint32_t *words, uint32_t host, uint32_t nic, uint32_t
 static void send_batch(self_t *self, uint32_t *words, uint32_t count) {
   uint32_t reads[4 * 128], mac[2 * 64];
   for (uint32_t i = 0; i < count; i += 2) {
-    uint32_t slot = FEEDER_SLOTS + 2048 * ((self->frames_queued + i / 2) % FEEDER_ENTRIES);
+    uint32_t slot = GENERATOR_SLOTS + 2048 * ((self->frames_queued + i / 2) % GENERATOR_ENTRIES);
     uint32_t first = words[4 * i + 2] >> 16, second = words[4 * i + 6] >> 16;
-    if ((words[4 * i + 2] & FEEDER_SEND_END) || !(words[4 * i + 6] & FEEDER_SEND_END))
+    if ((words[4 * i + 2] & GENERATOR_SEND_END) || !(words[4 * i + 6] & GENERATOR_SEND_END))
       sim_error("a frame to send has not two descriptors");
     describe(reads + 4 * i, words[4 * i + 1], slot, first);
-    describe(reads + 4 * i + 4, words[4 * i + 5], slot + first, FEEDER_COMMIT | second);
+    describe(reads + 4 * i + 4, words[4 * i + 5], slot + first, GENERATOR_COMMIT | second);
     mac[i] = slot;
     mac[i + 1] = first + second;
   }
@@ -127,7 +128,7 @@ static void receive_batch(uint32_t *words, uint32_t count) {
   uint32_t writes[4 * 64], returns[2 * 64];
   const uint32_t *receives = words + 2 * count;
   for (uint32_t i = 0; i < count; i++) {
-    describe(writes + 4 * i, receives[4 * i + 1], words[2 * i], FEEDER_COMMIT | (words[2 * i + 1] & 0xffff));
+    describe(writes + 4 * i, receives[4 * i + 1], words[2 * i], GENERATOR_COMMIT | (words[2 * i + 1] & 0xffff));
     returns[2 * i] = receives[4 * i + 3];
     returns[2 * i + 1] = words[2 * i + 1];
   }
@@ -136,53 +137,53 @@ static void receive_batch(uint32_t *words, uint32_t count) {
 }
 
 static void run_send(self_t *self) {
-  enum { me = FEEDER_SENDS };
+  enum { me = GENERATOR_SENDS };
   uint32_t *words = self->words[me], room;
   switch (self->at[me]) {
   case 0:
-    do FEED_GET(FEEDER_REGISTERS + REG_CORE_RUN, 1);
+    do GENERATOR_GET(GENERATOR_REGISTERS + REG_CORE_RUN, 1);
     while (words[0] == 0);
-    FEED_GET(0, SETUP_WORDS);
+    GENERATOR_GET(0, SETUP_WORDS);
     memcpy(self->setup, words, 4 * SETUP_WORDS);
     words[0] = 1; // the NIC is up
-    FEED_PUT(FEEDER_REPORTS, 1);
-    describe(words, self->setup[SETUP_STATUS] + 8, FEEDER_REPORTS, 4);
-    FEED_PUT(FEEDER_REPORT, 3);
-    FEED_SET(REG_REPORT_ADD, 1);
+    GENERATOR_PUT(GENERATOR_REPORTS, 1);
+    describe(words, self->setup[SETUP_STATUS] + 8, GENERATOR_REPORTS, 4);
+    GENERATOR_PUT(GENERATOR_REPORT, 3);
+    GENERATOR_SET(REG_REPORT_ADD, 1);
     self->reports = 1;
-    FEED_SET(REG_MAC_RX_STATE, 2);
+    GENERATOR_SET(REG_MAC_RX_STATE, 2);
     self->started = true;
     for (;;) {
-      FEED_GET(FEEDER_REGISTERS + REG_READ_DONE, 1);
+      GENERATOR_GET(GENERATOR_REGISTERS + REG_READ_DONE, 1);
       self->reads_done = words[0];
-      FEED_GET(FEEDER_REGISTERS + REG_MAC_TX_DONE, 1);
+      GENERATOR_GET(GENERATOR_REGISTERS + REG_MAC_TX_DONE, 1);
       self->frames_left = words[0];
       if (self->reads_done - self->sends_told >= 2 * (uint32_t)param(batch) ||
           (self->reads_done != self->sends_told && self->reads_done == self->sends_taken)) {
         words[0] = self->reads_done;
-        FEED_PUT(FEEDER_REPORTS + 4 * (self->reports % FEEDER_ENTRIES), 1);
-        describe(words, self->setup[SETUP_STATUS] + 4, FEEDER_REPORTS + 4 * (self->reports % FEEDER_ENTRIES), 4);
-        FEED_PUT(FEEDER_REPORT + 16 * (self->reports % FEEDER_ENTRIES), 3);
-        FEED_SET(REG_REPORT_ADD, 1);
+        GENERATOR_PUT(GENERATOR_REPORTS + 4 * (self->reports % GENERATOR_ENTRIES), 1);
+        describe(words, self->setup[SETUP_STATUS] + 4, GENERATOR_REPORTS + 4 * (self->reports % GENERATOR_ENTRIES), 4);
+        GENERATOR_PUT(GENERATOR_REPORT + 16 * (self->reports % GENERATOR_ENTRIES), 3);
+        GENERATOR_SET(REG_REPORT_ADD, 1);
         self->reports++;
         self->sends_told = self->reads_done;
       }
-      FEED_GET(FEEDER_REGISTERS + REG_SEND_PRODUCER, 1);
+      GENERATOR_GET(GENERATOR_REGISTERS + REG_SEND_PRODUCER, 1);
       self->sends_available = words[0] - self->sends_taken;
-      room = least(FEEDER_ROOM - (self->sends_taken - self->reads_done),
-                   FEEDER_ROOM - (self->frames_queued - self->frames_left));
+      room = least(GENERATOR_ROOM - (self->sends_taken - self->reads_done),
+                   GENERATOR_ROOM - (self->frames_queued - self->frames_left));
       self->batch_now[me] = least(least(self->sends_available, 2 * (uint32_t)param(batch)),
-                                  least(room & ~1u, FEEDER_ENTRIES - self->sends_taken % FEEDER_ENTRIES));
+                                  least(room & ~1u, GENERATOR_ENTRIES - self->sends_taken % GENERATOR_ENTRIES));
       if (self->batch_now[me] == 0) continue;
-      FEED_FETCH(self->setup[SETUP_SEND_RING] + 16 * (self->sends_taken % self->setup[SETUP_SEND_ENTRIES]),
-                 FEEDER_SEND_DESCRIPTORS, self->batch_now[me]);
-      FEED_GET(FEEDER_SEND_DESCRIPTORS, 4 * self->batch_now[me]);
+      GENERATOR_FETCH(self->setup[SETUP_SEND_RING] + 16 * (self->sends_taken % self->setup[SETUP_SEND_ENTRIES]),
+                      GENERATOR_SEND_DESCRIPTORS, self->batch_now[me]);
+      GENERATOR_GET(GENERATOR_SEND_DESCRIPTORS, 4 * self->batch_now[me]);
       send_batch(self, words, self->batch_now[me]);
-      FEED_PUT(FEEDER_READ + 16 * (self->sends_taken % FEEDER_ENTRIES), 4 * self->batch_now[me]);
+      GENERATOR_PUT(GENERATOR_READ + 16 * (self->sends_taken % GENERATOR_ENTRIES), 4 * self->batch_now[me]);
       memmove(words, words + 4 * self->batch_now[me], 4 * self->batch_now[me]);
-      FEED_PUT(FEEDER_MAC_TX + 8 * (self->frames_queued % FEEDER_ENTRIES), self->batch_now[me]);
-      FEED_SET(REG_READ_ADD, self->batch_now[me]);
-      FEED_SET(REG_MAC_TX_ADD, self->batch_now[me] / 2);
+      GENERATOR_PUT(GENERATOR_MAC_TX + 8 * (self->frames_queued % GENERATOR_ENTRIES), self->batch_now[me]);
+      GENERATOR_SET(REG_READ_ADD, self->batch_now[me]);
+      GENERATOR_SET(REG_MAC_TX_ADD, self->batch_now[me] / 2);
       self->sends_taken += self->batch_now[me];
       self->frames_queued += self->batch_now[me] / 2;
       self->frames_sent += self->batch_now[me] / 2;
@@ -192,56 +193,57 @@ static void run_send(self_t *self) {
 }
 
 static void run_receive(self_t *self) {
-  enum { me = FEEDER_RECEIVES };
+  enum { me = GENERATOR_RECEIVES };
   uint32_t *words = self->words[me];
   switch (self->at[me]) {
   case 0:
-    FEED_WAIT(self->started);
+    GENERATOR_WAIT(self->started);
     for (;;) {
       // Receive descriptors, whenever a batch of them has been used.
-      if (self->receives_fetched - self->passed < FEEDER_ENTRIES - 2 * (uint32_t)param(batch)) {
-        FEED_GET(FEEDER_REGISTERS + REG_RECEIVE_PRODUCER, 1);
+      if (self->receives_fetched - self->passed < GENERATOR_ENTRIES - 2 * (uint32_t)param(batch)) {
+        GENERATOR_GET(GENERATOR_REGISTERS + REG_RECEIVE_PRODUCER, 1);
         self->batch_now[me] =
             least(words[0] - self->receives_fetched,
-                  least(2 * (uint32_t)param(batch), FEEDER_ENTRIES - self->receives_fetched % FEEDER_ENTRIES));
+                  least(2 * (uint32_t)param(batch), GENERATOR_ENTRIES - self->receives_fetched % GENERATOR_ENTRIES));
         if (self->batch_now[me]) {
-          FEED_FETCH(self->setup[SETUP_RECEIVE_RING] +
-                         16 * (self->receives_fetched % self->setup[SETUP_RECEIVE_ENTRIES]),
-                     FEEDER_RECEIVE_DESCRIPTORS + 16 * (self->receives_fetched % FEEDER_ENTRIES), self->batch_now[me]);
+          GENERATOR_FETCH(
+              self->setup[SETUP_RECEIVE_RING] + 16 * (self->receives_fetched % self->setup[SETUP_RECEIVE_ENTRIES]),
+              GENERATOR_RECEIVE_DESCRIPTORS + 16 * (self->receives_fetched % GENERATOR_ENTRIES), self->batch_now[me]);
           self->receives_fetched += self->batch_now[me];
         }
       }
-      FEED_GET(FEEDER_REGISTERS + REG_WRITE_DONE, 1);
+      GENERATOR_GET(GENERATOR_REGISTERS + REG_WRITE_DONE, 1);
       self->writes_done = words[0];
-      FEED_GET(FEEDER_REGISTERS + REG_MAC_RX_DONE, 1);
+      GENERATOR_GET(GENERATOR_REGISTERS + REG_MAC_RX_DONE, 1);
       self->received = words[0];
       self->batch_now[me] =
           least(least(self->received - self->passed, (uint32_t)param(batch)),
-                least(self->receives_fetched - self->passed, FEEDER_ENTRIES - self->passed % FEEDER_ENTRIES));
-      if (self->writes - self->writes_done > FEEDER_ROOM - 64 - 2 || self->batch_now[me] == 0) continue;
-      self->batch_now[me] = least(self->batch_now[me], FEEDER_ENTRIES - self->writes % FEEDER_ENTRIES);
-      FEED_GET(FEEDER_MAC_RX + 8 * (self->passed % FEEDER_ENTRIES), 2 * self->batch_now[me]);
+                least(self->receives_fetched - self->passed, GENERATOR_ENTRIES - self->passed % GENERATOR_ENTRIES));
+      if (self->writes - self->writes_done > GENERATOR_ROOM - 64 - 2 || self->batch_now[me] == 0) continue;
+      self->batch_now[me] = least(self->batch_now[me], GENERATOR_ENTRIES - self->writes % GENERATOR_ENTRIES);
+      GENERATOR_GET(GENERATOR_MAC_RX + 8 * (self->passed % GENERATOR_ENTRIES), 2 * self->batch_now[me]);
       memcpy(self->receive_words, words, 8 * self->batch_now[me]);
-      FEED_GET(FEEDER_RECEIVE_DESCRIPTORS + 16 * (self->passed % FEEDER_ENTRIES), 4 * self->batch_now[me]);
+      GENERATOR_GET(GENERATOR_RECEIVE_DESCRIPTORS + 16 * (self->passed % GENERATOR_ENTRIES), 4 * self->batch_now[me]);
       memmove(words + 2 * self->batch_now[me], words, 16 * self->batch_now[me]);
       memcpy(words, self->receive_words, 8 * self->batch_now[me]);
       receive_batch(words, self->batch_now[me]);
-      FEED_PUT(FEEDER_WRITE + 16 * (self->writes % FEEDER_ENTRIES), 4 * self->batch_now[me]);
+      GENERATOR_PUT(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 4 * self->batch_now[me]);
       memmove(words, words + 4 * self->batch_now[me], 8 * self->batch_now[me]);
-      FEED_PUT(FEEDER_RETURNS + 8 * (self->passed % FEEDER_ENTRIES), 2 * self->batch_now[me]);
+      GENERATOR_PUT(GENERATOR_RETURNS + 8 * (self->passed % GENERATOR_ENTRIES), 2 * self->batch_now[me]);
       self->writes += self->batch_now[me];
       describe(words, self->setup[SETUP_RETURN_RING] + 8 * (self->passed % self->setup[SETUP_RETURN_ENTRIES]),
-               FEEDER_RETURNS + 8 * (self->passed % FEEDER_ENTRIES), 8 * self->batch_now[me]);
-      FEED_PUT(FEEDER_WRITE + 16 * (self->writes % FEEDER_ENTRIES), 3);
+               GENERATOR_RETURNS + 8 * (self->passed % GENERATOR_ENTRIES), 8 * self->batch_now[me]);
+      GENERATOR_PUT(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 3);
       self->writes++;
       words[0] = self->passed + self->batch_now[me];
-      FEED_PUT(FEEDER_ANNOUNCEMENTS + 4 * (self->announcements % FEEDER_ENTRIES), 1);
-      describe(words, self->setup[SETUP_STATUS], FEEDER_ANNOUNCEMENTS + 4 * (self->announcements % FEEDER_ENTRIES), 4);
-      FEED_PUT(FEEDER_WRITE + 16 * (self->writes % FEEDER_ENTRIES), 3);
+      GENERATOR_PUT(GENERATOR_ANNOUNCEMENTS + 4 * (self->announcements % GENERATOR_ENTRIES), 1);
+      describe(words, self->setup[SETUP_STATUS],
+               GENERATOR_ANNOUNCEMENTS + 4 * (self->announcements % GENERATOR_ENTRIES), 4);
+      GENERATOR_PUT(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 3);
       self->writes++;
       self->announcements++;
-      FEED_SET(REG_WRITE_ADD, self->batch_now[me] + 2);
-      FEED_SET(REG_MAC_RX_ADD, self->batch_now[me]);
+      GENERATOR_SET(REG_WRITE_ADD, self->batch_now[me] + 2);
+      GENERATOR_SET(REG_MAC_RX_ADD, self->batch_now[me]);
       self->passed += self->batch_now[me];
       self->frames_received += self->batch_now[me];
     }
@@ -271,8 +273,8 @@ phase_end() {
     if (!self->writing[me]) self->words[me][self->answered[me]] = data(nic_reply, me).data;
     self->answered[me]++;
   }
-  if (self->answered[FEEDER_SENDS] == self->count[FEEDER_SENDS]) run_send(self);
-  if (self->answered[FEEDER_RECEIVES] == self->count[FEEDER_RECEIVES]) run_receive(self);
+  if (self->answered[GENERATOR_SENDS] == self->count[GENERATOR_SENDS]) run_send(self);
+  if (self->answered[GENERATOR_RECEIVES] == self->count[GENERATOR_RECEIVES]) run_receive(self);
 }
 
 next_event() {
