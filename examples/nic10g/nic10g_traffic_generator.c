@@ -1,8 +1,8 @@
 // nic10g_traffic_generator.c: traffic for the assists of the 10 Gb/s NIC without processors; see
 // nic10g_traffic_generator.lss.
 //
-// Each machine is written one step after the other: it goes on where it waited.  Its only tool is to move a run of
-// words from or to the NIC, one in a cycle.
+// Each state machine is written as a sequence of steps and resumes where it waited.  Its only operation is to transfer
+// a run of words from or to the NIC, one in a cycle.
 #include <string.h>
 
 enum { GENERATOR_SENDS, GENERATOR_RECEIVES };
@@ -36,7 +36,7 @@ enum {
   REG_MAC_RX_DONE = 0xf4,
   REG_MAC_RX_STATE = 0x120
 };
-// What lies where in the scratchpad: rings that the chip fixes, then what the traffic generator chooses.
+// Addresses in the scratchpad: rings that the chip fixes, then what the traffic generator chooses.
 enum {
   GENERATOR_MAC_TX = 0x36000,
   GENERATOR_MAC_RX = 0x37000,
@@ -49,35 +49,35 @@ enum {
   GENERATOR_RECEIVE_DESCRIPTORS = 0x4000,
   GENERATOR_RETURNS = 0x8000,
   GENERATOR_REPORTS = 0x1000,
-  GENERATOR_ANNOUNCEMENTS = 0x1800,
+  GENERATOR_NOTIFICATIONS = 0x1800,
   GENERATOR_SLOTS = 0x80000000u
 };
-enum { GENERATOR_COMMIT = 0x20000, GENERATOR_SEND_END = 4, GENERATOR_WORDS = 512, GENERATOR_ROOM = 500 };
+enum { GENERATOR_COMMIT = 0x20000, GENERATOR_SEND_END = 4, GENERATOR_WORDS = 512, GENERATOR_MOST = 500 };
 
 // Waits until the condition holds.
 #define GENERATOR_WAIT_AT(place, condition)                                                                            \
   do {                                                                                                                 \
-    self->at[me] = (place);                                                                                            \
+    self->step[me] = (place);                                                                                          \
     __attribute__((fallthrough));                                                                                      \
   case (place):                                                                                                        \
     if (!(condition)) return;                                                                                          \
   } while (0)
 #define GENERATOR_WAIT(condition) GENERATOR_WAIT_AT(1 + __COUNTER__, condition)
-// Moves `how_many` words between `words` and the NIC.
-#define GENERATOR_MOVE(writes_them, from, how_many)                                                                    \
+// Transfers `how_many` words between `words` and the NIC.
+#define GENERATOR_TRANSFER(writes_them, from, how_many)                                                                \
   do {                                                                                                                 \
     self->writing[me] = (writes_them);                                                                                 \
     self->address[me] = (uint32_t)(from);                                                                              \
     self->count[me] = (uint32_t)(how_many);                                                                            \
-    self->asked[me] = self->answered[me] = 0;                                                                          \
-    GENERATOR_WAIT(self->answered[me] == self->count[me]);                                                             \
+    self->requested[me] = self->completed[me] = 0;                                                                     \
+    GENERATOR_WAIT(self->completed[me] == self->count[me]);                                                            \
   } while (0)
-#define GENERATOR_GET(from, how_many) GENERATOR_MOVE(false, from, how_many)
-#define GENERATOR_PUT(to, how_many)   GENERATOR_MOVE(true, to, how_many)
-#define GENERATOR_SET(offset, value)                                                                                   \
+#define GENERATOR_READ_WORDS(from, how_many) GENERATOR_TRANSFER(false, from, how_many)
+#define GENERATOR_WRITE_WORDS(to, how_many)  GENERATOR_TRANSFER(true, to, how_many)
+#define GENERATOR_SET_REGISTER(offset, value)                                                                          \
   do {                                                                                                                 \
     words[0] = (value);                                                                                                \
-    GENERATOR_PUT(GENERATOR_REGISTERS + (uint32_t)(offset), 1);                                                        \
+    GENERATOR_WRITE_WORDS(GENERATOR_REGISTERS + (uint32_t)(offset), 1);                                                \
   } while (0)
 // Brings `how_many` 16-byte descriptors of a host ring into the scratchpad.
 #define GENERATOR_FETCH(host, to, how_many)                                                                            \
@@ -86,9 +86,9 @@ enum { GENERATOR_COMMIT = 0x20000, GENERATOR_SEND_END = 4, GENERATOR_WORDS = 512
     words[0] = (host);                                                                                                 \
     words[1] = (uint32_t)(to);                                                                                         \
     words[2] = 16 * (how_many);                                                                                        \
-    GENERATOR_PUT(GENERATOR_FETCH + 16 * (self->fetch_from[me] % GENERATOR_ENTRIES), 3);                               \
-    GENERATOR_SET(REG_FETCH_ADD, 1);                                                                                   \
-    do GENERATOR_GET(GENERATOR_REGISTERS + REG_FETCH_DONE, 1);                                                         \
+    GENERATOR_WRITE_WORDS(GENERATOR_FETCH + 16 * (self->fetch_from[me] % GENERATOR_ENTRIES), 3);                       \
+    GENERATOR_SET_REGISTER(REG_FETCH_ADD, 1);                                                                          \
+    do GENERATOR_READ_WORDS(GENERATOR_REGISTERS + REG_FETCH_DONE, 1);                                                  \
     while ((int32_t)(words[0] - self->fetch_from[me]) <= 0);                                                           \
   } while (0)
 
@@ -139,69 +139,69 @@ static void receive_batch(uint32_t *words, uint32_t count) {
 static void run_send(self_t *self) {
   enum { me = GENERATOR_SENDS };
   uint32_t *words = self->words[me], room;
-  switch (self->at[me]) {
+  switch (self->step[me]) {
   case 0:
-    do GENERATOR_GET(GENERATOR_REGISTERS + REG_CORE_RUN, 1);
+    do GENERATOR_READ_WORDS(GENERATOR_REGISTERS + REG_CORE_RUN, 1);
     while (words[0] == 0);
-    GENERATOR_GET(0, SETUP_WORDS);
+    GENERATOR_READ_WORDS(0, SETUP_WORDS);
     memcpy(self->setup, words, 4 * SETUP_WORDS);
     words[0] = 1; // the NIC is up
-    GENERATOR_PUT(GENERATOR_REPORTS, 1);
+    GENERATOR_WRITE_WORDS(GENERATOR_REPORTS, 1);
     describe(words, self->setup[SETUP_STATUS] + 8, GENERATOR_REPORTS, 4);
-    GENERATOR_PUT(GENERATOR_REPORT, 3);
-    GENERATOR_SET(REG_REPORT_ADD, 1);
+    GENERATOR_WRITE_WORDS(GENERATOR_REPORT, 3);
+    GENERATOR_SET_REGISTER(REG_REPORT_ADD, 1);
     self->reports = 1;
-    GENERATOR_SET(REG_MAC_RX_STATE, 2);
+    GENERATOR_SET_REGISTER(REG_MAC_RX_STATE, 2);
     self->started = true;
     for (;;) {
-      GENERATOR_GET(GENERATOR_REGISTERS + REG_READ_DONE, 1);
+      GENERATOR_READ_WORDS(GENERATOR_REGISTERS + REG_READ_DONE, 1);
       self->reads_done = words[0];
-      GENERATOR_GET(GENERATOR_REGISTERS + REG_MAC_TX_DONE, 1);
-      self->frames_left = words[0];
-      if (self->reads_done - self->sends_told >= 2 * (uint32_t)param(batch) ||
-          (self->reads_done != self->sends_told && self->reads_done == self->sends_taken)) {
+      GENERATOR_READ_WORDS(GENERATOR_REGISTERS + REG_MAC_TX_DONE, 1);
+      self->frames_transmitted = words[0];
+      if (self->reads_done - self->sends_reported >= 2 * (uint32_t)param(batch) ||
+          (self->reads_done != self->sends_reported && self->reads_done == self->sends_taken)) {
         words[0] = self->reads_done;
-        GENERATOR_PUT(GENERATOR_REPORTS + 4 * (self->reports % GENERATOR_ENTRIES), 1);
+        GENERATOR_WRITE_WORDS(GENERATOR_REPORTS + 4 * (self->reports % GENERATOR_ENTRIES), 1);
         describe(words, self->setup[SETUP_STATUS] + 4, GENERATOR_REPORTS + 4 * (self->reports % GENERATOR_ENTRIES), 4);
-        GENERATOR_PUT(GENERATOR_REPORT + 16 * (self->reports % GENERATOR_ENTRIES), 3);
-        GENERATOR_SET(REG_REPORT_ADD, 1);
+        GENERATOR_WRITE_WORDS(GENERATOR_REPORT + 16 * (self->reports % GENERATOR_ENTRIES), 3);
+        GENERATOR_SET_REGISTER(REG_REPORT_ADD, 1);
         self->reports++;
-        self->sends_told = self->reads_done;
+        self->sends_reported = self->reads_done;
       }
-      GENERATOR_GET(GENERATOR_REGISTERS + REG_SEND_PRODUCER, 1);
+      GENERATOR_READ_WORDS(GENERATOR_REGISTERS + REG_SEND_PRODUCER, 1);
       self->sends_available = words[0] - self->sends_taken;
-      room = least(GENERATOR_ROOM - (self->sends_taken - self->reads_done),
-                   GENERATOR_ROOM - (self->frames_queued - self->frames_left));
+      room = least(GENERATOR_MOST - (self->sends_taken - self->reads_done),
+                   GENERATOR_MOST - (self->frames_queued - self->frames_transmitted));
       self->batch_now[me] = least(least(self->sends_available, 2 * (uint32_t)param(batch)),
                                   least(room & ~1u, GENERATOR_ENTRIES - self->sends_taken % GENERATOR_ENTRIES));
       if (self->batch_now[me] == 0) continue;
       GENERATOR_FETCH(self->setup[SETUP_SEND_RING] + 16 * (self->sends_taken % self->setup[SETUP_SEND_ENTRIES]),
                       GENERATOR_SEND_DESCRIPTORS, self->batch_now[me]);
-      GENERATOR_GET(GENERATOR_SEND_DESCRIPTORS, 4 * self->batch_now[me]);
+      GENERATOR_READ_WORDS(GENERATOR_SEND_DESCRIPTORS, 4 * self->batch_now[me]);
       send_batch(self, words, self->batch_now[me]);
-      GENERATOR_PUT(GENERATOR_READ + 16 * (self->sends_taken % GENERATOR_ENTRIES), 4 * self->batch_now[me]);
+      GENERATOR_WRITE_WORDS(GENERATOR_READ + 16 * (self->sends_taken % GENERATOR_ENTRIES), 4 * self->batch_now[me]);
       memmove(words, words + 4 * self->batch_now[me], 4 * self->batch_now[me]);
-      GENERATOR_PUT(GENERATOR_MAC_TX + 8 * (self->frames_queued % GENERATOR_ENTRIES), self->batch_now[me]);
-      GENERATOR_SET(REG_READ_ADD, self->batch_now[me]);
-      GENERATOR_SET(REG_MAC_TX_ADD, self->batch_now[me] / 2);
+      GENERATOR_WRITE_WORDS(GENERATOR_MAC_TX + 8 * (self->frames_queued % GENERATOR_ENTRIES), self->batch_now[me]);
+      GENERATOR_SET_REGISTER(REG_READ_ADD, self->batch_now[me]);
+      GENERATOR_SET_REGISTER(REG_MAC_TX_ADD, self->batch_now[me] / 2);
       self->sends_taken += self->batch_now[me];
       self->frames_queued += self->batch_now[me] / 2;
       self->frames_sent += self->batch_now[me] / 2;
     }
-  default: sim_error("the sending machine lost its place");
+  default: sim_error("the send state machine is in an unknown step");
   }
 }
 
 static void run_receive(self_t *self) {
   enum { me = GENERATOR_RECEIVES };
   uint32_t *words = self->words[me];
-  switch (self->at[me]) {
+  switch (self->step[me]) {
   case 0:
     GENERATOR_WAIT(self->started);
     for (;;) {
       // Receive descriptors, whenever a batch of them has been used.
-      if (self->receives_fetched - self->passed < GENERATOR_ENTRIES - 2 * (uint32_t)param(batch)) {
-        GENERATOR_GET(GENERATOR_REGISTERS + REG_RECEIVE_PRODUCER, 1);
+      if (self->receives_fetched - self->forwarded < GENERATOR_ENTRIES - 2 * (uint32_t)param(batch)) {
+        GENERATOR_READ_WORDS(GENERATOR_REGISTERS + REG_RECEIVE_PRODUCER, 1);
         self->batch_now[me] =
             least(words[0] - self->receives_fetched,
                   least(2 * (uint32_t)param(batch), GENERATOR_ENTRIES - self->receives_fetched % GENERATOR_ENTRIES));
@@ -212,69 +212,70 @@ static void run_receive(self_t *self) {
           self->receives_fetched += self->batch_now[me];
         }
       }
-      GENERATOR_GET(GENERATOR_REGISTERS + REG_WRITE_DONE, 1);
+      GENERATOR_READ_WORDS(GENERATOR_REGISTERS + REG_WRITE_DONE, 1);
       self->writes_done = words[0];
-      GENERATOR_GET(GENERATOR_REGISTERS + REG_MAC_RX_DONE, 1);
+      GENERATOR_READ_WORDS(GENERATOR_REGISTERS + REG_MAC_RX_DONE, 1);
       self->received = words[0];
-      self->batch_now[me] =
-          least(least(self->received - self->passed, (uint32_t)param(batch)),
-                least(self->receives_fetched - self->passed, GENERATOR_ENTRIES - self->passed % GENERATOR_ENTRIES));
-      if (self->writes - self->writes_done > GENERATOR_ROOM - 64 - 2 || self->batch_now[me] == 0) continue;
+      self->batch_now[me] = least(
+          least(self->received - self->forwarded, (uint32_t)param(batch)),
+          least(self->receives_fetched - self->forwarded, GENERATOR_ENTRIES - self->forwarded % GENERATOR_ENTRIES));
+      if (self->writes - self->writes_done > GENERATOR_MOST - 64 - 2 || self->batch_now[me] == 0) continue;
       self->batch_now[me] = least(self->batch_now[me], GENERATOR_ENTRIES - self->writes % GENERATOR_ENTRIES);
-      GENERATOR_GET(GENERATOR_MAC_RX + 8 * (self->passed % GENERATOR_ENTRIES), 2 * self->batch_now[me]);
+      GENERATOR_READ_WORDS(GENERATOR_MAC_RX + 8 * (self->forwarded % GENERATOR_ENTRIES), 2 * self->batch_now[me]);
       memcpy(self->receive_words, words, 8 * self->batch_now[me]);
-      GENERATOR_GET(GENERATOR_RECEIVE_DESCRIPTORS + 16 * (self->passed % GENERATOR_ENTRIES), 4 * self->batch_now[me]);
+      GENERATOR_READ_WORDS(GENERATOR_RECEIVE_DESCRIPTORS + 16 * (self->forwarded % GENERATOR_ENTRIES),
+                           4 * self->batch_now[me]);
       memmove(words + 2 * self->batch_now[me], words, 16 * self->batch_now[me]);
       memcpy(words, self->receive_words, 8 * self->batch_now[me]);
       receive_batch(words, self->batch_now[me]);
-      GENERATOR_PUT(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 4 * self->batch_now[me]);
+      GENERATOR_WRITE_WORDS(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 4 * self->batch_now[me]);
       memmove(words, words + 4 * self->batch_now[me], 8 * self->batch_now[me]);
-      GENERATOR_PUT(GENERATOR_RETURNS + 8 * (self->passed % GENERATOR_ENTRIES), 2 * self->batch_now[me]);
+      GENERATOR_WRITE_WORDS(GENERATOR_RETURNS + 8 * (self->forwarded % GENERATOR_ENTRIES), 2 * self->batch_now[me]);
       self->writes += self->batch_now[me];
-      describe(words, self->setup[SETUP_RETURN_RING] + 8 * (self->passed % self->setup[SETUP_RETURN_ENTRIES]),
-               GENERATOR_RETURNS + 8 * (self->passed % GENERATOR_ENTRIES), 8 * self->batch_now[me]);
-      GENERATOR_PUT(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 3);
+      describe(words, self->setup[SETUP_RETURN_RING] + 8 * (self->forwarded % self->setup[SETUP_RETURN_ENTRIES]),
+               GENERATOR_RETURNS + 8 * (self->forwarded % GENERATOR_ENTRIES), 8 * self->batch_now[me]);
+      GENERATOR_WRITE_WORDS(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 3);
       self->writes++;
-      words[0] = self->passed + self->batch_now[me];
-      GENERATOR_PUT(GENERATOR_ANNOUNCEMENTS + 4 * (self->announcements % GENERATOR_ENTRIES), 1);
+      words[0] = self->forwarded + self->batch_now[me];
+      GENERATOR_WRITE_WORDS(GENERATOR_NOTIFICATIONS + 4 * (self->notifications % GENERATOR_ENTRIES), 1);
       describe(words, self->setup[SETUP_STATUS],
-               GENERATOR_ANNOUNCEMENTS + 4 * (self->announcements % GENERATOR_ENTRIES), 4);
-      GENERATOR_PUT(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 3);
+               GENERATOR_NOTIFICATIONS + 4 * (self->notifications % GENERATOR_ENTRIES), 4);
+      GENERATOR_WRITE_WORDS(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 3);
       self->writes++;
-      self->announcements++;
-      GENERATOR_SET(REG_WRITE_ADD, self->batch_now[me] + 2);
-      GENERATOR_SET(REG_MAC_RX_ADD, self->batch_now[me]);
-      self->passed += self->batch_now[me];
+      self->notifications++;
+      GENERATOR_SET_REGISTER(REG_WRITE_ADD, self->batch_now[me] + 2);
+      GENERATOR_SET_REGISTER(REG_MAC_RX_ADD, self->batch_now[me]);
+      self->forwarded += self->batch_now[me];
       self->frames_received += self->batch_now[me];
     }
-  default: sim_error("the receiving machine lost its place");
+  default: sim_error("the receive state machine is in an unknown step");
   }
 }
 
 phase_start() {
   for (int me = 0; me < 2; me++) {
     accept(nic_reply, me, true);
-    typeof_port(nic_request) reference = {.op = self->writing[me] ? mem_op_write : mem_op_read,
-                                          .size = 4,
-                                          .address = self->address[me] + 4 * self->asked[me]};
-    if (self->writing[me] && self->asked[me] < self->count[me]) reference.data = self->words[me][self->asked[me]];
-    send_if(nic_request, me, self->asked[me] < self->count[me], reference);
+    typeof_port(nic_request) request = {.op = self->writing[me] ? mem_op_write : mem_op_read,
+                                        .size = 4,
+                                        .address = self->address[me] + 4 * self->requested[me]};
+    if (self->writing[me] && self->requested[me] < self->count[me]) request.data = self->words[me][self->requested[me]];
+    send_if(nic_request, me, self->requested[me] < self->count[me], request);
   }
 }
 
 phase_end() {
   for (int me = 0; me < 2; me++) {
     if (transferred(nic_request, me)) {
-      self->asked[me]++;
-      self->references++;
+      self->requested[me]++;
+      self->requests++;
     }
     if (!transferred(nic_reply, me)) continue;
-    if (data(nic_reply, me).error) sim_error("the NIC answers a reference near 0x%x with an error", self->address[me]);
-    if (!self->writing[me]) self->words[me][self->answered[me]] = data(nic_reply, me).data;
-    self->answered[me]++;
+    if (data(nic_reply, me).error) sim_error("the NIC replies to a request near 0x%x with an error", self->address[me]);
+    if (!self->writing[me]) self->words[me][self->completed[me]] = data(nic_reply, me).data;
+    self->completed[me]++;
   }
-  if (self->answered[GENERATOR_SENDS] == self->count[GENERATOR_SENDS]) run_send(self);
-  if (self->answered[GENERATOR_RECEIVES] == self->count[GENERATOR_RECEIVES]) run_receive(self);
+  if (self->completed[GENERATOR_SENDS] == self->count[GENERATOR_SENDS]) run_send(self);
+  if (self->completed[GENERATOR_RECEIVES] == self->count[GENERATOR_RECEIVES]) run_receive(self);
 }
 
 next_event() {

@@ -4,7 +4,7 @@
 
 #include "modules/wire/udp_traffic.h"
 
-// Where rings and buffers lie in the NIC (k1 is the start of the fixed regions), and frames in host memory.
+// Addresses of rings and buffers in the NIC (k1 is the start of the fixed regions), and frames in host memory.
 enum {
   GENERATOR_K1 = 0x17b000,
   GENERATOR_MAC_SEND = GENERATOR_K1 + 0x2800,
@@ -19,7 +19,7 @@ enum {
   GENERATOR_HOST_RECEIVES = 0x200000,
   GENERATOR_SPAN = 2048
 };
-// Entries of the rings, and how many of them are kept under way.
+// Entries of the rings, and how many of them may be outstanding.
 enum {
   GENERATOR_DMA_ENTRIES = 64,
   GENERATOR_DMA_MOST = 62,
@@ -30,7 +30,7 @@ enum {
   GENERATOR_QUEUE = 256
 };
 enum { GENERATOR_ACTIVE = 0x4 /* bytes in order */, GENERATOR_FILLS = 0x20000, GENERATOR_FREES = 0x80000 };
-// What the answer to a reference is for.
+// What the reply to a request is for.
 enum {
   GENERATOR_WRITTEN,
   GENERATOR_DESCRIPTOR,
@@ -39,21 +39,21 @@ enum {
   GENERATOR_POLL_READS,
   GENERATOR_POLL_SENT
 };
-enum { GENERATOR_STILL, GENERATOR_PUTS, GENERATOR_TAKES };
+enum { GENERATOR_IDLE, GENERATOR_WRITES_HOST, GENERATOR_READS_HOST };
 
-static void refer(self_t *self, mem_op op, uint32_t address, uint8_t size, uint64_t data, uint32_t tag) {
-  typeof_port(nic_request) reference = {.op = op, .size = size, .address = address, .tag = tag};
-  reference.data = data;
-  self->queue[self->queue_end++ % GENERATOR_QUEUE] = reference;
+static void push_request(self_t *self, mem_op op, uint32_t address, uint8_t size, uint64_t data, uint32_t tag) {
+  typeof_port(nic_request) request = {.op = op, .size = size, .address = address, .tag = tag};
+  request.data = data;
+  self->queue[self->queue_end++ % GENERATOR_QUEUE] = request;
 }
-static void put(self_t *self, uint32_t address, uint32_t high, uint32_t low) {
-  refer(self, mem_op_write, address, 8, (uint64_t)high << 32 | low, GENERATOR_WRITTEN);
+static void write_sram(self_t *self, uint32_t address, uint32_t high, uint32_t low) {
+  push_request(self, mem_op_write, address, 8, (uint64_t)high << 32 | low, GENERATOR_WRITTEN);
 }
-static void set(self_t *self, uint32_t offset, uint32_t value) {
-  refer(self, mem_op_write, GENERATOR_REGISTERS + offset, 4, value, GENERATOR_WRITTEN);
+static void write_register(self_t *self, uint32_t offset, uint32_t value) {
+  push_request(self, mem_op_write, GENERATOR_REGISTERS + offset, 4, value, GENERATOR_WRITTEN);
 }
-static void ask(self_t *self, uint32_t offset, uint32_t tag) {
-  refer(self, mem_op_read, GENERATOR_REGISTERS + offset, 4, 0, tag);
+static void read_register(self_t *self, uint32_t offset, uint32_t tag) {
+  push_request(self, mem_op_read, GENERATOR_REGISTERS + offset, 4, 0, tag);
 }
 static uint32_t queue_room(const self_t *self) {
   return GENERATOR_QUEUE - (self->queue_end - self->queue_first);
@@ -66,12 +66,12 @@ init() {
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   self->exhausted = param(ratio_out) == 0 || (!param(input)[0] && param(payload) == 0);
   self->send_address = GENERATOR_SEND_BASE;
-  set(self, 0x150, GENERATOR_STACK_END - GENERATOR_K1);
-  for (uint32_t offset = 0xd0; offset <= 0xd8; offset += 4) set(self, offset, GENERATOR_SEND_BASE);
-  for (uint32_t offset = 0xc0; offset <= 0xc8; offset += 4) set(self, offset, GENERATOR_RECEIVE_BASE);
-  set(self, 0x11c, 1);
-  set(self, 0x200, 2);
-  set(self, 0x220, 2);
+  write_register(self, 0x150, GENERATOR_STACK_END - GENERATOR_K1);
+  for (uint32_t offset = 0xd0; offset <= 0xd8; offset += 4) write_register(self, offset, GENERATOR_SEND_BASE);
+  for (uint32_t offset = 0xc0; offset <= 0xc8; offset += 4) write_register(self, offset, GENERATOR_RECEIVE_BASE);
+  write_register(self, 0x11c, 1);
+  write_register(self, 0x200, 2);
+  write_register(self, 0x220, 2);
 }
 
 phase_start() {
@@ -80,31 +80,32 @@ phase_start() {
   for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
   bool finished = self->exhausted && !self->loaded;
   for (int i = 0; i < width(own_count); i++) send(own_count, i, finished ? TRAFFIC_NO_MORE : self->sends);
-  for (int i = 0; i < width(done); i++) send(done, i, finished && self->moving == GENERATOR_STILL);
+  for (int i = 0; i < width(done); i++) send(done, i, finished && self->moving == GENERATOR_IDLE);
   send_if(nic_request, self->queue_first != self->queue_end, self->queue[self->queue_first % GENERATOR_QUEUE]);
 
-  bool puts = self->moving == GENERATOR_PUTS;
-  uint32_t base = puts ? GENERATOR_HOST_SENDS + GENERATOR_SPAN * (self->sends % GENERATOR_SENDS_MOST)
-                       : GENERATOR_HOST_RECEIVES + GENERATOR_SPAN * (self->fetched % 256);
-  uint32_t left = self->move_length - self->asked;
-  typeof_port(memory_request) reference = {
-      .op = puts ? mem_op_write : mem_op_read, .address = base + self->asked, .size = (uint8_t)(left < 64 ? left : 64)};
-  bool asks = self->moving != GENERATOR_STILL && left != 0;
-  if (asks && puts) memcpy(&reference.data, self->frame + self->asked, reference.size);
-  send_if(memory_request, asks, reference);
+  bool writes = self->moving == GENERATOR_WRITES_HOST;
+  uint32_t base = writes ? GENERATOR_HOST_SENDS + GENERATOR_SPAN * (self->sends % GENERATOR_SENDS_MOST)
+                         : GENERATOR_HOST_RECEIVES + GENERATOR_SPAN * (self->fetched % 256);
+  uint32_t left = self->move_length - self->requested;
+  typeof_port(memory_request) request = {.op = writes ? mem_op_write : mem_op_read,
+                                         .address = base + self->requested,
+                                         .size = (uint8_t)(left < 64 ? left : 64)};
+  bool requesting = self->moving != GENERATOR_IDLE && left != 0;
+  if (requesting && writes) memcpy(&request.data, self->frame + self->requested, request.size);
+  send_if(memory_request, requesting, request);
 
-  // Frames are shown to the checker when they have moved.
-  bool shows = self->moving != GENERATOR_STILL && self->answered == self->move_length;
+  // Frames go to the checker when they have been transferred.
+  bool checking = self->moving != GENERATOR_IDLE && self->completed == self->move_length;
   wire_beat_512 beat = {0};
-  if (shows) {
-    uint32_t rest = self->move_length - self->shown;
+  if (checking) {
+    uint32_t rest = self->move_length - self->checked;
     beat.count = (uint8_t)(rest < 64 ? rest : 64);
-    beat.start = self->shown == 0;
+    beat.start = self->checked == 0;
     beat.end = rest <= 64;
-    memcpy(&beat.bytes, (puts ? self->frame : self->taken) + self->shown, beat.count);
+    memcpy(&beat.bytes, (writes ? self->frame : self->received_frame) + self->checked, beat.count);
   }
-  for (int i = 0; i < width(sent_beats); i++) send_if(sent_beats, i, shows && puts, beat);
-  for (int i = 0; i < width(received_beats); i++) send_if(received_beats, i, shows && !puts, beat);
+  for (int i = 0; i < width(sent_beats); i++) send_if(sent_beats, i, checking && writes, beat);
+  for (int i = 0; i < width(received_beats); i++) send_if(received_beats, i, checking && !writes, beat);
 }
 
 static void load_frame(self_t *self) {
@@ -118,9 +119,9 @@ static void load_frame(self_t *self) {
   self->exhausted = !more;
 }
 
-// Whether the loaded frame may go: there is room for it, and its turn has come.
+// Whether the loaded frame may be sent: there is room for it, and its turn has come.
 static bool may_send(const self_t *self, uint32_t other) {
-  if (!self->loaded || queue_room(self) < 40 || self->sends - self->left >= GENERATOR_SENDS_MOST ||
+  if (!self->loaded || queue_room(self) < 40 || self->sends - self->transmitted >= GENERATOR_SENDS_MOST ||
       self->reads - self->read_done > GENERATOR_DMA_MOST - 2)
     return false;
   return param(ratio_in) <= 0 || self->sends / (uint64_t)param(ratio_out) * (uint64_t)param(ratio_in) <= other;
@@ -129,18 +130,18 @@ static bool may_send(const self_t *self, uint32_t other) {
 // Queues a transfer into the send buffer.
 static void queue_read(self_t *self, uint32_t host, uint32_t local, uint32_t length, uint32_t control) {
   uint32_t entry = GENERATOR_DMA_READ + 32 * (self->reads++ % GENERATOR_DMA_ENTRIES);
-  put(self, entry, 0, host);
-  put(self, entry + 8, local, length);
-  put(self, entry + 16, control, 0);
+  write_sram(self, entry, 0, host);
+  write_sram(self, entry + 8, local, length);
+  write_sram(self, entry + 16, control, 0);
 }
 
-// The loaded frame lies in host memory: tells the assists.
+// The loaded frame is in host memory: queues its descriptors for the assists.
 static void queue_send(self_t *self) {
   uint32_t at = self->send_address, host = GENERATOR_HOST_SENDS + GENERATOR_SPAN * (self->sends % GENERATOR_SENDS_MOST),
            size = GENERATOR_RECEIVE_BASE - GENERATOR_SEND_BASE;
   uint32_t headers = udp_is(self->frame, self->length) && self->length > UDP_HEADERS ? UDP_HEADERS : 14,
            rest = at + headers;
-  put(self, GENERATOR_MAC_SEND + 8 * (self->sends % GENERATOR_SEND_ENTRIES), at, self->length);
+  write_sram(self, GENERATOR_MAC_SEND + 8 * (self->sends % GENERATOR_SEND_ENTRIES), at, self->length);
   queue_read(self, host, at, headers, GENERATOR_ACTIVE);
   queue_read(self, host + headers, rest < GENERATOR_RECEIVE_BASE ? rest : rest - size, self->length - headers,
              GENERATOR_ACTIVE | GENERATOR_FILLS);
@@ -148,116 +149,119 @@ static void queue_send(self_t *self) {
   self->send_address = at < GENERATOR_RECEIVE_BASE ? at : at - size;
   self->sends++;
   self->frames_sent++;
-  set(self, 0xf0, 8 * (self->sends % GENERATOR_SEND_ENTRIES));
-  set(self, 0x100, 32 * (self->reads % GENERATOR_DMA_ENTRIES));
+  write_register(self, 0xf0, 8 * (self->sends % GENERATOR_SEND_ENTRIES));
+  write_register(self, 0x100, 32 * (self->reads % GENERATOR_DMA_ENTRIES));
 }
 
-// A received frame's descriptor has been read: has it written to host memory.
+// A received frame's descriptor has been read: queues the DMA write of the frame.
 static void queue_receive(self_t *self, uint64_t descriptor) {
   uint32_t entry = GENERATOR_DMA_WRITE + 32 * (self->queued % GENERATOR_DMA_ENTRIES),
            length = (uint32_t)(descriptor & 0xffff) - 4;
-  put(self, entry, 0, GENERATOR_HOST_RECEIVES + GENERATOR_SPAN * (self->queued % 256));
-  put(self, entry + 8, (uint32_t)(descriptor >> 32), length);
-  put(self, entry + 16, GENERATOR_ACTIVE | GENERATOR_FREES, 0);
+  write_sram(self, entry, 0, GENERATOR_HOST_RECEIVES + GENERATOR_SPAN * (self->queued % 256));
+  write_sram(self, entry + 8, (uint32_t)(descriptor >> 32), length);
+  write_sram(self, entry + 16, GENERATOR_ACTIVE | GENERATOR_FREES, 0);
   self->lengths[self->queued++ % 256] = length;
-  set(self, 0x120, 32 * (self->queued % GENERATOR_DMA_ENTRIES));
-  set(self, 0xe4, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
-  set(self, 0xe8, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
+  write_register(self, 0x120, 32 * (self->queued % GENERATOR_DMA_ENTRIES));
+  write_register(self, 0xe4, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
+  write_register(self, 0xe8, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
 }
 
-// A pointer register of a ring was read: moves the count of entries up to it.
-static void move_up(self_t *self, uint32_t *entries, uint32_t pointer, uint32_t entry_bytes, uint32_t ring_entries) {
+// A pointer register of a ring was read: advances the count of entries up to it.
+static void advance(self_t *self, uint32_t *entries, uint32_t pointer, uint32_t entry_bytes, uint32_t ring_entries) {
   *entries += (pointer / entry_bytes - *entries) % ring_entries;
   self->polls--;
 }
 
-static void take_answer(self_t *self, uint32_t tag, uint64_t value) {
+static void handle_reply(self_t *self, uint32_t tag, uint64_t value) {
   switch (tag) {
   case GENERATOR_DESCRIPTOR: queue_receive(self, value); break;
   case GENERATOR_POLL_RECEIVED:
-    move_up(self, &self->received, (uint32_t)value - GENERATOR_MAC_RECEIVE, 8, GENERATOR_RECEIVE_ENTRIES);
+    advance(self, &self->received, (uint32_t)value - GENERATOR_MAC_RECEIVE, 8, GENERATOR_RECEIVE_ENTRIES);
     break;
   case GENERATOR_POLL_WRITES:
-    move_up(self, &self->written, (uint32_t)value - GENERATOR_DMA_WRITE, 32, GENERATOR_DMA_ENTRIES);
+    advance(self, &self->written, (uint32_t)value - GENERATOR_DMA_WRITE, 32, GENERATOR_DMA_ENTRIES);
     break;
   case GENERATOR_POLL_READS:
-    move_up(self, &self->read_done, (uint32_t)value - GENERATOR_DMA_READ, 32, GENERATOR_DMA_ENTRIES);
+    advance(self, &self->read_done, (uint32_t)value - GENERATOR_DMA_READ, 32, GENERATOR_DMA_ENTRIES);
     break;
   case GENERATOR_POLL_SENT:
-    move_up(self, &self->left, (uint32_t)value - GENERATOR_MAC_SEND, 8, GENERATOR_SEND_ENTRIES);
+    advance(self, &self->transmitted, (uint32_t)value - GENERATOR_MAC_SEND, 8, GENERATOR_SEND_ENTRIES);
     break;
   default: break;
   }
 }
 
-// Looks at the rings, and for descriptors of received frames that can be passed on.
-static void look(self_t *self) {
-  while (self->looked != self->received && queue_room(self) > 40 + 7 * (self->looked - self->queued) &&
-         self->looked - self->written < GENERATOR_DMA_MOST && self->looked - self->fetched < GENERATOR_RECEIVES_MOST)
-    refer(self, mem_op_read, GENERATOR_MAC_RECEIVE + 8 * (self->looked++ % GENERATOR_RECEIVE_ENTRIES), 8, 0,
-          GENERATOR_DESCRIPTOR);
+// Polls the rings, and reads descriptors of received frames that can be forwarded.
+static void poll_rings(self_t *self) {
+  while (self->descriptors_read != self->received &&
+         queue_room(self) > 40 + 7 * (self->descriptors_read - self->queued) &&
+         self->descriptors_read - self->written < GENERATOR_DMA_MOST &&
+         self->descriptors_read - self->fetched < GENERATOR_RECEIVES_MOST)
+    push_request(self, mem_op_read, GENERATOR_MAC_RECEIVE + 8 * (self->descriptors_read++ % GENERATOR_RECEIVE_ENTRIES),
+                 8, 0, GENERATOR_DESCRIPTOR);
   if (self->polls || queue_room(self) < GENERATOR_QUEUE - 8) return;
   self->polls = 4;
-  ask(self, 0xe0, GENERATOR_POLL_RECEIVED);
-  ask(self, 0x124, GENERATOR_POLL_WRITES);
-  ask(self, 0x104, GENERATOR_POLL_READS);
-  ask(self, 0xf4, GENERATOR_POLL_SENT);
+  read_register(self, 0xe0, GENERATOR_POLL_RECEIVED);
+  read_register(self, 0x124, GENERATOR_POLL_WRITES);
+  read_register(self, 0x104, GENERATOR_POLL_READS);
+  read_register(self, 0xf4, GENERATOR_POLL_SENT);
 }
 
-// Begins to move a frame, one that was received if there is one.
-static void begin(self_t *self, uint32_t other) {
+// Begins the transfer of a frame, of a received one if there is one.
+static void begin_transfer(self_t *self, uint32_t other) {
   if (!self->loaded && !self->exhausted) load_frame(self);
   if (self->fetched != self->written) {
-    self->moving = GENERATOR_TAKES;
+    self->moving = GENERATOR_READS_HOST;
     self->move_length = self->lengths[self->fetched % 256];
   } else if (may_send(self, other)) {
-    self->moving = GENERATOR_PUTS;
+    self->moving = GENERATOR_WRITES_HOST;
     self->move_length = self->length;
   }
-  self->asked = self->answered = self->shown = 0;
+  self->requested = self->completed = self->checked = 0;
 }
 
-// The frame has moved and was shown.
-static void end(self_t *self) {
-  if (self->moving == GENERATOR_PUTS) {
+// The frame has been transferred and checked.
+static void end_transfer(self_t *self) {
+  if (self->moving == GENERATOR_WRITES_HOST) {
     queue_send(self);
     self->loaded = false;
   } else {
     self->fetched++;
     self->frames_received++;
     if (param(output)[0])
-      packet_write(&self->sink, self->taken, self->move_length,
+      packet_write(&self->sink, self->received_frame, self->move_length,
                    (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
   }
   sim_progress();
-  self->moving = GENERATOR_STILL;
+  self->moving = GENERATOR_IDLE;
 }
 
 phase_end() {
   if (transferred(nic_request)) {
     self->queue_first++;
-    self->references++;
+    self->requests++;
   }
   if (transferred(nic_reply)) {
-    if (data(nic_reply).error) sim_error("the NIC answers a reference with an error");
-    take_answer(self, data(nic_reply).tag, data(nic_reply).data);
+    if (data(nic_reply).error) sim_error("the NIC replies to a request with an error");
+    handle_reply(self, data(nic_reply).tag, data(nic_reply).data);
   }
-  look(self);
-  if (self->moving == GENERATOR_STILL) {
-    begin(self, width(other_count) ? data(other_count) : TRAFFIC_NO_MORE);
+  poll_rings(self);
+  if (self->moving == GENERATOR_IDLE) {
+    begin_transfer(self, width(other_count) ? data(other_count) : TRAFFIC_NO_MORE);
     return;
   }
-  if (self->answered == self->move_length) {
-    self->shown += 64;
-    if (self->shown >= self->move_length) end(self);
+  if (self->completed == self->move_length) {
+    self->checked += 64;
+    if (self->checked >= self->move_length) end_transfer(self);
     return;
   }
-  if (transferred(memory_request)) self->asked += data(memory_request).size;
+  if (transferred(memory_request)) self->requested += data(memory_request).size;
   if (transferred(memory_reply)) {
-    uint32_t left = self->move_length - self->answered, size = left < 64 ? left : 64;
+    uint32_t left = self->move_length - self->completed, size = left < 64 ? left : 64;
     if (data(memory_reply).error) sim_error("host memory has no such address");
-    if (self->moving == GENERATOR_TAKES) memcpy(self->taken + self->answered, &data(memory_reply).data, size);
-    self->answered += size;
+    if (self->moving == GENERATOR_READS_HOST)
+      memcpy(self->received_frame + self->completed, &data(memory_reply).data, size);
+    self->completed += size;
   }
 }
 

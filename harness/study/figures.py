@@ -80,8 +80,8 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     up = f"change of {measure.label or figure.y}, %" if figure.relative_to else _label(figure.y, measure)
     if figure.kind == "series":
         lines = [
-            plot.Line(row.point.name, *map(list, zip(*row.courses[figure.y], strict=True)))
-            for row in outcome.rows if row.status == OK and row.lies(figure.where) and row.courses.get(figure.y)
+            plot.Line(row.point.name, *map(list, zip(*row.time_series[figure.y], strict=True)))
+            for row in outcome.rows if row.status == OK and row.lies(figure.where) and row.time_series.get(figure.y)
         ]  # fmt: skip
         across = figure.x or "simulated time, s"
         if lines:

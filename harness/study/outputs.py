@@ -63,7 +63,7 @@ def as_json(outcome: Outcome) -> dict:
                 **dict(row.point.coordinates), "settings": study.settings(row.point), "status": row.status,
                 "shown": id(row) in shown, "measures": dict(row.measures), "errors": dict(row.errors),
                 "published": {k: v for k, v in outcome.published(row).items() if k in study.measures},
-                "series": dict(row.courses),
+                "series": dict(row.time_series),
             }
             for row in outcome.every
         ],

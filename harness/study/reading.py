@@ -73,7 +73,7 @@ class PointReading:
     derived: Mapping[str, str] = field(default_factory=dict)  # statistics that are worked out of others
     others: Mapping[str, float] = field(default_factory=dict)  # measures that a plug-in made
     figures: Mapping[str, float] = field(default_factory=dict)  # published
-    courses: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)  # measures over time
+    time_series: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)  # measures over time
     asking: list[str] = field(default_factory=list)
 
     def statistic(self, path: str) -> "float | expression.Values":
@@ -138,19 +138,19 @@ class PointReading:
         return self.figures[measure]
 
     def settled(self, measure: str, within: float) -> float:
-        if measure not in self.courses:
+        if measure not in self.time_series:
             raise NoValue(f"{measure} was not sampled")
-        return settled(self.courses[measure], within)
+        return settled(self.time_series[measure], within)
 
 
-def settled(course: list[tuple[float, float]], within: float) -> float:
+def settled(series: list[tuple[float, float]], within: float) -> float:
     """From where nine values of ten stay `within` (a fraction) of the median of the later half."""
-    if not course:
+    if not series:
         raise NoValue("there are too few samples")
-    later = sorted(value for _, value in course[len(course) // 2 :])
+    later = sorted(value for _, value in series[len(series) // 2 :])
     final = later[len(later) // 2]
-    away = [abs(value - final) > within * abs(final) for _, value in course]
-    for index, (place, _) in enumerate(course):
+    away = [abs(value - final) > within * abs(final) for _, value in series]
+    for index, (at, _) in enumerate(series):
         if sum(away[index:]) <= 0.1 * len(away[index:]) and not away[index]:
-            return place
-    return course[-1][0]
+            return at
+    return series[-1][0]

@@ -38,7 +38,7 @@ class Row:
     status: str
     measures: Mapping[str, Any] = field(default_factory=dict, hash=False)
     errors: Mapping[str, float] = field(default_factory=dict, hash=False)  # half of the 95 % interval
-    courses: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict, hash=False)
+    time_series: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict, hash=False)
     result: Result | None = None
     why: str = ""
 
@@ -394,19 +394,20 @@ def _row(study: Study, point: Point, result: Result) -> Row:
         if wrong:
             return Row(point, FAILED, result=result, why="\n  ".join(wrong))
         others = dict(use.measures(point, result)) if use else {}
-        courses = dict(use.courses(point, result)) if use else {}
+        series = dict(use.time_series(point, result)) if use else {}
         texts = {name: m.value for name, m in study.measures.items() if m.value}
         figures = published(study.file, point)
 
         def ask(counted: reading.Counted) -> reading.PointReading:
             manifest = result.stats.get("manifest", {})
             derived = study.machine(point).derived
-            return reading.PointReading(counted, manifest, point.coordinates, texts, derived, others, figures, courses)
+            return reading.PointReading(counted, manifest, point.coordinates, texts, derived, others, figures, series)
 
         if study.file.sample:
             for name in study.file.sample.measures:
                 if name in texts:
-                    courses[name] = list(_course(name, [(at, ask(one)) for at, one in reading.series(result.stats)]))
+                    samples = [(at, ask(one)) for at, one in reading.series(result.stats)]
+                    series[name] = list(_time_series(name, samples))
         whole = ask(reading.counted(result.stats))
         measures = {name: whole.name(name) for name in study.measures if name in others or name in texts}
         errors = dict(use.errors(point, result)) if use else {}
@@ -418,11 +419,11 @@ def _row(study: Study, point: Point, result: Result) -> Row:
                 return Row(point, FAILED, measures, result=result, why=f"check {text!r} is not true")
     except (expression.ExpressionError, RunError) as error:
         return Row(point, FAILED, result=result, why=str(error))
-    return Row(point, OK, measures, errors, courses, result)
+    return Row(point, OK, measures, errors, series, result)
 
 
-def _course(name: str, readings: Iterable[tuple[float, reading.PointReading]]) -> Iterable[tuple[float, float]]:
-    """A measure over time; a stretch in which it has no value is left out."""
+def _time_series(name: str, readings: Iterable[tuple[float, reading.PointReading]]) -> Iterable[tuple[float, float]]:
+    """A measure over time; samples in which it has no value are left out."""
     for at, one in readings:
         with suppress(expression.NoValue):
             yield at, one.name(name)

@@ -26,7 +26,7 @@ from harness.study.runner import OK, Outcome, Row
 
 DIRECTIVE = re.compile(r"\{\{([^{}]+)\}\}")
 NOT_RUN = "(not run)"
-KINDS = {"figure": "lines", "changes": "bars", "scaling": "scaling", "course": "series"}
+KINDS = {"figure": "lines", "changes": "bars", "scaling": "scaling", "convergence": "series"}
 
 
 class TextError(Exception):
@@ -173,7 +173,7 @@ class Directives:
             if figure is None:
                 raise KeyError(f"{study} has no figure of kind {KINDS[directive]}")
             drawn = page.draw(outcome, figure, self.out / f"{study}-{directive}")
-            if directive != "course" or not self._ran(study):
+            if directive != "convergence" or not self._ran(study):
                 return drawn
             return f'<div class="plots">{drawn}<div class="wide">{self._settled(outcome)}</div></div>'
 
@@ -181,7 +181,7 @@ class Directives:
 
     @staticmethod
     def _settled(outcome: Outcome) -> str:
-        """The measures of a course, a line for each point."""
+        """The measures of a time series, a line for each point."""
         known = outcome.study.measures
         measures = {name: m for name, m in known.items() if m.value} | dict(list(known.items())[:1])
         rows = [
@@ -227,7 +227,7 @@ class Directives:
         return f'<div class="wide">{table(head, cells, "Figures of others beside ours.", 2)}</div>'
 
     def fill(self, text: str, block: bool) -> str:
-        """The value of one directive; complaints are KeyError, TypeError or ValueError."""
+        """The value of one directive; errors are KeyError, TypeError or ValueError."""
         name, *rest = shlex.split(text)
         if block:
             return self.blocks[name](*rest)

@@ -41,7 +41,7 @@ def _cuts(file: StudyFile) -> tuple[int, list[int]]:
 
 
 def options(file: StudyFile, own_samples: bool = False) -> list[str]:
-    """What the simulator is asked to write down; with `own_samples`, a plug-in makes the course itself."""
+    """What the simulator is asked to write down; with `own_samples`, a plug-in makes the time series itself."""
     begin, to, words = file.window.begin, file.window.to, []
     if not begin and not to and _counted(file):
         to = "end"  # events are told with windows

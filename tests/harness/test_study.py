@@ -127,11 +127,11 @@ parts = 5
     assert row.measures["rate"] == 1.0 and row.errors["rate"] == 0.0, "the chain is full in the window"
     assert 0 < outcome.rows[0].errors["rate"] < 0.1
     sampled = STUDY + '[sample]\nevery = "1 us"\nmeasures = ["rate"]\n'
-    sampled = sampled.replace('figure = {', 'figure = { kind = "series", title = "Course", ').replace('x = "stages", ', "")
+    sampled = sampled.replace('figure = {', 'figure = { kind = "series", title = "Convergence", ').replace('x = "stages", ', "")
     sampled = sampled.replace("[measure]", '[measure]\nafter = "settled(rate, 5 %)"')
     outcome = make(place, sampled)
-    course = outcome.rows[3].courses["rate"]
-    assert [value for _, value in course][-3:] == [1.0, 1.0, 1.0] and course[0][0] == pytest.approx(2e-6)
+    series = outcome.rows[3].time_series["rate"]
+    assert [value for _, value in series][-3:] == [1.0, 1.0, 1.0] and series[0][0] == pytest.approx(2e-6)
     assert outcome.rows[3].measures["after"] == pytest.approx(2e-6)
     assert "<svg" in page.write(outcome, place / "out", Progress(), plain=True).read_text()
 

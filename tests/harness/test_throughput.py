@@ -60,6 +60,6 @@ def test_where_throughput_settles() -> None:
     for burst in range(80):
         now += 100_000 if burst < 12 else 200_000
         times += [now + 10 * k for k in range(25)]
-    course = throughput.course([], [packets.Packet(time, frame) for time in times])
-    assert course[-1][1] == pytest.approx(1e9, rel=0.01)
-    assert 300 < settled(course, 0.05) <= 450
+    series = throughput.convergence([], [packets.Packet(time, frame) for time in times])
+    assert series[-1][1] == pytest.approx(1e9, rel=0.01)
+    assert 300 < settled(series, 0.05) <= 450

@@ -43,8 +43,8 @@ variant = [
 figure = { kind = "bars", x = "payload", y = "rate", relative_to = "base" }
 table = { rows = "variant", columns = "payload", value = "percent", relative_to = "base" }
 """
-COURSE = """
-title = "Course"
+CONVERGENCE = """
+title = "Convergence"
 about = "How it settles."
 machine = "machine.lss"
 use = { with = "frames", frames = 400, warmup = 20, ratio = "0:1" }
@@ -87,7 +87,7 @@ TEXT = """# Studies & more
 What they show.
 
 Ours is {{percent fig one 1472}}, {{gain fig one 1472 why base 1472}}; overhead {{setting fig one 18 overhead}}; {{worst}}; {{percent soak one 18}}
-Settled after {{settled course one 1472}}; best {{ratio fig one 1472}}; {{frames}} frames.
+Settled after {{settled convergence one 1472}}; best {{ratio fig one 1472}}; {{frames}} frames.
 
 {{published}}
 {{figure fig}}
@@ -96,14 +96,14 @@ Settled after {{settled course one 1472}}; best {{ratio fig one 1472}}; {{frames
 {{comparison why}}
 {{changes why}}
 {{scaling fig}}
-{{course course}}
+{{convergence convergence}}
 """
 
 
 @pytest.fixture
 def place(tmp_path: Path, fake_build: Path) -> Path:
     (fake_build / "firmware.elf").write_text("firmware")
-    for name, text in ("fig", FIG), ("why", WHY), ("course", COURSE), ("soak", SOAK):
+    for name, text in ("fig", FIG), ("why", WHY), ("convergence", CONVERGENCE), ("soak", SOAK):
         (tmp_path / f"{name}.toml").write_text(text)
     (tmp_path / "text.md").write_text(TEXT)
     return tmp_path
@@ -194,7 +194,7 @@ def test_a_large_difference_needs_an_explanation(place: Path) -> None:
 
 
 def test_unknown_studies(place: Path) -> None:
-    with pytest.raises(StudyError, match="there is no study 'figure'; known are course, fig, soak, why"):
+    with pytest.raises(StudyError, match="there is no study 'figure'; known are convergence, fig, soak, why"):
         run(place, "figure")
     (place / "fig.toml").write_text(FIG.replace('["why"]', '["because"]'))
     with pytest.raises(StudyError, match="explained by 'because', which is no study"):

@@ -87,8 +87,8 @@ class Use:
         """Half of the 95 % interval of such measures, where it is known."""
         return {}
 
-    def courses(self, point: "Point", result: Result) -> Mapping[str, list[tuple[float, float]]]:
-        """Measures over the course of the run."""
+    def time_series(self, point: "Point", result: Result) -> Mapping[str, list[tuple[float, float]]]:
+        """Measures over time."""
         return {}
 
     def check(self, point: "Point", result: Result) -> Sequence[str]:

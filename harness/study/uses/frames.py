@@ -27,7 +27,7 @@ KEYS = {
 RESENT = "resent"  # the statistic of frames that were lost and sent again
 DROPS = "counted_drops"  # the checker's statistic of frames that the modelled hardware counted as dropped
 IGNORED = "counted_ignored"  # and of those that came while it did not receive
-COURSE = "frames(100)"  # what `sample.every` says for a course in frames
+EVERY_FRAMES = "frames(100)"  # `sample.every` of a time series in frames
 
 
 @lru_cache(maxsize=64)
@@ -165,14 +165,14 @@ class Plugin(uses.Use):
         return {"rate": spread / 1e6, "percent": 100 * spread / most}
 
     def samples(self, every: str) -> bool:
-        return every == COURSE
+        return every == EVERY_FRAMES
 
-    def courses(self, point: Point, result: Result) -> Mapping[str, list[tuple[float, float]]]:
+    def time_series(self, point: Point, result: Result) -> Mapping[str, list[tuple[float, float]]]:
         if not (self.study.sample and self.samples(self.study.sample.every)):
             return {}
         files = [result.output(option) for option in ("--sent", "--received")]
-        course = throughput.course(*(list(packets.read(file)) if file else [] for file in files))
-        return {"rate": [(frames, rate / 1e6) for frames, rate in course]}
+        convergence = throughput.convergence(*(list(packets.read(file)) if file else [] for file in files))
+        return {"rate": [(frames, rate / 1e6) for frames, rate in convergence]}
 
     def _bound(self, point: Point) -> float:
         """What the link can carry in this ratio, UDP payload in Mb/s."""

@@ -19,7 +19,7 @@ from statistics import stdev
 from harness.net import packets, udp
 
 BURST = 64  # frames among which the end of a burst is looked for
-WINDOW = 100  # frames of one direction over which course() measures
+WINDOW = 100  # frames of one direction over which convergence() measures
 LEAST = 0.25  # of what follows the warm-up must lie in the window
 PARTS = 5  # the window is cut into so many parts to see how much the rate wanders
 STUDENT = 2.776  # 97.5 % quantile of Student's t with PARTS - 1 degrees of freedom
@@ -133,7 +133,7 @@ def throughput_of_files(
     return throughput(*(list(packets.read(path)) if path else [] for path in (sent, received)), warmup, turn)
 
 
-def course(sent: list[packets.Packet], received: list[packets.Packet]) -> list[tuple[int, float]]:
+def convergence(sent: list[packets.Packet], received: list[packets.Packet]) -> list[tuple[int, float]]:
     """How throughput settles: after so many frames of both directions, the payload rate of the latest ones, bit/s.
 
     There is a point at each end of a burst towards the host (or of each frame, without any), measured from the end of a
