@@ -2,7 +2,7 @@
 //
 // What a driver does one step after the other is written one step after the other: run() is called once a cycle and
 // goes on in the phase, and there at the step, where it waited, which is part of the state.  Its only tools are
-// references to the NIC's window and to host memory.
+// requests to the NIC's window and to host memory.
 #include <string.h>
 
 #include "descriptor_trace.h"
@@ -87,7 +87,7 @@ phase_start() {
     for (int i = 0; i < width(received_beats); i++) send_nothing(received_beats, i);
     return;
   }
-  DRIVER_OFFER_REFERENCES();
+  DRIVER_OFFER_REQUESTS();
   DRIVER_OFFER_BEAT(self->frame);
 }
 

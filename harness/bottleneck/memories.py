@@ -1,7 +1,7 @@
-"""Memory bandwidth by requester: bytes at every instance that emits events of references with their lane and size.
+"""Memory bandwidth by requester: bytes at every instance that emits events of requests with their lane and size.
 
 A module takes part by declaring an event with the arguments `lane` and `size` (and `op`, for reads apart from writes);
-the lanes are those of its port that accepts references.  A collector on that event, woven in to measure, adds up.
+the lanes are those of its port that accepts requests.  A collector on that event, woven in to measure, adds up.
 """
 
 from dataclasses import dataclass, replace
@@ -27,11 +27,11 @@ class Requester:
 
 @dataclass(frozen=True)
 class Memory:
-    """An instance that serves references, and its requesters, the biggest first."""
+    """An instance that serves requests, and its requesters, the biggest first."""
 
     path: str
     module: str
-    capacity: float  # bytes that its ports could carry, one full reference a cycle on each line behind it
+    capacity: float  # bytes that its ports could carry, one full request a cycle on each line behind it
     seconds: float
     requesters: tuple[Requester, ...]
 
@@ -49,7 +49,7 @@ def _event(events: dict[str, dict[str, str]]) -> tuple[str, dict[str, str]] | No
 
 
 def _port(ports: dict[str, tuple[str, str, int]]) -> tuple[str, int] | None:
-    """The bundle member that accepts references, and its lanes: the first inport with a reply beside it."""
+    """The bundle member that accepts requests, and its lanes: the first inport with a reply beside it."""
     for name, (way, _, lanes) in ports.items():
         stem, dot, _ = name.rpartition(".")
         if way == "in" and dot and lanes:
@@ -104,7 +104,7 @@ def _name(machine: Machine, memory: Instance, link: Link) -> str:
 
 
 def _capacity(machine: Machine, here: Instance, links: list[Link]) -> float:
-    """Bytes that could have passed: the data of one reference a cycle, on each line that leads on, or comes in."""
+    """Bytes that could have passed: the data of one request a cycle, on each line that leads on, or comes in."""
     lines = here.requests or links
     total = 0.0
     for link in lines:

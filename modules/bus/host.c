@@ -12,7 +12,7 @@ static uint64_t ticks_of(int64_t femtoseconds) {
   return (uint64_t)((unsigned __int128)femtoseconds * ticks_per_second() / 1000000000000u);
 }
 
-// Copies what one reference of the software carries, mostly all that its port holds.
+// Copies what one request of the software carries, mostly all that its port holds.
 static inline void copy(void *to, const void *from, uint32_t size) {
   if (__builtin_expect(size == param(cpu_width) / 8, true))
     memcpy(to, from, param(cpu_width) / 8);
@@ -117,7 +117,7 @@ phase_start() {
   }
   for (int i = 0; i < width(window_request); i++) {
     send_if(window_reply, i, self->window_state == host_window_answered, self->answer);
-    send_if(device_request, i, self->window_state == host_window_offered, self->reference);
+    send_if(device_request, i, self->window_state == host_window_offered, self->window_pending);
   }
 }
 
@@ -322,7 +322,7 @@ phase_end() {
     // The software in its own memory.
     for (int i = 0; i < width(memory_request); i++)
       if (transferred(memory_request, i)) refer_to_memory(self, i, &data(memory_request, i));
-    // The software's reference to the device.
+    // The software's request to the device.
     if (width(window_request)) {
       if (self->window_state == host_window_answered) self->window_state = host_window_idle;
       if (self->window_state == host_window_offered && transferred(device_request))
@@ -332,10 +332,10 @@ phase_end() {
         self->window_state = host_window_answered;
       }
       if (transferred(window_request)) {
-        self->reference = data(window_request);
+        self->window_pending = data(window_request);
         self->window_since = NOW;
         self->window_state = host_window_waits;
-        self->window_references++;
+        self->window_requests++;
       }
     }
     // Devices that ask for a transfer, and one that was told of a failed one.

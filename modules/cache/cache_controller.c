@@ -3,7 +3,7 @@
  * The write buffer drains first, so what leaves through `fill` leaves in order.  A line that is given up and changed is
  * read out before the new one arrives and written back after it.  Within a cycle a beat that arrives is written before
  * what the requester reads or writes (the storage's lane 0 comes before lane 1).  Tags of what goes out: the number of
- * the beat for fills, CACHE_BACK for write-backs, CACHE_PASSING for the pending reference, CACHE_POSTED for the write
+ * the beat for fills, CACHE_BACK for write-backs, CACHE_PASSING for the pending request, CACHE_POSTED for the write
  * buffer.
  *
  * A beat that memory answers with an error arrives, too, but is only good for an error: reads of it are told, the line
@@ -116,7 +116,7 @@ static __attribute__((noinline)) int32_t meet(const self_t *self, mem_op op, uin
   is.cacheable = (is.reads || is.writes) && call(cacheable, address);
   if (is.cacheable) {
     if (offset_of(address) + size > CACHE_LINE)
-      sim_error("a reference of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it",
+      sim_error("a request of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it",
                 (int)size, (unsigned)address, (int)param(line));
     is.filling = fills(self, line);
     is.here = (cache_beats(offset_of(address), size, CACHE_BEAT_BYTES) & (~self->arrived | self->failed)) == 0;
@@ -407,7 +407,7 @@ static inline void finish_fill(self_t *self) {
   self->phase = self->victim_dirty ? cache_phase_write_back : cache_phase_idle;
 }
 
-/* The line is complete; `answered`: the pending reference has just been, in this cycle. */
+/* The line is complete; `answered`: the pending request has just been, in this cycle. */
 static inline void complete(self_t *self, bool answered) {
   const bool writes = self->pending.op == mem_op_write && (answered || (self->waiting && !self->past));
   finish_fill(self);

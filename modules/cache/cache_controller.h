@@ -164,7 +164,7 @@ static inline int32_t cache_first(const bool *flags, uint32_t count) {
   return -1;
 }
 
-/* Makes of a reference of the requester one of the memory's width, with another tag and address. */
+/* Makes of a request of the requester one of the memory's width, with another tag and address. */
 #define CACHE_RETAG(to, from, new_tag, new_address)                                                                    \
   ((to) =                                                                                                              \
        (typeof(to)){                                                                                                   \
@@ -177,7 +177,7 @@ static inline int32_t cache_first(const bool *flags, uint32_t count) {
    (to).size = (uint8_t)cache_part(bits, beats, line, beat_bytes, big_endian, &(to).address, &(to).data),              \
    (to).address += (line_address), (to).size > 0)
 
-/* Makes a reference to a whole beat of a line. */
+/* Makes a request to a whole beat of a line. */
 #define CACHE_BEAT(to, what, bytes, line_address, number)                                                              \
   ((to) = (typeof(to)){.op = (what), .size = (bytes), .address = (line_address) + (number) * (bytes)})
 

@@ -18,7 +18,7 @@ static inline bool posted(uint64_t c) {
   return core_c_mem(c) == CORE_MEM_store;
 }
 
-/* Whether the stores that memory has not answered let an instruction's reference go: a barrier waits for all of them, a
+/* Whether the stores that memory has not answered let an instruction's request go: a barrier waits for all of them, a
  * store for room to remember it.  Loads do not look at them. */
 static inline bool stores_permit(const self_t *self, uint64_t c) {
   if (__builtin_expect(core_c_mem(c) == CORE_MEM_barrier, false)) return self->stores == 0;
@@ -34,7 +34,7 @@ static inline bool to_the_end(uint64_t c) {
   return (core_c_part(c) == CORE_PART_left) == param(big_endian);
 }
 
-static inline typeof_port(memory_request) reference(uint64_t c, uint32_t address, uint32_t b) {
+static inline typeof_port(memory_request) request_of(uint64_t c, uint32_t address, uint32_t b) {
   const mem_op op = (mem_op)(core_c_mem(c) - 1);
   typeof_port(memory_request) request = {.op = op,
                                          .size = (uint8_t)core_c_size(c),
@@ -70,7 +70,7 @@ handler(ask) {
                     aligned(data(in).control, data(in).result) && stores_permit(self, data(in).control);
   set(asks, asks);
   if (asks)
-    send(memory_request, reference(item(in).control, item(in).result, item(in).b));
+    send(memory_request, request_of(item(in).control, item(in).result, item(in).b));
   else
     send_nothing(memory_request);
 }
@@ -130,7 +130,7 @@ static inline void forget_store(self_t *self, bool failed) {
 
 phase_end() {
   if (transferred(memory_request)) {
-    event(reference, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size);
+    event(access, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size);
     if (data(memory_request).op == mem_op_write)
       remember_store(self, data(in).pc, data(memory_request).address);
     else

@@ -172,7 +172,7 @@ static __attribute__((noinline)) void note_unlisted(self_t *self, uint32_t offse
   self->unlisted_at[word] = call(position, (uint64_t)(uintptr_t)self->file, lane);
 }
 
-// One reference, out of line and in pieces: so the requests of all lanes stay in registers.
+// One request, out of line and in pieces: so the requests of all lanes stay in registers.
 static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, uint8_t size, bool sign, uint32_t tag,
                                             uint32_t address, uint64_t value) {
   typeof_port(in_request) request = {.op = op, .size = size, .sign = sign, .tag = tag, .address = address};

@@ -1,7 +1,7 @@
 /* dram_controller.c: timing of DRAM with open rows; see dram_controller.lss.
  *
  * Requests are accepted and memories asked from state alone; only the answer passes through within the cycle. Refreshes
- * are counted when the next reference comes, so an idle memory costs nothing. */
+ * are counted when the next request comes, so an idle memory costs nothing. */
 #include <string.h>
 
 /* A timing of a segment, or the controller's where the segment has none. */
@@ -37,7 +37,7 @@ static inline bool bursts_are_limited(void) {
   return limited;
 }
 
-/* Prepares the reference that is now the oldest, and came before the last answer or after it. */
+/* Prepares the request that is now the oldest, and came before the last answer or after it. */
 static __attribute__((noinline)) void start(self_t *self, bool before_answer) {
   uint32_t slot = self->head, address = self->entry[slot].address;
   if (self->entry[slot].op == mem_op_barrier) { /* all before it are answered */
@@ -79,7 +79,7 @@ static __attribute__((noinline)) void start(self_t *self, bool before_answer) {
   self->due = from + cycles;
 }
 
-/* Prepares the reference behind the one that was just answered.  Mostly, it goes on in the row where that one was. */
+/* Prepares the request behind the one that was just answered.  Mostly, it goes on in the row where that one was. */
 static inline void go_on(self_t *self) {
   const typeof_port(in_request) *request = &self->entry[self->head];
   int32_t lane = lane_of(request->address, request->size);
@@ -101,7 +101,7 @@ init() {
   self->refresh_due = (uint64_t)param(refresh_interval);
 }
 
-/* Whether lane k is the memory of the oldest reference. */
+/* Whether lane k is the memory of the oldest request. */
 static inline bool is_at(const self_t *self, int k) {
   return param_length(segments) == 0 || self->lane == k;
 }
@@ -147,7 +147,7 @@ handler(answer) {
   }
 }
 
-/* A reference was accepted; `count` are held. */
+/* A request was accepted; `count` are held. */
 static inline void enter(self_t *self, uint32_t count, typeof_port(in_request) request) {
   uint32_t slot = self->head + count;
   if (slot >= (uint32_t)param(queue)) slot -= (uint32_t)param(queue);
@@ -156,13 +156,13 @@ static inline void enter(self_t *self, uint32_t count, typeof_port(in_request) r
   self->count = count + 1;
 }
 
-/* The oldest reference was answered. */
+/* The oldest request was answered. */
 static inline void leave(self_t *self) {
   const uint32_t slot = self->head;
   const typeof_port(in_request) *request = &self->entry[slot];
-  event(reference, request->op, request->address, request->size, (uint32_t)(cycle() - self->accepted[slot]),
+  event(access, request->op, request->address, request->size, (uint32_t)(cycle() - self->accepted[slot]),
         self->continues);
-  self->references++;
+  self->requests++;
   self->continued += self->continues;
   if (bursts_are_limited()) self->length = self->continues ? self->length + 1 : 1;
   self->last_op = request->op;

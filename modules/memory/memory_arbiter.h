@@ -26,7 +26,7 @@ static inline int32_t keep_last(uint64_t requests, int32_t last) {
   return last >= 0 && (requests >> last & 1) ? last : round_robin(requests, last);
 }
 
-/* The last lane for as long as it asks and `served` references in a row are below `most`, else the next. */
+/* The last lane for as long as it asks and `served` requests in a row are below `most`, else the next. */
 static inline int32_t keep_at_most(uint64_t requests, int32_t last, uint32_t served, uint32_t most) {
   return served < most ? keep_last(requests, last) : round_robin(requests, last);
 }

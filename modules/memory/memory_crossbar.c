@@ -89,7 +89,7 @@ handler(accept) {
   set(accepted, taken);
 }
 
-// A reference as it is known by: the bank that it went to, above its tag.
+// A request as it is known by: the bank that it went to, above its tag.
 static inline uint64_t name_of(int32_t bank, uint32_t tag) {
   return (uint64_t)bank << 32 | tag;
 }
@@ -97,7 +97,7 @@ static inline uint64_t name_of(int32_t bank, uint32_t tag) {
 // Instead of a name: it is answered, and the answer is kept here.
 #define KEPT UINT64_MAX
 
-// Whether an answer from the bank is one to the oldest reference of the lane.
+// Whether an answer from the bank is one to the oldest request of the lane.
 static inline bool is_oldest(const self_t *self, uint32_t lane, int32_t bank, uint32_t tag) {
   return self->count[lane] && self->name[lane][self->head[lane]] == name_of(bank, tag);
 }
@@ -120,7 +120,7 @@ handler(answer) {
       sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)item(out_reply, b).tag);
     if (__builtin_expect(!is_oldest(self, lane, b, tag), 0)) {
       doubtful |= UINT64_C(1) << b;
-      // It may pass if it answers the oldest reference; a requester without any made it in this cycle.
+      // It may pass if it answers the oldest request; a requester without any made it in this cycle.
       if (self->count[lane]) continue;
     }
     reply[lane] = item(out_reply, b);
@@ -136,17 +136,17 @@ handler(answer) {
   for (int i = 0; i < LANES; i++) send_if(in_reply, i, answers >> i & 1, reply[i]);
 }
 
-// A reference of the lane was accepted.
+// A request of the lane was accepted.
 static uint32_t enter(self_t *self, int lane, uint64_t name) {
   uint32_t at = self->head[lane] + self->count[lane];
   if (at >= (uint32_t)param(outstanding)) at -= (uint32_t)param(outstanding);
   self->name[lane][at] = name;
   if (++self->count[lane] == (uint32_t)param(outstanding)) self->full |= UINT64_C(1) << lane;
-  self->references++;
+  self->requests++;
   return at;
 }
 
-// A reference that no bank takes: its answer is there already, and goes when all before it have gone.  To a barrier
+// A request that no bank takes: its answer is there already, and goes when all before it have gone.  To a barrier
 // that is what it waits for.
 static __attribute__((noinline)) void answer_here(self_t *self, int lane, typeof_port(in_request) request) {
   uint32_t at = enter(self, lane, KEPT);
@@ -157,7 +157,7 @@ static __attribute__((noinline)) void answer_here(self_t *self, int lane, typeof
   event(unmapped, lane, request.address);
 }
 
-// Keeps an answer until those to older references of the lane have gone, unless it is one to the oldest.
+// Keeps an answer until those to older requests of the lane have gone, unless it is one to the oldest.
 static __attribute__((noinline)) void keep(self_t *self, int32_t bank, typeof_port(out_reply) reply) {
   uint32_t lane = reply.tag & LANE_MASK, at = self->head[lane];
   reply.tag >>= LANE_BITS;
@@ -176,7 +176,7 @@ static __attribute__((noinline)) void keep(self_t *self, int32_t bank, typeof_po
             (unsigned)reply.tag);
 }
 
-// The oldest references of these lanes are answered.
+// The oldest requests of these lanes are answered.
 static inline void leave(self_t *self, uint64_t lanes) {
   self->full &= ~lanes;
   for (; lanes; lanes &= lanes - 1) {
@@ -186,7 +186,7 @@ static inline void leave(self_t *self, uint64_t lanes) {
   }
 }
 
-// Which lanes now have an answer to their oldest reference; those that had one have given it.
+// Which lanes now have an answer to their oldest request; those that had one have given it.
 static __attribute__((noinline)) void look_for_early(self_t *self) {
   for (; self->early; self->early &= self->early - 1) self->waiting--;
   for (int i = 0; i < LANES; i++)
@@ -206,7 +206,7 @@ phase_end() {
       uint32_t address = address_outside(self, b, data(out_request, b).address);
       if (data(out_request, b).size > 1 &&
           __builtin_expect(bank_of(self, address + data(out_request, b).size - 1) != b, 0))
-        sim_error("a reference of %u bytes at 0x%x lies in two banks: requesters must keep within one",
+        sim_error("a request of %u bytes at 0x%x lies in two banks: requesters must keep within one",
                   (unsigned)data(out_request, b).size, (unsigned)address);
       uint64_t asks_it = 0;
       for (int i = 0; i < LANES; i++)

@@ -1,4 +1,4 @@
-/* memory_delay.c: delays memory references; see memory_delay.lss. */
+/* memory_delay.c: delays memory requests; see memory_delay.lss. */
 
 static inline void draw_refusal(self_t *self) {
   self->refusing = param(refuse) > 0 && (double)(random_bits(&self->rng) >> 11) * 0x1.0p-53 < param(refuse);

@@ -1,4 +1,4 @@
-// memory_router.c: one stream of references over several targets; see memory_router.lss.
+// memory_router.c: one stream of requests over several targets; see memory_router.lss.
 #include "memory/memory_router.h"
 
 #define CLASSES (param_length(watched_bytes))
@@ -110,7 +110,7 @@ handler(back) {
     send_nothing(in_reply);
 }
 
-// What a reference that goes to the watched target means for the blocks that the requester holds.
+// What a request that goes to the watched target means for the blocks that the requester holds.
 static void watch(self_t *self, uint32_t tag, uint32_t here, uint32_t there, uint32_t size, bool write) {
   int k = (int)(tag % (uint32_t)(CLASSES ? CLASSES : 1));
   uint32_t block = CLASSES ? (uint32_t)param(watched_bytes)[k] : 1;
@@ -136,7 +136,7 @@ static __attribute__((noinline)) void forget_touched(self_t *self) {
   }
 }
 
-// The target's answer to the oldest reference has gone on.
+// The target's answer to the oldest request has gone on.
 static inline void settle(self_t *self) {
   if (self->waiting <= 0) return;
   if (width(notice)) self->told = self->notices[self->oldest];
@@ -180,7 +180,7 @@ phase_end() {
   if (__builtin_expect(!transferred(in_request), 1)) return;
   typeof_port(in_request) request = item(in_request);
   bool write = request.op != mem_op_read;
-  self->references++;
+  self->requests++;
   if (__builtin_expect(get(target) < 0, 0)) {
     self->refused_tag = request.tag;
     if (request.op == mem_op_barrier) {
@@ -210,7 +210,7 @@ phase_end() {
   if (!idle) return;
   for (int i = 0; i < width(out_reply); i++) {
     if (!transferred(out_reply, i)) continue;
-    if (!param(at_once)) sim_error("target %d answers a reference in its own cycle: set at_once = true", i);
+    if (!param(at_once)) sim_error("target %d answers a request in its own cycle: set at_once = true", i);
     settle(self);
   }
 }

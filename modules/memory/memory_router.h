@@ -11,16 +11,16 @@
 // What `route` returns for an address where nothing is, and which nobody has to be told of: reads give 0, writes do
 // nothing.
 enum { ROUTE_NOTHING = -2 };
-// What a reference comes to beside lanes of targets: an error, nothing yet, or 0.
+// What a request comes to beside lanes of targets: an error, nothing yet, or 0.
 enum { ROUTER_NOBODY = -1, ROUTER_NOT_NOW = -2, ROUTER_ZERO = -3 };
 
 // Added to the lane of a target: what is outstanding there has its bytes in opposite order.
 enum { ROUTER_EXCHANGES = 0x10000 };
 
-// Instead of a number of references outstanding.
+// Instead of a number of requests outstanding.
 enum { ROUTER_ANSWERS = -1, ROUTER_BARRIER = -2 };
 
-// Words of a reference with the bytes of each in opposite order.
+// Words of a request with the bytes of each in opposite order.
 static inline void router_exchange(void *data, uint32_t size) {
   for (uint8_t *word = data; size >= 4; size -= 4, word += 4) {
     uint32_t value;

@@ -1,4 +1,4 @@
-/* memory_source.c: plays memory references; see memory_source.lss. */
+/* memory_source.c: plays memory requests; see memory_source.lss. */
 #include <ctype.h>
 #include <string.h>
 
@@ -73,7 +73,7 @@ static void next_from_script(self_t *self) {
   self->have = count > 0;
   if (!self->have) return;
   if (count <= ADDRESS || count > MOST)
-    sim_input_error("%s:%llu: a reference is CYCLE OP SIZE ADDRESS [DATA [TAG]]", param(script),
+    sim_input_error("%s:%llu: a request is CYCLE OP SIZE ADDRESS [DATA [TAG]]", param(script),
                     (unsigned long long)self->line);
   memset(&self->next, 0, sizeof self->next);
   const uint64_t due = number_of(self, words[CYCLE], "a cycle", UINT64_MAX);
@@ -95,7 +95,7 @@ static void next_from_script(self_t *self) {
   self->due = due;
 }
 
-static void next_reference(self_t *self, uint64_t earliest) {
+static void next_request(self_t *self, uint64_t earliest) {
   if (param(script)[0] != '\0') {
     next_from_script(self);
     return;
@@ -119,7 +119,7 @@ init() {
   random_seed(&self->rng);
   if (param(script)[0] != '\0') stream_read_open(&self->file, param(script));
   if (param(record)[0] != '\0') stream_write_open(&self->answers, param(record));
-  next_reference(self, 0);
+  next_request(self, 0);
   draw_offer(self, 0);
 }
 
@@ -136,9 +136,9 @@ handler(commit) {
 
 phase_end() {
   if (transferred(memory_request)) {
-    self->references++;
+    self->requests++;
     self->owed++;
-    next_reference(self, cycle() + (uint64_t)param(interval));
+    next_request(self, cycle() + (uint64_t)param(interval));
   }
   if (transferred(memory_reply)) {
     if (self->owed == 0) sim_error("an answer with tag 0x%x came without a request", (unsigned)data(memory_reply).tag);

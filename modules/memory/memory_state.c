@@ -4,7 +4,7 @@
 #include "emulib/program/image.h"
 #include "memory/memory_access.h"
 
-/* Where a reference falls; false when nothing answers there. */
+/* Where a request falls; false when nothing answers there. */
 static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
   uint32_t at = address - (uint32_t)param(base);
   if (param(alias)) at &= (uint32_t)(param(size) - 1);
@@ -17,7 +17,7 @@ static inline bool reads_only(mem_op op) {
 }
 
 /* Operations that every memory answers quickly; the others, and writes to wide ports at the same time as other
- * references, go through the general functions below. */
+ * requests, go through the general functions below. */
 static inline bool is_plain(mem_op op) {
   return op == mem_op_read || op == mem_op_write;
 }
@@ -125,7 +125,7 @@ static int gather(const self_t *self, const typeof_port(port_request) * requests
   return count;
 }
 
-/* The answer to one reference, after all writes of the cycle. */
+/* The answer to one request, after all writes of the cycle. */
 static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(port_request) * request,
                                         const memory_written *writes, int count, uint64_t old) {
   typeof_port(port_reply) reply;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MEMORY_STATE_MAX_BYTES = 128 }; /* widest reference */
+enum { MEMORY_STATE_MAX_BYTES = 128 }; /* widest request */
 
 /* What one lane writes: the bytes as they will lie in memory. */
 typedef struct {

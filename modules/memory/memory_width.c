@@ -1,6 +1,6 @@
 /* memory_width.c: between memory ports of different widths; see memory_width.lss.
  *
- * A wider memory takes references as they are, within the cycle.  For a narrower one they are kept and cut where
+ * A wider memory takes requests as they are, within the cycle.  For a narrower one they are kept and cut where
  * multiples of the memory's width lie; the pieces leave one in a cycle, and the answers to them add up. */
 #include "memory/memory_access.h"
 
@@ -12,7 +12,7 @@ static inline uint32_t slot_of(const self_t *self, uint32_t nth) {
   return slot >= (uint32_t)param(held) ? slot - (uint32_t)param(held) : slot;
 }
 
-/* Bytes of the piece that begins `done` bytes behind the start of a reference. */
+/* Bytes of the piece that begins `done` bytes behind the start of a request. */
 static inline uint32_t piece_at(const typeof_port(in_request) * request, uint32_t done) {
   uint32_t room = UNIT - ((request->address + done) & (UNIT - 1)), left = request->size - done;
   return left < room ? left : room;
@@ -30,12 +30,12 @@ static __attribute__((noinline)) void cut_number(void *piece, const void *whole,
     ((uint8_t *)piece)[place_of(k, size)] = ((const uint8_t *)whole)[place_of(done + k, whole_size)];
 }
 
-/* The slot of the reference that is being asked for. */
+/* The slot of the request that is being asked for. */
 static inline uint32_t slot_asked(const self_t *self) {
   return slot_of(self, self->count - self->unasked);
 }
 
-/* The next piece to ask for.  Out of line like all that is done with references held: mostly, there is none. */
+/* The next piece to ask for.  Out of line like all that is done with requests held: mostly, there is none. */
 static __attribute__((noinline)) typeof_port(out_request) next_piece(const self_t *self) {
   const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
   typeof_port(out_request) request = {0};
@@ -140,7 +140,7 @@ static __attribute__((noinline)) void piece_answered(self_t *self, typeof_port(o
   self->collecting += self->answered[slot] == whole->size;
 }
 
-/* A reference was accepted. */
+/* A request was accepted. */
 static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request) request) {
   uint32_t slot = slot_of(self, self->count);
   self->entry[slot] = request;
@@ -149,7 +149,7 @@ static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request)
   self->answer[slot].tag = request.tag;
   self->count++;
   self->unasked++;
-  self->references++;
+  self->requests++;
   if (request.op > mem_op_write && piece_at(&request, 0) < request.size)
     sim_error("a read-modify-write of %u bytes at 0x%x does not fit into %u bytes of memory", request.size,
               request.address, UNIT);

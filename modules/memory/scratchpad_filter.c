@@ -1,4 +1,4 @@
-/* scratchpad_filter.c: separates a core's references; see scratchpad_filter.lss.
+/* scratchpad_filter.c: separates a core's requests; see scratchpad_filter.lss.
  *
  * All decisions look at what is requested, never at an acknowledgment.  A channel that waits for an answer from one
  * place sends nothing to another, so its answers come back in order and one at a time. */

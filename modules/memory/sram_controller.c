@@ -7,7 +7,7 @@
   (param_length(segments) > 0 && (lane) >= 0 && param(segments)[lane].what > 0 ? (uint32_t)param(segments)[lane].what  \
                                                                                : (uint32_t)param(what))
 
-/* What a burst is made of: 1 reads, 2 other references. */
+/* What a burst is made of: 1 reads, 2 other requests. */
 static inline uint8_t kind_of(mem_op op) {
   return op == mem_op_read ? 1 : 2;
 }
@@ -21,13 +21,13 @@ static inline int32_t lane_of(uint32_t address, uint32_t size) {
   return -1;
 }
 
-/* The address at which a burst goes on behind a reference. */
+/* The address at which a burst goes on behind a request. */
 static inline uint32_t behind(const typeof_port(in_request) * request) {
   const uint32_t end = request->address + request->size, block = (uint32_t)param(block);
   return block > 0 && end % (block + !block) == 0 ? end + (uint32_t)param(stride) - block : end;
 }
 
-/* Prepares the reference that is now the oldest: the one before it, at `slot`, was answered in this cycle, or there was
+/* Prepares the request that is now the oldest: the one before it, at `slot`, was answered in this cycle, or there was
  * none and this one was accepted in it.  Where bursts survive no idle cycle, only one that was answered just now can be
  * gone on with, and that is still in its slot. */
 static inline void start(self_t *self, uint32_t slot, bool answered) {
@@ -54,7 +54,7 @@ init() {
   self->due = never();
 }
 
-/* Whether lane k is the memory of the oldest reference. */
+/* Whether lane k is the memory of the oldest request. */
 static inline bool is_at(const self_t *self, int k) {
   return param_length(segments) == 0 || self->lane == k;
 }
@@ -105,7 +105,7 @@ phase_end() {
     if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)item(in_reply).tag);
     event(access, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size,
           (uint32_t)(cycle() - self->accepted[slot]), self->continues);
-    self->references++;
+    self->requests++;
     self->continued += self->continues;
     if (param(burst) > 0 || param_length(segments) > 0) self->length = self->continues ? self->length + 1 : 1;
     if (param_length(segments) > 0) self->last_lane = self->lane;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// What a reference of an assist is for: its tag less the assist's first one.
+// What a request of an assist is for: its tag less the assist's first one.
 enum { ASSIST_DATA, ASSIST_DESCRIPTOR, ASSIST_COUNTER };
 
 // ---- Addresses -----------------------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ static inline uint32_t assist_ring_next(uint32_t address, int64_t descriptor_byt
   return (address & ~mask) | ((address + (uint32_t)descriptor_bytes) & mask);
 }
 
-// Bytes that one reference moves: up to the next multiple of `unit`, the end of the window, or what is left.
+// Bytes that one request moves: up to the next multiple of `unit`, the end of the window, or what is left.
 static inline uint32_t assist_piece_of(uint32_t unit, uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
   uint32_t bytes = unit - (address & (unit - 1));
   if (bytes > left) bytes = left;
@@ -56,7 +56,7 @@ static inline uint32_t assist_min(uint32_t a, uint32_t b) {
 }
 
 // ---- Bytes and numbers ---------------------------------------------------------------------------------------
-// Bytes in order lie in a uint64_t with the first in bits 7:0; a memory reference carries a right-justified number.
+// Bytes in order lie in a uint64_t with the first in bits 7:0; a memory request carries a right-justified number.
 
 static inline uint64_t assist_keep(uint64_t bytes, uint32_t count) {
   return __builtin_expect(count >= 8, 1) ? bytes : bytes & ((UINT64_C(1) << 8 * count) - 1);
@@ -141,7 +141,7 @@ static inline assist_run assist_run_peek(const uint8_t *buffer, uint32_t size, u
   return run;
 }
 
-// The same run as a number of a memory reference, and back: `swaps` when the first byte is the most significant one.
+// The same run as a number of a memory request, and back: `swaps` when the first byte is the most significant one.
 // `unit` is the width of memory in bytes.
 static inline assist_run assist_run_swap(assist_run run, uint32_t unit, uint32_t count, bool swaps) {
   if (!swaps || count == 0) return run;
@@ -152,7 +152,7 @@ static inline assist_run assist_run_swap(assist_run run, uint32_t unit, uint32_t
   return (assist_run){{(uint64_t)whole, (uint64_t)(whole >> 64)}};
 }
 
-// The data of a reference or an answer (any number of words) as a run, and back.
+// The data of a request or an answer (any number of words) as a run, and back.
 static inline assist_run assist_run_of(const void *number, uint32_t number_size) {
   assist_run run = {{0, 0}};
   memcpy(&run, number, number_size < sizeof run ? number_size : sizeof run);

@@ -121,7 +121,7 @@ static void fetched(self_t *self, uint64_t number) {
   self->turned = true;
 }
 
-// The next reference to memory: the descriptor that is read ahead, between bursts, or data, or a checksum.
+// The next request to memory: the descriptor that is read ahead, between bursts, or data, or a checksum.
 static inline void refer(self_t *self) {
   const bool refers = self->at_memory >= 0;
   dma_transfer *of = at(self, refers ? self->at_memory : 0);
@@ -140,16 +140,16 @@ static inline void refer(self_t *self) {
     if (!is_outward(of) && used < count) count = 0;
   }
   if (!in_burst && self->fetch == dma_fetch_reading && self->fetch_asked < dma_read_bytes(DMA_LAYOUT)) {
-    DMA_OFFER_REFERENCE(DMA_OFFER_DESCRIPTOR, mem_op_read, 8, self->fetch_address + self->fetch_asked);
+    DMA_OFFER_REQUEST(DMA_OFFER_DESCRIPTOR, mem_op_read, 8, self->fetch_address + self->fetch_asked);
   } else if (count) {
-    DMA_OFFER_REFERENCE(DMA_OFFER_DATA, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
+    DMA_OFFER_REQUEST(DMA_OFFER_DATA, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
     if (!is_outward(of))
       assist_run_into(&self->offer_data, sizeof self->offer_data,
                       assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, UNIT, count), UNIT, count,
                                       param(big_endian)));
   } else if (refers && dma_sum_due(of, param(checksum_bit)) && of->memory_left == 0 && of->reply_left == 0 &&
              of->bus_coming == 0 && !of->sum_waiting) {
-    DMA_OFFER_REFERENCE(DMA_OFFER_CHECKSUM, mem_op_write, 2, of->checksum_address);
+    DMA_OFFER_REQUEST(DMA_OFFER_CHECKSUM, mem_op_write, 2, of->checksum_address);
     assist_run_into(&self->offer_data, sizeof self->offer_data, (assist_run){{of->sum, 0}});
   }
 }
@@ -486,7 +486,7 @@ phase_end() {
     const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     dma_transfer *of = at(self, self->at_reply < 0 ? 0 : self->at_reply);
     if (data(memory_reply).error)
-      sim_error("NIC memory answers a reference of the DMA assist near 0x%x with an error",
+      sim_error("NIC memory answers a request of the DMA assist near 0x%x with an error",
                 self->at_reply < 0 ? self->fetch_address : of->reply_address);
     if (!SPLIT_DESCRIPTORS && data(memory_reply).tag == (uint32_t)param(tag) + ASSIST_DESCRIPTOR)
       fetched(self, answer.w[0]);

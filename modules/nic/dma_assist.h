@@ -22,8 +22,8 @@ enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
   ((dma_layout){param(at_control), param(at_checksum), param(at_host_high), param(at_host_low), param(at_address),     \
                 param(at_length), param(big_endian)})
 
-// Offers a reference to memory; what is written is filled in afterwards.
-#define DMA_OFFER_REFERENCE(kind, op, bytes, address)                                                                  \
+// Offers a request to memory; what is written is filled in afterwards.
+#define DMA_OFFER_REQUEST(kind, op, bytes, address)                                                                    \
   do {                                                                                                                 \
     self->offers |= (kind) == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? DMA_OFFERS_DESCRIPTOR : DMA_OFFERS_MEMORY;   \
     self->offer_kind = (kind);                                                                                         \
@@ -109,7 +109,7 @@ static inline bool dma_sum_due(const dma_transfer *of, int64_t checksum_bit) {
   return dma_sums(of, checksum_bit) && of->ring >= 0 && !of->failed && !of->sum_stored;
 }
 
-// The stages a transfer is in; a set: it has references to make; references to be answered; the host's next beat is for
+// The stages a transfer is in; a set: it has requests to make; requests to be answered; the host's next beat is for
 // it; it has bytes to be asked of, or sent on, the bus; outward: it was sent and is not settled; it is not known
 // whether it is good.
 enum { DMA_AT_MEMORY = 1, DMA_AT_REPLY = 2, DMA_AT_DATA = 4, DMA_AT_BUS = 8, DMA_AT_SENT = 16, DMA_AT_UNKNOWN = 32 };

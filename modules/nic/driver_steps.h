@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// Copies what one reference to host memory or one beat carries, mostly 64 bytes.
+// Copies what one request to host memory or one beat carries, mostly 64 bytes.
 static inline void driver_copy(void *to, const void *from, uint32_t bytes) {
   if (__builtin_expect(bytes == 64, 1))
     memcpy(to, from, 64);
@@ -63,8 +63,8 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
 // ratio_out <= other / ratio_in, without dividing.
 #define DRIVER_TURN() (param(ratio_in) <= 0 || width(other_count) == 0 ? 0 : self->turn * (uint64_t)param(ratio_in))
 
-// Offers the reference to host memory and the one to the device's window.
-#define DRIVER_OFFER_REFERENCES()                                                                                      \
+// Offers the request to host memory and the one to the device's window.
+#define DRIVER_OFFER_REQUESTS()                                                                                        \
   do {                                                                                                                 \
     bool asks = self->memory_asked < self->memory_length;                                                              \
     uint32_t left = self->memory_length - self->memory_asked;                                                          \
@@ -74,8 +74,8 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
     if (asks && self->memory_write) driver_copy(&memory.data, self->bytes + self->memory_asked, memory.size);          \
     send_if(memory_request, asks, memory);                                                                             \
     typeof_port(window_request)                                                                                        \
-        reference = {.op = mem_op_write, .size = 4, .address = self->window_address, .data = self->window_value};      \
-    send_if(window_request, self->window_state == DRIVER_STEP_OFFERED, reference);                                     \
+        request = {.op = mem_op_write, .size = 4, .address = self->window_address, .data = self->window_value};        \
+    send_if(window_request, self->window_state == DRIVER_STEP_OFFERED, request);                                       \
   } while (0)
 
 // Offers the next beat of `frame` to a checker.

@@ -464,7 +464,7 @@ phase_end() {
   }
   if (transferred(memory_reply)) {
     if (data(memory_reply).error)
-      sim_error("NIC memory answers a reference of the receiving MAC near 0x%x with an error", self->address);
+      sim_error("NIC memory answers a request of the receiving MAC near 0x%x with an error", self->address);
     self->open--;
   }
   if (transferred(memory_request)) memory_took(self);

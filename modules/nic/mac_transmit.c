@@ -168,7 +168,7 @@ static inline void next_beat(self_t *self) {
   self->from_queue = self->position = after;
 }
 
-// The next reference to memory: a descriptor, between bursts, or data when the queue has room for a burst, or a
+// The next request to memory: a descriptor, between bursts, or data when the queue has room for a burst, or a
 // counter.
 static inline void refer(self_t *self) {
   self->awaited = -1;
@@ -194,7 +194,7 @@ static inline void refer(self_t *self) {
     self->offer_size = (uint8_t)assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
     self->offer_address = self->address;
   } else if (TELLS && self->untold) {
-    // A reference that moves no bytes of a frame.
+    // A request that moves no bytes of a frame.
     self->offers |= TRANSMIT_OFFERS_MEMORY;
     self->offer_kind = ASSIST_COUNTER;
     self->telling = self->untold;
@@ -359,7 +359,7 @@ phase_end() {
   }
   if (transferred(memory_reply)) {
     if (data(memory_reply).error)
-      sim_error("NIC memory answers a reference of the transmitting MAC near 0x%x with an error", self->reply_address);
+      sim_error("NIC memory answers a request of the transmitting MAC near 0x%x with an error", self->reply_address);
     const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     const uint32_t kind = data(memory_reply).tag - (uint32_t)param(tag);
     if (kind == ASSIST_DATA)

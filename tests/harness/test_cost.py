@@ -29,7 +29,7 @@ def test_collectors_are_for_processors_and_know_the_regions() -> None:
         ]
     }
     text = cost.collectors(netlist)
-    assert '"cpu.writeback" event retire' in text and '"cpu.access" event reference' in text and "dram" not in text
+    assert '"cpu.writeback" event retire' in text and '"cpu.access" event access' in text and "dram" not in text
     assert f"address - {0xC00000}u < {0x4000}u ? 1" in text and f"address - {0xC0000000}u < {0x400}u ? 3" in text
 
 

@@ -16,7 +16,7 @@ def names(count: int = 16) -> str:
 
 class Rig:
     """`netlist` connects `dut` to bank.value (registers r0, r1, …), arbiter.in, bank.in, host.bus and ethernet;
-    memory answers in the cycle of a reference (`at_once`), or some cycles later."""
+    memory answers in the cycle of a request (`at_once`), or some cycles later."""
 
     def __init__(self, bench: Bench, netlist: str, host: bool = False, wire: bool = False, at_once: bool = False) -> None:
         self.bench = bench
@@ -57,7 +57,7 @@ arbiter.out -> {"memory.port" if at_once else "slow.in"};
             values |= {"software.script": "software", "software.record": "software.seen", "software.outstanding": 1}
         self.last: Ran = self.bench.run(self.simulator, cycles, values | (settings or {}), files=contents)
         answers = read_answers(self.last.directory / "seen")
-        assert len(answers) == len(script), f"{len(script) - len(answers)} references were not answered"
+        assert len(answers) == len(script), f"{len(script) - len(answers)} requests were not answered"
         return answers
 
 

@@ -337,7 +337,7 @@ class Bytes:
         self.contents[at : at + size] = (number & ((1 << 8 * size) - 1)).to_bytes(size, self.order)
 
 
-class References:
+class Requests:
     """A script of random reads and writes, numbered from 0, and the (tag, data) that each must be answered with."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -346,7 +346,7 @@ class References:
         self.answers: list[tuple[int, int]] = []
 
     def add(self, model: Bytes, address: int, size: int = 8, bits: int = 64) -> None:
-        """One more reference of `size` bytes; what is written is a number of `bits`, of which the memory takes the lowest."""
+        """One more request of `size` bytes; what is written is a number of `bits`, of which the memory takes the lowest."""
         number, value = len(self.script), self.rng.getrandbits(bits)
         if self.rng.random() < 0.5:
             model.write(address, size, value)

@@ -43,7 +43,7 @@ host.interrupting -> alarms.in;
 
 
 class Chip:
-    """The chip; run() plays scripts of references, each of which waits for the answer of the one before."""
+    """The chip; run() plays scripts of requests, each of which waits for the answer of the one before."""
 
     def __init__(self, bench: Bench, root: Path, options: str = "") -> None:
         table = (root / "examples/nic10g/nic10g_registers.lss").read_text()
@@ -93,7 +93,7 @@ class Chip:
         self.last = self.bench.run(self.simulator, cycles, values, files=contents)
         self.answers = [read_answers(self.last.directory / f"seen{i}") for i in range(4)]
         for lines, got in zip(texts, self.answers, strict=True):
-            assert len(got) == len(lines), f"{len(lines) - len(got)} references were not answered"
+            assert len(got) == len(lines), f"{len(lines) - len(got)} requests were not answered"
         return [[a.data for a in got] for got in self.answers]
 
 
@@ -107,7 +107,7 @@ def chip(bench: Bench, root: Path) -> Chip:
     return Chip(bench, root)
 
 
-def test_how_long_references_take(chip: Chip) -> None:
+def test_how_long_requests_take(chip: Chip) -> None:
     """Scratchpad and registers in the next cycle, frame memory later; addresses of one bank take turns."""
     chip.run([chip.read(0x100, 10), chip.read("cores", 20), chip.read(FRAMES, 30)], [chip.read(0x110, 10)])
     mine, other = chip.answers[0], chip.answers[1]

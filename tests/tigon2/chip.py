@@ -1,4 +1,4 @@
-"""A Tigon-2 without processors: a script plays a processor's references, another the host's software, another its memory.
+"""A Tigon-2 without processors: a script plays a processor's requests, another the host's software, another its memory.
 
 The simulator is built once for each set of options.  Register names come from the machine's own table.
 """
@@ -24,7 +24,7 @@ def register_table(root: Path) -> dict[str, int]:
 
 @dataclass
 class Script:
-    """References in order; each waits for the answer of the one before."""
+    """Requests in order; each waits for the answer of the one before."""
 
     table: dict[str, int]
     lines: list[str] = field(default_factory=list)
@@ -136,7 +136,7 @@ alarm.out -> alarms.in;
         answers = [read_answers(self.last.directory / f"{re.sub(chr(92) + 'W', '', name)}.seen") for name in names] if ok else []
         if ok:
             for got, text in zip(answers, lines, strict=True):
-                assert len(got) == len(text), f"{len(text) - len(got)} references were not answered in {cycles} cycles"
+                assert len(got) == len(text), f"{len(text) - len(got)} requests were not answered in {cycles} cycles"
         return answers
 
 

@@ -1,6 +1,6 @@
 """The plug-in `cost`: instructions and references to each memory that a frame costs, by processor and by function.
 
-The machine is built with collectors on the events `retire` and `reference` of its processors, and run twice: the
+The machine is built with collectors on the events `retire` and `access` of its processors, and run twice: the
 difference of a longer and a shorter run leaves start-up out.  What lies in a region of the machine's `memory_map` whose
 name begins with `scratchpad` or `registers` is counted as that, everything else as memory.
 """
@@ -73,9 +73,9 @@ def collectors(netlist: dict) -> str:
         (instance["path"], event["name"])
         for instance in netlist["instances"]
         for event in instance["events"]
-        if event["name"] in ("retire", "reference") and any(a["name"] == "pc" for a in event["arguments"])
+        if event["name"] in ("retire", "access") and any(a["name"] == "pc" for a in event["arguments"])
     ]
-    kinds = {"retire": "0", "reference": f"({kind})"}
+    kinds = {"retire": "0", "access": f"({kind})"}
     return "".join(
         COLLECTOR.format(number=number, path=path, event=event, kind=kinds[event])
         for number, (path, event) in enumerate(watched)

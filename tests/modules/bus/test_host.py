@@ -1,4 +1,4 @@
-"""host: memory, transfers of bus masters in exact time, window references, interrupts."""
+"""host: memory, transfers of bus masters in exact time, window requests, interrupts."""
 
 from dataclasses import dataclass
 
@@ -140,7 +140,7 @@ def test_transfers_fail_by_chance(bench: Bench) -> None:
     assert counts[0] == counts[1] and 20 <= counts[0] <= 60
 
 
-def test_window_references_cross_the_bus(bench: Bench) -> None:
+def test_window_requests_cross_the_bus(bench: Bench) -> None:
     told = run(bench, window="0 write 4 0x10 0x1234\n0 read 4 0x10\n")
     assert told.window[1].data == 0x1234 and told.window[0].cycle >= 2
 

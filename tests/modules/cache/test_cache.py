@@ -13,7 +13,7 @@ BUFFER = "line = 8; sets = 1; ways = 1;"  # a one-line data buffer: write-throug
 def cache(
     bench: Bench, body: str, *, latency: bool = True, extra: str = "", order: str = "little", sources: int = 1
 ) -> Memory:
-    """A cache of 32-bit references before a 64-bit memory of 4 KiB; requester[1], if any, goes to the memory directly."""
+    """A cache of 32-bit requests before a 64-bit memory of 4 KiB; requester[1], if any, goes to the memory directly."""
     big = str(order == "big").lower()
     text = f"""
 instance cache : cache {{ big_endian = {big}; {body} }};
@@ -49,13 +49,13 @@ def test_a_miss_fills_and_hits_answer_at_once(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("critical_first", "expected"), [(True, 2), (False, 13)])
-def test_the_critical_reference_comes_first(bench: Bench, critical_first: bool, expected: int) -> None:
+def test_the_critical_request_comes_first(bench: Bench, critical_first: bool, expected: int) -> None:
     machine = cache(bench, PREFETCH + f"critical_first = {str(critical_first).lower()};")
     [answers] = machine.play([["0 read 4 88"]], 40)
     assert timing(answers) == [expected]
 
 
-def test_references_join_a_fill_in_progress(bench: Bench) -> None:
+def test_requests_join_a_fill_in_progress(bench: Bench) -> None:
     """A sequential fetch through a prefetch buffer runs at the speed of the beats, two words to the beat."""
     machine = cache(bench, PREFETCH)
     files = {"m.bin": contents()}
@@ -185,7 +185,7 @@ def test_lines_inside_or_in_a_memory_of_their_own_make_no_difference(bench: Benc
 @pytest.mark.parametrize("order", ["little", "big"])
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str) -> None:
-    """Random references, some atomic, with refusals, jitter and cancelled requests, against plain bytes."""
+    """Random requests, some atomic, with refusals, jitter and cancelled requests, against plain bytes."""
     machine = cache(bench, CONFIGURATIONS[name], order=order)
     for seed in range(3):
         rng, model, script, expected = random.Random(seed), Bytes(512, order), [], []
@@ -276,7 +276,7 @@ def test_an_error_of_memory_reaches_the_requester_and_nothing_is_kept(bench: Ben
             assert right == {2: 0, 6: 0x55, 7: 0, 10: 0, 15: 0x99}, name
 
 
-def test_random_references_where_half_of_a_line_is_missing(bench: Bench) -> None:
+def test_random_requests_where_half_of_a_line_is_missing(bench: Bench) -> None:
     """Against plain bytes: an error exactly where there is no memory, everything else as if nothing had failed."""
     machine = failing(bench)
     for seed in range(3):
@@ -378,10 +378,10 @@ def test_writes_announced_together_stop_a_write_back_cache(bench: Bench) -> None
     assert "several writes announced together touch the changed line at 0x0" in machine.last.err
 
 
-def test_a_reference_across_a_line_stops_the_run(bench: Bench) -> None:
+def test_a_request_across_a_line_stops_the_run(bench: Bench) -> None:
     machine = cache(bench, "line = 8; sets = 4;")
     machine.play([["0 read 4 6"]], 10, ok=False)
-    assert "a reference of 4 bytes at 0x6 crosses a line of 8 bytes: the requester must make two of it" in machine.last.err
+    assert "a request of 4 bytes at 0x6 crosses a line of 8 bytes: the requester must make two of it" in machine.last.err
 
 
 SNOOPING = {

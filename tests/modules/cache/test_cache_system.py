@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, References
+from tests.modules.harness import Bench, Bytes, Memory, Requests
 
 CLOCKS = """
 clock cpu_clock = {cpu} MHz;
@@ -76,14 +76,14 @@ def test_every_channel_reads_what_it_wrote(
     read, fetch channels read what lay there from the beginning."""
     rng = random.Random(seed)
     image = rng.randbytes(0x4000)
-    references = [References(rng) for _ in range(4)]
+    requests = [Requests(rng) for _ in range(4)]
     for channel in range(4):
         if channel % 2 == 0:
             address = 0
             for k in range(200):
                 address = rng.randrange(0x400) * 4 if k % 16 == 0 else address + 4
-                references[channel].script.append(f"{k} read 4 {address} 0 {k}")
-                references[channel].answers.append((k, int.from_bytes(image[address : address + 4], "big")))
+                requests[channel].script.append(f"{k} read 4 {address} 0 {k}")
+                requests[channel].answers.append((k, int.from_bytes(image[address : address + 4], "big")))
         else:
             models = {
                 base: Bytes(64, "big", base)
@@ -92,13 +92,13 @@ def test_every_channel_reads_what_it_wrote(
             for _ in range(200):
                 model = models[rng.choice(list(models))]
                 size = rng.choice([1, 2, 4])
-                references[channel].add(model, model.base + rng.randrange(64 // size) * size, size, 32)
+                requests[channel].add(model, model.base + rng.randrange(64 // size) * size, size, 32)
     settings: dict[str, object] = {"memory.image": "image.bin"}
     settings |= {f"requester[{i}].cancel": 0.2 for i in range(4)}
     answers = system(bench, cpu, sram, posted, stages).play(
-        [r.script for r in references], 40000, settings, seed=seed, files={"image.bin": image}
+        [r.script for r in requests], 40000, settings, seed=seed, files={"image.bin": image}
     )
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in references]
+    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in requests]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -10,7 +10,7 @@ import pytest
 
 from tests.modules.harness import Bench, Bytes, read_answers
 
-SIZE, UNIT, COUNT = 2048, 8, 300  # bytes of memory; references stay inside aligned blocks of UNIT bytes; references of a requester
+SIZE, UNIT, COUNT = 2048, 8, 300  # bytes of memory; requests stay inside aligned blocks of UNIT bytes; requests of a requester
 ORDINARY = ["crossing", "delay", "width", "router", "cache", "cache", "sram", "dram", "banks", "gate", "alias", "arbiter", "filter", "split", "pipes"]
 SPLIT = {
     "banks": "memory_crossbar {{ width = {w}; interleave = {block}; outstanding = {few}; }}",
@@ -111,7 +111,7 @@ class Stack:
         return f"{name}.out", width, clock
 
     def script(self, i: int) -> tuple[list[str], list[tuple[int, int | None]]]:
-        """References of requester i, and the tag and the value of each answer (None: it has none)."""
+        """Requests of requester i, and the tag and the value of each answer (None: it has none)."""
         r, width, model = self.random, self.widths[i], Bytes(SIZE, "big" if self.big == "true" else "little")
         lines, right, cycle = [], [], 0
         for _ in range(COUNT):

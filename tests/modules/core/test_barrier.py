@@ -1,4 +1,4 @@
-"""A barrier's answer says that all references before it are done, whatever lies on the path; each stack here has a requester of its
+"""A barrier's answer says that all requests before it are done, whatever lies on the path; each stack here has a requester of its
 own, and they share one simulator."""
 
 from tests.modules.harness import Bench, Memory

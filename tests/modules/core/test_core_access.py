@@ -125,7 +125,7 @@ def test_results_pass(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("name", "address"), [("lw", 0x102), ("lh", 0x101), ("sw", 0x101), ("sh", 0x103), ("ll", 0x102), ("sc", 0x101)])
-def test_misaligned_references_are_not_made(name: str, address: int, bench: Bench) -> None:
+def test_misaligned_requests_are_not_made(name: str, address: int, bench: Bench) -> None:
     word, _, item_in = item(name, address)
     out = finished(0x40, word, failed("unaligned"), address)
     access(bench).check_table(f"in | in.ack | memory_request | out\n{item_in} | 1 | . | {out}")

@@ -135,7 +135,7 @@ def test_ports_drive_show_and_announce(bench: Bench) -> None:
 
 
 def test_live_values_are_looked_at_by_who_reads(bench: Bench) -> None:
-    """What hardware shows in the cycle of a reference is in its word, for that register and for the rules of others."""
+    """What hardware shows in the cycle of a request is in its word, for that register and for the rules of others."""
     extra = "instance hand : source;\nhand.out -> bank.hardware_read[\"plain\"] : uint32;\n"
     script = ["2 read 4 0x00", "3 read 4 0x00", "4 read 4 0x00", "5 read 4 0x28", "6 read 4 0x00"]
     machine = bank(bench, extra=extra)

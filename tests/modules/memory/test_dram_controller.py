@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, References
+from tests.modules.harness import Bench, Bytes, Memory, Requests
 
 
 def controller(bench: Bench, body: str = "") -> Memory:
@@ -56,7 +56,7 @@ def test_turning_around_costs(bench: Bench) -> None:
     ]
 
 
-def test_a_refresh_keeps_references_waiting_and_closes_rows(bench: Bench) -> None:
+def test_a_refresh_keeps_requests_waiting_and_closes_rows(bench: Bench) -> None:
     script = ["80 read 8 0", "101 read 8 0", "150 read 8 0", "350 read 8 0"]
     assert cycles(bench, script, "refresh_interval = 100; refresh_time = 10;") == [87, 117, 154, 357]
 
@@ -64,12 +64,12 @@ def test_a_refresh_keeps_references_waiting_and_closes_rows(bench: Bench) -> Non
 @pytest.mark.parametrize("seed", range(2))
 def test_values_and_order(bench: Bench, seed: int) -> None:
     rng, model = random.Random(seed), Bytes(1024)
-    references = References(rng)
+    requests = Requests(rng)
     for _ in range(200):
-        references.add(model, rng.randrange(0, 128) * 8)
+        requests.add(model, rng.randrange(0, 128) * 8)
     machine = controller(bench, "refresh_interval = 100; refresh_time = 10;")
-    [answers] = machine.play([references.script], 6000, outstanding=8, seed=seed)
-    assert [(a.tag, a.data) for a in answers] == references.answers
+    [answers] = machine.play([requests.script], 6000, outstanding=8, seed=seed)
+    assert [(a.tag, a.data) for a in answers] == requests.answers
     parts = [machine.last.stat("controller", name) for name in ("continued", "row_hits", "row_misses", "row_conflicts")]
     assert sum(parts) == 200 and all(part > 0 for part in parts[1:])
 

@@ -1,4 +1,4 @@
-"""memory_alias: plain references at alias addresses become atomic operations at the address that the window shows."""
+"""memory_alias: plain requests at alias addresses become atomic operations at the address that the window shows."""
 
 from tests.modules.harness import Bench, Memory
 
@@ -18,7 +18,7 @@ def windows(bench: Bench, lanes: int) -> Memory:
     return Memory(bench, WINDOWS + joins, lanes)
 
 
-def test_plain_references_pass_in_the_same_cycle(bench: Bench) -> None:
+def test_plain_requests_pass_in_the_same_cycle(bench: Bench) -> None:
     [answers] = windows(bench, 1).play([["3 write 4 0x10 7", "4 read 4 0x10", "5 fetch_add 4 0x10 1", "6 read 4 0x10"]], 10)
     assert [(a.cycle, a.data) for a in answers] == [(3, 0), (4, 7), (5, 7), (6, 8)]
 

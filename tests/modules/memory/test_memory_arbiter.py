@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, References
+from tests.modules.harness import Bench, Bytes, Memory, Requests
 
 DELAY = "instance delay : memory_delay; instance memory : memory_state { size = 4 KiB; }; delay.out -> memory.port;\n"
 
@@ -79,21 +79,21 @@ def test_a_tag_without_room_stops_the_run(bench: Bench) -> None:
 def test_everybody_gets_the_right_answers(bench: Bench, netlist: str, seed: int) -> None:
     """Five requesters write and read stretches of their own; refusals, jitter and cancelled requests change no value."""
     rng = random.Random(seed)
-    references = [References(rng) for _ in range(5)]
+    requests = [Requests(rng) for _ in range(5)]
     for i in range(5):
         model = Bytes(64, base=64 * i)
         for _ in range(60):
             size = rng.choice([1, 2, 4, 8])
-            references[i].add(model, 64 * i + rng.randrange(0, 65 - size), size)
+            requests[i].add(model, 64 * i + rng.randrange(0, 65 - size), size)
     settings: dict[str, object] = {"delay.latency": 2, "delay.jitter": 3, "delay.refuse": 0.2}
     for i in range(5):
         settings |= {f"requester[{i}].cancel": 0.3, f"requester[{i}].offer": 0.8}
     memory = Memory(bench, flat(5) if netlist == "flat" else STACKED, 5)
-    answers = memory.play([r.script for r in references], 4000, settings, outstanding=4, seed=seed)
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in references]
+    answers = memory.play([r.script for r in requests], 4000, settings, outstanding=4, seed=seed)
+    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in requests]
 
 
-def test_answers_tell_how_long_the_reference_took(bench: Bench) -> None:
+def test_answers_tell_how_long_the_request_took(bench: Bench) -> None:
     """What the controller says of the latency comes back through two levels of arbiters."""
     netlist = """
 instance near : memory_arbiter;

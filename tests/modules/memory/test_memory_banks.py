@@ -15,12 +15,12 @@ def stride(step: int, count: int, first: int = 0) -> list[str]:
 
 @pytest.mark.parametrize("banks", [1, 2, 4])
 def test_bandwidth_grows_with_the_banks(bench: Bench, banks: int) -> None:
-    """Four requesters in step over all of memory: one reference a cycle and bank."""
+    """Four requesters in step over all of memory: one request a cycle and bank."""
     memory = Memory(bench, banked(4, f"banks = {banks};"), 4)
     answers = memory.play([stride(8, 32, 8 * i) for i in range(4)], 400, outstanding=4)
     last = max(a.cycle for lane in answers for a in lane)
     assert 128 // banks <= last <= 128 // banks + 4
-    assert [memory.last.stat(f"banks.controller[{b}]", "references") for b in range(banks)] == [128 // banks] * banks
+    assert [memory.last.stat(f"banks.controller[{b}]", "requests") for b in range(banks)] == [128 // banks] * banks
 
 
 def test_one_bank_for_all_is_the_worst_case(bench: Bench) -> None:
@@ -48,7 +48,7 @@ def test_banks_have_the_timing_of_their_controllers(bench: Bench, body: str, cyc
 
 @pytest.mark.parametrize(("body", "last"), [("", 66), ("first_access = 4;", 67), ("interleave = 64;", 66), ("banks = 1;", 66)])
 def test_a_burst_goes_on_in_every_bank(bench: Bench, body: str, last: int) -> None:
-    """References that take turns at the banks follow each other without a pause: for each bank they are one burst."""
+    """Requests that take turns at the banks follow each other without a pause: for each bank they are one burst."""
     netlist = banked(1, f"{'' if 'banks' in body else 'banks = 2;'} {'' if 'first' in body else 'first_access = 3;'} queue = 8; outstanding = 16; {body}")
     [answers] = Memory(bench, netlist).play([[f"0 read 8 {8 * k} 0 {k}" for k in range(64)]], 400, outstanding=16)
     assert answers[-1].cycle == last

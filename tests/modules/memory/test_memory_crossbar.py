@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, References
+from tests.modules.harness import Bench, Bytes, Memory, Requests
 
 
 def network(lanes: int, banks: int, body: str = "", queue: int = 2, inner: str = "") -> str:
@@ -34,7 +34,7 @@ def test_banks_work_at_once_and_one_bank_in_turn(bench: Bench) -> None:
 
 
 def test_one_requester_uses_all_banks(bench: Bench) -> None:
-    """A reference a cycle, each answered in the next."""
+    """A request a cycle, each answered in the next."""
     [answers] = Memory(bench, network(1, 4), 1).play([reads([8 * k for k in range(12)])], 40, outstanding=4)
     assert [(a.tag, a.cycle) for a in answers] == [(k, k + 1) for k in range(12)]
 
@@ -50,7 +50,7 @@ def test_an_early_answer_waits_for_an_older_one(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("outstanding", "cycles"), [(1, [1, 3, 5, 7]), (2, [1, 2, 3, 4])])
-def test_references_outstanding_are_limited(bench: Bench, outstanding: int, cycles: list[int]) -> None:
+def test_requests_outstanding_are_limited(bench: Bench, outstanding: int, cycles: list[int]) -> None:
     memory = Memory(bench, network(1, 4, f"outstanding = {outstanding};"), 1)
     [answers] = memory.play([reads([0, 8, 16, 24])], 40, outstanding=8)
     assert [a.cycle for a in answers] == cycles
@@ -70,7 +70,7 @@ def test_the_address_says_which_bank(bench: Bench, body: str, bank: Callable[[in
     memory = Memory(bench, network(1, 4, body), 1)
     addresses = [random.Random(7).randrange(4, 128) * 8 for _ in range(60)]
     memory.play([reads(addresses)], 200, outstanding=4)
-    found = [memory.last.stat(f"bank[{b}]", "references") for b in range(4)]
+    found = [memory.last.stat(f"bank[{b}]", "requests") for b in range(4)]
     assert found == [sum(bank(a) == b for a in addresses) for b in range(4)]
 
 
@@ -129,10 +129,10 @@ def test_a_memory_may_answer_at_once(bench: Bench) -> None:
     assert [[(a.cycle, a.data) for a in lane] for lane in answers] == [[(0, 0), (3, 5)], [(0, 0), (4, 5)]]
 
 
-def test_a_reference_in_two_banks_stops_the_run(bench: Bench) -> None:
+def test_a_request_in_two_banks_stops_the_run(bench: Bench) -> None:
     memory = Memory(bench, network(2, 4), 2)
     memory.play([["0 read 8 0x14"], []], 10, ok=False)
-    assert "a reference of 8 bytes at 0x14 lies in two banks" in memory.last.err
+    assert "a request of 8 bytes at 0x14 lies in two banks" in memory.last.err
 
 
 def test_an_impossible_choice_stops_the_run(bench: Bench) -> None:
@@ -172,7 +172,7 @@ def test_wrong_parameters_are_refused(bench: Bench, body: str, words: str) -> No
 def test_everybody_gets_the_right_answers(bench: Bench, seed: int) -> None:
     """Six requesters write and read stretches of their own through banks that refuse and dawdle; cancelled requests change nothing."""
     rng = random.Random(seed)
-    references = [References(rng) for _ in range(6)]
+    requests = [Requests(rng) for _ in range(6)]
     netlist = (
         "instance net : memory_crossbar { interleave = 16; };\ninstance memory : memory_state { size = 4 KiB; };\n"
         "instance way[3] : memory_delay;\nfor (i = 0; i < 6; i = i + 1) requester[i].memory -> net.in;\n"
@@ -182,13 +182,13 @@ def test_everybody_gets_the_right_answers(bench: Bench, seed: int) -> None:
         model = Bytes(128, base=128 * i)
         for _ in range(80):
             size = rng.choice([1, 2, 4, 8])
-            references[i].add(model, 128 * i + rng.randrange(0, 128 // size) * size, size)
+            requests[i].add(model, 128 * i + rng.randrange(0, 128 // size) * size, size)
     settings: dict[str, object] = {}
     for b in range(3):
         settings |= {f"way[{b}].latency": 1 + 3 * b, f"way[{b}].jitter": 3, f"way[{b}].refuse": 0.2}
     for i in range(6):
         settings |= {f"requester[{i}].cancel": 0.3, f"requester[{i}].offer": 0.8}
     memory = Memory(bench, netlist, 6)
-    answers = memory.play([r.script for r in references], 4000, settings, outstanding=6, seed=seed)
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in references], f"seed {seed}"
-    assert memory.last.stat("net", "references") == 480 and memory.last.stat("net", "reordered") > 0
+    answers = memory.play([r.script for r in requests], 4000, settings, outstanding=6, seed=seed)
+    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in requests], f"seed {seed}"
+    assert memory.last.stat("net", "requests") == 480 and memory.last.stat("net", "reordered") > 0

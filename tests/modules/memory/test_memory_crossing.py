@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, References
+from tests.modules.harness import Bench, Bytes, Memory, Requests
 
 NETLIST = """
 clock core_clock = {core} MHz;
@@ -32,16 +32,16 @@ def test_the_round_trip_on_equal_clocks(bench: Bench) -> None:
 @pytest.mark.parametrize(("core", "memory"), [(88, 100), (88, 250), (200, 33)])
 def test_answers_are_right_and_in_order(bench: Bench, core: int, memory: int, seed: int) -> None:
     rng, model = random.Random(seed), Bytes(64)
-    references = References(rng)
+    requests = Requests(rng)
     for _ in range(100):
-        references.add(model, rng.randrange(0, 57))
+        requests.add(model, rng.randrange(0, 57))
     settings = {"delay.jitter": 4, "delay.refuse": 0.2, "requester[0].offer": 0.8, "requester[0].cancel": 0.2}
-    [answers] = crossing(bench, core, memory).play([references.script], 8000, settings, outstanding=8, seed=seed)
-    assert [(a.tag, a.data) for a in answers] == references.answers
+    [answers] = crossing(bench, core, memory).play([requests.script], 8000, settings, outstanding=8, seed=seed)
+    assert [(a.tag, a.data) for a in answers] == requests.answers
 
 
-def test_outstanding_references_are_bounded(bench: Bench) -> None:
-    """With two answers' room and a slow memory, two references are on their way at a time."""
+def test_outstanding_requests_are_bounded(bench: Bench) -> None:
+    """With two answers' room and a slow memory, two requests are on their way at a time."""
     memory = crossing(bench, 100, 100, outstanding=2)
     ran = bench.run(memory.simulator, 1000, {"requester[0].outstanding": 8, "delay.latency": 8})
     assert ran.stat("requester[0]", "replies") == pytest.approx(2 * 1000 / 11, abs=4)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, References
+from tests.modules.harness import Bench, Bytes, Memory, Requests
 
 NETLIST = """
 instance delay : memory_delay { depth = 3; };
@@ -23,9 +23,9 @@ def test_the_answer_comes_latency_cycles_after_acceptance(bench: Bench, latency:
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_stay_in_order_and_right(bench: Bench, seed: int) -> None:
     rng, model = random.Random(seed), Bytes(256)
-    references = References(rng)
+    requests = Requests(rng)
     for _ in range(150):
-        references.add(model, rng.randrange(0, 248))
+        requests.add(model, rng.randrange(0, 248))
     settings = {
         "delay.latency": 2,
         "delay.jitter": 5,
@@ -33,5 +33,5 @@ def test_answers_stay_in_order_and_right(bench: Bench, seed: int) -> None:
         "requester[0].offer": 0.8,
         "requester[0].cancel": 0.2,
     }
-    [answers] = Memory(bench, NETLIST).play([references.script], 3000, settings, outstanding=5, seed=seed)
-    assert [(a.tag, a.data) for a in answers] == references.answers
+    [answers] = Memory(bench, NETLIST).play([requests.script], 3000, settings, outstanding=5, seed=seed)
+    assert [(a.tag, a.data) for a in answers] == requests.answers

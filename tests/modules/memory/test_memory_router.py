@@ -1,4 +1,4 @@
-"""memory_router: one stream of references over several targets, in order, with mapped addresses, notices and filtered snoops."""
+"""memory_router: one stream of requests over several targets, in order, with mapped addresses, notices and filtered snoops."""
 
 import random
 
@@ -35,14 +35,14 @@ def router(bench: Bench) -> Memory:
     return Memory(bench, NETLIST, 2)
 
 
-def test_references_reach_their_targets_at_mapped_addresses(bench: Bench) -> None:
+def test_requests_reach_their_targets_at_mapped_addresses(bench: Bench) -> None:
     machine = router(bench)
     script = ["0 write 4 0x44 7", "0 write 4 0x104 9", "0 read 4 0x04", "0 read 4 0x104"]
     answers, _ = machine.play([script, []], 40, outstanding=8)
     assert [a.data for a in answers] == [0, 0, 7, 9]
 
 
-def test_answers_keep_the_order_of_the_references(bench: Bench) -> None:
+def test_answers_keep_the_order_of_the_requests(bench: Bench) -> None:
     """A fast target waits for a slow one that was asked before."""
     machine = router(bench)
     script = [f"0 read 4 {address} {tag}" for tag, address in enumerate([0x0, 0x4, 0x100, 0x8, 0x104, 0x108])]
@@ -81,7 +81,7 @@ def test_own_writes_under_another_address_are_told(bench: Bench) -> None:
 
 
 def test_bytes_of_words_are_exchanged_both_ways(bench: Bench) -> None:
-    """Of whole words, where the userpoint says so; a reference of the other kind waits for answers of the first."""
+    """Of whole words, where the userpoint says so; a request of the other kind waits for answers of the first."""
     machine = Memory(bench, NETLIST + "split.exchanged = <<< return address < 0x20; >>>; split.at_once = false;", 2)
     script = ["0 write 4 0x04 0x01020304", "0 read 4 0x44", "0 write 8 0x48 0x0102030405060708", "0 read 8 0x08", "0 write 2 0x10 0xabcd", "0 read 2 0x50", "0 read 4 0x04"]
     answers, _ = machine.play([script, []], 80, {"way[0].latency": 5}, outstanding=8)
@@ -127,7 +127,7 @@ def test_targets_may_answer_in_the_cycle_of_the_reference(bench: Bench) -> None:
 def test_targets_that_were_to_take_time_and_do_not_are_named(bench: Bench) -> None:
     machine = Memory(bench, AT_ONCE.format(options="at_once = false;"))
     machine.play([["0 read 4 0x44", "20 read 4 0x44"]], 40, ok=False)
-    assert "split: target 1 answers a reference in its own cycle" in machine.last.err
+    assert "split: target 1 answers a request in its own cycle" in machine.last.err
     assert "set at_once = false" in bench.refuse("import memory_types;\ninstance requester[1] : memory_source;\n" + AT_ONCE.format(options="exchanged = <<< return true; >>>;"))
 
 

@@ -1,4 +1,4 @@
-"""memory_source: plays references, keeps to its number of outstanding ones, records the answers."""
+"""memory_source: plays requests, keeps to its number of outstanding ones, records the answers."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_a_script_is_played_in_order(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("outstanding", "latency"), [(1, 4), (2, 4), (4, 4)])
-def test_outstanding_references_bound_the_throughput(bench: Bench, outstanding: int, latency: int) -> None:
+def test_outstanding_requests_bound_the_throughput(bench: Bench, outstanding: int, latency: int) -> None:
     memory = Memory(bench, NETLIST)
     memory.bench.run(memory.simulator, 10)
     ran = bench.run(memory.simulator, 1000, {"requester[0].outstanding": outstanding, "delay.latency": latency})
@@ -38,7 +38,7 @@ def test_outstanding_references_bound_the_throughput(bench: Bench, outstanding: 
     ("script", "words"),
     [
         ("0 fetch 4 0\n", "script0.txt:1: 'fetch' is not an operation"),
-        ("0 read 4\n", "script0.txt:1: a reference is CYCLE OP SIZE ADDRESS"),
+        ("0 read 4\n", "script0.txt:1: a request is CYCLE OP SIZE ADDRESS"),
         ("0 write 0xffff0000 1 5\n", "script0.txt:1: '0xffff0000' is not a size: 1 to 8 bytes"),
         ("0 write 4 0 zz\n", "script0.txt:1: 'zz' is not a number"),
         ("0 write 8 0 0x10000000000000000\n", "script0.txt:1: '0x10000000000000000' is not a number that fits in 8 bytes"),
@@ -56,7 +56,7 @@ def test_outstanding_references_bound_the_throughput(bench: Bench, outstanding: 
         ("0 read 0 0\n", "script0.txt:1: '0' is not a size: 1 to 8 bytes"),
         ("0 read 4 0 0 t\n", "script0.txt:1: 't' is not a tag"),
         ("0 read 4 0 0 0x100000000\n", "script0.txt:1: '0x100000000' is not a tag"),
-        ("0 read 4 0 0 0 0\n", "script0.txt:1: a reference is CYCLE OP SIZE ADDRESS"),
+        ("0 read 4 0 0 0 0\n", "script0.txt:1: a request is CYCLE OP SIZE ADDRESS"),
     ],
 )
 def test_a_wrong_script_is_one_clear_line(bench: Bench, script: str, words: str) -> None:

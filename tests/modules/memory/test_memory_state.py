@@ -70,7 +70,7 @@ def test_writes_come_before_reads(bench: Bench, order: str) -> None:
 
 @pytest.mark.parametrize("order", ["little", "big"])
 @pytest.mark.parametrize("seed", range(3))
-def test_random_references_of_three_ports(bench: Bench, order: str, seed: int) -> None:
+def test_random_requests_of_three_ports(bench: Bench, order: str, seed: int) -> None:
     rng, model = random.Random(seed), Bytes(32, order)
     scripts: list[list[str]] = [[], [], []]
     expected: list[list[int]] = [[], [], []]

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, References
+from tests.modules.harness import Bench, Bytes, Memory, Requests
 
 
 def between(bench: Bench, wide: int, narrow: int, big_endian: bool = False, held: int = 4) -> Memory:
@@ -27,7 +27,7 @@ def test_a_wide_read_takes_a_cycle_for_each_piece(bench: Bench) -> None:
     memory = between(bench, 64, 32)
     [answers] = memory.play([script], 40)
     assert [(a.cycle, a.data) for a in answers[1:]] == [(9, 0x1122334455667788), (23, 0x55667788)]
-    assert (memory.last.stat("adapter", "references"), memory.last.stat("adapter", "pieces")) == (3, 5)
+    assert (memory.last.stat("adapter", "requests"), memory.last.stat("adapter", "pieces")) == (3, 5)
 
 
 def test_pieces_end_at_multiples_of_the_memorys_width(bench: Bench) -> None:
@@ -44,7 +44,7 @@ def test_signs_are_extended_over_the_whole_width(bench: Bench) -> None:
     assert [a.data for a in answers[1:]] == [0xFF80808080808080, ones | 0x8080, 0xFFFFFFFF80808080, (1 << 64) - 1]
 
 
-def test_references_wait_their_turn_and_are_answered_in_order(bench: Bench) -> None:
+def test_requests_wait_their_turn_and_are_answered_in_order(bench: Bench) -> None:
     script = [f"0 read 8 {8 * k} 0 {k}" for k in range(9)]
     [answers] = between(bench, 64, 32, held=2).play([script], 100, outstanding=9)
     assert [a.tag for a in answers] == list(range(9))
@@ -67,13 +67,13 @@ def test_atomic_operations_that_fit_pass_and_others_stop_the_run(bench: Bench) -
 @pytest.mark.parametrize(("wide", "narrow"), [(64, 32), (128, 32), (128, 64), (32, 64), (32, 128), (64, 64), (32, 8)])
 def test_random_traffic_finds_the_bytes_of_a_flat_memory(bench: Bench, wide: int, narrow: int, big_endian: bool) -> None:
     rng, model = random.Random(wide * narrow + big_endian), Bytes(256, "big" if big_endian else "little")
-    references = References(rng)
+    requests = Requests(rng)
     for _ in range(150):
         size = rng.choice([1, 2, 4, wide // 8, rng.randint(1, min(wide, max(narrow, 32)) // 8)])
         address = rng.randrange(0, 256 - size)
         if wide < narrow:
             size, address = min(size, 4), address & ~3
-        references.add(model, address, size, wide)
+        requests.add(model, address, size, wide)
     settings = {"way.refuse": 0.4, "way.jitter": 3, "requester[0].offer": 0.7}
-    [answers] = between(bench, wide, narrow, big_endian).play([references.script], 6000, settings, seed=wide, outstanding=4)
-    assert [(a.tag, a.data) for a in answers] == references.answers
+    [answers] = between(bench, wide, narrow, big_endian).play([requests.script], 6000, settings, seed=wide, outstanding=4)
+    assert [(a.tag, a.data) for a in answers] == requests.answers

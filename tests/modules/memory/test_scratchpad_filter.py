@@ -30,7 +30,7 @@ filter.registers -> register_delay.in; register_delay.out -> registers.port;
     return Memory(bench, text, 2)
 
 
-def test_each_reference_goes_where_the_map_says(bench: Bench) -> None:
+def test_each_request_goes_where_the_map_says(bench: Bench) -> None:
     script = [
         "0 write 4 0x8010 1",
         "1 read 4 0x8010",
@@ -63,7 +63,7 @@ def test_the_higher_channel_has_the_scratchpad_first(bench: Bench) -> None:
 @pytest.mark.parametrize("main_lanes", [1, 2])
 def test_what_leaves_the_core_leaves_in_order(bench: Bench, main_lanes: int) -> None:
     """In the cycle in which the higher channel asks for something outside, the lower one does not leave, even to another
-    port; scratchpad references go on."""
+    port; scratchpad requests go on."""
     machine = core(bench, main_lanes)
     fetch, data = machine.play([["0 read 4 0x100"], ["0 read 4 0xc000"]], 20)
     assert (data[0].cycle, fetch[0].cycle) == (1, 2)
@@ -81,7 +81,7 @@ def test_a_refused_higher_channel_still_holds_the_lower(bench: Bench) -> None:
 
 
 def test_a_channel_waits_before_it_goes_elsewhere(bench: Bench) -> None:
-    """The answer from main memory comes before that of a later scratchpad reference."""
+    """The answer from main memory comes before that of a later scratchpad request."""
     _, data = core(bench).play(
         [[], ["0 read 4 0x100 0 1", "1 read 4 0x8000 0 2"]], 30, {"delay[0].latency": 5}, outstanding=4
     )
@@ -103,7 +103,7 @@ def test_the_map_may_be_a_function(bench: Bench) -> None:
 
 @pytest.mark.parametrize("main_lanes", [1, 2])
 @pytest.mark.parametrize("seed", range(3))
-def test_random_references_of_both_channels(bench: Bench, main_lanes: int, seed: int) -> None:
+def test_random_requests_of_both_channels(bench: Bench, main_lanes: int, seed: int) -> None:
     rng, scripts, expected = random.Random(seed), [], []
     for channel in range(2):
         models = {base: Bytes(64, base=base + 64 * channel) for base in (0x8000, 0xC000, 0)}

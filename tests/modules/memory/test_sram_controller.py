@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, References
+from tests.modules.harness import Bench, Bytes, Memory, Requests
 
 
 def controller(bench: Bench, body: str = "", width: int = 64) -> Memory:
@@ -27,7 +27,7 @@ def test_a_burst_pays_the_first_access_once(bench: Bench, first: int, following:
     assert [a.cycle for a in answers] == [first + following * k for k in range(6)]
 
 
-def test_scattered_references_pay_it_each_time(bench: Bench) -> None:
+def test_scattered_requests_pay_it_each_time(bench: Bench) -> None:
     [answers] = controller(bench, "queue = 8;").play([stream(5, step=64)], 60, outstanding=8)
     assert [a.cycle for a in answers] == [3, 6, 9, 12, 15]
 
@@ -45,7 +45,7 @@ def test_bursts_have_a_length(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("gap", "expected"), [(0, [3, 8, 13]), (2, [3, 6, 9])])
 def test_a_burst_survives_a_gap(bench: Bench, gap: int, expected: list[int]) -> None:
-    """One reference at a time: each arrives two cycles after the answer to the one before."""
+    """One request at a time: each arrives two cycles after the answer to the one before."""
     [answers] = controller(bench, f"gap = {gap};").play([["0 read 8 0", "5 read 8 8", "10 read 8 16"]], 40)
     script = ["0 read 8 0", f"{5} read 8 8", f"{10 if gap == 0 else 8} read 8 16"]
     [answers] = controller(bench, f"gap = {gap};").play([script], 40)
@@ -54,7 +54,7 @@ def test_a_burst_survives_a_gap(bench: Bench, gap: int, expected: list[int]) -> 
 
 def test_the_queue_bounds_what_is_held(bench: Bench) -> None:
     ran = bench.run(controller(bench, "queue = 1;").simulator, 400, {"requester[0].outstanding": 4})
-    assert ran.stat("controller", "references") == pytest.approx(100, abs=2)
+    assert ran.stat("controller", "requests") == pytest.approx(100, abs=2)
 
 
 def test_full_bandwidth_in_one_burst(bench: Bench) -> None:
@@ -64,8 +64,8 @@ def test_full_bandwidth_in_one_burst(bench: Bench) -> None:
         "requester[0].memory -> controller.in; controller.memory -> memory.port;",
     )
     ran = bench.run(memory.simulator, 1000, {"requester[0].outstanding": 8})
-    assert ran.stat("controller", "references") >= 996
-    assert ran.stat("controller", "continued") == ran.stat("controller", "references") - 1
+    assert ran.stat("controller", "requests") >= 996
+    assert ran.stat("controller", "continued") == ran.stat("controller", "requests") - 1
 
 
 SEGMENTS = """
@@ -110,12 +110,12 @@ def test_a_slow_memory_is_waited_for_in_order(bench: Bench) -> None:
         "requester[0].memory -> controller.in; controller.memory -> delay.in; delay.out -> memory.port;",
     )
     rng, model = random.Random(3), Bytes(64)
-    references = References(rng)
+    requests = Requests(rng)
     for _ in range(80):
-        references.add(model, rng.randrange(0, 57))
+        requests.add(model, rng.randrange(0, 57))
     settings = {"delay.latency": 2, "delay.jitter": 3, "delay.refuse": 0.3}
-    [answers] = memory.play([references.script], 2000, settings, outstanding=8)
-    assert [(a.tag, a.data) for a in answers] == references.answers
+    [answers] = memory.play([requests.script], 2000, settings, outstanding=8)
+    assert [(a.tag, a.data) for a in answers] == requests.answers
 
 
 def test_segments_and_memories_must_agree(bench: Bench) -> None:

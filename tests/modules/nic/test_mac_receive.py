@@ -170,7 +170,7 @@ def test_layouts_that_cannot_work_are_refused(bench: Bench, body: str, words: st
 
 
 def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
-    """Each reference takes 60 cycles: frames at line rate overrun the queue; what is kept is whole, and the attention bit can be cleared."""
+    """Each request takes 60 cycles: frames at line rate overrun the queue; what is kept is whole, and the attention bit can be cleared."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
     dut = Rig(bench, NETLIST % body + "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n", wire=True)
     frames = [noise(500, i) for i in range(12)]
