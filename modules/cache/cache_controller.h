@@ -9,29 +9,29 @@
 #define CACHE_LINE       ((uint32_t)param(line))
 #define CACHE_BEATS      (param(line) / CACHE_BEAT_BYTES)
 #define CACHE_ALL_BEATS  (CACHE_BEATS == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (CACHE_BEATS & 63)) - 1)
-#define CACHE_BACK       ((uint32_t)CACHE_BEATS)
-#define CACHE_PASSING    ((uint32_t)CACHE_BEATS + 1)
+#define CACHE_WRITE_BACK ((uint32_t)CACHE_BEATS)
+#define CACHE_UNCACHED   ((uint32_t)CACHE_BEATS + 1)
 #define CACHE_SLOTS      ((uint32_t)(param(write_buffer) > 0 ? param(write_buffer) : 1))
 #define CACHE_POSTED     ((uint32_t)CACHE_BEATS + 2)
 
-/* Whether the lines lie in a memory of their own. */
+/* Whether the lines are stored in a memory of their own. */
 #define CACHE_SEPARATE (width(storage_request) == 2)
 
-/* Whether changed lines may have to be dropped, and whether then only their changed bytes are written back. */
-#define CACHE_CLEANS     (param(write_back) && (width(snoop) > 0 || width(flush) > 0))
-#define CACHE_MASKED     (param(write_back) && width(snoop) > 0)
-#define CACHE_MASK_BYTES ((uint32_t)(param(line) + 7) / 8)
+/* Whether dirty lines may be invalidated, and whether then only their changed bytes are written back. */
+#define CACHE_INVALIDATES_DIRTY (param(write_back) && (width(snoop) > 0 || width(invalidate_all) > 0))
+#define CACHE_MASKED            (param(write_back) && width(snoop) > 0)
+#define CACHE_MASK_BYTES        ((uint32_t)(param(line) + 7) / 8)
 
-#define CACHE_FILLED place_of(self->fill_set, self->fill_way) /* where the line lies that is being filled */
-#define CACHE_NONE   (~UINT64_C(0))                           /* the number of no line */
+#define CACHE_FILL_OFFSET line_offset(self->fill_set, self->fill_way) /* offset of the line that is being filled */
+#define CACHE_NONE        (~UINT64_C(0))                              /* the number of no line */
 
 /* Whether a request writes to the line that it hits. */
 #define CACHE_WRITES_LINE(result, op)                                                                                  \
   (((result) == CACHE_HIT || (result) == CACHE_POST || (result) == CACHE_BYPASS) && (op) == mem_op_write)
 
-/* What `request` reads of the line at `place`, where beat number `beat` is arriving. */
-#define CACHE_READ_LINE(value, request, place, beat, fresh)                                                            \
-  cache_read_line(&(value), sizeof(value), &self->lines[place], offset_of((request).address), (request).size,          \
+/* What `request` reads of the line at `offset`, where beat number `beat` is arriving. */
+#define CACHE_READ_LINE(value, request, offset, beat, fresh)                                                           \
+  cache_read_line(&(value), sizeof(value), &self->lines[offset], offset_of((request).address), (request).size,         \
                   (request).sign, param(big_endian), beat, fresh, CACHE_BEAT_BYTES)
 
 /* Whether all writes to what is cacheable go to the write buffer. */
@@ -43,16 +43,16 @@
                  .post_uncacheable = param(post_uncacheable),                                                          \
                  .buffered = param(write_buffer) > 0})
 
-/* What becomes of the request of this cycle, or of the pending one, for which others wait. */
+/* The outcome of the request of this cycle, or of the pending one, for which others wait. */
 enum cache_outcome {
-  CACHE_NOTHING, /* there is none, or it has to wait */
-  CACHE_HIT,     /* the storage answers it */
-  CACHE_MISS,    /* its line is fetched */
-  CACHE_JOIN,    /* it waits for a beat of the line being filled */
-  CACHE_BYPASS,  /* it goes past the cache */
-  CACHE_POST,    /* a write that is answered at once and goes to the write buffer; when it hits, to the line, too */
-  CACHE_ARRIVES, /* the pending request is answered with what has arrived */
-  CACHE_RETURNS  /* the pending request, which went past the cache, is answered by the memory */
+  CACHE_NOTHING,        /* there is none, or it has to wait */
+  CACHE_HIT,            /* the storage replies to it */
+  CACHE_MISS,           /* its line is fetched from memory */
+  CACHE_SECONDARY_MISS, /* it waits for a beat of the line being filled */
+  CACHE_BYPASS,         /* it is sent to memory, uncached */
+  CACHE_POST, /* a write with a reply in the same cycle, into the write buffer; when it hits, into the line, too */
+  CACHE_FILL_REPLY,    /* the pending request gets its reply from what has arrived */
+  CACHE_UNCACHED_REPLY /* the pending request, which is uncached, gets memory's reply */
 };
 
 /* The policies of a cache. */
@@ -61,40 +61,40 @@ typedef struct {
   bool buffered; /* there is a write buffer */
 } cache_rules;
 
-/* What a request meets. */
+/* What a lookup finds. */
 typedef struct {
   bool cacheable, reads, writes;
-  bool found;   /* its line is here */
+  bool found;   /* it hits */
   bool filling; /* its line is being filled, */
   bool here;    /* and its bytes have arrived */
-  bool leaving; /* its line was changed, given up, and is not yet written back */
-  bool stale;   /* its line is here, but must be dropped */
+  bool victim;  /* its line was dirty, evicted, and is not yet written back */
+  bool stale;   /* it hits a line that is being invalidated */
   bool idle;    /* the fill side does nothing */
   bool room;    /* in the write buffer */
 } cache_situation;
 
-/* What becomes of a request: a cache_outcome. */
+/* The outcome of a request: a cache_outcome. */
 static inline int32_t cache_decide(cache_rules rules, cache_situation is) {
   const int32_t post = is.room ? CACHE_POST : CACHE_NOTHING, bypass = is.idle ? CACHE_BYPASS : CACHE_NOTHING;
   const int32_t miss = is.idle ? CACHE_MISS : CACHE_NOTHING;
   if (!is.cacheable) return is.writes && rules.post_uncacheable && rules.buffered ? post : bypass;
   if (is.stale) return CACHE_NOTHING;
-  if (is.filling) return !is.reads ? CACHE_NOTHING : is.here ? CACHE_HIT : CACHE_JOIN;
+  if (is.filling) return !is.reads ? CACHE_NOTHING : is.here ? CACHE_HIT : CACHE_SECONDARY_MISS;
   if (is.reads) return is.found ? CACHE_HIT : miss;
   if (rules.write_back && is.found) return CACHE_HIT;
   if (!is.found && rules.write_allocate) return rules.write_back || !rules.buffered || is.room ? miss : CACHE_NOTHING;
-  if (is.leaving) return CACHE_NOTHING; /* the line must get there first */
+  if (is.victim) return CACHE_NOTHING; /* the line must be written back first */
   return rules.buffered ? post : bypass;
 }
 
-/* The beats that `size` bytes at `offset` in a line touch, bit b for beat b. */
+/* The beats that `size` bytes at `offset` in a line overlap, bit b for beat b. */
 static inline uint64_t cache_beats(uint32_t offset, uint32_t size, uint32_t beat_bytes) {
   uint32_t first = offset / beat_bytes, last = (offset + size - 1) / beat_bytes;
   uint64_t through = last >= 63 ? ~UINT64_C(0) : (UINT64_C(1) << (last + 1)) - 1;
   return through & ~((UINT64_C(1) << first) - 1);
 }
 
-/* The way of a set that a new line takes: a free one, else the one used longest ago, or by chance. */
+/* The way of a set that a new line is put into: a free one, else the least recently used, or a random one. */
 static inline uint32_t cache_choose_way(const bool *valid, const uint64_t *used, uint32_t ways, bool by_chance,
                                         uint64_t chance) {
   uint32_t chosen = 0;
@@ -148,7 +148,7 @@ static inline uint32_t cache_part(const uint8_t *bits, const void *beats, uint32
   return size;
 }
 
-/* The bytes of a line that a write touches: how many, from where. */
+/* The bytes of a line that a write overlaps: how many, from where. */
 static inline uint32_t cache_overlap(uint32_t line_address, uint32_t line, uint32_t address, uint32_t size,
                                      uint32_t *from) {
   uint64_t begin = address > line_address ? address : line_address, end = (uint64_t)address + size;

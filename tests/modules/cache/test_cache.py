@@ -55,7 +55,7 @@ def test_the_critical_request_comes_first(bench: Bench, critical_first: bool, ex
     assert timing(answers) == [expected]
 
 
-def test_requests_join_a_fill_in_progress(bench: Bench) -> None:
+def test_secondary_misses_wait_for_the_fill(bench: Bench) -> None:
     """A sequential fetch through a prefetch buffer runs at the speed of the beats, two words to the beat."""
     machine = cache(bench, PREFETCH)
     files = {"m.bin": contents()}
@@ -84,34 +84,34 @@ def test_a_write_without_buffer_waits_for_the_memory(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("order", ["little", "big"])
-def test_snooped_writes_drop_the_line(bench: Bench, order: str) -> None:
+def test_snooped_writes_invalidate_the_line(bench: Bench, order: str) -> None:
     machine = cache(bench, BUFFER, extra="memory.snoop -> cache.snoop;", order=order, sources=2)
     script = ["0 read 4 16", "5 read 4 16", "11 read 4 16", "15 read 4 16"]
     cached, _ = machine.play([script, ["8 write 1 19 0x99", "13 write 4 32 1"]], 40)
     value = 0x99 if order == "big" else 0x99000000
     assert [(a.cycle, a.data) for a in cached] == [(2, 0), (5, 0), (13, value), (15, value)]
-    assert machine.last.stat("cache.controller", "drops") == 1
+    assert machine.last.stat("cache.controller", "invalidations") == 1
 
 
-def test_a_write_snooped_during_the_fill_drops_the_filled_line(bench: Bench) -> None:
+def test_a_write_snooped_during_the_fill_invalidates_the_filled_line(bench: Bench) -> None:
     machine = cache(bench, "line = 32; sets = 1;", extra="memory.snoop -> cache.snoop;", sources=2)
     script = ["0 read 4 0", "20 read 4 0"]
     cached, _ = machine.play([script, ["4 write 4 0 5"]], 40)
     assert [(a.cycle, a.data) for a in cached] == [(2, 0), (22, 5)]
 
 
-def test_own_writes_need_not_drop_the_line(bench: Bench) -> None:
-    body = BUFFER + "ours = <<< return tag == 3; >>>;"  # the tag of writes of a one-beat cache
+def test_own_writes_need_not_invalidate_the_line(bench: Bench) -> None:
+    body = BUFFER + "is_own_write = <<< return tag == 3; >>>;"  # the tag of writes of a one-beat cache
     machine = cache(bench, body, extra="memory.snoop -> cache.snoop;")
     [answers] = machine.play([["0 read 4 0", "5 write 4 0 9", "9 read 4 0"]], 40)
     assert [(a.cycle, a.data) for a in answers] == [(2, 0), (5, 0), (9, 9)]
 
 
-def test_flush_drops_everything(bench: Bench) -> None:
-    extra = "instance f : source; f.out -> cache.flush : bool;"
+def test_invalidate_all_invalidates_everything(bench: Bench) -> None:
+    extra = "instance f : source; f.out -> cache.invalidate_all : bool;"
     machine = cache(bench, "line = 16; sets = 2;", extra=extra)
-    settings = {"f.script": "flush.txt"}
-    files = {"flush.txt": "12 true\n20 false\n"}
+    settings = {"f.script": "invalidate.txt"}
+    files = {"invalidate.txt": "12 true\n20 false\n"}
     [answers] = machine.play(
         [["0 read 4 0", "6 read 4 16", "11 read 4 0", "13 read 4 0", "22 read 4 4"]], 40, settings, files=files
     )
@@ -124,7 +124,7 @@ def test_what_is_not_cacheable_passes(bench: Bench) -> None:
     script = ["0 read 4 0x900", "5 read 4 0x900", "9 write 4 0x900 5", "13 read 4 0x900"]
     cached, _ = machine.play([script, ["3 write 4 0x900 1"]], 40)
     assert [(a.cycle, a.data) for a in cached] == [(2, 0), (7, 1), (11, 0), (15, 5)]
-    assert machine.last.stat("cache.controller", "passed") == 4
+    assert machine.last.stat("cache.controller", "bypassed") == 4
 
 
 def test_least_recently_used_is_given_up(bench: Bench) -> None:
@@ -264,7 +264,7 @@ def test_an_error_of_memory_reaches_the_requester_and_nothing_is_kept(bench: Ben
         "240 read 4 0 0 10",
     ]
     beyond = ["280 write 4 0x31c 1 11", "320 write 4 0x800 1 12"]
-    after = ["360 write 4 0x20 0x99 13", "400 read 4 0x310 0 14", "440 read 4 0x20 0 15"]  # what is changed is given up
+    after = ["360 write 4 0x20 0x99 13", "400 read 4 0x310 0 14", "440 read 4 0x20 0 15"]  # a dirty line is evicted
     scripts = [reads + (beyond if writes_wait(body) else []) + after for body in FAILING.values()]
     for seed, jitter in ((1, 0), (2, 5)):
         played = machine.play(scripts, 700, {"jitter": jitter}, outstanding=3, seed=seed)
@@ -313,7 +313,7 @@ def test_a_refused_posted_write_ends_the_run(bench: Bench) -> None:
 BACK = "line = 16; sets = 2; ways = 2; write_back = true; write_allocate = true;"
 # Behind an arbiter, the lowest bit of a tag tells the cache (0) from the other writer.
 SHARED = """
-instance cache : cache {{ big_endian = {big}; {body} ours = <<< return (tag & 1) == 0; >>>; cacheable = <<< return address < 0x800; >>>; }};
+instance cache : cache {{ big_endian = {big}; {body} is_own_write = <<< return (tag & 1) == 0; >>>; cacheable = <<< return address < 0x800; >>>; }};
 instance arbiter : memory_arbiter;
 instance delay : memory_delay {{ depth = 20; }};
 instance memory : memory_state {{ size = 4 KiB; big_endian = {big}; }};
@@ -339,7 +339,7 @@ def test_a_snooped_write_keeps_what_the_requester_changed_elsewhere_in_the_line(
     cached, direct = machine.play([mine, ["20 write 1 2 0x22", *(f"50 read 1 {k}" for k in range(8))]], 120)
     assert [a.data for a in cached[2:]] == [0x11, 0x22, 0x66]
     assert [a.data for a in direct[1:]] == [0, 0x11, 0x22, 0, 0, 0, 0x66, 0]
-    assert machine.last.stat("cache.controller", "drops") == 1
+    assert machine.last.stat("cache.controller", "invalidations") == 1
 
 
 def test_of_two_writes_to_one_byte_the_snooped_one_stands(bench: Bench) -> None:
@@ -347,22 +347,22 @@ def test_of_two_writes_to_one_byte_the_snooped_one_stands(bench: Bench) -> None:
     assert (cached[1].data, direct[1].data) == (0x22, 0x22)
 
 
-def test_a_clean_line_is_dropped_without_a_write(bench: Bench) -> None:
+def test_a_clean_line_is_invalidated_without_a_write(bench: Bench) -> None:
     machine = shared(bench)
     cached, _ = machine.play([["0 read 4 0", "40 read 4 0"], ["20 write 4 4 1"]], 60)
     assert len(cached) == 2 and machine.last.stat("cache.controller", "evictions") == 0
 
 
 def test_own_write_backs_do_not_disturb(bench: Bench) -> None:
-    """A line that is given up, fetched again and changed again keeps the new change while its first write-back is announced."""
+    """A line that is evicted, fetched again and changed again keeps the new change while its first write-back is announced."""
     mine = ["0 write 4 0 1", "1 write 4 64 2", "2 write 4 128 3", "3 write 4 0 4", "4 write 4 64 5", "60 read 4 0", "61 read 4 64", "62 read 4 128"]
     cached, _ = shared(bench, "line = 16; sets = 1; ways = 1; write_back = true; write_allocate = true;").play([mine, []], 160)
     assert [a.data for a in cached[-3:]] == [4, 5, 3]
 
 
-def test_a_flush_writes_changes_back(bench: Bench) -> None:
-    """What is not cacheable is answered after the flush: memory is up to date then."""
-    extra = "instance f : source; f.out -> cache.flush : bool;"
+def test_invalidate_all_writes_dirty_lines_back(bench: Bench) -> None:
+    """An uncacheable request gets its reply after the write-backs: memory is up to date then."""
+    extra = "instance f : source; f.out -> cache.invalidate_all : bool;"
     machine = shared(bench, extra=extra)
     mine = [*(f"0 write 4 {16 * k} {k + 1}" for k in range(4)), "41 read 4 0x900", "90 read 4 0"]
     cached, direct = machine.play([mine, [f"75 read 4 {16 * k}" for k in range(4)]], 120, {"f.script": "f.txt"}, files={"f.txt": "40 true\n"})
@@ -372,10 +372,10 @@ def test_a_flush_writes_changes_back(bench: Bench) -> None:
 
 
 def test_writes_announced_together_stop_a_write_back_cache(bench: Bench) -> None:
-    body = BACK + "ours = <<< return false; >>>;"
+    body = BACK + "is_own_write = <<< return false; >>>;"
     machine = cache(bench, body, extra="requester[1].memory -> memory.port; requester[2].memory -> memory.port; memory.snoop -> cache.snoop;", sources=3)
     machine.play([["0 write 4 0 1"], ["20 write 1 8 1"], ["20 write 1 12 1"]], 60, ok=False)
-    assert "several writes announced together touch the changed line at 0x0" in machine.last.err
+    assert "several writes announced together hit the dirty line at 0x0" in machine.last.err
 
 
 def test_a_request_across_a_line_stops_the_run(bench: Bench) -> None:
@@ -398,8 +398,8 @@ SNOOPING |= {f"{name}_separate": body + " separate = true;" for name, body in SN
 @pytest.mark.parametrize("name", SNOOPING)
 def test_two_writers_of_the_same_lines_lose_nothing(bench: Bench, name: str) -> None:
     """Every other byte belongs to the cache's requester, the rest to another that writes to memory: each reads its own bytes as it
-    wrote them, and in the end, after a flush, memory and cache agree on all of them."""
-    machine = shared(bench, SNOOPING[name], "big", "instance f : source; f.out -> cache.flush : bool;")
+    wrote them, and in the end, after invalidate_all, memory and cache agree on all of them."""
+    machine = shared(bench, SNOOPING[name], "big", "instance f : source; f.out -> cache.invalidate_all : bool;")
     for seed in range(3):
         rng, model, scripts, expected = random.Random(seed), Bytes(192, "big"), [[], []], [[], []]
         for k in range(400):
@@ -419,12 +419,12 @@ def test_two_writers_of_the_same_lines_lose_nothing(bench: Bench, name: str) -> 
         settings |= {"requester[0].cancel": 0.2, "requester[1].offer": 0.8}
         answers = machine.play(scripts, 20000, settings, outstanding=4, seed=seed, files={"f.txt": "9000 true\n"})
         assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected, f"seed {seed}"
-        assert machine.last.stat("cache.controller", "drops") > 0
+        assert machine.last.stat("cache.controller", "invalidations") > 0
 
 
 def test_addresses_of_one_cell_are_one_line(bench: Bench) -> None:
     """A memory of 4 KiB at every multiple of it: loads and stores by any of its addresses see each other at once."""
-    body = BUFFER + "write_buffer = 1; cell = <<< return address & 0xfff; >>>;"
+    body = BUFFER + "write_buffer = 1; canonical_address = <<< return address & 0xfff; >>>;"
     machine, rng, model = cache(bench, body, extra="memory.alias = true;\n"), random.Random(5), Bytes(4096)
     script, right = [], []
     for k in range(400):
@@ -439,9 +439,9 @@ def test_addresses_of_one_cell_are_one_line(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("write_buffer", [0, 1, 4])
-def test_a_write_past_the_cache_may_clear_it(bench: Bench, write_buffer: int) -> None:
-    """The upper half of the address space shows the same memory past the cache: what is stored there is loaded at once."""
-    options = f"write_buffer = {write_buffer}; post_uncacheable = true; cacheable = <<< return address < 0x1000; >>>; clears = <<< return address >= 0x1000; >>>;"
+def test_an_uncached_write_may_invalidate_lines(bench: Bench, write_buffer: int) -> None:
+    """The upper half of the address space is the same memory, uncached: what is stored there is loaded at once."""
+    options = f"write_buffer = {write_buffer}; post_uncacheable = true; cacheable = <<< return address < 0x1000; >>>; invalidates = <<< return address >= 0x1000; >>>;"
     machine, rng, model = cache(bench, "line = 32; sets = 2;" + options, extra="memory.alias = true;\n"), random.Random(6), Bytes(4096)
     script, right = [], []
     for k in range(400):
@@ -453,5 +453,5 @@ def test_a_write_past_the_cache_may_clear_it(bench: Bench, write_buffer: int) ->
     [answers] = machine.play([script], 8000)
     assert [a.data for a in answers] == right
     assert machine.last.stat("cache.controller", "hits") > 50
-    refused = bench.refuse("import memory_types;\ninstance c : cache { write_back = true; clears = <<< return false; >>>; };")
-    assert "clears is for caches that write through" in refused
+    refused = bench.refuse("import memory_types;\ninstance c : cache { write_back = true; invalidates = <<< return false; >>>; };")
+    assert "invalidates is for write-through caches" in refused

@@ -30,4 +30,4 @@ def test_a_write_back_cache_that_snoops_knows_its_own_writes(bench: Bench) -> No
         "instance s : memory_source { width = 32; }; instance c : cache { write_back = true; };"
         "instance m : memory_state { size = 1 KiB; }; s.memory -> c.in; c.memory -> m.port; m.snoop -> c.snoop;"
     )
-    assert "must know its own writes: set its userpoint ours" in bench.refuse(text)
+    assert "must know its own writes: set its userpoint is_own_write" in bench.refuse(text)

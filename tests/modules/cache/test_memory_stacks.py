@@ -81,7 +81,7 @@ class Stack:
             name = self.add(port, clock, f"cache {{ {options} }}")
             if r.random() < 0.3:
                 self.names += 1
-                self.text += f"instance m{self.names} : source on {clock} {{ generate = <<< return index & 1; >>>; interval = 23; }};\nm{self.names}.out -> {name}.flush;\n"
+                self.text += f"instance m{self.names} : source on {clock} {{ generate = <<< return index & 1; >>>; interval = 23; }};\nm{self.names}.out -> {name}.invalidate_all;\n"
             return f"{name}.memory", fill, clock
         if kind == "pipes":  # time on the way there and back
             there = self.add(f"{port}.request", clock, "pipe { depth = 2; }")
