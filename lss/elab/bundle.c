@@ -10,7 +10,7 @@ enum { MAX_MEMBERS = 1024 };
 static Symbol *bundle_symbol(Scope *scope, Expr *expr) {
   Expr *name = expr->kind == EXPR_CALL ? expr->left : expr;
   if (name->kind != EXPR_NAME) return NULL;
-  Symbol *symbol = scope_find(scope, name->text);
+  Symbol *symbol = scope_find_type(scope, name->text);
   return symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE ? symbol : NULL;
 }
 

@@ -125,6 +125,9 @@ void scope_keep(Scope *scope);
 // Declares a name; NULL, with an error, when the scope has it already.
 Symbol *scope_declare(Scope *scope, SymbolKind kind, const char *name, Location place);
 Symbol *scope_find(Scope *scope, const char *name);
+// What a name means where only a type (or bundle), or only a module, can stand: nothing else of that name hides it.
+Symbol *scope_find_type(Scope *scope, const char *name);
+Symbol *scope_find_module(Scope *scope, const char *name);
 // The nearest visible name, or NULL.
 const char *scope_suggestion(Scope *scope, const char *name);
 // " (did you mean `x`?)" or "".

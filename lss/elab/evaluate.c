@@ -112,8 +112,31 @@ static Operand value_field_operand(Value *base, Expr *expr) {
   return NOTHING;
 }
 
+// Whether what is called so here has a field of this name itself.
+static bool has_field(const Symbol *symbol, const char *field) {
+  switch (symbol->kind) {
+  case SYMBOL_VALUE: return !symbol->value || symbol->value->kind == VALUE_RECORD;
+  case SYMBOL_PORT: return symbol->port->is_bundle || !strcmp(field, "width") || !strcmp(field, "keys");
+  case SYMBOL_LOCAL:
+  case SYMBOL_RUNTIME: return false;
+  default: return true;
+  }
+}
+
+// `mode.fast` where a port or a parameter is called like the enum.
+static Operand hidden_enumerator(Scope *scope, Expr *expr) {
+  if (expr->left->kind != EXPR_NAME) return NOTHING;
+  const Symbol *nearest = scope_find(scope, expr->left->text);
+  Symbol *meant = nearest ? scope_find_type(scope, expr->left->text) : NULL;
+  if (meant == nearest || meant->kind != SYMBOL_DECLARATION || meant->node->kind != NODE_ENUM) return NOTHING;
+  Type *type = has_field(nearest, expr->text) ? NULL : declared_type(meant, NULL, expr->location);
+  return type ? value_field_operand(value_type(type, expr->location), expr) : NOTHING;
+}
+
 static Operand field_operand(Scope *scope, Expr *expr) {
-  Operand base = resolve(scope, expr->left);
+  Operand base = hidden_enumerator(scope, expr);
+  if (base.kind != OPERAND_NONE) return base;
+  base = resolve(scope, expr->left);
   const char *name = expr->text;
   switch (base.kind) {
   case OPERAND_NONE: return NOTHING;
@@ -254,8 +277,18 @@ Operand resolve(Scope *scope, Expr *expr) {
   return operand;
 }
 
+// The type that is called like a port, which has no value itself; NULL when there is none.
+static Value *hidden_type(Scope *scope, Expr *expr) {
+  Symbol *meant = expr->kind == EXPR_NAME ? scope_find_type(scope, expr->text) : NULL;
+  if (!meant || meant->kind != SYMBOL_DECLARATION || meant->node->kind == NODE_BUNDLE) return NULL;
+  Type *type = declared_type(meant, NULL, expr->location);
+  return type ? value_type(type, expr->location) : NULL;
+}
+
 Value *evaluate(Scope *scope, Expr *expr) {
   Operand operand = resolve(scope, expr);
+  Value *type = operand.kind == OPERAND_PORT ? hidden_type(scope, expr) : NULL;
+  if (type) return type;
   switch (operand.kind) {
   case OPERAND_NONE: return NULL;
   case OPERAND_VALUE: return operand.value;

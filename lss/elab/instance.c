@@ -59,8 +59,11 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
 
 static Symbol *module_of(Scope *scope, Expr *expr) {
   if (expr->kind == EXPR_NAME) {
-    Symbol *symbol = scope_find(scope, expr->text);
-    if (!symbol) symbol = load_module(expr->text);
+    Symbol *symbol = scope_find_module(scope, expr->text);
+    if (!symbol || (symbol->kind != SYMBOL_DECLARATION && symbol->kind != SYMBOL_VALUE)) {
+      Symbol *loaded = load_module(expr->text);
+      if (loaded) symbol = loaded;
+    }
     if (!symbol) {
       g_autoptr(GPtrArray) names = g_ptr_array_new();
       g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);

@@ -53,6 +53,45 @@ Symbol *scope_find(Scope *scope, const char *name) {
   return NULL;
 }
 
+static bool can_stand_for_type(const Symbol *symbol) {
+  if (symbol->kind == SYMBOL_VALUE) {
+    const Value *value = symbol->value;
+    if (value && value->kind == VALUE_LIST && value->items->len) value = value->items->pdata[0];
+    return !value || value->kind == VALUE_TYPE;
+  }
+  if (symbol->kind != SYMBOL_DECLARATION) return false;
+  switch (symbol->node->kind) {
+  case NODE_STRUCT:
+  case NODE_ENUM:
+  case NODE_TYPE:
+  case NODE_BUNDLE: return true;
+  default: return false;
+  }
+}
+
+static bool can_stand_for_module(const Symbol *symbol) {
+  if (symbol->kind == SYMBOL_VALUE) return !symbol->value || symbol->value->kind == VALUE_MODULE;
+  return symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE;
+}
+
+static Symbol *find_fitting(Scope *scope, const char *name, bool (*fits)(const Symbol *)) {
+  Symbol *nearest = NULL;
+  for (; scope; scope = scope->parent) {
+    Symbol *symbol = arena_lookup(scope->names, name);
+    if (symbol && fits(symbol)) return symbol;
+    if (!nearest) nearest = symbol;
+  }
+  return nearest;
+}
+
+Symbol *scope_find_type(Scope *scope, const char *name) {
+  return find_fitting(scope, name, can_stand_for_type);
+}
+
+Symbol *scope_find_module(Scope *scope, const char *name) {
+  return find_fitting(scope, name, can_stand_for_module);
+}
+
 const char *scope_suggestion(Scope *scope, const char *name) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (; scope; scope = scope->parent) {

@@ -220,7 +220,7 @@ static Term *alias_term(Symbol *symbol, Location where) {
 static Term *name_term(Scope *scope, Expr *expr) {
   Type *type = type_builtin(expr->text);
   if (type) return term_of(type);
-  Symbol *symbol = scope_find(scope, expr->text);
+  Symbol *symbol = scope_find_type(scope, expr->text);
   if (is_type_declaration(symbol) && symbol->node->kind == NODE_TYPE) return alias_term(symbol, expr->location);
   if (is_type_declaration(symbol)) return named(declared_type(symbol, NULL, expr->location));
   if (!symbol) {
@@ -254,7 +254,7 @@ static Term *call_term(Scope *scope, Expr *expr) {
     if (!evaluate_int(scope, expr->items->pdata[0], "the width of bits()", 1, MAX_BITS, &n)) return NULL;
     return term_of(type_simple(TYPE_BITS, (int)n));
   }
-  Symbol *symbol = scope_find(scope, name);
+  Symbol *symbol = scope_find_type(scope, name);
   if (!symbol) {
     problem(expr->left->location, "unknown-name", "there is no type `%s`%s", name,
             did_you_mean(scope_suggestion(scope, name)));
@@ -311,7 +311,7 @@ static Term *term_inside(Scope *scope, Expr *expr) {
   case EXPR_TYPE_VARIABLE: return variable_term(scope, expr);
   case EXPR_INDEX: {
     // A list of types may be indexed too; its elements are values.
-    Symbol *base = expr->left->kind == EXPR_NAME ? scope_find(scope, expr->left->text) : NULL;
+    Symbol *base = expr->left->kind == EXPR_NAME ? scope_find_type(scope, expr->left->text) : NULL;
     if (base && base->kind == SYMBOL_VALUE && base->value && base->value->kind == VALUE_LIST)
       return value_term(scope, expr);
     Term *element = evaluate_term(scope, expr->left);

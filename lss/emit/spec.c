@@ -177,19 +177,33 @@ static void emit_context(const Emitter *emitter, GString *out, const Instance *i
 
 // ---- Userpoints and events -------------------------------------------------------------------------------------
 
+// The arguments of a function, as the rest of a list.  One that is called like a type hides it from those behind it.
+static char *argument_list(GString *out, const char *what, const char *name, const GPtrArray *arguments) {
+  GString *list = g_string_new(NULL);
+  for (guint i = 0; i < arguments->len; i++) {
+    const Field *argument = arguments->pdata[i];
+    const char *type = emit_c_type(argument->type);
+    bool hidden = false;
+    for (guint k = 0; k < i; k++) hidden |= !strcmp(((Field *)arguments->pdata[k])->name, type);
+    if (hidden) {
+      g_string_append_printf(out, "typedef %s @S@_%s_%s_argument_%u;\n", type, what, name, i);
+      g_string_append_printf(list, ", @S@_%s_%s_argument_%u %s", what, name, i, argument->name);
+    } else {
+      g_string_append_printf(list, ", %s %s", type, argument->name);
+    }
+  }
+  return g_string_free(list, FALSE);
+}
+
 static void emit_userpoint(GString *out, const Userpoint *userpoint) {
   for (guint i = 0; i < userpoint->arguments->len; i++) {
     const Field *argument = userpoint->arguments->pdata[i];
     g_string_append_printf(out, "#define SP_argument_%s_%u %s\n", userpoint->name, i, emit_c_type(argument->type));
   }
-  g_string_append_printf(out, "#define SP_replaced_%s %s\n" INLINE "%s @S@_userpoint_%s(const @S@_state *self",
+  g_autofree char *list = argument_list(out, "userpoint", userpoint->name, userpoint->arguments);
+  g_string_append_printf(out, "#define SP_replaced_%s %s\n" INLINE "%s @S@_userpoint_%s(const @S@_state *self%s) {",
                          userpoint->name, userpoint->replaced ? "true" : "false",
-                         userpoint->result ? emit_c_type(userpoint->result) : "void", userpoint->name);
-  for (guint i = 0; i < userpoint->arguments->len; i++) {
-    const Field *argument = userpoint->arguments->pdata[i];
-    g_string_append_printf(out, ", %s %s", emit_c_type(argument->type), argument->name);
-  }
-  g_string_append(out, ") {");
+                         userpoint->result ? emit_c_type(userpoint->result) : "void", userpoint->name, list);
   emit_body(out, userpoint->code);
 }
 
@@ -206,12 +220,10 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
         event->name);
     return;
   }
-  g_autoptr(GString) parameters = g_string_new(NULL), arguments = g_string_new(NULL);
-  for (guint i = 0; i < event->arguments->len; i++) {
-    const Field *argument = event->arguments->pdata[i];
-    g_string_append_printf(parameters, ", %s %s", emit_c_type(argument->type), argument->name);
-    g_string_append_printf(arguments, ", %s", argument->name);
-  }
+  g_autofree char *parameters = argument_list(out, "event", event->name, event->arguments);
+  g_autoptr(GString) arguments = g_string_new(NULL);
+  for (guint i = 0; i < event->arguments->len; i++)
+    g_string_append_printf(arguments, ", %s", ((Field *)event->arguments->pdata[i])->name);
   g_autoptr(GString) calls = g_string_new(NULL);
   for (guint i = 0; i < spec->collectors->len; i++) {
     const Collector *collector = spec->collectors->pdata[i];
@@ -220,7 +232,7 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
                                               : g_strdup_printf("@S@_collector_%u", i);
     g_string_append_printf(
         out, "static inline void @S@_record_%s_%u(%s *self%s, const char *path, uint64_t now, uint64_t cycle) {",
-        event->name, i, type, parameters->str);
+        event->name, i, type, parameters);
     emit_body(out, collector->record);
     g_autofree char *target = collector->shared ? g_strdup_printf("spinach_shared_%s", collector->name)
                                                 : g_strdup_printf("&self->collector_%u", i);
@@ -228,8 +240,8 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
         calls, "  @S@_record_%s_%u(%s%s, spinach_path(self->spinach_id), spinach_time.now, spinach_time.cycle);\n",
         event->name, i, target, arguments->str);
   }
-  g_string_append_printf(out, "static inline void @S@_event_%s(@S@_state *self%s) {\n%s}\n", event->name,
-                         parameters->str, calls->str);
+  g_string_append_printf(out, "static inline void @S@_event_%s(@S@_state *self%s) {\n%s}\n", event->name, parameters,
+                         calls->str);
   g_string_append_printf(out, "#define SP_event_%s(...) @S@_event_%s(self __VA_OPT__(,) __VA_ARGS__)\n", event->name,
                          event->name);
 }
