@@ -1,7 +1,9 @@
 /* Cores multiply two matrices together: each takes the next row of the product until none is left, with load-linked and
- * store-conditional, and the last one to finish adds up the product and ends the run.
+ * store-conditional, and the last one to finish adds up the product and ends the run.  Markers 1 and 2 stand where the
+ * multiplication begins and where it is done.
  */
 #include "console.h"
+#include "marker.h"
 
 enum { SIZE = 40, SUM = 1248000 };
 
@@ -32,6 +34,7 @@ static void fill(unsigned number) {
       left[i][j] = i + j;
       right[i][j] = (i ^ j) & 1;
     }
+  marker(1);
   started = 1;
 }
 
@@ -50,6 +53,7 @@ void main(unsigned number) {
     if (row >= SIZE) return;
     multiply_row(row);
     if (fetch_add(&rows_done, 1) + 1 < SIZE) continue;
+    marker(2);
     int sum = 0;
     for (int i = 0; i < SIZE; i++)
       for (int j = 0; j < SIZE; j++) sum += product[i][j];
