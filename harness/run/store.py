@@ -155,13 +155,20 @@ def _run_once(job: Job, store: Path) -> Result:
             (working / lease.NAME).unlink(missing_ok=True)
             if why:
                 place = _keep_failed(working, folder / "failed")
-                last = "\n  ".join(said.strip().splitlines()[-8:])
-                raise RunError(f"{why}; see {place}/{LOG}\n  {last}")
+                raise RunError(_reason(job, f"{why}; see {place}/{LOG}", said))
             place = folder / content_name(notes["inputs"])
             _move_into_place(job, working, place)
     except OSError as error:
         raise RunError(f"its result cannot be kept: {error.filename or store}: {error.strerror}") from error
     return Result(job, place, notes["seconds"], False)
+
+
+def _reason(job: Job, why: str, said: str) -> str:
+    """What failed on one line; the last of what else the simulator said below it."""
+    lines = [line.removeprefix(f"{job.simulator.name}: ") for line in said.strip().splitlines()][-8:]
+    errors = [line for line in lines if line.startswith("error: ")] or lines[-1:]
+    first = f"{errors[0].removeprefix('error: ')} ({why})" if errors else why
+    return "\n  ".join([first, *(lines if len(lines) > 1 else [])])
 
 
 def _move_into_place(job: Job, working: Path, place: Path) -> None:

@@ -5,7 +5,7 @@ A study goes through these in their order:
     points       variants times axes: every point with all its settings
     uses/        plug-ins: what NICs need, and second looks
     machine      netlists, names checked with them, simulators, the command line of a point
-    windows      between which instants a simulator measures
+    windows      between which instants a simulator measures; conditions checks what a study says of them
     runner       builds, runs, measures, keeps the best; expression and reading say what was measured
     look         second looks at points: bottlenecks, costs, faults
     outputs      tables for a terminal, CSV, JSON, the command that repeats a point

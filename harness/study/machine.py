@@ -20,6 +20,7 @@ from harness.run.store import Job, content_name
 from harness.study import expression
 from harness.study.study_file import StudyError
 
+KIT = Path(__file__).resolve().parents[2]  # the source tree, or PREFIX/share/spinach
 OPTIONS = ("cycles", "time", "until", "watchdog")  # of every simulator
 CONNECTION_EVENTS = ("transferred", "stalled", "cancelled", "idle")
 MOST_ELEMENTS = 4096  # of a statistic that is an array
@@ -45,6 +46,14 @@ class Machine:
             f"{one['path']}.{p['name']}".lstrip("."): p
             for one in self.netlist["instances"] for p in one.get("parameters", []) if p["runtime"]
         }  # fmt: skip
+
+    @cached_property
+    def states(self) -> list[str]:
+        """The names of all states, statistics included."""
+        return [
+            element for one in self.netlist["instances"] for state in one["state"]
+            for element in _elements(f"{one['path']}.{state['name']}".lstrip("."), state["dimensions"])
+        ]  # fmt: skip
 
     @cached_property
     def statistics(self) -> dict[str, float]:
@@ -88,7 +97,8 @@ def _elements(name: str, dimensions: list[int]) -> list[str]:
     return names
 
 
-def _suggest(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
+    """What somebody may have meant who wrote an unknown name."""
     known = list(known)
     close = difflib.get_close_matches(name, known, 1)
     if close:
@@ -110,7 +120,7 @@ def check_setting(setting: str, machine: Machine, where: str) -> None:
         raise StudyError(f"{where}: setting {setting!r}: it begins with D., set. or option., or is seed")
     if name not in known[kind]:
         raise StudyError(f"{where}: setting {setting!r}: {machine.path.name} has no {_kind(kind)} {name!r}; "
-                         f"{_suggest(name, known[kind])}")  # fmt: skip
+                         f"{suggest(name, known[kind])}")  # fmt: skip
 
 
 def _kind(kind: str) -> str:
@@ -137,7 +147,7 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
             if kind in ("statistic", "events") and _has_alternative(text):
                 continue
             raise StudyError(f"{where}: {text!r}: {machine.path.name} has no {words[kind]} {name!r}; "
-                             f"{_suggest(name, known[kind])}")  # fmt: skip
+                             f"{suggest(name, known[kind])}")  # fmt: skip
     except expression.ExpressionError as error:
         raise StudyError(f"{where}: {error}") from error
 
@@ -207,9 +217,13 @@ def _build(machine: Machine, path: Path, build: Path, extra: tuple[str, ...]) ->
 
 
 def resolve(text: str, study: Path, build: Path) -> Path:
-    """A path of a study: relative to it, or to the build directory where it begins with "build/"."""
+    """A path of a study: relative to it, or to the build directory where it begins with "build/": the one that is used,
+    else the one that came with the kit, which has the firmware."""
     path = Path(text)
-    return build / Path(*path.parts[1:]) if path.parts[:1] == ("build",) else study.parent / path
+    if path.parts[:1] != ("build",):
+        return study.parent / path
+    own, kit = (place / Path(*path.parts[1:]) for place in (build, KIT / "build"))
+    return kit if kit.exists() and not own.exists() else own
 
 
 def job(

@@ -18,7 +18,7 @@ from harness.run.compiler import CompilerError
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Job, Result, RunError
-from harness.study import expression, machine, reading, uses, windows
+from harness.study import conditions, expression, machine, reading, uses, windows
 from harness.study.machine import Machine
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, StudyFile, read
@@ -66,7 +66,7 @@ class Study:
 
     @property
     def name(self) -> str:
-        return self.path.parent.name if self.path.stem == "study" else self.path.stem
+        return self.path.resolve().parent.name if self.path.stem == "study" else self.path.stem
 
     @property
     def measures(self) -> dict[str, Measure]:
@@ -231,6 +231,8 @@ def _check_names(study: Study) -> None:
                 machine.check_expression(measure.value, one, names, f"{where}: measure {name!r}")
         for text in file.check:
             machine.check_expression(text, one, names, f"{where}: check")
+        for key, text in windows.conditions(file, list(study.uses.values())):
+            conditions.check(text, one, f"{where}: {key}")
     _check_shown(study, names)
 
 

@@ -6,12 +6,13 @@ apart by samples on the way.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
 from harness.study import expression, reading
 from harness.study.study_file import StudyError, StudyFile
+from harness.study.uses import Use
 
 TIME = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(fs|ps|ns|us|ms|s)\s*")
 EVENT = re.compile(r"\s*event\s*\(\s*([^,\s]+)\s*(?:,\s*[^)]*)?\)\s*")
@@ -43,6 +44,8 @@ def _cuts(file: StudyFile) -> tuple[int, list[int]]:
 def options(file: StudyFile, own_samples: bool = False) -> list[str]:
     """What the simulator is asked to write down; with `own_samples`, a plug-in makes the time series itself."""
     begin, to, words = file.window.begin, file.window.to, []
+    if begin and begin.strip() == "end":
+        raise StudyError("window: from: no window begins at the end of the run")
     if not begin and not to and _counted(file):
         to = "end"  # events are told with windows
     if begin or to:
@@ -55,6 +58,16 @@ def options(file: StudyFile, own_samples: bool = False) -> list[str]:
     if file.sample and not own_samples:
         words += ["--sample", file.sample.every]
     return words
+
+
+def conditions(file: StudyFile, used: Sequence[Use | None]) -> Iterator[tuple[str, str]]:
+    """The conditions that simulators are given, with the keys they stand under."""
+    if file.window.begin:
+        yield "window: from", file.window.begin
+    if file.window.to:
+        yield "window: to", file.window.to
+    if file.sample and not any(use and use.samples(file.sample.every) for use in used):
+        yield "sample: every", file.sample.every
 
 
 def _counted(file: StudyFile) -> set[str]:

@@ -81,6 +81,15 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('title =', 'variant = [{ name = "a" }, { name = "a" }]\ntitle =', "two variants are called 'a'"),
         ('title =', 'window = { to = "8 ms", parts = 1000000 }\ntitle =', "window: parts: `from` should be a multiple"),
         ('title =', 'window = { to = "end", parts = 3 }\ntitle =', "window: parts: a window in parts lies between two times"),
+        *[('title =', f"window = {{ from = '{bad}' }}\ntitle =", re.escape("window: from: ") + ".*" + re.escape(complaint)) for bad, complaint in [
+            ("marker", "'marker': this is no condition; write a time with its unit"), ("8 years", "'8 years': this is no condition"),
+            ("marker(one)", "this is no condition"), ("marker(0)", "markers have numbers from 1 to 4294967295"),
+            ("marker(1)", "nothing in chain.lss announces markers"), ("cycles(clock) >= 5", "no clock 'clock'; did you mean 'clk'"),
+            ("consumer.itms >= 5", "chain.lss has no state 'consumer.itms'; did you mean 'consumer.items'"),
+            ("event(consumer.tkn)", "has no event 'consumer.tkn'; did you mean 'consumer.taken'"),
+            ("event(consumer.taken, 0)", "events are counted from 1"), ("end", "no window begins at the end of the run"),
+        ]],
+        ('title =', 'sample = { every = "marker(x)", measures = ["rate"] }\ntitle =', "sample: every: 'marker\\(x\\)': this is no condition"),
         ('missing = {', 'stages = {', "measure 'stages': expressions know something else by this name"),
         ('title =', 'title ', "study.toml: "),
     ],
@@ -218,3 +227,20 @@ def test_a_result_whose_inputs_changed_is_none(place: Path) -> None:
 
 def test_all_points_are_known_without_building(place: Path) -> None:
     assert len(list(points.points(read(place / "study.toml"), place / "study.toml"))) == 4
+
+
+def test_a_study_is_named_by_its_folder_from_wherever(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    assert runner.prepare(Path("study.toml"), Path("build"), Progress()).name == place.name
+
+
+def test_firmware_comes_from_the_build_folder_or_the_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study that came with the kit runs in any folder."""
+    monkeypatch.setattr(machine, "KIT", tmp_path / "kit")
+    for folder in "kit/build", "own":
+        (tmp_path / folder).mkdir(parents=True)
+    assert machine.resolve("build/x.elf", tmp_path / "study.toml", tmp_path / "own") == tmp_path / "own/x.elf"
+    for folder in "kit/build", "own":  # where both have it, the own one counts
+        (tmp_path / folder / "x.elf").write_text("")
+        assert machine.resolve("build/x.elf", tmp_path / "study.toml", tmp_path / "own") == tmp_path / folder / "x.elf"
+    assert machine.resolve("x.elf", tmp_path / "study.toml", tmp_path / "own") == tmp_path / "x.elf"

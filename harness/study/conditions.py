@@ -1,0 +1,54 @@
+"""Conditions of windows and samples, checked before anything is built: their forms (docs/running.md), and the names in
+them.  Simulators read them once more; what is wrong is told here once, and not by each point."""
+
+import re
+from collections.abc import Iterable
+
+from harness.study import expression
+from harness.study.machine import CONNECTION_EVENTS, Machine, suggest
+from harness.study.study_file import StudyError
+
+NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE]\+?\d+)?)"
+TIME = re.compile(r"\d+(?:\.\d+)?(?:[eE]-?\d+)?\s*(?:fs|ps|ns|us|ms|s)")
+CYCLES = re.compile(rf"cycles\s*\(\s*([^)]*?)\s*\)\s*>=\s*{NUMBER}")
+EVENT = re.compile(rf"event\s*\(\s*([^,)]*?)\s*(?:,\s*({NUMBER})\s*)?\)")
+MARKER = re.compile(rf"marker\s*\(\s*({NUMBER})\s*\)")
+STATE = re.compile(rf"([^=!<>(]+?)\s*(?:==|!=|<=|>=|<|>)\s*-?{NUMBER}")
+FORMS = "a time with its unit, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT, N), marker(N) or end"
+MOST_MARKER = 2**32 - 1
+
+
+def _number(text: str) -> float:
+    return int(text, 16) if text[:2] in ("0x", "0X") else float(text)
+
+
+def check(text: str, machine: Machine, where: str) -> None:
+    """Refuses a text that is no condition, or that names what the machine does not have."""
+    text, name = text.strip(), machine.path.name
+
+    def refuse(why: str) -> StudyError:
+        return StudyError(f"{where}: {text!r}: {why}")
+
+    def known(what: str, one: str, among: Iterable[str]) -> None:
+        among = list(among)
+        if not any(expression.pattern(one).fullmatch(other) for other in among):
+            raise refuse(f"{name} has no {what} {one!r}; {suggest(one, among)}")
+
+    if text == "end" or TIME.fullmatch(text):
+        return
+    if found := CYCLES.fullmatch(text):
+        known("clock", found[1], [*machine.clocks, "fastest"])
+    elif found := EVENT.fullmatch(text):
+        if found[1].rpartition(".")[2] not in CONNECTION_EVENTS:  # of those, the compiler knows the ports
+            known("event", found[1], machine.events)
+        if found[2] and not _number(found[2]):
+            raise refuse("events are counted from 1")
+    elif found := MARKER.fullmatch(text):
+        if not 1 <= _number(found[1]) <= MOST_MARKER:
+            raise refuse(f"markers have numbers from 1 to {MOST_MARKER}")
+        if not any(event.endswith(".marker") for event in machine.events):
+            raise refuse(f"nothing in {name} announces markers")
+    elif found := STATE.fullmatch(text):
+        known("state", found[1], machine.states)
+    else:
+        raise refuse(f"this is no condition; write {FORMS}")
