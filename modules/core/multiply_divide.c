@@ -2,8 +2,8 @@
 #include "emulib/arithmetic.h"
 
 phase_start() {
-  typeof_port(shown) state = {.hi = self->hi, .lo = self->lo, .ready = cycle() + 1 >= self->ready};
-  for (int i = 0; i < width(shown); i++) send(shown, i, state);
+  typeof_port(hilo) state = {.hi = self->hi, .lo = self->lo, .ready = cycle() + 1 >= self->ready};
+  for (int i = 0; i < width(hilo); i++) send(hilo, i, state);
 }
 
 static inline void occupy(self_t *self, uint64_t now, uint64_t cycles) {

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-// Works out anew what is shown.
-static void show(self_t *self) {
+// Computes what the lanes of `value` carry.
+static void update_values(self_t *self) {
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
 #pragma clang loop unroll(full) // so that each register's part of read_value is chosen once and for all
   for (int i = 0; i < width(value); i++) {
     const uint32_t offset = (uint32_t)param(value_offsets)[i];
-    self->shown_value[i] = call(read_value, file, offset, self->file[offset / 4], -1);
+    self->current_value[i] = call(read_value, file, offset, self->file[offset / 4], -1);
   }
   self->changed_cycle = cycle() + 1;
 }
@@ -30,12 +30,12 @@ init() {
   }
   for (int i = 0; i < width(in_request); i++)
     for (int k = 0; k < param(latency); k++) self->reply_cycle[i][k] = never();
-  for (int i = 0; i < width(write_strobe); i++) self->news_cycle[i] = never();
-  for (int i = 0; i < width(write_strobe); i++) self->news_lane[param(strobe_offsets)[i] / 4] = (uint8_t)(i + 1);
-  show(self);
+  for (int i = 0; i < width(write_strobe); i++) self->strobe_cycle[i] = never();
+  for (int i = 0; i < width(write_strobe); i++) self->strobe_lane[param(strobe_offsets)[i] / 4] = (uint8_t)(i + 1);
+  update_values(self);
 }
 
-// One function a lane for what state shows, so that a value is taken out of the state where it is looked at.
+// One function a lane for what state shows, so that a value is read out of the state where it is used.
 handler(reply, i) {
   if (__builtin_expect(cycle() > self->busy_cycle, 1)) {
     send_nothing(in_reply, i);
@@ -48,12 +48,12 @@ handler(reply, i) {
   send_if(in_reply, i, self->reply_cycle[i][place] == cycle(), reply);
 }
 
-handler(announce, i) {
-  send_if(write_strobe, i, self->news_cycle[i] == cycle(), self->news[i]);
+handler(strobe, i) {
+  send_if(write_strobe, i, self->strobe_cycle[i] == cycle(), self->strobe_value[i]);
 }
 
-handler(show, i) {
-  send(value, i, self->shown_value[i]);
+handler(show_value, i) {
+  send(value, i, self->current_value[i]);
 }
 
 // Brings the stored values of the timers up to date.
@@ -66,27 +66,27 @@ __attribute__((noinline)) static void refresh_timers(self_t *self) {
                  second);
 }
 
-// The bits of a register that an access of `size` bytes at `address` means: how far they lie from bit 0.
+// The bits of a register that an access of `size` bytes at `address` means: how far they are from bit 0.
 static int sub_word_shift(uint32_t address, int size) {
   int byte = (int)(address & 3);
   return 8 * (param(big_endian) ? 4 - byte - size : byte);
 }
 
 // Notes what a lane of `write_strobe` will carry in the coming cycle.
-static void tell(self_t *self, int port, uint32_t value) {
-  self->news[port] = value;
-  self->news_cycle[port] = cycle() + 1;
+static void set_strobe(self_t *self, int port, uint32_t value) {
+  self->strobe_value[port] = value;
+  self->strobe_cycle[port] = cycle() + 1;
   if (self->busy_cycle <= cycle()) self->busy_cycle = cycle() + 1;
 }
 
-// Gives all registers their reset values; timers go on from theirs.
+// Gives all registers their reset values; timers continue from theirs.
 static void reset(self_t *self) {
   for (int i = 0; i < param_length(registers); i++) {
     int word = param(registers)[i].offset / 4;
     for (int k = 0; k < self->timers; k++)
       if (self->timer_word[k] == word) self->timer_base[k] += (uint64_t)param(registers)[i].reset - self->file[word];
     self->file[word] = param(registers)[i].reset;
-    if (self->news_lane[word]) tell(self, self->news_lane[word] - 1, param(registers)[i].reset);
+    if (self->strobe_lane[word]) set_strobe(self, self->strobe_lane[word] - 1, param(registers)[i].reset);
   }
 }
 
@@ -100,7 +100,7 @@ static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, in
   }
 }
 
-// What a write stores; true, since what is shown may have changed.
+// What a write stores; true, since what is visible may have changed.
 static bool write_register(self_t *self, typeof_port(in_request) request, uint32_t offset, int lane) {
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
   const uint32_t word = offset / 4, stored = self->file[word];
@@ -133,7 +133,7 @@ static bool write_register(self_t *self, typeof_port(in_request) request, uint32
     break;
   default: break;
   }
-  if (width(write_strobe) && self->news_lane[word]) tell(self, self->news_lane[word] - 1, written_value);
+  if (width(write_strobe) && self->strobe_lane[word]) set_strobe(self, self->strobe_lane[word] - 1, written_value);
   apply_side_effects(self, offset, written_value, lane);
   if (call(resets, offset, written_value, lane)) reset(self);
   self->writes++;
@@ -141,7 +141,7 @@ static bool write_register(self_t *self, typeof_port(in_request) request, uint32
   return true;
 }
 
-// What a read answers; true when it changed the register.
+// What a read returns; true when it changed the register.
 static bool read_register(self_t *self, typeof_port(in_request) request, uint32_t offset, int lane, uint32_t *result) {
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
   const uint32_t word = offset / 4, stored = self->file[word];
@@ -163,7 +163,7 @@ static bool read_register(self_t *self, typeof_port(in_request) request, uint32_
   return clears;
 }
 
-// Nothing is there: notes who asked.
+// No register is there: notes which requester accessed it.
 static __attribute__((noinline)) void note_unlisted(self_t *self, uint32_t offset, int lane) {
   const uint32_t word = offset / 4;
   self->unlisted++;
@@ -173,7 +173,7 @@ static __attribute__((noinline)) void note_unlisted(self_t *self, uint32_t offse
 }
 
 // One request, out of line and in pieces: so the requests of all lanes stay in registers.
-static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, uint8_t size, bool sign, uint32_t tag,
+static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, uint8_t size, bool sign, uint32_t tag,
                                             uint32_t address, uint64_t value) {
   typeof_port(in_request) request = {.op = op, .size = size, .sign = sign, .tag = tag, .address = address};
   request.data = value;
@@ -200,7 +200,7 @@ static __attribute__((noinline)) bool refer(self_t *self, int lane, mem_op op, u
 }
 
 // What a port drives into its register.
-static __attribute__((noinline)) void take_driven(self_t *self, uint32_t value, int lane) {
+static __attribute__((noinline)) void write_by_hardware(self_t *self, uint32_t value, int lane) {
   const uint32_t word = (uint32_t)param(write_offsets)[lane] / 4;
   switch (self->kind[word] - 1) {
   case register_access_w1c:
@@ -221,26 +221,26 @@ phase_end() {
     if (any && some(hardware_read, k)) self->file[param(read_offsets)[k] / 4] = item(hardware_read, k);
   for (int i = 0; i < width(in_request); i++)
     if (transferred(in_request, i))
-      changed |= refer(self, i, item(in_request, i).op, item(in_request, i).size, item(in_request, i).sign,
+      changed |= serve(self, i, item(in_request, i).op, item(in_request, i).size, item(in_request, i).sign,
                        item(in_request, i).tag, item(in_request, i).address, (uint64_t)item(in_request, i).data);
   for (int i = 0; i < width(hardware_write); i++)
-    if (transferred(hardware_write, i)) take_driven(self, item(hardware_write, i), i);
-  if (changed | driven) show(self);
+    if (transferred(hardware_write, i)) write_by_hardware(self, item(hardware_write, i), i);
+  if (changed | driven) update_values(self);
 }
 
-// The cycle after a reply or an announcement is another one too: they are gone.
+// The cycle after a reply or a write strobe differs too: they are gone.
 finish() {
-  char told[2000] = "";
+  char report[2000] = "";
   size_t used = 0;
-  for (uint32_t word = 0; word < (uint32_t)(param(size) / 4) && used < sizeof told - 100; word++) {
+  for (uint32_t word = 0; word < (uint32_t)(param(size) / 4) && used < sizeof report - 100; word++) {
     if (!self->unlisted_count[word]) continue;
-    used += (size_t)snprintf(told + used, sizeof told - used, "%s0x%x %u time%s, first by requester %u",
+    used += (size_t)snprintf(report + used, sizeof report - used, "%s0x%x %u time%s, first by requester %u",
                              used ? "; " : "", word * 4, self->unlisted_count[word],
                              self->unlisted_count[word] == 1 ? "" : "s", self->unlisted_lane[word]);
     if (self->unlisted_at[word])
-      used += (size_t)snprintf(told + used, sizeof told - used, " near pc 0x%x", self->unlisted_at[word]);
+      used += (size_t)snprintf(report + used, sizeof report - used, " near pc 0x%x", self->unlisted_at[word]);
   }
-  if (used) sim_warn("no register is at these offsets: reads gave 0, writes did nothing: %s", told);
+  if (used) sim_warn("no register is at these offsets: reads gave 0, writes did nothing: %s", report);
 }
 
 next_event() {

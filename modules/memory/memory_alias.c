@@ -42,5 +42,5 @@ handler(vouch) {
 phase_end() {
   for (int i = 0; i < width(out_request); i++)
     if (transferred(out_request, i) && item(out_request, i).op != item(in_request, i).op)
-      event(turned, i, item(out_request, i).op, item(out_request, i).address);
+      event(converted, i, item(out_request, i).op, item(out_request, i).address);
 }

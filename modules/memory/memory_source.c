@@ -146,7 +146,7 @@ phase_end() {
     self->replies++;
     self->errors += data(memory_reply).error;
     self->last = cycle();
-    event(answered, data(memory_reply).tag);
+    event(replied, data(memory_reply).tag);
     sim_progress();
     if (param(record)[0] != '\0') {
       char digits[2 * sizeof data(memory_reply).data + 1];

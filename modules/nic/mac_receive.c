@@ -19,7 +19,7 @@ handler(show_dropped, i) {
 }
 
 handler(show_unheard, i) {
-  send(unheard, i, self->ignored_count);
+  send(ignored, i, self->ignored_count);
 }
 
 phase_start() {

@@ -288,7 +288,7 @@ phase_end() {
     }
     if (self->how == TRAFFIC_FAST || self->how == TRAFFIC_CORRELATED) {
       uint64_t other = width(other_count) && some(other_count) ? data(other_count) : 0;
-      if ((!ready && param(patient)) || other < self->other_needed) return;
+      if ((!ready && param(wait_for_ready)) || other < self->other_needed) return;
     }
     begin(self);
     show(self);

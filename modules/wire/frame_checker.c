@@ -107,7 +107,7 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt)
     self->sent++;
   else
     self->received++;
-  event(through, d == CHECKER_TO_WIRE, length);
+  event(delivered, d == CHECKER_TO_WIRE, length);
   sim_progress();
   self->last_event = now();
   if (self->measuring) {
@@ -127,7 +127,7 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt)
     self->window_start = now();
   }
   if (param(frames) > 0 && self->passed[0] + self->passed[1] >= (uint64_t)param(frames))
-    sim_stop("%lld frames came through", (long long)param(frames));
+    sim_stop("%lld frames were delivered", (long long)param(frames));
 }
 
 // Whether it is all over, both ends being done or having been.
@@ -139,7 +139,7 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
   bool through = self->entered[CHECKER_TO_WIRE] == self->left[CHECKER_TO_WIRE] &&
                  self->lost + self->bad + inside == counted + self->ignored_now;
   bool settled =
-      now() - self->last_event > (uint64_t)((unsigned __int128)param(settle) * ticks_per_second() / 1000000000000000u);
+      now() - self->last_event > (uint64_t)((unsigned __int128)param(timeout) * ticks_per_second() / 1000000000000000u);
   if (through || settled) {
     if (self->entered[CHECKER_TO_WIRE] != self->left[CHECKER_TO_WIRE])
       sim_error("%llu frames from host to wire were lost",
@@ -153,10 +153,10 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
                 (unsigned long long)self->lost, (unsigned long long)self->bad, counted, self->ignored_now);
     if (self->ignored_now)
       sim_stop(
-          "all frames came through or were counted as dropped, but for %u that came while the device did not receive",
+          "all frames were delivered or were counted as dropped, but for %u that came while the device did not receive",
           self->ignored_now);
     else
-      sim_stop("all frames came through or were counted as dropped");
+      sim_stop("all frames were delivered or were counted as dropped");
   }
 }
 

@@ -188,7 +188,7 @@ static void arrives(self_t *self, int d, uint32_t frame) {
       (uint64_t)((unsigned __int128)(now() - self->begun_at[asker][question - 1]) * 1000000000 / ticks_per_second());
   self->histogram[asker][latency_bucket(ns)]++;
   if (self->measured[asker]++ == 0 || ns < self->minimum[asker]) self->minimum[asker] = ns;
-  event(answered, asker == TRAFFIC_REPLAY_FROM_HOST, frame, ns);
+  event(responded, asker == TRAFFIC_REPLAY_FROM_HOST, frame, ns);
 }
 
 // A frame that will not arrive is played again if TCP would: with data in it, or if another waits for it.  If it is

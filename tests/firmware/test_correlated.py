@@ -67,7 +67,7 @@ def test_one_end_alone(machine, tmp_path: Path) -> None:
 
 SPOILT = ["ethernet.faults=fcs%10,short%5"]
 # A wire that does not wait for the device, and few buffers: most of what many connections send at once is dropped.
-OVERRUN = ["ethernet.patient=false", "driver.receive_buffers=8", "host.interrupt_latency=20us"]
+OVERRUN = ["ethernet.wait_for_ready=false", "driver.receive_buffers=8", "host.interrupt_latency=20us"]
 PARALLEL = {"cpus": 2, "name": "tigon2_parallel"}
 
 

@@ -57,15 +57,15 @@ handler(go) {
 }
 
 handler(count) {
-  send_if(done, some(left) & (self->steps == 0), true);
+  send_if(done, some(retired) & (self->steps == 0), true);
 }
 
 handler(tell) {
-  enable(done, enabled(left));
+  enable(done, enabled(retired));
 }
 
 phase_end() {
-  if (transferred(left) && self->steps > 0) self->steps--;
+  if (transferred(retired) && self->steps > 0) self->steps--;
   if (!transferred(out)) return;
   if (!transferred(in)) {
     self->compared = true;

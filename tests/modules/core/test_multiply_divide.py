@@ -9,7 +9,7 @@ MIN = 0x80000000
 
 
 def unit(bench: Bench, multiply: int = 3, divide: int = 5) -> Device:
-    ports = {"in": ("in", 1, "muldiv_request"), "shown": ("out", 1, "muldiv_state")}
+    ports = {"in": ("in", 1, "muldiv_request"), "hilo": ("out", 1, "muldiv_state")}
     return Device(bench, "multiply_divide", ports, f"multiply_cycles = {multiply}; divide_cycles = {divide};",
                   before="import core_types;")
 
@@ -34,14 +34,14 @@ def state(hi: int, lo: int, ready: bool) -> str:
 )  # fmt: skip
 def test_results(op: str, a: int, b: int, hi: int, lo: int, bench: Bench) -> None:
     """The interpreter's arithmetic is the same; division by zero is what a restoring divider leaves."""
-    unit(bench, 1, 1).check_table(f"in | shown\n{ask(op, a, b)} | -\n. | {state(hi, lo, True)}")
+    unit(bench, 1, 1).check_table(f"in | hilo\n{ask(op, a, b)} | -\n. | {state(hi, lo, True)}")
 
 
 def test_latencies(bench: Bench) -> None:
     """Ready is for an instruction that executes in the next cycle: a product after 3 cycles, a quotient after 5."""
     unit(bench).check_table(
         f"""
-        in                   | in.ack | shown
+        in                   | in.ack | hilo
         .                    | 1      | {state(0, 0, True)}
         {ask("mult", 3, 4)}  | 1      | {state(0, 0, True)}
         .                    | 1      | {state(0, 12, False)}
@@ -58,7 +58,7 @@ def test_latencies(bench: Bench) -> None:
 def test_moves_are_immediate_and_reads_change_nothing(bench: Bench) -> None:
     unit(bench).check_table(
         f"""
-        in                 | shown
+        in                 | hilo
         {ask("mthi", 7)}   | {state(0, 0, True)}
         {ask("mtlo", 8)}   | {state(7, 0, True)}
         {ask("mfhi", 1)}   | {state(7, 8, True)}
@@ -69,10 +69,10 @@ def test_moves_are_immediate_and_reads_change_nothing(bench: Bench) -> None:
 
 
 def test_a_cancelled_operation_did_not_happen(bench: Bench) -> None:
-    unit(bench).check_table(f"in | shown\n{ask('mult', 3, 4)}! | -\n. | {state(0, 0, True)}")
+    unit(bench).check_table(f"in | hilo\n{ask('mult', 3, 4)}! | -\n. | {state(0, 0, True)}")
 
 
 def test_latencies_are_checked(bench: Bench) -> None:
     text = bench.refuse("import core_types;\ninstance s : source;\ninstance k : sink;\n"
-                        "instance u : multiply_divide { multiply_cycles = 0; };\ns.out -> u.in;\nu.shown -> k.in;\n")
+                        "instance u : multiply_divide { multiply_cycles = 0; };\ns.out -> u.in;\nu.hilo -> k.in;\n")
     assert "`multiply_cycles` is 0, outside its range, at least 1" in text

@@ -1,4 +1,4 @@
-"""memory_router: one stream of requests over several targets, in order, with mapped addresses, notices and filtered snoops."""
+"""memory_router: one stream of requests over several targets, in order, with mapped addresses, notifications and filtered snoops."""
 
 import random
 
@@ -7,10 +7,10 @@ from tests.modules.harness import Bench, Bytes, Memory, read_items
 ROUTES = """
   route = <<< return address < 0x100 ? lane(out, near) : address < 0x200 ? lane(out, far) : -1; >>>;
   map = <<< return address < 0x100 ? (address & 0x3f) : address - 0x100 + context_value(base); >>>;
-  noticed = <<< return write && address >= 0x80 && address < 0x100 ? address : 0; >>>;
+  notification = <<< return write && address >= 0x80 && address < 0x100 ? address : 0; >>>;
 """
 NETLIST = f"""
-instance split : memory_router {{ {ROUTES} watched_bytes = [32, 8]; watched_target = "near"; }};
+instance split : memory_router {{ {ROUTES} tracked_bytes = [32, 8]; tracked_target = "near"; }};
 instance near : memory_state {{ size = 64 B; }};
 instance far : memory_state {{ size = 256 B; }};
 instance way[2] : memory_delay;
@@ -24,10 +24,10 @@ way[0].out -> near.port;
 way[1].out -> far.port;
 requester[1].memory -> near.port;
 place.out -> split.context["base"] : uint32;
-split.notice -> heard.in;
+split.notify -> heard.in;
 near.snoop -> split.snoop;
 split.snooped -> dropped.in;
-split.own = <<< return tag < 100; >>>;
+split.is_own_write = <<< return tag < 100; >>>;
 """
 
 
@@ -56,7 +56,7 @@ def test_an_address_of_no_target_is_answered_with_an_error(bench: Bench) -> None
     assert [a.error for a in answers] == [False, True, False]
 
 
-def test_a_notice_follows_the_write_it_is_about(bench: Bench) -> None:
+def test_a_notification_follows_the_write_it_is_about(bench: Bench) -> None:
     machine = router(bench)
     answers, _ = machine.play([["0 write 4 0x84 1", "0 read 4 0x84", "20 write 4 0x04 1"], []], 40, {"heard.record": "heard", "way[0].latency": 5}, outstanding=8)
     assert read_items(machine.last.directory / "heard") == [(answers[0].cycle + 1, str(0x84))]
@@ -80,18 +80,18 @@ def test_own_writes_under_another_address_are_told(bench: Bench) -> None:
     assert [cycle > 20 for cycle, _ in read_items(machine.last.directory / "dropped")] == [True]
 
 
-def test_bytes_of_words_are_exchanged_both_ways(bench: Bench) -> None:
+def test_bytes_of_words_are_swapped_both_ways(bench: Bench) -> None:
     """Of whole words, where the userpoint says so; a request of the other kind waits for answers of the first."""
-    machine = Memory(bench, NETLIST + "split.exchanged = <<< return address < 0x20; >>>; split.at_once = false;", 2)
+    machine = Memory(bench, NETLIST + "split.byte_swapped = <<< return address < 0x20; >>>; split.same_cycle_reply = false;", 2)
     script = ["0 write 4 0x04 0x01020304", "0 read 4 0x44", "0 write 8 0x48 0x0102030405060708", "0 read 8 0x08", "0 write 2 0x10 0xabcd", "0 read 2 0x50", "0 read 4 0x04"]
     answers, _ = machine.play([script, []], 80, {"way[0].latency": 5}, outstanding=8)
     assert [a.data for a in answers] == [0, 0x04030201, 0, 0x0403020108070605, 0, 0xABCD, 0x01020304]
 
 
-AT_ONCE = """
+SAME_CYCLE = """
 instance split : memory_router {{ {options}
   route = <<< return address < 0x40 ? 0 : address < 0x80 ? 1 : -1; >>>;
-  noticed = <<< return write ? address : 0; >>>;
+  notification = <<< return write ? address : 0; >>>;
 }};
 instance near : memory_state {{ size = 64 B; }};
 instance lines : cache {{ width = 64; line = 8; sets = 8; write_back = true; write_allocate = true; }};
@@ -101,13 +101,13 @@ requester[0].memory -> split.in;
 split.out[0] -> near.port;
 split.out[1] -> lines.in;
 lines.memory -> far.port;
-split.notice -> heard.in;
+split.notify -> heard.in;
 """
 
 
 def test_targets_may_answer_in_the_cycle_of_the_reference(bench: Bench) -> None:
     """A memory without a controller, and hits of a cache; what misses, and what has no target, takes its time between them."""
-    machine = Memory(bench, AT_ONCE.format(options=""))
+    machine = Memory(bench, SAME_CYCLE.format(options=""))
     rng, model, script, right = random.Random(1), Bytes(128), [], []
     for k in range(300):
         address, value = rng.randrange(36) * 4, rng.getrandbits(32)
@@ -125,15 +125,15 @@ def test_targets_may_answer_in_the_cycle_of_the_reference(bench: Bench) -> None:
 
 
 def test_targets_that_were_to_take_time_and_do_not_are_named(bench: Bench) -> None:
-    machine = Memory(bench, AT_ONCE.format(options="at_once = false;"))
+    machine = Memory(bench, SAME_CYCLE.format(options="same_cycle_reply = false;"))
     machine.play([["0 read 4 0x44", "20 read 4 0x44"]], 40, ok=False)
-    assert "split: target 1 answers a request in its own cycle" in machine.last.err
-    assert "set at_once = false" in bench.refuse("import memory_types;\ninstance requester[1] : memory_source;\n" + AT_ONCE.format(options="exchanged = <<< return true; >>>;"))
+    assert "split: target 1 replies in the cycle of the request" in machine.last.err
+    assert "set same_cycle_reply = false" in bench.refuse("import memory_types;\ninstance requester[1] : memory_source;\n" + SAME_CYCLE.format(options="byte_swapped = <<< return true; >>>;"))
 
 
 def test_an_address_where_nothing_is_may_read_as_zero(bench: Bench) -> None:
     """Answered in its turn, without an error, and nobody is told; what was written there is gone."""
-    machine = Memory(bench, AT_ONCE.format(options="").replace("? 1 : -1", "? 1 : address < 0xc0 ? ROUTE_NOTHING : -1"))
+    machine = Memory(bench, SAME_CYCLE.format(options="").replace("? 1 : -1", "? 1 : address < 0xc0 ? ROUTE_NOTHING : -1"))
     script = ["0 write 4 0x44 7", "0 write 4 0x84 9", "0 read 4 0x84", "0 read 4 0x44", "0 read 4 0xc0"]
     (answers,) = machine.play([script], 60, {"heard.record": "heard"}, outstanding=3)
     assert [(a.data, a.error) for a in answers[2:]] == [(0, False), (7, False), (0, True)]

@@ -204,10 +204,10 @@ def test_in_a_closed_loop_nothing_is_dropped(bench: Bench) -> None:
 
 def test_what_comes_while_receiving_is_off_is_ignored_not_dropped(bench: Bench) -> None:
     """It is on for a while only, among frames that follow each other."""
-    extra = "instance shown : monitor;\ninstance end : sink;\ndut.unheard -> shown.in;\nshown.out -> end.in;\n"
+    extra = "instance shown : monitor;\ninstance end : sink;\ndut.ignored -> shown.in;\nshown.out -> end.in;\n"
     dut = Rig(bench, NETLIST % "" + extra, wire=True)
     script = [*start(), write(2, 4, 800)]
-    play(dut, [noise(100 + i, i) for i in range(12)], script, 3000, shown__record="unheard")
+    play(dut, [noise(100 + i, i) for i in range(12)], script, 3000, shown__record="ignored")
     kept, ignored = dut.last.stat("dut", "frames"), dut.last.stat("dut", "ignored")
     assert kept > 2 and ignored > 2 and kept + ignored == 12 and dut.last.stat("dut", "frames_dropped") == 0
-    assert [int(seen.value, 0) for seen in read_monitor(dut.last.directory / "unheard")][-1] == ignored
+    assert [int(seen.value, 0) for seen in read_monitor(dut.last.directory / "ignored")][-1] == ignored

@@ -12,7 +12,7 @@ from tests.modules.mips import IMPORTS, MEMORY_OPERATIONS, MIPS, failed, fetched
 M = 0xFFFFFFFF
 COMPARED = 34
 PORTS = {"in": ("in", 1, "core_fetched"), "out": ("out", 1, "core_decoded"), "taken": ("in", 1, "uint32"), "redirect": ("out", 1, "uint32"),
-         "left": ("in", 1, "bool"), "done": ("out", 1, "bool")}  # fmt: skip
+         "retired": ("in", 1, "bool"), "done": ("out", 1, "bool")}  # fmt: skip
 BRANCH = {"lt": "gtz", "ltu": "gtz", "ge": "lez", "geu": "lez"}
 RV32I = generate.ISAS["rv32i"]
 
@@ -109,7 +109,7 @@ def test_a_branch_that_waits_keeps_its_step(device: Device) -> None:
     word, other = fetched(0, blt), fetched(4, 0x13)
     only = item(4, 0x13, pack(a=1, b=3, rs=0), 0)
     device.check_table(f"""
-        in      | taken | redirect | out      | out.ack | out.enable | in.ack | left | left.ack | done
+        in      | taken | redirect | out      | out.ack | out.enable | in.ack | retired | retired.ack | done
         {word}  | .     | .        | {first}  | 0       | 1          | 0      | true | 1        | true
         {word}! | .     | .        | {first}  | 1       | 1          | 0      | true | 1        | true
         {other} | .     | .        | {only}   | 1       | 1          | 1      | true | 1        | .
