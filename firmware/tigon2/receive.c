@@ -16,18 +16,6 @@ INLINE u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
   return ring_next(entry, DMA_ENTRY, DMA_RING);
 }
 
-/* With the sum of everything behind the Ethernet header asked for, a frame goes in two pieces, since the hardware sums
- * whole transfers.  Returns the entry of the second piece. */
-INLINE u32 queue_header(u32 entry, u32 high, u32 low, u32 buffer, u32 length) {
-  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-  d->host_high = high;
-  d->host_low = low;
-  d->local = buffer;
-  d->length = length;
-  d->control = hot->data_control;
-  return ring_next(entry, DMA_ENTRY, DMA_RING);
-}
-
 /* The number that makes the stored sum the one meant takes the place of the frame's first two bytes, to which `sum` is
  * added; they follow by themselves, by the DMA write entry behind `entry`. */
 SUMS __attribute__((noinline)) u32 sum_in_front(u32 buffer, u32 sum, const volatile struct receive_descriptor *b,
@@ -84,33 +72,125 @@ SUMS __attribute__((noinline)) static u32 take_sums(u32 buffer, u32 length, u32 
 _Static_assert(RING_CHECKSUM == RECEIVE_CHECKSUM && RING_IP_CHECKSUM == RECEIVE_IP_CHECKSUM,
                "flags of rings and descriptors");
 
-/* Event: the MAC has received frames.  `sums` is a constant: all sums may be asked for, not only that of everything
- * behind the Ethernet header. */
-INLINE void receive_frames(u32 sums) {
-  struct registers *r = registers();
-  u32 entry = hot->write_next, room = ring_room(entry, r->dma_write_consumer, DMA_ENTRY, DMA_RING);
-  u32 end = r->mac_rx_producer & ~7u, next = hot->mac_receive_next;
-  u32 first = 0, count = 0, frames = 0, bytes = 0, returned = hot->returned;
-  struct receive_ring *ring = 0;
-  while (next != end && frames < RECEIVE_BATCH) {
+/* One run over the frames that the MAC has received, all of it in registers of the processor.  The functions below are
+ * its steps; `sums` is a constant for each: all sums may be asked for, not only that of everything behind the Ethernet
+ * header. */
+struct receive_run {
+  u32 entry, room;           /* DMA write ring: the next entry, and bytes of free ones */
+  u32 next, end;             /* the MAC's ring: the next frame, and behind the last one */
+  u32 first, count;          /* return descriptors not queued yet: where they begin in a cache */
+  u32 frames, bytes;         /* taken from the MAC in this run, and of them those returned */
+  u32 returned;              /* index in the return ring, wrapped */
+  struct receive_ring *ring; /* of the newest frame */
+};
+
+/* The transfer of a frame's data. */
+struct piece {
+  u32 high, low; /* host address */
+  u32 buffer, length, control;
+};
+
+INLINE struct receive_ring *ring_for(u32 length) {
+  if (length > hot->standard.max_length) return &hot->jumbo;
+  if (length <= hot->mini.max_length) return &hot->mini;
+  return &hot->standard;
+}
+
+INLINE void return_frames(struct receive_run *run) {
+  u32 end = run->returned ? run->returned : hot->returns_mask + 1;
+  run->entry = queue_returns(run->entry, run->first, run->count, end);
+}
+
+/* With the sum of everything behind the Ethernet header asked for, a frame goes in two pieces, since the hardware sums
+ * whole transfers.  Queues the first one; the second one is left. */
+INLINE void queue_header(struct receive_run *run, struct piece *piece, volatile struct receive_descriptor *b) {
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)run->entry;
+  d->host_high = piece->high;
+  d->host_low = piece->low;
+  d->local = piece->buffer;
+  d->length = ETHERNET;
+  d->control = hot->data_control;
+  run->entry = ring_next(run->entry, DMA_ENTRY, DMA_RING);
+  run->room -= DMA_ENTRY;
+  piece->low += ETHERNET;
+  piece->high += piece->low < ETHERNET;
+  piece->buffer += ETHERNET;
+  if (piece->buffer >= PACKET_MEMORY_END) piece->buffer = piece->buffer - PACKET_MEMORY_END + hot->send_buffer_end;
+  piece->length -= ETHERNET;
+  piece->control |= DMA_OWN_CHECKSUM;
+  b->type_flags |= RECEIVE_CHECKSUM;
+}
+
+/* Fills in the return descriptor `b` of a frame and queues the frame's transfer to the host. */
+INLINE void queue_frame(struct receive_run *run, volatile struct receive_descriptor *b, u32 buffer, u32 length,
+                        u32 sums) {
+  u32 high = b->host_high, low = b->host_low, more = 0, checksum_to = (u32)&b->checksums + 2;
+  if (sums) {
+    more = take_sums(buffer, length, run->ring->max_length, b, run->entry);
+    if (__builtin_expect(!more, 0)) more = take_sums_closely(buffer, length, run->ring->max_length, b, run->entry);
+  } else {
+    b->length = (u16)length;
+  }
+  run->next = ring_next(run->next, MAC_ENTRY, MAC_RECEIVE_RING);
+  MEANWHILE(run->next);
+  if (!sums) b->checksums = 0;
+  run->returned = (run->returned + 1) & hot->returns_mask;
+  MEANWHILE(run->returned);
+  run->bytes += length;
+  MEANWHILE(run->bytes);
+  b->error_vlan = 0;
+  struct piece piece = {high, low, buffer, length, hot->data_control | DMA_FREES_RECEIVE_BUFFER};
+  MEANWHILE(piece.control);
+  if (sums) {
+    if (more) {
+      piece.length += more & 3;
+      piece.control |= DMA_OWN_CHECKSUM;
+      ((volatile struct dma_descriptor *)run->entry)->checksum_to = checksum_to;
+    }
+  } else if (__builtin_expect(hot->receive_flags & RING_CHECKSUM && length > ETHERNET, 0)) {
+    queue_header(run, &piece, b);
+    ((volatile struct dma_descriptor *)run->entry)->checksum_to = checksum_to;
+  }
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)run->entry;
+  d->host_high = piece.high;
+  run->entry = ring_next(run->entry, DMA_ENTRY, DMA_RING);
+  MEANWHILE(run->entry);
+  if (sums && __builtin_expect(more & SUM_IN_FRONT, 0)) {
+    run->entry = ring_next(run->entry, DMA_ENTRY, DMA_RING);
+    run->room -= DMA_ENTRY;
+  }
+  d->host_low = piece.low;
+  if (!run->count) run->first = (u32)b;
+  MEANWHILE(run->first);
+  d->local = piece.buffer;
+  run->count++;
+  run->frames++;
+  MEANWHILE(run->count);
+  MEANWHILE(run->frames);
+  d->length = piece.length;
+  run->room -= DMA_ENTRY;
+  MEANWHILE(run->room);
+  d->control = piece.control;
+  if (!sums) extra_receive_work();
+}
+
+/* Queues what has come, as long as there is room and the host gave buffers for it. */
+INLINE void queue_frames(struct receive_run *run, u32 sums) {
+  while (run->next != run->end && run->frames < RECEIVE_BATCH) {
     /* One frame needs at most two pieces, returns of another ring and its own, and an index. */
-    if (room < 5 * DMA_ENTRY) {
+    if (run->room < 5 * DMA_ENTRY) {
       wait_for_write_room(RECEIVE_EVENT);
       break;
     }
-    volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)next;
+    volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)run->next;
     u32 buffer = m->buffer, length = (m->status_length & 0xffff) - FCS_BYTES;
-    ring = &hot->standard;
-    if (length > ring->max_length)
-      ring = &hot->jumbo;
-    else if (length <= hot->mini.max_length)
-      ring = &hot->mini;
+    struct receive_ring *ring = run->ring = ring_for(length);
     u32 taken = ring->taken;
     if (length > ring->max_length) {
       /* No buffer can take it.  Its memory is given back with that of the next frame. */
       hot->count.dropped_long++;
-      next = ring_next(next, MAC_ENTRY, MAC_RECEIVE_RING);
-      frames++;
+      run->next = ring_next(run->next, MAC_ENTRY, MAC_RECEIVE_RING);
+      run->frames++;
       continue;
     }
     if (taken == ring->ready) {
@@ -122,90 +202,49 @@ INLINE void receive_frames(u32 sums) {
     }
     ring->taken = taken + 1;
     u32 at = ring->cache + taken % RECEIVE_CACHE * sizeof(struct receive_descriptor);
-    volatile struct receive_descriptor *b = (volatile struct receive_descriptor *)at;
-    if (count && (at != first + count * sizeof(struct receive_descriptor) || !returned)) {
-      entry = queue_returns(entry, first, count, returned ? returned : hot->returns_mask + 1);
-      room -= DMA_ENTRY;
-      count = 0;
+    if (run->count && (at != run->first + run->count * sizeof(struct receive_descriptor) || !run->returned)) {
+      return_frames(run);
+      run->room -= DMA_ENTRY;
+      run->count = 0;
     }
-    u32 high = b->host_high, low = b->host_low, more = 0;
-    if (sums) {
-      more = take_sums(buffer, length, ring->max_length, b, entry);
-      if (__builtin_expect(!more, 0)) more = take_sums_closely(buffer, length, ring->max_length, b, entry);
-    } else {
-      b->length = (u16)length;
-    }
-    next = ring_next(next, MAC_ENTRY, MAC_RECEIVE_RING);
-    MEANWHILE(next);
-    if (!sums) b->checksums = 0;
-    returned = (returned + 1) & hot->returns_mask;
-    MEANWHILE(returned);
-    bytes += length;
-    MEANWHILE(bytes);
-    b->error_vlan = 0;
-    u32 control = hot->data_control | DMA_FREES_RECEIVE_BUFFER, piece = length;
-    MEANWHILE(control);
-    if (sums) {
-      if (more) {
-        piece += more & 3;
-        control |= DMA_OWN_CHECKSUM;
-        ((volatile struct dma_descriptor *)entry)->checksum_to = at + 18;
-      }
-    } else if (__builtin_expect(hot->receive_flags & RING_CHECKSUM && length > 14, 0)) {
-      entry = queue_header(entry, high, low, buffer, 14);
-      room -= DMA_ENTRY;
-      low += 14;
-      high += low < 14;
-      buffer += 14;
-      if (buffer >= PACKET_MEMORY_END) buffer = buffer - PACKET_MEMORY_END + hot->send_buffer_end;
-      piece -= 14;
-      control |= DMA_OWN_CHECKSUM;
-      b->type_flags |= RECEIVE_CHECKSUM;
-      ((volatile struct dma_descriptor *)entry)->checksum_to = at + 18;
-    }
-    volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-    d->host_high = high;
-    entry = ring_next(entry, DMA_ENTRY, DMA_RING);
-    MEANWHILE(entry);
-    if (sums && __builtin_expect(more & SUM_IN_FRONT, 0)) {
-      entry = ring_next(entry, DMA_ENTRY, DMA_RING);
-      room -= DMA_ENTRY;
-    }
-    d->host_low = low;
-    if (!count) first = at;
-    MEANWHILE(first);
-    d->local = buffer;
-    count++;
-    frames++;
-    MEANWHILE(count);
-    MEANWHILE(frames);
-    d->length = piece;
-    room -= DMA_ENTRY;
-    MEANWHILE(room);
-    d->control = control;
-    if (!sums) extra_receive_work();
+    queue_frame(run, (volatile struct receive_descriptor *)at, buffer, length, sums);
   }
-  if (!frames) return;
-  hot->mac_receive_next = next;
-  r->mac_rx_consumer = next;
-  r->mac_rx_reference = next;
-  if (!count) return;
-  hot->write_next = entry = queue_returns(entry, first, count, returned ? returned : hot->returns_mask + 1);
-  u32 new = (returned - hot->returned) & hot->returns_mask;
-  hot->returned = returned;
+}
+
+/* Tells the MAC and the assist what was taken and queued, and sees to it that the host hears of it. */
+INLINE void end_receive_run(struct registers *r, struct receive_run *run) {
+  hot->mac_receive_next = run->next;
+  r->mac_rx_consumer = run->next;
+  r->mac_rx_reference = run->next;
+  if (!run->count) return;
+  return_frames(run);
+  hot->write_next = run->entry;
+  u32 new = (run->returned - hot->returned) & hot->returns_mask;
+  hot->returned = run->returned;
   hot->count.frames_in += new;
-  u32 sum = hot->count.bytes_in + bytes;
-  hot->count.bytes_in_high += sum < bytes;
+  u32 sum = hot->count.bytes_in + run->bytes;
+  hot->count.bytes_in_high += sum < run->bytes;
   hot->count.bytes_in = sum;
   hot->unreported += new;
   u32 due = hot->unreported >= hot->max_unreported;
   if (due || hot->receive_flags & RING_INDEX_AT_ONCE)
     queue_received_report(due);
   else
-    r->dma_write_producer = entry;
+    r->dma_write_producer = run->entry;
   if (hot->unreported && hot->received_ticks && !(hot->deadlines & DEADLINE_RECEIVE))
     start_deadline(DEADLINE_RECEIVE, hot->received_ticks);
-  buffers_wanted(ring);
+  buffers_wanted(run->ring);
+}
+
+/* Event: the MAC has received frames. */
+INLINE void receive_frames(u32 sums) {
+  struct registers *r = registers();
+  struct receive_run run = {.entry = hot->write_next, .returned = hot->returned};
+  run.room = ring_room(run.entry, r->dma_write_consumer, DMA_ENTRY, DMA_RING);
+  run.end = r->mac_rx_producer & ~7u;
+  run.next = hot->mac_receive_next;
+  queue_frames(&run, sums);
+  if (run.frames) end_receive_run(r, &run);
 }
 
 HOT void receive(void) {

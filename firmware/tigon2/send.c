@@ -30,129 +30,179 @@ static void skip_frame(void) {
   }
 }
 
-/* Event: send descriptors lie ready.  `general` is a constant: checksums may be asked for, and the ring may lie in NIC
- * memory. */
-INLINE void send_frames(u32 general) {
-  struct registers *r = registers();
-  u32 entry = hot->read_next, consumer = general ? release_held(r) : r->dma_read_consumer;
-  u32 room = ring_room(entry, consumer, DMA_ENTRY, DMA_RING);
-  if (general && hot->send_taken == hot->send_ready && !hot->skipping) {
-    if (hot->held.first == hot->held.last) event_clear(SEND_EVENT);
-    return;
+/* One run over the send descriptors that are ready, all of it in registers of the processor.  The functions below are
+ * its steps; `general` is a constant for each: checksums may be asked for, and the ring may lie in NIC memory. */
+struct send_run {
+  u32 entry, room;     /* DMA read ring: the next entry, and bytes of free ones */
+  u32 mac, mac_room;   /* the MAC's ring likewise */
+  u32 at, size, space; /* send buffer: where the next piece goes, its bytes, and the free ones */
+  u32 taken, ready;    /* send indices */
+  u32 frame_length;    /* as far as it is queued, of the frame whose last piece is not */
+  u32 frames, bytes;   /* queued in this run, whole frames only */
+  u32 countdown;       /* descriptors until the host is told */
+  u32 report_at, last; /* entries: after which the host is told, or 0; and with a frame's last piece */
+  u32 index;           /* send index that is complete with the entry */
+};
+
+INLINE void begin_send_run(struct registers *r, struct send_run *run) {
+  run->at = hot->send_buffer_next;
+  run->mac = hot->mac_send_next;
+  run->size = hot->send_buffer_end - hot->send_buffer_base;
+  run->space = r->tx_buffer_consumer - run->at - 8;
+  if ((s32)run->space < 0) run->space += run->size;
+  run->mac_room = ring_room(run->mac, r->mac_tx_consumer, MAC_ENTRY, MAC_SEND_RING);
+  u32 limit = hot->send_taken + SEND_BATCH;
+  run->taken = hot->send_taken;
+  run->ready = hot->send_ready;
+  if ((s32)(run->ready - limit) > 0) run->ready = limit;
+  run->frame_length = hot->frame_length;
+  run->frames = run->bytes = 0;
+  run->countdown = hot->send_countdown;
+  run->report_at = run->last = 0;
+  run->index = hot->sent_at[run->entry % DMA_RING / DMA_ENTRY];
+}
+
+/* Ends the run before more pieces than can be held. */
+INLINE void limit_to_held(struct send_run *run) {
+  if (!hot->held.piece || (s32)(run->ready - hot->held.first - HELD) <= 0) return;
+  run->ready = hot->held.first + HELD;
+  /* What has more pieces than that is not sent. */
+  if (run->ready == run->taken && hot->held.first == hot->held.last) hot->skipping = 1;
+}
+
+/* Tells the MAC of the frame that ends with this piece, and counts it.  Returns the piece's control bits. */
+INLINE u32 end_frame(struct send_run *run, volatile struct send_descriptor *s, u32 length_flags, u32 general) {
+  volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)run->mac;
+  u32 control = general ? hot->held.end : DMA_FILLS_SEND_BUFFER;
+  if (general) hot->held.last = run->taken;
+  u32 word = hot->frame_start, vlan = 0;
+  if (length_flags & SEND_VLAN) {
+    word |= MAC_INSERT_VLAN;
+    vlan = s->vlan << 16;
   }
-  u32 at = hot->send_buffer_next, mac = hot->mac_send_next;
-  u32 size = hot->send_buffer_end - hot->send_buffer_base;
-  u32 space = r->tx_buffer_consumer - at - 8;
-  if ((s32)space < 0) space += size;
-  u32 mac_room = ring_room(mac, r->mac_tx_consumer, MAC_ENTRY, MAC_SEND_RING);
-  u32 taken = hot->send_taken, ready = hot->send_ready, limit = taken + SEND_BATCH;
-  if ((s32)(ready - limit) > 0) ready = limit;
-  u32 frame_length = hot->frame_length, frames = 0, bytes = 0;
-  u32 countdown = hot->send_countdown, report_at = 0, last = 0;
-  u32 index = hot->sent_at[entry % DMA_RING / DMA_ENTRY];
-  if (general && hot->held.piece && (s32)(ready - hot->held.first - HELD) > 0) {
-    ready = hot->held.first + HELD;
-    /* What has more pieces than can be held is not sent. */
-    if (ready == taken && hot->held.first == hot->held.last) hot->skipping = 1;
+  m->buffer = word;
+  run->mac = ring_next(run->mac, MAC_ENTRY, MAC_SEND_RING);
+  MEANWHILE(run->mac);
+  run->space -= -run->at & 7;
+  MEANWHILE(run->space);
+  run->at = (run->at + 7) & ~7u;
+  MEANWHILE(run->at);
+  run->bytes += run->frame_length;
+  MEANWHILE(run->bytes);
+  m->status_length = vlan | run->frame_length;
+  run->mac_room -= MAC_ENTRY;
+  run->frames++;
+  run->frame_length = 0;
+  run->index = run->taken;
+  run->last = run->entry;
+  if (!general) extra_send_work();
+  if ((s32)--run->countdown <= 0 || length_flags & SEND_REPORT_NOW) {
+    run->countdown = hot->max_unsent;
+    run->report_at = run->entry;
   }
-  if (__builtin_expect(hot->skipping, 0)) ready = taken;
-  while (taken != ready) {
+  return control;
+}
+
+/* Queues the transfer of one piece into the send buffer. */
+INLINE void queue_piece(struct send_run *run, volatile struct send_descriptor *s, u32 length_flags, u32 general) {
+  volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)run->entry;
+  u32 high = s->host_high, low = s->host_low, length = length_flags >> 16;
+  d->host_high = high;
+  u32 control = hot->data_control, next = ring_next(run->entry, DMA_ENTRY, DMA_RING);
+  if (general) control |= hot->held.piece;
+  MEANWHILE(next);
+  d->host_low = low;
+  if (!run->frame_length) hot->frame_start = run->at;
+  run->frame_length += length;
+  MEANWHILE(run->frame_length);
+  d->local = run->at;
+  run->taken++;
+  run->at += length;
+  run->space -= length;
+  MEANWHILE(run->taken);
+  MEANWHILE(run->at);
+  MEANWHILE(run->space);
+  d->length = length;
+  if (general && hot->held.piece) {
+    u32 index = run->taken - 1;
+    held_piece[index % HELD] = length_flags;
+    d->checksum_to = (u32)&held_sum[index % HELD].sum;
+  }
+  if (length_flags & SEND_END)
+    control |= end_frame(run, s, length_flags, general);
+  else
+    run->countdown--;
+  if (run->at >= hot->send_buffer_end) run->at -= run->size;
+  d->control = control;
+  hot->sent_at[next % DMA_RING / DMA_ENTRY] = run->index;
+  run->entry = next;
+  run->room -= DMA_ENTRY;
+}
+
+/* Queues what is ready, as long as there is room for it. */
+INLINE void queue_pieces(struct send_run *run, u32 general) {
+  while (run->taken != run->ready) {
     /* Two entries are left to fetches of descriptors, which free what this waits for. */
-    if (room < 3 * DMA_ENTRY) {
+    if (run->room < 3 * DMA_ENTRY) {
       wait_for_read_room();
       events_disable(SEND_EVENT);
       break;
     }
-    u32 from = general ? hot->held.ring + (taken * sizeof(struct send_descriptor) & hot->held.mask)
-                       : hot->send_cache + taken % SEND_CACHE * sizeof(struct send_descriptor);
+    u32 from = general ? hot->held.ring + (run->taken * sizeof(struct send_descriptor) & hot->held.mask)
+                       : hot->send_cache + run->taken % SEND_CACHE * sizeof(struct send_descriptor);
     volatile struct send_descriptor *s = (volatile struct send_descriptor *)from;
     u32 length_flags = s->length_flags, length = length_flags >> 16;
-    if (space < length + 8 || !mac_room) {
+    if (run->space < length + 8 || !run->mac_room) {
       /* The MAC frees both; this event stays on until it has.  What can never fit is not sent. */
-      if (frame_length + length + 16 > size) hot->skipping = 1;
+      if (run->frame_length + length + 16 > run->size) hot->skipping = 1;
       break;
     }
-    volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
-    u32 high = s->host_high, low = s->host_low;
-    d->host_high = high;
-    u32 control = hot->data_control, next = ring_next(entry, DMA_ENTRY, DMA_RING);
-    if (general) control |= hot->held.piece;
-    MEANWHILE(next);
-    d->host_low = low;
-    if (!frame_length) hot->frame_start = at;
-    frame_length += length;
-    MEANWHILE(frame_length);
-    d->local = at;
-    taken++;
-    at += length;
-    space -= length;
-    MEANWHILE(taken);
-    MEANWHILE(at);
-    MEANWHILE(space);
-    d->length = length;
-    if (general && hot->held.piece) {
-      u32 index = taken - 1;
-      held_piece[index % HELD] = length_flags;
-      d->checksum_to = (u32)&held_sum[index % HELD].sum;
-    }
-    if (length_flags & SEND_END) {
-      volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)mac;
-      control |= general ? hot->held.end : DMA_FILLS_SEND_BUFFER;
-      if (general) hot->held.last = taken;
-      u32 word = hot->frame_start, vlan = 0;
-      if (length_flags & SEND_VLAN) {
-        word |= MAC_INSERT_VLAN;
-        vlan = s->vlan << 16;
-      }
-      m->buffer = word;
-      mac = ring_next(mac, MAC_ENTRY, MAC_SEND_RING);
-      MEANWHILE(mac);
-      m->status_length = vlan | frame_length;
-      mac_room -= MAC_ENTRY;
-      space -= -at & 7;
-      at = (at + 7) & ~7u;
-      bytes += frame_length;
-      MEANWHILE(bytes);
-      frames++;
-      frame_length = 0;
-      index = taken;
-      last = entry;
-      if (!general) extra_send_work();
-      if ((s32)--countdown <= 0 || length_flags & SEND_REPORT_NOW) {
-        countdown = hot->max_unsent;
-        report_at = entry;
-      }
-    } else {
-      countdown--;
-    }
-    if (at >= hot->send_buffer_end) at -= size;
-    d->control = control;
-    hot->sent_at[next % DMA_RING / DMA_ENTRY] = index;
-    entry = next;
-    room -= DMA_ENTRY;
+    queue_piece(run, s, length_flags, general);
   }
-  hot->send_taken = taken;
-  hot->frame_length = frame_length;
-  hot->send_buffer_next = at;
-  hot->send_countdown = countdown;
-  if (entry != hot->read_next) {
-    hot->read_next = entry;
-    r->dma_read_producer = entry;
+}
+
+/* Tells the assist and the MAC what was queued, and sees to it that the host hears of it. */
+INLINE void end_send_run(struct registers *r, const struct send_run *run) {
+  hot->send_taken = run->taken;
+  hot->frame_length = run->frame_length;
+  hot->send_buffer_next = run->at;
+  hot->send_countdown = run->countdown;
+  if (run->entry != hot->read_next) {
+    hot->read_next = run->entry;
+    r->dma_read_producer = run->entry;
   }
-  if (frames) {
-    hot->mac_send_next = mac;
-    r->mac_tx_producer = mac;
-    hot->count.frames_out += frames;
-    u32 sum = hot->count.bytes_out + bytes;
-    hot->count.bytes_out_high += sum < bytes;
-    hot->count.bytes_out = sum;
-    if (report_at)
-      watch_read(report_at, WATCH_SENT);
-    else if (hot->send_flags & RING_INDEX_AT_ONCE)
-      watch_read(last, WATCH_SENT_QUIET);
-    if (last != report_at && hot->sent_ticks && !(hot->deadlines & DEADLINE_SEND))
-      start_deadline(DEADLINE_SEND, hot->sent_ticks);
+  if (!run->frames) return;
+  hot->mac_send_next = run->mac;
+  r->mac_tx_producer = run->mac;
+  hot->count.frames_out += run->frames;
+  u32 sum = hot->count.bytes_out + run->bytes;
+  hot->count.bytes_out_high += sum < run->bytes;
+  hot->count.bytes_out = sum;
+  if (run->report_at)
+    watch_read(run->report_at, WATCH_SENT);
+  else if (hot->send_flags & RING_INDEX_AT_ONCE)
+    watch_read(run->last, WATCH_SENT_QUIET);
+  if (run->last != run->report_at && hot->sent_ticks && !(hot->deadlines & DEADLINE_SEND))
+    start_deadline(DEADLINE_SEND, hot->sent_ticks);
+}
+
+/* Event: send descriptors lie ready. */
+INLINE void send_frames(u32 general) {
+  struct registers *r = registers();
+  struct send_run run;
+  u32 consumer;
+  run.entry = hot->read_next;
+  consumer = general ? release_held(r) : r->dma_read_consumer;
+  run.room = ring_room(run.entry, consumer, DMA_ENTRY, DMA_RING);
+  if (general && hot->send_taken == hot->send_ready && !hot->skipping) {
+    if (hot->held.first == hot->held.last) event_clear(SEND_EVENT);
+    return;
   }
+  begin_send_run(r, &run);
+  if (general) limit_to_held(&run);
+  if (__builtin_expect(hot->skipping, 0)) run.ready = run.taken;
+  queue_pieces(&run, general);
+  end_send_run(r, &run);
   if (__builtin_expect(hot->skipping, 0)) {
     /* Where held frames begin is known as long as nothing between them is passed over. */
     if (general && hot->held.first != hot->held.last) return;

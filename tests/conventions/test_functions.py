@@ -10,8 +10,6 @@ from tests.conventions.test_tree import ROOT, sources
 LIMIT = 80
 # The yardstick that simulators are measured against: written the other way, one function for a whole machine.
 MONOLITH = Path("tests/bench/monolith")
-# One loop over frames each, whose order of instructions is the firmware's speed; what is taken out of it changes the order.
-HAND_ORDERED = {"firmware/tigon2/receive.c receive_frames", "firmware/tigon2/send.c send_frames"}
 
 
 def functions_of_c(text: str) -> Iterator[tuple[str, int]]:
@@ -51,16 +49,10 @@ def test_functions_stay_short() -> None:
         count = functions_of_python if path.suffix == ".py" else functions_of_c
         for name, lines in count((ROOT / path).read_text()):
             seen[path.suffix] += 1
-            if lines > LIMIT and f"{path} {name}" not in HAND_ORDERED:
+            if lines > LIMIT:
                 long.append(f"{path}: {name} has {lines} lines")
     assert seen[".c"] > 2000 and seen[".h"] > 200 and seen[".py"] > 1000, seen
     assert not long, "functions of more than 80 lines:\n" + "\n".join(long)
-
-
-def test_what_is_excepted_is_there() -> None:
-    for name in HAND_ORDERED:
-        path, function = name.split()
-        assert dict(functions_of_c((ROOT / path).read_text()))[function] > LIMIT, f"{name} needs no exception any more"
 
 
 def test_functions_are_counted() -> None:
