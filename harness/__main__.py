@@ -15,7 +15,7 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"harness: this Python has no {error.name}: run `make deps`, then build/venv/bin/python -m harness")
 
-COMPLAINTS = (capture.CaptureError, packets.PacketFileError, traffic.TrafficError)
+ERRORS = (capture.CaptureError, packets.PacketFileError, traffic.TrafficError)
 
 
 def _traffic(options: argparse.Namespace) -> int:
@@ -239,7 +239,7 @@ def main() -> int:
     options.words = words[cut + 1 :]
     try:
         return options.call(options)
-    except COMPLAINTS as error:
+    except ERRORS as error:
         print(f"harness: {error}", file=sys.stderr)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

@@ -46,7 +46,7 @@ def tool(name: str) -> str:
 
 
 def run(*words: str | Path) -> str:
-    """Runs a tool; what it complains of is the error."""
+    """Runs a tool; its messages are the error."""
     done = process.run(words)
     if done.status:
         raise FirmwareError((done.err or done.out).strip() or f"{words[0]}: status {done.status}")

@@ -77,7 +77,7 @@ def page(tables: dict[str, list[Module]]) -> str:
 
 
 def missing(tables: dict[str, list[Module]], root: Path = ROOT) -> Iterator[str]:
-    """Complaints about everything that the tables name and that does not exist."""
+    """An error for everything that the tables name and that does not exist."""
     for modules in tables.values():
         for module in modules:
             if not module.ours or not module.options:
@@ -88,8 +88,8 @@ def missing(tables: dict[str, list[Module]], root: Path = ROOT) -> Iterator[str]
             for option in module.options:
                 if not option.has or not option.tests:
                     yield f"{module.paper}, {option.text}: nothing offers or shows it"
-                yield from (complaint for name in option.has for complaint in _no_part(name, root))
-                yield from (complaint for test in option.tests for complaint in _no_test(test, root))
+                yield from (error for name in option.has for error in _no_part(name, root))
+                yield from (error for test in option.tests for error in _no_test(test, root))
 
 
 def _declaration(root: Path, module: str) -> Path | None:

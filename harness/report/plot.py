@@ -60,7 +60,7 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6) -> I
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         labels = [str(label) for label in axes.get_legend_handles_labels()[1]]
-        # Two columns hold about 38 letters each; longer labels get the whole width.
+        # Two columns hold about 38 characters each; longer labels get the whole width.
         if labels:
             figure.legend(frameon=False, loc="outside lower left", ncols=1 if max(map(len, labels)) > 38 else 2)
         figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})

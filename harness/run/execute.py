@@ -54,13 +54,13 @@ def _dask(where: object) -> Iterator[Executor]:
     except (OSError, ValueError) as error:
         raise ExecuteError(f"--workers {where}: {error}") from error
     try:
-        client.run_on_scheduler(_lose_workers_patiently)
+        client.run_on_scheduler(_retry_lost_workers)
         yield client.get_executor(pure=False, retries=RETRIES)
     finally:
         client.close()
 
 
-def _lose_workers_patiently(dask_scheduler: object = None) -> None:
+def _retry_lost_workers(dask_scheduler: object = None) -> None:
     """A task whose worker was killed goes to another one, however often workers are killed."""
     dask_scheduler.allowed_failures = 100
 

@@ -154,7 +154,7 @@ def _place(path: str, table: dict) -> str:
     return ": ".join(words)
 
 
-def _complaint(error: msgspec.ValidationError, table: dict) -> str:
+def _message(error: msgspec.ValidationError, table: dict) -> str:
     """msgspec's words, with the place in the file and a suggestion."""
     text, _, path = str(error).partition(" - at `")
     place = _place(path.rstrip("`"), table)
@@ -187,7 +187,7 @@ def read(path: Path) -> StudyFile:
     try:
         study = msgspec.convert(table, StudyFile)
     except msgspec.ValidationError as error:
-        raise StudyError(f"{path}: {_complaint(error, table)}") from error
+        raise StudyError(f"{path}: {_message(error, table)}") from error
     if study.start is not None:
         raise StudyError(f"{path}: start: runs cannot begin at a checkpoint yet, simulators write none")
     if study.run.checkpoint_every:

@@ -190,7 +190,7 @@ const char *diag_suggestion(const char *wanted, const GPtrArray *names) {
     const char *name = names->pdata[i];
     if (!name || !strcmp(name, wanted)) continue;
     int distance = edit_distance(wanted, name, limit);
-    // A name of two letters is near to every other one: ask for one common letter.
+    // A name of two characters is near to every other one: require one in common.
     if (distance >= (int)MAX(strlen(wanted), strlen(name))) continue;
     if (distance < best_distance || (distance == best_distance && best && strcmp(name, best) < 0)) {
       best = name;

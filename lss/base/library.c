@@ -128,24 +128,44 @@ GPtrArray *library_names(const char *folder) {
   return names;
 }
 
-// modules/renamed.txt: lines of an old name, which is MODULE.NAME for what a module declares, and the new one.
-static GHashTable *read_renamed(void) {
-  GHashTable *table = g_hash_table_new(g_str_hash, g_str_equal);
-  g_autofree char *path = library_home() ? g_build_filename(library_home(), "modules", "renamed.txt", NULL) : NULL;
-  g_autofree char *text = NULL;
-  if (!path || !g_file_get_contents(path, &text, NULL, NULL)) return table;
+// Adds what renamed.txt in a folder says: lines of an old name, which is MODULE.NAME for what a module declares, and
+// the new one.
+static void read_renamed(GHashTable *table, const char *folder) {
+  g_autofree char *path = g_build_filename(folder, "renamed.txt", NULL), *text = NULL;
+  if (!g_file_get_contents(path, &text, NULL, NULL)) return;
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
   for (char **line = lines; *line; line++) {
-    g_auto(GStrv) words = g_strsplit(*line, " ", 2);
-    if (**line != '#' && g_strv_length(words) == 2)
-      g_hash_table_insert(table, (gpointer)g_intern_string(words[0]), (gpointer)g_intern_string(words[1]));
+    g_auto(GStrv) names = g_strsplit(*line, " ", 2);
+    if (**line != '#' && g_strv_length(names) == 2)
+      g_hash_table_insert(table, (gpointer)g_intern_string(names[0]), (gpointer)g_intern_string(names[1]));
   }
+}
+
+static GHashTable *renamed(void) {
+  static GHashTable *table;
+  if (table) return table;
+  table = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autofree char *folder = library_home() ? g_build_filename(library_home(), "modules", NULL) : NULL;
+  if (folder) read_renamed(table, folder);
   return table;
 }
 
+void library_add_renamed(const char *machine_file) {
+  g_autofree char *folder = g_path_get_dirname(machine_file);
+  read_renamed(renamed(), folder);
+}
+
 const char *library_new_name(const char *module, const char *name) {
-  static GHashTable *table;
-  if (!table) table = read_renamed();
   g_autofree char *key = module ? g_strdup_printf("%s.%s", module, name) : g_strdup(name);
-  return g_hash_table_lookup(table, key);
+  return g_hash_table_lookup(renamed(), key);
+}
+
+const char *library_former_name(const char *module, const char *name) {
+  g_autofree char *prefix = g_strdup_printf("%s.", module);
+  GHashTableIter iter;
+  gpointer old, now;
+  g_hash_table_iter_init(&iter, renamed());
+  while (g_hash_table_iter_next(&iter, &old, &now))
+    if (g_str_has_prefix(old, prefix) && !strcmp(now, name)) return (const char *)old + strlen(prefix);
+  return NULL;
 }

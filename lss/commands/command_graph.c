@@ -19,15 +19,15 @@ static char *render_svg(const char *dot_text) {
   int handle = g_file_open_tmp("lss-graph-XXXXXX.dot", &file, &error);
   if (handle >= 0) g_close(handle, NULL);
   char *svg = NULL;
-  g_autofree char *complaint = NULL;
+  g_autofree char *messages = NULL;
   int status = 0;
   char *command[] = {"dot", "-Tsvg", file, NULL};
   if (!file || !g_file_set_contents(file, dot_text, -1, &error))
     fprintf(stderr, "lss graph: %s\n", error->message);
-  else if (!g_spawn_sync(NULL, command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &svg, &complaint, &status, &error))
+  else if (!g_spawn_sync(NULL, command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &svg, &messages, &status, &error))
     fprintf(stderr, "lss graph: SVG pictures need Graphviz (apt-get install graphviz): %s\n", error->message);
   else if (!g_spawn_check_wait_status(status, &error)) {
-    fprintf(stderr, "lss graph: dot: %s: %s", error->message, complaint);
+    fprintf(stderr, "lss graph: dot: %s: %s", error->message, messages);
     g_clear_pointer(&svg, g_free);
   }
   if (file) g_unlink(file);

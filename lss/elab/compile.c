@@ -1,6 +1,7 @@
 // The compilation: its stages in their order, and the bounds on its work.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
+#include "lss/base/library.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
@@ -117,6 +118,7 @@ static void add_collectors(Inst *top) {
 
 static bool run_stages(const char *machine_file) {
   int errors = diag_error_count();
+  library_add_renamed(machine_file);
   SourceFile *file = load_file(machine_file, NOWHERE);
   if (diag_error_count() > errors) return false;
 

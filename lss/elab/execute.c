@@ -97,7 +97,7 @@ static Flow call(Scope *scope, Node *node) {
         problem(place.line ? place : node->location, "punt", "%s", text->string);
       else
         diag_warning(place.line ? place : node->location, "warn", "%s", text->string);
-      if (place.line) diag_note(node->location, "said here");
+      if (place.line) diag_note(node->location, "%s called here", name);
       if (inst && !punt) diag_instance(inst->instance->path);
     }
     if (punt && compile->running) compile->running->punted = true;

@@ -1,4 +1,5 @@
 // The tables of parameters: runtime parameters with the places that hold them, compile-time ones for the manifest.
+#include "lss/base/library.h"
 #include "lss/elab/value.h"
 #include "lss/emit/emit.h"
 
@@ -7,7 +8,7 @@
 typedef struct {
   const Parameter *outermost;
   const Value *least, *most; // what all that share the parameter allow
-  GString *targets, *aliases;
+  GString *targets, *aliases, *former;
   int target_count;
 } Group;
 
@@ -55,6 +56,7 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
         group = g_new0(Group, 1);
         group->targets = g_string_new(NULL);
         group->aliases = g_string_new(NULL);
+        group->former = g_string_new(NULL);
         group->outermost = parameter;
         g_hash_table_insert(groups, key, group);
         g_ptr_array_add(keys, key);
@@ -67,6 +69,12 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
             *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
         emit_quoted(group->aliases, own);
         g_string_append(group->aliases, ", ");
+      }
+      const char *former = library_former_name(instance->module_name, parameter->name);
+      if (former) {
+        g_autofree char *old = g_strdup_printf("%s.%s", instance->path, former);
+        emit_quoted(group->former, old);
+        g_string_append(group->former, ", ");
       }
       if (!instance->leaf) continue;
       g_autofree char *spec = emit_spec_name(emitter, instance);
@@ -81,6 +89,7 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
     const Parameter *p = group->outermost;
     g_string_append_printf(out, "static const spinach_target targets_%u[] = {%s{-1, 0}};\n", i, group->targets->str);
     g_string_append_printf(out, "static const char *const aliases_%u[] = {%sNULL};\n", i, group->aliases->str);
+    g_string_append_printf(out, "static const char *const former_%u[] = {%sNULL};\n", i, group->former->str);
     const char *type = emit_runtime_type(p);
     const char *kind = !type ? "STRING" : !strcmp(type, "bool") ? "BOOL" : !strcmp(type, "double") ? "FLOAT" : "INT";
     g_string_append(table, "  {");
@@ -96,10 +105,11 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
     g_string_append_printf(table, "%s, %s, %s", string || real || !value->len ? "0" : value->str,
                            real && value->len ? value->str : "0", string && value->len ? value->str : "\"\"");
     emit_range(table, group, real);
-    g_string_append_printf(table, ", %d, targets_%u, aliases_%u},\n", group->target_count, i, i);
+    g_string_append_printf(table, ", %d, targets_%u, aliases_%u, former_%u},\n", group->target_count, i, i, i);
     g_string_free(value, TRUE);
     g_string_free(group->targets, TRUE);
     g_string_free(group->aliases, TRUE);
+    g_string_free(group->former, TRUE);
     g_free(group);
   }
   g_string_append_printf(out, "%s  {0}\n};\n", table->str);

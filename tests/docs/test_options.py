@@ -22,7 +22,7 @@ def test_no_module_of_the_paper_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("change", "error"),
     [
         ({"has": ("alu.nothing",)}, "alu.nothing: alu has no parameter, port or userpoint nothing"),
         ({"has": ("nothing.a",)}, "nothing.a: there is no module nothing"),
@@ -31,8 +31,8 @@ def test_no_module_of_the_paper_is_left_out() -> None:
         ({"tests": ()}, "ALU, integer operation: nothing offers or shows it"),
     ],
 )
-def test_what_does_not_exist_is_noticed(change: dict, complaint: str) -> None:
+def test_what_does_not_exist_is_noticed(change: dict, error: str) -> None:
     title, modules = next(iter(options.load().items()))
     first = modules[0]
     spoilt = replace(first, options=(replace(first.options[0], **change), *first.options[1:]))
-    assert list(options.missing({title: [spoilt]})) == [complaint]
+    assert list(options.missing({title: [spoilt]})) == [error]

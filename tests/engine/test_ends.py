@@ -13,12 +13,12 @@ import pytest
 
 PIPE = 'instance p : source;  instance k : sink { record = "items.txt"; };  p.out -> k.in : uint32;\n'
 # Its C never returns.
-STUBBORN = "module stubborn { runtime parameter abort = false : bool; inport in : uint32; always in.ack; phase_end; }\n"
-STUBBORN_C = "phase_end() { if (param(abort)) abort(); for (volatile int i = 0; i >= 0;) { } }\n"
-STUBBORN_MACHINE = (
-    'instance p : source;  instance s : sink { record = "items.txt"; };  instance t : tee;  instance x : stubborn;\n'
+UNRESPONSIVE = "module unresponsive { runtime parameter abort = false : bool; inport in : uint32; always in.ack; phase_end; }\n"
+UNRESPONSIVE_C = "phase_end() { if (param(abort)) abort(); for (volatile int i = 0; i >= 0;) { } }\n"
+UNRESPONSIVE_MACHINE = (
+    'instance p : source;  instance s : sink { record = "items.txt"; };  instance t : tee;  instance x : unresponsive;\n'
 )
-STUBBORN_MACHINE += "p.out -> t.in;  t.out -> s.in;  t.out -> x.in;\n"
+UNRESPONSIVE_MACHINE += "p.out -> t.in;  t.out -> s.in;  t.out -> x.in;\n"
 
 
 @contextmanager
@@ -55,14 +55,14 @@ def test_an_interrupted_run_leaves_whole_files(build_sim, tmp_path, number):
 
 
 @pytest.fixture
-def stubborn(build_sim, tmp_path):
-    (tmp_path / "stubborn.lss").write_text(STUBBORN)
-    (tmp_path / "stubborn.c").write_text(STUBBORN_C)
-    return build_sim(STUBBORN_MACHINE, "-I", tmp_path)
+def unresponsive(build_sim, tmp_path):
+    (tmp_path / "unresponsive.lss").write_text(UNRESPONSIVE)
+    (tmp_path / "unresponsive.c").write_text(UNRESPONSIVE_C)
+    return build_sim(UNRESPONSIVE_MACHINE, "-I", tmp_path)
 
 
-def test_a_second_signal_ends_a_run_whose_c_does_not_return(stubborn, tmp_path):
-    with started(stubborn, tmp_path) as run:
+def test_a_second_signal_ends_a_run_whose_c_does_not_return(unresponsive, tmp_path):
+    with started(unresponsive, tmp_path) as run:
         while int(Path(f"/proc/{run.pid}/stat").read_text().split()[13]) < 20 and run.poll() is None:
             time.sleep(0.01)  # until its C has taken 0.2 s, and so is in the loop
         run.terminate()
@@ -73,8 +73,8 @@ def test_a_second_signal_ends_a_run_whose_c_does_not_return(stubborn, tmp_path):
     assert not list(tmp_path.glob("items.txt*"))
 
 
-def test_an_abort_in_a_module_leaves_nothing_behind(stubborn, run_sim, tmp_path):
-    done = run_sim(stubborn, "--set", "x.abort=true", ok=False)
+def test_an_abort_in_a_module_leaves_nothing_behind(unresponsive, run_sim, tmp_path):
+    done = run_sim(unresponsive, "--set", "x.abort=true", ok=False)
     assert "error: the C of a module failed (Aborted)" in done.err
     assert not list(tmp_path.glob("items.txt*"))
 
@@ -190,7 +190,7 @@ p.out -> t.in : uint32;  t.out -> s.in;  t.out -> x.in;  q.out -> y.in : uint32;
     (["--set", "x.at=99", "--time", "50 ns"], "error: x: items are missing (at 50 ns, cycle ", "x: items are missing", {"fast": 15, "slow": 4}),
 ])  # fmt: skip
 def test_what_a_run_came_to_before_its_error_is_delivered(build_sim, run_sim, tmp_path, words, said, ended, cycles):
-    """What other instances' finish functions complain of then goes without saying."""
+    """Errors of other instances' finish functions are then not reported."""
     (tmp_path / "failing.lss").write_text(FAILING)
     (tmp_path / "failing.c").write_text(FAILING_C)
     (tmp_path / "taken.lss").write_text(RETIRED.replace('"k"', '"s"'))

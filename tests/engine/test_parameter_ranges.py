@@ -22,7 +22,7 @@ def simulator(build_dir, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "option, complaint",
+    "option, error",
     [
         ("chance=2", "chance: 2 is outside its range, 0.25 to 1.0"),
         ("chance=0.1", "chance: 0.1 is outside its range, 0.25 to 1.0"),  # the machine allows less than its sink
@@ -31,9 +31,9 @@ def simulator(build_dir, tmp_path_factory):
         ("pause=1.5 ms", "pause: 1.5 ms is outside its range, at most 1 ms"),
     ],
 )
-def test_a_value_outside_is_refused(simulator, run_sim, option, complaint) -> None:
+def test_a_value_outside_is_refused(simulator, run_sim, option, error) -> None:
     done = run_sim(simulator, "--cycles", 10, "--set", option, ok=False)
-    assert done.status == 2 and done.err.splitlines() == [f"sim: {complaint}"]
+    assert done.status == 2 and done.err.splitlines() == [f"sim: {error}"]
 
 
 def test_bounds_belong_to_the_range(simulator, run_sim) -> None:

@@ -90,7 +90,7 @@ def test_a_reply_of_a_sleeping_register_bank_lasts_one_cycle(build_sim, run_sim,
 
 
 # Waits to be accepted, and does nothing of itself while it is refused.
-PATIENT = """module patient {
+BLOCKED_SENDER = """module blocked_sender {
   outport out : uint32;
   state { uint32 sent; bool refused; }
   phase_start -> out.data;
@@ -98,12 +98,12 @@ PATIENT = """module patient {
   next_event;
 }
 """
-PATIENT_C = """phase_start() { send(out, self->sent); }
+BLOCKED_SENDER_C = """phase_start() { send(out, self->sent); }
 phase_end() { self->refused = !transferred(out); self->sent += transferred(out); }
 next_event() { return self->refused ? never() : cycle(); }
 """
 CROSSINGS = {
-    "clock_crossing": "instance p : patient on A;  instance x : clock_crossing { depth = 1; stages = STAGES; };\n"
+    "clock_crossing": "instance p : blocked_sender on A;  instance x : clock_crossing { depth = 1; stages = STAGES; };\n"
     "p.out -> x.in;  x.out -> k.in;\n",
     "level_synchronizer": "instance p : source on A { interval = 41; };  instance x : level_synchronizer;  instance c : change_detector on B;\n"
     "p.out -> x.in : uint32;  x.out -> c.in;  c.out -> k.in;\n",
@@ -113,8 +113,8 @@ CROSSINGS = {
 @pytest.mark.parametrize("crossing", CROSSINGS)
 def test_no_change_behind_a_crossing_is_jumped_over(build_sim, run_sim, tmp_path, crossing):
     """Connections that are counted keep every cycle."""
-    (tmp_path / "patient.lss").write_text(PATIENT)
-    (tmp_path / "patient.c").write_text(PATIENT_C)
+    (tmp_path / "blocked_sender.lss").write_text(BLOCKED_SENDER)
+    (tmp_path / "blocked_sender.c").write_text(BLOCKED_SENDER_C)
     for stages, (a, b) in enumerate([("fast", "slow"), ("slow", "fast"), ("fast", "fast")], start=1):
         machine = "clock fast = 300 MHz;  clock slow = 7 MHz;  instance k : sink on B { record = \"items.txt\"; };\n"
         machine += CROSSINGS[crossing]

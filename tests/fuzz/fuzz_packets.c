@@ -21,7 +21,7 @@ _Noreturn void spinach_fail(const char *format, ...) {
 }
 
 // Of the end of a run, which no input comes to.
-bool spinach_complain(const char *format, ...) {
+bool spinach_report_error(const char *format, ...) {
   (void)format;
   abort();
 }

@@ -40,9 +40,9 @@ def test_functions_of_a_program(build_dir: Path) -> None:
 
 
 def test_no_program(tmp_path: Path) -> None:
-    with pytest.raises(RunError) as complaint:
+    with pytest.raises(RunError) as error:
         cost.functions(tmp_path / "nothing.elf")
-    assert "nothing.elf" in str(complaint.value) and "\n" not in str(complaint.value)
+    assert "nothing.elf" in str(error.value) and "\n" not in str(error.value)
 
 
 def test_sums_and_tables() -> None:

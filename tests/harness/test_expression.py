@@ -53,7 +53,7 @@ def test_values(text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "text, complaint",
+    "text, error",
     [
         ("cpu[*].a.n", "is a list of 2: it goes through sum, min"),
         ("sum(cpu[*].a.n / **.x)", "not about the same things"),
@@ -78,10 +78,10 @@ def test_values(text: str, value: object) -> None:
         ("(" * 501 + "1" + ")" * 501, "it is too long"),
     ],
 )
-def test_what_is_refused(text: str, complaint: str) -> None:
+def test_what_is_refused(text: str, error: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         expression.evaluate(text, Reading())
-    assert any(words in str(caught.value) for words in complaint.split("|")) and "\n" not in str(caught.value)
+    assert any(words in str(caught.value) for words in error.split("|")) and "\n" not in str(caught.value)
 
 
 def test_a_missing_statistic_can_be_told_from_a_wrong_expression() -> None:

@@ -150,16 +150,16 @@ def test_the_report(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault, complaint",
+    "fault, error",
     [
         ("crash", "unmapped address 0xdeadbeef.*ended with status 1"),
         ("lose", "2 frames are missing, the hardware counted 0 drops"),
         ("damage", "sent frames are wrong.*differing from byte 50"),
     ],
 )
-def test_what_is_refused(place: Path, fault: str, complaint: str) -> None:
+def test_what_is_refused(place: Path, fault: str, error: str) -> None:
     outcome = make(place, STUDY.replace('"D.cpus" = 1', f'"D.fault" = "{fault}"'))
-    assert any(re.search(complaint, row.why, re.S) for row in outcome.failed), [row.why for row in outcome.failed]
+    assert any(re.search(error, row.why, re.S) for row in outcome.failed), [row.why for row in outcome.failed]
 
 
 def test_counted_drops_are_shown(place: Path) -> None:
@@ -168,7 +168,7 @@ def test_counted_drops_are_shown(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "old, new, complaint",
+    "old, new, error",
     [
         ("frames = 60", "frames = 20", "20 frames leave nothing to measure after 20 of warm-up"),
         ("frames = 60", 'frames = "60"', "'frames' has the wrong type"),
@@ -178,8 +178,8 @@ def test_counted_drops_are_shown(place: Path) -> None:
         ('capture = "capture.pcap", host', 'capture = "none.pcap", host', "there is no none.pcap"),
     ],
 )
-def test_bad_keys(place: Path, old: str, new: str, complaint: str) -> None:
+def test_bad_keys(place: Path, old: str, new: str, error: str) -> None:
     (place / "study.toml").write_text(STUDY.replace(old, new, 1))
-    with pytest.raises(StudyError, match=complaint) as caught:
+    with pytest.raises(StudyError, match=error) as caught:
         runner.prepare(place / "study.toml", place / "build", Progress())
     assert "\n" not in str(caught.value) and str(caught.value).startswith(str(place / "study.toml"))

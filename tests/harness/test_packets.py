@@ -1,4 +1,4 @@
-"""Packet files: every accepted variant, and one bad file for each complaint."""
+"""Packet files: every accepted variant, and one bad file for each error."""
 
 import contextlib
 import struct
@@ -79,10 +79,10 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("content, complaint", BAD)
-def test_bad_files(tmp_path: Path, content: bytes, complaint: str) -> None:
+@pytest.mark.parametrize("content, error", BAD)
+def test_bad_files(tmp_path: Path, content: bytes, error: str) -> None:
     (tmp_path / "bad").write_bytes(content)
-    with pytest.raises(PacketFileError, match=complaint) as caught:
+    with pytest.raises(PacketFileError, match=error) as caught:
         list(read(tmp_path / "bad"))
     assert str(caught.value).startswith(str(tmp_path / "bad")) and "\n" not in str(caught.value)
 

@@ -48,7 +48,7 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "old, new, complaint",
+    "old, new, error",
     [
         ("title =", "titel =", "unknown key 'titel'; did you mean 'title'"),
         ('machine = "chain.lss"', "", "the key 'machine' is missing"),
@@ -94,10 +94,10 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('title =', 'title ', "study.toml: "),
     ],
 )  # fmt: skip
-def test_what_is_refused_before_anything_runs(place: Path, old: str, new: str, complaint: str) -> None:
+def test_what_is_refused_before_anything_runs(place: Path, old: str, new: str, error: str) -> None:
     assert old in STUDY
     (place / "study.toml").write_text(STUDY.replace(old, new, 1))
-    with pytest.raises((StudyError, machine.compiler.CompilerError), match=complaint) as caught:
+    with pytest.raises((StudyError, machine.compiler.CompilerError), match=error) as caught:
         runner.prepare(place / "study.toml", place / "build", Progress())
     assert not (place / "build/run").exists() and not (place / "build/sim").exists()
     if isinstance(caught.value, StudyError):

@@ -93,7 +93,7 @@ def test_bad_ratios(text: str) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
-def test_tshark_finds_nothing_to_complain_about(tmp_path: Path) -> None:
+def test_tshark_reports_no_error(tmp_path: Path) -> None:
     files = traffic.generate(tmp_path, "18-1472", 40, "1:1")
     options = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-Y", "_ws.expert"]
     done = subprocess.run(["tshark", "-r", files.send, *options], capture_output=True, text=True, check=True)

@@ -202,7 +202,7 @@ def test_unknown_studies(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "directive, complaint",
+    "directive, error",
     [
         ("x {{percent fig two 18}}", "text.md:5: {{percent fig two 18}}: there is no such thing"),
         ("x {{percent fig}}", "text.md:5: {{percent fig}}"),
@@ -212,9 +212,9 @@ def test_unknown_studies(place: Path) -> None:
         ("{{changes fig}}", "fig has no figure of kind bars"),
     ],
 )
-def test_bad_texts(place: Path, directive: str, complaint: str) -> None:
+def test_bad_texts(place: Path, directive: str, error: str) -> None:
     (place / "text.md").write_text(f"# T\n\nabout\n\n{directive}\n")
-    with pytest.raises(validation.TextError, match=re.escape(complaint)) as caught:
+    with pytest.raises(validation.TextError, match=re.escape(error)) as caught:
         validation.write(run(place, "why"), place / "text.md", place / "build")
     assert "\n" not in str(caught.value)
 

@@ -150,17 +150,17 @@ def test_workers_of_which_one_is_killed(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words, complaint",
+    "words, error",
     [
         (["--workers", "tcp://127.0.0.1:1"], "--workers tcp://127.0.0.1:1: "),
         (["--slurm", "none.toml"], "none.toml: No such file"),
         (["--slurm", "none.toml", "--workers", "x"], "--workers and --slurm exclude each other"),
     ],
 )  # fmt: skip
-def test_workers_that_are_not_there(place: Path, words: list[str], complaint: str) -> None:
+def test_workers_that_are_not_there(place: Path, words: list[str], error: str) -> None:
     pytest.importorskip("distributed")
     (place / "study.toml").write_text(STUDY.replace("[2, 10]", "[2]"))
-    assert f"harness: {complaint}" in run(place, *words, status=1)
+    assert f"harness: {error}" in run(place, *words, status=1)
 
 
 def test_slurm_gets_what_its_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

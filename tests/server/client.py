@@ -7,7 +7,7 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from pytest_lsp import client_capabilities, make_test_lsp_client
 
-PATIENCE = 120  # seconds until a test fails instead of hanging
+TIMEOUT = 120  # seconds until a test fails instead of hanging
 
 
 class Editor:
@@ -65,6 +65,6 @@ def edit(command: list, scenario: Callable[[Editor], Awaitable[None]]) -> None:
         assert server is not None and await server.wait() == 0
 
     async def bounded() -> None:
-        await asyncio.wait_for(session(), PATIENCE)
+        await asyncio.wait_for(session(), TIMEOUT)
 
     asyncio.run(bounded())

@@ -133,7 +133,7 @@ def test_a_thousand_changes(tmp_path: Path, build_dir: Path) -> None:
 
 
 def test_an_editing_session_with_sanitizers(tmp_path: Path, sanitized_lss: Path) -> None:
-    """Every question at every place of a file that is written letter by letter."""
+    """Every question at every place of a file that is typed character by character."""
     path = tmp_path / "m.lss"
     text = "instance s : source { count = 5; };\ninstance k : sink;\ns.out -> k.in : uint32;\n"
     parts = [

@@ -1,6 +1,6 @@
 """The whole machine with its firmware: frames go in at one end and come out at the other, byte for byte.
 
-Each run is checked twice, by the machine's own checker (whose complaint ends the run) and here, from the files.
+Each run is checked twice, by the machine's own checker (whose first error ends the run) and here, from the files.
 """
 
 import json
@@ -262,8 +262,8 @@ def test_bad_inputs_are_one_clear_line(machines, run_sim, firmware, tmp_path, op
     }
     options[option] = tmp_path / "bad"
     done = run_sim(machines(), *(word for pair in options.items() for word in pair), ok=False)
-    complaint = [line for line in done.err.splitlines() if ": error: " in line]
-    assert len(complaint) == 1 and words in complaint[0] and "bad" in complaint[0], done.err
+    error = [line for line in done.err.splitlines() if ": error: " in line]
+    assert len(error) == 1 and words in error[0] and "bad" in error[0], done.err
     assert done.err.count("\n") == 1, done.err
     assert not (tmp_path / "out.pcap").exists() and done.stats is None
 

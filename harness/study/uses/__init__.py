@@ -52,7 +52,7 @@ class Looked:
 
 @dataclass
 class Use:
-    """What a plug-in may do; `keys` are those of its table in the study, `place` begins every complaint."""
+    """What a plug-in may do; `keys` are those of its table in the study, `place` begins every error message."""
 
     keys: Mapping[str, Any]
     study: StudyFile

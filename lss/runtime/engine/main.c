@@ -34,7 +34,7 @@ static void on_signal(int number) {
 
 // ---- The run
 // -----------------------------------------------------------------------------------------------------------------
-// A machine may bring its own patience: a top-level runtime parameter `watchdog` of type time.
+// A machine may set the default timeout: a top-level runtime parameter `watchdog` of type time.
 static uint64_t watchdog_ticks(const spinach_options *options) {
   if (options->watchdog) return options->watchdog;
   for (uint32_t i = 0; i < machine->parameter_count; i++) {
@@ -67,9 +67,9 @@ static void repeat_stuck(int argc, char **argv) {
 }
 
 // The run is stuck.  What waits on what shows in the signals of the last instant, which only debug builds keep.
-static void report_stuck(uint64_t patience) {
+static void report_stuck(uint64_t timeout) {
   const double ms = 1e3 / (double)machine->ticks_per_second;
-  g_autofree char *text = g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)patience * ms,
+  g_autofree char *text = g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)timeout * ms,
                                           (double)spinach_last_progress * ms);
   fprintf(stderr, "%s: error: %s\n", spinach_program, text);
   spinach_set_error(text);
@@ -80,7 +80,7 @@ static void report_stuck(uint64_t patience) {
 
 // Runs to the end; returns why it ended.
 static const char *run(const spinach_options *options) {
-  uint64_t patience = watchdog_ticks(options);
+  uint64_t timeout = watchdog_ticks(options);
   for (;;) {
     const char *ended = spinach_measure_look();
     if (spinach_stopping & SPINACH_STOP || interrupted) return interrupted ? "interrupted" : spinach_stop_reason;
@@ -90,9 +90,9 @@ static const char *run(const spinach_options *options) {
     if (spinach_measure_advance(options, spinach_trace_active() ? 1 : SLICE)) return "nothing left to do";
     if (spinach_trace_active()) spinach_trace_line();
     if (options->progress && !options->quiet) spinach_progress_show(options);
-    if (patience && !spinach_stopping && !spinach_idle && spinach_time.now - spinach_last_progress > patience) {
+    if (timeout && !spinach_stopping && !spinach_idle && spinach_time.now - spinach_last_progress > timeout) {
       spinach_progress_end();
-      report_stuck(patience);
+      report_stuck(timeout);
       return spinach_error_text;
     }
   }
@@ -102,7 +102,8 @@ static const char *run(const spinach_options *options) {
 // -----------------------------------------------------------------------------------------------------------
 static bool write_text(const char *path, const char *text) {
   g_autoptr(GError) error = NULL;
-  return whole_file_write(path, text, -1, &error) || spinach_complain("cannot write \"%s\": %s", path, error->message);
+  return whole_file_write(path, text, -1, &error) ||
+         spinach_report_error("cannot write \"%s\": %s", path, error->message);
 }
 
 static bool write_in_folder(const char *folder, const char *name, const char *text) {
@@ -131,7 +132,7 @@ static bool write_results(const spinach_options *options, const char *ended, dou
   if (options->stats && !write_text(options->stats, csv ? lines : statistics)) return false;
   if (!options->run_dir) return true;
   if (g_mkdir_with_parents(options->run_dir, 0777))
-    return spinach_complain("cannot make the folder \"%s\": %s", options->run_dir, g_strerror(errno));
+    return spinach_report_error("cannot make the folder \"%s\": %s", options->run_dir, g_strerror(errno));
   g_autofree char *manifest = spinach_manifest_json(options), *timing = timing_json(seconds);
   return write_in_folder(options->run_dir, "statistics.json", statistics) &&
          write_in_folder(options->run_dir, "manifest.json", manifest) &&
@@ -157,14 +158,14 @@ static void print_states(const spinach_options *options) {
 
 static bool flush_output(void) {
   if (!fflush(stdout) && !ferror(stdout)) return true;
-  return spinach_complain("cannot write to standard output: %s", g_strerror(errno));
+  return spinach_report_error("cannot write to standard output: %s", g_strerror(errno));
 }
 
 // Results that could not be written at the end are refused at the beginning.
 static bool can_write(const char *path, bool folders) {
   g_autoptr(GError) error = NULL;
   return whole_file_possible(path, folders, &error) ||
-         spinach_complain("cannot write \"%s\": %s", path, error->message);
+         spinach_report_error("cannot write \"%s\": %s", path, error->message);
 }
 
 static bool can_write_results(const spinach_options *options) {

@@ -12,7 +12,7 @@
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-bool spinach_complain(const char *format, ...) {
+bool spinach_report_error(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   g_autofree char *text = g_strdup_vprintf(format, arguments);
@@ -28,7 +28,8 @@ static bool read_count(const char *what, const char *text, uint64_t *value) {
   char *end;
   errno = 0;
   *value = strtoull(text, &end, 0);
-  if (end == text || *end || errno || text[0] == '-') return spinach_complain("%s: \"%s\" is not a count", what, text);
+  if (end == text || *end || errno || text[0] == '-')
+    return spinach_report_error("%s: \"%s\" is not a count", what, text);
   return true;
 }
 
@@ -49,8 +50,8 @@ static bool set_cycles(spinach_options *options, const char *value) {
     g_autofree char *name = g_strndup(value, (gsize)(colon - value));
     const char *near = spinach_nearest(name, machine->clock_count, clock_name);
     if (options->clock < 0)
-      return spinach_complain("--cycles: there is no clock \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
-                              near ? near : "", near ? "\"?" : "");
+      return spinach_report_error("--cycles: there is no clock \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
+                                  near ? near : "", near ? "\"?" : "");
   }
   return read_count("--cycles", colon ? colon + 1 : value, &options->cycles);
 }
@@ -60,8 +61,8 @@ static bool read_ticks(const char *option, const char *value, uint64_t *ticks) {
   int64_t femtoseconds;
   const char *error;
   if (!spinach_quantity_parse(value, SPINACH_TIME, &femtoseconds, &error))
-    return spinach_complain("%s: %s", option, error);
-  if (femtoseconds < 0) return spinach_complain("%s: %s is negative", option, value);
+    return spinach_report_error("%s: %s", option, error);
+  if (femtoseconds < 0) return spinach_report_error("%s: %s is negative", option, value);
   unsigned __int128 product = (unsigned __int128)femtoseconds * machine->ticks_per_second + 999999999999999u;
   *ticks = (uint64_t)(product / 1000000000000000u);
   return true;
@@ -122,10 +123,7 @@ static const char *parameter_name(uint32_t index) {
 }
 
 static bool is_called(const spinach_parameter *parameter, const char *name) {
-  if (!strcmp(parameter->name, name)) return true;
-  for (const char *const *alias = parameter->aliases; alias && *alias; alias++)
-    if (!strcmp(*alias, name)) return true;
-  return false;
+  return !strcmp(parameter->name, name) || g_strv_contains(parameter->aliases, name);
 }
 
 static const spinach_parameter *find_parameter(const char *name) {
@@ -141,13 +139,16 @@ static void add_setting(spinach_options *options, const spinach_parameter *param
 
 static bool set_parameter(spinach_options *options, const char *value) {
   const char *equals = strchr(value, '=');
-  if (!equals) return spinach_complain("--set: \"%s\" lacks its value; write --set PATH.NAME=VALUE", value);
+  if (!equals) return spinach_report_error("--set: \"%s\" lacks its value; write --set PATH.NAME=VALUE", value);
   g_autofree char *name = g_strndup(value, (gsize)(equals - value));
   const spinach_parameter *parameter = find_parameter(name);
   if (!parameter) {
+    for (uint32_t i = 0; i < machine->parameter_count; i++)
+      if (g_strv_contains(machine->parameters[i].former, name))
+        return spinach_report_error("--set: \"%s\" is called \"%s\" now", name, parameter_name(i));
     const char *near = spinach_nearest(name, machine->parameter_count, parameter_name);
-    return spinach_complain("--set: there is no runtime parameter \"%s\"%s%s%s (--help lists them)", name,
-                            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return spinach_report_error("--set: there is no runtime parameter \"%s\"%s%s%s (--help lists them)", name,
+                                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
   }
   add_setting(options, parameter, equals + 1);
   return true;
@@ -212,7 +213,8 @@ static bool show_help(spinach_options *options, const char *value) {
 }
 
 static bool show_list(spinach_options *options, const char *value) {
-  if (value && strcmp(value, "json")) return spinach_complain("--list takes \"json\" or nothing, not \"%s\"", value);
+  if (value && strcmp(value, "json"))
+    return spinach_report_error("--list takes \"json\" or nothing, not \"%s\"", value);
   if (value) {
     g_autofree char *text = spinach_list_json();
     fputs(text, stdout);
@@ -237,23 +239,23 @@ static bool apply(spinach_options *options, const char *name, const char *value,
   for (guint i = 0; i < G_N_ELEMENTS(builtins); i++) {
     if (strcmp(builtins[i].name, name)) continue;
     if (!builtins[i].argument) {
-      if (value && builtins[i].set != show_list) return spinach_complain("--%s takes no value", name);
+      if (value && builtins[i].set != show_list) return spinach_report_error("--%s takes no value", name);
       return builtins[i].set(options, value);
     }
     *used = !value;
-    if (!value && !next) return spinach_complain("--%s needs a value: --%s %s", name, name, builtins[i].argument);
+    if (!value && !next) return spinach_report_error("--%s needs a value: --%s %s", name, name, builtins[i].argument);
     return builtins[i].set(options, value ? value : next);
   }
   const spinach_parameter *parameter = strchr(name, '.') ? NULL : find_parameter(name);
   if (parameter) {
     *used = !value;
-    if (!value && !next) return spinach_complain("--%s needs a value of type %s", name, parameter->type);
+    if (!value && !next) return spinach_report_error("--%s needs a value of type %s", name, parameter->type);
     add_setting(options, parameter, value ? value : next);
     return true;
   }
   const char *near = spinach_nearest(name, (uint32_t)G_N_ELEMENTS(builtins) + machine->parameter_count, option_name);
-  return spinach_complain("there is no option --%s%s%s%s (--help lists them)", name, near ? "; did you mean --" : "",
-                          near ? near : "", near ? "?" : "");
+  return spinach_report_error("there is no option --%s%s%s%s (--help lists them)", name,
+                              near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
 }
 
 bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
@@ -264,7 +266,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   options->progress = isatty(STDERR_FILENO);
   for (int i = 1; i < argc && !options->ended; i++) {
     if (!g_str_has_prefix(argv[i], "--") || !argv[i][2])
-      return spinach_complain("\"%s\" is no option; options begin with -- (--help lists them)", argv[i]);
+      return spinach_report_error("\"%s\" is no option; options begin with -- (--help lists them)", argv[i]);
     const char *equals = strchr(argv[i], '=');
     g_autofree char *name = equals ? g_strndup(argv[i] + 2, (gsize)(equals - argv[i] - 2)) : g_strdup(argv[i] + 2);
     bool used = false;

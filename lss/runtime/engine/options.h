@@ -40,6 +40,6 @@ bool spinach_settings_store(const spinach_options *options);
 char *spinach_parameter_text(const spinach_parameter *parameter);
 
 // Prints "PROGRAM: text" to standard error and returns false.
-bool spinach_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);
+bool spinach_report_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 #endif

@@ -40,13 +40,14 @@ static bool read_integer(const spinach_parameter *parameter, const char *text, i
   spinach_dimension dimension;
   if (dimension_of(parameter->type, &dimension)) {
     const char *error;
-    return spinach_quantity_parse(text, dimension, value, &error) || spinach_complain("%s: %s", parameter->name, error);
+    return spinach_quantity_parse(text, dimension, value, &error) ||
+           spinach_report_error("%s: %s", parameter->name, error);
   }
   char *end;
   errno = 0;
   *value = strtoll(text, &end, 0);
-  if (end == text || *end) return spinach_complain("%s: \"%s\" is not an integer", parameter->name, text);
-  if (errno) return spinach_complain("%s: %s does not fit in 64 bits", parameter->name, text);
+  if (end == text || *end) return spinach_report_error("%s: \"%s\" is not an integer", parameter->name, text);
+  if (errno) return spinach_report_error("%s: %s does not fit in 64 bits", parameter->name, text);
   return true;
 }
 
@@ -54,13 +55,14 @@ static bool read_real(const spinach_parameter *parameter, const char *text, doub
   char *end;
   *value = g_ascii_strtod(text, &end);
   bool number = end != text;
-  if (number && !isfinite(*value)) return spinach_complain("%s: \"%s\" is not a finite number", parameter->name, text);
+  if (number && !isfinite(*value))
+    return spinach_report_error("%s: \"%s\" is not a finite number", parameter->name, text);
   while (g_ascii_isspace(*end)) end++;
   if (number && !strcmp(parameter->type, "fraction") && (!strcmp(end, "percent") || !strcmp(end, "%"))) {
     *value /= 100;
     return true;
   }
-  if (!number || *end) return spinach_complain("%s: \"%s\" is not a number", parameter->name, text);
+  if (!number || *end) return spinach_report_error("%s: \"%s\" is not a number", parameter->name, text);
   return true;
 }
 
@@ -68,7 +70,7 @@ static bool in_range(const spinach_parameter *parameter, const Cell *cell, const
   bool outside = parameter->kind == SPINACH_PARAMETER_INT
                      ? cell->integer < parameter->least_integer || cell->integer > parameter->most_integer
                      : cell->real < parameter->least_real || cell->real > parameter->most_real;
-  return !outside || spinach_complain("%s: %s is outside its range, %s", parameter->name, text, parameter->range);
+  return !outside || spinach_report_error("%s: %s is outside its range, %s", parameter->name, text, parameter->range);
 }
 
 static bool read_setting(const spinach_parameter *parameter, const char *text, Cell *cell) {
@@ -79,12 +81,12 @@ static bool read_setting(const spinach_parameter *parameter, const char *text, C
   case SPINACH_PARAMETER_BOOL:
     cell->truth = !strcmp(text, "true") || !strcmp(text, "1");
     if (!cell->truth && strcmp(text, "false") && strcmp(text, "0"))
-      return spinach_complain("%s: \"%s\" is neither true nor false", parameter->name, text);
+      return spinach_report_error("%s: \"%s\" is neither true nor false", parameter->name, text);
     return true;
   case SPINACH_PARAMETER_STRING:
     if (strlen(text) >= SPINACH_STRING_SIZE)
-      return spinach_complain("%s: the text has %zu characters; at most %d are kept", parameter->name, strlen(text),
-                              SPINACH_STRING_SIZE - 1);
+      return spinach_report_error("%s: the text has %zu characters; at most %d are kept", parameter->name, strlen(text),
+                                  SPINACH_STRING_SIZE - 1);
     strcpy(cell->string, text);
     return true;
   }

@@ -188,7 +188,7 @@ bool spinach_streams_commit(void) {
   for (uint32_t i = 0; i < file_count; i++) {
     if (!files[i]->out) continue;
     bool whole = commit(files[i]);
-    if (!whole) spinach_complain("error: cannot write \"%s\": %s", files[i]->path, strerror(errno));
+    if (!whole) spinach_report_error("error: cannot write \"%s\": %s", files[i]->path, strerror(errno));
     forget(files[i], whole);
     fine = fine && whole;
   }

@@ -20,8 +20,8 @@ static bool refuse(const Reader *reader, const char *at, const char *format, ...
   va_start(arguments, format);
   g_autofree char *words = g_strdup_vprintf(format, arguments);
   va_end(arguments);
-  return spinach_complain("%s \"%s\", character %d: %s", reader->option, reader->text, (int)(at - reader->text) + 1,
-                          words);
+  return spinach_report_error("%s \"%s\", character %d: %s", reader->option, reader->text, (int)(at - reader->text) + 1,
+                              words);
 }
 
 static void skip_space(Reader *reader) {
@@ -78,7 +78,7 @@ static bool read_time(Reader *reader, spinach_condition *condition) {
   int64_t femtoseconds;
   condition->kind = SPINACH_AT_TIME;
   if (!spinach_quantity_parse(reader->at, SPINACH_TIME, &femtoseconds, &error))
-    return spinach_complain("%s: %s", reader->option, error);
+    return spinach_report_error("%s: %s", reader->option, error);
   condition->count = (uint64_t)femtoseconds;
   return true;
 }

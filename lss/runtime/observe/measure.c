@@ -231,11 +231,13 @@ bool spinach_measure_begin(const spinach_options *options) {
     trigger_start(&from, first->kind ? first : &start, false);
     trigger_start(&to, last->kind ? last : &end, false);
   }
-  if (first->kind == SPINACH_AT_END) return spinach_complain("--measure-from: no window begins at the end of the run");
+  if (first->kind == SPINACH_AT_END)
+    return spinach_report_error("--measure-from: no window begins at the end of the run");
   if (from.waiting && first->kind == SPINACH_AT_TIME && last->kind == SPINACH_AT_TIME && last->count <= first->count)
-    return spinach_complain("--measure-to %s is not after --measure-from %s", last->text, first->text);
+    return spinach_report_error("--measure-to %s is not after --measure-from %s", last->text, first->text);
   if (sample.waiting && sample.goal == 0 && counts(sample.condition) && sample.condition->kind != SPINACH_AT_END)
-    return spinach_complain("--sample \"%s\": what repeats needs a distance of more than 0", sample.condition->text);
+    return spinach_report_error("--sample \"%s\": what repeats needs a distance of more than 0",
+                                sample.condition->text);
   return true;
 }
 
@@ -285,12 +287,14 @@ bool spinach_measure_end(void) {
   }
   if (looked_at(&sample) && sample.condition->kind == SPINACH_AT_END) g_ptr_array_add(samples, take(&sample, 0));
   if (over)
-    return spinach_complain("error: the condition of --measure-to, \"%s\", held already when that of --measure-from, "
-                            "\"%s\", came true",
-                            to.condition->text, from.condition->text);
+    return spinach_report_error(
+        "error: the condition of --measure-to, \"%s\", held already when that of --measure-from, "
+        "\"%s\", came true",
+        to.condition->text, from.condition->text);
   const Trigger *missing = from.waiting ? &from : to.waiting ? &to : NULL;
-  return !missing || spinach_complain("error: the run ended before the condition of --measure-%s, \"%s\", came true",
-                                      missing == &from ? "from" : "to", missing->condition->text);
+  return !missing ||
+         spinach_report_error("error: the run ended before the condition of --measure-%s, \"%s\", came true",
+                              missing == &from ? "from" : "to", missing->condition->text);
 }
 
 void spinach_measure_write(Json *json) {

@@ -152,5 +152,5 @@ bool spinach_look_up(const char *name, spinach_place *place, char **error) {
 
 bool spinach_find(const char *name, spinach_place *place) {
   g_autofree char *error = NULL;
-  return spinach_look_up(name, place, &error) || spinach_complain("%s", error);
+  return spinach_look_up(name, place, &error) || spinach_report_error("%s", error);
 }
