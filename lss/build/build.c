@@ -11,37 +11,52 @@
 #include <stdio.h>
 #include <string.h>
 
-bool build_option(int argc, char **argv, int *index, gpointer data) {
+const OptionSpec debug_options[] = {
+    {"--debug", NULL, "check what handlers declare, and keep all signals visible"},
+    {0},
+};
+
+const OptionSpec build_options[] = {
+    {"-o", "SIM", "where the simulator goes; without it `run` keeps it in the cache"},
+    {"-O", "0|1|2|3", "how hard clang optimises: 2, with --debug 1"},
+    {"--sanitize", NULL, "add checks of addresses and of undefined behaviour"},
+    {"--single-function", NULL, "make one C function of the machine, whatever its size"},
+    {"--collect", "WHAT", "count what happens on `connections`, or add the collectors of a file X.lss"},
+    {"--watch", "EVENT", "count an event for conditions of runs; may be repeated"},
+    {"--keep", "DIR", "keep the generated C in DIR"},
+    {0},
+};
+
+static bool take_collect(const char *command, const char *value, BuildOptions *build) {
+  if (!strcmp(value, "connections"))
+    build->collect_connections = true;
+  else if (g_str_has_suffix(value, ".lss"))
+    g_ptr_array_add(build->options.compile.collectors, (gpointer)value);
+  else
+    return !usage_error(command, "--collect takes \"connections\" or a file of collectors, X.lss, not \"%s\"", value);
+  return true;
+}
+
+bool build_option(const char *command, const char *name, const char *value, gpointer data) {
   BuildOptions *build = data;
-  const char *word = argv[*index];
-  if (!strcmp(word, "-O0") || !strcmp(word, "-O1") || !strcmp(word, "-O2") || !strcmp(word, "-O3")) {
-    build->compiler.optimisation = word;
-    return true;
+  if (!strcmp(name, "--collect")) return take_collect(command, value, build);
+  if (!strcmp(name, "-O")) {
+    static const char *const levels[] = {"-O0", "-O1", "-O2", "-O3"};
+    if (value[0] < '0' || value[0] > '3' || value[1])
+      return !usage_error(command, "-O takes 0, 1, 2 or 3, not \"%s\"", value);
+    build->compiler.optimisation = levels[value[0] - '0'];
+  } else if (!strcmp(name, "--watch")) {
+    g_ptr_array_add(build->options.compile.watches, (gpointer)value);
+  } else if (!strcmp(name, "-o")) {
+    build->output = value;
+  } else if (!strcmp(name, "--keep")) {
+    build->keep = value;
+  } else {
+    build->options.compile.debug |= !strcmp(name, "--debug");
+    build->compiler.sanitize |= !strcmp(name, "--sanitize");
+    build->single_cluster |= !strcmp(name, "--single-function");
   }
-  if (!strcmp(word, "--sanitize")) return build->compiler.sanitize = true;
-  if (!strcmp(word, "--single-function")) return build->single_cluster = true;
-  const char *value = NULL;
-  if (option_value(argc, argv, index, "--watch", &value)) {
-    build->wrong |= !value;
-    if (value) g_ptr_array_add(build->options.compile.watches, (gpointer)value);
-    return true;
-  }
-  if (option_value(argc, argv, index, "--collect", &value)) {
-    build->wrong |= !value;
-    if (!value) return true;
-    if (!strcmp(value, "connections")) {
-      build->collect_connections = true;
-      return true;
-    }
-    if (g_str_has_suffix(value, ".lss")) {
-      g_ptr_array_add(build->options.compile.collectors, (gpointer)value);
-      return true;
-    }
-    usage_error(argv[0], "--collect takes \"connections\" or a file of collectors, X.lss, not \"%s\"", value);
-    return build->wrong = true;
-  }
-  return (g_str_has_prefix(word, "-o") && option_value(argc, argv, index, "-o", &build->output)) ||
-         option_value(argc, argv, index, "--keep", &build->keep);
+  return true;
 }
 
 static Unit *unit_new(const char *name, const char *text, const char *optimisation) {

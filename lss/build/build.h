@@ -10,7 +10,6 @@ typedef struct {
   Options options;
   CompilerOptions compiler;
   bool collect_connections;
-  bool wrong; // an option's value was refused, with a line that says so
   bool single_cluster;
   const char *output; // -o
   const char *keep;   // --keep
@@ -18,8 +17,11 @@ typedef struct {
   char **argv;
 } BuildOptions;
 
-// Handles the options that build and run share, for options_parse(); `data` is a BuildOptions.
-bool build_option(int argc, char **argv, int *index, gpointer data);
+extern const OptionSpec debug_options[]; // of all commands that look at the C of modules
+extern const OptionSpec build_options[];
+
+// Handles both, for options_parse(); `data` is a BuildOptions.
+bool build_option(const char *command, const char *name, const char *value, gpointer data);
 
 // Has the C of the machine's modules, userpoints and collectors checked by clang, after the schedule.  Returns the exit
 // status; all diagnostics are printed.

@@ -8,9 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-int command_build(int argc, char **argv) {
+static const OptionSpec *const options[] = {build_options, debug_options, folder_options, machine_options, NULL};
+
+static int build_command(int argc, char **argv) {
   BuildOptions build = {.argc = argc, .argv = argv};
-  if (!options_parse(argc, argv, &build.options, build_option, &build, NULL) || build.wrong) return 2;
+  if (!options_parse(options, argc, argv, &build.options, build_option, &build, NULL)) return 2;
   if (!build.options.machine || build.options.rest->len || !build.output)
     return usage_error(argv[0], "give one machine and an output: lss build M.lss -o SIM");
   g_autofree char *output = NULL;
@@ -19,10 +21,10 @@ int command_build(int argc, char **argv) {
   return status;
 }
 
-int command_run(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
   BuildOptions build = {.argc = argc, .argv = argv};
   int stop = argc;
-  if (!options_parse(argc, argv, &build.options, build_option, &build, &stop) || build.wrong) return 2;
+  if (!options_parse(options, argc, argv, &build.options, build_option, &build, &stop)) return 2;
   if (!build.options.machine || build.options.rest->len)
     return usage_error(argv[0], "give one machine: lss run M.lss [-- simulator options]");
   g_autofree char *output = NULL;
@@ -36,3 +38,6 @@ int command_run(int argc, char **argv) {
   fprintf(stderr, "lss run: cannot run %s: %s\n", output, g_strerror(errno));
   return 3;
 }
+
+const Command command_build = {"build", build_command, "M.lss -o SIM", "compile a machine into a simulator", options};
+const Command command_run = {"run", run_command, "M.lss [-- SIMULATOR OPTIONS]", "build if needed, then run", options};

@@ -19,17 +19,19 @@ static int show(void) {
   return 0;
 }
 
-int command_cache(int argc, char **argv) {
-  const char *limit = NULL, *word = NULL;
-  for (int i = 1; i < argc; i++) {
-    if (option_value(argc, argv, &i, "--limit", &limit)) {
-      if (!limit) return 2;
-    } else if (word || (strcmp(argv[i], "show") != 0 && strcmp(argv[i], "clean") != 0)) {
-      return usage_error(argv[0], "show, clean or --limit SIZE, not \"%s\"", argv[i]);
-    } else {
-      word = argv[i];
-    }
-  }
+static const OptionSpec own[] = {
+    {"--limit", "SIZE", "keep at most SIZE, \"500 MiB\"; what was not used for longest goes first"},
+    {0},
+};
+static const OptionSpec *const tables[] = {own, NULL};
+
+static int cache_command(int argc, char **argv) {
+  g_auto(Options) options = {0};
+  const char *limit = NULL;
+  if (!options_parse(tables, argc, argv, &options, option_text, &limit, NULL)) return 2;
+  const char *word = options.machine, *wrong = options.rest->len ? options.rest->pdata[0] : NULL;
+  if (word && strcmp(word, "show") != 0 && strcmp(word, "clean") != 0) wrong = word;
+  if (wrong) return usage_error(argv[0], "show, clean or --limit SIZE, not \"%s\"", wrong);
   int64_t bytes = 0, parts = 1;
   if (limit && (!quantity_parse(limit, DIM_SIZE, &bytes, &parts) || parts != 1))
     return usage_error(argv[0], "--limit takes whole bytes, a number and one of %s, not \"%s\"",
@@ -38,3 +40,7 @@ int command_cache(int argc, char **argv) {
   if (limit && !cache_set_limit((guint64)bytes)) return 3;
   return (word && !strcmp(word, "show")) || (!word && !limit) ? show() : 0;
 }
+
+const Command command_cache = {"cache", cache_command, "[show|clean]",
+                               "what is kept of earlier builds: show its place and size, remove it, or bound it",
+                               tables};

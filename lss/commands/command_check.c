@@ -6,24 +6,34 @@
 
 #include <string.h>
 
-static bool check_option(int argc, char **argv, int *index, gpointer data) {
-  (void)argc;
-  bool *netlist_only = data;
-  return !strcmp(argv[*index], "--netlist-only") && (*netlist_only = true);
+static const OptionSpec own[] = {
+    {"--netlist-only", NULL, "leave the C out, which takes the longest"},
+    {0},
+};
+static const OptionSpec *const tables[] = {own, debug_options, folder_options, machine_options, NULL};
+
+typedef struct {
+  BuildOptions build;
+  bool netlist_only;
+} CheckOptions;
+
+static bool check_option(const char *command, const char *name, const char *value, gpointer data) {
+  CheckOptions *check = data;
+  if (strcmp(name, "--netlist-only") != 0) return build_option(command, name, value, &check->build);
+  return check->netlist_only = true;
 }
 
-int command_check(int argc, char **argv) {
-  BuildOptions build = {.argc = argc, .argv = argv};
-  bool netlist_only = false;
-  if (!options_parse(argc, argv, &build.options, check_option, &netlist_only, NULL)) return 2;
-  const Options *options = &build.options;
+static int check_command(int argc, char **argv) {
+  CheckOptions check = {.build = {.argc = argc, .argv = argv}};
+  if (!options_parse(tables, argc, argv, &check.build.options, check_option, &check, NULL)) return 2;
+  const Options *options = &check.build.options;
   if (!options->machine) return usage_error(argv[0], "which machine? give a .lss file");
   if (options->rest->len > 0)
     return usage_error(argv[0], "one machine at a time, not also %s", (char *)options->rest->pdata[0]);
   Netlist *netlist = compile_netlist(options->machine, &options->compile);
   int status = netlist ? 0 : 1;
-  if (netlist && !netlist_only) {
-    status = build_check(&build, netlist);
+  if (netlist && !check.netlist_only) {
+    status = build_check(&check.build, netlist);
   } else if (netlist) {
     ScheduleOptions schedule_options = {0};
     g_autoptr(Schedule) schedule = schedule_build(netlist, &schedule_options);
@@ -31,6 +41,10 @@ int command_check(int argc, char **argv) {
   }
   diag_flush();
   if (netlist) netlist_free(netlist);
-  options_clear(&build.options);
+  options_clear(&check.build.options);
   return status;
 }
+
+const Command command_check = {"check", check_command, "M.lss",
+                               "all diagnostics, no output: those of the netlist, its schedule and the modules' C",
+                               tables};

@@ -1,23 +1,13 @@
 // lss completion bash|zsh: a script that completes command lines in a shell, made from the table of commands.
-#include "lss/build/options.h"
 #include "lss/commands/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// The options that a command's usage and help name.
-static char *options_of(const Command *command) {
-  g_autofree char *text = g_strconcat(command->usage, " ", command->help, NULL);
-  g_autoptr(GRegex) regex = g_regex_new("(?<![\\w-])(--[a-z][a-z-]*|-[A-Za-z])", 0, 0, NULL);
-  g_autoptr(GMatchInfo) match = NULL;
-  g_autoptr(GString) options = g_string_new("--help");
-  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (g_regex_match(regex, text, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
-    char *option = g_match_info_fetch(match, 1);
-    const char *name = option;
-    if (g_hash_table_add(seen, option)) g_string_append_printf(options, " %s", name);
-  }
-  return g_string_free(g_steal_pointer(&options), FALSE);
+static void print_options(const Command *command) {
+  printf("--help");
+  for (OptionTables table = command->options; *table; table++)
+    for (const OptionSpec *option = *table; option->name; option++) printf(" %s", option->name);
 }
 
 static void print_names(void) {
@@ -28,8 +18,9 @@ static void print_names(void) {
 static void print_cases(void) {
   const Command *command;
   for (guint i = 0; (command = command_at(i)); i++) {
-    g_autofree char *options = options_of(command);
-    printf("    %s) options=\"%s\" ;;\n", command->name, options);
+    printf("    %s) options=\"", command->name);
+    print_options(command);
+    printf("\" ;;\n");
   }
 }
 
@@ -86,8 +77,12 @@ static void print_zsh(void) {
          "compdef _lss lss\n");
 }
 
-int command_completion(int argc, char **argv) {
-  const char *shell = argc == 2 ? argv[1] : "";
+static const OptionSpec *const tables[] = {NULL};
+
+static int completion_command(int argc, char **argv) {
+  g_auto(Options) options = {0};
+  if (!options_parse(tables, argc, argv, &options, NULL, NULL, NULL)) return 2;
+  const char *shell = options.machine && !options.rest->len ? options.machine : "";
   if (!strcmp(shell, "bash"))
     print_bash();
   else if (!strcmp(shell, "zsh"))
@@ -96,3 +91,6 @@ int command_completion(int argc, char **argv) {
     return usage_error(argv[0], "which shell? bash or zsh");
   return 0;
 }
+
+const Command command_completion = {"completion", completion_command, "bash|zsh",
+                                    "a script that completes command lines in a shell", tables};

@@ -9,9 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool doc_option(int argc, char **argv, int *index, gpointer data) {
-  (void)argc;
-  if (strcmp(argv[*index], "--markdown") != 0) return false;
+static const OptionSpec own[] = {
+    {"--markdown", NULL, "as Markdown, for a reference"},
+    {0},
+};
+static const OptionSpec *const tables[] = {own, folder_options, NULL};
+
+static bool doc_option(const char *command, const char *name, const char *value, gpointer data) {
+  (void)command, (void)name, (void)value;
   *(ReferenceStyle *)data = REFERENCE_MARKDOWN;
   return true;
 }
@@ -66,10 +71,10 @@ static int document(GString *out, const char *name, const GPtrArray *folders, Re
   return 1;
 }
 
-int command_doc(int argc, char **argv) {
+static int doc_command(int argc, char **argv) {
   g_auto(Options) options = {0};
   ReferenceStyle style = REFERENCE_TEXT;
-  if (!options_parse(argc, argv, &options, doc_option, &style, NULL)) return 2;
+  if (!options_parse(tables, argc, argv, &options, doc_option, &style, NULL)) return 2;
   if (!options.machine) return usage_error(argv[0], "give the name of a module");
   g_autoptr(GPtrArray) folders = library_folders(&options.compile, NULL);
   g_ptr_array_insert(options.rest, 0, (gpointer)options.machine);
@@ -83,3 +88,6 @@ int command_doc(int argc, char **argv) {
   arena_release();
   return status;
 }
+
+const Command command_doc = {"doc", doc_command, "NAME|FILE.lss...",
+                             "documentation of modules, or of all types of a file, from their declarations", tables};

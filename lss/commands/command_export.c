@@ -6,14 +6,16 @@
 
 #include <string.h>
 
-static bool output_option(int argc, char **argv, int *index, gpointer data) {
-  return g_str_has_prefix(argv[*index], "-o") && option_value(argc, argv, index, "-o", data);
-}
+static const OptionSpec own[] = {
+    {"-o", "FILE", "where it goes; without it, to standard output"},
+    {0},
+};
+static const OptionSpec *const tables[] = {own, folder_options, machine_options, NULL};
 
-int command_export(int argc, char **argv) {
+static int export_command(int argc, char **argv) {
   g_auto(Options) options = {0};
   const char *path = "-";
-  if (!options_parse(argc, argv, &options, output_option, &path, NULL)) return 2;
+  if (!options_parse(tables, argc, argv, &options, option_text, &path, NULL)) return 2;
   if (!options.machine || options.rest->len || !path)
     return usage_error(argv[0], "give one machine: lss export M.lss [-o X.json]");
   g_autoptr(Netlist) netlist = compile_netlist(options.machine, &options.compile);
@@ -23,3 +25,5 @@ int command_export(int argc, char **argv) {
   g_autofree char *text = export_netlist(netlist);
   return output_write(argv[0], path, text) ? 0 : 3;
 }
+
+const Command command_export = {"export", export_command, "M.lss [-o X.json]", "the resolved netlist as JSON", tables};

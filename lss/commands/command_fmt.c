@@ -15,18 +15,25 @@ static char *read_input(const char *path) {
   return text;
 }
 
-int command_fmt(int argc, char **argv) {
+static const OptionSpec own[] = {
+    {"--check", NULL, "change nothing; name the files that would change, and exit with 1 if there are any"},
+    {0},
+};
+static const OptionSpec *const tables[] = {own, NULL};
+
+static bool fmt_option(const char *command, const char *name, const char *value, gpointer data) {
+  (void)command, (void)name, (void)value;
+  return *(bool *)data = true;
+}
+
+static int fmt_command(int argc, char **argv) {
+  g_auto(Options) options = {0};
   bool check = false, differ = false, failed = false;
-  int files = 0;
-  for (int i = 1; i < argc; i++) {
-    const char *path = argv[i];
-    if (!strcmp(path, "--check")) {
-      check = true;
-      continue;
-    }
-    if (path[0] == '-' && path[1])
-      return usage_error(argv[0], "there is no option \"%s\"; write lss fmt [--check] FILE...", path);
-    files++;
+  if (!options_parse(tables, argc, argv, &options, fmt_option, &check, NULL)) return 2;
+  if (!options.machine) return usage_error(argv[0], "give at least one file: lss fmt [--check] FILE...");
+  g_ptr_array_insert(options.rest, 0, (gpointer)options.machine);
+  for (guint i = 0; i < options.rest->len; i++) {
+    const char *path = options.rest->pdata[i];
     g_autofree char *text = read_input(path);
     if (!text) {
       failed = true;
@@ -38,6 +45,8 @@ int command_fmt(int argc, char **argv) {
     differ |= !same;
     if (!check && (!same || !strcmp(path, "-")) && !output_write(argv[0], path, formatted)) failed = true;
   }
-  if (!files) return usage_error(argv[0], "give at least one file: lss fmt [--check] FILE...");
   return failed ? 3 : check && differ ? 1 : 0;
 }
+
+const Command command_fmt = {"fmt", fmt_command, "FILE...", "canonical layout; - is standard input to standard output",
+                             tables};

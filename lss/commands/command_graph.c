@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool output_option(int argc, char **argv, int *index, gpointer data) {
-  return g_str_has_prefix(argv[*index], "-o") && option_value(argc, argv, index, "-o", data);
-}
+static const OptionSpec own[] = {
+    {"-o", "FILE", "where the picture goes; its end says what it is"},
+    {0},
+};
+static const OptionSpec *const tables[] = {own, folder_options, machine_options, NULL};
 
 // The picture of one level through `dot`; NULL, after a line that says why, when that fails.
 static char *render_svg(const char *dot_text) {
@@ -49,10 +51,10 @@ static int write_pictures(const char *command, const Netlist *netlist, const cha
   return 0;
 }
 
-int command_graph(int argc, char **argv) {
+static int graph_command(int argc, char **argv) {
   g_auto(Options) options = {0};
   const char *path = NULL;
-  if (!options_parse(argc, argv, &options, output_option, &path, NULL)) return 2;
+  if (!options_parse(tables, argc, argv, &options, option_text, &path, NULL)) return 2;
   if (!options.machine || options.rest->len || !path)
     return usage_error(argv[0], "give a machine and a file: lss graph M.lss -o X.svg|X.dot|X.json");
   bool svg = g_str_has_suffix(path, ".svg"), dot = g_str_has_suffix(path, ".dot"),
@@ -64,3 +66,6 @@ int command_graph(int argc, char **argv) {
   g_autofree char *text = graph_json(netlist);
   return output_write(argv[0], path, text) ? 0 : 3;
 }
+
+const Command command_graph = {"graph", graph_command, "M.lss -o X.svg|X.dot|X.json",
+                               "block diagram, one page per level of the hierarchy", tables};

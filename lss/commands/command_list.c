@@ -46,9 +46,11 @@ static bool list_folder(GPtrArray *folder_only, GArray *entries, GHashTable *see
   return fine;
 }
 
-int command_list(int argc, char **argv) {
+static const OptionSpec *const tables[] = {folder_options, NULL};
+
+static int list_command(int argc, char **argv) {
   g_auto(Options) options = {0};
-  if (!options_parse(argc, argv, &options, NULL, NULL, NULL)) return 2;
+  if (!options_parse(tables, argc, argv, &options, NULL, NULL, NULL)) return 2;
   if (options.machine) return usage_error(argv[0], "takes no argument, only -I DIR");
   g_autoptr(GPtrArray) folders = library_folders(&options.compile, NULL);
   g_autoptr(GArray) entries = g_array_new(FALSE, FALSE, sizeof(Entry));
@@ -70,3 +72,5 @@ int command_list(int argc, char **argv) {
   arena_release();
   return fine ? 0 : 1;
 }
+
+const Command command_list = {"list", list_command, "", "modules on the search path by family, one line each", tables};

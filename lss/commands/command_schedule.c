@@ -8,9 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool schedule_option(int argc, char **argv, int *index, gpointer data) {
-  (void)argc, (void)index;
-  if (strcmp(argv[*index], "--single-function") != 0) return false;
+static const OptionSpec own[] = {
+    {"--single-function", NULL, "as if the machine became one C function, whatever its size"},
+    {0},
+};
+static const OptionSpec *const tables[] = {own, folder_options, machine_options, NULL};
+
+static bool schedule_option(const char *command, const char *name, const char *value, gpointer data) {
+  (void)command, (void)name, (void)value;
   ((ScheduleOptions *)data)->single_cluster = true;
   return true;
 }
@@ -44,10 +49,10 @@ static const char *cluster_name(const Cluster *cluster) {
   return cluster->instance ? cluster->instance->path : "the top";
 }
 
-int command_schedule(int argc, char **argv) {
+static int schedule_command(int argc, char **argv) {
   g_auto(Options) options = {0};
   ScheduleOptions schedule_options = {0};
-  if (!options_parse(argc, argv, &options, schedule_option, &schedule_options, NULL)) return 2;
+  if (!options_parse(tables, argc, argv, &options, schedule_option, &schedule_options, NULL)) return 2;
   if (!options.machine || options.rest->len > 1)
     return usage_error(argv[0], "give a machine: lss schedule M.lss [INSTANCE]");
   const char *path = options.rest->len ? options.rest->pdata[0] : NULL;
@@ -104,3 +109,6 @@ int command_schedule(int argc, char **argv) {
   }
   return 0;
 }
+
+const Command command_schedule = {"schedule", schedule_command, "M.lss [INSTANCE]", "the order of handlers and why",
+                                  tables};

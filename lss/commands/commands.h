@@ -3,29 +3,22 @@
 #ifndef LSS_COMMANDS_H
 #define LSS_COMMANDS_H
 
+#include "lss/build/options.h"
+
 #include <glib.h>
 
 typedef struct {
   const char *name;
   int (*run)(int argc, char **argv);
-  const char *usage, *help;
+  const char *arguments; // what stands behind its name, without options
+  const char *help;      // what it does, in one line
+  OptionTables options;  // all that it takes but --help
 } Command;
 
 // The commands, one after the other; NULL behind the last (main.c).
 const Command *command_at(guint index);
 
-int command_build(int argc, char **argv);      // command_build.c
-int command_run(int argc, char **argv);        // command_build.c
-int command_schedule(int argc, char **argv);   // command_schedule.c
-int command_completion(int argc, char **argv); // command_completion.c
-int command_server(int argc, char **argv);     // command_server.c
-int command_check(int argc, char **argv);      // command_check.c
-int command_list(int argc, char **argv);       // command_list.c
-int command_doc(int argc, char **argv);        // command_doc.c
-int command_graph(int argc, char **argv);      // command_graph.c
-int command_fmt(int argc, char **argv);        // command_fmt.c
-int command_explain(int argc, char **argv);    // command_explain.c
-int command_export(int argc, char **argv);     // command_export.c
-int command_cache(int argc, char **argv);      // command_cache.c
+extern const Command command_build, command_run, command_check, command_list, command_doc, command_graph, command_fmt,
+    command_schedule, command_explain, command_export, command_server, command_completion, command_cache;
 
 #endif

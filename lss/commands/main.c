@@ -8,60 +8,42 @@
 #include <stdio.h>
 #include <string.h>
 
-// Commands may be missing while a partial compiler is linked (fuzzing, unit tests), hence weak.
-#pragma weak command_build
-#pragma weak command_run
-#pragma weak command_schedule
-#pragma weak command_check
-#pragma weak command_list
-#pragma weak command_doc
-#pragma weak command_graph
-#pragma weak command_fmt
-#pragma weak command_explain
-#pragma weak command_export
-#pragma weak command_cache
-#pragma weak command_server
-#pragma weak command_completion
-
-static const Command commands[] = {
-    {"build", command_build,
-     "M.lss -o SIM [-D n=v] [-I DIR] [--debug] [-O0|-O3] [--sanitize] [--collect connections|X.lss] [--watch EVENT] "
-     "[--keep DIR]",
-     "compile a machine into a simulator"},
-    {"run", command_run, "M.lss [-D n=v] [-- SIMULATOR OPTIONS]", "build if needed, then run"},
-    {"check", command_check, "M.lss [--netlist-only]",
-     "all diagnostics, no output: those of the netlist and its schedule, then those of the modules' C\n"
-     "      --netlist-only  leave the C out, which takes the longest; for editors"},
-    {"list", command_list, "[-I DIR]", "modules on the search path, one line each"},
-    {"doc", command_doc, "MODULE [--markdown]", "a module's documentation"},
-    {"graph", command_graph, "M.lss -o X.svg|X.dot|X.json", "block diagram, one page per level of the hierarchy"},
-    {"fmt", command_fmt, "[--check] FILE...", "canonical layout"},
-    {"schedule", command_schedule, "M.lss [INSTANCE]", "the order of handlers and why"},
-    {"explain", command_explain, "[CHECK]", "what a diagnostic means, with an example and its repair"},
-    {"export", command_export, "M.lss -o X.json", "the resolved netlist as JSON"},
-    {"server", command_server, "[-I DIR] [-D n=v] [M.lss...]",
-     "language server for editors, on standard input and output (docs/editors.md)"},
-    {"completion", command_completion, "bash|zsh", "a script that completes command lines in a shell"},
-    {"cache", command_cache, "[show | clean] [--limit SIZE]",
-     "what is kept of earlier builds: show its place and size, remove it, or bound it\n"
-     "      show          (the default) the folder, the sizes, the limit\n"
-     "      clean         remove everything; waits for builds at work\n"
-     "      --limit SIZE  keep at most SIZE, \"500 MiB\"; what was not used for longest goes first"},
+static const Command *const commands[] = {
+    &command_build,  &command_run,        &command_check,    &command_list,    &command_doc,
+    &command_graph,  &command_fmt,        &command_schedule, &command_explain, &command_export,
+    &command_server, &command_completion, &command_cache,
 };
 
 const Command *command_at(guint index) {
-  return index < G_N_ELEMENTS(commands) ? &commands[index] : NULL;
+  return index < G_N_ELEMENTS(commands) ? commands[index] : NULL;
 }
 
-static void print_command(FILE *out, const Command *command) {
-  fprintf(out, "  lss %s %s\n      %s\n", command->name, command->usage, command->help);
+static void print_usage(FILE *out, const Command *command, const char *options) {
+  fprintf(out, "lss %s%s%s%s\n", command->name, options, *command->arguments ? " " : "", command->arguments);
 }
 
-static void print_usage(FILE *out) {
+static void print_help(const Command *command) {
+  const bool any = *command->options != NULL;
+  printf("usage: ");
+  print_usage(stdout, command, any ? " [OPTIONS]" : "");
+  printf("\n%s\n%s", command->help, any ? "\n" : "");
+  options_print(stdout, command->options);
+}
+
+static void print_overview(FILE *out) {
   fprintf(out, "usage: lss COMMAND ...\n\n");
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) print_command(out, &commands[i]);
-  fprintf(out,
-          "\nCommands that read a machine also take --max-instances N and --max-steps N, the bounds of elaboration.\n");
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+    fprintf(out, "  ");
+    print_usage(out, commands[i], "");
+    fprintf(out, "      %s\n", commands[i]->help);
+  }
+  fprintf(out, "\n`lss COMMAND --help` lists a command's options, `lss --version` tells the version.\n");
+}
+
+static bool asks_for_help(int argc, char **argv) {
+  for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (!strcmp(argv[i], "--help")) return true;
+  return false;
 }
 
 // What was printed for nobody is a failure.
@@ -74,12 +56,12 @@ static int finish(int status) {
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); // `ulimit -f` is then an error of writing, here and in clang
   if (argc < 2) {
-    print_usage(stderr);
+    print_overview(stderr);
     return 2;
   }
   const char *word = argv[1];
   if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) {
-    print_usage(stdout);
+    print_overview(stdout);
     return finish(0);
   }
   if (!strcmp(word, "--version")) {
@@ -88,16 +70,16 @@ int main(int argc, char **argv) {
   }
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
-    if (!strcmp(word, commands[i].name) && commands[i].run) {
-      if (argc > 2 && !strcmp(argv[2], "--help")) {
-        print_command(stdout, &commands[i]);
+    if (!strcmp(word, commands[i]->name)) {
+      if (asks_for_help(argc, argv)) {
+        print_help(commands[i]);
         return finish(0);
       }
-      int status = commands[i].run(argc - 1, argv + 1);
+      int status = commands[i]->run(argc - 1, argv + 1);
       diag_flush();
       return finish(status);
     }
-    g_ptr_array_add(names, (gpointer)commands[i].name);
+    g_ptr_array_add(names, (gpointer)commands[i]->name);
   }
   const char *near = diag_suggestion(word, names);
   fprintf(stderr, "lss: there is no command \"%s\"%s%s%s; `lss help` lists them\n", word,
