@@ -37,6 +37,7 @@ class Finished:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--goldens", action="store_true", help="rewrite golden files instead of comparing")
+    parser.addoption("--optimized", action="store_true", help="build the benches of modules as users build machines")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

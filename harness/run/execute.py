@@ -50,7 +50,7 @@ def _dask(where: object) -> Iterator[Executor]:
     except ModuleNotFoundError as error:
         raise ExecuteError(f"workers need Dask, and there is no {error.name}: pip install distributed") from error
     try:
-        client = Client(where, timeout="10 s", set_as_default=False)
+        client = Client(where, timeout="5 s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise ExecuteError(f"--workers {where}: {error}") from error
     try:

@@ -12,7 +12,7 @@ from tests.isa.programs import assemble
 from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILDS = ([], ["--debug"], ["-O0"])
+BUILDS = ([], ["--debug", "-O0"], ["-O0"])
 
 # What a core waits for, in turn: HI and LO at every distance, loads, stores, branches, its own code, locks.
 WAITING = """

@@ -8,6 +8,11 @@ from tests.modules.harness import Bench
 
 
 @pytest.fixture(scope="session")
-def bench(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """Builds and runs netlists around single modules."""
-    return Bench(build_dir / "bin" / "lss", tmp_path_factory.mktemp("modules"))
+def bench(request: pytest.FixtureRequest, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Builds and runs netlists around single modules.
+
+    What the optimiser makes of a module is the same module (tests/examples/test_builds_agree.py), but takes clang three
+    times as long: it works only with --optimized, as in make soak.
+    """
+    options = [] if request.config.getoption("--optimized") else ["-O0"]
+    return Bench(build_dir / "bin" / "lss", tmp_path_factory.mktemp("modules"), *options)

@@ -61,8 +61,8 @@ class Answer:
 class Bench:
     """Builds netlists, each once, and runs them."""
 
-    def __init__(self, compiler: Path, directory: Path) -> None:
-        self.compiler, self.directory = compiler, directory
+    def __init__(self, compiler: Path, directory: Path, *options: str) -> None:
+        self.compiler, self.directory, self.options = compiler, directory, options
         self.built: dict[tuple, Path] = {}
         self.runs = 0
 
@@ -73,7 +73,7 @@ class Bench:
             stem = "bench_" + hashlib.sha256(repr(key).encode()).hexdigest()[:12]
             netlist, simulator = self.directory / f"{stem}.lss", self.directory / stem
             netlist.write_text(text)
-            command = [str(self.compiler), "build", str(netlist), "-o", str(simulator), *options]
+            command = [str(self.compiler), "build", str(netlist), "-o", str(simulator), *self.options, *options]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=self.directory)
             assert done.returncode == 0, f"{' '.join(command)}\n{text}\n{done.stdout}{done.stderr}"
             self.built[key] = simulator

@@ -268,7 +268,7 @@ def test_bad_inputs_are_one_clear_line(machines, run_sim, firmware, tmp_path, op
     assert not (tmp_path / "out.pcap").exists() and done.stats is None
 
 
-SANITIZED = ("--sanitize", "-D", "cpus=2")
+SANITIZED = ("--sanitize", "-O0", "-D", "cpus=2")  # optimising sanitized code takes clang a minute
 
 
 @pytest.mark.slow
