@@ -24,8 +24,8 @@ def test_collectors_are_for_processors_and_know_the_regions() -> None:
     netlist = {
         "instances": [
             instance("cpu.writeback", "retire", "pc", "word"),
-            instance("cpu.access", "reference", "pc", "op", "address", "size", memory_map=MAP),
-            instance("dram", "reference", "bank", "row"),
+            instance("cpu.access", "access", "pc", "op", "address", "size", memory_map=MAP),
+            instance("dram", "access", "bank", "row"),
         ]
     }
     text = cost.collectors(netlist)
