@@ -29,7 +29,7 @@ static uint64_t time_of_word(const self_t *self) {
 init() {
   self->last = self->fault = -1;
   self->ready_at = self->interrupt_at = self->line_cycle = self->wake = never();
-  for (int i = 0; i < width(memory_request); i++) self->answer_cycle[i] = never();
+  for (int i = 0; i < width(memory_request); i++) self->reply_cycle[i] = never();
   random_seed(&self->rng);
   const char *wrong = NULL;
   if (!fault_plan_valid(param(faults), host_faults, HOST_FAULTS, &wrong))
@@ -63,10 +63,10 @@ handler(hear) {
   for (int i = 0; i < width(bus_request); i++) accept(bus_request, i, !(self->waiting_lanes >> i & 1));
 }
 
-handler(answer) {
+handler(reply) {
   for (int i = 0; i < width(memory_request); i++) {
-    if (__builtin_expect(self->answer_cycle[i] == cycle(), false))
-      send(memory_reply, i, self->cpu_answer[i]);
+    if (__builtin_expect(self->reply_cycle[i] == cycle(), false))
+      send(memory_reply, i, self->cpu_reply[i]);
     else
       send_nothing(memory_reply, i);
   }
@@ -116,7 +116,7 @@ phase_start() {
       send_if(bus_read_data, i, ready && self->reader == i, beat);
   }
   for (int i = 0; i < width(window_request); i++) {
-    send_if(window_reply, i, self->window_state == host_window_answered, self->answer);
+    send_if(window_reply, i, self->window_state == host_window_replied, self->held_reply);
     send_if(device_request, i, self->window_state == host_window_offered, self->window_pending);
   }
 }
@@ -266,23 +266,23 @@ static inline void rest(self_t *self) {
     self->wake = self->waiting_lanes || self->window_state == host_window_waits ? free_from(self) : never();
 }
 
-// The software refers to its own memory; the answer leaves in the next cycle.
+// The software accesses its own memory; the reply leaves in the next cycle.
 static inline void refer_to_memory(self_t *self, int lane, const typeof_port(memory_request) * request) {
   const uint32_t size = request->size;
   const uint64_t offset = (uint64_t)request->address - (uint64_t)param(memory_base);
-  typeof_port(memory_reply) answer = {.tag = request->tag, .latency = 1};
+  typeof_port(memory_reply) reply = {.tag = request->tag, .latency = 1};
   if (request->op == mem_op_barrier) {
     // All that came before it was done when it was answered.
   } else if (request->op > mem_op_write || offset + size > (uint64_t)param(memory_bytes) ||
              size > param(cpu_width) / 8) {
-    answer.error = true;
+    reply.error = true;
   } else if (request->op == mem_op_write) {
     copy(self->bytes + offset, &request->data, size);
   } else {
-    copy(&answer.data, self->bytes + offset, size);
+    copy(&reply.data, self->bytes + offset, size);
   }
-  self->cpu_answer[lane] = answer;
-  self->answer_cycle[lane] = cycle() + 1;
+  self->cpu_reply[lane] = reply;
+  self->reply_cycle[lane] = cycle() + 1;
 }
 
 // A device sent a beat of a transfer to memory.
@@ -324,12 +324,12 @@ phase_end() {
       if (transferred(memory_request, i)) refer_to_memory(self, i, &data(memory_request, i));
     // The software's request to the device.
     if (width(window_request)) {
-      if (self->window_state == host_window_answered) self->window_state = host_window_idle;
+      if (self->window_state == host_window_replied) self->window_state = host_window_idle;
       if (self->window_state == host_window_offered && transferred(device_request))
         self->window_state = host_window_open;
       if (self->window_state == host_window_open && transferred(device_reply)) {
-        self->answer = data(device_reply);
-        self->window_state = host_window_answered;
+        self->held_reply = data(device_reply);
+        self->window_state = host_window_replied;
       }
       if (transferred(window_request)) {
         self->window_pending = data(window_request);
@@ -368,7 +368,7 @@ phase_end() {
 next_event() {
   bool busy = self->active || self->failed || self->line || self->window_state != host_window_idle ||
               self->waiting_lanes || self->line_cycle + 1 > cycle();
-  for (int i = 0; i < width(memory_request); i++) busy |= self->answer_cycle[i] + 1 > cycle();
+  for (int i = 0; i < width(memory_request); i++) busy |= self->reply_cycle[i] + 1 > cycle();
   return busy ? cycle() : never();
 }
 

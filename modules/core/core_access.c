@@ -18,7 +18,7 @@ static inline bool posted(uint64_t c) {
   return core_c_mem(c) == CORE_MEM_store;
 }
 
-/* Whether the stores that memory has not answered let an instruction's request go: a barrier waits for all of them, a
+/* Whether the outstanding stores let an instruction's request go: a barrier waits for all of them, a
  * store for room to remember it.  Loads do not look at them. */
 static inline bool stores_permit(const self_t *self, uint64_t c) {
   if (__builtin_expect(core_c_mem(c) == CORE_MEM_barrier, false)) return self->stores == 0;
@@ -51,12 +51,12 @@ static inline typeof_port(memory_request) request_of(uint64_t c, uint32_t addres
   return request;
 }
 
-/* What a load writes, from the number that memory answered. */
-static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t answer) {
-  if (__builtin_expect(core_c_part(c) == CORE_PART_whole, true)) return answer;
+/* What a load writes, from the number in memory's reply. */
+static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t reply) {
+  if (__builtin_expect(core_c_part(c) == CORE_PART_whole, true)) return reply;
   const uint32_t n = address & 3, size = to_the_end(c) ? 4 - n : n + 1, kept = 8 * (4 - size);
-  if (size == 4) return answer;
-  return core_c_part(c) == CORE_PART_left ? answer << kept | (b & ((1u << kept) - 1)) : answer | (b & ~0u << 8 * size);
+  if (size == 4) return reply;
+  return core_c_part(c) == CORE_PART_left ? reply << kept | (b & ((1u << kept) - 1)) : reply | (b & ~0u << 8 * size);
 }
 
 handler(show) {
@@ -111,7 +111,7 @@ handler(commit) {
   enable(out, enabled(in));
 }
 
-/* Notes a store that memory has accepted, until it is answered: answers to stores come in order. */
+/* Notes a store that memory has accepted, until its reply: replies to stores come in order. */
 static inline void remember_store(self_t *self, uint32_t pc, uint32_t address) {
   const uint32_t slot = (self->oldest_store + self->stores++) % STORES;
   self->store_pc[slot] = pc;
@@ -121,9 +121,9 @@ static inline void remember_store(self_t *self, uint32_t pc, uint32_t address) {
 static inline void forget_store(self_t *self, bool failed) {
   const uint32_t slot = self->oldest_store;
   if (__builtin_expect(failed, false))
-    sim_error("a store failed: nothing answers at address 0x%08x, pc 0x%08x", (unsigned)self->store_address[slot],
+    sim_error("a store failed: nothing responds at address 0x%08x, pc 0x%08x", (unsigned)self->store_address[slot],
               (unsigned)self->store_pc[slot]);
-  if (__builtin_expect(self->stores == 0, false)) sim_error("an answer to a store came, and no store waits for one");
+  if (__builtin_expect(self->stores == 0, false)) sim_error("a reply to a store came, and no store waits for one");
   self->oldest_store = (slot + 1) % STORES;
   self->stores--;
 }

@@ -180,7 +180,7 @@ static inline const char *core_trap_text(uint32_t trap) {
   case CORE_TRAP_reserved: return "reserved instruction";
   case CORE_TRAP_fetch: return "nothing to fetch there";
   case CORE_TRAP_unaligned: return "unaligned access";
-  case CORE_TRAP_access: return "nothing answers at the address";
+  case CORE_TRAP_access: return "nothing responds at the address";
   default: return "trap";
   }
 }

@@ -3,7 +3,7 @@
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
 
 static inline bool asks(const self_t *self) {
-  return self->phase == core_fetch_phase_asks && !(CONTROLLED && self->halted);
+  return self->phase == core_fetch_phase_request && !(CONTROLLED && self->halted);
 }
 
 init() {
@@ -15,8 +15,8 @@ init() {
 phase_start() {
   typeof_port(memory_request) request = {.op = mem_op_read, .size = 4, .address = self->pc & ~3u};
   send_if(memory_request, asks(self), request);
-  typeof_port(status)
-      shown = {.halted = self->halted && self->under_way == 0 && self->phase == core_fetch_phase_asks, .pc = self->pc};
+  typeof_port(status) shown = {
+      .halted = self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request, .pc = self->pc};
   send(status, shown);
 }
 
@@ -48,7 +48,7 @@ static inline void obey(self_t *self, core_control command) {
   if (command.set_pc) {
     self->pc = command.pc;
     self->redirected = false;
-    self->phase = self->phase == core_fetch_phase_waits ? core_fetch_phase_asks : self->phase;
+    self->phase = self->phase == core_fetch_phase_waits ? core_fetch_phase_request : self->phase;
     self->fresh = true;
   }
   if (command.step) {
@@ -57,11 +57,11 @@ static inline void obey(self_t *self, core_control command) {
   }
   if (command.flush && self->phase == core_fetch_phase_waits) {
     self->pc = self->waiting_pc;
-    self->phase = core_fetch_phase_asks;
+    self->phase = core_fetch_phase_request;
   }
 }
 
-/* The word under way arrives: the one behind it is next. */
+/* The outstanding word arrives: the one behind it is next. */
 static inline void advance(self_t *self) {
   self->pc = __builtin_expect(self->redirected, false) ? self->target : self->pc + 4;
   self->redirected = false;
@@ -73,7 +73,7 @@ phase_end() {
   const uint32_t pc = self->pc;
   /* What arrives and cannot go on waits here; what waited and went on makes room. */
   if (leaves) {
-    self->phase = core_fetch_phase_asks;
+    self->phase = core_fetch_phase_request;
     self->fresh = false;
   } else if (arrives) {
     self->phase = core_fetch_phase_waits;
@@ -81,7 +81,7 @@ phase_end() {
     self->waiting_word = (uint32_t)data(memory_reply).data;
     self->waiting_error = data(memory_reply).error | ((pc & 3) != 0);
   } else if (sent) {
-    self->phase = core_fetch_phase_under_way;
+    self->phase = core_fetch_phase_outstanding;
   }
   if (arrives) {
     event(fetched, pc, (uint32_t)data(memory_reply).data);
@@ -96,7 +96,7 @@ phase_end() {
     }
   }
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
-  if (width(status) > 0) self->under_way += leaves - transferred(done);
+  if (width(status) > 0) self->outstanding += leaves - transferred(done);
   if (transferred(control)) obey(self, data(control));
 }
 

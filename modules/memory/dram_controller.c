@@ -1,6 +1,6 @@
 /* dram_controller.c: timing of DRAM with open rows; see dram_controller.lss.
  *
- * Requests are accepted and memories asked from state alone; only the answer passes through within the cycle. Refreshes
+ * Requests are accepted and memories asked from state alone; only the reply passes through within the cycle. Refreshes
  * are counted when the next request comes, so an idle memory costs nothing. */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static inline int32_t lane_of(uint32_t address, uint32_t size) {
   return -1;
 }
 
-/* The first cycle from `from` on in which no refresh is under way; a refresh on the way closes every row. */
+/* The first cycle from `from` on in which no refresh is in progress; a refresh on the way closes every row. */
 static inline uint64_t after_refreshes(self_t *self, uint64_t from) {
   while (self->refresh_due <= from) {
     uint64_t end = self->refresh_due + (uint64_t)param(refresh_time);
@@ -37,10 +37,10 @@ static inline bool bursts_are_limited(void) {
   return limited;
 }
 
-/* Prepares the request that is now the oldest, and came before the last answer or after it. */
+/* Prepares the request that is now the oldest, and came before the last reply or after it. */
 static __attribute__((noinline)) void start(self_t *self, bool before_answer) {
   uint32_t slot = self->head, address = self->entry[slot].address;
-  if (self->entry[slot].op == mem_op_barrier) { /* all before it are answered */
+  if (self->entry[slot].op == mem_op_barrier) { /* all before it have their replies */
     self->lane = -1;
     self->continues = false;
     self->due = cycle() + 1;
@@ -123,22 +123,22 @@ phase_start() {
   }
 }
 
-handler(answer) {
+handler(reply) {
   typeof_port(in_reply) reply;
-  bool answered = false;
+  bool replied = false;
   for (int k = 0; k < width(memory_reply); k++) {
     if (some(memory_reply, k) && enabled(memory_reply, k)) {
-      if (__builtin_expect(self->count == 0, false)) sim_error("an answer without a request");
+      if (__builtin_expect(self->count == 0, false)) sim_error("a reply without a request");
       reply = data(memory_reply, k);
-      answered = true;
+      replied = true;
     }
   }
   if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
     reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag,
                                     .error = self->entry[self->head].op != mem_op_barrier};
-    answered = true;
+    replied = true;
   }
-  if (answered) {
+  if (replied) {
     uint64_t cycles = cycle() - self->accepted[self->head];
     reply.latency = cycles > 255 ? 255 : (uint8_t)cycles;
     send(in_reply, reply);
@@ -179,9 +179,9 @@ phase_end() {
     return;
   }
   self->busy++;
-  bool answered = some(in_reply);
-  if (answered) {
-    if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply).tag);
+  bool replied = some(in_reply);
+  if (replied) {
+    if (!acked(in_reply)) sim_error("the reply with tag 0x%x was refused", (unsigned)data(in_reply).tag);
     leave(self);
     self->count = --count;
   } else {
@@ -189,7 +189,7 @@ phase_end() {
       if (transferred(memory_request, k)) self->due = never();
   }
   if (transferred(in_request)) enter(self, count++, data(in_request));
-  if (!answered) return;
+  if (!replied) return;
   if (count > 0)
     go_on(self);
   else

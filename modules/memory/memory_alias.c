@@ -26,7 +26,7 @@ handler(accept) {
   for (int i = 0; i < width(in_request); i++) accept(in_request, i, acked(out_request, i));
 }
 
-handler(answer) {
+handler(reply) {
   for (int i = 0; i < width(in_reply); i++) {
     if (some(out_reply, i))
       send(in_reply, i, item(out_reply, i));

@@ -54,19 +54,19 @@ handler(accept, i) {
   accept(in_request, i, get(accepted) == i);
 }
 
-handler(answer) {
+handler(find_requester) {
   if (!some(out_reply) || !enabled(out_reply)) {
-    set(answered, -1);
+    set(replied, -1);
     return;
   }
   int32_t lane = (int32_t)(item(out_reply).tag & ((1u << LANE_BITS) - 1));
   if (__builtin_expect(lane >= width(in_request), 0))
-    sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)item(out_reply).tag);
-  set(answered, lane);
+    sim_error("a reply came back with tag 0x%x, which no requester here used", (unsigned)item(out_reply).tag);
+  set(replied, lane);
 }
 
 handler(reply, i) {
-  if (get(answered) != i) {
+  if (get(replied) != i) {
     send_nothing(in_reply, i);
     return;
   }

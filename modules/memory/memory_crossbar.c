@@ -94,21 +94,21 @@ static inline uint64_t name_of(int32_t bank, uint32_t tag) {
   return (uint64_t)bank << 32 | tag;
 }
 
-// Instead of a name: it is answered, and the answer is kept here.
+// Instead of a name: its reply came, and is kept here.
 #define KEPT UINT64_MAX
 
-// Whether an answer from the bank is one to the oldest request of the lane.
+// Whether a reply from the bank is one to the oldest request of the lane.
 static inline bool is_oldest(const self_t *self, uint32_t lane, int32_t bank, uint32_t tag) {
   return self->count[lane] && self->name[lane][self->head[lane]] == name_of(bank, tag);
 }
 
-handler(answer) {
-  uint64_t early = self->early, answers = early, doubtful = 0;
+handler(reply) {
+  uint64_t early = self->early, replies = early, doubtful = 0;
   bool any = early != 0;
   for (int b = 0; b < BANKS; b++) any |= some(out_reply, b);
   if (!any) {
     for (int i = 0; i < LANES; i++) send_nothing(in_reply, i);
-    set(answered, 0);
+    set(replied, 0);
     set(unsettled, 0);
     return;
   }
@@ -117,23 +117,23 @@ handler(answer) {
     if (!some(out_reply, b) || !enabled(out_reply, b)) continue;
     uint32_t lane = item(out_reply, b).tag & LANE_MASK, tag = item(out_reply, b).tag >> LANE_BITS;
     if (__builtin_expect(lane >= (uint32_t)LANES, 0))
-      sim_error("an answer came back with tag 0x%x, which no requester here used", (unsigned)item(out_reply, b).tag);
+      sim_error("a reply came back with tag 0x%x, which no requester here used", (unsigned)item(out_reply, b).tag);
     if (__builtin_expect(!is_oldest(self, lane, b, tag), 0)) {
       doubtful |= UINT64_C(1) << b;
-      // It may pass if it answers the oldest request; a requester without any made it in this cycle.
+      // It may pass if it belongs to the oldest request; a requester without any made it in this cycle.
       if (self->count[lane]) continue;
     }
     reply[lane] = item(out_reply, b);
     reply[lane].tag = tag;
-    answers |= UINT64_C(1) << lane;
+    replies |= UINT64_C(1) << lane;
   }
   for (; __builtin_expect(early != 0, 0); early &= early - 1) {
     int i = __builtin_ctzll(early);
     reply[i] = self->kept[i][self->head[i]];
   }
-  set(answered, answers);
+  set(replied, replies);
   set(unsettled, doubtful);
-  for (int i = 0; i < LANES; i++) send_if(in_reply, i, answers >> i & 1, reply[i]);
+  for (int i = 0; i < LANES; i++) send_if(in_reply, i, replies >> i & 1, reply[i]);
 }
 
 // A request of the lane was accepted.
@@ -146,7 +146,7 @@ static uint32_t enter(self_t *self, int lane, uint64_t name) {
   return at;
 }
 
-// A request that no bank takes: its answer is there already, and goes when all before it have gone.  To a barrier
+// A request that no bank takes: its reply is there already, and goes when all before it have gone.  To a barrier
 // that is what it waits for.
 static __attribute__((noinline)) void answer_here(self_t *self, int lane, typeof_port(in_request) request) {
   uint32_t at = enter(self, lane, KEPT);
@@ -157,7 +157,7 @@ static __attribute__((noinline)) void answer_here(self_t *self, int lane, typeof
   event(unmapped, lane, request.address);
 }
 
-// Keeps an answer until those to older requests of the lane have gone, unless it is one to the oldest.
+// Keeps a reply until those to older requests of the lane have gone, unless it is one to the oldest.
 static __attribute__((noinline)) void keep(self_t *self, int32_t bank, typeof_port(out_reply) reply) {
   uint32_t lane = reply.tag & LANE_MASK, at = self->head[lane];
   reply.tag >>= LANE_BITS;
@@ -186,7 +186,7 @@ static inline void leave(self_t *self, uint64_t lanes) {
   }
 }
 
-// Which lanes now have an answer to their oldest request; those that had one have given it.
+// Which lanes now have a reply to their oldest request; those that had one have given it.
 static __attribute__((noinline)) void look_for_early(self_t *self) {
   for (; self->early; self->early &= self->early - 1) self->waiting--;
   for (int i = 0; i < LANES; i++)
@@ -219,9 +219,9 @@ phase_end() {
   for (int b = 0; b < BANKS && get(unsettled); b++)
     if ((get(unsettled) >> b & 1) && transferred(out_reply, b)) keep(self, b, data(out_reply, b));
   for (int i = 0; i < LANES; i++)
-    if ((get(answered) >> i & 1) && !acked(in_reply, i))
-      sim_error("the answer with tag 0x%x was refused", (unsigned)data(in_reply, i).tag);
-  leave(self, get(answered));
+    if ((get(replied) >> i & 1) && !acked(in_reply, i))
+      sim_error("the reply with tag 0x%x was refused", (unsigned)data(in_reply, i).tag);
+  leave(self, get(replied));
   if (__builtin_expect(self->waiting, 0)) look_for_early(self);
 }
 

@@ -2,21 +2,21 @@
  *
  * Both sides count what is in the rings, which says at once that there is nothing to do; a change that the other side
  * made counts only when it is older than the edge at which one looks, which the instant noted with each slot tells.  A
- * slot for an answer is free whenever an answer can come, because the requester's side accepts no more requests than
+ * slot for a reply is free whenever a reply can come, because the requester's side accepts no more requests than
  * there are slots. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
 #define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
 
-/* A request whose answer was seen has left its slot before, so room is in doubt only when as many are owed as there are
- * slots. */
+/* A request whose reply was seen has left its slot before, so room is in doubt only when as many are in_flight as there
+ * are slots. */
 handler(space) {
   uint32_t fewest = (uint32_t)(param(requests) < param(outstanding) ? param(requests) : param(outstanding));
-  if (__builtin_expect(self->owed < fewest, 1)) {
+  if (__builtin_expect(self->in_flight < fewest, 1)) {
     accept(in_request, true);
     return;
   }
-  accept(in_request, self->owed < param(outstanding) && self->offered < param(requests) &&
+  accept(in_request, self->in_flight < param(outstanding) && self->offered < param(requests) &&
                          SEEN(self->request_freed[self->request_tail]));
 }
 
@@ -29,8 +29,8 @@ handler(offer) {
   send_if(out_request, SEEN(self->request_filled[slot]), self->request[slot]);
 }
 
-handler(answer) {
-  if (__builtin_expect(self->answered == 0, 1)) {
+handler(reply) {
+  if (__builtin_expect(self->replied == 0, 1)) {
     send_nothing(in_reply);
     return;
   }
@@ -41,8 +41,8 @@ handler(answer) {
 phase_end(in) {
   if (some(in_reply) && transferred(in_reply)) {
     self->reply_head = self->reply_head + 1 == param(outstanding) ? 0 : self->reply_head + 1;
-    self->answered--;
-    self->owed--;
+    self->replied--;
+    self->in_flight--;
   }
   if (transferred(in_request)) {
     uint32_t slot = self->request_tail;
@@ -50,7 +50,7 @@ phase_end(in) {
     self->request_filled[slot] = now() + 1;
     self->request_tail = slot + 1 == param(requests) ? 0 : slot + 1;
     self->offered++;
-    self->owed++;
+    self->in_flight++;
   }
 }
 
@@ -64,11 +64,11 @@ phase_end(out) {
   }
   if (transferred(out_reply)) {
     uint32_t slot = self->reply_tail;
-    if (self->asked == 0) sim_error("more answers than requests");
+    if (self->asked == 0) sim_error("more replies than requests");
     self->reply[slot] = item(out_reply);
     self->reply_filled[slot] = now() + 1;
     self->reply_tail = slot + 1 == param(outstanding) ? 0 : slot + 1;
-    self->answered++;
+    self->replied++;
     self->asked--;
   }
 }
@@ -80,7 +80,7 @@ static uint64_t seen_at(uint64_t mark) {
 }
 
 next_event(in) {
-  uint64_t first = self->answered ? seen_at(self->reply_filled[self->reply_head]) : never();
+  uint64_t first = self->replied ? seen_at(self->reply_filled[self->reply_head]) : never();
   const uint64_t freed =
       self->request_freed[self->request_tail]; /* acknowledged anew, unless it was in the cycle before */
   if (seen_at(freed + clock_period()) > cycle() && seen_at(freed) < first) first = seen_at(freed);

@@ -14,7 +14,7 @@ phase_start() {
   send_if(out_request, self->count > 0 && cycle() >= self->due[self->head], self->entry[self->head]);
 }
 
-handler(answer) {
+handler(reply) {
   if (some(out_reply))
     send(in_reply, item(out_reply));
   else

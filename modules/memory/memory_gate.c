@@ -20,7 +20,7 @@ handler(accept) {
   }
 }
 
-handler(answer) {
+handler(reply) {
   for (int i = 0; i < width(in_reply); i++) send_if(in_reply, i, some(out_reply, i), data(out_reply, i));
 }
 

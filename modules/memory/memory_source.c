@@ -110,7 +110,7 @@ static void next_request(self_t *self, uint64_t earliest) {
 }
 
 static void draw_offer(self_t *self, uint64_t when) {
-  bool due = self->have && when >= self->due && self->owed < (uint32_t)param(outstanding);
+  bool due = self->have && when >= self->due && self->in_flight < (uint32_t)param(outstanding);
   self->offering = due && draw(&self->rng, param(offer));
   self->cancelling = self->offering && param(cancel) > 0 && draw(&self->rng, param(cancel));
 }
@@ -118,7 +118,7 @@ static void draw_offer(self_t *self, uint64_t when) {
 init() {
   random_seed(&self->rng);
   if (param(script)[0] != '\0') stream_read_open(&self->file, param(script));
-  if (param(record)[0] != '\0') stream_write_open(&self->answers, param(record));
+  if (param(record)[0] != '\0') stream_write_open(&self->recording, param(record));
   next_request(self, 0);
   draw_offer(self, 0);
 }
@@ -137,12 +137,13 @@ handler(commit) {
 phase_end() {
   if (transferred(memory_request)) {
     self->requests++;
-    self->owed++;
+    self->in_flight++;
     next_request(self, cycle() + (uint64_t)param(interval));
   }
   if (transferred(memory_reply)) {
-    if (self->owed == 0) sim_error("an answer with tag 0x%x came without a request", (unsigned)data(memory_reply).tag);
-    self->owed--;
+    if (self->in_flight == 0)
+      sim_error("a reply with tag 0x%x came without a request", (unsigned)data(memory_reply).tag);
+    self->in_flight--;
     self->replies++;
     self->errors += data(memory_reply).error;
     self->last = cycle();
@@ -153,16 +154,16 @@ phase_end() {
       const uint8_t *bytes = (const uint8_t *)&data(memory_reply).data;
       for (size_t k = 0; k < sizeof data(memory_reply).data; k++)
         snprintf(digits + 2 * k, 3, "%02x", bytes[sizeof data(memory_reply).data - 1 - k]);
-      stream_printf(&self->answers, "%llu %u %d 0x%s\n", (unsigned long long)cycle(), (unsigned)data(memory_reply).tag,
-                    data(memory_reply).error, digits);
+      stream_printf(&self->recording, "%llu %u %d 0x%s\n", (unsigned long long)cycle(),
+                    (unsigned)data(memory_reply).tag, data(memory_reply).error, digits);
     }
   }
-  self->latency += self->owed;
+  self->latency += self->in_flight;
   draw_offer(self, cycle() + 1);
 }
 
 next_event() {
-  if (self->owed > 0) return cycle();
+  if (self->in_flight > 0) return cycle();
   if (!self->have) return never();
   /* The offer of a cycle is drawn at the end of the one before. */
   return self->due > cycle() + 1 ? self->due - 1 : cycle();

@@ -4,7 +4,7 @@
 #include "emulib/program/image.h"
 #include "memory/memory_access.h"
 
-/* Where a request falls; false when nothing answers there. */
+/* Where a request falls; false when nothing responds there. */
 static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
   uint32_t at = address - (uint32_t)param(base);
   if (param(alias)) at &= (uint32_t)(param(size) - 1);
@@ -16,7 +16,7 @@ static inline bool reads_only(mem_op op) {
   return op == mem_op_read || op == mem_op_load_linked;
 }
 
-/* Operations that every memory answers quickly; the others, and writes to wide ports at the same time as other
+/* Operations to which every memory replies quickly; the others, and writes to wide ports at the same time as other
  * requests, go through the general functions below. */
 static inline bool is_plain(mem_op op) {
   return op == mem_op_read || op == mem_op_write;
@@ -125,7 +125,7 @@ static int gather(const self_t *self, const typeof_port(port_request) * requests
   return count;
 }
 
-/* The answer to one request, after all writes of the cycle. */
+/* The reply to one request, after all writes of the cycle. */
 static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(port_request) * request,
                                         const memory_written *writes, int count, uint64_t old) {
   typeof_port(port_reply) reply;
@@ -267,7 +267,7 @@ static inline uint64_t with_write(uint64_t number, uint32_t offset, uint32_t siz
   return memory_merge(number, offset, size, written, at, write->size, param(big_endian));
 }
 
-handler(answer) {
+handler(reply) {
   bool simple = true, any = false, several = false, stores = false;
   for (int i = 0; i < width(port_request); i++) {
     several = several || (any && some(port_request, i));
@@ -370,7 +370,7 @@ phase_end() {
     uint32_t offset;
     reads = reads && op == mem_op_read;
     plain = plain && is_plain(op);
-    if (!acked(port_reply, i)) sim_error("the answer on lane %d was refused", i);
+    if (!acked(port_reply, i)) sim_error("the reply on lane %d was refused", i);
     if (op == mem_op_barrier) continue;
     if (locate(item(port_request, i).address, item(port_request, i).size, &offset))
       event(access, i, op, item(port_request, i).address, item(port_request, i).size);

@@ -1,7 +1,7 @@
 /* memory_width.c: between memory ports of different widths; see memory_width.lss.
  *
  * A wider memory takes requests as they are, within the cycle.  For a narrower one they are kept and cut where
- * multiples of the memory's width lie; the pieces leave one in a cycle, and the answers to them add up. */
+ * multiples of the memory's width lie; the pieces leave one in a cycle, and the replies to them add up. */
 #include "memory/memory_access.h"
 
 #define NARROWS (param(to) < param(from))
@@ -61,7 +61,7 @@ phase_start() {
     return;
   }
   if (self->collecting)
-    send(in_reply, self->answer[self->oldest]);
+    send(in_reply, self->reply[self->oldest]);
   else
     send_nothing(in_reply);
   if (self->unasked)
@@ -93,7 +93,7 @@ handler(accept) {
   if (!NARROWS) accept(in_request, acked(out_request));
 }
 
-handler(answer) {
+handler(reply) {
   if (NARROWS) return;
   if (__builtin_expect(!some(out_reply), 1)) {
     send_nothing(in_reply);
@@ -120,33 +120,33 @@ static __attribute__((noinline)) void piece_taken(self_t *self) {
   self->asked = 0;
 }
 
-/* The answer to the oldest piece that is not yet answered. */
+/* The reply to the oldest piece that is not yet answered. */
 static __attribute__((noinline)) void piece_answered(self_t *self, typeof_port(out_reply) reply) {
   uint32_t slot = slot_of(self, self->collecting);
   const typeof_port(in_request) *whole = &self->entry[slot];
-  typeof_port(in_reply) *answer = &self->answer[slot];
-  uint32_t done = self->answered[slot], size = piece_at(whole, done);
-  answer->error |= reply.error;
-  if (answer->latency < reply.latency) answer->latency = reply.latency;
+  typeof_port(in_reply) *sum = &self->reply[slot];
+  uint32_t done = self->replied[slot], size = piece_at(whole, done);
+  sum->error |= reply.error;
+  if (sum->latency < reply.latency) sum->latency = reply.latency;
   if (size == whole->size) {
-    memcpy(&answer->data, &reply.data, sizeof reply.data);
-    if (whole->sign) extend_sign(&answer->data, UNIT, sizeof answer->data);
+    memcpy(&sum->data, &reply.data, sizeof reply.data);
+    if (whole->sign) extend_sign(&sum->data, UNIT, sizeof sum->data);
   } else if (whole->op == mem_op_read) {
     for (uint32_t k = 0; k < size; k++)
-      ((uint8_t *)&answer->data)[place_of(done + k, whole->size)] = ((const uint8_t *)&reply.data)[place_of(k, size)];
-    if (whole->sign && done + size == whole->size) extend_sign(&answer->data, whole->size, sizeof answer->data);
+      ((uint8_t *)&sum->data)[place_of(done + k, whole->size)] = ((const uint8_t *)&reply.data)[place_of(k, size)];
+    if (whole->sign && done + size == whole->size) extend_sign(&sum->data, whole->size, sizeof sum->data);
   }
-  self->answered[slot] += (uint8_t)size;
-  self->collecting += self->answered[slot] == whole->size;
+  self->replied[slot] += (uint8_t)size;
+  self->collecting += self->replied[slot] == whole->size;
 }
 
 /* A request was accepted. */
 static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request) request) {
   uint32_t slot = slot_of(self, self->count);
   self->entry[slot] = request;
-  self->answered[slot] = 0;
-  memset(&self->answer[slot], 0, sizeof self->answer[slot]);
-  self->answer[slot].tag = request.tag;
+  self->replied[slot] = 0;
+  memset(&self->reply[slot], 0, sizeof self->reply[slot]);
+  self->reply[slot].tag = request.tag;
   self->count++;
   self->unasked++;
   self->requests++;
@@ -155,7 +155,7 @@ static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request)
               request.address, UNIT);
 }
 
-/* The requester has its answer. */
+/* The requester has its reply. */
 static __attribute__((noinline)) void give_up(self_t *self) {
   self->oldest = slot_of(self, 1);
   self->count--;

@@ -1,7 +1,7 @@
 /* scratchpad_filter.c: separates a core's requests; see scratchpad_filter.lss.
  *
- * All decisions look at what is requested, never at an acknowledgment.  A channel that waits for an answer from one
- * place sends nothing to another, so its answers come back in order and one at a time. */
+ * All decisions look at what is requested, never at an acknowledgment.  A channel that waits for a reply from one
+ * place sends nothing to another, so its replies come back in order and one at a time. */
 
 /* Bits that a channel's number takes in the tag on a shared port. */
 #define CHANNEL_BITS (width(in_request) > 1 ? 32 - __builtin_clz(width(in_request) - 1) : 0)
@@ -51,7 +51,7 @@ handler(steer) {
     const bool barrier = data(in_request, i).op == mem_op_barrier;
     int32_t place = barrier ? filter_target_main : target_of(self, data(in_request, i).address);
     if (place == filter_target_registers && width(registers_request) == 0) place = filter_target_main;
-    bool in_order = self->owed[i] == 0 || self->where[i] == place;
+    bool in_order = self->in_flight[i] == 0 || self->where[i] == place;
     if (place == filter_target_scratchpad) {
       if (in_order && !(width(scratchpad_request) == 1 && scratchpad_taken)) {
         goes[i] = place;
@@ -104,24 +104,24 @@ handler(accept) {
   ((some(port, LANE(port, i)) & enabled(port, LANE(port, i))) &&                                                       \
    (!SHARED(port) || (data(port, 0).tag & ((1u << CHANNEL_BITS) - 1)) == (uint32_t)(i)))
 
-/* Takes the answer of a port over the one found so far. */
+/* Takes the reply of a port over the one found so far. */
 #define TAKE(port, i)                                                                                                  \
   if (ANSWERS(port, i)) {                                                                                              \
-    if (__builtin_expect(answered, false)) sim_error("two answers for channel %d in one cycle", i);                    \
-    answered = true;                                                                                                   \
+    if (__builtin_expect(replied, false)) sim_error("two replies for channel %d in one cycle", i);                     \
+    replied = true;                                                                                                    \
     reply = item(port, LANE(port, i));                                                                                 \
     if (SHARED(port)) reply.tag >>= CHANNEL_BITS;                                                                      \
   }
 
-handler(answer) {
+handler(reply) {
   for (int i = 0; i < width(in_request); i++) {
     typeof_port(in_reply) reply;
-    bool answered = false;
+    bool replied = false;
     TAKE(main_reply, i)
     TAKE(registers_reply, i)
     TAKE(scratchpad_reply, i)
     enable(in_reply, i, true);
-    if (answered)
+    if (replied)
       send(in_reply, i, reply);
     else
       send_nothing(in_reply, i);
@@ -130,9 +130,9 @@ handler(answer) {
 
 phase_end() {
   for (int i = 0; i < width(in_request); i++) {
-    bool asked = transferred(in_request, i), answered = some(in_reply, i);
-    if (asked != answered) {
-      self->owed[i] += asked ? 1u : ~0u;
+    bool asked = transferred(in_request, i), replied = some(in_reply, i);
+    if (asked != replied) {
+      self->in_flight[i] += asked ? 1u : ~0u;
       if (asked) self->where[i] = get(target, i);
     }
     if (asked)

@@ -1,6 +1,6 @@
 /* sram_controller.c: timing of burst SRAM; see sram_controller.lss.
  *
- * Requests are accepted and memories asked from state alone; only the answer passes through within the cycle. */
+ * Requests are accepted and memories asked from state alone; only the reply passes through within the cycle. */
 
 /* A timing of a segment, or the controller's where the segment has none. */
 #define TIMING(lane, what)                                                                                             \
@@ -30,9 +30,9 @@ static inline uint32_t behind(const typeof_port(in_request) * request) {
 /* Prepares the request that is now the oldest: the one before it, at `slot`, was answered in this cycle, or there was
  * none and this one was accepted in it.  Where bursts survive no idle cycle, only one that was answered just now can be
  * gone on with, and that is still in its slot. */
-static inline void start(self_t *self, uint32_t slot, bool answered) {
+static inline void start(self_t *self, uint32_t slot, bool replied) {
   const typeof_port(in_request) *entry = &self->entry[self->head], *last = &self->entry[slot];
-  if (__builtin_expect(entry->op == mem_op_barrier, false)) { /* all before it are answered */
+  if (__builtin_expect(entry->op == mem_op_barrier, false)) { /* all before it have their replies */
     self->continues = false;
     self->due = cycle() + 1;
     if (param_length(segments) > 0) self->lane = -1;
@@ -42,7 +42,7 @@ static inline void start(self_t *self, uint32_t slot, bool answered) {
   const uint32_t limit = TIMING(lane, burst);
   const uint32_t end = param(gap) > 0 ? self->last_end : behind(last);
   const uint8_t kind = param(gap) > 0 ? self->last_kind : kind_of(last->op);
-  const bool recent = param(gap) > 0 ? cycle() <= self->last_done + (uint64_t)param(gap) : answered;
+  const bool recent = param(gap) > 0 ? cycle() <= self->last_done + (uint64_t)param(gap) : replied;
   self->continues = recent & (kind_of(entry->op) == kind) & (entry->address == end) &
                     (param_length(segments) == 0 || ((lane == self->last_lane) & (lane >= 0))) &
                     (limit == 0 || self->length < limit);
@@ -73,21 +73,21 @@ phase_start() {
   }
 }
 
-handler(answer) {
-  bool answered = false;
+handler(reply) {
+  bool replied = false;
   typeof_port(in_reply) reply;
   for (int k = 0; k < width(memory_reply); k++) {
     if (!some(memory_reply, k) || !enabled(memory_reply, k)) continue;
-    if (__builtin_expect(self->count == 0, false)) sim_error("an answer without a request");
+    if (__builtin_expect(self->count == 0, false)) sim_error("a reply without a request");
     reply = item(memory_reply, k);
-    answered = true;
+    replied = true;
   }
   if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
     reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag,
                                     .error = self->entry[self->head].op != mem_op_barrier};
-    answered = true;
+    replied = true;
   }
-  if (!answered) {
+  if (!replied) {
     send_nothing(in_reply);
     return;
   }
@@ -99,10 +99,10 @@ handler(answer) {
 phase_end() {
   const uint32_t held = self->count, slot = self->head;
   if (held == 0 && !some(in_request)) return;
-  const bool answered = some(in_reply), accepted = transferred(in_request);
+  const bool replied = some(in_reply), accepted = transferred(in_request);
   self->busy += held > 0;
-  if (answered) {
-    if (!acked(in_reply)) sim_error("the answer with tag 0x%x was refused", (unsigned)item(in_reply).tag);
+  if (replied) {
+    if (!acked(in_reply)) sim_error("the reply with tag 0x%x was refused", (unsigned)item(in_reply).tag);
     event(access, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size,
           (uint32_t)(cycle() - self->accepted[slot]), self->continues);
     self->requests++;
@@ -126,8 +126,8 @@ phase_end() {
     self->entry[tail] = item(in_request);
     self->accepted[tail] = cycle();
   }
-  self->count = held + accepted - answered;
-  if ((answered || held == 0) && self->count > 0) start(self, slot, answered);
+  self->count = held + accepted - replied;
+  if ((replied || held == 0) && self->count > 0) start(self, slot, replied);
 }
 
 next_event() {

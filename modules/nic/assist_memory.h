@@ -152,7 +152,7 @@ static inline assist_run assist_run_swap(assist_run run, uint32_t unit, uint32_t
   return (assist_run){{(uint64_t)whole, (uint64_t)(whole >> 64)}};
 }
 
-// The data of a request or an answer (any number of words) as a run, and back.
+// The data of a request or a reply (any number of words) as a run, and back.
 static inline assist_run assist_run_of(const void *number, uint32_t number_size) {
   assist_run run = {{0, 0}};
   memcpy(&run, number, number_size < sizeof run ? number_size : sizeof run);

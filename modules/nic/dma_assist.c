@@ -13,14 +13,14 @@
 #define UNIT              ((uint32_t)param(width) / 8)
 #define WRITES_HOST       (param(direction) != assist_direction_inward) // host memory
 
-// The nth oldest transfer under way.
+// The nth oldest transfer outstanding.
 static inline int slot_of(const self_t *self, int nth) {
-  return (self->oldest + nth) % (int)param(under_way);
+  return (self->oldest + nth) % (int)param(outstanding);
 }
 
 // The transfer in a slot.
 static inline dma_transfer *at(self_t *self, int slot) {
-  return &self->under[param(under_way) > 1 ? slot : 0];
+  return &self->slots[param(outstanding) > 1 ? slot : 0];
 }
 
 static inline bool is_outward(const dma_transfer *under) {
@@ -96,7 +96,7 @@ static __attribute__((noinline)) void find_stages(self_t *self) {
   self->at_memory = self->at_reply = self->at_data = self->at_bus = self->at_sent = self->at_unknown = -1;
   for (int nth = self->count - 1; nth >= 0; nth--) {
     const int slot = slot_of(self, nth);
-    const uint32_t stages = dma_stages(&self->under[slot], is_outward(&self->under[slot]), param(checksum_bit));
+    const uint32_t stages = dma_stages(&self->slots[slot], is_outward(&self->slots[slot]), param(checksum_bit));
     if (stages & DMA_AT_MEMORY) self->at_memory = slot;
     if (stages & DMA_AT_REPLY) self->at_reply = slot;
     if (stages & DMA_AT_DATA) self->at_data = slot;
@@ -235,7 +235,7 @@ static inline void memory_took(self_t *self) {
 }
 
 // NIC memory answered for a transfer: with bytes for the host, or that bytes or a checksum are written.
-static inline void memory_answered(self_t *self, dma_transfer *of, assist_run answer) {
+static inline void memory_replied(self_t *self, dma_transfer *of, assist_run reply) {
   if (of->sum_waiting) {
     of->sum_waiting = false;
     of->sum_stored = true;
@@ -244,7 +244,7 @@ static inline void memory_answered(self_t *self, dma_transfer *of, assist_run an
   }
   const uint32_t count = assist_piece_of(UNIT, of->reply_address, of->reply_left, of->base, of->limit);
   if (is_outward(of)) {
-    const assist_run bytes = assist_run_swap(answer, UNIT, count, param(big_endian));
+    const assist_run bytes = assist_run_swap(reply, UNIT, count, param(big_endian));
     assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
     self->tail += count;
     self->asked -= count;
@@ -306,7 +306,7 @@ static inline void rewind_ring(self_t *self, uint32_t state) {
     update(self, param(state_offset), state | (uint32_t)param(failed_bit), DMA_NO_RING);
     self->failing = true;
   }
-  for (int nth = 1; nth < param(under_way); nth++) self->under[slot_of(self, nth)].dropped = nth < self->count;
+  for (int nth = 1; nth < param(outstanding); nth++) self->slots[slot_of(self, nth)].dropped = nth < self->count;
   self->rewinding = true;
   self->fetch_dropped = self->fetch == dma_fetch_reading;
   if (self->fetch == dma_fetch_read) {
@@ -370,7 +370,7 @@ static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
   next->outward =
       param(direction) == assist_direction_both ? (next->control & (uint32_t)param(outward_bit)) != 0 : WRITES_HOST;
   // Transfers of both directions, or of direct mode, share neither queue nor order.
-  const dma_transfer *newest = &self->under[slot_of(self, self->count ? self->count - 1 : 0)];
+  const dma_transfer *newest = &self->slots[slot_of(self, self->count ? self->count - 1 : 0)];
   if (self->count && (newest->outward != next->outward || newest->ring == DMA_NO_RING)) return false;
   if (next->ring >= 0) self->fetch = dma_fetch_nothing;
   dma_begin(next);
@@ -384,7 +384,7 @@ static inline void begin(self_t *self, const dma_transfer *next) {
              "of the others keep their order",
              next->length, (unsigned long long)next->host);
   if (self->count == 0) self->sum = self->good_sum, self->sum_odd = self->good_odd; // nothing of what failed is in it
-  self->under[slot_of(self, self->count)] = *next;
+  self->slots[slot_of(self, self->count)] = *next;
   self->count++;
   find_stages(self);
 }
@@ -392,7 +392,7 @@ static inline void begin(self_t *self, const dma_transfer *next) {
 // Begins to read the next descriptor of a ring ahead, if it has one.
 static inline void fetch_from(self_t *self, int ring, uint32_t producer, uint32_t consumer) {
   if (self->taken[ring] == 0) self->next_consumer[ring] = consumer;
-  if (self->next_consumer[ring] == producer || self->taken[ring] > param(under_way) + 1) return;
+  if (self->next_consumer[ring] == producer || self->taken[ring] > param(outstanding) + 1) return;
   self->fetch = dma_fetch_reading;
   self->fetch_ring = ring;
   self->fetch_address = self->next_consumer[ring];
@@ -483,15 +483,15 @@ phase_end() {
   }
   if (transferred(memory_request)) memory_took(self);
   if (transferred(memory_reply)) {
-    const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
+    const assist_run reply = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     dma_transfer *of = at(self, self->at_reply < 0 ? 0 : self->at_reply);
     if (data(memory_reply).error)
-      sim_error("NIC memory answers a request of the DMA assist near 0x%x with an error",
+      sim_error("NIC memory replies to a request of the DMA assist near 0x%x with an error",
                 self->at_reply < 0 ? self->fetch_address : of->reply_address);
     if (!SPLIT_DESCRIPTORS && data(memory_reply).tag == (uint32_t)param(tag) + ASSIST_DESCRIPTOR)
-      fetched(self, answer.w[0]);
+      fetched(self, reply.w[0]);
     else
-      memory_answered(self, of, answer);
+      memory_replied(self, of, reply);
   }
   if (transferred(bus_read_data)) host_sent(self, data(bus_read_data));
   if (WRITES_HOST) settle_sent(self);
@@ -506,7 +506,7 @@ phase_end() {
     end_oldest(self, state);
     forget_descriptor(self);
     if (resting) self->failing = false;
-    if (self->count < param(under_way) && !resting && !self->failing) {
+    if (self->count < param(outstanding) && !resting && !self->failing) {
       const bool direct = active && !self->direct_busy && param(state_offset) >= 0;
       dma_transfer next = {.ring = DMA_NO_RING, .control = state};
       if (direct) {

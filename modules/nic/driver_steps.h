@@ -94,7 +94,7 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
       send_if(received_beats, i, self->emitting && self->emit_received, beat);                                         \
   } while (0)
 
-// Takes the answers to what was offered.
+// Takes the replies to what was offered.
 #define DRIVER_TAKE_ANSWERS()                                                                                          \
   do {                                                                                                                 \
     if (self->memory_length && transferred(memory_request)) self->memory_asked += data(memory_request).size;           \

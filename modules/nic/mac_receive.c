@@ -247,7 +247,7 @@ static inline void counter_added(self_t *self, uint32_t added) {
   for (int k = 0; k < param_length(counters); k++) self->any_to_tell |= self->to_tell[k] != 0;
 }
 
-// Between frames, when nothing is under way, a counter is told; whether one is.
+// Between frames, when nothing is in progress, a counter is told; whether one is.
 static inline bool tell_counter(self_t *self) {
   if (__builtin_expect(self->storing != receive_stage_nothing, 1) || !self->any_to_tell || self->updates_open ||
       self->offers & RECEIVE_OFFERS_REGISTER)
@@ -464,7 +464,7 @@ phase_end() {
   }
   if (transferred(memory_reply)) {
     if (data(memory_reply).error)
-      sim_error("NIC memory answers a request of the receiving MAC near 0x%x with an error", self->address);
+      sim_error("NIC memory replies to a request of the receiving MAC near 0x%x with an error", self->address);
     self->open--;
   }
   if (transferred(memory_request)) memory_took(self);

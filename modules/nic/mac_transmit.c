@@ -213,10 +213,10 @@ static inline void updated(self_t *self) {
 }
 
 // NIC memory answered with bytes of the newest frame.
-static inline void data_arrived(self_t *self, assist_run answer) {
+static inline void data_arrived(self_t *self, assist_run reply) {
   const int newest = (self->first + self->frames_waiting - 1) & (TRANSMIT_FRAMES - 1);
   const uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
-  const assist_run bytes = assist_run_swap(answer, UNIT, count, param(big_endian));
+  const assist_run bytes = assist_run_swap(reply, UNIT, count, param(big_endian));
   assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
   self->tail += count;
   self->asked -= count;
@@ -359,13 +359,13 @@ phase_end() {
   }
   if (transferred(memory_reply)) {
     if (data(memory_reply).error)
-      sim_error("NIC memory answers a request of the transmitting MAC near 0x%x with an error", self->reply_address);
-    const assist_run answer = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
+      sim_error("NIC memory replies to a request of the transmitting MAC near 0x%x with an error", self->reply_address);
+    const assist_run reply = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     const uint32_t kind = data(memory_reply).tag - (uint32_t)param(tag);
     if (kind == ASSIST_DATA)
-      data_arrived(self, answer);
+      data_arrived(self, reply);
     else if (kind == ASSIST_DESCRIPTOR)
-      fetched(self, answer.w[0]);
+      fetched(self, reply.w[0]);
   }
   if (transferred(memory_request)) memory_took(self);
 

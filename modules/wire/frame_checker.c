@@ -37,7 +37,7 @@ __attribute__((always_inline)) static inline void enter(self_t *self, int d, con
   uint64_t slot = SLOT(self->entered[d]);
   if (start) {
     if (self->entered[d] - self->left[d] == (uint64_t)param(depth))
-      sim_error("more than %d frames %s are under way", (int)param(depth), checker_direction[d]);
+      sim_error("more than %d frames %s are in flight", (int)param(depth), checker_direction[d]);
     self->entering[d] = 0;
     self->expected_since[d][slot] = now();
   }

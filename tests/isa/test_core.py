@@ -118,7 +118,7 @@ STOPS = {
     "reserved": (["nop", "X: .word 0x7c000000"], b"reserved instruction"),
     "misaligned load": (["addiu $t0, $zero, 2", "X: lw $v1, 0($t0)"], b"unaligned"),
     "misaligned store": (["addiu $t0, $zero, 1", "X: sh $v1, 0($t0)"], b"unaligned"),
-    "nothing there": (["lui $t0, 0x7000", "X: lw $v1, 8($t0)"], b"nothing answers"),
+    "nothing there": (["lui $t0, 0x7000", "X: lw $v1, 8($t0)"], b"nothing responds"),
 }
 STOPS |= {
     name: ([*cases.li("t0", a), *cases.li("t1", b), "X: " + cases.trap_code(name, b)], b"trap")

@@ -81,7 +81,7 @@ STOPS = {
     "another extension": (["nop", "X: .word 0x02208033"], "reserved instruction"),  # mul
     "misaligned load": (["addi t0, zero, 2", "X: lw a0, 0(t0)"], "unaligned"),
     "misaligned store": (["addi t0, zero, 1", "X: sh a0, 0(t0)"], "unaligned"),
-    "nothing there": (["lui t0, 0x70000", "X: lw a0, 8(t0)"], "nothing answers"),
+    "nothing there": (["lui t0, 0x70000", "X: lw a0, 8(t0)"], "nothing responds"),
 }
 
 

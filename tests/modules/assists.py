@@ -3,7 +3,7 @@
 import random
 import struct
 
-from tests.modules.harness import Answer, Bench, Ran, read_answers
+from tests.modules.harness import Bench, Ran, Reply, read_replies
 
 REGISTERS = 0x10000
 MEMORY_BYTES = 0x10000
@@ -16,7 +16,7 @@ def names(count: int = 16) -> str:
 
 class Rig:
     """`netlist` connects `dut` to bank.value (registers r0, r1, …), arbiter.in, bank.in, host.bus and ethernet;
-    memory answers in the cycle of a request (`at_once`), or some cycles later."""
+    memory replies in the cycle of a request (`at_once`), or some cycles later."""
 
     def __init__(self, bench: Bench, netlist: str, host: bool = False, wire: bool = False, at_once: bool = False) -> None:
         self.bench = bench
@@ -44,7 +44,7 @@ arbiter.out -> {"memory.port" if at_once else "slow.in"};
         self.host = host
         self.simulator = bench.build(self.text)
 
-    def run(self, script: list[str], cycles: int, settings: dict | None = None, software: list[str] | None = None, files: dict | None = None) -> list[Answer]:
+    def run(self, script: list[str], cycles: int, settings: dict | None = None, software: list[str] | None = None, files: dict | None = None) -> list[Reply]:
         cycle, lines = 0, []
         for line in script:  # a line without a cycle of its own follows the one before
             when, rest = line.split(" ", 1)
@@ -56,9 +56,9 @@ arbiter.out -> {"memory.port" if at_once else "slow.in"};
             contents["software"] = "".join(line + "\n" for line in software or [])
             values |= {"software.script": "software", "software.record": "software.seen", "software.outstanding": 1}
         self.last: Ran = self.bench.run(self.simulator, cycles, values | (settings or {}), files=contents)
-        answers = read_answers(self.last.directory / "seen")
-        assert len(answers) == len(script), f"{len(script) - len(answers)} requests were not answered"
-        return answers
+        replies = read_replies(self.last.directory / "seen")
+        assert len(replies) == len(script), f"{len(script) - len(replies)} requests were not answered"
+        return replies
 
 
 def register(number: int) -> int:
@@ -81,10 +81,10 @@ def load(address: int, size: int, cycle: int = 0) -> list[str]:
     return [f"{cycle} read {min(8, size - i)} {address + i:#x}" for i in range(0, size, 8)]
 
 
-def joined(answers: list[Answer], size: int) -> bytes:
-    """The bytes that the last answers, to load(), hold."""
+def joined(replies: list[Reply], size: int) -> bytes:
+    """The bytes that the last replies, to load(), hold."""
     count = (size + 7) // 8
-    return b"".join(a.data.to_bytes(min(8, size - 8 * i), "big") for i, a in enumerate(answers[len(answers) - count :]))
+    return b"".join(a.data.to_bytes(min(8, size - 8 * i), "big") for i, a in enumerate(replies[len(replies) - count :]))
 
 
 def to_host(address: int, data: bytes, cycle: int = 0) -> list[str]:

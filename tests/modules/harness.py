@@ -49,7 +49,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     """One line of a memory source's record."""
 
     cycle: int
@@ -139,13 +139,13 @@ def read_items(path: Path) -> list[tuple[int, str]]:
     return [(int(cycle), value) for cycle, value in (line.split(" ", 1) for line in path.read_text().splitlines())]
 
 
-def read_answers(path: Path) -> list[Answer]:
-    """The answers that a memory source recorded."""
-    answers = []
+def read_replies(path: Path) -> list[Reply]:
+    """The replies that a memory source recorded."""
+    replies = []
     for line in path.read_text().splitlines():
         cycle, tag, error, data = line.split()
-        answers.append(Answer(int(cycle), int(tag), error == "1", int(data, 0)))
-    return answers
+        replies.append(Reply(int(cycle), int(tag), error == "1", int(data, 0)))
+    return replies
 
 
 class Device:
@@ -272,7 +272,7 @@ def moved(lines: Sequence[Seen]) -> list[tuple[int, int]]:
 
 
 class Memory:
-    """Memory sources before a piece of netlist that ends in memories; scripts in, answers out.
+    """Memory sources before a piece of netlist that ends in memories; scripts in, replies out.
 
     `netlist` connects requester[0] to requester[sources - 1] (ports `memory`) as it likes; `before` goes ahead of them,
     `on` names their clock.
@@ -306,19 +306,19 @@ class Memory:
         seed: int = 1,
         ok: bool = True,
         files: dict[str, str | bytes] | None = None,
-    ) -> list[list[Answer]]:
-        """Plays one script for each source and returns the answers to each."""
+    ) -> list[list[Reply]]:
+        """Plays one script for each source and returns the replies to each."""
         values: dict[str, object] = {}
         contents: dict[str, str | bytes] = dict(files or {})
         for i, script in enumerate(scripts):
             contents[f"script{i}.txt"] = script if isinstance(script, str) else "".join(line + "\n" for line in script)
             values |= {
                 f"requester[{i}].script": f"script{i}.txt",
-                f"requester[{i}].record": f"answers{i}.txt",
+                f"requester[{i}].record": f"replies{i}.txt",
                 f"requester[{i}].outstanding": outstanding,
             }
         self.last = self.bench.run(self.simulator, cycles, values | (settings or {}), seed=seed, ok=ok, files=contents)
-        return [read_answers(self.last.directory / f"answers{i}.txt") if ok else [] for i in range(len(scripts))]
+        return [read_replies(self.last.directory / f"replies{i}.txt") if ok else [] for i in range(len(scripts))]
 
 
 class Bytes:
@@ -343,7 +343,7 @@ class Requests:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.script: list[str] = []
-        self.answers: list[tuple[int, int]] = []
+        self.replies: list[tuple[int, int]] = []
 
     def add(self, model: Bytes, address: int, size: int = 8, bits: int = 64) -> None:
         """One more request of `size` bytes; what is written is a number of `bits`, of which the memory takes the lowest."""
@@ -351,7 +351,7 @@ class Requests:
         if self.rng.random() < 0.5:
             model.write(address, size, value)
             self.script.append(f"{number} write {size} {address} {value:#x} {number}")
-            self.answers.append((number, 0))
+            self.replies.append((number, 0))
         else:
             self.script.append(f"{number} read {size} {address} 0 {number}")
-            self.answers.append((number, model.read(address, size, width=bits)))
+            self.replies.append((number, model.read(address, size, width=bits)))

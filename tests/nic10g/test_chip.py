@@ -8,7 +8,7 @@ import pytest
 
 from harness.net import packets
 from tests.modules.assists import pcap
-from tests.modules.harness import Bench, read_answers
+from tests.modules.harness import Bench, read_replies
 
 REGISTERS, FRAMES, RECEIVE = 0xC0000000, 0x80000000, 0x80100000
 FETCH, READ, REPORT, WRITE, MAC_TX, MAC_RX = 0x38000, 0x3A000, 0x3C000, 0x3E000, 0x36000, 0x37000
@@ -43,7 +43,7 @@ host.interrupting -> alarms.in;
 
 
 class Chip:
-    """The chip; run() plays scripts of requests, each of which waits for the answer of the one before."""
+    """The chip; run() plays scripts of requests, each of which waits for the reply of the one before."""
 
     def __init__(self, bench: Bench, root: Path, options: str = "") -> None:
         table = (root / "examples/nic10g/nic10g_registers.lss").read_text()
@@ -91,10 +91,10 @@ class Chip:
             contents[f"script{i}"] = "".join(ordered)
             values |= {f"{name}.script": f"script{i}", f"{name}.record": f"seen{i}", f"{name}.outstanding": 1}
         self.last = self.bench.run(self.simulator, cycles, values, files=contents)
-        self.answers = [read_answers(self.last.directory / f"seen{i}") for i in range(4)]
-        for lines, got in zip(texts, self.answers, strict=True):
+        self.replies = [read_replies(self.last.directory / f"seen{i}") for i in range(4)]
+        for lines, got in zip(texts, self.replies, strict=True):
             assert len(got) == len(lines), f"{len(lines) - len(got)} requests were not answered"
-        return [[a.data for a in got] for got in self.answers]
+        return [[a.data for a in got] for got in self.replies]
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def chip(bench: Bench, root: Path) -> Chip:
 def test_how_long_requests_take(chip: Chip) -> None:
     """Scratchpad and registers in the next cycle, frame memory later; addresses of one bank take turns."""
     chip.run([chip.read(0x100, 10), chip.read("cores", 20), chip.read(FRAMES, 30)], [chip.read(0x110, 10)])
-    mine, other = chip.answers[0], chip.answers[1]
+    mine, other = chip.replies[0], chip.replies[1]
     assert sorted([mine[0].cycle, other[0].cycle]) == [11, 12]
     assert mine[1].cycle == 21 and 34 < mine[2].cycle < 50
 
@@ -153,13 +153,13 @@ def test_one_of_two_gets_the_run(chip: Chip) -> None:
 def test_without_the_windows(bench: Bench, root: Path) -> None:
     plain = Chip(bench, root, "atomic_flags = false;")
     plain.run([plain.read("features"), plain.read(SET + 0x300), plain.read(UPDATE + 0x300)])
-    assert [a.error for a in plain.answers[0]] == [False, True, True] and plain.answers[0][0].data == 0
+    assert [a.error for a in plain.replies[0]] == [False, True, True] and plain.replies[0][0].data == 0
 
 
 def test_an_address_of_nothing_is_an_error(chip: Chip) -> None:
     script = [f"0 read 4 {address:#x}" for address in (0x02000000, 0x90000000, 0xC0000400, 0xC00003FC)]
     chip.run(script)
-    assert [a.error for a in chip.answers[0]] == [True, True, True, False]
+    assert [a.error for a in chip.replies[0]] == [True, True, True, False]
 
 
 def test_load_linked_and_store_conditional(chip: Chip) -> None:

@@ -8,7 +8,7 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.modules.harness import Answer, Bench, Ran, read_answers
+from tests.modules.harness import Bench, Ran, Reply, read_replies
 
 REGISTERS = 0xC0000000
 K1 = 0x17B000  # the fixed regions of the SRAM: rings, then buffers from K1 + 0x5000 to 0x200000
@@ -24,7 +24,7 @@ def register_table(root: Path) -> dict[str, int]:
 
 @dataclass
 class Script:
-    """Requests in order; each waits for the answer of the one before."""
+    """Requests in order; each waits for the reply of the one before."""
 
     table: dict[str, int]
     lines: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Script:
         return self._add(f"write {size} {self.place(where):#x} {value:#x}")
 
     def read(self, where: str | int, size: int = 4) -> int:
-        """Returns the place of the answer."""
+        """Returns the place of the reply."""
         return self._add(f"read {size} {self.place(where):#x}")
 
     def at(self, cycle: int) -> None:
@@ -59,8 +59,8 @@ class Script:
         return [(self.read(address + i, min(8, size - i)), min(8, size - i)) for i in range(0, size, 8)]
 
 
-def join(answers: list[Answer], parts: list[tuple[int, int]]) -> bytes:
-    return b"".join(answers[place].data.to_bytes(size, "big") for place, size in parts)
+def join(replies: list[Reply], parts: list[tuple[int, int]]) -> bytes:
+    return b"".join(replies[place].data.to_bytes(size, "big") for place, size in parts)
 
 
 def dma_descriptor(host: int, nic: int, length: int, control: int = 4, checksum: int = 0) -> bytes:
@@ -122,8 +122,8 @@ alarm.out -> alarms.in;
         files: dict[str, str | bytes] | None = None,
         ok: bool = True,
         seed: int = 1,
-    ) -> list[list[Answer]]:
-        """Plays scripts for the requesters, the host's window and the host's memory; returns the requesters' answers, then these two's."""
+    ) -> list[list[Reply]]:
+        """Plays scripts for the requesters, the host's window and the host's memory; returns the requesters' replies, then these two's."""
         names = [f"requester[{i}]" for i in range(self.requesters)] + ["window", "software"]
         lines = [script.lines for script in scripts] + [[]] * (self.requesters - len(scripts)) + [window or [], memory or []]
         values: dict[str, object] = {}
@@ -133,11 +133,11 @@ alarm.out -> alarms.in;
             contents[f"{stem}.txt"] = "".join(line + "\n" for line in text)
             values |= {f"{name}.script": f"{stem}.txt", f"{name}.record": f"{stem}.seen", f"{name}.outstanding": 1}
         self.last: Ran = self.bench.run(self.simulator, cycles, values | (settings or {}), files=contents, ok=ok, seed=seed)
-        answers = [read_answers(self.last.directory / f"{re.sub(chr(92) + 'W', '', name)}.seen") for name in names] if ok else []
+        replies = [read_replies(self.last.directory / f"{re.sub(chr(92) + 'W', '', name)}.seen") for name in names] if ok else []
         if ok:
-            for got, text in zip(answers, lines, strict=True):
+            for got, text in zip(replies, lines, strict=True):
                 assert len(got) == len(text), f"{len(text) - len(got)} requests were not answered in {cycles} cycles"
-        return answers
+        return replies
 
 
 def host_bytes(address: int, data: bytes, cycle: int = 0) -> list[str]:
@@ -153,8 +153,8 @@ def host_reads(address: int, size: int, cycle: int) -> list[str]:
     return [f"{cycle} read {min(64, size - i)} {address + i:#x}" for i in range(0, size, 64)]
 
 
-def host_join(answers: list[Answer], size: int) -> bytes:
-    """The bytes of the last answers, which host_reads asked for."""
+def host_join(replies: list[Reply], size: int) -> bytes:
+    """The bytes of the last replies, which host_reads asked for."""
     count = (size + 63) // 64
-    parts = [answer.data.to_bytes(64, "little") for answer in answers[-count:]]
+    parts = [reply.data.to_bytes(64, "little") for reply in replies[-count:]]
     return b"".join(part[: min(64, size - 64 * i)] for i, part in enumerate(parts))

@@ -43,8 +43,8 @@ def test_memory_repeats_modulo_its_size(chip: Chip) -> None:
     script = chip.script(setup=False)
     script.write(0x40010, 0x12345678)
     near, far, other = script.read(0x140010), script.read(0x740010), script.read(0x740010 + 0x80000)
-    [answers, *_] = chip.run(script)
-    assert [answers[p].data for p in (near, far, other)] == [0x12345678, 0x12345678, 0]
+    [replies, *_] = chip.run(script)
+    assert [replies[p].data for p in (near, far, other)] == [0x12345678, 0x12345678, 0]
 
 
 def test_addresses_below_the_scratchpad_are_memory_less_an_offset(chip: Chip) -> None:
@@ -52,16 +52,16 @@ def test_addresses_below_the_scratchpad_are_memory_less_an_offset(chip: Chip) ->
     script.write("stack_offset_a", 0xBFF000 - K1)
     script.write(0xBFF008, 0xCAFE)
     place = script.read(K1 + 8)
-    [answers, *_] = chip.run(script)
-    assert answers[place].data == 0xCAFE
+    [replies, *_] = chip.run(script)
+    assert replies[place].data == 0xCAFE
 
 
 def test_an_address_of_nothing_is_an_error(chip: Chip) -> None:
     script = chip.script(setup=False)
     for address in 0xC0000400, 0xD00000, 0x800000, 0xBEFFFC, 0xBF0000:
         script.read(address)
-    [answers, *_] = chip.run(script)
-    assert [answer.error for answer in answers] == [True, True, True, True, False]
+    [replies, *_] = chip.run(script)
+    assert [reply.error for reply in replies] == [True, True, True, True, False]
 
 
 def test_data_ports(chip: Chip) -> None:
@@ -70,8 +70,8 @@ def test_data_ports(chip: Chip) -> None:
     script.write("sram_data_a", 0xABCD0123)
     script.write("window_base", 0x1234)
     places = [script.read(0x1234), script.read("sram_data_a"), script.read("window_data")]
-    [answers, *_] = chip.run(script)
-    assert [answers[p].data for p in places] == [0xABCD0123] * 3
+    [replies, *_] = chip.run(script)
+    assert [replies[p].data for p in places] == [0xABCD0123] * 3
 
 
 # ---- Registers -----------------------------------------------------------------------------------------------------
@@ -108,8 +108,8 @@ def test_ring_pointers_keep_low_bits_and_read_back_as_addresses(chip: Chip) -> N
     ]:  # fmt: skip
         script.write(name, value)
         wanted[script.read(name)] = base + (value & (size - 1))
-    [answers, *_] = chip.run(script)
-    assert {place: answers[place].data for place in wanted} == wanted
+    [replies, *_] = chip.run(script)
+    assert {place: replies[place].data for place in wanted} == wanted
 
 
 def test_next_free_or_zero(chip: Chip) -> None:
@@ -125,9 +125,9 @@ def test_next_free_or_zero(chip: Chip) -> None:
     full = script.read("mac_tx_free")
     script.write("mac_tx_consumer", 8)
     free = script.read("mac_tx_free")
-    [answers, *_] = chip.run(script)
-    assert [answers[p].data for p in got] == [READ_RING, 0, 0, 0, READ_RING + 0x20]
-    assert answers[full].data == 0 and answers[free].data == TX_RING + 0x7F8
+    [replies, *_] = chip.run(script)
+    assert [replies[p].data for p in got] == [READ_RING, 0, 0, 0, READ_RING + 0x20]
+    assert replies[full].data == 0 and replies[free].data == TX_RING + 0x7F8
 
 
 def test_the_completion_event_over_a_whole_ring(chip: Chip) -> None:
@@ -142,8 +142,8 @@ def test_the_completion_event_over_a_whole_ring(chip: Chip) -> None:
             script.write(f"dma_read_{name}", value)
         passed = (producer - consumer) % 0x800 < (producer - reference) % 0x800
         expected[script.read("event_a")] = passed << 15
-    [answers, *_] = chip.run(script, cycles=20000)
-    assert {place: answers[place].data & 1 << 15 for place in expected} == expected
+    [replies, *_] = chip.run(script, cycles=20000)
+    assert {place: replies[place].data & 1 << 15 for place in expected} == expected
 
 
 def test_event_bits_of_hardware_cannot_be_written(chip: Chip) -> None:
@@ -151,8 +151,8 @@ def test_event_bits_of_hardware_cannot_be_written(chip: Chip) -> None:
     script.write("timer_compare_a", 1000)
     script.write("event_a", 0xFFFFFFFF)
     read = script.read("event_a")
-    [answers, *_] = chip.run(script)
-    assert answers[read].data == 0xFFFFFFFF & ~0x1658C040
+    [replies, *_] = chip.run(script)
+    assert replies[read].data == 0xFFFFFFFF & ~0x1658C040
 
 
 def test_the_timer_event_is_a_level(chip: Chip) -> None:
@@ -165,9 +165,9 @@ def test_the_timer_event_is_a_level(chip: Chip) -> None:
     script.write("timer_compare_a", 1000)
     later = script.read("event_a")
     time = script.read("timer")
-    [answers, *_] = chip.run(script)
-    assert [answers[p].data >> 28 & 1 for p in (early, late, later)] == [0, 1, 0]
-    assert answers[time].data == 4 + 1
+    [replies, *_] = chip.run(script)
+    assert [replies[p].data >> 28 & 1 for p in (early, late, later)] == [0, 1, 0]
+    assert replies[time].data == 4 + 1
 
 
 def test_mailboxes_raise_events_and_are_in_memory(chip: Chip) -> None:
@@ -176,9 +176,9 @@ def test_mailboxes_raise_events_and_are_in_memory(chip: Chip) -> None:
     event, mailbox, word = script.read("mailbox_event_a"), script.read("event_a"), script.read(0x114)
     script.write("mailbox_event_a", 4)
     cleared, quiet = script.read("mailbox_event_a"), script.read("event_a")
-    [answers, *_] = chip.run(script, window=[LANES, "0 write 4 0x514 0x77", "0 write 4 0x510 0x78"])
-    assert answers[event].data == 4 and answers[mailbox].data >> 22 & 1 == 1 and answers[word].data == 0x77
-    assert answers[cleared].data == 0 and answers[quiet].data >> 22 & 1 == 0
+    [replies, *_] = chip.run(script, window=[LANES, "0 write 4 0x514 0x77", "0 write 4 0x510 0x78"])
+    assert replies[event].data == 4 and replies[mailbox].data >> 22 & 1 == 1 and replies[word].data == 0x77
+    assert replies[cleared].data == 0 and replies[quiet].data >> 22 & 1 == 0
 
 
 def test_the_host_sees_registers_and_memory_through_its_window(chip: Chip) -> None:
@@ -188,8 +188,8 @@ def test_the_host_sees_registers_and_memory_through_its_window(chip: Chip) -> No
     window = [LANES, "200 read 4 0x610", "200 write 4 0x68 0x45000", "200 read 4 0xe78", "200 write 4 0xe7c 0x33", "200 read 4 0x40", "200 read 4 0x6c"]
     script.at(1500)
     there = script.read(0x4567C)
-    answers, seen, _ = chip.run(script, window=window)
-    assert [seen[i].data for i in (1, 3)] == [0x11, 0x22] and seen[5].data >> 28 == 6 and answers[there].data == 0x33
+    replies, seen, _ = chip.run(script, window=window)
+    assert [seen[i].data for i in (1, 3)] == [0x11, 0x22] and seen[5].data >> 28 == 6 and replies[there].data == 0x33
 
 
 def test_the_hosts_window_in_other_byte_orders(chip: Chip) -> None:
@@ -206,10 +206,10 @@ def test_the_hosts_window_in_other_byte_orders(chip: Chip) -> None:
     reads = ["200 read 4 0x610", "200 read 4 0x614", "200 read 4 0x18c", "200 read 4 0x0"]
     swapped = [both, *reads, "300 write 4 0x618 0x0a0b0c0d", "300 write 4 0x18c 0x55667788", "300 read 4 0x40"]
     exchanged = ["1100 write 4 0x40 0", "1100 read 4 0x610", "1100 read 4 0x18c", "1100 write 4 0x508 0x99", "1100 write 4 0x514 0x77"]
-    answers, seen, _ = chip.run(script, window=swapped + exchanged)
+    replies, seen, _ = chip.run(script, window=swapped + exchanged)
     assert [a.data for a in seen[1:5]] == [0x04030201, 0x08070605, 0x44332211, 0x000112AE] and seen[7].data == 0x30000060
     assert [a.data for a in seen[9:11]] == [0x05060708, 0x88776655]
-    assert [answers[p].data for p in places] == [0x0D0C0B0A, 0, 0x88776655, 0x60000030, 1 << 1, 0x99, 0]
+    assert [replies[p].data for p in places] == [0x0D0C0B0A, 0, 0x88776655, 0x60000030, 1 << 1, 0x99, 0]
 
 
 def test_interrupts(chip: Chip) -> None:
@@ -233,8 +233,8 @@ def test_the_link_is_looped_back(chip: Chip) -> None:
     script.write("link_sent", 0x1234A1)
     script.write("link_received", 7)
     places = [script.read("link_sent"), script.read("link_received")]
-    [answers, *_] = chip.run(script)
-    assert [answers[p].data for p in places] == [0x1234A1] * 2
+    [replies, *_] = chip.run(script)
+    assert [replies[p].data for p in places] == [0x1234A1] * 2
 
 
 def test_the_chip_says_what_bus_it_is_on(chip: Chip, bench: Bench, root: Path) -> None:
@@ -245,8 +245,8 @@ def test_the_chip_says_what_bus_it_is_on(chip: Chip, bench: Bench, root: Path) -
         places = [script.read("pci_state")]
         script.write("pci_state", 0x760A0000)
         places.append(script.read("pci_state"))
-        answers, seen, _ = one.run(script, window=[LANES, *(f"0 read 4 {at:#x}" for at in (0x0, 0x4, 0x8, 0x3C))])
-        assert [answers[p].data for p in places] == [bus, 0x76020000 | bus]
+        replies, seen, _ = one.run(script, window=[LANES, *(f"0 read 4 {at:#x}" for at in (0x0, 0x4, 0x8, 0x3C))])
+        assert [replies[p].data for p in places] == [bus, 0x76020000 | bus]
         assert [a.data for a in seen[1:]] == [0x112AE, 0x02800002, 0x02000001, 0x100]
 
 
@@ -266,8 +266,8 @@ def test_what_is_no_register_is_told_once(chip: Chip) -> None:
         script.read(0xC00000EC)
     script.write(0xC00003F0, 1)
     script.read("timer")
-    [answers, *_] = chip.run(script, window=["0 read 4 0x20"])
-    assert not any(answer.error or answer.data for answer in answers[:4])
+    [replies, *_] = chip.run(script, window=["0 read 4 0x20"])
+    assert not any(reply.error or reply.data for reply in replies[:4])
     told = [line for line in chip.last.err.splitlines() if "no register" in line]
     assert len(told) == 1 and "0x20 1 time, first by requester 1; 0xec 3 times, first by requester 0; 0x3f0 1 time" in told[0]
     assert chip.last.stat("nic.registers", "unlisted") == 5
@@ -290,9 +290,9 @@ def test_transmit_waits_for_data_pads_and_moves_pointers(chip: Chip) -> None:
         script.write("tx_buffer_producer", place + len(one))
     script.at(3500)
     consumer, buffers = script.read("mac_tx_consumer"), script.read("tx_buffer_consumer")
-    answers, *_ = chip.run(script, cycles=5000, settings={"ethernet.output": "sent.pcap"})
+    replies, *_ = chip.run(script, cycles=5000, settings={"ethernet.output": "sent.pcap"})
     sent = list(packets.read(chip.last.directory / "sent.pcap"))
-    assert answers[waiting].data == TX_RING and answers[consumer].data == TX_RING + 32 and answers[buffers].data == at
+    assert replies[waiting].data == TX_RING and replies[consumer].data == TX_RING + 32 and replies[buffers].data == at
     assert [p.data for p in sent] == [one.ljust(60, b"\0") for one in frames]
     assert chip.last.stat("ethernet", "damaged_out") == 0
 
@@ -324,13 +324,13 @@ def test_received_frames_reach_memory_and_their_descriptors(chip: Chip) -> None:
     script.write("mac_rx_reference", RX_RING)
     script.write("mac_rx_consumer", RX_RING + 8 * len(frames))
     quiet = script.read("event_a")
-    answers, *_ = chip.run(script, cycles=20000, settings={"ethernet.input": "in.pcap"}, files={"in.pcap": pcap(frames)})
-    assert answers[producer].data == RX_RING + 8 * len(frames) and answers[buffers].data == at
-    assert answers[event].data >> 6 & 1 == 1 and answers[quiet].data >> 6 & 1 == 0
+    replies, *_ = chip.run(script, cycles=20000, settings={"ethernet.input": "in.pcap"}, files={"in.pcap": pcap(frames)})
+    assert replies[producer].data == RX_RING + 8 * len(frames) and replies[buffers].data == at
+    assert replies[event].data >> 6 & 1 == 1 and replies[quiet].data >> 6 & 1 == 0
     for one, slot, (place, parts) in zip(frames, slots, places, strict=False):
-        assert struct.unpack(">II", join(answers, slot)) == (place, len(one) + 4)
-        assert join(answers, parts) == one
-    assert struct.unpack(">II", join(answers, slots[-1]))[0] == at
+        assert struct.unpack(">II", join(replies, slot)) == (place, len(one) + 4)
+        assert join(replies, parts) == one
+    assert struct.unpack(">II", join(replies, slots[-1]))[0] == at
 
 
 def test_a_full_ring_drops_and_counts(chip: Chip) -> None:
@@ -346,9 +346,9 @@ def test_a_full_ring_drops_and_counts(chip: Chip) -> None:
         places.append(script.load(at, len(one)))
         at += (len(one) + 4 + 7) // 8 * 8
     settings = {"ethernet.input": "in.pcap", "ethernet.mode": "rate"}
-    answers, *_ = chip.run(script, cycles=6000, settings=settings, files={"in.pcap": pcap(frames)})
-    assert answers[producer].data == RX_RING + 32 and answers[counted].data == 8
-    assert [join(answers, p) for p in places] == frames[:4]
+    replies, *_ = chip.run(script, cycles=6000, settings=settings, files={"in.pcap": pcap(frames)})
+    assert replies[producer].data == RX_RING + 32 and replies[counted].data == 8
+    assert [join(replies, p) for p in places] == frames[:4]
     assert chip.last.stat("nic.mac_rx", "frames_dropped") == 8 and chip.last.stat("nic.mac_rx", "no_descriptor") == 8
 
 
@@ -359,8 +359,8 @@ def test_a_wrong_fcs_is_dropped_and_counted(chip: Chip) -> None:
     script.at(3000)
     producer = script.read("mac_rx_producer")
     settings = {"ethernet.input": "in.pcap", "ethernet.faults": "fcs/3"}
-    answers, *_ = chip.run(script, cycles=5000, settings=settings, files={"in.pcap": pcap(frames)})
-    assert answers[producer].data == RX_RING + 48 and chip.last.stat("nic.mac_rx", "damaged") == 3
+    replies, *_ = chip.run(script, cycles=5000, settings=settings, files={"in.pcap": pcap(frames)})
+    assert replies[producer].data == RX_RING + 48 and chip.last.stat("nic.mac_rx", "damaged") == 3
 
 
 def test_a_full_buffer_drops_and_wraps(chip: Chip) -> None:
@@ -379,9 +379,9 @@ def test_a_full_buffer_drops_and_wraps(chip: Chip) -> None:
     second = script.read("mac_rx_producer")
     parts = script.load(base + 8 * 1008, 8192 - 8 * 1008) + script.load(base, 1000 - (8192 - 8 * 1008))
     settings = {"ethernet.input": "in.pcap", "ethernet.mode": "rate"}
-    answers, *_ = chip.run(script, cycles=50000, settings=settings, files={"in.pcap": pcap(frames)})
-    kept = (answers[first].data - RX_RING) // 8
+    replies, *_ = chip.run(script, cycles=50000, settings=settings, files={"in.pcap": pcap(frames)})
+    kept = (replies[first].data - RX_RING) // 8
     assert kept == 8 and chip.last.stat("nic.mac_rx", "no_room") >= 1
-    assert (answers[second].data - RX_RING) // 8 > kept
+    assert (replies[second].data - RX_RING) // 8 > kept
     last = 8 + chip.last.stat("nic.mac_rx", "no_room")
-    assert join(answers, parts) == frames[last][:1000]
+    assert join(replies, parts) == frames[last][:1000]

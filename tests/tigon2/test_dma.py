@@ -33,9 +33,9 @@ def test_direct_dma_both_ways(chip: Chip) -> None:
     script.write("dma_write_address", 0x2005)
     script.write("dma_write_state", 4)
     memory = host_bytes(0x1003, data) + host_reads(0x3007, len(data), 6000)
-    answers, _, seen = chip.run(script, cycles=8000, memory=memory)
-    assert answers[done].data == 0 and answers[address].data == 0x2005 + len(data)
-    assert join(answers, parts)[5 : 5 + len(data)] == data
+    replies, _, seen = chip.run(script, cycles=8000, memory=memory)
+    assert replies[done].data == 0 and replies[address].data == 0x2005 + len(data)
+    assert join(replies, parts)[5 : 5 + len(data)] == data
     assert host_join(seen, len(data)) == data
 
 
@@ -49,9 +49,9 @@ def test_ring_dma_carries_out_descriptors_in_order(chip: Chip) -> None:
     parts, consumer, event = script.load(0x2000, 640), script.read("dma_read_consumer"), script.read("event_a")
     script.write("dma_read_reference", 320)
     after = script.read("event_a")
-    answers, *_ = chip.run(script, cycles=6000, memory=host_bytes(0x1000, data))
-    assert join(answers, parts) == data and answers[consumer].data == READ_RING + 320
-    assert answers[event].data >> 15 & 1 == 1 and answers[after].data >> 15 & 1 == 0
+    replies, *_ = chip.run(script, cycles=6000, memory=host_bytes(0x1000, data))
+    assert join(replies, parts) == data and replies[consumer].data == READ_RING + 320
+    assert replies[event].data >> 15 & 1 == 1 and replies[after].data >> 15 & 1 == 0
 
 
 def test_words_keep_their_value_with_the_bit_for_that(chip: Chip) -> None:
@@ -72,12 +72,12 @@ def test_words_keep_their_value_with_the_bit_for_that(chip: Chip) -> None:
     script.write("dma_read_state", 6)
     script.at(2000)
     direct = script.load(0x4001, 64)
-    answers, _, seen = chip.run(script, cycles=4000, memory=host_bytes(0x1000, data) + host_reads(0x5000, 64, 3000))
+    replies, _, seen = chip.run(script, cycles=4000, memory=host_bytes(0x1000, data) + host_reads(0x5000, 64, 3000))
     total = sum(int.from_bytes(turned[i : i + 2], "big") for i in range(0, 64, 2))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
-    assert join(answers, parts) == turned == join(answers, direct)
-    assert host_join(seen, 64) == data and answers[stored].data == total
+    assert join(replies, parts) == turned == join(replies, direct)
+    assert host_join(seen, 64) == data and replies[stored].data == total
     assert "words" not in chip.last.err
 
 
@@ -92,8 +92,8 @@ def test_rings_wrap(chip: Chip) -> None:
     script.write("dma_write_producer", 0x100)
     script.at(4000)
     consumer = script.read("dma_write_consumer")
-    answers, _, seen = chip.run(script, cycles=6000, memory=host_reads(0x5000, 640, 5000))
-    assert host_join(seen, 640) == data and answers[consumer].data == WRITE_RING + 0x100
+    replies, _, seen = chip.run(script, cycles=6000, memory=host_reads(0x5000, 640, 5000))
+    assert host_join(seen, 640) == data and replies[consumer].data == WRITE_RING + 0x100
 
 
 def test_dma_moves_buffer_pointers_and_wraps_in_mid_frame(chip: Chip) -> None:
@@ -109,9 +109,9 @@ def test_dma_moves_buffer_pointers_and_wraps_in_mid_frame(chip: Chip) -> None:
     script.write("dma_write_producer", 32)
     script.at(3000)
     freed = script.read("rx_buffer_reference")
-    answers, _, seen = chip.run(script, cycles=5000, memory=host_bytes(0x1000, data) + host_reads(0x3000, 301, 4000))
-    assert answers[pointer].data == TX_BASE + 205 and join(answers, head + rest) == data
-    assert answers[freed].data == RX_BASE + (301 - 64 + 7) // 8 * 8 and host_join(seen, 301) == data
+    replies, _, seen = chip.run(script, cycles=5000, memory=host_bytes(0x1000, data) + host_reads(0x3000, 301, 4000))
+    assert replies[pointer].data == TX_BASE + 205 and join(replies, head + rest) == data
+    assert replies[freed].data == RX_BASE + (301 - 64 + 7) // 8 * 8 and host_join(seen, 301) == data
 
 
 def test_checksums(chip: Chip) -> None:
@@ -121,11 +121,11 @@ def test_checksums(chip: Chip) -> None:
     script.write("dma_read_producer", 32)
     script.at(800)
     stored, register = script.read(0x3002, 2), script.read("dma_read_checksum")
-    answers, *_ = chip.run(script, memory=host_bytes(0x1000, data))
+    replies, *_ = chip.run(script, memory=host_bytes(0x1000, data))
     total = sum(int.from_bytes((data + b"\0")[i : i + 2], "big") for i in range(0, 78, 2))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
-    assert answers[stored].data == total and answers[register].data == total
+    assert replies[stored].data == total and replies[register].data == total
 
 
 def fold(total: int) -> int:
@@ -143,14 +143,14 @@ def test_a_checksum_goes_on_until_another_begins(chip: Chip) -> None:
     script.write("dma_read_producer", 32 * len(pieces))
     script.at(1500)
     stored, register = [script.read(0x3000 + 8 * i, 2) for i in range(len(pieces))], script.read("dma_read_checksum")
-    answers, *_ = chip.run(script, memory=host_bytes(0x1000, data))
+    replies, *_ = chip.run(script, memory=host_bytes(0x1000, data))
 
     def total(begin: int, end: int) -> int:
         part = data[begin:end] + b"\0" * ((end - begin) % 2)
         return fold(sum(int.from_bytes(part[i : i + 2], "big") for i in range(0, len(part), 2)))
 
     expected = [total(0, 33), 0, total(0, 54), total(0, 100), total(10, 50)]
-    assert [answers[place].data for place in stored] == expected and answers[register].data == expected[-1]
+    assert [replies[place].data for place in stored] == expected and replies[register].data == expected[-1]
 
 
 @pytest.mark.parametrize("way", ["read", "write"])
@@ -170,9 +170,9 @@ def test_the_assist_is_busy_only_with_a_transfer_under_way(chip: Chip, way: str)
     script.write("assist_state", 1)
     script.at(3000)
     end = script.read("assist_state")
-    answers, *_ = chip.run(script, cycles=4000)
-    assert answers[off].data == waiting and answers[end].data == 1
-    states = [(answers[state].data, answers[consumer].data - ring) for state, consumer in paused]
+    replies, *_ = chip.run(script, cycles=4000)
+    assert replies[off].data == waiting and replies[end].data == 1
+    states = [(replies[state].data, replies[consumer].data - ring) for state, consumer in paused]
     assert states[0] == (3 | busy | waiting, 0)
     assert all(state & busy for state, done in states if done == 0)
     assert states[-1] == (3 | waiting, 32), "a transfer that waits is none under way"
@@ -192,7 +192,7 @@ def test_a_failed_transfer_raises_attention(chip: Chip, goes_on: bool) -> None:
     script.write("dma_read_state", 0)
     script.at(900)
     calm, end = script.read("event_a"), script.read("dma_read_consumer")
-    answers, *_ = chip.run(script)
-    assert answers[event].data >> 20 & 1 == 1 and answers[consumer].data == READ_RING
-    assert answers[calm].data >> 20 & 1 == (not goes_on) and answers[end].data == READ_RING + 64 * goes_on
+    replies, *_ = chip.run(script)
+    assert replies[event].data >> 20 & 1 == 1 and replies[consumer].data == READ_RING
+    assert replies[calm].data >> 20 & 1 == (not goes_on) and replies[end].data == READ_RING + 64 * goes_on
     assert chip.last.stat("nic.dma_read", "errors") == (1 if goes_on else 2)

@@ -209,5 +209,5 @@ def test_a_full_ring_counts_no_space(chip: Chip) -> None:
     space = script.read(0xEC)
     frames = [struct.pack(">Q", 2) + noise(100, i) for i in range(9)]
     settings = {"ethernet.input": "in.pcap", "ethernet.mode": "rate"}
-    answers, *_ = chip.run(script, cycles=40000, settings=settings, files={"in.pcap": pcap(frames)})
-    assert answers[space].data == 6 == chip.last.stat("nic.mac_rx", "no_descriptor")
+    replies, *_ = chip.run(script, cycles=40000, settings=settings, files={"in.pcap": pcap(frames)})
+    assert replies[space].data == 6 == chip.last.stat("nic.mac_rx", "no_descriptor")

@@ -48,13 +48,13 @@ def test_full_duplex_at_line_rate(chip: Chip, size: int, count: int, idle: float
     got, drops, written = script.read("mac_rx_producer"), script.read(0xEC), script.read("dma_write_consumer")
     memory = [text for i, one in enumerate(out) for text in host_bytes(0x1000 + 2048 * i, one)]
     settings = {"ethernet.output": "sent.pcap", "ethernet.input": "in.pcap", "ethernet.mode": "rate"}
-    answers, *_ = chip.run(
+    replies, *_ = chip.run(
         script, cycles=6000 + int(line) + 1500, memory=memory, settings=settings, files={"in.pcap": pcap(back)}
     )
     sent = list(packets.read(chip.last.directory / "sent.pcap"))
     assert [p.data for p in sent] == out
-    assert answers[got].data == RX_RING + 8 * count and answers[drops].data == 0
-    assert answers[written].data == WRITE_RING + 32 * count
+    assert replies[got].data == RX_RING + 8 * count and replies[drops].data == 0
+    assert replies[written].data == WRITE_RING + 32 * count
     took, ideal = sent[-1].time - sent[0].time, 8 * (size + 24) * (count - 1)
     assert took <= ideal * (1 + idle), f"the wire was idle {100 * (took / ideal - 1):.1f} % of the time"
 

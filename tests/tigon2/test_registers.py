@@ -67,9 +67,9 @@ def test_a_halted_processor_shows_where_it_stands(core: Core) -> None:
     script.write("cpu_a_state", HALT)
     script.at(1100)
     second = script.read("cpu_a_pc")
-    answers, *_ = core.run(script, window=["1200 read 4 0x144"])
-    assert answers[set_to].data == CODE
-    assert answers[first].data in (CODE + 64, CODE + 68) and answers[second].data in (CODE + 0x100, CODE + 0x104)
+    replies, *_ = core.run(script, window=["1200 read 4 0x144"])
+    assert replies[set_to].data == CODE
+    assert replies[first].data in (CODE + 64, CODE + 68) and replies[second].data in (CODE + 0x100, CODE + 0x104)
     assert core.last.stat("nic.cpu[0].pipeline.writeback", "instructions") > 50
 
 
@@ -87,12 +87,12 @@ def test_a_running_processor_shows_where_it_runs(core: Core) -> None:
     script.write("general_a0", 1)
     script.at(1500)
     second = [script.read("cpu_a_pc") for _ in range(20)]
-    answers, window, _ = core.run(script, window=["1600 read 4 0x144", "1600 read 4 0x148"])
-    assert answers[set_to].data == CODE
-    assert all(CODE + 4 <= answers[place].data <= CODE + 24 for place in first)
-    assert len({answers[place].data for place in first}) > 1
+    replies, window, _ = core.run(script, window=["1600 read 4 0x144", "1600 read 4 0x148"])
+    assert replies[set_to].data == CODE
+    assert all(CODE + 4 <= replies[place].data <= CODE + 24 for place in first)
+    assert len({replies[place].data for place in first}) > 1
     end = CODE + len(wait) + 12 + 0x60
-    assert all(end <= pc <= end + 8 for pc in [*(answers[place].data for place in second), window[0].data])
+    assert all(end <= pc <= end + 8 for pc in [*(replies[place].data for place in second), window[0].data])
     assert window[1].data == 0
 
 
@@ -124,8 +124,8 @@ def test_a_store_is_seen_at_every_address_of_its_cell(core: Core) -> None:
     script.write("cpu_a_state", 0)
     script.at(2000)
     places = [script.read(f"general_a{n}") for n in range(len(ways))]
-    answers, *_ = core.run(script)
-    assert [answers[place].data for place in places] == [0x71 + n for n in range(len(ways))]
+    replies, *_ = core.run(script)
+    assert [replies[place].data for place in places] == [0x71 + n for n in range(len(ways))]
 
 
 def test_what_is_no_register_is_told_with_where_it_was_asked_for(core: Core) -> None:
@@ -153,10 +153,10 @@ def test_the_host_resets_the_chip(core: Core) -> None:
     script.at(1500)
     after = [script.read(name) for name in ("general_a3", "cpu_a_state", "assist_state", "mac_tx_state")]
     kept = script.read(CODE)
-    answers, window, _ = core.run(script, window=["800 write 4 0x40 0x8", "900 read 4 0x40"])
-    assert [answers[place].data for place in before] == [77, 0, 1, 2]
-    assert [answers[place].data for place in after] == [0, HALT, 0, 0]
-    assert answers[kept].data == 0x1000FFFF and window[1].data == 0x60000000
+    replies, window, _ = core.run(script, window=["800 write 4 0x40 0x8", "900 read 4 0x40"])
+    assert [replies[place].data for place in before] == [77, 0, 1, 2]
+    assert [replies[place].data for place in after] == [0, HALT, 0, 0]
+    assert replies[kept].data == 0x1000FFFF and window[1].data == 0x60000000
     ran = core.last.stat("nic.cpu[0].pipeline.writeback", "instructions")
     core.run(script, cycles=2800, window=["800 write 4 0x40 0x8", "900 read 4 0x40"])
     assert core.last.stat("nic.cpu[0].pipeline.writeback", "instructions") == ran, "it has not halted"
@@ -167,8 +167,8 @@ def test_a_write_without_the_reset_bit_resets_nothing(chip: Chip) -> None:
     script.write("general_a3", 77)
     script.at(600)
     value = script.read("general_a3")
-    answers, *_ = chip.run(script, window=["300 write 4 0x40 0x70"])
-    assert answers[value].data == 77
+    replies, *_ = chip.run(script, window=["300 write 4 0x40 0x70"])
+    assert replies[value].data == 77
 
 
 def test_a_mac_that_memory_starves_asks_for_attention(bench: Bench, root: Path) -> None:
@@ -184,9 +184,9 @@ def test_a_mac_that_memory_starves_asks_for_attention(bench: Bench, root: Path) 
     calm = script.read("event_a")
     settings = {"ethernet.input": "in.pcap", "ethernet.mode": "rate"}
     frames = pcap([noise(1000, i) for i in range(12)])
-    answers, *_ = slow.run(script, cycles=80000, settings=settings, files={"in.pcap": frames})
+    replies, *_ = slow.run(script, cycles=80000, settings=settings, files={"in.pcap": frames})
     assert slow.last.stat("nic.mac_rx", "overruns") > 0
-    assert answers[event].data >> 25 & 1 == 1 and answers[state].data == 0x102 and answers[calm].data >> 25 & 1 == 0
+    assert replies[event].data >> 25 & 1 == 1 and replies[state].data == 0x102 and replies[calm].data >> 25 & 1 == 0
 
 
 def test_an_underrun_is_told_and_counted(bench: Bench, root: Path) -> None:
@@ -199,9 +199,9 @@ def test_an_underrun_is_told_and_counted(bench: Bench, root: Path) -> None:
     script.write("mac_tx_producer", 8)
     script.at(100000)
     event, state, words = script.read("event_a"), script.read("mac_tx_state"), [script.read(0x80 + 4 * k) for k in range(32)]
-    answers, *_ = slow.run(script, cycles=110000)
-    assert answers[event].data >> 26 & 1 == 1 and answers[state].data == 0x102
-    assert [answers[place].data for place in words] == [0] * 19 + [1] + [0] * 12
+    replies, *_ = slow.run(script, cycles=110000)
+    assert replies[event].data >> 26 & 1 == 1 and replies[state].data == 0x102
+    assert [replies[place].data for place in words] == [0] * 19 + [1] + [0] * 12
     assert slow.last.stat("nic.mac_tx", "underruns") == 1
 
 
@@ -226,11 +226,11 @@ def test_low_priority_rings_move_data_both_ways(chip: Chip) -> None:
     script.at(2000)
     read_end, write_end = script.read("dma_read_low_consumer"), script.read("dma_write_low_consumer")
     parts = script.load(0x70000, 300)
-    answers, _, memory = chip.run(
+    replies, _, memory = chip.run(
         script, cycles=4000, memory=host_bytes(0x8000, inward) + host_reads(0x9000, 200, 3000)
     )
-    assert (answers[read_end].data, answers[write_end].data) == (LOW_READ + 0x40, LOW_WRITE + 0x20)
-    assert join(answers, parts) == inward and host_join(memory, 200) == outward
+    assert (replies[read_end].data, replies[write_end].data) == (LOW_READ + 0x40, LOW_WRITE + 0x20)
+    assert join(replies, parts) == inward and host_join(memory, 200) == outward
 
 
 @pytest.mark.parametrize("way", ["read", "write"])
@@ -249,8 +249,8 @@ def test_high_priority_goes_first(chip: Chip, way: str) -> None:
     for _ in range(90):
         script.read(f"dma_{way}_consumer")
         script.read(f"dma_{way}_low_consumer")
-    answers, *_ = chip.run(script, cycles=4000)
-    pairs = [(answers[i].data - high, answers[i + 1].data - low) for i in range(len(answers) - 180, len(answers), 2)]
+    replies, *_ = chip.run(script, cycles=4000)
+    pairs = [(replies[i].data - high, replies[i + 1].data - low) for i in range(len(replies) - 180, len(replies), 2)]
     assert pairs[-1] == (128, 128)
     assert all(behind <= 32 for done, behind in pairs if done < 128) and any(done < 128 for done, _ in pairs)
 
@@ -266,8 +266,8 @@ def test_a_failed_transfer_of_a_low_ring_is_tried_again(chip: Chip) -> None:
     script.at(2000)
     end, parts = script.read("dma_read_low_consumer"), script.load(0x70000, 100)
     data = noise(100)
-    answers, *_ = chip.run(
+    replies, *_ = chip.run(
         script, cycles=3000, memory=host_bytes(0x8000, data), settings={"host.faults": "read_abort@1"}
     )
-    assert answers[failed].data & 0x7F000000 and answers[there].data == LOW_READ
-    assert answers[end].data == LOW_READ + 32 and join(answers, parts) == data
+    assert replies[failed].data & 0x7F000000 and replies[there].data == LOW_READ
+    assert replies[end].data == LOW_READ + 32 and join(replies, parts) == data

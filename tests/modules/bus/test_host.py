@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.modules.harness import Bench, read_answers, read_items, read_monitor
+from tests.modules.harness import Bench, read_items, read_monitor, read_replies
 
 NETLIST = """
 import bus_types;
@@ -51,7 +51,7 @@ def run(bench: Bench, cycles: int = 400, software: str = "", window: str = "", a
         values |= {f"ask[{i}].script": f"ask{i}", f"give[{i}].script": f"give{i}", f"got[{i}].record": f"got{i}"}
     ran = bench.run(simulator, cycles, values | {f"dut.{k}": v for k, v in settings.items()}, files=files)
     there = ran.directory
-    result = Run([read_items(there / f"got{i}") for i in range(2)], read_answers(there / "s"), read_answers(there / "w"), read_monitor(there / "irq"))
+    result = Run([read_items(there / f"got{i}") for i in range(2)], read_replies(there / "s"), read_replies(there / "w"), read_monitor(there / "irq"))
     result.stats = ran  # type: ignore[attr-defined]
     return result
 

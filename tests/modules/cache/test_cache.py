@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Answer, Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, Reply
 
 PREFETCH = "line = 128; sets = 1; ways = 1;"  # a one-line instruction prefetch buffer
 BUFFER = "line = 8; sets = 1; ways = 1;"  # a one-line data buffer: write-through, no write-allocate
@@ -30,40 +30,40 @@ delay.out -> memory.port;
     )
 
 
-def timing(answers: list[Answer]) -> list[int]:
-    return [a.cycle for a in answers]
+def timing(replies: list[Reply]) -> list[int]:
+    return [a.cycle for a in replies]
 
 
 def contents(cycle: int = 0, count: int = 64) -> bytes:
     return b"".join(k.to_bytes(8, "little") for k in range(count))
 
 
-def test_a_miss_fills_and_hits_answer_at_once(bench: Bench) -> None:
+def test_a_miss_fills_and_hits_reply_at_once(bench: Bench) -> None:
     """Taken in cycle 0, asked for in cycle 1, answered by the memory in cycle 2; the rest of the line follows."""
     machine = cache(bench, "line = 32; sets = 4;")
     files = {"m.bin": contents()}
     script = ["0 read 4 8 0 1", "10 read 4 0 0 2", "11 read 2 24 0 3", "12 read 4 32 0 4"]
-    [answers] = machine.play([script], 40, {"memory.image": "m.bin"}, files=files)
-    assert [(a.cycle, a.tag, a.data) for a in answers] == [(2, 1, 1), (10, 2, 0), (11, 3, 3), (14, 4, 4)]
+    [replies] = machine.play([script], 40, {"memory.image": "m.bin"}, files=files)
+    assert [(a.cycle, a.tag, a.data) for a in replies] == [(2, 1, 1), (10, 2, 0), (11, 3, 3), (14, 4, 4)]
     assert (machine.last.stat("cache.controller", "hits"), machine.last.stat("cache.controller", "misses")) == (2, 2)
 
 
 @pytest.mark.parametrize(("critical_first", "expected"), [(True, 2), (False, 13)])
 def test_the_critical_request_comes_first(bench: Bench, critical_first: bool, expected: int) -> None:
     machine = cache(bench, PREFETCH + f"critical_first = {str(critical_first).lower()};")
-    [answers] = machine.play([["0 read 4 88"]], 40)
-    assert timing(answers) == [expected]
+    [replies] = machine.play([["0 read 4 88"]], 40)
+    assert timing(replies) == [expected]
 
 
 def test_secondary_misses_wait_for_the_fill(bench: Bench) -> None:
     """A sequential fetch through a prefetch buffer runs at the speed of the beats, two words to the beat."""
     machine = cache(bench, PREFETCH)
     files = {"m.bin": contents()}
-    [answers] = machine.play([[f"0 read 4 {4 * k}" for k in range(32)]], 60, {"memory.image": "m.bin"}, files=files)
-    assert timing(answers) == list(range(2, 34))
-    assert [a.data for a in answers] == [k // 2 if k % 2 == 0 else 0 for k in range(32)]
-    [answers] = machine.play([["0 read 4 0", "0 read 4 120", "0 read 4 128"]], 80)
-    assert timing(answers) == [2, 17, 20]
+    [replies] = machine.play([[f"0 read 4 {4 * k}" for k in range(32)]], 60, {"memory.image": "m.bin"}, files=files)
+    assert timing(replies) == list(range(2, 34))
+    assert [a.data for a in replies] == [k // 2 if k % 2 == 0 else 0 for k in range(32)]
+    [replies] = machine.play([["0 read 4 0", "0 read 4 120", "0 read 4 128"]], 80)
+    assert timing(replies) == [2, 17, 20]
 
 
 def test_writes_go_through_and_update_the_line(bench: Bench) -> None:
@@ -103,8 +103,8 @@ def test_a_write_snooped_during_the_fill_invalidates_the_filled_line(bench: Benc
 def test_own_writes_need_not_invalidate_the_line(bench: Bench) -> None:
     body = BUFFER + "is_own_write = <<< return tag == 3; >>>;"  # the tag of writes of a one-beat cache
     machine = cache(bench, body, extra="memory.snoop -> cache.snoop;")
-    [answers] = machine.play([["0 read 4 0", "5 write 4 0 9", "9 read 4 0"]], 40)
-    assert [(a.cycle, a.data) for a in answers] == [(2, 0), (5, 0), (9, 9)]
+    [replies] = machine.play([["0 read 4 0", "5 write 4 0 9", "9 read 4 0"]], 40)
+    assert [(a.cycle, a.data) for a in replies] == [(2, 0), (5, 0), (9, 9)]
 
 
 def test_invalidate_all_invalidates_everything(bench: Bench) -> None:
@@ -112,10 +112,10 @@ def test_invalidate_all_invalidates_everything(bench: Bench) -> None:
     machine = cache(bench, "line = 16; sets = 2;", extra=extra)
     settings = {"f.script": "invalidate.txt"}
     files = {"invalidate.txt": "12 true\n20 false\n"}
-    [answers] = machine.play(
+    [replies] = machine.play(
         [["0 read 4 0", "6 read 4 16", "11 read 4 0", "13 read 4 0", "22 read 4 4"]], 40, settings, files=files
     )
-    assert timing(answers) == [2, 8, 11, 15, 22]
+    assert timing(replies) == [2, 8, 11, 15, 22]
 
 
 def test_what_is_not_cacheable_passes(bench: Bench) -> None:
@@ -130,17 +130,17 @@ def test_what_is_not_cacheable_passes(bench: Bench) -> None:
 def test_least_recently_used_is_given_up(bench: Bench) -> None:
     machine = cache(bench, "line = 8; sets = 1; ways = 2;")
     script = ["0 read 4 0", "10 read 4 8", "20 read 4 0", "30 read 4 16", "40 read 4 0", "50 read 4 8"]
-    [answers] = machine.play([script], 70)
-    assert [a.cycle % 10 for a in answers] == [2, 2, 0, 2, 0, 2]
+    [replies] = machine.play([script], 70)
+    assert [a.cycle % 10 for a in replies] == [2, 2, 0, 2, 0, 2]
 
 
 def test_random_replacement_gives_up_different_ways(bench: Bench) -> None:
     machine = cache(bench, "line = 8; sets = 1; ways = 4; replacement = cache_replacement.random;")
     script = [f"{10 * k} read 4 {8 * (k % 5)}" for k in range(200)]
-    [answers] = machine.play([script], 2010)
+    [replies] = machine.play([script], 2010)
     hits = machine.last.stat("cache.controller", "hits")
     assert 60 < hits < 160  # least recently used would never hit
-    assert len(answers) == 200
+    assert len(replies) == 200
 
 
 def test_a_write_back_cache_writes_when_it_gives_up(bench: Bench) -> None:
@@ -207,11 +207,11 @@ def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str)
                 script.append(f"{k} read {'-' if sign else ''}{size} {address} 0 {k}")
                 expected.append((k, model.read(address, size, sign, width=32)))
         settings = {"delay.jitter": 4, "delay.refuse": 0.2, "requester[0].offer": 0.9, "requester[0].cancel": 0.2}
-        [answers] = machine.play([script], 60000, settings, outstanding=4, seed=seed)
-        assert [(a.tag, a.data) for a in answers] == expected, f"seed {seed}"
+        [replies] = machine.play([script], 60000, settings, outstanding=4, seed=seed)
+        assert [(a.tag, a.data) for a in replies] == expected, f"seed {seed}"
 
 
-# Memory behind each cache ends in the middle of a line: 0x300 to 0x30f are its last bytes, 0x310 to 0x31f answer with an error.
+# Memory behind each cache ends in the middle of a line: 0x300 to 0x30f are its last bytes, 0x310 to 0x31f reply with an error.
 FAILING = {
     "through": "line = 32; sets = 2; ways = 2;",
     "through_blocking": "line = 32; sets = 2; write_buffer = 0;",
@@ -268,11 +268,11 @@ def test_an_error_of_memory_reaches_the_requester_and_nothing_is_kept(bench: Ben
     scripts = [reads + (beyond if writes_wait(body) else []) + after for body in FAILING.values()]
     for seed, jitter in ((1, 0), (2, 5)):
         played = machine.play(scripts, 700, {"jitter": jitter}, outstanding=3, seed=seed)
-        for (name, body), script, answers in zip(FAILING.items(), scripts, played, strict=True):
-            assert [a.tag for a in answers] == [int(line.split()[-1]) for line in script], name
+        for (name, body), script, replies in zip(FAILING.items(), scripts, played, strict=True):
+            assert [a.tag for a in replies] == [int(line.split()[-1]) for line in script], name
             wrong = {1, 3, 4, 8, 9, 14} | ({11, 12} if writes_wait(body) else set())
-            assert {a.tag for a in answers if a.error} == wrong, name
-            right = {a.tag: a.data for a in answers if a.tag in (2, 6, 7, 10, 15)}
+            assert {a.tag for a in replies if a.error} == wrong, name
+            right = {a.tag: a.data for a in replies if a.tag in (2, 6, 7, 10, 15)}
             assert right == {2: 0, 6: 0x55, 7: 0, 10: 0, 15: 0x99}, name
 
 
@@ -282,7 +282,7 @@ def test_random_requests_where_half_of_a_line_is_missing(bench: Bench) -> None:
     for seed in range(3):
         scripts, expected = [], []
         for number, body in enumerate(FAILING.values()):
-            rng, model, script, answers = random.Random(100 * seed + number), Bytes(0x310), [], []
+            rng, model, script, replies = random.Random(100 * seed + number), Bytes(0x310), [], []
             for k in range(300):
                 address, value = rng.choice([rng.randrange(0x2E0, 0x340), rng.randrange(0x40)]) & ~3, rng.getrandbits(32)
                 missing = address >= 0x310
@@ -290,17 +290,17 @@ def test_random_requests_where_half_of_a_line_is_missing(bench: Bench) -> None:
                     if not missing:
                         model.write(address, 4, value)
                     script.append(f"{k} write 4 {address} {value:#x} {k}")
-                    answers.append((k, missing, 0))
+                    replies.append((k, missing, 0))
                 else:
                     script.append(f"{k} read 4 {address} 0 {k}")
-                    answers.append((k, missing, 0 if missing else model.read(address, 4)))
+                    replies.append((k, missing, 0 if missing else model.read(address, 4)))
             scripts.append(script)
-            expected.append(answers)
+            expected.append(replies)
         settings: dict[str, object] = {"jitter": 4, "refuse": 0.2}
         settings |= {f"requester[{i}].cancel": 0.2 for i in range(len(FAILING))}
         played = machine.play(scripts, 30000, settings, outstanding=4, seed=seed)
-        for name, answers, want in zip(FAILING, played, expected, strict=True):
-            assert [(a.tag, a.error, 0 if a.error else a.data) for a in answers] == want, f"{name}, seed {seed}"
+        for name, replies, want in zip(FAILING, played, expected, strict=True):
+            assert [(a.tag, a.error, 0 if a.error else a.data) for a in replies] == want, f"{name}, seed {seed}"
 
 
 def test_a_refused_posted_write_ends_the_run(bench: Bench) -> None:
@@ -417,8 +417,8 @@ def test_two_writers_of_the_same_lines_lose_nothing(bench: Bench, name: str) -> 
         expected[0].insert(400, (0, 0))
         settings: dict[str, object] = {"f.script": "f.txt", "delay.jitter": 3, "delay.refuse": 0.1}
         settings |= {"requester[0].cancel": 0.2, "requester[1].offer": 0.8}
-        answers = machine.play(scripts, 20000, settings, outstanding=4, seed=seed, files={"f.txt": "9000 true\n"})
-        assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected, f"seed {seed}"
+        replies = machine.play(scripts, 20000, settings, outstanding=4, seed=seed, files={"f.txt": "9000 true\n"})
+        assert [[(a.tag, a.data) for a in lane] for lane in replies] == expected, f"seed {seed}"
         assert machine.last.stat("cache.controller", "invalidations") > 0
 
 
@@ -433,8 +433,8 @@ def test_addresses_of_one_cell_are_one_line(bench: Bench) -> None:
         right.append(model.read(address, 4) if op == "read" else 0)
         if op == "write":
             model.write(address, 4, value)
-    [answers] = machine.play([script], 4000)
-    assert [a.data for a in answers] == right
+    [replies] = machine.play([script], 4000)
+    assert [a.data for a in replies] == right
     assert machine.last.stat("cache.controller", "hits") > 100
 
 
@@ -450,8 +450,8 @@ def test_an_uncached_write_may_invalidate_lines(bench: Bench, write_buffer: int)
         right.append(model.read(address, 4) if op == "read" else 0)
         if op == "write":
             model.write(address, 4, value)
-    [answers] = machine.play([script], 8000)
-    assert [a.data for a in answers] == right
+    [replies] = machine.play([script], 8000)
+    assert [a.data for a in replies] == right
     assert machine.last.stat("cache.controller", "hits") > 50
     refused = bench.refuse("import memory_types;\ninstance c : cache { write_back = true; invalidates = <<< return false; >>>; };")
     assert "invalidates is for write-through caches" in refused

@@ -83,7 +83,7 @@ def test_every_channel_reads_what_it_wrote(
             for k in range(200):
                 address = rng.randrange(0x400) * 4 if k % 16 == 0 else address + 4
                 requests[channel].script.append(f"{k} read 4 {address} 0 {k}")
-                requests[channel].answers.append((k, int.from_bytes(image[address : address + 4], "big")))
+                requests[channel].replies.append((k, int.from_bytes(image[address : address + 4], "big")))
         else:
             models = {
                 base: Bytes(64, "big", base)
@@ -95,10 +95,10 @@ def test_every_channel_reads_what_it_wrote(
                 requests[channel].add(model, model.base + rng.randrange(64 // size) * size, size, 32)
     settings: dict[str, object] = {"memory.image": "image.bin"}
     settings |= {f"requester[{i}].cancel": 0.2 for i in range(4)}
-    answers = system(bench, cpu, sram, posted, stages).play(
+    replies = system(bench, cpu, sram, posted, stages).play(
         [r.script for r in requests], 40000, settings, seed=seed, files={"image.bin": image}
     )
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in requests]
+    assert [[(a.tag, a.data) for a in lane] for lane in replies] == [r.replies for r in requests]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -112,8 +112,8 @@ def test_a_flag_follows_its_data(bench: Bench, seed: int) -> None:
         writes += [f"{cycle} write 4 0x100 {k}", f"{cycle} write 4 0x200 {k}"]
     for k in range(300):
         polls += [f"{k * 5} read 4 0x200 0 {k}", f"{k * 5} read 4 0x100 0 {k}"]
-    answers = system(bench).play([[], writes, [], polls], 30000, seed=seed)
-    seen = [a.data for a in answers[3]]
+    replies = system(bench).play([[], writes, [], polls], 30000, seed=seed)
+    seen = [a.data for a in replies[3]]
     flags, words = seen[0::2], seen[1::2]
     assert flags == sorted(flags) and words == sorted(words)
     assert all(word >= flag for flag, word in zip(flags, words, strict=True))

@@ -1,6 +1,6 @@
 """Memory modules stack in any order: machines of random modules with random parameters between requesters and memory.
 
-Each requester has a stretch of memory of its own, so what it reads is known: every answer must have its tag, come in order and
+Each requester has a stretch of memory of its own, so what it reads is known: every reply must have its tag, come in order and
 carry what a model of bytes says, through caches, crossings, routers, widths and controllers, whatever stands behind what.
 """
 
@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, read_answers
+from tests.modules.harness import Bench, Bytes, read_replies
 
 SIZE, UNIT, COUNT = 2048, 8, 300  # bytes of memory; requests stay inside aligned blocks of UNIT bytes; requests of a requester
 ORDINARY = ["crossing", "delay", "width", "router", "cache", "cache", "sram", "dram", "banks", "gate", "alias", "arbiter", "filter", "split", "pipes"]
@@ -111,7 +111,7 @@ class Stack:
         return f"{name}.out", width, clock
 
     def script(self, i: int) -> tuple[list[str], list[tuple[int, int | None]]]:
-        """Requests of requester i, and the tag and the value of each answer (None: it has none)."""
+        """Requests of requester i, and the tag and the value of each reply (None: it has none)."""
         r, width, model = self.random, self.widths[i], Bytes(SIZE, "big" if self.big == "true" else "little")
         lines, right, cycle = [], [], 0
         for _ in range(COUNT):
@@ -142,7 +142,7 @@ def test_stacks(bench: Bench, seed: int) -> None:
         settings |= {f"requester{i}.offer": machine.random.choice([1.0, 0.5]), f"requester{i}.cancel": machine.random.choice([0.0, 0.3])}
     ran = bench.run(bench.build(machine.text, "--debug", "-O0"), 200000, settings, seed=seed, files=files)
     for i, right in enumerate(expected):
-        answers = read_answers(ran.directory / f"seen{i}")
-        assert [(a.tag, a.error) for a in answers] == [(tag, False) for tag, _ in right]
-        wrong = [(a, value) for a, (_, value) in zip(answers, right) if value is not None and a.data != value]
+        replies = read_replies(ran.directory / f"seen{i}")
+        assert [(a.tag, a.error) for a in replies] == [(tag, False) for tag, _ in right]
+        wrong = [(a, value) for a, (_, value) in zip(replies, right) if value is not None and a.data != value]
         assert not wrong, f"{machine.text}\nrequester {i}: {wrong[0]}"

@@ -1,4 +1,4 @@
-"""A barrier's answer says that all requests before it are done, whatever lies on the path; each stack here has a requester of its
+"""A barrier's reply says that all requests before it are done, whatever lies on the path; each stack here has a requester of its
 own, and they share one simulator."""
 
 from tests.modules.harness import Bench, Memory
@@ -62,10 +62,10 @@ def test_a_barrier_is_answered_when_all_writes_are_done(bench: Bench) -> None:
     memory = Memory(bench, text, sources=len(STACKS))
     script = [f"0 write 2 {16 + 8 * k:#x} {k + 1} {k}" for k in range(WRITES)] + [f"0 barrier 1 0 0 {BARRIER}", "0 read 2 0x20 0 10"]
     played = memory.play([script] * len(STACKS), 1000, outstanding=8)
-    for name, answers in zip(STACKS, played, strict=True):
-        at = {a.tag: a.cycle for a in answers}
-        assert not any(a.error for a in answers) and len(answers) == WRITES + 2, (name, answers)
-        assert at[BARRIER] >= max(at[k] for k in range(WRITES)) and at[10] >= at[BARRIER], (name, answers)
-        assert [a.data for a in answers if a.tag == 10] == [3], (name, answers)
+    for name, replies in zip(STACKS, played, strict=True):
+        at = {a.tag: a.cycle for a in replies}
+        assert not any(a.error for a in replies) and len(replies) == WRITES + 2, (name, replies)
+        assert at[BARRIER] >= max(at[k] for k in range(WRITES)) and at[10] >= at[BARRIER], (name, replies)
+        assert [a.data for a in replies if a.tag == 10] == [3], (name, replies)
         if name in POSTED:
-            assert at[0] < 5 and at[BARRIER] >= 20 + WRITES, (name, answers)
+            assert at[0] < 5 and at[BARRIER] >= 20 + WRITES, (name, replies)

@@ -38,7 +38,7 @@ def test_loads_ask_and_write_what_is_answered(name: str, bench: Bench) -> None:
     )
 
 
-# (name, offset in the word): big-endian (first byte, bytes, result), little-endian likewise; the answer is 0x11, 0x1122, ...
+# (name, offset in the word): big-endian (first byte, bytes, result), little-endian likewise; the reply is 0x11, 0x1122, ...
 UNALIGNED = {
     ("lwl", 0): ((0, 4, 0x11223344), (0, 1, 0x11BBCCDD)), ("lwl", 1): ((1, 3, 0x112233DD), (0, 2, 0x1122CCDD)),
     ("lwl", 2): ((2, 2, 0x1122CCDD), (0, 3, 0x112233DD)), ("lwl", 3): ((3, 1, 0x11BBCCDD), (0, 4, 0x11223344)),
@@ -82,7 +82,7 @@ def test_stores(name: str, offset: int, big: bool, bench: Bench) -> None:
     assert number & (1 << 8 * size) - 1 == data, f"{number:#x}"
 
 
-def test_a_load_waits_for_its_answer_and_asks_once(bench: Bench) -> None:
+def test_a_load_waits_for_its_reply_and_asks_once(bench: Bench) -> None:
     word, c, load = item("lw", 0x100)
     ask = request("read", 0x100, tag=1)
     show = shown(c, 0x100)
@@ -100,7 +100,7 @@ def test_a_load_waits_for_its_answer_and_asks_once(bench: Bench) -> None:
 
 
 def test_a_store_goes_on_when_it_is_accepted(bench: Bench) -> None:
-    """Its answer may come while the next load waits for its own."""
+    """Its reply may come while the next load waits for its own."""
     word, c, store = item("sw", 0x100, 7)
     ask = request("write", 0x100, data=7)
     load_word, load_c, load = item("lw", 0x104)
@@ -148,10 +148,10 @@ def test_a_failed_store_stops_the_run(bench: Bench) -> None:
 def test_a_failed_store_is_told_though_others_came_behind_it(bench: Bench) -> None:
     device = access(bench)
     script = "".join(f"{k} {executed(0x40 + 4 * k, encode('sw', 1, 2), control('sw', encode('sw', 1, 2)), 0x100 + 4 * k, 7)} once\n" for k in range(3))
-    answers = f"4 {reply(0, 0)} once\n5 {reply(0, 0, error=True)} once\n"
+    replies = f"4 {reply(0, 0)} once\n5 {reply(0, 0, error=True)} once\n"
     ran = bench.run(device.simulator, 8, {"in_source[0].script": "in.txt", "memory_reply_source[0].script": "reply.txt"}, ok=False,
-                    files={"in.txt": script, "reply.txt": answers})
-    assert "nothing answers at address 0x00000104, pc 0x00000044" in ran.err, ran.err
+                    files={"in.txt": script, "reply.txt": replies})
+    assert "nothing responds at address 0x00000104, pc 0x00000044" in ran.err, ran.err
 
 
 def test_a_barrier_waits_for_all_stores_and_then_for_its_answer(bench: Bench) -> None:
@@ -175,7 +175,7 @@ def test_a_barrier_waits_for_all_stores_and_then_for_its_answer(bench: Bench) ->
 
 
 def test_no_more_stores_go_than_can_be_told_apart(bench: Bench) -> None:
-    """The seventeenth waits for an answer to the first."""
+    """The seventeenth waits for a reply to the first."""
     word, _, store = item("sw", 0x100, 7)
     rows = "".join(f"{store} | - | {'.' if k == 0 else '-'} | .\n" for k in range(17))
     access(bench, latch=True).check_table(

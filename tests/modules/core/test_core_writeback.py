@@ -59,7 +59,7 @@ def test_what_has_no_result_writes_nothing(bench: Bench) -> None:
     ("trap", "text"),
     [("syscall", "syscall"), ("breakpoint", "breakpoint"), ("reserved", "reserved instruction"), ("taken", "trap"),
      ("fetch", "nothing to fetch there"), ("unaligned", "unaligned access: address 0x00000022"),
-     ("access", "nothing answers at the address: address 0x00000022"), ("overflowed", "integer overflow")],
+     ("access", "nothing responds at the address: address 0x00000022"), ("overflowed", "integer overflow")],
 )  # fmt: skip
 def test_failures_stop_the_run_and_say_where(trap: str, text: str, bench: Bench) -> None:
     device = writeback(bench)

@@ -1,4 +1,4 @@
-"""console: prints bytes, ends the run when every program has exited, and answers everything else."""
+"""console: prints bytes, ends the run when every program has exited, and replies everything else."""
 
 import pytest
 
@@ -13,18 +13,18 @@ def console(bench: Bench, lanes: int = 1) -> Memory:
 
 
 def test_bytes_are_printed(bench: Bench) -> None:
-    """Each answer comes a cycle after its request; the other registers are silent."""
+    """Each reply comes a cycle after its request; the other registers are silent."""
     memory = console(bench)
     script = [f"0 write 1 0xffff0000 {ord(c)}" for c in "hello\n"] + ["0 read 4 0xffff0000"]
-    (answers,) = memory.play([script], 40, {"console.output": "printed"})
+    (replies,) = memory.play([script], 40, {"console.output": "printed"})
     assert (memory.last.directory / "printed").read_bytes() == b"hello\n"
-    assert len(answers) == 7 and not any(a.error for a in answers) and answers[-1].data == 0
+    assert len(replies) == 7 and not any(a.error for a in replies) and replies[-1].data == 0
     assert memory.last.stat("console", "bytes") == 6
 
 
-def test_nothing_answers_beside_the_registers(bench: Bench) -> None:
-    (answers,) = console(bench).play([["0 write 4 0xffff000c 1", "0 read 4 0xfffefffc"]], 10, {"console.output": "printed"})
-    assert [a.error for a in answers] == [True, True]
+def test_nothing_replies_beside_the_registers(bench: Bench) -> None:
+    (replies,) = console(bench).play([["0 write 4 0xffff000c 1", "0 read 4 0xfffefffc"]], 10, {"console.output": "printed"})
+    assert [a.error for a in replies] == [True, True]
 
 
 @pytest.mark.parametrize(("status", "told"), [(0, 0), (1, 1), (77, 77), (0xFFFFFFFF, 255), (0x1FE, 254), (0x100, 1), (0x80000000, 1)])

@@ -33,9 +33,9 @@ def bank(bench: Bench, lanes: int = 1, body: str = "", extra: str = "") -> Memor
 
 
 def values(bench: Bench, script: list[str], cycles: int = 40) -> list[int]:
-    [answers] = bank(bench).play([script], cycles, outstanding=8)
-    assert not any(answer.error for answer in answers)
-    return [answer.data for answer in answers]
+    [replies] = bank(bench).play([script], cycles, outstanding=8)
+    assert not any(reply.error for reply in replies)
+    return [reply.data for reply in replies]
 
 
 def test_every_kind_of_access(bench: Bench) -> None:
@@ -73,8 +73,8 @@ def test_parts_of_a_register(bench: Bench) -> None:
 
 
 def test_an_access_beyond_a_word_is_an_error(bench: Bench) -> None:
-    [answers] = bank(bench).play([["0 read 8 0x00", "5 write 4 0x02 1", "10 swap 4 0x00 1"]], 20)
-    assert [answer.error for answer in answers] == [True, True, True]
+    [replies] = bank(bench).play([["0 read 8 0x00", "5 write 4 0x02 1", "10 swap 4 0x00 1"]], 20)
+    assert [reply.error for reply in replies] == [True, True, True]
 
 
 def test_rules_see_other_registers_and_act_on_them(bench: Bench) -> None:
@@ -103,8 +103,8 @@ def test_the_timer_counts_from_what_was_written(bench: Bench) -> None:
 
 def test_latency(bench: Bench) -> None:
     for latency in (1, 3):
-        [answers] = bank(bench, body=f"latency = {latency};").play([["2 read 4 0", "3 read 4 4"]], 20, outstanding=8)
-        assert [a.cycle for a in answers] == [2 + latency, 3 + latency]
+        [replies] = bank(bench, body=f"latency = {latency};").play([["2 read 4 0", "3 read 4 4"]], 20, outstanding=8)
+        assert [a.cycle for a in replies] == [2 + latency, 3 + latency]
 
 
 def test_ports_drive_show_and_announce(bench: Bench) -> None:
@@ -125,8 +125,8 @@ def test_ports_drive_show_and_announce(bench: Bench) -> None:
     settings = {f"drive[{i}].script": f"drive{i}.txt" for i in range(3)} | {"watch[0].record": "shown0", "watch[1].record": "shown1", "heard.record": "heard"}
     files = {"drive0.txt": "3 0x77\n", "drive1.txt": "3 0x05\n", "drive2.txt": "3 4\n4 6\n"}
     script = ["3 write 4 0x00 0x66", "6 read 4 0x00", "7 read 4 0x08", "8 read 4 0x14", "9 write 4 0x08 0xf1"]
-    [answers] = machine.play([script], 20, settings, outstanding=8, files=files)
-    assert [a.data for a in answers[1:4]] == [0x77, 0xF5, 10]
+    [replies] = machine.play([script], 20, settings, outstanding=8, files=files)
+    assert [a.data for a in replies[1:4]] == [0x77, 0xF5, 10]
     assert read_items(machine.last.directory / "heard") == [(10, str(0xF1))]
     shown = [int(seen.value, 0) for seen in read_monitor(machine.last.directory / "shown0")]
     assert shown[:4] == [0x11] * 4 and shown[4:6] == [0x77] * 2
@@ -139,8 +139,8 @@ def test_live_values_are_looked_at_by_who_reads(bench: Bench) -> None:
     extra = "instance hand : source;\nhand.out -> bank.hardware_read[\"plain\"] : uint32;\n"
     script = ["2 read 4 0x00", "3 read 4 0x00", "4 read 4 0x00", "5 read 4 0x28", "6 read 4 0x00"]
     machine = bank(bench, extra=extra)
-    [answers] = machine.play([script], 20, {"hand.script": "hand.txt"}, outstanding=8, files={"hand.txt": "3 0x77\n5 0x78\n"})
-    assert [a.data for a in answers] == [0x11, 0x77, 0x77, 0x78, 0x78]
+    [replies] = machine.play([script], 20, {"hand.script": "hand.txt"}, outstanding=8, files={"hand.txt": "3 0x77\n5 0x78\n"})
+    assert [a.data for a in replies] == [0x11, 0x77, 0x77, 0x78, 0x78]
 
 
 def test_hidden_words_are_for_the_rules_only(bench: Bench) -> None:
@@ -154,8 +154,8 @@ def test_hidden_words_are_for_the_rules_only(bench: Bench) -> None:
       requester[0].memory -> bank.in["reader"];
       """
     script = ["2 read 4 0", "4 read 4 0", "5 read 4 4", "6 write 4 4 9", "7 read 4 0"]
-    [answers] = Memory(bench, text, 1).play([script], 20, {"hand.script": "hand.txt"}, outstanding=8, files={"hand.txt": "4 0x77\n"})
-    assert [answers[i].data for i in (0, 1, 2, 4)] == [0, 0x77, 0, 0x77]
+    [replies] = Memory(bench, text, 1).play([script], 20, {"hand.script": "hand.txt"}, outstanding=8, files={"hand.txt": "4 0x77\n"})
+    assert [replies[i].data for i in (0, 1, 2, 4)] == [0, 0x77, 0, 0x77]
 
 
 def test_a_write_may_reset_the_bank(bench: Bench) -> None:
@@ -166,8 +166,8 @@ def test_a_write_may_reset_the_bank(bench: Bench) -> None:
     before = ["0 write 4 0x00 5", "1 write 4 0x08 0xff", "2 write 4 0x24 0xff0", "3 write 4 0x18 1", "4 write 4 0x1c 1000", "5 write 4 0x28 7"]
     after = ["10 read 4 0x00", "10 read 4 0x1c", "20 write 4 0x28 8", *(f"30 read 4 {offset:#x}" for offset in (0x00, 0x08, 0x24, 0x18, 0x1C, 0x28))]
     settings = {"heard[0].record": "heard0", "heard[1].record": "heard1"}
-    [answers] = machine.play([[*before, *after]], 60, settings, outstanding=8)
-    assert [a.data for a in answers[6:8]] == [5, 1000] and [a.data for a in answers[9:]] == [0x11, 0xF0, 0, 0, 0, 0x11]
+    [replies] = machine.play([[*before, *after]], 60, settings, outstanding=8)
+    assert [a.data for a in replies[6:8]] == [5, 1000] and [a.data for a in replies[9:]] == [0x11, 0xF0, 0, 0, 0, 0x11]
     told = [read_items(machine.last.directory / f"heard{i}")[-1] for i in range(2)]
     assert told == [(21, str(0x11)), (21, str(0xF0))]
 

@@ -1,4 +1,4 @@
-"""dram_controller: rows, banks, bursts and refresh in the time of the answers; order and values as in any memory."""
+"""dram_controller: rows, banks, bursts and refresh in the time of the replies; order and values as in any memory."""
 
 import random
 
@@ -16,8 +16,8 @@ def controller(bench: Bench, body: str = "") -> Memory:
 
 
 def cycles(bench: Bench, script: list[str], body: str = "") -> list[int]:
-    [answers] = controller(bench, body).play([script], 400, outstanding=16)
-    return [a.cycle for a in answers]
+    [replies] = controller(bench, body).play([script], 400, outstanding=16)
+    return [a.cycle for a in replies]
 
 
 def test_a_row_is_opened_once(bench: Bench) -> None:
@@ -68,8 +68,8 @@ def test_values_and_order(bench: Bench, seed: int) -> None:
     for _ in range(200):
         requests.add(model, rng.randrange(0, 128) * 8)
     machine = controller(bench, "refresh_interval = 100; refresh_time = 10;")
-    [answers] = machine.play([requests.script], 6000, outstanding=8, seed=seed)
-    assert [(a.tag, a.data) for a in answers] == requests.answers
+    [replies] = machine.play([requests.script], 6000, outstanding=8, seed=seed)
+    assert [(a.tag, a.data) for a in replies] == requests.replies
     parts = [machine.last.stat("controller", name) for name in ("continued", "row_hits", "row_misses", "row_conflicts")]
     assert sum(parts) == 200 and all(part > 0 for part in parts[1:])
 
@@ -90,15 +90,15 @@ def test_segments_have_rows_and_timings_of_their_own(bench: Bench) -> None:
     """The first segment has the controller's timing, the second one its own: rows of 64 B, bursts of 2; banks are not shared."""
     script = ["0 read 8 0", "50 read 8 0x1000", "100 read 8 0x1008", "150 read 8 0x1080", "200 read 8 8", "250 read 8 0x1040"]
     script += [f"300 read 8 {0x1050 + 8 * k:#x}" for k in range(4)]
-    [answers] = Memory(bench, SEGMENTS).play([script], 400, outstanding=16)
-    assert [a.cycle % 50 for a in answers[:6]] == [7, 13, 7, 18, 4, 13]
-    assert [a.cycle - 300 for a in answers[6:]] == [7, 10, 17, 20]
+    [replies] = Memory(bench, SEGMENTS).play([script], 400, outstanding=16)
+    assert [a.cycle % 50 for a in replies[:6]] == [7, 13, 7, 18, 4, 13]
+    assert [a.cycle - 300 for a in replies[6:]] == [7, 10, 17, 20]
 
 
 def test_segments_may_see_addresses_of_their_own(bench: Bench) -> None:
     script = ["0 write 8 0x1010 5", "50 read 8 0x1010", "100 read 8 0x10", "150 read 8 0x2000"]
-    [answers] = Memory(bench, SEGMENTS).play([script], 300, {"high.image": "h.bin"}, files={"h.bin": bytes(64)})
-    assert [(a.data, a.error) for a in answers] == [(0, False), (5, False), (0, False), (0, True)]
+    [replies] = Memory(bench, SEGMENTS).play([script], 300, {"high.image": "h.bin"}, files={"h.bin": bytes(64)})
+    assert [(a.data, a.error) for a in replies] == [(0, False), (5, False), (0, False), (0, True)]
 
 
 def test_rows_of_segments_are_powers_of_two(bench: Bench) -> None:

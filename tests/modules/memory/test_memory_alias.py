@@ -19,14 +19,14 @@ def windows(bench: Bench, lanes: int) -> Memory:
 
 
 def test_plain_requests_pass_in_the_same_cycle(bench: Bench) -> None:
-    [answers] = windows(bench, 1).play([["3 write 4 0x10 7", "4 read 4 0x10", "5 fetch_add 4 0x10 1", "6 read 4 0x10"]], 10)
-    assert [(a.cycle, a.data) for a in answers] == [(3, 0), (4, 7), (5, 7), (6, 8)]
+    [replies] = windows(bench, 1).play([["3 write 4 0x10 7", "4 read 4 0x10", "5 fetch_add 4 0x10 1", "6 read 4 0x10"]], 10)
+    assert [(a.cycle, a.data) for a in replies] == [(3, 0), (4, 7), (5, 7), (6, 8)]
 
 
 def test_stores_and_loads_of_a_window_set_bits(bench: Bench) -> None:
     script = ["0 write 4 0x20 1", "1 write 4 0x1020 6", "2 read 4 0x20", "3 read 4 0x1520", "4 read 4 0x20"]
-    [answers] = windows(bench, 1).play([script], 10)
-    assert [a.data for a in answers][2:] == [7, 7, 0x27]
+    [replies] = windows(bench, 1).play([script], 10)
+    assert [a.data for a in replies][2:] == [7, 7, 0x27]
 
 
 def test_a_load_takes_a_run_once(bench: Bench) -> None:

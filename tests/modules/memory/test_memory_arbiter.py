@@ -1,4 +1,4 @@
-"""memory_arbiter: a policy chooses, acknowledgments pass back, answers find their requester; arbiters stack."""
+"""memory_arbiter: a policy chooses, acknowledgments pass back, replies find their requester; arbiters stack."""
 
 import random
 import re
@@ -34,8 +34,8 @@ def reads(count: int, base: int = 0) -> list[str]:
 
 
 def test_round_robin_is_fair(bench: Bench) -> None:
-    answers = Memory(bench, flat(3), 3).play([reads(6, 64 * i) for i in range(3)], 60, outstanding=8)
-    order = sorted((a.cycle, i) for i, lane in enumerate(answers) for a in lane)
+    replies = Memory(bench, flat(3), 3).play([reads(6, 64 * i) for i in range(3)], 60, outstanding=8)
+    order = sorted((a.cycle, i) for i, lane in enumerate(replies) for a in lane)
     assert [i for _, i in order] == [0, 1, 2] * 6
     assert [cycle for cycle, _ in order] == list(range(1, 19))
 
@@ -51,15 +51,15 @@ def test_round_robin_is_fair(bench: Bench) -> None:
     ],
 )
 def test_policies(bench: Bench, policy: str, expected: list[int]) -> None:
-    answers = Memory(bench, flat(3, policy), 3).play([reads(4) for _ in range(3)], 60, outstanding=8)
-    order = [i for _, i in sorted((a.cycle, i) for i, lane in enumerate(answers) for a in lane)]
+    replies = Memory(bench, flat(3, policy), 3).play([reads(4) for _ in range(3)], 60, outstanding=8)
+    order = [i for _, i in sorted((a.cycle, i) for i, lane in enumerate(replies) for a in lane)]
     assert order == expected
 
 
 def test_a_policy_may_hold_everybody(bench: Bench) -> None:
     policy = "return requests == 3 ? 0 : -1;"
-    answers = Memory(bench, flat(2, policy), 2).play([["0 read 4 0"], ["5 read 4 0"]], 30)
-    assert [[a.cycle for a in lane] for lane in answers] == [[6], []]
+    replies = Memory(bench, flat(2, policy), 2).play([["0 read 4 0"], ["5 read 4 0"]], 30)
+    assert [[a.cycle for a in lane] for lane in replies] == [[6], []]
 
 
 def test_an_impossible_choice_stops_the_run(bench: Bench) -> None:
@@ -76,7 +76,7 @@ def test_a_tag_without_room_stops_the_run(bench: Bench) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("netlist", ["flat", "stacked"])
-def test_everybody_gets_the_right_answers(bench: Bench, netlist: str, seed: int) -> None:
+def test_everybody_gets_the_right_replies(bench: Bench, netlist: str, seed: int) -> None:
     """Five requesters write and read stretches of their own; refusals, jitter and cancelled requests change no value."""
     rng = random.Random(seed)
     requests = [Requests(rng) for _ in range(5)]
@@ -89,11 +89,11 @@ def test_everybody_gets_the_right_answers(bench: Bench, netlist: str, seed: int)
     for i in range(5):
         settings |= {f"requester[{i}].cancel": 0.3, f"requester[{i}].offer": 0.8}
     memory = Memory(bench, flat(5) if netlist == "flat" else STACKED, 5)
-    answers = memory.play([r.script for r in requests], 4000, settings, outstanding=4, seed=seed)
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in requests]
+    replies = memory.play([r.script for r in requests], 4000, settings, outstanding=4, seed=seed)
+    assert [[(a.tag, a.data) for a in lane] for lane in replies] == [r.replies for r in requests]
 
 
-def test_answers_tell_how_long_the_request_took(bench: Bench) -> None:
+def test_replies_tell_how_long_the_request_took(bench: Bench) -> None:
     """What the controller says of the latency comes back through two levels of arbiters."""
     netlist = """
 instance near : memory_arbiter;

@@ -17,22 +17,22 @@ def stride(step: int, count: int, first: int = 0) -> list[str]:
 def test_bandwidth_grows_with_the_banks(bench: Bench, banks: int) -> None:
     """Four requesters in step over all of memory: one request a cycle and bank."""
     memory = Memory(bench, banked(4, f"banks = {banks};"), 4)
-    answers = memory.play([stride(8, 32, 8 * i) for i in range(4)], 400, outstanding=4)
-    last = max(a.cycle for lane in answers for a in lane)
+    replies = memory.play([stride(8, 32, 8 * i) for i in range(4)], 400, outstanding=4)
+    last = max(a.cycle for lane in replies for a in lane)
     assert 128 // banks <= last <= 128 // banks + 4
     assert [memory.last.stat(f"banks.controller[{b}]", "requests") for b in range(banks)] == [128 // banks] * banks
 
 
 def test_one_bank_for_all_is_the_worst_case(bench: Bench) -> None:
     memory = Memory(bench, banked(4), 4)
-    answers = memory.play([stride(32, 16) for _ in range(4)], 400, outstanding=4)
-    assert max(a.cycle for lane in answers for a in lane) == 64
+    replies = memory.play([stride(32, 16) for _ in range(4)], 400, outstanding=4)
+    assert max(a.cycle for lane in replies for a in lane) == 64
 
 
 def test_segments_give_each_requester_a_bank_of_its_own(bench: Bench) -> None:
     memory = Memory(bench, banked(4, "interleave = 0;"), 4)
-    answers = memory.play([stride(4, 16, 1024 * i) for i in range(4)], 100, outstanding=4)
-    assert [[a.cycle for a in lane] for lane in answers] == [list(range(1, 17))] * 4
+    replies = memory.play([stride(4, 16, 1024 * i) for i in range(4)], 100, outstanding=4)
+    assert [[a.cycle for a in lane] for lane in replies] == [list(range(1, 17))] * 4
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,18 @@ def test_segments_give_each_requester_a_bank_of_its_own(bench: Bench) -> None:
     [("first_access = 2; next_access = 2;", [2, 4, 6]), ("interleave = 32; first_access = 3;", [3, 4, 5])],
 )
 def test_banks_have_the_timing_of_their_controllers(bench: Bench, body: str, cycles: list[int]) -> None:
-    [answers] = Memory(bench, banked(1, f"banks = 2; queue = 4; {body}"), 1).play(
+    [replies] = Memory(bench, banked(1, f"banks = 2; queue = 4; {body}"), 1).play(
         [stride(4 if "32" in body else 16, 3)], 40, outstanding=4
     )
-    assert [a.cycle for a in answers] == cycles
+    assert [a.cycle for a in replies] == cycles
 
 
 @pytest.mark.parametrize(("body", "last"), [("", 66), ("first_access = 4;", 67), ("interleave = 64;", 66), ("banks = 1;", 66)])
 def test_a_burst_goes_on_in_every_bank(bench: Bench, body: str, last: int) -> None:
     """Requests that take turns at the banks follow each other without a pause: for each bank they are one burst."""
     netlist = banked(1, f"{'' if 'banks' in body else 'banks = 2;'} {'' if 'first' in body else 'first_access = 3;'} queue = 8; outstanding = 16; {body}")
-    [answers] = Memory(bench, netlist).play([[f"0 read 8 {8 * k} 0 {k}" for k in range(64)]], 400, outstanding=16)
-    assert answers[-1].cycle == last
+    [replies] = Memory(bench, netlist).play([[f"0 read 8 {8 * k} 0 {k}" for k in range(64)]], 400, outstanding=16)
+    assert replies[-1].cycle == last
 
 
 def test_atomic_operations_count_every_requester(bench: Bench) -> None:
@@ -60,11 +60,11 @@ def test_atomic_operations_count_every_requester(bench: Bench) -> None:
     scripts = [
         [f"0 fetch_add 4 0x40 1 {k}" for k in range(20)] + [f"0 fetch_or 4 0x80 {1 << i:#x} 99"] for i in range(6)
     ]
-    answers = memory.play(
+    replies = memory.play(
         [*scripts[:5], [*scripts[5], "300 read 4 0x40 0 100", "300 read 4 0x80 0 101"]], 400, outstanding=3
     )
-    assert sorted(a.data for lane in answers for a in lane if a.tag < 99) == list(range(120))
-    assert [a.data for a in answers[5] if a.tag >= 100] == [120, 0x3F]
+    assert sorted(a.data for lane in replies for a in lane if a.tag < 99) == list(range(120))
+    assert [a.data for a in replies[5] if a.tag >= 100] == [120, 0x3F]
 
 
 def test_reservations_are_of_one_requester(bench: Bench) -> None:
@@ -75,8 +75,8 @@ def test_reservations_are_of_one_requester(bench: Bench) -> None:
         "60 store_conditional 4 0x10 6 1",
     ]
     other = ["10 write 4 0x14 1 1"]
-    answers = Memory(bench, banked(2), 2).play([first, other], 80)
-    assert [a.data for a in answers[0]] == [0, 0, 0, 1]
+    replies = Memory(bench, banked(2), 2).play([first, other], 80)
+    assert [a.data for a in replies[0]] == [0, 0, 0, 1]
 
 
 def test_writes_are_announced_with_the_lane_of_their_author(bench: Bench) -> None:
@@ -94,8 +94,8 @@ def test_the_memory_is_one_address_space_with_one_image(bench: Bench) -> None:
     for at, settings in ((0x100, {}), (0x200, {"banks.image_address": 0x200})):
         script = [f"0 read 1 {at + k} 0 {k}" for k in range(64)]
         files = {"contents.bin": image}
-        [answers] = memory.play([script], 200, {"banks.image": "contents.bin", **settings}, outstanding=4, files=files)
-        assert [a.data for a in answers] == list(image)
+        [replies] = memory.play([script], 200, {"banks.image": "contents.bin", **settings}, outstanding=4, files=files)
+        assert [a.data for a in replies] == list(image)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""memory_crossbar: banks work at once, answers keep the requester's order, every address reaches the bank that holds it."""
+"""memory_crossbar: banks work at once, replies keep the requester's order, every address reaches the bank that holds it."""
 
 import random
 from collections.abc import Callable
@@ -35,25 +35,25 @@ def test_banks_work_at_once_and_one_bank_in_turn(bench: Bench) -> None:
 
 def test_one_requester_uses_all_banks(bench: Bench) -> None:
     """A request a cycle, each answered in the next."""
-    [answers] = Memory(bench, network(1, 4), 1).play([reads([8 * k for k in range(12)])], 40, outstanding=4)
-    assert [(a.tag, a.cycle) for a in answers] == [(k, k + 1) for k in range(12)]
+    [replies] = Memory(bench, network(1, 4), 1).play([reads([8 * k for k in range(12)])], 40, outstanding=4)
+    assert [(a.tag, a.cycle) for a in replies] == [(k, k + 1) for k in range(12)]
 
 
 SLOW = "bank[b].first_access = b == 1 ? 9 : 1;"
 
 
-def test_an_early_answer_waits_for_an_older_one(bench: Bench) -> None:
+def test_an_early_reply_waits_for_an_older_one(bench: Bench) -> None:
     memory = Memory(bench, network(1, 4, inner=SLOW), 1)
-    [answers] = memory.play([reads([8, 0, 16, 24, 0])], 40, outstanding=8)
-    assert [(a.tag, a.cycle) for a in answers] == [(0, 9), (1, 10), (2, 11), (3, 12), (4, 13)]
+    [replies] = memory.play([reads([8, 0, 16, 24, 0])], 40, outstanding=8)
+    assert [(a.tag, a.cycle) for a in replies] == [(0, 9), (1, 10), (2, 11), (3, 12), (4, 13)]
     assert memory.last.stat("net", "reordered") == 4
 
 
 @pytest.mark.parametrize(("outstanding", "cycles"), [(1, [1, 3, 5, 7]), (2, [1, 2, 3, 4])])
 def test_requests_outstanding_are_limited(bench: Bench, outstanding: int, cycles: list[int]) -> None:
     memory = Memory(bench, network(1, 4, f"outstanding = {outstanding};"), 1)
-    [answers] = memory.play([reads([0, 8, 16, 24])], 40, outstanding=8)
-    assert [a.cycle for a in answers] == cycles
+    [replies] = memory.play([reads([0, 8, 16, 24])], 40, outstanding=8)
+    assert [a.cycle for a in replies] == cycles
 
 
 WHERE: list[tuple[str, Callable[[int], int]]] = [
@@ -97,10 +97,10 @@ def test_banks_may_see_addresses_of_their_own(bench: Bench, body: str, there: Ca
     for a in addresses:
         bank, at = there(a)
         looks[bank].append(f"100 read 8 {at:#x} 0 {a}")
-    answers = Memory(bench, netlist, 3).play(
+    replies = Memory(bench, netlist, 3).play(
         [[f"0 write 8 {a:#x} {a + 1:#x}" for a in addresses], *looks], 400, outstanding=2
     )
-    assert sorted((a.tag, a.data) for lane in answers[1:] for a in lane) == [(a, a + 1) for a in addresses]
+    assert sorted((a.tag, a.data) for lane in replies[1:] for a in lane) == [(a, a + 1) for a in addresses]
 
 
 @pytest.mark.parametrize(
@@ -113,20 +113,20 @@ def test_banks_may_see_addresses_of_their_own(bench: Bench, body: str, there: Ca
 )
 def test_each_bank_follows_the_policy(bench: Bench, policy: str, order: list[int]) -> None:
     body = f"policy = <<< {policy} >>>;" if policy else ""
-    answers = Memory(bench, network(3, 2, body), 3).play([reads([0, 16]) for _ in range(3)], 40, outstanding=2)
-    assert [i for _, i in sorted((a.cycle, i) for i, lane in enumerate(answers) for a in lane)] == order
+    replies = Memory(bench, network(3, 2, body), 3).play([reads([0, 16]) for _ in range(3)], 40, outstanding=2)
+    assert [i for _, i in sorted((a.cycle, i) for i, lane in enumerate(replies) for a in lane)] == order
 
 
-def test_a_memory_may_answer_at_once(bench: Bench) -> None:
-    """Without controllers: the answer comes in the cycle of the request."""
+def test_a_memory_may_reply_at_once(bench: Bench) -> None:
+    """Without controllers: the reply comes in the cycle of the request."""
     netlist = (
         "instance net : memory_crossbar;\ninstance memory : memory_state { size = 1 KiB; };\n"
         "for (i = 0; i < 2; i = i + 1) { requester[i].memory -> net.in; net.out -> memory.port; }\n"
     )
-    answers = Memory(bench, netlist, 2).play(
+    replies = Memory(bench, netlist, 2).play(
         [["0 write 8 0 5 0", "3 read 8 0 0 1"], ["0 write 8 8 6 0", "4 read 8 0 0 1"]], 20, outstanding=2
     )
-    assert [[(a.cycle, a.data) for a in lane] for lane in answers] == [[(0, 0), (3, 5)], [(0, 0), (4, 5)]]
+    assert [[(a.cycle, a.data) for a in lane] for lane in replies] == [[(0, 0), (3, 5)], [(0, 0), (4, 5)]]
 
 
 def test_a_request_in_two_banks_stops_the_run(bench: Bench) -> None:
@@ -145,13 +145,13 @@ def test_an_impossible_choice_stops_the_run(bench: Bench) -> None:
 def test_what_no_bank_has_is_answered_with_an_error_in_order(bench: Bench, nowhere: int) -> None:
     body = f"bank = <<< return address >= 0x800 ? {nowhere} : (int32_t)(address >> 3 & 3); >>>;"
     memory = Memory(bench, network(2, 4, body, inner=SLOW), 2)
-    answers = memory.play([reads([8, 0x800, 0x900, 16]), reads([0x808])], 40, outstanding=4)
-    assert [(a.tag, a.cycle, a.error) for a in answers[0]] == [(0, 9, False), (1, 10, True), (2, 11, True), (3, 12, False)]
-    assert [(a.cycle, a.error) for a in answers[1]] == [(1, True)]
+    replies = memory.play([reads([8, 0x800, 0x900, 16]), reads([0x808])], 40, outstanding=4)
+    assert [(a.tag, a.cycle, a.error) for a in replies[0]] == [(0, 9, False), (1, 10, True), (2, 11, True), (3, 12, False)]
+    assert [(a.cycle, a.error) for a in replies[1]] == [(1, True)]
     assert memory.last.stat("net", "errors") == 3
     # A requester that has as much outstanding as it may waits with these, too.
-    answers = memory.play([reads([8, 16, 24, 0, 0x800, 0x810]), reads([0x808])], 60, outstanding=8)
-    assert [(a.tag, a.error) for a in answers[0]] == [(0, False), (1, False), (2, False), (3, False), (4, True), (5, True)]
+    replies = memory.play([reads([8, 16, 24, 0, 0x800, 0x810]), reads([0x808])], 60, outstanding=8)
+    assert [(a.tag, a.error) for a in replies[0]] == [(0, False), (1, False), (2, False), (3, False), (4, True), (5, True)]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_wrong_parameters_are_refused(bench: Bench, body: str, words: str) -> No
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_everybody_gets_the_right_answers(bench: Bench, seed: int) -> None:
+def test_everybody_gets_the_right_replies(bench: Bench, seed: int) -> None:
     """Six requesters write and read stretches of their own through banks that refuse and dawdle; cancelled requests change nothing."""
     rng = random.Random(seed)
     requests = [Requests(rng) for _ in range(6)]
@@ -189,6 +189,6 @@ def test_everybody_gets_the_right_answers(bench: Bench, seed: int) -> None:
     for i in range(6):
         settings |= {f"requester[{i}].cancel": 0.3, f"requester[{i}].offer": 0.8}
     memory = Memory(bench, netlist, 6)
-    answers = memory.play([r.script for r in requests], 4000, settings, outstanding=6, seed=seed)
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == [r.answers for r in requests], f"seed {seed}"
+    replies = memory.play([r.script for r in requests], 4000, settings, outstanding=6, seed=seed)
+    assert [[(a.tag, a.data) for a in lane] for lane in replies] == [r.replies for r in requests], f"seed {seed}"
     assert memory.last.stat("net", "requests") == 480 and memory.last.stat("net", "reordered") > 0

@@ -1,4 +1,4 @@
-"""memory_crossing: requests and answers between two clocks, in order; it never takes what it could not answer."""
+"""memory_crossing: requests and replies between two clocks, in order; it never accepts what it has no room to reply to."""
 
 import random
 
@@ -23,25 +23,25 @@ def crossing(bench: Bench, core: int, memory: int, outstanding: int = 4, request
 
 
 def test_the_round_trip_on_equal_clocks(bench: Bench) -> None:
-    """Request seen a cycle after it was taken, one cycle of delay, answer seen a cycle after it came."""
-    [answers] = crossing(bench, 100, 100).play([["3 read 4 0", "20 read 4 0"]], 40)
-    assert [a.cycle for a in answers] == [6, 23]
+    """Request seen a cycle after it was taken, one cycle of delay, reply seen a cycle after it came."""
+    [replies] = crossing(bench, 100, 100).play([["3 read 4 0", "20 read 4 0"]], 40)
+    assert [a.cycle for a in replies] == [6, 23]
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("core", "memory"), [(88, 100), (88, 250), (200, 33)])
-def test_answers_are_right_and_in_order(bench: Bench, core: int, memory: int, seed: int) -> None:
+def test_replies_are_right_and_in_order(bench: Bench, core: int, memory: int, seed: int) -> None:
     rng, model = random.Random(seed), Bytes(64)
     requests = Requests(rng)
     for _ in range(100):
         requests.add(model, rng.randrange(0, 57))
     settings = {"delay.jitter": 4, "delay.refuse": 0.2, "requester[0].offer": 0.8, "requester[0].cancel": 0.2}
-    [answers] = crossing(bench, core, memory).play([requests.script], 8000, settings, outstanding=8, seed=seed)
-    assert [(a.tag, a.data) for a in answers] == requests.answers
+    [replies] = crossing(bench, core, memory).play([requests.script], 8000, settings, outstanding=8, seed=seed)
+    assert [(a.tag, a.data) for a in replies] == requests.replies
 
 
 def test_outstanding_requests_are_bounded(bench: Bench) -> None:
-    """With two answers' room and a slow memory, two requests are on their way at a time."""
+    """With two replies' room and a slow memory, two requests are on their way at a time."""
     memory = crossing(bench, 100, 100, outstanding=2)
     ran = bench.run(memory.simulator, 1000, {"requester[0].outstanding": 8, "delay.latency": 8})
     assert ran.stat("requester[0]", "replies") == pytest.approx(2 * 1000 / 11, abs=4)

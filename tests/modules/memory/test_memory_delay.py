@@ -15,13 +15,13 @@ delay.out -> memory.port;
 
 
 @pytest.mark.parametrize("latency", [1, 3, 7])
-def test_the_answer_comes_latency_cycles_after_acceptance(bench: Bench, latency: int) -> None:
-    [answers] = Memory(bench, NETLIST).play([["5 read 4 0", "30 read 4 4"]], 60, {"delay.latency": latency})
-    assert [a.cycle for a in answers] == [5 + latency, 30 + latency]
+def test_the_reply_comes_latency_cycles_after_acceptance(bench: Bench, latency: int) -> None:
+    [replies] = Memory(bench, NETLIST).play([["5 read 4 0", "30 read 4 4"]], 60, {"delay.latency": latency})
+    assert [a.cycle for a in replies] == [5 + latency, 30 + latency]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_answers_stay_in_order_and_right(bench: Bench, seed: int) -> None:
+def test_replies_stay_in_order_and_right(bench: Bench, seed: int) -> None:
     rng, model = random.Random(seed), Bytes(256)
     requests = Requests(rng)
     for _ in range(150):
@@ -33,5 +33,5 @@ def test_answers_stay_in_order_and_right(bench: Bench, seed: int) -> None:
         "requester[0].offer": 0.8,
         "requester[0].cancel": 0.2,
     }
-    [answers] = Memory(bench, NETLIST).play([requests.script], 3000, settings, outstanding=5, seed=seed)
-    assert [(a.tag, a.data) for a in answers] == requests.answers
+    [replies] = Memory(bench, NETLIST).play([requests.script], 3000, settings, outstanding=5, seed=seed)
+    assert [(a.tag, a.data) for a in replies] == requests.replies

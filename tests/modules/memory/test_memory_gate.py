@@ -14,23 +14,23 @@ def netlist(lanes: int, ports: int) -> str:
 
 def test_the_highest_lane_goes_first(bench: Bench) -> None:
     scripts = [["4 read 4 0", "9 read 4 0"], ["4 read 4 4"], ["4 read 4 8"]]
-    answers = Memory(bench, netlist(3, 1), 3).play(scripts, 30)
-    assert [[a.cycle for a in lane] for lane in answers] == [[6, 9], [5], [4]]
+    replies = Memory(bench, netlist(3, 1), 3).play(scripts, 30)
+    assert [[a.cycle for a in lane] for lane in replies] == [[6, 9], [5], [4]]
 
 
 def test_two_ports_let_two_through(bench: Bench) -> None:
     scripts = [["4 read 4 0"], ["4 read 4 4"], ["4 read 4 8"]]
-    answers = Memory(bench, netlist(3, 2), 3).play(scripts, 30)
-    assert [[a.cycle for a in lane] for lane in answers] == [[5], [4], [4]]
+    replies = Memory(bench, netlist(3, 2), 3).play(scripts, 30)
+    assert [[a.cycle for a in lane] for lane in replies] == [[5], [4], [4]]
 
 
 def test_one_requester_is_never_held_up(bench: Bench) -> None:
-    [answers] = Memory(bench, netlist(1, 1), 1).play([[f"{k} read 4 {4 * k}" for k in range(3, 9)]], 30)
-    assert [a.cycle for a in answers] == list(range(3, 9))
+    [replies] = Memory(bench, netlist(1, 1), 1).play([[f"{k} read 4 {4 * k}" for k in range(3, 9)]], 30)
+    assert [a.cycle for a in replies] == list(range(3, 9))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_lane_gets_its_own_answers(bench: Bench, seed: int) -> None:
+def test_every_lane_gets_its_own_replies(bench: Bench, seed: int) -> None:
     rng, models = random.Random(seed), [Bytes(64) for _ in range(3)]
     scripts: list[list[str]] = [[], [], []]
     expected: list[list[tuple[int, int]]] = [[], [], []]
@@ -45,5 +45,5 @@ def test_every_lane_gets_its_own_answers(bench: Bench, seed: int) -> None:
                 scripts[lane].append(f"{k} read 8 {64 * lane + address} 0 {k}")
                 expected[lane].append((k, models[lane].read(address, 8)))
     settings = {f"requester[{i}].offer": 0.4 for i in range(3)} | {f"requester[{i}].cancel": 0.2 for i in range(3)}
-    answers = Memory(bench, netlist(3, 1), 3).play(scripts, 2000, settings, seed=seed)
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected
+    replies = Memory(bench, netlist(3, 1), 3).play(scripts, 2000, settings, seed=seed)
+    assert [[(a.tag, a.data) for a in lane] for lane in replies] == expected

@@ -38,28 +38,28 @@ def router(bench: Bench) -> Memory:
 def test_requests_reach_their_targets_at_mapped_addresses(bench: Bench) -> None:
     machine = router(bench)
     script = ["0 write 4 0x44 7", "0 write 4 0x104 9", "0 read 4 0x04", "0 read 4 0x104"]
-    answers, _ = machine.play([script, []], 40, outstanding=8)
-    assert [a.data for a in answers] == [0, 0, 7, 9]
+    replies, _ = machine.play([script, []], 40, outstanding=8)
+    assert [a.data for a in replies] == [0, 0, 7, 9]
 
 
-def test_answers_keep_the_order_of_the_requests(bench: Bench) -> None:
+def test_replies_keep_the_order_of_the_requests(bench: Bench) -> None:
     """A fast target waits for a slow one that was asked before."""
     machine = router(bench)
     script = [f"0 read 4 {address} {tag}" for tag, address in enumerate([0x0, 0x4, 0x100, 0x8, 0x104, 0x108])]
     script = [" ".join([*line.split()[:4], "0", line.split()[4]]) for line in script]
-    answers, _ = machine.play([script, []], 100, {"way[0].latency": 9, "way[1].latency": 1}, outstanding=8)
-    assert [a.tag for a in answers] == list(range(6))
+    replies, _ = machine.play([script, []], 100, {"way[0].latency": 9, "way[1].latency": 1}, outstanding=8)
+    assert [a.tag for a in replies] == list(range(6))
 
 
 def test_an_address_of_no_target_is_answered_with_an_error(bench: Bench) -> None:
-    answers, _ = router(bench).play([["0 read 4 0x0", "0 read 4 0x300", "0 read 4 0x4"], []], 40, outstanding=8)
-    assert [a.error for a in answers] == [False, True, False]
+    replies, _ = router(bench).play([["0 read 4 0x0", "0 read 4 0x300", "0 read 4 0x4"], []], 40, outstanding=8)
+    assert [a.error for a in replies] == [False, True, False]
 
 
 def test_a_notification_follows_the_write_it_is_about(bench: Bench) -> None:
     machine = router(bench)
-    answers, _ = machine.play([["0 write 4 0x84 1", "0 read 4 0x84", "20 write 4 0x04 1"], []], 40, {"heard.record": "heard", "way[0].latency": 5}, outstanding=8)
-    assert read_items(machine.last.directory / "heard") == [(answers[0].cycle + 1, str(0x84))]
+    replies, _ = machine.play([["0 write 4 0x84 1", "0 read 4 0x84", "20 write 4 0x04 1"], []], 40, {"heard.record": "heard", "way[0].latency": 5}, outstanding=8)
+    assert read_items(machine.last.directory / "heard") == [(replies[0].cycle + 1, str(0x84))]
 
 
 def test_snoops_are_passed_on_for_what_is_held_only(bench: Bench) -> None:
@@ -81,11 +81,11 @@ def test_own_writes_under_another_address_are_told(bench: Bench) -> None:
 
 
 def test_bytes_of_words_are_swapped_both_ways(bench: Bench) -> None:
-    """Of whole words, where the userpoint says so; a request of the other kind waits for answers of the first."""
+    """Of whole words, where the userpoint says so; a request of the other kind waits for replies of the first."""
     machine = Memory(bench, NETLIST + "split.byte_swapped = <<< return address < 0x20; >>>; split.same_cycle_reply = false;", 2)
     script = ["0 write 4 0x04 0x01020304", "0 read 4 0x44", "0 write 8 0x48 0x0102030405060708", "0 read 8 0x08", "0 write 2 0x10 0xabcd", "0 read 2 0x50", "0 read 4 0x04"]
-    answers, _ = machine.play([script, []], 80, {"way[0].latency": 5}, outstanding=8)
-    assert [a.data for a in answers] == [0, 0x04030201, 0, 0x0403020108070605, 0, 0xABCD, 0x01020304]
+    replies, _ = machine.play([script, []], 80, {"way[0].latency": 5}, outstanding=8)
+    assert [a.data for a in replies] == [0, 0x04030201, 0, 0x0403020108070605, 0, 0xABCD, 0x01020304]
 
 
 SAME_CYCLE = """
@@ -105,7 +105,7 @@ split.notify -> heard.in;
 """
 
 
-def test_targets_may_answer_in_the_cycle_of_the_reference(bench: Bench) -> None:
+def test_targets_may_reply_in_the_cycle_of_the_reference(bench: Bench) -> None:
     """A memory without a controller, and hits of a cache; what misses, and what has no target, takes its time between them."""
     machine = Memory(bench, SAME_CYCLE.format(options=""))
     rng, model, script, right = random.Random(1), Bytes(128), [], []
@@ -117,11 +117,11 @@ def test_targets_may_answer_in_the_cycle_of_the_reference(bench: Bench) -> None:
         if op == "write" and address < 128:
             model.write(address, 4, value)
     for outstanding in (1, 3):
-        (answers,) = machine.play([script], 2000, {"heard.record": "heard"}, outstanding=outstanding)
-        assert [(a.tag, a.error, a.data) for a in answers] == right
+        (replies,) = machine.play([script], 2000, {"heard.record": "heard"}, outstanding=outstanding)
+        assert [(a.tag, a.error, a.data) for a in replies] == right
         told = [int(value, 0) for _, value in read_items(machine.last.directory / "heard")]
         assert told == [int(line.split()[3]) for line in script if "write" in line and 0 < int(line.split()[3]) < 128]
-    assert answers[0].cycle == 0 and answers[-1].cycle < 1000, "at once, and mostly so"
+    assert replies[0].cycle == 0 and replies[-1].cycle < 1000, "at once, and mostly so"
 
 
 def test_targets_that_were_to_take_time_and_do_not_are_named(bench: Bench) -> None:
@@ -135,7 +135,7 @@ def test_an_address_where_nothing_is_may_read_as_zero(bench: Bench) -> None:
     """Answered in its turn, without an error, and nobody is told; what was written there is gone."""
     machine = Memory(bench, SAME_CYCLE.format(options="").replace("? 1 : -1", "? 1 : address < 0xc0 ? ROUTE_NOTHING : -1"))
     script = ["0 write 4 0x44 7", "0 write 4 0x84 9", "0 read 4 0x84", "0 read 4 0x44", "0 read 4 0xc0"]
-    (answers,) = machine.play([script], 60, {"heard.record": "heard"}, outstanding=3)
-    assert [(a.data, a.error) for a in answers[2:]] == [(0, False), (7, False), (0, True)]
-    assert not any(a.error for a in answers[:2]) and machine.last.stat("split", "errors") == 1
+    (replies,) = machine.play([script], 60, {"heard.record": "heard"}, outstanding=3)
+    assert [(a.data, a.error) for a in replies[2:]] == [(0, False), (7, False), (0, True)]
+    assert not any(a.error for a in replies[:2]) and machine.last.stat("split", "errors") == 1
     assert [int(value, 0) for _, value in read_items(machine.last.directory / "heard")] == [0x44]

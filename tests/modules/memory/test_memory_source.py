@@ -1,4 +1,4 @@
-"""memory_source: plays requests, keeps to its number of outstanding ones, records the answers."""
+"""memory_source: plays requests, keeps to its number of outstanding ones, records the replies."""
 
 import pytest
 
@@ -21,8 +21,8 @@ def test_a_script_is_played_in_order(bench: Bench) -> None:
         "9 read 4 0x10 0 2",
         "9 read -4 0x10 0 3  # signed",
     ]
-    [answers] = memory.play([script], 30, {"delay.latency": 2})
-    assert [(a.cycle, a.tag, a.data) for a in answers] == [(2, 1, 0), (11, 2, 0xFFFFFFFE), (14, 3, 0xFFFFFFFFFFFFFFFE)]
+    [replies] = memory.play([script], 30, {"delay.latency": 2})
+    assert [(a.cycle, a.tag, a.data) for a in replies] == [(2, 1, 0), (11, 2, 0xFFFFFFFE), (14, 3, 0xFFFFFFFFFFFFFFFE)]
 
 
 @pytest.mark.parametrize(("outstanding", "latency"), [(1, 4), (2, 4), (4, 4)])

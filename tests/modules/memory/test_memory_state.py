@@ -13,9 +13,9 @@ def memory(bench: Bench, lanes: int = 1, width: int = 64, body: str = "size = 25
     return Memory(bench, f"instance memory : memory_state {{ width = {width}; {body} }};\n{joins}{extra}", lanes, width)
 
 
-def test_answers_come_in_the_cycle_of_the_request(bench: Bench) -> None:
-    [answers] = memory(bench).play([["3 write 4 8 0x11223344 1", "4 read 4 8 0 2"]], 10)
-    assert [(a.cycle, a.tag, a.error, a.data) for a in answers] == [(3, 1, False, 0), (4, 2, False, 0x11223344)]
+def test_replies_come_in_the_cycle_of_the_request(bench: Bench) -> None:
+    [replies] = memory(bench).play([["3 write 4 8 0x11223344 1", "4 read 4 8 0 2"]], 10)
+    assert [(a.cycle, a.tag, a.error, a.data) for a in replies] == [(3, 1, False, 0), (4, 2, False, 0x11223344)]
 
 
 @pytest.mark.parametrize("order", ["little", "big"])
@@ -39,10 +39,10 @@ def test_byte_order_size_alignment_and_sign(bench: Bench, order: str) -> None:
         model.write(17, size, value)
         expected += [0, model.read(16, 8)]
         cycle += 2
-    [answers] = memory(bench, body=f"size = 64 B; big_endian = {str(order == 'big').lower()};").play(
+    [replies] = memory(bench, body=f"size = 64 B; big_endian = {str(order == 'big').lower()};").play(
         [script], cycle + 5
     )
-    assert [a.data for a in answers[64:]] == expected
+    assert [a.data for a in replies[64:]] == expected
 
 
 @pytest.mark.parametrize("order", ["little", "big"])
@@ -63,9 +63,9 @@ def test_writes_come_before_reads(bench: Bench, order: str) -> None:
     model.write(0x23, 1, 0x99)
     expected[0].append(model.read(0x20, 8))
     expected[1].append(model.read(0x20, 4))
-    answers = memory(bench, 3, body=body).play(scripts, 5)
-    assert [answers[0][0].data, answers[0][2].data] == expected[0]
-    assert [a.data for a in answers[2]] == expected[1]
+    replies = memory(bench, 3, body=body).play(scripts, 5)
+    assert [replies[0][0].data, replies[0][2].data] == expected[0]
+    assert [a.data for a in replies[2]] == expected[1]
 
 
 @pytest.mark.parametrize("order", ["little", "big"])
@@ -90,17 +90,17 @@ def test_random_requests_of_three_ports(bench: Bench, order: str, seed: int) -> 
             scripts[i].append(f"{cycle} {kinds[i]} {sign}{sizes[i]} {places[i]} {values[i]:#x}")
             expected[i].append(model.read(places[i], sizes[i], signs[i]) if kinds[i] == "read" else 0)
     body = f"size = 32 B; big_endian = {str(order == 'big').lower()};"
-    answers = memory(bench, 3, body=body).play(scripts, 305)
-    assert [[a.data for a in lane] for lane in answers] == expected
+    replies = memory(bench, 3, body=body).play(scripts, 305)
+    assert [[a.data for a in lane] for lane in replies] == expected
 
 
 def test_narrow_and_wide_ports(bench: Bench) -> None:
-    [answers] = memory(bench, width=32).play([["0 write 4 0 0x89abcdef", "1 read -2 2", "2 read 4 0"]], 6)
-    assert [(a.error, a.data) for a in answers] == [(False, 0), (False, 0xFFFF89AB), (False, 0x89ABCDEF)]
+    [replies] = memory(bench, width=32).play([["0 write 4 0 0x89abcdef", "1 read -2 2", "2 read 4 0"]], 6)
+    assert [(a.error, a.data) for a in replies] == [(False, 0), (False, 0xFFFF89AB), (False, 0x89ABCDEF)]
     value = int.from_bytes(bytes(range(1, 17)), "little")
     wide = memory(bench, width=128, body="size = 64 B; big_endian = true;")
-    [answers] = wide.play([[f"0 write 16 8 {value:#x}", "1 read 16 8", "2 read 8 8", "3 read -2 8"]], 6)
-    assert [a.data for a in answers] == [0, value, value >> 64, 0x100F]
+    [replies] = wide.play([[f"0 write 16 8 {value:#x}", "1 read 16 8", "2 read 8 8", "3 read -2 8"]], 6)
+    assert [a.data for a in replies] == [0, value, value >> 64, 0x100F]
 
 
 def test_what_does_not_fit_is_an_error(bench: Bench) -> None:
@@ -112,8 +112,8 @@ def test_what_does_not_fit_is_an_error(bench: Bench) -> None:
         "3 write 4 0x1040 1",
         "6 read 4 0xffffffff",
     ]
-    [answers] = memory(bench, body=body).play([script], 10)
-    assert [a.error for a in answers] == [True, False, True, True, True]
+    [replies] = memory(bench, body=body).play([script], 10)
+    assert [a.error for a in replies] == [True, False, True, True, True]
 
     sizes = "generate = <<< return (typeof_port(memory_request)){.size = (uint8_t)(9 * (index % 2)), .address = 0x1000}; >>>;"
     source = f"instance r : memory_source {{ count = 4; {sizes} }};\n"
@@ -123,16 +123,16 @@ def test_what_does_not_fit_is_an_error(bench: Bench) -> None:
 
 def test_addresses_repeat_when_they_alias(bench: Bench) -> None:
     body = "size = 64 B; alias = true;"
-    [answers] = memory(bench, body=body).play(
+    [replies] = memory(bench, body=body).play(
         [["0 write 4 0x44 0x1234", "1 read 4 4", "2 read 4 0x7ffc4", "3 read 4 0x3e"]], 10
     )
-    assert [(a.error, a.data) for a in answers] == [(False, 0), (False, 0x1234), (False, 0x1234), (True, 0)]
+    assert [(a.error, a.data) for a in replies] == [(False, 0), (False, 0x1234), (False, 0x1234), (True, 0)]
 
 
 def test_a_read_only_memory_refuses_to_be_written(bench: Bench) -> None:
     body = "size = 64 B; writable = false;"
-    [answers] = memory(bench, body=body).play([["0 write 4 0 1", "1 read 4 0", "2 swap 4 0 1"]], 5)
-    assert [(a.error, a.data) for a in answers] == [(True, 0), (False, 0), (True, 0)]
+    [replies] = memory(bench, body=body).play([["0 write 4 0 1", "1 read 4 0", "2 swap 4 0 1"]], 5)
+    assert [(a.error, a.data) for a in replies] == [(True, 0), (False, 0), (True, 0)]
 
 
 def test_atomic_operations_return_the_old_value(bench: Bench) -> None:
@@ -148,15 +148,15 @@ def test_atomic_operations_return_the_old_value(bench: Bench) -> None:
         "8 fetch_add -1 0 1",
         "9 read 1 0",
     ]
-    [answers] = memory(bench).play([script], 12)
-    assert [a.data for a in answers] == [0, 0xFFFFFFF0, 5, 12, 0x1C, 0x18, 0x18, 0, 0xFFFFFFFFFFFFFF80, 0x81]
+    [replies] = memory(bench).play([script], 12)
+    assert [a.data for a in replies] == [0, 0xFFFFFFF0, 5, 12, 0x1C, 0x18, 0x18, 0, 0xFFFFFFFFFFFFFF80, 0x81]
 
 
 def test_atomic_operations_of_one_cycle_follow_each_other(bench: Bench) -> None:
     scripts = [["0 fetch_add 4 0 1", "1 read 4 0"], ["0 fetch_add 4 0 10"], ["0 write 4 0 100"], ["0 read 4 0"]]
-    answers = memory(bench, 4).play(scripts, 4)
-    assert [lane[0].data for lane in answers] == [100, 101, 0, 111]
-    assert answers[0][1].data == 111
+    replies = memory(bench, 4).play(scripts, 4)
+    assert [lane[0].data for lane in replies] == [100, 101, 0, 111]
+    assert replies[0][1].data == 111
 
 
 def test_a_run_of_ones_is_taken_at_once(bench: Bench) -> None:
@@ -165,14 +165,14 @@ def test_a_run_of_ones_is_taken_at_once(bench: Bench) -> None:
     script = []
     for k, (word, first, _, _) in enumerate(cases):
         script += [f"{3 * k} write 4 0 {word:#x}", f"{3 * k + 1} take_run 4 0 {first}", f"{3 * k + 2} read 4 0"]
-    [answers] = memory(bench).play([script], 3 * len(cases) + 2)
-    assert [a.data for a in answers] == [n for _, _, length, rest in cases for n in (0, length, rest)]
+    [replies] = memory(bench).play([script], 3 * len(cases) + 2)
+    assert [a.data for a in replies] == [n for _, _, length, rest in cases for n in (0, length, rest)]
 
 
 def test_two_take_a_run_in_one_cycle_and_one_gets_it(bench: Bench) -> None:
-    answers = memory(bench, 2).play([["0 write 4 0 0x7c", "1 take_run 4 0 2", "2 read 4 0"], ["1 take_run 4 0 2"]], 4)
-    assert [a.data for a in answers[0]] == [0, 5, 0]
-    assert [a.data for a in answers[1]] == [0]
+    replies = memory(bench, 2).play([["0 write 4 0 0x7c", "1 take_run 4 0 2", "2 read 4 0"], ["1 take_run 4 0 2"]], 4)
+    assert [a.data for a in replies[0]] == [0, 5, 0]
+    assert [a.data for a in replies[1]] == [0]
 
 
 def test_reservations_fall_with_any_write_to_their_block(bench: Bench) -> None:
@@ -192,10 +192,10 @@ def test_reservations_fall_with_any_write_to_their_block(bench: Bench) -> None:
         ["4 write 1 7 9", "7 write 1 8 9", "10 write 1 3 0"],
         ["3 load_linked 4 0x20 0 9", "9 store_conditional 4 0x20 1 8", "10 store_conditional 4 0x20 1 9"],
     ]
-    answers = memory(bench, 3).play(scripts, 15)
-    assert [a.data for a in answers[0] if a.cycle in (1, 2, 5, 8, 10)] == [1, 0, 0, 1, 0]
-    assert answers[0][-1].data == 4
-    assert [a.data for a in answers[2]] == [0, 0, 1]
+    replies = memory(bench, 3).play(scripts, 15)
+    assert [a.data for a in replies[0] if a.cycle in (1, 2, 5, 8, 10)] == [1, 0, 0, 1, 0]
+    assert replies[0][-1].data == 4
+    assert [a.data for a in replies[2]] == [0, 0, 1]
 
 
 @pytest.mark.parametrize(("held", "evicted"), [(8, 0), (9, 1)])
@@ -204,8 +204,8 @@ def test_eight_processors_keep_their_reservations(bench: Bench, held: int, evict
     script = [f"{k} load_linked 4 {8 * k:#x} 0 {k}" for k in range(held)]
     script += [f"{10 + k} store_conditional 4 {8 * k:#x} 1 {k}" for k in range(held)]
     device = memory(bench)
-    [answers] = device.play([script], 40)
-    assert [a.data for a in answers if a.cycle >= 10] == [0] * evicted + [1] * (held - evicted)
+    [replies] = device.play([script], 40)
+    assert [a.data for a in replies if a.cycle >= 10] == [0] * evicted + [1] * (held - evicted)
     assert device.last.stat("memory", "evictions") == evicted
 
 
@@ -244,13 +244,13 @@ def test_writes_of_one_cycle_are_heard_as_one_stretch(bench: Bench) -> None:
 def test_initial_contents_from_bytes_and_hexadecimal_text(bench: Bench) -> None:
     device = memory(bench, body="size = 256 B; base = 0x40; big_endian = true;")
     script = [["0 read 4 0x40", "1 read 4 0x44", "2 read 4 0x50"]]
-    [answers] = device.play(
+    [replies] = device.play(
         script, 5, {"memory.image": "a.bin", "memory.image_address": 0x44}, files={"a.bin": b"\1\2\3\4"}
     )
-    assert [a.data for a in answers] == [0, 0x01020304, 0]
+    assert [a.data for a in replies] == [0, 0x01020304, 0]
     text = "# two words\n0a0b0c0d 01 02 03 04\n@50 ff\n"
-    [answers] = device.play(script, 5, {"memory.image": "a.hex"}, files={"a.hex": text})
-    assert [a.data for a in answers] == [0x0A0B0C0D, 0x01020304, 0xFF000000]
+    [replies] = device.play(script, 5, {"memory.image": "a.hex"}, files={"a.hex": text})
+    assert [a.data for a in replies] == [0x0A0B0C0D, 0x01020304, 0xFF000000]
 
 
 def elf(order: str, segments: list[tuple[int, bytes]]) -> bytes:
@@ -272,10 +272,10 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
     body = f"size = 256 B; base = 0x1000; big_endian = {str(order == 'big').lower()};"
     image = elf(order, [(0x1000, b"\1\2\3\4"), (0x1040, b"\5\6\7\10")])
     device = memory(bench, body=body)
-    [answers] = device.play(
+    [replies] = device.play(
         [["0 read 4 0x1000", "1 read 4 0x1040"]], 5, {"memory.image": "a.elf"}, files={"a.elf": image}
     )
-    assert [a.data for a in answers] == [int.from_bytes(b"\1\2\3\4", order), int.from_bytes(b"\5\6\7\10", order)]
+    assert [a.data for a in replies] == [int.from_bytes(b"\1\2\3\4", order), int.from_bytes(b"\5\6\7\10", order)]
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def test_each_request_goes_where_the_map_says(bench: Bench) -> None:
         "30 read 4 0x10",
         "40 read 4 0x8400",
     ]
-    _, answers = core(bench).play([[], script], 60)
-    assert [(a.cycle, a.error, a.data) for a in answers] == [
+    _, replies = core(bench).play([[], script], 60)
+    assert [(a.cycle, a.error, a.data) for a in replies] == [
         (0, False, 0),
         (1, False, 1),
         (3, False, 0),
@@ -81,7 +81,7 @@ def test_a_refused_higher_channel_still_holds_the_lower(bench: Bench) -> None:
 
 
 def test_a_channel_waits_before_it_goes_elsewhere(bench: Bench) -> None:
-    """The answer from main memory comes before that of a later scratchpad request."""
+    """The reply from main memory comes before that of a later scratchpad request."""
     _, data = core(bench).play(
         [[], ["0 read 4 0x100 0 1", "1 read 4 0x8000 0 2"]], 30, {"delay[0].latency": 5}, outstanding=4
     )
@@ -130,5 +130,5 @@ def test_random_requests_of_both_channels(bench: Bench, main_lanes: int, seed: i
     settings |= {
         f"requester[{i}].{name}": 0.3 if name == "cancel" else 0.8 for i in range(2) for name in ("cancel", "offer")
     }
-    answers = core(bench, main_lanes).play(scripts, 4000, settings, outstanding=3, seed=seed)
-    assert [[(a.tag, a.data) for a in lane] for lane in answers] == expected
+    replies = core(bench, main_lanes).play(scripts, 4000, settings, outstanding=3, seed=seed)
+    assert [[(a.tag, a.data) for a in lane] for lane in replies] == expected

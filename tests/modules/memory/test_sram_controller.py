@@ -23,33 +23,33 @@ def stream(count: int, start: int = 0, step: int = 8, cycle: int = 0, op: str = 
 @pytest.mark.parametrize(("first", "following"), [(1, 1), (3, 1), (4, 2)])
 def test_a_burst_pays_the_first_access_once(bench: Bench, first: int, following: int) -> None:
     memory = controller(bench, f"first_access = {first}; next_access = {following}; queue = 8;")
-    [answers] = memory.play([stream(6)], 60, outstanding=8)
-    assert [a.cycle for a in answers] == [first + following * k for k in range(6)]
+    [replies] = memory.play([stream(6)], 60, outstanding=8)
+    assert [a.cycle for a in replies] == [first + following * k for k in range(6)]
 
 
 def test_scattered_requests_pay_it_each_time(bench: Bench) -> None:
-    [answers] = controller(bench, "queue = 8;").play([stream(5, step=64)], 60, outstanding=8)
-    assert [a.cycle for a in answers] == [3, 6, 9, 12, 15]
+    [replies] = controller(bench, "queue = 8;").play([stream(5, step=64)], 60, outstanding=8)
+    assert [a.cycle for a in replies] == [3, 6, 9, 12, 15]
 
 
 def test_a_change_of_direction_ends_a_burst(bench: Bench) -> None:
     script = ["0 read 8 0", "0 read 8 8", "0 write 8 16 1", "0 write 8 24 1", "0 read 8 32"]
-    [answers] = controller(bench, "queue = 8;").play([script], 60, outstanding=8)
-    assert [a.cycle for a in answers] == [3, 4, 7, 8, 11]
+    [replies] = controller(bench, "queue = 8;").play([script], 60, outstanding=8)
+    assert [a.cycle for a in replies] == [3, 4, 7, 8, 11]
 
 
 def test_bursts_have_a_length(bench: Bench) -> None:
-    [answers] = controller(bench, "queue = 8; burst = 4;").play([stream(9)], 60, outstanding=16)
-    assert [a.cycle for a in answers] == [3, 4, 5, 6, 9, 10, 11, 12, 15]
+    [replies] = controller(bench, "queue = 8; burst = 4;").play([stream(9)], 60, outstanding=16)
+    assert [a.cycle for a in replies] == [3, 4, 5, 6, 9, 10, 11, 12, 15]
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(0, [3, 8, 13]), (2, [3, 6, 9])])
 def test_a_burst_survives_a_gap(bench: Bench, gap: int, expected: list[int]) -> None:
-    """One request at a time: each arrives two cycles after the answer to the one before."""
-    [answers] = controller(bench, f"gap = {gap};").play([["0 read 8 0", "5 read 8 8", "10 read 8 16"]], 40)
+    """One request at a time: each arrives two cycles after the reply to the one before."""
+    [replies] = controller(bench, f"gap = {gap};").play([["0 read 8 0", "5 read 8 8", "10 read 8 16"]], 40)
     script = ["0 read 8 0", f"{5} read 8 8", f"{10 if gap == 0 else 8} read 8 16"]
-    [answers] = controller(bench, f"gap = {gap};").play([script], 40)
-    assert [a.cycle for a in answers] == expected
+    [replies] = controller(bench, f"gap = {gap};").play([script], 40)
+    assert [a.cycle for a in replies] == expected
 
 
 def test_the_queue_bounds_what_is_held(bench: Bench) -> None:
@@ -91,8 +91,8 @@ def test_segments_have_their_own_memories_and_timings(bench: Bench) -> None:
         "0 read 8 0x1010 0 6",
         "0 read 8 0xfc 0 7",
     ]
-    [answers] = Memory(bench, SEGMENTS).play([script], 60, outstanding=8)
-    assert [(a.cycle, a.tag, a.error, a.data) for a in answers] == [
+    [replies] = Memory(bench, SEGMENTS).play([script], 60, outstanding=8)
+    assert [(a.cycle, a.tag, a.error, a.data) for a in replies] == [
         (3, 1, False, 0),
         (9, 2, False, 0),
         (11, 3, False, 0),
@@ -114,8 +114,8 @@ def test_a_slow_memory_is_waited_for_in_order(bench: Bench) -> None:
     for _ in range(80):
         requests.add(model, rng.randrange(0, 57))
     settings = {"delay.latency": 2, "delay.jitter": 3, "delay.refuse": 0.3}
-    [answers] = memory.play([requests.script], 2000, settings, outstanding=8)
-    assert [(a.tag, a.data) for a in answers] == requests.answers
+    [replies] = memory.play([requests.script], 2000, settings, outstanding=8)
+    assert [(a.tag, a.data) for a in replies] == requests.replies
 
 
 def test_segments_and_memories_must_agree(bench: Bench) -> None:

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from tests.modules.assists import Rig, joined, load, noise, read, store, to_host, write
-from tests.modules.harness import Bench, read_answers
+from tests.modules.harness import Bench, read_replies
 
 NETLIST = """
 instance dut : dma_assist { %s
@@ -55,8 +55,8 @@ def test_every_alignment_and_length(bench: Bench, burst: int) -> None:
         at += size + i
     script += [write(4, 1), write(0, 0x1000 + 32 * 7)]
     script += load(0x4000, at + 8, 9000)
-    answers = dut.run(script, 12000, software=to_host(0x2000, data))
-    assert joined(answers, at + 8) == bytes(model[: at + 8])
+    replies = dut.run(script, 12000, software=to_host(0x2000, data))
+    assert joined(replies, at + 8) == bytes(model[: at + 8])
     assert dut.last.stat("dut", "transfers") == 7
 
 
@@ -67,29 +67,29 @@ def test_both_directions_and_both_rings(bench: Bench) -> None:
     script += store(0x1800, descriptor(0x6003, 0x4000, 700, 0x104))
     script += [write(4, 1), write(0, 0x1020), write(2, 0x1820, 2000), read(1, 4000), read(3, 4000)]
     software = to_host(0x2001, data) + [f"4500 read {min(64, 700 - i)} {0x6003 + i:#x}" for i in range(0, 700, 64)]
-    answers = dut.run(script, 6000, software=software)
-    seen = read_answers(dut.last.directory / "software.seen")[-11:]
+    replies = dut.run(script, 6000, software=software)
+    seen = read_replies(dut.last.directory / "software.seen")[-11:]
     got = b"".join(a.data.to_bytes(64, "little")[: min(64, 700 - 64 * i)] for i, a in enumerate(seen))
-    assert got == data and answers[-2].data == 0x1020 and answers[-1].data == 0x1820
+    assert got == data and replies[-2].data == 0x1020 and replies[-1].data == 0x1820
 
 
 def test_the_pause_bit_and_the_run_bit(bench: Bench) -> None:
     dut = rig(bench)
     script = [write(1, 0x1000), write(0, 0x1000), *store(0x1000, descriptor(0x2000, 0x4000, 8)), write(0, 0x1020), read(1, 300), write(4, 3), read(1, 600), write(4, 1), read(1, 900)]
-    answers = dut.run(script, 1500)
-    assert [a.data for a in (answers[-5], answers[-3], answers[-1])] == [0x1000, 0x1000, 0x1020]
+    replies = dut.run(script, 1500)
+    assert [a.data for a in (replies[-5], replies[-3], replies[-1])] == [0x1000, 0x1000, 0x1020]
 
 
 def test_direct_mode(bench: Bench) -> None:
     dut, data = rig(bench), noise(100)
     script = [write(7, 0x2000), write(8, 0x4005), write(9, 100), write(5, 0x804), read(5, 600), read(8), read(10), *load(0x4000, 105)]
-    answers = dut.run(script, 1500, software=to_host(0x2000, data))
-    state, address, checksum = (a.data for a in answers[4:7])
+    replies = dut.run(script, 1500, software=to_host(0x2000, data))
+    state, address, checksum = (a.data for a in replies[4:7])
     total = sum(struct.unpack(">50H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     assert state == 0x800 and address == 0x4005 + 100 and checksum == total
-    assert joined(answers, 105)[5:] == data
+    assert joined(replies, 105)[5:] == data
 
 
 def turned(data: bytes, host: int) -> bytes:
@@ -106,10 +106,10 @@ def test_words_keep_their_value(bench: Bench) -> None:
     script += store(0x1000, descriptor(0x2000, 0x4001, 128, 6) + descriptor(0x4000, 0x4001, 128, 0x106) + descriptor(0x4080, 0x4001, 128, 0x104))
     script += [write(4, 1), write(0, 0x1060), *load(0x4001, 128, 3000)]
     software = to_host(0x2000, data) + [f"4000 read 64 {0x4000 + i:#x}" for i in range(0, 256, 64)]
-    answers = dut.run(script, 5000, software=software)
-    seen = read_answers(dut.last.directory / "software.seen")[-4:]
+    replies = dut.run(script, 5000, software=software)
+    seen = read_replies(dut.last.directory / "software.seen")[-4:]
     got = b"".join(a.data.to_bytes(64, "little") for a in seen)
-    assert joined(answers, 128) == turned(data, 0) and got[:128] == data and got[128:] == turned(data, 0)
+    assert joined(replies, 128) == turned(data, 0) and got[:128] == data and got[128:] == turned(data, 0)
     assert "warning" not in dut.last.err
 
 
@@ -122,25 +122,25 @@ def test_words_that_are_not_whole_keep_their_bytes_in_order(bench: Bench, host: 
     script += store(0x1000, descriptor(host, 0x4001, length, 6) + descriptor(host + 0x2000, 0x4001, length, 0x106))
     script += [write(4, 1), write(0, 0x1040), *load(0x4001, length, 3000)]
     software = to_host(host, data[:length]) + [f"4000 read 64 {0x4000 + i:#x}" for i in range(0, 192, 64)]
-    answers = dut.run(script, 5000, software=software)
-    seen = read_answers(dut.last.directory / "software.seen")[-3:]
+    replies = dut.run(script, 5000, software=software)
+    seen = read_replies(dut.last.directory / "software.seen")[-3:]
     got = b"".join(a.data.to_bytes(64, "little") for a in seen)
-    assert joined(answers, length) == turned(data[:length], host)
+    assert joined(replies, length) == turned(data[:length], host)
     assert got[host % 64 : host % 64 + length] == data[:length]
     assert dut.last.err.count("not whole words") == 1
 
 
-@pytest.mark.parametrize("under_way", [1, 3])
+@pytest.mark.parametrize("outstanding", [1, 3])
 @pytest.mark.parametrize("faults", ["", "read_abort@2", "read_abort@3", "read_abort@4"])
-def test_a_checksum_goes_on_over_transfers(bench: Bench, under_way: int, faults: str) -> None:
+def test_a_checksum_goes_on_over_transfers(bench: Bench, outstanding: int, faults: str) -> None:
     """From one that begins it; the bytes of a transfer that failed count once, when it is repeated."""
-    dut, data = rig(bench, f"checksum_begin_bit = 0x400; under_way = {under_way};"), noise(90)
+    dut, data = rig(bench, f"checksum_begin_bit = 0x400; outstanding = {outstanding};"), noise(90)
     parts = [(0, 21, 0xC04), (21, 10, 0x4), (21, 30, 0x804), (51, 39, 0x804)]
     script = start()
     for i, (at, length, control) in enumerate(parts):
         script += store(0x1000 + 32 * i, struct.pack(">QIHHIIII", 0x2000 + at, 0x4000 + at, 0, length, control, 0x5000 + 8 * i, 0, 0))
     script += [write(4, 1), write(0, 0x1080), write(5, 0, 1500), *load(0x5000, 32, 3000)]
-    answers = dut.run(script, 5000, {"host.faults": faults}, software=to_host(0x2000, data))
+    replies = dut.run(script, 5000, {"host.faults": faults}, software=to_host(0x2000, data))
 
     def total(end: int) -> int:
         value = sum(struct.unpack(f">{(end + 1) // 2}H", data[:end] + bytes(end % 2)))
@@ -148,34 +148,34 @@ def test_a_checksum_goes_on_over_transfers(bench: Bench, under_way: int, faults:
             value = (value & 0xFFFF) + (value >> 16)
         return value
 
-    stored = joined(answers, 32)
+    stored = joined(replies, 32)
     assert [int.from_bytes(stored[8 * i : 8 * i + 2], "big") for i in range(4)] == [total(21), 0, total(51), total(90)]
     assert dut.last.stat("dut", "errors") == bool(faults)
 
 
-@pytest.mark.parametrize("under_way", [1, 3])
-def test_a_failed_transfer_rests_the_assist(bench: Bench, under_way: int) -> None:
+@pytest.mark.parametrize("outstanding", [1, 3])
+def test_a_failed_transfer_rests_the_assist(bench: Bench, outstanding: int) -> None:
     """Nothing of it, nor of what follows it, reaches a register; software moves the consumer past it, and clears the error."""
-    dut, data = rig(bench, f"under_way = {under_way};"), noise(24)
+    dut, data = rig(bench, f"outstanding = {outstanding};"), noise(24)
     script = start()
     for i, host in enumerate([0x2000, 0x90000000, 0x2008, 0x2010]):
         script += store(0x1000 + 32 * i, descriptor(host, 0x4000 + 8 * i, 8, 0x20004))
     script += [write(4, 1), write(0, 0x1080), read(5, 900), read(1), read(11), write(1, 0x1040), write(5, 0), read(1, 1800), *load(0x4000, 32)]
-    answers = dut.run(script, 3000, software=to_host(0x2000, data))
-    state, consumer, advanced, *_, after = (a.data for a in answers[-10:-4])
+    replies = dut.run(script, 3000, software=to_host(0x2000, data))
+    state, consumer, advanced, *_, after = (a.data for a in replies[-10:-4])
     assert state & 0x7F000000 and consumer == 0x1020 and advanced == 0x4008 and after == 0x1080
-    assert joined(answers, 32) == data[:8] + bytes(8) + data[8:]
+    assert joined(replies, 32) == data[:8] + bytes(8) + data[8:]
     assert dut.last.stat("dut", "errors") == 1 and dut.last.stat("dut", "transfers") == 4
 
 
-@pytest.mark.parametrize("under_way", [1, 2, 4])
+@pytest.mark.parametrize("outstanding", [1, 2, 4])
 @pytest.mark.parametrize("direction", ["inward", "outward"])
-def test_failed_transfers_are_repeated_and_nothing_overtakes_them(bench: Bench, direction: str, under_way: int) -> None:
+def test_failed_transfers_are_repeated_and_nothing_overtakes_them(bench: Bench, direction: str, outstanding: int) -> None:
     """Every fourth bus transfer fails, by chance. Software clears the error at once, while what was taken behind the failed transfer is still on its way: every descriptor is
     carried out, each once, and what a later one brings is never there before what an earlier one brings."""
     inward = direction == "inward"
-    dut = rig(bench, f"under_way = {under_way}; burst = 64; direction = assist_direction.{direction};")
-    data, sizes = noise(7 * 200, under_way), [200, 8, 150, 64, 33, 200, 9]
+    dut = rig(bench, f"outstanding = {outstanding}; burst = 64; direction = assist_direction.{direction};")
+    data, sizes = noise(7 * 200, outstanding), [200, 8, 150, 64, 33, 200, 9]
     script = start() + ([] if inward else store(0x4000, data))
     for i, size in enumerate(sizes):
         script += store(0x1000 + 32 * i, descriptor(0x2000 + 200 * i, 0x4000 + 200 * i, size, 0x20004))
@@ -186,15 +186,15 @@ def test_failed_transfers_are_repeated_and_nothing_overtakes_them(bench: Bench, 
     software = to_host(0x2000, data) if inward else looks
     script += load(0x4000, 1400, 11000) if inward else []
     ends = [f"12000 read 64 {0x2000 + k:#x} 0 99" for k in range(0, 1400, 64)]
-    answers = dut.run(script, 14000, {"host.faults": f"{kind}%25"}, software=[*software, *([] if inward else ends)])
-    consumers = [a.data for a in answers[first : first + 1000 : 2]]
+    replies = dut.run(script, 14000, {"host.faults": f"{kind}%25"}, software=[*software, *([] if inward else ends)])
+    consumers = [a.data for a in replies[first : first + 1000 : 2]]
     assert consumers[-1] == 0x1000 + 32 * 7 and sorted(consumers) == consumers
-    got = joined(answers, 1400) if inward else b"".join(a.data.to_bytes(64, "little") for a in read_answers(dut.last.directory / "software.seen")[-22:])[:1400]
+    got = joined(replies, 1400) if inward else b"".join(a.data.to_bytes(64, "little") for a in read_replies(dut.last.directory / "software.seen")[-22:])[:1400]
     assert [got[200 * i : 200 * i + size] for i, size in enumerate(sizes)] == [data[200 * i : 200 * i + size] for i, size in enumerate(sizes)]
     assert dut.last.stat("dut", "errors") > 1 and dut.last.stat("dut", "transfers") == 7 + dut.last.stat("dut", "errors")
     if not inward:
         # Transfer 5 is never seen in host memory before transfer 4 is.
-        seen = [(a.tag, a.data) for a in read_answers(dut.last.directory / "software.seen")[: len(looks)]]
+        seen = [(a.tag, a.data) for a in read_replies(dut.last.directory / "software.seen")[: len(looks)]]
         both = list(zip(seen[::2], seen[1::2]))
         assert all(before for (_, after), (_, before) in both if after) and any(before and not after for (_, after), (_, before) in both)
     injected = dut.last.stat("host", "read_parity" if inward else "write_aborts")
@@ -204,8 +204,8 @@ def test_failed_transfers_are_repeated_and_nothing_overtakes_them(bench: Bench, 
 def test_a_failed_write_is_seen(bench: Bench) -> None:
     dut = rig(bench)
     script = start() + store(0x1000, descriptor(0x90000000, 0x4000, 8, 0x104)) + [write(4, 1), write(0, 0x1020), read(5, 600), read(1)]
-    answers = dut.run(script, 1000)
-    assert answers[-2].data & 0x7F000000 and answers[-1].data == 0x1000
+    replies = dut.run(script, 1000)
+    assert replies[-2].data & 0x7F000000 and replies[-1].data == 0x1000
 
 
 def wrapping(bench: Bench, width: int, body: str) -> Rig:
@@ -217,14 +217,14 @@ def wrapping(bench: Bench, width: int, body: str) -> Rig:
     return Rig(bench, netlist, host=True)
 
 
-@pytest.mark.parametrize(("width", "under_way"), [(64, 4), (128, 1), (128, 4)])
+@pytest.mark.parametrize(("width", "outstanding"), [(64, 4), (128, 1), (128, 4)])
 @pytest.mark.parametrize("direction", ["inward", "outward"])
-def test_transfers_overlap_and_end_in_order(bench: Bench, width: int, under_way: int, direction: str) -> None:
+def test_transfers_overlap_and_end_in_order(bench: Bench, width: int, outstanding: int, direction: str) -> None:
     """Every size and alignment, through a circular buffer, with and without checksum; the bytes between stay as they are."""
-    body = f"under_way = {under_way}; burst = 64; direction = assist_direction.{direction}; wrap_end = 0x4400;"
+    body = f"outstanding = {outstanding}; burst = 64; direction = assist_direction.{direction}; wrap_end = 0x4400;"
     dut = wrapping(bench, width, body)
     sizes = [1, 7, 8, 9, 15, 16, 17, 42, 130, 3, 200]
-    inward, data = direction == "inward", noise(2048, width + under_way)
+    inward, data = direction == "inward", noise(2048, width + outstanding)
     script, at = [write(12, 0x4000), *start()], 0x4381
     there, host = bytearray(0x400), bytearray(0x400)
     software = to_host(0x2000, data[:1024]) if inward else []
@@ -243,27 +243,27 @@ def test_transfers_overlap_and_end_in_order(bench: Bench, width: int, under_way:
         near += size + 3
     script += [write(4, 1), write(0, 0x1000 + 32 * 7), read(1, 4000), read(11), *load(0x4000, 0x400)]
     software += [f"3500 read {64} {0x2000 + i:#x}" for i in range(0, 192, 64)]
-    answers = dut.run(script, 12000, software=software)
-    assert answers[-130].data == 0x1000 + 32 * 7
+    replies = dut.run(script, 12000, software=software)
+    assert replies[-130].data == 0x1000 + 32 * 7
     if inward:
-        assert joined(answers, 0x400) == bytes(there)
+        assert joined(replies, 0x400) == bytes(there)
     else:
-        seen = read_answers(dut.last.directory / "software.seen")[-3:]
+        seen = read_replies(dut.last.directory / "software.seen")[-3:]
         assert b"".join(a.data.to_bytes(64, "little") for a in seen) == bytes(host[:192])
 
 
 def test_the_bus_and_memory_work_on_different_transfers(bench: Bench) -> None:
     """With bursts of a whole frame, a transfer takes bus and memory one after the other; two at once take the longer of both."""
     ends = []
-    for under_way in (1, 2):
-        dut = rig(bench, f"under_way = {under_way}; burst = 512; buffer = 2048;")
+    for outstanding in (1, 2):
+        dut = rig(bench, f"outstanding = {outstanding}; burst = 512; buffer = 2048;")
         script = start()
         for i in range(6):
             script += store(0x1000 + 32 * i, descriptor(0x2000, 0x4000 + 512 * i, 512))
         script += [write(4, 1, 2000), write(0, 0x10C0)]
         script += [read(1, 2000 + 20 * k) for k in range(1, 130)]
-        answers = dut.run(script, 8000)
-        ends.append(next(a.cycle for a in answers if a.cycle > 2010 and a.data == 0x10C0) - 2000)
+        replies = dut.run(script, 8000)
+        ends.append(next(a.cycle for a in replies if a.cycle > 2010 and a.data == 0x10C0) - 2000)
     assert ends[1] < 0.8 * ends[0]
 
 
@@ -277,8 +277,8 @@ def test_descriptors_in_a_memory_of_their_own(bench: Bench) -> None:
     dut, data = rig(bench, extra=extra), noise(64)
     lines = "".join(line + "\n" for line in store(0x1000, descriptor(0x2000, 0x4000, 64)))
     script = [*start(), write(4, 1), write(0, 0x1020, 200), *load(0x4000, 64, 800)]
-    answers = dut.run(script, 2000, {"writer.script": "writer"}, to_host(0x2000, data), {"writer": lines})
-    assert joined(answers, 64) == data
+    replies = dut.run(script, 2000, {"writer.script": "writer"}, to_host(0x2000, data), {"writer": lines})
+    assert joined(replies, 64) == data
 
 
 LAYOUTS = [

@@ -6,7 +6,7 @@ import pytest
 
 from harness.net import packets
 from tests.modules.assists import Rig, joined, load, noise, pcap, read, store, write
-from tests.modules.harness import Bench, read_answers
+from tests.modules.harness import Bench, read_replies
 
 NETLIST = """
 instance dut : mac_assist {
@@ -54,11 +54,11 @@ def test_both_halves_at_once(bench: Bench, apart: bool) -> None:
     if apart:
         settings |= {"requester_rings.script": "rings", "requester_rings.record": "rings.seen"}
         files["rings"] = "".join(line + "\n" for line in [*rings, *slots])
-    answers = dut.run(script + ([] if apart else slots), 6500, settings, files=files)
-    done = answers if apart else answers[:-5]
+    replies = dut.run(script + ([] if apart else slots), 6500, settings, files=files)
+    done = replies if apart else replies[:-5]
     assert [a.data for a in done[-2:]] == [0x1020, 0x1800 + 8 * 5]
     assert [p.data for p in packets.read(dut.last.directory / "out")] == there
-    found = (read_answers(dut.last.directory / "rings.seen") if apart else answers)[-5:]
+    found = (read_replies(dut.last.directory / "rings.seen") if apart else replies)[-5:]
     assert [a.data & 0xFFFF for a in found] == [len(one) + 4 for one in back] and found[0].data >> 32 == 0x4000
 
 
@@ -91,7 +91,7 @@ def test_one_half_alone(bench: Bench, direction: str) -> None:
         dut.run([*script, write(0, 0x1018), read(1, 5000)], 6000, {"ethernet.output": "out"})
         assert [p.data for p in packets.read(dut.last.directory / "out")] == frames
     else:
-        answers = dut.run([*script, read(3, 5000), *load(0x4000, 100, 5000)], 6000, settings | {"ethernet.input": "in"}, files={"in": pcap(frames)})
-        assert joined(answers, 100) == frames[0] and answers[len(script)].data == 0x1800 + 8 * 3
+        replies = dut.run([*script, read(3, 5000), *load(0x4000, 100, 5000)], 6000, settings | {"ethernet.input": "in"}, files={"in": pcap(frames)})
+        assert joined(replies, 100) == frames[0] and replies[len(script)].data == 0x1800 + 8 * 3
     paths = {entry["path"] for entry in dut.last.stats["statistics"]}
     assert ("dut.transmit" in paths, "dut.receive" in paths) == (outward, not outward)

@@ -55,14 +55,14 @@ def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, spli
     dut = Rig(bench, netlist + ("dut.descriptor_memory -> arbiter.in;\n" if split else ""), wire=True)
     frames = [noise(size, size) for size in (60, 61, 63, 64, 65, 127, 128, 500, 1514)]
     script = start() + [read(0, 8000), read(5)] + load(0x1000, 80)
-    answers = play(dut, frames, script)
+    replies = play(dut, frames, script)
     at, slots = 0x4000, []
     for one in frames:
         slots.append((at, len(one) + 4))
         at += (len(one) + 4 + 7) // 8 * 8
-    producer, buffers = (a.data for a in answers[7:9])
+    producer, buffers = (a.data for a in replies[7:9])
     assert producer == 0x1000 + 8 * len(frames) and buffers == at
-    ring = joined(answers, 80)
+    ring = joined(replies, 80)
     assert [struct.unpack(">II", ring[8 * i : 8 * i + 8]) for i in range(len(frames))] == slots
     assert struct.unpack(">I", ring[72:76])[0] == at
     again = play(dut, frames, start() + load(0x4000, at - 0x4000, 8000), 40000)
@@ -72,22 +72,22 @@ def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, spli
 
 def test_a_full_ring_drops(bench: Bench) -> None:
     dut = rig(bench)
-    answers = play(dut, [noise(60, i) for i in range(9)], [*start(0x1030), read(0, 4000), "4000 read 4 0x100"])
-    assert answers[-2].data == 0x1028 and answers[-1].data == 4
+    replies = play(dut, [noise(60, i) for i in range(9)], [*start(0x1030), read(0, 4000), "4000 read 4 0x100"])
+    assert replies[-2].data == 0x1028 and replies[-1].data == 4
     assert dut.last.stat("dut", "no_descriptor") == 4 == dut.last.stat("dut", "frames_dropped")
 
 
 def test_a_full_buffer_drops(bench: Bench) -> None:
     dut = rig(bench)
-    answers = play(dut, [noise(1000, i) for i in range(9)], [*start(limit=0x5800), read(0, 15000)])
-    kept = (answers[-1].data - 0x1000) // 8
+    replies = play(dut, [noise(1000, i) for i in range(9)], [*start(limit=0x5800), read(0, 15000)])
+    kept = (replies[-1].data - 0x1000) // 8
     assert kept == 6 and dut.last.stat("dut", "no_room") == 3
 
 
 def test_a_wrong_fcs_drops(bench: Bench) -> None:
     dut = rig(bench)
-    answers = play(dut, [noise(80 + i, i) for i in range(9)], [*start(), read(0, 5000)], ethernet__faults="fcs/4")
-    assert answers[-1].data == 0x1000 + 8 * 7 and dut.last.stat("dut", "damaged") == 2
+    replies = play(dut, [noise(80 + i, i) for i in range(9)], [*start(), read(0, 5000)], ethernet__faults="fcs/4")
+    assert replies[-1].data == 0x1000 + 8 * 7 and dut.last.stat("dut", "damaged") == 2
 
 
 KINDS = {"fcs": "bad_fcs", "fragment": "too_short", "short": "too_short", "long": "too_long", "jabber": "too_long", "error": "line_errors"}
@@ -97,16 +97,16 @@ WORDS = {"no_space": 0x100, "bad_fcs": 0x104, "too_short": 0x108, "too_long": 0x
 @pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_fault_is_counted_as_what_it_is(bench: Bench, kind: str, at_once: bool) -> None:
-    """Statistics and the words in NIC memory agree; the frames around are stored as they came; however fast memory answers."""
+    """Statistics and the words in NIC memory agree; the frames around are stored as they came; however fast memory replies."""
     dut = rig(bench, at_once=at_once)
     frames = [noise(80 + i, i) for i in range(9)]
     words = [f"20000 read 4 {address:#x}" for address in WORDS.values()]
-    answers = play(dut, frames, [*start(), read(0, 20000), *words, *load(0x4000, 88, 20000)], ethernet__faults=f"{kind}@2,{kind}/4")
+    replies = play(dut, frames, [*start(), read(0, 20000), *words, *load(0x4000, 88, 20000)], ethernet__faults=f"{kind}@2,{kind}/4")
     counted = {name: dut.last.stat("dut", name) for name in WORDS if name != "no_space"}
     assert counted == {name: 3 * (name == KINDS[kind]) for name in counted}
-    assert [a.data for a in answers[8:13]] == [0, *counted.values()]
-    assert answers[7].data == 0x1000 + 8 * 6 and dut.last.stat("dut", "damaged") == 3 == dut.last.stat("dut", "frames_dropped")
-    assert joined(answers, 88)[:80] == frames[0]
+    assert [a.data for a in replies[8:13]] == [0, *counted.values()]
+    assert replies[7].data == 0x1000 + 8 * 6 and dut.last.stat("dut", "damaged") == 3 == dut.last.stat("dut", "frames_dropped")
+    assert joined(replies, 88)[:80] == frames[0]
     assert dut.last.stat("dut", "frames") == 6 and dut.last.stat("dut", "no_descriptor") == 0
 
 
@@ -120,8 +120,8 @@ def test_kept_frames_are_counted_when_there_is_time(bench: Bench) -> None:
     dut = rig(bench)
     to = [b"\xff" * 6, b"\x01\0\x5e\0\0\x01", *[b"\2\0\0\0\0\1"] * 5]
     frames = [address + noise(60, i)[6:] for i, address in enumerate(to)]
-    answers = play(dut, frames, [*start(), "20000 read 4 0x114", "20000 read 4 0x118"])
-    assert [a.data for a in answers[-2:]] == [5, 2] and dut.last.stat("dut", "frames") == 7
+    replies = play(dut, frames, [*start(), "20000 read 4 0x114", "20000 read 4 0x118"])
+    assert [a.data for a in replies[-2:]] == [5, 2] and dut.last.stat("dut", "frames") == 7
 
 
 FILTER = """
@@ -146,8 +146,8 @@ def test_the_filter_passes_what_is_for_this_station(bench: Bench, on: bool) -> N
     frames = [address + noise(100, i)[6:] for i, address in enumerate(to)]
     table = [write(7, 0x0203), write(8, 0x04050607), write(9 + crc_bit(wanted) // 32, 1 << crc_bit(wanted) % 32)]
     script = [*start()[:-1], *table, write(2, 10 if on else 2), read(0, 20000), "20000 read 4 0x11c", "20000 read 4 0x120"]
-    answers = play(dut, frames, script)
-    assert [a.data for a in answers[-3:]] == ([0x1000 + 8 * 4, 1, 1] if on else [0x1000 + 8 * 6, 0, 0])
+    replies = play(dut, frames, script)
+    assert [a.data for a in replies[-3:]] == ([0x1000 + 8 * 4, 1, 1] if on else [0x1000 + 8 * 6, 0, 0])
     assert dut.last.stat("dut", "filtered") == (2 if on else 0)
 
 
@@ -175,14 +175,14 @@ def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     dut = Rig(bench, NETLIST % body + "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n", wire=True)
     frames = [noise(500, i) for i in range(12)]
     script = [*start(), read(2, 60000), write(2, 2), read(2, 61000), *load(0x4000, 500, 61000)]
-    answers = play(dut, frames, script, 80000)
+    replies = play(dut, frames, script, 80000)
     lost = dut.last.stat("dut", "overruns")
     assert lost > 3 and dut.last.stat("dut", "frames") == 12 - lost == 12 - dut.last.stat("dut", "frames_dropped")
-    assert (answers[7].data, answers[9].data) == (0x102, 2) and joined(answers, 500) == frames[0]
+    assert (replies[7].data, replies[9].data) == (0x102, 2) and joined(replies, 500) == frames[0]
 
 
 def test_an_alarm_is_told_once_while_frames_are_counted(bench: Bench) -> None:
-    """Registers that answer after 230 cycles: meanwhile bad frames are counted in memory, and no answer is lost."""
+    """Registers that reply after 230 cycles: meanwhile bad frames are counted in memory, and no reply is lost."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
     netlist = NETLIST.replace("dut.registers -> bank.in;", "instance way : memory_delay { latency = 230; };\ndut.registers -> way.in;\nway.out -> bank.in;")
     slow = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
@@ -198,9 +198,9 @@ def test_in_a_closed_loop_nothing_is_dropped(bench: Bench) -> None:
     dut = rig(bench)
     frames = [noise(300 + i, i) for i in range(20)]
     script = [*start(0x1040), read(0, 8000), write(1, 0x10C0), write(6, 0x4600), read(0, 20000)]
-    answers = play(dut, frames, script, 25000, ethernet__mode="fast")
+    replies = play(dut, frames, script, 25000, ethernet__mode="fast")
     assert dut.last.stat("dut", "frames_dropped") == 0
-    assert 0x1000 < answers[7].data < 0x1040 and answers[-1].data > 0x1040
+    assert 0x1000 < replies[7].data < 0x1040 and replies[-1].data > 0x1040
 
 def test_what_comes_while_receiving_is_off_is_ignored_not_dropped(bench: Bench) -> None:
     """It is on for a while only, among frames that follow each other."""

@@ -47,9 +47,9 @@ def play(dut: Rig, frames: list[bytes], base: int = 0x4000, limit: int = 0x8000,
         at = base + (at - base + len(whole)) % span
     script += [write(0, 0x1000 + 8 * len(frames)), write(5, base + (at - base - (-len(frames[-1]) % 8)) % span)]
     script += [read(1, cycles - 500), read(6)]
-    answers = dut.run(script, cycles, {"ethernet.output": "out"})
+    replies = dut.run(script, cycles, {"ethernet.output": "out"})
     assert dut.last.stat("ethernet", "damaged_out") == 0
-    return [answers[-2].data, answers[-1].data]
+    return [replies[-2].data, replies[-1].data]
 
 
 def test_every_short_length(bench: Bench) -> None:
@@ -99,9 +99,9 @@ def test_memory_that_is_too_slow_spoils_frames_and_says_so(bench: Bench) -> None
     script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4000, 400))]
     script += store(0x3000, struct.pack(">III", 7, 41, 8))
     script += [*store(0x4000, one), write(5, 0x4190), write(2, 2), write(0, 0x1008), read(2, 20000), read(1), write(2, 2), read(2, 21000), *load(0x3000, 12)]
-    answers = dut.run(script, 22000, {"ethernet.output": "out"})
+    replies = dut.run(script, 22000, {"ethernet.output": "out"})
     assert dut.last.stat("dut", "underruns") == 1 == dut.last.stat("ethernet", "damaged_out")
-    assert [a.data for a in answers[-6:-2]] == [0x102, 0x1008, 0, 2] and joined(answers, 12) == struct.pack(">III", 7, 42, 8)
+    assert [a.data for a in replies[-6:-2]] == [0x102, 0x1008, 0, 2] and joined(replies, 12) == struct.pack(">III", 7, 42, 8)
 
 
 def test_a_vlan_tag_is_put_in(bench: Bench) -> None:
@@ -116,8 +116,8 @@ def test_nothing_leaves_while_it_is_stopped(bench: Bench) -> None:
     dut = rig(bench)
     script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x5000), write(0, 0x1000), write(1, 0x1000), write(2, 6)]
     script += [*store(0x1000, struct.pack(">II", 0x4000, 60)), write(0, 0x1008), read(1, 1000), write(2, 2), read(1, 2000)]
-    answers = dut.run(script, 2500)
-    assert answers[-3].data == 0x1000 and answers[-1].data == 0x1008
+    replies = dut.run(script, 2500)
+    assert replies[-3].data == 0x1000 and replies[-1].data == 0x1008
 
 
 def test_the_fcs_of_this_bench_is_the_usual_one() -> None:
