@@ -275,7 +275,7 @@ class Memory:
     """Memory sources before a piece of netlist that ends in memories; scripts in, replies out.
 
     `netlist` connects requester[0] to requester[sources - 1] (ports `memory`) as it likes; `before` goes ahead of them,
-    `on` names their clock.
+    `on` names their clock.  `width` may be an expression of `i`, the number of a requester.
     """
 
     def __init__(
@@ -283,7 +283,7 @@ class Memory:
         bench: Bench,
         netlist: str,
         sources: int = 1,
-        width: int = 64,
+        width: int | str = 64,
         body: str = "",
         before: str = "",
         on: str = "",

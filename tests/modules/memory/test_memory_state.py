@@ -103,6 +103,27 @@ def test_narrow_and_wide_ports(bench: Bench) -> None:
     assert [a.data for a in replies] == [0, value, value >> 64, 0x100F]
 
 
+def test_requesters_of_different_widths_share_the_cycle(bench: Bench) -> None:
+    """Behind a memory_width each, on one memory of the widest port: no cycle is lost, and writes still come before reads."""
+    netlist = """instance memory : memory_state { width = 128; size = 64 B; big_endian = true; };
+                 instance widen[2] : memory_width { to = 128; big_endian = true; };
+                 widen[0].from = 32;  widen[1].from = 64;
+                 requester[0].memory -> memory.port;
+                 for (i = 0; i < 2; i = i + 1) { requester[i + 1].memory -> widen[i].in; widen[i].out -> memory.port; }"""
+    value = int.from_bytes(bytes(range(1, 17)), "big")
+    scripts = [
+        [f"0 write 16 8 {value:#x}", "1 read 16 8", "2 fetch_add 4 8 1"],
+        ["0 read 4 12", "1 write 2 10 0xaabb", "2 read -4 8"],
+        ["0 read 8 16", "1 read 8 8", "2 fetch_add 8 8 2"],
+    ]
+    wide, word, double = Memory(bench, netlist, 3, "[128, 32, 64][i]").play(scripts, 6)
+    changed = value & ~(0xFFFF << 96) | 0xAABB << 96
+    assert [a.data for a in wide] == [0, changed, 0x0102AABB]
+    assert [a.data for a in word] == [0x05060708, 0, 0x0102AABC]
+    assert [a.data for a in double] == [value & (2**64 - 1), changed >> 64, 0x0102AABC_05060708]
+    assert [[a.cycle for a in lane] for lane in (wide, word, double)] == [[0, 1, 2]] * 3
+
+
 def test_what_does_not_fit_is_an_error(bench: Bench) -> None:
     body = "size = 64 B; base = 0x1000;"
     script = [
