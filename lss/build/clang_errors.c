@@ -96,7 +96,7 @@ static bool report_key(Location at, const char *identifier, const char *text) {
     g_ptr_array_add(known, name);
   }
   if (repeated) {
-    diag_error(at, "ambiguous-key", "several lanes of %s have the key %s; key(%s, i) tells which", port, key, port);
+    diag_error(at, "ambiguous-key", "several lanes of %s have the key %s; key(%s, i) returns which", port, key, port);
     return true;
   }
   const char *near = diag_suggestion(key, known);

@@ -78,8 +78,8 @@ static bool take_shared(const char *command, const OptionSpec *option, const cha
 
 static bool unknown_option(const char *command, const char *word, OptionTables tables, bool runs) {
   if (runs && g_str_has_prefix(word, "--"))
-    return !usage_error(command, "unknown option %s; options of the simulator stand behind --: lss %s M.lss -- %s ...",
-                        word, command, word);
+    return !usage_error(command, "unknown option %s; options of the simulator follow --: lss %s M.lss -- %s ...", word,
+                        command, word);
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (; *tables; tables++)
     for (const OptionSpec *option = *tables; option->name; option++) g_ptr_array_add(names, (gpointer)option->name);

@@ -227,9 +227,8 @@ static int index_range(Inst *inst, Node *node) {
     }
   }
   if (range < 0)
-    problem(node->place, "signal",
-            "no port of handler `%s` is indexed by plain [%s], so it is not known how many there are", node->name,
-            node->index_name);
+    problem(node->place, "signal", "no port of handler `%s` is indexed by plain [%s], so their number is not known",
+            node->name, node->index_name);
   return range;
 }
 

@@ -183,13 +183,13 @@ static bool holds_text(const Type *type) {
 static Value *size_of(GPtrArray *arguments, Location where) {
   Value *v = ARGUMENT(0);
   int64_t alignment;
-  if (v->kind != VALUE_TYPE || holds_text(v->type)) return wrong("sizeof", "a type that can travel", v, where);
+  if (v->kind != VALUE_TYPE || holds_text(v->type)) return wrong("sizeof", "a type that can be sent", v, where);
   return value_int(type_size(v->type, &alignment), where);
 }
 
 static Value *bits_of(GPtrArray *arguments, Location where) {
   Value *v = ARGUMENT(0);
-  if (v->kind != VALUE_TYPE || holds_text(v->type)) return wrong("bits_of", "a type that can travel", v, where);
+  if (v->kind != VALUE_TYPE || holds_text(v->type)) return wrong("bits_of", "a type that can be sent", v, where);
   return value_int(type_bits(v->type), where);
 }
 

@@ -46,7 +46,7 @@ static void check_member(Inst *inst, const PortMember *member) {
   }
   if (inst->instance->leaf || inside == outside) return;
   if (inside == 0) {
-    problem(member->port->location, "unconnected-port", "port `%s` leads nowhere inside module `%s`", name,
+    problem(member->port->location, "unconnected-port", "port `%s` is not connected inside module `%s`", name,
             inst->module->name);
     diag_note(inst->instance->location, "instantiated here");
     return;

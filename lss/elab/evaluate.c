@@ -200,7 +200,7 @@ static Value *quantity_literal(Expr *expr) {
   int64_t num, den;
   if (rational_parse(expr->text, &num, &den) && rational_multiply(num, den, unit->num, unit->den, &num, &den))
     return value_quantity(unit->dimension, num, den, expr->location);
-  problem(expr->location, "overflow", "%s %s is too large or too finely divided", expr->text, expr->unit);
+  problem(expr->location, "overflow", "%s %s is too large or too precise", expr->text, expr->unit);
   return NULL;
 }
 
@@ -259,12 +259,12 @@ static Operand resolve_inside(Scope *scope, Expr *expr) {
     problem(expr->location, "value-type", "the type '%s is inferred after all bodies have run, so it has no value here",
             expr->text);
     return NOTHING;
-  case EXPR_INDEX_ALL: problem(expr->location, "value-type", "[*] can stand only in connections"); return NOTHING;
+  case EXPR_INDEX_ALL: problem(expr->location, "value-type", "[*] is allowed only in connections"); return NOTHING;
   case EXPR_INDEX_RANGE:
-    problem(expr->location, "value-type", "a range of lanes can stand only in the signals of handlers");
+    problem(expr->location, "value-type", "a range of lanes is allowed only in the signals of handlers");
     return NOTHING;
   case EXPR_LIST_TYPE:
-    problem(expr->location, "value-type", "`%s` can stand only as the type of a parameter", expr_text(expr));
+    problem(expr->location, "value-type", "`%s` is allowed only as the type of a parameter", expr_text(expr));
     return NOTHING;
   }
   return NOTHING;
@@ -326,7 +326,7 @@ bool evaluate_bool(Scope *scope, Expr *expr, bool *truth) {
   Value *value = evaluate(scope, expr);
   if (!value) return false;
   if (value->kind != VALUE_BOOL) {
-    problem(expr->location, "value-type", "a condition is needed here, not %s", value_kind_text(value));
+    problem(expr->location, "value-type", "a condition is expected here, not %s", value_kind_text(value));
     return false;
   }
   *truth = value->integer;

@@ -202,7 +202,7 @@ static Flow loop_list(Scope *scope, Node *node) {
 // Structure is built in module bodies only.
 static bool in_function(Scope *scope, Node *node) {
   if (!scope->function) return false;
-  problem(node->location, "misplaced", "%s %s cannot stand in a function; functions compute values",
+  problem(node->location, "misplaced", "%s %s is not allowed in a function; functions compute values",
           strchr("aeiou", *node_kind_name(node->kind)) ? "an" : "a", node_kind_name(node->kind));
   return true;
 }
@@ -211,8 +211,7 @@ static void at_top_of_file(Scope *scope, Node *node) {
   // The declarations of a file were read when it was loaded; inside a body they are out of place.
   bool top = compile->running && compile->running == compile->insts->pdata[0] && scope->owner == compile->running;
   if (!top || !g_ptr_array_find(compile->running->body, node, NULL))
-    problem(node->location, "misplaced", "a declaration of a %s stands at the top of a file",
-            node_kind_name(node->kind));
+    problem(node->location, "misplaced", "a %s is declared at the top of a file", node_kind_name(node->kind));
 }
 
 // What stands only in the body of a module.
@@ -284,13 +283,13 @@ static Flow execute_inside(Scope *scope, Node *node) {
   case NODE_BREAK:
   case NODE_CONTINUE:
     if (compile->loop_depth == 0) {
-      problem(node->location, "misplaced", "`%s` can stand only in a loop", node_kind_name(node->kind));
+      problem(node->location, "misplaced", "`%s` is allowed only in a loop", node_kind_name(node->kind));
       return FLOW_STOP;
     }
     return node->kind == NODE_BREAK ? FLOW_BREAK : FLOW_CONTINUE;
   case NODE_RETURN:
     if (!scope->function) {
-      problem(node->location, "misplaced", "`return` can stand only in a function");
+      problem(node->location, "misplaced", "`return` is allowed only in a function");
       return FLOW_STOP;
     }
     compile->result = node->value ? evaluate(scope, node->value) : NULL;

@@ -118,13 +118,13 @@ static void ambiguous(const Pending *pending, Term *term) {
   if (term->alternatives)
     problem(pending->place, "ambiguous-type", "the type of `%s` could be %s", pending->what, term_text(term));
   else
-    problem(pending->place, "ambiguous-type", "nothing says what type %s is", term_text(term));
+    problem(pending->place, "ambiguous-type", "nothing determines the type %s", term_text(term));
   if (pending->inst->instance->location.line)
     diag_note(pending->inst->instance->location, "for the instance created here");
   if (travels(pending->inst, term))
-    diag_note(NOWHERE, "an annotation on a connection, `a.out -> b.in : uint32;`, settles it");
+    diag_note(NOWHERE, "an annotation on a connection, `a.out -> b.in : uint32;`, fixes it");
   else
-    diag_note(NOWHERE, "no port of the module has this type, so nothing can settle it");
+    diag_note(NOWHERE, "no port of the module has this type, so it cannot be inferred");
 }
 
 static void resolve_pending(Pending *pending, bool report) {
@@ -137,8 +137,8 @@ static void resolve_pending(Pending *pending, bool report) {
   *pending->slot = type;
   compile->running = pending->inst;
   if (pending->travels && !type_can_travel(type))
-    problem(pending->place, "value-type", "`%s` cannot be of type %s, which does not travel", pending->what,
-            type->name);
+    problem(pending->place, "value-type", "`%s` cannot be of type %s, which cannot be sent over a connection",
+            pending->what, type->name);
   StateField *state = pending->state;
   if (!state) return;
   if (type->kind == TYPE_STRING)

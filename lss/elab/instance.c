@@ -96,7 +96,7 @@ static Symbol *module_of(Scope *scope, Expr *expr) {
   Value *value = evaluate(scope, expr);
   if (!value) return NULL;
   if (value->kind != VALUE_MODULE) {
-    problem(expr->location, "value-type", "a module is needed here, not %s", value_kind_text(value));
+    problem(expr->location, "value-type", "a module is expected here, not %s", value_kind_text(value));
     return NULL;
   }
   return g_hash_table_lookup(compile->globals->names, value->string);
@@ -192,8 +192,7 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
     g_ptr_array_add(inst->settings, setting);
   }
   if (setting->place.file && (of_all || !setting->of_all)) {
-    diag_warning(place, "set-twice", "`%s` of %s is set again; its first value counts for nothing", name,
-                 inst_title(inst));
+    diag_warning(place, "set-twice", "`%s` of %s is set again; its first value has no effect", name, inst_title(inst));
     diag_note(setting->place, "first set here");
   }
   setting->of_all = of_all;

@@ -67,7 +67,7 @@ static bool report_cycle(SourceFile *file, Location where) {
       g_string_append_printf(cycle, "%s -> ", base);
     }
     g_autofree char *base = g_path_get_basename(file->path);
-    diag_error(where, "import-cycle", "files import each other in a circle: %s%s", cycle->str, base);
+    diag_error(where, "import-cycle", "files import each other in a cycle: %s%s", cycle->str, base);
     return true;
   }
   return false;

@@ -170,7 +170,7 @@ Type *declared_type(Symbol *symbol, GPtrArray *arguments, Location where) {
   if (node->kind == NODE_ENUM) return enum_type(symbol, where);
   Term *term = alias_term(symbol, where);
   if (term && !term_type(term)) {
-    problem(where, "value-type", "a single type is needed here, and `%s` is one of several", node->name);
+    problem(where, "value-type", "a single type is expected here, and `%s` is one of several", node->name);
     diag_note(node->place, "declared here");
   }
   return term ? term_type(term) : NULL;
@@ -228,7 +228,7 @@ static Term *name_term(Scope *scope, Expr *expr) {
     bool quantity = dimension_find(expr->text, &dimension);
     bool real = !strcmp(expr->text, "float") || (quantity && dimension == DIM_FRACTION);
     if (real || quantity || !strcmp(expr->text, "int")) {
-      problem(expr->location, "value-type", "`%s` is a type of parameters; what travels or is stored has a width: %s",
+      problem(expr->location, "value-type", "`%s` is a type of parameters; what is sent or stored has a width: %s",
               expr->text, real ? "float32, float64" : "int8 to int64, uint8 to uint64, bits(n)");
       return NULL;
     }
@@ -348,6 +348,6 @@ Type *evaluate_type(Scope *scope, Expr *expr) {
   Term *term = evaluate_term(scope, expr);
   if (!term) return NULL;
   Type *type = term_type(term);
-  if (!type) problem(expr->location, "value-type", "a single type is needed here, not `%s`", expr_text(expr));
+  if (!type) problem(expr->location, "value-type", "a single type is expected here, not `%s`", expr_text(expr));
   return type;
 }

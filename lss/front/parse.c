@@ -24,7 +24,7 @@ Node *parse_declare(Scan *scan, NodeKind kind, Location where, const char *name,
 
 void parse_word(Scan *scan, Location where, const char *word, const char *expected, const char *place) {
   if (!strcmp(word, expected)) return;
-  diag_error(where, "syntax", "unexpected name \"%s\" %s; only `%s` may stand there", word, place, expected);
+  diag_error(where, "syntax", "unexpected name \"%s\" %s; only `%s` is allowed there", word, place, expected);
   scan->errors++;
 }
 

@@ -149,7 +149,7 @@ declaration:
   | STAT NAME '=' expr opt_string ';' { $$ = parse_declare(scan, NODE_DERIVED, @$, $2, @2); $$->value = $4; $$->text = $5; }
   | NAME STAT type_name NAME dimensions opt_string ';' {
       if (strcmp($1, "gauge") != 0) {
-        diag_error(@1, "syntax", "unexpected name \"%s\" before stat; only `gauge` may stand there", $1), scan->errors++;
+        diag_error(@1, "syntax", "unexpected name \"%s\" before stat; only `gauge` is allowed there", $1), scan->errors++;
       }
       $$ = parse_declare(scan, NODE_STAT, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->text = $6; $$->gauge = true; }
   | PHASE_START ';'                {

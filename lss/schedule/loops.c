@@ -95,7 +95,7 @@ static char *instances_of(const GPtrArray *component) {
   return g_string_free(text, FALSE);
 }
 
-// "; the same with enable and ack": the kinds of signals in the other loops through the same instances.
+// "; also through enable and ack": the kinds of signals in the other loops through the same instances.
 static void append_others(GString *text, const GPtrArray *wires, const GPtrArray *others) {
   static const char *const names[] = {[SIGNAL_DATA] = "data", [SIGNAL_ENABLE] = "enable", [SIGNAL_ACK] = "ack"};
   bool kinds[G_N_ELEMENTS(names)] = {false};
@@ -114,7 +114,7 @@ static void append_others(GString *text, const GPtrArray *wires, const GPtrArray
   bool any = false;
   for (guint kind = 0; kind < G_N_ELEMENTS(names); kind++) {
     if (!kinds[kind]) continue;
-    g_string_append_printf(text, "%s%s", any ? " and " : "; the same with ", names[kind]);
+    g_string_append_printf(text, "%s%s", any ? " and " : "; also through ", names[kind]);
     any = true;
   }
 }
@@ -136,10 +136,10 @@ static void report_loop(const GPtrArray *component, const GPtrArray *others) {
   append_others(text, wires, others);
   const Vertex *start = path->pdata[path->len - 1];
   const Connection *first = connections->len ? connections->pdata[0] : NULL;
-  diag_error(first ? first->location : start->function->location, "combinational-loop", "a loop within one cycle: %s",
+  diag_error(first ? first->location : start->function->location, "combinational-loop", "combinational loop: %s",
              text->str);
   for (guint i = 1; i < connections->len; i++)
-    diag_note(((Connection *)connections->pdata[i])->location, "it goes on here");
+    diag_note(((Connection *)connections->pdata[i])->location, "continued here");
   for (guint i = 0; i < path->len; i++) {
     const Vertex *node = path->pdata[i];
     g_autofree char *name = vertex_name(node), *written = wire_name(wires->pdata[(i + 1) % wires->len]);

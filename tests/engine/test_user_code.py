@@ -79,7 +79,7 @@ s[3].out -> x.in["limit"];
     [
         ("lane(in, mac_stat)", "error[unknown-key]: no lane of in has the key mac_stat; did you mean mac_state?\n"),
         ("lane(in, mac_stat)", "note: the keys of in are mac_state, base, limit, limit\n"),
-        ("lane(in, limit)", "error[ambiguous-key]: several lanes of in have the key limit; key(in, i) tells which\n"),
+        ("lane(in, limit)", "error[ambiguous-key]: several lanes of in have the key limit; key(in, i) returns which\n"),
         ("lane(inn, base)", "error[unknown-name]: this module has no port called inn\n"),
     ],
 )

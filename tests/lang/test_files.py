@@ -59,7 +59,7 @@ def test_a_machine_called_like_a_module(sanitized_lss: Path, tmp_path: Path) -> 
         (("explain", "--all"), "unknown option --all"),
         (("list", "-D", "n=1"), "unknown option -D"),
         (("fmt", "--chek"), "did you mean --check?"),
-        (("run", "a.lss", "--cycles", "100"), "unknown option --cycles; options of the simulator stand behind --: lss run M.lss -- --cycles"),
+        (("run", "a.lss", "--cycles", "100"), "unknown option --cycles; options of the simulator follow --: lss run M.lss -- --cycles"),
         (("check", "a.lss", "-I"), "-I needs a value"),
         (("check", "a.lss", "--", "x"), "nothing may follow --"),
     ],
