@@ -307,7 +307,7 @@ def test_a_refused_posted_write_ends_the_run(bench: Bench) -> None:
     number = list(FAILING).index("through")
     machine = failing(bench)
     machine.play([["0 write 4 0x31c 1"] if i == number else [] for i in range(len(FAILING))], 60, ok=False)
-    assert "memory answered with an error to a write at 0x31c, which the requester believes done" in machine.last.err
+    assert "memory replied with an error to a write at 0x31c, which the requester believes done" in machine.last.err
 
 
 BACK = "line = 16; sets = 2; ways = 2; write_back = true; write_allocate = true;"
@@ -371,11 +371,11 @@ def test_invalidate_all_writes_dirty_lines_back(bench: Bench) -> None:
     assert cached[5].data == 1 and machine.last.stat("cache.controller", "misses") == 5
 
 
-def test_writes_announced_together_stop_a_write_back_cache(bench: Bench) -> None:
+def test_writes_snooped_together_stop_a_write_back_cache(bench: Bench) -> None:
     body = BACK + "is_own_write = <<< return false; >>>;"
     machine = cache(bench, body, extra="requester[1].memory -> memory.port; requester[2].memory -> memory.port; memory.snoop -> cache.snoop;", sources=3)
     machine.play([["0 write 4 0 1"], ["20 write 1 8 1"], ["20 write 1 12 1"]], 60, ok=False)
-    assert "several writes announced together hit the dirty line at 0x0" in machine.last.err
+    assert "several writes snooped together hit the dirty line at 0x0" in machine.last.err
 
 
 def test_a_request_across_a_line_stops_the_run(bench: Bench) -> None:

@@ -173,7 +173,7 @@ def test_a_write_may_reset_the_bank(bench: Bench) -> None:
 
 
 TABLES = [
-    ([("odd", 6)], "", "register odd lies outside the bank or between two words"),
+    ([("odd", 6)], "", "register odd is outside the bank or between two words"),
     ([("a", 0), ("b", 4), ("c", 0)], "", "registers a and c have the same offset"),
     ([("a", 0), ("a", 4)], "", "two registers are called a"),
 ]

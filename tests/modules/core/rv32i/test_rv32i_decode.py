@@ -140,7 +140,7 @@ def test_nothing_is_lost_under_pressure(seed: int, device: Device, bench: Bench)
     words = r.choices(encodings(r, 2), k=120)
     script = "".join(f"{2 * n} {fetched(4 * n, word)}\n" for n, (_, word) in enumerate(words))
     settings = {"in_source[0].script": "in.txt", "out_sink[0].ready": 0.6, "out_monitor[0].record": "out.seen",
-                "taken_source[0].count": 0, "left_source[0].count": 0}  # fmt: skip
+                "taken_source[0].count": 0, "retired_source[0].count": 0}  # fmt: skip
     ran = bench.run(device.simulator, 1200, settings, seed=seed, files={"in.txt": script})
     found = [line.value for line in read_monitor(ran.directory / "out.seen") if line.transferred]
     expected = [item(4 * n, word, c, immediate(i.control.get("imm", "none"), 4 * n, word))
