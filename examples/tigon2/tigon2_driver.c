@@ -14,7 +14,7 @@
 // What the ports say follows from the rest of the state.
 static void show(self_t *self) {
   self->offering =
-      self->memory_asked < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
+      self->memory_requested < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
   bool finished = self->silent || (self->exhausted && !self->loaded);
   self->shown_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
   self->over = self->firmware_up && finished && !self->emitting;
@@ -567,7 +567,7 @@ phase_end() {
     if (now() < self->rest_until && other < self->other_needed && !interrupted) return;
     self->resting = false;
   }
-  DRIVER_TAKE_ANSWERS();
+  DRIVER_TAKE_REPLIES();
   if (self->emitting) {
     self->emitted += 64;
     if (self->emitted >= self->emit_length) self->emitting = false;

@@ -59,7 +59,7 @@ static __attribute__((noinline)) bus_beat beat_read(const self_t *self) {
   return beat;
 }
 
-handler(hear) {
+handler(observe) {
   for (int i = 0; i < width(bus_request); i++) accept(bus_request, i, !(self->waiting_lanes >> i & 1));
 }
 
@@ -134,7 +134,7 @@ static void draw_fault(self_t *self) {
   self->spoils = !aborts;
 }
 
-// The device is told of the fault in this cycle.
+// The device gets the error in this cycle.
 static void count_fault(self_t *self, int fault) {
   self->read_aborts += fault == HOST_FAULT_READ_ABORT;
   self->read_parity += fault == HOST_FAULT_READ_PARITY;
@@ -227,7 +227,7 @@ static void begin_transfer(self_t *self, int lane) {
   if (param(faults)[0]) draw_fault(self);
   self->plain_end = self->bad || self->spoils || self->length < 8 ? 0 : self->length - 8;
   await_beat(self);
-  // A device that is told of a failed write in the next cycle gets no beat in it.
+  // A device that gets the error of a write in the next cycle gets no beat in it.
   uint64_t after = now() + clock_period() + 1;
   if (self->failed && self->failed_lane == lane && !self->write && self->ready_at < after) self->ready_at = after;
   event(transfer, lane, request.write, request.address, request.length);
@@ -255,10 +255,10 @@ static uint64_t free_from(const self_t *self) {
 }
 
 // Until when nothing happens by itself, and whether that is then a plain beat.
-static inline void rest(self_t *self) {
-  bool told = self->failed || self->window_state >= host_window_offered;
-  self->plain = !told && self->active && self->moved < self->plain_end;
-  if (told)
+static inline void schedule_wake(self_t *self) {
+  bool notifies = self->failed || self->window_state >= host_window_offered;
+  self->plain = !notifies && self->active && self->moved < self->plain_end;
+  if (notifies)
     self->wake = 0;
   else if (self->active)
     self->wake = self->ready_at;
@@ -299,13 +299,13 @@ phase_end() {
     uint32_t bits = some(interrupt, i) ? data(interrupt, i) : 0;
     line |= (bits & (uint32_t)param(interrupt_bits)) && !(bits & (uint32_t)param(masking_bits));
   }
-  bool asked = line != self->line;
-  for (int i = 0; i < width(bus_request); i++) asked |= transferred(bus_request, i);
-  for (int i = 0; i < width(memory_request); i++) asked |= transferred(memory_request, i);
-  for (int i = 0; i < width(window_request); i++) asked |= transferred(window_request, i);
-  if (!asked && now() < self->wake) return;
+  bool moved = line != self->line;
+  for (int i = 0; i < width(bus_request); i++) moved |= transferred(bus_request, i);
+  for (int i = 0; i < width(memory_request); i++) moved |= transferred(memory_request, i);
+  for (int i = 0; i < width(window_request); i++) moved |= transferred(window_request, i);
+  if (!moved && now() < self->wake) return;
   // Mostly, a plain beat is due, and nothing else.
-  if (!asked && self->plain) {
+  if (!moved && self->plain) {
     bool moves = false, whole = true;
     for (int i = 0; i < width(bus_request); i++) {
       moves |= transferred(bus_read_data, i);
@@ -317,7 +317,7 @@ phase_end() {
     if (moves) go_on(self);
     if (__builtin_expect(whole, true)) return;
   }
-  if (asked || __builtin_expect(self->failed || self->window_state >= host_window_offered, false)) {
+  if (moved || __builtin_expect(self->failed || self->window_state >= host_window_offered, false)) {
     if (__builtin_expect(line != self->line, false)) change_line(self, line);
     // The software in its own memory.
     for (int i = 0; i < width(memory_request); i++)
@@ -338,13 +338,13 @@ phase_end() {
         self->window_requests++;
       }
     }
-    // Devices that ask for a transfer, and one that was told of a failed one.
+    // Devices that request a transfer, and one that got an error.
     for (int i = 0; i < width(bus_request); i++) {
       if (!transferred(bus_request, i)) continue;
       self->waiting[i] = data(bus_request, i);
       self->waiting_since[i] = NOW;
       self->waiting_lanes |= UINT64_C(1) << i;
-      if (self->waiting[i].length == 0) sim_error("device %d asks for a bus transfer of no bytes", i);
+      if (self->waiting[i].length == 0) sim_error("device %d requests a bus transfer of no bytes", i);
     }
     if (self->failed) count_fault(self, self->failed_fault);
     self->failed = false;
@@ -362,7 +362,7 @@ phase_end() {
   }
   if (!self->active && (self->waiting_lanes || self->window_state == host_window_waits) && now() >= free_from(self))
     arbitrate(self);
-  rest(self);
+  schedule_wake(self);
 }
 
 next_event() {

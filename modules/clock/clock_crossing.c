@@ -55,7 +55,7 @@ static uint64_t seen_at(uint64_t mark) {
 }
 
 /* The vacant slot is acknowledged from the edge on at which its freedom is seen; what was seen in the
- * cycle before is no news. */
+ * cycle before was seen already. */
 next_event(in) {
   const uint64_t freed = self->freed[self->tail];
   return seen_at(freed + clock_period()) > cycle() ? seen_at(freed) : never();

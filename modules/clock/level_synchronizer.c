@@ -1,6 +1,6 @@
 // level_synchronizer.c: a value seen from another clock domain; see level_synchronizer.lss.
 
-handler(show) {
+handler(send_latest) {
   send(out, self->since < now() ? self->latest : self->before);
 }
 
@@ -15,7 +15,7 @@ next_event(in) {
   return never();
 }
 
-/* What was shown before the latest edge of this side, or at it, is new at the coming one. */
+/* What was sent before the latest edge of this side, or at it, is new at the coming one. */
 next_event(out) {
   return self->since + clock_period() >= now() ? cycle() : never();
 }

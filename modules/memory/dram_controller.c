@@ -1,7 +1,7 @@
 /* dram_controller.c: timing of DRAM with open rows; see dram_controller.lss.
  *
- * Requests are accepted and memories asked from state alone; only the reply passes through within the cycle. Refreshes
- * are counted when the next request comes, so an idle memory costs nothing. */
+ * Requests are accepted and requests to memories made from state alone; only the reply passes through within the cycle.
+ * Refreshes are counted when the next request comes, so an idle memory costs nothing. */
 #include <string.h>
 
 /* A timing of a segment, or the controller's where the segment has none. */
@@ -111,9 +111,9 @@ handler(space) {
 }
 
 phase_start() {
-  const bool asks = cycle() >= self->due;
+  const bool offers = cycle() >= self->due;
   for (int k = 0; k < width(memory_request); k++) {
-    if (asks && is_at(self, k)) {
+    if (offers && is_at(self, k)) {
       typeof_port(memory_request) request = self->entry[self->head];
       if (param_length(segments) > 0 && param(segments)[k].relative) request.address -= param(segments)[k].base;
       send(memory_request, k, request);

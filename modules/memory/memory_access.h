@@ -87,14 +87,14 @@ static inline uint64_t low_number(const void *value, unsigned size) {
   return number;
 }
 
-/* A number of `size` bytes, at most 8, with its sign extended if asked. */
+/* A number of `size` bytes, at most 8, with its sign extended if `sign`. */
 static inline uint64_t sign_extended(uint64_t number, uint32_t size, bool sign) {
   int shift = (int)(64 - 8 * size) & 63;
   return sign ? (uint64_t)((int64_t)(number << shift) >> shift) : number;
 }
 
-/* A number of `size` bytes, 1 to 8, with its sign extended if asked: the 8 bytes at `from` can be read, and are shifted
- * until only the number is left. */
+/* A number of `size` bytes, 1 to 8, with its sign extended if `sign`: the 8 bytes at `from` can be read, and are
+ * shifted until only the number is left. */
 static inline uint64_t load_padded(const uint8_t *from, uint32_t size, bool big_endian, bool sign) {
   uint64_t number;
   memcpy(&number, from, 8);

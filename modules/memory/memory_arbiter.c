@@ -6,7 +6,7 @@
 handler(choose) {
   uint64_t requests = 0;
   for (int i = 0; i < width(in_request); i++) requests |= (uint64_t)some(in_request, i) << i;
-  set(asking, requests);
+  set(requesting, requests);
   if (requests == 0) {
     set(winner, -1);
     send_nothing(out_request);
@@ -80,7 +80,7 @@ phase_end() {
   const int32_t lane = get(winner);
   self->served = lane == self->last ? self->served + 1 : 1;
   self->last = lane;
-  event(won, lane, item(out_request).op, item(out_request).address, item(out_request).size, get(asking));
+  event(won, lane, item(out_request).op, item(out_request).address, item(out_request).size, get(requesting));
 }
 
 next_event() {

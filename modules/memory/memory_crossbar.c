@@ -38,8 +38,8 @@ init() {
 }
 
 handler(choose) {
-  uint64_t requests = 0, lost = 0, asks[BANKS] = {0};
-  typeof_port(in_request) asked[LANES];
+  uint64_t requests = 0, lost = 0, requesting[BANKS] = {0};
+  typeof_port(in_request) offered[LANES];
   for (int i = 0; i < LANES; i++) {
     if (!some(in_request, i)) continue;
     requests |= UINT64_C(1) << i;
@@ -47,27 +47,27 @@ handler(choose) {
     const bool barrier = item(in_request, i).op == mem_op_barrier;
     const int32_t goal = barrier ? -1 : bank_of(self, item(in_request, i).address);
     if (goal >= 0 && goal < BANKS)
-      asks[goal] |= UINT64_C(1) << i;
+      requesting[goal] |= UINT64_C(1) << i;
     else
       lost |= UINT64_C(1) << i;
-    asked[i] = item(in_request, i);
+    offered[i] = item(in_request, i);
   }
-  set(asking, requests);
+  set(requesting, requests);
   set(nowhere, lost);
   for (int b = 0; b < BANKS; b++) {
     int32_t lane = -1;
-    if (asks[b]) {
-      lane = call(policy, asks[b], self->last[b], self->served[b]);
+    if (requesting[b]) {
+      lane = call(policy, requesting[b], self->last[b], self->served[b]);
       if (__builtin_expect(lane < -1 || lane >= LANES, 0))
         sim_error("the policy chose lane %d, there are %d", (int)lane, LANES);
     }
-    if (lane < 0 || !(asks[b] >> lane & 1)) {
+    if (lane < 0 || !(requesting[b] >> lane & 1)) {
       set(winner, b, 0);
       send_nothing(out_request, b);
       continue;
     }
     set(winner, b, UINT64_C(1) << lane);
-    typeof_port(out_request) request = asked[lane];
+    typeof_port(out_request) request = offered[lane];
     request.address = address_within(self, request.address);
     if (LANE_BITS > 0 && __builtin_expect(request.tag >> (32 - LANE_BITS), 0))
       sim_error("tag 0x%x of lane %d leaves no room for %d bits of lane", (unsigned)request.tag, (int)lane, LANE_BITS);
@@ -77,7 +77,7 @@ handler(choose) {
 }
 
 handler(commit) {
-  uint64_t withheld = get(asking);
+  uint64_t withheld = get(requesting);
   for (int i = 0; i < LANES; i++) withheld &= ~((uint64_t)enabled(in_request, i) << i);
   for (int b = 0; b < BANKS; b++) enable(out_request, b, get(winner, b) & ~withheld);
 }
@@ -172,11 +172,11 @@ static __attribute__((noinline)) void keep(self_t *self, int32_t bank, typeof_po
     }
     at = at + 1 == (uint32_t)param(outstanding) ? 0 : at + 1;
   }
-  sim_error("bank %d answered lane %u with tag 0x%x, which is not outstanding", (int)bank, (unsigned)lane,
+  sim_error("bank %d replied to lane %u with tag 0x%x, which is not outstanding", (int)bank, (unsigned)lane,
             (unsigned)reply.tag);
 }
 
-// The oldest requests of these lanes are answered.
+// The oldest requests of these lanes have their replies.
 static inline void leave(self_t *self, uint64_t lanes) {
   self->full &= ~lanes;
   for (; lanes; lanes &= lanes - 1) {
@@ -194,7 +194,7 @@ static __attribute__((noinline)) void look_for_early(self_t *self) {
 }
 
 phase_end() {
-  uint64_t requests = get(asking);
+  uint64_t requests = get(requesting);
   if (requests) {
     for (uint64_t refused = requests & ~get(accepted); refused; refused &= refused - 1) self->waits++;
     for (int b = 0; b < BANKS; b++) {
@@ -208,10 +208,10 @@ phase_end() {
           __builtin_expect(bank_of(self, address + data(out_request, b).size - 1) != b, 0))
         sim_error("a request of %u bytes at 0x%x lies in two banks: requesters must keep within one",
                   (unsigned)data(out_request, b).size, (unsigned)address);
-      uint64_t asks_it = 0;
+      uint64_t requests_it = 0;
       for (int i = 0; i < LANES; i++)
-        asks_it |= (uint64_t)(some(in_request, i) && bank_of(self, data(in_request, i).address) == b) << i;
-      event(granted, lane, b, data(out_request, b).op, address, data(out_request, b).size, asks_it);
+        requests_it |= (uint64_t)(some(in_request, i) && bank_of(self, data(in_request, i).address) == b) << i;
+      event(granted, lane, b, data(out_request, b).op, address, data(out_request, b).size, requests_it);
     }
     for (int i = 0; i < LANES && get(nowhere); i++)
       if ((get(nowhere) >> i & 1) && transferred(in_request, i)) answer_here(self, i, data(in_request, i));

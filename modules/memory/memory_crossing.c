@@ -8,7 +8,7 @@
 /* Whether a change made at instant `mark - 1` is seen now. */
 #define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
 
-/* A request whose reply was seen has left its slot before, so room is in doubt only when as many are in_flight as there
+/* A request whose reply was seen has left its slot before, so room is in doubt only when as many are in flight as there
  * are slots. */
 handler(space) {
   uint32_t fewest = (uint32_t)(param(requests) < param(outstanding) ? param(requests) : param(outstanding));
@@ -60,16 +60,16 @@ phase_end(out) {
     self->request_freed[slot] = now() + 1;
     self->request_head = slot + 1 == param(requests) ? 0 : slot + 1;
     self->offered--;
-    self->asked++;
+    self->requested++;
   }
   if (transferred(out_reply)) {
     uint32_t slot = self->reply_tail;
-    if (self->asked == 0) sim_error("more replies than requests");
+    if (self->requested == 0) sim_error("more replies than requests");
     self->reply[slot] = item(out_reply);
     self->reply_filled[slot] = now() + 1;
     self->reply_tail = slot + 1 == param(outstanding) ? 0 : slot + 1;
     self->replied++;
-    self->asked--;
+    self->requested--;
   }
 }
 

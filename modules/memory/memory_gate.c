@@ -1,10 +1,10 @@
 /* memory_gate.c: as many requests in a cycle as there are ports; see memory_gate.lss. */
 
 handler(pass) {
-  int asked = 0;
+  int used = 0;
   for (int i = width(in_request) - 1; i >= 0; i--) {
-    send_if(out_request, i, some(in_request, i) & (asked < param(ports)), data(in_request, i));
-    asked += some(in_request, i);
+    send_if(out_request, i, some(in_request, i) & (used < param(ports)), data(in_request, i));
+    used += some(in_request, i);
   }
 }
 
@@ -13,10 +13,10 @@ handler(commit) {
 }
 
 handler(accept) {
-  int asked = 0;
+  int used = 0;
   for (int i = width(in_request) - 1; i >= 0; i--) {
-    accept(in_request, i, acked(out_request, i) & (asked < param(ports)));
-    asked += some(in_request, i);
+    accept(in_request, i, acked(out_request, i) & (used < param(ports)));
+    used += some(in_request, i);
   }
 }
 

@@ -74,7 +74,7 @@ static inline uint64_t run_of_ones(uint64_t number, uint64_t first, uint32_t siz
   return zeros ? (uint64_t)__builtin_ctzll(zeros) : 64;
 }
 
-/* All writes of this cycle, in their order: the plain ones by lane, then the others by lane.  `live[i]` tells which
+/* All writes of this cycle, in their order: the plain ones by lane, then the others by lane.  `live[i]` says which
  * requests there are; `old` gets what a read-modify-write finds, or whether a store_conditional stored.  Returns
  * their number. */
 static int gather(const self_t *self, const typeof_port(port_request) * requests, const bool *live,
@@ -246,17 +246,17 @@ static void end_reservations(self_t *self, uint32_t offset, uint32_t size) {
 }
 
 /* Adds a write to what a listener hears in this cycle; several are merged into the stretch that covers them. */
-static inline mem_snoop hear(mem_snoop heard, int listener, uint32_t offset, uint32_t size, uint32_t tag) {
+static inline mem_snoop snoop_merge(mem_snoop snooped, int listener, uint32_t offset, uint32_t size, uint32_t tag) {
   uint32_t address = offset + (uint32_t)param(base);
   (void)listener; /* without ranges */
   if (param_length(snoop_ranges) > 0) {
     const mem_range *range = &param(snoop_ranges)[param_length(snoop_ranges) == 1 ? 0 : listener];
-    if (!memory_overlap(address, size, range->base, range->size)) return heard;
+    if (!memory_overlap(address, size, range->base, range->size)) return snooped;
   }
-  if (heard.size == 0) return (mem_snoop){.address = address, .size = size, .tag = tag};
-  uint32_t first = address < heard.address ? address : heard.address;
-  uint32_t end = address + size, heard_end = heard.address + heard.size;
-  return (mem_snoop){.address = first, .size = (end > heard_end ? end : heard_end) - first, .tag = UINT32_MAX};
+  if (snooped.size == 0) return (mem_snoop){.address = address, .size = size, .tag = tag};
+  uint32_t first = address < snooped.address ? address : snooped.address;
+  uint32_t end = address + size, snooped_end = snooped.address + snooped.size;
+  return (mem_snoop){.address = first, .size = (end > snooped_end ? end : snooped_end) - first, .tag = UINT32_MAX};
 }
 
 /* The number that a read of `size` bytes finds where another port writes, in the same cycle, at the offset `at`. */
@@ -299,9 +299,10 @@ handler(reply) {
         send_nothing(port_reply, i);
     }
     for (int k = 0; k < width(snoop); k++) {
-      mem_snoop heard = {0};
-      for (int i = 0; i < count; i++) heard = hear(heard, k, writes[i].offset, writes[i].size, writes[i].tag);
-      send_if(snoop, k, heard.size > 0, heard);
+      mem_snoop snooped = {0};
+      for (int i = 0; i < count; i++)
+        snooped = snoop_merge(snooped, k, writes[i].offset, writes[i].size, writes[i].tag);
+      send_if(snoop, k, snooped.size > 0, snooped);
     }
     return;
   }
@@ -339,10 +340,11 @@ handler(reply) {
     send(port_reply, i, reply);
   }
   for (int k = 0; k < width(snoop); k++) {
-    mem_snoop heard = {0};
+    mem_snoop snooped = {0};
     for (int i = 0; i < width(port_request); i++)
-      if (writes[i]) heard = hear(heard, k, offset[i], item(port_request, i).size, item(port_request, i).tag);
-    send_if(snoop, k, heard.size > 0, heard);
+      if (writes[i])
+        snooped = snoop_merge(snooped, k, offset[i], item(port_request, i).size, item(port_request, i).tag);
+    send_if(snoop, k, snooped.size > 0, snooped);
   }
 }
 

@@ -30,22 +30,22 @@ static __attribute__((noinline)) void cut_number(void *piece, const void *whole,
     ((uint8_t *)piece)[place_of(k, size)] = ((const uint8_t *)whole)[place_of(done + k, whole_size)];
 }
 
-/* The slot of the request that is being asked for. */
+/* The slot of the request whose pieces are being sent. */
 static inline uint32_t slot_asked(const self_t *self) {
-  return slot_of(self, self->count - self->unasked);
+  return slot_of(self, self->count - self->unrequested);
 }
 
 /* The next piece to ask for.  Out of line like all that is done with requests held: mostly, there is none. */
 static __attribute__((noinline)) typeof_port(out_request) next_piece(const self_t *self) {
   const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
   typeof_port(out_request) request = {0};
-  uint32_t size = piece_at(whole, self->asked);
+  uint32_t size = piece_at(whole, self->requested);
   request.op = whole->op;
   request.size = (uint8_t)size;
   request.sign = whole->sign && size == whole->size;
   request.tag = whole->tag;
-  request.address = whole->address + self->asked;
-  if (whole->op != mem_op_read) cut_number(&request.data, &whole->data, self->asked, size, whole->size);
+  request.address = whole->address + self->requested;
+  if (whole->op != mem_op_read) cut_number(&request.data, &whole->data, self->requested, size, whole->size);
   return request;
 }
 
@@ -64,7 +64,7 @@ phase_start() {
     send(in_reply, self->reply[self->oldest]);
   else
     send_nothing(in_reply);
-  if (self->unasked)
+  if (self->unrequested)
     send(out_request, next_piece(self));
   else
     send_nothing(out_request);
@@ -110,17 +110,17 @@ handler(vouch) {
   if (!NARROWS) enable(in_reply, enabled(out_reply));
 }
 
-/* The memory has taken the piece that it was asked for. */
+/* The memory has accepted the piece that was offered. */
 static __attribute__((noinline)) void piece_taken(self_t *self) {
   const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
-  self->asked += (uint8_t)piece_at(whole, self->asked);
+  self->requested += (uint8_t)piece_at(whole, self->requested);
   self->pieces++;
-  if (self->asked < whole->size) return;
-  self->unasked--;
-  self->asked = 0;
+  if (self->requested < whole->size) return;
+  self->unrequested--;
+  self->requested = 0;
 }
 
-/* The reply to the oldest piece that is not yet answered. */
+/* The reply to the oldest piece outstanding. */
 static __attribute__((noinline)) void piece_answered(self_t *self, typeof_port(out_reply) reply) {
   uint32_t slot = slot_of(self, self->collecting);
   const typeof_port(in_request) *whole = &self->entry[slot];
@@ -148,7 +148,7 @@ static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request)
   memset(&self->reply[slot], 0, sizeof self->reply[slot]);
   self->reply[slot].tag = request.tag;
   self->count++;
-  self->unasked++;
+  self->unrequested++;
   self->requests++;
   if (request.op > mem_op_write && piece_at(&request, 0) < request.size)
     sim_error("a read-modify-write of %u bytes at 0x%x does not fit into %u bytes of memory", request.size,

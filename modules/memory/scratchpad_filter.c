@@ -43,7 +43,7 @@ static inline int32_t target_of(const self_t *self, uint32_t address) {
 
 handler(steer) {
   int32_t goes[width(in_request)];
-  bool outside = false;          /* a higher channel asks for something outside */
+  bool outside = false;          /* a higher channel requests something outside */
   bool scratchpad_taken = false; /* a higher channel has the shared port */
   for (int i = width(in_request) - 1; i >= 0; i--) {
     goes[i] = -1;
@@ -97,7 +97,7 @@ handler(accept) {
   }
 }
 
-/* The lane of a port from which channel i is answered, and whether it is answered there in this cycle. */
+/* The lane of a port from which channel i gets its replies, and whether it gets one there in this cycle. */
 #define LANE(port, i) (width(port) > 1 ? (i) : 0)
 #define SHARED(port)  (CHANNEL_BITS > 0 && width(port) == 1)
 #define ANSWERS(port, i)                                                                                               \
@@ -130,12 +130,12 @@ handler(reply) {
 
 phase_end() {
   for (int i = 0; i < width(in_request); i++) {
-    bool asked = transferred(in_request, i), replied = some(in_reply, i);
-    if (asked != replied) {
-      self->in_flight[i] += asked ? 1u : ~0u;
-      if (asked) self->where[i] = get(target, i);
+    bool accepted = transferred(in_request, i), replied = some(in_reply, i);
+    if (accepted != replied) {
+      self->in_flight[i] += accepted ? 1u : ~0u;
+      if (accepted) self->where[i] = get(target, i);
     }
-    if (asked)
+    if (accepted)
       event(steered, i, get(target, i), data(in_request, i).address);
     else if (some(in_request, i) && get(target, i) < 0)
       event(blocked, i);

@@ -1,6 +1,7 @@
 /* sram_controller.c: timing of burst SRAM; see sram_controller.lss.
  *
- * Requests are accepted and memories asked from state alone; only the reply passes through within the cycle. */
+ * Requests are accepted and requests to memories made from state alone; only the reply passes through within the cycle.
+ */
 
 /* A timing of a segment, or the controller's where the segment has none. */
 #define TIMING(lane, what)                                                                                             \
@@ -61,9 +62,9 @@ static inline bool is_at(const self_t *self, int k) {
 
 phase_start() {
   accept(in_request, self->count < param(queue));
-  const bool asks = cycle() >= self->due;
+  const bool offers = cycle() >= self->due;
   for (int k = 0; k < width(memory_request); k++) {
-    if (asks && is_at(self, k)) {
+    if (offers && is_at(self, k)) {
       typeof_port(memory_request) request = self->entry[self->head];
       if (param_length(segments) > 0 && param(segments)[k].relative) request.address -= param(segments)[k].base;
       send(memory_request, k, request);

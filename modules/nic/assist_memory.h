@@ -16,7 +16,7 @@ enum { ASSIST_DATA, ASSIST_DESCRIPTOR, ASSIST_COUNTER };
 // A window is a circular buffer in NIC memory: from base up to, not including, limit; limit == base: there is none.
 
 // `address` + `bytes`, wrapped within the window if the address is inside it.  One that lies behind the window is far
-// from its end as well, counted upwards, so that a single comparison tells nearly always that there is nothing to wrap.
+// from its end as well, counted upwards, so that a single comparison shows nearly always that there is nothing to wrap.
 static inline uint32_t assist_advance(uint32_t address, uint32_t bytes, uint32_t base, uint32_t limit) {
   if (__builtin_expect(limit - address > bytes, 1) || address < base || address >= limit) return address + bytes;
   return base + (address - base + bytes) % (limit - base);

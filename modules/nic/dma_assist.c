@@ -27,7 +27,7 @@ static inline bool is_outward(const dma_transfer *under) {
   return param(direction) == assist_direction_both ? under->outward : param(direction) == assist_direction_outward;
 }
 
-handler(show_working) {
+handler(send_working) {
   send(working, self->at_work);
 }
 
@@ -104,7 +104,7 @@ static __attribute__((noinline)) void find_stages(self_t *self) {
     if (stages & DMA_AT_SENT) self->at_sent = slot;
     if (stages & DMA_AT_UNKNOWN) self->at_unknown = slot;
   }
-  self->turned = true;
+  self->pending_work = true;
 }
 
 static inline void sum_bytes(self_t *self, dma_transfer *of, assist_run bytes, uint32_t count) {
@@ -118,11 +118,11 @@ static void fetched(self_t *self, uint64_t number) {
   self->fetch_got += 8;
   if (self->fetch_got < dma_read_bytes(DMA_LAYOUT)) return;
   self->fetch = dma_fetch_read;
-  self->turned = true;
+  self->pending_work = true;
 }
 
 // The next request to memory: the descriptor that is read ahead, between bursts, or data, or a checksum.
-static inline void refer(self_t *self) {
+static inline void offer_request(self_t *self) {
   const bool refers = self->at_memory >= 0;
   dma_transfer *of = at(self, refers ? self->at_memory : 0);
   uint32_t count = 0;
@@ -133,14 +133,14 @@ static inline void refer(self_t *self) {
     if (!in_burst) {
       // Bursts end at multiples of the width, so that they never cut a piece in two.
       uint32_t run = assist_min((uint32_t)param(burst) - (of->address & (UNIT - 1)), of->memory_left);
-      if (is_outward(of) ? used + self->asked + run + 8 <= (uint32_t)param(buffer) : used >= run)
+      if (is_outward(of) ? used + self->requested + run + 8 <= (uint32_t)param(buffer) : used >= run)
         self->burst_left = run;
     }
     if (self->burst_left) count = assist_piece_of(UNIT, of->address, of->memory_left, of->base, of->limit);
     if (!is_outward(of) && used < count) count = 0;
   }
-  if (!in_burst && self->fetch == dma_fetch_reading && self->fetch_asked < dma_read_bytes(DMA_LAYOUT)) {
-    DMA_OFFER_REQUEST(DMA_OFFER_DESCRIPTOR, mem_op_read, 8, self->fetch_address + self->fetch_asked);
+  if (!in_burst && self->fetch == dma_fetch_reading && self->fetch_requested < dma_read_bytes(DMA_LAYOUT)) {
+    DMA_OFFER_REQUEST(DMA_OFFER_DESCRIPTOR, mem_op_read, 8, self->fetch_address + self->fetch_requested);
   } else if (count) {
     DMA_OFFER_REQUEST(DMA_OFFER_DATA, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
     if (!is_outward(of))
@@ -162,7 +162,7 @@ static inline void send_on(self_t *self) {
     const uint32_t count = assist_min(8, of->bus_now);
     const uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, count);
     self->offers |= DMA_OFFERS_BEAT;
-    self->beat.bytes = dma_turns(of, param(word_value_bit)) ? assist_swap_words(bytes, count) : bytes;
+    self->beat.bytes = dma_swaps_words(of, param(word_value_bit)) ? assist_swap_words(bytes, count) : bytes;
     self->beat.count = (uint8_t)count;
     self->beat.last = count == of->bus_now;
     return;
@@ -184,7 +184,7 @@ static inline void send_on(self_t *self) {
 }
 
 // The next piece of a transfer from the host, when there is room for it.
-static inline void ask_host(self_t *self) {
+static inline void request_bus(self_t *self) {
   if (self->offers & DMA_OFFERS_BUS) return;
   const dma_transfer *of = at(self, self->at_bus);
   const uint32_t length = dma_next_piece(of, param(bus_burst), param(word_value_bit));
@@ -208,11 +208,11 @@ static inline void updated(self_t *self) {
   if (ring >= 0) self->taken[ring]--;
   self->update_first = (self->update_first + 1) & 7;
   self->updates_open--;
-  self->turned = true;
+  self->pending_work = true;
 }
 
 // NIC memory took what was offered.
-static inline void memory_took(self_t *self) {
+static inline void memory_accepted(self_t *self) {
   self->offers &= (uint8_t)~DMA_OFFERS_MEMORY;
   dma_transfer *of = at(self, self->offer_slot);
   if (self->offer_kind == DMA_OFFER_DATA) {
@@ -221,13 +221,13 @@ static inline void memory_took(self_t *self) {
     of->memory_left -= count;
     self->burst_left -= assist_min(count, self->burst_left);
     if (is_outward(of))
-      self->asked += count;
+      self->requested += count;
     else
       self->head += count;
     self->gap = self->burst_left == 0;
     if (of->memory_left == 0) find_stages(self);
   } else if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
-    self->fetch_asked += 8;
+    self->fetch_requested += 8;
   } else {
     of->sum_waiting = true;
     find_stages(self);
@@ -247,7 +247,7 @@ static inline void memory_replied(self_t *self, dma_transfer *of, assist_run rep
     const assist_run bytes = assist_run_swap(reply, UNIT, count, param(big_endian));
     assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
     self->tail += count;
-    self->asked -= count;
+    self->requested -= count;
     sum_bytes(self, of, bytes, count);
   }
   of->reply_address = assist_advance(of->reply_address, count, of->base, of->limit);
@@ -264,7 +264,7 @@ static inline void host_sent(self_t *self, bus_beat got) {
     find_stages(self);
   }
   if (!of || is_outward(of) || !got.count) return;
-  if (dma_turns(of, param(word_value_bit))) got.bytes = assist_swap_words(got.bytes, got.count);
+  if (dma_swaps_words(of, param(word_value_bit))) got.bytes = assist_swap_words(got.bytes, got.count);
   assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);
   self->tail += got.count;
   self->coming -= got.count;
@@ -319,7 +319,7 @@ static inline void rewind_ring(self_t *self, uint32_t state) {
 static inline void write_back(self_t *self, const dma_transfer *done) {
   const uint32_t end = assist_advance(done->start_address, done->length, done->base, done->limit);
   const bool good = !done->failed && !done->dropped;
-  if (good && dma_sums(done, param(checksum_bit)) && param(checksum_offset) >= 0)
+  if (good && dma_has_checksum(done, param(checksum_bit)) && param(checksum_offset) >= 0)
     update(self, param(checksum_offset), done->sum, DMA_NO_RING);
   if (good && (done->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0)
     update(self, param(advance_offset), assist_round_up(end, param(advance_round), done->base, done->limit),
@@ -379,7 +379,7 @@ static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
 
 // A transfer enters the assist.
 static inline void begin(self_t *self, const dma_transfer *next) {
-  if (__builtin_expect(dma_turns(next, param(word_value_bit)) && ((next->host | next->length) & 3), 0))
+  if (__builtin_expect(dma_swaps_words(next, param(word_value_bit)) && ((next->host | next->length) & 3), 0))
     sim_warn("%u bytes at the host's 0x%llx are to keep the value of words, but these are not whole words: the bytes "
              "of the others keep their order",
              next->length, (unsigned long long)next->host);
@@ -396,7 +396,7 @@ static inline void fetch_from(self_t *self, int ring, uint32_t producer, uint32_
   self->fetch = dma_fetch_reading;
   self->fetch_ring = ring;
   self->fetch_address = self->next_consumer[ring];
-  self->fetch_asked = self->fetch_got = 0;
+  self->fetch_requested = self->fetch_got = 0;
   self->next_consumer[ring] = assist_ring_next(self->next_consumer[ring], param(descriptor_bytes), param(ring_bytes));
   self->taken[ring]++;
   self->descriptor_reads++;
@@ -434,22 +434,22 @@ static inline void end_rewinding(self_t *self, int rings) {
 static inline void make_offers(self_t *self) {
   if (!(self->offers & (DMA_OFFERS_MEMORY | DMA_OFFERS_DESCRIPTOR))) {
     if (self->gap)
-      self->turned = true;
+      self->pending_work = true;
     else
-      refer(self);
+      offer_request(self);
     self->gap = false;
   }
   if (self->at_bus < 0) return;
   if (is_outward(at(self, self->at_bus)))
     send_on(self);
   else
-    ask_host(self);
+    request_bus(self);
 }
 
-// What was sent is settled in the cycle after.
-static void settle_sent(self_t *self) {
+// What was sent is confirmed in the cycle after.
+static void confirm_sent(self_t *self) {
   if (self->at_sent < 0) return;
-  at(self, self->at_sent)->settled = true;
+  at(self, self->at_sent)->confirmed = true;
   find_stages(self);
 }
 
@@ -464,12 +464,12 @@ phase_end() {
   bool moved = control | transferred(memory_request) | transferred(memory_reply) | transferred(bus_request) |
                transferred(bus_read_data);
   if (WRITES_HOST) moved |= transferred(bus_write_data);
-  uint32_t asked = active;
+  uint32_t work = active;
   if (self->fetch == dma_fetch_nothing)
     for (int i = 0; i < width(producer); i++)
-      asked |= (self->taken[i] ? self->next_consumer[i] : data(consumer, param(consumer_lane)[i])) ^
-               data(producer, param(producer_lane)[i]);
-  if (!(asked | moved | self->turned)) return;
+      work |= (self->taken[i] ? self->next_consumer[i] : data(consumer, param(consumer_lane)[i])) ^
+              data(producer, param(producer_lane)[i]);
+  if (!(work | moved | self->pending_work)) return;
 
   // What the other sides did in this cycle.
   if (control) {
@@ -477,11 +477,11 @@ phase_end() {
     if (transferred(registers_reply)) updated(self);
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
       self->offers &= (uint8_t)~DMA_OFFERS_DESCRIPTOR;
-      self->fetch_asked += 8;
+      self->fetch_requested += 8;
     }
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) fetched(self, data(descriptor_memory_reply).data);
   }
-  if (transferred(memory_request)) memory_took(self);
+  if (transferred(memory_request)) memory_accepted(self);
   if (transferred(memory_reply)) {
     const assist_run reply = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     dma_transfer *of = at(self, self->at_reply < 0 ? 0 : self->at_reply);
@@ -494,19 +494,19 @@ phase_end() {
       memory_replied(self, of, reply);
   }
   if (transferred(bus_read_data)) host_sent(self, data(bus_read_data));
-  if (WRITES_HOST) settle_sent(self);
+  if (WRITES_HOST) confirm_sent(self);
   if (WRITES_HOST && transferred(bus_write_data)) beat_left(self);
   if (transferred(bus_request)) piece_accepted(self);
 
   // Ends and starts of transfers, direct mode first, then the descriptor that was read ahead.
-  if (asked | self->turned) {
-    const bool resting = (state & (uint32_t)param(error_bits)) != 0;
-    self->turned = false;
+  if (work | self->pending_work) {
+    const bool idle = (state & (uint32_t)param(error_bits)) != 0;
+    self->pending_work = false;
     end_direct(self, active);
     end_oldest(self, state);
     forget_descriptor(self);
-    if (resting) self->failing = false;
-    if (self->count < param(outstanding) && !resting && !self->failing) {
+    if (idle) self->failing = false;
+    if (self->count < param(outstanding) && !idle && !self->failing) {
       const bool direct = active && !self->direct_busy && param(state_offset) >= 0;
       dma_transfer next = {.ring = DMA_NO_RING, .control = state};
       if (direct) {
@@ -523,11 +523,11 @@ phase_end() {
     }
     end_rewinding(self, width(producer));
     const uint32_t run = width(assist_state) ? data(assist_state) : (uint32_t)param(run_bits);
-    if (!resting && may_fetch(self, run))
+    if (!idle && may_fetch(self, run))
       for (int i = 0; i < width(producer) && self->fetch == dma_fetch_nothing; i++)
         fetch_from(self, i, data(producer, param(producer_lane)[i]), data(consumer, param(consumer_lane)[i]));
     self->at_work = self->count || self->fetch || self->updates_open || self->updates_waiting || self->direct_busy;
-    self->turned |= resting | self->failing | self->direct_busy | (self->at_sent >= 0);
+    self->pending_work |= idle | self->failing | self->direct_busy | (self->at_sent >= 0);
   }
   make_offers(self);
 }

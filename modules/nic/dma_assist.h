@@ -1,4 +1,4 @@
-// What dma_assist.c asks of a transfer and of a descriptor, and names.  All functions work on what they are given.
+// Properties of a transfer and of a descriptor for dma_assist.c, and names.  All functions work on what they are given.
 #ifndef DMA_ASSIST_H
 #define DMA_ASSIST_H
 
@@ -77,12 +77,12 @@ static inline void dma_wrap(dma_transfer *next, uint32_t base, uint32_t limit) {
 }
 
 // Whether its checksum is to be stored.
-static inline bool dma_sums(const dma_transfer *of, int64_t checksum_bit) {
+static inline bool dma_has_checksum(const dma_transfer *of, int64_t checksum_bit) {
   return (of->control & (uint32_t)checksum_bit) != 0;
 }
 
 // Whether the words of a transfer keep their value between a bus and a memory of different byte order.
-static inline bool dma_turns(const dma_transfer *of, int64_t word_value_bit) {
+static inline bool dma_swaps_words(const dma_transfer *of, int64_t word_value_bit) {
   return (of->control & (uint32_t)word_value_bit) != 0;
 }
 
@@ -90,15 +90,15 @@ static inline bool dma_turns(const dma_transfer *of, int64_t word_value_bit) {
 // transfer begins within is a piece by itself, whose bytes keep their order; all other pieces begin with a word.
 static inline uint32_t dma_next_piece(const dma_transfer *of, int64_t most, int64_t word_value_bit) {
   const uint32_t length = assist_min((uint32_t)most, of->bus_left), within = of->host & 3;
-  return __builtin_expect(within && dma_turns(of, word_value_bit), 0) ? assist_min(length, 4 - within) : length;
+  return __builtin_expect(within && dma_swaps_words(of, word_value_bit), 0) ? assist_min(length, 4 - within) : length;
 }
 
 // Adds bytes of a transfer to a checksum: its own, or, when there is a bit for beginning one that it lacks, that of the
 // transfer before, which is in `sum` and `odd`.
 static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, int64_t checksum_bit, int64_t begin_bit,
                            uint32_t *sum, bool *odd) {
-  if (!dma_sums(of, checksum_bit | begin_bit)) return;
-  if (begin_bit && !of->summed && !dma_sums(of, begin_bit)) of->sum = *sum, of->odd = *odd;
+  if (!dma_has_checksum(of, checksum_bit | begin_bit)) return;
+  if (begin_bit && !of->summed && !dma_has_checksum(of, begin_bit)) of->sum = *sum, of->odd = *odd;
   of->summed = true;
   *sum = of->sum = assist_run_sum(of->sum, of->odd, bytes, count);
   *odd = of->odd ^= count & 1;
@@ -106,29 +106,29 @@ static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, i
 
 // Whether the checksum has still to be stored: until then no later transfer refers to memory.
 static inline bool dma_sum_due(const dma_transfer *of, int64_t checksum_bit) {
-  return dma_sums(of, checksum_bit) && of->ring >= 0 && !of->failed && !of->sum_stored;
+  return dma_has_checksum(of, checksum_bit) && of->ring >= 0 && !of->failed && !of->sum_stored;
 }
 
 // The stages a transfer is in; a set: it has requests to make; requests to be answered; the host's next beat is for
-// it; it has bytes to be asked of, or sent on, the bus; outward: it was sent and is not settled; it is not known
-// whether it is good.
+// it; it has bytes to be requested from, or sent on, the bus; outward: it was sent and is not confirmed; it is not
+// known whether it is good.
 enum { DMA_AT_MEMORY = 1, DMA_AT_REPLY = 2, DMA_AT_DATA = 4, DMA_AT_BUS = 8, DMA_AT_SENT = 16, DMA_AT_UNKNOWN = 32 };
 
 static inline uint32_t dma_stages(const dma_transfer *of, bool outward, int64_t checksum_bit) {
   uint32_t stages = 0;
   if (of->memory_left || (dma_sum_due(of, checksum_bit) && !of->dropped)) stages |= DMA_AT_MEMORY;
   if (of->reply_left || of->sum_waiting) stages |= DMA_AT_REPLY;
-  if (outward ? of->bus_left || !of->settled : of->bus_coming != 0) stages |= DMA_AT_DATA;
+  if (outward ? of->bus_left || !of->confirmed : of->bus_coming != 0) stages |= DMA_AT_DATA;
   if (of->bus_left || of->bus_now) stages |= DMA_AT_BUS;
-  if (outward && of->bus_left == 0 && of->bus_now == 0 && !of->settled) stages |= DMA_AT_SENT;
-  if (outward && (!of->settled || (of->failed && !of->dropped))) stages |= DMA_AT_UNKNOWN;
+  if (outward && of->bus_left == 0 && of->bus_now == 0 && !of->confirmed) stages |= DMA_AT_SENT;
+  if (outward && (!of->confirmed || (of->failed && !of->dropped))) stages |= DMA_AT_UNKNOWN;
   return stages;
 }
 
 // Whether nothing of it is left to do but to write registers.
 static inline bool dma_has_ended(const dma_transfer *of, bool outward, int64_t checksum_bit) {
   return of->memory_left == 0 && of->reply_left == 0 && of->bus_left == 0 && of->bus_now == 0 && of->bus_coming == 0 &&
-         (of->settled || !outward) && (!dma_sum_due(of, checksum_bit) || of->dropped);
+         (of->confirmed || !outward) && (!dma_sum_due(of, checksum_bit) || of->dropped);
 }
 
 #endif

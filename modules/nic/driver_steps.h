@@ -1,7 +1,7 @@
 // What the driver of a device is written in, when a host's software is a module: one step after the other, as a driver
 // is. A phase of it is a function with one switch over self->at that is called once a cycle, goes on at the step where
 // it waited
-// (`return false`), and tells its end by `return true`.  Local variables do not survive a wait.  The state needs the
+// (`return false`), and signals its end by `return true`.  Local variables do not survive a wait.  The state needs the
 // fields that the steps name, as in their use below.
 #ifndef DRIVER_STEPS_H
 #define DRIVER_STEPS_H
@@ -50,9 +50,9 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
     self->memory_write = (writes);                                                                                     \
     self->memory_address = (uint32_t)(at_address);                                                                     \
     self->memory_length = (uint32_t)(byte_count);                                                                      \
-    self->memory_asked = self->memory_done = 0;                                                                        \
+    self->memory_requested = self->memory_done = 0;                                                                    \
     STEP_WAIT(self->memory_done == self->memory_length);                                                               \
-    self->memory_length = self->memory_asked = 0;                                                                      \
+    self->memory_length = self->memory_requested = 0;                                                                  \
     self->memory_done = 0;                                                                                             \
   } while (0)
 #define STEP_GET(at_address, byte_count) STEP_MEMORY(false, at_address, byte_count)
@@ -66,13 +66,13 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
 // Offers the request to host memory and the one to the device's window.
 #define DRIVER_OFFER_REQUESTS()                                                                                        \
   do {                                                                                                                 \
-    bool asks = self->memory_asked < self->memory_length;                                                              \
-    uint32_t left = self->memory_length - self->memory_asked;                                                          \
+    bool offers = self->memory_requested < self->memory_length;                                                        \
+    uint32_t left = self->memory_length - self->memory_requested;                                                      \
     typeof_port(memory_request) memory = {.op = self->memory_write ? mem_op_write : mem_op_read,                       \
-                                          .address = self->memory_address + self->memory_asked};                       \
+                                          .address = self->memory_address + self->memory_requested};                   \
     memory.size = (uint8_t)(left < 64 ? left : 64);                                                                    \
-    if (asks && self->memory_write) driver_copy(&memory.data, self->bytes + self->memory_asked, memory.size);          \
-    send_if(memory_request, asks, memory);                                                                             \
+    if (offers && self->memory_write) driver_copy(&memory.data, self->bytes + self->memory_requested, memory.size);    \
+    send_if(memory_request, offers, memory);                                                                           \
     typeof_port(window_request)                                                                                        \
         request = {.op = mem_op_write, .size = 4, .address = self->window_address, .data = self->window_value};        \
     send_if(window_request, self->window_state == DRIVER_STEP_OFFERED, request);                                       \
@@ -95,9 +95,9 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
   } while (0)
 
 // Takes the replies to what was offered.
-#define DRIVER_TAKE_ANSWERS()                                                                                          \
+#define DRIVER_TAKE_REPLIES()                                                                                          \
   do {                                                                                                                 \
-    if (self->memory_length && transferred(memory_request)) self->memory_asked += data(memory_request).size;           \
+    if (self->memory_length && transferred(memory_request)) self->memory_requested += data(memory_request).size;       \
     if (self->memory_length && transferred(memory_reply)) {                                                            \
       uint32_t left = self->memory_length - self->memory_done, size = left < 64 ? left : 64;                           \
       if (data(memory_reply).error)                                                                                    \

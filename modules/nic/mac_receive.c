@@ -10,15 +10,15 @@
 #define UNIT              ((uint32_t)param(width) / 8)
 #define OFFERING          ((self->offers & (RECEIVE_OFFERS_MEMORY | RECEIVE_OFFERS_DESCRIPTOR)) != 0)
 
-handler(show_ready) {
-  send(ready, self->can_take);
+handler(send_ready) {
+  send(ready, self->has_room);
 }
 
-handler(show_dropped, i) {
+handler(send_dropped, i) {
   send(dropped, i, self->dropped_count);
 }
 
-handler(show_unheard, i) {
+handler(send_ignored, i) {
   send(ignored, i, self->ignored_count);
 }
 
@@ -35,8 +35,8 @@ phase_start() {
     typeof_port(memory_request)
         add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR};
     for (int k = 0; k < param_length(counters); k++)
-      if (k == self->told) add.address = param(counters)[k].address;
-    assist_run_into(&add.data, sizeof add.data, (assist_run){{self->to_tell[self->told], 0}});
+      if (k == self->counter_index) add.address = param(counters)[k].address;
+    assist_run_into(&add.data, sizeof add.data, (assist_run){{self->counter_pending[self->counter_index], 0}});
     send(memory_request, add);
   } else if (offers & RECEIVE_OFFERS_MEMORY) {
     typeof_port(memory_request) writes = {.op = mem_op_write,
@@ -67,8 +67,8 @@ phase_start() {
 static void count_frame(self_t *self, int outcome, uint32_t length) {
   for (int k = 0; k < param_length(counters); k++) {
     if ((int)param(counters)[k].outcome != outcome) continue;
-    self->to_tell[k]++;
-    self->any_to_tell = true;
+    self->counter_pending[k]++;
+    self->any_counter_pending = true;
   }
   if (outcome <= receive_outcome_kept_broadcast) return;
   self->damaged += outcome >= receive_outcome_bad_fcs && outcome <= receive_outcome_line_error;
@@ -77,20 +77,21 @@ static void count_frame(self_t *self, int outcome, uint32_t length) {
   self->too_long += outcome == receive_outcome_too_long;
   self->line_errors += outcome == receive_outcome_line_error;
   self->overruns += outcome == receive_outcome_overrun;
-  self->alarm |= outcome == receive_outcome_overrun && param(state_offset) >= 0;
+  self->attention |= outcome == receive_outcome_overrun && param(state_offset) >= 0;
   self->filtered += outcome >= receive_outcome_other_station;
   self->frames_dropped++;
   self->dropped_count++;
-  self->left |= RECEIVE_LEFT_SHOWN;
+  self->pending_work |= RECEIVE_PENDING_SHOWN;
   event(drop, length, (receive_outcome)outcome);
 }
 
-// The next counter in NIC memory to be told, -1: none now. Kept frames wait for a pause.
+// The next counter in NIC memory to be updated, -1: none now. Kept frames wait for a pause.
 static int counter_due(const self_t *self) {
   for (int k = 0; k < param_length(counters); k++) {
-    if (self->to_tell[k] == 0) continue;
+    if (self->counter_pending[k] == 0) continue;
     bool kept = param(counters)[k].outcome <= receive_outcome_kept_broadcast;
-    if (!kept || !(self->arriving || self->frames_waiting) || self->to_tell[k] >= RECEIVE_TELL_KEPT) return k;
+    if (!kept || !(self->arriving || self->frames_waiting) || self->counter_pending[k] >= RECEIVE_KEPT_THRESHOLD)
+      return k;
   }
   return -1;
 }
@@ -139,7 +140,7 @@ static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filte
     self->skipping = true;
     self->ignored++;
     self->ignored_count++;
-    self->left |= RECEIVE_LEFT_SHOWN;
+    self->pending_work |= RECEIVE_PENDING_SHOWN;
     return;
   }
   if (self->frames_waiting == RECEIVE_FRAMES) {
@@ -194,7 +195,7 @@ static inline void queue_beat(self_t *self, wire_beat_64 beat) {
 // -------------------------------------------------------------------------------
 
 // Notes what the state register says; whether reception was turned on or off.
-static inline bool look_at_state(self_t *self, uint32_t mac) {
+static inline bool observe_state(self_t *self, uint32_t mac) {
   const bool was_running = self->running;
   self->seen_mac = mac;
   self->running = (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
@@ -209,7 +210,7 @@ static inline uint32_t pointers_differ(const self_t *self, receive_registers at)
 }
 
 // Notes what the pointers say, and what they leave in the buffer and in the ring.
-static inline void look_at_pointers(self_t *self, receive_registers at) {
+static inline void observe_pointers(self_t *self, receive_registers at) {
   self->seen_producer = at.producer;
   self->seen_reference = at.reference;
   self->seen_buffer_producer = at.buffer_producer;
@@ -227,12 +228,12 @@ static inline void look_at_pointers(self_t *self, receive_registers at) {
   find_room(self);
 }
 
-// Whether one more frame surely fits is told in the next cycle.
-static inline void show_room(self_t *self) {
-  const bool can_take = self->tail - self->head < self->fits_below;
-  if (can_take != self->can_take) self->left |= RECEIVE_LEFT_SHOWN;
-  self->can_take = can_take;
-  self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
+// Whether one more frame surely fits is sent in the next cycle.
+static inline void update_ready(self_t *self) {
+  const bool has_room = self->tail - self->head < self->fits_below;
+  if (has_room != self->has_room) self->pending_work |= RECEIVE_PENDING_SHOWN;
+  self->has_room = has_room;
+  self->pending_work &= (uint8_t)~RECEIVE_PENDING_QUEUE;
 }
 
 // ---- Counters in NIC memory
@@ -240,21 +241,21 @@ static inline void show_room(self_t *self) {
 
 // Memory took the addition to a counter.
 static inline void counter_added(self_t *self, uint32_t added) {
-  self->telling = receive_count_accepted;
+  self->counter_phase = receive_count_accepted;
   self->offers &= (uint8_t)~RECEIVE_OFFERS_COUNTER;
-  self->to_tell[self->told] -= added;
-  self->any_to_tell = false;
-  for (int k = 0; k < param_length(counters); k++) self->any_to_tell |= self->to_tell[k] != 0;
+  self->counter_pending[self->counter_index] -= added;
+  self->any_counter_pending = false;
+  for (int k = 0; k < param_length(counters); k++) self->any_counter_pending |= self->counter_pending[k] != 0;
 }
 
-// Between frames, when nothing is in progress, a counter is told; whether one is.
-static inline bool tell_counter(self_t *self) {
-  if (__builtin_expect(self->storing != receive_stage_nothing, 1) || !self->any_to_tell || self->updates_open ||
+// Between frames, when nothing is in progress, a counter is updated; whether one is.
+static inline bool update_counter(self_t *self) {
+  if (__builtin_expect(self->storing != receive_stage_nothing, 1) || !self->any_counter_pending || self->updates_open ||
       self->offers & RECEIVE_OFFERS_REGISTER)
     return false;
-  self->told = counter_due(self);
-  if (self->told < 0) return false;
-  self->telling = receive_count_offered;
+  self->counter_index = counter_due(self);
+  if (self->counter_index < 0) return false;
+  self->counter_phase = receive_count_offered;
   self->offers |= RECEIVE_OFFERS_COUNTER;
   return true;
 }
@@ -263,7 +264,7 @@ static inline bool tell_counter(self_t *self) {
 // ----------------------------------------------------------------------------------------
 
 // Memory took what was offered of a frame.
-static inline void memory_took(self_t *self) {
+static inline void memory_accepted(self_t *self) {
   self->offers &= (uint8_t)~RECEIVE_OFFERS_MEMORY;
   self->open++;
   if (self->storing != receive_stage_data) {
@@ -272,7 +273,7 @@ static inline void memory_took(self_t *self) {
   }
   self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
   self->head += self->offer_bytes;
-  self->left |= RECEIVE_LEFT_QUEUE;
+  self->pending_work |= RECEIVE_PENDING_QUEUE;
   self->stored += self->offer_bytes;
   self->burst_left -= self->offer_bytes;
   self->gap = self->burst_left == 0;
@@ -296,12 +297,12 @@ static inline void begin_storing(self_t *self, receive_registers at) {
 }
 
 // The oldest frame leaves the queue.
-static inline void leave_queue(self_t *self) {
+static inline void dequeue_frame(self_t *self) {
   self->first = (self->first + 1) & (RECEIVE_FRAMES - 1);
   self->frames_waiting--;
   find_room(self);
   self->storing = receive_stage_nothing;
-  self->left |= RECEIVE_LEFT_STORING;
+  self->pending_work |= RECEIVE_PENDING_STORING;
 }
 
 // A frame that is lost leaves the queue when it has arrived; what was stored of it will be overwritten.
@@ -313,13 +314,13 @@ static inline void drop_oldest(self_t *self) {
       (self->arriving && self->skipping && self->frames_waiting == 1))
     return;
   self->head += length - self->stored;
-  self->left |= RECEIVE_LEFT_QUEUE;
+  self->pending_work |= RECEIVE_PENDING_QUEUE;
   self->stored = length;
   if (self->open) return;
   self->no_descriptor += good && self->lost == receive_space_no_descriptor;
   self->no_room += good && self->lost == receive_space_no_room;
   count_frame(self, good ? receive_outcome_no_space : self->frame_outcome[f], length);
-  leave_queue(self);
+  dequeue_frame(self);
 }
 
 // All of the oldest frame is written: where the next one starts is known.
@@ -336,7 +337,7 @@ static inline void store_data(self_t *self) {
   const receive_arrival arrived = self->frame_state[self->first];
   const bool gap = self->gap;
   self->gap = false;
-  if (gap) self->left |= RECEIVE_LEFT_STORING;
+  if (gap) self->pending_work |= RECEIVE_PENDING_STORING;
   if (__builtin_expect(length > self->room, 0) && !self->lost) self->lost = receive_space_no_room;
   if (__builtin_expect(arrived == receive_arrival_bad || self->lost, 0)) {
     drop_oldest(self);
@@ -383,14 +384,14 @@ static inline void move_producers(self_t *self) {
     self->bytes += length;
     event(received, self->start, length);
     count_frame(self, self->frame_outcome[self->first], length);
-    leave_queue(self);
-    self->left |= RECEIVE_LEFT_QUEUE;
+    dequeue_frame(self);
+    self->pending_work |= RECEIVE_PENDING_QUEUE;
   }
 }
 
 // The state register gets its attention bit: a frame was lost because memory was too slow.
-static inline void raise_alarm(self_t *self, uint32_t mac) {
-  self->alarm = false;
+static inline void raise_attention(self_t *self, uint32_t mac) {
+  self->attention = false;
   self->offers |= RECEIVE_OFFERS_REGISTER;
   self->update =
       (register_update){.offset = (uint32_t)param(state_offset), .value = mac | (uint32_t)param(attention_bit)};
@@ -399,8 +400,8 @@ static inline void raise_alarm(self_t *self, uint32_t mac) {
 // The oldest frame, one step on.
 static inline void store_oldest(self_t *self, receive_registers at) {
   if (__builtin_expect(self->storing == receive_stage_nothing, 0) && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
-    if (__builtin_expect(self->alarm, 0))
-      raise_alarm(self, at.mac);
+    if (__builtin_expect(self->attention, 0))
+      raise_attention(self, at.mac);
     else if (self->frames_waiting)
       begin_storing(self, at);
   }
@@ -418,17 +419,17 @@ phase_end() {
                                 .base = data(buffer_base),
                                 .limit = width(buffer_limit) ? data(buffer_limit) : (uint32_t)param(buffer_end)};
 
-  // When nothing came, moved or is left over, and no pointer differs, this cycle is like the last one.
+  // When nothing came, moved or is pending, and no pointer differs, this cycle is like the last one.
   uint32_t pointed = width(ready) ? pointers_differ(self, at) : 0;
   const bool beat_came = some(wire);
   bool control = transferred(registers_request) | transferred(registers_reply);
   if (SPLIT_DESCRIPTORS) control |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
   const bool moved = control | beat_came | transferred(memory_request) | transferred(memory_reply);
-  if (!(pointed | (at.mac ^ self->seen_mac) | moved | self->left)) return;
+  if (!(pointed | (at.mac ^ self->seen_mac) | moved | self->pending_work)) return;
 
-  if (__builtin_expect((at.mac ^ self->seen_mac) | (self->left & RECEIVE_LEFT_STATE), 0))
-    pointed |= look_at_state(self, at.mac);
-  self->left &= (uint8_t)~(RECEIVE_LEFT_SHOWN | RECEIVE_LEFT_STATE);
+  if (__builtin_expect((at.mac ^ self->seen_mac) | (self->pending_work & RECEIVE_PENDING_STATE), 0))
+    pointed |= observe_state(self, at.mac);
+  self->pending_work &= (uint8_t)~(RECEIVE_PENDING_SHOWN | RECEIVE_PENDING_STATE);
 
   if (__builtin_expect(beat_came, 0)) {
     const wire_beat_64 beat = data(wire);
@@ -446,19 +447,19 @@ phase_end() {
     if (beat.end) self->arriving = false;
   }
   if (width(ready)) {
-    if (__builtin_expect(pointed, 0)) look_at_pointers(self, at);
-    if (beat_came | pointed | (self->left & RECEIVE_LEFT_QUEUE)) show_room(self);
+    if (__builtin_expect(pointed, 0)) observe_pointers(self, at);
+    if (beat_came | pointed | (self->pending_work & RECEIVE_PENDING_QUEUE)) update_ready(self);
   }
-  if (!(moved | (self->left & RECEIVE_LEFT_STORING))) return;
-  self->left &= (uint8_t)~RECEIVE_LEFT_STORING;
+  if (!(moved | (self->pending_work & RECEIVE_PENDING_STORING))) return;
+  self->pending_work &= (uint8_t)~RECEIVE_PENDING_STORING;
 
   // What memory and registers did in this cycle: first for a counter, between frames, then for the oldest frame.
-  if (param_length(counters) > 0 && __builtin_expect(self->telling, 0)) {
-    if (self->telling == receive_count_offered && transferred(memory_request))
+  if (param_length(counters) > 0 && __builtin_expect(self->counter_phase, 0)) {
+    if (self->counter_phase == receive_count_offered && transferred(memory_request))
       counter_added(self, (uint32_t)assist_run_of(&data(memory_request).data, sizeof data(memory_request).data).w[0]);
-    if (self->telling == receive_count_accepted && transferred(memory_reply)) { // perhaps in the same cycle
-      self->telling = receive_count_none;
-      self->left |= RECEIVE_LEFT_STORING;
+    if (self->counter_phase == receive_count_accepted && transferred(memory_reply)) { // perhaps in the same cycle
+      self->counter_phase = receive_count_none;
+      self->pending_work |= RECEIVE_PENDING_STORING;
     }
     return;
   }
@@ -467,7 +468,7 @@ phase_end() {
       sim_error("NIC memory replies to a request of the receiving MAC near 0x%x with an error", self->address);
     self->open--;
   }
-  if (transferred(memory_request)) memory_took(self);
+  if (transferred(memory_request)) memory_accepted(self);
   if (control) {
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
@@ -483,20 +484,20 @@ phase_end() {
     if (self->updates_open && transferred(registers_reply)) self->updates_open--;
   }
 
-  if (param_length(counters) > 0 && tell_counter(self)) return;
+  if (param_length(counters) > 0 && update_counter(self)) return;
   store_oldest(self, at);
   // With no frame in the queue the next beat is what changes it.
-  if (!self->frames_waiting) self->left &= (uint8_t)~RECEIVE_LEFT_QUEUE;
+  if (!self->frames_waiting) self->pending_work &= (uint8_t)~RECEIVE_PENDING_QUEUE;
 }
 
 init() {
-  self->left = RECEIVE_LEFT_STATE;
+  self->pending_work = RECEIVE_PENDING_STATE;
 }
 
 next_event() {
-  const bool at_work = self->frames_waiting || self->arriving || self->telling || self->any_to_tell || self->alarm ||
-                       self->offers || self->updates_open;
-  return at_work || (self->left & RECEIVE_LEFT_SHOWN) ? cycle() : never();
+  const bool at_work = self->frames_waiting || self->arriving || self->counter_phase || self->any_counter_pending ||
+                       self->attention || self->offers || self->updates_open;
+  return at_work || (self->pending_work & RECEIVE_PENDING_SHOWN) ? cycle() : never();
 }
 
 #undef SPLIT_DESCRIPTORS

@@ -12,11 +12,11 @@ enum {
   RECEIVE_OFFERS_REGISTER = 4,
   RECEIVE_OFFERS_COUNTER = 8
 };
-// What is left over for the next cycle though nothing moves; a set: storing goes on, bytes or a frame left the queue,
-// what is shown has changed, mac_state was never looked at.
-enum { RECEIVE_LEFT_STORING = 1, RECEIVE_LEFT_QUEUE = 2, RECEIVE_LEFT_SHOWN = 4, RECEIVE_LEFT_STATE = 8 };
-// Kept frames are told while others arrive only when there are so many.
-enum { RECEIVE_TELL_KEPT = 64 };
+// Work pending in the next cycle though nothing moves; a set: storing continues, bytes or a frame left the queue,
+// what is sent has changed, mac_state was never observed.
+enum { RECEIVE_PENDING_STORING = 1, RECEIVE_PENDING_QUEUE = 2, RECEIVE_PENDING_SHOWN = 4, RECEIVE_PENDING_STATE = 8 };
+// Counters of kept frames are updated while others arrive only when there are so many.
+enum { RECEIVE_KEPT_THRESHOLD = 64 };
 // Frames in the queue at most.
 enum { RECEIVE_FRAMES = 128 };
 

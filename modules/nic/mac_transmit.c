@@ -8,7 +8,7 @@
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT              ((uint32_t)param(width) / 8)
-#define TELLS             (param(underrun_counter) >= 0)
+#define COUNTS_UNDERRUNS  (param(underrun_counter) >= 0)
 
 handler(offer_beat) {
   send_if(wire, (self->offers & TRANSMIT_OFFERS_BEAT) != 0, self->beat);
@@ -25,10 +25,10 @@ phase_start() {
   const uint32_t tag = (uint32_t)param(tag) + self->offer_kind;
   if (!(offers & TRANSMIT_OFFERS_MEMORY)) {
     send_nothing(memory_request);
-  } else if (TELLS && self->offer_kind == ASSIST_COUNTER) {
+  } else if (COUNTS_UNDERRUNS && self->offer_kind == ASSIST_COUNTER) {
     typeof_port(memory_request)
         adds = {.op = mem_op_fetch_add, .size = 4, .tag = tag, .address = (uint32_t)param(underrun_counter)};
-    assist_run_into(&adds.data, sizeof adds.data, (assist_run){{self->telling, 0}});
+    assist_run_into(&adds.data, sizeof adds.data, (assist_run){{self->underruns_offered, 0}});
     send(memory_request, adds);
   } else {
     typeof_port(memory_request)
@@ -170,20 +170,20 @@ static inline void next_beat(self_t *self) {
 
 // The next request to memory: a descriptor, between bursts, or data when the queue has room for a burst, or a
 // counter.
-static inline void refer(self_t *self) {
+static inline void offer_request(self_t *self) {
   self->awaited = -1;
   const bool reads_descriptor = self->reading == transmit_stage_descriptor || (self->ahead && self->burst_left == 0);
-  if (reads_descriptor && self->asked_bytes < (uint32_t)param(descriptor_bytes)) {
+  if (reads_descriptor && self->requested_bytes < (uint32_t)param(descriptor_bytes)) {
     self->offers |= SPLIT_DESCRIPTORS ? TRANSMIT_OFFERS_DESCRIPTOR : TRANSMIT_OFFERS_MEMORY;
     self->offer_kind = ASSIST_DESCRIPTOR;
     self->offer_size = 8;
-    self->offer_address = self->next_consumer + self->asked_bytes;
+    self->offer_address = self->next_consumer + self->requested_bytes;
   } else if (self->reading == transmit_stage_data && self->memory_left) {
     if (self->burst_left == 0) {
       // Bursts end at multiples of the width, so that they never cut a piece in two.
       const uint32_t run = assist_min((uint32_t)param(burst) - (self->address & (UNIT - 1)), self->memory_left);
       const uint32_t most = (uint32_t)param(buffer) - 8 - run;
-      if (self->tail - self->head + self->asked > most) {
+      if (self->tail - self->head + self->requested > most) {
         self->awaited = (int32_t)most;
         return;
       }
@@ -193,12 +193,12 @@ static inline void refer(self_t *self) {
     self->offer_kind = ASSIST_DATA;
     self->offer_size = (uint8_t)assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
     self->offer_address = self->address;
-  } else if (TELLS && self->untold) {
+  } else if (COUNTS_UNDERRUNS && self->underruns_pending) {
     // A request that moves no bytes of a frame.
     self->offers |= TRANSMIT_OFFERS_MEMORY;
     self->offer_kind = ASSIST_COUNTER;
-    self->telling = self->untold;
-    self->untold = 0;
+    self->underruns_offered = self->underruns_pending;
+    self->underruns_pending = 0;
   }
 }
 
@@ -219,7 +219,7 @@ static inline void data_arrived(self_t *self, assist_run reply) {
   const assist_run bytes = assist_run_swap(reply, UNIT, count, param(big_endian));
   assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
   self->tail += count;
-  self->asked -= count;
+  self->requested -= count;
   self->frame_got[newest] += count;
   self->reply_address = assist_advance(self->reply_address, count, self->base, self->limit);
   self->reply_left -= count;
@@ -227,17 +227,17 @@ static inline void data_arrived(self_t *self, assist_run reply) {
 }
 
 // NIC memory took what was offered.
-static inline void memory_took(self_t *self) {
+static inline void memory_accepted(self_t *self) {
   self->offers &= (uint8_t)~TRANSMIT_OFFERS_MEMORY;
   if (self->offer_kind == ASSIST_DATA) {
     const uint32_t count = self->offer_size;
     self->address = assist_advance(self->address, count, self->base, self->limit);
     self->memory_left -= count;
     self->burst_left -= assist_min(count, self->burst_left);
-    self->asked += count;
+    self->requested += count;
     self->gap = self->burst_left == 0;
   } else if (self->offer_kind == ASSIST_DESCRIPTOR) {
-    self->asked_bytes += 8;
+    self->requested_bytes += 8;
   } else {
     self->gap = self->burst_left == 0;
   }
@@ -250,7 +250,7 @@ static inline void end_frame(self_t *self, uint32_t mac) {
   self->bytes += self->frame_length[f];
   self->underruns += self->spoilt;
   event(sent, self->frame_address[f], self->frame_length[f]);
-  if (TELLS) self->untold += self->spoilt;
+  if (COUNTS_UNDERRUNS) self->underruns_pending += self->spoilt;
   if (self->spoilt && param(state_offset) >= 0)
     update(self, param(state_offset), mac | (uint32_t)param(attention_bit), false);
   if (param(buffer_consumer_offset) >= 0) update(self, param(buffer_consumer_offset), self->frame_end[f], false);
@@ -285,7 +285,7 @@ static inline void next_descriptor(self_t *self, bool ahead, uint32_t producer, 
   if (self->next_consumer == producer) return;
   self->ahead = ahead;
   if (!ahead) self->reading = transmit_stage_descriptor;
-  self->asked_bytes = self->got_bytes = 0;
+  self->requested_bytes = self->got_bytes = 0;
   self->taken++;
 }
 
@@ -309,7 +309,7 @@ static inline void begin_reading(self_t *self, uint32_t base, uint32_t limit) {
   self->frame_end[newest] = assist_round_up(end, param(buffer_round), base, limit);
   self->frame_consumer[newest] = self->next_consumer;
   self->frames_waiting++;
-  self->turned = true;
+  self->pending_work = true;
   self->reply_address = self->address;
   self->reply_left = length;
   self->burst_left = 0;
@@ -320,12 +320,12 @@ static inline void begin_reading(self_t *self, uint32_t base, uint32_t limit) {
 static inline void make_offers(self_t *self) {
   if (self->gap) {
     self->gap = false;
-    self->turned = true;
+    self->pending_work = true;
   } else if (!(self->offers & (TRANSMIT_OFFERS_MEMORY | TRANSMIT_OFFERS_DESCRIPTOR))) {
-    refer(self);
+    offer_request(self);
   }
   const bool reads_nothing = self->reading == transmit_stage_nothing;
-  self->turned |= self->reading == transmit_stage_wait || (reads_nothing && self->ahead_read);
+  self->pending_work |= self->reading == transmit_stage_wait || (reads_nothing && self->ahead_read);
   self->polls = (reads_nothing || may_read_ahead(self)) && has_place(self);
 }
 
@@ -335,14 +335,14 @@ phase_end() {
       (mac & (uint32_t)param(run_bits)) == (uint32_t)param(run_bits) && !(mac & (uint32_t)param(stop_bits));
 
   // When nothing moved and nothing is to be begun, this cycle is like the last one.
-  uint32_t asked = 0;
-  if (self->polls & running) asked = (self->taken ? self->next_consumer : data(consumer)) ^ data(producer);
+  uint32_t work = 0;
+  if (self->polls & running) work = (self->taken ? self->next_consumer : data(consumer)) ^ data(producer);
   bool control = transferred(registers_request) | transferred(registers_reply);
   if (SPLIT_DESCRIPTORS) control |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
   const bool moved = control | transferred(memory_request) | transferred(memory_reply) | transferred(wire);
-  if (!(asked | moved | self->turned)) return;
-  bool reads = asked | control | self->turned | transferred(memory_request) | transferred(memory_reply);
-  self->turned = false;
+  if (!(work | moved | self->pending_work)) return;
+  bool reads = work | control | self->pending_work | transferred(memory_request) | transferred(memory_reply);
+  self->pending_work = false;
 
   // What the other sides did in this cycle.
   if (control) {
@@ -353,7 +353,7 @@ phase_end() {
     if (transferred(registers_reply)) updated(self);
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
       self->offers &= (uint8_t)~TRANSMIT_OFFERS_DESCRIPTOR;
-      self->asked_bytes += 8;
+      self->requested_bytes += 8;
     }
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) fetched(self, data(descriptor_memory_reply).data);
   }
@@ -367,7 +367,7 @@ phase_end() {
     else if (kind == ASSIST_DESCRIPTOR)
       fetched(self, reply.w[0]);
   }
-  if (transferred(memory_request)) memory_took(self);
+  if (transferred(memory_request)) memory_accepted(self);
 
   // Sending: the beat that left, then the next one.
   if (transferred(wire)) {
@@ -383,7 +383,7 @@ phase_end() {
   }
 
   // Reading: the next descriptor, then its data once they have arrived; a beat that left may have made room.
-  if (!reads && (int32_t)(self->tail - self->head + self->asked) > self->awaited) return;
+  if (!reads && (int32_t)(self->tail - self->head + self->requested) > self->awaited) return;
   if (self->reading == transmit_stage_nothing && self->ahead) {
     self->reading = transmit_stage_descriptor;
     self->ahead = false;
@@ -401,7 +401,7 @@ phase_end() {
 }
 
 init() {
-  self->turned = true;
+  self->pending_work = true;
 }
 
 next_event() {
@@ -411,4 +411,4 @@ next_event() {
 
 #undef SPLIT_DESCRIPTORS
 #undef UNIT
-#undef TELLS
+#undef COUNTS_UNDERRUNS

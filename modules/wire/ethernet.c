@@ -15,8 +15,8 @@ static uint64_t reached(uint64_t due) {
   return end > clock_period() ? end - clock_period() : 0;
 }
 
-// What is shown follows from `begun`, `loaded` and `exhausted`.  Who has nothing more to offer keeps nobody waiting.
-static void show(self_t *self) {
+// What is sent follows from `begun`, `loaded` and `exhausted`.  Who has nothing more to offer keeps nobody waiting.
+static void update_outputs(self_t *self) {
   bool finished = self->exhausted && !self->loaded;
   uint32_t turn = finished ? UINT32_MAX : (uint32_t)self->begun;
   if (turn != self->turn || finished != self->finished) self->changed_cycle = cycle() + 1;
@@ -59,7 +59,7 @@ init() {
   self->beat_cycle = self->taken_cycle = self->plain_at = never();
   self->opens_at = 1;
   self->wake = self->exhausted ? never() : 0;
-  show(self);
+  update_outputs(self);
 }
 
 phase_start() {
@@ -115,11 +115,11 @@ static uint32_t spoil(self_t *self, uint32_t length) {
 }
 
 // Gets the next frame, its length into `length`; false when there is none.
-static bool next_frame(self_t *self, uint32_t told, uint32_t *length) {
+static bool next_frame(self_t *self, uint32_t next_index, uint32_t *length) {
   if (param(count) != 0 && self->begun >= (uint64_t)param(count)) return false;
   if (self->how == TRAFFIC_CORRELATED) {
-    if (told == TRAFFIC_NO_MORE) return false;
-    packet_at(&self->source, told, self->frame, (uint32_t)(param(max_frame) - 4), length, &self->stamp);
+    if (next_index == TRAFFIC_NO_MORE) return false;
+    packet_at(&self->source, next_index, self->frame, (uint32_t)(param(max_frame) - 4), length, &self->stamp);
   } else if (param(input)[0]) {
     uint64_t stamp = 0;
     if (!packet_next(&self->source, self->frame, (uint32_t)(param(max_frame) - 4), length, &stamp)) return false;
@@ -136,9 +136,9 @@ static bool next_frame(self_t *self, uint32_t told, uint32_t *length) {
 }
 
 // Loads the next frame with padding and FCS, and works out when it may be played at the earliest.
-__attribute__((noinline)) static void load(self_t *self, uint32_t told) {
+__attribute__((noinline)) static void load(self_t *self, uint32_t next_index) {
   uint32_t length = 0;
-  self->loaded = next_frame(self, told, &length);
+  self->loaded = next_frame(self, next_index, &length);
   self->exhausted = !self->loaded;
   if (self->exhausted) {
     self->wake = never();
@@ -280,10 +280,10 @@ phase_end() {
         self->linked = true;
         self->linked_at = self->earliest = NOW;
       }
-      bool told = self->asking && width(next) && transferred(next);
-      if (self->linked && !self->exhausted && (self->how != TRAFFIC_CORRELATED || told))
-        load(self, told ? data(next) : 0);
-      show(self);
+      bool next_index = self->asking && width(next) && transferred(next);
+      if (self->linked && !self->exhausted && (self->how != TRAFFIC_CORRELATED || next_index))
+        load(self, next_index ? data(next) : 0);
+      update_outputs(self);
       if (!self->loaded || now() < self->wake) return;
     }
     if (self->how == TRAFFIC_FAST || self->how == TRAFFIC_CORRELATED) {
@@ -291,11 +291,11 @@ phase_end() {
       if ((!ready && param(wait_for_ready)) || other < self->other_needed) return;
     }
     begin(self);
-    show(self);
+    update_outputs(self);
     if (self->plain_at != never() || now() < self->wake) return;
   }
   play_last(self);
-  show(self);
+  update_outputs(self);
 }
 
 next_event() {

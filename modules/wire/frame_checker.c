@@ -36,7 +36,7 @@ __attribute__((always_inline)) static inline void enter(self_t *self, int d, con
                                                         uint32_t room, bool start) {
   uint64_t slot = SLOT(self->entered[d]);
   if (start) {
-    if (self->entered[d] - self->left[d] == (uint64_t)param(depth))
+    if (self->entered[d] - self->exited[d] == (uint64_t)param(depth))
       sim_error("more than %d frames %s are in flight", (int)param(depth), checker_direction[d]);
     self->entering[d] = 0;
     self->expected_since[d][slot] = now();
@@ -66,30 +66,30 @@ __attribute__((always_inline)) static inline void leave(self_t *self, int d, con
 
 // A frame has come out: it must be the oldest that went in, or one behind those that were lost.
 __attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt) {
-  uint64_t number = self->passed[d] + 1;
+  uint64_t number = self->delivered[d] + 1;
   uint32_t length = self->leaving_length[d];
   const uint8_t *frame = self->leaving[d];
   if (spoilt) sim_error("frame %llu %s came out spoilt", (unsigned long long)number, checker_direction[d]);
   // The oldest frame that is equal; those before it are lost, which only the way to the host may do.
-  uint64_t found = self->left[d];
+  uint64_t found = self->exited[d];
   for (; found < self->entered[d]; found++) {
     uint64_t slot = SLOT(found);
     if (self->expected_length[d][slot] == length && memcmp(self->expected[d][slot], frame, length) == 0) break;
   }
-  if (found == self->entered[d] || (d == CHECKER_TO_WIRE && found != self->left[d])) {
+  if (found == self->entered[d] || (d == CHECKER_TO_WIRE && found != self->exited[d])) {
     // Say what happened: an earlier frame again, a later one too early, or bytes that never went in.
-    for (uint64_t back = 0; back < self->left[d] && back < (uint64_t)param(depth) / 2; back++) {
-      uint64_t slot = SLOT(self->left[d] - 1 - back);
+    for (uint64_t back = 0; back < self->exited[d] && back < (uint64_t)param(depth) / 2; back++) {
+      uint64_t slot = SLOT(self->exited[d] - 1 - back);
       if (self->expected_length[d][slot] == length && memcmp(self->expected[d][slot], frame, length) == 0)
         sim_error("frame %llu %s is the %llu-th that went in once more, or too late", (unsigned long long)number,
-                  checker_direction[d], (unsigned long long)(self->left[d] - back));
+                  checker_direction[d], (unsigned long long)(self->exited[d] - back));
     }
     if (found < self->entered[d])
       sim_error("frame %llu %s is out of order: it went in as number %llu", (unsigned long long)number,
                 checker_direction[d], (unsigned long long)found + 1);
-    if (self->left[d] == self->entered[d])
+    if (self->exited[d] == self->entered[d])
       sim_error("frame %llu %s never went in", (unsigned long long)number, checker_direction[d]);
-    uint64_t slot = SLOT(self->left[d]);
+    uint64_t slot = SLOT(self->exited[d]);
     uint32_t at = 0, shorter = length < self->expected_length[d][slot] ? length : self->expected_length[d][slot];
     while (at < shorter && self->expected[d][slot][at] == frame[at]) at++;
     if (at == shorter)
@@ -98,11 +98,11 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt)
     sim_error("frame %llu %s is damaged: byte %u of %u is 0x%02x instead of 0x%02x", (unsigned long long)number,
               checker_direction[d], at, length, frame[at], self->expected[d][slot][at]);
   }
-  self->lost += found - self->left[d];
-  self->missing += found - self->left[d];
+  self->lost += found - self->exited[d];
+  self->missing += found - self->exited[d];
   uint64_t since = self->expected_since[d][SLOT(found)];
-  self->left[d] = found + 1;
-  self->passed[d]++;
+  self->exited[d] = found + 1;
+  self->delivered[d]++;
   if (d == CHECKER_TO_WIRE)
     self->sent++;
   else
@@ -122,11 +122,11 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt)
       self->window_received_payload += udp_payload(frame, length);
     }
     self->window = nanoseconds(now() - self->window_start);
-  } else if (self->passed[0] + self->passed[1] >= (uint64_t)param(warmup)) {
+  } else if (self->delivered[0] + self->delivered[1] >= (uint64_t)param(warmup)) {
     self->measuring = true;
     self->window_start = now();
   }
-  if (param(frames) > 0 && self->passed[0] + self->passed[1] >= (uint64_t)param(frames))
+  if (param(frames) > 0 && self->delivered[0] + self->delivered[1] >= (uint64_t)param(frames))
     sim_stop("%lld frames were delivered", (long long)param(frames));
 }
 
@@ -135,18 +135,18 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
   if (all && !self->ending) self->last_event = now();
   self->ending = all;
   if (!all) return;
-  uint64_t inside = self->entered[CHECKER_TO_HOST] - self->left[CHECKER_TO_HOST];
-  bool through = self->entered[CHECKER_TO_WIRE] == self->left[CHECKER_TO_WIRE] &&
-                 self->lost + self->bad + inside == counted + self->ignored_now;
-  bool settled =
+  uint64_t inside = self->entered[CHECKER_TO_HOST] - self->exited[CHECKER_TO_HOST];
+  bool all_delivered = self->entered[CHECKER_TO_WIRE] == self->exited[CHECKER_TO_WIRE] &&
+                       self->lost + self->bad + inside == counted + self->ignored_now;
+  bool timed_out =
       now() - self->last_event > (uint64_t)((unsigned __int128)param(timeout) * ticks_per_second() / 1000000000000000u);
-  if (through || settled) {
-    if (self->entered[CHECKER_TO_WIRE] != self->left[CHECKER_TO_WIRE])
+  if (all_delivered || timed_out) {
+    if (self->entered[CHECKER_TO_WIRE] != self->exited[CHECKER_TO_WIRE])
       sim_error("%llu frames from host to wire were lost",
-                (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->left[CHECKER_TO_WIRE]));
+                (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->exited[CHECKER_TO_WIRE]));
     self->lost += inside;
     self->missing += inside;
-    self->left[CHECKER_TO_HOST] = self->entered[CHECKER_TO_HOST];
+    self->exited[CHECKER_TO_HOST] = self->entered[CHECKER_TO_HOST];
     if (self->lost + self->bad != counted + self->ignored_now)
       sim_error("%llu frames from wire to host are missing and %llu were spoilt, and the device counted %u drops and "
                 "ignored %u",

@@ -25,7 +25,7 @@ typedef struct {
   ExchangeFrame *frame[2];
   uint64_t *stamp[2];
   uint32_t *think_from[2]; // frame of the other direction that it waits for and that comes last, + 1
-  bool *told[2];           // its time to think was given
+  bool *think_given[2];    // its time to think was given
   char error[512];
 } ExchangeStudy;
 
@@ -40,7 +40,7 @@ static inline void replay_study_begin(ExchangeStudy *study) {
     study->frame[d] = calloc(study->count[d] + 1u, sizeof *study->frame[d]);
     study->stamp[d] = calloc(study->count[d] + 1u, sizeof *study->stamp[d]);
     study->think_from[d] = calloc(study->count[d] + 1u, sizeof *study->think_from[d]);
-    study->told[d] = calloc(study->count[d] + 1u, sizeof *study->told[d]);
+    study->think_given[d] = calloc(study->count[d] + 1u, sizeof *study->think_given[d]);
   }
 }
 
@@ -51,7 +51,7 @@ static inline void replay_study_end(ExchangeStudy *study) {
     free(study->frame[d]);
     free(study->stamp[d]);
     free(study->think_from[d]);
-    free(study->told[d]);
+    free(study->think_given[d]);
   }
   free(study->keys);
   free(study->table);
@@ -113,7 +113,7 @@ static inline void replay_add_frame(ExchangeStudy *study, int d, uint32_t n, con
 // ---- What TCP says
 // --------------------------------------------------------------------------------------------------- The data up to a
 // place have arrived with the first frame of their flow at which there is no hole before it; NONE when that is no later
-// than what was asked for before.  `replay` follows the flow as far as was needed.
+// than what was requested before.  `replay` follows the flow as far as was needed.
 static inline uint32_t replay_frame_that_sends(const ExchangeStudy *study, int d, ExchangeFlow *flow,
                                                ExchangeFlow *replay, int64_t upto) {
   uint32_t last = TRAFFIC_REPLAY_NONE;
@@ -219,7 +219,7 @@ static inline bool replay_add_line(ExchangeStudy *study, char *line, unsigned lo
   replay_add_edge(study, d, (uint32_t)n - 1, (uint32_t)m - 1, false);
   if (thinks) {
     study->thinking[d][n - 1] = think;
-    study->told[d][n - 1] = true;
+    study->think_given[d][n - 1] = true;
   }
   return true;
 }
@@ -295,7 +295,7 @@ static inline void replay_times(ExchangeStudy *study, int d) {
       uint32_t cause = study->think_from[d][n];
       if (cause && (n == study->flow[d][c].first || study->stamp[TRAFFIC_REPLAY_OTHER(d)][cause - 1] > from))
         from = study->stamp[TRAFFIC_REPLAY_OTHER(d)][cause - 1];
-      if (!study->told[d][n]) study->thinking[d][n] = own > from ? own - from : 0;
+      if (!study->think_given[d][n]) study->thinking[d][n] = own > from ? own - from : 0;
       before = own;
     }
   }

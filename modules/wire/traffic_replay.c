@@ -86,7 +86,7 @@ init() {
     if (count > (uint64_t)param(frames))
       sim_input_error("%s has %llu frames, at most %d can be played", PATH(d), (unsigned long long)count,
                       (int)param(frames));
-    self->count[d] = self->left[d] = study.count[d] = (uint32_t)count;
+    self->count[d] = self->remaining[d] = study.count[d] = (uint32_t)count;
   }
   replay_study_begin(&study);
   read_all(self, &study);
@@ -106,11 +106,11 @@ init() {
 }
 
 // ---- The run ---------------------------------------------------------------------------------------------------
-// The instant from which on there is no frame left for an end, if it has not been told so.  Where it is known what is
-// spoilt and dropped, frames on their way may have to be played again.
+// The instant from which on there is no frame left for an end, if it was not notified of that.  Where it is known what
+// is spoilt and dropped, frames on their way may have to be played again.
 __attribute__((noinline)) static uint64_t over_at(const self_t *self, int d) {
-  if (self->left[d] || self->told[d] || !PATH(d)[0]) return never();
-  if (d == TRAFFIC_REPLAY_FROM_HOST || self->gone[d] == self->settled[d]) return 0;
+  if (self->remaining[d] || self->end_notified[d] || !PATH(d)[0]) return never();
+  if (d == TRAFFIC_REPLAY_FROM_HOST || self->gone[d] == self->completed[d]) return 0;
   if (width(wire_offered) && self->offered != self->gone[d]) return never();
   return width(drops) ? self->last_played + RESEND_TIME : 0;
 }
@@ -120,40 +120,40 @@ static inline bool is_over(const self_t *self, int d) {
   return over != never() && over <= SINCE_ORIGIN;
 }
 
-// Whether an end is told something in this cycle: a frame, or once that there is no more.
+// Whether an end is notified in this cycle: of a frame, or once that there is no more.
 __attribute__((noinline)) static bool has_next(const self_t *self, int d, uint32_t *frame) {
   *frame = TRAFFIC_NO_MORE;
   if (is_over(self, d)) return true;
-  if (self->gone[d] - self->settled[d] == (uint32_t)param(frames)) return false;
+  if (self->gone[d] - self->completed[d] == (uint32_t)param(frames)) return false;
   if (!self->started || self->heap_size[d] == 0 || self->due[d][self->heap[d][0]] > SINCE_ORIGIN) return false;
   *frame = self->heap[d][0];
   return true;
 }
 
-static inline bool tells(const self_t *self, int d, uint32_t *frame) {
+static inline bool notification(const self_t *self, int d, uint32_t *frame) {
   return __builtin_expect(self->active, false) && has_next(self, d, frame);
 }
 
 handler(tell_host) {
   uint32_t frame = 0;
-  const bool told = tells(self, TRAFFIC_REPLAY_FROM_HOST, &frame);
-  send_if(host_next, told, frame);
+  const bool notifies = notification(self, TRAFFIC_REPLAY_FROM_HOST, &frame);
+  send_if(host_next, notifies, frame);
 }
 
 handler(tell_wire) {
   uint32_t frame = 0;
-  const bool told = tells(self, TRAFFIC_REPLAY_FROM_WIRE, &frame);
-  send_if(wire_next, told, frame);
+  const bool notifies = notification(self, TRAFFIC_REPLAY_FROM_WIRE, &frame);
+  send_if(wire_next, notifies, frame);
 }
 
-// An end has taken what it was told.
+// An end has accepted a notification.
 static void begins(self_t *self, int d, uint32_t frame) {
   if (frame == TRAFFIC_NO_MORE) {
-    self->told[d] = true;
+    self->end_notified[d] = true;
     return;
   }
   take_first(self, d);
-  self->left[d]--;
+  self->remaining[d]--;
   self->order[d][PLACE(self->gone[d]++)] = frame;
   self->played_at[d][frame] = SINCE_ORIGIN;
   if (d == TRAFFIC_REPLAY_FROM_WIRE) self->last_played = SINCE_ORIGIN;
@@ -173,7 +173,7 @@ static void is_there(self_t *self, int d, uint32_t frame) {
   for (; *front != TRAFFIC_REPLAY_NONE && self->marks[d][*front] & FRAME_ARRIVED; *front = self->following[d][*front]) {
     for (uint32_t e = self->first_edge[d][*front]; e; e = self->edge_next[e - 1]) {
       uint32_t edge = self->edge_frame[e - 1];
-      if (!(edge & TRAFFIC_REPLAY_ROOM)) self->answers[TRAFFIC_REPLAY_OTHER(d)][replay_waiter(edge)] = *front + 1;
+      if (!(edge & TRAFFIC_REPLAY_ROOM)) self->responds_to[TRAFFIC_REPLAY_OTHER(d)][replay_waiter(edge)] = *front + 1;
       one_less(self, TRAFFIC_REPLAY_OTHER(d), replay_waiter(edge), SINCE_ORIGIN);
     }
   }
@@ -181,7 +181,7 @@ static void is_there(self_t *self, int d, uint32_t frame) {
 
 static void arrives(self_t *self, int d, uint32_t frame) {
   is_there(self, d, frame);
-  uint32_t question = self->answers[d][frame];
+  uint32_t question = self->responds_to[d][frame];
   if (!question) return;
   int asker = TRAFFIC_REPLAY_OTHER(d);
   uint64_t ns =
@@ -199,13 +199,14 @@ static void is_lost(self_t *self, int d, uint32_t frame) {
   uint32_t awaited = frame;
   while (awaited != TRAFFIC_REPLAY_NONE && !self->first_edge[d][awaited])
     awaited = data ? self->following[d][awaited] : TRAFFIC_REPLAY_NONE;
-  if (param(resend) > 0 && !self->told[d] && (data || (self->marks[d][frame] & FRAME_TCP && awaited == frame))) {
+  if (param(resend) > 0 && !self->end_notified[d] &&
+      (data || (self->marks[d][frame] & FRAME_TCP && awaited == frame))) {
     if (self->losses[d][frame]++ == MOST_LOSSES)
       sim_error("frame %u of %s did not reach %s however often it was sent", frame + 1, PATH(d),
                 replay_end[TRAFFIC_REPLAY_OTHER(d)]);
     uint64_t due = self->played_at[d][frame] + RESEND_TIME;
     self->due[d][frame] = due > SINCE_ORIGIN ? due : SINCE_ORIGIN;
-    self->left[d]++;
+    self->remaining[d]++;
     may_go(self, d, frame);
     return;
   }
@@ -218,8 +219,8 @@ static void is_lost(self_t *self, int d, uint32_t frame) {
 }
 
 // The oldest of those on their way is lost.
-static void settle_lost(self_t *self, int d) {
-  uint32_t frame = self->order[d][PLACE(self->settled[d]++)];
+static void complete_lost(self_t *self, int d) {
+  uint32_t frame = self->order[d][PLACE(self->completed[d]++)];
   if (d == TRAFFIC_REPLAY_FROM_WIRE) self->lost++;
   if (!(frame & ORDER_LOST)) is_lost(self, d, frame);
 }
@@ -229,8 +230,8 @@ static void finish_arrival(self_t *self, int d, uint32_t length) {
   uint8_t expected[2048];
   uint32_t size = 0;
   uint64_t stamp = 0;
-  for (; self->settled[d] != self->gone[d]; settle_lost(self, d)) {
-    uint32_t frame = self->order[d][PLACE(self->settled[d])];
+  for (; self->completed[d] != self->gone[d]; complete_lost(self, d)) {
+    uint32_t frame = self->order[d][PLACE(self->completed[d])];
     if (frame & ORDER_LOST) continue;
     packet_at(&self->file[d], frame, expected, (uint32_t)param(max_frame) - 4, &size, &stamp);
     if (size < (uint32_t)param(pad_to)) {
@@ -238,7 +239,7 @@ static void finish_arrival(self_t *self, int d, uint32_t length) {
       size = (uint32_t)param(pad_to);
     }
     if (size == length && !memcmp(expected, self->arrival[d], length)) {
-      self->settled[d]++;
+      self->completed[d]++;
       arrives(self, d, frame);
       return;
     }
@@ -280,9 +281,9 @@ phase_end() {
   if (drops == self->drops_now) return;
   self->drops_now = drops;
   // As many as are on their way: none of them will come.
-  if (drops - self->lost >= self->gone[TRAFFIC_REPLAY_FROM_WIRE] - self->settled[TRAFFIC_REPLAY_FROM_WIRE])
-    while (self->settled[TRAFFIC_REPLAY_FROM_WIRE] != self->gone[TRAFFIC_REPLAY_FROM_WIRE])
-      settle_lost(self, TRAFFIC_REPLAY_FROM_WIRE);
+  if (drops - self->lost >= self->gone[TRAFFIC_REPLAY_FROM_WIRE] - self->completed[TRAFFIC_REPLAY_FROM_WIRE])
+    while (self->completed[TRAFFIC_REPLAY_FROM_WIRE] != self->gone[TRAFFIC_REPLAY_FROM_WIRE])
+      complete_lost(self, TRAFFIC_REPLAY_FROM_WIRE);
 }
 
 statistics() {

@@ -58,7 +58,7 @@ static inline void replay_put(ExchangeFrame *frame, bool from_host, int at, cons
   memcpy(frame->key + at + (from_host ? bytes : 0), target, (size_t)bytes);
 }
 
-// Reads a frame's headers; what is not TCP or UDP in IP is told apart by addresses and type.
+// Reads a frame's headers; what is not TCP or UDP in IP is distinguished by addresses and type.
 static inline ExchangeFrame replay_parse(const uint8_t *bytes, uint32_t length, bool from_host) {
   ExchangeFrame frame = {.scale = -1};
   if (length < 14) return frame;
