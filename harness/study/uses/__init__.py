@@ -92,7 +92,7 @@ class Use:
         return {}
 
     def check(self, point: "Point", result: Result) -> Sequence[str]:
-        """What is wrong with a run that ended in good order."""
+        """What is wrong with a run that ended normally."""
         return ()
 
     def waves(self, points: Sequence["Point"]) -> Sequence[Sequence["Point"]]:

@@ -30,7 +30,7 @@ ROWS = [
 def table(statistics: Mapping[tuple[str, str], float]) -> list[dict]:
     """A row for each fault: how many were injected, how many counted, by what, and how many good frames suffered.
 
-    `statistics` are values by (path, name).  A run that ended in good order has compared every frame that came through,
+    `statistics` are values by (path, name).  A run that ended normally has compared every frame that came through,
     so the only frames that a fault can have disturbed are those that should have come through and did not: neither
     spoilt nor overrun.
     """

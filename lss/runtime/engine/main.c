@@ -22,7 +22,7 @@ static const spinach_options *given;
 static bool stuck, repeats;
 static volatile sig_atomic_t interrupted; // signal that asked the run to end
 
-// The first one ends the run in good order, when the C of a module lets it come to that; a second one at once.
+// The first one ends the run normally, when the C of a module lets it come to that; a second one at once.
 static void on_signal(int number) {
   if (interrupted) {
     spinach_streams_remove();
