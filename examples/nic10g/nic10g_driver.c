@@ -47,31 +47,33 @@ static void load_firmware(self_t *self) {
 // What the ports say follows from the rest of the state.
 static void show(self_t *self) {
   self->offering =
-      self->memory_requested < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
+      self->memory_requested < self->memory_length || self->window_state == driver_request_offered || self->emitting;
   bool finished = self->silent || (self->exhausted && !self->loaded);
   self->shown_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
   self->over = self->firmware_up && finished && !self->emitting;
-  self->asking = self->how == TRAFFIC_CORRELATED && self->working && !self->told && !self->loaded && !self->exhausted;
+  self->asking =
+      self->traffic == traffic_mode_correlated && self->working && !self->told && !self->loaded && !self->exhausted;
 }
 
 init() {
   if (param(cores) > 0 && !param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   if (param(firmware)[0]) load_firmware(self);
-  self->how = traffic_mode(param(mode));
-  if (self->how < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
+  const int named = traffic_mode_named(param(mode));
+  if (named < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
+  self->traffic = (traffic_mode)named;
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= NIC_RECEIVE_ENTRIES)
     sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", NIC_RECEIVE_ENTRIES - 1,
                     (long long)param(receive_buffers));
   bool from_file = param(input)[0] != 0;
-  if (self->how == TRAFFIC_TIMED && !from_file && param(payload))
+  if (self->traffic == traffic_mode_timed && !from_file && param(payload))
     sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
-  if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!from_file && param(payload))))
+  if (self->traffic == traffic_mode_correlated && (!width(next) || (!from_file && param(payload))))
     sim_input_error("mode correlated needs packet files, and who says at port `next` which frame is next");
   if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
-  self->silent = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
+  self->silent = (!from_file && param(payload) == 0) || (self->traffic == traffic_mode_fast && param(ratio_out) == 0);
   self->exhausted = self->silent;
   show(self);
 }
@@ -97,7 +99,7 @@ phase_start() {
 static void load_frame(self_t *self) {
   if (self->loaded || self->exhausted) return;
   bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
-  if (self->how == TRAFFIC_CORRELATED) {
+  if (self->traffic == traffic_mode_correlated) {
     if (!self->told) return;
     self->told = false;
     more = more && self->told_frame != TRAFFIC_NO_MORE;
@@ -108,7 +110,7 @@ static void load_frame(self_t *self) {
     if (more) {
       if (!self->stamped) self->first_stamp = stamp;
       self->stamped = true;
-      if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
+      if (self->traffic == traffic_mode_timed && stamp < self->first_stamp + self->stamp)
         sim_input_error("%s: the time stamps run backwards at frame %llu", param(input),
                         (unsigned long long)self->sent_count + 1);
       self->stamp = stamp - self->first_stamp;
@@ -124,10 +126,10 @@ static void load_frame(self_t *self) {
                     (unsigned long long)self->sent_count + 1, self->length);
   self->header = udp_is(self->frame, self->length) ? UDP_HEADERS : 14;
   self->due = self->started_at;
-  if (self->how == TRAFFIC_RATE) {
+  if (self->traffic == traffic_mode_rate) {
     self->due += self->line_milliticks / 1000;
     self->line_milliticks += udp_wire_bytes(self->length) * DRIVER_OFFERED_MILLITICKS();
-  } else if (self->how == TRAFFIC_TIMED) {
+  } else if (self->traffic == traffic_mode_timed) {
     self->due += (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000000u);
   }
 }
@@ -136,7 +138,7 @@ static void load_frame(self_t *self) {
 static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other) {
   *instant = *other = never();
   if (!self->loaded || self->send_producer - self->send_consumer + 2 > NIC_SEND_ENTRIES) return;
-  if (self->how != TRAFFIC_FAST)
+  if (self->traffic != traffic_mode_fast)
     *instant = self->due;
   else
     *other = DRIVER_TURN();
@@ -346,7 +348,7 @@ static bool next_sent(self_t *self, uint32_t other) {
     self->frames_sent++;
     self->bytes_sent += self->length;
     self->sent_count++;
-    self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
+    self->turn = self->traffic == traffic_mode_fast ? self->sent_count / (uint64_t)param(ratio_out) : 0;
     self->loaded = false;
     load_frame(self);
     return true;
@@ -424,7 +426,8 @@ phase_end() {
   }
   DRIVER_TAKE_REPLIES();
   // Most cycles wait for one of these two.
-  if (self->window_state == DRIVER_STEP_IDLE && self->memory_done >= self->memory_length) run(self, interrupted, other);
+  if (self->window_state == driver_request_idle && self->memory_done >= self->memory_length)
+    run(self, interrupted, other);
   show(self);
 }
 

@@ -14,11 +14,12 @@
 // What the ports say follows from the rest of the state.
 static void show(self_t *self) {
   self->offering =
-      self->memory_requested < self->memory_length || self->window_state == DRIVER_STEP_OFFERED || self->emitting;
+      self->memory_requested < self->memory_length || self->window_state == driver_request_offered || self->emitting;
   bool finished = self->silent || (self->exhausted && !self->loaded);
   self->shown_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
   self->over = self->firmware_up && finished && !self->emitting;
-  self->asking = self->how == TRAFFIC_CORRELATED && self->working && !self->told && !self->loaded && !self->exhausted;
+  self->asking =
+      self->traffic == traffic_mode_correlated && self->working && !self->told && !self->loaded && !self->exhausted;
 }
 
 init() {
@@ -35,8 +36,9 @@ init() {
 
   if (param(nic_send_ring) && self->image_begin < DRIVER_NIC_SEND_RING_END)
     sim_input_error("%s lies where the send ring is to be", param(firmware));
-  self->how = traffic_mode(param(mode));
-  if (self->how < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
+  const int named = traffic_mode_named(param(mode));
+  if (named < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
+  self->traffic = (traffic_mode)named;
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
@@ -46,9 +48,10 @@ init() {
     sim_input_error("groups: '%s' is not a list of group addresses such as 01:00:5e:00:00:01", param(groups));
   self->buffer_bytes = (uint32_t)param(buffer_bytes);
   bool from_file = param(input)[0] != 0;
-  if (self->how == TRAFFIC_TIMED && !from_file && param(payload))
+  if (self->traffic == traffic_mode_timed && !from_file && param(payload))
     sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
-  if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!from_file && param(payload)) || param(descriptors)[0]))
+  if (self->traffic == traffic_mode_correlated &&
+      (!width(next) || (!from_file && param(payload)) || param(descriptors)[0]))
     sim_input_error(
         "mode correlated needs packet files, who says at port `next` which frame is next, and no descriptor trace");
   if (from_file) packet_read_open(&self->source, param(input));
@@ -71,7 +74,7 @@ init() {
       if (record.kind == TRACE_POST) self->buffer_bytes = record.bytes;
     }
   }
-  self->silent = (!from_file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_out) == 0);
+  self->silent = (!from_file && param(payload) == 0) || (self->traffic == traffic_mode_fast && param(ratio_out) == 0);
   self->exhausted = self->silent && !param(descriptors)[0];
   show(self);
 }
@@ -124,7 +127,7 @@ static void load_frame(self_t *self) {
   }
   bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
   uint32_t length = 0;
-  if (self->how == TRAFFIC_CORRELATED) {
+  if (self->traffic == traffic_mode_correlated) {
     if (!self->told) return;
     self->told = false;
     more = more && self->told_frame != TRAFFIC_NO_MORE;
@@ -134,7 +137,7 @@ static void load_frame(self_t *self) {
     more = packet_next(&self->source, self->frame, 1514, &length, &stamp);
     if (more) {
       if (!self->stamped) self->first_stamp = stamp, self->stamped = true;
-      if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
+      if (self->traffic == traffic_mode_timed && stamp < self->first_stamp + self->stamp)
         sim_input_error("%s: the time stamps run backwards at frame %llu", param(input),
                         (unsigned long long)self->sent_count + 1);
       self->stamp = stamp - self->first_stamp;
@@ -166,10 +169,10 @@ static void load_frame(self_t *self) {
     self->pieces = self->piece[1] ? 2 : 1;
   }
   self->due = self->started_at;
-  if (self->how == TRAFFIC_RATE) {
+  if (self->traffic == traffic_mode_rate) {
     self->due += self->line_milliticks / 1000;
     self->line_milliticks += udp_wire_bytes(length) * DRIVER_OFFERED_MILLITICKS();
-  } else if (self->how == TRAFFIC_TIMED) {
+  } else if (self->traffic == traffic_mode_timed) {
     uint64_t when = traced ? self->record_time : self->stamp;
     self->due += (uint64_t)((unsigned __int128)when * ticks_per_second() / 1000000000u);
   }
@@ -181,7 +184,7 @@ static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other
   if (!self->loaded || self->emitting) return;
   uint32_t used = (self->send_producer - self->send_consumer) % (uint32_t)param(send_entries);
   if (used + self->pieces >= (uint32_t)param(send_entries)) return;
-  if (self->how != TRAFFIC_FAST)
+  if (self->traffic != traffic_mode_fast)
     *instant = self->due;
   else
     *other = DRIVER_TURN();
@@ -196,7 +199,7 @@ static bool may_send(const self_t *self, uint32_t other) {
 // The instant from which on the descriptor trace wants receive buffers posted, if the ring has room for one at least.
 static uint64_t post_from(const self_t *self) {
   if (!self->record_ready || !self->record_post || self->posted >= DRIVER_STANDARD_ENTRIES - 1) return never();
-  if (self->how != TRAFFIC_TIMED) return 0;
+  if (self->traffic != traffic_mode_timed) return 0;
   return self->started_at + (uint64_t)((unsigned __int128)self->record_time * ticks_per_second() / 1000000000u);
 }
 
@@ -502,7 +505,7 @@ static bool send_frames(self_t *self, uint32_t other) {
       self->frames_sent++;
       self->bytes_sent += self->length;
       self->sent_count++;
-      self->turn = self->how == TRAFFIC_FAST ? self->sent_count / (uint64_t)param(ratio_out) : 0;
+      self->turn = self->traffic == traffic_mode_fast ? self->sent_count / (uint64_t)param(ratio_out) : 0;
       self->loaded = self->record_ready = false;
       STEP_WAIT(!self->emitting);
       load_frame(self);
@@ -573,7 +576,8 @@ phase_end() {
     if (self->emitted >= self->emit_length) self->emitting = false;
   }
   // Most cycles wait for one of these two.
-  if (self->window_state == DRIVER_STEP_IDLE && self->memory_done >= self->memory_length) run(self, interrupted, other);
+  if (self->window_state == driver_request_idle && self->memory_done >= self->memory_length)
+    run(self, interrupted, other);
   show(self);
 }
 

@@ -39,7 +39,6 @@ enum {
   GENERATOR_POLL_READS,
   GENERATOR_POLL_SENT
 };
-enum { GENERATOR_IDLE, GENERATOR_WRITES_HOST, GENERATOR_READS_HOST };
 
 static void push_request(self_t *self, mem_op op, uint32_t address, uint8_t size, uint64_t data, uint32_t tag) {
   typeof_port(nic_request) request = {.op = op, .size = size, .address = address, .tag = tag};
@@ -80,22 +79,22 @@ phase_start() {
   for (int i = 0; i < width(other_count); i++) accept(other_count, i, true);
   bool finished = self->exhausted && !self->loaded;
   for (int i = 0; i < width(own_count); i++) send(own_count, i, finished ? TRAFFIC_NO_MORE : self->sends);
-  for (int i = 0; i < width(done); i++) send(done, i, finished && self->moving == GENERATOR_IDLE);
+  for (int i = 0; i < width(done); i++) send(done, i, finished && self->moving == generator_transfer_none);
   send_if(nic_request, self->queue_first != self->queue_end, self->queue[self->queue_first % GENERATOR_QUEUE]);
 
-  bool writes = self->moving == GENERATOR_WRITES_HOST;
+  bool writes = self->moving == generator_transfer_to_host;
   uint32_t base = writes ? GENERATOR_HOST_SENDS + GENERATOR_SPAN * (self->sends % GENERATOR_SENDS_MOST)
                          : GENERATOR_HOST_RECEIVES + GENERATOR_SPAN * (self->fetched % 256);
   uint32_t left = self->move_length - self->requested;
   typeof_port(memory_request) request = {.op = writes ? mem_op_write : mem_op_read,
                                          .address = base + self->requested,
                                          .size = (uint8_t)(left < 64 ? left : 64)};
-  bool requesting = self->moving != GENERATOR_IDLE && left != 0;
+  bool requesting = self->moving != generator_transfer_none && left != 0;
   if (requesting && writes) memcpy(&request.data, self->frame + self->requested, request.size);
   send_if(memory_request, requesting, request);
 
   // Frames go to the checker when they have been transferred.
-  bool checking = self->moving != GENERATOR_IDLE && self->completed == self->move_length;
+  bool checking = self->moving != generator_transfer_none && self->completed == self->move_length;
   wire_beat_512 beat = {0};
   if (checking) {
     uint32_t rest = self->move_length - self->checked;
@@ -211,10 +210,10 @@ static void poll_rings(self_t *self) {
 static void begin_transfer(self_t *self, uint32_t other) {
   if (!self->loaded && !self->exhausted) load_frame(self);
   if (self->fetched != self->written) {
-    self->moving = GENERATOR_READS_HOST;
+    self->moving = generator_transfer_from_host;
     self->move_length = self->lengths[self->fetched % 256];
   } else if (may_send(self, other)) {
-    self->moving = GENERATOR_WRITES_HOST;
+    self->moving = generator_transfer_to_host;
     self->move_length = self->length;
   }
   self->requested = self->completed = self->checked = 0;
@@ -222,7 +221,7 @@ static void begin_transfer(self_t *self, uint32_t other) {
 
 // The frame has been transferred and checked.
 static void end_transfer(self_t *self) {
-  if (self->moving == GENERATOR_WRITES_HOST) {
+  if (self->moving == generator_transfer_to_host) {
     queue_send(self);
     self->loaded = false;
   } else {
@@ -233,7 +232,7 @@ static void end_transfer(self_t *self) {
                    (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
   }
   sim_progress();
-  self->moving = GENERATOR_IDLE;
+  self->moving = generator_transfer_none;
 }
 
 phase_end() {
@@ -246,7 +245,7 @@ phase_end() {
     handle_reply(self, data(nic_reply).tag, data(nic_reply).data);
   }
   poll_rings(self);
-  if (self->moving == GENERATOR_IDLE) {
+  if (self->moving == generator_transfer_none) {
     begin_transfer(self, width(other_count) ? data(other_count) : TRAFFIC_NO_MORE);
     return;
   }
@@ -259,7 +258,7 @@ phase_end() {
   if (transferred(memory_reply)) {
     uint32_t left = self->move_length - self->completed, size = left < 64 ? left : 64;
     if (data(memory_reply).error) sim_error("host memory has no such address");
-    if (self->moving == GENERATOR_READS_HOST)
+    if (self->moving == generator_transfer_from_host)
       memcpy(self->received_frame + self->completed, &data(memory_reply).data, size);
     self->completed += size;
   }

@@ -8,9 +8,8 @@
   (param_length(segments) > 0 && (lane) >= 0 && param(segments)[lane].what > 0 ? (uint32_t)param(segments)[lane].what  \
                                                                                : (uint32_t)param(what))
 
-/* What a burst is made of: 1 reads, 2 other requests. */
-static inline uint8_t kind_of(mem_op op) {
-  return op == mem_op_read ? 1 : 2;
+static inline sram_burst kind_of(mem_op op) {
+  return op == mem_op_read ? sram_burst_reads : sram_burst_others;
 }
 
 static inline int32_t lane_of(uint32_t address, uint32_t size) {
@@ -42,7 +41,7 @@ static inline void start(self_t *self, uint32_t slot, bool replied) {
   const int32_t lane = lane_of(entry->address, entry->size);
   const uint32_t limit = TIMING(lane, burst);
   const uint32_t end = param(gap) > 0 ? self->last_end : behind(last);
-  const uint8_t kind = param(gap) > 0 ? self->last_kind : kind_of(last->op);
+  const sram_burst kind = param(gap) > 0 ? self->last_kind : kind_of(last->op);
   const bool recent = param(gap) > 0 ? cycle() <= self->last_done + (uint64_t)param(gap) : replied;
   self->continues = recent & (kind_of(entry->op) == kind) & (entry->address == end) &
                     (param_length(segments) == 0 || ((lane == self->last_lane) & (lane >= 0))) &

@@ -8,9 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-// What a request of an assist is for: its tag less the assist's first one.
-enum { ASSIST_DATA, ASSIST_DESCRIPTOR, ASSIST_COUNTER };
-
 // ---- Addresses -----------------------------------------------------------------------------------------------
 
 // A window is a circular buffer in NIC memory: from base up to, not including, limit; limit == base: there is none.

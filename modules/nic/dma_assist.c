@@ -42,8 +42,8 @@ phase_start() {
     return;
   }
   if (offers & DMA_OFFERS_MEMORY) {
-    const uint32_t tag =
-        (uint32_t)param(tag) + (SPLIT_DESCRIPTORS ? ASSIST_DATA : self->offer_kind & ASSIST_DESCRIPTOR);
+    const bool descriptor = self->offer_kind == assist_request_descriptor;
+    const uint32_t tag = (uint32_t)param(tag) + (descriptor ? assist_request_descriptor : assist_request_data);
     typeof_port(memory_request) offer = {.op = self->offer_op,
                                          .size = self->offer_bytes,
                                          .tag = tag,
@@ -64,8 +64,10 @@ phase_start() {
     return;
   }
   if (SPLIT_DESCRIPTORS) {
-    const mem_request_64 reads = {
-        .op = mem_op_read, .size = 8, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR, .address = self->offer_address};
+    const mem_request_64 reads = {.op = mem_op_read,
+                                  .size = 8,
+                                  .tag = (uint32_t)param(tag) + assist_request_descriptor,
+                                  .address = self->offer_address};
     send_if(descriptor_memory_request, (offers & DMA_OFFERS_DESCRIPTOR) != 0, reads);
   }
   if (offers & DMA_OFFERS_REGISTER) {
@@ -140,16 +142,16 @@ static inline void offer_request(self_t *self) {
     if (!is_outward(of) && used < count) count = 0;
   }
   if (!in_burst && self->fetch == dma_fetch_reading && self->fetch_requested < dma_read_bytes(DMA_LAYOUT)) {
-    DMA_OFFER_REQUEST(DMA_OFFER_DESCRIPTOR, mem_op_read, 8, self->fetch_address + self->fetch_requested);
+    DMA_OFFER_REQUEST(assist_request_descriptor, mem_op_read, 8, self->fetch_address + self->fetch_requested);
   } else if (count) {
-    DMA_OFFER_REQUEST(DMA_OFFER_DATA, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
+    DMA_OFFER_REQUEST(assist_request_data, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
     if (!is_outward(of))
       assist_run_into(&self->offer_data, sizeof self->offer_data,
                       assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, UNIT, count), UNIT, count,
                                       param(big_endian)));
   } else if (refers && dma_sum_due(of, param(checksum_bit)) && of->memory_left == 0 && of->reply_left == 0 &&
              of->bus_coming == 0 && !of->sum_waiting) {
-    DMA_OFFER_REQUEST(DMA_OFFER_CHECKSUM, mem_op_write, 2, of->checksum_address);
+    DMA_OFFER_REQUEST(assist_request_checksum, mem_op_write, 2, of->checksum_address);
     assist_run_into(&self->offer_data, sizeof self->offer_data, (assist_run){{of->sum, 0}});
   }
 }
@@ -215,7 +217,7 @@ static inline void updated(self_t *self) {
 static inline void memory_accepted(self_t *self) {
   self->offers &= (uint8_t)~DMA_OFFERS_MEMORY;
   dma_transfer *of = at(self, self->offer_slot);
-  if (self->offer_kind == DMA_OFFER_DATA) {
+  if (self->offer_kind == assist_request_data) {
     const uint32_t count = self->offer_bytes;
     of->address = assist_advance(of->address, count, of->base, of->limit);
     of->memory_left -= count;
@@ -226,7 +228,7 @@ static inline void memory_accepted(self_t *self) {
       self->head += count;
     self->gap = self->burst_left == 0;
     if (of->memory_left == 0) find_stages(self);
-  } else if (self->offer_kind == DMA_OFFER_DESCRIPTOR) {
+  } else if (self->offer_kind == assist_request_descriptor) {
     self->fetch_requested += 8;
   } else {
     of->sum_waiting = true;
@@ -488,7 +490,7 @@ phase_end() {
     if (data(memory_reply).error)
       sim_error("NIC memory replies to a request of the DMA assist near 0x%x with an error",
                 self->at_reply < 0 ? self->fetch_address : of->reply_address);
-    if (!SPLIT_DESCRIPTORS && data(memory_reply).tag == (uint32_t)param(tag) + ASSIST_DESCRIPTOR)
+    if (!SPLIT_DESCRIPTORS && data(memory_reply).tag == (uint32_t)param(tag) + assist_request_descriptor)
       fetched(self, reply.w[0]);
     else
       memory_replied(self, of, reply);

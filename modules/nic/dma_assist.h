@@ -12,8 +12,6 @@ enum {
   DMA_OFFERS_BUS = 8,
   DMA_OFFERS_BEAT = 16
 };
-// What is offered to memory.
-enum { DMA_OFFER_DATA, DMA_OFFER_DESCRIPTOR, DMA_OFFER_CHECKSUM };
 // What a register update completes, when it is not a descriptor of a ring.
 enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
 
@@ -25,9 +23,10 @@ enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
 // Offers a request to memory; what is written is filled in afterwards.
 #define DMA_OFFER_REQUEST(kind, op, bytes, address)                                                                    \
   do {                                                                                                                 \
-    self->offers |= (kind) == DMA_OFFER_DESCRIPTOR && SPLIT_DESCRIPTORS ? DMA_OFFERS_DESCRIPTOR : DMA_OFFERS_MEMORY;   \
+    self->offers |=                                                                                                    \
+        (kind) == assist_request_descriptor && SPLIT_DESCRIPTORS ? DMA_OFFERS_DESCRIPTOR : DMA_OFFERS_MEMORY;          \
     self->offer_kind = (kind);                                                                                         \
-    self->offer_slot = (kind) == DMA_OFFER_DESCRIPTOR ? 0 : self->at_memory;                                           \
+    self->offer_slot = (kind) == assist_request_descriptor ? 0 : self->at_memory;                                      \
     self->offer_op = (op);                                                                                             \
     self->offer_bytes = (uint8_t)(bytes);                                                                              \
     self->offer_address = (address);                                                                                   \

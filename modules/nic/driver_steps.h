@@ -17,8 +17,6 @@ static inline void driver_copy(void *to, const void *from, uint32_t bytes) {
     memcpy(to, from, bytes);
 }
 
-enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
-
 // Waits until the condition holds.
 #define STEP_WAIT_AT(place, condition)                                                                                 \
   do {                                                                                                                 \
@@ -34,8 +32,8 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
   do {                                                                                                                 \
     self->window_address = (uint32_t)(at_address);                                                                     \
     self->window_value = (uint32_t)(value);                                                                            \
-    self->window_state = DRIVER_STEP_OFFERED;                                                                          \
-    STEP_WAIT(self->window_state == DRIVER_STEP_IDLE);                                                                 \
+    self->window_state = driver_request_offered;                                                                       \
+    STEP_WAIT(self->window_state == driver_request_idle);                                                              \
   } while (0)
 
 // Simulated time since the start.
@@ -75,7 +73,7 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
     send_if(memory_request, offers, memory);                                                                           \
     typeof_port(window_request)                                                                                        \
         request = {.op = mem_op_write, .size = 4, .address = self->window_address, .data = self->window_value};        \
-    send_if(window_request, self->window_state == DRIVER_STEP_OFFERED, request);                                       \
+    send_if(window_request, self->window_state == driver_request_offered, request);                                    \
   } while (0)
 
 // Offers the next beat of `frame` to a checker.
@@ -105,12 +103,12 @@ enum { DRIVER_STEP_IDLE, DRIVER_STEP_OFFERED, DRIVER_STEP_WAITS };
       if (!self->memory_write) driver_copy(self->bytes + self->memory_done, &data(memory_reply).data, size);           \
       self->memory_done += size;                                                                                       \
     }                                                                                                                  \
-    if (self->window_state == DRIVER_STEP_WAITS && transferred(window_reply)) {                                        \
+    if (self->window_state == driver_request_accepted && transferred(window_reply)) {                                  \
       if (data(window_reply).error) sim_error("the NIC has nothing at 0x%x of its window", self->window_address);      \
-      self->window_state = DRIVER_STEP_IDLE;                                                                           \
+      self->window_state = driver_request_idle;                                                                        \
     }                                                                                                                  \
-    if (self->window_state == DRIVER_STEP_OFFERED && transferred(window_request))                                      \
-      self->window_state = DRIVER_STEP_WAITS;                                                                          \
+    if (self->window_state == driver_request_offered && transferred(window_request))                                   \
+      self->window_state = driver_request_accepted;                                                                    \
   } while (0)
 
 #endif

@@ -33,7 +33,7 @@ phase_start() {
   const uint32_t tag = (uint32_t)param(tag) + self->offer_kind;
   if (offers & RECEIVE_OFFERS_COUNTER) {
     typeof_port(memory_request)
-        add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + ASSIST_DESCRIPTOR};
+        add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + assist_request_descriptor};
     for (int k = 0; k < param_length(counters); k++)
       if (k == self->counter_index) add.address = param(counters)[k].address;
     assist_run_into(&add.data, sizeof add.data, (assist_run){{self->counter_pending[self->counter_index], 0}});
@@ -107,8 +107,9 @@ static void find_room(self_t *self) {
 }
 
 // Offers a write of `count` bytes.
-static inline void offer(self_t *self, uint8_t kind, uint32_t count, uint32_t address, assist_run bytes) {
-  self->offers |= kind == ASSIST_DESCRIPTOR && SPLIT_DESCRIPTORS ? RECEIVE_OFFERS_DESCRIPTOR : RECEIVE_OFFERS_MEMORY;
+static inline void offer(self_t *self, assist_request kind, uint32_t count, uint32_t address, assist_run bytes) {
+  self->offers |=
+      kind == assist_request_descriptor && SPLIT_DESCRIPTORS ? RECEIVE_OFFERS_DESCRIPTOR : RECEIVE_OFFERS_MEMORY;
   self->offer_kind = kind;
   self->offer_bytes = (uint8_t)count;
   self->offer_address = address;
@@ -158,7 +159,7 @@ static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filte
 }
 
 // The newest frame is known to be bad; what else comes of it is skipped.
-static inline void spoil_frame(self_t *self, uint8_t outcome) {
+static inline void spoil_frame(self_t *self, receive_outcome outcome) {
   self->frame_state[self->newest] = receive_arrival_bad;
   self->frame_outcome[self->newest] = outcome;
   self->skipping = true;
@@ -167,7 +168,7 @@ static inline void spoil_frame(self_t *self, uint8_t outcome) {
 // The newest frame has come to its end.
 static inline void end_frame(self_t *self, bool line_error) {
   const int newest = self->newest;
-  uint8_t outcome = self->addressed;
+  receive_outcome outcome = self->addressed;
   if (self->fcs != ETHERNET_FCS_RESIDUE) outcome = receive_outcome_bad_fcs;
   if (self->frame_bytes[newest] < (uint32_t)param(min_frame)) outcome = receive_outcome_too_short;
   if (line_error) outcome = receive_outcome_line_error;
@@ -351,7 +352,7 @@ static inline void store_data(self_t *self) {
     const uint32_t count =
         assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
     const assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, UNIT, count);
-    offer(self, ASSIST_DATA, count, self->address, assist_run_swap(bytes, UNIT, count, param(big_endian)));
+    offer(self, assist_request_data, count, self->address, assist_run_swap(bytes, UNIT, count, param(big_endian)));
   }
 }
 
@@ -362,9 +363,9 @@ static inline void write_descriptor(self_t *self) {
   if (self->step == 0) {
     const uint64_t number =
         param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
-    offer(self, ASSIST_DESCRIPTOR, 8, self->slot + (uint32_t)param(at_address), (assist_run){{number, 0}});
+    offer(self, assist_request_descriptor, 8, self->slot + (uint32_t)param(at_address), (assist_run){{number, 0}});
   } else if (self->step == 1) {
-    offer(self, ASSIST_DESCRIPTOR, 4, after + (uint32_t)param(at_address), (assist_run){{self->next_start, 0}});
+    offer(self, assist_request_descriptor, 4, after + (uint32_t)param(at_address), (assist_run){{self->next_start, 0}});
   } else if (self->open == 0) {
     self->storing = receive_stage_registers;
     self->step = 0;

@@ -25,7 +25,7 @@ phase_start() {
   const uint32_t tag = (uint32_t)param(tag) + self->offer_kind;
   if (!(offers & TRANSMIT_OFFERS_MEMORY)) {
     send_nothing(memory_request);
-  } else if (COUNTS_UNDERRUNS && self->offer_kind == ASSIST_COUNTER) {
+  } else if (COUNTS_UNDERRUNS && self->offer_kind == assist_request_counter) {
     typeof_port(memory_request)
         adds = {.op = mem_op_fetch_add, .size = 4, .tag = tag, .address = (uint32_t)param(underrun_counter)};
     assist_run_into(&adds.data, sizeof adds.data, (assist_run){{self->underruns_offered, 0}});
@@ -175,7 +175,7 @@ static inline void offer_request(self_t *self) {
   const bool reads_descriptor = self->reading == transmit_stage_descriptor || (self->ahead && self->burst_left == 0);
   if (reads_descriptor && self->requested_bytes < (uint32_t)param(descriptor_bytes)) {
     self->offers |= SPLIT_DESCRIPTORS ? TRANSMIT_OFFERS_DESCRIPTOR : TRANSMIT_OFFERS_MEMORY;
-    self->offer_kind = ASSIST_DESCRIPTOR;
+    self->offer_kind = assist_request_descriptor;
     self->offer_size = 8;
     self->offer_address = self->next_consumer + self->requested_bytes;
   } else if (self->reading == transmit_stage_data && self->memory_left) {
@@ -190,13 +190,13 @@ static inline void offer_request(self_t *self) {
       self->burst_left = run;
     }
     self->offers |= TRANSMIT_OFFERS_MEMORY;
-    self->offer_kind = ASSIST_DATA;
+    self->offer_kind = assist_request_data;
     self->offer_size = (uint8_t)assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
     self->offer_address = self->address;
   } else if (COUNTS_UNDERRUNS && self->underruns_pending) {
     // A request that moves no bytes of a frame.
     self->offers |= TRANSMIT_OFFERS_MEMORY;
-    self->offer_kind = ASSIST_COUNTER;
+    self->offer_kind = assist_request_counter;
     self->underruns_offered = self->underruns_pending;
     self->underruns_pending = 0;
   }
@@ -229,14 +229,14 @@ static inline void data_arrived(self_t *self, assist_run reply) {
 // NIC memory took what was offered.
 static inline void memory_accepted(self_t *self) {
   self->offers &= (uint8_t)~TRANSMIT_OFFERS_MEMORY;
-  if (self->offer_kind == ASSIST_DATA) {
+  if (self->offer_kind == assist_request_data) {
     const uint32_t count = self->offer_size;
     self->address = assist_advance(self->address, count, self->base, self->limit);
     self->memory_left -= count;
     self->burst_left -= assist_min(count, self->burst_left);
     self->requested += count;
     self->gap = self->burst_left == 0;
-  } else if (self->offer_kind == ASSIST_DESCRIPTOR) {
+  } else if (self->offer_kind == assist_request_descriptor) {
     self->requested_bytes += 8;
   } else {
     self->gap = self->burst_left == 0;
@@ -362,9 +362,9 @@ phase_end() {
       sim_error("NIC memory replies to a request of the transmitting MAC near 0x%x with an error", self->reply_address);
     const assist_run reply = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     const uint32_t kind = data(memory_reply).tag - (uint32_t)param(tag);
-    if (kind == ASSIST_DATA)
+    if (kind == assist_request_data)
       data_arrived(self, reply);
-    else if (kind == ASSIST_DESCRIPTOR)
+    else if (kind == assist_request_descriptor)
       fetched(self, reply.w[0]);
   }
   if (transferred(memory_request)) memory_accepted(self);

@@ -22,7 +22,7 @@ static void update_outputs(self_t *self) {
   if (turn != self->turn || finished != self->finished) self->changed_cycle = cycle() + 1;
   self->turn = turn;
   self->finished = finished;
-  self->asking = self->how == TRAFFIC_CORRELATED && self->linked && !self->loaded && !self->exhausted;
+  self->asking = self->traffic == traffic_mode_correlated && self->linked && !self->loaded && !self->exhausted;
 }
 
 // What a byte takes at so many bits per second.
@@ -33,8 +33,9 @@ static uint64_t time_of_byte(double rate) {
 init() {
   self->byte_time = time_of_byte((double)param(rate));
   if (param(offered) <= 0) sim_input_error("the offered rate must be more than 0");
-  self->how = traffic_mode(param(mode));
-  if (self->how < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
+  const int named = traffic_mode_named(param(mode));
+  if (named < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
+  self->traffic = (traffic_mode)named;
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   const char *wrong = NULL;
@@ -51,10 +52,10 @@ init() {
   bool file = param(input)[0] != 0;
   if (file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
-  self->exhausted = (!file && param(payload) == 0) || (self->how == TRAFFIC_FAST && param(ratio_in) == 0);
-  if (self->how == TRAFFIC_TIMED && !file && param(payload))
+  self->exhausted = (!file && param(payload) == 0) || (self->traffic == traffic_mode_fast && param(ratio_in) == 0);
+  if (self->traffic == traffic_mode_timed && !file && param(payload))
     sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
-  if (self->how == TRAFFIC_CORRELATED && (!width(next) || (!file && param(payload))))
+  if (self->traffic == traffic_mode_correlated && (!width(next) || (!file && param(payload))))
     sim_input_error("mode correlated needs a packet file and, at port `next`, who says which frame is next");
   self->beat_cycle = self->taken_cycle = self->plain_at = never();
   self->opens_at = 1;
@@ -117,7 +118,7 @@ static uint32_t spoil(self_t *self, uint32_t length) {
 // Gets the next frame, its length into `length`; false when there is none.
 static bool next_frame(self_t *self, uint32_t next_index, uint32_t *length) {
   if (param(count) != 0 && self->begun >= (uint64_t)param(count)) return false;
-  if (self->how == TRAFFIC_CORRELATED) {
+  if (self->traffic == traffic_mode_correlated) {
     if (next_index == TRAFFIC_NO_MORE) return false;
     packet_at(&self->source, next_index, self->frame, (uint32_t)(param(max_frame) - 4), length, &self->stamp);
   } else if (param(input)[0]) {
@@ -125,7 +126,7 @@ static bool next_frame(self_t *self, uint32_t next_index, uint32_t *length) {
     if (!packet_next(&self->source, self->frame, (uint32_t)(param(max_frame) - 4), length, &stamp)) return false;
     if (!self->stamped) self->first_stamp = stamp;
     self->stamped = true;
-    if (self->how == TRAFFIC_TIMED && stamp < self->first_stamp + self->stamp)
+    if (self->traffic == traffic_mode_timed && stamp < self->first_stamp + self->stamp)
       sim_input_error("%s: the time stamps run backwards at frame %llu", param(input),
                       (unsigned long long)self->begun + 1);
     self->stamp = stamp - self->first_stamp;
@@ -158,13 +159,13 @@ __attribute__((noinline)) static void load(self_t *self, uint32_t next_index) {
   memset(self->frame + self->length, 0, 8);
 
   uint64_t from = 0;
-  if (self->how == TRAFFIC_RATE) from = self->earliest;
-  if (self->how == TRAFFIC_TIMED)
+  if (self->traffic == traffic_mode_rate) from = self->earliest;
+  if (self->traffic == traffic_mode_timed)
     from = self->linked_at + (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000);
   self->due = from;
   self->wake = reached((from > self->line_free ? from : self->line_free) + 1);
   // Its turn comes with the other end's: begun / ratio_in <= other / ratio_out, without dividing in every cycle.
-  bool in_step = self->how == TRAFFIC_FAST && width(other_count) && param(ratio_out) > 0;
+  bool in_step = self->traffic == traffic_mode_fast && width(other_count) && param(ratio_out) > 0;
   self->other_needed = in_step ? self->begun / (uint64_t)param(ratio_in) * (uint64_t)param(ratio_out) : 0;
 }
 
@@ -187,12 +188,12 @@ static void await_beat(self_t *self) {
 // The preamble of the loaded frame begins.
 static void begin(self_t *self) {
   uint64_t start = self->line_free > NOW ? self->line_free : NOW;
-  if (self->how == TRAFFIC_FAST || self->how == TRAFFIC_CORRELATED) {
+  if (self->traffic == traffic_mode_fast || self->traffic == traffic_mode_correlated) {
     // The line's own pace is kept when the device was ready all the time.
     if (NOW < self->line_free + CLOCK) start = self->line_free > self->linked_at ? self->line_free : NOW;
   } else {
     start = self->due > self->line_free ? self->due : self->line_free;
-    if (self->how == TRAFFIC_RATE)
+    if (self->traffic == traffic_mode_rate)
       self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) *
                         time_of_byte((double)param(offered));
   }
@@ -281,12 +282,12 @@ phase_end() {
         self->linked_at = self->earliest = NOW;
       }
       bool next_index = self->asking && width(next) && transferred(next);
-      if (self->linked && !self->exhausted && (self->how != TRAFFIC_CORRELATED || next_index))
+      if (self->linked && !self->exhausted && (self->traffic != traffic_mode_correlated || next_index))
         load(self, next_index ? data(next) : 0);
       update_outputs(self);
       if (!self->loaded || now() < self->wake) return;
     }
-    if (self->how == TRAFFIC_FAST || self->how == TRAFFIC_CORRELATED) {
+    if (self->traffic == traffic_mode_fast || self->traffic == traffic_mode_correlated) {
       uint64_t other = width(other_count) && some(other_count) ? data(other_count) : 0;
       if ((!ready && param(wait_for_ready)) || other < self->other_needed) return;
     }

@@ -7,13 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-// How frames are offered: closed loop, open loop, at recorded stamps, as the other end's frames arrive.
-enum { TRAFFIC_FAST, TRAFFIC_RATE, TRAFFIC_TIMED, TRAFFIC_CORRELATED };
-
-// The mode that a word names, -1 for none.
-static inline int32_t traffic_mode(const char *word) {
+// The traffic_mode that a word names, -1 for none.
+static inline int traffic_mode_named(const char *word) {
   static const char *const words[] = {"fast", "rate", "timed", "correlated"};
-  for (int32_t i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++)
     if (!strcmp(word, words[i])) return i;
   return -1;
 }
