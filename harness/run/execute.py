@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness.run import process
 
+KIT = Path(__file__).resolve().parents[2]  # what workers import
 RETRIES = 10  # of a task whose worker was lost
 
 
@@ -53,16 +54,26 @@ def _dask(where: object) -> Iterator[Executor]:
         client = Client(where, timeout="5 s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise ExecuteError(f"--workers {where}: {error}") from error
+
+    # Both are defined here so that their code is sent: one that was started in the wrong place cannot import this file.
+    def retry_lost_workers(dask_scheduler: object = None) -> None:
+        """A task whose worker was killed goes to another one, however often workers are killed."""
+        dask_scheduler.allowed_failures = 100
+
+    def has_harness() -> bool:
+        from importlib.util import find_spec
+
+        return find_spec("harness") is not None
+
     try:
-        client.run_on_scheduler(_retry_lost_workers)
+        known = {"scheduler": client.run_on_scheduler(has_harness)}
+        known |= {f"worker {address}": found for address, found in client.run(has_harness).items()}
+        if lost := [one for one, found in known.items() if not found]:
+            raise ExecuteError(f"--workers: the {lost[0]} finds no module harness; start it with PYTHONPATH={KIT}")
+        client.run_on_scheduler(retry_lost_workers)
         yield client.get_executor(pure=False, retries=RETRIES)
     finally:
         client.close()
-
-
-def _retry_lost_workers(dask_scheduler: object = None) -> None:
-    """A task whose worker was killed goes to another one, however often workers are killed."""
-    dask_scheduler.allowed_failures = 100
 
 
 @contextlib.contextmanager

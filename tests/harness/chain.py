@@ -52,9 +52,9 @@ def command(place: Path, *words: str, file: str = "study.toml") -> list[str]:
     return [sys.executable, "-m", "harness", "study", str(place / file), "--build", str(place / "build"), "--plain", *words]
 
 
-def run(place: Path, *words: str, status: int = 0) -> str:
+def run(place: Path, *words: str, status: int = 0, file: str = "study.toml") -> str:
     """The command, in a process of its own."""
-    done = subprocess.run(command(place, *words), cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command(place, *words, file=file), cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 

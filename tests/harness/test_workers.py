@@ -1,11 +1,14 @@
 """Where studies run, and how they end: several in one build folder, SIGTERM, Dask workers of which one is killed."""
 
+import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -114,39 +117,80 @@ def test_a_killed_study_goes_on_where_it_was(place: Path) -> None:
     assert sum(row.result.reused for row in rows) >= 4 and before < 25
 
 
-@pytest.mark.slow
-def test_workers_of_which_one_is_killed(place: Path) -> None:
-    """25 points on two workers; one is killed in the middle and not started again.  Nothing is lost, and the results
-    are byte for byte those of processes of this host."""
+@contextlib.contextmanager
+def dask(place: Path, workers: int, python_path: str = str(ROOT)) -> Iterator[tuple[str, list[subprocess.Popen]]]:
+    """A scheduler and workers, started by hand as docs/studies.md says: its address, and the workers."""
     pytest.importorskip("distributed")
-    (place / "study.toml").write_text(MANY)
-    run(place, "--out", str(place / "local"))
-    address, environment = f"tcp://127.0.0.1:{free_port()}", {**os.environ, "PYTHONPATH": str(ROOT)}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment, "cwd": place}
-    started = [subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2],
-         "--no-dashboard"], **quiet)]  # fmt: skip
+    address, environment = f"tcp://127.0.0.1:{free_port()}", {**os.environ, "PYTHONPATH": python_path}
+    started = []
+
+    def start(*words: str) -> None:
+        command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
+        started.append(subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, cwd=place
+        ))  # fmt: skip
+
     try:
-        for _ in range(2):
-            started.append(subprocess.Popen(
-                [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard"],
-                **quiet))  # fmt: skip
-        results = place / "build/run"
-        results.rename(place / "before")  # nothing is kept
-        one = subprocess.Popen(
-            command(place, "--workers", address, "--out", str(place / "remote")), cwd=ROOT, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
-        assert wait_for(results, 4, one) < 24, "the worker is killed in the middle"
-        started[1].kill()
-        said = one.communicate(timeout=300)[0]
-        assert one.returncode == 0, said
+        start("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2])
+        for _ in range(workers):
+            start("worker", address, "--nthreads", "1", "--no-nanny")
+        yield address, started[1:]
     finally:
         for process in reversed(started):
             process.kill()
             process.wait()
+
+
+def begin(place: Path, study: Path, out: str, *words: str) -> subprocess.Popen:
+    made = command(place, "--out", str(place / out), *words, file=str(study))
+    return subprocess.Popen(made, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def same_bytes_with_a_killed_worker(place: Path, study: Path, points: int) -> None:
+    """A study on processes of this host, then on two workers, of which one is killed in the middle and not started
+    again: nothing is lost, and the results are the same, byte for byte."""
+    run(place, "--out", str(place / "local"), file=str(study))
+    results = place / "build/run"
+    results.rename(place / "before")  # nothing is kept
+    with dask(place, 2) as (address, workers):
+        one = begin(place, study, "remote", "--workers", address)
+        assert wait_for(results, 4, one) < points - 1, "the worker is killed in the middle"
+        workers[0].kill()
+        said = one.communicate(timeout=500)[0]
+        assert one.returncode == 0, said
+    assert finished_in(results) == points
     for name in "results.csv", "results.json":
         assert (place / "remote" / name).read_bytes() == (place / "local" / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_workers_of_which_one_is_killed(place: Path) -> None:
+    (place / "study.toml").write_text(MANY)
+    same_bytes_with_a_killed_worker(place, place / "study.toml", 25)
+
+
+QUAD_CORE = ROOT / "examples/quad_core/study.toml"
+
+
+@pytest.mark.soak
+def test_a_sweep_over_structure_and_run_time_parameters(place: Path, build_dir: Path) -> None:
+    """The 24 points of the four-core machine: on workers, and as two studies at once in one build folder."""
+    (place / "build/firmware").symlink_to(build_dir / "firmware")
+    same_bytes_with_a_killed_worker(place, QUAD_CORE, 24)
+    for kept in "run", "sim":
+        shutil.rmtree(place / "build" / kept)
+    both = [begin(place, QUAD_CORE, out) for out in ("one", "other")]
+    said = [one.communicate(timeout=600)[0] for one in both]
+    assert [one.returncode for one in both] == [0, 0], said
+    for out in "one", "other":
+        assert (place / out / "results.csv").read_bytes() == (place / "local/results.csv").read_bytes()
+
+
+@pytest.mark.slow
+def test_workers_that_cannot_import_the_harness(place: Path) -> None:
+    with dask(place, 0, python_path="") as (address, _):
+        said = run(place, "--workers", address, status=1)
+    assert f"harness: --workers: the scheduler finds no module harness; start it with PYTHONPATH={ROOT}" in said
 
 
 @pytest.mark.parametrize(
