@@ -3,6 +3,7 @@
 One picture for each level of the hierarchy that has something to show, laid out by Graphviz.
 """
 
+import re
 import subprocess
 from collections import defaultdict
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ STEPS = [0.05, 0.25, 0.5, 0.75]
 LIMITER = "#8c1d04"
 SHOWN = 0.05  # lines that wait for less carry no label
 PICTURES = 8
+WIDEST = 1100  # points, of a picture that fits a page and can still be read
 
 
 def shade(colours: list[str], share: float) -> str:
@@ -111,7 +113,7 @@ class _Drawing:
         children.pop(self.level, None)
         lines = [
             "digraph machine {",
-            '  graph [rankdir=LR, nodesep=0.35, ranksep=0.6, bgcolor="white", fontname="Helvetica"];',
+            '  graph [nodesep=0.35, ranksep=0.6, bgcolor="white", fontname="Helvetica"];',
             '  node [shape=box, style="filled,rounded", fontname="Helvetica", fontsize=11, color="#555555"];',
             '  edge [fontname="Helvetica", fontsize=9, arrowsize=0.7];',
             *(self._node(path) for path in children),
@@ -123,23 +125,41 @@ class _Drawing:
         return "\n".join(lines) + "\n"
 
 
+def _kind(analysis: Analysis, path: str) -> tuple[str, str]:
+    """What the levels of equal modules in an array have in common."""
+    return re.sub(r"\[\d+\]", "[]", path), analysis.machine.modules[path]
+
+
 def levels(analysis: Analysis) -> list[Level]:
     """The levels that get a picture: the machine, then those in which something waits, or which hold the limiter."""
-    chosen, seen = [], set()
+    limiting = analysis.limiter.cause.path if analysis.limiter else ""
+    holding = [path for path in analysis.machine.parents if path and limiting.startswith(path + ".")]
+    # Of equal modules in an array, the one that holds the limiter, else the first in which something waits.
+    chosen, seen = [], {_kind(analysis, path) for path in holding}
     for path in analysis.machine.parents:
-        drawing = _Drawing(analysis, path)
-        kind = path.rpartition(".")[0], path.rpartition("[")[0] or path, analysis.machine.modules[path]
-        if path and (drawing.waits < SHOWN or kind in seen):
+        drawing, kind = _Drawing(analysis, path), _kind(analysis, path)
+        if path and path not in holding and (drawing.waits < SHOWN or kind in seen):
             continue
-        seen.add(kind)  # of an array of equal modules, the first in which something waits
+        seen.add(kind)
         title = f"Inside {path}, a {analysis.machine.modules[path]}" if path else "The machine"
         chosen.append(Level(path, title, drawing.dot()))
     return chosen[:PICTURES]
 
 
 def render(level: Level) -> str:
-    """The picture of a level as SVG; OSError when Graphviz is missing or fails."""
-    done = subprocess.run(["dot", "-Tsvg"], input=level.dot, capture_output=True, text=True)
+    """The picture of a level as SVG, from left to right, or downwards where that would be too wide for a page and is
+    narrower; OSError when Graphviz is missing or fails."""
+    across = _drawn(level.dot, "LR")
+    return min(across, _drawn(level.dot, "TB"), key=_width) if _width(across) > WIDEST else across
+
+
+def _drawn(dot: str, direction: str) -> str:
+    done = subprocess.run(["dot", "-Tsvg", f"-Grankdir={direction}"], input=dot, capture_output=True, text=True)
     if done.returncode:
         raise OSError(f"dot: {done.stderr.strip()}")
     return done.stdout
+
+
+def _width(svg: str) -> float:
+    found = re.search(r'<svg width="(\d+)pt"', svg)
+    return float(found[1]) if found else 0.0

@@ -43,8 +43,9 @@ class Mark:
 
 
 @contextlib.contextmanager
-def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6) -> Iterator[Axes]:
-    """Axes in the common style; the picture is written as out.svg and out.png at the end."""
+def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, told: str = "") -> Iterator[Axes]:
+    """Axes in the common style; the picture is written as out.svg and out.png at the end; `told` says what
+    tells the series apart."""
     settings = {
         "font.size": 11, "font.family": "DejaVu Sans", "axes.edgecolor": INK, "text.color": INK, "svg.fonttype": "path",
         "svg.hashsalt": "spinach", "text.parse_math": False, "axes.labelcolor": INK, "xtick.color": INK,
@@ -54,7 +55,7 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6) -> I
         figure, axes = pyplot.subplots(figsize=(7.2, height), layout="constrained")
         yield axes
         axes.set_xlabel(across)
-        axes.set_ylabel(up)
+        axes.set_ylabel(textwrap.fill(up, 42))
         axes.set_title(textwrap.fill(title, 62), loc="left", fontweight="bold")
         axes.grid(color=FAINT, linewidth=0.7)
         axes.set_axisbelow(True)
@@ -62,7 +63,9 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6) -> I
         labels = [str(label) for label in axes.get_legend_handles_labels()[1]]
         # Two columns hold about 38 characters each; longer labels get the whole width.
         if labels:
-            figure.legend(frameon=False, loc="outside lower left", ncols=1 if max(map(len, labels)) > 38 else 2)
+            columns = 1 if max(map(len, labels)) > 38 else 2 if max(map(len, labels)) > 12 else 4
+            legend = figure.legend(frameon=False, loc="outside lower left", ncols=columns, title=told or None)
+            legend.set_alignment("left")
         figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})
         figure.savefig(out.with_suffix(".png"), dpi=150)
         pyplot.close(figure)
@@ -70,10 +73,10 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6) -> I
 
 def lines(
     title: str, across: str, up: str, drawn: Sequence[Line], marks: Sequence[Mark], out: Path, from_zero: bool = False,
-    markers: bool = True, limits: Sequence[Line] = (),
+    markers: bool = True, limits: Sequence[Line] = (), told: str = "",
 ) -> None:  # fmt: skip
     """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side."""
-    with _axes(title, across, up, out) as axes:
+    with _axes(title, across, up, out, told=told) as axes:
         for limit in limits:
             axes.plot(limit.across, limit.values, color=INK, linewidth=1.4, label=limit.name)
             axes.fill_between(limit.across, limit.values, color=FAINT, alpha=0.35, linewidth=0)

@@ -25,19 +25,24 @@ def _rows(outcome: Outcome, figure: Figure) -> list[Row]:
     return [row for row in outcome.rows if row.status == OK and row.lies(figure.where) and figure.y in row.measures]
 
 
-def _series(outcome: Outcome, figure: Figure, rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """The rows of each line, by its label."""
+def _series(
+    outcome: Outcome, figure: Figure, rows: Iterable[Row], titled: bool
+) -> tuple[str, dict[str, list[Row]]]:  # fmt: skip
+    """What tells the lines apart, if it is to be their title and is one axis; the rows of each line, by its name."""
     others = [axis.name for axis in outcome.study.file.axis if not axis.best]
     fixed = {name for name, value in figure.where.items() if not isinstance(value, list)}
     keys = [name for name in [VARIANT, *others] if name != figure.x and name not in fixed]
     keys = [figure.series] if figure.series else keys
+    told = [key for key in keys if any(key in row.point.coordinates for row in rows)]
+    title = _axis_label(outcome, told[0]) if titled and len(told) == 1 and told[0] != VARIANT else ""
     lines: dict[str, list[Row]] = {}
     for row in rows:
         own = {k: row.point.coordinates[k] for k in keys if k in row.point.coordinates}
         if VARIANT in own and row.point.label:
             own[VARIANT] = row.point.label
-        lines.setdefault(where_words(own) or row.point.label, []).append(row)
-    return lines
+        name = str(next(iter(own.values()))) if title else where_words(own) or row.point.label
+        lines.setdefault(name, []).append(row)
+    return title, lines
 
 
 def _base(rows: list[Row], row: Row, figure: Figure) -> Row | None:
@@ -87,7 +92,10 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
         if lines:
             plot.lines(title, across, up, lines, [], out, markers=False)
         return bool(lines)
-    groups = _series(outcome, figure, rows)
+    use = outcome.study.uses[rows[0].point.number] if rows else None
+    limits = use.limits(figure, [row.point for row in rows]) if use else []
+    marks = _marks(outcome, figure, rows)
+    told, groups = _series(outcome, figure, rows, titled=not limits and not marks)
     drawn = []
     for label, own in groups.items():
         pairs = [(row.point.coordinates.get(figure.x, ""), _value(rows, row, figure)) for row in own]
@@ -96,11 +104,9 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
             drawn.append(plot.Line(label, *map(list, zip(*pairs, strict=True))))
     if not drawn:
         return False
-    use = outcome.study.uses[rows[0].point.number]
-    limits = use.limits(figure, [row.point for row in rows]) if use else []
     if figure.kind == "bars":
         plot.bars(title, up, drawn, out)
     else:
-        plot.lines(title, _axis_label(outcome, figure.x), up, drawn, _marks(outcome, figure, rows), out,
-                   from_zero=figure.kind == "scaling", limits=limits)  # fmt: skip
+        plot.lines(title, _axis_label(outcome, figure.x), up, drawn, marks, out,
+                   from_zero=figure.kind == "scaling", limits=limits, told=told)  # fmt: skip
     return True

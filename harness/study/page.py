@@ -5,6 +5,7 @@ Its frame is study.html, a Jinja2 template that escapes whatever is put into it.
 
 import html
 import json
+import math
 import re
 import shutil
 from pathlib import Path
@@ -51,8 +52,17 @@ def _asked(outcome: Outcome) -> list[Figure]:
 def _cell(outcome: Outcome, row: Row, name: str) -> str:
     if name not in row.measures:
         return "–"
-    error = f" ± {number(row.errors[name])}" if row.errors.get(name) else ""
-    return html.escape(number(row.measures[name]) + error)
+    if row.errors.get(name):
+        return html.escape(with_error(row.measures[name], row.errors[name]))
+    return html.escape(number(row.measures[name]))
+
+
+def with_error(value: float, error: float) -> str:
+    """A value and its error, with two digits of the error, or as many as make five of the value."""
+    places = 1 - math.floor(math.log10(error))
+    most = 4 - math.floor(math.log10(abs(value))) if value else places
+    places = max(0, min(places, most))
+    return f"{value:,.{places}f} ± {error:,.{places}f}"
 
 
 def _keep(outcome: Outcome, row: Row, out: Path) -> list[str]:
@@ -101,11 +111,13 @@ def cross_table(outcome: Outcome, asked: ShownTable) -> Markup:
             if asked.relative_to is not None:
                 cells.append(change(row, base, asked.value))
         body.append(cells)
+    named = {axis.name: axis.label or axis.name for axis in outcome.study.file.axis}
+    corner = f"{named.get(asked.rows, '')} ↓ {named.get(asked.columns, '')} →"
     heads = [html.escape(str(column)) for column in across]
     if asked.relative_to is not None:
         heads = [cell for head in heads for cell in (head, "change")]
     caption = asked.title or f"{measure.label or asked.value}{unit(measure)}. {outcome.study.file.about}"
-    return Markup(table(["", *heads], body, caption))
+    return Markup(table([html.escape(corner), *heads], body, caption))
 
 
 def change(row: Row | None, base: Row | None, name: str) -> str:
@@ -138,12 +150,15 @@ def _published(outcome: Outcome) -> Markup | str:
                     verdict = "agrees" if abs(off) <= AGREES else why or "not explained"
                     cells = [
                         entry.get("label", "published"), row.point.name, f"{name}{unit(outcome.study.measures[name])}",
-                        number(entry[name]), number(row.measures[name]), signed(off), verdict,
-                        entry.get("source", ""),
+                        verdict, entry.get("source", ""), number(entry[name]), number(row.measures[name]), signed(off),
                     ]  # fmt: skip
                     rows.append([html.escape(str(cell)) for cell in cells])
-    head = ["Published", "Point", "Measure", "Published", "Ours", "Error", f"Within {AGREES:g} %", "Source"]
-    return Markup(table(head, rows, "Figures of others beside ours.", 3)) if rows else ""
+    if not rows:
+        return ""
+    head = ["Figure", "Point", "Measure", f"Within {AGREES:g} %, or why not", "Source", "Published", "Ours", "Off"]
+    if not any(row[4] for row in rows):  # nobody names a source
+        head, *rows = [row[:4] + row[5:] for row in [head, *rows]]
+    return Markup(table(head, rows, "Figures of others beside ours.", len(head) - 3))
 
 
 def _diagrams(outcome: Outcome, row: Row, index: int, out: Path) -> str:

@@ -214,7 +214,10 @@ def _check_names(study: Study) -> None:
         if axis.best and axis.best not in study.measures:
             raise StudyError(f"{where}: axis {axis.name!r}: best: there is no measure {axis.best!r}")
     places = [VARIANT, *(axis.name for axis in file.axis)]
-    for name in study.measures:
+    variants = [variant.name for variant in file.variant]
+    for name, measure in study.measures.items():
+        if unknown := [one for one in measure.only if one not in variants]:
+            raise StudyError(f"{where}: measure {name!r}: only: there is no variant {unknown[0]!r}")
         if name in (*places, "time"):
             raise StudyError(f"{where}: measure {name!r}: expressions know something else by this name")
     names = [*places, *study.measures]
@@ -411,11 +414,13 @@ def _row(study: Study, point: Point, result: Result) -> Row:
                     samples = [(at, ask(one)) for at, one in reading.series(result.stats)]
                     series[name] = list(_time_series(name, samples))
         whole = ask(reading.counted(result.stats))
-        measures = {name: whole.name(name) for name in study.measures if name in others or name in texts}
+        variant = point.coordinates.get(VARIANT)
+        here = [name for name, one in study.measures.items() if not one.only or variant in one.only]
+        measures = {name: whole.name(name) for name in here if name in others or name in texts}
         errors = dict(use.errors(point, result)) if use else {}
         parts = [ask(one) for one in windows.parts(study.file, result.stats)]
         if len(parts) > 1:
-            errors |= {name: _half([part.name(name) for part in parts]) for name in texts}
+            errors |= {name: _half([part.name(name) for part in parts]) for name in texts if name in here}
         for text in study.file.check:
             if not expression.evaluate(text, whole):
                 return Row(point, FAILED, measures, result=result, why=f"check {text!r} is not true")

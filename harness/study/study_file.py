@@ -79,6 +79,7 @@ class Measure(Table):
     unit: str = ""
     label: str = ""
     better: Literal["more", "less"] = "more"
+    only: list[str] = []
 
 
 class Figure(Table):

@@ -3,13 +3,14 @@
 import io
 import json
 import random
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from harness.bottleneck import Analysis, NetlistError, analyse, measure, page, text
+from harness.bottleneck import Analysis, NetlistError, analyse, diagram, measure, page, text
 from harness.bottleneck.netlist import keys_of_lanes
 
 CYCLES = 3000
@@ -310,6 +311,18 @@ def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> Non
     analysis = measure.examine(root / "examples" / name / f"{name}.lss", build_dir, tmp_path, defines, arguments)
     assert analysis.limiter and (limiter is None or analysis.limiter.name == limiter)
     assert analysis.limiter.name in printed(analysis)
+    drawn = [re.sub(r"\[\d+\]", "[]", level.path) for level in diagram.levels(analysis)]
+    assert len(drawn) == len(set(drawn)), "of equal modules, one is drawn"
+
+
+def test_what_is_too_wide_is_drawn_downwards() -> None:
+    def size(boxes: int) -> list[float]:
+        dot = "digraph { node [shape=box]; " + " -> ".join(f"module_number_{n}" for n in range(boxes)) + " }"
+        svg = diagram.render(diagram.Level("", "", dot))
+        return [float(one) for one in re.search(r'<svg width="(\d+)pt" height="(\d+)pt"', svg).groups()]
+
+    (wide, low), (narrow, high) = size(4), size(40)
+    assert wide > low and narrow < high and narrow < diagram.WIDEST
 
 
 @pytest.mark.slow

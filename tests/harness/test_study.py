@@ -229,6 +229,28 @@ def test_all_points_are_known_without_building(place: Path) -> None:
     assert len(list(points.points(read(place / "study.toml"), place / "study.toml"))) == 4
 
 
+def test_measures_of_some_variants_and_what_tables_say(place: Path) -> None:
+    text = STUDY.replace("published =", """variant = [{ name = "plain" }, { name = "slow", settings = { "set.producer.interval" = 2 } }]
+    table = { rows = "stages", columns = "ready", value = "rate", where = { variant = "plain" } }
+    published =""").replace('better = "less"', 'better = "less", only = ["slow"]')  # fmt: skip
+    outcome = make(place, text)
+    assert ["missing" in row.measures for row in outcome.rows] == [False] * 4 + [True] * 4
+    assert outputs.as_csv(outcome).splitlines()[1].endswith(",,ok")
+    shown = page.write(outcome, place / "out", Progress(), plain=True).read_text()
+    assert "<th scope=\"col\" class=\"word\">stages ↓ ready →</th>" in shown and ">Source<" not in shown
+    with pytest.raises(StudyError, match="measure 'missing': only: there is no variant 'fast'"):
+        make(place, text.replace('only = ["slow"]', 'only = ["fast"]'))
+
+
+@pytest.mark.parametrize(
+    "value, error, shown",
+    [(1612.3, 79.18, "1,612 ± 79"), (0.4321, 0.0123, "0.432 ± 0.012"), (957.07, 0.07626, "957.07 ± 0.08"), (0.0, 0.5, "0.00 ± 0.50"),
+     (12345.6, 234.5, "12,346 ± 234"), (100.0, 1e-7, "100.00 ± 0.00")],
+)  # fmt: skip
+def test_errors_are_rounded_to_what_they_tell(value: float, error: float, shown: str) -> None:
+    assert page.with_error(value, error) == shown
+
+
 def test_a_study_is_named_by_its_folder_from_wherever(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     assert runner.prepare(Path("study.toml"), Path("build"), Progress()).name == place.name
