@@ -113,7 +113,8 @@ static void emit_items(GString *out, const Port *port, bool flagged, bool debug)
 }
 
 // Lanes by their keys.  The number of the port keeps `a`, `b_c` apart from `a_b`, `c`; clang_errors.c reads these
-// names.
+// names.  An unconnected port has no keys, but code that asks for its width first, or serves lanes that are not there,
+// is C all the same: any key is a number there, another one each time, so that they may be case labels.
 static void emit_keys(GString *out, const Port *port) {
   const char *p = port->c_name;
   g_autoptr(GString) texts = g_string_new(NULL);
@@ -125,7 +126,10 @@ static void emit_keys(GString *out, const Port *port) {
     else if (key) // only for messages
       g_string_append_printf(out, "// @S@_lane%d_of_%s_key_%s = several\n", port->id, p, key);
   }
-  g_string_append_printf(out, "#define SP_lane_%s(k) @S@_lane%d_of_%s_##k\n", p, port->id, p);
+  if (port->lanes->len == 0)
+    g_string_append_printf(out, "#define SP_lane_%s(k) __COUNTER__\n", p);
+  else
+    g_string_append_printf(out, "#define SP_lane_%s(k) @S@_lane%d_of_%s_##k\n", p, port->id, p);
   if (texts->len)
     g_string_append_printf(out,
                            "#define SP_key_%s(i) ({ static const char *const keys_[] = {%s}; const uint32_t lane_ = "

@@ -95,6 +95,45 @@ def test_keys_of_lanes_without(lss, tmp_path):
     assert "note: the lanes of in have no keys\n" in found
 
 
+UNCONNECTED = """module m {
+  optional keyed inport in : uint32;
+  optional keyed outport out : uint32;
+  stat uint64 sum "units";
+  always in.ack, out.enable;
+  phase_start -> out.data;
+  phase_end;
+}
+"""
+UNCONNECTED_CODE = """phase_start() { send(out, lane(out, left), 1); send_nothing(out, lane(out, right)); }
+phase_end() {
+  self->sum += 1 + data(in, lane(in, left)) + (some(in, lane(in, right)) != 0) + strlen(key(in, lane(in, left)));
+  if (width(in)) self->sum += data(in, lane(in, left)) << lane(in, right);
+  for (int i = 0; i < width(in); i++)
+    switch (i) {
+    case lane(in, left): self->sum += 10; break;
+    case lane(in, right): self->sum += 20; break;
+    }
+}
+"""
+BOTH = """instance s[2] : source;
+s[0].out -> x.in["left"] : uint32;
+s[1].out -> x.in["right"];
+instance k[2] : sink;
+x.out["right"] -> k[0].in;
+x.out["left"] -> k[1].in;
+"""
+
+
+@pytest.mark.parametrize(("connections", "each_cycle"), [("", 1), (BOTH, 36)], ids=["unconnected", "connected"])
+@pytest.mark.parametrize("options", [[], ["--debug"]], ids=["release", "debug"])
+def test_keys_of_an_unconnected_port_are_never_reached(build_sim, run_sim, tmp_path, connections, each_cycle, options):
+    (tmp_path / "m.lss").write_text(UNCONNECTED)
+    (tmp_path / "m.c").write_text("#include <string.h>\n" + UNCONNECTED_CODE)
+    (tmp_path / "top.lss").write_text("clock c = 1 MHz;\ninstance x : m;\n" + connections)
+    done = run_sim(build_sim(tmp_path / "top.lss", *options), "--cycles", 1, "--quiet")
+    assert done.value("x", "sum") == each_cycle
+
+
 @pytest.mark.parametrize("wrong", ["pair_request", "pair_request_16", "pair_request_t"])
 @pytest.mark.parametrize(("use", "column"), [("{} p = {{0}}; self->value = p.value;", 3), ("self->value = (({} *)0)->value;", 19)])
 def test_types_of_families_are_called_by_their_arguments(lss, tmp_path, wrong, use, column):
