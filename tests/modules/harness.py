@@ -9,6 +9,7 @@ Cells: a value, `.` for nothing, `-` for "not looked at", and for driven data `7
 import hashlib
 import json
 import random
+import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,26 @@ class Ran:
             if entry["path"] == path and entry["name"] == name:
                 return entry["value"]
         raise AssertionError(f"no statistic {path}.{name}")
+
+
+def collect(instance: str, *events: str) -> str:
+    """LSS that prints each event of an instance, for happened(): collect("gate", "blocked(lane)")."""
+    lines = []
+    for event in events:
+        name, _, rest = event.partition("(")
+        arguments = [word.strip() for word in rest.rstrip(")").split(",") if word.strip()]
+        shown = "".join(f", (long long)({word})" for word in arguments)
+        lines.append(
+            f'collector seen_{name} on "{instance}" event {name} '
+            f'{{ record <<< printf("@{name} %llu{" %lld" * len(arguments)}\\n", (unsigned long long)cycle{shown}); >>> }}\n'
+        )
+    return "".join(lines)
+
+
+def happened(ran: Ran, event: str) -> list[tuple[int, ...]]:
+    """The events that collect() printed: cycle and arguments."""
+    lines = [line.split() for line in ran.out.splitlines()]
+    return [tuple(int(word) for word in words[1:]) for words in lines if words and words[0] == f"@{event}"]
 
 
 @dataclass(frozen=True)
@@ -58,22 +79,37 @@ class Reply:
     data: int
 
 
-class Bench:
-    """Builds netlists, each once, and runs them."""
+LONG_ENOUGH = 20  # cycles, for there to be idle ones
 
-    def __init__(self, compiler: Path, directory: Path, *options: str) -> None:
-        self.compiler, self.directory, self.options = compiler, directory, options
+
+class Bench:
+    """Builds netlists, each once, and runs them.
+
+    With `again`, the first long run with each module is repeated on a build with these options, and must be the same.
+    """
+
+    def __init__(self, compiler: Path, directory: Path, *options: str, again: Sequence[str] | None = None) -> None:
+        self.compiler, self.directory, self.options, self.again = compiler, directory, options, again
         self.built: dict[tuple, Path] = {}
+        self.texts: dict[Path, str] = {}
+        self.compared: set[str] = set()
         self.runs = 0
 
     def build(self, text: str, *options: str) -> Path:
         """The simulator of a netlist."""
-        key = (text, options)
+        options = (*self.options, *options)
+        simulator = self._build(text, options)
+        if options == self.options:
+            self.texts[simulator] = text
+        return simulator
+
+    def _build(self, text: str, options: Sequence[str]) -> Path:
+        key = (text, *options)
         if key not in self.built:
             stem = "bench_" + hashlib.sha256(repr(key).encode()).hexdigest()[:12]
             netlist, simulator = self.directory / f"{stem}.lss", self.directory / stem
             netlist.write_text(text)
-            command = [str(self.compiler), "build", str(netlist), "-o", str(simulator), *self.options, *options]
+            command = [str(self.compiler), "build", str(netlist), "-o", str(simulator), *options]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=self.directory)
             assert done.returncode == 0, f"{' '.join(command)}\n{text}\n{done.stdout}{done.stderr}"
             self.built[key] = simulator
@@ -101,6 +137,27 @@ class Bench:
         files: dict[str, str | bytes] | None = None,
     ) -> Ran:
         """Runs a simulator in a directory of its own, with `files` in it."""
+        ran = self._run_once(simulator, cycles, settings, seed, ok, files)
+        modules = set(re.findall(r"^\s*instance [^:]*: (\w+)", self.texts.get(simulator, ""), re.MULTILINE))
+        if ok and cycles >= LONG_ENOUGH and self.again is not None and modules - self.compared:
+            self.compared |= modules
+            other = self._run_once(self._build(self.texts[simulator], self.again), cycles, settings, seed, ok, files)
+            where = f"{other.directory} differs from {ran.directory}, which was built with {' '.join(self.options)}"
+            assert other.stats["statistics"] == ran.stats["statistics"], where
+            for path in ran.directory.iterdir():
+                if path.name != "stats.json":
+                    assert path.read_bytes() == (other.directory / path.name).read_bytes(), f"{where}: {path.name}"
+        return ran
+
+    def _run_once(
+        self,
+        simulator: Path,
+        cycles: int,
+        settings: dict[str, object] | None,
+        seed: int,
+        ok: bool,
+        files: dict[str, str | bytes] | None,
+    ) -> Ran:
         self.runs += 1
         directory = self.directory / f"run{self.runs}"
         directory.mkdir()
