@@ -177,3 +177,17 @@ def test_flush_fetches_the_waiting_word_again(bench: Bench) -> None:
         {asks(4)}      | {reply(99)}  | {fetched(4, 99)}        | 1       | .
         """
     )
+
+
+def test_only_a_flush_drops_the_waiting_word_and_only_that_one(bench: Bench) -> None:
+    fetch(bench, controlled=True).check_table(
+        f"""
+        memory_request | memory_reply | out                     | out.ack | control
+        {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}  | 1       | .
+        {asks(4)}      | {reply(11)}  | {fetched(4, 11)}        | 0       | .
+        .              | .            | {fetched(4, 11)}        | 0       | {command(set_halt=True)}
+        .              | .            | {fetched(4, 11)}        | 1       | .
+        {asks(8)}      | {reply(12)}  | {fetched(8, 12)}        | 1       | {command(flush=True)}
+        {asks(12)}     | {reply(13)}  | {fetched(12, 13)}       | 1       | .
+        """
+    )

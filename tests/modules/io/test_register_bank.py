@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.modules.harness import Bench, Memory, read_items, read_monitor
+from tests.modules.harness import Bench, Memory, collect, happened, read_items, read_monitor
 
 TABLE = """
 const TABLE = [
@@ -28,7 +28,7 @@ side_effect = <<< return offset == 0x28 && nth == 0 ? set_reg(0x14, value + 1) :
 
 def bank(bench: Bench, lanes: int = 1, body: str = "", extra: str = "") -> Memory:
     joins = "".join(f"requester[{i}].memory -> bank.in;\n" for i in range(lanes))
-    text = f"import register_types;\n{TABLE}instance bank : register_bank {{ registers = TABLE; size = 64 B; {RULES} {body} }};\n{joins}{extra}"
+    text = f"import register_types;\n{TABLE}instance bank : register_bank {{ registers = TABLE; size = 64 B; {RULES} {body} }};\n{joins}{extra}{collect('bank', 'access(lane, offset, value, write)')}"
     return Memory(bench, text, lanes)
 
 
@@ -46,6 +46,13 @@ def test_every_kind_of_access(bench: Bench) -> None:
     assert values(bench, ["0 read 4 0x10", "1 read 4 0x10"]) == [0x33, 0]
     assert values(bench, ["0 write 4 0x20 0x30", "1 read 4 0x20"]) == [0, 0]
     assert values(bench, ["0 write 4 0x24 0x1234", "1 read 4 0x24"]) == [0, 0x230]
+
+
+def test_each_access_of_a_register_is_an_event(bench: Bench) -> None:
+    """With the value that was asked to be written, or that was read; and what is not in the table is none."""
+    machine = bank(bench, 2)
+    machine.play([["0 write 4 0x24 0x1234", "3 read 4 0x24", "5 read 4 0x30"], ["1 read 4 0x04"]], 20)
+    assert [event[1:] for event in happened(machine.last, "access")] == [(0, 0x24, 0x1234, 1), (1, 0x04, 0x22, 0), (0, 0x24, 0x230, 0)]
 
 
 def test_what_is_not_in_the_table_reads_zero_and_addresses_wrap(bench: Bench) -> None:

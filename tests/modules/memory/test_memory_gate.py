@@ -4,18 +4,20 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, collect, happened
 
 
 def netlist(lanes: int, ports: int) -> str:
     joins = "".join(f"requester[{i}].memory -> gate.in;\ngate.out -> memory.port;\n" for i in range(lanes))
-    return f"instance gate : memory_gate {{ ports = {ports}; }};\ninstance memory : memory_state {{ size = 256 B; }};\n{joins}"
+    return f"instance gate : memory_gate {{ ports = {ports}; }};\ninstance memory : memory_state {{ size = 256 B; }};\n{joins}{collect('gate', 'blocked(lane)')}"
 
 
 def test_the_highest_lane_goes_first(bench: Bench) -> None:
     scripts = [["4 read 4 0", "9 read 4 0"], ["4 read 4 4"], ["4 read 4 8"]]
-    replies = Memory(bench, netlist(3, 1), 3).play(scripts, 30)
+    machine = Memory(bench, netlist(3, 1), 3)
+    replies = machine.play(scripts, 30)
     assert [[a.cycle for a in lane] for lane in replies] == [[6, 9], [5], [4]]
+    assert happened(machine.last, "blocked") == [(4, 0), (4, 1), (5, 0)]
 
 
 def test_two_ports_let_two_through(bench: Bench) -> None:

@@ -139,3 +139,21 @@ def test_an_address_where_nothing_is_may_read_as_zero(bench: Bench) -> None:
     assert [(a.data, a.error) for a in replies[2:]] == [(0, False), (7, False), (0, True)]
     assert not any(a.error for a in replies[:2]) and machine.last.stat("split", "errors") == 1
     assert [int(value, 0) for _, value in read_items(machine.last.directory / "heard")] == [0x44]
+
+
+TARGETS = """
+instance split : memory_router { route = <<< return (int32_t)(address >> 6); >>>; map = <<< return address & 63; >>>; };
+instance way[3] : memory_delay;
+instance memory[3] : memory_state { size = 64 B; };
+requester[0].memory -> split.in;
+for (i = 0; i < 3; i = i + 1) { split.out -> way[i].in;  way[i].out -> memory[i].port; }
+"""
+
+
+def test_a_barrier_goes_to_one_target_after_the_other(bench: Bench) -> None:
+    """It waits for what is outstanding, and the time it takes is the sum of the targets' times."""
+    machine = Memory(bench, TARGETS)
+    latencies = {f"way[{i}].latency": latency for i, latency in enumerate((2, 9, 20))}
+    for script, expected in (["0 barrier 1 0"], [35]), (["0 write 4 0x40 7", "0 barrier 1 0", "0 read 4 0x40"], [9, 45, 55]):
+        (replies,) = machine.play([script], 80, latencies, outstanding=3)
+        assert [reply.cycle for reply in replies] == expected and not any(reply.error for reply in replies)

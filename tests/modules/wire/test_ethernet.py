@@ -138,7 +138,7 @@ def test_an_unknown_mode_is_refused(bench: Bench) -> None:
     assert "fast, rate, timed or correlated" in ran.err
 
 
-TOLD = NETLIST % "100 MHz" + "instance who : source; who.out -> dut.next : uint32;\n"
+TOLD = NETLIST % "100 MHz" + "instance who : source; who.out -> dut.next : uint32;\ninstance turns : sink;\ndut.own_count -> turns.in;\n"
 
 
 def test_frames_go_in_the_order_that_next_says(bench: Bench) -> None:

@@ -57,9 +57,11 @@ OUT = [(200 * i + 150, one) for i, one in enumerate(FRAMES)]
 
 
 def test_equal_frames_pass_and_are_measured(bench: Bench) -> None:
-    ran = check(bench, IN, OUT, IN, OUT)
+    ran = check(bench, IN, OUT, IN, [(at + 20, one) for at, one in OUT])
     assert ran.stat("dut", "sent") == 5 == ran.stat("dut", "received")
-    assert 1400 <= ran.stat("dut", "latency_received_min") <= 1600
+    for figure in "min", "median", "p99":
+        assert 1450 <= ran.stat("dut", f"latency_sent_{figure}") <= 1600
+        assert 1650 <= ran.stat("dut", f"latency_received_{figure}") <= 1800
     assert "delivered" in ran.out + ran.err
 
 
