@@ -154,7 +154,8 @@ format: $(VENV_READY)  ## lay out C in place, and mend what ruff can in Python
 lint: $(VENV_READY)  ## report what ruff finds in the Python
 	@$(PYTHON) -m ruff check harness tests
 
-install: all  ## install compiler, runtime, modules, emulib and examples under PREFIX
+install: all  ## install compiler, library, harness and examples under PREFIX, and the harness's Python packages
 	@harness/install "$(BUILD)" "$(DESTDIR)$(PREFIX)"
+	@harness/deps installed "$(DESTDIR)$(PREFIX)"
 
 endif

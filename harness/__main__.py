@@ -8,12 +8,24 @@ from pathlib import Path
 
 from harness import firmware
 
+KIT = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/spinach
+
+
+def _without(package: str | None) -> str:
+    """What to do about a package that this Python has not."""
+    if (KIT / "Makefile").exists():
+        return f"harness: this Python has no {package}: run `make deps`, then build/venv/bin/python -m harness"
+    venv = KIT.parents[1] / "lib/spinach/venv"
+    fetch = f"python3 -m venv {venv} && {venv}/bin/pip install -r {KIT}/harness/pinned.txt"
+    return f"spinach: this Python has no {package}: {fetch}"
+
+
 try:
     from harness.net import capture, check, packets, theory, traffic
     from harness.run import process
     from harness.run.progress import Progress
 except ModuleNotFoundError as error:
-    sys.exit(f"harness: this Python has no {error.name}: run `make deps`, then build/venv/bin/python -m harness")
+    sys.exit(_without(error.name))
 
 ERRORS = (capture.CaptureError, packets.PacketFileError, traffic.TrafficError)
 
@@ -241,6 +253,8 @@ def main() -> int:
         return options.call(options)
     except ERRORS as error:
         print(f"harness: {error}", file=sys.stderr)
+    except ModuleNotFoundError as error:
+        print(_without(error.name), file=sys.stderr)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"harness: {where}{error.strerror or error}", file=sys.stderr)

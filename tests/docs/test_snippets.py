@@ -64,6 +64,7 @@ def test_page(page: Path, build_dir: Path, tmp_path: Path) -> None:
         "PATH": f"{build_dir / 'bin'}:{build_dir / 'venv' / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "SPINACH": str(ROOT),
+        "SPINACH_PYTHON": str(build_dir / "venv/bin/python"),  # so that `make install` fetches nothing
     }
     printed = ""
     for block in blocks(page):

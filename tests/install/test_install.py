@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -26,7 +28,7 @@ def test_a_netlist_elsewhere_uses_the_installed_copy(root: Path, build_dir: Path
     assert install(root, build_dir, tmp_path / "moved").returncode == 0
     # Moved after installation, and the source tree out of sight of the search path: nothing may point back.
     shutil.move(tmp_path / "moved", tmp_path / "prefix")
-    work = tmp_path / "work"
+    work = tmp_path / "elsewhere"
     work.mkdir()
     (work / "chain.lss").write_text(CHAIN)
     environment = {
@@ -52,6 +54,8 @@ def test_the_library_is_complete(root: Path, build_dir: Path, tmp_path: Path) ->
     for part, kinds in {"modules": ["*.lss", "*.c", "*.h"], "lss/runtime": ["*.c", "*.h"], "examples": ["*.lss", "*.c", "*.h"]}.items():
         expected = {path.relative_to(root) for path in found(root / part, *kinds)}
         assert all((share / path).is_file() for path in expected)
+    editors = {path.relative_to(root / "harness") for path in found(root / "harness" / "editors", "*.json", "*.vim", "*.md")}
+    assert all((share / path).is_file() for path in editors) and not (share / "harness" / "editors").exists()
     assert not list(share.rglob("*.pyc")) and not list(tmp_path.rglob(".spinach.*"))
 
 
@@ -61,6 +65,52 @@ def test_installing_again_removes_what_is_gone(root: Path, build_dir: Path, tmp_
     stale.write_text("")
     assert install(root, build_dir, tmp_path).returncode == 0
     assert not stale.exists()
+
+
+def spinach(prefix: Path, cwd: Path, *words: str, **more: str) -> subprocess.CompletedProcess:
+    environment = {"PATH": f"{prefix / 'bin'}:{os.environ['PATH']}", "HOME": str(cwd), **more}
+    return subprocess.run(["spinach", *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_a_study_elsewhere_uses_the_environment_of_the_prefix(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    prefix, work = tmp_path / "prefix", tmp_path / "elsewhere"
+    assert install(root, build_dir, prefix).returncode == 0
+    (prefix / "lib/spinach").mkdir(parents=True)
+    (prefix / "lib/spinach/venv").symlink_to(build_dir / "venv")  # as if its packages had been fetched
+    work.mkdir()
+    (work / "chain.lss").write_text(CHAIN)
+    (work / "study.toml").write_text(
+        'title = "t"\nmachine = "chain.lss"\nbase = { "option.cycles" = 50 }\n'
+        'axis = { name = "depth", setting = "set.producer.interval", values = [1, 2] }\n[measure]\nmoved = "consumer.items"\n'
+    )
+    done = spinach(prefix, work, "study", "study.toml", "--plain")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (work / "build/studies/elsewhere/results.csv").read_text() == "depth,moved,status\n1,47,ok\n2,24,ok\n"
+    assert "<svg" in (work / "build/studies/elsewhere/index.html").read_text()
+
+
+def test_without_packages_there_is_one_line(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """A Python without them says how to get them; a network that gives none does not spoil the installation."""
+    assert install(root, build_dir, tmp_path).returncode == 0
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    done = spinach(tmp_path, tmp_path, "theory", "1472", SPINACH_PYTHON=str(tmp_path / "bare/bin/python"))
+    line = f"python3 -m venv {tmp_path}/lib/spinach/venv && {tmp_path}/lib/spinach/venv/bin/pip install -r {tmp_path}/share/spinach/harness/pinned.txt"
+    assert done.returncode == 1 and done.stderr.startswith("spinach: this Python has no ") and done.stderr.endswith(f": {line}\n")
+    assert done.stderr.count("\n") == 1
+    fetched = subprocess.run(
+        [root / "harness" / "deps", "installed", tmp_path], capture_output=True, text=True,
+        env={"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull},
+    )  # fmt: skip
+    assert fetched.returncode == 0 and fetched.stderr.endswith(f"later: {line}\n") and fetched.stderr.count("\n") == 1
+    assert not (tmp_path / "lib/spinach/venv").exists()
+
+
+def test_packages_are_pinned(root: Path) -> None:
+    """What `make install` fetches are the versions that these tests run with."""
+    pinned = dict(line.split("==") for line in (root / "harness/pinned.txt").read_text().splitlines() if "==" in line)
+    assert len(pinned) > 10
+    for name in "dpkt", "jinja2", "markdown-it-py", "matplotlib", "msgspec", "rich", "distributed":
+        assert metadata.version(name) == pinned[name]
 
 
 @pytest.mark.parametrize("missing", ["bin/lss"])
