@@ -6,14 +6,14 @@
 enum { SENDS, BUFFERS }; /* in the lowest bit of what a fetch's own word says; above it the number of descriptors */
 
 /* Makes bundles of the frames whose ends are among the next `count` send descriptors, so that a claim has nothing to
- * look for.  No fetch wraps in the cache; what is left of an earlier one counts as if it lay before. */
+ * look for.  No fetch wraps in the cache; what is left of an earlier one counts as if it were before. */
 static inline void make_bundles(struct fetch_queue *q, u32 count) {
   const struct send_descriptor *s = &state->sends[q->send_ready % RING], *last = s + count;
   const struct send_descriptor *cut = s - q->tail, *whole = cut;
   u32 most = state->bundle, left = most;
   do {
     u32 length_flags = s->length_flags;
-    /* One pointer, moved while its load is under way. */
+    /* One pointer, moved while its load is outstanding. */
     __asm__("addiu %0, %0, %2" : "+r"(s), "+r"(length_flags) : "i"(sizeof *s));
     if (__builtin_expect(!(length_flags & SEND_END), 0)) continue;
     whole = s;
@@ -66,12 +66,12 @@ u32 fetch_task(void) {
   if (!try_lock(&q->lock)) return 0;
   struct registers *r = registers();
   const struct setup *s = setup();
-  u32 posted = r->send_producer, sends, asked = q->send_asked, begun = asked;
+  u32 posted = r->send_producer, sends, asked = q->send_requested, begun = asked;
   while ((sends = fetch(q, r, asked, posted, q->send_ready, state->send.claimed, s->send_ring, s->send_entries,
                         state->sends, SENDS)))
     asked += sends;
   if ((sends = asked - begun)) {
-    q->send_asked = asked;
+    q->send_requested = asked;
     r->send_claim_add = sends;
   }
   u32 buffers;

@@ -1,6 +1,6 @@
-/* The machine under the firmware: registers, rings of the assists, what lies in the scratchpad memory, and what the
+/* The machine under the firmware: registers, rings of the assists, what is in the scratchpad memory, and what the
  * driver puts there.  The register layout and the memory map are generated from the machine (registers.h).  All is
- * big-endian.  All pointers into rings are counts that go on without wrapping.
+ * big-endian.  All pointers into rings are counts that continue without wrapping.
  */
 #ifndef NIC10G_MACHINE_H
 #define NIC10G_MACHINE_H
@@ -19,7 +19,7 @@ static inline struct registers *registers(void) {
   return base;
 }
 
-/* Bits of the register `events`: a pointer is not where firmware's claim of it stands. */
+/* Bits of the register `events`: a pointer is not where firmware's claim of it is. */
 enum {
   EVENT_SEND_POSTED = 1 << 0,
   EVENT_BUFFERS_POSTED = 1 << 1,
@@ -59,7 +59,7 @@ static inline void *at_address(u32 base) {
 #define MAC_TX_RING ((struct mac_descriptor *)at_address(MAP_MAC_TX_RING_BASE))
 #define MAC_RX_RING ((const struct mac_descriptor *)at_address(MAP_MAC_RX_RING_BASE))
 
-/* Frame n to send lies in slot n modulo RING of the transmit buffer. */
+/* Frame n to send is in slot n modulo RING of the transmit buffer. */
 enum { SEND_SLOT = 2048 };
 static inline u32 send_slot(u32 frame) {
   return MAP_TX_FRAMES_BASE + frame % RING * SEND_SLOT;

@@ -3,7 +3,7 @@
 
 enum { PAUSE = 16 }; /* times four cycles */
 
-/* Rings that do not fit the caches here, or buffers that do not take every frame: the host is never told that the
+/* Rings that do not fit the caches here, or buffers that do not take every frame: the host is never notified that the
  * firmware is up. */
 static void check_setup(void) {
   const struct setup *s = setup();
@@ -27,7 +27,7 @@ static void initialise(void) {
   state->bundle = most && most < BUNDLE ? most : BUNDLE;
   if (way != ORDER_LOCKED) state->send_order.flags[0] = state->write_order.flags[0] = ORDER_COMPLETE;
   r->mac_rx_state = MAC_ENABLE;
-  /* A bundle of its own tells the host that the firmware is up. */
+  /* A bundle of its own notifies the host that the firmware is up. */
   struct write_queue *q = &state->write;
   u32 bundle = order_enter(&state->write_order, 1, 0);
   q->entries = 1;

@@ -1,4 +1,4 @@
-/* Task: frames that the host wants sent, whose descriptors lie ready.  The MAC is told of a frame together with the
+/* Task: frames that the host wants sent, whose descriptors are ready.  The MAC is notified of a frame together with the
  * transfers that fetch its pieces, and waits by itself until they have come.
  */
 #include "state.h"

@@ -1,6 +1,6 @@
 /* What the cores share, and the distributed task queue.
  *
- * Work lies in the rings: what host or hardware has put there and nobody has claimed is the queue of a handler.  A
+ * Work is in the rings: what host or hardware has put there and nobody has claimed is the queue of a handler.  A
  * core takes a task by claiming a bundle of work units under the lock of the queue, and keeps what describes it in an
  * event structure; then it works without a lock, marks the bundle as finished, and passes on the run of finished
  * bundles if that has become its part (order.h).  Room for all that a task will need is reserved with the claim, so no
@@ -14,7 +14,7 @@
 enum {
   BUNDLE = 16,      /* frames in a task at most, a power of two; received bundles do not cross multiples of it */
   FETCH = 32,       /* descriptors in one fetch at most; fetches do not cross multiples of it */
-  FETCH_LEAST = 16, /* fewer are fetched only when hardly any lie ready */
+  FETCH_LEAST = 16, /* fewer are fetched only when hardly any are ready */
 };
 
 /* A bundle of frames, as the claim describes it to the handler. */
@@ -32,7 +32,7 @@ struct fetch_queue {
   u32 lock;
   u32 queued; /* entries of the fetch ring */
   u32 done;   /* those whose end was seen */
-  u32 send_asked, receive_asked;
+  u32 send_requested, receive_asked;
   volatile u32 send_ready, receive_ready;
   u32 tail; /* send descriptors at the end, whose frame is not there as a whole */
 };
@@ -52,7 +52,7 @@ struct write_queue {
   u32 lock;
   volatile u32 claimed; /* frames received */
   u32 entries;          /* of the DMA write ring */
-  u32 sent;             /* descriptors, as the host was told last */
+  u32 sent;             /* descriptors, as the host was notified last */
   u32 unreported;       /* frames since it was interrupted */
   u32 interrupt_after;  /* entry of the DMA write ring after which to interrupt */
   volatile u32 interrupting;

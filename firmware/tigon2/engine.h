@@ -7,8 +7,8 @@
 #include "machine.h"
 
 struct engine {
-  u32 read_entry, write_entry; /* next entry to start or, while busy, under way */
-  u32 read_busy, write_busy;   /* control word of the transfer under way, or 0 */
+  u32 read_entry, write_entry; /* next entry to start or, while busy, in progress */
+  u32 read_busy, write_busy;   /* control word of the transfer in progress, or 0 */
   u32 on;                      /* rings that this processor carries out */
   volatile u32 *failed;        /* counts transfers that failed, writes and reads */
 };
@@ -19,9 +19,9 @@ enum { FAILED_WRITES, FAILED_READS, FAILED_WAYS };
 static inline void engine_read(struct engine *e, struct registers *r) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)e->read_entry;
   if (e->read_busy) {
-    u32 state = r->dma_read_state;
-    if (state & DMA_ACTIVE) return;
-    if (state & DMA_ERRORS) {
+    u32 dma_state = r->dma_read_state;
+    if (dma_state & DMA_ACTIVE) return;
+    if (dma_state & DMA_ERRORS) {
       ++e->failed[FAILED_READS];
       r->dma_read_address = d->local;
       r->dma_read_state = e->read_busy;
@@ -49,9 +49,9 @@ static inline void engine_read(struct engine *e, struct registers *r) {
 static inline void engine_write(struct engine *e, struct registers *r) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)e->write_entry;
   if (e->write_busy) {
-    u32 state = r->dma_write_state;
-    if (state & DMA_ACTIVE) return;
-    if (state & DMA_ERRORS) {
+    u32 dma_state = r->dma_write_state;
+    if (dma_state & DMA_ACTIVE) return;
+    if (dma_state & DMA_ERRORS) {
       ++e->failed[FAILED_WRITES];
       r->dma_write_address = d->local;
       r->dma_write_state = e->write_busy;
@@ -76,14 +76,14 @@ static inline void engine_write(struct engine *e, struct registers *r) {
   r->dma_write_state = e->write_busy;
 }
 
-/* Lets a hardware assist that rests after a failed transfer try again; returns whether it did (host_event.c). */
-u32 try_again(volatile u32 *state);
+/* Lets a hardware assist that is idle after a failed transfer try again; returns whether it did (host_event.c). */
+u32 try_again(volatile u32 *assist_state);
 
-/* What processor A asks of B, and B's answer, in SRAM. */
+/* What processor A requests of B, and B's reply, in SRAM. */
 struct second {
   volatile u32 alive;                 /* set by B when it runs */
   volatile u32 drive_rings;           /* set by A: carry out the DMA rings */
-  volatile u32 read_ring, write_ring; /* set by A: where they lie */
+  volatile u32 read_ring, write_ring; /* set by A: where they are */
   volatile u32 milliseconds;          /* since B started */
   volatile u32 failed[FAILED_WAYS];   /* transfers that B saw fail */
 };

@@ -1,13 +1,13 @@
 /* Fetches buffer descriptors of the host ahead of their use: several in one transfer, one transfer of a kind at a time,
- * so that receiving and sending find them in SRAM.  As long as enough lie ready, a few are not worth a transfer:
+ * so that receiving and sending find them in SRAM.  As long as enough are ready, a few are not worth a transfer:
  * whoever uses descriptors asks again.
  */
-#include "hot.h"
+#include "state.h"
 
 /* Queues the transfer of descriptors, which is to end with `watch`.  Returns false when the read ring has no room. */
 static inline u32 queue_fetch(struct host_address base, u32 offset, u32 local, u32 length, u32 watch) {
   struct registers *r = registers();
-  u32 entry = hot->read_next;
+  u32 entry = state->read_next;
   if (!ring_room(entry, r->dma_read_consumer, DMA_ENTRY, DMA_RING)) {
     wait_for_read_room();
     return 0;
@@ -18,18 +18,18 @@ static inline u32 queue_fetch(struct host_address base, u32 offset, u32 local, u
   d->host_low = at;
   d->local = local;
   d->length = length;
-  d->control = hot->descriptor_control;
+  d->control = state->descriptor_control;
   u32 next = ring_next(entry, DMA_ENTRY, DMA_RING);
-  hot->sent_at[next % DMA_RING / DMA_ENTRY] = hot->sent_at[entry % DMA_RING / DMA_ENTRY];
-  hot->read_next = next;
+  state->sent_at[next % DMA_RING / DMA_ENTRY] = state->sent_at[entry % DMA_RING / DMA_ENTRY];
+  state->read_next = next;
   r->dma_read_producer = next;
   watch_read(entry, watch);
   return 1;
 }
 
-/* Fetches more receive descriptors, unless a fetch is under way or enough lie ready. */
-HOT void fetch_receive(struct receive_ring *ring) {
-  u32 asked = ring->asked, count = (ring->posted - asked) & ring->entries_mask, taken = buffers_taken(ring);
+/* Fetches more receive descriptors, unless a fetch is in progress or enough are ready. */
+SCRATCHPAD_CODE void fetch_receive(struct receive_ring *ring) {
+  u32 asked = ring->requested, count = (ring->posted - asked) & ring->entries_mask, taken = buffers_taken(ring);
   if (ring->ready != asked || !count) return;
   if (count < RECEIVE_FETCH && asked - taken >= RECEIVE_ENOUGH) return;
   u32 limit = RECEIVE_FETCH - asked % RECEIVE_FETCH;
@@ -38,21 +38,21 @@ HOT void fetch_receive(struct receive_ring *ring) {
   enum { SIZE = sizeof(struct receive_descriptor) };
   if (queue_fetch(ring->address, (asked & ring->entries_mask) * SIZE, ring->cache + asked % RECEIVE_CACHE * SIZE,
                   count * SIZE, ring->watch))
-    ring->asked = asked + count;
+    ring->requested = asked + count;
 }
 
 /* Fetches more send descriptors, likewise. */
-HOT void fetch_send(void) {
-  u32 asked = hot->send_asked, count = (hot->send_posted - asked) & hot->sends_mask;
-  if (hot->send_fetching || !count) return;
-  if (count < SEND_FETCH / 2 && asked - hot->send_taken >= SEND_ENOUGH) return;
+SCRATCHPAD_CODE void fetch_send(void) {
+  u32 asked = state->send_requested, count = (state->send_posted - asked) & state->sends_mask;
+  if (state->send_fetching || !count) return;
+  if (count < SEND_FETCH / 2 && asked - state->send_taken >= SEND_ENOUGH) return;
   u32 limit = SEND_FETCH - asked % SEND_FETCH;
   if (count > limit) count = limit;
-  if (asked + count - hot->send_taken > SEND_CACHE) return;
+  if (asked + count - state->send_taken > SEND_CACHE) return;
   enum { SIZE = sizeof(struct send_descriptor) };
-  if (!queue_fetch(hot->sends, (asked & hot->sends_mask) * SIZE, hot->send_cache + asked % SEND_CACHE * SIZE,
+  if (!queue_fetch(state->sends, (asked & state->sends_mask) * SIZE, state->send_cache + asked % SEND_CACHE * SIZE,
                    count * SIZE, WATCH_SEND))
     return;
-  hot->send_asked = asked + count;
-  hot->send_fetching = 1;
+  state->send_requested = asked + count;
+  state->send_fetching = 1;
 }

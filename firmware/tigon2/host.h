@@ -1,4 +1,4 @@
-/* What lies in memory that host and firmware share: the host's rings and descriptors, its information block, the
+/* What is in memory that host and firmware share: the host's rings and descriptors, its information block, the
  * mailboxes and the general communications area at the bottom of the SRAM.  In SRAM all of it is big-endian.
  */
 #ifndef TIGON2_HOST_H

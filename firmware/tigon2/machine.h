@@ -18,15 +18,15 @@ static inline struct registers *registers(void) {
 #define TIMER_EVENT           (1u << 28)
 #define MAC_SEND_ATTENTION    (1u << 26)
 #define MAC_RECEIVE_ATTENTION (1u << 25)
-#define REPORT_RECEIVED_EVENT (1u << 24) /* software: tell the host how far the return ring is */
-#define REPORT_SENT_EVENT     (1u << 23) /* software: tell the host what has been sent */
+#define REPORT_RECEIVED_EVENT (1u << 24) /* software: notify the host how far the return ring is */
+#define REPORT_SENT_EVENT     (1u << 23) /* software: notify the host of what has been sent */
 #define MAILBOX_EVENT         (1u << 22)
 #define DMA_READ_ATTENTION    (1u << 20)
 #define DMA_WRITE_ATTENTION   (1u << 19)
 #define DMA_READ_EVENT        (1u << 15)
 #define DMA_WRITE_EVENT       (1u << 14)
 #define RECEIVE_EVENT         (1u << 6)
-#define SEND_EVENT            (1u << 4) /* software: send descriptors lie ready */
+#define SEND_EVENT            (1u << 4) /* software: send descriptors are ready */
 
 enum { ASSIST_ENABLE = 1 }; /* in assist_state */
 
@@ -83,7 +83,7 @@ enum {
   OVERFLOW_AREA = 0xbff000, /* 4 KiB below the scratchpad, mapped to the start of the fixed region */
 };
 
-/* The next entry of a ring that lies at a multiple of its size. */
+/* The next entry of a ring at a multiple of its size. */
 static inline u32 ring_next(u32 entry, u32 size, u32 ring) {
   return (entry & -ring) | ((entry + size) & (ring - 1));
 }

@@ -2,7 +2,7 @@
  * registers is set that its address leads to, and others that lead to the same bit; which groups were joined is kept
  * here, so that one can be left again.
  */
-#include "hot.h"
+#include "state.h"
 
 enum { GROUPS = 64, HASH_WORDS = 4, POLYNOMIAL = (int)0xedb88320 };
 
@@ -13,7 +13,7 @@ static u32 groups; /* in `joined` */
 static u32 all;    /* every group is wanted, */
 static u32 open;   /* or every frame */
 
-/* The bit of a group: the last seven of its address's CRC-32, as it stands in a frame check sequence. */
+/* The bit of a group: the last seven of its address's CRC-32, as in a frame check sequence. */
 static u32 hash_bit(u32 high, u32 low) {
   u32 crc = ~0u;
   for (s32 bit = 40; bit >= 0; bit -= 8) {
@@ -46,13 +46,14 @@ void set_all_groups(u32 on) {
   set_filter();
 }
 
-/* Joins the group whose address the host has left, or leaves it; the host is told, since it may then leave the next. */
+/* Joins the group whose address the host has left, or leaves it; the host is notified, since it may then leave the
+ * next. */
 void change_group(u32 join) {
   struct shared *s = shared_block();
   u32 high = s->group[0] & 0xffff, low = s->group[1], at = 0;
   while (at < groups && (joined[at].high != high || joined[at].low != low)) at++;
   if (join && (at == GROUPS || !(high & 0x100))) {
-    hot->count.commands_bad++;
+    state->count.commands_bad++;
     host_event(EVENT_ERROR, ERROR_COMMAND);
     return;
   }

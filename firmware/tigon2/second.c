@@ -1,14 +1,14 @@
 /* Processor B's program.  It carries out the DMA rings when processor A asks for that (no hardware assist), and keeps
- * the time otherwise.  It lies in B's own scratchpad and shares nothing with A but the words of struct second.  What A
+ * the time otherwise.  It is in B's own scratchpad and shares nothing with A but the words of struct second.  What A
  * does to start it is here as well.
  */
-#include "hot.h"
+#include "state.h"
 
 #define SECOND __attribute__((section(".second.text")))
 
 struct second second __attribute__((section(".shared")));
 
-enum { MILLISECOND = 1000, PAUSE = 64, PATIENCE = 300, CPU_FLUSH = 4 };
+enum { MILLISECOND = 1000, PAUSE = 64, TIMEOUT = 300, CPU_FLUSH = 4 };
 
 /* Time goes on in the scratchpad, so that looking at a register does not burden those who work. */
 static inline void pause(void) {
@@ -40,7 +40,7 @@ SECOND __attribute__((noreturn)) void second_main(void) {
   }
 }
 
-/* Starts processor B, if there is one, which then copies itself while A goes on. */
+/* Starts processor B, if there is one, which then copies itself while A continues. */
 extern void second_start(void);
 void start_second(void) {
   struct registers *r = registers();
@@ -48,13 +48,13 @@ void start_second(void) {
   r->cpu_b_state = CPU_FLUSH;
 }
 
-/* Leaves the DMA rings to B.  Returns false if it does not answer. */
+/* Leaves the DMA rings to B.  Returns false if it does not respond. */
 u32 second_drives_rings(void) {
   struct registers *r = registers();
-  for (u32 start = r->timer; r->timer - start < PATIENCE;) {
+  for (u32 start = r->timer; r->timer - start < TIMEOUT;) {
     if (!second.alive) continue;
-    second.read_ring = hot->read_next;
-    second.write_ring = hot->write_next;
+    second.read_ring = state->read_next;
+    second.write_ring = state->write_next;
     second.drive_rings = 1;
     return 1;
   }
@@ -62,7 +62,7 @@ u32 second_drives_rings(void) {
 }
 
 /* A keeps all events. */
-void hand_over(void) {
+void start_roles(void) {
   choose_receive();
   choose_send();
 }

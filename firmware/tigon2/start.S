@@ -1,6 +1,6 @@
 # Entries of both processors, and the dispatch loop.
 #
-# Everything is loaded into SRAM; what is hot is copied from there into the processor's scratchpad and runs there.
+# Everything is loaded into SRAM; what is executed for every frame is copied from there into the processor's scratchpad and runs there.
 # k0 holds the enabled events, k1 the dispatch table, gp the working state, s7 the registers.
 
 #include "assembly.inc"
@@ -8,11 +8,11 @@
   .section .start, "ax"
   .globl _start
 _start:
-  copy  hot_load, hot_start, hot_end
-  clear hot_zero_start, hot_zero_end
+  copy  scratchpad_load, scratchpad_start, scratchpad_end
+  clear scratchpad_zero_start, scratchpad_zero_end
   clear zero_start, zero_end
-  lui   $gp, %hi(hot_state)
-  addiu $gp, $gp, %lo(hot_state)
+  lui   $gp, %hi(firmware_state)
+  addiu $gp, $gp, %lo(firmware_state)
   move  $k0, $zero
   enter start, stack_top
 
@@ -21,7 +21,7 @@ second_start:
   copy  second_load, second_text_start, second_text_end
   enter second_main, second_stack_top
 
-  .section .hot.text, "ax"
+  .section .scratchpad.text, "ax"
 
   dispatch_loop dispatch, REGISTERS_EVENT_A, dispatch_table
   dispatch_loop_with_rings dispatch_and_drive_rings, REGISTERS_EVENT_A, dispatch_table

@@ -4,7 +4,7 @@
 #ifndef TIGON2_STATISTICS_H
 #define TIGON2_STATISTICS_H
 
-#include "hot.h"
+#include "state.h"
 
 struct statistics {
   u32 unused_0;

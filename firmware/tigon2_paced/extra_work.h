@@ -11,7 +11,7 @@
 #define TIGON2_EXTRA_WORK_H
 
 enum { EXTRA_WORDS = 32 };
-extern u32 extra_scratchpad[EXTRA_WORDS] __attribute__((section(".hot.bss")));
+extern u32 extra_scratchpad[EXTRA_WORDS] __attribute__((section(".scratchpad.bss")));
 extern u32 extra_sram[EXTRA_WORDS];
 
 __asm__(".macro extra_arithmetic count\n"

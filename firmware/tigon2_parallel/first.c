@@ -1,39 +1,39 @@
-/* Processor A's side of the exchange: what B has told, and what B is asked for. */
-#include "hot.h"
+/* Processor A's side of the exchange: what B has reported, and what is requested of B. */
+#include "state.h"
 
 struct exchange exchange __attribute__((section(".shared")));
 
-enum { PATIENCE = 3000, CPU_FLUSH = 4 };
+enum { TIMEOUT = 3000, CPU_FLUSH = 4 };
 
 /* Event: B has fetched receive descriptors. */
-HOT void take_ready_buffers(void) {
+SCRATCHPAD_CODE void take_ready_buffers(void) {
   event_clear(BUFFERS_READY_EVENT);
-  hot->standard.ready = exchange.ready[WATCH_STANDARD];
-  hot->jumbo.ready = exchange.ready[WATCH_JUMBO];
-  hot->mini.ready = exchange.ready[WATCH_MINI];
-  if (hot->jumbo.ready) hot->jumbo.max_length = jumbo_length;
+  state->standard.ready = exchange.ready[WATCH_STANDARD];
+  state->jumbo.ready = exchange.ready[WATCH_JUMBO];
+  state->mini.ready = exchange.ready[WATCH_MINI];
+  if (state->jumbo.ready) state->jumbo.max_length = jumbo_length;
   events_enable(RECEIVE_EVENT);
 }
 
-/* Events: the host is to be told what B has sent, with or without an interrupt. */
-HOT void report_of_second(void) {
+/* Events: the host is to be notified of what B has sent, with or without an interrupt. */
+SCRATCHPAD_CODE void report_of_second(void) {
   event_clear(REPORT_SENT_EVENT);
   queue_sent_report(exchange.sent, 1);
 }
-HOT void index_of_second(void) {
+SCRATCHPAD_CODE void index_of_second(void) {
   event_clear(INDEX_SENT_EVENT);
   queue_sent_report(exchange.sent, 0);
 }
 
-void ask_second(enum second_request what) {
-  u32 before = exchange.answers;
+void request_second(enum second_request what) {
+  u32 before = exchange.replies;
   exchange.request = what;
   event_set_other(REQUEST_EVENT);
-  while (exchange.answers == before)
-    if (hot->engine.on) drive_rings();
+  while (exchange.replies == before)
+    if (state->engine.on) drive_rings();
 }
 
-/* Starts processor B, which then copies itself while A goes on. */
+/* Starts processor B, which then copies itself while A continues. */
 extern void second_start(void);
 void start_second(void) {
   struct registers *r = registers();
@@ -52,17 +52,17 @@ __attribute__((noinline, noreturn)) static void no_second_processor(void) {
 }
 
 /* B starts with what A has laid out. */
-void hand_over(void) {
+void start_roles(void) {
   struct registers *r = registers();
   for (u32 start = r->timer; !exchange.alive;)
-    if (r->timer - start > PATIENCE) no_second_processor();
-  hot->role.events = &r->event_a;
-  hot->role.semaphore = &r->semaphore_a;
-  hot->role.other_events = &r->event_b;
-  hot->role.other_semaphore = &r->semaphore_b;
-  volatile u32 *to = (volatile u32 *)&exchange.handed;
-  for (u32 i = 0; i < sizeof *hot / sizeof(u32); i++) to[i] = ((u32 *)hot)[i];
+    if (r->timer - start > TIMEOUT) no_second_processor();
+  state->role.events = &r->event_a;
+  state->role.semaphore = &r->semaphore_a;
+  state->role.other_events = &r->event_b;
+  state->role.other_semaphore = &r->semaphore_b;
+  volatile u32 *to = (volatile u32 *)&exchange.initial;
+  for (u32 i = 0; i < sizeof *state / sizeof(u32); i++) to[i] = ((u32 *)state)[i];
   exchange.go = 1;
   choose_receive();
-  hot->engine.on &= ENGINE_WRITES;
+  state->engine.on &= ENGINE_WRITES;
 }

@@ -9,9 +9,9 @@
 .macro begin load, own, end, main, stack
   copy  \load, \own, \end
   copy  common_load, common_start, common_end
-  clear hot_zero_start, hot_zero_end
-  lui   $gp, %hi(hot_state)
-  addiu $gp, $gp, %lo(hot_state)
+  clear scratchpad_zero_start, scratchpad_zero_end
+  lui   $gp, %hi(firmware_state)
+  addiu $gp, $gp, %lo(firmware_state)
   move  $k0, $zero
   enter \main, \stack
 .endm
@@ -20,14 +20,14 @@
   .globl _start
 _start:
   clear zero_start, zero_end
-  begin hot_load, hot_start, hot_end, start, stack_top
+  begin scratchpad_load, scratchpad_start, scratchpad_end, start, stack_top
 
   .globl second_start
 second_start:
   begin second_load, second_text_start, second_text_end, second_main, second_stack_top
 
 # Receives, and owns the DMA write ring.
-  .section .hot.text, "ax"
+  .section .scratchpad.text, "ax"
   dispatch_loop dispatch, REGISTERS_EVENT_A, dispatch_table
   dispatch_loop_with_rings dispatch_and_drive_rings, REGISTERS_EVENT_A, dispatch_table
 
@@ -73,7 +73,7 @@ dispatch_second_table:
 send_entry:
   event send                         # 4
   no_event 3
-  event answer                       # 8
+  event serve_request                       # 8
   event fetch_wanted_buffers         # 9
   no_event 5                         # 10 to 14
   event dma_read_done                # 15

@@ -14,7 +14,7 @@ def symbols(firmware: Path) -> dict[str, int]:
 
 
 def test_everything_to_read_lies_beside_the_executable(firmware: Path) -> None:
-    for suffix, text in ((".map", ".hot"), (".asm", "<receive>:"), (".sym", "receive"), (".size", ".hot")):
+    for suffix, text in ((".map", ".scratchpad"), (".asm", "<receive>:"), (".sym", "receive"), (".size", ".scratchpad")):
         assert text in firmware.with_suffix(suffix).read_text()
 
 
@@ -37,10 +37,10 @@ def test_the_header_has_every_register_of_the_machine(build_dir: Path) -> None:
 def test_places(firmware: Path) -> None:
     at = symbols(firmware)
     assert at["_start"] == 0x4000
-    assert 0xC00000 < at["hot_start"] < at["hot_zero_end"] <= 0xC04000
-    assert at["second_text_end"] <= at["hot_start"] and at["second_text_end"] <= 0xC02000
+    assert 0xC00000 < at["scratchpad_start"] < at["scratchpad_zero_end"] <= 0xC04000
+    assert at["second_text_end"] <= at["scratchpad_start"] and at["second_text_end"] <= 0xC02000
     for name in ("receive", "send", "mailbox", "timer", "dma_read_done", "dma_write_done", "dispatch_loop"):
-        assert at["hot_start"] <= at[name] < at["hot_end"]
+        assert at["scratchpad_start"] <= at[name] < at["scratchpad_end"]
 
 
 def test_the_dispatch_loop_is_four_instructions(firmware: Path) -> None:

@@ -4,21 +4,21 @@
  *
  * Indices into the host's rings count on without wrapping unless it says otherwise.
  */
-#ifndef TIGON2_HOT_H
-#define TIGON2_HOT_H
+#ifndef TIGON2_STATE_H
+#define TIGON2_STATE_H
 
 #include "engine.h"
 #include "machine.h"
 
-#define HOT __attribute__((section(".hot.text")))
+#define SCRATCHPAD_CODE __attribute__((section(".scratchpad.text")))
 /* What only some hosts need; with work added there is no room for it in the scratchpad, and for what is cooler there is
  * room in the larger one. */
 #ifdef EXTRA_WORK
-#define SUMS
-#define SUMS_COOLER
+#define CHECKSUMS
+#define CHECKSUMS_RARE
 #else
-#define SUMS        __attribute__((section(".sums.text")))
-#define SUMS_COOLER __attribute__((section(".sums.cooler")))
+#define CHECKSUMS      __attribute__((section(".checksums.text")))
+#define CHECKSUMS_RARE __attribute__((section(".checksums.rare")))
 #endif
 
 /* Buffers that the host gave for received frames: descriptors are fetched ahead into a cache in SRAM, filled in
@@ -31,21 +31,21 @@ struct receive_ring {
   u32 cache;        /* SRAM address */
   u32 taken;        /* used for frames */
   u32 ready;        /* fetched */
-  u32 asked;        /* their fetch was queued */
+  u32 requested;    /* their fetch was queued */
   u32 posted;       /* given by the host */
-  u32 watch;        /* how the end of a fetch is announced; also tells the rings apart */
-  u32 told;         /* `taken` as another processor knows it */
+  u32 watch;        /* what the end of a fetch is notified as; also distinguishes the rings */
+  u32 reported;     /* `taken` as another processor knows it */
 };
 
 enum {
   RECEIVE_CACHE = 256, /* entries; a power of two */
   RECEIVE_AHEAD = 128, /* fetched ahead, at most */
   RECEIVE_FETCH = 16,  /* in one transfer, at most */
-  RECEIVE_ENOUGH = 32, /* with so many ready, only a full transfer is worth while */
+  RECEIVE_ENOUGH = 32, /* with so many ready, only a full transfer pays off */
   SEND_CACHE = 128,
   SEND_FETCH = 32,
   SEND_ENOUGH = 16,  /* with so many ready, half of that at least */
-  RECEIVE_BATCH = 8, /* frames handled before other events are looked at */
+  RECEIVE_BATCH = 8, /* frames handled before other events are served */
   SEND_BATCH = 16,   /* descriptors handled likewise */
 };
 
@@ -68,10 +68,10 @@ struct held {
   u32 start;       /* where the oldest one begins */
   u32 piece;       /* bits of the control word of each piece; 0: nothing is held, since nobody asks for checksums */
   u32 end;         /* and of a frame's last one */
-  u32 ring, mask;  /* where descriptors lie, and the bytes of that memory - 1; 0: in the cache */
+  u32 ring, mask;  /* where descriptors are, and the bytes of that memory - 1; 0: in the cache */
 };
 
-struct hot {
+struct state {
   struct role role;
 
   /* DMA rings: where the next descriptor goes. */
@@ -90,7 +90,7 @@ struct hot {
   struct host_address returns, return_producer;
   u32 returns_mask; /* entries of the return ring - 1 */
   u32 returned;     /* index in the return ring, wrapped */
-  u32 unreported;   /* frames returned since the host was told */
+  u32 unreported;   /* frames returned since the host was notified */
   u32 max_unreported;
   u32 received_ticks;
   u32 receive_flags; /* of the standard ring */
@@ -98,15 +98,15 @@ struct hot {
   /* Send. */
   struct host_address sends, send_consumer;
   u32 sends_mask;
-  u32 send_taken, send_ready, send_asked, send_posted;
+  u32 send_taken, send_ready, send_requested, send_posted;
   u32 send_fetching;
   u32 send_cache;
   u32 mac_send_next;
   u32 send_buffer_next; /* where the next piece goes */
   u32 send_buffer_base, send_buffer_end;
-  u32 frame_start, frame_length; /* of the frame under way; length 0 between frames */
-  u32 skipping;                  /* the rest of the frame under way is passed over */
-  u32 send_countdown;            /* descriptors until the host is told */
+  u32 frame_start, frame_length; /* of the frame in progress; length 0 between frames */
+  u32 skipping;                  /* the rest of the frame in progress is passed over */
+  u32 send_countdown;            /* descriptors until the host is notified */
   u32 max_unsent;
   u32 sent_ticks;
   u32 send_flags;
@@ -134,15 +134,15 @@ struct hot {
   struct held held;
 };
 
-/* The value is worked out here, between the stores before and after: a store to SRAM is under way for some ten cycles,
+/* The value is worked out here, between the stores before and after: a store to SRAM takes some ten cycles,
  * in which another one would wait and this does not. */
 #define MEANWHILE(value) __asm__ volatile("" : "+r"(value))
 
 /* Bits of `deadlines`, in the order of `deadline`. */
 enum { DEADLINE_RECEIVE = 1, DEADLINE_SEND = 2, DEADLINE_STATISTICS = 4 };
 
-extern struct hot hot_state;
-register struct hot *const hot __asm__("$28");
+extern struct state firmware_state;
+register struct state *const state __asm__("$28");
 
 static inline void events_enable(u32 bits) {
   __asm__ volatile("or $26, $26, %0" : : "r"(bits));
@@ -205,7 +205,7 @@ void mac_attention(void);
 
 /* command.c */
 void mailbox_rare(u32 pending);
-void forget_posted(struct receive_ring *ring);
+void invalidate_posted(struct receive_ring *ring);
 void set_mac_address(void);
 
 extern u32 jumbo_length; /* max_length of that ring, also while the host has taken its buffers back */
@@ -218,13 +218,13 @@ void change_group(u32 join);
 /* second.c: processor B. */
 void start_second(void);
 u32 second_drives_rings(void);
-void hand_over(void);
+void start_roles(void);
 
 /* statistics.c */
 void send_statistics(void);
 void clear_statistics(void);
 
-/* start.S: from here on events are looked at, for ever. */
+/* start.S: from here on events are served, for ever. */
 void dispatch(void) __attribute__((noreturn));
 void dispatch_and_drive_rings(void) __attribute__((noreturn));
 

@@ -1,7 +1,7 @@
-/* Checksums of frames that are not like most: other protocols, options in the IP header, fragments, or the end of the
- * buffer memory in their middle.  It runs from SRAM, and is small rather than fast.
+/* Checksums of frames that are not the common case: other protocols, options in the IP header, fragments, or the end of
+ * the buffer memory in their middle.  It runs from SRAM, and is small rather than fast.
  */
-#include "sums.h"
+#include "checksums.h"
 
 #define SMALL __attribute__((minsize, noinline))
 
@@ -64,10 +64,10 @@ SMALL static u32 pseudo_header(const struct frame *f, const struct datagram *d) 
   return sum_of(f, d->ip + 12, d->ip + 20) + d->protocol + d->end - d->transport;
 }
 
-SMALL u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 entry) {
-  struct frame f = {buffer, length, hot->send_buffer_end, PACKET_MEMORY_END};
+SMALL u32 take_checksums_slow(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 entry) {
+  struct frame f = {buffer, length, state->send_buffer_end, PACKET_MEMORY_END};
   struct datagram d = find_datagram(&f);
-  u32 asked = hot->receive_flags, odd = length & 1, sum = NOTHING;
+  u32 asked = state->receive_flags, odd = length & 1, sum = NOTHING;
   b->length = (u16)length;
   b->checksums = 0;
   if (d.ip && asked & RING_IP_CHECKSUM) {
@@ -88,8 +88,8 @@ SMALL u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct re
   return odd + 2;
 }
 
-SMALL void put_sums_closely(u32 start, u32 length, u32 flags, u32 whole) {
-  struct frame f = {start, length, hot->send_buffer_base, hot->send_buffer_end};
+SMALL void put_checksums_slow(u32 start, u32 length, u32 flags, u32 whole) {
+  struct frame f = {start, length, state->send_buffer_base, state->send_buffer_end};
   struct datagram d = find_datagram(&f);
   if (!d.ip) return;
   u32 front = sum_of(&f, 0, d.transport);
@@ -97,7 +97,7 @@ SMALL void put_sums_closely(u32 start, u32 length, u32 flags, u32 whole) {
     set_half(&f, d.ip + 10, ~fold(NOTHING + sum_of(&f, d.ip, d.transport) - half(&f, d.ip + 10)));
   if (!(flags & SEND_CHECKSUM) || !d.field) return;
   u32 sum = NOTHING + (fold(whole) & 0xffff) - front - sum_of(&f, d.end, length);
-  if (!(hot->send_flags & RING_NO_PSEUDO_HEADER)) sum += pseudo_header(&f, &d) - half(&f, d.field);
+  if (!(state->send_flags & RING_NO_PSEUDO_HEADER)) sum += pseudo_header(&f, &d) - half(&f, d.field);
   sum = ~fold(sum) & 0xffff;
   set_half(&f, d.field, !sum && d.protocol == UDP ? 0xffff : sum);
 }

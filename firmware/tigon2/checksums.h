@@ -1,11 +1,11 @@
 /* Internet checksums of frames in the packet memory.  The DMA assist sums whole transfers; what is not meant is taken
  * away from that and what is missing is added.  Nearly all frames are TCP or UDP in IPv4 without options, perhaps
- * behind a VLAN tag: their headers are nine words at known places, looked at here.  The others are for sums.c.
+ * behind a VLAN tag: their headers are nine words at known places, looked at here.  The others are for sw_checksums.c.
  */
-#ifndef TIGON2_SUMS_H
-#define TIGON2_SUMS_H
+#ifndef TIGON2_CHECKSUMS_H
+#define TIGON2_CHECKSUMS_H
 
-#include "hot.h"
+#include "state.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -30,7 +30,7 @@ INLINE u32 fold(u32 sum) {
 #define BYTE(at) (*(volatile u8 *)(at))
 
 /* What is in front of the transport layer: words by their offsets, as if there were no VLAN tag. */
-struct heads {
+struct headers {
   u32 at; /* where the frame would then begin */
   u32 w8; /* the sum of the words up to there, and of the tag */
   u32 w12, w16, w20, w24, w28, w32;
@@ -51,17 +51,17 @@ INLINE u32 sum_to(u32 from, u32 to) {
 /* Looks at a frame; returns false for one that is not like most.  `from_wire` is a
  * constant: a VLAN tag and padding are nothing special.  Memory is read once and in order, since of two words
  * next to each other the second costs next to nothing. */
-INLINE u32 look(u32 at, u32 length, u32 from_wire, struct heads *h) {
-  enum { OURS = TYPE_IP << 16 | 0x4500 }; /* any type of service */
+INLINE u32 parse_headers(u32 at, u32 length, u32 from_wire, struct headers *h) {
+  enum { IPV4_NO_OPTIONS = TYPE_IP << 16 | 0x4500 }; /* any type of service */
   u32 w0 = WORD(at), w4 = WORD(at + 4), w8 = WORD(at + 8), w12 = WORD(at + 12);
   u32 front = add(add(w0, w4), w8);
-  if (__builtin_expect(w12 - OURS > 0xff, 0)) {
+  if (__builtin_expect(w12 - IPV4_NO_OPTIONS > 0xff, 0)) {
     if (!from_wire || w12 >> 16 != TYPE_VLAN) return 0;
     front = add(front, w12);
     at += 4;
     length -= 4;
     w12 = WORD(at + 12);
-    if (w12 - OURS > 0xff) return 0;
+    if (w12 - IPV4_NO_OPTIONS > 0xff) return 0;
   }
   u32 w16 = WORD(at + 16), w20 = WORD(at + 20), w24 = WORD(at + 24), w28 = WORD(at + 28), w32 = WORD(at + 32);
   u32 protocol = w20 & (FRAGMENT << 16 | 0xff), end = (w16 >> 16) + ETHERNET, field = ETHERNET + IP_HEADER + UDP_FIELD;
@@ -75,7 +75,7 @@ INLINE u32 look(u32 at, u32 length, u32 from_wire, struct heads *h) {
     if (!from_wire || end > length) return 0;
     padding = sum_to(at + end, at + length);
   }
-  *h = (struct heads){at, front, w12, w16, w20, w24, w28, w32, protocol, field, padding};
+  *h = (struct headers){at, front, w12, w16, w20, w24, w28, w32, protocol, field, padding};
   return 1;
 }
 
@@ -92,11 +92,11 @@ extern volatile struct held_sum {
 enum { SUM_IN_FRONT = 4 };
 u32 sum_in_front(u32 buffer, u32 sum, const volatile struct receive_descriptor *b, u32 entry);
 
-/* sums.c: for frames that are not like most, or lie around the end of their buffer memory. */
-u32 take_sums_closely(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 entry);
-void put_sums_closely(u32 start, u32 length, u32 flags, u32 whole);
+/* sw_checksums.c: for frames that are not the common case, or wrap around the end of their buffer memory. */
+u32 take_checksums_slow(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 entry);
+void put_checksums_slow(u32 start, u32 length, u32 flags, u32 whole);
 
-/* send_sums.c */
+/* send_checksums.c */
 u32 release_held(struct registers *r);
 
 /* Copies code to where it runs. */
