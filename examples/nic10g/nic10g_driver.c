@@ -232,7 +232,7 @@ static bool await_firmware(self_t *self) {
     while (!self->firmware_up) {
       self->next_poll = now() + ticks_per_second() / 1000000;
       STEP_WAIT(now() >= self->next_poll);
-      if (now() - self->started_at > driver_ticks(param(patience)))
+      if (now() - self->started_at > driver_ticks(param(timeout)))
         sim_error("the firmware did not report that it is up");
       STEP_GET(NIC_HOST_STATUS, 16);
       self->firmware_up = nic_load(self->bytes + 8) == 1;

@@ -242,14 +242,14 @@ static inline int driver_sums_told(const uint8_t *descriptor) {
   } while (0)
 
 // Looks after a microsecond whether there are events, and takes them; whoever waits for one too long ends the run with
-// `complaint`.
-#define STEP_AWAIT_EVENTS(complaint)                                                                                   \
+// `error`.
+#define STEP_AWAIT_EVENTS(error)                                                                                       \
   do {                                                                                                                 \
     self->next_poll = now() + ticks_per_second() / 1000000;                                                            \
     STEP_WAIT(now() >= self->next_poll);                                                                               \
     if (now() - self->started_at >                                                                                     \
-        (uint64_t)((unsigned __int128)param(patience) * ticks_per_second() / 1000000000000000u))                       \
-      sim_error(complaint);                                                                                            \
+        (uint64_t)((unsigned __int128)param(timeout) * ticks_per_second() / 1000000000000000u))                        \
+      sim_error(error);                                                                                                \
     STEP_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);                                                             \
     self->event_producer = driver_load_big(self->bytes, 4) % DRIVER_EVENT_ENTRIES;                                     \
     while (self->event_consumer != self->event_producer) {                                                             \

@@ -46,9 +46,9 @@ handler(accept) {
 }
 
 handler(commit) {
-  const bool meant = enabled(a) & enabled(b) & enabled(op);
-  enable(out, meant);
-  for (int i = 0; i < width(flags); i++) enable(flags, i, meant);
+  const bool committed = enabled(a) & enabled(b) & enabled(op);
+  enable(out, committed);
+  for (int i = 0; i < width(flags); i++) enable(flags, i, committed);
 }
 
 #undef FLOATING

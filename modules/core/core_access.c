@@ -59,23 +59,23 @@ static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t
   return core_c_part(c) == CORE_PART_left ? reply << kept | (b & ((1u << kept) - 1)) : reply | (b & ~0u << 8 * size);
 }
 
-handler(show) {
-  core_bypass shown = {.control = CORE_CONTROL_IDLE};
-  if (some(in)) shown = (core_bypass){.control = data(in).control, .value = data(in).result};
-  for (int i = 0; i < width(bypass); i++) send(bypass, i, shown);
+handler(send_bypass) {
+  core_bypass bypassed = {.control = CORE_CONTROL_IDLE};
+  if (some(in)) bypassed = (core_bypass){.control = data(in).control, .value = data(in).result};
+  for (int i = 0; i < width(bypass); i++) send(bypass, i, bypassed);
 }
 
-handler(ask) {
-  const bool asks = some(in) & enabled(in) && refers(data(in).control) & !self->issued &&
-                    aligned(data(in).control, data(in).result) && stores_permit(self, data(in).control);
-  set(asks, asks);
-  if (asks)
+handler(request) {
+  const bool requests = some(in) & enabled(in) && refers(data(in).control) & !self->issued &&
+                        aligned(data(in).control, data(in).result) && stores_permit(self, data(in).control);
+  set(requests, requests);
+  if (requests)
     send(memory_request, request_of(item(in).control, item(in).result, item(in).b));
   else
     send_nothing(memory_request);
 }
 
-handler(judge) {
+handler(resolve) {
   bool wait = false;
   if (some(in)) {
     const uint64_t c = data(in).control;

@@ -6,9 +6,9 @@ _Static_assert(CORE_ALU_priority == (int)alu_op_priority && CORE_ALU_sll == (int
 _Static_assert(CORE_MULDIV_mtlo == (int)muldiv_op_mtlo && CORE_MULDIV_div == (int)muldiv_op_div,
                "control words name muldiv operations");
 
-handler(show) {
-  const core_bypass shown = {.control = some(in) ? data(in).control : CORE_CONTROL_IDLE};
-  for (int i = 0; i < width(bypass); i++) send(bypass, i, shown);
+handler(send_bypass) {
+  const core_bypass bypassed = {.control = some(in) ? data(in).control : CORE_CONTROL_IDLE};
+  for (int i = 0; i < width(bypass); i++) send(bypass, i, bypassed);
 }
 
 /* Newest value first: the memory stage's, the write-back stage's, what was read from the register file.  Sources and

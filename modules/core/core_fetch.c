@@ -2,7 +2,7 @@
 
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
 
-static inline bool asks(const self_t *self) {
+static inline bool requests(const self_t *self) {
   return self->phase == core_fetch_phase_request && !(CONTROLLED && self->halted);
 }
 
@@ -14,10 +14,10 @@ init() {
 
 phase_start() {
   typeof_port(memory_request) request = {.op = mem_op_read, .size = 4, .address = self->pc & ~3u};
-  send_if(memory_request, asks(self), request);
-  typeof_port(status) shown = {
+  send_if(memory_request, requests(self), request);
+  typeof_port(status) report = {
       .halted = self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request, .pc = self->pc};
-  send(status, shown);
+  send(status, report);
 }
 
 handler(deliver) {

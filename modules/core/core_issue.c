@@ -41,7 +41,7 @@ handler(read) {
   send(registers_request, 1, rt);
 }
 
-/* Where a branch or jump goes; `taken` tells whether. */
+/* Where a branch or jump goes; `taken` says whether. */
 static inline uint32_t branch_to(uint64_t c, uint32_t pc, uint32_t immediate, uint32_t a, uint32_t b, bool *taken) {
   switch (core_c_branch(c)) {
   case CORE_BRANCH_eq: *taken = a == b; break;

@@ -2,15 +2,15 @@
 #include "core/core_control.h"
 
 handler(write) {
-  core_bypass shown = {.control = CORE_CONTROL_IDLE};
-  if (some(in)) shown = (core_bypass){.control = item(in).control, .value = item(in).value};
-  const uint32_t dest = core_c_dest(shown.control);
-  typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = shown.value};
+  core_bypass bypassed = {.control = CORE_CONTROL_IDLE};
+  if (some(in)) bypassed = (core_bypass){.control = item(in).control, .value = item(in).value};
+  const uint32_t dest = core_c_dest(bypassed.control);
+  typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = bypassed.value};
   send_if(registers_request, dest < CORE_NO_DEST, request);
-  for (int i = 0; i < width(bypass); i++) send(bypass, i, shown);
+  for (int i = 0; i < width(bypass); i++) send(bypass, i, bypassed);
 }
 
-handler(tell) {
+handler(notify_done) {
   for (int i = 0; i < width(done); i++) send_if(done, i, some(in) & !data(busy), true);
 }
 

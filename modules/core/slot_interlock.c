@@ -5,7 +5,7 @@ static inline bool reads(uint64_t control, uint32_t dest) {
   return (dest == core_c_rs(control)) | (dest == core_c_rt(control));
 }
 
-handler(show) {
+handler(forward) {
   const uint64_t control = data(in).control;
   const core_bypass none = {.control = CORE_CONTROL_IDLE};
   core_bypass waited = none;
@@ -46,9 +46,9 @@ handler(commit) {
 }
 
 handler(mean) {
-  bool meant = true;
-  for (int i = 0; i < width(execute); i++) meant &= enabled(execute, i);
-  for (int i = 0; i < width(memory); i++) meant &= enabled(memory, i);
-  enable(executing, meant);
-  enable(referring, meant);
+  bool committed = true;
+  for (int i = 0; i < width(execute); i++) committed &= enabled(execute, i);
+  for (int i = 0; i < width(memory); i++) committed &= enabled(memory, i);
+  enable(executing, committed);
+  enable(referring, committed);
 }

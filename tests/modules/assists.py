@@ -16,9 +16,9 @@ def names(count: int = 16) -> str:
 
 class Rig:
     """`netlist` connects `dut` to bank.value (registers r0, r1, …), arbiter.in, bank.in, host.bus and ethernet;
-    memory replies in the cycle of a request (`at_once`), or some cycles later."""
+    memory replies in the cycle of a request (`same_cycle`), or some cycles later."""
 
-    def __init__(self, bench: Bench, netlist: str, host: bool = False, wire: bool = False, at_once: bool = False) -> None:
+    def __init__(self, bench: Bench, netlist: str, host: bool = False, wire: bool = False, same_cycle: bool = False) -> None:
         self.bench = bench
         self.text = f"""
 import register_types;
@@ -28,13 +28,13 @@ instance requester : memory_source;
 instance split : memory_router {{ route = <<< return address < {REGISTERS} ? 0 : 1; >>>; map = <<< return address & 0xffff; >>>; }};
 instance bank : register_bank {{ registers = {names()}; }};
 instance memory : memory_state {{ size = {MEMORY_BYTES} B; big_endian = true; }};
-{"" if at_once else "instance slow : sram_controller;"}
+{"" if same_cycle else "instance slow : sram_controller;"}
 instance arbiter : memory_arbiter;
 requester.memory -> split.in;
 split.out[0] -> arbiter.in;
 split.out[1] -> bank.in;
-arbiter.out -> {"memory.port" if at_once else "slow.in"};
-{"" if at_once else "slow.memory -> memory.port;"}
+arbiter.out -> {"memory.port" if same_cycle else "slow.in"};
+{"" if same_cycle else "slow.memory -> memory.port;"}
 {"instance host : host { memory_bytes = 64 KiB; };" if host else ""}
 {"instance software : memory_source { width = 512; };" if host else ""}
 {"software.memory -> host.memory;" if host else ""}

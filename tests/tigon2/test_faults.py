@@ -116,7 +116,7 @@ def test_without_faults_nothing_is_counted(run: Run) -> None:
 def test_a_bus_that_never_works_is_noticed(simulators: dict[int, Path], build_dir: Path) -> None:
     """No transfer succeeds: the firmware cannot even say that it is up, and the driver says so."""
     command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--payload", 18, "--set", "host.faults=read_abort/1"]
-    done = subprocess.run([str(word) for word in [*command, "--set", "driver.patience=3ms"]], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([str(word) for word in [*command, "--set", "driver.timeout=3ms"]], capture_output=True, text=True, timeout=100)
     assert done.returncode == 1 and "the firmware did not report that it is up" in done.stderr
 
 

@@ -3,14 +3,14 @@
 
 #define OPERANDS (param_length(sources))
 
-/* Which of this unit's operations a word asks for. */
+/* Which of this unit's operations a word selects. */
 static inline uint32_t operation_of(uint32_t word) {
   return rfu_operation(word) - (uint32_t)param(first);
 }
 
 static inline bool mine(bool present, uint32_t word, uint64_t control) {
-  const bool ours = operation_of(word) < (uint32_t)(param(operations) ? param(operations) : 32 - param(first));
-  return present & rfu_asked(word) & ours & !core_c_annulled(control) & (core_c_trap(control) == CORE_TRAP_none);
+  const bool own = operation_of(word) < (uint32_t)(param(operations) ? param(operations) : 32 - param(first));
+  return present & rfu_requested(word) & own & !core_c_annulled(control) & (core_c_trap(control) == CORE_TRAP_none);
 }
 
 static inline uint32_t cycles_of(uint32_t operation) {

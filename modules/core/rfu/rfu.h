@@ -9,8 +9,8 @@
 #define RFU_MATCH 0x48000000u
 #define RFU_MASK  0xffe007ffu
 
-/* Whether the word is the unit's, and which operation it asks for. */
-static inline bool rfu_asked(uint32_t word) {
+/* Whether the word is the unit's, and which operation it selects. */
+static inline bool rfu_requested(uint32_t word) {
   return (word & RFU_MASK) == RFU_MATCH;
 }
 static inline uint32_t rfu_operation(uint32_t word) {

@@ -3,7 +3,7 @@
 
 handler(decode) {
   typeof_port(out) item = data(in);
-  const bool known = rfu_asked(item.word) & (rfu_operation(item.word) < (uint32_t)param(operations));
+  const bool known = rfu_requested(item.word) & (rfu_operation(item.word) < (uint32_t)param(operations));
   if (__builtin_expect(known & (core_c_trap(item.control) == CORE_TRAP_reserved), false))
     item.control = rfu_control(item.word);
   send_if(out, some(in), item);

@@ -60,7 +60,7 @@ handler(count) {
   send_if(done, some(retired) & (self->steps == 0), true);
 }
 
-handler(tell) {
+handler(notify_done) {
   enable(done, enabled(retired));
 }
 

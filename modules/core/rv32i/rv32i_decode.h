@@ -34,7 +34,7 @@ enum {
 };
 enum { RV32I_NO_no, RV32I_NO_yes }; /* of yes and no */
 enum { RV32I_DEST_none, RV32I_DEST_rd };
-/* A comparison gives 1 for less; the branch behind it asks whether that is greater than zero, or not. */
+/* A comparison gives 1 for less; the branch behind it tests whether that is greater than zero, or not. */
 enum {
   RV32I_BRANCH_never = CORE_BRANCH_never,
   RV32I_BRANCH_eq = CORE_BRANCH_eq,

@@ -32,8 +32,8 @@ quiet.out -> ethernet.from_device;
 """
 
 
-def rig(bench: Bench, body: str = "", at_once: bool = False) -> Rig:
-    return Rig(bench, NETLIST % body, wire=True, at_once=at_once)
+def rig(bench: Bench, body: str = "", same_cycle: bool = False) -> Rig:
+    return Rig(bench, NETLIST % body, wire=True, same_cycle=same_cycle)
 
 
 def start(reference: int = 0x10F8, base: int = 0x4000, limit: int = 0x8000) -> list[str]:
@@ -94,11 +94,11 @@ KINDS = {"fcs": "bad_fcs", "fragment": "too_short", "short": "too_short", "long"
 WORDS = {"no_space": 0x100, "bad_fcs": 0x104, "too_short": 0x108, "too_long": 0x10C, "line_errors": 0x110}
 
 
-@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("same_cycle", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_fault_is_counted_as_what_it_is(bench: Bench, kind: str, at_once: bool) -> None:
+def test_every_fault_is_counted_as_what_it_is(bench: Bench, kind: str, same_cycle: bool) -> None:
     """Statistics and the words in NIC memory agree; the frames around are stored as they came; however fast memory replies."""
-    dut = rig(bench, at_once=at_once)
+    dut = rig(bench, same_cycle=same_cycle)
     frames = [noise(80 + i, i) for i in range(9)]
     words = [f"20000 read 4 {address:#x}" for address in WORDS.values()]
     replies = play(dut, frames, [*start(), read(0, 20000), *words, *load(0x4000, 88, 20000)], ethernet__faults=f"{kind}@2,{kind}/4")
