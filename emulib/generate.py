@@ -95,10 +95,10 @@ def check(i: Instruction, isa: Isa) -> None:
     for register, low in isa.fields.items():
         if low is None:
             continue
-        touched = register in i.reads | i.writes
-        if touched and (i.mask >> low & 31):
+        used_here = register in i.reads | i.writes
+        if used_here and (i.mask >> low & 31):
             raise TableError(f"{i.name}: uses {register}, but its mask fixes that field")
-        if touched != (register in used):
+        if used_here != (register in used):
             raise TableError(f"{i.name}: operands {','.join(i.operands)} and the registers read and written disagree "
                              f"about {register}")
     dest = i.control.get("dest")

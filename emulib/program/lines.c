@@ -131,7 +131,7 @@ static void add_claims(const Program *p, Dwarf_Die *unit, GArray *claims) {
 }
 
 /* Leaves at most one claim that begins at 0, and none that reaches into another's code. */
-static void settle_claims(GArray *claims) {
+static void resolve_claims(GArray *claims) {
   guint32 next = G_MAXUINT32;
   for (guint n = 0; n < claims->len; n++) {
     const Claim *c = &g_array_index(claims, Claim, n);
@@ -188,7 +188,7 @@ void program_read_lines(Program *p) {
   Dwarf_CU *unit = NULL;
   Dwarf_Die die;
   while (dwarf_get_units(p->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) add_claims(p, &die, claims);
-  settle_claims(claims);
+  resolve_claims(claims);
   for (unit = NULL; dwarf_get_units(p->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0;) add_unit(p, &die, claims);
   for (guint n = 0; n < claims->len; n++) {
     ProgramLine end = {.address = g_array_index(claims, Claim, n).high};

@@ -42,17 +42,17 @@ static inline void take(struct fetch_queue *q, struct registers *r) {
   q->done = done;
 }
 
-/* Queues a fetch of up to `posted - asked` descriptors of 16 bytes; returns how many. */
-static inline u32 fetch(struct fetch_queue *q, struct registers *r, u32 asked, u32 posted, u32 ready, u32 claimed,
+/* Queues a fetch of up to `posted - requested` descriptors of 16 bytes; returns how many. */
+static inline u32 fetch(struct fetch_queue *q, struct registers *r, u32 requested, u32 posted, u32 ready, u32 claimed,
                         u32 ring, u32 entries, void *cache, u32 kind) {
-  u32 count = posted - asked, limit = FETCH - asked % FETCH;
+  u32 count = posted - requested, limit = FETCH - requested % FETCH;
   if (count > limit) count = limit;
-  if (count < FETCH_LEAST && count != limit && (ready != asked || ready - claimed >= FETCH)) return 0;
+  if (count < FETCH_LEAST && count != limit && (ready != requested || ready - claimed >= FETCH)) return 0;
   u32 entry = q->queued;
   if (!count || entry - q->done >= RING_ROOM) return 0;
   struct dma_descriptor *d = &FETCH_RING[entry % RING];
-  d->host = ring + (asked & (entries - 1)) * 16;
-  d->local = (u32)cache + asked % RING * 16;
+  d->host = ring + (requested & (entries - 1)) * 16;
+  d->local = (u32)cache + requested % RING * 16;
   d->control_length = count * 16;
   d->own = count << 1 | kind;
   q->queued = entry + 1;
@@ -66,22 +66,22 @@ u32 fetch_task(void) {
   if (!try_lock(&q->lock)) return 0;
   struct registers *r = registers();
   const struct setup *s = setup();
-  u32 posted = r->send_producer, sends, asked = q->send_requested, begun = asked;
-  while ((sends = fetch(q, r, asked, posted, q->send_ready, state->send.claimed, s->send_ring, s->send_entries,
+  u32 posted = r->send_producer, sends, requested = q->send_requested, begun = requested;
+  while ((sends = fetch(q, r, requested, posted, q->send_ready, state->send.claimed, s->send_ring, s->send_entries,
                         state->sends, SENDS)))
-    asked += sends;
-  if ((sends = asked - begun)) {
-    q->send_requested = asked;
+    requested += sends;
+  if ((sends = requested - begun)) {
+    q->send_requested = requested;
     r->send_claim_add = sends;
   }
   u32 buffers;
   posted = r->receive_producer;
-  asked = begun = q->receive_asked;
-  while ((buffers = fetch(q, r, asked, posted, q->receive_ready, state->write.claimed, s->receive_ring,
+  requested = begun = q->receive_requested;
+  while ((buffers = fetch(q, r, requested, posted, q->receive_ready, state->write.claimed, s->receive_ring,
                           s->receive_entries, state->buffers, BUFFERS)))
-    asked += buffers;
-  if ((buffers = asked - begun)) {
-    q->receive_asked = asked;
+    requested += buffers;
+  if ((buffers = requested - begun)) {
+    q->receive_requested = requested;
     r->receive_claim_add = buffers;
   }
   take(q, r);

@@ -32,7 +32,7 @@ struct fetch_queue {
   u32 lock;
   u32 queued; /* entries of the fetch ring */
   u32 done;   /* those whose end was seen */
-  u32 send_requested, receive_asked;
+  u32 send_requested, receive_requested;
   volatile u32 send_ready, receive_ready;
   u32 tail; /* send descriptors at the end, whose frame is not there as a whole */
 };

@@ -15,7 +15,7 @@ static const word constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static word turned(word x, int n) {
+static word rotate_right(word x, int n) {
   return x >> n | x << (32 - n);
 }
 
@@ -26,14 +26,16 @@ static void compress(word state[8], const unsigned char *block) {
     w[t] = (word)block[4 * t] << 24 | (word)block[4 * t + 1] << 16 | (word)block[4 * t + 2] << 8 | block[4 * t + 3];
   for (int t = 16; t < 64; t++) {
     const word a = w[t - 15], b = w[t - 2];
-    w[t] = w[t - 16] + (turned(a, 7) ^ turned(a, 18) ^ a >> 3) + w[t - 7] + (turned(b, 17) ^ turned(b, 19) ^ b >> 10);
+    w[t] = w[t - 16] + (rotate_right(a, 7) ^ rotate_right(a, 18) ^ a >> 3) + w[t - 7] +
+           (rotate_right(b, 17) ^ rotate_right(b, 19) ^ b >> 10);
   }
   for (int n = 0; n < 8; n++) s[n] = state[n];
   for (int t = 0; t < 64; t++) {
     const word e = s[4], a = s[0];
-    const word x =
-        s[7] + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & s[5]) ^ (~e & s[6])) + constants[t] + w[t];
-    const word y = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+    const word x = s[7] + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) +
+                   ((e & s[5]) ^ (~e & s[6])) + constants[t] + w[t];
+    const word y =
+        (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
     for (int n = 7; n > 0; n--) s[n] = s[n - 1];
     s[4] += x;
     s[0] = x + y;

@@ -29,30 +29,30 @@ static inline u32 queue_fetch(struct host_address base, u32 offset, u32 local, u
 
 /* Fetches more receive descriptors, unless a fetch is in progress or enough are ready. */
 SCRATCHPAD_CODE void fetch_receive(struct receive_ring *ring) {
-  u32 asked = ring->requested, count = (ring->posted - asked) & ring->entries_mask, taken = buffers_taken(ring);
-  if (ring->ready != asked || !count) return;
-  if (count < RECEIVE_FETCH && asked - taken >= RECEIVE_ENOUGH) return;
-  u32 limit = RECEIVE_FETCH - asked % RECEIVE_FETCH;
+  u32 requested = ring->requested, count = (ring->posted - requested) & ring->entries_mask, taken = buffers_taken(ring);
+  if (ring->ready != requested || !count) return;
+  if (count < RECEIVE_FETCH && requested - taken >= RECEIVE_ENOUGH) return;
+  u32 limit = RECEIVE_FETCH - requested % RECEIVE_FETCH;
   if (count > limit) count = limit;
-  if (asked + count - taken > RECEIVE_AHEAD) return;
+  if (requested + count - taken > RECEIVE_AHEAD) return;
   enum { SIZE = sizeof(struct receive_descriptor) };
-  if (queue_fetch(ring->address, (asked & ring->entries_mask) * SIZE, ring->cache + asked % RECEIVE_CACHE * SIZE,
-                  count * SIZE, ring->watch))
-    ring->requested = asked + count;
+  if (queue_fetch(ring->address, (requested & ring->entries_mask) * SIZE,
+                  ring->cache + requested % RECEIVE_CACHE * SIZE, count * SIZE, ring->watch))
+    ring->requested = requested + count;
 }
 
 /* Fetches more send descriptors, likewise. */
 SCRATCHPAD_CODE void fetch_send(void) {
-  u32 asked = state->send_requested, count = (state->send_posted - asked) & state->sends_mask;
+  u32 requested = state->send_requested, count = (state->send_posted - requested) & state->sends_mask;
   if (state->send_fetching || !count) return;
-  if (count < SEND_FETCH / 2 && asked - state->send_taken >= SEND_ENOUGH) return;
-  u32 limit = SEND_FETCH - asked % SEND_FETCH;
+  if (count < SEND_FETCH / 2 && requested - state->send_taken >= SEND_ENOUGH) return;
+  u32 limit = SEND_FETCH - requested % SEND_FETCH;
   if (count > limit) count = limit;
-  if (asked + count - state->send_taken > SEND_CACHE) return;
+  if (requested + count - state->send_taken > SEND_CACHE) return;
   enum { SIZE = sizeof(struct send_descriptor) };
-  if (!queue_fetch(state->sends, (asked & state->sends_mask) * SIZE, state->send_cache + asked % SEND_CACHE * SIZE,
-                   count * SIZE, WATCH_SEND))
+  if (!queue_fetch(state->sends, (requested & state->sends_mask) * SIZE,
+                   state->send_cache + requested % SEND_CACHE * SIZE, count * SIZE, WATCH_SEND))
     return;
-  state->send_requested = asked + count;
+  state->send_requested = requested + count;
   state->send_fetching = 1;
 }

@@ -40,13 +40,13 @@ SCRATCHPAD_CODE void dma_read_done(void) {
   u32 consumer = r->dma_read_consumer;
   do {
     u32 head = state->watch_head;
-    u32 watched = state->watch[head % 64], entry = watched & ~(DMA_ENTRY - 1);
+    u32 watch = state->watch[head % 64], entry = watch & ~(DMA_ENTRY - 1);
     if (!passed(state->read_next, consumer, entry)) {
       r->dma_read_reference = entry;
       break;
     }
     state->watch_head = head + 1;
-    switch (watched % DMA_ENTRY) {
+    switch (watch % DMA_ENTRY) {
     case WATCH_SEND:
       state->send_ready = state->send_requested;
       state->send_fetching = 0;

@@ -31,18 +31,18 @@ CHECKSUMS __attribute__((noinline)) u32 sum_in_front(u32 buffer, u32 sum, const 
   return SUM_IN_FRONT;
 }
 
-/* Says in the return descriptor of a received frame what is asked for.  The hardware sums the whole transfer; a number
- * behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the frame, too; where its
- * buffer has no `room` for that, the number goes to the front.  Returns how many bytes are transferred behind the
- * frame, or SUM_IN_FRONT, or 0 for a frame to be looked at by sw_checksums.c. */
+/* Says in the return descriptor of a received frame which checksums the host requested.  The hardware sums the whole
+ * transfer; a number behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the
+ * frame, too; where its buffer has no `room` for that, the number goes to the front.  Returns how many bytes are
+ * transferred behind the frame, or SUM_IN_FRONT, or 0 for a frame to be looked at by sw_checksums.c. */
 CHECKSUMS __attribute__((noinline)) static u32 take_checksums(u32 buffer, u32 length, u32 room,
                                                               volatile struct receive_descriptor *b, u32 entry) {
   struct headers h;
-  u32 asked = state->receive_flags, end = buffer + length, odd = length & 1, sum, type_flags = b->type_flags;
-  if (!(asked & RING_CHECKSUM) || end + FCS_BYTES > PACKET_MEMORY_END || !parse_headers(buffer, length, 1, &h))
+  u32 requested = state->receive_flags, end = buffer + length, odd = length & 1, sum, type_flags = b->type_flags;
+  if (!(requested & RING_CHECKSUM) || end + FCS_BYTES > PACKET_MEMORY_END || !parse_headers(buffer, length, 1, &h))
     return 0;
   u32 both = add(h.w16, h.w20), more = odd + 2;
-  if (asked & RING_NO_PSEUDO_HEADER) {
+  if (requested & RING_NO_PSEUDO_HEADER) {
     if (h.at != buffer) return 0;
     b->length = (u16)length;
     sum = ~add(h.w8, h.w12 >> 16);
@@ -65,7 +65,7 @@ CHECKSUMS __attribute__((noinline)) static u32 take_checksums(u32 buffer, u32 le
   header = fold(add(header, (h.w12 & 0xffff) + (h.w32 >> 16))) << 16;
   MEANWHILE(header);
   b->checksums = header;
-  type_flags |= asked & (RING_CHECKSUM | RING_IP_CHECKSUM);
+  type_flags |= requested & (RING_CHECKSUM | RING_IP_CHECKSUM);
   MEANWHILE(type_flags);
   b->type_flags = type_flags;
   return more;
@@ -74,7 +74,7 @@ _Static_assert(RING_CHECKSUM == RECEIVE_CHECKSUM && RING_IP_CHECKSUM == RECEIVE_
                "flags of rings and descriptors");
 
 /* One run over the frames that the MAC has received, all of it in registers of the processor.  The functions below are
- * its steps; `checksums` is a constant for each: all sums may be asked for, not only that of everything behind the
+ * its steps; `checksums` is a constant for each: all sums may be requested for, not only that of everything behind the
  * Ethernet header. */
 struct receive_run {
   u32 entry, room;           /* DMA write ring: the next entry, and bytes of free ones */
@@ -102,8 +102,8 @@ INLINE void return_frames(struct receive_run *run) {
   run->entry = queue_returns(run->entry, run->first, run->count, end);
 }
 
-/* With the sum of everything behind the Ethernet header asked for, a frame goes in two pieces, since the hardware sums
- * whole transfers.  Queues the first one; the second one is left. */
+/* With the sum of everything behind the Ethernet header requested, a frame goes in two pieces, since the hardware
+ * sums whole transfers.  Queues the first one; the second one is left. */
 INLINE void queue_header(struct receive_run *run, struct piece *piece, volatile struct receive_descriptor *b) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)run->entry;
   d->host_high = piece->high;
@@ -252,7 +252,7 @@ SCRATCHPAD_CODE void receive(void) {
   receive_frames(0);
 }
 
-/* The same for a host that has asked for sums that take more work. */
+/* The same for a host that has requested sums that take more work. */
 CHECKSUMS static void receive_with_checksums(void) {
   receive_frames(1);
 }

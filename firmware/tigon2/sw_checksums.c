@@ -67,15 +67,15 @@ SMALL static u32 pseudo_header(const struct frame *f, const struct datagram *d) 
 SMALL u32 take_checksums_slow(u32 buffer, u32 length, u32 room, volatile struct receive_descriptor *b, u32 entry) {
   struct frame f = {buffer, length, state->send_buffer_end, PACKET_MEMORY_END};
   struct datagram d = find_datagram(&f);
-  u32 asked = state->receive_flags, odd = length & 1, sum = NOTHING;
+  u32 requested = state->receive_flags, odd = length & 1, sum = NOTHING;
   b->length = (u16)length;
   b->checksums = 0;
-  if (d.ip && asked & RING_IP_CHECKSUM) {
+  if (d.ip && requested & RING_IP_CHECKSUM) {
     b->checksums = sum_of(&f, d.ip, d.transport) << 16;
     b->type_flags |= RECEIVE_IP_CHECKSUM;
   }
-  if (!(asked & RING_CHECKSUM)) return 0;
-  if (asked & RING_NO_PSEUDO_HEADER) {
+  if (!(requested & RING_CHECKSUM)) return 0;
+  if (requested & RING_NO_PSEUDO_HEADER) {
     sum -= sum_of(&f, 0, ETHERNET);
   } else {
     if (!d.field || (d.protocol == UDP && !half(&f, d.field))) return 0;

@@ -165,7 +165,7 @@ handler(probe) {
   set(hit_offset, found);
   if (!CACHE_SEPARATE) return;
   const bool beat = self->phase == cache_phase_fill && some(fill_reply) && data(fill_reply).tag < CACHE_BEATS;
-  typeof_port(storage_request) filling = {0}, asking = {0};
+  typeof_port(storage_request) filling = {0}, storage_access = {0};
   CACHE_BEAT(filling, beat ? mem_op_write : mem_op_read, CACHE_BEAT_BYTES, CACHE_FILL_OFFSET,
              beat ? data(fill_reply).tag : self->victim_read);
   if (beat) filling.data = data(fill_reply).data;
@@ -180,8 +180,8 @@ handler(probe) {
     from = &data(in_request);
     where = line_offset_of(self, LINE_REQUESTED(from->address));
   }
-  if (from) CACHE_RETAG(asking, *from, from->tag, where + offset_of(from->address));
-  send_if(storage_request, 1, from != NULL, asking);
+  if (from) CACHE_RETAG(storage_access, *from, from->tag, where + offset_of(from->address));
+  send_if(storage_request, 1, from != NULL, storage_access);
 }
 
 handler(commit) {

@@ -38,7 +38,7 @@ static inline bool bursts_are_limited(void) {
 }
 
 /* Prepares the request that is now the oldest, and came before the last reply or after it. */
-static __attribute__((noinline)) void start(self_t *self, bool before_answer) {
+static __attribute__((noinline)) void start(self_t *self, bool before_reply) {
   uint32_t slot = self->head, address = self->entry[slot].address;
   if (self->entry[slot].op == mem_op_barrier) { /* all before it have their replies */
     self->lane = -1;
@@ -54,7 +54,7 @@ static __attribute__((noinline)) void start(self_t *self, bool before_answer) {
   const bool refreshes = param(refresh_interval) > 0 && self->refresh_due <= from;
   if (refreshes) from = after_refreshes(self, from);
   self->lane = lane;
-  self->continues = before_answer && !refreshes && !turns && address == self->last_end && self->row_open[bank] &&
+  self->continues = before_reply && !refreshes && !turns && address == self->last_end && self->row_open[bank] &&
                     self->row_number[bank] == number && (limit == 0 || self->length < limit);
   if (self->continues) {
     cycles = TIMING(lane, next_access);

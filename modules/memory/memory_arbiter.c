@@ -42,7 +42,7 @@ handler(commit) {
   enable(out_request, committed);
 }
 
-handler(settle) {
+handler(find_accepted) {
   if (get(winner) < 0) {
     set(accepted, -1);
     return;

@@ -148,7 +148,7 @@ static uint32_t enter(self_t *self, int lane, uint64_t name) {
 
 // A request that no bank takes: its reply is there already, and goes when all before it have gone.  To a barrier
 // that is what it waits for.
-static __attribute__((noinline)) void answer_here(self_t *self, int lane, typeof_port(in_request) request) {
+static __attribute__((noinline)) void reply_here(self_t *self, int lane, typeof_port(in_request) request) {
   uint32_t at = enter(self, lane, KEPT);
   self->kept[lane][at] = (typeof_port(in_reply)){.tag = request.tag, .error = request.op != mem_op_barrier};
   self->waiting++;
@@ -214,7 +214,7 @@ phase_end() {
       event(granted, lane, b, data(out_request, b).op, address, data(out_request, b).size, requests_it);
     }
     for (int i = 0; i < LANES && get(nowhere); i++)
-      if ((get(nowhere) >> i & 1) && transferred(in_request, i)) answer_here(self, i, data(in_request, i));
+      if ((get(nowhere) >> i & 1) && transferred(in_request, i)) reply_here(self, i, data(in_request, i));
   }
   for (int b = 0; b < BANKS && get(unsettled); b++)
     if ((get(unsettled) >> b & 1) && transferred(out_reply, b)) keep(self, b, data(out_reply, b));

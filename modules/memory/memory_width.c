@@ -31,13 +31,13 @@ static __attribute__((noinline)) void cut_number(void *piece, const void *whole,
 }
 
 /* The slot of the request whose pieces are being sent. */
-static inline uint32_t slot_asked(const self_t *self) {
+static inline uint32_t slot_requested(const self_t *self) {
   return slot_of(self, self->count - self->unrequested);
 }
 
 /* The next piece to ask for.  Out of line like all that is done with requests held: mostly, there is none. */
 static __attribute__((noinline)) typeof_port(out_request) next_piece(const self_t *self) {
-  const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
+  const typeof_port(in_request) *whole = &self->entry[slot_requested(self)];
   typeof_port(out_request) request = {0};
   uint32_t size = piece_at(whole, self->requested);
   request.op = whole->op;
@@ -112,7 +112,7 @@ handler(vouch) {
 
 /* The memory has accepted the piece that was offered. */
 static __attribute__((noinline)) void piece_taken(self_t *self) {
-  const typeof_port(in_request) *whole = &self->entry[slot_asked(self)];
+  const typeof_port(in_request) *whole = &self->entry[slot_requested(self)];
   self->requested += (uint8_t)piece_at(whole, self->requested);
   self->pieces++;
   if (self->requested < whole->size) return;
@@ -121,7 +121,7 @@ static __attribute__((noinline)) void piece_taken(self_t *self) {
 }
 
 /* The reply to the oldest piece outstanding. */
-static __attribute__((noinline)) void piece_answered(self_t *self, typeof_port(out_reply) reply) {
+static __attribute__((noinline)) void piece_replied(self_t *self, typeof_port(out_reply) reply) {
   uint32_t slot = slot_of(self, self->collecting);
   const typeof_port(in_request) *whole = &self->entry[slot];
   typeof_port(in_reply) *sum = &self->reply[slot];
@@ -156,7 +156,7 @@ static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request)
 }
 
 /* The requester has its reply. */
-static __attribute__((noinline)) void give_up(self_t *self) {
+static __attribute__((noinline)) void release_oldest(self_t *self) {
   self->oldest = slot_of(self, 1);
   self->count--;
   self->collecting--;
@@ -165,8 +165,8 @@ static __attribute__((noinline)) void give_up(self_t *self) {
 phase_end() {
   if (!NARROWS || __builtin_expect(self->count == 0 && !some(in_request), 1)) return;
   if (transferred(out_request)) piece_taken(self);
-  if (transferred(out_reply)) piece_answered(self, data(out_reply));
-  if (transferred(in_reply)) give_up(self);
+  if (transferred(out_reply)) piece_replied(self, data(out_reply));
+  if (transferred(in_reply)) release_oldest(self);
   if (transferred(in_request)) hold(self, data(in_request));
 }
 

@@ -100,13 +100,13 @@ handler(accept) {
 /* The lane of a port from which channel i gets its replies, and whether it gets one there in this cycle. */
 #define LANE(port, i) (width(port) > 1 ? (i) : 0)
 #define SHARED(port)  (CHANNEL_BITS > 0 && width(port) == 1)
-#define ANSWERS(port, i)                                                                                               \
+#define REPLIES(port, i)                                                                                               \
   ((some(port, LANE(port, i)) & enabled(port, LANE(port, i))) &&                                                       \
    (!SHARED(port) || (data(port, 0).tag & ((1u << CHANNEL_BITS) - 1)) == (uint32_t)(i)))
 
 /* Takes the reply of a port over the one found so far. */
 #define TAKE(port, i)                                                                                                  \
-  if (ANSWERS(port, i)) {                                                                                              \
+  if (REPLIES(port, i)) {                                                                                              \
     if (__builtin_expect(replied, false)) sim_error("two replies for channel %d in one cycle", i);                     \
     replied = true;                                                                                                    \
     reply = item(port, LANE(port, i));                                                                                 \
@@ -153,5 +153,5 @@ next_event() {
 #undef ACCEPT_FROM
 #undef LANE
 #undef SHARED
-#undef ANSWERS
+#undef REPLIES
 #undef TAKE

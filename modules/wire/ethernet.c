@@ -22,7 +22,7 @@ static void update_outputs(self_t *self) {
   if (turn != self->turn || finished != self->finished) self->changed_cycle = cycle() + 1;
   self->turn = turn;
   self->finished = finished;
-  self->asking = self->traffic == traffic_mode_correlated && self->linked && !self->loaded && !self->exhausted;
+  self->awaits_index = self->traffic == traffic_mode_correlated && self->linked && !self->loaded && !self->exhausted;
 }
 
 // What a byte takes at so many bits per second.
@@ -89,14 +89,14 @@ handler(pace) {
 }
 
 handler(ask) {
-  for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
+  for (int i = 0; i < width(next); i++) accept(next, i, self->awaits_index);
 }
 
-handler(tell_turn) {
+handler(send_turn) {
   for (int i = 0; i < width(own_count); i++) send(own_count, i, self->turn);
 }
 
-handler(tell_end) {
+handler(send_end) {
   for (int i = 0; i < width(done); i++) send(done, i, self->finished);
 }
 
@@ -281,7 +281,7 @@ phase_end() {
         self->linked = true;
         self->linked_at = self->earliest = NOW;
       }
-      bool next_index = self->asking && width(next) && transferred(next);
+      bool next_index = self->awaits_index && width(next) && transferred(next);
       if (self->linked && !self->exhausted && (self->traffic != traffic_mode_correlated || next_index))
         load(self, next_index ? data(next) : 0);
       update_outputs(self);

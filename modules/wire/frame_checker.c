@@ -188,9 +188,9 @@ phase_end() {
   uint32_t counted = 0;
   for (int i = 0; i < width(drops); i++) counted += some(drops, i) ? data(drops, i) : 0;
   self->drops_now = counted;
-  uint32_t unheard = 0;
-  for (int i = 0; i < width(ignored); i++) unheard += some(ignored, i) ? data(ignored, i) : 0;
-  self->ignored_now = unheard;
+  uint32_t total = 0;
+  for (int i = 0; i < width(ignored); i++) total += some(ignored, i) ? data(ignored, i) : 0;
+  self->ignored_now = total;
   bool all = width(done) != 0;
   for (int i = 0; i < width(done); i++) all &= some(done, i) && data(done, i);
   if (__builtin_expect(all || self->ending, false)) check_end(self, all, counted);

@@ -234,8 +234,8 @@ static inline uint32_t replay_waits_for(const ExchangeStudy *study, int d, uint3
   return TRAFFIC_REPLAY_NONE;
 }
 
-static inline void replay_tell_cycle(ExchangeStudy *study, int d, uint32_t n, uint32_t *const open[2],
-                                     uint32_t *const at[2]) {
+static inline void replay_notification_cycle(ExchangeStudy *study, int d, uint32_t n, uint32_t *const open[2],
+                                             uint32_t *const at[2]) {
   int other = TRAFFIC_REPLAY_OTHER(d);
   uint32_t m = replay_waits_for(study, d, n, open[other]), head = at[other][study->conversation[other][m]];
   uint32_t back = replay_waits_for(study, other, head, open[d]);
@@ -272,7 +272,7 @@ static inline bool replay_can_begin(ExchangeStudy *study) {
   }
   for (int d = 0; d < 2 && !study->error[0]; d++)
     for (uint32_t c = 0; c < study->conversations && !study->error[0]; c++)
-      if (at[d][c] != TRAFFIC_REPLAY_NONE) replay_tell_cycle(study, d, at[d][c], open, at);
+      if (at[d][c] != TRAFFIC_REPLAY_NONE) replay_notification_cycle(study, d, at[d][c], open, at);
   for (int d = 0; d < 2; d++) {
     free(open[d]);
     free(at[d]);

@@ -134,13 +134,13 @@ static inline bool notification(const self_t *self, int d, uint32_t *frame) {
   return __builtin_expect(self->active, false) && has_next(self, d, frame);
 }
 
-handler(tell_host) {
+handler(notify_host) {
   uint32_t frame = 0;
   const bool notifies = notification(self, TRAFFIC_REPLAY_FROM_HOST, &frame);
   send_if(host_next, notifies, frame);
 }
 
-handler(tell_wire) {
+handler(notify_wire) {
   uint32_t frame = 0;
   const bool notifies = notification(self, TRAFFIC_REPLAY_FROM_WIRE, &frame);
   send_if(wire_next, notifies, frame);
