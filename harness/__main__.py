@@ -111,7 +111,7 @@ def _bottleneck(options: argparse.Namespace) -> int:
     try:
         with progress.step(f"examining {options.machine}"):
             analysis = measure.examine(
-                options.machine, options.build, options.out, options.define, options.words, options.after
+                options.machine, options.build, options.out, options.define, options.simulator_arguments, options.after
             )
     except (measure.MeasureError, bottleneck.NetlistError) as error:
         print(f"harness: {error}", file=sys.stderr)
@@ -130,7 +130,7 @@ def _cost(options: argparse.Namespace) -> int:
     try:
         with tempfile.TemporaryDirectory() as folder:
             simulator = cost.build_simulator(options.machine, Path(folder), options.build, options.define)
-            costs = cost.per_frame(simulator, options.firmware, options.words)
+            costs = cost.per_frame(simulator, options.firmware, options.simulator_arguments)
     except (RunError, CompilerError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
@@ -142,11 +142,11 @@ def _where_to_run(one: argparse.ArgumentParser) -> None:
     one.add_argument("--build", type=Path, default=Path("build"))
     one.add_argument("--jobs", type=int, help="simulations at a time on this host; one for each core, if left out")
     one.add_argument("--workers", metavar="ADDRESS", help="run on the workers of this Dask scheduler: tcp://HOST:8786")
-    one.add_argument("--slurm", type=Path, metavar="FILE", help="run on workers that Slurm starts, as this file says")
+    one.add_argument("--slurm", type=Path, metavar="FILE", help="run on Slurm workers, as this file configures them")
 
 
 def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The commands that make packet files and look at them."""
+    """The commands that make and inspect packet files."""
     one = commands.add_parser("traffic", help="generate UDP traffic as packet files and a descriptor trace")
     one.add_argument("--payload", default="1472", help="bytes: a size, a range 18-1472, or a mix 18:7,576:4,1472:1")
     one.add_argument("--frames", type=int, default=500, help="frames of both directions together")
@@ -157,10 +157,10 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
     one = commands.add_parser("conversations", help="generate TCP conversations for correlated traffic")
     one.add_argument("--count", type=int, default=4, help="conversations")
-    one.add_argument("--exchanges", type=int, default=10, help="questions of the host in each, with their answers")
-    one.add_argument("--ask", type=int, default=100, help="bytes of a question")
-    one.add_argument("--answer", type=int, default=5000, help="bytes of an answer")
-    one.add_argument("--think", type=int, default=10000, help="ns that either end takes for each frame")
+    one.add_argument("--exchanges", type=int, default=10, help="requests of the host in each, with their responses")
+    one.add_argument("--ask", type=int, default=100, help="bytes of a request")
+    one.add_argument("--answer", type=int, default=5000, help="bytes of a response")
+    one.add_argument("--think", type=int, default=10000, help="think time of either end for each frame, ns")
     one.add_argument("--seed", type=int, default=1)
     one.add_argument("--out", type=Path, required=True, help="folder for send.pcap and receive.pcap")
     one.set_defaults(call=_conversations)
@@ -176,22 +176,22 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("--out", type=Path, required=True, help="folder for send.pcap and receive.pcap")
     one.set_defaults(call=_split)
 
-    one = commands.add_parser("check", help="compare what came out with what went in")
+    one = commands.add_parser("check", help="compare delivered frames with those sent")
     one.add_argument("expected", type=Path)
     one.add_argument("found", type=Path)
     one.add_argument("--drops", type=int, default=0, help="frames that hardware counted as dropped")
-    one.add_argument("--conversations", action="store_true", help="conversations may overtake each other (correlated)")
-    one.add_argument("--resent", type=int, default=0, help="frames that may come late, having been sent again")
+    one.add_argument("--conversations", action="store_true", help="compare the order within conversations only")
+    one.add_argument("--resent", type=int, default=0, help="retransmitted frames, which may arrive out of order")
     one.set_defaults(call=_check)
 
-    one = commands.add_parser("theory", help="the most that a link carries")
+    one = commands.add_parser("theory", help="theoretical maximum of a link")
     one.add_argument("payload", type=int, nargs="+")
     one.add_argument("--rate", type=float, default=theory.GIGABIT, help="bit/s")
     one.set_defaults(call=_theory)
 
 
 def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The commands that run simulators many times, or look into a run."""
+    """The commands that run simulators many times, or analyse a run."""
     one = commands.add_parser("study", help="make a study of any machine: tables, CSV, JSON and a page")
     one.add_argument("study", type=Path, help="TOML file; docs/studies.md explains it")
     one.add_argument("--out", type=Path, help="folder for index.html; build/studies/NAME, if left out")
@@ -199,23 +199,23 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _where_to_run(one)
     one.set_defaults(call=_study)
 
-    one = commands.add_parser("studies", help="make several studies, and the report that a text asks of them")
+    one = commands.add_parser("studies", help="make several studies, and the report of a text with directives")
     one.add_argument("study", nargs="*", type=Path, help="TOML files, all that the report may speak of")
     one.add_argument("--only", nargs="*", default=[], metavar="NAME", help="make these; show the others as they are")
     one.add_argument("--text", type=Path, required=True, help="text of the report, with {{directives}}")
     _where_to_run(one)
     one.set_defaults(call=_studies)
 
-    one = commands.add_parser("bottleneck", help="where a machine's cycles go: what limits it, and who waits for that")
+    one = commands.add_parser("bottleneck", help="find what limits a machine, and what waits for it")
     one.add_argument("machine", type=Path, help="the LSS file")
     one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
-    one.add_argument("--after", default="", metavar="TIME", help="leave the run's beginning out: 0.5ms")
+    one.add_argument("--after", default="", metavar="TIME", help="leave out the run up to this time: 0.5ms")
     one.add_argument("--out", type=Path, default=Path("build/bottleneck"), help="folder for index.html")
     one.add_argument("--build", type=Path, default=Path("build"))
     one.epilog = "What follows -- is for the simulator."
     one.set_defaults(call=_bottleneck)
 
-    one = commands.add_parser("cost", help="instructions and memory references per frame, by processor and function")
+    one = commands.add_parser("cost", help="instructions and memory accesses per frame, by processor and function")
     one.add_argument("machine", type=Path, help="the LSS file")
     one.add_argument("firmware", type=Path, help="the ELF file")
     one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
@@ -245,10 +245,10 @@ def main() -> int:
         del sys.argv[1]
         return firmware.main()
     process.end_children_on_signals()
-    words = sys.argv[1:]
-    cut = words.index("--") if "--" in words else len(words)
-    options = arguments().parse_args(words[:cut])
-    options.words = words[cut + 1 :]
+    given = sys.argv[1:]
+    cut = given.index("--") if "--" in given else len(given)
+    options = arguments().parse_args(given[:cut])
+    options.simulator_arguments = given[cut + 1 :]
     try:
         return options.call(options)
     except ERRORS as error:

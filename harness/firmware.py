@@ -45,33 +45,33 @@ def tool(name: str) -> str:
     raise FirmwareError(f"there is no {name} on the PATH: install LLVM's")
 
 
-def run(*words: str | Path) -> str:
+def run(*command: str | Path) -> str:
     """Runs a tool; its messages are the error."""
-    done = process.run(words)
+    done = process.run(command)
     if done.status:
-        raise FirmwareError((done.err or done.out).strip() or f"{words[0]}: status {done.status}")
+        raise FirmwareError((done.err or done.out).strip() or f"{command[0]}: status {done.status}")
     return done.err
 
 
 def flags(name: str) -> list[str]:
-    """The words of a file in firmware/flags."""
+    """The flags of a file in firmware/flags."""
     return shlex.split((HOME / "firmware" / "flags" / name).read_text())
 
 
-def machine_words(folder: Path) -> list[str]:
+def machine_arguments(folder: Path) -> list[str]:
     """The netlist and the options of the folder's file `machine`; the netlist lies beside it or in the kit."""
     named = folder / "machine"
     if not named.is_file():
         raise FirmwareError(
             f"{named}: there is no such file; it names the machine: examples/single_core/single_core.lss"
         )
-    words = shlex.split(named.read_text(), comments=True)
-    if not words:
+    arguments = shlex.split(named.read_text(), comments=True)
+    if not arguments:
         raise FirmwareError(f"{named}: it names no machine")
     for place in folder, HOME:
-        if (place / words[0]).is_file():
-            return [str((place / words[0]).resolve()), *words[1:]]
-    raise FirmwareError(f"{named}: there is no {words[0]}, neither below {folder} nor below {HOME}")
+        if (place / arguments[0]).is_file():
+            return [str((place / arguments[0]).resolve()), *arguments[1:]]
+    raise FirmwareError(f"{named}: there is no {arguments[0]}, neither below {folder} nor below {HOME}")
 
 
 def target_of(export: dict, machine: str) -> Target:
@@ -93,14 +93,14 @@ def build(folder: Path, out: Path, build_dir: Path) -> Path:
     sources = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".S"))
     if not any(path.suffix == ".c" for path in sources):
         raise FirmwareError(f"{folder}: there is no .c file")
-    words = machine_words(folder)
+    arguments = machine_arguments(folder)
     work = out / "obj"
     work.mkdir(parents=True, exist_ok=True)
     try:
-        compiler.lss(build_dir, "export", *words, "-o", work / "machine.json")
+        compiler.lss(build_dir, "export", *arguments, "-o", work / "machine.json")
     except compiler.CompilerError as error:
         raise FirmwareError(str(error)) from None
-    target = target_of(json.loads((work / "machine.json").read_text()), words[0])
+    target = target_of(json.loads((work / "machine.json").read_text()), arguments[0])
     run(sys.executable, "-B", HOME / "firmware" / "tools" / "describe.py", work / "machine.json", work)
     if not any(path.suffix == ".S" for path in sources):
         sources.append(HOME / "firmware" / target.start)

@@ -75,10 +75,10 @@ def _run(command: list, cwd: Path | None, timeout: float, env: dict | None = Non
 def lss(build_dir: Path, tmp_path: Path) -> Callable[..., Finished]:
     """Runs the compiler in tmp_path: lss("check", file); ok=False to look at a failure, ok=None for either."""
 
-    def run(*words, ok: bool | None = True, cwd: Path | None = None, timeout: float = 300, env=None) -> Finished:
-        done = _run([build_dir / "bin" / "lss", *words], cwd or tmp_path, timeout, env)
+    def run(*arguments, ok: bool | None = True, cwd: Path | None = None, timeout: float = 300, env=None) -> Finished:
+        done = _run([build_dir / "bin" / "lss", *arguments], cwd or tmp_path, timeout, env)
         if ok is not None:
-            assert (done.status == 0) == ok, f"lss {words}: status {done.status}\n{done.out}{done.err}"
+            assert (done.status == 0) == ok, f"lss {arguments}: status {done.status}\n{done.out}{done.err}"
         return done
 
     return run

@@ -72,9 +72,9 @@ def collectors(netlist: dict) -> str:
         kind = arguments.get("op")
         written = f"op != {kind}_read" if "read" in enums.get(kind, ()) else "true"
         reports = "\n".join(
-            f'    report_value("{NAME}[{lane}].{word}", self->n[{lane}][{way}], "bytes", "through this lane");'
+            f'    report_value("{NAME}[{lane}].{name}", self->n[{lane}][{way}], "bytes", "through this lane");'
             for lane in range(port[1])
-            for way, word in enumerate(("read", "written"))
+            for way, name in enumerate(("read", "written"))
         )
         texts.append(
             f'collector bottleneck_{number} on "{i["path"]}" event {name} {{\n'
@@ -127,7 +127,7 @@ def measure(machine: Machine, stats: dict, earlier: dict | None = None) -> list[
         links = [link for link in here.into if link.target.port == port]
         requesters = [
             Requester(_name(machine, here, link), link, *(
-                values[path, f"{NAME}[{link.target.lane}].{word}"] for word in ("read", "written")
+                values[path, f"{NAME}[{link.target.lane}].{name}"] for name in ("read", "written")
             ))
             for link in links
         ]  # fmt: skip

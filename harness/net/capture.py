@@ -36,10 +36,10 @@ class CaptureError(Exception):
     """The capture cannot be made here; the text is one line for the user."""
 
 
-def _ip(*words: str) -> None:
-    done = subprocess.run(["ip", *words], capture_output=True, text=True)
+def _ip(*arguments: str) -> None:
+    done = subprocess.run(["ip", *arguments], capture_output=True, text=True)
     if done.returncode:
-        raise CaptureError(f"ip {' '.join(words)}: {done.stderr.strip()}")
+        raise CaptureError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
 
 
 @contextlib.contextmanager
@@ -171,8 +171,8 @@ def _host(out: Path, protocol: str) -> None:
     packets.write(out, (packets.Packet(packet.time - first, packet.data) for packet in frames))
 
 
-def _inside(space: str, role: str, *words: str) -> list[str]:
-    return ["ip", "netns", "exec", space, sys.executable, "-m", "harness.net.capture", role, *words]
+def _inside(space: str, role: str, *arguments: str) -> list[str]:
+    return ["ip", "netns", "exec", space, sys.executable, "-m", "harness.net.capture", role, *arguments]
 
 
 def capture(out: Path, protocol: str = "udp") -> int:

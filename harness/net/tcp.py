@@ -59,8 +59,8 @@ class Conversation:
 
     def message(self, side: int, size: int) -> None:
         """A message of one side in segments, and the acknowledgments of the other."""
-        words = b"".join(self.random.next().to_bytes(8, "big") for _ in range((size + 7) // 8))[:size]
-        parts = [words[at : at + SEGMENT] for at in range(0, size, SEGMENT)]
+        payload = b"".join(self.random.next().to_bytes(8, "big") for _ in range((size + 7) // 8))[:size]
+        parts = [payload[at : at + SEGMENT] for at in range(0, size, SEGMENT)]
         for count, part in enumerate(parts, 1):
             self.put(side, ACK | (PSH if count == len(parts) else 0), part)
             if count % 2 == 0 or count == len(parts):

@@ -30,11 +30,11 @@ def diagram(svg: Path, what: str, caption: str, prefix: str) -> str:
     return f'<figure class="diagram">{picture}<figcaption>{caption}</figcaption></figure>'
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, words: int = 1) -> str:
-    """An HTML table; cells are HTML already, the first `words` columns are text rather than numbers."""
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, text_columns: int = 1) -> str:
+    """An HTML table; cells are HTML already, the first `text_columns` are text rather than numbers."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
-        kinds = [' class="word"' if index < words else "" for index in range(len(row))]
+        kinds = [' class="word"' if index < text_columns else "" for index in range(len(row))]
         scope = ' scope="col"' if tag == "th" else ""
         return "".join(f"<{tag}{scope}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
 

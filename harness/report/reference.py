@@ -50,14 +50,14 @@ def write(build: Path, types: list[str]) -> Path:
         stale.unlink()
     rows, texts, names = [], [], []
 
-    def document(name: str, kind: str, words: str = "") -> None:
+    def document(name: str, kind: str, summary: str = "") -> None:
         text = compiler.lss(build, "doc", "--markdown", name)
         (out / f"{name}.md").write_text(text)
         declared = [line[3:] for line in text.splitlines() if line.startswith("## ")]
         names.extend(declared)
         texts.append(text)
         links = ", ".join(f"[{each}](#{each})" for each in declared)
-        rows.append(f"| {links} | {kind} | {words} |")
+        rows.append(f"| {links} | {kind} | {summary} |")
 
     for line in compiler.lss(build, "list").splitlines():
         if line.startswith(" "):

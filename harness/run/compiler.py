@@ -20,10 +20,10 @@ def find(build: Path) -> Path:
     return Path(known)
 
 
-def lss(build: Path, *words: str | Path) -> str:
+def lss(build: Path, *arguments: str | Path) -> str:
     """Runs the compiler and returns what it printed; its own diagnostics go to the user as they are."""
-    done = process.run([find(build), *words])
+    done = process.run([find(build), *arguments])
     if done.status:
         said = (done.err or done.out).strip()
-        raise CompilerError(said or f"lss {' '.join(map(str, words))}: status {done.status}")
+        raise CompilerError(said or f"lss {' '.join(map(str, arguments))}: status {done.status}")
     return done.out

@@ -40,7 +40,7 @@ def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float |
         if _ending:
             raise Ended
         child = subprocess.Popen(
-            [str(word) for word in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [str(argument) for argument in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, errors="replace", process_group=0,
         )  # fmt: skip
         _children.add(child)

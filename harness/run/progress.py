@@ -17,14 +17,14 @@ class Task:
         self.bar: Bar | None = None
         self.row = None
 
-    def step(self, words: str) -> None:
-        """One part is done; words say which and how it came out."""
+    def step(self, text: str) -> None:
+        """One part is done; the text says which and with what result."""
         self.done += 1
         if self.bar is not None:
-            self.bar.console.print(f"  {words}", highlight=False, markup=False)
+            self.bar.console.print(f"  {text}", highlight=False, markup=False)
             self.bar.update(self.row, completed=self.done)
         else:
-            self.progress.say(f"  [{self.done:>{len(str(self.total))}}/{self.total}] {words}")
+            self.progress.say(f"  [{self.done:>{len(str(self.total))}}/{self.total}] {text}")
 
 
 class Progress:
@@ -33,9 +33,9 @@ class Progress:
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(highlight=False, soft_wrap=True)
 
-    def say(self, words: str) -> None:
+    def say(self, text: str) -> None:
         """A line that stays, and is there at once even when output goes to a file."""
-        self.console.print(words, markup=False)
+        self.console.print(text, markup=False)
         self.console.file.flush()
 
     @contextlib.contextmanager

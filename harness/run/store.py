@@ -49,11 +49,11 @@ def content_name(*parts: object) -> str:
 
 @dataclass(frozen=True)
 class Job:
-    """One simulation: `words` are options without files, `inputs` options with the file each names; `outputs` are
+    """One simulation: `plain` are options without files, `inputs` options with the file each names; `outputs` are
     options with the name of the file that the run writes into its directory."""
 
     simulator: Path
-    words: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
     inputs: tuple[tuple[str, Path], ...] = ()
     outputs: tuple[tuple[str, str], ...] = ()
     timeout: float = 600.0
@@ -61,15 +61,15 @@ class Job:
 
     def name(self) -> str:
         """The content of the simulator, its options and their files: where results of this job lie."""
-        return content_name(digest(self.simulator), self.words, [(o, digest(p)) for o, p in self.inputs], self.outputs)
+        return content_name(digest(self.simulator), self.plain, [(o, digest(p)) for o, p in self.inputs], self.outputs)
 
     def arguments(self, spell: Callable[[Path], str] = lambda path: str(path.resolve())) -> list[str]:
         """The options, with the files that the run reads."""
-        return [*self.words, *(word for option, path in self.inputs for word in with_value(option, spell(path)))]
+        return [*self.plain, *(one for option, path in self.inputs for one in with_value(option, spell(path)))]
 
     def command(self) -> list[str]:
         """What to run, in a directory that receives the outputs."""
-        written = [word for option, name in self.outputs for word in with_value(option, name)]
+        written = [argument for option, name in self.outputs for argument in with_value(option, name)]
         return [str(self.simulator.resolve()), *self.arguments(), *written, "--quiet", "--stats", STATS]
 
 

@@ -1,6 +1,6 @@
 """Expressions of a study: numbers with units, statistics by path, arithmetic, comparisons, a few functions.
 
-A scanner turns what Python has no words for (`20 ns`, `cpu[*].misses`, `**.instructions`) into calls of two functions;
+A scanner turns what Python cannot parse (`20 ns`, `cpu[*].misses`, `**.instructions`) into calls of two functions;
 Python's own parser does the rest, and only what stands in the tables below is let through.  Nothing is ever executed.
 A path with `*` or `**` is a list, one value for each thing that the stars stand for; what a measure comes to is a
 number, so a list goes through `sum` or its like.  `a or b` is b where a has no value.
@@ -88,23 +88,23 @@ def _source(text: str) -> str:
     while rest := text[place:].lstrip():
         place = len(text) - len(rest)
         if found := (TOKENS if operand else OPERATORS).match(rest):
-            words = found[0]
+            token = found[0]
             if not operand:
-                operand = words != ")"
-                parts.append(f" {words} ")
+                operand = token != ")"
+                parts.append(f" {token} ")
             elif found["number"]:
-                number = re.match(r"[\d.]+(?:[eE][+-]?\d+)?", words)[0]
+                number = re.match(r"[\d.]+(?:[eE][+-]?\d+)?", token)[0]
                 parts.append(repr(float(number) * UNITS[found["unit"]]) if found["unit"] else number)
                 operand = False
             elif found["path"]:
-                parts.append(f"_path({words!r})")
+                parts.append(f"_path({token!r})")
                 operand = False
             elif found["open"]:
-                parts.append(words)
+                parts.append(token)
             else:
-                parts.append("not " if words == "not" else words)
-                operand = words == "not"
-            deep += words.count("(") - words.count(")") if not found.groupdict().get("string") else 0
+                parts.append("not " if token == "not" else token)
+                operand = token == "not"
+            deep += token.count("(") - token.count(")") if not found.groupdict().get("string") else 0
             if deep < 0:
                 break
             place += found.end()

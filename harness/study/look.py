@@ -35,8 +35,8 @@ class Look:
 
 def title(row: Row) -> str:
     """What a point is called where people read it."""
-    words = [row.point.label, *(f"{k} {v}" for k, v in row.point.coordinates.items() if k != VARIANT)]
-    return ", ".join(word for word in words if word) or "the machine"
+    parts = [row.point.label, *(f"{k} {v}" for k, v in row.point.coordinates.items() if k != VARIANT)]
+    return ", ".join(part for part in parts if part) or "the machine"
 
 
 def asked(outcome: Outcome) -> Iterator[Look]:

@@ -133,7 +133,7 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
         "statistic": machine.statistics, "events": machine.events, "cycles": [*machine.clocks, "fastest"],
         "param": [*machine.top, *(_all_parameters(machine))], "name": names, "published": names, "settled": names,
     }  # fmt: skip
-    words = {"statistic": "statistic", "events": "event", "cycles": "clock", "param": "parameter",
+    kinds = {"statistic": "statistic", "events": "event", "cycles": "clock", "param": "parameter",
              "name": "measure or axis", "published": "measure", "settled": "measure"}  # fmt: skip
     try:
         for kind, name in expression.mentions(text):
@@ -146,7 +146,7 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
                 continue  # the compiler refuses it, if there is no such connection
             if kind in ("statistic", "events") and _has_alternative(text):
                 continue
-            raise StudyError(f"{where}: {text!r}: {machine.path.name} has no {words[kind]} {name!r}; "
+            raise StudyError(f"{where}: {text!r}: {machine.path.name} has no {kinds[kind]} {name!r}; "
                              f"{suggest(name, known[kind])}")  # fmt: skip
     except expression.ExpressionError as error:
         raise StudyError(f"{where}: {error}") from error
@@ -174,12 +174,12 @@ def defines(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _options(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    return [word for name, value in pairs for word in ("-D", f"{name}={value}")]
+    return [one for name, value in pairs for one in ("-D", f"{name}={value}")]
 
 
 @lru_cache(maxsize=1024)
 def export(path: Path, parameters: tuple[tuple[str, str], ...], build: Path) -> Machine:
-    """The netlist of a machine; what is wrong with it is the compiler's words."""
+    """The netlist of a machine; its errors are the compiler's."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "netlist.json"
         compiler.lss(build, "export", path, "-o", file, *_options(parameters))
@@ -227,7 +227,7 @@ def resolve(text: str, study: Path, build: Path) -> Path:
 
 
 def job(
-    machine: Machine, simulator: Path, settings: Mapping[str, Any], words: Iterable[str], study: Path, build: Path,
+    machine: Machine, simulator: Path, settings: Mapping[str, Any], arguments: Iterable[str], study: Path, build: Path,
     timeout: float = 600.0, retries: int = 0,
 ) -> Job:  # fmt: skip
     """The simulation of a point: strings that name files beside the study, or in the build directory, are inputs."""
@@ -243,4 +243,4 @@ def job(
             plain += ["--set", f"{name}={spelt(value)}"]
         else:
             plain += [option, spelt(value)]
-    return Job(simulator, (*plain, *words), tuple(inputs), (), timeout, retries)
+    return Job(simulator, (*plain, *arguments), tuple(inputs), (), timeout, retries)

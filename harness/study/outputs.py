@@ -115,11 +115,11 @@ def near(path: Path) -> str:
 def command(study: Study, point: Point) -> str:
     """The command that makes one point again."""
     job, (machine, defines) = study.jobs.get(point.number), study.structure(point)
-    words = ["lss", "run", near(machine), *(w for n, v in defines for w in ("-D", f"{n}={v}"))]
+    command = ["lss", "run", near(machine), *(w for n, v in defines for w in ("-D", f"{n}={v}"))]
     if not job:
-        return shlex.join(words)
-    given = [*job.arguments(near), *(word for option, name in job.outputs for word in with_value(option, name))]
-    return shlex.join([*words, "--", *given])
+        return shlex.join(command)
+    given = [*job.arguments(near), *(one for option, name in job.outputs for one in with_value(option, name))]
+    return shlex.join([*command, "--", *given])
 
 
 def write(outcome: Outcome, out: Path) -> None:
@@ -130,7 +130,7 @@ def write(outcome: Outcome, out: Path) -> None:
 
 
 def where_words(where: Mapping[str, Any]) -> str:
-    """A place in words."""
+    """A place as text."""
     return ", ".join(f"{key} {value}" if key != VARIANT else str(value) for key, value in where.items())
 
 

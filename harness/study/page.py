@@ -166,7 +166,7 @@ def _diagrams(outcome: Outcome, row: Row, index: int, out: Path) -> str:
     folder, machine = out / f"diagram-{index}", outcome.study.machine(row.point)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    options = [word for name, value in machine.defines for word in ("-D", f"{name}={value}")]
+    options = [one for name, value in machine.defines for one in ("-D", f"{name}={value}")]
     try:
         compiler.lss(outcome.study.build, "graph", machine.path, "-o", folder / "machine.svg", *options)
     except compiler.CompilerError as error:
@@ -192,9 +192,9 @@ def _looks(outcome: Outcome, out: Path, progress: Progress, plain: bool) -> list
     looks = [{"title": f"{one.name}: {one.title}", "body": _body(came)} for one, came in found]
     found = [] if plain or ask is not None else look.make_all(outcome, look.bottlenecks(outcome), progress)
     bodies, drawn = {id(one.row): _body(came) for one, came in found}, []
-    for index, (words, row) in enumerate(look.extremes(outcome)):
+    for index, (text, row) in enumerate(look.extremes(outcome)):
         name, structure = next(iter(outcome.study.measures)), outcome.study.structure(row.point)
-        title = f"{words}: {name} {number(row.measures[name])} ({row.point.name})"
+        title = f"{text}: {name} {number(row.measures[name])} ({row.point.name})"
         picture = Markup("") if structure in drawn else Markup(_diagrams(outcome, row, index, out))
         drawn.append(structure)
         if body := picture + bodies.get(id(row), ""):

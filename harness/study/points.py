@@ -31,8 +31,8 @@ class Point:
     @property
     def name(self) -> str:
         """What progress and failures call it."""
-        words = [f"{axis} {value}" if axis != VARIANT else str(value) for axis, value in self.coordinates.items()]
-        return ", ".join(word for word in words if word) or "the only point"
+        parts = [f"{axis} {value}" if axis != VARIANT else str(value) for axis, value in self.coordinates.items()]
+        return ", ".join(part for part in parts if part) or "the only point"
 
 
 def _twice(names: list, where: str, what: str) -> None:
@@ -70,7 +70,7 @@ def _variants(study: StudyFile, where: str) -> list[Variant]:
     names = [variant.name for variant in study.variant]
     for axis in study.axis:
         if not axis.name.isidentifier() or axis.name in ("time", VARIANT, *expression.LISTS, *expression.QUERIES):
-            raise StudyError(f"{where}: axis {axis.name!r}: expressions use its name, so it is a word of its own")
+            raise StudyError(f"{where}: axis {axis.name!r}: expressions use its name, so it must be an identifier")
         for name in axis.only:
             if name not in names:
                 raise StudyError(f"{where}: axis {axis.name!r}: only: there is no variant {name!r}")

@@ -243,7 +243,7 @@ def _check_shown(study: Study, names: list[str]) -> None:
     file, where = study.file, str(study.path)
     axes = [VARIANT, *(axis.name for axis in file.axis)]
     for number, one in enumerate(file.figure, 1):
-        over = axes if one.kind != "series" else [one.x]  # words, over time
+        over = axes if one.kind != "series" else [one.x]  # a label of the axis of time
         for key, value, known in ("x", one.x, over), ("series", one.series, axes), ("y", one.y, list(study.measures)):
             if value and value not in known:
                 raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")

@@ -142,21 +142,21 @@ STRUCTS = (StudyFile, Variant, AxisValue, Axis, Single, Window, Sample, Measure,
 
 
 def _place(path: str, table: dict) -> str:
-    """Where a `$.variant[0].name` of msgspec lies, in the words of the file."""
-    words, value = [], table
+    """The place of a `$.variant[0].name` of msgspec, as the file spells it."""
+    names, value = [], table
     for key, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
         if key:
-            words.append(key)
+            names.append(key)
             value = value.get(key) if isinstance(value, dict) else None
         elif index.isdecimal():
             value = value[int(index)] if isinstance(value, list) and int(index) < len(value) else None
             name = value.get("name") if isinstance(value, dict) else None
-            words[-1] += f" {name!r}" if isinstance(name, str) else f" {int(index) + 1}"
-    return ": ".join(words)
+            names[-1] += f" {name!r}" if isinstance(name, str) else f" {int(index) + 1}"
+    return ": ".join(names)
 
 
 def _message(error: msgspec.ValidationError, table: dict) -> str:
-    """msgspec's words, with the place in the file and a suggestion."""
+    """msgspec's message, with the place in the file and a suggestion."""
     text, _, path = str(error).partition(" - at `")
     place = _place(path.rstrip("`"), table)
     if found := re.search(r"unknown field `(.*)`", text):
@@ -166,9 +166,9 @@ def _message(error: msgspec.ValidationError, table: dict) -> str:
     elif found := re.search(r"missing required field `(.*)`", text):
         text = f"the key {found[1]!r} is missing"
     else:
-        words = {"int": "a whole number", "float": "a number", "str": "a string", "array": "a list",
+        types = {"int": "a whole number", "float": "a number", "str": "a string", "array": "a list",
                  "object": "a table", "bool": "true or false"}  # fmt: skip
-        text = re.sub(r"`([^`]*)`", lambda m: " or ".join(words.get(w.strip(), w) for w in m[1].split("|")), text)
+        text = re.sub(r"`([^`]*)`", lambda m: " or ".join(types.get(w.strip(), w) for w in m[1].split("|")), text)
         text = text[0].lower() + text[1:]
     return f"{place}: {text}" if place else text
 

@@ -58,7 +58,7 @@ class Directives:
             "published": self._published, "table": self._points, "comparison": self._comparison,
             "examined": self._examined, **{name: self._figure_of(name) for name in KINDS},
         }  # fmt: skip
-        self.words: dict[str, Callable[..., str]] = {
+        self.inline: dict[str, Callable[..., str]] = {
             "gain": self._gain, "setting": self._setting, "verdict": self._verdict, "worst": self._worst,
             "mean": self._mean, "uncertainty": self._uncertainty,
         }  # fmt: skip
@@ -97,9 +97,9 @@ class Directives:
         least = row.measures[measure] - error(row)
         alike = [one for one in others if one.measures[measure] + error(one) >= least]
         alike.sort(key=lambda one: -one.measures[measure])
-        words = ", ".join(str(one.point.coordinates[axis]) for one in alike)
+        names = ", ".join(str(one.point.coordinates[axis]) for one in alike)
         own = str(row.point.coordinates[axis])
-        return f"{own} (as good within the error: {words})" if words else own
+        return f"{own} (as good within the error: {names})" if names else own
 
     def total(self, name: str) -> str:
         """The sum of a measure over all points of all studies."""
@@ -231,8 +231,8 @@ class Directives:
         name, *rest = shlex.split(text)
         if block:
             return self.blocks[name](*rest)
-        if name in self.words:
-            return self.words[name](*rest)
+        if name in self.inline:
+            return self.inline[name](*rest)
         return self.value(name, *rest) if rest else self.total(name)
 
 

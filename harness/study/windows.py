@@ -43,21 +43,21 @@ def _cuts(file: StudyFile) -> tuple[int, list[int]]:
 
 def options(file: StudyFile, own_samples: bool = False) -> list[str]:
     """What the simulator is asked to write down; with `own_samples`, a plug-in makes the time series itself."""
-    begin, to, words = file.window.begin, file.window.to, []
+    begin, to, arguments = file.window.begin, file.window.to, []
     if begin and begin.strip() == "end":
         raise StudyError("window: from: no window begins at the end of the run")
     if not begin and not to and _counted(file):
         to = "end"  # events are told with windows
     if begin or to:
-        words += ["--measure-from", begin or "0 s", "--measure-to", to or "end"]
+        arguments += ["--measure-from", begin or "0 s", "--measure-to", to or "end"]
     if to and to != "end" and to != begin:  # the next of the same marker is not the first, which --until would take
-        words += ["--until", to]
+        arguments += ["--until", to]
     if file.window.parts > 1:
         every, _ = _cuts(file)
-        words += ["--sample", f"{every} fs"]
+        arguments += ["--sample", f"{every} fs"]
     if file.sample and not own_samples:
-        words += ["--sample", file.sample.every]
-    return words
+        arguments += ["--sample", file.sample.every]
+    return arguments
 
 
 def conditions(file: StudyFile, used: Sequence[Use | None]) -> Iterator[tuple[str, str]]:
@@ -89,7 +89,7 @@ def build_options(file: StudyFile) -> tuple[str, ...]:
             watched.add(found[1])
         elif found := MARKER.fullmatch(text or ""):
             watched.add(f"marker({int(found[1])})")
-    return tuple(word for text in sorted(watched) for word in ("--watch", text))
+    return tuple(one for text in sorted(watched) for one in ("--watch", text))
 
 
 def parts(file: StudyFile, stats: Mapping) -> list[reading.Counted]:

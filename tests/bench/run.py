@@ -40,10 +40,10 @@ KEYS = (
 )
 
 
-def row(words: str, value: float | None, unit: str, goal: str = "") -> str:
+def row(text: str, value: float | None, unit: str, goal: str = "") -> str:
     """One line of the table."""
     shown = "-" if value is None else f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
-    return f"  {words:<58}{shown:>10} {unit:<15} {goal}"
+    return f"  {text:<58}{shown:>10} {unit:<15} {goal}"
 
 
 def core_rows(results: dict) -> list[str]:
@@ -90,10 +90,10 @@ def other_rows(results: dict) -> list[str]:
     for cores, cost in (results.get("nic10g_ns_per_core_cycle") or {}).items():
         lines.append(row(f"10 Gb/s NIC at line rate, {cores} cores", cost, "ns/core-cycle"))
     counted = results.get("nic10g_host_instructions_per_cycle"), results.get("nic10g_mispredicted_branches_per_cycle")
-    for words, count, unit in zip(
+    for text, count, unit in zip(
         ("duplex traffic", "mispredicted"), counted, ("instructions", "branches"), strict=True
     ):
-        lines.append(row(f"10 Gb/s NIC, 8 cores, {words}", count, unit, "per clock of the cores"))
+        lines.append(row(f"10 Gb/s NIC, 8 cores, {text}", count, unit, "per clock of the cores"))
     for beside, share in (results.get("nic10g_per_core_speed") or {}).items():
         goal = "at least 0.25" if "alone" in beside else ""
         lines.append(row(f"  a core among its 8, beside {beside}", share, "times as fast", goal))

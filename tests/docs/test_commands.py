@@ -50,9 +50,9 @@ def test_no_option_is_listed_twice(lss) -> None:
         assert sorted(set(listed)) == sorted(listed) and len(listed) == len(options), name
 
 
-@pytest.mark.parametrize("words", [("build", "--help"), ("run", "m.lss", "-O0", "--help", "--", "--cycles", "1")])
-def test_help_is_given_wherever_it_is_asked_for(lss, words) -> None:
-    assert lss(*words).out.startswith(f"usage: lss {words[0]} [OPTIONS] M.lss")
+@pytest.mark.parametrize("arguments", [("build", "--help"), ("run", "m.lss", "-O0", "--help", "--", "--cycles", "1")])
+def test_help_is_given_wherever_it_is_asked_for(lss, arguments) -> None:
+    assert lss(*arguments).out.startswith(f"usage: lss {arguments[0]} [OPTIONS] M.lss")
 
 
 def test_what_the_table_lists_is_what_the_parser_takes(lss) -> None:

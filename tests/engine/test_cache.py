@@ -52,8 +52,8 @@ def machine(tmp_path: Path) -> Callable[..., Path]:
 def cached(lss, tmp_path: Path) -> Callable[..., list[str]]:
     """Runs lss with a cache of its own: what it printed, and the names in that cache."""
 
-    def run(*words: str | Path, cwd: Path | None = None, ok: bool | None = True, cache: Path | None = None):
-        return lss(*words, cwd=cwd, ok=ok, env={"LSS_CACHE": str(cache or tmp_path / "cache"), "LSS_TIMES": "1"})
+    def run(*arguments: str | Path, cwd: Path | None = None, ok: bool | None = True, cache: Path | None = None):
+        return lss(*arguments, cwd=cwd, ok=ok, env={"LSS_CACHE": str(cache or tmp_path / "cache"), "LSS_TIMES": "1"})
 
     return run
 
@@ -186,8 +186,8 @@ def test_the_command(machine, cached, tmp_path: Path) -> None:
     assert cached("cache").out == f"{cache}\n0.0 MiB in 0 objects and 0 simulators; at most 3 MiB\n"
     assert sorted(path.name for path in cache.iterdir()) == ["limit", "lock", "mine.txt"]
     sizes = ("3", "much", "-1 B", "1.5 B", "0x3 B", "3 ms", "9e30 GiB", "1..5 B", "B", "3 B B", "")
-    for words in (["empty"], ["--limit"], ["show", "clean"], *(["--limit", size] for size in sizes)):
-        done = cached("cache", *words, ok=False)
+    for arguments in (["empty"], ["--limit"], ["show", "clean"], *(["--limit", size] for size in sizes)):
+        done = cached("cache", *arguments, ok=False)
         assert (done.status, done.err.count("\n")) == (2, 1)
     assert "--limit SIZE" in cached("cache", "--help").out
 
@@ -198,8 +198,8 @@ def test_the_command(machine, cached, tmp_path: Path) -> None:
 )
 def test_a_compiler_without_room_is_one_line(limit: str, why: str, build_dir: Path, machine, tmp_path: Path) -> None:
     env = {**os.environ, "LSS_CACHE": str(tmp_path / "cache")}
-    words = ["sh", "-c", f'ulimit {limit}; exec "$0" build -O0 top.lss -o sim', build_dir / "bin" / "lss"]
-    done = subprocess.run(words, cwd=machine(), env=env, capture_output=True, text=True)
+    command = ["sh", "-c", f'ulimit {limit}; exec "$0" build -O0 top.lss -o sim', build_dir / "bin" / "lss"]
+    done = subprocess.run(command, cwd=machine(), env=env, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
     assert done.stderr.startswith("lss: ") and done.stderr.endswith(f": {why}\n")
 
@@ -208,9 +208,9 @@ def test_a_linker_without_room_is_one_line(build_dir: Path, machine, cached, tmp
     folder = machine()
     cached("build", "-O0", "top.lss", "-o", "sim", cwd=folder)
     before = (folder / "sim").read_bytes()
-    words = ["sh", "-c", 'ulimit -f 100; exec "$0" build -O0 top.lss -o sim', build_dir / "bin" / "lss"]
+    command = ["sh", "-c", 'ulimit -f 100; exec "$0" build -O0 top.lss -o sim', build_dir / "bin" / "lss"]
     done = subprocess.run(
-        words, cwd=folder, env={**os.environ, "LSS_CACHE": str(tmp_path / "cache")}, capture_output=True, text=True
+        command, cwd=folder, env={**os.environ, "LSS_CACHE": str(tmp_path / "cache")}, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
     assert done.stderr.startswith("lss: cannot link sim: ") and "`ulimit -f`" in done.stderr

@@ -22,10 +22,10 @@ UNRESPONSIVE_MACHINE += "p.out -> t.in;  t.out -> s.in;  t.out -> x.in;\n"
 
 
 @contextmanager
-def started(simulator, tmp_path, *words) -> Iterator[subprocess.Popen]:
+def started(simulator, tmp_path, *arguments) -> Iterator[subprocess.Popen]:
     """A run that has opened its output, and that hang-ups end even where the tests ignore them; it ends with the block."""
     run = subprocess.Popen(
-        [simulator, "--quiet", *words],
+        [simulator, "--quiet", *arguments],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
@@ -93,16 +93,16 @@ def test_a_file_that_may_not_grow_is_one_line(build_sim, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         (["--stats", "none/s.json"], 'cannot write "none/s.json": No such file or directory'),
         (["--stats", "."], 'cannot write ".": Is a directory'),
         (["--run-dir", "file/run"], 'cannot write "file/run/statistics.json": Not a directory'),
     ],
 )
-def test_results_without_a_place_are_refused_before_the_first_cycle(build_sim, run_sim, tmp_path, words, expected):
+def test_results_without_a_place_are_refused_before_the_first_cycle(build_sim, run_sim, tmp_path, arguments, expected):
     (tmp_path / "file").write_text("")
-    done = run_sim(build_sim(PIPE), *words, ok=False)  # without an end
+    done = run_sim(build_sim(PIPE), *arguments, ok=False)  # without an end
     assert done.status == 1
     assert expected in done.err
     assert not list(tmp_path.glob("items.txt*"))
@@ -148,16 +148,16 @@ RETIRED = 'collector taken on "k" event taken { declare <<< uint64_t n; >>> reco
 
 def test_a_run_in_which_nothing_can_happen_ends(build_sim, run_sim, tmp_path):
     (tmp_path / "taken.lss").write_text(RETIRED)
-    runs, words = [], ["--watchdog", "100 ns"]
+    runs, arguments = [], ["--watchdog", "100 ns"]
     for options in ([], ["--debug"], ["--collect", "connections"], ["--collect", "taken.lss"]):
         simulator = build_sim(FINITE, *options)
         for more in ([], ["--until", "k.items>=11"], ["--sample", "37 ns"]):
-            done = run_sim(simulator, *words, *more)
+            done = run_sim(simulator, *arguments, *more)
             assert done.value("k", "items") == 10
             assert done.stats["run"]["ended"] == "nothing left to do" and "nothing left to do after" in done.err
             runs.append({**done.stats["run"], "skipped_cycles": None})
     assert all(run == runs[0] for run in runs) and runs[0]["cycles"] == {"fast": 64, "slow": 15}
-    bounded = run_sim(simulator, *words, "--time", "1 ms")
+    bounded = run_sim(simulator, *arguments, "--time", "1 ms")
     assert bounded.stats["run"]["ended"] == "all time was simulated" and bounded.stats["run"]["cycles"]["fast"] == 300_000
 
 
@@ -185,11 +185,11 @@ p.out -> t.in : uint32;  t.out -> s.in;  t.out -> x.in;  q.out -> y.in : uint32;
 """
 
 
-@pytest.mark.parametrize(("words", "said", "ended", "cycles"), [
+@pytest.mark.parametrize(("arguments", "said", "ended", "cycles"), [
     ([], "error: x: item 19 is too many (at 63 ns, cycle 19)", "x: item 19 is too many", {"fast": 19, "slow": 5}),
     (["--set", "x.at=99", "--time", "50 ns"], "error: x: items are missing (at 50 ns, cycle ", "x: items are missing", {"fast": 15, "slow": 4}),
 ])  # fmt: skip
-def test_what_a_run_came_to_before_its_error_is_delivered(build_sim, run_sim, tmp_path, words, said, ended, cycles):
+def test_what_a_run_came_to_before_its_error_is_delivered(build_sim, run_sim, tmp_path, arguments, said, ended, cycles):
     """Errors of other instances' finish functions are then not reported."""
     (tmp_path / "failing.lss").write_text(FAILING)
     (tmp_path / "failing.c").write_text(FAILING_C)
@@ -197,7 +197,7 @@ def test_what_a_run_came_to_before_its_error_is_delivered(build_sim, run_sim, tm
     results = []
     for options in ([], ["--debug"]):
         simulator = build_sim(FAILING_MACHINE, "-I", tmp_path, "--collect", tmp_path / "taken.lss", *options)
-        done = run_sim(simulator, *words, "--print", "x.seen", "--run-dir", "run", ok=False)
+        done = run_sim(simulator, *arguments, "--print", "x.seen", "--run-dir", "run", ok=False)
         assert done.status == 1 and said in done.err and done.err.count("error") == 1
         assert done.stats["run"]["ended"] == f"error: {ended}" and done.stats["run"]["cycles"] == cycles
         assert done.stats["manifest"]["error"] == ended

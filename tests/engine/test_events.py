@@ -37,10 +37,10 @@ def tickers(build_sim):
 
 def test_events_are_counted_and_stop_the_run_where_they_happen(tickers, run_sim):
     plain = tickers()
-    words = ["--time", "5 us", "--set", "k[1].ready=0.4", "--set", "l.pattern=110", "--set", "idle.interval=9"]
-    first = run_sim(plain, *words)
+    options = ["--time", "5 us", "--set", "k[1].ready=0.4", "--set", "l.pattern=110", "--set", "idle.interval=9"]
+    first = run_sim(plain, *options)
     conditions = ["--measure-from", "event(u.taken, 20)", "--measure-to", "event(t[*].taken, 1500)", "--sample", "event(u.taken, 100)"]
-    runs = [run_sim(simulator, *words, *conditions) for simulator in (plain, tickers("--debug"))]
+    runs = [run_sim(simulator, *options, *conditions) for simulator in (plain, tickers("--debug"))]
     for done in runs:
         assert done.stats["statistics"] == first.stats["statistics"], "watching must not change what happens"
         assert done.stats["run"] == first.stats["run"]
@@ -116,14 +116,14 @@ def test_markers_of_programs(isa, build_sim, run_sim, tmp_path):
     simulator = build_sim(text)
     form = "lui $zero, {}" if mips else "lui x0, {}"
     elfs = []
-    for number, words in enumerate((["nop"] * 3, [form.format(n) for n in (1, 2, 0x7FFF)])):
-        code = LOOP[isa].format(*words)
+    for number, marks in enumerate((["nop"] * 3, [form.format(n) for n in (1, 2, 0x7FFF)])):
+        code = LOOP[isa].format(*marks)
         path = tmp_path / f"{isa}{number}.elf"
         elfs.append(programs.assemble(code, path, True, "device") if mips else riscv.assemble(code, path, "device"))
     runs = [run_sim(simulator, "--program", elf) for elf in elfs]
     assert runs[0].stats["statistics"] == runs[1].stats["statistics"] and runs[0].stats["run"] == runs[1].stats["run"]
-    words = ["--measure-from", "marker(1)", "--measure-to", "marker(2)", "--sample", "marker(1)", "--until", "marker(32767)"]
-    done = run_sim(simulator, "--program", elfs[1], *words)
+    options = ["--measure-from", "marker(1)", "--measure-to", "marker(2)", "--sample", "marker(1)", "--until", "marker(32767)"]
+    done = run_sim(simulator, "--program", elfs[1], *options)
     begin, end = (done.stats["measured"][point] for point in ("from", "to"))
     at = next(i for i, e in enumerate(done.stats["statistics"]) if e["name"] == "instructions")
     assert end["values"][at] - begin["values"][at] == 9

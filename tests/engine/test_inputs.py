@@ -62,8 +62,8 @@ def test_inputs_of_a_run(parameter: str, named, simulator: Path, run_sim: Callab
 
 
 def test_pipes_that_were_handed_over_are_read(build_dir: Path, simulator: Path, tmp_path: Path) -> None:
-    words = f'echo 5 7 | "{simulator}" --set s.script=/dev/stdin --set k.record=r.txt --cycles 9'
-    subprocess.run(["sh", "-c", words], cwd=tmp_path, check=True, capture_output=True)
+    command = f'echo 5 7 | "{simulator}" --set s.script=/dev/stdin --set k.record=r.txt --cycles 9'
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "r.txt").read_text().split()[:2] == ["5", "7"]
     done = subprocess.run(
         ["sh", "-c", f'echo "instance a: sink;" | "{build_dir}/bin/lss" fmt -'], capture_output=True, text=True

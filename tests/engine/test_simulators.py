@@ -51,8 +51,8 @@ def without_build(stats: dict) -> dict:
 @pytest.mark.parametrize("options", [["-O0"], ["-O3"], ["--debug"], ["--sanitize"], ["--collect", "connections"]])
 def test_every_build_gives_the_same_results(build, run_sim, tmp_path, options):
     results = []
-    for words in ([], options):
-        simulator = build(BUSY, *words)
+    for arguments in ([], options):
+        simulator = build(BUSY, *arguments)
         record = tmp_path / f"items{len(results)}.txt"
         done = run_sim(simulator, *BUSY_OPTIONS, "--set", f"k.record={record}")
         results.append((done.stats["statistics"], record.read_text()))

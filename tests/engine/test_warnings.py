@@ -68,8 +68,8 @@ def test_a_warning_is_told_each_time(statement: str, says: str, lss, module, tmp
     env = {"LSS_CACHE": str(tmp_path / "cache"), "LSS_TIMES": "1"}
     commands = [["check", "top.lss"]] * 2 + [["build", "-O2", "top.lss", "-o", "sim"]] * 2
     work = []
-    for words in commands:
-        done = lss(*words, env=env)
+    for arguments in commands:
+        done = lss(*arguments, env=env)
         assert done.err.count("c-warning") == 1 and says in done.err, done.err
         assert statement in done.err  # the line, for its caret
         work.append(done.err.count("compiling ") + done.err.count("checking "))
@@ -93,8 +93,8 @@ def test_a_check_finds_the_errors_of_a_build(lss, module) -> None:
 def test_netlist_errors_come_without_the_compiler(lss, module, tmp_path: Path) -> None:
     module("this is no C;")
     (tmp_path / "top.lss").write_text(MACHINE.replace("s.out", "s.outt"))
-    for words in (["check"], ["check", "--netlist-only"]):
-        done = lss(*words, "top.lss", ok=False, env={"PATH": "/nowhere"})
+    for arguments in (["check"], ["check", "--netlist-only"]):
+        done = lss(*arguments, "top.lss", ok=False, env={"PATH": "/nowhere"})
         assert done.err.count("error[") == 1 and "outt" in done.err
 
 

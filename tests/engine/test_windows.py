@@ -115,9 +115,9 @@ def test_every_build_takes_the_same_snapshots(build_sim, run_sim):
         clock fast = 300 MHz;  clock slow = 70 MHz;
         instance lanes[2] : lane on fast;  instance other : lane on slow;
         """
-    words = ["--time", "30 us", "--set", "lanes[1].k.ready=0.2", "--set", "other.s.offer=0.3", "--seed", "5"]
-    words += ["--measure-from", "lanes[1].k.items >= 5", "--measure-to", "cycles(slow) >= 2000", "--sample", "777 ns"]
-    runs = [run_sim(build_sim(machine, *options), *words) for options in ([], ["--debug"], ["--single-function"])]
+    arguments = ["--time", "30 us", "--set", "lanes[1].k.ready=0.2", "--set", "other.s.offer=0.3", "--seed", "5"]
+    arguments += ["--measure-from", "lanes[1].k.items >= 5", "--measure-to", "cycles(slow) >= 2000", "--sample", "777 ns"]
+    runs = [run_sim(build_sim(machine, *options), *arguments) for options in ([], ["--debug"], ["--single-function"])]
     first, *others = [{key: done.stats[key] for key in ("statistics", "measured", "samples")} for done in runs]
     assert len(first["samples"]) == 38 and first["measured"]["to"]["cycles"]["slow"] == 2000
     assert all(first == other for other in others)
@@ -152,8 +152,8 @@ def test_wrong_conditions_are_told_before_the_run(clocks, run_sim, golden):
         done = run_sim(clocks, "--until", text, ok=False)
         assert done.status == 2 and done.err.count("\n") == 1
         lines.append(done.err.split(": ", 1)[1])
-    for words in (("--measure-from", "2 us", "--measure-to", "1 us"), ("--measure-from", "end"), ("--sample", "0 ns")):
-        lines.append(run_sim(clocks, *words, ok=False).err.split(": ", 1)[1])
+    for arguments in (("--measure-from", "2 us", "--measure-to", "1 us"), ("--measure-from", "end"), ("--sample", "0 ns")):
+        lines.append(run_sim(clocks, *arguments, ok=False).err.split(": ", 1)[1])
     golden(GOLDEN, "".join(lines))
 
 

@@ -59,11 +59,11 @@ def waiting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
 
 
 def program(name: str, short: int, long: int) -> Callable[[str, Path, Path], list[str]]:
-    def words(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    def arguments(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
         cycles = short if length == "short" else long
         return ["--program", str(build_dir / f"firmware/{name}/{name}.elf"), "--cycles", str(cycles)]
 
-    return words
+    return arguments
 
 
 def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
@@ -71,11 +71,11 @@ def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
 
 
 def traffic(firmware: str | None, short: str, long: str) -> Callable[[str, Path, Path], list[str]]:
-    def words(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    def arguments(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
         given = ["--firmware", str(build_dir / f"firmware/{firmware}/{firmware}.elf")] if firmware else []
         return [*given, "--payload", "400", "--time", short if length == "short" else long]
 
-    return words
+    return arguments
 
 
 # Per machine: options of lss, and what it is given to do, in two lengths.
@@ -105,10 +105,10 @@ def test_every_machine_has_work(lss) -> None:
 
 def compare(name: str, length: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
     options, work = WORK[name]
-    words, seen = work(length, build_dir, tmp_path), []
+    arguments, seen = work(length, build_dir, tmp_path), []
     for how in BUILDS:
         simulator = build_sim(ROOT / f"examples/{name}.lss", *options, *how)
-        done = run_sim(simulator, "--quiet", *words)
+        done = run_sim(simulator, "--quiet", *arguments)
         assert done.stats is not None
         simulator.unlink()
         seen.append((done.stats["run"], done.stats["statistics"]))

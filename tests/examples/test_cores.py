@@ -68,7 +68,7 @@ def test_cores_of_two_instruction_sets_and_byte_orders_in_one_machine(root, buil
     machine += COMPUTER.format(name="mips", core="mips_pipeline { start_halted = true; }", big_endian="true")
     machine += COMPUTER.format(name="riscv", core="rv32i_pipeline { start_halted = true; }", big_endian="false")
     programs = {"mips": "hello/hello.elf", "riscv": "sha256/sha256.elf"}
-    words = [f"--program_{name}={build_dir / 'firmware' / program}" for name, program in programs.items()]
-    done = run_sim(build_sim(machine), *words)
+    arguments = [f"--program_{name}={build_dir / 'firmware' / program}" for name, program in programs.items()]
+    done = run_sim(build_sim(machine), *arguments)
     assert done.value("console", "exits") == 2
     assert PRIMES.strip() in done.out and "bytes: " in done.out

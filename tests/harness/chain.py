@@ -48,13 +48,13 @@ def make(place: Path, text: str | None = None) -> runner.Outcome:
         return runner.run(study, pool, Progress())
 
 
-def command(place: Path, *words: str, file: str = "study.toml") -> list[str]:
-    return [sys.executable, "-m", "harness", "study", str(place / file), "--build", str(place / "build"), "--plain", *words]
+def command(place: Path, *arguments: str, file: str = "study.toml") -> list[str]:
+    return [sys.executable, "-m", "harness", "study", str(place / file), "--build", str(place / "build"), "--plain", *arguments]
 
 
-def run(place: Path, *words: str, status: int = 0, file: str = "study.toml") -> str:
+def run(place: Path, *arguments: str, status: int = 0, file: str = "study.toml") -> str:
     """The command, in a process of its own."""
-    done = subprocess.run(command(place, *words, file=file), cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command(place, *arguments, file=file), cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 

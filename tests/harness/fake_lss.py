@@ -11,8 +11,8 @@ SIMULATOR = """#!{python}
 import json, sys
 sys.path.insert(0, {root!r})
 from harness.net import packets
-words = [word for word in sys.argv[1:] if word != "--quiet"]
-options = dict(zip(words[::2], words[1::2]))
+arguments = [word for word in sys.argv[1:] if word != "--quiet"]
+options = dict(zip(arguments[::2], arguments[1::2]))
 fault, dropped = {fault!r}, 0
 if fault == "crash":
     sys.exit("sim: error: nic.cpu: unmapped address 0xdeadbeef")
@@ -62,10 +62,10 @@ def netlist() -> dict:
 
 
 def main() -> None:
-    command, words = sys.argv[1], sys.argv[2:]
-    out = Path(words[words.index("-o") + 1])
+    command, arguments = sys.argv[1], sys.argv[2:]
+    out = Path(arguments[arguments.index("-o") + 1])
     if command == "build":
-        fault = next((word[6:] for word in words if word.startswith("fault=")), "")
+        fault = next((word[6:] for word in arguments if word.startswith("fault=")), "")
         root = str(Path(__file__).resolve().parents[2])
         out.write_text(SIMULATOR.format(python=sys.executable, root=root, fault=fault))
         out.chmod(out.stat().st_mode | stat.S_IXUSR)

@@ -29,11 +29,11 @@ COMMANDS = {
 }
 
 
-def harness(root: Path, folder: Path, path: Path, words: list[str]) -> subprocess.CompletedProcess:
+def harness(root: Path, folder: Path, path: Path, arguments: list[str]) -> subprocess.CompletedProcess:
     """Runs a command in a folder outside the checkout."""
     environment = {**os.environ, "PYTHONPATH": str(root), "PATH": f"{path}:/usr/bin:/bin"}
     return subprocess.run(
-        [sys.executable, "-m", "harness", *words], cwd=folder, env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "harness", *arguments], cwd=folder, env=environment, capture_output=True, text=True
     )
 
 
@@ -49,8 +49,8 @@ def folder(tmp_path: Path) -> Path:
 def test_the_compiler_on_the_path_is_used(root: Path, build_dir: Path, folder: Path, command: str) -> None:
     (folder.parent / "bin").mkdir()
     (folder.parent / "bin" / "lss").symlink_to(build_dir / "bin" / "lss")
-    words, written = COMMANDS[command]
-    done = harness(root, folder, folder.parent / "bin", words)
+    arguments, written = COMMANDS[command]
+    done = harness(root, folder, folder.parent / "bin", arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (folder / written).stat().st_size > 0
 

@@ -91,8 +91,8 @@ def test_what_is_measured(place: Path, capsys: pytest.CaptureFixture) -> None:
     assert both.measures["percent"] == pytest.approx(123, abs=0.1) and both.errors["rate"] == pytest.approx(0, abs=1)
     assert rows["receive, payload 18"].measures["work"] == 5
     opened = rows["open, offered 100"]
-    assert opened.measures["frames"] == 40 and opened.result.job.words[-2:] == ("--ratio_send", "0") or (
-        "--rate" in opened.result.job.words
+    assert opened.measures["frames"] == 40 and opened.result.job.plain[-2:] == ("--ratio_send", "0") or (
+        "--rate" in opened.result.job.plain
     )
     assert rows["capture"].measures["frames"] == 40 and "rate" not in rows["capture"].measures
     assert rows["talk"].measures["answers"] == 7 and rows["capture"].measures["answers"] == 0

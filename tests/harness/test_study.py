@@ -40,9 +40,9 @@ def test_a_grid_from_file_to_page(place: Path) -> None:
 def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
     outcome = make(place)
     row = outcome.rows[2]
-    words = outputs.command(outcome.study, row.point)
+    command = outputs.command(outcome.study, row.point)
     environment = {**os.environ, "PATH": f"{build_dir / 'bin'}:{os.environ['PATH']}"}
-    done = subprocess.run(f"{words} --stats {place}/again.json --quiet", shell=True, env=environment, capture_output=True)
+    done = subprocess.run(f"{command} --stats {place}/again.json --quiet", shell=True, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert json.loads((place / "again.json").read_text())["statistics"] == row.result.stats["statistics"]
 

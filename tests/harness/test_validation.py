@@ -128,7 +128,7 @@ def test_what_is_made(place: Path) -> None:
     # The stand-in moves a frame every 10 us in each direction that has frames.
     assert shown(made, "why") == pytest.approx(dict.fromkeys(["base, payload 1472", "other, payload 1472"], 1177.6))
     other = made.outcomes["why"].rows[1].result.job
-    assert other.words[:2] == ("--ratio_receive", "1") and other.words[-2:] == ("--x", "7")
+    assert other.plain[:2] == ("--ratio_receive", "1") and other.plain[-2:] == ("--x", "7")
     assert [option for option, _ in other.inputs] == ["--receive"]
 
 
@@ -185,7 +185,7 @@ def test_a_plug_in_of_another_package(place: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(uses.importlib.metadata, "entry_points", lambda group, name: [entry] * (name == "elsewhere"))
     (place / "why.toml").write_text('title = "t"\nmachine = "machine.lss"\nuse = "elsewhere"\nmeasure = { more = "twice + 1" }\n')
     (row,) = run(place, "why").outcomes["why"].rows
-    assert dict(row.measures) == {"twice": 600, "more": 601} and row.result.job.words == ("--x", "3")
+    assert dict(row.measures) == {"twice": 600, "more": 601} and row.result.job.plain == ("--x", "3")
 
 
 def test_a_large_difference_needs_an_explanation(place: Path) -> None:
@@ -227,7 +227,7 @@ def examined(place: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
              cost.Cost("cpu", "main", dict(instructions=17.4, scratchpad=0, memory=0, registers=1))]  # fmt: skip
     rows = [{"fault": "bad", "injected": 7, "counted": 7, "statistic": "mac.bad", "disturbed": 0}]
     monkeypatch.setattr(cost, "build_simulator", lambda machine, folder, build, defines: folder / "simulator")
-    monkeypatch.setattr(cost, "per_frame", lambda simulator, firmware, words: asked.append(tuple(words)) or costs)
+    monkeypatch.setattr(cost, "per_frame", lambda simulator, firmware, arguments: asked.append(tuple(arguments)) or costs)
     monkeypatch.setattr(faults, "of_file", lambda stats: rows if stats.exists() else [])
     for name, text in ("faults", FAULTS), ("cost", COST):
         (place / f"{name}.toml").write_text(text)

@@ -124,8 +124,8 @@ def dask(place: Path, workers: int, python_path: str = str(ROOT)) -> Iterator[tu
     address, environment = f"tcp://127.0.0.1:{free_port()}", {**os.environ, "PYTHONPATH": python_path}
     started = []
 
-    def start(*words: str) -> None:
-        command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
+    def start(*arguments: str) -> None:
+        command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
         started.append(subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, cwd=place
         ))  # fmt: skip
@@ -141,8 +141,8 @@ def dask(place: Path, workers: int, python_path: str = str(ROOT)) -> Iterator[tu
             process.wait()
 
 
-def begin(place: Path, study: Path, out: str, *words: str) -> subprocess.Popen:
-    made = command(place, "--out", str(place / out), *words, file=str(study))
+def begin(place: Path, study: Path, out: str, *arguments: str) -> subprocess.Popen:
+    made = command(place, "--out", str(place / out), *arguments, file=str(study))
     return subprocess.Popen(made, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -194,17 +194,17 @@ def test_workers_that_cannot_import_the_harness(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words, error",
+    "arguments, error",
     [
         (["--workers", "tcp://127.0.0.1:1"], "--workers tcp://127.0.0.1:1: "),
         (["--slurm", "none.toml"], "none.toml: No such file"),
         (["--slurm", "none.toml", "--workers", "x"], "--workers and --slurm exclude each other"),
     ],
 )  # fmt: skip
-def test_workers_that_are_not_there(place: Path, words: list[str], error: str) -> None:
+def test_workers_that_are_not_there(place: Path, arguments: list[str], error: str) -> None:
     pytest.importorskip("distributed")
     (place / "study.toml").write_text(STUDY.replace("[2, 10]", "[2]"))
-    assert f"harness: {error}" in run(place, *words, status=1)
+    assert f"harness: {error}" in run(place, *arguments, status=1)
 
 
 def test_slurm_gets_what_its_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

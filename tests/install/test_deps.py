@@ -21,8 +21,8 @@ def machine(where: Path, uid: int, **tools: str) -> dict[str, str]:
     return {"PATH": str(bin), "HOME": str(where)}
 
 
-def deps(root: Path, environment: dict[str, str], *words: str) -> subprocess.CompletedProcess:
-    return subprocess.run([root / "harness" / "deps", *words], env=environment, capture_output=True, text=True)
+def deps(root: Path, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([root / "harness" / "deps", *arguments], env=environment, capture_output=True, text=True)
 
 
 KNOWS_22 = 'case "$2" in clang-22) echo "Package: clang-22";; clang-19) echo "Package: clang-19";; esac'

@@ -17,9 +17,9 @@ def prefix(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory
     return folder
 
 
-def spinach(prefix: Path, cwd: Path, *words: str) -> subprocess.CompletedProcess:
+def spinach(prefix: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess:
     environment = {"PATH": f"{prefix}/bin:{os.environ['PATH']}", "HOME": str(cwd)}
-    return subprocess.run(["spinach", *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(["spinach", *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
 
 
 def folder(place: Path, machine: str = "examples/single_core/single_core.lss", program: str = PROGRAM) -> Path:

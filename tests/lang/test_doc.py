@@ -102,6 +102,6 @@ def test_the_library_is_listed_by_family(lss, root) -> None:
     assert listed == {(str(p.parent.relative_to(root / "modules")), p.stem) for p in library_modules(root)}
 
 
-@pytest.mark.parametrize("words", [["doc"], ["list", "x"], ["doc", "--nonsense", "pipe"]])
-def test_wrong_command_lines(lss, words: list[str]) -> None:
-    assert lss(*words, ok=False).status == 2
+@pytest.mark.parametrize("arguments", [["doc"], ["list", "x"], ["doc", "--nonsense", "pipe"]])
+def test_wrong_command_lines(lss, arguments: list[str]) -> None:
+    assert lss(*arguments, ok=False).status == 2

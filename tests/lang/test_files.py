@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 
-def run(compiler: Path, *words: str | Path, cwd: Path) -> tuple[int, str]:
-    done = subprocess.run([compiler, *words], cwd=cwd, capture_output=True, text=True, timeout=120)
+def run(compiler: Path, *arguments: str | Path, cwd: Path) -> tuple[int, str]:
+    done = subprocess.run([compiler, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stderr
 
 
@@ -45,7 +45,7 @@ def test_a_machine_called_like_a_module(sanitized_lss: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "words, says",
+    "arguments, says",
     [
         ((), "usage: lss COMMAND"),
         (("chek",), 'did you mean "check"'),
@@ -64,8 +64,8 @@ def test_a_machine_called_like_a_module(sanitized_lss: Path, tmp_path: Path) -> 
         (("check", "a.lss", "--", "x"), "nothing may follow --"),
     ],
 )
-def test_wrong_command_line(words: tuple, says: str, sanitized_lss: Path, tmp_path: Path) -> None:
-    status, text = run(sanitized_lss, *words, cwd=tmp_path)
+def test_wrong_command_line(arguments: tuple, says: str, sanitized_lss: Path, tmp_path: Path) -> None:
+    status, text = run(sanitized_lss, *arguments, cwd=tmp_path)
     assert status == 2
     assert says in text
 
@@ -130,12 +130,12 @@ def test_damaged_objects_are_made_anew(damage: bytes | None, lss, counted: Path)
 
 
 @pytest.mark.parametrize(
-    "words", [["list"], ["doc", "pipe"], ["explain"], ["schedule", "top.lss"], ["help"], ["check", "--help"]]
+    "arguments", [["list"], ["doc", "pipe"], ["explain"], ["schedule", "top.lss"], ["help"], ["check", "--help"]]
 )
-def test_a_full_standard_output_is_an_error(words: list[str], build_dir: Path, counted: Path) -> None:
+def test_a_full_standard_output_is_an_error(arguments: list[str], build_dir: Path, counted: Path) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [build_dir / "bin" / "lss", *words], cwd=counted, stdout=full, stderr=subprocess.PIPE, text=True
+            [build_dir / "bin" / "lss", *arguments], cwd=counted, stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (done.returncode, done.stderr) == (3, "lss: cannot write to standard output: No space left on device\n")
 

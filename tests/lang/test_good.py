@@ -28,8 +28,8 @@ def type_lines(one: dict) -> list[str]:
 
 
 def instance_lines(one: dict) -> list[str]:
-    words = f" /** {one['doc']} */" if one["doc"] else ""
-    yield f"instance {one['path'] or '(top)'} : {one['module']} on {one['clock']}{words}"
+    comment = f" /** {one['doc']} */" if one["doc"] else ""
+    yield f"instance {one['path'] or '(top)'} : {one['module']} on {one['clock']}{comment}"
     for p in one["parameters"]:
         kind = f"runtime {'init ' if p.get('init') else ''}parameter" if p["runtime"] else "parameter"
         alias = f" (is {p['alias_of']})" if "alias_of" in p else ""

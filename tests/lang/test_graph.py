@@ -27,10 +27,10 @@ for (i = 0; i < 2; i = i + 1) {
 """
 
 
-def make(lss, tmp_path, *words):
+def make(lss, tmp_path, *arguments):
     machine = tmp_path / "machine.lss"
     machine.write_text(MACHINE)
-    return lss(words[0], machine, "-I", LIB, *words[1:])
+    return lss(arguments[0], machine, "-I", LIB, *arguments[1:])
 
 
 def test_json_levels(lss, tmp_path):

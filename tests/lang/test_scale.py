@@ -88,9 +88,9 @@ def test_elaboration_is_linear(command: str, shape: str, build_dir: Path, tmp_pa
     (tmp_path / "m.lss").write_text(text)
     used = {}
     for n in (INSTANCES, FACTOR * INSTANCES):
-        words = [build_dir / "bin" / "lss", command, "m.lss", f"-Dn={n // instances}"]
+        call = [build_dir / "bin" / "lss", command, "m.lss", f"-Dn={n // instances}"]
         # Elaboration, inference, checks and schedule; how long clang takes for the C of modules is another matter.
-        used[n] = measure(words + (["-o", "m.json"] if command == "export" else ["--netlist-only"]), tmp_path)
+        used[n] = measure(call + (["-o", "m.json"] if command == "export" else ["--netlist-only"]), tmp_path)
     (little, _, _), (much, resident, _) = used.values()
     assert much < 2 * FACTOR * little, f"{little:.2f} s, {much:.2f} s for {FACTOR} times as much"
     assert resident < FIXED + PER_INSTANCE[command] * FACTOR * INSTANCES, f"{resident} bytes"
@@ -105,8 +105,8 @@ def test_emission_is_linear(build_dir: Path, tmp_path: Path) -> None:
     path = f"{tmp_path}:{os.environ['PATH']}"
     seconds = []
     for cells in (400, 400 * FACTOR):
-        words = [build_dir / "bin" / "lss", "build", "m.lss", f"-Dn={cells}", "-o", "sim"]
-        seconds.append(measure(words, tmp_path, 3, PATH=path, LSS_CACHE=str(tmp_path / "cache"))[0])
+        command = [build_dir / "bin" / "lss", "build", "m.lss", f"-Dn={cells}", "-o", "sim"]
+        seconds.append(measure(command, tmp_path, 3, PATH=path, LSS_CACHE=str(tmp_path / "cache"))[0])
     assert seconds[1] < 2 * FACTOR * seconds[0], f"{seconds} s for {FACTOR} times as much"
 
 

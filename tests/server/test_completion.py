@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 
-def complete(lss: Path, folder: Path, *words: str) -> set[str]:
+def complete(lss: Path, folder: Path, *arguments: str) -> set[str]:
     """What bash offers for the last word."""
-    line = " ".join(f"'{word}'" for word in words)
-    script = f'. <({lss} completion bash); COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _lss; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    line = " ".join(f"'{word}'" for word in arguments)
+    script = f'. <({lss} completion bash); COMP_WORDS=({line}); COMP_CWORD={len(arguments) - 1}; _lss; printf "%s\\n" "${{COMPREPLY[@]}}"'
     environment = {"PATH": f"{lss.parent}:/usr/bin:/bin"}
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=folder, env=environment)
     assert done.returncode == 0 and not done.stderr, done.stderr

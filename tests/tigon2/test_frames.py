@@ -69,17 +69,17 @@ def carry(machines, run_sim, firmware, tmp_path) -> Run:
     def run(
         send: list[bytes] | Path | None, receive: list[bytes] | Path | None, *options, build=(), drops=0
     ) -> Carried:
-        words, given = ["--firmware", firmware], []
+        arguments, given = ["--firmware", firmware], []
         for name, out, frames in ("send", "sent", send), ("receive", "received", receive):
             if isinstance(frames, list):
                 packets.write(tmp_path / f"{name}.pcap", (packets.Packet(0, data) for data in frames))
                 frames = tmp_path / f"{name}.pcap"
             given.append(frames)
             if frames:
-                words += [f"--{name}", frames, f"--{out}", tmp_path / f"{out}.pcap"]
+                arguments += [f"--{name}", frames, f"--{out}", tmp_path / f"{out}.pcap"]
         if not (send and receive) and "--mode" not in options:
-            words += ["--ratio_send", int(bool(send)), "--ratio_receive", int(bool(receive))]
-        done = run_sim(machines(*build), *words, *options)
+            arguments += ["--ratio_send", int(bool(send)), "--ratio_receive", int(bool(receive))]
+        done = run_sim(machines(*build), *arguments, *options)
         outs = [
             tmp_path / f"{out}.pcap" if frames else None
             for out, frames in zip(("sent", "received"), given, strict=True)
@@ -188,8 +188,8 @@ def test_buffers_are_as_long_as_the_trace_says(carry: Run, machines, run_sim, fi
     trace.write_text("descriptors 1\npost 0 20 600\n")
     carry(None, both([600] * 4)[1], "--descriptors", trace)
     packets.write(tmp_path / "longer.pcap", (packets.Packet(0, data) for data in both([600, 601, 600])[1]))
-    words = ["--firmware", firmware, "--receive", tmp_path / "longer.pcap", "--ratio_send", 0, "--descriptors", trace]
-    done = run_sim(machines(), *words, ok=False)
+    arguments = ["--firmware", firmware, "--receive", tmp_path / "longer.pcap", "--ratio_send", 0, "--descriptors", trace]
+    done = run_sim(machines(), *arguments, ok=False)
     assert "1 frames from wire to host are missing and 0 were spoilt" in done.err
 
 
@@ -249,8 +249,8 @@ BAD_INPUTS = [
 ]
 
 
-@pytest.mark.parametrize("option, content, words", BAD_INPUTS)
-def test_bad_inputs_are_one_clear_line(machines, run_sim, firmware, tmp_path, option, content, words) -> None:
+@pytest.mark.parametrize("option, content, message", BAD_INPUTS)
+def test_bad_inputs_are_one_clear_line(machines, run_sim, firmware, tmp_path, option, content, message) -> None:
     if content is not None:
         (tmp_path / "bad").write_bytes(content)
     good = traffic.generate(tmp_path / "good", "60", 4, "1:1")
@@ -263,7 +263,7 @@ def test_bad_inputs_are_one_clear_line(machines, run_sim, firmware, tmp_path, op
     options[option] = tmp_path / "bad"
     done = run_sim(machines(), *(word for pair in options.items() for word in pair), ok=False)
     error = [line for line in done.err.splitlines() if ": error: " in line]
-    assert len(error) == 1 and words in error[0] and "bad" in error[0], done.err
+    assert len(error) == 1 and message in error[0] and "bad" in error[0], done.err
     assert done.err.count("\n") == 1, done.err
     assert not (tmp_path / "out.pcap").exists() and done.stats is None
 

@@ -85,8 +85,8 @@ def test_share_of_the_link(
     hardware_limit, run_sim, tmp_path: Path, mhz: int, payload: int, receive_only: bool, least: float
 ) -> None:
     sent, received = tmp_path / "sent.pcap", tmp_path / "received.pcap"
-    words = ["--payload", payload, "--frames", 1200, "--sent", sent, "--received", received]
-    done = run_sim(hardware_limit(mhz), *words, *(["--ratio_send", 0] if receive_only else []))
+    arguments = ["--payload", payload, "--frames", 1200, "--sent", sent, "--received", received]
+    done = run_sim(hardware_limit(mhz), *arguments, *(["--ratio_send", 0] if receive_only else []))
     flow = throughput.throughput_of_files(None if receive_only else sent, received, 400)
     rate = flow.payload_rate / theory.payload_rate(payload) / (1 if receive_only else 2)
     print(f"{mhz} MHz, {payload} B, {'receive only' if receive_only else 'duplex'}: {100 * rate:.1f} % of the link")
@@ -97,8 +97,8 @@ def test_share_of_the_link(
 def test_files_of_all_lengths_come_through_unharmed(hardware_limit, run_sim, tmp_path: Path) -> None:
     files = traffic.generate(tmp_path, "18-1472", 300, "1:2")
     outs = {"--sent": tmp_path / "sent.pcap", "--received": tmp_path / "received.pcap"}
-    words = ["--send", files.send, "--receive", files.receive, "--ratio_send", 1, "--ratio_receive", 2]
-    run_sim(hardware_limit(100), *words, *(word for pair in outs.items() for word in pair))
+    arguments = ["--send", files.send, "--receive", files.receive, "--ratio_send", 1, "--ratio_receive", 2]
+    run_sim(hardware_limit(100), *arguments, *(word for pair in outs.items() for word in pair))
     for came, went in (files.send, outs["--sent"]), (files.receive, outs["--received"]):
         verdict = check.check_files(came, went)
         assert not verdict.wrong and not verdict.missing, verdict

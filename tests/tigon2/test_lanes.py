@@ -70,8 +70,8 @@ def run(run_sim, build_dir: Path, tmp_path: Path) -> Callable:
     firmware = build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf"
 
     def start(machine: Built, *options):
-        words = ["--quiet", "--firmware", firmware, "--payload", 1472, *options]
-        return run_sim(machine.simulator, *words, "--sent", tmp_path / "sent", "--received", tmp_path / "received"), [
+        arguments = ["--quiet", "--firmware", firmware, "--payload", 1472, *options]
+        return run_sim(machine.simulator, *arguments, "--sent", tmp_path / "sent", "--received", tmp_path / "received"), [
             (tmp_path / name).read_bytes() for name in ("sent", "received")
         ]
 

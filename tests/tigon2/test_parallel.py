@@ -42,12 +42,12 @@ def test_frames_come_through_unharmed(
 ) -> None:
     files = traffic.generate(tmp_path, sizes, 400, ratio)
     sends, receives = ratio.split(":")
-    words = ["--firmware", firmware, "--assist", assist, "--ratio_send", sends, "--ratio_receive", receives]
+    arguments = ["--firmware", firmware, "--assist", assist, "--ratio_send", sends, "--ratio_receive", receives]
     ways = [("send", files.send, tmp_path / "sent.pcap"), ("receive", files.receive, tmp_path / "received.pcap")]
     ways = [way for way in ways if way[1]]
     for name, came, went in ways:
-        words += [f"--{name}", came, f"--{went.stem}", went]
-    run_sim(two(100), *words)
+        arguments += [f"--{name}", came, f"--{went.stem}", went]
+    run_sim(two(100), *arguments)
     for _, came, went in ways:
         verdict = check.check_files(came, went)
         assert not verdict.wrong and not verdict.missing, verdict
@@ -56,8 +56,8 @@ def test_frames_come_through_unharmed(
 def share(simulator: Path, firmware: Path, run_sim, folder: Path, payload: int, frames: int = 3000) -> float:
     """Of full duplex."""
     sent, received = folder / "sent.pcap", folder / "received.pcap"
-    words = ["--payload", payload, "--frames", frames, "--sent", sent, "--received", received]
-    run_sim(simulator, "--firmware", firmware, *words)
+    arguments = ["--payload", payload, "--frames", frames, "--sent", sent, "--received", received]
+    run_sim(simulator, "--firmware", firmware, *arguments)
     flow = throughput.throughput_of_files(sent, received, frames // 3)
     return flow.payload_rate / (2 * theory.payload_rate(payload))
 

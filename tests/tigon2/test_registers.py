@@ -37,8 +37,8 @@ class Core(Chip):
             def build(self, text: str, *options: str) -> Path:
                 return bench.build(text.replace("cpus = 0", "cpus = 1"), *options)
 
-            def run(self, *words, **named):
-                return bench.run(*words, **named)
+            def run(self, *arguments, **named):
+                return bench.run(*arguments, **named)
 
         super().__init__(Patched(), root)  # type: ignore[arg-type]
 

@@ -97,9 +97,9 @@ def functions(firmware: Path) -> list[tuple[int, str]]:
     raise RunError("no llvm-nm to read symbols with")
 
 
-def counted(simulator: Path, firmware: Path, frames: int, words: Sequence[str]) -> dict[tuple[str, int, int], int]:
+def counted(simulator: Path, firmware: Path, frames: int, arguments: Sequence[str]) -> dict[tuple[str, int, int], int]:
     """Counts of a run, by (processor, kind, address)."""
-    command = [str(simulator), "--quiet", "--firmware", str(firmware), "--frames", str(frames), *words]
+    command = [str(simulator), "--quiet", "--firmware", str(firmware), "--frames", str(frames), *arguments]
     done = process.run(command)
     if done.status:
         raise RunError(f"{' '.join(command)}: status {done.status}\n{done.err[-2000:]}".rstrip())
@@ -112,17 +112,17 @@ def counted(simulator: Path, firmware: Path, frames: int, words: Sequence[str]) 
 def build_simulator(machine: Path, folder: Path, build: Path, defines: Sequence[str] = ()) -> Path:
     """A simulator of the machine that counts."""
     netlist, extra, simulator = (folder / name for name in ("netlist.json", "collectors.lss", "simulator"))
-    options = [word for define in defines for word in ("-D", define)]
+    options = [one for define in defines for one in ("-D", define)]
     compiler.lss(build, "export", machine, "-o", netlist, *options)
     extra.write_text(collectors(json.loads(netlist.read_text())))
     compiler.lss(build, "build", machine, "-o", simulator, *options, "--collect", extra)
     return simulator
 
 
-def per_frame(simulator: Path, firmware: Path, words: Sequence[str] = ()) -> list[Cost]:
+def per_frame(simulator: Path, firmware: Path, arguments: Sequence[str] = ()) -> list[Cost]:
     """Costs of all functions that a frame touches, the most expensive of each processor first."""
     table = functions(firmware)
-    shorter, longer = (counted(simulator, firmware, frames, words) for frames in FRAMES)
+    shorter, longer = (counted(simulator, firmware, frames, arguments) for frames in FRAMES)
     costs: dict[tuple[str, str], Cost] = {}
     for (core, kind, pc), count in longer.items():
         place = bisect_right(table, (pc, "\uffff")) - 1
@@ -180,7 +180,7 @@ class Plugin(uses.Use):
         looked.folder.mkdir(parents=True, exist_ok=True)
         defines = [f"{name}={value}" for name, value in looked.machine.defines]
         simulator = build_simulator(looked.machine.path, looked.folder, self.build, defines)
-        costs = per_frame(simulator.resolve(), firmware, looked.job.words)
+        costs = per_frame(simulator.resolve(), firmware, looked.job.plain)
         sums = totals(costs)
         cores = sorted(sums)
         whole = {kind: sum(sums[core][kind] for core in cores) for kind in KINDS}

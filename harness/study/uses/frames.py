@@ -122,7 +122,7 @@ class Plugin(uses.Use):
         if not result.job.outputs:
             return ()
         drops, resent, ignored = (int(result.total(name)) for name in (DROPS, RESENT, IGNORED))
-        given, correlated = dict(result.job.inputs), "correlated" in result.job.words
+        given, correlated = dict(result.job.inputs), "correlated" in result.job.plain
         missing, came_out, wrong = 0, 0, []
         for came, went, side in ("--send", "--sent", "sent"), ("--receive", "--received", "received"):
             verdict = check.check_files(given.get(came), result.output(went), correlated, resent)
@@ -211,9 +211,9 @@ class Plugin(uses.Use):
         sizes = list(range(traffic.SMALLEST, traffic.LARGEST + 1, 2))
         lines = []
         for ways in sorted({self._ways(point) for point in points}):
-            words = "one direction" if ways == 1 else "both directions"
+            ways_text = "one direction" if ways == 1 else "both directions"
             rates = [ways * theory.payload_rate(size, self.link_rate) / 1e6 for size in sizes]
-            lines.append(plot.Line(f"theoretical maximum, {words}", sizes, rates))
+            lines.append(plot.Line(f"theoretical maximum, {ways_text}", sizes, rates))
         return lines
 
     def mark(self, figure: Figure, entry: Mapping[str, Any], measures: Mapping[str, float]) -> float | None:
