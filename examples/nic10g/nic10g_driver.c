@@ -1,8 +1,8 @@
 // nic10g_driver.c: the host's driver of the 10 Gb/s NIC; see nic10g_driver.lss.
 //
-// What a driver does one step after the other is written one step after the other: run() is called once a cycle and
-// goes on in the phase, and there at the step, where it waited, which is part of the state.  Its only tools are
-// requests to the NIC's window and to host memory.
+// A driver is a sequence of steps and is written as one: run() is called once a cycle and resumes in the phase, and
+// there at the step, where it waited, which is part of the state.  Its only operations are requests to the NIC's window
+// and to host memory.
 #include "emulib/program/image.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static uint64_t driver_ticks(int64_t femtoseconds) {
   return (uint64_t)((unsigned __int128)femtoseconds * ticks_per_second() / 1000000000000000u);
 }
 
-// Takes a part of the firmware over.
+// Copies a segment of the firmware.
 static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
   if (size == 0) return;
   if (address < NIC_SCRATCHPAD_BYTES && size <= NIC_SCRATCHPAD_BYTES - address)
@@ -44,15 +44,15 @@ static void load_firmware(self_t *self) {
   program_image_free(image);
 }
 
-// What the ports say follows from the rest of the state.
-static void show(self_t *self) {
+// Derives the values of the ports from the state.
+static void update_outputs(self_t *self) {
   self->offering =
       self->memory_requested < self->memory_length || self->window_state == driver_request_offered || self->emitting;
   bool finished = self->silent || (self->exhausted && !self->loaded);
-  self->shown_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
-  self->over = self->firmware_up && finished && !self->emitting;
-  self->asking =
-      self->traffic == traffic_mode_correlated && self->working && !self->told && !self->loaded && !self->exhausted;
+  self->submitted_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
+  self->all_submitted = self->firmware_up && finished && !self->emitting;
+  self->awaiting_next = self->traffic == traffic_mode_correlated && self->working && !self->next_known &&
+                        !self->loaded && !self->exhausted;
 }
 
 init() {
@@ -70,18 +70,18 @@ init() {
   if (self->traffic == traffic_mode_timed && !from_file && param(payload))
     sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->traffic == traffic_mode_correlated && (!width(next) || (!from_file && param(payload))))
-    sim_input_error("mode correlated needs packet files, and who says at port `next` which frame is next");
+    sim_input_error("mode correlated needs packet files, and a connected port `next`");
   if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   self->silent = (!from_file && param(payload) == 0) || (self->traffic == traffic_mode_fast && param(ratio_out) == 0);
   self->exhausted = self->silent;
-  show(self);
+  update_outputs(self);
 }
 
 phase_start() {
-  for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->shown_count);
-  for (int i = 0; i < width(done); i++) send(done, i, self->over);
+  for (int i = 0; i < width(next); i++) accept(next, i, self->awaiting_next);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->submitted_count);
+  for (int i = 0; i < width(done); i++) send(done, i, self->all_submitted);
   if (__builtin_expect(!self->offering, true)) {
     send_nothing(memory_request);
     send_nothing(window_request);
@@ -90,20 +90,20 @@ phase_start() {
     return;
   }
   DRIVER_OFFER_REQUESTS();
-  DRIVER_OFFER_BEAT(self->shown);
+  DRIVER_OFFER_BEAT(self->beat_frame);
 }
 
 // ---- Traffic
-// --------------------------------------------------------------------------------------------------------- Loads the
-// next frame to send and decides when it may go.
+
+// Loads the next frame to send and decides when it may go.
 static void load_frame(self_t *self) {
   if (self->loaded || self->exhausted) return;
   bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
   if (self->traffic == traffic_mode_correlated) {
-    if (!self->told) return;
-    self->told = false;
-    more = more && self->told_frame != TRAFFIC_NO_MORE;
-    if (more) packet_at(&self->source, self->told_frame, self->frame, 1514, &self->length, &self->stamp);
+    if (!self->next_known) return;
+    self->next_known = false;
+    more = more && self->next_frame != TRAFFIC_NO_MORE;
+    if (more) packet_at(&self->source, self->next_frame, self->frame, 1514, &self->length, &self->stamp);
   } else if (more && param(input)[0]) {
     uint64_t stamp = 0;
     more = packet_next(&self->source, self->frame, 1514, &self->length, &stamp);
@@ -134,7 +134,7 @@ static void load_frame(self_t *self) {
   }
 }
 
-// The instant, or the other end's count, from which on the loaded frame may be handed over if nothing else changes.
+// The instant, or the other end's count, from which on the loaded frame may be submitted if nothing else changes.
 static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other) {
   *instant = *other = never();
   if (!self->loaded || self->send_producer - self->send_consumer + 2 > NIC_SEND_ENTRIES) return;
@@ -150,33 +150,33 @@ static bool may_send(const self_t *self, uint32_t other) {
   return now() >= instant || other >= needed;
 }
 
-// Rests until a frame may go or the status block is to be looked at.
-static void rest(self_t *self) {
-  self->resting = true;
-  may_send_from(self, &self->rest_until, &self->other_needed);
-  if (self->next_poll < self->rest_until) self->rest_until = self->next_poll;
-  if (self->told) self->rest_until = 0;
+// Waits until a frame may go or the status block is due to be read.
+static void wait_for_work(self_t *self) {
+  self->waiting = true;
+  may_send_from(self, &self->wait_until, &self->other_needed);
+  if (self->next_poll < self->wait_until) self->wait_until = self->next_poll;
+  if (self->next_known) self->wait_until = 0;
 }
 
-// Begins to show a frame to the checker.
-static void show_frame(self_t *self, const uint8_t *bytes, uint32_t length, bool received) {
-  memcpy(self->shown, bytes, length);
+// Begins to send a frame to the checker.
+static void offer_to_checker(self_t *self, const uint8_t *bytes, uint32_t length, bool received) {
+  memcpy(self->beat_frame, bytes, length);
   self->emitting = true;
   self->emit_received = received;
   self->emitted = 0;
   self->emit_length = length;
 }
 
-// A received frame that lies in `bytes`.
-static void take_frame(self_t *self) {
-  show_frame(self, self->bytes, self->receive_length, true);
+// Records the received frame in `bytes`.
+static void record_received(self_t *self) {
+  offer_to_checker(self, self->bytes, self->receive_length, true);
   self->frames_received++;
   self->bytes_received += self->receive_length;
   if (param(output)[0]) packet_write(&self->sink, self->bytes, self->receive_length, DRIVER_NANOSECONDS());
   sim_progress();
 }
 
-// Word `nth` of what the firmware is told in the scratchpad before it starts.
+// Word `nth` of the firmware's settings in the scratchpad, written before it starts.
 static uint32_t setup_word(const self_t *self, uint32_t nth) {
   const uint32_t words[NIC_SETUP_WORDS] = {NIC_HOST_SEND_RING,
                                            NIC_SEND_ENTRIES,
@@ -196,8 +196,8 @@ static uint32_t setup_word(const self_t *self, uint32_t nth) {
 }
 
 // ---- Phases of the start-up
-// ---------------------------------------------------------------------------------------------- The memories, then the
-// processors.
+
+// The memories, then the processors.
 static bool load(self_t *self) {
   switch (self->at) {
   case 0:
@@ -221,7 +221,7 @@ static bool load(self_t *self) {
     STEP_WRITE(NIC_CORE_RUN, 0xffff);
     self->started_at = now();
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
@@ -240,12 +240,12 @@ static bool await_firmware(self_t *self) {
     self->started = DRIVER_NANOSECONDS();
     event(up, DRIVER_NANOSECONDS());
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
 // Receive buffers.
-static bool give_buffers(self_t *self) {
+static bool post_buffers(self_t *self) {
   switch (self->at) {
   case 0:
     while (self->receive_producer < (uint32_t)param(receive_buffers)) {
@@ -255,23 +255,23 @@ static bool give_buffers(self_t *self) {
       self->receive_producer++;
     }
     STEP_WRITE(NIC_RECEIVE_PRODUCER, self->receive_producer);
-    self->receive_told = self->receive_producer;
+    self->receive_published = self->receive_producer;
     self->started_at = self->next_poll = now();
     self->working = true;
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
-// ---- Phases of its work, in a circle
-// ------------------------------------------------------------------------------------- After an interrupt, and now and
-// then: what the status block says.
-static bool look(self_t *self, bool interrupted) {
+// ---- Phases of its work, in a loop
+
+// After an interrupt, and at intervals: reads the status block.
+static bool poll_status(self_t *self, bool interrupted) {
   switch (self->at) {
   case 0:
     if (!interrupted && now() < self->next_poll) return true;
     if (interrupted) {
-      self->interrupts_taken++;
+      self->interrupts_handled++;
       STEP_WRITE(NIC_INTERRUPT, 0);
     }
     self->next_poll = now() + driver_ticks(param(poll));
@@ -279,18 +279,18 @@ static bool look(self_t *self, bool interrupted) {
     self->return_producer = nic_load(self->bytes);
     self->send_consumer = nic_load(self->bytes + 4);
     if (self->return_producer - self->return_consumer > NIC_RETURN_ENTRIES)
-      sim_error("the firmware says that it returned %u frames, %u were taken", self->return_producer,
+      sim_error("the firmware reports %u returned frames, %u were received", self->return_producer,
                 self->return_consumer);
     if (self->send_producer - self->send_consumer > NIC_SEND_ENTRIES)
-      sim_error("the firmware says that %u descriptors were sent, %u were handed over", self->send_consumer,
+      sim_error("the firmware reports %u sent descriptors, %u were submitted", self->send_consumer,
                 self->send_producer);
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
-// One received frame, whose buffer goes back to the NIC.
-static bool next_received(self_t *self) {
+// One received frame, whose buffer is posted again.
+static bool receive_frame(self_t *self) {
   switch (self->at) {
   case 0:
     if (self->return_consumer == self->return_producer) return true;
@@ -299,44 +299,44 @@ static bool next_received(self_t *self) {
     self->receive_length = nic_load(self->bytes + 4) & 0xffff;
     if (self->receive_index >= NIC_RECEIVE_ENTRIES || self->receive_length < 14 ||
         self->receive_length > (uint32_t)param(buffer_bytes))
-      sim_error("return entry %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index,
+      sim_error("return entry %u is invalid: buffer %u, %u bytes", self->return_consumer, self->receive_index,
                 self->receive_length);
     STEP_GET(NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
     STEP_WAIT(!self->emitting);
-    take_frame(self);
+    record_received(self);
     self->return_consumer++;
     nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index,
                  (uint32_t)param(buffer_bytes) << 16, self->receive_index);
     STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * (self->receive_producer % NIC_RECEIVE_ENTRIES), 16);
     self->receive_producer++;
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
-// The NIC is told what was taken and given back.
-static bool tell_received(self_t *self) {
+// The NIC's indices of received frames and posted buffers are written.
+static bool publish_received(self_t *self) {
   switch (self->at) {
   case 0:
-    if (self->receive_producer != self->receive_told &&
-        (self->return_consumer == self->return_producer || self->receive_producer - self->receive_told >= 16)) {
+    if (self->receive_producer != self->receive_published &&
+        (self->return_consumer == self->return_producer || self->receive_producer - self->receive_published >= 16)) {
       STEP_WRITE(NIC_RETURN_CONSUMER, self->return_consumer);
       STEP_WRITE(NIC_RECEIVE_PRODUCER, self->receive_producer);
-      self->receive_told = self->receive_producer;
+      self->receive_published = self->receive_producer;
     }
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
 // One frame to send, in turn with those received.
-static bool next_sent(self_t *self, uint32_t other) {
+static bool send_frame(self_t *self, uint32_t other) {
   switch (self->at) {
   case 0:
     load_frame(self);
     if (!may_send(self, other)) return true;
     STEP_WAIT(!self->emitting);
-    show_frame(self, self->frame, self->length, false);
+    offer_to_checker(self, self->frame, self->length, false);
     memcpy(self->bytes, self->frame, self->length);
     self->copied = NIC_HOST_SEND_BUFFERS + NIC_HOST_BUFFER_SPAN * (self->send_producer % NIC_SEND_ENTRIES);
     STEP_PUT(self->copied, self->length);
@@ -352,21 +352,21 @@ static bool next_sent(self_t *self, uint32_t other) {
     self->loaded = false;
     load_frame(self);
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
-// The NIC is told of up to 8 frames at once.
-static bool tell_sent(self_t *self, uint32_t other) {
+// The NIC's index of submitted frames is written for up to 8 of them together.
+static bool publish_sent(self_t *self, uint32_t other) {
   switch (self->at) {
   case 0:
-    if (self->send_told != self->send_producer &&
-        (!may_send(self, other) || self->send_producer - self->send_told >= 16)) {
+    if (self->send_published != self->send_producer &&
+        (!may_send(self, other) || self->send_producer - self->send_published >= 16)) {
       STEP_WRITE(NIC_SEND_PRODUCER, self->send_producer);
-      self->send_told = self->send_producer;
+      self->send_published = self->send_producer;
     }
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
@@ -374,61 +374,61 @@ static bool tell_sent(self_t *self, uint32_t other) {
 static bool idle(self_t *self) {
   switch (self->at) {
   case 0:
-    if (self->return_consumer == self->return_producer) rest(self);
-    STEP_WAIT(!self->resting);
+    if (self->return_consumer == self->return_producer) wait_for_work(self);
+    STEP_WAIT(!self->waiting);
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
-// One phase, as far as it gets; whether it has ended.
-static bool go_on(self_t *self, bool interrupted, uint32_t other) {
+// Runs one phase as far as it gets; whether it has ended.
+static bool run_phase(self_t *self, bool interrupted, uint32_t other) {
   switch (self->phase) {
   case nic10g_driver_phase_load: return load(self);
   case nic10g_driver_phase_await_firmware: return await_firmware(self);
-  case nic10g_driver_phase_give_buffers: return give_buffers(self);
-  case nic10g_driver_phase_look: return look(self, interrupted);
-  case nic10g_driver_phase_next_received: return next_received(self);
-  case nic10g_driver_phase_tell_received: return tell_received(self);
-  case nic10g_driver_phase_next_sent: return next_sent(self, other);
-  case nic10g_driver_phase_tell_sent: return tell_sent(self, other);
+  case nic10g_driver_phase_post_buffers: return post_buffers(self);
+  case nic10g_driver_phase_poll_status: return poll_status(self, interrupted);
+  case nic10g_driver_phase_receive_frame: return receive_frame(self);
+  case nic10g_driver_phase_publish_received: return publish_received(self);
+  case nic10g_driver_phase_send_frame: return send_frame(self, other);
+  case nic10g_driver_phase_publish_sent: return publish_sent(self, other);
   case nic10g_driver_phase_idle: return idle(self);
   }
   return false;
 }
 
 static void run(self_t *self, bool interrupted, uint32_t other) {
-  while (go_on(self, interrupted, other)) {
+  while (run_phase(self, interrupted, other)) {
     self->at = 0;
-    self->phase = self->phase == nic10g_driver_phase_idle ? nic10g_driver_phase_look : self->phase + 1;
+    self->phase = self->phase == nic10g_driver_phase_idle ? nic10g_driver_phase_poll_status : self->phase + 1;
   }
 }
 
 phase_end() {
   if (width(next) && transferred(next)) {
-    self->told = true;
-    self->told_frame = data(next);
-    self->resting = false;
+    self->next_known = true;
+    self->next_frame = data(next);
+    self->waiting = false;
   }
   if (self->emitting) {
     self->emitted += 64;
     if (self->emitted >= self->emit_length) {
       self->emitting = false;
-      show(self);
+      update_outputs(self);
     }
   }
   bool interrupted = width(interrupt) && some(interrupt) && data(interrupt);
   uint32_t other = width(other_count) == 0 ? UINT32_MAX : some(other_count) ? data(other_count) : 0;
-  // At work, it mostly rests.
-  if (__builtin_expect(self->resting, 1)) {
-    if (now() < self->rest_until && other < self->other_needed && !interrupted) return;
-    self->resting = false;
+  // At work, it mostly waits.
+  if (__builtin_expect(self->waiting, 1)) {
+    if (now() < self->wait_until && other < self->other_needed && !interrupted) return;
+    self->waiting = false;
   }
   DRIVER_TAKE_REPLIES();
   // Most cycles wait for one of these two.
   if (self->window_state == driver_request_idle && self->memory_done >= self->memory_length)
     run(self, interrupted, other);
-  show(self);
+  update_outputs(self);
 }
 
 next_event() {

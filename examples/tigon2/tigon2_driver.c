@@ -1,8 +1,8 @@
 // tigon2_driver.c: the host's driver of a Tigon-2; see tigon2_driver.lss.
 //
-// What a driver does one step after the other is written one step after the other: run() is called once a cycle and
-// goes on in the phase, and there at the step, where it waited, which is part of the state.  Its only tools are
-// requests to the NIC's window and to host memory.
+// A driver is a sequence of steps and is written as one: run() is called once a cycle and resumes in the phase, and
+// there at the step, where it waited, which is part of the state.  Its only operations are requests to the NIC's window
+// and to host memory.
 #include <string.h>
 
 #include "descriptor_trace.h"
@@ -11,15 +11,15 @@
 #include "tigon2_image.h"
 #include "tigon2_send_ring.h"
 
-// What the ports say follows from the rest of the state.
-static void show(self_t *self) {
+// Derives the values of the ports from the state.
+static void update_outputs(self_t *self) {
   self->offering =
       self->memory_requested < self->memory_length || self->window_state == driver_request_offered || self->emitting;
   bool finished = self->silent || (self->exhausted && !self->loaded);
-  self->shown_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
-  self->over = self->firmware_up && finished && !self->emitting;
-  self->asking =
-      self->traffic == traffic_mode_correlated && self->working && !self->told && !self->loaded && !self->exhausted;
+  self->submitted_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
+  self->all_submitted = self->firmware_up && finished && !self->emitting;
+  self->awaiting_next = self->traffic == traffic_mode_correlated && self->working && !self->next_known &&
+                        !self->loaded && !self->exhausted;
 }
 
 init() {
@@ -35,7 +35,7 @@ init() {
   self->entry = image.entry;
 
   if (param(nic_send_ring) && self->image_begin < DRIVER_NIC_SEND_RING_END)
-    sim_input_error("%s lies where the send ring is to be", param(firmware));
+    sim_input_error("%s overlaps the send ring", param(firmware));
   const int named = traffic_mode_named(param(mode));
   if (named < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
   self->traffic = (traffic_mode)named;
@@ -52,8 +52,7 @@ init() {
     sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->traffic == traffic_mode_correlated &&
       (!width(next) || (!from_file && param(payload)) || param(descriptors)[0]))
-    sim_input_error(
-        "mode correlated needs packet files, who says at port `next` which frame is next, and no descriptor trace");
+    sim_input_error("mode correlated needs packet files, a connected port `next`, and no descriptor trace");
   if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   if (param(descriptors)[0]) {
@@ -61,7 +60,7 @@ init() {
     stream_read_open(&self->trace, param(descriptors));
     if (!stream_line(&self->trace, line, sizeof line) || strncmp(line, "descriptors 1", 13) != 0)
       sim_input_error("%s: a descriptor trace begins with the line 'descriptors 1'", param(descriptors));
-    // Mistakes are found before the first cycle.
+    // Errors are found before the first cycle.
     stream scan = self->trace;
     trace_record record;
     int posts = 0;
@@ -76,13 +75,13 @@ init() {
   }
   self->silent = (!from_file && param(payload) == 0) || (self->traffic == traffic_mode_fast && param(ratio_out) == 0);
   self->exhausted = self->silent && !param(descriptors)[0];
-  show(self);
+  update_outputs(self);
 }
 
 phase_start() {
-  for (int i = 0; i < width(next); i++) accept(next, i, self->asking);
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->shown_count);
-  for (int i = 0; i < width(done); i++) send(done, i, self->over);
+  for (int i = 0; i < width(next); i++) accept(next, i, self->awaiting_next);
+  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->submitted_count);
+  for (int i = 0; i < width(done); i++) send(done, i, self->all_submitted);
   if (__builtin_expect(!self->offering, true)) {
     send_nothing(memory_request);
     send_nothing(window_request);
@@ -95,15 +94,15 @@ phase_start() {
 }
 
 // ---- Traffic
-// --------------------------------------------------------------------------------------------------------- Reads the
-// next record of the descriptor trace.
+
+// Reads the next record of the descriptor trace.
 static void next_record(self_t *self) {
   char line[256];
   while (!self->record_ready && !self->trace_ended) {
     self->trace_ended = !stream_line(&self->trace, line, sizeof line);
     if (self->trace_ended) return;
     trace_record record;
-    trace_parse(line, &record); // without mistakes: init() has looked for them
+    trace_parse(line, &record); // without errors: init() has checked it
     if (record.kind == TRACE_NOTHING) continue;
     self->record_time = record.time;
     self->record_post = record.kind == TRACE_POST;
@@ -128,10 +127,10 @@ static void load_frame(self_t *self) {
   bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
   uint32_t length = 0;
   if (self->traffic == traffic_mode_correlated) {
-    if (!self->told) return;
-    self->told = false;
-    more = more && self->told_frame != TRAFFIC_NO_MORE;
-    if (more) packet_at(&self->source, self->told_frame, self->frame, 1514, &length, &self->stamp);
+    if (!self->next_known) return;
+    self->next_known = false;
+    more = more && self->next_frame != TRAFFIC_NO_MORE;
+    if (more) packet_at(&self->source, self->next_frame, self->frame, 1514, &length, &self->stamp);
   } else if (more && param(input)[0]) {
     uint64_t stamp = 0;
     more = packet_next(&self->source, self->frame, 1514, &length, &stamp);
@@ -178,7 +177,7 @@ static void load_frame(self_t *self) {
   }
 }
 
-// The instant, or the other end's count, from which on the loaded frame may be handed over if nothing else changes.
+// The instant, or the other end's count, from which on the loaded frame may be submitted if nothing else changes.
 static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other) {
   *instant = *other = never();
   if (!self->loaded || self->emitting) return;
@@ -196,25 +195,26 @@ static bool may_send(const self_t *self, uint32_t other) {
   return now() >= instant || other >= needed;
 }
 
-// The instant from which on the descriptor trace wants receive buffers posted, if the ring has room for one at least.
+// The instant from which on the descriptor trace requires receive buffers to be posted, if the ring has room for one at
+// least.
 static uint64_t post_from(const self_t *self) {
   if (!self->record_ready || !self->record_post || self->posted >= DRIVER_STANDARD_ENTRIES - 1) return never();
   if (self->traffic != traffic_mode_timed) return 0;
   return self->started_at + (uint64_t)((unsigned __int128)self->record_time * ticks_per_second() / 1000000000u);
 }
 
-// Rests until a frame may go, buffers are due or the status block is to be looked at.
-static void rest(self_t *self) {
-  self->resting = true;
-  may_send_from(self, &self->rest_until, &self->other_needed);
-  if (self->next_poll < self->rest_until) self->rest_until = self->next_poll;
-  if (self->told) self->rest_until = 0;
+// Waits until a frame may go, buffers are due or the status block is due to be read.
+static void wait_for_work(self_t *self) {
+  self->waiting = true;
+  may_send_from(self, &self->wait_until, &self->other_needed);
+  if (self->next_poll < self->wait_until) self->wait_until = self->next_poll;
+  if (self->next_known) self->wait_until = 0;
   uint64_t posts = post_from(self);
-  if (posts < self->rest_until) self->rest_until = posts;
+  if (posts < self->wait_until) self->wait_until = posts;
 }
 
-// What the firmware tells by the event in `bytes`.
-static void take_event(self_t *self) {
+// Handles the event in `bytes`, which the firmware reports.
+static void handle_event(self_t *self) {
   const uint32_t code = driver_load_big(self->bytes, 4) >> 12 & 0xfff;
   switch (self->bytes[0]) {
   case DRIVER_EVENT_RUNNING: self->firmware_up = true; break;
@@ -222,15 +222,16 @@ static void take_event(self_t *self) {
   case DRIVER_EVENT_GROUPS: self->joined++; break;
   case DRIVER_EVENT_ERROR:
     if (code != DRIVER_ERROR_TRANSFER) sim_error("the firmware reports an error, code %u", code);
-    self->errors_told++;
+    self->reported_errors++;
     break;
   default: break;
   }
 }
 
 // ---- Phases of the start-up, section 8 of the contract
-// ------------------------------------------------------------------ The chip is reset; the image goes into its memory,
-// which is zero at the start, so only what is not zero needs to be written.
+
+// The chip is reset; the image goes into its memory, which is zero at the start, so only what is not zero needs to be
+// written.
 static bool reset(self_t *self) {
   switch (self->at) {
   case 0:
@@ -255,7 +256,7 @@ static bool reset(self_t *self) {
                  driver_load_big(self->image + self->copied, 4));
     }
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
@@ -289,7 +290,7 @@ static bool configure(self_t *self) {
     STEP_WRITE(DRIVER_CPU_A_STATE, 0);
     self->started_at = now();
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
@@ -301,7 +302,7 @@ static bool await_firmware(self_t *self) {
     self->started = DRIVER_NANOSECONDS();
     event(up, DRIVER_NANOSECONDS());
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
@@ -317,7 +318,7 @@ static bool open_interface(self_t *self) {
         self->posted++;
       }
       STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
-      self->standard_told = self->standard_producer;
+      self->standard_published = self->standard_producer;
     }
     STEP_COMMAND(DRIVER_COMMAND_CLEAR_STATISTICS, 0);
     for (self->copied = 0; self->copied < (uint32_t)driver_groups(param(groups)); self->copied++)
@@ -325,11 +326,11 @@ static bool open_interface(self_t *self) {
     STEP_COMMAND(DRIVER_COMMAND_HOST_STATE, 1);
     STEP_COMMAND(DRIVER_COMMAND_PROMISCUOUS, param(promiscuous) ? 1 : 2);
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
-// The link is up: what comes before, nobody takes.
+// The link is up: frames that come before are lost.
 static bool await_link(self_t *self) {
   switch (self->at) {
   case 0:
@@ -340,78 +341,77 @@ static bool await_link(self_t *self) {
     self->next_statistics = now() + (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
     self->working = true;
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
-// ---- Phases of its work, in a circle
-// ------------------------------------------------------------------------------------- Notes what the firmware's
-// statistics block in `bytes` says.
-static void take_statistics(self_t *self) {
-  self->told_bad_fcs = driver_load_big(self->bytes + DRIVER_TOLD_BAD_FCS, 4);
-  self->told_too_long = driver_load_big(self->bytes + DRIVER_TOLD_TOO_LONG, 4);
-  self->told_line_errors = driver_load_big(self->bytes + DRIVER_TOLD_LINE_ERRORS, 4);
-  self->told_no_space = driver_load_big(self->bytes + DRIVER_TOLD_NO_SPACE, 4);
-  self->told_in_errors = driver_load_big(self->bytes + DRIVER_TOLD_IN_ERRORS, 4);
-  self->told_dma_errors = driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS, 4) +
-                          driver_load_big(self->bytes + DRIVER_TOLD_DMA_ERRORS + 4, 4);
+// ---- Phases of its work, in a loop
+
+// Records the statistics block of the firmware in `bytes`.
+static void read_statistics(self_t *self) {
+  self->reported_bad_fcs = driver_load_big(self->bytes + DRIVER_REPORTED_BAD_FCS, 4);
+  self->reported_too_long = driver_load_big(self->bytes + DRIVER_REPORTED_TOO_LONG, 4);
+  self->reported_line_errors = driver_load_big(self->bytes + DRIVER_REPORTED_LINE_ERRORS, 4);
+  self->reported_no_space = driver_load_big(self->bytes + DRIVER_REPORTED_NO_SPACE, 4);
+  self->reported_in_errors = driver_load_big(self->bytes + DRIVER_REPORTED_IN_ERRORS, 4);
+  self->reported_dma_errors = driver_load_big(self->bytes + DRIVER_REPORTED_DMA_ERRORS, 4) +
+                              driver_load_big(self->bytes + DRIVER_REPORTED_DMA_ERRORS + 4, 4);
 }
 
-// After an interrupt, and now and then: what the status block says.
-static bool look(self_t *self, bool interrupted) {
+// After an interrupt, and at intervals: reads the status block.
+static bool poll_status(self_t *self, bool interrupted) {
   switch (self->at) {
   case 0:
     if (!interrupted && now() < self->next_poll) return true;
     if (interrupted) {
-      self->interrupts_taken++;
+      self->interrupts_handled++;
       STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
     }
     self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
     if (now() >= self->next_statistics) {
       self->next_statistics += (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
-      STEP_GET(DRIVER_HOST_INFORMATION, DRIVER_TOLD_BYTES);
-      take_statistics(self);
+      STEP_GET(DRIVER_HOST_INFORMATION, DRIVER_REPORTED_BYTES);
+      read_statistics(self);
     }
     STEP_GET(DRIVER_HOST_STATUS, 64);
     self->event_producer = driver_load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
     self->return_producer = driver_load_big(self->bytes + DRIVER_STATUS_RETURN, 4) % (uint32_t)param(return_entries);
     self->send_consumer = driver_load_big(self->bytes + DRIVER_STATUS_SEND, 4) % (uint32_t)param(send_entries);
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
 // Events that the firmware has reported.
-static bool take_events(self_t *self) {
+static bool handle_events(self_t *self) {
   switch (self->at) {
   case 0:
     if (self->event_consumer == self->event_producer) return true;
     while (self->event_consumer != self->event_producer) {
       STEP_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);
-      take_event(self);
+      handle_event(self);
       self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;
     }
     STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
 // The return descriptor in `bytes` says where a received frame is.
-static void take_return(self_t *self) {
+static void read_return(self_t *self) {
   self->receive_index = driver_load_big(self->bytes + 8, 2);
   self->receive_length = driver_load_big(self->bytes + 10, 2);
-  self->sums_right += param(checksums) && driver_sums_told(self->bytes) == 1;
-  self->sums_wrong += param(checksums) && driver_sums_told(self->bytes) == 2;
+  self->checksums_correct += param(checksums) && driver_checksum_status(self->bytes) == 1;
+  self->checksums_wrong += param(checksums) && driver_checksum_status(self->bytes) == 2;
   if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 ||
       self->receive_length > self->buffer_bytes)
-    sim_error("return descriptor %u makes no sense: buffer %u, %u bytes", self->return_consumer, self->receive_index,
+    sim_error("return descriptor %u is invalid: buffer %u, %u bytes", self->return_consumer, self->receive_index,
               self->receive_length);
 }
 
-// Shows the received frame in `bytes` to the checker; a frame that was loaded for sending gives way for the moment that
-// takes.
-static void show_received(self_t *self) {
+// Shows the received frame in `bytes` to the checker; a frame that was loaded for sending is restored after that.
+static void offer_received(self_t *self) {
   driver_swap(self->bytes, self->frame, self->receive_length);
   self->emitting = self->emit_received = true;
   self->emitted = 0;
@@ -425,16 +425,16 @@ static void show_received(self_t *self) {
 }
 
 // Received frames, whose buffers go back to the NIC.
-static bool take_frames(self_t *self) {
+static bool receive_frames(self_t *self) {
   switch (self->at) {
   case 0:
     if (self->return_consumer == self->return_producer) return true;
     while (self->return_consumer != self->return_producer) {
       STEP_GET(DRIVER_HOST_RETURN_RING + 32 * self->return_consumer, 32);
-      take_return(self);
+      read_return(self);
       STEP_GET(DRIVER_HOST_RECEIVE_BUFFERS + DRIVER_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
       STEP_WAIT(!self->emitting);
-      show_received(self);
+      offer_received(self);
       STEP_WAIT(!self->emitting);
       memcpy(self->frame, self->bytes, (self->receive_length + 7) & ~7u);
       self->return_consumer = (self->return_consumer + 1) % (uint32_t)param(return_entries);
@@ -447,12 +447,12 @@ static bool take_frames(self_t *self) {
       }
     }
     STEP_WRITE(DRIVER_RETURN_CONSUMER, self->return_consumer);
-    if (self->standard_told != self->standard_producer) {
+    if (self->standard_published != self->standard_producer) {
       STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
-      self->standard_told = self->standard_producer;
+      self->standard_published = self->standard_producer;
     }
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
@@ -473,19 +473,19 @@ static bool post_buffers(self_t *self) {
     }
     self->record_ready = self->record_count != 0;
     STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
-    self->standard_told = self->standard_producer;
+    self->standard_published = self->standard_producer;
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
-// Frames to send: up to 8 before the NIC is told.
+// Frames to send: up to 8 before the producer index is written.
 static bool send_frames(self_t *self, uint32_t other) {
   switch (self->at) {
   case 0:
-    while (may_send(self, other) && (self->send_producer - self->send_told) % (uint32_t)param(send_entries) < 16) {
+    while (may_send(self, other) && (self->send_producer - self->send_published) % (uint32_t)param(send_entries) < 16) {
       memcpy(self->bytes, self->frame, (self->length + 7) & ~7u);
-      if (param(checksums)) driver_leave_sums(self->bytes, self->length);
+      if (param(checksums)) driver_offload_checksums(self->bytes, self->length);
       self->emitting = true;
       self->emit_received = false;
       self->emitted = 0;
@@ -494,7 +494,7 @@ static bool send_frames(self_t *self, uint32_t other) {
           DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
       STEP_PUT(self->copied, self->length);
       driver_describe_pieces(self->bytes, self->copied, self->piece, self->pieces,
-                             param(checksums) ? driver_sums(self->frame, self->length) : 0);
+                             param(checksums) ? driver_checksum_flags(self->frame, self->length) : 0);
       for (self->command_word = 0; self->command_word < self->pieces; self->command_word++) {
         // One at a time: a frame's descriptors may go round the end of the ring.
         memmove(self->bytes, self->bytes + (self->command_word ? 16 : 0),
@@ -510,12 +510,12 @@ static bool send_frames(self_t *self, uint32_t other) {
       STEP_WAIT(!self->emitting);
       load_frame(self);
     }
-    if (self->send_told != self->send_producer) {
+    if (self->send_published != self->send_producer) {
       STEP_WRITE(DRIVER_MAILBOX_SEND, self->send_producer);
-      self->send_told = self->send_producer;
+      self->send_published = self->send_producer;
     }
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
@@ -523,24 +523,24 @@ static bool send_frames(self_t *self, uint32_t other) {
 static bool idle(self_t *self) {
   switch (self->at) {
   case 0:
-    rest(self);
-    STEP_WAIT(!self->resting);
+    wait_for_work(self);
+    STEP_WAIT(!self->waiting);
     return true;
-  default: sim_error("the driver lost its place");
+  default: sim_error("the driver is in an unknown step");
   }
 }
 
-// One phase, as far as it gets; whether it has ended.
-static bool go_on(self_t *self, bool interrupted, uint32_t other) {
+// Runs one phase as far as it gets; whether it has ended.
+static bool run_phase(self_t *self, bool interrupted, uint32_t other) {
   switch (self->phase) {
   case tigon2_driver_phase_reset: return reset(self);
   case tigon2_driver_phase_configure: return configure(self);
   case tigon2_driver_phase_await_firmware: return await_firmware(self);
   case tigon2_driver_phase_open_interface: return open_interface(self);
   case tigon2_driver_phase_await_link: return await_link(self);
-  case tigon2_driver_phase_look: return look(self, interrupted);
-  case tigon2_driver_phase_take_events: return take_events(self);
-  case tigon2_driver_phase_take_frames: return take_frames(self);
+  case tigon2_driver_phase_poll_status: return poll_status(self, interrupted);
+  case tigon2_driver_phase_handle_events: return handle_events(self);
+  case tigon2_driver_phase_receive_frames: return receive_frames(self);
   case tigon2_driver_phase_post_buffers: return post_buffers(self);
   case tigon2_driver_phase_send_frames: return send_frames(self, other);
   case tigon2_driver_phase_idle: return idle(self);
@@ -550,25 +550,25 @@ static bool go_on(self_t *self, bool interrupted, uint32_t other) {
 
 static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32_t other) {
   if (!self->working)
-    sim_progress(); // each step of the start-up, and each look whether the firmware is through with its own
-  while (go_on(self, interrupted, other)) {
+    sim_progress(); // each step of the start-up, and each poll whether the firmware has finished its own
+  while (run_phase(self, interrupted, other)) {
     self->at = 0;
-    self->phase = self->phase == tigon2_driver_phase_idle ? tigon2_driver_phase_look : self->phase + 1;
+    self->phase = self->phase == tigon2_driver_phase_idle ? tigon2_driver_phase_poll_status : self->phase + 1;
   }
 }
 
 phase_end() {
   if (width(next) && transferred(next)) {
-    self->told = true;
-    self->told_frame = data(next);
-    self->resting = false;
+    self->next_known = true;
+    self->next_frame = data(next);
+    self->waiting = false;
   }
   bool interrupted = width(interrupt) && some(interrupt) && data(interrupt);
   uint32_t other = width(other_count) == 0 ? UINT32_MAX : some(other_count) ? data(other_count) : 0;
-  // At work, it mostly rests.
-  if (__builtin_expect(self->resting, 1)) {
-    if (now() < self->rest_until && other < self->other_needed && !interrupted) return;
-    self->resting = false;
+  // At work, it mostly waits.
+  if (__builtin_expect(self->waiting, 1)) {
+    if (now() < self->wait_until && other < self->other_needed && !interrupted) return;
+    self->waiting = false;
   }
   DRIVER_TAKE_REPLIES();
   if (self->emitting) {
@@ -578,7 +578,7 @@ phase_end() {
   // Most cycles wait for one of these two.
   if (self->window_state == driver_request_idle && self->memory_done >= self->memory_length)
     run(self, interrupted, other);
-  show(self);
+  update_outputs(self);
 }
 
 next_event() {

@@ -68,7 +68,7 @@ enum {
   DRIVER_RING_NO_PSEUDO = 8
 };
 // Flags of rings and of descriptors alike: checksums of the transport layer and of the IP header.
-enum { DRIVER_SUM = 1, DRIVER_IP_SUM = 2, DRIVER_SUMS = DRIVER_SUM | DRIVER_IP_SUM };
+enum { DRIVER_CHECKSUM = 1, DRIVER_IP_CHECKSUM = 2, DRIVER_CHECKSUMS = DRIVER_CHECKSUM | DRIVER_IP_CHECKSUM };
 enum {
   DRIVER_COMMAND_HOST_STATE = 0x01,
   DRIVER_COMMAND_JOIN_GROUP = 0x08,
@@ -92,13 +92,13 @@ static const uint32_t driver_cleared[] = {DRIVER_MAILBOX_COMMAND,  DRIVER_MAILBO
 // Words of the statistics block, as drivers declare it: dot3StatsFCSErrors, dot3StatsFrameTooLongs, ifInErrors,
 // nicMacRxPhyDecodeErr, nicMacRxDropSpace, and nicDmaWrMasterAborts with nicDmaRdMasterAborts behind it.
 enum {
-  DRIVER_TOLD_BAD_FCS = 4 * 1,
-  DRIVER_TOLD_TOO_LONG = 4 * 10,
-  DRIVER_TOLD_IN_ERRORS = 4 * 20,
-  DRIVER_TOLD_DMA_ERRORS = 4 * 91,
-  DRIVER_TOLD_LINE_ERRORS = 4 * 113,
-  DRIVER_TOLD_NO_SPACE = 4 * 119,
-  DRIVER_TOLD_BYTES = 4 * 120
+  DRIVER_REPORTED_BAD_FCS = 4 * 1,
+  DRIVER_REPORTED_TOO_LONG = 4 * 10,
+  DRIVER_REPORTED_IN_ERRORS = 4 * 20,
+  DRIVER_REPORTED_DMA_ERRORS = 4 * 91,
+  DRIVER_REPORTED_LINE_ERRORS = 4 * 113,
+  DRIVER_REPORTED_NO_SPACE = 4 * 119,
+  DRIVER_REPORTED_BYTES = 4 * 120
 };
 
 // Where things lie in host memory.
@@ -144,8 +144,9 @@ static inline void driver_describe_rings(uint8_t *b, uint32_t send_entries, uint
   } ring[7] = {
       {DRIVER_HOST_EVENTS, DRIVER_EVENT_ENTRIES, 0},
       {0, 64, 0},
-      {DRIVER_HOST_SEND_RING, send_entries, DRIVER_RING_ON_HOST | (sums ? DRIVER_SUMS | DRIVER_RING_NO_PSEUDO : 0)},
-      {DRIVER_HOST_STANDARD_RING, buffer_bytes, sums ? DRIVER_SUMS : 0},
+      {DRIVER_HOST_SEND_RING, send_entries,
+       DRIVER_RING_ON_HOST | (sums ? DRIVER_CHECKSUMS | DRIVER_RING_NO_PSEUDO : 0)},
+      {DRIVER_HOST_STANDARD_RING, buffer_bytes, sums ? DRIVER_CHECKSUMS : 0},
       {0, 0, DRIVER_RING_DISABLED},
       {0, 0, DRIVER_RING_DISABLED},
       {DRIVER_HOST_RETURN_RING, return_entries, 0},
@@ -170,8 +171,9 @@ static inline void driver_describe_buffer(uint8_t *at, uint32_t index, uint32_t 
 }
 
 // ---- Groups
-// ------------------------------------------------------------------------------------------------------------ Takes an
-// address from a list like 01:00:5e:00:00:01,01:00:5e:00:00:02; returns the rest of the list, NULL if it is none.
+
+// Reads an address from a list like 01:00:5e:00:00:01,01:00:5e:00:00:02; returns the rest of the list, NULL if it is
+// none.
 static inline const char *driver_group(const char *list, uint64_t *address) {
   *address = 0;
   for (int i = 0; i < 6; i++) {
@@ -203,20 +205,20 @@ static inline uint64_t driver_group_at(const char *list, int number) {
 }
 
 // ---- Checksums that are left to the NIC
-// ---------------------------------------------------------------------------------- Those of a frame that is sent: the
-// flags of its descriptors.
-static inline uint32_t driver_sums(const uint8_t *frame, uint32_t length) {
+
+// Those of a frame that is sent: the flags of its descriptors.
+static inline uint32_t driver_checksum_flags(const uint8_t *frame, uint32_t length) {
   if (length < 34 || frame[12] != 8 || frame[13] != 0 || frame[14] >> 4 != 4) return 0;
   bool known = frame[23] == 6 || frame[23] == 17, fragment = driver_load_big(frame + 20, 2) & 0x3fff;
-  return DRIVER_IP_SUM | (known && !fragment ? DRIVER_SUM : 0);
+  return DRIVER_IP_CHECKSUM | (known && !fragment ? DRIVER_CHECKSUM : 0);
 }
 
 // Takes them out of it; in place of that of the transport layer is the sum of the pseudo-header.
-static inline void driver_leave_sums(uint8_t *frame, uint32_t length) {
-  uint32_t flags = driver_sums(frame, length), header = (frame[14] & 15u) * 4,
+static inline void driver_offload_checksums(uint8_t *frame, uint32_t length) {
+  uint32_t flags = driver_checksum_flags(frame, length), header = (frame[14] & 15u) * 4,
            field = 14 + header + (frame[23] == 6 ? 16 : 6);
-  if (flags & DRIVER_IP_SUM) udp_store(frame + 24, 0, 2);
-  if (!(flags & DRIVER_SUM) || field + 2 > length) return;
+  if (flags & DRIVER_IP_CHECKSUM) udp_store(frame + 24, 0, 2);
+  if (!(flags & DRIVER_CHECKSUM) || field + 2 > length) return;
   uint32_t sum = frame[23] + driver_load_big(frame + 16, 2) - header;
   for (uint32_t at = 26; at < 34; at += 2) sum += driver_load_big(frame + at, 2);
   sum = (sum & 0xffff) + (sum >> 16);
@@ -224,15 +226,15 @@ static inline void driver_leave_sums(uint8_t *frame, uint32_t length) {
 }
 
 // Of a return descriptor: 0 there are no sums, 1 they are all ones, as they should be, 2 they are not.
-static inline int driver_sums_told(const uint8_t *descriptor) {
-  uint32_t flags = driver_load_big(descriptor + 14, 2) & DRIVER_SUMS;
-  bool wrong = (flags & DRIVER_IP_SUM && driver_load_big(descriptor + 16, 2) != 0xffff) ||
-               (flags & DRIVER_SUM && driver_load_big(descriptor + 18, 2) != 0xffff);
+static inline int driver_checksum_status(const uint8_t *descriptor) {
+  uint32_t flags = driver_load_big(descriptor + 14, 2) & DRIVER_CHECKSUMS;
+  bool wrong = (flags & DRIVER_IP_CHECKSUM && driver_load_big(descriptor + 16, 2) != 0xffff) ||
+               (flags & DRIVER_CHECKSUM && driver_load_big(descriptor + 18, 2) != 0xffff);
   return !flags ? 0 : wrong ? 2 : 1;
 }
 
 // ---- Steps: what run() is written in
-// ---------------------------------------------------------------------------------
+
 #define STEP_COMMAND(code_of, sub)                                                                                     \
   do {                                                                                                                 \
     STEP_WRITE(DRIVER_COMMANDS + 4 * (self->command_producer % 64), (uint32_t)(code_of) << 24 | (uint32_t)(sub)        \
@@ -241,20 +243,19 @@ static inline int driver_sums_told(const uint8_t *descriptor) {
     STEP_WRITE(DRIVER_MAILBOX_COMMAND, self->command_producer);                                                        \
   } while (0)
 
-// Looks after a microsecond whether there are events, and takes them; whoever waits for one too long ends the run with
-// `error`.
-#define STEP_AWAIT_EVENTS(error)                                                                                       \
+// Polls after a microsecond for events, and handles them; after the timeout the run ends with `message`.
+#define STEP_AWAIT_EVENTS(message)                                                                                     \
   do {                                                                                                                 \
     self->next_poll = now() + ticks_per_second() / 1000000;                                                            \
     STEP_WAIT(now() >= self->next_poll);                                                                               \
     if (now() - self->started_at >                                                                                     \
         (uint64_t)((unsigned __int128)param(timeout) * ticks_per_second() / 1000000000000000u))                        \
-      sim_error(error);                                                                                                \
+      sim_error(message);                                                                                              \
     STEP_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);                                                             \
     self->event_producer = driver_load_big(self->bytes, 4) % DRIVER_EVENT_ENTRIES;                                     \
     while (self->event_consumer != self->event_producer) {                                                             \
       STEP_GET(DRIVER_HOST_EVENTS + 8 * self->event_consumer, 8);                                                      \
-      take_event(self);                                                                                                \
+      handle_event(self);                                                                                              \
       self->event_consumer = (self->event_consumer + 1) % DRIVER_EVENT_ENTRIES;                                        \
     }                                                                                                                  \
   } while (0)

@@ -17,12 +17,12 @@ typedef struct {
   char error[512];
 } driver_image;
 
-// Takes a part of the firmware over.
+// Copies a segment of the firmware.
 static inline bool driver_place(driver_image *to, const char *path, uint32_t address, const uint8_t *bytes,
                                 uint32_t size) {
   if (size == 0) return true;
   if (address < DRIVER_LOAD_BEGIN || address >= to->bytes || size > to->bytes - address) {
-    snprintf(to->error, sizeof to->error, "%s: 0x%x bytes at 0x%x do not lie in the NIC's memory from 0x%x up to 0x%zx",
+    snprintf(to->error, sizeof to->error, "%s: 0x%x bytes at 0x%x are outside the NIC's memory from 0x%x up to 0x%zx",
              path, size, address, DRIVER_LOAD_BEGIN, to->bytes);
     return false;
   }
@@ -32,7 +32,7 @@ static inline bool driver_place(driver_image *to, const char *path, uint32_t add
   return true;
 }
 
-// Places what lies in the file at `path`; false, with a line in `error`, when that is no firmware.
+// Loads the file at `path`; false, with a line in `error`, when it is no firmware.
 static inline bool driver_load_image(driver_image *to, const char *path, const uint8_t *file, size_t size) {
   to->begin = UINT32_MAX;
   if (size >= 4 && memcmp(file, "\177ELF", 4) == 0) {

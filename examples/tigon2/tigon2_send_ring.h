@@ -33,7 +33,7 @@ static inline void driver_describe_pieces(uint8_t *b, uint32_t address, const ui
   STEP_WRITE(DRIVER_WINDOW + ((address) & (DRIVER_WINDOW_BYTES - 1)) + 4 * (n),                                        \
              driver_load_big(self->bytes + 4 * (n), 4))
 
-// Writes the descriptor in `bytes` as number `index` of the ring, whether that lies in host memory or in the NIC's.
+// Writes the descriptor in `bytes` as number `index` of the ring, whether that is in host memory or in the NIC's.
 #define STEP_DESCRIBE_PIECE(index, entries, in_nic)                                                                    \
   do {                                                                                                                 \
     if (!(in_nic)) {                                                                                                   \

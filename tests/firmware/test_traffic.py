@@ -69,7 +69,7 @@ def test_coalescing_by_count_and_by_time(machine, firmware_of: dict, most: int, 
 def test_fewer_reports_mean_fewer_interrupts(machine) -> None:
     def interrupts(most: int) -> float:
         options = ["--set", f"driver.send_most={most}", "--set", f"driver.receive_most={most}"]
-        return machine(cpus=1).run("--payload", 800, "--count", 400, *options).value("driver", "interrupts_taken")
+        return machine(cpus=1).run("--payload", 800, "--count", 400, *options).value("driver", "interrupts_handled")
 
     assert interrupts(50) < interrupts(10) < interrupts(1)
 
@@ -145,7 +145,7 @@ def test_checksums_left_to_the_nic(machine, tmp_path: Path, cpus: int, assist: s
     options = ["--set", "driver.checksums=true", "--set", f"driver.nic_send_ring={nic_ring}"]
     ran = machine(cpus=cpus, name=name).run("--assist", assist, "--send", out, "--receive", into, "--sent", wire, *options)
     assert (ran.sent, ran.received) == (152, 152)
-    assert (ran.value("driver", "sums_right"), ran.value("driver", "sums_wrong")) == (150, 0)
+    assert (ran.value("driver", "checksums_correct"), ran.value("driver", "checksums_wrong")) == (150, 0)
     for packet, payload in zip(read(wire), payloads):
         ip, segment = packet.data[14:34], packet.data[34 : 14 + int.from_bytes(packet.data[16:18], "big")]
         pseudo = ip[12:20] + bytes([0, ip[9]]) + len(segment).to_bytes(2, "big")

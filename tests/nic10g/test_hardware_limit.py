@@ -77,21 +77,22 @@ def test_machines_that_cannot_be_built(lss: Callable, root: Path, define: str, t
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "told"),
     [
         (["--payload", "17"], "generated frames have 18 to 1472 bytes of payload, not 17"),
         (["--mode", "quick"], "mode is fast, rate, timed or correlated, not 'quick'"),
         (["--payload", "60", "--mode", "timed"], "generated frames carry no time stamps"),
         (["--set", "driver.receive_buffers=512"], "a driver keeps 1 to 511 receive buffers in the ring, not 512"),
         (["--set", "ethernet.patient=false"], '--set: "ethernet.patient" is called "ethernet.wait_for_ready" now'),
+        (["--set", "driver.patience=1s"], '--set: "driver.patience" is called "driver.timeout" now'),
         (["--firmware", "none.elf"], "none.elf"),
         (["--firmware", "text"], "text"),
     ],
 )
 def test_wrong_input_is_told_in_a_line(
-    simulator: Path, run_sim: Callable, tmp_path: Path, words: list[str], told: str
+    simulator: Path, run_sim: Callable, tmp_path: Path, arguments: list[str], told: str
 ) -> None:
     (tmp_path / "text").write_text("no program")
-    done = run_sim(simulator, *words, ok=False)
+    done = run_sim(simulator, *arguments, ok=False)
     [line] = done.err.strip().splitlines()
     assert told in line

@@ -75,14 +75,14 @@ def test_everything_goes_wrong_and_nothing_is_disturbed(run: Run, who: str, payl
     bad = got["checker", "spoilt"]
     assert got["checker", "sent"] == 400 and got["checker", "received"] == 400 - bad and got["checker", "counted_drops"] == bad
     # What the host is told is what happened; the last report may be a few failed transfers old.
-    assert got["driver", "told_bad_fcs"] == got["ethernet", "spoilt_fcs"]
-    assert got["driver", "told_in_errors"] == got["checker", "spoilt"]
-    assert got["driver", "told_too_long"] == got["ethernet", "spoilt_long"] + got["ethernet", "spoilt_jabber"]
-    assert got["driver", "told_line_errors"] == got["ethernet", "spoilt_error"]
+    assert got["driver", "reported_bad_fcs"] == got["ethernet", "spoilt_fcs"]
+    assert got["driver", "reported_in_errors"] == got["checker", "spoilt"]
+    assert got["driver", "reported_too_long"] == got["ethernet", "spoilt_long"] + got["ethernet", "spoilt_jabber"]
+    assert got["driver", "reported_line_errors"] == got["ethernet", "spoilt_error"]
     failed = got["nic.dma_read", "errors"] + got["nic.dma_write", "errors"]
-    assert 0.5 * failed <= got["driver", "told_dma_errors"] <= failed
+    assert 0.5 * failed <= got["driver", "reported_dma_errors"] <= failed
     if WHO[who][2]:
-        assert 0.5 * failed <= got["driver", "errors_told"] <= failed
+        assert 0.5 * failed <= got["driver", "reported_errors"] <= failed
 
 
 @pytest.mark.soak
@@ -143,8 +143,8 @@ def test_the_driver_chooses_whose_frames_it_gets(run: Run, tmp_path: Path, promi
     to = ["020000000001", "020000000002", "ffffffffffff", "01005e000001"]
     frames = [bytes.fromhex(address) + noise(100, i) for i, address in enumerate(to)]
     packets.write(tmp_path / "in.pcap", (packets.Packet(1000000 * i, one) for i, one in enumerate(frames)))
-    words = ["--receive", tmp_path / "in.pcap", "--received", tmp_path / "out.pcap", "--mode", "timed", "--set", f"driver.promiscuous={str(promiscuous).lower()}"]
-    got = run("one", *words)
+    arguments = ["--receive", tmp_path / "in.pcap", "--received", tmp_path / "out.pcap", "--mode", "timed", "--set", f"driver.promiscuous={str(promiscuous).lower()}"]
+    got = run("one", *arguments)
     wanted = frames if promiscuous else [frames[0], frames[2]]
     assert [p.data for p in packets.read(tmp_path / "out.pcap")] == wanted
     assert got["nic.mac_rx", "filtered"] == 4 - len(wanted)
@@ -155,8 +155,8 @@ def test_groups_are_joined(run: Run, tmp_path: Path) -> None:
     to = ["01005e000001", "01005e000002", "333300000001", "ffffffffffff"]
     frames = [bytes.fromhex(address) + noise(100, i) for i, address in enumerate(to)]
     packets.write(tmp_path / "in.pcap", (packets.Packet(1000000 * i, one) for i, one in enumerate(frames)))
-    words = ["--receive", tmp_path / "in.pcap", "--received", tmp_path / "out.pcap", "--mode", "timed", "--set", "driver.promiscuous=false"]
-    got = run("one", *words, "--set", "driver.groups=33:33:00:00:00:01,01:00:5e:00:00:02")
+    arguments = ["--receive", tmp_path / "in.pcap", "--received", tmp_path / "out.pcap", "--mode", "timed", "--set", "driver.promiscuous=false"]
+    got = run("one", *arguments, "--set", "driver.groups=33:33:00:00:00:01,01:00:5e:00:00:02")
     assert [p.data for p in packets.read(tmp_path / "out.pcap")] == frames[1:]
     assert got["nic.mac_rx", "filtered"] == 1
 
