@@ -1,4 +1,4 @@
-// Diagnostics: everything that the compiler tells its user about wrong input.
+// Diagnostics: everything that the compiler reports about wrong input.
 //
 // A diagnostic names a place, a check (one line of checks.def, explained by `lss explain CHECK`) and what is wrong
 // there; notes that follow it show the other places concerned, and an instance path says in which copy of a module it
@@ -57,7 +57,7 @@ void diag_reset(void);
 // More than MAX_ERRORS were reported; a stage that sees this stops.
 bool diag_gave_up(void);
 
-// Text that stands for a file that is not on disk (a -D option), for source lines in messages.
+// Text in place of a file that is not on disk (a -D option), for source lines in messages.
 void diag_register_text(const char *file, const char *text);
 
 // The nearest name to `wanted` among `names` (const char*, may hold NULLs), or NULL when none is near enough to be

@@ -27,7 +27,7 @@ bool build_option(const char *command, const char *name, const char *value, gpoi
 // status; all diagnostics are printed.
 int build_check(BuildOptions *build, Netlist *netlist);
 
-// Compiles the machine; *output is the simulator's path.  Without -o it lies in the cache.  Returns the exit status.
+// Compiles the machine; *output is the simulator's path.  Without -o it is in the cache.  Returns the exit status.
 int build_simulator(BuildOptions *build, char **output);
 
 #endif

@@ -1,6 +1,6 @@
 // Reads clang's messages.  An access to an undeclared signal shows as a missing member of a context (emit_spec.c), an
-// unknown port, parameter or userpoint as an undeclared SP_ name; the rest is an error in the user's C, told in clang's
-// words without our prefixes.
+// unknown port, parameter or userpoint as an undeclared SP_ name; the rest is an error in the user's C, reported in
+// clang's words without our prefixes.
 #include "lss/build/clang_errors.h"
 
 #include "lss/base/diagnostics.h"
@@ -120,7 +120,7 @@ static char *without_prefixes(const char *text) {
   return g_regex_replace(prefix, handlers, -1, 0, "", 0, NULL);
 }
 
-// A function that nobody declared: a userpoint, or a word of the vocabulary that is spelt otherwise.
+// An undeclared function: a userpoint, or a word of the vocabulary that is misspelt.
 static void report_function(Location at, const char *name) {
   static const char vocabulary[] =
       "some data item enabled acked transferred send send_if send_nothing enable accept unchanged get set "

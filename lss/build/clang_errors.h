@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-// Reports every error in `messages`; false when some of it lies in generated code, which is a defect of the compiler.
+// Reports every error in `messages`; false when some of it is in generated code, which is a defect of the compiler.
 // `text` is the unit that clang read.
 bool clang_errors_report(const char *messages, const char *text);
 

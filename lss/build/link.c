@@ -19,7 +19,7 @@ static int refuse(const char *output, const char *why) {
   return 3;
 }
 
-// Why a simulator cannot stand there.  It takes the place of what has its name, which must not be a device.
+// Why a simulator cannot be written there.  It replaces what has its name, which must not be a device.
 static const char *unwritable(const char *output) {
   struct stat info;
   if (!stat(output, &info) && !S_ISREG(info.st_mode))

@@ -1,7 +1,7 @@
 // Compiles generated units with clang and caches the objects by content.
 //
-// The key of a unit is the hash of its text, the flags and the compiler.  Under it lies a list of the headers that the
-// unit read when it was compiled last; the object's name is the hash of the key and the contents of those.
+// The key of a unit is the hash of its text, the flags and the compiler.  Under it is stored a list of the headers that
+// the unit read when it was compiled last; the object's name is the hash of the key and the contents of those.
 #include "lss/build/objects.h"
 
 #include <errno.h>
@@ -45,8 +45,8 @@ static gint64 time_of_files(void) {
   return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
 }
 
-// Whether a header was written while the unit that includes it was compiled, so that nobody knows what was read.  The
-// time of the last change says so, which nobody can set.
+// Whether a header was written while the unit that includes it was compiled, so that it is not known what was read. The
+// time of the last change says so, which cannot be set.
 static bool changed_meanwhile(const char *list, gint64 begin) {
   const gint64 end = g_get_real_time();
   g_auto(GStrv) lines = g_strsplit(list, "\n", -1);
@@ -183,7 +183,7 @@ static void obtain_check(gpointer unit, gpointer toolchain) {
   obtain(toolchain, unit, true);
 }
 
-// What takes longest starts first, so that nobody waits for it alone.
+// What takes longest starts first, so that the others do not wait for it.
 static gint longest_first(gconstpointer a, gconstpointer b) {
   const Unit *first = *(Unit *const *)a, *second = *(Unit *const *)b;
   if (!first->optimisation != !second->optimisation) return first->optimisation ? 1 : -1;

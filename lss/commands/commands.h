@@ -10,7 +10,7 @@
 typedef struct {
   const char *name;
   int (*run)(int argc, char **argv);
-  const char *arguments; // what stands behind its name, without options
+  const char *arguments; // what follows its name, without options
   const char *help;      // what it does, in one line
   OptionTables options;  // all that it takes but --help
 } Command;

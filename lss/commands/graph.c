@@ -303,7 +303,7 @@ static char *picture_file(const Instance *instance, const char *stem, const char
 
 GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *suffix) {
   g_autoptr(GHashTable) edges = edges_by_level(netlist);
-  // Deepest levels first, so that two levels which differ only in what lies below them do differ in their links.
+  // Deepest levels first, so that two levels which differ only in what is below them do differ in their links.
   g_autoptr(GHashTable) links = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   g_autoptr(GHashTable) by_picture = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

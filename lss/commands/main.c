@@ -1,4 +1,4 @@
-// The lss command: finds the subcommand and hands over.
+// The lss command: dispatches to the subcommand.
 #include "lss/base/diagnostics.h"
 #include "lss/commands/commands.h"
 #include "lss/runtime/text/version.h"
@@ -37,7 +37,7 @@ static void print_overview(FILE *out) {
     print_usage(out, commands[i], "");
     fprintf(out, "      %s\n", commands[i]->help);
   }
-  fprintf(out, "\n`lss COMMAND --help` lists a command's options, `lss --version` tells the version.\n");
+  fprintf(out, "\n`lss COMMAND --help` lists a command's options, `lss --version` prints the version.\n");
 }
 
 static bool asks_for_help(int argc, char **argv) {
@@ -46,7 +46,7 @@ static bool asks_for_help(int argc, char **argv) {
   return false;
 }
 
-// What was printed for nobody is a failure.
+// Output that could not be written is a failure.
 static int finish(int status) {
   if (!fflush(stdout) && !ferror(stdout)) return status;
   fprintf(stderr, "lss: cannot write to standard output: %s\n", g_strerror(errno));

@@ -266,7 +266,7 @@ static const Connection *cancellable(GHashTable *ports, GHashTable *sure) {
   return first;
 }
 
-// An item that passes through within the cycle is committed only if whoever sent it commits it.
+// An item that passes through within the cycle is committed only if its sender commits it.
 static void check_enable(Inst *inst, GHashTable *sure) {
   for (guint p = 0; p < inst->instance->ports->len; p++) {
     Port *output = inst->instance->ports->pdata[p];

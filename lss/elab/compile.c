@@ -45,7 +45,7 @@ static LeafModule *leaf_module(Inst *inst) {
   return leaf;
 }
 
-// The last thing to ask for: whoever writes a new module meets its other errors first.
+// Checked last: the author of a new module sees its other errors first.
 static void check_c_files(void) {
   for (guint i = 0; i < compile->netlist->leaves->len; i++) {
     LeafModule *leaf = ((Instance *)compile->netlist->leaves->pdata[i])->leaf;
@@ -97,7 +97,7 @@ static void check_declarations(SourceFile *file) {
   }
 }
 
-// The collectors of the files of --collect, which stand in the top module as if they were written there.
+// The collectors of the files of --collect, which are in the top module as if they were written there.
 static void add_collectors(Inst *top) {
   const GPtrArray *files = compile->options->collectors;
   if (!files || !files->len) return;

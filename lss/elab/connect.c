@@ -73,7 +73,7 @@ static bool find_target(Scope *scope, Expr *expr, Target *target) {
   g_autoptr(GPtrArray) names = g_ptr_array_new(); // fields, innermost last
   while (at->kind == EXPR_FIELD || at->kind == EXPR_INDEX || at->kind == EXPR_INDEX_ALL ||
          at->kind == EXPR_INDEX_RANGE) {
-    // What stands to the left may already be an instance: `cpu[i]`, where the index is not a lane.
+    // What is on the left may already be an instance: `cpu[i]`, where the index is not a lane.
     if (at->kind != EXPR_FIELD) {
       Expr *base = at->left;
       Symbol *symbol = base->kind == EXPR_NAME ? scope_find(scope, base->text) : NULL;
@@ -238,7 +238,7 @@ static void connect(Target *from, Target *to, Location where, Term *annotation) 
   }
 }
 
-// `a.out -> b.in, c.in;` says the same as `a.out -> b.in; a.out -> c.in;`, each told at its receiver.
+// `a.out -> b.in, c.in;` is the same as `a.out -> b.in; a.out -> c.in;`, each reported at its receiver.
 void execute_connection(Scope *scope, Node *node) {
   Target from;
   bool fine = find_target(scope, node->target, &from);

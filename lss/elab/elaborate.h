@@ -67,10 +67,10 @@ void leave(void);
 bool charge(int steps, Location where);
 
 // ---- Files (load.c)
-// -------------------------------------------------------------------------------------------------- Reads a file and
-// what it imports, and declares its names; NULL, with an error at `where`, when it cannot be read.
+
+// Reads a file and what it imports, and declares its names; NULL, with an error at `where`, when it cannot be read.
 SourceFile *load_file(const char *path, Location where);
-// A module that nobody imported, looked up on the search path by its name; NULL when there is none.
+// A module that was not imported, looked up on the search path by its name; NULL when there is none.
 Symbol *load_module(const char *name);
 
 // ---- Scopes (scope.c) --------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ struct Scope {
   Inst *owner;       // whose type variables are meant; NULL in functions and globals
   GHashTable *names; // name -> Symbol*
   bool function;     // the body of a function: no structure may be built in it
-  bool kept;         // something that is evaluated later stands in it
+  bool kept;         // something in it is evaluated later
 };
 
 Scope *scope_new(Scope *parent, Inst *owner);
@@ -125,7 +125,7 @@ void scope_keep(Scope *scope);
 // Declares a name; NULL, with an error, when the scope has it already.
 Symbol *scope_declare(Scope *scope, SymbolKind kind, const char *name, Location place);
 Symbol *scope_find(Scope *scope, const char *name);
-// What a name means where only a type (or bundle), or only a module, can stand: nothing else of that name hides it.
+// What a name means where only a type (or bundle), or only a module, is allowed: nothing else of that name hides it.
 Symbol *scope_find_type(Scope *scope, const char *name);
 Symbol *scope_find_module(Scope *scope, const char *name);
 // The nearest visible name, or NULL.
@@ -256,8 +256,8 @@ typedef struct {
 void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels, StateField *state);
 
 // ---- Instances (instance.c, declare.c)
-// ---------------------------------------------------------------------------------------- A parameter or userpoint set
-// by the parent.
+
+// A parameter or userpoint set by the parent.
 typedef struct {
   const char *name;
   Location place;
@@ -265,7 +265,7 @@ typedef struct {
   Parameter *alias; // a runtime parameter handed down whole
   bool used, was_read;
   bool of_all;     // set for a whole array: one of it may be set again
-  bool by_default; // a userpoint of the parent that nobody replaced, handed on
+  bool by_default; // a userpoint of the parent that was not replaced, passed on
   Location read_place;
   const char *define; // from the command line: text still to be read
 } Setting;
@@ -350,7 +350,7 @@ typedef struct Link {
   Inst *level;
   Term *annotation;
   Location location;
-  bool clashed; // the types at its ends differ, which was told
+  bool clashed; // the types at its ends differ, which was reported
 } Link;
 
 // Two port members that a connection joins.
@@ -391,7 +391,7 @@ void join_links(void);
 void make_connections(void);
 
 // ---- Keys of lanes (keys.c) --------------------------------------------------------------------------------
-// Evaluates what stands in brackets behind a port: a key (*key is set) or a lane's number.
+// Evaluates what is in brackets behind a port: a key (*key is set) or a lane's number.
 bool evaluate_lane(Scope *scope, Expr *expr, int64_t least, int64_t most, const char **key, int64_t *lane);
 void use_add_key(Use *use, const char *key, Location place); // of a lane just made
 // The key that a lane has outside; NULL when it has none.

@@ -1,4 +1,4 @@
-// Statements: control flow, variables, assignments, punt and warn.  Declarations and connections are handed on.
+// Statements: control flow, variables, assignments, punt and warn.  Declarations and connections are passed on.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
@@ -214,7 +214,7 @@ static void at_top_of_file(Scope *scope, Node *node) {
     problem(node->location, "misplaced", "a %s is declared at the top of a file", node_kind_name(node->kind));
 }
 
-// What stands only in the body of a module.
+// What is allowed only in the body of a module.
 static void execute_in_module(Scope *scope, Node *node) {
   Inst *inst = compile->running;
   switch (node->kind) {

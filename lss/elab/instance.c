@@ -177,7 +177,7 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
   case OPERAND_NONE: break;
   case OPERAND_VALUE: value = operand.value; break;
   case OPERAND_RUNTIME: value = alias->value; break;
-  case OPERAND_USERPOINT: value = operand.userpoint->code; break; // handed on whole
+  case OPERAND_USERPOINT: value = operand.userpoint->code; break; // passed on as it is
   default: value = evaluate(scope, expr); break;
   }
   Setting *setting = find_setting(inst, name);

@@ -9,7 +9,7 @@
 
 // ---- Patterns of paths -------------------------------------------------------------------------------------
 
-// `*` stands for anything within one name (its index apart), `[*]` for any index, `**` for any number of levels.
+// `*` matches anything within one name (its index apart), `[*]` for any index, `**` for any number of levels.
 // Worked out from the ends, so that many stars cost no more than their number: whether the pattern from each place on
 // matches the path from each place on.
 static bool path_matches(const char *pattern, const char *path) {
@@ -69,9 +69,9 @@ static void attach_to_connections(Collector *collector) {
       const char *key = port_key(ports[side], lanes[side]);
       const char *keyed = arena_printf("%s[%s]", port, key ? key : "");
       g_autofree char *name = port_lane_text(ports[side], lanes[side]);
-      const char *told = arena_printf("%s.%s", ports[side]->instance->path, name);
+      const char *text = arena_printf("%s.%s", ports[side]->instance->path, name);
       if (!path_matches(collector->pattern, port) && !path_matches(collector->pattern, lane) &&
-          !(key && path_matches(collector->pattern, keyed)) && !path_matches(collector->pattern, told))
+          !(key && path_matches(collector->pattern, keyed)) && !path_matches(collector->pattern, text))
         continue;
       g_ptr_array_add(collector->connections, c);
       break;
@@ -85,7 +85,7 @@ static int depth_of(const Instance *instance) {
   return depth;
 }
 
-// Patterns are relative: what they match lies below the instance, whose own subtree follows it in the list.
+// Patterns are relative: what they match is below the instance, whose own subtree follows it in the list.
 static void attach_to_instances(Collector *collector, const Instance *from, GPtrArray *events, bool *any) {
   const GPtrArray *instances = compile->netlist->instances;
   const int depth = depth_of(from);

@@ -37,7 +37,7 @@ void use_add_key(Use *use, const char *key, Location place) {
   arena_insert(&use->by_key, key, GINT_TO_POINTER(number));
 }
 
-// Whether one path of bundle members lies within the other; NULL is the whole port.
+// Whether one path of bundle members is within the other; NULL is the whole port.
 static bool overlaps(const char *a, const char *b) {
   if (!a || !b) return true;
   const gsize n = MIN(strlen(a), strlen(b));

@@ -82,7 +82,7 @@ SourceFile *load_file(const char *path, Location where) {
     report_cycle(known, where);
     return known;
   }
-  if (strchr(canonical, '\n')) { // it could not be told in a message, nor to the C compiler
+  if (strchr(canonical, '\n')) { // it could not be printed in a message, nor to the C compiler
     g_autofree char *shown = g_strescape(path, NULL);
     diag_error(where, "import-missing", "cannot read %s: there is a line break in its path", shown);
     return NULL;

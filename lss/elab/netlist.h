@@ -116,7 +116,7 @@ typedef struct Connection Connection;
 typedef struct {
   const char *name;
   const char *doc;
-  bool constant;         // `const`: nobody sets it
+  bool constant;         // `const`: never set
   bool runtime;          // settable when the simulator starts
   bool initial;          // read by init only: what it is later changes nothing
   const char *alias_of;  // runtime parameter handed down from an outer one: path.name of the outermost, else NULL
@@ -316,8 +316,8 @@ StateField *instance_find_state(const Instance *instance, const char *name); // 
 void netlist_free(Netlist *netlist);
 const char *port_key(const Port *port, int lane);   // NULL when the lane has none
 bool port_key_repeated(const Port *port, int lane); // another lane has the same key
-// A lane as it is told: "value[mac_tx_producer]", "value[rx_buffer_base.2]" when several have the key, "value[3]" when
-// it has none, "value" when it is the only one.  The caller frees it.
+// A lane as it is printed: "value[mac_tx_producer]", "value[rx_buffer_base.2]" when several have the key, "value[3]"
+// when it has none, "value" when it is the only one.  The caller frees it.
 char *port_lane_text(const Port *port, int lane);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 

@@ -1,4 +1,4 @@
-// Names and what they stand for.
+// Names and what they mean.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"

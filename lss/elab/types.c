@@ -1,4 +1,4 @@
-// Types, interned by name, and the terms that stand for them until inference is done.
+// Types, interned by name, and the terms in their place until inference is done.
 #include "lss/base/arena.h"
 #include "lss/elab/elaborate.h"
 

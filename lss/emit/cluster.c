@@ -172,7 +172,7 @@ bool emit_large_state(const Instance *leaf) {
   return state_size(leaf) >= LARGE_STATE;
 }
 
-// Small states first, so that what is touched in every cycle lies together.
+// Small states first, so that what is accessed in every cycle is contiguous.
 static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) {
   Cluster *cluster = kind->cluster;
   for (guint i = 0; i < kind->specs->len; i++) g_string_append(out, ((Spec *)kind->specs->pdata[i])->structs);
@@ -253,7 +253,7 @@ static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluste
   }
 }
 
-// An include of a module, told at its own place when there is nothing to include.
+// An include of a module, reported at its own place when there is nothing to include.
 static void emit_include(GString *out, const Instance *leaf, const CScan *scan, guint index, const char *text) {
   emit_line(out, (Location){.file = leaf->leaf->c_file, .line = g_array_index(scan->include_lines, int, index)});
   g_string_append_printf(out, "#include %s\n#line 1 \"generated\"\n", text);

@@ -110,7 +110,7 @@ void emit_root(const Emitter *emitter, GString *out);
 
 // emit_skip.c
 bool emit_skips(const Netlist *netlist);                // all of the machine says when it acts by itself
-bool emit_jumps(const Emitter *emitter);                // and nobody has to see the cycles in which it does not
+bool emit_jumps(const Emitter *emitter);                // and nothing has to see the cycles in which it does not
 GPtrArray *emit_cluster_clocks(const Cluster *cluster); // in order of appearance
 void emit_skipping(GString *out, Kind *kind);
 

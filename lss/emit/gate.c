@@ -4,7 +4,7 @@
 //
 // Whether a cycle changes anything is tried now and then, by comparing the state before and after it
 // (lss/runtime/engine/gate.h). Leaves whose state is too large to be compared say in each cycle that it plays no role
-// (`unchanged`), those that ask for the time tell how long they will not care (next_event); where one can do neither,
+// (`unchanged`), those that use the time say how long they are idle (next_event); where one can do neither,
 // the cluster does not sleep.
 //
 // Before each segment of a sleeping cluster the signals that the segment reads from outside are looked at; an item or
@@ -32,23 +32,23 @@ static bool is_timed_by_user(const Instance *leaf) {
 
 // How it is known that nothing but inputs and compared state lets the leaf do something else: from its C, because it
 // says so in each cycle, or because it is asked at a trial when it will.
-typedef enum { FROM_CODE, SAID, ASKED, UNKNOWN } Steadiness;
+typedef enum { BY_CODE, BY_UNCHANGED, BY_NEXT_EVENT, UNKNOWN } Stability;
 
-static Steadiness steadiness(const Emitter *emitter, const Instance *leaf) {
+static Stability stability(const Emitter *emitter, const Instance *leaf) {
   const CScan *scan = g_hash_table_lookup(emitter->scans, leaf->leaf->c_file);
   if (is_timed_by_user(leaf)) return UNKNOWN;
-  if (!emit_find_function(leaf, FUNCTION_PHASE_END)) return scan->timed ? UNKNOWN : FROM_CODE;
-  const bool large = emit_large_state(leaf), tells = emit_find_function(leaf, FUNCTION_NEXT_EVENT);
-  if (!large && !scan->timed) return tells || scan->unchanged ? FROM_CODE : UNKNOWN;
-  if (scan->unchanged) return SAID;
-  return tells && !large ? ASKED : UNKNOWN;
+  if (!emit_find_function(leaf, FUNCTION_PHASE_END)) return scan->timed ? UNKNOWN : BY_CODE;
+  const bool large = emit_large_state(leaf), bounded = emit_find_function(leaf, FUNCTION_NEXT_EVENT);
+  if (!large && !scan->timed) return bounded || scan->unchanged ? BY_CODE : UNKNOWN;
+  if (scan->unchanged) return BY_UNCHANGED;
+  return bounded && !large ? BY_NEXT_EVENT : UNKNOWN;
 }
 
 static bool sleeps(const Emitter *emitter, const Cluster *cluster) {
   if (emitter->debug || !cluster->instance || cluster->probes->len) return false;
   for (guint i = 0; i < cluster->leaves->len; i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
-    if (!may_sleep(leaf) || steadiness(emitter, leaf) == UNKNOWN) return false;
+    if (!may_sleep(leaf) || stability(emitter, leaf) == UNKNOWN) return false;
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *collector = emitter->netlist->collectors->pdata[k];
       if (!collector->on_connections && emit_collects(emitter, collector, leaf)) return false;
@@ -67,7 +67,7 @@ bool emit_gated(const Emitter *emitter, const Cluster *cluster) {
 }
 
 bool emit_says_unchanged(const Emitter *emitter, const Cluster *cluster, const Instance *leaf) {
-  return emit_gated(emitter, cluster) && steadiness(emitter, leaf) == SAID;
+  return emit_gated(emitter, cluster) && stability(emitter, leaf) == BY_UNCHANGED;
 }
 
 // Wires that cross the border, optionally only those that one segment reads from outside.
@@ -165,7 +165,7 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
   g_string_append(out, "  }\n");
 }
 
-// What is compared lies at the beginning of the cluster's state.
+// What is compared is at the beginning of the cluster's state.
 static void emit_compared(GString *out, const Kind *kind) {
   const GPtrArray *leaves = kind->cluster->leaves;
   g_autofree char *end = g_strdup("end");
@@ -184,7 +184,7 @@ void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind)
                   "uint64_t @K@_first_event(const @K@_state *s) {\n  (void)s;\n  uint64_t first = UINT64_MAX, one;\n"
                   "  spinach_time.cycle++, spinach_time.now += spinach_time.period;\n");
   for (guint i = 0; i < leaves->len; i++)
-    if (steadiness(emitter, leaves->pdata[i]) == ASKED)
+    if (stability(emitter, leaves->pdata[i]) == BY_NEXT_EVENT)
       g_string_append_printf(out, "  one = @K@_S%d_next_event(&s->i%u);\n  if (one < first) first = one;\n",
                              kind->spec_of[i], i);
   g_string_append(

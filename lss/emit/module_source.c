@@ -1,4 +1,4 @@
-// A small scanner of C: comments, strings and the contents of braces are skipped, and what remains at file scope tells
+// A small scanner of C: comments, strings and the contents of braces are skipped, and what remains at file scope shows
 // which functions a module defines.
 #include "lss/emit/module_source.h"
 
@@ -202,8 +202,8 @@ static void read_header(CScan *scan, const char *include) {
 // The text of a module's C; NULL when it cannot be read or included.
 static char *read_source(const char *file, gsize *size, GError **error) {
   char *text;
-  // Between the quotation marks of #include stands any name without quotation marks and line breaks; a backslash is
-  // lost when clang tells what it read.
+  // Between the quotation marks of #include is any name without quotation marks and line breaks; a backslash is
+  // lost when clang lists what it read.
   if (strpbrk(file, "\"\\\n")) {
     g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
                         "its path holds a quotation mark, a backslash or a line break, which C cannot include");
@@ -231,7 +231,7 @@ static CScan *scan_new(const char *file, gsize size) {
   return scan;
 }
 
-// What stands between the parenthesis that was read and the one that closes it.
+// What is between the parenthesis that was read and the one that closes it.
 static void read_arguments(Cursor *c, GString *arguments) {
   g_string_truncate(arguments, 0);
   for (int depth = 1; c->at < c->end && depth > 0;) {

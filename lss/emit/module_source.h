@@ -39,7 +39,7 @@ typedef struct {
 // NULL, with *error set, when the file cannot be read.
 CScan *scan_c(const char *file, GError **error);
 void scan_free(CScan *scan);
-char *scan_header(const char *file, const char *include); // of a quoted include, if it lies beside the file; else NULL
+char *scan_header(const char *file, const char *include); // of a quoted include, if it is beside the file; else NULL
 bool scan_asks_the_time(const char *text);
 const Hook *scan_hook(const CScan *scan, const char *word, const char *argument);
 

@@ -1,6 +1,6 @@
 // What a reader of the generated C needs first: where it comes from, and which instances its short names are.
 //
-// Both stand in the unit of tables.  Units of clusters are shared by identical clusters and, through the cache of
+// Both are in the unit of tables.  Units of clusters are shared by identical clusters and, through the cache of
 // objects, by machines, so they name instances by their number in the cluster only: i3, whose code is that of S1.
 #include "lss/emit/emit.h"
 

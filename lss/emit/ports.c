@@ -5,8 +5,8 @@
 
 #define INLINE "static inline __attribute__((always_inline)) "
 
-// A function that stores into a written signal, once for lane 0 and once with a lane; overloading tells a lane from a
-// value whatever commas the value has.
+// A function that stores into a written signal, once for lane 0 and once with a lane; overloading distinguishes a lane
+// from a value whatever commas the value has.
 static void emit_store(GString *out, const char *function, const char *holder, const char *type, const char *name,
                        int lanes, bool pointer, bool data, bool flagged, bool debug, bool unconnected) {
   const char *value = "value";
@@ -91,7 +91,7 @@ static void emit_access(GString *out, const char *macro, const char *port, const
       macro, port, lanes, text, member, text, *star ? "" : "&", member, array);
 }
 
-// `data` makes a payload that was not sent zero where it is looked at, so that nobody pays for what nobody looks at;
+// `data` makes a payload that was not sent zero where it is read, so that what is not read costs nothing;
 // after a test of `some` that costs nothing.  `item` leaves that to its user, who knows that something was sent.
 static void emit_items(GString *out, const Port *port, bool flagged, bool debug) {
   const char *p = port->c_name, *type = emit_c_type(port->type);
@@ -139,7 +139,7 @@ static void emit_keys(GString *out, const Port *port) {
     g_string_append_printf(out, "#define SP_key_%s(i) ((void)(i), \"\")\n", p);
 }
 
-// The members of a bundle are lane for lane alike, so the bundle's own name stands for its first member.
+// The members of a bundle are lane for lane alike, so the bundle's own name means its first member.
 static void emit_bundle(GString *out, const Port *port) {
   const char *dot = strchr(port->name, '.');
   if (!dot) return;

@@ -115,7 +115,7 @@ static void emit_run(const Emitter *emitter, GString *out) {
   g_string_append(out, "}\n");
 }
 
-// Where every signal lies, for those who look at a machine from outside; debug builds keep all signals in memory.
+// Where every signal is, for debuggers and traces; debug builds keep all signals in memory.
 static void emit_observation(const Emitter *emitter, GString *out) {
   if (!emitter->debug) return;
   const Schedule *schedule = emitter->schedule;

@@ -1,4 +1,4 @@
-// One segment of the schedule as a C function: signals as local variables where nobody else needs them, and for each
+// One segment of the schedule as a C function: signals as local variables where nothing else needs them, and for each
 // function of the segment a context filled from them, a call, and the results taken out again.
 #include "lss/emit/emit.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Leaves that stand in the way of skipping: they have state or act by themselves, and do not say when.
+// Leaves that prevent skipping: they have state or act by themselves, and do not say when.
 static bool may_skip(const Instance *leaf) {
   return emit_find_function(leaf, FUNCTION_NEXT_EVENT) ||
          (leaf->state->len == 0 && !emit_find_function(leaf, FUNCTION_PHASE_END));
@@ -24,7 +24,7 @@ bool emit_jumps(const Emitter *emitter) {
 }
 
 // The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks
-// are told apart by their order of appearance in the cluster, so that copies on other clocks have the same text.
+// are distinguished by their order of appearance in the cluster, so that copies on other clocks have the same text.
 GPtrArray *emit_cluster_clocks(const Cluster *cluster) {
   GPtrArray *clocks = g_ptr_array_new();
   for (guint i = 0; i < cluster->leaves->len; i++) {

@@ -211,7 +211,7 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
   bool any = false;
   for (guint i = 0; i < spec->collectors->len; i++)
     any |= !strcmp(((Collector *)spec->collectors->pdata[i])->event, event->name);
-  if (!any) { // the arguments are checked, and count as used, but nothing is computed for nobody
+  if (!any) { // the arguments are checked, and count as used, but nothing is computed without a reader
     g_string_append_printf(out, "void @S@_event_%s(int", event->name);
     for (guint i = 0; i < event->arguments->len; i++)
       g_string_append_printf(out, ", %s", emit_c_type(((Field *)event->arguments->pdata[i])->type));

@@ -32,7 +32,7 @@ void emit_line(GString *out, Location location) {
   g_string_append_c(out, '\n');
 }
 
-// What stands before this is whole: inside a brace that the file forgot, clang refuses the declaration, at that place.
+// What is before this is complete: inside a brace that the file forgot, clang refuses the declaration, at that place.
 void emit_closed(GString *out, const char *file, int line) {
   emit_line(out, (Location){.file = file, .line = line});
   g_string_append(out, "static void spinach_closed(void);\n#line 1 \"generated\"\n");

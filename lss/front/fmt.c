@@ -1,6 +1,6 @@
 // lss fmt, the formatter itself: it works on tokens, not on the tree, so that comments survive and a file with errors
 // can be formatted as well.  Where lines end is the author's choice; everything between is canonical:
-//   - two spaces of indentation for each open brace, four for a statement that goes on;
+//   - two spaces of indentation for each open brace, four for a continued statement;
 //   - one space around binary operators, `:` and `->`, none inside parentheses and brackets;
 //   - at most one empty line in a row, none at the start or end of a block;
 //   - comments at the ends of lines start in one column, those of longer lines behind the longest of their neighbours.
@@ -124,7 +124,7 @@ static bool is_rate_slash(const Token *number, const Token *word, const Token *s
   return unit_find(name) != NULL;
 }
 
-// Whether one space stands between `previous` and `token`.
+// Whether one space is between `previous` and `token`.
 static bool wants_space(const Spacing *s) {
   const Token *a = &s->previous, *b = &s->token;
   if (a->kind == TOKEN_COMMENT || b->kind == TOKEN_COMMENT) return true;
@@ -184,7 +184,7 @@ static void add_comment(GString *out, const Token *token) {
   g_string_append_len(out, token->text, (gssize)token->length);
 }
 
-// Formats the tokens of one source line; `cursor` stands at its first token.
+// Formats the tokens of one source line; `cursor` is at its first token.
 static void format_line(Formatter *f, const char **cursor) {
   Line *line = g_new0(Line, 1);
   line->code = g_string_new(NULL);

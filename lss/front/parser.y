@@ -1,6 +1,6 @@
 %code requires {
-// The grammar of LSS.  It builds the tree and decides nothing: what a name means, and whether a statement may stand
-// where it stands, is the elaborator's business.
+// The grammar of LSS.  It builds the tree and decides nothing: what a name means, and whether a statement is allowed
+// where it is, is the elaborator's business.
 #include "lss/front/scanner.h"
 }
 %code {
@@ -32,7 +32,7 @@ static void yyerror(YYLTYPE *where, Scan *scan, void *scanner, const char *text)
 
 static bool is_empty(Location where) { return where.line == where.end_line && where.column == where.end_column; }
 
-// Expressions of hostile depth are given up at once: every walk over the tree recurses.
+// Expressions of hostile depth are rejected immediately: every walk over the tree recurses.
 #define CLOSE(e) do { if (!expr_close(e)) { scan->errors++; YYABORT; } } while (0)
 }
 

@@ -4,11 +4,11 @@
 
 #include "lss/front/tree.h"
 
-// A documentation comment and where it stands; tree_attach_docs() gives it to a declaration.
+// A documentation comment and its location; tree_attach_docs() gives it to a declaration.
 typedef struct {
   const char *text; // without stars and margins
   Location location;
-  bool follows_token;         // something stands before it on its line
+  bool follows_token;         // something precedes it on its line
   bool follows_brace;         // and that is a closing brace
   int next_line, next_column; // of the token after it; 0 at the end of the file
 } DocComment;
@@ -35,7 +35,7 @@ void tree_attach_docs(Scan *scan);
 
 // For the actions of the grammar (parse.c).
 Node *parse_declare(Scan *scan, NodeKind kind, Location where, const char *name, Location place);
-// Reports a name where only one word, which is no reserved one, may stand.
+// Reports a name where only one word, which is no reserved one, is allowed.
 void parse_word(Scan *scan, Location where, const char *word, const char *expected, const char *place);
 GPtrArray *parse_list(gpointer first);
 GPtrArray *parse_with(GPtrArray *list, gpointer item);

@@ -1,4 +1,4 @@
-// Syntax errors in words: the token found, and those that could have stood there, shortened to what helps.
+// Messages of syntax errors: the token found, and those that were expected, shortened to what helps.
 #include "lss/base/diagnostics.h"
 #include "lss/front/scanner.h"
 
@@ -78,7 +78,7 @@ void syntax_error(Scan *scan, Location where, const char *found, const char *con
   }
   append_expected(text, expected, count);
   diag_error(where, "syntax", "%s", text->str);
-  // What is missing at the end of a line is noticed on the next one.
+  // What is missing at the end of a line is detected on the next one.
   if (among(expected, (guint)count, "';'") && scan->before_last.line && scan->before_last.end_line < where.line) {
     Location end = scan->before_last;
     end.line = end.end_line;

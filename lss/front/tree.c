@@ -98,7 +98,7 @@ static bool before(int line, int column, int other_line, int other_column) {
   return line < other_line || (line == other_line && column < other_column);
 }
 
-// The declaration that ends on the line before a comment which stands alone, when a blank line cuts the comment off
+// The declaration that ends on the line before a comment on a line of its own, when a blank line cuts the comment off
 // from what comes next.
 static Node *ended_before(const DocComment *doc, const GPtrArray *declarations) {
   Node *best = NULL;

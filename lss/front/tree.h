@@ -122,7 +122,7 @@ struct Node {
 // ---- Files -------------------------------------------------------------------------------------------------
 typedef struct {
   const char *path; // as opened; interned
-  const char *doc;  // the first documentation comment, when it stands before everything else
+  const char *doc;  // the first documentation comment, when it precedes everything else
   GPtrArray *nodes; // Node*
   bool failed;      // had syntax errors
 } SourceFile;

@@ -10,8 +10,8 @@
 
 enum {
   SMALL_MACHINE = 120, // leaves that one step function holds without making compilation slow
-  MIN_LEAVES = 4,      // a smaller copy is not worth calls and signals in memory
-  LARGE = 20,          // as many leaves are worth it without a copy, when the rest of the machine has as many
+  MIN_LEAVES = 4,      // a smaller copy does not pay for calls and signals in memory
+  LARGE = 20,          // as many leaves pay for it without a copy, when the rest of the machine has as many
   MANY_COPIES = 3,     // so many copies inside one instance are too much code for one function
 };
 
@@ -44,7 +44,7 @@ static void count_modules(Instance *instance, GHashTable *counts) {
   for (guint i = 0; i < instance->children->len; i++) count_modules(instance->children->pdata[i], counts);
 }
 
-// Whether many copies of something worth a cluster lie inside: then they are the clusters, not the whole.
+// Whether many copies of something large enough for a cluster are inside: then they are the clusters, not the whole.
 static bool holds_copies(Instance *instance, GHashTable *counts) {
   for (guint i = 0; instance->children && i < instance->children->len; i++) {
     Instance *child = instance->children->pdata[i];

@@ -1,4 +1,4 @@
-// Finds the strongly connected components of the dependency graph, among them the loops that nobody may iterate.
+// Finds the strongly connected components of the dependency graph, among them the loops that must not be iterated.
 // Components come from Tarjan's algorithm, iterative because machines can be deep.
 #include "lss/schedule/schedule.h"
 

@@ -1,4 +1,4 @@
-// Reports loops within a cycle that nobody may iterate: once for each set of instances, since data, enable and ack of
+// Reports loops within a cycle that must not be iterated: once for each set of instances, since data, enable and ack of
 // the same connections mostly go round together, and at the connections that close them.
 #include "lss/base/diagnostics.h"
 #include "lss/schedule/schedule.h"
@@ -64,16 +64,16 @@ static int level_of(const Wire *wire) {
   return depth;
 }
 
-// The shortest cycle, told from its outermost connection on.
+// The shortest cycle, printed from its outermost connection on.
 static GPtrArray *told_cycle(const GPtrArray *component) {
   g_autoptr(GPtrArray) path = shortest_cycle(component);
   g_autoptr(GPtrArray) wires = wires_of(path);
   guint first = 0;
   for (guint i = 1; i < wires->len; i++)
     if (level_of(wires->pdata[i]) < level_of(wires->pdata[first])) first = i;
-  GPtrArray *told = g_ptr_array_new();
-  for (guint i = 0; i < path->len; i++) g_ptr_array_add(told, path->pdata[(first + i) % path->len]);
-  return told;
+  GPtrArray *rotated = g_ptr_array_new();
+  for (guint i = 0; i < path->len; i++) g_ptr_array_add(rotated, path->pdata[(first + i) % path->len]);
+  return rotated;
 }
 
 static gint by_path(gconstpointer a, gconstpointer b) {

@@ -1,6 +1,6 @@
 // Lays the components of the dependency graph out in segments, cluster by cluster, in rounds: in each round every
 // cluster but the root runs what others wait for, judged by what was known when the round began, so that identical
-// clusters in identical surroundings get identical segments; then the root does.  What nobody else waits for runs when
+// clusters in identical surroundings get identical segments; then the root does.  What nothing else waits for runs when
 // the cluster can finish its cycle, so that its signals stay within one C function.
 #include "lss/schedule/schedule.h"
 
@@ -27,10 +27,10 @@ typedef struct {
   int *seen, stamp;   // of the last walk
   GArray *walk;
   bool *done;
-  bool *expanded;  // per component: those after it have been told that it is able to run
+  bool *expanded;  // per component: those after it know that it is able to run
   bool *wanted;    // per component: another cluster waits for it, directly or not
   guint *left;     // per cluster: components on the clock at work that have not run
-  GArray **ready;  // per cluster: components that wait for nobody, as it saw them last, some of which have run
+  GArray **ready;  // per cluster: components without pending dependencies, as it saw them last, some of which have run
   GArray *arrived; // components on the clock at work that other clusters have made ready since the round began
 } Order;
 
@@ -38,7 +38,7 @@ static Vertex *first_node(const Order *order, int c) {
   return ((GPtrArray *)order->components->pdata[c])->pdata[0];
 }
 
-// Functions that drive signals from state alone wait for nobody; they run before the first that wants what they
+// Functions that drive signals from state alone have no dependencies; they run before the first that needs what they
 // drive.
 static bool drives_from_state(const Order *order, int c) {
   const Vertex *node = first_node(order, c);
@@ -213,7 +213,7 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GArray *re
     int *window = &g_array_index(ends, int, first);
     memmove(window + 1, window, (best - first) * sizeof(int));
   }
-  for (guint i = 0; i < able->len; i++) // wanted by other clusters, or by nobody
+  for (guint i = 0; i < able->len; i++) // needed by other clusters, or by none
     if (!order->done[g_array_index(able, int, i)]) complete(order, g_array_index(able, int, i), G_MAXINT, segment);
   return true;
 }
@@ -323,7 +323,7 @@ static bool visit(Order *order, Cluster *cluster, Clock *clock) {
   return run_cluster(order, cluster, clock, ready);
 }
 
-// The segments of one clock, of whose components some wait for nobody.
+// The segments of one clock, some of whose components have no pending dependencies.
 static void order_clock(Order *order, Clock *clock, const GArray *components) {
   g_autoptr(GPtrArray) awake = g_ptr_array_new();
   for (guint i = 0; i < components->len; i++) {
@@ -344,7 +344,7 @@ static void order_clock(Order *order, Clock *clock, const GArray *components) {
         any |= visit(order, cluster, clock);
     }
     g_ptr_array_set_size(awake, 0);
-    // The root waits until nothing else can go on, and then sees all that the others have made ready for it.
+    // The root waits until nothing else can continue, and then sees all that the others have made ready for it.
     for (guint i = 0; i < later->len; i++) {
       Cluster *cluster = later->pdata[i];
       if (!cluster->instance && !any)

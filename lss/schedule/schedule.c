@@ -73,7 +73,7 @@ static Vertex *vertex_new(Schedule *schedule, VertexKind kind, Instance *instanc
   return node;
 }
 
-// The reads of a node are added one after the other, so the last reader of a wire tells whether it is there already.
+// The reads of a node are added one after the other, so the last reader of a wire says whether it is there already.
 static void add_read(Vertex *node, Wire *wire) {
   if (!wire || wire->always) return;
   if (wire->readers->len && wire->readers->pdata[wire->readers->len - 1] == node) return;
@@ -81,14 +81,14 @@ static void add_read(Vertex *node, Wire *wire) {
   g_ptr_array_add(wire->readers, node);
 }
 
-// Likewise, all that is before a node is added at once.
+// Likewise, all that is before a node is added together.
 static void add_before(Vertex *node, Vertex *earlier) {
   if (!earlier || earlier == node || earlier->asked_by == node) return;
   earlier->asked_by = node;
   g_ptr_array_add(node->before, earlier);
 }
 
-// What must have run before a node: for a phase_end the rest of its instance, whose nodes stand beside it, and whoever
+// What must have run before a node: for a phase_end the rest of its instance, whose nodes are beside it, and whatever
 // writes what it reads.
 static void find_before(Schedule *schedule, Vertex *node) {
   bool end = node->kind == VERTEX_FUNCTION && node->function->kind == FUNCTION_PHASE_END;

@@ -21,7 +21,7 @@ typedef struct {
   int id;
   Vertex *writer;
   GPtrArray *readers; // Vertex*
-  bool always;        // true in every cycle, by declaration: nobody writes it, nobody waits for it
+  bool always;        // true in every cycle, by declaration: nothing writes it, nothing waits for it
   bool flagged;       // keeps a known flag in all builds: it belongs to a loop of partial handlers
 } Wire;
 
@@ -108,7 +108,7 @@ void clusters_choose(Schedule *schedule, const ScheduleOptions *options);
 
 // components.c: strongly connected components, each after those that it depends on; false after reporting a loop.
 bool schedule_components(Schedule *schedule, GPtrArray **components);
-// loops.c: reports components that are loops which nobody may iterate (GPtrArray* of Vertex*).
+// loops.c: reports components that are loops which must not be iterated (GPtrArray* of Vertex*).
 void report_loops(const GPtrArray *components);
 // order.c: the segments of each clock.
 void schedule_order(Schedule *schedule, GPtrArray *components);

@@ -1,4 +1,4 @@
-// What could be written at a position.  What stands before it on its line says of which kind it is; what there is of
+// What could be written at a position.  What precedes it on its line determines its kind; what there is of
 // that kind comes from the tree of the file without that line, since it is hardly ever complete.
 #include "lss/base/arena.h"
 #include "lss/base/library.h"
@@ -72,7 +72,7 @@ static void add_node(const Node *node, gpointer data) {
   if (node->name && node->kind != NODE_BEHAVIOUR) add_item(data, node->name, kind_of(node), detail, node->doc);
 }
 
-// Ports, instances and values that can be selected; what is set when an instance is made stands in its braces.
+// Ports, instances and values that can be selected; what is set when an instance is made is in its braces.
 static void add_selected(const Node *node, gpointer data) {
   if (node->kind != NODE_USERPOINT && node->kind != NODE_STAT && node->kind != NODE_EVENT) add_node(node, data);
 }
@@ -166,7 +166,7 @@ static void complete_words(Completion *c, const char *unused) {
 
 // ---- The place -----------------------------------------------------------------------------------------------------
 
-// The innermost kind first; the group is handed on.
+// The innermost kind first; the group is passed on.
 static const struct {
   const char *before;
   void (*complete)(Completion *c, const char *group);
@@ -195,7 +195,7 @@ static void complete(Completion *c) {
     complete_words(c, NULL);
 }
 
-// Puts spaces in the place of the line of the position, and returns what stood before the position.
+// Puts spaces in the place of the line of the position, and returns what was before the position.
 static char *take_line(const Query *query) {
   g_autofree char *text = source_read(query->path, NULL, NULL);
   if (!text) return g_strdup("");

@@ -1,4 +1,4 @@
-// What stands at a position: its documentation, and where it is declared.
+// What is at a position: its documentation, and where it is declared.
 #include "lss/base/arena.h"
 #include "lss/base/library.h"
 #include "lss/front/reference.h"

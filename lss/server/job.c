@@ -82,7 +82,7 @@ Job *job_start(JobWork work, gpointer work_data, JobDone done, gpointer done_dat
     return NULL;
   }
   if (process == 0) run_work(work, work_data, ends[1]);
-  setpgid(process, process); // whoever comes first
+  setpgid(process, process); // by the first of the two
   close(ends[1]);
   Job *job = g_new0(Job, 1);
   *job = (Job){.process = process, .pipe = ends[0], .text = g_string_new(NULL), .done = done, .data = done_data};

@@ -33,7 +33,7 @@ typedef struct {
 
 static const CompileOptions *options;
 static GPtrArray *machines;   // Machine*, in the order in which they came
-static GHashTable *published; // path -> char*, what the editor was told
+static GHashTable *published; // path -> char*, what was sent to the editor
 static guint timer;
 static char *edited; // what changed last comes first
 
@@ -110,10 +110,10 @@ static void publish_file(const char *path, JsonValue *diagnostics) {
   if (is_pending(path)) return;
   const char *text = json_object_to_json_string(diagnostics);
   const Document *document = document_at(path);
-  g_autofree char *told = g_strdup_printf("%d %s", document ? document->version : 0, text);
+  g_autofree char *published_text = g_strdup_printf("%d %s", document ? document->version : 0, text);
   const char *before = g_hash_table_lookup(published, path);
-  if (before && !strcmp(before, told)) return;
-  g_hash_table_insert(published, g_strdup(path), g_steal_pointer(&told));
+  if (before && !strcmp(before, published_text)) return;
+  g_hash_table_insert(published, g_strdup(path), g_steal_pointer(&published_text));
   g_autofree char *uri = path_uri(path);
   JsonValue *params = json_object_new_object();
   json_set_text(params, "uri", uri);
@@ -122,7 +122,7 @@ static void publish_file(const char *path, JsonValue *diagnostics) {
   send_notification("textDocument/publishDiagnostics", params);
 }
 
-// Whether the file is open and was looked at: an editor is told when there is nothing to say, too.
+// Whether the file is open and was looked at: an editor is notified of an empty list, too.
 static bool was_checked(const char *path) {
   const Machine *machine = machine_at(path);
   return machine && machine->known && document_at(path);
@@ -184,7 +184,7 @@ static void search_beside(Machine *module) {
   }
 }
 
-// Whether somebody still wants to hear of it.
+// Whether the result is still wanted.
 static bool is_wanted(const Machine *machine) {
   if (machine->named || document_at(machine->path)) return true;
   return machine->found && (!machine->known || is_needed(machine));

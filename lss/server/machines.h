@@ -1,6 +1,6 @@
 // The machines that are checked while their files are edited.  These are the files that the editor has open, those that
 // the command line names, and for a module that none of them uses, the machines beside it.  Each is checked again, in a
-// job, when a file changes that it was made from; what they say of a file together is what the editor is told.
+// job, when a file changes that it was made from; all their diagnostics of a file together are sent to the editor.
 #ifndef LSS_MACHINES_H
 #define LSS_MACHINES_H
 

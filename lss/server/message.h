@@ -11,7 +11,7 @@ typedef struct {
 typedef enum {
   MESSAGE_INCOMPLETE, // more bytes are needed
   MESSAGE_BODY,
-  MESSAGE_WRONG // what stood there is no message, and was skipped
+  MESSAGE_WRONG // it is no message, and was skipped
 } MessageState;
 
 void message_feed(MessageReader *reader, const void *bytes, gsize length);

@@ -97,7 +97,7 @@ static const Expr *exprs_at(const GPtrArray *list, Place at) {
   return found;
 }
 
-// The innermost name, field, string or record at a place.  The text of C between its ${} stands nowhere in particular.
+// The innermost name, field, string or record at a place.  The text of C between its ${} has no place of its own.
 static const Expr *expr_at(const Expr *expr, Place at) {
   if (!expr || !covers(expr->location, at)) return NULL;
   if (expr->kind == EXPR_FIELD && covers(expr->place, at)) return expr;

@@ -1,4 +1,4 @@
-// What names mean in a file as it stands, by its text alone: nothing is elaborated, so it works for a module by itself
+// What names mean in a file as it is, by its text alone: nothing is elaborated, so it works for a module by itself
 // and beside errors.  What is read lives in the arena, for one question.
 #ifndef LSS_NAMES_H
 #define LSS_NAMES_H
@@ -16,12 +16,12 @@ typedef struct {
 
 Names *names_read(const char *path, const CompileOptions *options);
 
-// What a name stands for: a declaration, an entry of a table that has the name, or a file; nothing in all of them.
+// What a name means: a declaration, an entry of a table that has the name, or a file; nothing in all of them.
 typedef struct {
   const Node *node;
   const Expr *record;
   const char *file;
-  Location used; // where the name stands
+  Location used; // where the name is used
 } Meaning;
 
 // The meaning of the name at a place of the main file, column in bytes, both from 1.
@@ -29,7 +29,7 @@ Meaning names_meaning(Names *names, int line, int column);
 
 // The nodes of the main file around a place, outermost first.
 GPtrArray *names_around(const Names *names, int line, int column);
-// What a name or expression stands for between those nodes; NULL when that is not known.
+// What a name or expression means between those nodes; NULL when that is not known.
 const Node *names_find(Names *names, const GPtrArray *around, const char *name);
 const Node *names_resolve(Names *names, const GPtrArray *around, const Expr *expr);
 const Node *names_module(Names *names, const char *name);

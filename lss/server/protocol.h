@@ -33,7 +33,7 @@ typedef struct {
 // The value of a text; NULL, with *why, when it is no JSON.
 JsonValue *json_read(const char *text, const char **why);
 
-// What stands at a path of keys, "textDocument", "uri", NULL; NULL when something on the way is missing.  Borrowed.
+// The value at a path of keys, "textDocument", "uri", NULL; NULL when something on the way is missing.  Borrowed.
 JsonValue *json_at(JsonValue *value, ...) G_GNUC_NULL_TERMINATED;
 // Such a value as a string or number; NULL or `otherwise` when it is none.
 const char *json_text(JsonValue *value);
@@ -54,7 +54,7 @@ Position offset_position(const char *text, gsize offset);
 JsonValue *range_json(Location where);
 JsonValue *position_json(Position position);
 
-// Sends one message; `result`, `params` are handed over.
+// Sends one message; `result`, `params` are consumed.
 void send_result(JsonValue *id, JsonValue *result);
 void send_error(JsonValue *id, int code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void send_notification(const char *method, JsonValue *params);

@@ -1,4 +1,4 @@
-// Questions about a document: what stands at a position, what it contains, how it would be laid out.
+// Questions about a document: what is at a position, what it contains, how it would be laid out.
 #ifndef LSS_QUERY_H
 #define LSS_QUERY_H
 

@@ -1,4 +1,4 @@
-// What a file is, by what stands at its top.
+// The kind of a file, by what is at its top.
 #ifndef LSS_TOP_LEVEL_H
 #define LSS_TOP_LEVEL_H
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What the check hands over, as clang lays it out.
+// What the check passes, as clang lays it out.
 typedef struct {
   uint16_t kind; // 0: an integer
-  uint16_t info; // of an integer: bit 0 tells that it is signed, the others are the logarithm of its bits
+  uint16_t info; // of an integer: bit 0: it is signed, the others are the logarithm of its bits
   char name[];
 } checked_type;
 
@@ -60,7 +60,7 @@ static bool is_field(const spinach_layout *layout, const char *word, unsigned lo
   return false;
 }
 
-// Weak: where all sanitizers are linked in, theirs is used, which tells the line as well.
+// Weak: where all sanitizers are linked in, theirs is used, which prints the line as well.
 _Noreturn void __ubsan_handle_out_of_bounds_abort(const checked_access *access, uintptr_t index) __attribute__((weak));
 _Noreturn void __ubsan_handle_out_of_bounds_abort(const checked_access *access, uintptr_t index) {
   const uint32_t id = spinach_running.function ? spinach_running.id : 0; // 0: the machine

@@ -68,7 +68,6 @@ void spinach_random_seed(uint32_t id, uint64_t *rng) {
 }
 
 // ---- Reports of collectors
-// -------------------------------------------------------------------------------------------
 
 void spinach_report(uint32_t id, bool gauge, const char *name, bool real, uint64_t integer, double number,
                     const char *unit, const char *const *words) {
@@ -218,7 +217,8 @@ int32_t spinach_fastest_clock(void) {
   return fastest;
 }
 
-// The first instant at which something may happen by itself; 0 when that is at once, UINT64_MAX when nothing ever will.
+// The first instant at which something may happen by itself; 0 when that is immediately, UINT64_MAX when nothing ever
+// will.
 static uint64_t next_instant(void) {
   uint64_t target = UINT64_MAX;
   spinach_running.function = NULL;
@@ -314,6 +314,6 @@ bool spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64
     if (machine->skipper_count && next_look(fastest) < before) before = next_look(fastest);
     machine->run(cycles, due, periods, clock, stop, before);
   }
-  spinach_time.now = earliest(); // where the run would go on
+  spinach_time.now = earliest(); // where the run would continue
   return nothing_left;
 }

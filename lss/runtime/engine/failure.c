@@ -41,29 +41,29 @@ void spinach_set_error(const char *text) {
   if (!*spinach_error_text && !(spinach_error_text = strdup(text))) spinach_error_text = "an error";
 }
 
-enum { TELLS_NOTHING, TELLS_TIME, TELLS_VIEWS };
+enum { PRINTS_MESSAGE, PRINTS_TIME, PRINTS_VIEWS };
 
-// The run is over with an error, which is told; what it came to before is delivered.  An error in a finish function
-// ends that function, and when it follows another one goes without saying.
-static _Noreturn void fail(uint32_t id, int tells, const char *format, va_list arguments) {
+// The run is over with an error, which is reported; results so far are delivered.  An error in a finish function
+// ends that function, and after an earlier error it is not reported.
+static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list arguments) {
   if (*spinach_error_text) {
     if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
     leave(1);
   }
   const char *path = spinach_path(id);
-  char *words = NULL, *text = NULL;
-  if (vasprintf(&words, format, arguments) < 0 || asprintf(&text, "%s%s%s", path, *path ? ": " : "", words) < 0)
+  char *message = NULL, *text = NULL;
+  if (vasprintf(&message, format, arguments) < 0 || asprintf(&text, "%s%s%s", path, *path ? ": " : "", message) < 0)
     leave(1);
   fflush(stdout);
   fprintf(stderr, "%s: error: %s", spinach_program, text);
-  if (spinach_phase == SPINACH_STARTS || spinach_phase == SPINACH_OVER || !tells) { // of wrong input, nothing is kept
+  if (spinach_phase == SPINACH_STARTS || spinach_phase == SPINACH_OVER || !prints) { // of wrong input, nothing is kept
     fputc('\n', stderr);
     leave(1);
   }
   say_when();
-  if (tells == TELLS_VIEWS) spinach_print_views(stderr, instance_of(id));
+  if (prints == PRINTS_VIEWS) spinach_print_views(stderr, instance_of(id));
   spinach_set_error(text);
-  free(words);
+  free(message);
   free(text);
   if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
   spinach_settle_clocks();
@@ -73,19 +73,19 @@ static _Noreturn void fail(uint32_t id, int tells, const char *format, va_list a
 void spinach_fail(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fail(spinach_current(), TELLS_NOTHING, format, arguments);
+  fail(spinach_current(), PRINTS_MESSAGE, format, arguments);
 }
 
 void spinach_error(uint32_t id, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fail(id, TELLS_VIEWS, format, arguments);
+  fail(id, PRINTS_VIEWS, format, arguments);
 }
 
 void spinach_input_error(uint32_t id, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fail(id, TELLS_NOTHING, format, arguments);
+  fail(id, PRINTS_MESSAGE, format, arguments);
 }
 
 void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...) {
@@ -128,7 +128,7 @@ void spinach_progress(void) {
 static _Noreturn void broken(uint32_t id, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fail(id, TELLS_TIME, format, arguments);
+  fail(id, PRINTS_TIME, format, arguments);
 }
 
 void spinach_unknown(uint32_t id, const char *signal) {
@@ -184,7 +184,7 @@ static void on_fault(int number) {
 }
 
 void spinach_watch_faults(void) {
-  if (__asan_init) return; // tells more
+  if (__asan_init) return; // prints more
   const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) signal(faults[i], on_fault);
 }

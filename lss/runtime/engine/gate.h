@@ -14,7 +14,7 @@
 
 typedef struct {
   uint64_t value;        // of the witness
-  uint32_t witness;      // where it lies in the state
+  uint32_t witness;      // where it is in the state
   uint8_t quiet, needed; // cycles for which it has stayed; for how many it has to before a trial
   bool asleep, tried;
   uint64_t since, wake; // cycles of its clock: when it fell asleep, when it acts by itself
@@ -35,10 +35,10 @@ static inline bool spinach_gate_may_try(spinach_gate *gate, const void *state) {
   return __builtin_expect(++gate->quiet >= gate->needed, 0);
 }
 
-// Copies the state, or compares it with the copy; `repeats` tells that nothing but the state could make the next cycle
+// Copies the state, or compares it with the copy; `repeats` means that nothing but the state could make the next cycle
 // differ.  True when the cycle changed nothing.
 bool spinach_gate_try(spinach_gate *gate, const void *state, size_t size, bool repeats);
-bool spinach_gate_sleep(spinach_gate *gate, uint64_t wake); // false: not worth it
+bool spinach_gate_sleep(spinach_gate *gate, uint64_t wake); // false: it costs more than it saves
 void spinach_gate_wake(spinach_gate *gate);
 
 #endif

@@ -1,5 +1,5 @@
 // The tables that describe a compiled machine to the runtime.  They are emitted by the compiler as one C file and are
-// constant; everything that changes lies in the arena.
+// constant; everything that changes is in the arena.
 #ifndef SPINACH_MACHINE_H
 #define SPINACH_MACHINE_H
 
@@ -147,7 +147,7 @@ typedef struct {
   const char *build;   // command line, one word per line, that builds this machine again; --debug and -o may follow
   bool debug;
   bool counted; // observers count what happens on their connections
-  bool jumps;   // nobody has to see every cycle: idle time is skipped
+  bool jumps;   // nothing has to see every cycle: idle time is skipped
   uint64_t ticks_per_second;
   uint32_t instance_count, parameter_count, constant_count, clock_count, connection_count, view_count, cluster_count,
       skipper_count;
@@ -229,14 +229,14 @@ typedef struct {
 const spinach_reported *spinach_reports(uint32_t *count);
 
 // ---- main.c: the command line
-// -----------------------------------------------------------------------------------------
+
 int spinach_main(int argc, char **argv);
 // Writes everything that a run was asked for, up to the present instant; returns the process's status.
 int spinach_deliver(const char *ended);
 
 // ---- crash.c, watchdog.c, trace.c
-// ---------------------------------------------------------------------------------------- Prints what every debug view
-// around (or, with id < 0, all views of the machine) shows: pc, registers, history.
+
+// Prints what every debug view around (or, with id < 0, all views of the machine) shows: pc, registers, history.
 void spinach_print_views(FILE *out, int32_t instance);
 // The stuck report: which ports wait on which, and where each core is.
 void spinach_print_waits(FILE *out);

@@ -22,7 +22,7 @@ static const spinach_options *given;
 static bool stuck, repeats;
 static volatile sig_atomic_t interrupted; // signal that asked the run to end
 
-// The first one ends the run normally, when the C of a module lets it come to that; a second one at once.
+// The first one ends the run normally, when the C of a module returns; a second one immediately.
 static void on_signal(int number) {
   if (interrupted) {
     spinach_streams_remove();
@@ -33,7 +33,7 @@ static void on_signal(int number) {
 }
 
 // ---- The run
-// -----------------------------------------------------------------------------------------------------------------
+
 // A machine may set the default timeout: a top-level runtime parameter `watchdog` of type time.
 static uint64_t watchdog_ticks(const spinach_options *options) {
   if (options->watchdog) return options->watchdog;
@@ -45,7 +45,7 @@ static uint64_t watchdog_ticks(const spinach_options *options) {
   return 0;
 }
 
-// A debug build steps as many cycles again as this one did; a long run is not worth waiting for that unasked.
+// A debug build steps as many cycles again as this one did; a long run is not repeated unasked.
 static bool is_repeatable(void) {
   return spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
 }
@@ -99,7 +99,7 @@ static const char *run(const spinach_options *options) {
 }
 
 // ---- Results
-// -----------------------------------------------------------------------------------------------------------
+
 static bool write_text(const char *path, const char *text) {
   g_autoptr(GError) error = NULL;
   return whole_file_write(path, text, -1, &error) ||

@@ -233,8 +233,8 @@ static bool show_list(spinach_options *options, const char *value) {
 }
 
 // ---- The whole command line
-// ------------------------------------------------------------------------------------------ Applies one option;
-// `value` is what stood behind "=", or NULL; *used tells whether `next` was consumed.
+
+// Applies one option; `value` is what followed "=", or NULL; *used says whether `next` was consumed.
 static bool apply(spinach_options *options, const char *name, const char *value, const char *next, bool *used) {
   for (guint i = 0; i < G_N_ELEMENTS(builtins); i++) {
     if (strcmp(builtins[i].name, name)) continue;

@@ -54,7 +54,7 @@ void spinach_enter(uint32_t id);                  // the instance whose init or 
 extern jmp_buf spinach_escape;                    // out of a finish function, after an error in it
 uint64_t ticks_per_second(void);
 
-// Of the functions that step clusters: their callers keep little, so nobody saves registers for them.
+// Of the functions that step clusters: their callers keep little, so no registers are saved for them.
 #if __has_attribute(preserve_none)
 #define SPINACH_STEP __attribute__((preserve_none))
 #else

@@ -1,7 +1,7 @@
 // Streams: the files that modules read and write.
 //
 // A module keeps a `stream` in its state; the state holds only which stream it is and how far it has come, the process
-// holds the file.  So a run that is restored goes on where it was.  Inputs are read whole when they are opened; outputs
+// holds the file.  So a restored run continues where it was.  Inputs are read whole when they are opened; outputs
 // go to a temporary file beside their final place, which they take only when the run ends well.  Whatever fails stops
 // the run with one line that names the file and what is wrong with it: no function here returns an error.
 #ifndef SPINACH_STREAM_H
@@ -39,7 +39,7 @@ void stream_printf(stream *s, const char *format, ...) __attribute__((format(pri
 bool stream_is_open(const stream *s);
 
 // ---- Packets: pcap and pcapng in, pcap with nanoseconds out, Ethernet frames without FCS
-// ------------------------------
+
 void packet_read_open(stream *s, const char *path);
 // The next frame, its length in bytes and its time stamp in nanoseconds since 1970; false at the end.  A frame longer
 // than `capacity` stops the run.

@@ -15,7 +15,7 @@ typedef struct {
   char *temporary;       // where an output grows until it is whole; NULL when it is written in place
   void *reader;          // pcap_t of a packet input
   uint64_t next;         // packets that the reader has delivered
-  void *index;           // GArray of where each packet lies in `bytes`, when packets are taken by number
+  void *index;           // GArray of where each packet is in `bytes`, when packets are taken by number
   void *writer, *dumper; // pcap_t and pcap_dumper_t of a packet output
 } HostFile;
 

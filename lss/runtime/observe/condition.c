@@ -139,7 +139,7 @@ static bool read_end(Reader *reader, spinach_condition *condition) {
 // ---- Events
 
 // Whether one end of a connection is meant: "arb.in" means all lanes of it, "arb.in[3]" one by its number even when it
-// is told by its key, "bank.value[base]" all lanes that have the key.
+// is named by its key, "bank.value[base]" all lanes that have the key.
 static bool is_port(const char *pattern, const char *end, int32_t lane) {
   const char *bracket = g_str_has_suffix(end, "]") ? strrchr(end, '[') : NULL;
   g_autofree char *port = bracket ? g_strndup(end, (gsize)(bracket - end)) : g_strdup(end);
@@ -220,7 +220,7 @@ static bool read_marker(Reader *reader, spinach_condition *condition) {
   condition->watch = g_strdup_printf("marker(%u)", (unsigned)number);
   bool any;
   if (!find_event("**", "marker", &any, &near))
-    return refuse(reader, reader->text, "nothing in this machine announces markers");
+    return refuse(reader, reader->text, "nothing in this machine emits markers");
   return expect(reader, ")", "marker(N)") && expect_end(reader);
 }
 
@@ -260,7 +260,6 @@ void spinach_condition_clear(spinach_condition *condition) {
 }
 
 // ---- What they mean
-// --------------------------------------------------------------------------------------------------
 
 uint64_t spinach_condition_tick(const spinach_condition *condition, uint64_t count) {
   unsigned __int128 tick = UINT64_MAX;

@@ -30,7 +30,6 @@ static Snapshot *window[2];
 static GPtrArray *samples; // Snapshot*
 
 // ---- Events
-// ----------------------------------------------------------------------------------------------------------
 
 static int find_watch(const char *text) {
   for (int i = 0; text && machine->watches[i]; i++)
@@ -55,7 +54,6 @@ static uint64_t count_of(int watch) {
 }
 
 // ---- Triggers
-// --------------------------------------------------------------------------------------------------------
 
 // States that only grow: those that are counted come true again with each multiple of the number.
 static bool counts(const spinach_condition *condition) {
@@ -136,7 +134,6 @@ static bool looks_at_state(void) {
 }
 
 // ---- Snapshots
-// -------------------------------------------------------------------------------------------------------
 
 static Snapshot *snapshot_new(uint64_t time_fs, bool over) {
   if (!over) spinach_update_statistics();
@@ -218,7 +215,6 @@ static void snapshot_write(Json *json, const Snapshot *snapshot, const Snapshot 
 }
 
 // ---- The run
-// ---------------------------------------------------------------------------------------------------------
 
 bool spinach_measure_begin(const spinach_options *options) {
   static const spinach_condition start = {.kind = SPINACH_AT_TIME, .text = "0 s"};

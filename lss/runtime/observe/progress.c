@@ -13,7 +13,7 @@ double spinach_host_seconds(void) {
   return (double)(g_get_monotonic_time() - began) / 1e6;
 }
 
-// The share of the way to the nearest bound, or of the inputs when there is no bound; negative when nobody knows.
+// The share of the way to the nearest bound, or of the inputs when there is no bound; negative when it is unknown.
 static double share(const spinach_options *options) {
   double part = -1;
   if (options->cycles != UINT64_MAX) part = (double)spinach_cycles(options->clock) / (double)MAX(options->cycles, 1);

@@ -79,7 +79,7 @@ static void print_history(FILE *out, const spinach_debug_view *view, const spina
     if (!pc && !word) continue;
     g_autofree char *where = spinach_describe_address((uint32_t)pc);
     g_autofree char *code = spinach_disassemble((uint32_t)pc, (uint32_t)word);
-    const char *name = strchr(where, ' '); // after the address, which stands in front already
+    const char *name = strchr(where, ' '); // after the address, which precedes it already
     fprintf(out, "    %08x  %-32s %s\n", (uint32_t)pc, code, name ? name + 1 : "");
   }
 }

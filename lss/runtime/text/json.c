@@ -22,7 +22,7 @@ static void new_line(Json *json) {
   for (int i = 0; i < json->depth; i++) g_string_append(json->text, "  ");
 }
 
-// What stands between the previous value and the next one.
+// What is between the previous value and the next one.
 static void before_value(Json *json) {
   if (json->after_key) {
     json->after_key = false;

@@ -14,7 +14,7 @@ typedef struct {
 } Json;
 
 void json_start(Json *json);
-// Ends the document and hands over its text, which the caller frees.
+// Ends the document and returns its text, which the caller frees.
 char *json_finish(Json *json);
 
 void json_open(Json *json, char bracket);  // '{' or '['

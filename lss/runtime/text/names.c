@@ -105,7 +105,7 @@ static bool refuse(char **error, const char *format, ...) {
   return false;
 }
 
-// Reads the indices "[2][3]" behind a field's name; fewer than all dimensions mean all that lies below.
+// Reads the indices "[2][3]" behind a field's name; fewer than all dimensions mean all below.
 static bool read_indices(const char *name, const char *at, spinach_place *place, char **error) {
   const spinach_field *field = place->field;
   place->first = 0;

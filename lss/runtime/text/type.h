@@ -1,7 +1,7 @@
 // Descriptions of LSS types at run time, and values as text.
 //
 // The text of a value: integers in decimal (read in any C notation), bits wider than 64 in hexadecimal, `true` and
-// `false`, floats with as few digits as tell them apart, enumerators by name, structs as `{a=1 b={c=2}}` (read in any
+// `false`, floats with as few digits as distinguish them, enumerators by name, structs as `{a=1 b={c=2}}` (read in any
 // order, missing fields are zero), arrays as `[1 2 3]`.
 #ifndef SPINACH_TYPE_H
 #define SPINACH_TYPE_H
