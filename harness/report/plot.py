@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
+from math import nan
 from pathlib import Path
 
 import matplotlib
@@ -101,15 +102,15 @@ def lines(
             axes.set_ylim(0, None)
 
 
-def bars(title: str, up: str, drawn: Sequence[Line], out: Path) -> None:
+def bars(title: str, up: str, drawn: Sequence[Line], out: Path, told: str = "") -> None:
     """Draws out.svg and out.png: a row for each series, in it a bar for each of the values of the axis."""
     columns = list(dict.fromkeys(at for line in drawn for at in line.across))
     thick = 0.8 / max(len(columns), 1)
-    with _axes("", up, "", out, height=1.8 + 0.36 * len(drawn)) as axes:
+    with _axes("", up, "", out, height=1.8 + 0.36 * len(drawn), told=told) as axes:
         # The names of the series take half of the width: the title begins above them.
         axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold", wrap=True)
         for (color, _, _), (index, column) in zip(cycle(STYLES), enumerate(columns), strict=False):
-            values = [dict(zip(line.across, line.values, strict=True)).get(column, 0.0) for line in drawn]
+            values = [dict(zip(line.across, line.values, strict=True)).get(column, nan) for line in drawn]
             places = [row + (index - (len(columns) - 1) / 2) * thick for row in range(len(drawn))]
             axes.barh(places, values, height=thick, color=color, label=str(column) or None)
         axes.axvline(0, color=INK, linewidth=1.0)

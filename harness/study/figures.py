@@ -3,7 +3,7 @@
 Names and labels are text, whatever they hold; pictures are named by their number.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.report import plot
@@ -13,8 +13,17 @@ from harness.study.runner import OK, Outcome, Row
 from harness.study.study_file import Figure, Measure
 
 
-def _label(name: str, measure: Measure) -> str:
+def measure_label(name: str, measure: Measure) -> str:
+    """What a measure is called, with its unit."""
     return (measure.label or name) + (f", {measure.unit}" if measure.unit else "")
+
+
+def row_label(row: Row, keys: Iterable[str] | None = None) -> str:
+    """What a point is called for people, by all or some of its coordinates: its variant by its label."""
+    own = {k: v for k, v in row.point.coordinates.items() if keys is None or k in keys}
+    if VARIANT in own and row.point.label:
+        own[VARIANT] = row.point.label
+    return where_words(own) or row.point.label
 
 
 def _axis_label(outcome: Outcome, name: str) -> str:
@@ -26,7 +35,7 @@ def _rows(outcome: Outcome, figure: Figure) -> list[Row]:
 
 
 def _series(
-    outcome: Outcome, figure: Figure, rows: Iterable[Row], titled: bool
+    outcome: Outcome, figure: Figure, rows: Sequence[Row], titled: bool
 ) -> tuple[str, dict[str, list[Row]]]:  # fmt: skip
     """What tells the lines apart, if it is to be their title and is one axis; the rows of each line, by its name."""
     others = [axis.name for axis in outcome.study.file.axis if not axis.best]
@@ -37,31 +46,27 @@ def _series(
     title = _axis_label(outcome, told[0]) if titled and len(told) == 1 and told[0] != VARIANT else ""
     lines: dict[str, list[Row]] = {}
     for row in rows:
-        own = {k: row.point.coordinates[k] for k in keys if k in row.point.coordinates}
-        if VARIANT in own and row.point.label:
-            own[VARIANT] = row.point.label
-        name = str(next(iter(own.values()))) if title else where_words(own) or row.point.label
-        lines.setdefault(name, []).append(row)
+        lines.setdefault(str(row.point.coordinates[told[0]]) if title else row_label(row, keys), []).append(row)
     return title, lines
 
 
-def _base(rows: list[Row], row: Row, figure: Figure) -> Row | None:
-    """The row that another one is compared with: the same place, but for one coordinate."""
+def _base(outcome: Outcome, rows: list[Row], row: Row, figure: Figure) -> Row | None:
+    """The row that another one is compared with: the same place, but for one coordinate, and whatever was best."""
     key = figure.series or VARIANT
-    for other in rows:
-        same = {k: v for k, v in other.point.coordinates.items() if k != key}
-        if str(other.point.coordinates.get(key)) == figure.relative_to and same == {
-            k: v for k, v in row.point.coordinates.items() if k != key
-        }:
-            return other
-    return None
+    free = {key, *(axis.name for axis in outcome.study.file.axis if axis.best)}
+
+    def place(one: Row) -> dict:
+        return {k: v for k, v in one.point.coordinates.items() if k not in free}
+
+    named = (one for one in rows if str(one.point.coordinates.get(key)) == figure.relative_to)
+    return next((one for one in named if place(one) == place(row)), None)
 
 
-def _value(rows: list[Row], row: Row, figure: Figure) -> float | None:
+def _value(outcome: Outcome, rows: list[Row], row: Row, figure: Figure) -> float | None:
     value = row.measures[figure.y]
     if not figure.relative_to:
         return value
-    base = _base(rows, row, figure)
+    base = _base(outcome, rows, row, figure)
     return 100 * (value / base.measures[figure.y] - 1) if base and base.measures[figure.y] else None
 
 
@@ -82,10 +87,10 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     """Draws out.svg and out.png; False when there is nothing to show yet."""
     measure, rows = outcome.study.measures[figure.y], _rows(outcome, figure)
     title = figure.title or outcome.study.file.title
-    up = f"change of {measure.label or figure.y}, %" if figure.relative_to else _label(figure.y, measure)
+    up = f"change of {measure.label or figure.y}, %" if figure.relative_to else measure_label(figure.y, measure)
     if figure.kind == "series":
         lines = [
-            plot.Line(row.point.name, *map(list, zip(*row.time_series[figure.y], strict=True)))
+            plot.Line(row_label(row), *map(list, zip(*row.time_series[figure.y], strict=True)))
             for row in outcome.rows if row.status == OK and row.lies(figure.where) and row.time_series.get(figure.y)
         ]  # fmt: skip
         across = figure.x or "simulated time, s"
@@ -98,14 +103,14 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     told, groups = _series(outcome, figure, rows, titled=not limits and not marks)
     drawn = []
     for label, own in groups.items():
-        pairs = [(row.point.coordinates.get(figure.x, ""), _value(rows, row, figure)) for row in own]
+        pairs = [(row.point.coordinates.get(figure.x, ""), _value(outcome, rows, row, figure)) for row in own]
         pairs = [(at, value) for at, value in pairs if value is not None]
         if pairs:
             drawn.append(plot.Line(label, *map(list, zip(*pairs, strict=True))))
     if not drawn:
         return False
     if figure.kind == "bars":
-        plot.bars(title, up, drawn, out)
+        plot.bars(title, up, drawn, out, told=_axis_label(outcome, figure.x))
     else:
         plot.lines(title, _axis_label(outcome, figure.x), up, drawn, marks, out,
                    from_zero=figure.kind == "scaling", limits=limits, told=told)  # fmt: skip

@@ -112,11 +112,12 @@ def cross_table(outcome: Outcome, asked: ShownTable) -> Markup:
                 cells.append(change(row, base, asked.value))
         body.append(cells)
     named = {axis.name: axis.label or axis.name for axis in outcome.study.file.axis}
-    corner = f"{named.get(asked.rows, '')} ↓ {named.get(asked.columns, '')} →"
+    ways = (asked.rows, "↓"), (asked.columns, "→")
+    corner = " ".join(f"{named[axis]} {way}" for axis, way in ways if axis in named)
     heads = [html.escape(str(column)) for column in across]
     if asked.relative_to is not None:
         heads = [cell for head in heads for cell in (head, "change")]
-    caption = asked.title or f"{measure.label or asked.value}{unit(measure)}. {outcome.study.file.about}"
+    caption = asked.title or f"{figures.measure_label(asked.value, measure)}. {outcome.study.file.about}"
     return Markup(table([html.escape(corner), *heads], body, caption))
 
 

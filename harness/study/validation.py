@@ -20,6 +20,7 @@ from harness.report.page import STYLE, table
 from harness.run import files
 from harness.study import outputs, page
 from harness.study.collection import Collection
+from harness.study.figures import row_label
 from harness.study.page import AGREES, signed, spelt
 from harness.study.points import VARIANT
 from harness.study.runner import OK, Outcome, Row
@@ -185,7 +186,7 @@ class Directives:
         known = outcome.study.measures
         measures = {name: m for name, m in known.items() if m.value} | dict(list(known.items())[:1])
         rows = [
-            [html.escape(row.point.name), *(html.escape(spelt(row.measures[k], m.unit)) for k, m in measures.items())]
+            [html.escape(row_label(row)), *(html.escape(spelt(row.measures[k], m.unit)) for k, m in measures.items())]
             for row in outcome.rows if row.status == OK
         ]  # fmt: skip
         return table(["Run", *map(html.escape, measures)], rows, outcome.study.file.about)

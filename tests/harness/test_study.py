@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.report import plot
 from harness.run.progress import Progress
-from harness.study import machine, outputs, page, points, runner
+from harness.study import figures, machine, outputs, page, points, runner
 from harness.study.study_file import StudyError, read
 from tests.harness.chain import STUDY, make, rates, run
 
@@ -240,6 +241,22 @@ def test_measures_of_some_variants_and_what_tables_say(place: Path) -> None:
     assert "<th scope=\"col\" class=\"word\">stages ↓ ready →</th>" in shown and ">Source<" not in shown
     with pytest.raises(StudyError, match="measure 'missing': only: there is no variant 'fast'"):
         make(place, text.replace('only = ["slow"]', 'only = ["fast"]'))
+
+
+def test_bars_are_relative_whatever_was_best(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each variant is compared with the first, also where another value of an axis is best for it."""
+    text = STUDY.replace("values = [0.5, 1.0] }", 'values = [0.5, 1.0], best = "score" }')
+    text = text.replace('figure = { x = "stages", y = "rate" }', """
+    variant = [{ name = "plain" }, { name = "slow", label = "every other", settings = { "set.producer.interval" = 2 } }]
+    figure = { kind = "bars", x = "stages", y = "rate", relative_to = "plain" }""")  # fmt: skip
+    outcome = make(place, text + "score = 'ready * (3 - 2 * param(\"producer.interval\"))'\n")
+    assert [row.point.coordinates["ready"] for row in outcome.rows] == [1.0, 1.0, 0.5, 0.5]
+    drawn = {}
+    monkeypatch.setattr(plot, "bars", lambda title, up, lines, out, told: drawn.update({told: lines}))
+    assert figures.draw(outcome, outcome.study.file.figure[0], place / "figure")
+    ((told, lines),) = drawn.items()
+    assert told == "stages" and [line.name for line in lines] == ["plain", "every other"]
+    assert lines[0].values == [0, 0] and len(lines[1].values) == 2 and all(-60 < one < -40 for one in lines[1].values)
 
 
 @pytest.mark.parametrize(
