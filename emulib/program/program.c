@@ -142,14 +142,6 @@ const ProgramSymbol *program_symbol_at(const Program *p, guint32 address) {
   return NULL;
 }
 
-const ProgramSymbol *program_symbol(const Program *p, const char *name) {
-  for (guint n = 0; n < p->symbols->len; n++) {
-    const ProgramSymbol *s = &g_array_index(p->symbols, ProgramSymbol, n);
-    if (strcmp(s->name, name) == 0) return s;
-  }
-  return NULL;
-}
-
 gboolean program_line_at(Program *p, guint32 address, const char **file, int *line) {
   if (p->lines == NULL) program_read_lines(p);
   guint end = COUNT_UP_TO(p->lines, ProgramLine, address);

@@ -62,8 +62,6 @@ const ProgramSymbol *program_symbols(const Program *program, gsize *count);   /*
 
 /* The symbol that covers an address (or, where sizes are unknown, precedes it in a segment), or NULL. */
 const ProgramSymbol *program_symbol_at(const Program *program, guint32 address);
-/* The symbol of a name, or NULL. */
-const ProgramSymbol *program_symbol(const Program *program, const char *name);
 
 /* Source position of an address from DWARF; FALSE when the file has none for it.  file stays valid with the program. */
 gboolean program_line_at(Program *program, guint32 address, const char **file, int *line);

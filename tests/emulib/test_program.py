@@ -133,6 +133,13 @@ def test_malformed_raw(header: tuple, message: str, build_dir: Path, tmp_path: P
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
+def test_a_raw_image_may_end_with_the_address_space(build_dir: Path, tmp_path: Path):
+    raw = tmp_path / "top.raw"
+    raw.write_bytes(struct.pack(">III", 0, 0xFFFFFFF0, 0xFFFFFFF0) + bytes(16))
+    done = subprocess.run([build_dir / "bin" / "mips-disasm", "--raw", raw], capture_output=True, text=True)
+    assert done.returncode == 0 and "fffffffc" in done.stdout, done.stderr
+
+
 @pytest.fixture(scope="session")
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The loader with address and undefined-behaviour sanitizers."""

@@ -29,6 +29,8 @@ def test_every_instruction_has_cases():
 def test_cases_on_the_interpreter(build_dir: Path, tmp_path: Path):
     done = oracle(build_dir, "--registers", "--limit", 100000, riscv.assemble(riscv.cases(0), tmp_path / "cases.elf"))
     assert done.returncode == 0, done.stdout + done.stderr
+    assert len(re.findall(r"\b(?:zero|ra|sp|gp|tp|[ast]\d+) +0x[0-9a-f]{8}\b", done.stdout)) == 32
+    assert [line.split()[0] for line in done.stdout.splitlines()[-2:]] == ["t3", "pc"]
 
 
 @with_qemu

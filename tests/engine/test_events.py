@@ -106,14 +106,18 @@ LOOP = {
 }
 
 
+def core(isa):
+    mips = isa == "mips"
+    text = CORE.replace("ENDIAN", "true" if mips else "false")
+    text = text.replace("PIPELINE", "mips_pipeline { start_halted = true; }" if mips else f"rv32i_pipeline {{ reset_pc = {programs.TEXT}; }}")
+    return text.replace("START", "instance start : program_start { program = program; };  start.control -> core.control;" if mips else "")
+
+
 @pytest.mark.parametrize("isa", LOOP)
 def test_markers_of_programs(isa, build_sim, run_sim, tmp_path):
     """A marker takes the time of a nop; the windows between markers are those of the instructions between them."""
     mips = isa == "mips"
-    text = CORE.replace("ENDIAN", "true" if mips else "false")
-    text = text.replace("PIPELINE", "mips_pipeline { start_halted = true; }" if mips else f"rv32i_pipeline {{ reset_pc = {programs.TEXT}; }}")
-    text = text.replace("START", "instance start : program_start { program = program; };  start.control -> core.control;" if mips else "")
-    simulator = build_sim(text)
+    simulator = build_sim(core(isa))
     form = "lui $zero, {}" if mips else "lui x0, {}"
     elfs = []
     for number, marks in enumerate((["nop"] * 3, [form.format(n) for n in (1, 2, 0x7FFF)])):
@@ -135,6 +139,17 @@ def test_markers_of_programs(isa, build_sim, run_sim, tmp_path):
     assert turns == {13 if mips else 12}  # the delay slot
     refused = run_sim(simulator, "--program", elfs[0], "--until", "marker(1)", "--measure-to", "marker(2)", ok=False)
     assert 'before the condition of --measure-to, "marker(2)", came true' in refused.err
+
+
+@pytest.mark.parametrize("isa", LOOP)
+def test_reports_name_the_functions_of_the_program(isa, build_sim, run_sim, tmp_path):
+    """Where the core was when the run failed is told by the program's own symbols, and its code as instructions."""
+    code = ".type wrong, @function\nwrong:\nnop\n.word 0xffffffff\nnop\nnop\nnop\nnop\n.size wrong, . - wrong\n"
+    assemble = programs.assemble if isa == "mips" else riscv.assemble
+    elf = assemble(code, tmp_path / "wrong.elf", *([True] if isa == "mips" else []), "device")
+    done = run_sim(build_sim(core(isa), "-O0"), "--program", elf, ok=False)
+    first = "nop" if isa == "mips" else "addi zero, zero, 0"
+    assert "reserved instruction" in done.err and "wrong+0x4" in done.err and f"00400000  {first} " in done.err, done.err
 
 
 @pytest.mark.parametrize(("target", "code"), [("mips", "3c000007"), ("riscv32", "37700000")])

@@ -181,14 +181,16 @@ def test_statistics_are_worked_out_and_reported_at_every_snapshot(build_sim, run
         """,
         *("-I", MODULES),
     )
-    done = run_sim(simulator, "--cycles", "200", "--measure-from", "41 ns", "--measure-to", "101 ns")
     names = ["items", "average", "largest", "late", "last"]
-    first, last = (
-        [done.stats["measured"][end]["values"][index_of(done, "m" if n in names[:3] else "t", n)] for n in names]
-        for end in ("from", "to")
-    )
-    assert first == [41, 20, 40, None, 40]
-    assert last == [101, 50, 100, 51, 100]
+    expected = {"101 ns": [101, 50, 100, 51, 100], "m.n >= 101": [101, 50, 100, 51, 100], "end": [1200, 99, 199, 150, 199]}
+    for to, values in expected.items():
+        done = run_sim(simulator, "--cycles", "200", "--measure-from", "41 ns", "--measure-to", to)
+        first, last = (
+            [done.stats["measured"][end]["values"][index_of(done, "m" if n in names[:3] else "t", n)] for n in names]
+            for end in ("from", "to")
+        )
+        assert first == [41, 20, 40, None, 40]
+        assert last == values
     assert done.value("m", "items") == 1200 and done.value("t", "late") == 150
     gauges = {(e["path"], e["name"]) for e in done.stats["statistics"] if e.get("difference", True) is False}
     assert gauges == {("m", "average"), ("m", "largest"), ("t", "last")}

@@ -37,6 +37,8 @@ def test_damage_names_the_byte() -> None:
     verdict = compare(INPUT, [*INPUT[:3], broken, *INPUT[4:]])
     assert (verdict.damaged, verdict.missing) == (1, 1)
     assert "closest is input frame 4, differing from byte 17" in verdict.wrong[0]
+    verdict = compare([INPUT[3], INPUT[3]], [broken, INPUT[3]])
+    assert "closest is input frame 1, differing from byte 17" in verdict.wrong[0], "of several, the first"
 
 
 def test_counted_drops_may_be_missing() -> None:

@@ -65,6 +65,8 @@ def test_pcapng_of_another_writer(tmp_path: Path) -> None:
     assert list(read(tmp_path / "a.pcapng")) == [Packet(1_500_000_000, b"q" * 61)]
 
 
+SECTION = block("<", 0x0A0D0D0A, b"\x4d\x3c\x2b\x1a" + b"\0" * 12)
+ONE_INTERFACE = SECTION + block("<", 1, struct.pack("<HHI", 1, 0, 0))
 GOOD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 BAD = [
     (b"", "neither pcap nor pcapng"),
@@ -74,8 +76,9 @@ BAD = [
     (GOOD + b"\0" * 8, "frame 1: truncated"),
     (GOOD + struct.pack("<IIII", 0, 0, 60, 60) + b"x" * 59, "frame 1: truncated"),
     (GOOD + struct.pack("<IIII", 0, 0, 4, 60) + b"x" * 4, "only 4 of 60 bytes were captured"),
-    (block("<", 0x0A0D0D0A, b"\x4d\x3c\x2b\x1a" + b"\0" * 12) + b"\x06\0\0\0\x07\0\0\0\0\0\0\0", "impossible length 7"),
-    (block("<", 0x0A0D0D0A, b"\x4d\x3c\x2b\x1a" + b"\0" * 12) + block("<", 6, b"\0" * 20), "names interface 0"),
+    (SECTION + b"\x06\0\0\0\x07\0\0\0\0\0\0\0", "impossible length 7"),
+    (SECTION + block("<", 6, b"\0" * 20), "names interface 0"),
+    (ONE_INTERFACE + block("<", 6, struct.pack("<IIIII", 0, 0, 0, 64, 64) + b"x" * 60), "frame 1: its bytes run past its block"),
 ]
 
 
