@@ -11,7 +11,7 @@ static const char *const hook_words[] = {"phase_start", "handler",    "phase_end
 typedef struct {
   const char *at, *end;
   int line;
-  char before[4]; // in a body, the last signs that are neither blank nor comment, the newest first; 'w' for a word
+  char before[3]; // in a body, the last signs that are neither blank nor comment, the newest first; 'w' for a word
 } Cursor;
 
 static void hook_free(gpointer data) {
