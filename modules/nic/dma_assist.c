@@ -519,7 +519,8 @@ phase_end() {
       }
       if (take_next(self, &next, direct)) {
         for (int i = 0; i < width(wrap_base); i++)
-          dma_wrap(&next, data(wrap_base, i), i < width(wrap_limit) ? data(wrap_limit, i) : (uint32_t)param(wrap_end));
+          dma_wrap(&next, data(wrap_base, i),
+                   param(limit_lane)[i] >= 0 ? data(wrap_limit, param(limit_lane)[i]) : (uint32_t)param(wrap_end));
         begin(self, &next);
       }
     }

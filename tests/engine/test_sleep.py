@@ -72,7 +72,7 @@ def test_a_reply_of_a_sleeping_register_bank_lasts_one_cycle(build_sim, run_sim,
         module device {
           inport in : mem(32);
           instance bank : register_bank { width = 32; size = 64 B; latency = LATENCY; registers = [{ name = "a", offset = 0 }, { name = "b", offset = 4 }]; };
-          in -> bank.in;
+          in -> bank.in["requester"];
           instance none : source { count = 0; };  instance p[6] : pipe;  instance k : sink;   // enough for code of its own
           none.out -> p[0].in : uint32;
           for (i = 1; i < 6; i = i + 1) { p[i - 1].out -> p[i].in; }

@@ -25,14 +25,14 @@ import register_types;
 import assist_types;
 clock clk = 100 MHz;
 instance requester : memory_source;
-instance split : memory_router {{ route = <<< return address < {REGISTERS} ? 0 : 1; >>>; map = <<< return address & 0xffff; >>>; }};
+instance split : memory_router {{ route = <<< return address < {REGISTERS} ? lane(out, memory) : lane(out, registers); >>>; map = <<< return address & 0xffff; >>>; }};
 instance bank : register_bank {{ registers = {names()}; }};
 instance memory : memory_state {{ size = {MEMORY_BYTES} B; big_endian = true; }};
 {"" if same_cycle else "instance slow : sram_controller;"}
 instance arbiter : memory_arbiter;
 requester.memory -> split.in;
-split.out[0] -> arbiter.in;
-split.out[1] -> bank.in;
+split.out["memory"] -> arbiter.in;
+split.out["registers"] -> bank.in["software"];
 arbiter.out -> {"memory.port" if same_cycle else "slow.in"};
 {"" if same_cycle else "slow.memory -> memory.port;"}
 {"instance host : host { memory_bytes = 64 KiB; };" if host else ""}

@@ -29,8 +29,8 @@ for (i = 0; i < 2; i = i + 1) {{
   requester[i].width = 32;
   requester[i].memory -> nic.requester;
 }}
-nic.bus -> host.bus;
-nic.bus -> host.bus;
+nic.bus["dma_read"] -> host.bus["dma_read"];
+nic.bus["dma_write"] -> host.bus["dma_write"];
 host.device -> nic.window;
 nic.interrupt -> host.interrupt;
 nic.wire_out -> ethernet.from_device;

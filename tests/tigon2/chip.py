@@ -85,8 +85,8 @@ instance ethernet : ethernet;
 instance alarm : monitor;
 instance alarms : sink;
 {joins}
-nic.bus -> host.bus;
-nic.bus -> host.bus;
+nic.bus["dma_read"] -> host.bus["dma_read"];
+nic.bus["dma_write"] -> host.bus["dma_write"];
 host.device -> nic.window;
 nic.interrupt -> host.interrupt;
 nic.wire_out -> ethernet.from_device;

@@ -14,12 +14,12 @@ SIZE, UNIT, COUNT = 2048, 8, 300  # bytes of memory; requests stay inside aligne
 ORDINARY = ["crossing", "delay", "width", "router", "cache", "cache", "sram", "dram", "banks", "gate", "alias", "arbiter", "filter", "split", "pipes"]
 SPLIT = {
     "banks": "memory_crossbar {{ width = {w}; interleave = {block}; outstanding = {few}; }}",
-    "split": "memory_router {{ width = {w}; outstanding = {few}; route = <<< return address >> 6 & 1; >>>; }}",
+    "split": "memory_router {{ width = {w}; outstanding = {few}; route = <<< return address >> 6 & 1 ? lane(out, far) : lane(out, near); >>>; }}",
     "filter": "scratchpad_filter {{ width = {w}; map = <<< return address >> 7 & 1 ? filter_target_scratchpad : filter_target_main; >>>; }}",
 }
 PLAIN = {
     "delay": "memory_delay {{ width = {w}; depth = {few}; latency = {few}; jitter = {few}; refuse = 0.2; }}",
-    "router": "memory_router {{ width = {w}; outstanding = {few}; route = <<< return 0; >>>; }}",
+    "router": "memory_router {{ width = {w}; outstanding = {few}; route = <<< return lane(out, memory); >>>; }}",
     "sram": "sram_controller {{ width = {w}; first_access = {few}; next_access = {one}; burst = {few}; gap = {one}; queue = {few}; }}",
     "dram": "dram_controller {{ width = {w}; banks = 4; row = 64; burst = {few}; turnaround = {one}; close_page = {maybe}; refresh_interval = 60; refresh_time = 9; queue = {few}; }}",
     "gate": "memory_gate {{ width = {w}; }}",
@@ -89,14 +89,16 @@ class Stack:
             back = self.add(f"{name}.in.reply", clock, "pipe { depth = 3; }")
             self.text += f"{back}.out -> {port}.reply;\n"
             return f"{name}.out", width, clock
-        if kind in SPLIT and "[" not in port:
+        if kind in SPLIT:
             name = self.add(port, clock, SPLIT[kind].format(**words))
-            ports = [f"{name}.scratchpad", f"{name}.main"] if kind == "filter" else [f"{name}.out[0]", f"{name}.out[1]"]
+            ends_of = {"filter": ("scratchpad", "main"), "split": ('out["near"]', 'out["far"]'), "banks": ("out[0]", "out[1]")}
+            ports = [f"{name}.{end}" for end in ends_of[kind]]
             ends = [(f"{self.add(p, clock, f'memory_gate {{ width = {width}; }}')}.out", width, clock) for p in ports]
             return self.join([self.chain(end, r.choice([0, 0, 1]) if apart else 0, False) for end in ends])
         if kind == "alias" and width > 64 or kind not in PLAIN:
             kind = "gate"
-        return f"{self.add(port, clock, PLAIN[kind].format(**words))}.{'memory' if kind in ('sram', 'dram') else 'out'}", width, clock
+        end = {"sram": "memory", "dram": "memory", "router": 'out["memory"]'}.get(kind, "out")
+        return f"{self.add(port, clock, PLAIN[kind].format(**words))}.{end}", width, clock
 
     def join(self, ends: list[tuple[str, int, str]]) -> tuple[str, int, str]:
         """One port for several, of one width and in one clock domain."""

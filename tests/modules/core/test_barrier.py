@@ -18,11 +18,11 @@ STACKS = {
       requester[{i}].memory -> c{i}.in;
       c{i}.memory -> slow{i}.in;""",
     "router": SLOW + POSTING + """
-      instance r{i} : memory_router {{ route = <<< return (int32_t)(address >> 8 & 1); >>>; }};
+      instance r{i} : memory_router {{ route = <<< return address < 0x100 ? lane(out, slow) : lane(out, other); >>>; }};
       instance other{i} : memory_state {{ base = 0x100; size = 256 B; }};
       requester[{i}].memory -> r{i}.in;
-      r{i}.out -> other{i}.port;
-      r{i}.out -> c{i}.in;""".replace("address >> 8 & 1", "address < 0x100"),
+      r{i}.out["other"] -> other{i}.port;
+      r{i}.out["slow"] -> c{i}.in;""",
     "filter": SLOW + POSTING + """
       instance f{i} : scratchpad_filter {{ width = 64; segments = [{{ base = 0, size = 8, target = filter_target.scratchpad }}]; }};
       instance private{i} : memory_state {{ size = 8 B; }};

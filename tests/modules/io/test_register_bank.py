@@ -27,7 +27,7 @@ side_effect = <<< return offset == 0x28 && nth == 0 ? set_reg(0x14, value + 1) :
 
 
 def bank(bench: Bench, lanes: int = 1, body: str = "", extra: str = "") -> Memory:
-    joins = "".join(f"requester[{i}].memory -> bank.in;\n" for i in range(lanes))
+    joins = "".join(f"requester[{i}].memory -> bank.in[\"r{i}\"];\n" for i in range(lanes))
     text = f"import register_types;\n{TABLE}instance bank : register_bank {{ registers = TABLE; size = 64 B; {RULES} {body} }};\n{joins}{extra}{collect('bank', 'access(lane, offset, value, write)')}"
     return Memory(bench, text, lanes)
 
@@ -190,7 +190,7 @@ TABLES = [
 def test_a_table_that_makes_no_sense_is_refused(bench: Bench, rows: list, body: str, words: str) -> None:
     table = ", ".join(f'{{ name = "{name}", offset = {offset}, access = register_access.rw, doc = "" }}' for name, offset in rows)
     text = "import memory_types;\nimport register_types;\ninstance r : memory_source;\n"
-    told = bench.refuse(f"{text}instance bank : register_bank {{ registers = [{table}]; {body} }};\nr.memory -> bank.in;\n")
+    told = bench.refuse(f"{text}instance bank : register_bank {{ registers = [{table}]; {body} }};\nr.memory -> bank.in[\"r\"];\n")
     assert words in told
 
 
@@ -204,7 +204,20 @@ KEYS = [
 ]
 
 
+REQUESTERS = [
+    ("r.memory -> bank.in;", "error[key-missing]: the lanes of `in` are named by keys"),
+    ('r.memory -> bank.in["a"]; q.memory -> bank.in["a"];', 'error[duplicate-key]: a lane of `in` has the key "a" already'),
+]
+
+
+@pytest.mark.parametrize(("line", "words"), REQUESTERS)
+def test_requesters_have_names(bench: Bench, line: str, words: str) -> None:
+    """Userpoints test which lane a request comes from."""
+    text = "import register_types;\ninstance r : memory_source;\ninstance q : memory_source;\n"
+    assert words in bench.refuse(f'{text}instance bank : register_bank {{ registers = [{{ name = "a", offset = 0 }}]; }};\n{line}\n')
+
+
 @pytest.mark.parametrize(("line", "words"), KEYS)
 def test_lanes_name_registers(bench: Bench, line: str, words: str) -> None:
     text = "import register_types;\ninstance r : memory_source;\ninstance k : sink;\ninstance l : sink;\ninstance s : source;\n"
-    assert words in bench.refuse(f'{text}instance bank : register_bank {{ registers = [{{ name = "a", offset = 0 }}]; }};\nr.memory -> bank.in;\n{line}\n')
+    assert words in bench.refuse(f'{text}instance bank : register_bank {{ registers = [{{ name = "a", offset = 0 }}]; }};\nr.memory -> bank.in[\"r\"];\n{line}\n')

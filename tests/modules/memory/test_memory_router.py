@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from tests.modules.harness import Bench, Bytes, Memory, read_items
 
 ROUTES = """
@@ -88,9 +90,24 @@ def test_bytes_of_words_are_swapped_both_ways(bench: Bench) -> None:
     assert [a.data for a in replies] == [0, 0x04030201, 0, 0x0403020108070605, 0, 0xABCD, 0x01020304]
 
 
+ANONYMOUS = [
+    (('split.out["far"]', 'split.out["near"]'), "error[key-missing]: the lanes of `out` are named by keys"),
+    (('split.context["base"]',), "error[key-missing]: the lanes of `context` are named by keys"),
+    (('tracked_target = "near";',), "tracked_bytes needs tracked_target"),
+]
+
+
+@pytest.mark.parametrize(("named", "words"), ANONYMOUS)
+def test_what_userpoints_name_needs_a_name(bench: Bench, named: tuple[str, ...], words: str) -> None:
+    text = "import memory_types;\ninstance requester[2] : memory_source;\n" + NETLIST
+    for one in named:
+        text = text.replace(one, one[: one.index("[")] if "[" in one else "")
+    assert words in bench.refuse(text)
+
+
 SAME_CYCLE = """
 instance split : memory_router {{ {options}
-  route = <<< return address < 0x40 ? 0 : address < 0x80 ? 1 : -1; >>>;
+  route = <<< return address < 0x40 ? lane(out, near) : address < 0x80 ? lane(out, lines) : -1; >>>;
   notification = <<< return write ? address : 0; >>>;
 }};
 instance near : memory_state {{ size = 64 B; }};
@@ -98,8 +115,8 @@ instance lines : cache {{ width = 64; line = 8; sets = 8; write_back = true; wri
 instance far : memory_state {{ size = 128 B; }};
 instance heard : sink;
 requester[0].memory -> split.in;
-split.out[0] -> near.port;
-split.out[1] -> lines.in;
+split.out["near"] -> near.port;
+split.out["lines"] -> lines.in;
 lines.memory -> far.port;
 split.notify -> heard.in;
 """
@@ -133,7 +150,7 @@ def test_targets_that_were_to_take_time_and_do_not_are_named(bench: Bench) -> No
 
 def test_an_address_where_nothing_is_may_read_as_zero(bench: Bench) -> None:
     """Answered in its turn, without an error, and nobody is told; what was written there is gone."""
-    machine = Memory(bench, SAME_CYCLE.format(options="").replace("? 1 : -1", "? 1 : address < 0xc0 ? ROUTE_NOTHING : -1"))
+    machine = Memory(bench, SAME_CYCLE.format(options="").replace("? lane(out, lines) : -1", "? lane(out, lines) : address < 0xc0 ? ROUTE_NOTHING : -1"))
     script = ["0 write 4 0x44 7", "0 write 4 0x84 9", "0 read 4 0x84", "0 read 4 0x44", "0 read 4 0xc0"]
     (replies,) = machine.play([script], 60, {"heard.record": "heard"}, outstanding=3)
     assert [(a.data, a.error) for a in replies[2:]] == [(0, False), (7, False), (0, True)]
@@ -142,11 +159,11 @@ def test_an_address_where_nothing_is_may_read_as_zero(bench: Bench) -> None:
 
 
 TARGETS = """
-instance split : memory_router { route = <<< return (int32_t)(address >> 6); >>>; map = <<< return address & 63; >>>; };
+instance split : memory_router { route = <<< return address < 64 ? lane(out, way_0) : address < 128 ? lane(out, way_1) : lane(out, way_2); >>>; map = <<< return address & 63; >>>; };
 instance way[3] : memory_delay;
 instance memory[3] : memory_state { size = 64 B; };
 requester[0].memory -> split.in;
-for (i = 0; i < 3; i = i + 1) { split.out -> way[i].in;  way[i].out -> memory[i].port; }
+for (i = 0; i < 3; i = i + 1) { split.out["way_" + string(i)] -> way[i].in;  way[i].out -> memory[i].port; }
 """
 
 

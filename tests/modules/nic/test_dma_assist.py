@@ -12,7 +12,7 @@ instance dut : dma_assist { %s
   consumer_offsets = [4, 12]; ring_bytes = 256; state_offset = 20; address_offset = 32; checksum_offset = 40;
   outward_bit = 0x100; advance_bit = 0x20000; advance_offset = 44; advance_round = 8; };
 dut.memory -> arbiter.in;
-dut.registers -> bank.in;
+dut.registers -> bank.in["assist"];
 dut.bus -> host.bus;
 bank.value["r0"] -> dut.producer["high"];
 bank.value["r2"] -> dut.producer["low"];
@@ -210,11 +210,31 @@ def test_a_failed_write_is_seen(bench: Bench) -> None:
 
 def wrapping(bench: Bench, width: int, body: str) -> Rig:
     """An assist with a circular buffer, whose port has the width; register 12 is the buffer's start."""
-    netlist = NETLIST % f"width = {width}; {body}" + 'bank.value["r12"] -> dut.wrap_base;\n'
+    netlist = NETLIST % f"width = {width}; {body}" + 'bank.value["r12"] -> dut.wrap_base["buffer"];\n'
     if width != 64:
         adapter = f"instance adapter : memory_width {{ from = {width}; to = 64; big_endian = true; held = 16; }};\nadapter.out -> arbiter.in;\n"
         netlist = adapter + netlist.replace("dut.memory -> arbiter.in;", "dut.memory -> adapter.in;")
     return Rig(bench, netlist, host=True)
+
+
+BUFFERS = ['bank.value["r12"] -> dut.wrap_base["ring"];', 'bank.value["r13"] -> dut.wrap_base["pool"];', 'bank.value["r14"] -> dut.wrap_limit["pool"];']
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)], ids=["forth", "back"])
+def test_circular_buffers_are_known_by_name(bench: Bench, order: tuple[int, ...]) -> None:
+    """One ends where a register says, the other at wrap_end, whichever is connected first."""
+    dut, data = rig(bench, "wrap_end = 0x5400;", "\n".join(BUFFERS[i] for i in order)), noise(32)
+    script = [write(12, 0x5000), write(13, 0x4000), write(14, 0x4400), *start()]
+    script += store(0x1000, descriptor(0x2000, 0x43F8, 16)) + store(0x1020, descriptor(0x2010, 0x53F8, 16))
+    script += [write(4, 1), write(0, 0x1040)]
+    for at in (0x43F8, 0x4000, 0x53F8, 0x5000):
+        script += load(at, 8, 2000)
+    assert joined(dut.run(script, 3000, software=to_host(0x2000, data)), 32) == data
+
+
+def test_an_end_belongs_to_a_circular_buffer(bench: Bench) -> None:
+    limit = "import assist_types; instance dut : dma_assist { consumer_offsets = [0]; }; instance s : source;"
+    assert "error[unknown-key]: `dut` has no circular buffer `pool`" in bench.refuse(f'{limit} s.out -> dut.wrap_limit["pool"] : uint32;')
 
 
 @pytest.mark.parametrize(("width", "outstanding"), [(64, 4), (128, 1), (128, 4)])

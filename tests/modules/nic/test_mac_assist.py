@@ -12,7 +12,7 @@ NETLIST = """
 instance dut : mac_assist {
   transmit_ring_bytes = 256; receive_ring_bytes = 256; transmit_consumer_offset = 4;
   receive_producer_offset = 12; receive_buffer_producer_offset = 20; receive_buffer_end = 0x8000; };
-for (i = 0; i < 2; i = i + 1) { dut.memory -> arbiter.in; dut.registers -> bank.in; }
+for (i = 0; i < 2; i = i + 1) { dut.memory -> arbiter.in; dut.registers -> bank.in["half_" + string(i)]; }
 dut.wire_out -> ethernet.from_device;
 ethernet.to_device -> dut.wire_in;
 dut.ready -> ethernet.ready;
@@ -80,7 +80,7 @@ bank.value["r5"] -> dut.buffer_producer; bank.value["r6"] -> dut.buffer_referenc
 @pytest.mark.parametrize("direction", ONE_WAY)
 def test_one_half_alone(bench: Bench, direction: str) -> None:
     """The other half is left out: one connection to memory and to the registers, and none to the other half of the wire."""
-    body = NETLIST[: NETLIST.index("};")] + f"direction = assist_direction.{direction}; }};\ndut.memory -> arbiter.in; dut.registers -> bank.in;\n"
+    body = NETLIST[: NETLIST.index("};")] + f"direction = assist_direction.{direction}; }};\ndut.memory -> arbiter.in; dut.registers -> bank.in[\"half\"];\n"
     outward = direction == "outward"
     dut = Rig(bench, body + ONE_WAY[direction], wire=True)
     frames, settings = [noise(100 + i, i) for i in range(3)], {"nothing.count": 0}

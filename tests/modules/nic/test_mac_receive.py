@@ -17,7 +17,7 @@ instance dut : mac_receive { ring_bytes = 256; producer_offset = 0; buffer_produ
   { outcome = receive_outcome.kept_multicast, address = 0x118 }, { outcome = receive_outcome.kept_broadcast, address = 0x118 }, { outcome = receive_outcome.other_station, address = 0x11c },
   { outcome = receive_outcome.other_group, address = 0x120 } ]; %s };
 dut.memory -> arbiter.in;
-dut.registers -> bank.in;
+dut.registers -> bank.in["assist"];
 ethernet.to_device -> dut.wire;
 dut.ready -> ethernet.ready;
 bank.value["r0"] -> dut.producer;
@@ -184,7 +184,7 @@ def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
 def test_an_alarm_is_told_once_while_frames_are_counted(bench: Bench) -> None:
     """Registers that reply after 230 cycles: meanwhile bad frames are counted in memory, and no reply is lost."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
-    netlist = NETLIST.replace("dut.registers -> bank.in;", "instance way : memory_delay { latency = 230; };\ndut.registers -> way.in;\nway.out -> bank.in;")
+    netlist = NETLIST.replace('dut.registers -> bank.in["assist"];', "instance way : memory_delay { latency = 230; };\ndut.registers -> way.in;\nway.out -> bank.in[\"assist\"];")
     slow = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
     dut = Rig(bench, netlist % body + slow, wire=True)
     play(dut, [noise(500, i) for i in range(30)], start(), 200000, ethernet__faults="fcs/2")

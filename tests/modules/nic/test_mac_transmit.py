@@ -14,7 +14,7 @@ NETLIST = """
 instance end : sink;
 instance dut : mac_transmit { ring_bytes = 256; consumer_offset = 4; buffer_consumer_offset = 24; %s };
 dut.memory -> arbiter.in;
-dut.registers -> bank.in;
+dut.registers -> bank.in["assist"];
 dut.wire -> ethernet.from_device;
 ethernet.to_device -> end.in;
 
