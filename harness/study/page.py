@@ -13,6 +13,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from harness.report import provenance
 from harness.report.page import STYLE, diagram, inline, table
 from harness.run import compiler, files
 from harness.run.progress import Progress
@@ -231,4 +232,7 @@ def write(outcome: Outcome, out: Path, progress: Progress, plain: bool = False) 
     )  # fmt: skip
     page = out / "index.html"
     files.write(page, text)
+    results = [row.result for row in outcome.every if row.result]
+    kept = sum(result.reused for result in results)
+    provenance.write(out, study.build, simulated=len(results) - kept, kept=kept)
     return page

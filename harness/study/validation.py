@@ -16,6 +16,7 @@ import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from harness.report import provenance
 from harness.report.page import STYLE, table
 from harness.run import files
 from harness.study import outputs, page
@@ -306,4 +307,5 @@ def write(collection: Collection, text: Path, build: Path) -> Path:
     )  # fmt: skip
     index = out / "index.html"
     files.write(index, content)
+    provenance.write(out, build)
     return index

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.report import plot
+from harness.report import plot, provenance
 from harness.run.progress import Progress
 from harness.study import figures, machine, outputs, page, points, runner
 from harness.study.study_file import StudyError, read
@@ -228,6 +228,20 @@ def test_a_result_whose_inputs_changed_is_none(place: Path) -> None:
 
 def test_all_points_are_known_without_building(place: Path) -> None:
     assert len(list(points.points(read(place / "study.toml"), place / "study.toml"))) == 4
+
+
+def test_a_page_is_the_same_on_any_day(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Date and host are beside the page, not in it."""
+    outcome = make(place, STUDY.replace("title =", "examine = []\ntitle ="))
+    monkeypatch.setattr(provenance.platform, "node", lambda: "some-host")
+    one, other = (page.write(outcome, place / out, Progress(), plain=True) for out in ("out", "again"))
+    known = json.loads((place / "out/provenance.json").read_text())
+    assert known["host"] == "some-host" and known["written"].startswith("20") and known["compiler"].startswith("lss ")
+    assert (known["simulated"], known["kept"]) == (4, 0)
+    assert 'href="provenance.json"' in one.read_text() and "some-host" not in one.read_text()
+    for path in (place / "out").rglob("*"):
+        if path.is_file() and path.name != "provenance.json":
+            assert path.read_bytes() == (other.parent / path.relative_to(place / "out")).read_bytes(), path
 
 
 def test_measures_of_some_variants_and_what_tables_say(place: Path) -> None:
