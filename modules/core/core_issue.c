@@ -13,17 +13,23 @@ static inline bool annulled(const self_t *self, bool fresh) {
 handler(hold) {
   if (!some(in) || data(busy)) {
     set(go, false);
+    set(hazard, core_stall_fetch);
     return;
   }
   const uint64_t c = data(in).control;
   const uint32_t rs = core_c_rs(c), rt = core_c_rt(c);
   const uint64_t ex = data(execute).control, mem = data(memory).control;
   const bool in_execute = (rs == core_c_dest(ex)) | (rt == core_c_dest(ex));
+  core_stall hazard = core_stall_load_use;
   bool waits = in_execute & core_c_loads(ex);
-  if (core_c_branch(c) != CORE_BRANCH_never)
+  if (core_c_branch(c) != CORE_BRANCH_never) {
     waits = in_execute | (((rs == core_c_dest(mem)) | (rt == core_c_dest(mem))) & core_c_loads(mem));
-  else if (__builtin_expect(core_c_muldiv(c) != CORE_MULDIV_none, false))
+    hazard = core_stall_branch;
+  } else if (__builtin_expect(core_c_muldiv(c) != CORE_MULDIV_none, false)) {
     waits |= core_occupies(ex) | !data(muldiv).ready;
+    hazard = core_stall_multiply_divide;
+  }
+  set(hazard, hazard);
   set(go, !waits | annulled(self, data(in).fresh));
 }
 
@@ -98,11 +104,38 @@ handler(commit) {
   enable(redirect, enabled(in));
 }
 
+static __attribute__((noinline)) void turn_to(self_t *self, core_stall stall) {
+  self->stalled[self->waiting] += cycle() - self->since;
+  self->waiting = stall;
+  self->since = cycle();
+}
+
+/* What may last is added up when it ends: as long as it lasts nothing changes here, and the processor can sleep. */
+static inline void wait_for(self_t *self, core_stall stall) {
+  if (__builtin_expect(self->waiting != stall, false)) turn_to(self, stall);
+}
+
 phase_end() {
-  if (transferred(in))
-    self->annul = get(annuls);
-  else if (some(in) && !data(busy))
-    event(interlock, data(in).pc);
+  const bool held = data(busy), leaves = transferred(in);
+  core_stall stall = held ? core_stall_memory : get(go) ? core_stall_structural : get(hazard);
+  if (leaves) stall = core_stall_none, self->annul = get(annuls);
+  if (__builtin_expect(stall >= core_stall_load_use, false)) self->stalled[stall]++, stall = core_stall_none;
+  if (!held && !leaves && some(in)) event(interlock, data(in).pc);
+  wait_for(self, stall);
+}
+
+static inline uint64_t stalled(const self_t *self, core_stall stall) {
+  return self->stalled[stall] + (self->waiting == stall ? cycle() - self->since : 0);
+}
+
+statistics() {
+  self->stall_fetch = stalled(self, core_stall_fetch);
+  self->stall_memory = stalled(self, core_stall_memory);
+  self->stall_multiply_divide = stalled(self, core_stall_multiply_divide);
+  self->stall_structural = stalled(self, core_stall_structural);
+  self->stall_load_use = self->stalled[core_stall_load_use];
+  self->stall_branch = self->stalled[core_stall_branch];
+  self->issued = stalled(self, core_stall_none) - self->stalled[core_stall_load_use] - self->stalled[core_stall_branch];
 }
 
 next_event() {
