@@ -49,6 +49,23 @@ class Module:
 
 
 @dataclass(frozen=True)
+class Stalls:
+    """Why an instance stalls: shares of the time by reason, the largest first."""
+
+    path: str
+    reasons: tuple[tuple[str, float], ...]
+
+    @property
+    def rest(self) -> float:
+        """Share of the time in which it does not stall."""
+        return max(0.0, 1.0 - sum(share for _, share in self.reasons))
+
+    @property
+    def text(self) -> str:
+        return ", ".join(f"{reason} ({percent(share)})" for reason, share in self.reasons if share >= NEGLIGIBLE)
+
+
+@dataclass(frozen=True)
 class Analysis:
     machine: Machine
     limiters: list[Limiter]  # the most important first
@@ -63,10 +80,29 @@ class Analysis:
         return self.limiters[0] if self.limiters and self.limiters[0].waited >= LITTLE else None
 
     @property
+    def stalls(self) -> list[Stalls]:
+        """Where cycles go in the instances that count them by reason, the limiter first, then those that stall most."""
+        counted = [one for one in self.machine.instances.values() if one.stalls]
+        limiting = self.limiter.cause.path if self.limiter else ""
+        counted.sort(key=lambda one: (one.path != limiting, -sum(one.stalls.values()), one.path))
+        return [Stalls(one.path, tuple(sorted(one.stalls.items(), key=lambda s: (-s[1], s[0])))) for one in counted]
+
+    @property
+    def reasons(self) -> str:
+        """Why the limiter stalls, or the first that waits for it and counts that: the end of the verdict."""
+        if not self.limiter:
+            return ""
+        counted = {one.path: one for one in self.stalls if one.text}
+        for path in [self.limiter.cause.path, *(link.target.path for link in self.limiter.waiters)]:
+            if one := counted.get(path):
+                return f" {path} stalls for {one.text}; it does not stall in {percent(one.rest)} of the cycles."
+        return ""
+
+    @property
     def verdict(self) -> str:
         """One or two plain sentences."""
         if self.limiter:
-            return _verdict(self.limiter)
+            return _verdict(self.limiter) + self.reasons
         if loop := next((c for c in self.starved if c.cause.kind == "loop"), None):
             return _loop_text(loop.cause.members, loop.link)
         sources = [c for c in self.starved if c.cause.kind == "source"]

@@ -180,7 +180,10 @@ class Tracer:
             yield here, "waits for the reply to its request"
         sources = {other.source.path for other in here.into if (other.target.port, other.target.lane) in datas}
         senders = [self.machine.instances[path] for path in sorted(sources - {link.source.path, here.path})]
-        for other in sorted(senders, key=lambda one: -max((out.waiting for out in one.out), default=0.0)):
+        # Who counts that it is busy for so long comes before those of whom that is only assumed.
+        busy_longest = {one.path: (one.busy or 0.0) >= EXPLAINS * link.waiting for one in senders}
+        waits = {one.path: max((out.waiting for out in one.out), default=0.0) for one in senders}
+        for other in sorted(senders, key=lambda one: (not busy_longest[one.path], -waits[one.path])):
             yield other, f"is stalled by {other.path}"
 
     def _held_up(self, requester: Instance, share: float, wait_path: WaitPath, reason: str) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 COUNTS = ("transferred", "stalled", "cancelled", "idle")
 SIGNAL = re.compile(r"(?P<port>.+)\[(?P<lane>\d+)\]\.(?P<kind>data|enable|ack)")
-# Units of a statistic `busy`, in seconds; cycles are counted in the instance's own clock.
+STALL = "stall_"
+# Units of the statistics `busy` and `stall_REASON`, in seconds; cycles are counted in the instance's own clock.
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -99,6 +100,7 @@ class Instance:
     events: dict[str, dict[str, str]]  # name: argument: type
     functions: list[tuple[frozenset[str], frozenset[str]]]  # reads, writes
     busy: float | None = None  # share of the time, from a statistic of that name
+    stalls: dict[str, float] = field(default_factory=dict)  # by reason, from statistics `stall_REASON`
     into: list[Link] = field(default_factory=list)
     out: list[Link] = field(default_factory=list)
 
@@ -241,8 +243,12 @@ def load(netlist: dict, stats: dict, earlier: dict | None = None) -> Machine:
         raise NetlistError(f"{ends}: nothing is left to examine" + (", make --after less" if earlier else ""))
     hertz = {c["name"]: c["hertz_numerator"] / c["hertz_denominator"] for c in netlist["clocks"]}
     for path, name, unit, value in _statistics(stats, earlier):
-        if name == "busy" and path in instances and (unit == "cycles" or unit in SECONDS):
-            at_work = value / hertz[instances[path].clock] if unit == "cycles" else value * SECONDS[unit]
-            instances[path].busy = min(1.0, at_work / seconds)
+        if path not in instances or (unit != "cycles" and unit not in SECONDS):
+            continue
+        share = (value / hertz[instances[path].clock] if unit == "cycles" else value * SECONDS[unit]) / seconds
+        if name == "busy":
+            instances[path].busy = min(1.0, share)
+        elif name.startswith(STALL):
+            instances[path].stalls[name.removeprefix(STALL).replace("_", " ")] = min(1.0, share)
     modules = {i["path"]: i["module"] for i in netlist["instances"]}
     return Machine(netlist["file"], instances, links, parents, modules, types, seconds)

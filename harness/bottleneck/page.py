@@ -7,12 +7,13 @@ from pathlib import Path
 
 from harness.bottleneck import diagram
 from harness.bottleneck.analysis import Analysis, percent
+from harness.bottleneck.back_pressure import NEGLIGIBLE
 from harness.bottleneck.text import cause_text, memory_title, path_lines, rates
 from harness.report.page import STYLE, table
 from harness.report.page import diagram as block_diagram
 from harness.run import files
 
-WAITS, MODULES = 12, 20
+WAITS, MODULES, STALLS = 12, 20, 8
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -111,6 +112,16 @@ def _modules(analysis: Analysis) -> str:
     return f'<div class="wide">{table(head, rows, f"The {len(rows)} busiest of {len(analysis.modules)}.", 2)}</div>'
 
 
+def _stalls(analysis: Analysis) -> str:
+    rows = []
+    for one in analysis.stalls[:STALLS]:
+        shares = [("no stall", one.rest), *one.reasons]
+        cells = [[html.escape(reason), _share(share)] for reason, share in shares if share >= NEGLIGIBLE]
+        rows += [[html.escape(one.path) if not k else "", *cell] for k, cell in enumerate(cells)]
+    caption = "Where the cycles go in the instances that count them by reason."
+    return f'<div class="wide">{table(["Instance", "stalls for", "share of the cycles"], rows, caption, 2)}</div>'
+
+
 def _memories(analysis: Analysis) -> str:
     parts = []
     for memory in analysis.memories:
@@ -133,6 +144,8 @@ def fragment(analysis: Analysis, title: str = "", prefix: str = "b-", heading: s
     parts += [f"<p><b>{html.escape(analysis.verdict)}</b></p>", _pictures(analysis, prefix)]
     if analysis.limiters:
         parts += [_limiters(analysis), _waits(analysis)]
+    if analysis.stalls:
+        parts.append(_stalls(analysis))
     parts += [_modules(analysis), _memories(analysis)]
     return "\n".join(parts)
 
@@ -162,6 +175,7 @@ def results(analysis: Analysis) -> dict:
             {"connection": str(c.link), "idle": c.link.idle, "kind": c.cause.kind, "cause": c.cause.path}
             for c in analysis.starved
         ],
+        "stalls": [{"path": one.path, "reasons": dict(one.reasons)} for one in analysis.stalls],
         "modules": [
             {"path": m.path, "module": m.module, "busy": m.busy, "declared": m.declared} for m in analysis.modules
         ],

@@ -100,6 +100,9 @@ def show(analysis: Analysis, console: Console) -> None:
         (m.path, m.module, percent(m.busy) + (" *" if m.declared else "  "), percent(m.stalls), percent(m.stalled))
         for m in analysis.modules[:MODULES]
     ]
+    if analysis.stalls:
+        stalls = [(one.path, percent(one.rest), one.text) for one in analysis.stalls[:MODULES]]
+        _table(console, "Stalls by reason", ("instance", ">no stall", "share of the cycles"), stalls)
     title = "Busiest modules (* counted by the module itself)"
     _table(console, title, ("instance", "module", ">busy", ">stalls its input", ">is stalled"), rows)
     for memory in analysis.memories[:MEMORIES]:

@@ -292,6 +292,40 @@ def test_page_and_results(examine: Examine, tmp_path: Path) -> None:
     assert "<html" not in page.fragment(analysis), "a fragment goes into other pages"
 
 
+# A worker that says why it stalls: every fourth cycle it takes an item, one it rests, two it thinks.
+THINKER_C = """/* thinker.c: takes an item every fourth cycle, and counts why it takes none in the others. */
+phase_start() { accept(in, cycle() % 4 == 0); }
+phase_end() {
+  if (cycle() % 4 == 1) self->stall_hard_thought++;
+  else if (cycle() % 4 > 1) self->stall_rest++;
+}
+"""
+THINKER = """
+module thinker {
+  inport in : 'a;
+  stat uint64 stall_rest "cycles";         /** Cycles of rest. */
+  stat uint64 stall_hard_thought "cycles"; /** Cycles of thought. */
+  phase_start -> in.ack;
+  phase_end;
+}
+"""
+
+
+def test_a_limiter_that_counts_its_stalls_says_why(examine: Examine, tmp_path: Path) -> None:
+    netlist = "instance producer : source;\ninstance p : pipe;\ninstance slow : thinker;\nproducer.out -> p.in : uint32;\np.out -> slow.in;\n"
+    analysis = examine(netlist, after="2 us", thinker_dot_lss=THINKER, thinker_dot_c=THINKER_C)
+    assert analysis.limiter.name == "slow"
+    why = "slow stalls for rest (50 %), hard thought (25 %); it does not stall in 25 % of the cycles."
+    assert analysis.verdict.endswith(why)
+    assert "Stalls by reason" in printed(analysis) and "rest (50 %), hard thought (25 %)" in printed(analysis)
+    content = page.write(analysis, tmp_path / "report", "Thinking").read_text()
+    assert why in content and ">hard thought<" in content
+    found = json.loads((tmp_path / "report" / "bottleneck.json").read_text())
+    [stalls] = found["stalls"]
+    assert stalls["path"] == "slow" and stalls["reasons"] == pytest.approx({"rest": 0.5, "hard thought": 0.25})
+    assert not examine(CHAIN).stalls and "Stalls by reason" not in printed(examine(CHAIN))
+
+
 PROGRAMS = ("hello", "sum", "checksum", "fir")
 EXAMPLES = {
     "pipe_chain": ([], ["--cycles", "500", "--set", "consumer.ready=0.5"], "consumer"),
@@ -313,6 +347,9 @@ def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> Non
     assert analysis.limiter.name in printed(analysis)
     drawn = [re.sub(r"\[\d+\]", "[]", level.path) for level in diagram.levels(analysis)]
     assert len(drawn) == len(set(drawn)), "of equal modules, one is drawn"
+    cores = [path for path, module in analysis.machine.modules.items() if module == "core_issue"]
+    assert sorted(one.path for one in analysis.stalls) == sorted(cores)
+    assert all({"load use", "branch", "fetch", "memory"} <= {reason for reason, _ in one.reasons} for one in analysis.stalls)
 
 
 def test_what_is_too_wide_is_drawn_downwards() -> None:
