@@ -43,9 +43,10 @@ static void next_from_script(self_t *self) {
       while (last > value && isspace((unsigned char)last[-1])) last--;
       *last = '\0';
     }
-    if (!type_parse(out, value, &self->item))
-      sim_input_error("%s:%llu: '%s' is not a value of this port's type", param(script), (unsigned long long)self->line,
-                      value);
+    const char *why;
+    if (!type_parse(out, value, &self->item, &why))
+      sim_input_error("%s:%llu: '%s' is not a value of this port's type: %s", param(script),
+                      (unsigned long long)self->line, value, why);
     if (due < self->due)
       sim_input_error("%s:%llu: cycle %llu after cycle %llu: a script is in rising order", param(script),
                       (unsigned long long)self->line, (unsigned long long)due, (unsigned long long)self->due);

@@ -59,4 +59,4 @@
 #define sim_exit(status, ...)            spinach_stop(self->spinach_id, (status), __VA_ARGS__)
 #define sim_progress()                   spinach_progress()
 #define type_print(p, value, text, size) spinach_type_print(&SP_descriptor_##p, (value), (text), (size))
-#define type_parse(p, text, value)       spinach_type_parse(&SP_descriptor_##p, (text), (value), &(const char *){NULL})
+#define type_parse(p, text, value, why)  spinach_type_parse(&SP_descriptor_##p, (text), (value), (why))
