@@ -1,5 +1,5 @@
 /* Integer arithmetic as MIPS defines it, in terms that C defines too: overflow, shifts, division.  Used by the
- * interpreter's bodies, and by whatever else wants the same results.  Plain C, nothing to link. */
+ * interpreter's bodies, and by whatever else needs the same results.  Plain C, nothing to link. */
 #ifndef EMULIB_ARITHMETIC_H
 #define EMULIB_ARITHMETIC_H
 

@@ -11,7 +11,7 @@ EMULIB_TOOLS  := $(EMULIB_ISAS:%=$(BUILD)/bin/%-oracle) $(EMULIB_ISAS:%=$(BUILD)
 
 ALL += $(BUILD)/lib/libemulib.a $(EMULIB_TOOLS)
 
-# Both headers come out of one run; the first stands for both.  Modules include them too, so they are products by name:
+# Both headers come out of one run; the first represents both.  Modules include them too, so they are products by name:
 # as links of a chain of pattern rules, make would delete them once emulib is built.
 EMULIB_HEADERS := $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_instructions.h)
 EMULIB_CONTROL := $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_control.inc)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Both functions return false when nothing answers at the address.  size is 1 to 4; values are right-justified numbers
+/* Both functions return false when nothing responds at the address.  size is 1 to 4; values are right-justified numbers
  * in the byte order of the processor (when it is big-endian, the first byte is the most significant one). */
 struct guest_memory {
   void *user;

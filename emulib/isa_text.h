@@ -12,7 +12,7 @@ typedef struct {
   void (*text)(uint32_t pc, uint32_t word, char *text, size_t size);
 } IsaText;
 
-/* The first stands for programs that do not say what they are made for. */
+/* The first is for programs that do not say what they are made for. */
 extern const IsaText isa_texts[];
 
 #endif

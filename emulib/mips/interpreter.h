@@ -4,7 +4,7 @@
  *
  * State is architectural: registers, HI, LO, and the pair (pc, next_pc), which makes delay slots exact without a
  * special case: a branch changes next_pc only.  An instruction that raises an exception changes nothing, so pc is
- * its address and in_delay_slot says whether it stands behind a branch.
+ * its address and in_delay_slot says whether it is in a delay slot.
  */
 #ifndef EMULIB_MIPS_INTERPRETER_H
 #define EMULIB_MIPS_INTERPRETER_H
@@ -46,7 +46,7 @@ void mips_interpreter_init(struct mips_interpreter *m, enum mips_set set, bool b
 /* Executes one instruction. */
 enum mips_stop mips_interpreter_step(struct mips_interpreter *m);
 
-/* After a BREAKPOINT or SYSCALL that the environment has served: goes on behind the instruction, which counts. */
+/* After a BREAKPOINT or SYSCALL that the environment has served: continues behind the instruction, which counts. */
 void mips_interpreter_resume(struct mips_interpreter *m);
 
 /* "arithmetic overflow", ... for messages. */

@@ -54,7 +54,7 @@ static gboolean add_segment(Program *p, size_t n, const Elf32_Phdr *h, GError **
                           h->p_filesz, h->p_memsz);
   if (h->p_offset > p->file_size || h->p_filesz > p->file_size - h->p_offset)
     return program_refuse(p, error,
-                          "truncated: program header %zu wants 0x%x bytes at offset 0x%x, but the file has only "
+                          "truncated: program header %zu needs 0x%x bytes at offset 0x%x, but the file has only "
                           "%" G_GSIZE_FORMAT " bytes",
                           n, h->p_filesz, h->p_offset, p->file_size);
   // Code that copies itself elsewhere is linked for one address (p_vaddr) and loaded at another (p_paddr): that one

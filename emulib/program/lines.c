@@ -3,7 +3,7 @@
  *
  * A linker that drops a section leaves its lines in the table, from address 0 on, where they would hide those of a
  * program that is linked there.  So a unit's lines count only at addresses that the unit claims (its ranges) and that
- * are loaded; of several claims that begin at 0 the one stands whose function the symbol table knows there; and lines
+ * are loaded; of several claims that begin at 0 the one is valid whose function the symbol table knows there; and lines
  * of a function that was dropped do not count at all. */
 #include "program_private.h"
 

@@ -43,7 +43,7 @@ static gboolean check_segments(const Program *p, GError **error) {
   }
   if (p->segments->len == 0) return program_refuse(p, error, "nothing to load: there is no loadable segment");
   if (p->entry & 3) return program_refuse(p, error, "entry address 0x%08x is not a multiple of 4", p->entry);
-  if (!entered) return program_refuse(p, error, "entry address 0x%08x lies in no executable segment", p->entry);
+  if (!entered) return program_refuse(p, error, "entry address 0x%08x is in no executable segment", p->entry);
   return TRUE;
 }
 
@@ -118,7 +118,7 @@ const ProgramSymbol *program_symbols(const Program *p, gsize *count) {
   return (const ProgramSymbol *)(void *)p->symbols->data;
 }
 
-/* How many lines (or symbols) stand at or before an address: the last of them is the one that may cover it. */
+/* How many lines (or symbols) are at or before an address: the last of them is the one that may cover it. */
 #define COUNT_UP_TO(array, type, wanted)                                                                               \
   ({                                                                                                                   \
     guint low_ = 0, high_ = (array)->len;                                                                              \

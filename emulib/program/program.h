@@ -37,7 +37,7 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  guint32 address, size; /* size 0 where the file does not tell */
+  guint32 address, size; /* size 0 where the file does not say */
   gboolean function;
 } ProgramSymbol;
 

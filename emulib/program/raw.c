@@ -27,7 +27,7 @@ gboolean program_read_raw(Program *p, GError **error) {
                           size, address);
   if (p->entry - address >= size)
     return program_refuse(p, error,
-                          "start address 0x%08x (byte 4 of the file) lies outside the raw image, which is 0x%08x to "
+                          "start address 0x%08x (byte 4 of the file) is outside the raw image, which is 0x%08x to "
                           "0x%08x",
                           p->entry, address, (guint32)(address + size - 1));
   ProgramSegment s = {

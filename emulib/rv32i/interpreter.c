@@ -28,7 +28,7 @@ static uint32_t shift_right_arithmetic(uint32_t a, unsigned n) {
   return (uint32_t)((int64_t)(int32_t)a >> n);
 }
 
-/* When a body runs, pc is still its instruction's; *next is where to go on. */
+/* When a body runs, pc is still its instruction's; *next is where to continue. */
 #define BODY(name)                                                                                                     \
   static void do_##name([[maybe_unused]] struct rv32i_interpreter *m, [[maybe_unused]] uint32_t word,                  \
                         [[maybe_unused]] uint32_t *next)

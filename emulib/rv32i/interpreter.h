@@ -35,7 +35,7 @@ void rv32i_interpreter_init(struct rv32i_interpreter *m, struct guest_memory mem
 /* Executes one instruction. */
 enum rv32i_stop rv32i_interpreter_step(struct rv32i_interpreter *m);
 
-/* After a BREAKPOINT or SYSCALL that the environment has served: goes on behind the instruction, which counts. */
+/* After a BREAKPOINT or SYSCALL that the environment has served: continues behind the instruction, which counts. */
 void rv32i_interpreter_resume(struct rv32i_interpreter *m);
 
 /* "reserved instruction", ... for messages. */

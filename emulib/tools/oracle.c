@@ -1,6 +1,6 @@
 /* Runs a program on a functional interpreter, outside any machine.
  *
- * The program sees a flat address space with its segments and a stack, and asks for service with the system calls of
+ * The program sees a flat address space with its segments and a stack, and requests service with the system calls of
  * Linux for its processor, so that the same file runs under qemu-user too: exit and exit_group with a status, write to
  * descriptor 1 or 2.  Any other exception ends the run with a line that says where.
  *

@@ -27,7 +27,7 @@ typedef struct {
   void (*start)(unsigned set, gboolean big_endian, struct guest_memory memory, guint32 entry);
   OracleStep (*step)(void);
   void (*result)(guint32 value, guint32 error); /* of a system call; error: 0, or an errno */
-  void (*resume)(void);                         /* goes on behind a system call */
+  void (*resume)(void);                         /* continues behind a system call */
   char *(*reason)(void);                        /* why it stopped, to be freed */
   const char *(*where)(void);                   /* what to add about the place where it stopped */
   void (*text)(guint32 pc, guint32 word, char *text);

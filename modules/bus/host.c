@@ -187,7 +187,7 @@ static __attribute__((noinline)) void advance(self_t *self, uint32_t count) {
 // A plain beat has moved: whole, nothing wrong with it, and more to come.
 static inline void go_on(self_t *self) {
   self->moved += 8;
-  // Before, nobody made the bus wait.
+  // Before, no device made the bus wait.
   if (self->write && now() >= self->ready_at + clock_period()) shift_rest(self);
   await_beat(self);
   self->wake = self->ready_at;
@@ -233,7 +233,7 @@ static void begin_transfer(self_t *self, int lane) {
   event(transfer, lane, request.write, request.address, request.length);
 }
 
-// The bus is free, and somebody waits for it.
+// The bus is free, and a device waits for it.
 static void arbitrate(self_t *self) {
   if (self->window_state == host_window_waits) {
     // One word, at the device when it has crossed the bus.
@@ -272,7 +272,7 @@ static inline void refer_to_memory(self_t *self, int lane, const typeof_port(mem
   const uint64_t offset = (uint64_t)request->address - (uint64_t)param(memory_base);
   typeof_port(memory_reply) reply = {.tag = request->tag, .latency = 1};
   if (request->op == mem_op_barrier) {
-    // All that came before it was done when it was answered.
+    // All that came before it was done when it got its reply.
   } else if (request->op > mem_op_write || offset + size > (uint64_t)param(memory_bytes) ||
              size > param(cpu_width) / 8) {
     reply.error = true;

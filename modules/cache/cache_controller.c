@@ -229,7 +229,7 @@ handler(reply) {
     const bool beat =
         !same_cycle && self->phase == cache_phase_fill && some(fill_reply) && item(fill_reply).tag < CACHE_BEATS;
     const typeof_port(in_request) *request = same_cycle ? &item(in_request) : &self->pending;
-    __typeof__(reply.data) value; /* apart, so that only it lies in memory */
+    __typeof__(reply.data) value; /* apart, so that only it is in memory */
     CACHE_READ_LINE(value, *request, same_cycle ? get(hit_offset) : CACHE_FILL_OFFSET,
                     beat ? (int32_t)item(fill_reply).tag : -1, beat ? &item(fill_reply).data : NULL);
     memcpy(&reply.data, &value, sizeof value);

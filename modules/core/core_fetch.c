@@ -71,7 +71,7 @@ phase_end() {
   const bool waited = self->phase == core_fetch_phase_waits, arrives = some(memory_reply) & enabled(memory_reply);
   const bool leaves = transferred(out), sent = transferred(memory_request);
   const uint32_t pc = self->pc;
-  /* What arrives and cannot go on waits here; what waited and went on makes room. */
+  /* What arrives and cannot continue waits here; what waited and was passed on makes room. */
   if (leaves) {
     self->phase = core_fetch_phase_request;
     self->fresh = false;

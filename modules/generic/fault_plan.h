@@ -3,7 +3,7 @@
 //
 //   KIND@N   number N, counted from 1        KIND/N   every N-th        KIND%P   each with a chance of P percent
 //
-// Rules stand in any number, separated by commas; of those that strike at once the first counts.
+// Any number of rules, separated by commas; of those that apply together the first counts.
 #ifndef FAULT_PLAN_H
 #define FAULT_PLAN_H
 

@@ -47,7 +47,7 @@ phase_end() {
         self->slot[head] = data(in);
         self->count++;
       }
-      if (self->count > 0) /* an empty ring may as well stand still, as it does while idle time is skipped */
+      if (self->count > 0) /* an empty ring need not move, as it does not while idle time is skipped */
         self->head = head + 1 == param(depth) ? 0 : head + 1;
     }
     return;

@@ -79,7 +79,7 @@ static __attribute__((noinline)) void start(self_t *self, bool before_reply) {
   self->due = from + cycles;
 }
 
-/* Prepares the request behind the one that was just answered.  Mostly, it goes on in the row where that one was. */
+/* Prepares the request behind the one that just got its reply.  Mostly, it is in the same row. */
 static inline void go_on(self_t *self) {
   const typeof_port(in_request) *request = &self->entry[self->head];
   int32_t lane = lane_of(request->address, request->size);
@@ -156,7 +156,7 @@ static inline void enter(self_t *self, uint32_t count, typeof_port(in_request) r
   self->count = count + 1;
 }
 
-/* The oldest request was answered. */
+/* The oldest request got its reply. */
 static inline void leave(self_t *self) {
   const uint32_t slot = self->head;
   const typeof_port(in_request) *request = &self->entry[slot];

@@ -1,6 +1,6 @@
-/* How numbers lie in bytes, for the modules that hold or move memory contents.  Values of bits(n) ports are integers up
- * to 64 bits and arrays of 64-bit words above; on the little-endian hosts that simulators run on, byte k of either
- * holds bits 8k to 8k+7. */
+/* How numbers are stored in bytes, for the modules that hold or move memory contents.  Values of bits(n) ports are
+ * integers up to 64 bits and arrays of 64-bit words above; on the little-endian hosts that simulators run on, byte k of
+ * either holds bits 8k to 8k+7. */
 #ifndef MEMORY_ACCESS_H
 #define MEMORY_ACCESS_H
 
@@ -26,7 +26,7 @@ static inline void memory_to_number(void *value, const uint8_t *from, unsigned s
   for (unsigned i = 0; i < size; i++) to[i] = from[size - 1 - i];
 }
 
-/* The low `size` bytes of a number as they lie in memory; the same exchange the other way round. */
+/* The low `size` bytes of a number as they are stored in memory; the same the other way round. */
 static inline void number_to_memory(uint8_t *to, const void *value, unsigned size, bool big_endian) {
   memory_to_number(to, value, size, big_endian);
 }

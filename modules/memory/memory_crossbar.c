@@ -206,7 +206,7 @@ phase_end() {
       uint32_t address = address_outside(self, b, data(out_request, b).address);
       if (data(out_request, b).size > 1 &&
           __builtin_expect(bank_of(self, address + data(out_request, b).size - 1) != b, 0))
-        sim_error("a request of %u bytes at 0x%x lies in two banks: requesters must keep within one",
+        sim_error("a request of %u bytes at 0x%x is in two banks: requesters must keep within one",
                   (unsigned)data(out_request, b).size, (unsigned)address);
       uint64_t requests_it = 0;
       for (int i = 0; i < LANES; i++)

@@ -48,18 +48,19 @@ static void view(const self_t *self, const memory_written *writes, int count, ui
   }
 }
 
-/* Whether the store_conditional of a tag may store: its reservation stands, and no write of this cycle came before. */
+/* Whether the store_conditional of a tag may store: its reservation is valid, and no write of this cycle came before.
+ */
 static bool reservation_stands(const self_t *self, const memory_written *writes, int count, uint32_t tag,
                                uint32_t offset) {
   uint32_t block = offset / (uint32_t)param(reservation_bytes);
-  bool stands = false;
+  bool valid = false;
   for (int k = 0; k < param(reservations); k++)
-    stands |= self->reserved[k] && self->reserved_tag[k] == tag && self->reserved_block[k] == block;
-  for (int i = 0; i < count && stands; i++)
+    valid |= self->reserved[k] && self->reserved_tag[k] == tag && self->reserved_block[k] == block;
+  for (int i = 0; i < count && valid; i++)
     if (memory_overlap(block * (uint32_t)param(reservation_bytes), (uint32_t)param(reservation_bytes), writes[i].offset,
                        writes[i].size))
-      stands = false;
-  return stands;
+      valid = false;
+  return valid;
 }
 
 /* A number of `count` ones, 0 to 64. */
@@ -182,7 +183,7 @@ static inline unsigned hex_digit(char c) {
   return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10);
 }
 
-/* Pairs of hexadecimal digits, white space between them, `@` and an address to go on elsewhere, `#` for comments. */
+/* Pairs of hexadecimal digits, white space between them, `@` and an address to continue elsewhere, `#` for comments. */
 static void place_hex(self_t *self, uint64_t address, const char *text, size_t size) {
   for (size_t at = 0; at < size;) {
     if (isspace((unsigned char)text[at])) {

@@ -7,7 +7,7 @@
 
 enum { MEMORY_STATE_MAX_BYTES = 128 }; /* widest request */
 
-/* What one lane writes: the bytes as they will lie in memory. */
+/* What one lane writes: the bytes as they will be in memory. */
 typedef struct {
   uint32_t offset; /* of the first byte in the memory */
   uint32_t size;

@@ -1,7 +1,7 @@
 /* memory_width.c: between memory ports of different widths; see memory_width.lss.
  *
  * A wider memory takes requests as they are, within the cycle.  For a narrower one they are kept and cut where
- * multiples of the memory's width lie; the pieces leave one in a cycle, and the replies to them add up. */
+ * multiples of the memory's width are; the pieces leave one in a cycle, and the replies to them add up. */
 #include "memory/memory_access.h"
 
 #define NARROWS (param(to) < param(from))
@@ -18,7 +18,7 @@ static inline uint32_t piece_at(const typeof_port(in_request) * request, uint32_
   return left < room ? left : room;
 }
 
-/* Byte `at`, counted from the lowest address, of a number of `size` bytes: where it lies in the number. */
+/* Byte `at`, counted from the lowest address, of a number of `size` bytes: where it is in the number. */
 static inline uint32_t place_of(uint32_t at, uint32_t size) {
   return param(big_endian) ? size - 1 - at : at;
 }

@@ -21,14 +21,14 @@ static inline int32_t lane_of(uint32_t address, uint32_t size) {
   return -1;
 }
 
-/* The address at which a burst goes on behind a request. */
+/* The address at which a burst continues behind a request. */
 static inline uint32_t behind(const typeof_port(in_request) * request) {
   const uint32_t end = request->address + request->size, block = (uint32_t)param(block);
   return block > 0 && end % (block + !block) == 0 ? end + (uint32_t)param(stride) - block : end;
 }
 
-/* Prepares the request that is now the oldest: the one before it, at `slot`, was answered in this cycle, or there was
- * none and this one was accepted in it.  Where bursts survive no idle cycle, only one that was answered just now can be
+/* Prepares the request that is now the oldest: the one before it, at `slot`, got its reply in this cycle, or there was
+ * none and this one was accepted in it.  Where bursts survive no idle cycle, only one with its reply just now can be
  * gone on with, and that is still in its slot. */
 static inline void start(self_t *self, uint32_t slot, bool replied) {
   const typeof_port(in_request) *entry = &self->entry[self->head], *last = &self->entry[slot];

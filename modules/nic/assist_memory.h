@@ -12,7 +12,7 @@
 
 // A window is a circular buffer in NIC memory: from base up to, not including, limit; limit == base: there is none.
 
-// `address` + `bytes`, wrapped within the window if the address is inside it.  One that lies behind the window is far
+// `address` + `bytes`, wrapped within the window if the address is inside it.  One that is behind the window is far
 // from its end as well, counted upwards, so that a single comparison shows nearly always that there is nothing to wrap.
 static inline uint32_t assist_advance(uint32_t address, uint32_t bytes, uint32_t base, uint32_t limit) {
   if (__builtin_expect(limit - address > bytes, 1) || address < base || address >= limit) return address + bytes;
@@ -53,7 +53,7 @@ static inline uint32_t assist_min(uint32_t a, uint32_t b) {
 }
 
 // ---- Bytes and numbers ---------------------------------------------------------------------------------------
-// Bytes in order lie in a uint64_t with the first in bits 7:0; a memory request carries a right-justified number.
+// Bytes in order are in a uint64_t with the first in bits 7:0; a memory request carries a right-justified number.
 
 static inline uint64_t assist_keep(uint64_t bytes, uint32_t count) {
   return __builtin_expect(count >= 8, 1) ? bytes : bytes & ((UINT64_C(1) << 8 * count) - 1);
@@ -84,7 +84,7 @@ static inline uint32_t assist_field(const uint8_t *raw, uint32_t at, uint32_t co
 static inline void assist_queue_put(uint8_t *buffer, uint32_t size, uint32_t position, uint64_t bytes, uint32_t count) {
   uint32_t at = position & (size - 1);
   if (__builtin_expect(at + 8 <= size, 1)) {
-    // What lies behind `count` is free space or would be overwritten before it is read, unless the queue is full.
+    // What is behind `count` is free space or would be overwritten before it is read, unless the queue is full.
     if (count == 8)
       memcpy(buffer + at, &bytes, 8);
     else

@@ -171,7 +171,7 @@ static inline void send_on(self_t *self) {
   }
   const uint32_t used = self->tail - self->head;
   if (__builtin_expect(of->dropped, false)) {
-    // What lies behind a transfer goes on the bus only when that one is known to be good; what was dropped does not at
+    // What is behind a transfer goes on the bus only when that one is known to be good; what was dropped does not at
     // all.
     uint32_t gone = assist_min(used, of->bus_left);
     self->head += gone;
@@ -236,7 +236,7 @@ static inline void memory_accepted(self_t *self) {
   }
 }
 
-// NIC memory answered for a transfer: with bytes for the host, or that bytes or a checksum are written.
+// NIC memory replied for a transfer: with bytes for the host, or that bytes or a checksum are written.
 static inline void memory_replied(self_t *self, dma_transfer *of, assist_run reply) {
   if (of->sum_waiting) {
     of->sum_waiting = false;
@@ -410,7 +410,7 @@ static inline void end_direct(self_t *self, uint32_t active) {
     self->direct_busy = false;
 }
 
-// A descriptor that nobody wants any more has come.
+// A descriptor that was discarded has come.
 static inline void forget_descriptor(self_t *self) {
   if (!self->fetch_dropped || self->fetch != dma_fetch_read) return;
   self->fetch = dma_fetch_nothing;

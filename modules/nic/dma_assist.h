@@ -4,7 +4,7 @@
 
 #include "nic/assist_memory.h"
 
-// What is offered to somebody in a cycle; a set.
+// What is offered in a cycle; a set.
 enum {
   DMA_OFFERS_MEMORY = 1,
   DMA_OFFERS_DESCRIPTOR = 2,
@@ -15,7 +15,7 @@ enum {
 // What a register update completes, when it is not a descriptor of a ring.
 enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
 
-// How descriptors lie, by the parameters.
+// The layout of descriptors, by the parameters.
 #define DMA_LAYOUT                                                                                                     \
   ((dma_layout){param(at_control), param(at_checksum), param(at_host_high), param(at_host_low), param(at_address),     \
                 param(at_length), param(big_endian)})
@@ -35,7 +35,7 @@ enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
 
 // ---- Descriptors -----------------------------------------------------------------------------------------------
 
-// Where the fields of a descriptor lie; host_high is negative when there is none.
+// The offsets of a descriptor's fields; host_high is negative when there is none.
 typedef struct {
   int64_t control, checksum, host_high, host_low, address, length;
   bool big_endian;
@@ -108,7 +108,7 @@ static inline bool dma_sum_due(const dma_transfer *of, int64_t checksum_bit) {
   return dma_has_checksum(of, checksum_bit) && of->ring >= 0 && !of->failed && !of->sum_stored;
 }
 
-// The stages a transfer is in; a set: it has requests to make; requests to be answered; the host's next beat is for
+// The stages a transfer is in; a set: it has requests to make; requests outstanding; the host's next beat is for
 // it; it has bytes to be requested from, or sent on, the bus; outward: it was sent and is not confirmed; it is not
 // known whether it is good.
 enum { DMA_AT_MEMORY = 1, DMA_AT_REPLY = 2, DMA_AT_DATA = 4, DMA_AT_BUS = 8, DMA_AT_SENT = 16, DMA_AT_UNKNOWN = 32 };

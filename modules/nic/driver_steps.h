@@ -1,6 +1,6 @@
 // What the driver of a device is written in, when a host's software is a module: one step after the other, as a driver
-// is. A phase of it is a function with one switch over self->at that is called once a cycle, goes on at the step where
-// it waited
+// is. A phase of it is a function with one switch over self->at that is called once a cycle, continues at the step
+// where it waited
 // (`return false`), and signals its end by `return true`.  Local variables do not survive a wait.  The state needs the
 // fields that the steps name, as in their use below.
 #ifndef DRIVER_STEPS_H

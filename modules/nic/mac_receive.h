@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What is offered to somebody in a cycle; a set.
+// What is offered in a cycle; a set.
 enum {
   RECEIVE_OFFERS_MEMORY = 1,
   RECEIVE_OFFERS_DESCRIPTOR = 2,

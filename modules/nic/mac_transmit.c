@@ -49,7 +49,7 @@ phase_start() {
   }
 }
 
-// Queues the write of a register; `ends_frame` says whether the frame is done with when that is answered.
+// Queues the write of a register; `ends_frame` says whether the frame is done with when that has its reply.
 static void update(self_t *self, int64_t offset, uint32_t value, bool ends_frame) {
   int at = (self->update_first + self->updates_open + self->updates_waiting) & (TRANSMIT_UPDATES - 1);
   self->updates[at] = (register_update){.offset = (uint32_t)offset, .value = value};
@@ -212,7 +212,7 @@ static inline void updated(self_t *self) {
   self->updates_open--;
 }
 
-// NIC memory answered with bytes of the newest frame.
+// NIC memory replied with bytes of the newest frame.
 static inline void data_arrived(self_t *self, assist_run reply) {
   const int newest = (self->first + self->frames_waiting - 1) & (TRANSMIT_FRAMES - 1);
   const uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);

@@ -5,7 +5,7 @@
 // Frames in the queue, and register updates, at most.
 enum { TRANSMIT_FRAMES = 8, TRANSMIT_UPDATES = 16 };
 
-// What is offered to somebody in a cycle; a set.
+// What is offered in a cycle; a set.
 enum {
   TRANSMIT_OFFERS_MEMORY = 1,
   TRANSMIT_OFFERS_DESCRIPTOR = 2,

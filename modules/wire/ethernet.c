@@ -15,7 +15,8 @@ static uint64_t reached(uint64_t due) {
   return end > clock_period() ? end - clock_period() : 0;
 }
 
-// What is sent follows from `begun`, `loaded` and `exhausted`.  Who has nothing more to offer keeps nobody waiting.
+// What is sent follows from `begun`, `loaded` and `exhausted`.  An end without more frames does not make the other
+// wait.
 static void update_outputs(self_t *self) {
   bool finished = self->exhausted && !self->loaded;
   uint32_t turn = finished ? UINT32_MAX : (uint32_t)self->begun;

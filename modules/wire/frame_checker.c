@@ -31,7 +31,7 @@ static void entered(self_t *self, int d, bool spoilt, uint32_t fcs_bytes) {
   self->entered[d]++;
 }
 
-// `count` bytes of a frame go in, `room` of them lie at `bytes`.
+// `count` bytes of a frame go in, `room` of them are at `bytes`.
 __attribute__((always_inline)) static inline void enter(self_t *self, int d, const void *bytes, uint32_t count,
                                                         uint32_t room, bool start) {
   uint64_t slot = SLOT(self->entered[d]);

@@ -1,5 +1,5 @@
 // Who waits for whom in recorded traffic: what traffic_replay.c works out once, before the first cycle.  The arrays
-// that the run needs lie in the module's state, all else is for the time of the study.  Functions that find something
+// that the run needs are in the module's state, all else is for the time of the study.  Functions that find something
 // wrong with the input say so in `error`, a line for the user, and return false.
 #ifndef TRAFFIC_DEPENDENCIES_H
 #define TRAFFIC_DEPENDENCIES_H
@@ -57,7 +57,7 @@ static inline void replay_study_end(ExchangeStudy *study) {
   free(study->table);
 }
 
-// Who waits by an edge, and whether only for room in the window: then it does not answer what it waits for.
+// Who waits by an edge, and whether only for room in the window: then it does not respond to what it waits for.
 enum { TRAFFIC_REPLAY_ROOM = 0x40000000 };
 static inline uint32_t replay_waiter(uint32_t edge) {
   return edge & ~(uint32_t)TRAFFIC_REPLAY_ROOM;
@@ -224,7 +224,7 @@ static inline bool replay_add_line(ExchangeStudy *study, char *line, unsigned lo
   return true;
 }
 
-// ---- Whether anybody can begin
+// ---- Whether any frame can begin
 // ----------------------------------------------------------------------------------------- What a frame waits for that
 // cannot go either; `open` are the frames of the other direction that cannot.
 static inline uint32_t replay_waits_for(const ExchangeStudy *study, int d, uint32_t n, const uint32_t *open) {
@@ -242,7 +242,7 @@ static inline void replay_notification_cycle(ExchangeStudy *study, int d, uint32
   char between[64] = "and that";
   if (head != m) snprintf(between, sizeof between, "which comes after frame %u, and that", head + 1);
   snprintf(study->error, sizeof study->error,
-           "frame %u of %s waits for frame %u of %s, %s waits for frame %u of %s: nobody can begin", n + 1,
+           "frame %u of %s waits for frame %u of %s, %s waits for frame %u of %s: no frame can begin", n + 1,
            study->path[d], m + 1, study->path[other], between, back + 1, study->path[d]);
 }
 

@@ -211,10 +211,11 @@ static void is_lost(self_t *self, int d, uint32_t frame) {
     return;
   }
   if (awaited != TRAFFIC_REPLAY_NONE)
-    sim_error("frame %u of %s did not reach %s, and frame %u of %s answers %s: a conversation cannot go on without",
-              frame + 1, PATH(d), replay_end[TRAFFIC_REPLAY_OTHER(d)],
-              replay_waiter(self->edge_frame[self->first_edge[d][awaited] - 1]) + 1, PATH(TRAFFIC_REPLAY_OTHER(d)),
-              awaited == frame ? "it" : "what follows it");
+    sim_error(
+        "frame %u of %s did not reach %s, and frame %u of %s responds to %s: a conversation cannot continue without",
+        frame + 1, PATH(d), replay_end[TRAFFIC_REPLAY_OTHER(d)],
+        replay_waiter(self->edge_frame[self->first_edge[d][awaited] - 1]) + 1, PATH(TRAFFIC_REPLAY_OTHER(d)),
+        awaited == frame ? "it" : "what follows it");
   is_there(self, d, frame);
 }
 

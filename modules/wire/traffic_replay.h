@@ -29,7 +29,7 @@ typedef struct {
   bool tcp;
   uint8_t flags;
   uint32_t seq, ack, length; // length: of the data, SYN and FIN included
-  uint32_t window;           // as it stands in the header
+  uint32_t window;           // as in the header
   int32_t scale;             // window scale that a SYN offers, -1 for none
 } ExchangeFrame;
 
@@ -112,7 +112,7 @@ typedef struct {
   int64_t frontier;    // everything before it was sent
   ExchangeHole *ahead; // what was sent beyond it, in any order
   uint32_t ahead_count;
-  // Where the frames stand that the other side's frames have been found to wait for.
+  // Where the frames are that the other side's frames have been found to wait for.
   uint32_t acked_by, opened_by; // next frame to look at
   int64_t acked, opened;        // frontier, and limit of the window, up to there
   bool opened_before;

@@ -62,7 +62,7 @@ DEFECTS = {
     "MIPS32r2": ([(36, b"\x70")], "say MIPS32r2 code"),
     "newer": ([(36, b"\xf0")], "say newer code"),
     "MIPS16": ([(36, b"\x14")], "say 16-bit code (MIPS16, microMIPS), which no processor executes"),
-    "entry": ([(24, b"\0\0\0\0")], "entry address 0x00000000 lies in no executable segment"),
+    "entry": ([(24, b"\0\0\0\0")], "entry address 0x00000000 is in no executable segment"),
     "odd entry": ([(24, b"\x00\x40\x00\x02")], "entry address 0x00400002 is not a multiple of 4"),
     "headers outside": ([(28, b"\x7f\0\0\0")], "program headers at offset 0x7f000000, but the file has only"),
     "header size": ([(42, b"\0\x21")], "ELF program headers of 33 bytes, expected 32"),
@@ -123,7 +123,7 @@ def test_missing_file(build_dir: Path, tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("header", "message"),
-    [((0, 0x4000), "no raw image"), ((0x5000, 0x4000), "start address 0x00005000 (byte 4 of the file) lies outside"),
+    [((0, 0x4000), "no raw image"), ((0x5000, 0x4000), "start address 0x00005000 (byte 4 of the file) is outside"),
      ((0xFFFFFFF8, 0xFFFFFFF8), "passes the end of the address space"), ((0x4002, 0x4000), "not a multiple of 4")],
 )
 def test_malformed_raw(header: tuple, message: str, build_dir: Path, tmp_path: Path):

@@ -132,7 +132,7 @@ def test_a_memory_may_reply_at_once(bench: Bench) -> None:
 def test_a_request_in_two_banks_stops_the_run(bench: Bench) -> None:
     memory = Memory(bench, network(2, 4), 2)
     memory.play([["0 read 8 0x14"], []], 10, ok=False)
-    assert "a request of 8 bytes at 0x14 lies in two banks" in memory.last.err
+    assert "a request of 8 bytes at 0x14 is in two banks" in memory.last.err
 
 
 def test_an_impossible_choice_stops_the_run(bench: Bench) -> None:

@@ -308,9 +308,9 @@ LAYOUTS = [
     ("descriptor_bytes = 24;", "descriptor_bytes is 8, 16, 32 or 64, not 24"),
     ("ring_bytes = 100;", "ring_bytes is a power of two that holds at least two descriptors, not 100"),
     ("ring_bytes = 32;", "ring_bytes is a power of two that holds at least two descriptors, not 32"),
-    ("at_control = 100;", "at_control = 100 lies outside of a descriptor of 32 bytes"),
-    ("at_host_high = 30;", "at_host_high = 30 lies outside of a descriptor of 32 bytes"),
-    ("at_length = -2;", "at_length = -2 lies outside of a descriptor of 32 bytes"),
+    ("at_control = 100;", "at_control = 100 is outside of a descriptor of 32 bytes"),
+    ("at_host_high = 30;", "at_host_high = 30 is outside of a descriptor of 32 bytes"),
+    ("at_length = -2;", "at_length = -2 is outside of a descriptor of 32 bytes"),
 ]
 
 

@@ -161,7 +161,7 @@ def test_a_filter_needs_an_address(bench: Bench) -> None:
     [
         ("buffer_round = 12;", "buffer_round must be a power of two"),
         ("ring_bytes = 100;", "ring_bytes is a power of two that holds at least two descriptors, not 100"),
-        ("at_address = 4;", "at_address = 4 lies outside of a descriptor of 8 bytes"),
+        ("at_address = 4;", "at_address = 4 is outside of a descriptor of 8 bytes"),
     ],
 )
 def test_layouts_that_cannot_work_are_refused(bench: Bench, body: str, words: str) -> None:

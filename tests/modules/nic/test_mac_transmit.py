@@ -131,7 +131,7 @@ LAYOUTS = [
     ("buffer_round = 0;", "buffer_round must be a power of two"),
     ("descriptor_bytes = 12;", "descriptor_bytes is 8, 16, 32 or 64, not 12"),
     ("ring_bytes = 8;", "ring_bytes is a power of two that holds at least two descriptors, not 8"),
-    ("at_vlan = 7;", "at_vlan = 7 lies outside of a descriptor of 8 bytes"),
+    ("at_vlan = 7;", "at_vlan = 7 is outside of a descriptor of 8 bytes"),
 ]
 
 

@@ -215,7 +215,7 @@ QUESTION, ANSWER = tcp(True, 0, None, b"q" * 10), tcp(False, 0, 10, b"a" * 10)
         ("exchange 1\n# all is well\nsend 1 after send 1\n", "who:3: frames of one end keep their order by themselves"),
         ("exchange 1\nsend 9 after receive 1\n", "who:2: there is no frame 9 to send, there are 1"),
         ("exchange 1\nreceive 1 after send 0\n", "who:2: there is no frame 0 to send"),
-        ("exchange 1\nsend 1 after receive 1\nreceive 1 after send 1\n", "waits for frame 1 of receive, and that waits for frame 1 of send: nobody can begin"),
+        ("exchange 1\nsend 1 after receive 1\nreceive 1 after send 1\n", "waits for frame 1 of receive, and that waits for frame 1 of send: no frame can begin"),
     ],
 )
 def test_wrong_dependencies(link: Link, text: str, said: str) -> None:
@@ -227,11 +227,11 @@ def test_wrong_traces(link: Link) -> None:
     assert "send: frame 2 acknowledges data that receive never sends (3990 bytes more than there are)" in link.refused([(0, QUESTION), (9, late)], [(5, ANSWER)])
     # Each acknowledges what the other sends: neither can have been the first.
     both = link.refused([(0, tcp(True, 0, 10, b"q" * 10))], [(0, tcp(False, 0, 10, b"a" * 10))])
-    assert "frame 1 of send waits for frame 1 of receive, and that waits for frame 1 of send: nobody can begin" in both
+    assert "frame 1 of send waits for frame 1 of receive, and that waits for frame 1 of send: no frame can begin" in both
     # The same further apart: the first frames of the conversation hold up those that the other end waits for.
     send = [(0, tcp(True, 0, 20, b"q" * 10)), (1, tcp(True, 10, 20, b"q" * 10))]
     both = link.refused(send, [(0, tcp(False, 0, 20, b"a" * 10)), (1, tcp(False, 10, 20, b"a" * 10))])
-    assert "nobody can begin" in both and "which comes after frame 1, and that waits for frame" in both
+    assert "no frame can begin" in both and "which comes after frame 1, and that waits for frame" in both
     assert "think: -1.0 is outside its range, at least 0.0" in link.refused([(0, QUESTION)], [(5, ANSWER)], dut_think=-1.0)
 
 
@@ -279,7 +279,7 @@ def test_a_lost_frame_that_is_answered_ends_the_run(link: Link) -> None:
     receive = [(0, tcp(False, 0, None, b"a" * 10)), (10, tcp(False, 10, None, b"b" * 10)), (20, tcp(False, 20, None, b"c" * 10))]
     for netlist in NETLIST, TOLD:
         said = link.refused([(50, tcp(True, 0, 20, b"q"))], receive, netlist=netlist, wire_faults="fcs@2", dut_resend="0us")
-        assert "frame 2 of receive did not reach the host, and frame 1 of send answers it: a conversation cannot go on without" in said
+        assert "frame 2 of receive did not reach the host, and frame 1 of send responds to it: a conversation cannot continue without" in said
         said = link.refused([(50, tcp(True, 0, 30, b"q"))], receive, netlist=netlist, wire_faults="fcs@2", dut_resend="0us")
         assert "frame 2 of receive did not reach the host, and frame 1 of send answers what follows it" in said
     # One that nobody answers is only missing.
