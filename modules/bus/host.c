@@ -52,10 +52,10 @@ static uint32_t beat_bytes(const self_t *self) {
 static __attribute__((noinline)) bus_beat beat_read(const self_t *self) {
   uint32_t count = beat_bytes(self);
   bool last = count == self->length - self->moved;
-  bus_beat beat = {.count = (uint8_t)count, .last = last, .error = (self->bad || self->spoils) && last};
+  bus_beat beat = {.count = (uint8_t)count, .last = last, .error = (self->bad || self->corrupts) && last};
   if (self->bad) return beat;
   memcpy(&beat.bytes, self->bytes + self->place + self->moved, count);
-  if (self->spoils && self->moved == 0) beat.bytes ^= 1;
+  if (self->corrupts && self->moved == 0) beat.bytes ^= 1;
   return beat;
 }
 
@@ -76,7 +76,7 @@ handler(open) {
   for (int i = 0; i < width(window_request); i++) accept(window_request, i, self->window_state == host_window_idle);
 }
 
-handler(ring) {
+handler(interrupt_software) {
   for (int i = 0; i < width(interrupting); i++) send(interrupting, i, now() >= self->interrupt_at);
 }
 
@@ -131,7 +131,7 @@ static void draw_fault(self_t *self) {
   if (struck < 0) return;
   bool aborts = struck == HOST_FAULT_READ_ABORT || struck == HOST_FAULT_WRITE_ABORT;
   self->bad |= aborts;
-  self->spoils = !aborts;
+  self->corrupts = !aborts;
 }
 
 // The device gets the error in this cycle.
@@ -177,7 +177,7 @@ static __attribute__((noinline)) void advance(self_t *self, uint32_t count) {
   self->active = false;
   self->ready_at = never();
   self->free_at = carried(self, self->moved);
-  self->failed = (self->bad || self->spoils) && self->write;
+  self->failed = (self->bad || self->corrupts) && self->write;
   self->failed_lane = self->lane;
   self->failed_fault = self->fault;
   if (!self->write) count_fault(self, self->fault);
@@ -223,9 +223,9 @@ static void begin_transfer(self_t *self, int lane) {
     self->reads++;
     self->read_bytes += request.length;
   }
-  self->spoils = false;
+  self->corrupts = false;
   if (param(faults)[0]) draw_fault(self);
-  self->plain_end = self->bad || self->spoils || self->length < 8 ? 0 : self->length - 8;
+  self->plain_end = self->bad || self->corrupts || self->length < 8 ? 0 : self->length - 8;
   await_beat(self);
   // A device that gets the error of a write in the next cycle gets no beat in it.
   uint64_t after = now() + clock_period() + 1;
@@ -288,7 +288,7 @@ static inline void refer_to_memory(self_t *self, int lane, const typeof_port(mem
 // A device sent a beat of a transfer to memory.
 static inline void write_beat(self_t *self, bus_beat beat) {
   const uint32_t left = self->length - self->moved, count = beat.count < left ? beat.count : left;
-  const bool lost = self->bad || (self->spoils && self->moved == 0);
+  const bool lost = self->bad || (self->corrupts && self->moved == 0);
   if (!lost) memcpy(self->bytes + self->place + self->moved, &beat.bytes, count);
   if (count) advance(self, count);
 }

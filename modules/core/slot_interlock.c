@@ -36,7 +36,7 @@ handler(accept) {
   accept(in, acked(out));
 }
 
-handler(agree) {
+handler(accept_forwarded) {
   for (int i = 0; i < width(execute); i++) accept(execute, i, acked(executing));
   for (int i = 0; i < width(memory); i++) accept(memory, i, acked(referring));
 }
@@ -45,7 +45,7 @@ handler(commit) {
   enable(out, enabled(in));
 }
 
-handler(mean) {
+handler(commit_forwarded) {
   bool committed = true;
   for (int i = 0; i < width(execute); i++) committed &= enabled(execute, i);
   for (int i = 0; i < width(memory); i++) committed &= enabled(memory, i);

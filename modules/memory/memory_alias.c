@@ -1,6 +1,6 @@
 /* memory_alias.c: atomic operations through windows of the address space; see memory_alias.lss. */
 
-handler(turn) {
+handler(convert) {
   for (int i = 0; i < width(in_request); i++) {
     if (!some(in_request, i)) {
       send_nothing(out_request, i);
@@ -35,7 +35,7 @@ handler(reply) {
   }
 }
 
-handler(vouch) {
+handler(commit_reply) {
   for (int i = 0; i < width(in_reply); i++) enable(in_reply, i, enabled(out_reply, i));
 }
 

@@ -53,7 +53,7 @@ handler(choose) {
     offered[i] = item(in_request, i);
   }
   set(requesting, requests);
-  set(nowhere, lost);
+  set(unmapped_lanes, lost);
   for (int b = 0; b < BANKS; b++) {
     int32_t lane = -1;
     if (requesting[b]) {
@@ -83,7 +83,7 @@ handler(commit) {
 }
 
 handler(accept) {
-  uint64_t taken = get(nowhere);
+  uint64_t taken = get(unmapped_lanes);
   for (int b = 0; b < BANKS; b++) taken |= acked(out_request, b) ? get(winner, b) : 0;
   for (int i = 0; i < LANES; i++) accept(in_request, i, taken >> i & 1);
   set(accepted, taken);
@@ -103,13 +103,13 @@ static inline bool is_oldest(const self_t *self, uint32_t lane, int32_t bank, ui
 }
 
 handler(reply) {
-  uint64_t early = self->early, replies = early, doubtful = 0;
+  uint64_t early = self->early, replies = early, unresolved = 0;
   bool any = early != 0;
   for (int b = 0; b < BANKS; b++) any |= some(out_reply, b);
   if (!any) {
     for (int i = 0; i < LANES; i++) send_nothing(in_reply, i);
     set(replied, 0);
-    set(unsettled, 0);
+    set(unresolved_banks, 0);
     return;
   }
   typeof_port(in_reply) reply[LANES];
@@ -119,7 +119,7 @@ handler(reply) {
     if (__builtin_expect(lane >= (uint32_t)LANES, 0))
       sim_error("a reply came back with tag 0x%x, which no requester here used", (unsigned)item(out_reply, b).tag);
     if (__builtin_expect(!is_oldest(self, lane, b, tag), 0)) {
-      doubtful |= UINT64_C(1) << b;
+      unresolved |= UINT64_C(1) << b;
       // It may pass if it belongs to the oldest request; a requester without any made it in this cycle.
       if (self->count[lane]) continue;
     }
@@ -132,7 +132,7 @@ handler(reply) {
     reply[i] = self->kept[i][self->head[i]];
   }
   set(replied, replies);
-  set(unsettled, doubtful);
+  set(unresolved_banks, unresolved);
   for (int i = 0; i < LANES; i++) send_if(in_reply, i, replies >> i & 1, reply[i]);
 }
 
@@ -213,11 +213,11 @@ phase_end() {
         requests_it |= (uint64_t)(some(in_request, i) && bank_of(self, data(in_request, i).address) == b) << i;
       event(granted, lane, b, data(out_request, b).op, address, data(out_request, b).size, requests_it);
     }
-    for (int i = 0; i < LANES && get(nowhere); i++)
-      if ((get(nowhere) >> i & 1) && transferred(in_request, i)) reply_here(self, i, data(in_request, i));
+    for (int i = 0; i < LANES && get(unmapped_lanes); i++)
+      if ((get(unmapped_lanes) >> i & 1) && transferred(in_request, i)) reply_here(self, i, data(in_request, i));
   }
-  for (int b = 0; b < BANKS && get(unsettled); b++)
-    if ((get(unsettled) >> b & 1) && transferred(out_reply, b)) keep(self, b, data(out_reply, b));
+  for (int b = 0; b < BANKS && get(unresolved_banks); b++)
+    if ((get(unresolved_banks) >> b & 1) && transferred(out_reply, b)) keep(self, b, data(out_reply, b));
   for (int i = 0; i < LANES; i++)
     if ((get(replied) >> i & 1) && !acked(in_reply, i))
       sim_error("the reply with tag 0x%x was refused", (unsigned)data(in_reply, i).tag);

@@ -24,7 +24,7 @@ handler(reply) {
   for (int i = 0; i < width(in_reply); i++) send_if(in_reply, i, some(out_reply, i), data(out_reply, i));
 }
 
-handler(vouch) {
+handler(commit_reply) {
   for (int i = 0; i < width(in_reply); i++) enable(in_reply, i, enabled(out_reply, i));
 }
 

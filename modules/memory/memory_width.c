@@ -70,7 +70,7 @@ phase_start() {
     send_nothing(out_request);
 }
 
-handler(ask) {
+handler(request) {
   if (NARROWS) return;
   if (__builtin_expect(!some(in_request), 1)) {
     send_nothing(out_request);
@@ -106,7 +106,7 @@ handler(reply) {
   send(in_reply, reply);
 }
 
-handler(vouch) {
+handler(commit_reply) {
   if (!NARROWS) enable(in_reply, enabled(out_reply));
 }
 

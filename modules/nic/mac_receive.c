@@ -159,7 +159,7 @@ static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filte
 }
 
 // The newest frame is known to be bad; what else comes of it is skipped.
-static inline void spoil_frame(self_t *self, receive_outcome outcome) {
+static inline void discard_frame(self_t *self, receive_outcome outcome) {
   self->frame_state[self->newest] = receive_arrival_bad;
   self->frame_outcome[self->newest] = outcome;
   self->skipping = true;
@@ -180,9 +180,9 @@ static inline void end_frame(self_t *self, bool line_error) {
 static inline void queue_beat(self_t *self, wire_beat_64 beat) {
   const int newest = self->newest;
   if (self->tail - self->head + beat.count > (uint32_t)param(buffer)) {
-    spoil_frame(self, receive_outcome_overrun);
+    discard_frame(self, receive_outcome_overrun);
   } else if (self->frame_bytes[newest] + beat.count > (uint32_t)param(max_frame)) {
-    spoil_frame(self, receive_outcome_too_long);
+    discard_frame(self, receive_outcome_too_long);
   } else {
     assist_queue_put(self->queue, param(buffer), self->tail, beat.bytes, beat.count);
     self->tail += beat.count;

@@ -95,7 +95,7 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
   uint32_t count = assist_min(8, total - self->position);
   uint32_t wanted = self->position < body ? assist_min(count, body - self->position) : 0; // bytes before the FCS
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < wanted && !self->spoilt;) {
+  for (uint32_t i = 0; i < wanted && !self->underrun;) {
     uint32_t at = self->position + i;
     uint32_t run = wanted - i;
     uint64_t part = 0;
@@ -108,7 +108,7 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
       if (at >= whole) break; // padding
       run = assist_min(run, whole - at);
       if (self->frame_got[f] - self->from_queue < run) {
-        self->spoilt = true;
+        self->underrun = true;
         self->plain = 0;
         break;
       }
@@ -119,7 +119,7 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
     bytes |= part << 8 * i;
     i += run;
   }
-  if (self->spoilt) {
+  if (self->underrun) {
     // The rest of the frame still arrives from memory; it is skipped when the frame ends.
     if (self->frame_got[f] == self->frame_length[f]) {
       self->beat = (wire_beat_64){.count = 1, .start = self->position == 0, .end = true, .error = true};
@@ -144,7 +144,7 @@ static inline void begin(self_t *self) {
   const int f = self->first;
   if (self->frame_got[f] < assist_min((uint32_t)param(threshold), self->frame_length[f])) return;
   self->sending = true;
-  self->spoilt = self->vlan_sent = false;
+  self->underrun = self->vlan_sent = false;
   self->position = self->from_queue = 0;
   self->plain = self->frame_vlan[f] ? 0 : self->frame_length[f];
   self->beat.error = false;
@@ -248,10 +248,10 @@ static inline void end_frame(self_t *self, uint32_t mac) {
   const int f = self->first;
   self->frames++;
   self->bytes += self->frame_length[f];
-  self->underruns += self->spoilt;
+  self->underruns += self->underrun;
   event(sent, self->frame_address[f], self->frame_length[f]);
-  if (COUNTS_UNDERRUNS) self->underruns_pending += self->spoilt;
-  if (self->spoilt && param(state_offset) >= 0)
+  if (COUNTS_UNDERRUNS) self->underruns_pending += self->underrun;
+  if (self->underrun && param(state_offset) >= 0)
     update(self, param(state_offset), mac | (uint32_t)param(attention_bit), false);
   if (param(buffer_consumer_offset) >= 0) update(self, param(buffer_consumer_offset), self->frame_end[f], false);
   update(self, param(consumer_offset), self->frame_consumer[f], true);

@@ -67,7 +67,7 @@ init() {
 phase_start() {
   if (__builtin_expect(self->beat_cycle == cycle(), false)) {
     wire_beat_64 seen = self->beat;
-    if (__builtin_expect(self->spoilt_end, false)) seen.error = true;
+    if (__builtin_expect(self->faulty_end, false)) seen.error = true;
     send(to_device, self->beat);
     for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, seen);
   } else {
@@ -89,7 +89,7 @@ handler(pace) {
   accept(from_device, now() >= self->opens_at);
 }
 
-handler(ask) {
+handler(accept_index) {
   for (int i = 0; i < width(next); i++) accept(next, i, self->awaits_index);
 }
 
@@ -102,14 +102,14 @@ handler(send_end) {
 }
 
 // Gives the loaded frame the length of its fault, and counts it; returns its new length without FCS.
-static uint32_t spoil(self_t *self, uint32_t length) {
+static uint32_t apply_fault(self_t *self, uint32_t length) {
   switch (self->fault) {
-  case ETHERNET_FAULT_FCS: self->spoilt_fcs++; return length;
-  case ETHERNET_FAULT_SHORT: self->spoilt_short++; return (uint32_t)param(short_bytes) - 4;
-  case ETHERNET_FAULT_FRAGMENT: self->spoilt_fragment++; return (uint32_t)param(short_bytes) - 4;
-  case ETHERNET_FAULT_ERROR: self->spoilt_error++; return length;
-  case ETHERNET_FAULT_LONG: self->spoilt_long++; break;
-  default: self->spoilt_jabber++; break;
+  case ETHERNET_FAULT_FCS: self->faulty_fcs++; return length;
+  case ETHERNET_FAULT_SHORT: self->faulty_short++; return (uint32_t)param(short_bytes) - 4;
+  case ETHERNET_FAULT_FRAGMENT: self->faulty_fragment++; return (uint32_t)param(short_bytes) - 4;
+  case ETHERNET_FAULT_ERROR: self->faulty_error++; return length;
+  case ETHERNET_FAULT_LONG: self->faulty_long++; break;
+  default: self->faulty_jabber++; break;
   }
   uint32_t extended = (uint32_t)param(long_bytes) - 4;
   for (uint32_t i = length; i < extended; i++) self->frame[i] = (uint8_t)i;
@@ -151,7 +151,7 @@ __attribute__((noinline)) static void load(self_t *self, uint32_t next_index) {
   self->fault = param(faults)[0] ? FAULT_STRIKES(param(faults), ethernet_faults, ETHERNET_FAULTS, 0, ETHERNET_FAULTS,
                                                  self->begun + 1, random_bits(&self->rng))
                                  : -1;
-  if (__builtin_expect(self->fault >= 0, 0)) padded = spoil(self, padded);
+  if (__builtin_expect(self->fault >= 0, 0)) padded = apply_fault(self, padded);
   uint32_t fcs = ~ethernet_fcs_of(self->frame, padded);
   if (ethernet_fault_in_fcs(self->fault)) fcs ^= 1;
   memcpy(self->frame + padded, &fcs, 4);
@@ -201,7 +201,7 @@ static void begin(self_t *self) {
   self->playing = true;
   self->due = start + (uint64_t)param(preamble) * self->byte_time;
   self->position = 0;
-  self->spoilt_end = false;
+  self->faulty_end = false;
   self->begun++;
   await_beat(self);
 }
@@ -214,7 +214,7 @@ static void play_last(self_t *self) {
   memcpy(&beat.bytes, self->frame + self->position, 8);
   self->beat = beat;
   self->beat_cycle = cycle() + 1;
-  self->spoilt_end = self->fault >= 0;
+  self->faulty_end = self->fault >= 0;
   self->wake = 0;
   self->line_free = self->due + (uint64_t)param(gap) * self->byte_time;
   self->playing = self->loaded = false;
@@ -224,9 +224,9 @@ static void play_last(self_t *self) {
 }
 
 // The last beat of a frame from the device has been taken.
-__attribute__((noinline)) static void arrive(self_t *self, bool spoilt) {
+__attribute__((noinline)) static void arrive(self_t *self, bool faulty) {
   uint32_t length = self->out_position;
-  bool wrong = self->late || spoilt || self->fcs != ETHERNET_FCS_RESIDUE || length < (uint32_t)param(min_frame) ||
+  bool wrong = self->late || faulty || self->fcs != ETHERNET_FCS_RESIDUE || length < (uint32_t)param(min_frame) ||
                length > (uint32_t)param(max_frame);
   self->taken.error = wrong;
   self->damaged_out += wrong;

@@ -13,9 +13,9 @@ static uint64_t nanoseconds(uint64_t ticks) {
 #define SLOT(number) ((number) & (uint64_t)(param(depth) - 1))
 
 // A frame has gone in.
-static void entered(self_t *self, int d, bool spoilt, uint32_t fcs_bytes) {
-  if (spoilt) {
-    self->spoilt++;
+static void entered(self_t *self, int d, bool faulty, uint32_t fcs_bytes) {
+  if (faulty) {
+    self->faulty++;
     self->bad++;
     return;
   }
@@ -65,11 +65,11 @@ __attribute__((always_inline)) static inline void leave(self_t *self, int d, con
 }
 
 // A frame has come out: it must be the oldest that went in, or one behind those that were lost.
-__attribute__((noinline)) static void came_out(self_t *self, int d, bool spoilt) {
+__attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty) {
   uint64_t number = self->delivered[d] + 1;
   uint32_t length = self->leaving_length[d];
   const uint8_t *frame = self->leaving[d];
-  if (spoilt) sim_error("frame %llu %s came out spoilt", (unsigned long long)number, checker_direction[d]);
+  if (faulty) sim_error("frame %llu %s came out faulty", (unsigned long long)number, checker_direction[d]);
   // The oldest frame that is equal; those before it are lost, which only the way to the host may do.
   uint64_t found = self->exited[d];
   for (; found < self->entered[d]; found++) {
@@ -148,7 +148,7 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
     self->missing += inside;
     self->exited[CHECKER_TO_HOST] = self->entered[CHECKER_TO_HOST];
     if (self->lost + self->bad != counted + self->ignored_now)
-      sim_error("%llu frames from wire to host are missing and %llu were spoilt, and the device counted %u drops and "
+      sim_error("%llu frames from wire to host are missing and %llu were faulty, and the device counted %u drops and "
                 "ignored %u",
                 (unsigned long long)self->lost, (unsigned long long)self->bad, counted, self->ignored_now);
     if (self->ignored_now)

@@ -107,7 +107,7 @@ init() {
 
 // ---- The run ---------------------------------------------------------------------------------------------------
 // The instant from which on there is no frame left for an end, if it was not notified of that.  Where it is known what
-// is spoilt and dropped, frames on their way may have to be played again.
+// is faulty and dropped, frames on their way may have to be played again.
 __attribute__((noinline)) static uint64_t over_at(const self_t *self, int d) {
   if (self->remaining[d] || self->end_notified[d] || !PATH(d)[0]) return never();
   if (d == TRAFFIC_REPLAY_FROM_HOST || self->gone[d] == self->completed[d]) return 0;

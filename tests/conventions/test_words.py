@@ -26,6 +26,7 @@ BANNED = {
     "ours": "own",
     "owed": "in flight",
     "references": "requests",
+    "spoilt": "faulty",
     "stubborn": "unresponsive",
     "sums": "checksums",
 }

@@ -136,9 +136,9 @@ def test_sums_of_received_frames(board: Make, assist: bool, no_pseudo: int, litt
     given, found = frames(400, 9), []
     for n, frame in enumerate(given):
         if n % 5 == 0 and frame.field:  # one bit is wrong
-            spoilt = bytearray(frame.data)
-            spoilt[frame.field] ^= 1
-            given[n] = Datagram(bytes(spoilt), frame.ip, 1)
+            faulty = bytearray(frame.data)
+            faulty[frame.field] ^= 1
+            given[n] = Datagram(bytes(faulty), frame.ip, 1)
     for frame in given:
         while not b.receive(frame.data):
             b.run(2000)

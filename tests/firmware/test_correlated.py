@@ -74,7 +74,7 @@ PARALLEL = {"cpus": 2, "name": "tigon2_parallel"}
 @pytest.mark.parametrize(
     ("talk", "losses", "parameters"),
     [((6, 5, 100, 12000), SPOILT, {"cpus": 1}), ((6, 5, 100, 12000), SPOILT, PARALLEL), ((400, 2, 20, 20), OVERRUN, {"cpus": 1, "mac_buffer": 8192})],
-    ids=["spoilt", "spoilt-parallel", "overrun"],
+    ids=["faulty", "faulty-parallel", "overrun"],
 )  # fmt: skip
 def test_what_is_lost_is_sent_again(machine, tmp_path: Path, talk: tuple[int, int, int, int], losses: list[str], parameters: dict) -> None:
     """Conversations go on: all data come, once and unchanged, and nothing is acknowledged before it has come."""
@@ -91,7 +91,7 @@ def test_what_is_lost_is_sent_again(machine, tmp_path: Path, talk: tuple[int, in
     assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
 
 
-def test_a_spoilt_frame_that_is_answered(machine, tmp_path: Path) -> None:
+def test_a_faulty_frame_that_is_answered(machine, tmp_path: Path) -> None:
     """It is the last one: nothing that comes later would show that it is missing."""
     send = write(tmp_path / "send.pcap", [(0, tcp(True, 0, 30, b"thanks"))])
     receive = write(tmp_path / "receive.pcap", [(0, tcp(False, 10 * i, None, b"0123456789")) for i in range(3)])

@@ -72,13 +72,13 @@ def test_everything_goes_wrong_and_nothing_is_disturbed(run: Run, who: str, payl
     rows = table(got)
     assert all(row["injected"] > 0 for row in rows if row["fault"] != "overrun")
     assert [row for row in rows if miscounted(row)] == []
-    bad = got["checker", "spoilt"]
+    bad = got["checker", "faulty"]
     assert got["checker", "sent"] == 400 and got["checker", "received"] == 400 - bad and got["checker", "counted_drops"] == bad
     # What the host is told is what happened; the last report may be a few failed transfers old.
-    assert got["driver", "reported_bad_fcs"] == got["ethernet", "spoilt_fcs"]
-    assert got["driver", "reported_in_errors"] == got["checker", "spoilt"]
-    assert got["driver", "reported_too_long"] == got["ethernet", "spoilt_long"] + got["ethernet", "spoilt_jabber"]
-    assert got["driver", "reported_line_errors"] == got["ethernet", "spoilt_error"]
+    assert got["driver", "reported_bad_fcs"] == got["ethernet", "faulty_fcs"]
+    assert got["driver", "reported_in_errors"] == got["checker", "faulty"]
+    assert got["driver", "reported_too_long"] == got["ethernet", "faulty_long"] + got["ethernet", "faulty_jabber"]
+    assert got["driver", "reported_line_errors"] == got["ethernet", "faulty_error"]
     failed = got["nic.dma_read", "errors"] + got["nic.dma_write", "errors"]
     assert 0.5 * failed <= got["driver", "reported_dma_errors"] <= failed
     if WHO[who][2]:
@@ -105,7 +105,7 @@ def test_rings_overrun_among_faults(run: Run, who: str) -> None:
     assert rows["overrun"]["injected"] > 50
     assert [row for row in rows.values() if miscounted(row)] == []
     assert got["checker", "missing"] == got["nic.mac_rx", "no_descriptor"] + got["nic.mac_rx", "no_room"]
-    assert got["checker", "received"] + got["checker", "missing"] + got["checker", "spoilt"] == 1500
+    assert got["checker", "received"] + got["checker", "missing"] + got["checker", "faulty"] == 1500
 
 
 def test_without_faults_nothing_is_counted(run: Run) -> None:

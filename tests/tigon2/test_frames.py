@@ -190,7 +190,7 @@ def test_buffers_are_as_long_as_the_trace_says(carry: Run, machines, run_sim, fi
     packets.write(tmp_path / "longer.pcap", (packets.Packet(0, data) for data in both([600, 601, 600])[1]))
     arguments = ["--firmware", firmware, "--receive", tmp_path / "longer.pcap", "--ratio_send", 0, "--descriptors", trace]
     done = run_sim(machines(), *arguments, ok=False)
-    assert "1 frames from wire to host are missing and 0 were spoilt" in done.err
+    assert "1 frames from wire to host are missing and 0 were faulty" in done.err
 
 
 def test_frames_of_many_descriptors(carry: Run, tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from harness.study.study_file import StudyError
 # cannot tell apart share a row.
 RECEIVE = "nic.mac_rx"
 ROWS = [
-    ("wrong FCS", ["ethernet.spoilt_fcs"], [f"{RECEIVE}.bad_fcs"]),
-    ("too short", ["ethernet.spoilt_short", "ethernet.spoilt_fragment"], [f"{RECEIVE}.too_short"]),
-    ("too long", ["ethernet.spoilt_long", "ethernet.spoilt_jabber"], [f"{RECEIVE}.too_long"]),
-    ("error of the line", ["ethernet.spoilt_error"], [f"{RECEIVE}.line_errors"]),
+    ("wrong FCS", ["ethernet.faulty_fcs"], [f"{RECEIVE}.bad_fcs"]),
+    ("too short", ["ethernet.faulty_short", "ethernet.faulty_fragment"], [f"{RECEIVE}.too_short"]),
+    ("too long", ["ethernet.faulty_long", "ethernet.faulty_jabber"], [f"{RECEIVE}.too_long"]),
+    ("error of the line", ["ethernet.faulty_error"], [f"{RECEIVE}.line_errors"]),
     ("overrun", ["checker.missing"], [f"{RECEIVE}.no_descriptor", f"{RECEIVE}.no_room", f"{RECEIVE}.overruns"]),
     ("failed bus read", ["host.read_aborts", "host.read_parity"], ["nic.dma_read.bus_errors"]),
     ("failed bus write", ["host.write_aborts", "host.write_parity"], ["nic.dma_write.bus_errors"]),
@@ -32,13 +32,13 @@ def table(statistics: Mapping[tuple[str, str], float]) -> list[dict]:
 
     `statistics` are values by (path, name).  A run that ended normally has compared every frame that came through,
     so the only frames that a fault can have disturbed are those that should have come through and did not: neither
-    spoilt nor overrun.
+    faulty nor overrun.
     """
 
     def total(names: list[str]) -> int:
         return int(sum(statistics.get(tuple(name.rsplit(".", 1)), 0) for name in names))
 
-    losses = ["checker.missing", "checker.spoilt"]
+    losses = ["checker.missing", "checker.faulty"]
     counted = [name for fault, _, names in ROWS[:5] for name in names]
     disturbed = abs(total(losses) - total(counted))
     return [

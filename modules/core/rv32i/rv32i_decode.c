@@ -43,16 +43,16 @@ handler(commit) {
   enable(out, enabled(in) || FIRST_STEP);
 }
 
-handler(aim) {
+handler(redirect_fetch) {
   const uint32_t word = data(in).word;
   send_if(redirect, some(in) & some(taken), rv32i_target(rv32i_decoded(word), data(in).pc, word, data(taken)));
 }
 
-handler(agree) {
+handler(accept_taken) {
   accept(taken, acked(redirect));
 }
 
-handler(go) {
+handler(commit_redirect) {
   enable(redirect, enabled(in) & enabled(taken));
 }
 

@@ -70,12 +70,12 @@ def test_a_wrong_fcs_is_noticed(bench: Bench) -> None:
 
 
 def heard(ran) -> list[tuple[bytes, bool]]:
-    """Bytes, and whether the last beat says that the frame is spoilt, of what a checker at `offered_beats` sees."""
+    """Bytes, and whether the last beat says that the frame is faulty, of what a checker at `offered_beats` sees."""
     frames: list[tuple[bytes, bool]] = []
     for _, text in read_items(ran.directory / "heard"):
         f = dict(word.split("=") for word in text.strip("{}").split())
-        data, spoilt = int(f["bytes"], 0).to_bytes(8, "little")[: int(f["count"], 0)], f["error"] in ("1", "true")
-        frames = [*frames, (data, False)] if f["start"] in ("1", "true") else [*frames[:-1], (frames[-1][0] + data, spoilt)]
+        data, faulty = int(f["bytes"], 0).to_bytes(8, "little")[: int(f["count"], 0)], f["error"] in ("1", "true")
+        frames = [*frames, (data, False)] if f["start"] in ("1", "true") else [*frames[:-1], (frames[-1][0] + data, faulty)]
     return frames
 
 
@@ -83,18 +83,18 @@ FAULTS = {"fcs": (104, False), "short": (40, True), "fragment": (40, False), "lo
 
 
 @pytest.mark.parametrize("kind", FAULTS)
-def test_a_spoilt_frame_has_the_fault_it_should_have(bench: Bench, kind: str) -> None:
+def test_a_faulty_frame_has_the_fault_it_should_have(bench: Bench, kind: str) -> None:
     """Length and FCS of the second of three frames, what the others are, who counts it, and what a checker is told."""
     frames = [noise(100, i) for i in range(3)]
     ran, seen = play(bench, frames, faults=f"{kind}@2")
     played = heard(ran)
     length, right = FAULTS[kind]
-    assert [spoilt for _, spoilt in played] == [False, True, False]
+    assert [faulty for _, faulty in played] == [False, True, False]
     assert [data[:-4] for data, _ in played[::2]] == frames[::2]
     data = played[1][0]
     assert len(data) == length and data[:36] == frames[1][:36]
     assert (zlib.crc32(data[:-4]).to_bytes(4, "little") == data[-4:]) == right
-    assert {name: ran.stat("dut", f"spoilt_{name}") for name in FAULTS} == {name: int(name == kind) for name in FAULTS}
+    assert {name: ran.stat("dut", f"faulty_{name}") for name in FAULTS} == {name: int(name == kind) for name in FAULTS}
     assert ran.stat("far", "damaged_out") == 1 and len(seen) == 3
 
 
@@ -104,7 +104,7 @@ def test_faults_strike_by_number_in_turn_and_by_chance(bench: Bench) -> None:
     def struck(faults: str, seed: int = 1) -> list[int]:
         values = {"dut.input": "in", "heard.record": "heard", "dut.faults": faults}
         ran = bench.run(bench.build(NETLIST % "100 MHz"), 15000, values, files={"in": pcap(frames)}, seed=seed)
-        return [k + 1 for k, (_, spoilt) in enumerate(heard(ran)) if spoilt]
+        return [k + 1 for k, (_, faulty) in enumerate(heard(ran)) if faulty]
 
     assert struck("fcs@3, short@7,fcs@200") == [3, 7, 200]
     assert struck("fcs/50,error/80") == [50, 80, 100, 150, 160, 200]

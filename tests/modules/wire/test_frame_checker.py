@@ -27,23 +27,23 @@ ready[1].out -> dut.done : bool;
 """
 
 
-def beats(frames: list[tuple[int, bytes]], width: int, spoilt: bytes = b"") -> str:
-    """Frames as a script; `spoilt` is the one whose last beat says so."""
+def beats(frames: list[tuple[int, bytes]], width: int, faulty: bytes = b"") -> str:
+    """Frames as a script; `faulty` is the one whose last beat says so."""
     lines = []
     for cycle, one in frames:
         for i in range(0, len(one), width):
             part = one[i : i + width]
             words = [int.from_bytes(part[k : k + 8], "little") for k in range(0, width, 8)]
             value = f"{words[0]:#x}" if width == 8 else "0x" + part[::-1].hex().rjust(2 * width, "0")
-            lines.append(f"{cycle + i // width} {{bytes={value} count={len(part)} start={int(i == 0)} end={int(i + width >= len(one))} error={int(one == spoilt and i + width >= len(one))}}} once\n")
+            lines.append(f"{cycle + i // width} {{bytes={value} count={len(part)} start={int(i == 0)} end={int(i + width >= len(one))} error={int(one == faulty and i + width >= len(one))}}} once\n")
     return "".join(lines)
 
 
 FCS = b"\0\0\0\0"
 
 
-def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, spoilt: bytes = b"", **settings: object):
-    files = {"a": beats(sent, 64), "b": beats([(at, one + FCS) for at, one in left], 8), "c": beats([(at, one + FCS) for at, one in came], 8, spoilt + FCS), "d": beats(found, 64)}
+def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, faulty: bytes = b"", **settings: object):
+    files = {"a": beats(sent, 64), "b": beats([(at, one + FCS) for at, one in left], 8), "c": beats([(at, one + FCS) for at, one in came], 8, faulty + FCS), "d": beats(found, 64)}
     over = 1 + max(at for at, _ in [*sent, *left, *came, *found])
     files |= {"early": "".join(f"{i} {ignored} once\n" for i in range(over, over + 2000))}
     files |= {"lost": "".join(f"{i} {drops} once\n" for i in range(over, over + 2000)), "ready": "".join(f"{i} 1 once\n" for i in range(over, over + 2000))}
@@ -80,17 +80,17 @@ def test_a_repeated_frame(bench: Bench) -> None:
     assert "once more" in ran.err
 
 
-def test_spoilt_frames_must_not_come_out_and_are_counted(bench: Bench) -> None:
-    """The third frame from the wire is spoilt, and longer than any frame may be: it is a drop, and the rest passes."""
-    spoilt = noise(2000, 99)
-    came = [*IN[:2], (IN[2][0], spoilt), (IN[2][0] + 300, FRAMES[2]), *[(at + 400, one) for at, one in IN[3:]]]
+def test_faulty_frames_must_not_come_out_and_are_counted(bench: Bench) -> None:
+    """The third frame from the wire is faulty, and longer than any frame may be: it is a drop, and the rest passes."""
+    faulty = noise(2000, 99)
+    came = [*IN[:2], (IN[2][0], faulty), (IN[2][0] + 300, FRAMES[2]), *[(at + 400, one) for at, one in IN[3:]]]
     found = [*OUT[:2], (OUT[2][0] + 300, FRAMES[2]), *[(at + 400, one) for at, one in OUT[3:]]]
-    ran = check(bench, IN, OUT, came, found, drops=1, spoilt=spoilt)
-    assert ran.stat("dut", "spoilt") == 1 and ran.stat("dut", "received") == 5 and ran.stat("dut", "missing") == 0
-    ran = check(bench, IN, OUT, came, found, drops=0, spoilt=spoilt, ok=False)
-    assert "0 frames from wire to host are missing and 1 were spoilt, and the device counted 0 drops and ignored 0" in ran.err
+    ran = check(bench, IN, OUT, came, found, drops=1, faulty=faulty)
+    assert ran.stat("dut", "faulty") == 1 and ran.stat("dut", "received") == 5 and ran.stat("dut", "missing") == 0
+    ran = check(bench, IN, OUT, came, found, drops=0, faulty=faulty, ok=False)
+    assert "0 frames from wire to host are missing and 1 were faulty, and the device counted 0 drops and ignored 0" in ran.err
     came = [*IN[:2], (IN[2][0], FRAMES[2]), *IN[3:]]
-    ran = check(bench, IN, OUT, came, OUT, spoilt=FRAMES[2], ok=False)
+    ran = check(bench, IN, OUT, came, OUT, faulty=FRAMES[2], ok=False)
     assert "frame 3 from wire to host never went in" in ran.err or "out of order" in ran.err
 
 

@@ -235,12 +235,12 @@ def test_wrong_traces(link: Link) -> None:
     assert "think: -1.0 is outside its range, at least 0.0" in link.refused([(0, QUESTION)], [(5, ANSWER)], dut_think=-1.0)
 
 
-# What the wire plays is told, so what it spoils is known at once.  The host's file has spoilt frames, too.
+# What the wire plays is told, so what it corrupts is known at once.  The host's file has faulty frames, too.
 TOLD = NETLIST + "wire.offered_beats -> dut.wire_offered;\n"
 
 
 def at_last(found: list[packets.Packet]) -> list[packets.Packet]:
-    """Of frames that came several times the last, which was not spoilt."""
+    """Of frames that came several times the last, which was not faulty."""
     return sorted({p.data: p for p in found}.values(), key=lambda p: p.time)
 
 
