@@ -204,6 +204,12 @@ def test_collectors_see_events_and_connections(build, run_sim):
           record  <<< self->n++; self->total += value; >>>
           report  <<< report_value("total", self->total, "items", "values taken by ", path); >>>
         }
+        collector most on "t" event taken {
+          declare <<< uint64_t n; >>>
+          init    <<< self->n = 500; >>>
+          record  <<< self->n++; >>>
+          report  <<< report_value("counted", self->n, "items", "and 500"); >>>
+        }
         shared collector all on "t*" event taken {
           declare <<< uint64_t n; >>>
           record  <<< self->n++; >>>
@@ -219,6 +225,7 @@ def test_collectors_see_events_and_connections(build, run_sim):
     done = run_sim(simulator, "--cycles", "100", "--ready", "0.5")
     items = done.value("t", "items")
     assert done.value("t2", "total") == 1000 + sum(range(100))
+    assert done.value("t", "counted") == 500 + items
     assert done.value("k.in", "stalls") == 100 - items
     assert done.value("", "all") == items + 100
 

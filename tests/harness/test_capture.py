@@ -1,0 +1,35 @@
+"""The programs of a capture, at both ends of the loopback device: what they ask for is answered, without the namespaces that need root."""
+
+import dataclasses
+import io
+import os
+import socket
+import sys
+import threading
+
+import pytest
+
+from harness.net import capture, udp
+
+
+@pytest.fixture
+def peer(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Serves at an address that no other test uses; what goes wrong in a thread is noted."""
+    address = socket.inet_aton(f"127.{os.getpid() >> 8 & 0xFF}.{os.getpid() & 0xFF}.77")
+    wrong: list[str] = []
+    monkeypatch.setattr(capture.udp, "PEER", dataclasses.replace(udp.PEER, address=address))
+    monkeypatch.setattr(capture, "_switch_offloads_off", lambda: None)
+    monkeypatch.setattr(threading, "excepthook", lambda told: wrong.append(str(told.exc_value)))
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    return wrong
+
+
+def test_every_query_and_exchange_is_answered(peer: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    sent, real = [], socket.socket.sendall
+    monkeypatch.setattr(socket.socket, "sendall", lambda one, data: (sent.append(len(data)), real(one, data))[1])
+    capture._serve_peer()
+    capture._talk()
+    capture._talk_tcp()
+    assert not peer
+    rows = [exchange for row in capture.EXCHANGES for exchange in row]
+    assert sorted(sent) == sorted([8 + there for there, _ in rows] + [back for _, back in rows])
