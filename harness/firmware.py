@@ -26,7 +26,7 @@ class Target:
     """What programs for one instruction set start with when they bring nothing of their own."""
 
     name: str  # of its files in firmware/flags
-    decoder: str  # the module that tells a machine of this instruction set
+    decoder: str  # the module that identifies a machine of this instruction set
     start: str
     script: str
 
@@ -59,7 +59,7 @@ def flags(name: str) -> list[str]:
 
 
 def machine_arguments(folder: Path) -> list[str]:
-    """The netlist and the options of the folder's file `machine`; the netlist lies beside it or in the kit."""
+    """The netlist and the options of the folder's file `machine`; the netlist is beside it or in the kit."""
     named = folder / "machine"
     if not named.is_file():
         raise FirmwareError(
@@ -87,7 +87,7 @@ def target_of(export: dict, machine: str) -> Target:
 
 
 def build(folder: Path, out: Path, build_dir: Path) -> Path:
-    """Builds the folder's program; returns the ELF file, which lies beside its map in `out`."""
+    """Builds the folder's program; returns the ELF file, which is beside its map in `out`."""
     if not folder.is_dir():
         raise FirmwareError(f"{folder}: there is no such folder")
     sources = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".S"))

@@ -1,4 +1,4 @@
-# The compiler lss and the simulation runtime.  Sources are whatever lies in the folders of lss/
+# The compiler lss and the simulation runtime.  Sources are all files in the folders of lss/
 # (the stages of the compiler) and of lss/runtime/.
 # SANITIZE=1 builds both with ASan and UBSan; use another BUILD for it.
 

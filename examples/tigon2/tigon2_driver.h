@@ -51,7 +51,7 @@ enum {
 // Of misc_host_ctl; the same in either order of bytes, as that is not known before: reset; words in their places, clear
 // the interrupt.
 enum { DRIVER_RESET = 0x08000008, DRIVER_LANES = 0x22000022 };
-// Firmware lies behind what host, hardware and boot code share.
+// Firmware is behind what host, hardware and boot code share.
 enum { DRIVER_LOAD_BEGIN = 0x2000 };
 // Of the mode: bytes in order, of data and of what host and firmware share, as a big-endian host wants them.
 enum {
@@ -137,7 +137,7 @@ static inline void driver_swap(uint8_t *a, uint8_t *b, uint32_t bytes) {
 
 // Puts the ring control blocks and pointers of the information block at `b`.
 static inline void driver_describe_rings(uint8_t *b, uint32_t send_entries, uint32_t buffer_bytes,
-                                         uint32_t return_entries, bool sums) {
+                                         uint32_t return_entries, bool checksums) {
   memset(b, 0, 0x90);
   struct {
     uint32_t address, length, flags;
@@ -145,8 +145,8 @@ static inline void driver_describe_rings(uint8_t *b, uint32_t send_entries, uint
       {DRIVER_HOST_EVENTS, DRIVER_EVENT_ENTRIES, 0},
       {0, 64, 0},
       {DRIVER_HOST_SEND_RING, send_entries,
-       DRIVER_RING_ON_HOST | (sums ? DRIVER_CHECKSUMS | DRIVER_RING_NO_PSEUDO : 0)},
-      {DRIVER_HOST_STANDARD_RING, buffer_bytes, sums ? DRIVER_CHECKSUMS : 0},
+       DRIVER_RING_ON_HOST | (checksums ? DRIVER_CHECKSUMS | DRIVER_RING_NO_PSEUDO : 0)},
+      {DRIVER_HOST_STANDARD_RING, buffer_bytes, checksums ? DRIVER_CHECKSUMS : 0},
       {0, 0, DRIVER_RING_DISABLED},
       {0, 0, DRIVER_RING_DISABLED},
       {DRIVER_HOST_RETURN_RING, return_entries, 0},
@@ -225,7 +225,7 @@ static inline void driver_offload_checksums(uint8_t *frame, uint32_t length) {
   udp_store(frame + field, (sum & 0xffff) + (sum >> 16), 2);
 }
 
-// Of a return descriptor: 0 there are no sums, 1 they are all ones, as they should be, 2 they are not.
+// Of a return descriptor: 0 there are no checksums, 1 they are correct (all ones), 2 they are not.
 static inline int driver_checksum_status(const uint8_t *descriptor) {
   uint32_t flags = driver_load_big(descriptor + 14, 2) & DRIVER_CHECKSUMS;
   bool wrong = (flags & DRIVER_IP_CHECKSUM && driver_load_big(descriptor + 16, 2) != 0xffff) ||

@@ -1,5 +1,5 @@
 // Descriptors of frames to send, in host memory or in the NIC's own, below the firmware: there they are written word by
-// word through the window, which is moved when the next one lies outside.  Drivers that know no other place use 128 at
+// word through the window, which is moved when the next one is outside.  Drivers that know no other place use 128 at
 // 0x3800.
 #ifndef TIGON2_SEND_RING_H
 #define TIGON2_SEND_RING_H
@@ -12,7 +12,7 @@ static inline uint32_t driver_nic_send_ring(uint32_t entries) {
   return DRIVER_NIC_SEND_RING_END - 16 * entries;
 }
 
-// Changes the information block at `b` so that the ring lies there.
+// Changes the information block at `b` so that the ring is there.
 static inline void driver_describe_nic_ring(uint8_t *b, uint32_t entries) {
   udp_store(b + 16 * 2 + 4, driver_nic_send_ring(entries), 4);
   udp_store(b + 16 * 2 + 10, driver_load_big(b + 16 * 2 + 10, 2) & ~(uint32_t)DRIVER_RING_ON_HOST, 2);

@@ -96,9 +96,9 @@ def _name(machine: Machine, memory: Instance, link: Link) -> str:
             break
         here = machine.instances[behind[0].source.path]
         seen.add(here.path)
-    ours, theirs = memory.path.split("."), here.path.split(".")
+    own, theirs = memory.path.split("."), here.path.split(".")
     same = 0
-    while same < min(len(ours), len(theirs)) - 1 and ours[same] == theirs[same]:
+    while same < min(len(own), len(theirs)) - 1 and own[same] == theirs[same]:
         same += 1
     return ".".join(theirs[: same + 1])
 

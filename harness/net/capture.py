@@ -1,7 +1,7 @@
 """Makes a real capture: two network namespaces, a veth pair between them, and programs that talk UDP or TCP over it.
 
 Needs root and iproute2.  Offloads are switched off on both ends, otherwise the kernel leaves the checksums of frames
-that never meet hardware unfinished, and hands over several segments as one.  What is captured is what the host's end
+that never meet hardware unfinished, and submits several segments as one.  What is captured is what the host's end
 sends and receives, ARP included; the two MAC and IPv4 addresses are those of generated traffic.
 """
 
@@ -113,7 +113,7 @@ def _serve_peer() -> None:
 
 
 def _talk() -> None:
-    """The host's programs: queries with answers, a download, an upload, and both at once."""
+    """The host's programs: queries with responses, a download, an upload, and both in parallel."""
     peer = socket.inet_ntoa(udp.PEER.address)
     one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     one.settimeout(2)

@@ -106,6 +106,6 @@ def _nearest(data: bytes, expected: list[bytes]) -> str:
 
 
 def check_files(expected: Path | None, found: Path | None, conversations: bool = False, resent: int = 0) -> Verdict:
-    """compare() on two packet files; None stands for a direction without traffic."""
+    """compare() on two packet files; None is a direction without traffic."""
     files = [[packet.data for packet in packets.read(path)] if path else [] for path in (expected, found)]
     return compare(*files, key=conversation, resent=resent) if conversations else compare(*files)

@@ -2,7 +2,7 @@
 
 Each conversation is opened by the host, asks and is answered a number of times, and is closed again; every second
 segment is acknowledged, as is the last of a message.  The frames are complete, checksums included, and the same on
-every machine.  The time stamps are those of ends that take `think` nanoseconds for everything they do.
+every machine.  The time stamps are those of ends with a think time of `think` nanoseconds.
 """
 
 import struct
@@ -50,7 +50,7 @@ class Conversation:
         self.sent = [self.random.next() & 0xFFFFFFFF, self.random.next() & 0xFFFFFFFF]
 
     def put(self, side: int, flags: int = ACK, payload: bytes = b"") -> None:
-        """A frame of one side, after its time to think."""
+        """A frame of one side, after its think time."""
         self.time += self.think
         acknowledged = self.sent[1 - side] if flags & ACK else 0
         data = frame(self.ends[side], self.ends[1 - side], self.sent[side], acknowledged, flags, payload)

@@ -36,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Mark:
-    """One published figure: its label, and where it lies."""
+    """One published figure: its label, and its position."""
 
     label: str
     across: float
@@ -44,9 +44,9 @@ class Mark:
 
 
 @contextlib.contextmanager
-def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, told: str = "") -> Iterator[Axes]:
-    """Axes in the common style; the picture is written as out.svg and out.png at the end; `told` says what
-    tells the series apart."""
+def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, legend_title: str = "") -> Iterator[Axes]:
+    """Axes in the common style; the picture is written as out.svg and out.png at the end; `legend_title` says what
+    distinguishes the series."""
     settings = {
         "font.size": 11, "font.family": "DejaVu Sans", "axes.edgecolor": INK, "text.color": INK, "svg.fonttype": "path",
         "svg.hashsalt": "spinach", "text.parse_math": False, "axes.labelcolor": INK, "xtick.color": INK,
@@ -65,7 +65,7 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, told
         # Two columns hold about 38 characters each; longer labels get the whole width.
         if labels:
             columns = 1 if max(map(len, labels)) > 38 else 2 if max(map(len, labels)) > 12 else 4
-            legend = figure.legend(frameon=False, loc="outside lower left", ncols=columns, title=told or None)
+            legend = figure.legend(frameon=False, loc="outside lower left", ncols=columns, title=legend_title or None)
             legend.set_alignment("left")
         figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})
         figure.savefig(out.with_suffix(".png"), dpi=150)
@@ -74,10 +74,10 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, told
 
 def lines(
     title: str, across: str, up: str, drawn: Sequence[Line], marks: Sequence[Mark], out: Path, from_zero: bool = False,
-    markers: bool = True, limits: Sequence[Line] = (), told: str = "",
+    markers: bool = True, limits: Sequence[Line] = (), legend_title: str = "",
 ) -> None:  # fmt: skip
     """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side."""
-    with _axes(title, across, up, out, told=told) as axes:
+    with _axes(title, across, up, out, legend_title=legend_title) as axes:
         for limit in limits:
             axes.plot(limit.across, limit.values, color=INK, linewidth=1.4, label=limit.name)
             axes.fill_between(limit.across, limit.values, color=FAINT, alpha=0.35, linewidth=0)
@@ -102,11 +102,11 @@ def lines(
             axes.set_ylim(0, None)
 
 
-def bars(title: str, up: str, drawn: Sequence[Line], out: Path, told: str = "") -> None:
+def bars(title: str, up: str, drawn: Sequence[Line], out: Path, legend_title: str = "") -> None:
     """Draws out.svg and out.png: a row for each series, in it a bar for each of the values of the axis."""
     columns = list(dict.fromkeys(at for line in drawn for at in line.across))
     thick = 0.8 / max(len(columns), 1)
-    with _axes("", up, "", out, height=1.8 + 0.36 * len(drawn), told=told) as axes:
+    with _axes("", up, "", out, height=1.8 + 0.36 * len(drawn), legend_title=legend_title) as axes:
         # The names of the series take half of the width: the title begins above them.
         axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold", wrap=True)
         for (color, _, _), (index, column) in zip(cycle(STYLES), enumerate(columns), strict=False):

@@ -1,6 +1,6 @@
-"""Leases: whoever works in a directory renews a file there, so that others see whether the work is still going on.
+"""Leases: a process that works in a directory renews a file there, so that others see whether it still works.
 
-A process number tells nothing to another host, and a host's clock may be wrong: what is compared is the time stamp of
+A process number means nothing on another host, and a host's clock may be wrong: what is compared is the time stamp of
 the lease with that of a file just written to the same file system.
 """
 
@@ -14,12 +14,12 @@ from pathlib import Path
 from threading import Event, Thread
 
 RENEW = 10.0  # seconds between renewals
-EXPIRE = 60.0  # a lease that was not renewed for so long is nobody's any more
+EXPIRE = 60.0  # a lease that was not renewed for so long has expired
 NAME = "lease"
 
 
 def _now(folder: Path) -> float:
-    """The time as the file system of a folder tells it."""
+    """The time of the file system of a folder."""
     probe = folder / f".now-{uuid.uuid4().hex}"
     probe.touch()
     try:

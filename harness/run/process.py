@@ -1,4 +1,4 @@
-"""Child processes that end with their parent: a simulator never goes on after the harness was told to stop.
+"""Child processes that end with their parent: a simulator never continues after the harness was stopped.
 
 `run` starts a command and waits for it; `end_children_on_signals` makes SIGTERM and SIGHUP end every child that is
 still running before the process itself ends.
@@ -22,7 +22,7 @@ _ending = False
 
 
 class Ended(Exception):
-    """The harness was told to stop; no child is started any more."""
+    """The harness was stopped; no child is started any more."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Finished:
 
 
 def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float | None = None) -> Finished:
-    """Runs a command to its end; at the timeout, or when this process is told to stop, the child is ended."""
+    """Runs a command to its end; at the timeout, or when this process is stopped, the child is ended."""
     with _lock:
         if _ending:
             raise Ended

@@ -34,7 +34,7 @@ class Progress:
         self.console = console or Console(highlight=False, soft_wrap=True)
 
     def say(self, text: str) -> None:
-        """A line that stays, and is there at once even when output goes to a file."""
+        """A line that stays, and is flushed even when output goes to a file."""
         self.console.print(text, markup=False)
         self.console.file.flush()
 

@@ -1,7 +1,7 @@
 """The store of results: what was simulated once is found again, as long as everything that determines it is the same.
 
 A simulation is named by its content: the simulator, the options, and of options that are files the content.  Below
-that name lies one result for each content of the files that the run opened, as its manifest tells; a kept result
+that name is one result for each content of the files that the run opened, as its manifest lists them; a kept result
 counts only while all of them are as they were.  Several processes on several hosts may work in one store: each works
 in a directory of its own, under a lease, and moves it into place when it is complete; the first one's result counts.
 
@@ -91,17 +91,17 @@ class Result:
 
     @property
     def stats(self) -> dict:
-        """The statistics and the manifest, read when first asked for."""
+        """The statistics and the manifest, read when first needed."""
         if not self._stats:
             self._stats.append(json.loads((self.directory / STATS).read_text()))
         return self._stats[0]
 
     def output(self, option: str) -> Path | None:
-        """The file written for an option, if the job asked for one."""
+        """The file written for an option, if the job has one."""
         return next((self.directory / name for known, name in self.job.outputs if known == option), None)
 
     def total(self, name: str) -> float:
-        """The sum of all statistics of this name, whoever counted them."""
+        """The sum of all statistics of this name, of all modules."""
         return sum(entry["value"] for entry in self.stats.get("statistics", []) if entry["name"] == name)
 
     def named(self, name: str) -> float | None:
@@ -183,7 +183,7 @@ def _move_into_place(job: Job, working: Path, place: Path) -> None:
                 raise
         if _stored(job, place):
             return
-        # What lies there is damaged: it is moved away under a name of its own, which only one of us can do.
+        # What is there is damaged: it is moved away under a name of its own, which only one of us can do.
         with contextlib.suppress(OSError):
             aside = working.with_name(f"{working.name}-damaged")
             place.rename(aside)

@@ -1,4 +1,4 @@
-"""Several studies at once, for a report about all of them: those that were asked for are made, the others are shown as
+"""Several studies at once, for a report about all of them: those that were requested are made, the others are shown as
 far as they were made before."""
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def chosen(paths: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Path,
 
 
 def run(paths: Sequence[Path], names: Sequence[str], build: Path, pool: Executor, progress: Progress) -> Collection:
-    """Makes studies; what fails is listed, the rest goes on."""
+    """Makes studies; what fails is listed, the rest continues."""
     collection = Collection()
     for name, (path, now) in chosen(paths, names).items():
         study = runner.prepare(path, build, progress, built_only=not now)
@@ -49,7 +49,7 @@ def run(paths: Sequence[Path], names: Sequence[str], build: Path, pool: Executor
             runner.find_built(study)
         outcome = collection.outcomes[name] = runner.run(study, pool, progress, before_only=not now)
         collection.failed += [f"{name}, {row.point.name}: {row.why}" for row in outcome.failed]
-        looks = list(look.asked(outcome))
+        looks = list(look.requested(outcome))
         if now:
             made = look.make_all(outcome, looks, progress)
             collection.failed += [f"{name}, {one.title}: {why}" for one, why in made if isinstance(why, str)]

@@ -1,5 +1,5 @@
 """Conditions of windows and samples, checked before anything is built: their forms (docs/running.md), and the names in
-them.  Simulators read them once more; what is wrong is told here once, and not by each point."""
+them.  Simulators read them once more; errors are reported here once, and not by each point."""
 
 import re
 from collections.abc import Iterable
@@ -47,7 +47,7 @@ def check(text: str, machine: Machine, where: str) -> None:
         if not 1 <= _number(found[1]) <= MOST_MARKER:
             raise refuse(f"markers have numbers from 1 to {MOST_MARKER}")
         if not any(event.endswith(".marker") for event in machine.events):
-            raise refuse(f"nothing in {name} announces markers")
+            raise refuse(f"nothing in {name} emits markers")
     elif found := STATE.fullmatch(text):
         known("state", found[1], machine.states)
     else:

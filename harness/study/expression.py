@@ -1,8 +1,8 @@
 """Expressions of a study: numbers with units, statistics by path, arithmetic, comparisons, a few functions.
 
 A scanner turns what Python cannot parse (`20 ns`, `cpu[*].misses`, `**.instructions`) into calls of two functions;
-Python's own parser does the rest, and only what stands in the tables below is let through.  Nothing is ever executed.
-A path with `*` or `**` is a list, one value for each thing that the stars stand for; what a measure comes to is a
+Python's own parser does the rest, and only what is in the tables below is accepted.  Nothing is ever executed.
+A path with `*` or `**` is a list, one value for each match of the stars; the value of a measure is a
 number, so a list goes through `sum` or its like.  `a or b` is b where a has no value.
 """
 
@@ -43,7 +43,7 @@ class NoValue(ExpressionError):
 
 @dataclass(frozen=True)
 class Values:
-    """A list: a value for each thing that the stars of a path stand for."""
+    """A list: a value for each thing that the stars of a path match."""
 
     keys: tuple[str, ...]
     values: tuple[float, ...]
@@ -242,11 +242,11 @@ def _call(name: str, args: list[ast.expr], reading: Reading) -> Any:
         values, *more = [_value(one, reading) for one in args]
         values = list(values.values) if isinstance(values, Values) else [values]
         return LISTS[name](values, *more)
-    asked = text_of(args[0])
+    name_of_measure = text_of(args[0])
     if name == "settled":
-        return reading.settled(asked, _value(args[1], reading))
+        return reading.settled(name_of_measure, _value(args[1], reading))
     queries = {"cycles": reading.cycles, "events": reading.events, "param": reading.parameter}
-    return queries.get(name, reading.published)(asked)
+    return queries.get(name, reading.published)(name_of_measure)
 
 
 def evaluate(text: str, reading: Reading) -> Any:
@@ -267,7 +267,7 @@ def evaluate(text: str, reading: Reading) -> Any:
 
 @lru_cache(maxsize=4096)
 def pattern(path: str) -> re.Pattern:
-    """The regular expression of a path; its groups are what the stars stand for."""
+    """The regular expression of a path; its groups are what the stars match."""
     parts = []
     for token in re.findall(r"\*\*|\[\*\]|\*|[^*\[]+|\[", path):
         parts.append({"**": "(.*?)", "[*]": r"\[(\d+)\]", "*": r"([^.\[\]]+)"}.get(token, re.escape(token)))

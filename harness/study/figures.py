@@ -31,22 +31,22 @@ def _axis_label(outcome: Outcome, name: str) -> str:
 
 
 def _rows(outcome: Outcome, figure: Figure) -> list[Row]:
-    return [row for row in outcome.rows if row.status == OK and row.lies(figure.where) and figure.y in row.measures]
+    return [row for row in outcome.rows if row.status == OK and row.matches(figure.where) and figure.y in row.measures]
 
 
 def _series(
     outcome: Outcome, figure: Figure, rows: Sequence[Row], titled: bool
 ) -> tuple[str, dict[str, list[Row]]]:  # fmt: skip
-    """What tells the lines apart, if it is to be their title and is one axis; the rows of each line, by its name."""
+    """What distinguishes the lines, if it is to be their title and is one axis; the rows of each line, by its name."""
     others = [axis.name for axis in outcome.study.file.axis if not axis.best]
     fixed = {name for name, value in figure.where.items() if not isinstance(value, list)}
     keys = [name for name in [VARIANT, *others] if name != figure.x and name not in fixed]
     keys = [figure.series] if figure.series else keys
-    told = [key for key in keys if any(key in row.point.coordinates for row in rows)]
-    title = _axis_label(outcome, told[0]) if titled and len(told) == 1 and told[0] != VARIANT else ""
+    shown = [key for key in keys if any(key in row.point.coordinates for row in rows)]
+    title = _axis_label(outcome, shown[0]) if titled and len(shown) == 1 and shown[0] != VARIANT else ""
     lines: dict[str, list[Row]] = {}
     for row in rows:
-        lines.setdefault(str(row.point.coordinates[told[0]]) if title else row_label(row, keys), []).append(row)
+        lines.setdefault(str(row.point.coordinates[shown[0]]) if title else row_label(row, keys), []).append(row)
     return title, lines
 
 
@@ -71,10 +71,10 @@ def _value(outcome: Outcome, rows: list[Row], row: Row, figure: Figure) -> float
 
 
 def _marks(outcome: Outcome, figure: Figure, rows: list[Row]) -> list[plot.Mark]:
-    """Published figures that belong into a plot; one that stands beside several lines is one mark."""
+    """Published figures that belong into a plot; one that is beside several lines is one mark."""
     marks: dict[tuple, plot.Mark] = {}
     for entry in [] if figure.relative_to else outcome.study.file.published:
-        beside = [row for row in rows if row.lies(entry.get("where", {})) and figure.x in row.point.coordinates]
+        beside = [row for row in rows if row.matches(entry.get("where", {})) and figure.x in row.point.coordinates]
         for row in beside[:1]:
             use, at = outcome.study.uses[row.point.number], row.point.coordinates[figure.x]
             value = entry.get(figure.y, use.mark(figure, entry, row.measures) if use else None)
@@ -91,7 +91,7 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     if figure.kind == "series":
         lines = [
             plot.Line(row_label(row), *map(list, zip(*row.time_series[figure.y], strict=True)))
-            for row in outcome.rows if row.status == OK and row.lies(figure.where) and row.time_series.get(figure.y)
+            for row in outcome.rows if row.status == OK and row.matches(figure.where) and row.time_series.get(figure.y)
         ]  # fmt: skip
         across = figure.x or "simulated time, s"
         if lines:
@@ -100,7 +100,7 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     use = outcome.study.uses[rows[0].point.number] if rows else None
     limits = use.limits(figure, [row.point for row in rows]) if use else []
     marks = _marks(outcome, figure, rows)
-    told, groups = _series(outcome, figure, rows, titled=not limits and not marks)
+    legend, groups = _series(outcome, figure, rows, titled=not limits and not marks)
     drawn = []
     for label, own in groups.items():
         pairs = [(row.point.coordinates.get(figure.x, ""), _value(outcome, rows, row, figure)) for row in own]
@@ -110,8 +110,8 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     if not drawn:
         return False
     if figure.kind == "bars":
-        plot.bars(title, up, drawn, out, told=_axis_label(outcome, figure.x))
+        plot.bars(title, up, drawn, out, legend_title=_axis_label(outcome, figure.x))
     else:
         plot.lines(title, _axis_label(outcome, figure.x), up, drawn, marks, out,
-                   from_zero=figure.kind == "scaling", limits=limits, told=told)  # fmt: skip
+                   from_zero=figure.kind == "scaling", limits=limits, legend_title=legend)  # fmt: skip
     return True

@@ -39,13 +39,13 @@ def title(row: Row) -> str:
     return ", ".join(part for part in parts if part) or "the machine"
 
 
-def asked(outcome: Outcome) -> Iterator[Look]:
+def requested(outcome: Outcome) -> Iterator[Look]:
     """The looks that the study asks for."""
     study = outcome.study
     for keys in study.file.examine or []:
         use = uses.find(keys, study.file, study.path, study.build, f"{study.path}: examine")
         for row in outcome.rows:
-            if row.status == OK and row.lies(keys.get("where", {})) and row.point.number in study.jobs:
+            if row.status == OK and row.matches(keys.get("where", {})) and row.point.number in study.jobs:
                 yield Look(row, use, str(keys["with"]), title(row))
 
 

@@ -1,7 +1,7 @@
 """Machines of a study: what their netlists name, and the simulators that are built of them.
 
-Which settings, statistics, clocks and events there are, `lss export` says, so a wrong name in a study is told before
-anything runs, with the names that come near.
+Which settings, statistics, clocks and events there are, `lss export` says, so a wrong name in a study is reported
+before anything runs, with the nearest names.
 """
 
 import difflib
@@ -28,7 +28,7 @@ MOST_ELEMENTS = 4096  # of a statistic that is an array
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine with its -D parameters: the netlist that `lss export` tells."""
+    """One machine with its -D parameters: the netlist from `lss export`."""
 
     path: Path
     defines: tuple[tuple[str, str], ...]
@@ -187,7 +187,7 @@ def export(path: Path, parameters: tuple[tuple[str, str], ...], build: Path) -> 
 
 
 def simulator_path(path: Path, parameters: tuple, extra: tuple[str, ...], build: Path) -> Path:
-    """Where the simulator of a machine lies: it is named by machine, parameters and options, never by a label."""
+    """Where the simulator of a machine is: it is named by machine, parameters and options, never by a label."""
     return build / "sim" / content_name(str(path.resolve()), parameters, extra)
 
 

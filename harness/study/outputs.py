@@ -24,7 +24,7 @@ from harness.study.runner import FAILED, OK, Outcome, Row, Study, number, unit
 
 
 def axes(study: Study) -> list[str]:
-    """The columns that say where a point lies."""
+    """The columns with the coordinates of a point."""
     named = study.file.variant or study.file.point
     return [*([VARIANT] if named else []), *(axis.name for axis in study.file.axis)]
 
@@ -76,7 +76,7 @@ def show(outcome: Outcome, progress: Progress) -> None:
     for row in outcome.rows:
         variants.setdefault(row.point.label, []).append(row)
     console = progress.console
-    if not console.is_terminal:  # nobody turns lines there
+    if not console.is_terminal:  # lines cannot be erased there
         console = Console(file=console.file, width=160, highlight=False)
     for label, rows in variants.items():
         console.print(_grid(outcome, label or outcome.study.file.title, rows))

@@ -27,7 +27,7 @@ AGREES = 9.0  # percent: a larger difference from a published figure needs an ex
 
 
 def _figures(outcome: Outcome, out: Path) -> list[Markup]:
-    return [draw(outcome, one, out / f"figure-{index}") for index, one in enumerate(_asked(outcome), 1)]
+    return [draw(outcome, one, out / f"figure-{index}") for index, one in enumerate(_requested(outcome), 1)]
 
 
 def draw(outcome: Outcome, figure: Figure, file: Path) -> Markup:
@@ -40,7 +40,7 @@ def draw(outcome: Outcome, figure: Figure, file: Path) -> Markup:
     return Markup(f"<figure>{picture}{links}</figure>")
 
 
-def _asked(outcome: Outcome) -> list[Figure]:
+def _requested(outcome: Outcome) -> list[Figure]:
     """The figures of the study; without any, each measure over the first axis whose values are numbers."""
     if outcome.study.file.figure:
         return outcome.study.file.figure
@@ -90,35 +90,35 @@ def points_table(outcome: Outcome, out: Path) -> Markup:
                         max(1, len(axes))))  # fmt: skip
 
 
-def cross_table(outcome: Outcome, asked: ShownTable) -> Markup:
+def cross_table(outcome: Outcome, shape: ShownTable) -> Markup:
     """One measure, an axis down and another one across; beside it the change, where it is relative to something."""
-    rows = [row for row in outcome.rows if row.status == OK and row.lies(asked.where)]
-    measure = outcome.study.measures[asked.value]
+    rows = [row for row in outcome.rows if row.status == OK and row.matches(shape.where)]
+    measure = outcome.study.measures[shape.value]
 
     def values(axis: str) -> list:
         return list(dict.fromkeys(row.point.coordinates.get(axis) for row in rows))
 
     def one(down: object, column: object) -> Row | None:
-        found = [row for row in rows if row.lies({asked.rows: down, asked.columns: column})]
+        found = [row for row in rows if row.matches({shape.rows: down, shape.columns: column})]
         return found[0] if len(found) == 1 else None
 
-    across, body = values(asked.columns), []
-    for down in values(asked.rows):
-        labels = {row.point.coordinates.get(asked.rows): row.point.label for row in rows}
-        cells = [html.escape(labels[down] if asked.rows == VARIANT else str(down))]
+    across, body = values(shape.columns), []
+    for down in values(shape.rows):
+        labels = {row.point.coordinates.get(shape.rows): row.point.label for row in rows}
+        cells = [html.escape(labels[down] if shape.rows == VARIANT else str(down))]
         for column in across:
-            row, base = one(down, column), one(asked.relative_to, column)
-            cells.append(html.escape(spelt(row.measures[asked.value], measure.unit)) if row else "–")
-            if asked.relative_to is not None:
-                cells.append(change(row, base, asked.value))
+            row, base = one(down, column), one(shape.relative_to, column)
+            cells.append(html.escape(spelt(row.measures[shape.value], measure.unit)) if row else "–")
+            if shape.relative_to is not None:
+                cells.append(change(row, base, shape.value))
         body.append(cells)
     named = {axis.name: axis.label or axis.name for axis in outcome.study.file.axis}
-    ways = (asked.rows, "↓"), (asked.columns, "→")
+    ways = (shape.rows, "↓"), (shape.columns, "→")
     corner = " ".join(f"{named[axis]} {way}" for axis, way in ways if axis in named)
     heads = [html.escape(str(column)) for column in across]
-    if asked.relative_to is not None:
+    if shape.relative_to is not None:
         heads = [cell for head in heads for cell in (head, "change")]
-    caption = asked.title or f"{figures.measure_label(asked.value, measure)}. {outcome.study.file.about}"
+    caption = shape.title or f"{figures.measure_label(shape.value, measure)}. {outcome.study.file.about}"
     return Markup(table([html.escape(corner), *heads], body, caption))
 
 
@@ -146,7 +146,7 @@ def _published(outcome: Outcome) -> Markup | str:
     for entry in outcome.study.file.published:
         for row in outcome.rows:
             for name in outcome.study.measures:
-                if name in entry and row.lies(entry.get("where", {})) and name in row.measures:
+                if name in entry and row.matches(entry.get("where", {})) and name in row.measures:
                     off = 100 * (row.measures[name] / entry[name] - 1) if entry[name] else 0.0
                     why = ", ".join(entry.get("explained", []))
                     verdict = "agrees" if abs(off) <= AGREES else why or "not explained"
@@ -158,7 +158,7 @@ def _published(outcome: Outcome) -> Markup | str:
     if not rows:
         return ""
     head = ["Figure", "Point", "Measure", f"Within {AGREES:g} %, or why not", "Source", "Published", "Ours", "Off"]
-    if not any(row[4] for row in rows):  # nobody names a source
+    if not any(row[4] for row in rows):  # no entry names a source
         head, *rows = [row[:4] + row[5:] for row in [head, *rows]]
     return Markup(table(head, rows, "Figures of others beside ours.", len(head) - 3))
 
@@ -190,7 +190,7 @@ def _looks(outcome: Outcome, out: Path, progress: Progress, plain: bool) -> list
     """What second looks came to: those that the study asks for, or the bottlenecks of the best and the worst point,
     and the machines of these two."""
     ask = outcome.study.file.examine
-    found = look.make_all(outcome, look.asked(outcome), progress)
+    found = look.make_all(outcome, look.requested(outcome), progress)
     looks = [{"title": f"{one.name}: {one.title}", "body": _body(came)} for one, came in found]
     found = [] if plain or ask is not None else look.make_all(outcome, look.bottlenecks(outcome), progress)
     bodies, drawn = {id(one.row): _body(came) for one, came in found}, []

@@ -1,6 +1,6 @@
 """The points of a study: variants times axes, what is skipped of them, and single points; each with all its settings.
 
-Names are text here and nowhere a path.  What is wrong with them is told before anything is built.
+Names are text here and nowhere a path.  Their errors are reported before anything is built.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ VARIANT = "variant"  # the coordinate that every point has
 
 @dataclass(frozen=True)
 class Point:
-    """One simulation of a study: where it lies, and everything that is set there."""
+    """One simulation of a study: its coordinates, and everything that is set there."""
 
     number: int  # in the order of the study
     coordinates: Mapping[str, Any] = field(hash=False)

@@ -41,7 +41,7 @@ def between(stats: Mapping, first: Mapping, last: Mapping) -> Counted:
 
 
 def counted(stats: Mapping) -> Counted:
-    """What the window of a run counted, or the whole run where none was asked for."""
+    """What the window of a run counted, or the whole run where none was given."""
     measured = stats.get("measured")
     if measured:
         if not measured["from"] or not measured["to"]:
@@ -74,7 +74,7 @@ class PointReading:
     others: Mapping[str, float] = field(default_factory=dict)  # measures that a plug-in made
     figures: Mapping[str, float] = field(default_factory=dict)  # published
     time_series: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)  # measures over time
-    asking: list[str] = field(default_factory=list)
+    evaluating: list[str] = field(default_factory=list)
 
     def statistic(self, path: str) -> "float | expression.Values":
         if "*" not in path:
@@ -124,13 +124,13 @@ class PointReading:
             return self.others[name]
         if name not in self.measures:
             raise NoValue(f"there is no {name} at this point")
-        if name in self.asking:
+        if name in self.evaluating:
             raise ExpressionError(f"{name} is measured by itself")
-        self.asking.append(name)
+        self.evaluating.append(name)
         try:
             return expression.evaluate(self.measures[name], self)
         finally:
-            self.asking.pop()
+            self.evaluating.pop()
 
     def published(self, measure: str) -> float:
         if measure not in self.figures:

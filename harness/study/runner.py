@@ -1,7 +1,7 @@
 """Makes a study: builds its simulators, runs its points wherever they can run, measures, keeps the best of some axes.
 
-What fails is collected and listed; the rest goes on.  Results lie in the store, so what was run before is not run
-again, and several studies at once do not disturb each other.
+What fails is collected and listed; the rest continues.  Results are kept in the store, so what was run before is not
+run again, and several studies at once do not disturb each other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ class Row:
     result: Result | None = None
     why: str = ""
 
-    def lies(self, where: Mapping[str, Any]) -> bool:
+    def matches(self, where: Mapping[str, Any]) -> bool:
         """Whether the point has these coordinates; a list means any of its values."""
         own = {VARIANT: "", **self.point.coordinates}
         return all(
@@ -151,7 +151,7 @@ def published(file: StudyFile, point: Point) -> dict[str, float]:
     """Figures of others for a point, by measure."""
     figures: dict[str, float] = {}
     for entry in file.published:
-        if Row(point, OK).lies(entry.get("where", {})):
+        if Row(point, OK).matches(entry.get("where", {})):
             figures |= {key: value for key, value in entry.items() if isinstance(value, int | float)}
     return figures
 
@@ -222,7 +222,7 @@ def _check_names(study: Study) -> None:
             raise StudyError(f"{where}: measure {name!r}: expressions know something else by this name")
     names = [*places, *study.measures]
     for point in study.points:
-        # Of one that cannot be built, another structure of the same machine tells what its parameters are called.
+        # Of one that cannot be built, another structure of the same machine shows what its parameters are called.
         known = study.machines.get(study.structure(point)) or next(
             (one for (path, _), one in study.machines.items() if path == point.machine), None
         )
@@ -254,7 +254,7 @@ def _check_shown(study: Study, names: list[str]) -> None:
                 raise StudyError(f"{place}: {key!r} is no measure; known are {', '.join(study.measures)}")
             if key in study.measures and (isinstance(value, bool) or not isinstance(value, int | float)):
                 raise StudyError(f"{place}: {key}: a number is expected")
-        if not any(Row(point, OK).lies(one.get("where", {})) for point in study.points):
+        if not any(Row(point, OK).matches(one.get("where", {})) for point in study.points):
             raise StudyError(f"{place}: there is no point where {one.get('where', {})}")
 
 
@@ -271,8 +271,8 @@ def build(study: Study, progress: Progress) -> None:
                 simulators[key] = future.result()
             except CompilerError as error:
                 study.broken[key] = str(error)
-            told = ["failed:"] if key in study.broken else []
-            task.step(" ".join([*told, path.name, *(f"{name}={value}" for name, value in parameters)]))
+            prefix = ["failed:"] if key in study.broken else []
+            task.step(" ".join([*prefix, path.name, *(f"{name}={value}" for name, value in parameters)]))
     _make_jobs(study, simulators)
 
 
@@ -392,7 +392,7 @@ def number(value: Any) -> str:
 
 
 def _row(study: Study, point: Point, result: Result) -> Row:
-    """Measures a run; what it cannot tell, or a check that is not true, fails the point."""
+    """Measures a run; a measure without a value, or a check that is not true, fails the point."""
     use = study.uses[point.number]
     try:
         wrong = list(use.check(point, result)) if use else []

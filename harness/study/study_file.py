@@ -180,7 +180,7 @@ def read(path: Path) -> StudyFile:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise StudyError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     for key in "figure", "table", "examine", "variant", "axis", "point", "published":
-        if isinstance(table.get(key), dict):  # one may stand alone
+        if isinstance(table.get(key), dict):  # one may be written without a list
             table[key] = [table[key]]
     for key in "skip", "check":
         if isinstance(table.get(key), str):

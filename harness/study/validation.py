@@ -45,7 +45,7 @@ def compared(collection: Collection) -> Iterable[tuple[str, dict, str, Row | Non
     """Every published figure: the study, its entry, the measure, and the row beside it, if it was run."""
     for name, outcome in collection.outcomes.items():
         for entry in outcome.study.file.published:
-            rows = [row for row in outcome.rows if row.status == OK and row.lies(entry.get("where", {}))]
+            rows = [row for row in outcome.rows if row.status == OK and row.matches(entry.get("where", {}))]
             for measure in outcome.study.measures:
                 if measure in entry:
                     yield name, entry, measure, rows[0] if rows else None
@@ -112,11 +112,11 @@ class Directives:
 
     def _gain(self, *at: str) -> str:
         parts = len(axes(self._outcome(at[0]))) + 1
-        ours, base = self._row(*at[:parts]), self._row(*at[parts:])
+        row, base = self._row(*at[:parts]), self._row(*at[parts:])
         name = next(iter(self._outcome(at[0]).study.measures))
-        if not (ours and base):
+        if not (row and base):
             return NOT_RUN
-        return f"{round(100 * (ours.measures[name] / base.measures[name] - 1)) + 0:+d} %"
+        return f"{round(100 * (row.measures[name] / base.measures[name] - 1)) + 0:+d} %"
 
     def _setting(self, study: str, *at: str) -> str:
         row = self._row(study, *at[:-1])
@@ -217,14 +217,14 @@ class Directives:
         for study, entry, measure, row in compared(self.collection):
             why = ", ".join(f'<a href="#{name}">{html.escape(name)}</a>' for name in entry.get("explained", []))
             unit = self._outcome(study).study.measures[measure].unit
-            ours, difference, verdict = "not run", "", ""
+            measured, difference, verdict = "not run", "", ""
             if row:
                 off = 100 * (row.measures[measure] / entry[measure] - 1)
-                ours, difference = spelt(row.measures[measure], unit), signed(off)
+                measured, difference = spelt(row.measures[measure], unit), signed(off)
                 verdict = "agrees" if abs(off) <= AGREES else why or "<strong>not explained</strong>"
             label = html.escape(str(entry.get("label", "published")))
             link = f'<a href="#{study}">{html.escape(study)}</a>'
-            cells.append([label, link, f"{entry[measure]:g} {unit}".strip(), ours, difference, verdict])
+            cells.append([label, link, f"{entry[measure]:g} {unit}".strip(), measured, difference, verdict])
         head = ["Published figure", "Study", "Published", "Ours", "Error", f"Within {AGREES:g} %, or shown by"]
         return f'<div class="wide">{table(head, cells, "Figures of others beside ours.", 2)}</div>'
 

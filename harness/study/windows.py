@@ -1,6 +1,6 @@
 """The window of a study as simulators take it: between which instants is measured, and in how many parts.
 
-A simulator writes down all statistics at both ends of the window; the parts of a window between two times are told
+A simulator writes down all statistics at both ends of the window; the parts of a window between two times are taken
 apart by samples on the way.
 """
 
@@ -31,7 +31,7 @@ def _cuts(file: StudyFile) -> tuple[int, list[int]]:
     """The distance of samples, and where the parts of the window begin and end, all in femtoseconds."""
     first, last = (femtoseconds(one) for one in (file.window.begin or "0 s", file.window.to))
     if first is None or last is None or last <= first:
-        raise StudyError("window: parts: a window in parts lies between two times, such as \"1 ms\" and \"6 ms\"")
+        raise StudyError("window: parts: a window in parts is between two times, such as \"1 ms\" and \"6 ms\"")
     if file.sample:
         raise StudyError("window: parts: a window in parts excludes `sample`")
     step = (last - first) // file.window.parts
@@ -42,12 +42,12 @@ def _cuts(file: StudyFile) -> tuple[int, list[int]]:
 
 
 def options(file: StudyFile, own_samples: bool = False) -> list[str]:
-    """What the simulator is asked to write down; with `own_samples`, a plug-in makes the time series itself."""
+    """What the simulator is to write down; with `own_samples`, a plug-in makes the time series itself."""
     begin, to, arguments = file.window.begin, file.window.to, []
     if begin and begin.strip() == "end":
         raise StudyError("window: from: no window begins at the end of the run")
     if not begin and not to and _counted(file):
-        to = "end"  # events are told with windows
+        to = "end"  # events are counted in windows
     if begin or to:
         arguments += ["--measure-from", begin or "0 s", "--measure-to", to or "end"]
     if to and to != "end" and to != begin:  # the next of the same marker is not the first, which --until would take
@@ -61,7 +61,7 @@ def options(file: StudyFile, own_samples: bool = False) -> list[str]:
 
 
 def conditions(file: StudyFile, used: Sequence[Use | None]) -> Iterator[tuple[str, str]]:
-    """The conditions that simulators are given, with the keys they stand under."""
+    """The conditions that simulators are given, with their keys."""
     if file.window.begin:
         yield "window: from", file.window.begin
     if file.window.to:
@@ -75,21 +75,21 @@ def _counted(file: StudyFile) -> set[str]:
     texts = [*(m if isinstance(m, str) else m.value for m in file.measure.values()), *file.check]
     counted: set[str] = set()
     for text in texts:
-        with suppress(expression.ExpressionError):  # told where all names are checked
+        with suppress(expression.ExpressionError):  # reported where all names are checked
             counted |= {name for kind, name in expression.mentions(text) if kind == "events"}
     return counted
 
 
 def build_options(file: StudyFile) -> tuple[str, ...]:
-    """What the compiler is asked for: events are counted by a simulator that was built for them."""
-    asked = [file.window.begin, file.window.to, file.sample.every if file.sample else None]
-    watched = _counted(file)
-    for text in asked:
+    """Options of the compiler: events are counted by a simulator that was built for them."""
+    conditions = [file.window.begin, file.window.to, file.sample.every if file.sample else None]
+    events = _counted(file)
+    for text in conditions:
         if found := EVENT.fullmatch(text or ""):
-            watched.add(found[1])
+            events.add(found[1])
         elif found := MARKER.fullmatch(text or ""):
-            watched.add(f"marker({int(found[1])})")
-    return tuple(one for text in sorted(watched) for one in ("--watch", text))
+            events.add(f"marker({int(found[1])})")
+    return tuple(one for text in sorted(events) for one in ("--watch", text))
 
 
 def parts(file: StudyFile, stats: Mapping) -> list[reading.Counted]:

@@ -38,7 +38,7 @@ void cache_remove(const char *path) {
   nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static bool is_ours(const char *name) {
+static bool is_entry(const char *name) {
   // What simulators that become their debug variant keep here while they start (runtime/variant.c).
   if (g_str_has_prefix(name, "debug-")) return true;
   return strspn(name, "0123456789abcdef") == HASH_LENGTH && (!name[HASH_LENGTH] || name[HASH_LENGTH] == '.');
@@ -76,7 +76,7 @@ static GHashTable *read_entries(const char *folder) {
   if (!names) return NULL;
   GHashTable *entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free);
   for (const char *name; (name = g_dir_read_name(names));)
-    if (is_ours(name)) add_path(entries, folder, name);
+    if (is_entry(name)) add_path(entries, folder, name);
   return entries;
 }
 

@@ -230,7 +230,7 @@ bool clang_errors_report(const char *messages, const char *text) {
                   "(?<message>.*?)(?<flag> \\[-W[^\\]]*\\])?$",
                   G_REGEX_MULTILINE, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
-  bool ours = true, any = false;
+  bool own = true, any = false;
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (g_regex_match(regex, messages, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
     g_autofree char *file = group(match, "file"), *line = group(match, "line"), *column = group(match, "column"),
@@ -238,7 +238,7 @@ bool clang_errors_report(const char *messages, const char *text) {
     const bool warning = !strcmp(kind, "warning");
     if (warning && (!strcmp(file, "generated") || strstr(file, "lss/runtime/"))) continue;
     if (!strcmp(file, "generated") || strstr(file, "lss/runtime/engine/vocabulary.h")) {
-      ours = false;
+      own = false;
       continue;
     }
     any |= !warning;
@@ -257,5 +257,5 @@ bool clang_errors_report(const char *messages, const char *text) {
       report_one(at, message, text);
     }
   }
-  return any || ours ? any : false;
+  return any || own ? any : false;
 }

@@ -247,7 +247,7 @@ static char *statistic_name(const DerivedStep *step) {
 // The expression of a derived statistic, with whole paths: (cpu.writeback.instructions / cycles(clk)).
 static char *derived_expression(const Derived *derived) {
   g_autoptr(GPtrArray) stack = g_ptr_array_new();
-  g_autoptr(GByteArray) sums = g_byte_array_new(); // whether each on the stack is a sum
+  g_autoptr(GByteArray) is_sum = g_byte_array_new(); // whether each on the stack is a sum
   for (guint i = 0; i < derived->steps->len; i++) {
     const DerivedStep *step = &g_array_index(derived->steps, DerivedStep, i);
     char *text;
@@ -260,13 +260,13 @@ static char *derived_expression(const Derived *derived) {
     } else {
       g_autofree char *right = g_ptr_array_steal_index(stack, stack->len - 1);
       g_autofree char *left = g_ptr_array_steal_index(stack, stack->len - 1);
-      const bool sum = step->kind == '+' && sums->len > 1 && sums->data[sums->len - 2];
+      const bool sum = step->kind == '+' && is_sum->len > 1 && is_sum->data[is_sum->len - 2];
       if (sum) left[strlen(left) - 1] = '\0'; // a sum over an array is one pair of parentheses
       text = g_strdup_printf(sum ? "%s %c %s)" : "(%s %c %s)", left, step->kind, right);
-      g_byte_array_set_size(sums, sums->len - 2);
+      g_byte_array_set_size(is_sum, is_sum->len - 2);
     }
     g_ptr_array_add(stack, text);
-    g_byte_array_append(sums, &(guint8){step->kind == '+'}, 1);
+    g_byte_array_append(is_sum, &(guint8){step->kind == '+'}, 1);
   }
   return g_ptr_array_steal_index(stack, 0);
 }

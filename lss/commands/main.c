@@ -40,7 +40,7 @@ static void print_overview(FILE *out) {
   fprintf(out, "\n`lss COMMAND --help` lists a command's options, `lss --version` prints the version.\n");
 }
 
-static bool asks_for_help(int argc, char **argv) {
+static bool has_help_option(int argc, char **argv) {
   for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
     if (!strcmp(argv[i], "--help")) return true;
   return false;
@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
     if (!strcmp(word, commands[i]->name)) {
-      if (asks_for_help(argc, argv)) {
+      if (has_help_option(argc, argv)) {
         print_help(commands[i]);
         return finish(0);
       }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 // Whether there is nothing to find out about a type, and nothing to say.
-static bool is_settled(const Type *type, bool travels, const StateField *state) {
+static bool is_resolved(const Type *type, bool travels, const StateField *state) {
   if (!type) return false;
   if (!state) return !travels || type_can_travel(type);
   return !state->initial && type->kind != TYPE_STRING && type->kind != TYPE_STREAM;
@@ -17,7 +17,7 @@ static bool is_settled(const Type *type, bool travels, const StateField *state) 
 
 void pending_type(Term *term, Type **slot, Location place, const char *what, bool travels, StateField *state) {
   Type *known = term_type(term);
-  if (is_settled(known, travels, state)) {
+  if (is_resolved(known, travels, state)) {
     *slot = known;
     return;
   }

@@ -215,7 +215,7 @@ static bool bind(Term *variable, Term *term) {
 }
 
 // Two variables: what both allow remains; one alternative left is the type.
-static bool meet(Term *a, Term *b) {
+static bool unify_variables(Term *a, Term *b) {
   if (!a->alternatives) {
     a->bound = b;
     return true;
@@ -244,7 +244,7 @@ bool unify(Term *a, Term *b) {
   a = term_find(a);
   b = term_find(b);
   if (a == b) return true;
-  if (a->kind == TERM_VARIABLE && b->kind == TERM_VARIABLE) return meet(a, b);
+  if (a->kind == TERM_VARIABLE && b->kind == TERM_VARIABLE) return unify_variables(a, b);
   if (a->kind == TERM_VARIABLE) return bind(a, b);
   if (b->kind == TERM_VARIABLE) return bind(b, a);
   if (a->kind == TERM_TYPE && b->kind == TERM_TYPE) return a->type == b->type;

@@ -25,13 +25,13 @@ static bool may_sleep(const Instance *leaf) {
 static bool is_timed_by_user(const Instance *leaf) {
   for (guint i = 0; i < leaf->userpoints->len; i++) {
     const Userpoint *userpoint = leaf->userpoints->pdata[i];
-    if (userpoint->code && scan_asks_the_time(userpoint->code->string)) return true;
+    if (userpoint->code && scan_uses_time(userpoint->code->string)) return true;
   }
   return false;
 }
 
 // How it is known that nothing but inputs and compared state lets the leaf do something else: from its C, because it
-// says so in each cycle, or because it is asked at a trial when it will.
+// says so in each cycle, or because its next_event says when it will.
 typedef enum { BY_CODE, BY_UNCHANGED, BY_NEXT_EVENT, UNKNOWN } Stability;
 
 static Stability stability(const Emitter *emitter, const Instance *leaf) {
@@ -78,11 +78,11 @@ static GPtrArray *border(const Emitter *emitter, const Cluster *cluster, const S
   for (guint i = 0; i < all->len; i++) {
     Wire *wire = all->pdata[i];
     if (wire->kind == SIGNAL_LOCAL) continue;
-    bool ours = wire->writer->cluster == cluster, crosses = false, read = false;
+    bool own = wire->writer->cluster == cluster, crosses = false, read = false;
     for (guint k = 0; k < wire->readers->len; k++) {
       const Vertex *node = wire->readers->pdata[k];
-      crosses |= (node->cluster == cluster) != ours;
-      read |= first && !ours && emitter->segment_of[node->id] == emitter->segment_of[first->id];
+      crosses |= (node->cluster == cluster) != own;
+      read |= first && !own && emitter->segment_of[node->id] == emitter->segment_of[first->id];
     }
     if (reader ? read : crosses) g_ptr_array_add(wires, wire);
   }

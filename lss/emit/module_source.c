@@ -110,7 +110,7 @@ static void add_function(CScan *scan, const char *name, const char *arguments, i
     g_ptr_array_add(scan->helpers, g_strdup(name));
 }
 
-bool scan_asks_the_time(const char *text) {
+bool scan_uses_time(const char *text) {
   return g_regex_match_simple("\\b(now|cycle)\\s*\\(\\s*\\)", text, 0, 0);
 }
 
@@ -196,7 +196,7 @@ char *scan_header(const char *file, const char *include) {
 static void read_header(CScan *scan, const char *include) {
   if (include[0] != '"') return;
   g_autofree char *path = scan_header(scan->file, include), *text = NULL;
-  if (path && g_file_get_contents(path, &text, NULL, NULL)) scan->timed |= scan_asks_the_time(text);
+  if (path && g_file_get_contents(path, &text, NULL, NULL)) scan->timed |= scan_uses_time(text);
 }
 
 // The text of a module's C; NULL when it cannot be read or included.

@@ -40,7 +40,7 @@ typedef struct {
 CScan *scan_c(const char *file, GError **error);
 void scan_free(CScan *scan);
 char *scan_header(const char *file, const char *include); // of a quoted include, if it is beside the file; else NULL
-bool scan_asks_the_time(const char *text);
+bool scan_uses_time(const char *text);
 const Hook *scan_hook(const CScan *scan, const char *word, const char *argument);
 
 #endif

@@ -33,13 +33,13 @@ static void emit_pointers(const Emitter *emitter, GString *out) {
     for (guint k = 0; k < wire->readers->len; k++) {
       Cluster *user = ((Vertex *)wire->readers->pdata[k])->cluster, *owner;
       if (emit_place(emitter, wire, user, &owner) != PLACE_POINTER) continue;
-      char theirs[256], ours[256];
+      char theirs[256], own[256];
       emit_wire_base(owner, wire, theirs, sizeof theirs);
-      emit_wire_base(user, wire, ours, sizeof ours);
+      emit_wire_base(user, wire, own, sizeof own);
       const char *const suffixes[] = {"", wire->kind == SIGNAL_DATA ? "_some" : NULL, wire->flagged ? "_known" : NULL};
       for (int s = 0; s < 3; s++)
         if (suffixes[s])
-          g_string_append_printf(out, "  spinach_scratch_%d.p_%s%s = &spinach_scratch_%d.%s%s;\n", user->id, ours,
+          g_string_append_printf(out, "  spinach_scratch_%d.p_%s%s = &spinach_scratch_%d.%s%s;\n", user->id, own,
                                  suffixes[s], owner->id, theirs, suffixes[s]);
     }
   }

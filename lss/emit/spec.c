@@ -280,14 +280,14 @@ static void emit_functions(const Emitter *emitter, GString *out, const Spec *spe
     const HookShape *shape = &shapes[function->kind];
     bool context = function->kind == FUNCTION_PHASE_START || function->kind == FUNCTION_HANDLER ||
                    function->kind == FUNCTION_PHASE_END;
-    bool hot = context;
+    bool inlined = context;
     if (context) emit_context(emitter, out, instance, function);
     g_string_append_printf(out, "#define SP_%s_%s%s %s %s @S@_%s(%s@S@_state *restrict self", shape->word,
                            hook_argument(function),
                            function->indexed                    ? "(i)"
                            : function->kind == FUNCTION_HANDLER ? "()"
                                                                 : "",
-                           hot ? INLINE : "static", shape->result, name->str, shape->self);
+                           inlined ? INLINE : "static", shape->result, name->str, shape->self);
     if (context) g_string_append_printf(out, ", @S@_ctx_%s *restrict ctx", name->str);
     if (function->indexed) g_string_append(out, ", const int i");
     g_string_append(out, ")\n");

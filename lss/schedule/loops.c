@@ -65,7 +65,7 @@ static int level_of(const Wire *wire) {
 }
 
 // The shortest cycle, printed from its outermost connection on.
-static GPtrArray *told_cycle(const GPtrArray *component) {
+static GPtrArray *rotated_cycle(const GPtrArray *component) {
   g_autoptr(GPtrArray) path = shortest_cycle(component);
   g_autoptr(GPtrArray) wires = wires_of(path);
   guint first = 0;
@@ -121,7 +121,7 @@ static void append_others(GString *text, const GPtrArray *wires, const GPtrArray
 
 // `others`: further loops through the same instances.
 static void report_loop(const GPtrArray *component, const GPtrArray *others) {
-  g_autoptr(GPtrArray) path = told_cycle(component);
+  g_autoptr(GPtrArray) path = rotated_cycle(component);
   g_autoptr(GPtrArray) wires = wires_of(path);
   g_autoptr(GString) text = g_string_new(NULL);
   g_autoptr(GPtrArray) connections = g_ptr_array_new();

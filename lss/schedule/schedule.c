@@ -83,8 +83,8 @@ static void add_read(Vertex *node, Wire *wire) {
 
 // Likewise, all that is before a node is added together.
 static void add_before(Vertex *node, Vertex *earlier) {
-  if (!earlier || earlier == node || earlier->asked_by == node) return;
-  earlier->asked_by = node;
+  if (!earlier || earlier == node || earlier->required_by == node) return;
+  earlier->required_by = node;
   g_ptr_array_add(node->before, earlier);
 }
 

@@ -38,7 +38,7 @@ struct Vertex {
   Cluster *cluster;
   GPtrArray *reads, *writes; // Wire*
   GPtrArray *before;         // Vertex* that must have run
-  const Vertex *asked_by;    // the last node in whose `before` this one is
+  const Vertex *required_by; // the last node in whose `before` this one is
   int id;
   int component; // strongly connected component
   int waiting;   // while scheduling: predecessors that have not run

@@ -7,8 +7,8 @@
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 #include "lss/front/reference.h"
-#include "lss/server/answers.h"
 #include "lss/server/names.h"
+#include "lss/server/responses.h"
 
 #include <string.h>
 
@@ -207,7 +207,7 @@ static char *take_line(const Query *query) {
   return before;
 }
 
-JsonValue *answer_completion(const Query *query) {
+JsonValue *respond_completion(const Query *query) {
   g_autofree char *before = take_line(query);
   Completion completion = {
       .query = query,

@@ -2,9 +2,9 @@
 #include "lss/base/arena.h"
 #include "lss/base/library.h"
 #include "lss/front/reference.h"
-#include "lss/server/answers.h"
 #include "lss/server/document.h"
 #include "lss/server/names.h"
+#include "lss/server/responses.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void print_node(Names *names, GString *out, const Node *node) {
   if (module && module->doc) g_string_append_printf(out, "\n`%s`: %s\n", module->name, reference_summary(module->doc));
 }
 
-JsonValue *answer_hover(const Query *query) {
+JsonValue *respond_hover(const Query *query) {
   int line, column;
   query_place(query, &line, &column);
   Names *names = names_read(query->path, query->options);
@@ -58,7 +58,7 @@ JsonValue *answer_hover(const Query *query) {
   return result;
 }
 
-JsonValue *answer_definition(const Query *query) {
+JsonValue *respond_definition(const Query *query) {
   int line, column;
   query_place(query, &line, &column);
   Names *names = names_read(query->path, query->options);

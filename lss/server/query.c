@@ -4,7 +4,7 @@
 #include "lss/base/diagnostics.h"
 #include "lss/base/source.h"
 #include "lss/front/fmt.h"
-#include "lss/server/answers.h"
+#include "lss/server/responses.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ void query_place(const Query *query, int *line, int *column) {
 }
 
 // The whole document is one edit, when anything changes.
-JsonValue *answer_formatting(const Query *query) {
+JsonValue *respond_formatting(const Query *query) {
   g_autofree char *text = source_read(query->path, NULL, NULL);
   JsonValue *edits = json_object_new_array();
   g_autofree char *formatted = format_lss(text ? text : "");
@@ -33,11 +33,11 @@ JsonValue *answer_formatting(const Query *query) {
 }
 
 static const QueryKind kinds[] = {
-    {"textDocument/hover", "hoverProvider", true, answer_hover},
-    {"textDocument/definition", "definitionProvider", true, answer_definition},
-    {"textDocument/completion", "completionProvider", true, answer_completion},
-    {"textDocument/documentSymbol", "documentSymbolProvider", false, answer_symbols},
-    {"textDocument/formatting", "documentFormattingProvider", false, answer_formatting},
+    {"textDocument/hover", "hoverProvider", true, respond_hover},
+    {"textDocument/definition", "definitionProvider", true, respond_definition},
+    {"textDocument/completion", "completionProvider", true, respond_completion},
+    {"textDocument/documentSymbol", "documentSymbolProvider", false, respond_symbols},
+    {"textDocument/formatting", "documentFormattingProvider", false, respond_formatting},
 };
 
 const QueryKind *query_kind(const char *method) {
@@ -64,6 +64,6 @@ JsonValue *query_work(gpointer data) {
   const Query *query = data;
   diag_set_receiver(ignore, NULL); // errors are the machines' business
   JsonValue *result = json_object_new_object();
-  json_set(result, "result", query->kind->answer(query));
+  json_set(result, "result", query->kind->respond(query));
   return result;
 }

@@ -10,7 +10,7 @@ typedef struct Query Query;
 typedef struct {
   const char *method, *capability;
   bool positioned;
-  JsonValue *(*answer)(const Query *query); // NULL for nothing
+  JsonValue *(*respond)(const Query *query); // NULL for nothing
 } QueryKind;
 
 struct Query {
@@ -26,7 +26,7 @@ const QueryKind *query_kind(const char *method);
 // Adds what can be asked to the server's capabilities.
 void query_capabilities(JsonValue *capabilities);
 
-// Work of a job, `data` a Query; the answer is the member `result`.
+// Work of a job, `data` a Query; the response is the member `result`.
 JsonValue *query_work(gpointer data);
 
 #endif

@@ -145,7 +145,7 @@ static void files_changed(JsonValue *id, JsonValue *params) {
 
 // ---- Questions -----------------------------------------------------------------------------------------------------
 
-static void answered(JsonValue *result, gpointer data) {
+static void send_response(JsonValue *result, gpointer data) {
   Request *request = data;
   request->job = NULL;
   if (result)
@@ -164,7 +164,7 @@ static void ask(JsonValue *id, const QueryKind *kind, JsonValue *params) {
   Request *request = g_new0(Request, 1);
   query.path = g_strdup(document->path);
   *request = (Request){.id = json_object_get(id), .query = query};
-  request->job = job_start(query_work, &request->query, answered, request);
+  request->job = job_start(query_work, &request->query, send_response, request);
   g_ptr_array_add(server.requests, request);
   if (request->job) return;
   send_error(id, ERROR_INTERNAL, "no process could be started");
@@ -210,7 +210,7 @@ static const Method *method_called(const char *name) {
   return NULL;
 }
 
-// Whether the state of the protocol allows the message; a request is answered when it does not.
+// Whether the state of the protocol allows the message; a request gets an error when it does not.
 static bool is_allowed(const char *name, JsonValue *id) {
   if (!strcmp(name, "exit")) return true;
   const bool first = !strcmp(name, "initialize");

@@ -1,6 +1,6 @@
 // What a file declares, as an outline.
-#include "lss/server/answers.h"
 #include "lss/server/names.h"
+#include "lss/server/responses.h"
 
 // The protocol's SymbolKind of a declaration; 0 for what is shown in no outline.
 static int symbol_kind(const Node *node) {
@@ -30,7 +30,7 @@ static void add_symbol(const Node *node, gpointer data) {
   json_add(data, symbol);
 }
 
-JsonValue *answer_symbols(const Query *query) {
+JsonValue *respond_symbols(const Query *query) {
   const Names *names = names_read(query->path, query->options);
   JsonValue *symbols = json_object_new_array();
   if (names->main) names_declared(names->main->nodes, add_symbol, symbols);

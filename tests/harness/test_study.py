@@ -81,11 +81,11 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('title =', 'run = { checkpoint_every = "1 s" }\ntitle =', "checkpoint_every: simulators write no checkpoints yet"),
         ('title =', 'variant = [{ name = "a" }, { name = "a" }]\ntitle =', "two variants are called 'a'"),
         ('title =', 'window = { to = "8 ms", parts = 1000000 }\ntitle =', "window: parts: `from` should be a multiple"),
-        ('title =', 'window = { to = "end", parts = 3 }\ntitle =', "window: parts: a window in parts lies between two times"),
+        ('title =', 'window = { to = "end", parts = 3 }\ntitle =', "window: parts: a window in parts is between two times"),
         *[('title =', f"window = {{ from = '{bad}' }}\ntitle =", re.escape("window: from: ") + ".*" + re.escape(complaint)) for bad, complaint in [
             ("marker", "'marker': this is no condition; write a time with its unit"), ("8 years", "'8 years': this is no condition"),
             ("marker(one)", "this is no condition"), ("marker(0)", "markers have numbers from 1 to 4294967295"),
-            ("marker(1)", "nothing in chain.lss announces markers"), ("cycles(clock) >= 5", "no clock 'clock'; did you mean 'clk'"),
+            ("marker(1)", "nothing in chain.lss emits markers"), ("cycles(clock) >= 5", "no clock 'clock'; did you mean 'clk'"),
             ("consumer.itms >= 5", "chain.lss has no state 'consumer.itms'; did you mean 'consumer.items'"),
             ("event(consumer.tkn)", "has no event 'consumer.tkn'; did you mean 'consumer.taken'"),
             ("event(consumer.taken, 0)", "events are counted from 1"), ("end", "no window begins at the end of the run"),
@@ -266,10 +266,10 @@ def test_bars_are_relative_whatever_was_best(place: Path, monkeypatch: pytest.Mo
     outcome = make(place, text + "score = 'ready * (3 - 2 * param(\"producer.interval\"))'\n")
     assert [row.point.coordinates["ready"] for row in outcome.rows] == [1.0, 1.0, 0.5, 0.5]
     drawn = {}
-    monkeypatch.setattr(plot, "bars", lambda title, up, lines, out, told: drawn.update({told: lines}))
+    monkeypatch.setattr(plot, "bars", lambda title, up, lines, out, legend_title: drawn.update({legend_title: lines}))
     assert figures.draw(outcome, outcome.study.file.figure[0], place / "figure")
-    ((told, lines),) = drawn.items()
-    assert told == "stages" and [line.name for line in lines] == ["plain", "every other"]
+    ((legend_title, lines),) = drawn.items()
+    assert legend_title == "stages" and [line.name for line in lines] == ["plain", "every other"]
     assert lines[0].values == [0, 0] and len(lines[1].values) == 2 and all(-60 < one < -40 for one in lines[1].values)
 
 

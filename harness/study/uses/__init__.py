@@ -112,7 +112,7 @@ class Use:
         return ()
 
     def mark(self, figure: Figure, entry: Mapping[str, Any], measures: Mapping[str, float]) -> float | None:
-        """Where a published figure of another measure lies in a figure, if it can be told."""
+        """The place of a published value of another measure in a figure, if it is known."""
         return None
 
     def shown_files(self, point: "Point", result: Result) -> Mapping[str, Path]:
@@ -130,11 +130,11 @@ class Use:
         raise StudyError(f"{self.place}: it examines nothing")
 
 
-def find(asked: str | Mapping[str, Any] | None, study: StudyFile, path: Path, build: Path, where: str) -> Use | None:
+def find(given: str | Mapping[str, Any] | None, study: StudyFile, path: Path, build: Path, where: str) -> Use | None:
     """The plug-in that a study asks for."""
-    if asked is None:
+    if given is None:
         return None
-    keys = {"with": asked} if isinstance(asked, str) else dict(asked)
+    keys = {"with": given} if isinstance(given, str) else dict(given)
     name = keys.pop("with", None)
     if not isinstance(name, str):
         raise StudyError(f"{where}: `with` names the plug-in")

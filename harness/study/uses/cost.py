@@ -1,7 +1,7 @@
 """The plug-in `cost`: instructions and references to each memory that a frame costs, by processor and by function.
 
 The machine is built with collectors on the events `retire` and `access` of its processors, and run twice: the
-difference of a longer and a shorter run leaves start-up out.  What lies in a region of the machine's `memory_map` whose
+difference of a longer and a shorter run leaves start-up out.  What is in a region of the machine's `memory_map` whose
 name begins with `scratchpad` or `registers` is counted as that, everything else as memory.
 """
 
@@ -68,8 +68,8 @@ def collectors(netlist: dict) -> str:
             for region in regions:
                 if region["name"].startswith(name):
                     kind = f"address - {region['base']}u < {region['size']}u ? {number} : {kind}"
-    # Memories may have events of these names too: a processor's tell the pc.
-    watched = [
+    # Memories may have events of these names too: a processor's have the pc.
+    observed = [
         (instance["path"], event["name"])
         for instance in netlist["instances"]
         for event in instance["events"]
@@ -78,7 +78,7 @@ def collectors(netlist: dict) -> str:
     kinds = {"retire": "0", "access": f"({kind})"}
     return "".join(
         COLLECTOR.format(number=number, path=path, event=event, kind=kinds[event])
-        for number, (path, event) in enumerate(watched)
+        for number, (path, event) in enumerate(observed)
     )
 
 
@@ -129,17 +129,17 @@ def per_frame(simulator: Path, firmware: Path, arguments: Sequence[str] = ()) ->
         name = table[place][1] if place >= 0 else f"{pc:#x}"
         cost = costs.setdefault((core, name), Cost(core, name))
         cost.counts[KINDS[kind]] += (count - shorter.get((core, kind, pc), 0)) / (FRAMES[1] - FRAMES[0])
-    touched = [cost for cost in costs.values() if max(cost.counts.values()) >= 0.005]
-    return sorted(touched, key=lambda cost: (cost.core, -cost.counts["instructions"], cost.function))
+    counted_costs = [cost for cost in costs.values() if max(cost.counts.values()) >= 0.005]
+    return sorted(counted_costs, key=lambda cost: (cost.core, -cost.counts["instructions"], cost.function))
 
 
 def totals(costs: Sequence[Cost]) -> dict[str, dict[str, float]]:
     """Sums of each processor."""
-    sums: dict[str, dict[str, float]] = defaultdict(lambda: dict.fromkeys(KINDS, 0.0))
+    totals_of_core: dict[str, dict[str, float]] = defaultdict(lambda: dict.fromkeys(KINDS, 0.0))
     for cost in costs:
         for kind, count in cost.counts.items():
-            sums[cost.core][kind] += count
-    return dict(sums)
+            totals_of_core[cost.core][kind] += count
+    return dict(totals_of_core)
 
 
 def as_records(costs: Sequence[Cost]) -> list[dict]:
@@ -150,8 +150,8 @@ def as_records(costs: Sequence[Cost]) -> list[dict]:
 def as_text(costs: Sequence[Cost]) -> str:
     """A table for people."""
     lines = [f"{'per frame':32}" + "".join(f"{kind:>14}" for kind in KINDS)]
-    for core, sums in totals(costs).items():
-        rows = [("all", sums)] + [(f"  {c.function}", c.counts) for c in costs if c.core == core]
+    for core, totals_of_core in totals(costs).items():
+        rows = [("all", totals_of_core)] + [(f"  {c.function}", c.counts) for c in costs if c.core == core]
         lines.append(core)
         lines += [f"{name:32}" + "".join(f"{counts[kind]:14.2f}" for kind in KINDS) for name, counts in rows]
     return "\n".join(lines)
@@ -181,14 +181,14 @@ class Plugin(uses.Use):
         defines = [f"{name}={value}" for name, value in looked.machine.defines]
         simulator = build_simulator(looked.machine.path, looked.folder, self.build, defines)
         costs = per_frame(simulator.resolve(), firmware, looked.job.plain)
-        sums = totals(costs)
-        cores = sorted(sums)
-        whole = {kind: sum(sums[core][kind] for core in cores) for kind in KINDS}
+        totals_of_core = totals(costs)
+        cores = sorted(totals_of_core)
+        whole = {kind: sum(totals_of_core[core][kind] for core in cores) for kind in KINDS}
         rows = [_row("all", whole, strong=True)]
         if self.counts:
             rows.append(_row("published", self.counts))
         for core in cores:
-            rows += [_row(core, sums[core], strong=True)] if len(cores) > 1 else []
+            rows += [_row(core, totals_of_core[core], strong=True)] if len(cores) > 1 else []
             rows += [_row(c.function, c.counts) for c in costs if c.core == core and max(c.counts.values()) >= 0.05]
         caption = f"{looked.title}: per frame, start-up taken out."
         body = f'<div class="wide">{table(["Function", *KINDS], rows, caption)}</div>'

@@ -14,7 +14,7 @@ from harness.study import uses
 from harness.study.study_file import StudyError
 
 # Fault, statistics that say how often it was injected, statistics of the device that count it.  Kinds that the device
-# cannot tell apart share a row.
+# cannot distinguish share a row.
 RECEIVE = "nic.mac_rx"
 ROWS = [
     ("wrong FCS", ["ethernet.faulty_fcs"], [f"{RECEIVE}.bad_fcs"]),
@@ -31,7 +31,7 @@ def table(statistics: Mapping[tuple[str, str], float]) -> list[dict]:
     """A row for each fault: how many were injected, how many counted, by what, and how many good frames suffered.
 
     `statistics` are values by (path, name).  A run that ended normally has compared every frame that came through,
-    so the only frames that a fault can have disturbed are those that should have come through and did not: neither
+    so the only frames that a fault can have disturbed are those that should have been delivered and were not: neither
     faulty nor overrun.
     """
 

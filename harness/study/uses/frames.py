@@ -31,9 +31,9 @@ EVERY_FRAMES = "frames(100)"  # `sample.every` of a time series in frames
 
 
 @lru_cache(maxsize=64)
-def _throughput(*asked: Any) -> throughput.Throughput:
-    """What files of a result, which never change, tell: a point's measures and its errors ask for the same."""
-    return throughput.throughput_of_files(*asked)
+def _throughput(*arguments: Any) -> throughput.Throughput:
+    """What files of a result, which never change, contain: a point's measures and its errors use the same."""
+    return throughput.throughput_of_files(*arguments)
 
 
 class Plugin(uses.Use):

@@ -129,7 +129,7 @@ def throughput(
 def throughput_of_files(
     sent: Path | None, received: Path | None, warmup: int, turn: tuple[int, int] = (0, 0)
 ) -> Throughput:
-    """throughput() of the files of a run; None stands for a direction without traffic."""
+    """throughput() of the files of a run; None is a direction without traffic."""
     return throughput(*(list(packets.read(path)) if path else [] for path in (sent, received)), warmup, turn)
 
 
@@ -144,12 +144,12 @@ def convergence(sent: list[packets.Packet], received: list[packets.Packet]) -> l
     usual = sorted(pauses)[len(pauses) // 2] if pauses else 0
     ends = [index for index, pause in enumerate(pauses) if pause > 4 * usual] or list(range(len(paced)))
     frames = sorted((p.time, len(udp.payload_of(p.data))) for p in [*sent, *received] if udp.is_udp(p.data))
-    sums = [0, *accumulate(payload for _, payload in frames)]
+    cumulative = [0, *accumulate(payload for _, payload in frames)]
     points = []
     for end in ends:
         before = bisect_right(ends, end - WINDOW) - 1
         if before >= 0:
             since, until = paced[ends[before]].time, paced[end].time
             first, last = (bisect_right(frames, (time, 1 << 16)) for time in (since, until))
-            points.append((last, 8e9 * (sums[last] - sums[first]) / (until - since)))
+            points.append((last, 8e9 * (cumulative[last] - cumulative[first]) / (until - since)))
     return points

@@ -145,7 +145,7 @@ static void remove_variant(void) {
 
 // Counts the cycles that were over before the present instant: those who step the machine keep the counts to
 // themselves.
-void spinach_settle_clocks(void) {
+void spinach_complete_clocks(void) {
   for (uint32_t i = 0; i < machine->clock_count; i++) {
     cycles[i] = (spinach_time.now + periods[i] - 1) / periods[i];
     due[i] = cycles[i] * periods[i];

@@ -66,7 +66,7 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
   free(message);
   free(text);
   if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
-  spinach_settle_clocks();
+  spinach_complete_clocks();
   leave(spinach_deliver(spinach_error_text));
 }
 

@@ -212,7 +212,7 @@ uint32_t spinach_current(void); // the instance whose init or finish runs
 const char *spinach_current_path(void);
 typedef enum { SPINACH_STARTS, SPINACH_RUNS, SPINACH_FINISHES, SPINACH_OVER } spinach_phase_of_run;
 extern spinach_phase_of_run spinach_phase;
-void spinach_settle_clocks(void); // after a step that was not completed
+void spinach_complete_clocks(void); // after a step that was not completed
 void spinach_watch_faults(void);
 
 // Brings all statistics up to date, and has collectors say theirs; what they said before is forgotten.
