@@ -87,3 +87,11 @@ def test_good_checks(source: Path, sanitized_lss: Path) -> None:
     command = [sanitized_lss, "check", "--netlist-only", "-I", "../lib", source.name, *options]
     done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("machine", ["arbiter", "rfu_core", "tigon2"])
+def test_whole_machines_are_checked(machine: str, sanitized_lss: Path, root: Path) -> None:
+    """The code of their modules too, which the stages behind the netlist read and make anew."""
+    command = [sanitized_lss, "check", root / "examples" / machine / f"{machine}.lss"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and not done.stderr, done.stderr
