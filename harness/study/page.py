@@ -8,6 +8,7 @@ import json
 import math
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
@@ -76,18 +77,32 @@ def _keep(outcome: Outcome, row: Row, out: Path) -> list[str]:
 
 
 def points_table(outcome: Outcome, out: Path) -> Markup:
-    """Every point that is shown, with the command that repeats it."""
-    study, axes = outcome.study, outputs.axes(outcome.study)
-    head = [*axes, *(name + (f", {m.unit}" if m.unit else "") for name, m in study.measures.items()), ""]
-    rows = []
+    """Every point that is shown, with the command that repeats it: a table for variants that have the same columns."""
+    variants: dict[str, list[Row]] = {}
     for row in outcome.rows:
+        variants.setdefault(row.point.coordinates.get(VARIANT, ""), []).append(row)
+    tables: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Row]] = {}
+    for rows in variants.values():
+        axes = tuple(axis for axis in outputs.axes(outcome.study) if any(axis in row.point.coordinates for row in rows))
+        known = tuple(name for name in outcome.study.measures if any(name in row.measures for row in rows))
+        tables.setdefault((axes, known), []).extend(rows)
+    return Markup("\n").join(_points(outcome, out, axes, known, rows) for (axes, known), rows in tables.items())
+
+
+def _points(
+    outcome: Outcome, out: Path, axes: Sequence[str], known: Sequence[str], points: Sequence[Row]
+) -> Markup:  # fmt: skip
+    study = outcome.study
+    caption = "; ".join(dict.fromkeys(row.point.label for row in points if row.point.label))
+    head = [*axes, *(name + unit(study.measures[name]).replace(" ", ", ", 1) for name in known), ""]
+    rows = []
+    for row in points:
         place = [html.escape(str(row.point.coordinates.get(axis, ""))) for axis in axes]
         files = "".join(f'<br><a href="{name}">{html.escape(name)}</a>' for name in _keep(outcome, row, out))
         again = f"<details><summary>{row.status}</summary><code>{html.escape(outputs.command(study, row.point))}"
-        values = [_cell(outcome, row, name) for name in study.measures]
+        values = [_cell(outcome, row, name) for name in known]
         rows.append([*place, *values, again + f"</code>{files}</details>"])
-    return Markup(table([html.escape(one) for one in head], rows, "Each point, and the command that makes it again.",
-                        max(1, len(axes))))  # fmt: skip
+    return Markup(table([html.escape(one) for one in head], rows, caption, max(1, len(axes))))
 
 
 def cross_table(outcome: Outcome, shape: ShownTable) -> Markup:
