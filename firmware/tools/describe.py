@@ -109,7 +109,7 @@ def read_machine(text: str) -> tuple[list[Block], list[Region]]:
         path = instance["path"] or "machine"
         if parameters.get("registers") and isinstance(parameters["registers"], list):
             block = read_block(path, parameters)
-            if all(block.registers != other.registers for other in blocks):
+            if block.registers and all(block.registers != other.registers for other in blocks):
                 blocks.append(block)
         for record in parameters.get("memory_map") or []:
             name = identifier(record.get("name", ""), f"{path}.memory_map")

@@ -53,6 +53,27 @@ def test_header_compiles_and_has_the_layout(describe, tmp_path: Path) -> None:
     assert "what | goes on" in (out / "registers.html").read_text()
 
 
+def test_hidden_registers_are_left_out(describe, tmp_path: Path) -> None:
+    """What only the rules of a register block see is in no header and no table; its place stays free."""
+    hidden = {"name": "running_pc", "offset": 4, "access": "hidden", "doc": "where the processor is"}
+    for table in ([*GOOD, hidden], [hidden, *GOOD]):
+        status, errors, out = describe(export(table, MAP))
+        assert (status, errors) == (0, "")
+        for name in ("registers.h", "registers.md", "registers.html"):
+            text = (out / name).read_text().lower()
+            assert "running_pc" not in text and "where the processor is" not in text and "hidden" not in text, name
+            assert "status" in text and "control" in text, name
+        header = (out / "registers.h").read_text()
+    describe(export(GOOD, MAP))
+    assert header == (tmp_path / "out" / "registers.h").read_text()
+
+
+def test_a_block_of_hidden_registers_is_no_block(describe) -> None:
+    hidden = [{"name": "running_pc", "offset": 0, "access": "hidden"}]
+    assert "struct" not in (describe(export(hidden, MAP))[2] / "registers.h").read_text()
+    assert "neither registers nor a memory_map" in describe(export(hidden))[1]
+
+
 def test_unchanged_files_keep_their_time(describe) -> None:
     _, _, out = describe(export(GOOD, MAP))
     before = (out / "registers.h").stat().st_mtime_ns
