@@ -340,9 +340,9 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   g_string_append(unit, "\n#line 1 \"generated\"\n");
   emit_observers(emitter, unit, cluster);
   const gsize common = unit->len;
-  GString *once = g_string_new(unit->str);
+  GString *once = g_string_new(NULL);
   if (!emitter->check_only) emit_runs(emitter, unit, once, kind);
-  char *key = g_strconcat(unit->str, once->str + common, NULL);
+  char *key = g_strconcat(unit->str, once->str, NULL);
   Kind *same = g_hash_table_lookup(by_text, key);
   if (same) {
     emitter->kind_of[cluster->id] = same;
@@ -354,6 +354,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     return fine;
   }
   g_hash_table_insert(by_text, key, kind);
+  if (!emitter->check_only) g_string_insert_len(once, 0, unit->str, (gssize)common);
   // Numbered, so that what one unit calls another does not change with what is inside it.
   const char *module = root ? "root" : cluster->instance->module_name;
   guint earlier = 0;

@@ -6,7 +6,7 @@
 #include "lss/build/build.h"
 #include "lss/schedule/schedule.h"
 #include "lss/server/document.h"
-#include "lss/server/top_level.h"
+#include "lss/server/names.h"
 
 #include <string.h>
 

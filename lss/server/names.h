@@ -40,6 +40,9 @@ void names_members(Names *names, const Node *node, NamesVisit visit, gpointer da
 // Calls `visit` for the declarations in a list, those inside `if` and `for` included.
 void names_declared(const GPtrArray *nodes, NamesVisit visit, gpointer data);
 
+// Whether the top of a file creates instances, which makes it a machine.
+bool file_instantiates(const char *path);
+
 // The text of a file between the ends of a place; in the arena.
 const char *names_text(Location where);
 
