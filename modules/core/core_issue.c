@@ -116,12 +116,19 @@ static inline void wait_for(self_t *self, core_stall stall) {
 }
 
 phase_end() {
-  const bool held = data(busy), leaves = transferred(in);
-  core_stall stall = held ? core_stall_memory : get(go) ? core_stall_structural : get(hazard);
-  if (leaves) stall = core_stall_none, self->annul = get(annuls);
-  if (__builtin_expect(stall >= core_stall_load_use, false)) self->stalled[stall]++, stall = core_stall_none;
-  if (!held && !leaves && some(in)) event(interlock, data(in).pc);
-  wait_for(self, stall);
+  const core_stall hazard = get(hazard);
+  if (data(busy)) {
+    wait_for(self, core_stall_memory);
+  } else if (transferred(in)) {
+    self->annul = get(annuls);
+    wait_for(self, core_stall_none);
+  } else if (get(go) || hazard < core_stall_load_use) {
+    wait_for(self, get(go) ? core_stall_structural : hazard);
+  } else {
+    self->stalled[hazard]++;
+    wait_for(self, core_stall_none);
+  }
+  if (some(in) && !transferred(in) && !data(busy)) event(interlock, data(in).pc);
 }
 
 static inline uint64_t stalled(const self_t *self, core_stall stall) {
