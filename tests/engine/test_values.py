@@ -67,4 +67,5 @@ def test_what_is_printed_is_read(simulator: Path, run_sim: Callable, tmp_path: P
 )
 def test_what_is_no_value_says_why(value: str, why: str, simulator: Path, run_sim: Callable, tmp_path: Path) -> None:
     done = play(simulator, run_sim, tmp_path, value, ok=False)
+    assert done.err.startswith("sim: ")
     assert done.err.endswith(f"'{value}' is not a value of this port's type: {why}\n"), done.err

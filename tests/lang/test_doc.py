@@ -80,10 +80,10 @@ def test_list_shows_folders_in_order(here, lss) -> None:
     (here / "more" / "bridge").mkdir(parents=True)
     (here / "more" / "bridge" / "bridge.lss").write_text("module bridge { /** Shadowed. */ state { int32 x; } }")
     (here / "more" / "own").mkdir()
-    (here / "more" / "own" / "own.lss").write_text("module own { /** Mine. */ instance p : pipe; }")
+    (here / "more" / "own" / "own.lss").write_text("module own { /** Mine, of 1.5 kinds. And more. */ instance p : pipe; }")
     lines = dict(line.split(None, 1) for line in lss("list", "-I", here / "more").out.splitlines() if " " in line)
     assert lines["bridge"].split(None, 1) == ["crossing", "Joins two things."]
-    assert lines["own"].split(None, 1) == ["hierarchical", "Mine."]
+    assert lines["own"].split(None, 1) == ["hierarchical", "Mine, of 1.5 kinds."]
     assert lines["pipe"].startswith("leaf")
 
 

@@ -91,6 +91,7 @@ def test_export(lss, tmp_path):
         "connections"
     ]
     assert instances["all"]["ports"][0]["width"] == 2
+    assert {Path(source).stem for source in netlist["sources"]} == {"machine", "producer", "relay", "consumer"}
 
 
 def test_export_of_derived_statistics(lss, tmp_path):
