@@ -287,8 +287,7 @@ Meaning names_meaning(Names *names, int line, int column) {
   return expr ? expr_meaning(names, around, expr, at) : (Meaning){0};
 }
 
-// ---- Machines
-// --------------------------------------------------------------------------------------------------------
+// ---- Machines ----------------------------------------------------------------------------------------------------
 
 static bool instantiates(const GPtrArray *nodes) {
   for (guint i = 0; nodes && i < nodes->len; i++) {

@@ -195,8 +195,7 @@ static inline void request_bus(self_t *self) {
   self->piece = (bus_request){.address = of->host, .length = length};
 }
 
-// ---- What the other sides did in a cycle
-// -------------------------------------------------------------------------------
+// ---- What the other sides did in a cycle -------------------------------------------------------------------------
 
 // The register bank accepted a write.
 static inline void update_accepted(self_t *self) {
@@ -299,8 +298,7 @@ static inline void piece_accepted(self_t *self) {
   }
 }
 
-// ---- Ends and starts of transfers
-// --------------------------------------------------------------------------------------
+// ---- Ends and starts of transfers --------------------------------------------------------------------------------
 
 // A transfer of a ring failed: it will be repeated, so what was taken behind it is forgotten.
 static inline void rewind_ring(self_t *self, uint32_t state) {

@@ -116,8 +116,7 @@ static inline void offer(self_t *self, assist_request kind, uint32_t count, uint
   assist_run_into(&self->offer_data, sizeof self->offer_data, bytes);
 }
 
-// ---- The wire's side: the address filter, and a queue of frames
-// ------------------------------------------------------
+// ---- The wire's side: the address filter, and a queue of frames --------------------------------------------------
 
 // What becomes of a frame with these first bytes if nothing else is wrong with it.
 static inline receive_outcome filter(const self_t *self, uint64_t first_bytes, receive_filter accepts) {
@@ -192,8 +191,7 @@ static inline void queue_beat(self_t *self, wire_beat_64 beat) {
   }
 }
 
-// ---- What the registers say, and the pointers leave
-// -------------------------------------------------------------------------------
+// ---- What the registers say, and the pointers leave --------------------------------------------------------------
 
 // Notes what the state register says; whether reception was turned on or off.
 static inline bool observe_state(self_t *self, uint32_t mac) {
@@ -237,8 +235,7 @@ static inline void update_ready(self_t *self) {
   self->pending_work &= (uint8_t)~RECEIVE_PENDING_QUEUE;
 }
 
-// ---- Counters in NIC memory
-// ------------------------------------------------------------------------------------------
+// ---- Counters in NIC memory --------------------------------------------------------------------------------------
 
 // Memory took the addition to a counter.
 static inline void counter_added(self_t *self, uint32_t added) {
@@ -261,8 +258,7 @@ static inline bool update_counter(self_t *self) {
   return true;
 }
 
-// ---- Storing the oldest frame
-// ----------------------------------------------------------------------------------------
+// ---- Storing the oldest frame ------------------------------------------------------------------------------------
 
 // Memory took what was offered of a frame.
 static inline void memory_accepted(self_t *self) {

@@ -202,8 +202,7 @@ static inline void offer_request(self_t *self) {
   }
 }
 
-// ---- What the other sides did in a cycle
-// -------------------------------------------------------------------------------
+// ---- What the other sides did in a cycle -------------------------------------------------------------------------
 
 // A register was written.
 static inline void updated(self_t *self) {
@@ -261,8 +260,7 @@ static inline void end_frame(self_t *self, uint32_t mac) {
   self->sending = false;
 }
 
-// ---- Reading
-// -----------------------------------------------------------------------------------------------------------
+// ---- Reading -----------------------------------------------------------------------------------------------------
 
 // Whether the descriptor of one more frame may be read: there is a place for the frame, and for the end of it.
 static inline bool has_place(const self_t *self) {

@@ -177,8 +177,7 @@ static inline bool replay_derive_flow(ExchangeStudy *study, int d, uint32_t c) {
   return fine;
 }
 
-// ---- What a file says
-// ------------------------------------------------------------------------------------------------
+// ---- What a file says --------------------------------------------------------------------------------------------
 static inline int replay_direction(const char *word) {
   return !strcmp(word, "send") ? TRAFFIC_REPLAY_FROM_HOST : !strcmp(word, "receive") ? TRAFFIC_REPLAY_FROM_WIRE : -1;
 }
