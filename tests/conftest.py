@@ -1,9 +1,11 @@
 """Fixtures shared by all tests, and the line that reruns a failing test alone.
 
 A test never writes into the source tree: it works in tmp_path and takes what was built from build_dir.
-Run-time products come from `make BUILD=...`, so the tests of one tree can run on several builds at once.
+Run-time products come from `make BUILD=...`, so the tests of one tree can run on several builds at once; what only some
+tests need, they have made themselves (`made`).
 """
 
+import fcntl
 import json
 import os
 import subprocess
@@ -55,6 +57,23 @@ def root() -> Path:
 def build_dir() -> Path:
     """Where `make` put its products."""
     return (ROOT / os.environ.get("BUILD", "build")).resolve()
+
+
+@pytest.fixture(scope="session")
+def made(root: Path) -> Callable[..., Path]:
+    """made(build, file, "SANITIZE=1", ...): brings a file below a build folder up to date with make, one worker at a time."""
+    environment = {name: text for name, text in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+
+    def make(build: Path, file: str, *variables: str) -> Path:
+        build.mkdir(parents=True, exist_ok=True)
+        with open(build / ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            command = ["make", "-s", "-j2", f"BUILD={build}", *variables, str(build / file)]
+            done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+        return build / file
+
+    return make
 
 
 def _run(command: list, cwd: Path | None, timeout: float, env: dict | None = None) -> Finished:

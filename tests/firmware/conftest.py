@@ -78,15 +78,21 @@ def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory) -> Ca
 FIRMWARES = {"one": ("tigon2", 1), "parallel": ("tigon2_parallel", 2)}
 
 
+@pytest.fixture(scope="session")
+def chip_model(build_dir: Path, made: Callable[..., Path]) -> Path:
+    """The functional model of the chip, as a library."""
+    return made(build_dir, "lib/tests/libtigon2model.so")
+
+
 @pytest.fixture(params=FIRMWARES.values(), ids=FIRMWARES)
-def board(build_dir: Path, request: pytest.FixtureRequest):
+def board(build_dir: Path, chip_model: Path, request: pytest.FixtureRequest):
     """board(...): a chip that is up, with each firmware."""
     made: list[Board] = []
     name, processors = request.param
 
     def make(**options) -> Board:
         firmware = build_dir / f"firmware/{name}/{name}.elf"
-        made.append(Board(build_dir / "lib/tests/libtigon2model.so", firmware, processors=processors, **options))
+        made.append(Board(chip_model, firmware, processors=processors, **options))
         return made[-1]
 
     yield make

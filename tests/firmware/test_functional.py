@@ -385,6 +385,6 @@ def test_a_frame_longer_than_the_send_buffer_is_passed_over(board: Make, nic_rin
     assert statistics(b)[OUT_DISCARDS] == 1
 
 
-def test_two_processors_are_needed_by_the_parallel_firmware(build_dir: Path) -> None:
+def test_two_processors_are_needed_by_the_parallel_firmware(build_dir: Path, chip_model: Path) -> None:
     with pytest.raises(AssertionError, match="break"):
-        Board(build_dir / "lib/tests/libtigon2model.so", build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf")
+        Board(chip_model, build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf")

@@ -2,6 +2,7 @@
 a seed.  Frames must come through byte for byte and in order, whichever core took them and however flags are set."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,18 @@ COUNTS = pytest.mark.parametrize("cores", [1, 2, 3, 8, 16])
 ORDERINGS = pytest.mark.parametrize("ordering", ["atomic", "linked", "locked"])
 
 
+@pytest.fixture(scope="session")
+def nic_model(build_dir: Path, made: Callable[..., Path]) -> Path:
+    """The functional model of the NIC, as a library."""
+    return made(build_dir, "lib/tests/libnic10gmodel.so")
+
+
 @pytest.fixture
-def board(build_dir: Path):
+def board(build_dir: Path, nic_model: Path):
     made: list[Board] = []
 
     def make(cores: int, ordering: str = "best", **options) -> Board:
-        library, elf = build_dir / "lib/tests/libnic10gmodel.so", build_dir / "firmware/nic10g/nic10g.elf"
-        made.append(Board(library, elf, cores, ordering, **options))
+        made.append(Board(nic_model, build_dir / "firmware/nic10g/nic10g.elf", cores, ordering, **options))
         return made[-1]
 
     yield make
