@@ -5,12 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.isa.programs import run, tool
-
-
-def symbols(firmware: Path) -> dict[str, int]:
-    listing = run([tool("llvm-nm"), firmware]).stdout.decode()
-    return {name: int(address, 16) for address, name in re.findall(r"^([0-9a-f]+) \w (\w+)$", listing, re.MULTILINE)}
+from tests.isa.programs import run, symbols, tool
 
 
 def test_everything_to_read_lies_beside_the_executable(firmware: Path) -> None:

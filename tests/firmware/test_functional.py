@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.firmware.board import RETURN_ENTRIES, SEND_ENTRIES, Board, turned
+from tests.isa.programs import symbols
 
 # Words of the statistics block, as drivers declare it; of 64-bit counts the low one.
 IN_DISCARDS, OUT_DISCARDS, IN_OCTETS, IN_UNICAST, IN_MULTICAST, OUT_OCTETS, OUT_FRAMES = 19, 22, 37, 39, 41, 45, 47
@@ -71,8 +72,10 @@ def test_bursts_over_many_turns_of_all_rings(board: Make, assist: bool, nic_ring
     b = board(assist=assist, most_sent=60, most_received=25, seed=seed, nic_ring=nic_ring)
     r = random.Random(seed)
     b.post("standard", 500)
-    into, out, came, left, returned = [], [], [], [], 0
+    into, out, came, left, turns, returned = [], [], [], [], 0, 0
     while len(came) < RETURN_ENTRIES + 300 or len(left) < 2000:
+        turns += 1
+        assert turns < 5000, f"{len(came)} frames came in and {len(left)} left"
         for _ in range(r.randrange(12)):
             frame = content(r.choice([60, 61, 64, 99, 700, 1514]), len(into))
             if b.receive(frame):
@@ -113,16 +116,17 @@ def test_frames_go_to_the_ring_that_fits(board: Make) -> None:
     assert [f["flags"] for f in found] == [0x1000, 0x1000, 0, 0, 0x10, 0x10, 0x1000, 0x10]
 
 
-def test_a_frame_no_buffer_takes_is_dropped_and_counted(board: Make) -> None:
+@pytest.mark.parametrize("lengths", [[4000, 200], [200, 4000], [4000] * 20 + [200], [200, 201, 4000, 202, 4000]], ids=str)
+def test_a_frame_no_buffer_takes_is_dropped_and_counted(board: Make, lengths: list[int]) -> None:
+    """Wherever it stands among those that the firmware takes from the MAC together."""
     b = board()
-    b.post("standard", 8)
-    good = content(200, 1)
-    b.receive(content(4000, 0))
-    b.receive(good)
-    found = []
-    b.until(lambda: found.extend(b.returns()) or found, "the good frame")
-    assert [f["data"] for f in found] == [good]
-    assert statistics(b)[IN_DISCARDS] == 1
+    b.post("standard", 20)
+    frames = [content(length, n) for n, length in enumerate(lengths)]
+    for frame in frames:
+        assert b.receive(frame)
+    b.run(20_000)
+    assert [f["data"] for f in b.returns()] == [frame for frame in frames if len(frame) < 4000]
+    assert statistics(b)[IN_DISCARDS] == lengths.count(4000)
 
 
 @both_modes
@@ -253,6 +257,36 @@ def test_indices_at_once_interrupts_later(board: Make) -> None:
     b.until(lambda: b.lib.model_interrupts(b.chip) > before, "the interrupt", 600_000)
 
 
+@both_modes
+def test_an_interrupt_comes_behind_its_index(board: Make, assist: bool) -> None:
+    """When it comes, the host finds what it is for: at every place of the ring through which both travel."""
+    b = board(assist=assist, most_received=1, receive_ticks=0)
+    b.post("standard", 100)
+    b.run(20_000)
+    for n in range(100):
+        before = b.lib.model_interrupts(b.chip)
+        assert b.receive(content(100, n))
+        for _ in range(500):
+            b.run(10)
+            if b.lib.model_interrupts(b.chip) > before:
+                break
+        assert [f["data"] for f in b.returns()] == [content(100, n)]
+        assert b.lib.model_interrupts(b.chip) == before + 1
+
+
+def test_waiting_for_room_brings_no_interrupt(board: Make) -> None:
+    """More comes at once than there is room for on the way to the host, which has asked for indices only."""
+    b = board(assist=False, most_received=1000, receive_ticks=0, flags={"standard": 9, "returns": 0x20})
+    b.post("standard", 120)
+    b.run(20_000)
+    before, frames = b.lib.model_interrupts(b.chip), [content(60 + n, n) for n in range(100)]
+    for frame in frames:
+        assert b.receive(frame)
+    b.run(100_000)
+    assert [f["data"] for f in b.returns()] == frames
+    assert b.lib.model_interrupts(b.chip) == before
+
+
 def test_masked_interrupts_come_when_they_are_let(board: Make) -> None:
     b = board()
     b.post("standard", 8)
@@ -276,8 +310,9 @@ def statistics(b: Board) -> list[int]:
     return [b.word(0x1000 + 4 * k) for k in range(256)]
 
 
-def test_statistics(board: Make) -> None:
-    b = board()
+@both_modes
+def test_statistics(board: Make, assist: bool) -> None:
+    b = board(assist=assist)
     b.post("standard", 1)
     b.receive(content(100, 1))
     b.send([content(300, 2)])
@@ -293,6 +328,15 @@ def test_statistics(board: Make) -> None:
     b.command(0x0F)
     b.run(20_000)
     assert not any(statistics(b)[n] for n in counted)
+    # What they stand beside is as it was.
+    b.returns()
+    b.sent()
+    b.post("standard", 2)
+    assert b.receive(content(100, 3))
+    b.send([content(300, 4)])
+    b.announce()
+    b.run(40_000)
+    assert [f["data"] for f in b.returns()] == [b"x" * 60, content(100, 3)] and b.sent() == [(content(300, 4), -1)]
 
 
 def test_statistics_by_time(board: Make) -> None:
@@ -388,3 +432,19 @@ def test_a_frame_longer_than_the_send_buffer_is_passed_over(board: Make, nic_rin
 def test_two_processors_are_needed_by_the_parallel_firmware(build_dir: Path, chip_model: Path) -> None:
     with pytest.raises(AssertionError, match="break"):
         Board(chip_model, build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf")
+
+
+def test_the_second_processor_counts_milliseconds(build_dir: Path, chip_model: Path) -> None:
+    """While the hardware walks the rings, it has nothing else to do."""
+    elf = build_dir / "firmware/tigon2/tigon2.elf"
+    b = Board(chip_model, elf, processors=2)
+    counter = symbols(elf)["second"] + 16
+
+    def now() -> tuple[int, int]:
+        return b.lib.model_register(b.chip, 0x54), int.from_bytes(bytes(b.sram[counter : counter + 4]), "big")
+
+    time, count = now()
+    b.run(50 * 5000)
+    later, end = now()
+    b.close()
+    assert later - time == 5000 and end - count == 5

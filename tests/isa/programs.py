@@ -6,6 +6,7 @@ A program says `EXIT(status)` and `WRITE(address, length)`; the convention decid
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -78,6 +79,12 @@ def run(command: list, **options) -> subprocess.CompletedProcess:
     done = subprocess.run([str(c) for c in command], capture_output=True, **options)
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout.decode()}{done.stderr.decode()}"
     return done
+
+
+def symbols(elf: Path) -> dict[str, int]:
+    """The addresses of an executable's symbols."""
+    listing = run([tool("llvm-nm"), elf]).stdout.decode()
+    return {name: int(address, 16) for address, name in re.findall(r"^([0-9a-f]+) \w (\w+)$", listing, re.MULTILINE)}
 
 
 def assemble(text: str, output: Path, big: bool, convention: str = "linux") -> Path:
