@@ -97,7 +97,7 @@ def test_a_faulty_frame_that_is_answered(machine, tmp_path: Path) -> None:
     receive = write(tmp_path / "receive.pcap", [(0, tcp(False, 10 * i, None, b"0123456789")) for i in range(3)])
     ran, _, _ = play(machine, tmp_path, send, receive, "--set", "ethernet.faults=fcs@3", "--set", "traffic_replay.resend=0s", ok=False, cpus=1)
     assert ran.status == 1
-    assert "frame 3 of" in ran.err and "did not reach the host, and frame 1 of" in ran.err and "cannot go on" in ran.err
+    assert "frame 3 of" in ran.err and "did not reach the host, and frame 1 of" in ran.err and "cannot continue" in ran.err
 
 
 def test_wrong_options(machine, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ def image(*words: int, load: int = START, more: bytes = b"") -> bytes:
     return bytes(4) + struct.pack(f">II{len(words)}I", START, load, *words) + more
 
 
-BEYOND = "do not lie in the NIC's memory from 0x2000 up to 0x100000"
+BEYOND = "are outside the NIC's memory from 0x2000 up to 0x100000"
 WRONG = {
     "empty": (b"", "neither an ELF file nor an image behind a version, a start and a load address"),
     "text": (b"this is a text and no firmware", "0x12 bytes at 0x61207465 " + BEYOND),
@@ -37,7 +37,7 @@ def test_the_end_of_the_memory_is_that_of_the_machine(machine, tmp_path: Path) -
     file = tmp_path / "firmware"
     file.write_bytes(image(more=bytes(0x90000)))
     ran = machine(sram_bytes="512 KiB").run("--payload", 18, firmware=file, ok=False)
-    assert "0x90000 bytes at 0x4000 do not lie in the NIC's memory from 0x2000 up to 0x80000" in ran.err
+    assert "0x90000 bytes at 0x4000 are outside the NIC's memory from 0x2000 up to 0x80000" in ran.err
 
 
 def test_a_program_for_another_machine_is_refused(machine, build_dir: Path) -> None:

@@ -30,14 +30,16 @@ def test_two_studies_share_a_build_folder(place: Path) -> None:
     assert results[0] == results[1]
 
 
-def children(pid: int) -> list[int]:
+def simulators(pid: int) -> list[int]:
+    """The simulators that a process runs; other children of its may end while we look."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = status.read_text().rpartition(")")[2].split()
+            command_line = status.with_name("cmdline").read_text()
         except OSError:
             continue
-        if int(fields[1]) == pid:
+        if int(fields[1]) == pid and "/sim/" in command_line:
             found.append(int(status.parent.name))
     return found
 
@@ -57,11 +59,12 @@ def begin_long(place: Path) -> tuple[subprocess.Popen, list[int]]:
     (place / "study.toml").write_text(LONG)
     one = subprocess.Popen(command(place), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     for _ in range(1200):
-        running = [pid for pid in children(one.pid) if "/sim/" in Path(f"/proc/{pid}/cmdline").read_text()]
+        running = simulators(one.pid)
         if len(running) >= min(2, os.cpu_count() or 1):
             return one, running
         assert one.poll() is None, one.communicate()[0]
         time.sleep(0.1)
+    one.terminate()
     raise AssertionError("no simulator was started")
 
 

@@ -281,7 +281,7 @@ def test_a_lost_frame_that_is_answered_ends_the_run(link: Link) -> None:
         said = link.refused([(50, tcp(True, 0, 20, b"q"))], receive, netlist=netlist, wire_faults="fcs@2", dut_resend="0us")
         assert "frame 2 of receive did not reach the host, and frame 1 of send responds to it: a conversation cannot continue without" in said
         said = link.refused([(50, tcp(True, 0, 30, b"q"))], receive, netlist=netlist, wire_faults="fcs@2", dut_resend="0us")
-        assert "frame 2 of receive did not reach the host, and frame 1 of send answers what follows it" in said
+        assert "frame 2 of receive did not reach the host, and frame 1 of send responds to what follows it" in said
     # One that nobody answers is only missing.
     sent, _ = link([(50, tcp(True, 0, 10, b"q"))], receive, wire_faults="fcs@2", dut_resend="0us")
     assert len(sent) == 1 and link.ran.stat("host", "damaged_out") == 1 and link.ran.stat("dut", "round_trips_wire") == 1
