@@ -39,12 +39,11 @@ bool cache_open(Cache *cache) {
   *cache = (Cache){.folder = cache_folder(), .lock = -1, .begin = g_get_real_time()};
   // clang and lld put random digits in the place of every % of an output's path.
   if (strchr(cache->folder, '%')) return refuse(cache->folder, "clang writes nothing to paths with a %");
-  g_autofree char *all = g_build_filename(cache->folder, "tmp", NULL);
-  if (g_mkdir_with_parents(all, 0777) != 0) return refuse(cache->folder, g_strerror(errno));
+  if (g_mkdir_with_parents(cache->folder, 0777) != 0) return refuse(cache->folder, g_strerror(errno));
   cache->lock = cache_lock(cache->folder, LOCK_SH);
   if (cache->lock < 0) return refuse(cache->folder, g_strerror(errno));
-  g_autofree char *scratch = g_build_filename(all, "XXXXXX", NULL);
-  // Another build may have swept the folder away before the lock was taken.
+  // Only under the lock: whoever is alone sweeps all scratch folders away.
+  g_autofree char *all = g_build_filename(cache->folder, "tmp", NULL), *scratch = g_build_filename(all, "XXXXXX", NULL);
   if (g_mkdir_with_parents(all, 0777) != 0 || !g_mkdtemp(scratch)) return refuse(cache->folder, g_strerror(errno));
   cache->scratch = g_steal_pointer(&scratch);
   return true;
