@@ -273,7 +273,7 @@ SANITIZED = ("--sanitize", "-O0", "-D", "cpus=2")  # optimising sanitized code t
 
 @pytest.mark.slow
 def test_sanitizers_find_nothing(carry: Run, tmp_path: Path) -> None:
-    carry(*generated("18-1472", 120, "1:1", tmp_path), build=SANITIZED)
+    carry(*generated("18-1472", 60, "1:1", tmp_path), build=SANITIZED)
 
 
 @pytest.mark.slow
@@ -288,6 +288,6 @@ def test_mutated_descriptor_traces_are_played_or_refused(machines, run_sim, firm
         (tmp_path / "mutant").write_bytes(mutant)
         options = ["--send", files.send, "--receive", files.receive, "--descriptors", tmp_path / "mutant"]
         # A trace may be legal and starve the receive ring: then time ends the run.
-        done = run_sim(machines(*SANITIZED), "--firmware", firmware, *options, "--time", "3 ms", "--quiet", ok=None)
+        done = run_sim(machines(*SANITIZED), "--firmware", firmware, *options, "--time", "1 ms", "--quiet", ok=None)
         assert done.status in (0, 1) and "runtime error" not in done.err and "Sanitizer" not in done.err, done.err
         assert done.status == 0 or ": error: " in done.err
