@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
-from tests.server.client import Editor, edit
+from tests.lang.server.client import Editor, edit
 
 MODULE = """module half {
   inport in : uint32;

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
-from tests.server.client import Editor, edit
+from tests.lang.server.client import Editor, edit
 
 TYPES = """enum color { red, green };
 struct entry { string name; uint32 offset; };

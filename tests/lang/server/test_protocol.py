@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.client import Editor, edit
+from tests.lang.server.client import Editor, edit
 
 
 def frame(message: object) -> bytes:
