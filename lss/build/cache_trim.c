@@ -39,8 +39,8 @@ void cache_remove(const char *path) {
 }
 
 static bool is_entry(const char *name) {
-  // What simulators that become their debug variant keep here while they start (runtime/variant.c).
-  if (g_str_has_prefix(name, "debug-")) return true;
+  // What simulators that become a variant of themselves keep here while they start (runtime/observe/variant.c).
+  if (g_str_has_prefix(name, "variant-")) return true;
   return strspn(name, "0123456789abcdef") == HASH_LENGTH && (!name[HASH_LENGTH] || name[HASH_LENGTH] == '.');
 }
 

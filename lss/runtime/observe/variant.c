@@ -9,15 +9,9 @@
 void spinach_become(int argc, char **argv, bool debug, const char *const *watches, uint32_t count) {
   g_auto(GStrv) words = g_strsplit(spinach_machine_table.build, "\n", -1);
   g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, spinach_machine_table.build, -1);
-  g_autofree char *folder = g_build_filename(g_get_tmp_dir(), "spinach", NULL);
   const char *cache = g_getenv("LSS_CACHE");
-  if (cache && *cache) {
-    g_free(folder);
-    folder = g_strdup(cache);
-  } else {
-    g_free(folder);
-    folder = g_build_filename(g_get_user_cache_dir(), "spinach", NULL);
-  }
+  g_autofree char *folder =
+      cache && *cache ? g_strdup(cache) : g_build_filename(g_get_user_cache_dir(), "spinach", NULL);
   g_mkdir_with_parents(folder, 0777);
   g_autofree char *output = g_strdup_printf("%s/variant-%.16s-%d", folder, sum, (int)getpid());
   g_autoptr(GPtrArray) command = g_ptr_array_new();
