@@ -1,5 +1,5 @@
-// Reads clang's messages.  An access to an undeclared signal shows as a missing member of a context (emit_spec.c), an
-// unknown port, parameter or userpoint as an undeclared SP_ name; the rest is an error in the user's C, reported in
+// Reads clang's messages.  An access to an undeclared signal shows as a missing member of a context (lss/emit/spec.c),
+// an unknown port, parameter or userpoint as an undeclared SP_ name; the rest is an error in the user's C, reported in
 // clang's words without our prefixes.
 #include "lss/build/clang_errors.h"
 

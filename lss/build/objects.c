@@ -61,7 +61,7 @@ static bool changed_meanwhile(const char *list, gint64 begin) {
 }
 
 // Reads one name of a make rule as clang writes them: "\ " is a space, "\#" a hash, "$$" a dollar sign.  Names with
-// backslashes of their own come out wrong, so modules cannot have them (scan.c).
+// backslashes of their own come out wrong, so modules cannot have them (lss/emit/module_source.c).
 static const char *rule_name(const char *at, GString *name) {
   for (;; at++) {
     if ((*at == '\\' && (at[1] == ' ' || at[1] == '#')) || (*at == '$' && at[1] == '$'))

@@ -2,23 +2,24 @@
 //
 //   {"file", "sources": [...],
 //    "clocks":      [{"name", "hertz_numerator", "hertz_denominator"}],
-//    "types":       [{"name", "c_name", "kind", "bits"?, "fields"?: [{"name","type","doc"}], "enumerators"?:
-//    [{"name","value"}],
-//                     "element"?, "length"?}],
+//    "types":       [{"name", "c_name", "kind", "bits"?, "fields"?: [{"name","type","doc"}],
+//                     "enumerators"?: [{"name","value"}], "element"?, "length"?}],
 //    "instances":   [{"path", "module", "parent", "clock", "leaf", "doc",
-//                     "parameters": [{"name","type","runtime","value","doc"}], "ports": [{"name","direction","type",
-//                     "width","doc"}], "state": [{"name","type","dimensions","unit","statistic","doc"}] ("difference":
-//                     false in a gauge), "events": [{"name","doc","arguments"}], "type_variables": [{"name","type"}],
-//                     "userpoints": [{"name","result","arguments","replaced","code"}], "locals":
-//                     [{"name","type","lanes"}], "functions":
-//                     [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
+//                     "parameters":     [{"name","type","runtime","constant"?,"init"?,"alias_of"?,"value","doc"}],
+//                     "ports":          [{"name","direction","type","width"?,"doc"}],
+//                     "state":          [{"name","type","dimensions","unit","statistic","difference"?,"doc"}],
+//                     "events":         [{"name","doc","arguments"}],
+//                     "type_variables": [{"name","type"}],
+//                     "userpoints":     [{"name","result","arguments","replaced","code"}],
+//                     "locals":         [{"name","type","lanes"}],
+//                     "functions":      [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
 //    "connections": [{"from","from_lane","from_key"?,"to","to_lane","to_key"?,"type"}],
 //    "collectors":  [{"name","event","shared","on": [...]}],
 //    "debug_views": [{"name","instance","roles": {role: state}}],
 //    "derived":     [{"path","name","unit","expression","doc"}]}
 //
 // Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks,
-// types and modules are their names.
+// types and modules are their names.  What has a ? is there only where it applies; "difference" is false in a gauge.
 #include "lss/commands/export.h"
 
 #include "lss/runtime/text/json.h"

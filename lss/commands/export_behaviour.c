@@ -1,4 +1,4 @@
-// lss export, second part: what instances do, and what observes them.
+// What instances do, and what observes them, as JSON: the parts of the export that export.c puts in its places.
 #include "lss/commands/export.h"
 
 #include "lss/runtime/text/json.h"

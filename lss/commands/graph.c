@@ -1,4 +1,4 @@
-// lss graph, first half: what each level of the hierarchy shows, in Graphviz's language and as JSON.
+// What each level of the hierarchy shows, in Graphviz's language and as JSON.
 // A node is an instance, coloured by its clock domain; a box with a double border is hierarchical and leads to its own
 // picture.  In JSON an edge is all the lanes between two ports; in pictures a line is all edges between two nodes,
 // since a line for each of twenty register values would hide the machine.  The line's tooltip names them all.

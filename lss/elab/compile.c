@@ -1,4 +1,4 @@
-// The compilation: its stages in their order, and the bounds on its work.
+// The compilation: its stages in their order.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"

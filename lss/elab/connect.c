@@ -55,7 +55,6 @@ static int outer_width(Inst *inst, const char *port, const char *member, Locatio
 }
 
 int port_width(Inst *inst, bool own, const char *port, const char *member, Location where) {
-  (void)own; // of an own port and of a child's alike: what the level above it connected
   if (!own && !use_of(inst, false, port, member, false)) {
     // Reading fixes the width: nothing may be appended later.
     Use *use = use_of(inst, false, port, NULL, true);

@@ -130,7 +130,7 @@ Symbol *scope_find_type(Scope *scope, const char *name);
 Symbol *scope_find_module(Scope *scope, const char *name);
 // The nearest visible name, or NULL.
 const char *scope_suggestion(Scope *scope, const char *name);
-// " (did you mean `x`?)" or "".
+// "; did you mean `x`?" or "".
 const char *did_you_mean(const char *suggestion);
 // The same, or "; it is called `y` now" for what was renamed; `module` is NULL for a module or a file.
 const char *its_new_name(const char *module, const char *name, const char *suggestion);

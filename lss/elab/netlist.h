@@ -321,9 +321,8 @@ bool port_key_repeated(const Port *port, int lane); // another lane has the same
 char *port_lane_text(const Port *port, int lane);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 
-// ---- Stages, in the order in which lss_main() calls them ---------------------------------------------------------
-// All report through lss/base/diagnostics.h and return NULL or false after errors.
-// Reads, elaborates, infers types and runs all checks.
+// Reads a machine, elaborates it, infers types and runs all checks.  Reports through lss/base/diagnostics.h, and
+// returns NULL after errors.
 Netlist *compile_netlist(const char *machine_file, const CompileOptions *options);
 
 #endif

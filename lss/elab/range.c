@@ -1,4 +1,4 @@
-// The ranges that parameters declare, `in 1..64`: their bounds, the check of a value, and how they are printed.
+// The ranges that parameters declare, `in 1..64`: their bounds, and the check of a value.
 #include "lss/elab/range.h"
 
 #include "lss/base/diagnostics.h"

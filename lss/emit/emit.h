@@ -52,91 +52,90 @@ typedef struct {
   const char *build_command; // to build a variant of this machine again
 } Emitter;
 
-// emit_types.c
-const char *emit_c_type(const Type *type);
-bool emit_by_pointer(const Type *type);
+// types.c
+const char *emit_c_type(const Type *type);                      // "uint32_t"
+bool emit_by_pointer(const Type *type);                         // passed by address, being larger than a register
 bool emit_left_unset(const Emitter *emitter, const Wire *wire); // whether a payload that is not sent is no zero yet
 char *emit_type_symbol(const Type *type);                       // of its descriptor, "spinach_type_bits_7"
-void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *types);
-void emit_collect_type(GHashTable *types, Type *type);
+void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *types); // of descriptors
+void emit_collect_type(GHashTable *types, Type *type);                                // and all that it contains
 void emit_collect_instance_types(GHashTable *types, Instance *instance);
+// Definitions of `types` in their order, but for those `already` there (may be NULL), which they join.
 void emit_types(GString *out, const Netlist *netlist, GHashTable *types, GHashTable *already);
-void emit_field(GString *out, const char *name, const Type *type, const GArray *dimensions);
-gsize emit_sizeof(const Type *type, gsize *alignment);
+void emit_field(GString *out, const char *name, const Type *type, const GArray *dimensions); // of a struct
+gsize emit_sizeof(const Type *type, gsize *alignment);                                       // bytes in C
 
-// emit_values.c
-void emit_c_string(GString *out, const char *text);
-void emit_quoted(GString *out, const char *text); // or NULL
-void emit_value(GString *out, const Value *value);
+// values.c
+void emit_c_string(GString *out, const char *text); // a string literal
+void emit_quoted(GString *out, const char *text);   // the same, or NULL
+void emit_value(GString *out, const Value *value);  // a constant expression or an initialiser
 void emit_parameter(GString *out, const Parameter *parameter);
-const char *emit_runtime_type(const Parameter *parameter);
-void emit_line(GString *out, Location location);
-void emit_closed(GString *out, const char *file, int line);
-void emit_code(GString *out, const Value *code);
-void emit_body(GString *out, const Value *code);
-void emit_initial(GString *out, const StateField *field);
+const char *emit_runtime_type(const Parameter *parameter);  // its C type in the state; NULL for strings
+void emit_line(GString *out, Location location);            // #line
+void emit_closed(GString *out, const char *file, int line); // what clang refuses inside an open brace
+void emit_code(GString *out, const Value *code);            // the user's C, at its own line and column
+void emit_body(GString *out, const Value *code);            // as the body of a function whose brace is open
+void emit_initial(GString *out, const StateField *field);   // assigns a field's initial value
 
-// emit_spec.c
+// spec.c
 Spec *emit_spec_new(Emitter *emitter, Instance *instance);
 void emit_spec_free(Spec *spec);
 void emit_function_name(GString *out, const Function *function);
-bool emit_reads(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port,
-                SignalKind kind);
-bool emit_writes(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port,
-                 SignalKind kind);
+// Whether the context of a function has a member for a signal or local, to read or to write.
+bool emit_reads(const Instance *instance, const Function *function, const Port *port, SignalKind kind);
+bool emit_writes(const Instance *instance, const Function *function, const Port *port, SignalKind kind);
 bool emit_reads_local(const Instance *instance, const Function *function, const Local *local);
 bool emit_writes_local(const Instance *instance, const Function *function, const Local *local);
-bool emit_lanes_apart(int lanes); // whether contexts point to the lanes of a signal
-bool emit_flagged(const Emitter *emitter, const Instance *instance);
-Function *emit_find_function(const Instance *instance, FunctionKind kind);
+bool emit_lanes_apart(int lanes);                                    // whether contexts point to the lanes of a signal
+bool emit_flagged(const Emitter *emitter, const Instance *instance); // whether contexts say which signals are known
+Function *emit_find_function(const Instance *instance, FunctionKind kind); // NULL when there is none
 
-// emit_ports.c
+// ports.c: the vocabulary of one port or local
 void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged);
 void emit_local(GString *out, const Local *local, bool flagged, bool debug);
 
-// emit_cluster.c
-bool emit_kinds(Emitter *emitter);
-bool emit_large_state(const Instance *leaf);
-const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size);
-
+// cluster.c
+bool emit_kinds(Emitter *emitter);           // fills in the kinds and their texts; false after errors
+bool emit_large_state(const Instance *leaf); // its state is too large to be compared
+const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size); // "c12_d", into `text`
 bool emit_collects(const Emitter *emitter, const Collector *collector, gconstpointer what);
 
-// emit_once.c
+// once.c
 void emit_once(const Emitter *emitter, GString *out, const Kind *kind);
 
-// emit_root.c
-void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already);
+// root.c
+void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already); // what the root sees of other clusters
 void emit_root(const Emitter *emitter, GString *out);
 
-// emit_skip.c
+// skip.c
 bool emit_skips(const Netlist *netlist);                // all of the machine says when it acts by itself
 bool emit_jumps(const Emitter *emitter);                // and nothing has to see the cycles in which it does not
 GPtrArray *emit_cluster_clocks(const Cluster *cluster); // in order of appearance
 void emit_skipping(GString *out, Kind *kind);
 
-// emit_shown.c
+// shown.c
 void emit_find_shown(Emitter *emitter);
 bool emit_read_in_place(const Emitter *emitter, const Port *port); // readers of the port are given addresses
 bool emit_shows(const Emitter *emitter, const Vertex *node);       // what it sends is read from its state
 void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire);
 
-// emit_segment.c
+// segment.c
 typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
+// Where a wire is for the code of a cluster, and whose scratch it is in.
 Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner);
 void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment);
 int emit_leaf_index(const Cluster *cluster, const Instance *instance);
-
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
 
-// emit_gate.c
-bool emit_gated(const Emitter *emitter, const Cluster *cluster);
+// gate.c
+bool emit_gated(const Emitter *emitter, const Cluster *cluster);                                // it may sleep
 bool emit_says_unchanged(const Emitter *emitter, const Cluster *cluster, const Instance *leaf); // the cluster asks that
 void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind);
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster);
-void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment);
+void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment); // around the call of a segment
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment);
 
-// emit_parameters.c
+// parameters.c: each returns the number of rows
 int emit_runtime_parameters(const Emitter *emitter, GString *out);
 int emit_constants(const Emitter *emitter, GString *out);
 
@@ -145,8 +144,8 @@ void emit_banner(const Emitter *emitter, GString *out);
 void emit_names(const Emitter *emitter, GString *out);
 void emit_spec_banner(GString *out, const Kind *kind, guint spec);
 
-// emit_main.c
-char *emit_spec_name(const Emitter *emitter, const Instance *instance);
-char *emit_main(Emitter *emitter);
+// main.c
+char *emit_spec_name(const Emitter *emitter, const Instance *instance); // "root_0_S3"
+char *emit_main(Emitter *emitter);                                      // the unit of tables
 
 #endif

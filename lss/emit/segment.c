@@ -201,7 +201,7 @@ static void each_write(Call *call, bool before) {
   for (guint i = 0; i < instance->ports->len; i++) {
     const Port *port = instance->ports->pdata[i];
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-      if (!emit_writes(call->emitter, instance, function, port, (SignalKind)kind)) continue;
+      if (!emit_writes(instance, function, port, (SignalKind)kind)) continue;
       bool data = kind == SIGNAL_DATA, pointer = data && emit_by_pointer(port->type);
       g_autofree char *member = g_strdup_printf("write_%s_%s", port->c_name, words[kind]);
       g_autofree char *name = g_strdup_printf("%s.%s", port->name, words[kind]);
@@ -245,7 +245,7 @@ static void fill_reads(Call *call) {
   for (guint i = 0; i < instance->ports->len; i++) {
     const Port *port = instance->ports->pdata[i];
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-      if (!emit_reads(call->emitter, instance, function, port, (SignalKind)kind)) continue;
+      if (!emit_reads(instance, function, port, (SignalKind)kind)) continue;
       g_autofree char *member = g_strdup_printf("read_%s_%s", port->c_name, words[kind]);
       fill_read(call, port, (SignalKind)kind, member);
     }
@@ -294,10 +294,10 @@ static void declare_context(Call *call, int spec, const char *name) {
     const Port *port = instance->ports->pdata[i];
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
       const Type *type = kind == SIGNAL_DATA ? port->type : NULL;
-      if (emit_reads(call->emitter, instance, function, port, (SignalKind)kind))
+      if (emit_reads(instance, function, port, (SignalKind)kind))
         declare_member(call, "read", port->c_name, words[kind], type, type && emit_read_in_place(call->emitter, port),
                        (int)port->lanes->len);
-      if (emit_writes(call->emitter, instance, function, port, (SignalKind)kind))
+      if (emit_writes(instance, function, port, (SignalKind)kind))
         declare_member(call, "write", port->c_name, words[kind], type, type && emit_by_pointer(type),
                        (int)port->lanes->len);
     }
@@ -386,7 +386,7 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
 }
 
 // The specialize local that is known when an item has run.
-static const Wire *specialize(const Item *item) {
+static const Wire *specialized_local(const Item *item) {
   const Vertex *node = item->nodes->pdata[0];
   for (guint i = 0; !item->iterated && i < node->writes->len; i++) {
     const Wire *wire = node->writes->pdata[i];
@@ -404,7 +404,7 @@ static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segm
       emit_loop(emitter, out, kind, segment, item);
     else
       emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[0], false);
-    const Wire *wire = decisions > 0 ? specialize(item) : NULL;
+    const Wire *wire = decisions > 0 ? specialized_local(item) : NULL;
     if (!wire) continue;
     g_string_append(out, "  if (");
     emit_reference(emitter, out, segment->cluster, wire, "");

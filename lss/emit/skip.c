@@ -23,8 +23,6 @@ bool emit_jumps(const Emitter *emitter) {
   return emitter->skips;
 }
 
-// The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks
-// are distinguished by their order of appearance in the cluster, so that copies on other clocks have the same text.
 GPtrArray *emit_cluster_clocks(const Cluster *cluster) {
   GPtrArray *clocks = g_ptr_array_new();
   for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -38,6 +36,8 @@ GPtrArray *emit_cluster_clocks(const Cluster *cluster) {
   return clocks;
 }
 
+// The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks
+// are distinguished by their order of appearance in the cluster, so that copies on other clocks have the same text.
 void emit_skipping(GString *out, Kind *kind) {
   Cluster *cluster = kind->cluster;
   g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);

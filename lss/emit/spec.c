@@ -46,18 +46,14 @@ static bool names_local(const GArray *signals, const Local *local) {
     if (test) return true;                                                                                             \
   }
 
-bool emit_reads(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port,
-                SignalKind kind) {
-  (void)emitter;
+bool emit_reads(const Instance *instance, const Function *function, const Port *port, SignalKind kind) {
   if (function->kind == FUNCTION_PHASE_END) return port->clock == function->clock || port->lanes->len == 0;
   if (port->lanes->len == 0) return true;
   ANY_LANE(instance, function, names_signal(f->reads, port, kind) || names_signal(f->declared_reads, port, kind))
   return false;
 }
 
-bool emit_writes(const Emitter *emitter, const Instance *instance, const Function *function, const Port *port,
-                 SignalKind kind) {
-  (void)emitter;
+bool emit_writes(const Instance *instance, const Function *function, const Port *port, SignalKind kind) {
   if (function->kind == FUNCTION_PHASE_END) return false;
   bool own = kind == SIGNAL_ACK ? !port->output : port->output;
   if (port->lanes->len == 0) return own;
@@ -147,17 +143,17 @@ static void emit_local_struct(GString *out, const Local *local, bool flagged) {
   g_string_append_printf(out, " } @S@_local_%s;\n", local->name);
 }
 
-static void emit_context(const Emitter *emitter, GString *out, const Instance *instance, const Function *function) {
+static void emit_context(GString *out, const Instance *instance, const Function *function) {
   g_string_append(out, "typedef struct {\n");
   for (guint i = 0; i < instance->ports->len; i++) {
     const Port *port = instance->ports->pdata[i];
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
       bool data = kind == SIGNAL_DATA;
       const char *word = signal_words[kind];
-      if (emit_reads(emitter, instance, function, port, (SignalKind)kind))
+      if (emit_reads(instance, function, port, (SignalKind)kind))
         g_string_append_printf(out, data ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n",
                                port->c_name, port->c_name, word);
-      if (emit_writes(emitter, instance, function, port, (SignalKind)kind))
+      if (emit_writes(instance, function, port, (SignalKind)kind))
         g_string_append_printf(out, data ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n",
                                port->c_name, port->c_name, word);
     }
@@ -268,7 +264,7 @@ static const char *hook_argument(const Function *function) {
   return strlen(function->name) > strlen(word) ? function->name + strlen(word) + 1 : "";
 }
 
-static void emit_functions(const Emitter *emitter, GString *out, const Spec *spec) {
+static void emit_functions(GString *out, const Spec *spec) {
   const Instance *instance = spec->example;
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < instance->functions->len; i++) {
@@ -281,7 +277,7 @@ static void emit_functions(const Emitter *emitter, GString *out, const Spec *spe
     bool context = function->kind == FUNCTION_PHASE_START || function->kind == FUNCTION_HANDLER ||
                    function->kind == FUNCTION_PHASE_END;
     bool inlined = context;
-    if (context) emit_context(emitter, out, instance, function);
+    if (context) emit_context(out, instance, function);
     g_string_append_printf(out, "#define SP_%s_%s%s %s %s @S@_%s(%s@S@_state *restrict self", shape->word,
                            hook_argument(function),
                            function->indexed                    ? "(i)"
@@ -377,7 +373,7 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   for (guint i = 0; i < instance->userpoints->len; i++) emit_userpoint(out, instance->userpoints->pdata[i]);
   for (guint i = 0; i < instance->events->len; i++) emit_event(out, spec, instance->events->pdata[i]);
   g_string_append(out, "#define self_t @S@_state\n#define SP_call(u) @S@_userpoint_##u\n");
-  emit_functions(emitter, out, spec);
+  emit_functions(out, spec);
   for (guint i = 0; i < spec->scan->helpers->len; i++) {
     const char *helper = spec->scan->helpers->pdata[i];
     g_string_append_printf(out, "#define %s(...) @S@_helper_%s(__VA_ARGS__)\n", helper, helper);

@@ -33,7 +33,7 @@ bool emit_by_pointer(const Type *type) {
   return type->kind == TYPE_STRUCT || type->kind == TYPE_ARRAY || (type->kind == TYPE_BITS && type->bits > 64);
 }
 
-// Where nothing is sent, such a value is zero when somebody looks (emit_ports.c), and not before: most who find nothing
+// Where nothing is sent, such a value is zero when somebody looks (ports.c), and not before: most who find nothing
 // do not look.
 bool emit_left_unset(const Emitter *emitter, const Wire *wire) {
   if (emitter->debug || wire->flagged || !emit_by_pointer(wire->connection->type)) return false;

@@ -237,7 +237,7 @@ static int code_width(const Line *line) {
 }
 
 // The column of the comment of lines[at]: COMMENT_COLUMN, or behind the longest of the run of longer lines that it
-// stands in.
+// is in.
 static int comment_column(GPtrArray *lines, guint from, guint to, guint at) {
   int column = COMMENT_COLUMN;
   if (code_width(g_ptr_array_index(lines, at)) < COMMENT_COLUMN) return column;
@@ -280,8 +280,8 @@ char *format_lss(const char *text) {
   guint from = 0;
   for (guint i = 0; i <= f.lines->len; i++) {
     const Line *line = i < f.lines->len ? g_ptr_array_index(f.lines, i) : NULL;
-    bool goes_on = line && line->comment && !line->blank_before && !strchr(line->comment, '\n');
-    if (!goes_on) {
+    bool continues = line && line->comment && !line->blank_before && !strchr(line->comment, '\n');
+    if (!continues) {
       print_lines(f.lines, from, i, out);
       from = i;
       if (line && !(line->comment && !strchr(line->comment, '\n'))) {

@@ -1,7 +1,7 @@
 // Divides the leaves of a machine among clusters.  A cluster is compiled as one C unit with its own step functions.
 //
 // Small machines are one cluster, so that all signals are local variables of one function.  In larger ones every
-// hierarchical instance at the top level is a cluster, unless many copies lie inside, and so is every group of
+// hierarchical instance at the top level is a cluster, unless many copies are inside, and so is every group of
 // instances of one module that occurs several times, so that identical copies share their code, and every instance that
 // is large beside a large rest, so that the two are compiled side by side; what remains is the root cluster.
 #include "lss/schedule/schedule.h"
@@ -72,7 +72,7 @@ static void choose(Schedule *schedule, Instance *instance, GHashTable *counts) {
   for (guint i = 0; i < instance->children->len; i++) choose(schedule, instance->children->pdata[i], counts);
 }
 
-// Instances on one loop must share a function: their clusters go up in the root.
+// Instances on one loop must share a function: their clusters are merged into the root.
 static void dissolve_across_loops(Schedule *schedule, Cluster **of_instance) {
   Cluster **of_component = g_new0(Cluster *, schedule->nodes->len + 1);
   bool *dissolved = g_new0(bool, schedule->clusters->len + 1);

@@ -185,10 +185,10 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GArray *re
   for (guint i = 0; i < able->len; i++)
     if (ends_cycle(order, g_array_index(able, int, i))) g_array_append_val(ends, g_array_index(able, int, i));
   for (guint i = 0, decided = 0; i < able->len; i++) {
-    const int specialize = g_array_index(able, int, i);
-    if (!decides(order, specialize)) continue;
-    for (guint k = 0; k < order->before[specialize]->len; k++) {
-      const int earlier = GPOINTER_TO_INT(order->before[specialize]->pdata[k]);
+    const int decision = g_array_index(able, int, i);
+    if (!decides(order, decision)) continue;
+    for (guint k = 0; k < order->before[decision]->len; k++) {
+      const int earlier = GPOINTER_TO_INT(order->before[decision]->pdata[k]);
       if (!order->done[earlier]) complete(order, earlier, G_MAXINT, segment);
     }
     for (guint k = ends->len; k-- > 0;) {
@@ -197,7 +197,7 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GArray *re
       complete(order, end, G_MAXINT, segment);
       g_array_remove_index(ends, k);
     }
-    if (!order->done[specialize]) complete(order, specialize, G_MAXINT, segment);
+    if (!order->done[decision]) complete(order, decision, G_MAXINT, segment);
     if (++decided == DECISIONS) break;
   }
   for (guint first = 0; first < ends->len; first++) {

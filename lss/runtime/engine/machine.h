@@ -134,7 +134,7 @@ typedef struct {
   void (*report)(void *state);     // of collectors
 } spinach_cluster;
 
-// A cluster's say in when something happens next on one clock.
+// When something happens next by itself in a cluster, on one of its clocks.
 typedef struct {
   int32_t cluster, clock;
   uint64_t (*next_event)(const void *state);
@@ -205,8 +205,7 @@ void spinach_finish(void); // runs all finish functions and collectors' reports
 uint64_t spinach_now_ns(void);
 uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over
 
-// Stops the run: one line "PROGRAM: error: PATH: text", status 1.  For wrong input: outputs
-// are removed.
+// Stops the run for wrong input: one line "PROGRAM: error: PATH: text", status 1, and outputs are removed.
 _Noreturn void spinach_fail(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
 uint32_t spinach_current(void); // the instance whose init or finish runs
 const char *spinach_current_path(void);
@@ -234,7 +233,7 @@ int spinach_main(int argc, char **argv);
 // Writes everything that a run was asked for, up to the present instant; returns the process's status.
 int spinach_deliver(const char *ended);
 
-// ---- crash.c, watchdog.c, trace.c
+// ---- Beyond the engine: ../observe/views.c, observe.c, variant.c
 
 // Prints what every debug view around (or, with id < 0, all views of the machine) shows: pc, registers, history.
 void spinach_print_views(FILE *out, int32_t instance);

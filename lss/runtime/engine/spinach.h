@@ -35,7 +35,7 @@ typedef struct {
 } spinach_watch;
 extern spinach_watch spinach_watches[]; // as spinach_machine.watches has them
 
-// Where the signals of a connection lie in debug builds.
+// Where the signals of a connection are in debug builds.
 typedef struct {
   const void *data;
   const bool *some, *enable, *ack;

@@ -7,11 +7,13 @@
 //
 //   "measured": {"from": SNAPSHOT, "to": SNAPSHOT}     null where the run ended before
 //   "samples":  [SNAPSHOT]
-//   SNAPSHOT =  {"time_fs", "cycles": {clock: n}, "events": {those of conditions: n}, "values": [as "statistics" has
-//   them],
-//                "derived": [as "derived" has them, of what was counted since the snapshot before: in the window, since
-//                the last sample; of the first since the run began] (when any are declared),
-//                "connections": [[transferred, stalled, cancelled, idle] as "connections" has them] (when collected)}
+//   SNAPSHOT =  {"time_fs", "cycles": {clock: n}, "events": {those of conditions: n},
+//                "values":      [as "statistics" has them],
+//                "derived":     [as "derived" has them]                           (when any are declared),
+//                "connections": [[transferred, stalled, cancelled, idle]]         (when they were collected)}
+//
+// Derived values are those of what was counted since the snapshot before: in the window, since the last sample, of the
+// first one since the run began.
 #ifndef SPINACH_MEASURE_H
 #define SPINACH_MEASURE_H
 
@@ -27,7 +29,7 @@ bool spinach_measure_begin(const spinach_options *options);
 // Takes the snapshots that are due; call between instants.  Returns why the run ends, or NULL.
 const char *spinach_measure_look(void);
 
-// Goes on until something is due that does not come at a time known before: at least one instant, and not to `until`
+// Continues until something is due that does not come at a time known before: at least one instant, and not to `until`
 // or beyond.  True: nothing is left to do.
 bool spinach_measure_advance(const spinach_options *options, uint64_t slice);
 

@@ -1,16 +1,15 @@
 // Statistics and manifest of a run, as JSON for tools and as a table for people.
 //
-//   {"manifest":    {"machine", "version", "debug", "error" (of a run that ended with one), "seed", "parameters":
-//   {name: value}, "constants": {name: value},
+//   {"manifest":    {"machine", "version", "debug", "error" (of a run that ended with one), "seed",
+//                    "parameters": {name: value}, "constants": {name: value},
 //                    "sources": [{"file", "sha256"}], "inputs": [{"file", "sha256"}]},
 //    "run":         {"ended", "simulated_ns", "skipped_cycles", "cycles": {clock: n}},
 //    "statistics":  [{"path", "name", "value", "unit", "difference", "description"}],
-//                   ("difference" only where it is false: the value is no count, and has a meaning at its instant
-//                   alone)
 //    "derived":     [the same and "derived", the formula; null: divided by 0]            (when any are declared)
 //    "connections": [{"from", "to", "transferred", "stalled", "cancelled", "idle"}],     (when they were collected)
 //    "measured", "samples"}                                                              (when asked for: measure.h)
 //
+// "difference" is there only where it is false: the value is no count, and has a meaning at its instant alone.
 // Nothing in it depends on the host or the hour: equal runs write equal bytes.
 #ifndef SPINACH_STATISTICS_H
 #define SPINACH_STATISTICS_H
