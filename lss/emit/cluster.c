@@ -29,16 +29,16 @@ static bool check_hooks(const Spec *spec) {
     const char *argument = f->kind == FUNCTION_HANDLER      ? f->name
                            : strlen(f->name) > strlen(word) ? f->name + strlen(word) + 1
                                                             : "";
-    if (scan_hook(spec->scan, word, argument)) continue;
+    if (module_source_hook(spec->source, word, argument)) continue;
     diag_error(f->location, "missing-function", "%s declares %s%s%s, but %s does not define %s(%s)",
-               instance->module_name, word, *argument ? " " : "", argument, spec->scan->file, word, argument);
-    const int open = fine ? spec->scan->open_line : 0; // says it once
-    Location brace = {g_intern_string(spec->scan->file), open, 1, open, 2};
+               instance->module_name, word, *argument ? " " : "", argument, spec->source->file, word, argument);
+    const int open = fine ? spec->source->open_line : 0; // says it once
+    Location brace = {g_intern_string(spec->source->file), open, 1, open, 2};
     if (open) diag_note(brace, "a brace that opens here is not closed");
     fine = false;
   }
-  for (guint i = 0; i < spec->scan->hooks->len; i++) {
-    const Hook *hook = spec->scan->hooks->pdata[i];
+  for (guint i = 0; i < spec->source->hooks->len; i++) {
+    const Hook *hook = spec->source->hooks->pdata[i];
     bool declared = !strcmp(hook->word, "skip") || !strcmp(hook->word, "statistics");
     if (!strcmp(hook->word, "handler"))
       declared |= g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL);
@@ -49,7 +49,7 @@ static bool check_hooks(const Spec *spec) {
       declared |= f->kind != FUNCTION_HANDLER && !strcmp(f->name, full);
     }
     if (declared) continue;
-    Location at = {g_intern_string(spec->scan->file), hook->line, 1, hook->line, (int)strlen(hook->word) + 1};
+    Location at = {g_intern_string(spec->source->file), hook->line, 1, hook->line, (int)strlen(hook->word) + 1};
     diag_error(at, "undeclared-function", "%s(%s) is not declared by module %s", hook->word, hook->argument,
                instance->module_name);
     diag_note(instance->leaf->location, "the module is declared here");
@@ -62,11 +62,11 @@ static bool check_hooks(const Spec *spec) {
 static bool check_statistics(const Spec *spec) {
   const Instance *instance = spec->example;
   bool fine = true;
-  for (guint i = 0; i < spec->scan->reads->len; i++) {
-    const FieldRead *read = spec->scan->reads->pdata[i];
+  for (guint i = 0; i < spec->source->reads->len; i++) {
+    const FieldRead *read = spec->source->reads->pdata[i];
     const StateField *field = instance_find_state(instance, read->field);
     if (!field || !field->statistic) continue;
-    Location at = {g_intern_string(spec->scan->file), read->line, read->column, read->line, read->end_column};
+    Location at = {g_intern_string(spec->source->file), read->line, read->column, read->line, read->end_column};
     diag_error(
         at, "statistic-read",
         "%s is a statistic: it can be added to (`self->%s++;`, `self->%s += n;`) or set, and read in init, statistics "
@@ -78,15 +78,15 @@ static bool check_statistics(const Spec *spec) {
   return fine;
 }
 
-static bool scan_behaviours(Emitter *emitter, const Cluster *cluster) {
+static bool read_behaviours(Emitter *emitter, const Cluster *cluster) {
   bool fine = true;
   for (guint i = 0; i < cluster->leaves->len; i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
-    if (g_hash_table_contains(emitter->scans, leaf->leaf->c_file)) continue;
+    if (g_hash_table_contains(emitter->sources, leaf->leaf->c_file)) continue;
     g_autoptr(GError) error = NULL;
-    CScan *scan = scan_c(leaf->leaf->c_file, &error);
-    g_hash_table_insert(emitter->scans, (gpointer)leaf->leaf->c_file, scan);
-    if (scan) continue;
+    ModuleSource *source = module_source_read(leaf->leaf->c_file, &error);
+    g_hash_table_insert(emitter->sources, (gpointer)leaf->leaf->c_file, source);
+    if (source) continue;
     diag_error(leaf->leaf->location, "missing-c-file", "the behaviour of module %s cannot be read: %s",
                leaf->module_name, error->message);
     fine = false;
@@ -254,8 +254,9 @@ static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluste
 }
 
 // An include of a module, reported at its own place when there is nothing to include.
-static void emit_include(GString *out, const Instance *leaf, const CScan *scan, guint index, const char *text) {
-  emit_line(out, (Location){.file = leaf->leaf->c_file, .line = g_array_index(scan->include_lines, int, index)});
+static void emit_include(GString *out, const Instance *leaf, const ModuleSource *source, guint index,
+                         const char *text) {
+  emit_line(out, (Location){.file = leaf->leaf->c_file, .line = g_array_index(source->include_lines, int, index)});
   g_string_append_printf(out, "#include %s\n#line 1 \"generated\"\n", text);
 }
 
@@ -263,26 +264,26 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < cluster->leaves->len; i++) {
     Instance *leaf = cluster->leaves->pdata[i];
-    CScan *scan = g_hash_table_lookup(emitter->scans, leaf->leaf->c_file);
-    for (guint k = 0; scan && k < scan->includes->len; k++) {
-      const char *include = scan->includes->pdata[k];
-      if (include[0] == '<' && g_hash_table_add(seen, (gpointer)include)) emit_include(out, leaf, scan, k, include);
+    ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
+    for (guint k = 0; source && k < source->includes->len; k++) {
+      const char *include = source->includes->pdata[k];
+      if (include[0] == '<' && g_hash_table_add(seen, (gpointer)include)) emit_include(out, leaf, source, k, include);
     }
   }
   for (guint i = 0; i < cluster->leaves->len; i++) {
     Instance *leaf = cluster->leaves->pdata[i];
-    CScan *scan = g_hash_table_lookup(emitter->scans, leaf->leaf->c_file);
+    ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
     if (leaf->leaf->header_file && g_hash_table_add(seen, (gpointer)leaf->leaf->header_file))
       g_string_append_printf(out, "#include \"%s\"\n", leaf->leaf->header_file);
     // Headers shared by modules are read before the vocabulary too: they declare functions, not behaviour.
-    for (guint k = 0; scan && k < scan->includes->len; k++) {
-      const char *include = scan->includes->pdata[k];
+    for (guint k = 0; source && k < source->includes->len; k++) {
+      const char *include = source->includes->pdata[k];
       if (include[0] != '"') continue;
-      g_autofree char *header = scan_header(leaf->leaf->c_file, include);
+      g_autofree char *header = module_source_header(leaf->leaf->c_file, include);
       g_autofree char *name = g_strndup(include + 1, strcspn(include + 1, "\""));
       const char *path = g_intern_string(header ? header : name);
       g_autofree char *quoted = g_strdup_printf("\"%s\"", path);
-      if (g_hash_table_add(seen, (gpointer)path)) emit_include(out, leaf, scan, k, quoted);
+      if (g_hash_table_add(seen, (gpointer)path)) emit_include(out, leaf, source, k, quoted);
     }
   }
 }
@@ -413,7 +414,7 @@ bool emit_kinds(Emitter *emitter) {
   emitter->skips = emit_skips(emitter->netlist);
   find_wires(emitter);
   find_collected(emitter);
-  emitter->scans = g_hash_table_new(g_str_hash, g_str_equal);
+  emitter->sources = g_hash_table_new(g_str_hash, g_str_equal);
   emitter->gated = g_hash_table_new(NULL, NULL);
   emitter->kind_of = g_new0(Kind *, schedule->clusters->len);
   emitter->kinds = g_ptr_array_new();
@@ -435,7 +436,7 @@ bool emit_kinds(Emitter *emitter) {
   g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                         checked = g_hash_table_new(NULL, NULL);
   bool fine = true;
-  for (guint i = 0; i < schedule->clusters->len; i++) fine &= scan_behaviours(emitter, schedule->clusters->pdata[i]);
+  for (guint i = 0; i < schedule->clusters->len; i++) fine &= read_behaviours(emitter, schedule->clusters->pdata[i]);
   if (!fine) return false;
   emit_find_shown(emitter);
   for (guint i = 0; i < schedule->clusters->len; i++)

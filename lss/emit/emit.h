@@ -14,7 +14,7 @@
 typedef struct {
   int index;
   Instance *example;
-  CScan *scan;
+  ModuleSource *source;
   GPtrArray *collectors; // Collector* attached to its events
   char *code, *structs;  // with @S@ for the prefix of its names
 } Spec;
@@ -38,7 +38,7 @@ typedef struct {
   bool debug; // checks, and all signals in memory where they can be observed
   bool collect_connections;
   bool check_only;           // the C of modules is all that matters: no step functions, nothing that runs once
-  GHashTable *scans;         // C file -> CScan*
+  GHashTable *sources;       // C file -> ModuleSource*
   bool skips;                // all of the machine says when it acts by itself
   GHashTable *gated;         // Cluster* -> whether it may sleep
   GHashTable *collected;     // Collector* -> set of the instances or connections that it is attached to

@@ -25,7 +25,7 @@ static bool may_sleep(const Instance *leaf) {
 static bool is_timed_by_user(const Instance *leaf) {
   for (guint i = 0; i < leaf->userpoints->len; i++) {
     const Userpoint *userpoint = leaf->userpoints->pdata[i];
-    if (userpoint->code && scan_uses_time(userpoint->code->string)) return true;
+    if (userpoint->code && module_source_uses_time(userpoint->code->string)) return true;
   }
   return false;
 }
@@ -35,12 +35,12 @@ static bool is_timed_by_user(const Instance *leaf) {
 typedef enum { BY_CODE, BY_UNCHANGED, BY_NEXT_EVENT, UNKNOWN } Stability;
 
 static Stability stability(const Emitter *emitter, const Instance *leaf) {
-  const CScan *scan = g_hash_table_lookup(emitter->scans, leaf->leaf->c_file);
+  const ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
   if (is_timed_by_user(leaf)) return UNKNOWN;
-  if (!emit_find_function(leaf, FUNCTION_PHASE_END)) return scan->timed ? UNKNOWN : BY_CODE;
+  if (!emit_find_function(leaf, FUNCTION_PHASE_END)) return source->timed ? UNKNOWN : BY_CODE;
   const bool large = emit_large_state(leaf), bounded = emit_find_function(leaf, FUNCTION_NEXT_EVENT);
-  if (!large && !scan->timed) return bounded || scan->unchanged ? BY_CODE : UNKNOWN;
-  if (scan->unchanged) return BY_UNCHANGED;
+  if (!large && !source->timed) return bounded || source->unchanged ? BY_CODE : UNKNOWN;
+  if (source->unchanged) return BY_UNCHANGED;
   return bounded && !large ? BY_NEXT_EVENT : UNKNOWN;
 }
 

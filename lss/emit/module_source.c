@@ -14,21 +14,6 @@ typedef struct {
   char before[3]; // in a body, the last signs that are neither blank nor comment, the newest first; 'w' for a word
 } Cursor;
 
-static void hook_free(gpointer data) {
-  Hook *hook = data;
-  g_free(hook->word);
-  g_free(hook->argument);
-  g_free(hook->shown_port);
-  g_free(hook->shown_field);
-  g_free(hook);
-}
-
-static void field_read_free(gpointer data) {
-  FieldRead *read = data;
-  g_free(read->field);
-  g_free(read);
-}
-
 // Moves over one comment, literal or character; returns the character, or ' ' for what is skipped.
 static int next_char(Cursor *c) {
   char ch = *c->at;
@@ -56,7 +41,7 @@ static int next_char(Cursor *c) {
   return (unsigned char)ch;
 }
 
-static void read_directive(CScan *scan, Cursor *c) {
+static void read_directive(ModuleSource *source, Cursor *c) {
   const char *start = c->at;
   int line = c->line;
   while (c->at < c->end && *c->at != '\n') {
@@ -69,20 +54,20 @@ static void read_directive(CScan *scan, Cursor *c) {
   g_autofree char *text = g_strndup(start, (gsize)(c->at - start));
   char *word = g_strchug(text);
   if (g_str_has_prefix(word, "include")) {
-    g_ptr_array_add(scan->includes, g_strdup(g_strstrip(word + strlen("include"))));
-    g_array_append_val(scan->include_lines, line);
+    g_ptr_array_add(source->includes, g_strdup(g_strstrip(word + strlen("include"))));
+    g_array_append_val(source->include_lines, line);
   } else if (g_str_has_prefix(word, "define")) {
     char *name = g_strchug(word + strlen("define"));
     gsize n = 0;
     while (isalnum((unsigned char)name[n]) || name[n] == '_') n++;
-    g_ptr_array_add(scan->defines, g_strndup(name, n));
+    g_ptr_array_add(source->defines, g_strndup(name, n));
   }
 }
 
 // Whether a handler does nothing but send a field of its state, or of an array there the element that is its lane.
-static void read_body(CScan *scan, const char *start, const char *end) {
-  if (!scan->hooks->len) return;
-  Hook *hook = scan->hooks->pdata[scan->hooks->len - 1];
+static void read_body(ModuleSource *source, const char *start, const char *end) {
+  if (!source->hooks->len) return;
+  Hook *hook = source->hooks->pdata[source->hooks->len - 1];
   g_autofree char *body = g_strndup(start, (gsize)(end - start));
   g_autoptr(GRegex) form =
       g_regex_new("^\\s*send\\(\\s*(\\w+)\\s*(?:,\\s*i\\s*)?,\\s*self->(\\w+)(\\[i\\])?\\s*\\)\\s*;\\s*$", 0, 0, NULL);
@@ -94,7 +79,7 @@ static void read_body(CScan *scan, const char *start, const char *end) {
   hook->shown_element = element && *element;
 }
 
-static void add_function(CScan *scan, const char *name, const char *arguments, int line) {
+static void add_function(ModuleSource *source, const char *name, const char *arguments, int line) {
   for (gsize i = 0; i < G_N_ELEMENTS(hook_words); i++) {
     if (strcmp(name, hook_words[i]) != 0) continue;
     Hook *hook = g_new0(Hook, 1);
@@ -103,14 +88,14 @@ static void add_function(CScan *scan, const char *name, const char *arguments, i
     hook->argument = parts[0] ? g_strstrip(g_strdup(parts[0])) : g_strdup("");
     hook->indexed = parts[0] && parts[1];
     hook->line = line;
-    g_ptr_array_add(scan->hooks, hook);
+    g_ptr_array_add(source->hooks, hook);
     return;
   }
-  if (!g_ptr_array_find_with_equal_func(scan->helpers, name, g_str_equal, NULL))
-    g_ptr_array_add(scan->helpers, g_strdup(name));
+  if (!g_ptr_array_find_with_equal_func(source->helpers, name, g_str_equal, NULL))
+    g_ptr_array_add(source->helpers, g_strdup(name));
 }
 
-bool scan_uses_time(const char *text) {
+bool module_source_uses_time(const char *text) {
   return g_regex_match_simple("\\b(now|cycle)\\s*\\(\\s*\\)", text, 0, 0);
 }
 
@@ -153,7 +138,7 @@ static bool is_only_written(Cursor c, const char *before) {
 }
 
 // `self` in the body of a function; the cursor is behind it.  In init, finish and statistics, fields may be read.
-static void read_field(CScan *scan, const Cursor *at, const char *text, const char *function) {
+static void read_field(ModuleSource *source, const Cursor *at, const char *text, const char *function) {
   Cursor c = *at;
   static const char *const readers[] = {"init", "finish", "statistics"};
   for (gsize i = 0; i < G_N_ELEMENTS(readers); i++)
@@ -169,22 +154,22 @@ static void read_field(CScan *scan, const Cursor *at, const char *text, const ch
   read->line = c.line;
   read->column = (int)(start - line) + 1;
   read->end_column = (int)(c.at - line) + 1;
-  g_ptr_array_add(scan->reads, read);
+  g_ptr_array_add(source->reads, read);
 }
 
 // A word in the body of a function.
-static void read_word(CScan *scan, Cursor *c, const char *text, const char *function) {
+static void read_word(ModuleSource *source, Cursor *c, const char *text, const char *function) {
   const char *start = c->at;
   while (c->at < c->end && (isalnum((unsigned char)*c->at) || *c->at == '_')) c->at++;
   g_autofree char *word = g_strndup(start, (gsize)(c->at - start));
-  if (!strcmp(word, "self")) read_field(scan, c, text, function);
+  if (!strcmp(word, "self")) read_field(source, c, text, function);
   remember(c, strcmp(word, "else") && strcmp(word, "do") ? 'w' : ';');
   if (*c->at != '(') return;
-  scan->unchanged |= !strcmp(word, "unchanged");
-  scan->timed |= (!strcmp(word, "now") || !strcmp(word, "cycle")) && strcmp(function, "next_event") != 0;
+  source->unchanged |= !strcmp(word, "unchanged");
+  source->timed |= (!strcmp(word, "now") || !strcmp(word, "cycle")) && strcmp(function, "next_event") != 0;
 }
 
-char *scan_header(const char *file, const char *include) {
+char *module_source_header(const char *file, const char *include) {
   g_autofree char *name = g_strndup(include + 1, strcspn(include + 1, "\"")), *folder = g_path_get_dirname(file);
   char *beside = g_build_filename(folder, name, NULL);
   if (g_file_test(beside, G_FILE_TEST_EXISTS)) return beside;
@@ -193,14 +178,14 @@ char *scan_header(const char *file, const char *include) {
 }
 
 // A header beside the module may ask for the time in a macro.
-static void read_header(CScan *scan, const char *include) {
+static void read_header(ModuleSource *source, const char *include) {
   if (include[0] != '"') return;
-  g_autofree char *path = scan_header(scan->file, include), *text = NULL;
-  if (path && g_file_get_contents(path, &text, NULL, NULL)) scan->timed |= scan_uses_time(text);
+  g_autofree char *path = module_source_header(source->file, include), *text = NULL;
+  if (path && g_file_get_contents(path, &text, NULL, NULL)) source->timed |= module_source_uses_time(text);
 }
 
 // The text of a module's C; NULL when it cannot be read or included.
-static char *read_source(const char *file, gsize *size, GError **error) {
+static char *read_text(const char *file, gsize *size, GError **error) {
   char *text;
   // Between the quotation marks of #include is any name without quotation marks and line breaks; a backslash is
   // lost when clang lists what it read.
@@ -218,17 +203,16 @@ static char *read_source(const char *file, gsize *size, GError **error) {
   return text;
 }
 
-static CScan *scan_new(const char *file, gsize size) {
-  CScan *scan = g_new0(CScan, 1);
-  scan->file = g_strdup(file);
-  scan->hooks = g_ptr_array_new_with_free_func(hook_free);
-  scan->reads = g_ptr_array_new_with_free_func(field_read_free);
-  scan->helpers = g_ptr_array_new_with_free_func(g_free);
-  scan->includes = g_ptr_array_new_with_free_func(g_free);
-  scan->include_lines = g_array_new(FALSE, FALSE, sizeof(int));
-  scan->defines = g_ptr_array_new_with_free_func(g_free);
-  scan->size = size;
-  return scan;
+static ModuleSource *source_new(const char *file) {
+  ModuleSource *source = g_new0(ModuleSource, 1);
+  source->file = g_strdup(file);
+  source->hooks = g_ptr_array_new();
+  source->reads = g_ptr_array_new();
+  source->helpers = g_ptr_array_new();
+  source->includes = g_ptr_array_new();
+  source->include_lines = g_array_new(FALSE, FALSE, sizeof(int));
+  source->defines = g_ptr_array_new();
+  return source;
 }
 
 // What is between the parenthesis that was read and the one that closes it.
@@ -241,11 +225,11 @@ static void read_arguments(Cursor *c, GString *arguments) {
   }
 }
 
-CScan *scan_c(const char *file, GError **error) {
+ModuleSource *module_source_read(const char *file, GError **error) {
   gsize size;
-  g_autofree char *text = read_source(file, &size, error);
+  g_autofree char *text = read_text(file, &size, error);
   if (!text) return NULL;
-  CScan *scan = scan_new(file, size);
+  ModuleSource *source = source_new(file);
   Cursor c = {text, text + size, 1, ""};
   g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL), function = g_string_new(NULL);
   int braces = 0, name_line = 0, brace_line = 0;
@@ -254,7 +238,7 @@ CScan *scan_c(const char *file, GError **error) {
   while (c.at < c.end) {
     if (*c.at == '#' && line_start) {
       c.at++;
-      read_directive(scan, &c);
+      read_directive(source, &c);
       continue;
     }
     if (braces == 0 && (isalpha((unsigned char)*c.at) || *c.at == '_')) {
@@ -265,7 +249,7 @@ CScan *scan_c(const char *file, GError **error) {
       continue;
     }
     if (braces > 0 && (isalpha((unsigned char)*c.at) || *c.at == '_')) {
-      read_word(scan, &c, text, function->str);
+      read_word(source, &c, text, function->str);
       line_start = false;
       continue;
     }
@@ -278,7 +262,7 @@ CScan *scan_c(const char *file, GError **error) {
     if (ch == '{') {
       if (braces == 0) brace_line = c.line;
       if (braces++ == 0 && complete && name->len) {
-        add_function(scan, name->str, arguments->str, name_line);
+        add_function(source, name->str, arguments->str, name_line);
         g_string_assign(function, name->str);
         body = strcmp(name->str, "handler") ? NULL : c.at;
       }
@@ -286,7 +270,7 @@ CScan *scan_c(const char *file, GError **error) {
     } else if (ch == '}') {
       braces = MAX(braces - 1, 0);
       if (braces == 0 && body) {
-        read_body(scan, body, c.at - 1);
+        read_body(source, body, c.at - 1);
         body = NULL;
       }
       g_string_truncate(name, 0);
@@ -298,27 +282,15 @@ CScan *scan_c(const char *file, GError **error) {
       g_string_truncate(name, 0);
     }
   }
-  scan->lines = size && text[size - 1] == '\n' ? c.line - 1 : c.line;
-  scan->open_line = braces ? brace_line : 0;
-  for (guint i = 0; i < scan->includes->len; i++) read_header(scan, scan->includes->pdata[i]);
-  return scan;
+  source->lines = size && text[size - 1] == '\n' ? c.line - 1 : c.line;
+  source->open_line = braces ? brace_line : 0;
+  for (guint i = 0; i < source->includes->len; i++) read_header(source, source->includes->pdata[i]);
+  return source;
 }
 
-void scan_free(CScan *scan) {
-  if (!scan) return;
-  g_free(scan->file);
-  g_ptr_array_unref(scan->hooks);
-  g_ptr_array_unref(scan->reads);
-  g_ptr_array_unref(scan->helpers);
-  g_ptr_array_unref(scan->includes);
-  g_array_unref(scan->include_lines);
-  g_ptr_array_unref(scan->defines);
-  g_free(scan);
-}
-
-const Hook *scan_hook(const CScan *scan, const char *word, const char *argument) {
-  for (guint i = 0; i < scan->hooks->len; i++) {
-    const Hook *hook = scan->hooks->pdata[i];
+const Hook *module_source_hook(const ModuleSource *source, const char *word, const char *argument) {
+  for (guint i = 0; i < source->hooks->len; i++) {
+    const Hook *hook = source->hooks->pdata[i];
     if (!strcmp(hook->word, word) && !strcmp(hook->argument, argument)) return hook;
   }
   return NULL;

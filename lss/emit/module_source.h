@@ -1,6 +1,6 @@
 // Looks through the C of a module for what the generated code around it must know.
-#ifndef LSS_SCAN_H
-#define LSS_SCAN_H
+#ifndef LSS_MODULE_SOURCE_H
+#define LSS_MODULE_SOURCE_H
 
 #include <glib.h>
 #include <stdbool.h>
@@ -22,6 +22,7 @@ typedef struct {
   int line, column, end_column;
 } FieldRead;
 
+// What was found in a file.
 typedef struct {
   char *file;
   GPtrArray *hooks;    // Hook*
@@ -30,17 +31,18 @@ typedef struct {
   GPtrArray *includes; // char*: "<string.h>", in order
   GArray *include_lines;
   GPtrArray *defines; // char*: macros
-  gsize size;
   int lines;
   int open_line;         // of the first brace at file scope that is not closed; 0: none
   bool timed, unchanged; // asks for the time; says unchanged()
-} CScan;
+} ModuleSource;
 
-// NULL, with *error set, when the file cannot be read.
-CScan *scan_c(const char *file, GError **error);
-void scan_free(CScan *scan);
-char *scan_header(const char *file, const char *include); // of a quoted include, if it is beside the file; else NULL
-bool scan_uses_time(const char *text);
-const Hook *scan_hook(const CScan *scan, const char *word, const char *argument);
+// Lives as long as the process.  NULL, with *error set, when the file cannot be read.
+ModuleSource *module_source_read(const char *file, GError **error);
+// The path of a quoted include, if it is beside the file; else NULL.  The caller frees it.
+char *module_source_header(const char *file, const char *include);
+// Whether C asks for the time: now() or cycle().
+bool module_source_uses_time(const char *text);
+// The function that `word` and `argument` name; NULL when the file does not define it.
+const Hook *module_source_hook(const ModuleSource *source, const char *word, const char *argument);
 
 #endif

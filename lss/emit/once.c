@@ -25,7 +25,7 @@ static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occ
       g_string_append_printf(out, "  %s@K@_S%d_%s(&s->i%u);\n",
                              occasion == START ? "" : "if (!setjmp(spinach_escape)) ", n, function->name, i);
   }
-  if (occasion == STATISTICS && scan_hook(spec->scan, "statistics", ""))
+  if (occasion == STATISTICS && module_source_hook(spec->source, "statistics", ""))
     g_string_append_printf(out, "  @K@_S%d_statistics(&s->i%u);\n", n, i);
 }
 

@@ -13,8 +13,8 @@ static const StateField *field_behind(const Emitter *emitter, const Wire *wire) 
   if (wire->kind != SIGNAL_DATA || wire->flagged || !writer || writer->kind != VERTEX_FUNCTION) return NULL;
   const Function *function = writer->function;
   if (function->kind != FUNCTION_HANDLER || function->partial || writer->writes->len != 1) return NULL;
-  const CScan *scan = g_hash_table_lookup(emitter->scans, writer->instance->leaf->c_file);
-  const Hook *hook = scan ? scan_hook(scan, "handler", function->name) : NULL;
+  const ModuleSource *source = g_hash_table_lookup(emitter->sources, writer->instance->leaf->c_file);
+  const Hook *hook = source ? module_source_hook(source, "handler", function->name) : NULL;
   if (!hook || !hook->shown_field || strcmp(hook->shown_port, wire->connection->from->c_name) != 0) return NULL;
   const StateField *field = instance_find_state(writer->instance, hook->shown_field);
   if (!field || (int)field->dimensions->len != hook->shown_element) return NULL;

@@ -60,8 +60,8 @@ void emit_skipping(GString *out, Kind *kind) {
       Instance *leaf = cluster->leaves->pdata[i];
       const Spec *spec = kind->specs->pdata[kind->spec_of[i]];
       if (leaf->clock != clocks->pdata[c]) continue;
-      for (guint h = 0; h < spec->scan->hooks->len; h++)
-        if (!strcmp(((Hook *)spec->scan->hooks->pdata[h])->word, "skip"))
+      for (guint h = 0; h < spec->source->hooks->len; h++)
+        if (!strcmp(((Hook *)spec->source->hooks->pdata[h])->word, "skip"))
           g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
     }
     g_string_append(out, "}\n");

@@ -308,15 +308,15 @@ static void emit_functions(GString *out, const Spec *spec) {
       const char *l = ((Local *)instance->locals->pdata[j])->name;
       g_string_append_printf(out, "  @S@_local_%s read_local_%s, write_local_%s;\n", l, l, l);
     }
-    const Hook *hook = scan_hook(spec->scan, "handler", name);
+    const Hook *hook = module_source_hook(spec->source, "handler", name);
     g_string_append_printf(out,
                            "  char none;\n} @S@_ctx_%s;\n#define SP_handler_%s(%s) static inline void @S@_%s(const "
                            "@S@_state *restrict self, @S@_ctx_%s *restrict ctx%s)\n",
                            full, name, hook && hook->indexed ? "i" : "", full, full,
                            hook && hook->indexed ? ", const int i" : "");
   }
-  for (guint i = 0; i < spec->scan->hooks->len; i++) { // the two that need no declaration
-    const Hook *hook = spec->scan->hooks->pdata[i];
+  for (guint i = 0; i < spec->source->hooks->len; i++) { // the two that need no declaration
+    const Hook *hook = spec->source->hooks->pdata[i];
     if (!strcmp(hook->word, "skip"))
       g_string_append_printf(out, "#define SP_skip static void @S@_skip(@S@_state *restrict self, uint64_t %s)\n",
                              hook->argument);
@@ -350,7 +350,7 @@ static void emit_collector_code(GString *out, const Spec *spec) {
 Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   Spec *spec = g_new0(Spec, 1);
   spec->example = instance;
-  spec->scan = g_hash_table_lookup(emitter->scans, instance->leaf->c_file);
+  spec->source = g_hash_table_lookup(emitter->sources, instance->leaf->c_file);
   spec->collectors = g_ptr_array_new();
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     Collector *collector = emitter->netlist->collectors->pdata[i];
@@ -374,16 +374,16 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   for (guint i = 0; i < instance->events->len; i++) emit_event(out, spec, instance->events->pdata[i]);
   g_string_append(out, "#define self_t @S@_state\n#define SP_call(u) @S@_userpoint_##u\n");
   emit_functions(out, spec);
-  for (guint i = 0; i < spec->scan->helpers->len; i++) {
-    const char *helper = spec->scan->helpers->pdata[i];
+  for (guint i = 0; i < spec->source->helpers->len; i++) {
+    const char *helper = spec->source->helpers->pdata[i];
     g_string_append_printf(out, "#define %s(...) @S@_helper_%s(__VA_ARGS__)\n", helper, helper);
   }
   g_string_append_printf(out, "#include \"%s\"\n", instance->leaf->c_file); // a header's name knows no escapes
-  emit_closed(out, instance->leaf->c_file, spec->scan->lines);
-  for (guint i = 0; i < spec->scan->helpers->len; i++)
-    g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->helpers->pdata[i]);
-  for (guint i = 0; i < spec->scan->defines->len; i++)
-    g_string_append_printf(out, "#undef %s\n", (char *)spec->scan->defines->pdata[i]);
+  emit_closed(out, instance->leaf->c_file, spec->source->lines);
+  for (guint i = 0; i < spec->source->helpers->len; i++)
+    g_string_append_printf(out, "#undef %s\n", (char *)spec->source->helpers->pdata[i]);
+  for (guint i = 0; i < spec->source->defines->len; i++)
+    g_string_append_printf(out, "#undef %s\n", (char *)spec->source->defines->pdata[i]);
   emit_init(out, spec);
   emit_collector_code(out, spec);
   // Every macro of this specialisation ends with it.
