@@ -29,7 +29,7 @@ bool rational_multiply(int64_t an, int64_t ad, int64_t bn, int64_t bd, int64_t *
 int rational_compare(int64_t an, int64_t ad, int64_t bn, int64_t bd);
 // Reads "12", "1.5", "2e-3", "0x10"; false when it does not fit.
 bool rational_parse(const char *text, int64_t *num, int64_t *den);
-// The length of the decimal number, without its unit, that `text` begins with, as the lexer reads it; 0 for none.
+// The length of the decimal number, without its unit, that `text` begins with; 0 for none.
 size_t decimal_length(const char *text);
 // Reads all of `text`, "500 MiB" or "1.5GB", into the dimension's base unit; false when it is no such quantity.
 bool quantity_parse(const char *text, Dimension dimension, int64_t *num, int64_t *den);

@@ -158,11 +158,6 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   g_autofree char *command = command_line(build);
   emitter.build_command = command;
   g_autofree char *tables = emit_main(&emitter);
-  if (!tables) {
-    diag_error(((Clock *)netlist->clocks->pdata[0])->location, "overflow",
-               "the clocks have no common time base below 2^63 ticks per second");
-    return NULL;
-  }
   GPtrArray *units = g_ptr_array_new_with_free_func(unit_free);
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
@@ -182,14 +177,20 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   return units;
 }
 
+// What follows from other options and from the environment.
+static void complete_options(BuildOptions *build) {
+  const bool debug = build->options.compile.debug;
+  if (!build->compiler.optimisation) build->compiler.optimisation = debug ? "-O1" : "-O2";
+  build->compiler.checked = debug;
+  build->compiler.times = g_getenv("LSS_TIMES") != NULL;
+}
+
 #pragma weak __lsan_disable
 void __lsan_disable(void);
 
 int build_check(BuildOptions *build, Netlist *netlist) {
   if (__lsan_disable) __lsan_disable(); // what is emitted from here on lives as long as the process
-  if (!build->compiler.optimisation) build->compiler.optimisation = build->options.compile.debug ? "-O1" : "-O2";
-  build->compiler.checked = build->options.compile.debug;
-  build->compiler.times = g_getenv("LSS_TIMES") != NULL;
+  complete_options(build);
   g_autoptr(GPtrArray) units = make_units(netlist, build, true);
   diag_flush();
   g_auto(Toolchain) toolchain = {.cache = {.lock = -1}};
@@ -201,9 +202,7 @@ int build_check(BuildOptions *build, Netlist *netlist) {
 
 int build_simulator(BuildOptions *build, char **output) {
   gint64 begin = g_get_monotonic_time();
-  build->compiler.times = g_getenv("LSS_TIMES") != NULL;
-  if (!build->compiler.optimisation) build->compiler.optimisation = build->options.compile.debug ? "-O1" : "-O2";
-  build->compiler.checked = build->options.compile.debug;
+  complete_options(build);
   // The netlist and its schedule live as long as the process: it ends, or becomes the simulator, right afterwards.
   Netlist *netlist = compile_netlist(build->options.machine, &build->options.compile);
   if (!netlist) return 1;

@@ -13,8 +13,6 @@ typedef struct {
   bool single_cluster;
   const char *output; // -o
   const char *keep;   // --keep
-  int argc;           // of the command line, for simulators that build a variant of themselves
-  char **argv;
 } BuildOptions;
 
 extern const OptionSpec debug_options[]; // of all commands that look at the C of modules

@@ -42,7 +42,7 @@ bool cache_keep(Cache *cache, const char *made, const char *path, const char *no
 char *cache_sum_of_file(const char *path, gsize *size);
 
 // For the command: what is in it, a new limit in bytes, and removal of everything.  False after printing a line.
-bool cache_use(CacheUse *use);
+CacheUse cache_use(void);
 bool cache_set_limit(guint64 limit);
 bool cache_clean(void);
 

@@ -143,20 +143,20 @@ static bool refuse(const char *folder, const char *why) {
   return false;
 }
 
-bool cache_use(CacheUse *use) {
+CacheUse cache_use(void) {
   g_autofree char *folder = cache_folder();
-  *use = (CacheUse){.limit = limit_of(folder)};
+  CacheUse use = {.limit = limit_of(folder)};
   g_autoptr(GHashTable) entries = read_entries(folder);
-  if (!entries) return true; // nothing was built yet
-  use->bytes = bytes_of(entries);
+  if (!entries) return use; // nothing was built yet
+  use.bytes = bytes_of(entries);
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init(&iter, entries);
   while (g_hash_table_iter_next(&iter, NULL, &value)) {
-    use->objects += ((Entry *)value)->object;
-    use->simulators += ((Entry *)value)->simulator;
+    use.objects += ((Entry *)value)->object;
+    use.simulators += ((Entry *)value)->simulator;
   }
-  return true;
+  return use;
 }
 
 bool cache_set_limit(guint64 limit) {

@@ -127,7 +127,7 @@ static void report_function(Location at, const char *name) {
       "known_data known_enable known_ack known_local width lane key param param_length typeof_port typevar call "
       "typeof_argument replaced event now cycle never clock_period ticks_per_second random_bits "
       "random_seed path_of_self sim_error sim_input_error sim_warn sim_stop sim_exit sim_progress type_print "
-      "type_parse phase_start phase_end handler init finish next_event skip";
+      "type_parse phase_start phase_end handler init finish next_event skip statistics";
   const char *userpoint = strstr(name, "_userpoint_");
   if (userpoint) {
     diag_error(at, "unknown-name", "this module has no userpoint called %s", userpoint + strlen("_userpoint_"));
@@ -230,17 +230,14 @@ bool clang_errors_report(const char *messages, const char *text) {
                   "(?<message>.*?)(?<flag> \\[-W[^\\]]*\\])?$",
                   G_REGEX_MULTILINE, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
-  bool own = true, any = false;
+  bool any = false;
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (g_regex_match(regex, messages, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
     g_autofree char *file = group(match, "file"), *line = group(match, "line"), *column = group(match, "column"),
                     *message = group(match, "message"), *kind = group(match, "kind"), *flag = group(match, "flag");
     const bool warning = !strcmp(kind, "warning");
     if (warning && (!strcmp(file, "generated") || strstr(file, "lss/runtime/"))) continue;
-    if (!strcmp(file, "generated") || strstr(file, "lss/runtime/engine/vocabulary.h")) {
-      own = false;
-      continue;
-    }
+    if (!strcmp(file, "generated") || strstr(file, "lss/runtime/engine/vocabulary.h")) continue;
     any |= !warning;
     // One access can be several errors of the C compiler at one place; the first says it.
     char *place = g_strdup_printf("%s:%s:%s", file, line, column);
@@ -257,5 +254,5 @@ bool clang_errors_report(const char *messages, const char *text) {
       report_one(at, message, text);
     }
   }
-  return any || own ? any : false;
+  return any;
 }

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-// Reports every error in `messages`; false when some of it is in generated code, which is a defect of the compiler.
-// `text` is the unit that clang read.
+// Reports every error and warning in `messages` that is in C of the user's.  False when no error is: then it is the
+// generated code that is wrong, a defect of the compiler.  `text` is the unit that clang read.
 bool clang_errors_report(const char *messages, const char *text);
 
 #endif

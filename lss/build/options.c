@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_MAX_INSTANCES = 100000, DEFAULT_MAX_STEPS = 10000000 };
+#define DEFAULT_MAX_INSTANCES 100000
+#define DEFAULT_MAX_STEPS     10000000
 
 const OptionSpec folder_options[] = {
     {"-I", "DIR", "look for modules in DIR before the library; may be repeated"},
@@ -17,8 +18,8 @@ const OptionSpec folder_options[] = {
 
 const OptionSpec machine_options[] = {
     {"-D", "NAME=VALUE", "set a parameter of the machine; may be repeated"},
-    {"--max-instances", "N", "at most N instances (100000)"},
-    {"--max-steps", "N", "at most N steps of elaboration (10000000)"},
+    {"--max-instances", "N", "at most N instances (" G_STRINGIFY(DEFAULT_MAX_INSTANCES) ")"},
+    {"--max-steps", "N", "at most N steps of elaboration (" G_STRINGIFY(DEFAULT_MAX_STEPS) ")"},
     {0},
 };
 

@@ -11,7 +11,7 @@
 static const OptionSpec *const options[] = {build_options, debug_options, folder_options, machine_options, NULL};
 
 static int build_command(int argc, char **argv) {
-  BuildOptions build = {.argc = argc, .argv = argv};
+  BuildOptions build = {0};
   if (!options_parse(options, argc, argv, &build.options, build_option, &build, NULL)) return 2;
   if (!build.options.machine || build.options.rest->len || !build.output)
     return usage_error(argv[0], "give one machine and an output: lss build M.lss -o SIM");
@@ -22,7 +22,7 @@ static int build_command(int argc, char **argv) {
 }
 
 static int run_command(int argc, char **argv) {
-  BuildOptions build = {.argc = argc, .argv = argv};
+  BuildOptions build = {0};
   int stop = argc;
   if (!options_parse(options, argc, argv, &build.options, build_option, &build, &stop)) return 2;
   if (!build.options.machine || build.options.rest->len)

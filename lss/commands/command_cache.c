@@ -9,9 +9,8 @@
 #include <string.h>
 
 static int show(void) {
-  CacheUse use;
+  const CacheUse use = cache_use();
   g_autofree char *folder = cache_folder();
-  cache_use(&use);
   const char *limit = quantity_text(DIM_SIZE, (int64_t)MIN(use.limit, (guint64)G_MAXINT64), 1);
   printf("%s\n%.1f MiB in %u objects and %u simulators; at most %s\n", folder, (double)use.bytes / (1 << 20),
          use.objects, use.simulators, limit);

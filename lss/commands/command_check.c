@@ -24,7 +24,7 @@ static bool check_option(const char *command, const char *name, const char *valu
 }
 
 static int check_command(int argc, char **argv) {
-  CheckOptions check = {.build = {.argc = argc, .argv = argv}};
+  CheckOptions check = {0};
   if (!options_parse(tables, argc, argv, &check.build.options, check_option, &check, NULL)) return 2;
   const Options *options = &check.build.options;
   if (!options->machine) return usage_error(argv[0], "which machine? give a .lss file");

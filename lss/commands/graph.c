@@ -4,6 +4,7 @@
 // since a line for each of twenty register values would hide the machine.  The line's tooltip names them all.
 #include "lss/commands/graph.h"
 
+#include "lss/front/reference.h"
 #include "lss/runtime/text/json.h"
 
 #include <string.h>
@@ -103,18 +104,10 @@ static void add_quoted(GString *out, const char *text) {
   g_string_append_c(out, '"');
 }
 
-// The first sentence of a documentation comment, for tooltips.
-static char *first_sentence(const char *doc) {
-  if (!doc) return g_strdup("");
-  const char *stop = strstr(doc, ". ");
-  char *sentence = stop ? g_strndup(doc, (gsize)(stop - doc + 1)) : g_strdup(doc);
-  return g_strstrip(g_strdelimit(sentence, "\n\t", ' '));
-}
-
 static void add_node(GString *dot, const Instance *instance, GHashTable *links) {
   const char *link = g_hash_table_lookup(links, instance);
   int domain = instance->clock ? instance->clock->id : 0;
-  g_autofree char *sentence = first_sentence(instance->doc);
+  const char *sentence = reference_summary(instance->doc);
   g_string_append(dot, "  ");
   add_quoted(dot, instance->name);
   g_string_append(dot, " [label=");
@@ -176,11 +169,9 @@ static void line_add(Line *line, const Instance *level, const Edge *edge, bool f
   line->edges++;
   // At the border the node has the port's name already.
   const char *from_port = edge->from == level ? "" : edge->from_port, *to_port = edge->to == level ? "" : edge->to_port;
-  g_autoptr(GString) ports = g_string_new(from_port);
-  if (*from_port && *to_port && strcmp(from_port, to_port) != 0) g_string_append(ports, forth ? " → " : " ← ");
-  if (strcmp(from_port, to_port) != 0) g_string_append(ports, to_port);
-  if (!forth && *from_port && *to_port && strcmp(from_port, to_port) != 0)
-    g_string_printf(ports, "%s ← %s", to_port, from_port);
+  g_autoptr(GString) ports = g_string_new(*from_port ? from_port : to_port);
+  if (*from_port && *to_port && strcmp(from_port, to_port) != 0)
+    g_string_printf(ports, forth ? "%s → %s" : "%2$s ← %1$s", from_port, to_port);
   if (edge->lanes > 1) g_string_append_printf(ports, " ×%d", edge->lanes);
   if (line->edges <= SHOWN_EDGES) g_string_append_printf(line->shown, "%s%s", line->edges > 1 ? "\\n" : "", ports->str);
   const char *from_name = edge->from == level ? level->module_name : edge->from->name;

@@ -26,8 +26,7 @@ static PortMember *find_member(PortDecl *decl, const char *path) {
   return NULL;
 }
 
-static bool parse_local(Inst *inst, Symbol *symbol, GPtrArray *names, Parsed *parsed) {
-  (void)inst;
+static bool parse_local(Symbol *symbol, GPtrArray *names, Parsed *parsed) {
   parsed->local = symbol->local;
   parsed->kind = SIGNAL_LOCAL;
   parsed->width = symbol->local->lanes;
@@ -66,7 +65,7 @@ static bool parse_signal(Inst *inst, Expr *expr, Parsed *parsed) {
             did_you_mean(near));
     return false;
   }
-  if (symbol->kind == SYMBOL_LOCAL) return parse_local(inst, symbol, names, parsed);
+  if (symbol->kind == SYMBOL_LOCAL) return parse_local(symbol, names, parsed);
   PortDecl *decl = symbol->port;
   Expr *last = names->len ? names->pdata[names->len - 1] : NULL;
   int kind = -1;
@@ -328,10 +327,8 @@ static void expand_single(Inst *inst, Node *node, bool crossing) {
             node->name);
   } else if (node->value) {
     function->domain_port = domain_port(inst, node);
-    function->name = arena_printf("phase_end_%s", expr_text(node->value));
     if (function->domain_port) function->clock = function->domain_port->clock;
-    g_autofree char *name = g_strdup_printf("%s_%s", node->name, expr_text(node->value));
-    function->name = g_intern_string(name); // `phase_end in;` is phase_end(in) in C
+    function->name = arena_printf("%s_%s", node->name, expr_text(node->value)); // `phase_end in;` is phase_end(in) in C
   }
 }
 

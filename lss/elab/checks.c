@@ -165,31 +165,18 @@ static void check_driven(Inst *inst) {
   }
 }
 
-// The inports whose data a function's results may depend on, through locals too.
-static void data_sources(Inst *inst, const Function *function, GHashTable *ports, GHashTable *visited) {
+// The inports on whose data, or enable, a function's results may depend, through locals too.
+static void find_sources(Inst *inst, const Function *function, SignalKind kind, GHashTable *ports,
+                         GHashTable *visited) {
   if (!g_hash_table_add(visited, (gpointer)function)) return;
   for (guint i = 0; i < function->reads->len; i++) {
     const Signal *signal = &g_array_index(function->reads, Signal, i);
-    if (signal->kind == SIGNAL_DATA) g_hash_table_add(ports, signal->port);
+    if (signal->kind == kind) g_hash_table_add(ports, signal->port);
     if (signal->kind != SIGNAL_LOCAL) continue;
     for (guint f = 0; f < inst->instance->functions->len; f++) {
       const Function *other = inst->instance->functions->pdata[f];
       if (mentions(other->writes, SIGNAL_LOCAL, NULL, signal->local, signal->lane))
-        data_sources(inst, other, ports, visited);
-    }
-  }
-}
-
-static void enable_sources(Inst *inst, const Function *function, GHashTable *ports, GHashTable *visited) {
-  if (!g_hash_table_add(visited, (gpointer)function)) return;
-  for (guint i = 0; i < function->reads->len; i++) {
-    const Signal *signal = &g_array_index(function->reads, Signal, i);
-    if (signal->kind == SIGNAL_ENABLE) g_hash_table_add(ports, signal->port);
-    if (signal->kind != SIGNAL_LOCAL) continue;
-    for (guint f = 0; f < inst->instance->functions->len; f++) {
-      const Function *other = inst->instance->functions->pdata[f];
-      if (mentions(other->writes, SIGNAL_LOCAL, NULL, signal->local, signal->lane))
-        enable_sources(inst, other, ports, visited);
+        find_sources(inst, other, kind, ports, visited);
     }
   }
 }
@@ -224,7 +211,7 @@ static bool enable_derived(Inst *inst, const Port *output, const Function *sende
     const Function *function = inst->instance->functions->pdata[f];
     if (!mentions(function->writes, SIGNAL_ENABLE, output, NULL, -1)) continue;
     // What is always enabled must itself be sent only when its source is.
-    enable_sources(inst, function->kind == FUNCTION_ALWAYS ? sender : function, enables, visited);
+    find_sources(inst, function->kind == FUNCTION_ALWAYS ? sender : function, SIGNAL_ENABLE, enables, visited);
   }
   GHashTableIter iter;
   gpointer port;
@@ -276,7 +263,7 @@ static void check_enable(Inst *inst, GHashTable *sure) {
       if (!mentions(function->writes, SIGNAL_DATA, output, NULL, -1)) continue;
       g_autoptr(GHashTable) sources = g_hash_table_new(NULL, NULL);
       g_autoptr(GHashTable) visited = g_hash_table_new(NULL, NULL);
-      data_sources(inst, function, sources, visited);
+      find_sources(inst, function, SIGNAL_DATA, sources, visited);
       const Connection *doubtful = cancellable(sources, sure);
       if (!doubtful || enable_derived(inst, output, function, sources)) continue;
       problem(

@@ -177,6 +177,7 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
   state->collectors = arena_array();
   state->collector_names = arena_table();
   state->debugs = arena_array();
+  state->derived = arena_array();
 
   bool fine = run_stages(machine_file);
   if (!fine) {

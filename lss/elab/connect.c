@@ -148,7 +148,7 @@ static int64_t count_of(Target *target, Location where) {
 }
 
 // The key that the lane made at the other end of `source`, `[*]` of an own keyed port, is given too.
-static const char *handed_on(const Target *source, int64_t number) {
+static const char *inherited_key(const Target *source, int64_t number) {
   if (!source->own || source->choice != LANE_ALL) return NULL;
   const PortDecl *decl = find_declared_port(source->inst, source->port);
   return decl && decl->node->keyed ? lane_key(source->inst, source->port, source->member, (int)number) : NULL;
@@ -173,7 +173,7 @@ static int64_t lane_of(const Target *target, Inst *inst, const Use *use, LaneMod
   return target->insts ? 0 : number;
 }
 
-static bool take_lane(Target *target, const char *key, int64_t number, Location where, End *end) {
+static bool make_lane(Target *target, const char *key, int64_t number, Location where, End *end) {
   Inst *inst = target->insts ? target->insts->pdata[number] : target->inst;
   Use *use = use_of(inst, target->own, target->port, target->member, true);
   if (target->key) key = target->key;
@@ -230,8 +230,8 @@ static void connect(Target *from, Target *to, Location where, Term *annotation) 
     link->level = compile->running;
     link->annotation = annotation;
     link->location = where;
-    if (!take_lane(from, handed_on(to, i), i, where, &link->from) ||
-        !take_lane(to, handed_on(from, i), i, where, &link->to))
+    if (!make_lane(from, inherited_key(to, i), i, where, &link->from) ||
+        !make_lane(to, inherited_key(from, i), i, where, &link->to))
       return;
     g_ptr_array_add(compile->links, link);
   }

@@ -322,7 +322,7 @@ void declare_derived(Scope *scope, Node *node) {
   Attached *attached = arena_new(Attached);
   *attached = (Attached){node, compile->running, scope};
   scope_keep(scope);
-  g_ptr_array_add(compile->debugs, attached);
+  g_ptr_array_add(compile->derived, attached);
 }
 
 void declare_stat(Scope *scope, Node *node) {
@@ -360,10 +360,8 @@ void declare_local(Scope *scope, Node *node) {
 
 void declare_event(Scope *scope, Node *node) {
   Inst *inst = compile->running;
-  static const char *const built_in[] = {"transferred", "stalled", "cancelled", "idle"};
-  for (guint i = 0; i < G_N_ELEMENTS(built_in); i++)
-    if (!strcmp(built_in[i], node->name))
-      problem(node->place, "duplicate-name", "`%s` is an event that every connection has", node->name);
+  if (is_connection_event(node->name))
+    problem(node->place, "duplicate-name", "`%s` is an event that every connection has", node->name);
   unique(compile->event_names, node, "an event");
   Event *event = arena_new(Event);
   *event = (Event){.name = node->name,

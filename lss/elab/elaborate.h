@@ -19,21 +19,21 @@ typedef struct PortMember PortMember;
 typedef struct {
   const CompileOptions *options;
   Netlist *netlist;
-  Scope *globals;                 // declarations of all files
-  GHashTable *files;              // canonical path -> SourceFile*
-  GPtrArray *loading;             // SourceFile*: files whose imports are being read, outermost first
-  GHashTable *types;              // name -> Type*
-  GPtrArray *type_terms;          // Term* of each type, by its number; holes are NULL
-  GHashTable *c_names;            // C name -> Type*
-  GHashTable *scalars;            // name of a type -> scalars in it
-  GHashTable *leaf_modules;       // name -> LeafModule*
-  GPtrArray *insts;               // Inst*, parents before children
-  GPtrArray *links;               // Link*
-  GPtrArray *pairs;               // Pair*: joined ends, whose types are one
-  GPtrArray *pending;             // Pending*: types that inference will know
-  GPtrArray *collectors, *debugs; // Attached*
-  GHashTable *collector_names;    // -> Collector*
-  Inst *running;                  // whose body is being run, or NULL
+  Scope *globals;                           // declarations of all files
+  GHashTable *files;                        // canonical path -> SourceFile*
+  GPtrArray *loading;                       // SourceFile*: files whose imports are being read, outermost first
+  GHashTable *types;                        // name -> Type*
+  GPtrArray *type_terms;                    // Term* of each type, by its number; holes are NULL
+  GHashTable *c_names;                      // C name -> Type*
+  GHashTable *scalars;                      // name of a type -> scalars in it
+  GHashTable *leaf_modules;                 // name -> LeafModule*
+  GPtrArray *insts;                         // Inst*, parents before children
+  GPtrArray *links;                         // Link*
+  GPtrArray *pairs;                         // Pair*: joined ends, whose types are one
+  GPtrArray *pending;                       // Pending*: types that inference will know
+  GPtrArray *collectors, *debugs, *derived; // Attached*
+  GHashTable *collector_names;              // -> Collector*
+  Inst *running;                            // whose body is being run, or NULL
   GHashTable *state_names, *event_names, *handler_names; // of that body so far -> Node*
   GArray *nothing;                                       // of functions without signals and fields without dimensions
   Scope *ended;                                          // scopes to be taken again, by `parent`
@@ -50,10 +50,6 @@ typedef struct {
   Inst *inst;
   Scope *scope;
 } Attached;
-
-// derived.c, instrument.c
-void attach_derived(const Attached *attached);
-Instance *find_instance(Instance *from, const char *path); // NULL when there is none
 
 // Reports an error, with the path of the running instance.
 void problem(Location where, const char *check, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -399,7 +395,7 @@ const char *lane_key(Inst *inst, const char *port, const char *member, int lane)
 // The lane of an own port that has a key; -1, with an error at `where`, when there is none or more than one.
 int lane_with_key(Inst *inst, const char *port, const char *member, const char *key, Location where);
 Value *port_keys(Inst *inst, const char *port, const char *member, Location where); // `p.keys`
-// Of a port that was just declared: what its declaration asks of keys; hands them to the netlist.
+// Of a port that was just declared: checks what its declaration asks of keys, and stores them in the netlist.
 void check_port_keys(PortDecl *decl);
 void execute_check_keys(Scope *scope, Expr *call);
 
@@ -407,8 +403,11 @@ void execute_check_keys(Scope *scope, Expr *call);
 void infer_types(bool complete); // complete: all connections were joined
 void expand_behaviour(void);
 void assign_clocks(void);
-void attach_instrumentation(void);
-void check_elaborated(void); // what must hold before links are joined
-void check_netlist(void);    // what must hold of a complete netlist
+void attach_instrumentation(void);                         // instrument.c
+void attach_derived(const Attached *attached);             // a statistic worked out of others (derived.c)
+Instance *find_instance(Instance *from, const char *path); // below `from`; NULL when there is none
+bool is_connection_event(const char *event);               // transferred, stalled, cancelled or idle
+void check_elaborated(void);                               // what must hold before links are joined
+void check_netlist(void);                                  // what must hold of a complete netlist
 
 #endif

@@ -73,14 +73,8 @@ static Symbol *module_of(Scope *scope, Expr *expr) {
       while (g_hash_table_iter_next(&iter, &key, &value))
         if (((Symbol *)value)->node->kind == NODE_MODULE) g_ptr_array_add(names, key);
       g_autoptr(GPtrArray) folders = library_folders(compile->options, expr->location.file);
-      for (guint i = 0; i < folders->len; i++) {
-        g_autoptr(GDir) dir = g_dir_open(folders->pdata[i], 0, NULL);
-        for (const char *file; dir && (file = g_dir_read_name(dir));) {
-          if (!g_str_has_suffix(file, ".lss")) continue;
-          g_ptr_array_add(found, g_strndup(file, strlen(file) - 4));
-          g_ptr_array_add(names, found->pdata[found->len - 1]);
-        }
-      }
+      for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(found, library_names(folders->pdata[i]));
+      for (guint i = 0; i < found->len; i++) g_ptr_array_add(names, found->pdata[i]);
       problem(expr->location, "unknown-module", "there is no module `%s`%s", expr->text,
               its_new_name(NULL, expr->text, diag_suggestion(expr->text, names)));
       return NULL;

@@ -38,7 +38,7 @@ static bool path_matches(const char *pattern, const char *path) {
 
 // ---- Collectors --------------------------------------------------------------------------------------------
 
-static bool is_connection_event(const char *event) {
+bool is_connection_event(const char *event) {
   static const char *const names[] = {"transferred", "stalled", "cancelled", "idle"};
   for (guint i = 0; i < G_N_ELEMENTS(names); i++)
     if (!strcmp(names[i], event)) return true;
@@ -308,10 +308,12 @@ void attach_instrumentation(void) {
   for (guint i = 0; i < compile->debugs->len; i++) {
     Attached *attached = compile->debugs->pdata[i];
     compile->running = attached->inst;
-    if (attached->node->kind == NODE_DERIVED)
-      attach_derived(attached);
-    else
-      attach_debug(attached);
+    attach_debug(attached);
+  }
+  for (guint i = 0; i < compile->derived->len; i++) {
+    const Attached *attached = compile->derived->pdata[i];
+    compile->running = attached->inst;
+    attach_derived(attached);
   }
   compile->running = NULL;
 }

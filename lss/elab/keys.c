@@ -137,7 +137,7 @@ static void check_members(const PortDecl *decl) {
 }
 
 // What the stages after elaboration know of the keys.
-static void hand_to_netlist(const PortDecl *decl) {
+static void store_in_netlist(const PortDecl *decl) {
   for (guint i = 0; i < decl->members->len; i++) {
     const PortMember *member = decl->members->pdata[i];
     const Use *use = keyed_use(decl->inst, decl->name, member->path);
@@ -159,7 +159,7 @@ void check_port_keys(PortDecl *decl) {
   }
   if (decl->members->len == 0) return;
   check_members(decl);
-  hand_to_netlist(decl);
+  store_in_netlist(decl);
 }
 
 // ---- check_keys(port, names, what[, all]) -------------------------------------------------------------------

@@ -19,7 +19,6 @@ Netlist *netlist_new(const char *file) {
   netlist->derived = arena_array();
   netlist->drawn = arena_array();
   netlist->sources = arena_array();
-  netlist->strings = g_string_chunk_new(4096);
   return netlist;
 }
 
@@ -68,6 +67,6 @@ GPtrArray *netlist_files(const Netlist *netlist) {
 }
 
 void netlist_free(Netlist *netlist) {
-  if (netlist) g_string_chunk_free(netlist->strings);
+  (void)netlist; // all of it is in the arena
   arena_release();
 }

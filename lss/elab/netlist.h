@@ -306,7 +306,6 @@ typedef struct {
   GPtrArray *derived;     // Derived*
   GPtrArray *drawn;       // DrawnConnection*
   GPtrArray *sources;     // const char*: every .lss file read, for manifests and rebuilds
-  GStringChunk *strings;
 } Netlist;
 
 Netlist *netlist_new(const char *machine_file);

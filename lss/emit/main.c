@@ -143,15 +143,13 @@ static guint64 gcd(guint64 a, guint64 b) {
   return b ? gcd(b, a % b) : a;
 }
 
-// Ticks per second such that the period of every clock is a whole number of ticks; 0 when that is beyond 2^63.
+// Ticks per second such that the period of every clock is a whole number of ticks: below 2^63, or elaboration had
+// refused the clocks.
 static guint64 time_base(const Netlist *netlist) {
   guint64 base = 1;
   for (guint i = 0; i < netlist->clocks->len; i++) {
     const Clock *clock = netlist->clocks->pdata[i];
-    guint64 n = (guint64)clock->num / gcd((guint64)clock->num, (guint64)clock->den);
-    unsigned __int128 both = (unsigned __int128)(base / gcd(base, n)) * n;
-    if (both >> 63) return 0;
-    base = (guint64)both;
+    base = base / gcd(base, (guint64)clock->num) * (guint64)clock->num;
   }
   return base;
 }
@@ -358,7 +356,6 @@ static void emit_sources(const Emitter *emitter, GString *out) {
 char *emit_main(Emitter *emitter) {
   const Netlist *netlist = emitter->netlist;
   guint64 base = time_base(netlist);
-  if (!base) return NULL;
   if (emitter->check_only) return g_strdup("");
   GString *out = g_string_new(NULL);
   emit_banner(emitter, out);

@@ -179,11 +179,6 @@ static bool opens(const Token *token) {
   return is(token, "{") || is(token, "(") || is(token, "[");
 }
 
-// Comments of several lines keep their shape relative to their first line.
-static void add_comment(GString *out, const Token *token) {
-  g_string_append_len(out, token->text, (gssize)token->length);
-}
-
 // Formats the tokens of one source line; `cursor` is at its first token.
 static void format_line(Formatter *f, const char **cursor) {
   Line *line = g_new0(Line, 1);
@@ -212,10 +207,7 @@ static void format_line(Formatter *f, const char **cursor) {
     }
     f->spacing.token = token;
     if (!first && wants_space(&f->spacing)) g_string_append_c(line->code, ' ');
-    if (token.kind == TOKEN_COMMENT)
-      add_comment(line->code, &token);
-    else
-      g_string_append_len(line->code, token.text, (gssize)token.length);
+    g_string_append_len(line->code, token.text, (gssize)token.length);
     if (opens(&token)) f->depth++;
     if (closes(&token) && f->depth > 0) f->depth--;
     if (token.kind != TOKEN_COMMENT) {

@@ -148,9 +148,7 @@ declaration:
       $$ = parse_declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; }
   | STAT NAME '=' expr opt_string ';' { $$ = parse_declare(scan, NODE_DERIVED, @$, $2, @2); $$->value = $4; $$->text = $5; }
   | NAME STAT type_name NAME dimensions opt_string ';' {
-      if (strcmp($1, "gauge") != 0) {
-        diag_error(@1, "syntax", "unexpected name \"%s\" before stat; only `gauge` is allowed there", $1), scan->errors++;
-      }
+      parse_word(scan, @1, $1, "gauge", "before stat");
       $$ = parse_declare(scan, NODE_STAT, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->text = $6; $$->gauge = true; }
   | PHASE_START ';'                {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_PHASE_START; $$->name = "phase_start"; $$->place = @1;
