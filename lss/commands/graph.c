@@ -1,9 +1,11 @@
 // What each level of the hierarchy shows, in Graphviz's language and as JSON.
-// A node is an instance, coloured by its clock domain; a box with a double border is hierarchical and leads to its own
-// picture.  In JSON an edge is all the lanes between two ports; in pictures a line is all edges between two nodes,
-// since a line for each of twenty register values would hide the machine.  The line's tooltip names them all.
+// A node is an instance, or an array of many that are connected alike, coloured by its clock domain; a box with a
+// double border is hierarchical and leads to its own picture.  In JSON an edge is all the lanes between two ports; in
+// pictures a line is all edges between two nodes, since a line for each of twenty register values would hide the
+// machine.  The line's tooltip names them all.
 #include "lss/commands/graph.h"
 
+#include "lss/commands/graph_edges.h"
 #include "lss/front/reference.h"
 #include "lss/runtime/text/json.h"
 
@@ -11,27 +13,6 @@
 
 // Colours of clock domains: light fills that keep black text readable and stay apart for colour-blind readers.
 static const char *const domain_fills[] = {"#dbe9f6", "#fde3c8", "#dff0d8", "#f3dcec", "#fff5c2", "#e3e0f3"};
-
-// One edge of a picture: all the connections of a level between the same two ports.
-typedef struct {
-  const Instance *from, *to;
-  const char *from_port, *to_port;
-  int lanes;
-  GPtrArray *from_keys, *to_keys; // const char*, by lane, NULL where one has none
-} Edge;
-
-static void edge_free(gpointer data) {
-  Edge *edge = data;
-  g_ptr_array_unref(edge->from_keys);
-  g_ptr_array_unref(edge->to_keys);
-  g_free(edge);
-}
-
-static void edge_add(Edge *edge, const DrawnConnection *drawn) {
-  edge->lanes++;
-  g_ptr_array_add(edge->from_keys, (gpointer)drawn->from_key);
-  g_ptr_array_add(edge->to_keys, (gpointer)drawn->to_key);
-}
 
 static bool has_keys(const GPtrArray *keys) {
   for (guint i = 0; i < keys->len; i++)
@@ -62,33 +43,12 @@ static void level_free(gpointer data) {
   g_free(level);
 }
 
-// Edges of each level, in the order in which they were written: a map from Instance* to GPtrArray of Edge*.
-static GHashTable *edges_by_level(const Netlist *netlist) {
-  GHashTable *levels = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
-  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; i < netlist->drawn->len; i++) {
-    const DrawnConnection *drawn = g_ptr_array_index(netlist->drawn, i);
-    char *key = g_strdup_printf("%p %p.%s %p.%s", (void *)drawn->level, (void *)drawn->from, drawn->from_port,
-                                (void *)drawn->to, drawn->to_port);
-    Edge *edge = g_hash_table_lookup(seen, key);
-    if (edge) {
-      edge_add(edge, drawn);
-      g_free(key);
-      continue;
-    }
-    edge = g_new(Edge, 1);
-    *edge = (Edge){drawn->from, drawn->to, drawn->from_port, drawn->to_port, 0, g_ptr_array_new(), g_ptr_array_new()};
-    edge_add(edge, drawn);
-    g_hash_table_insert(seen, key, edge);
-    GPtrArray *edges = g_hash_table_lookup(levels, drawn->level);
-    if (!edges) {
-      edges = g_ptr_array_new_with_free_func(edge_free);
-      g_hash_table_insert(levels, drawn->level, edges);
-    }
-    g_ptr_array_add(edges, edge);
-  }
-  return levels;
-}
+enum {
+  MOST_APART = 4,  // elements of an array that are drawn apart, though they are connected alike
+  SHOWN_EDGES = 3, // connections of a line whose ports are named
+  CROWDED = 60,    // a picture of more lines names ports in tooltips only: names would take most of it
+  IN_A_ROW = 8     // more instances than these go from top to bottom, so that the picture fits a page
+};
 
 // A node's name within its picture: unique, and the same for levels that look alike.
 static char *node_name(const Instance *level, const Instance *instance, const char *port) {
@@ -125,6 +85,16 @@ static void add_node(GString *dot, const Instance *instance, GHashTable *links) 
   g_string_append(dot, "];\n");
 }
 
+// The nodes of a picture, an array that is drawn as one in the place of its first element.
+static void add_nodes(GString *dot, const Instance *level, GHashTable *arrays, GHashTable *links) {
+  const Instance *before = NULL;
+  for (guint i = 0; i < level->children->len; i++) {
+    const Instance *child = graph_drawn_as(arrays, g_ptr_array_index(level->children, i));
+    if (child != before) add_node(dot, child, links);
+    before = child;
+  }
+}
+
 static void add_border_ports(GString *dot, const Instance *level, const GPtrArray *edges) {
   g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; edges && i < edges->len; i++) {
@@ -148,11 +118,6 @@ typedef struct {
   GString *tooltip; // ports of all edges
 } Line;
 
-enum {
-  SHOWN_EDGES = 3, // connections of a line whose ports are named
-  IN_A_ROW = 8     // more instances than these go from top to bottom, so that the picture fits a page
-};
-
 static void line_free(gpointer data) {
   Line *line = data;
   g_free(line->from);
@@ -162,18 +127,25 @@ static void line_free(gpointer data) {
   g_free(line);
 }
 
+// What a picture says of a port: `in` and `out` say no more than the
+// arrow does.
+static const char *shown_port(const char *port) {
+  return !strcmp(port, "in") || !strcmp(port, "out") ? "" : port;
+}
+
 static void line_add(Line *line, const Instance *level, const Edge *edge, bool forth) {
   line->forth |= forth;
   line->back |= !forth;
   line->lanes += edge->lanes;
   line->edges++;
-  // At the border the node has the port's name already.
-  const char *from_port = edge->from == level ? "" : edge->from_port, *to_port = edge->to == level ? "" : edge->to_port;
+  const char *from_port = edge->from == level ? "" : shown_port(edge->from_port),
+             *to_port = edge->to == level ? "" : shown_port(edge->to_port);
   g_autoptr(GString) ports = g_string_new(*from_port ? from_port : to_port);
   if (*from_port && *to_port && strcmp(from_port, to_port) != 0)
     g_string_printf(ports, forth ? "%s → %s" : "%2$s ← %1$s", from_port, to_port);
-  if (edge->lanes > 1) g_string_append_printf(ports, " ×%d", edge->lanes);
-  if (line->edges <= SHOWN_EDGES) g_string_append_printf(line->shown, "%s%s", line->edges > 1 ? "\\n" : "", ports->str);
+  if (edge->lanes > 1) g_string_append_printf(ports, "%s×%d", ports->len ? " " : "", edge->lanes);
+  if (line->edges <= SHOWN_EDGES && ports->len)
+    g_string_append_printf(line->shown, "%s%s", line->shown->len ? "\\n" : "", ports->str);
   const char *from_name = edge->from == level ? level->module_name : edge->from->name;
   const char *to_name = edge->to == level ? level->module_name : edge->to->name;
   g_string_append_printf(line->tooltip, "%s%s.", line->edges > 1 ? "&#10;" : "", from_name);
@@ -210,15 +182,15 @@ static GPtrArray *lines_of(const Instance *level, const GPtrArray *edges) {
   return lines;
 }
 
-static void add_line(GString *dot, const Line *line) {
+static void add_line(GString *dot, const Line *line, bool labelled) {
   g_string_append(dot, "  ");
   add_quoted(dot, line->from);
   g_string_append(dot, " -> ");
   add_quoted(dot, line->to);
   g_string_append_printf(dot, " [dir=%s, ", line->back ? "both" : "forward");
-  if (line->edges > SHOWN_EDGES)
+  if (labelled && line->edges > SHOWN_EDGES)
     g_string_append_printf(dot, "label=\" %d connections \", ", line->edges);
-  else if (line->shown->len)
+  else if (labelled && line->shown->len)
     g_string_append_printf(dot, "label=\" %s \", ", line->shown->str);
   g_string_append_printf(dot, "penwidth=%s, tooltip=\"%s\", labeltooltip=\"%s\"];\n", line->lanes > 1 ? "1.8" : "1",
                          line->tooltip->str, line->tooltip->str);
@@ -256,11 +228,14 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
   GString *dot = g_string_new(NULL);
   const char *up = level->parent ? g_hash_table_lookup(links, level->parent) : NULL;
   g_autofree char *machine = g_path_get_basename(netlist->file);
+  g_autoptr(GHashTable) arrays = graph_arrays(level, edges, links);
+  g_autoptr(GPtrArray) merged = graph_merged_edges(edges, arrays), lines = lines_of(level, merged);
+  const bool crowded = lines->len > CROWDED;
   g_string_append_printf(
       dot,
       "digraph machine {\n"
-      "  graph [rankdir=%s, nodesep=0.4, ranksep=0.5, fontname=\"Helvetica\", labelloc=t, fontsize=13, ",
-      level->children->len > IN_A_ROW ? "TB" : "LR");
+      "  graph [rankdir=%s, nodesep=%s, ranksep=0.4, fontname=\"Helvetica\", labelloc=t, fontsize=13, ",
+      level->children->len > IN_A_ROW ? "TB" : "LR", crowded ? "0.15" : "0.25");
   add_title(dot, netlist, level, level->parent ? level->module_name : machine);
   if (up) {
     g_string_append(dot, "URL=");
@@ -272,10 +247,9 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
            "  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=13, color=\"#555555\", "
            "margin=\"0.14,0.08\"];\n"
            "  edge [fontname=\"Helvetica\", fontsize=10, color=\"#555555\", fontcolor=\"#555555\", arrowsize=0.7];\n");
-  add_border_ports(dot, level, edges);
-  for (guint i = 0; i < level->children->len; i++) add_node(dot, g_ptr_array_index(level->children, i), links);
-  g_autoptr(GPtrArray) lines = lines_of(level, edges);
-  for (guint i = 0; i < lines->len; i++) add_line(dot, g_ptr_array_index(lines, i));
+  add_border_ports(dot, level, merged);
+  add_nodes(dot, level, arrays, links);
+  for (guint i = 0; i < lines->len; i++) add_line(dot, g_ptr_array_index(lines, i), !crowded);
   g_string_append(dot, "}\n");
   return g_string_free(dot, FALSE);
 }
@@ -293,7 +267,7 @@ static char *picture_file(const Instance *instance, const char *stem, const char
 }
 
 GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *suffix) {
-  g_autoptr(GHashTable) edges = edges_by_level(netlist);
+  g_autoptr(GHashTable) edges = graph_edges(netlist);
   // Deepest levels first, so that two levels which differ only in what is below them do differ in their links.
   g_autoptr(GHashTable) links = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   g_autoptr(GHashTable) by_picture = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -326,7 +300,7 @@ GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *su
 }
 
 char *graph_json(const Netlist *netlist) {
-  g_autoptr(GHashTable) edges = edges_by_level(netlist);
+  g_autoptr(GHashTable) edges = graph_edges(netlist);
   Json json;
   json_start(&json);
   json_open(&json, '[');

@@ -80,6 +80,52 @@ x.out -> b.in;
     assert ">one<" not in inside and ">two<" in inside and "rankdir=LR" in inside
 
 
+def test_long_arrays_are_drawn_as_one(lss, tmp_path):
+    """When their instances are connected alike: to the same, or to those of another array with their index."""
+    (tmp_path / "m.lss").write_text("""
+module inner { inport in : uint32; outport out : uint32; instance p : pipe; in -> p.in; p.out -> out; }
+instance s[6] : source;
+instance c[6] : source;
+instance row[6] : inner;
+instance odd[6] : inner;
+instance k[4] : pipe;
+instance t[4] : source;
+instance all : mux;
+for (i = 0; i < 6; i = i + 1) {
+  s[i].out -> row[i].in : uint32;
+  c[i].out -> odd[(i + 1) % 6].in : uint32;
+  row[i].out -> all.in;
+  odd[i].out -> all.in;
+}
+for (i = 0; i < 4; i = i + 1) { t[i].out -> k[i].in : uint32; k[i].out -> all.in; }
+instance end : sink;
+all.out -> end.in;
+""")
+    lss("graph", tmp_path / "m.lss", "-o", "m.dot")
+    top = (tmp_path / "m.dot").read_text()
+    assert '"row[0..5]" [label=<<b>row[0..5]</b>' in top and 'URL="m.inner.dot"' in top
+    assert '"c[0]"' in top and '"odd[5]"' in top and '"k[3]"' in top  # connected crosswise, and short
+    assert '"row[0..5]" -> "all" [dir=forward, label=" ×6 ", penwidth=1.8, tooltip="row[0..5].out to all.in"' in top
+    assert '"s[0..5]" -> "row[0..5]" [dir=forward, label=" ×6 "' in top
+
+
+def test_ports_that_say_no_more_than_the_arrow_are_not_named(lss, tmp_path):
+    (tmp_path / "m.lss").write_text("""
+instance s : source;
+instance a : source;
+instance u : function_unit { apply = <<< return in.v[0]; >>>; };
+instance k : sink;
+s.out -> u.control : uint32;
+a.out -> u.in : uint32;
+u.out -> k.in : uint32;
+""")
+    lss("graph", tmp_path / "m.lss", "-o", "m.dot")
+    lines = [line for line in (tmp_path / "m.dot").read_text().splitlines() if "->" in line]
+    assert ['label=" control "' in line for line in lines] == [True, False, False]
+    assert ["label=" in line.replace("labeltooltip=", "") for line in lines] == [True, False, False]
+    assert 'tooltip="u.out to k.in"' in lines[2]
+
+
 def test_export(lss, tmp_path):
     make(lss, tmp_path, "export", "-o", "x.json")
     netlist = json.loads((tmp_path / "x.json").read_text())
@@ -135,7 +181,7 @@ def test_a_picture_merges_what_runs_between_two_nodes(lss, tmp_path):
     (tmp_path / "machine.lss").write_text(FAN)
     lss("graph", "machine.lss", "-o", "x.dot")
     lines = [line for line in (tmp_path / "x.dot").read_text().splitlines() if '"x" -> "m"' in line]
-    assert len(lines) == 1 and "out → in ×4" in lines[0] and 'tooltip="x.out to m.in"' in lines[0]
+    assert len(lines) == 1 and 'label=" ×4 "' in lines[0] and 'tooltip="x.out to m.in"' in lines[0]
 
 
 def test_fan_out_is_drawn_from_receiver_to_receiver(lss, tmp_path):
