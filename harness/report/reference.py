@@ -17,8 +17,10 @@ PAGE = """<!doctype html>
 <style>
 {style}
 main td, main th {{ white-space: normal; text-align: left; vertical-align: top; }}
-main td:not(:last-child) code {{ white-space: nowrap; }}
+main td:first-child code {{ white-space: nowrap; }}
+main td code {{ overflow-wrap: break-word; }}
 main > table:first-child {{ margin-top: 1.5rem; }}
+main > table:first-child td:first-child {{ white-space: nowrap; width: 1%; }}
 main h2 {{ border-top: 2px solid var(--leaf); padding-top: 1.2rem; }}
 main h3 {{ font-size: 1rem; margin: 1.3rem 0 .4rem; }}
 </style></head>
@@ -50,14 +52,15 @@ def write(build: Path, types: list[str]) -> Path:
         stale.unlink()
     rows, texts, names = [], [], []
 
-    def document(name: str, kind: str, summary: str = "") -> None:
+    def document(name: str, kind: str, summary: str) -> None:
         text = compiler.lss(build, "doc", "--markdown", name)
         (out / f"{name}.md").write_text(text)
         declared = [line[3:] for line in text.splitlines() if line.startswith("## ")]
         names.extend(declared)
         texts.append(text)
-        links = ", ".join(f"[{each}](#{each})" for each in declared)
-        rows.append(f"| {links} | {kind} | {summary} |")
+        links = [f"[{each}](#{each})" for each in declared]
+        first, last = (name, ", ".join(links)) if kind == "types" else (links[0], summary)
+        rows.append(f"| {first} | {kind} | {last} |")
 
     for line in compiler.lss(build, "list").splitlines():
         if line.startswith(" "):
@@ -66,7 +69,7 @@ def write(build: Path, types: list[str]) -> Path:
             rows.append(f"| **{line}** | | |")
     rows.append("| **types** | | |")
     for name in types:
-        document(name, "types", f"declared in {name}")
+        document(name, "types", "")
     index = "| module | kind | what it does |\n|---|---|---|\n" + "\n".join(rows) + "\n"
     (out / "index.html").write_text(_page(index + "\n" + "\n".join(texts), names))
     return out / "index.html"

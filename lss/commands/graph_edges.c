@@ -156,4 +156,3 @@ GPtrArray *graph_merged_edges(const GPtrArray *edges, GHashTable *arrays) {
   }
   return merged;
 }
-
