@@ -42,7 +42,7 @@ def _conversations(options: argparse.Namespace) -> int:
     from harness.net import tcp
 
     for path in tcp.generate(
-        options.out, options.count, options.exchanges, options.ask, options.answer, options.think, options.seed
+        options.out, options.count, options.exchanges, options.request, options.response, options.think, options.seed
     ):
         print(path)
     return 0
@@ -158,8 +158,8 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one = commands.add_parser("conversations", help="generate TCP conversations for correlated traffic")
     one.add_argument("--count", type=int, default=4, help="conversations")
     one.add_argument("--exchanges", type=int, default=10, help="requests of the host in each, with their responses")
-    one.add_argument("--ask", type=int, default=100, help="bytes of a request")
-    one.add_argument("--answer", type=int, default=5000, help="bytes of a response")
+    one.add_argument("--request", type=int, default=100, help="bytes of a request")
+    one.add_argument("--response", type=int, default=5000, help="bytes of a response")
     one.add_argument("--think", type=int, default=10000, help="think time of either end for each frame, ns")
     one.add_argument("--seed", type=int, default=1)
     one.add_argument("--out", type=Path, required=True, help="folder for send.pcap and receive.pcap")

@@ -1,16 +1,16 @@
-/* Processor A's side of the exchange: what B has reported, and what is requested of B. */
+/* What processor A learns from B and requests of it. */
 #include "state.h"
 
-struct exchange exchange __attribute__((section(".shared")));
+struct messages messages __attribute__((section(".shared")));
 
 enum { TIMEOUT = 3000, CPU_FLUSH = 4 };
 
 /* Event: B has fetched receive descriptors. */
 SCRATCHPAD_CODE void take_ready_buffers(void) {
   event_clear(BUFFERS_READY_EVENT);
-  state->standard.ready = exchange.ready[WATCH_STANDARD];
-  state->jumbo.ready = exchange.ready[WATCH_JUMBO];
-  state->mini.ready = exchange.ready[WATCH_MINI];
+  state->standard.ready = messages.ready[WATCH_STANDARD];
+  state->jumbo.ready = messages.ready[WATCH_JUMBO];
+  state->mini.ready = messages.ready[WATCH_MINI];
   if (state->jumbo.ready) state->jumbo.max_length = jumbo_length;
   events_enable(RECEIVE_EVENT);
 }
@@ -18,18 +18,18 @@ SCRATCHPAD_CODE void take_ready_buffers(void) {
 /* Events: the host is to be notified of what B has sent, with or without an interrupt. */
 SCRATCHPAD_CODE void report_of_second(void) {
   event_clear(REPORT_SENT_EVENT);
-  queue_sent_report(exchange.sent, 1);
+  queue_sent_report(messages.sent, 1);
 }
 SCRATCHPAD_CODE void index_of_second(void) {
   event_clear(INDEX_SENT_EVENT);
-  queue_sent_report(exchange.sent, 0);
+  queue_sent_report(messages.sent, 0);
 }
 
 void request_second(enum second_request what) {
-  u32 before = exchange.replies;
-  exchange.request = what;
+  u32 before = messages.replies;
+  messages.request = what;
   event_set_other(REQUEST_EVENT);
-  while (exchange.replies == before)
+  while (messages.replies == before)
     if (state->engine.on) drive_rings();
 }
 
@@ -54,15 +54,15 @@ __attribute__((noinline, noreturn)) static void no_second_processor(void) {
 /* B starts with what A has laid out. */
 void start_roles(void) {
   struct registers *r = registers();
-  for (u32 start = r->timer; !exchange.alive;)
+  for (u32 start = r->timer; !messages.alive;)
     if (r->timer - start > TIMEOUT) no_second_processor();
   state->role.events = &r->event_a;
   state->role.semaphore = &r->semaphore_a;
   state->role.other_events = &r->event_b;
   state->role.other_semaphore = &r->semaphore_b;
-  volatile u32 *to = (volatile u32 *)&exchange.initial;
+  volatile u32 *to = (volatile u32 *)&messages.initial;
   for (u32 i = 0; i < sizeof *state / sizeof(u32); i++) to[i] = ((u32 *)state)[i];
-  exchange.go = 1;
+  messages.go = 1;
   choose_receive();
   state->engine.on &= ENGINE_WRITES;
 }

@@ -5,7 +5,7 @@
 #ifndef TIGON2_PARALLEL_ROLES_H
 #define TIGON2_PARALLEL_ROLES_H
 
-#include "exchange.h"
+#include "messages.h"
 
 enum {
   FIRST_EVENTS = (int)(TIMER_EVENT | MAC_SEND_ATTENTION | MAC_RECEIVE_ATTENTION | REPORT_RECEIVED_EVENT |
@@ -34,24 +34,24 @@ static inline void buffers_wanted(struct receive_ring *ring) {
   u32 taken = ring->taken;
   if (((taken ^ ring->reported) & -(u32)RECEIVE_FETCH) == 0) return;
   ring->reported = taken;
-  exchange.taken[ring->watch] = taken;
+  messages.taken[ring->watch] = taken;
   event_set_other(BUFFERS_WANTED_EVENT);
 }
 
 /* On B: how many fetched buffers A has used, as far as it has reported. */
 static inline u32 buffers_taken(const struct receive_ring *ring) {
-  return exchange.taken[ring->watch];
+  return messages.taken[ring->watch];
 }
 
 /* On B: more buffers are ready. */
 static inline void buffers_ready(const struct receive_ring *ring) {
-  exchange.ready[ring->watch] = ring->ready;
+  messages.ready[ring->watch] = ring->ready;
   event_set_other(BUFFERS_READY_EVENT);
 }
 
 /* On B: the host is to know what was sent. */
 static inline void notify_sent(u32 index, u32 due) {
-  exchange.sent = index;
+  messages.sent = index;
   event_set_other(due ? REPORT_SENT_EVENT : INDEX_SENT_EVENT);
 }
 
@@ -62,10 +62,10 @@ void request_second(enum second_request what);
 static inline void empty_ring(struct receive_ring *ring) {
   request_second(EMPTY_JUMBO_RING);
   ring->taken = ring->ready = ring->reported = 0;
-  exchange.taken[ring->watch] = 0;
+  messages.taken[ring->watch] = 0;
 }
 static inline u32 second_counter(u32 number) {
-  return exchange.counter[number];
+  return messages.counter[number];
 }
 
 #endif

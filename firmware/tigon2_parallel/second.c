@@ -1,4 +1,4 @@
-/* Processor B: its start, and its side of the exchange. */
+/* Processor B: its start, and what it does when A requests it. */
 #include "state.h"
 
 #define SECOND __attribute__((section(".second.text")))
@@ -19,32 +19,32 @@ void serve_request(void) {
   struct shared *s = shared_block();
   u32 *count = (u32 *)&state->count;
   event_clear(REQUEST_EVENT);
-  switch (exchange.request) {
+  switch (messages.request) {
   case TAKE_SETTINGS:
     state->sent_ticks = s->send_ticks;
     state->max_unsent = state->send_countdown = s->max_send;
     break;
   case SHOW_COUNTERS:
-    for (u32 i = 0; i < COUNTERS; i++) exchange.counter[i] = count[i];
+    for (u32 i = 0; i < COUNTERS; i++) messages.counter[i] = count[i];
     break;
   case CLEAR_COUNTERS:
     for (u32 i = 0; i < COUNTERS; i++) count[i] = 0;
     break;
   case EMPTY_JUMBO_RING:
     invalidate_posted(&state->jumbo);
-    exchange.ready[WATCH_JUMBO] = 0;
+    messages.ready[WATCH_JUMBO] = 0;
     break;
   }
-  exchange.replies++;
+  messages.replies++;
 }
 
 __attribute__((noreturn)) void second_main(void) {
   struct registers *r = registers();
   r->event_b = 0;
-  exchange.alive = 1;
-  while (!exchange.go) {
+  messages.alive = 1;
+  while (!messages.go) {
   }
-  for (u32 i = 0; i < sizeof *state / sizeof(u32); i++) ((u32 *)state)[i] = ((volatile u32 *)&exchange.initial)[i];
+  for (u32 i = 0; i < sizeof *state / sizeof(u32); i++) ((u32 *)state)[i] = ((volatile u32 *)&messages.initial)[i];
   state->role = (struct role){
       .mailboxes = &r->mailbox_event_b,
       .compare = &r->timer_compare_b,

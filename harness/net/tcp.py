@@ -68,10 +68,11 @@ class Conversation:
 
 
 def generate(
-    out: Path, conversations: int, exchanges: int, ask: int, answer: int, think: int = 10000, seed: int = 1
+    out: Path, conversations: int, exchanges: int, request: int, response: int, think: int = 10000, seed: int = 1
 ) -> tuple[Path, Path]:
-    """Writes send.pcap and receive.pcap; `ask` and `answer` are the bytes of each question and each answer."""
-    for name, value in ("conversations", conversations), ("exchanges", exchanges), ("ask", ask), ("answer", answer):
+    """Writes send.pcap and receive.pcap; `request` and `response` are the bytes of each."""
+    sizes = {"conversations": conversations, "exchanges": exchanges, "request": request, "response": response}
+    for name, value in sizes.items():
         if value < 1:
             raise TrafficError(f"{name} {value}: at least 1 is needed")
     if conversations > 65535 - FIRST_PORT:
@@ -85,8 +86,8 @@ def generate(
         one.put(1, SYN | ACK)
         one.put(0)
         for _ in range(exchanges):
-            one.message(0, ask)
-            one.message(1, answer)
+            one.message(0, request)
+            one.message(1, response)
         one.put(0, FIN | ACK)
         one.put(1, FIN | ACK)
         one.put(0)

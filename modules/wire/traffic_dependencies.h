@@ -21,15 +21,15 @@ typedef struct {
   uint8_t *keys; // of conversations
   uint32_t conversations, room;
   uint32_t *table; // conversation + 1, by hash
-  ExchangeFlow *flow[2];
-  ExchangeFrame *frame[2];
+  ReplayFlow *flow[2];
+  ReplayFrame *frame[2];
   uint64_t *stamp[2];
   uint32_t *think_from[2]; // frame of the other direction that it waits for and that comes last, + 1
   bool *think_given[2];    // its time to think was given
   char error[512];
-} ExchangeStudy;
+} ReplayStudy;
 
-static inline void replay_study_begin(ExchangeStudy *study) {
+static inline void replay_study_begin(ReplayStudy *study) {
   uint32_t all = study->count[0] + study->count[1];
   for (study->room = 16; study->room < 2 * all;) study->room *= 2;
   study->keys = calloc(all + 1u, TRAFFIC_REPLAY_KEY);
@@ -44,7 +44,7 @@ static inline void replay_study_begin(ExchangeStudy *study) {
   }
 }
 
-static inline void replay_study_end(ExchangeStudy *study) {
+static inline void replay_study_end(ReplayStudy *study) {
   for (int d = 0; d < 2; d++) {
     for (uint32_t c = 0; c < study->conversations; c++) free(study->flow[d][c].ahead);
     free(study->flow[d]);
@@ -64,7 +64,7 @@ static inline uint32_t replay_waiter(uint32_t edge) {
 }
 
 // Frame n of direction d waits for frame m of the other one.
-static inline void replay_add_edge(ExchangeStudy *study, int d, uint32_t n, uint32_t m, bool room) {
+static inline void replay_add_edge(ReplayStudy *study, int d, uint32_t n, uint32_t m, bool room) {
   int other = TRAFFIC_REPLAY_OTHER(d);
   study->edge_frame[study->edges] = n | (room ? (uint32_t)TRAFFIC_REPLAY_ROOM : 0u);
   study->edge_next[study->edges] = study->first_edge[other][m];
@@ -74,7 +74,7 @@ static inline void replay_add_edge(ExchangeStudy *study, int d, uint32_t n, uint
   if (known == 0 || study->stamp[other][m] >= study->stamp[other][known - 1]) study->think_from[d][n] = m + 1;
 }
 
-static inline uint32_t replay_find_conversation(ExchangeStudy *study, const uint8_t *key) {
+static inline uint32_t replay_find_conversation(ReplayStudy *study, const uint8_t *key) {
   uint64_t hash = 1469598103934665603u;
   for (int i = 0; i < TRAFFIC_REPLAY_KEY; i++) hash = (hash ^ key[i]) * 1099511628211u;
   for (uint32_t at = (uint32_t)hash & (study->room - 1);; at = (at + 1) & (study->room - 1)) {
@@ -89,12 +89,12 @@ static inline uint32_t replay_find_conversation(ExchangeStudy *study, const uint
 }
 
 // The next frame of a direction: puts it into its conversation, and follows what that side of it has sent.
-static inline void replay_add_frame(ExchangeStudy *study, int d, uint32_t n, const uint8_t *bytes, uint32_t length,
+static inline void replay_add_frame(ReplayStudy *study, int d, uint32_t n, const uint8_t *bytes, uint32_t length,
                                     uint64_t stamp) {
-  ExchangeFrame *frame = &study->frame[d][n];
+  ReplayFrame *frame = &study->frame[d][n];
   *frame = replay_parse(bytes, length, d == TRAFFIC_REPLAY_FROM_HOST);
   uint32_t c = study->conversation[d][n] = replay_find_conversation(study, frame->key);
-  ExchangeFlow *flow = &study->flow[d][c];
+  ReplayFlow *flow = &study->flow[d][c];
   study->stamp[d][n] = stamp;
   study->pending[d][n] = 1;
   study->following[d][n] = TRAFFIC_REPLAY_NONE;
@@ -114,12 +114,12 @@ static inline void replay_add_frame(ExchangeStudy *study, int d, uint32_t n, con
 // --------------------------------------------------------------------------------------------------- The data up to a
 // place have arrived with the first frame of their flow at which there is no hole before it; NONE when that is no later
 // than what was requested before.  `replay` follows the flow as far as was needed.
-static inline uint32_t replay_frame_that_sends(const ExchangeStudy *study, int d, ExchangeFlow *flow,
-                                               ExchangeFlow *replay, int64_t upto) {
+static inline uint32_t replay_frame_that_sends(const ReplayStudy *study, int d, ReplayFlow *flow, ReplayFlow *replay,
+                                               int64_t upto) {
   uint32_t last = TRAFFIC_REPLAY_NONE;
   while (replay->frontier < upto && flow->acked_by != TRAFFIC_REPLAY_NONE) {
     last = flow->acked_by;
-    const ExchangeFrame *frame = &study->frame[d][last];
+    const ReplayFrame *frame = &study->frame[d][last];
     int64_t from = replay_distance(flow, frame->seq, replay->frontier);
     if (frame->tcp) replay_sent(replay, from, from + frame->length);
     flow->acked_by = study->following[d][last];
@@ -128,12 +128,12 @@ static inline uint32_t replay_frame_that_sends(const ExchangeStudy *study, int d
 }
 
 // The window is open up to a place with the first frame of the receiving side that says so; NONE if it was before.
-static inline uint32_t replay_frame_that_opens(const ExchangeStudy *study, int d, ExchangeFlow *flow,
-                                               const ExchangeFlow *sender, int64_t upto) {
+static inline uint32_t replay_frame_that_opens(const ReplayStudy *study, int d, ReplayFlow *flow,
+                                               const ReplayFlow *sender, int64_t upto) {
   int32_t scale = sender->scale >= 0 && flow->scale >= 0 ? flow->scale : 0;
   uint32_t last = TRAFFIC_REPLAY_NONE;
   while ((!flow->opened_before || flow->opened < upto) && flow->opened_by != TRAFFIC_REPLAY_NONE) {
-    const ExchangeFrame *frame = &study->frame[d][flow->opened_by];
+    const ReplayFrame *frame = &study->frame[d][flow->opened_by];
     if (frame->flags & TRAFFIC_REPLAY_ACK) {
       int64_t window = (int64_t)frame->window << (frame->flags & TRAFFIC_REPLAY_SYN ? 0 : scale);
       int64_t limit = replay_distance(sender, frame->ack, flow->opened) + window;
@@ -147,15 +147,15 @@ static inline uint32_t replay_frame_that_opens(const ExchangeStudy *study, int d
 }
 
 // One side of a conversation: each frame waits for the data that it acknowledges and the window that it needs.
-static inline bool replay_derive_flow(ExchangeStudy *study, int d, uint32_t c) {
+static inline bool replay_derive_flow(ReplayStudy *study, int d, uint32_t c) {
   int other = TRAFFIC_REPLAY_OTHER(d);
-  ExchangeFlow *flow = &study->flow[d][c], *peer = &study->flow[other][c], replay = {.base = peer->base};
+  ReplayFlow *flow = &study->flow[d][c], *peer = &study->flow[other][c], replay = {.base = peer->base};
   if (!peer->based || !flow->based) return true;
   bool windows = flow->syn && peer->syn, fine = true;
   int64_t acked = 0, sending = 0;
   peer->acked_by = peer->opened_by = peer->first;
   for (uint32_t n = flow->first; n != TRAFFIC_REPLAY_NONE && fine; n = study->following[d][n]) {
-    const ExchangeFrame *frame = &study->frame[d][n];
+    const ReplayFrame *frame = &study->frame[d][n];
     if (!frame->tcp) continue;
     if (frame->flags & TRAFFIC_REPLAY_ACK && !(frame->flags & TRAFFIC_REPLAY_RST)) {
       acked = replay_distance(peer, frame->ack, acked);
@@ -183,7 +183,7 @@ static inline int replay_direction(const char *word) {
 }
 
 // One line of a file of dependencies, with its number.
-static inline bool replay_add_line(ExchangeStudy *study, char *line, unsigned long long number) {
+static inline bool replay_add_line(ReplayStudy *study, char *line, unsigned long long number) {
   enum { WHO, FRAME, AFTER, WHOM, OTHER, THINK, TIME, MOST };
   uint64_t n = 0, m = 0, think = 0;
   char what[128] = "", *words[MOST + 1];
@@ -226,14 +226,14 @@ static inline bool replay_add_line(ExchangeStudy *study, char *line, unsigned lo
 // ---- Whether any frame can begin
 // ----------------------------------------------------------------------------------------- What a frame waits for that
 // cannot go either; `open` are the frames of the other direction that cannot.
-static inline uint32_t replay_waits_for(const ExchangeStudy *study, int d, uint32_t n, const uint32_t *open) {
+static inline uint32_t replay_waits_for(const ReplayStudy *study, int d, uint32_t n, const uint32_t *open) {
   for (uint32_t m = 0; m < study->count[TRAFFIC_REPLAY_OTHER(d)]; m++)
     for (uint32_t e = open[m] ? study->first_edge[TRAFFIC_REPLAY_OTHER(d)][m] : 0; e; e = study->edge_next[e - 1])
       if (replay_waiter(study->edge_frame[e - 1]) == n) return m;
   return TRAFFIC_REPLAY_NONE;
 }
 
-static inline void replay_notification_cycle(ExchangeStudy *study, int d, uint32_t n, uint32_t *const open[2],
+static inline void replay_notification_cycle(ReplayStudy *study, int d, uint32_t n, uint32_t *const open[2],
                                              uint32_t *const at[2]) {
   int other = TRAFFIC_REPLAY_OTHER(d);
   uint32_t m = replay_waits_for(study, d, n, open[other]), head = at[other][study->conversation[other][m]];
@@ -246,7 +246,7 @@ static inline void replay_notification_cycle(ExchangeStudy *study, int d, uint32
 }
 
 // Lets everything go as if no time passed; what cannot go waits for itself in the end.
-static inline bool replay_can_begin(ExchangeStudy *study) {
+static inline bool replay_can_begin(ReplayStudy *study) {
   uint32_t *open[2], *at[2];
   for (int d = 0; d < 2; d++) {
     open[d] = calloc(study->count[d] + 1u, sizeof **open);
@@ -282,7 +282,7 @@ static inline bool replay_can_begin(ExchangeStudy *study) {
 // ---- Times to think
 // ---------------------------------------------------------------------------------------------------- From what comes
 // last of all that a frame waits for, the frame before it included, to its own stamp; ns.
-static inline void replay_times(ExchangeStudy *study, int d) {
+static inline void replay_times(ReplayStudy *study, int d) {
   uint64_t first = UINT64_MAX;
   for (int e = 0; e < 2; e++)
     for (uint32_t n = 0; n < study->count[e]; n++)

@@ -39,7 +39,7 @@ static void one_less(self_t *self, int d, uint32_t n, uint64_t when) {
 }
 
 // Reads the files and works out who waits for whom.
-static void read_all(self_t *self, ExchangeStudy *study) {
+static void read_all(self_t *self, ReplayStudy *study) {
   uint8_t bytes[2048];
   uint32_t length = 0;
   uint64_t stamp = 0;
@@ -57,8 +57,8 @@ static void read_all(self_t *self, ExchangeStudy *study) {
     stream text = {0};
     char line[256];
     stream_read_open(&text, param(dependencies));
-    if (!stream_line(&text, line, sizeof line) || strcmp(line, "exchange 1") != 0)
-      sim_input_error("%s: a file of dependencies begins with the line 'exchange 1'", param(dependencies));
+    if (!stream_line(&text, line, sizeof line) || strcmp(line, "dependencies 1") != 0)
+      sim_input_error("%s: a file of dependencies begins with the line 'dependencies 1'", param(dependencies));
     while (fine && stream_line(&text, line, sizeof line)) fine = replay_add_line(study, line, text.records);
   }
   if (!fine || !replay_can_begin(study)) sim_input_error("%s", study->error);
@@ -69,11 +69,11 @@ init() {
   if (!self->active) return;
   if (!param(send)[0] && !param(receive)[0])
     sim_input_error("mode correlated needs packet files: give --send and --receive");
-  ExchangeStudy study = {.path = {param(send), param(receive)},
-                         .dependencies = param(dependencies),
-                         .edge_frame = self->edge_frame,
-                         .edge_next = self->edge_next,
-                         .most_edges = 4u * param(frames)};
+  ReplayStudy study = {.path = {param(send), param(receive)},
+                       .dependencies = param(dependencies),
+                       .edge_frame = self->edge_frame,
+                       .edge_next = self->edge_next,
+                       .most_edges = 4u * param(frames)};
   for (int d = 0; d < 2; d++) {
     study.conversation[d] = self->conversation[d];
     study.following[d] = self->following[d];

@@ -31,7 +31,7 @@ typedef struct {
   uint32_t seq, ack, length; // length: of the data, SYN and FIN included
   uint32_t window;           // as in the header
   int32_t scale;             // window scale that a SYN offers, -1 for none
-} ExchangeFrame;
+} ReplayFrame;
 
 static inline uint32_t replay_big(const uint8_t *at, int bytes) {
   uint32_t value = 0;
@@ -52,15 +52,15 @@ static inline int32_t replay_window_scale(const uint8_t *options, uint32_t bytes
   return -1;
 }
 
-static inline void replay_put(ExchangeFrame *frame, bool from_host, int at, const uint8_t *source,
-                              const uint8_t *target, int bytes) {
+static inline void replay_put(ReplayFrame *frame, bool from_host, int at, const uint8_t *source, const uint8_t *target,
+                              int bytes) {
   memcpy(frame->key + at + (from_host ? 0 : bytes), source, (size_t)bytes);
   memcpy(frame->key + at + (from_host ? bytes : 0), target, (size_t)bytes);
 }
 
 // Reads a frame's headers; what is not TCP or UDP in IP is distinguished by addresses and type.
-static inline ExchangeFrame replay_parse(const uint8_t *bytes, uint32_t length, bool from_host) {
-  ExchangeFrame frame = {.scale = -1};
+static inline ReplayFrame replay_parse(const uint8_t *bytes, uint32_t length, bool from_host) {
+  ReplayFrame frame = {.scale = -1};
   if (length < 14) return frame;
   uint32_t at = 12, type = replay_big(bytes + at, 2);
   while (type == 0x8100 && length >= at + 6) type = replay_big(bytes + (at += 4), 2);
@@ -102,40 +102,40 @@ static inline ExchangeFrame replay_parse(const uint8_t *bytes, uint32_t length, 
 // ---- A direction of a TCP conversation, its numbers counted from the first byte seen -------------------------------
 typedef struct {
   int64_t from, to;
-} ExchangeHole;
+} ReplayHole;
 
 typedef struct {
   uint32_t first, last; // its frames; UINT32_MAX: none
   bool based, syn;
   uint32_t base;
   int32_t scale;
-  int64_t frontier;    // everything before it was sent
-  ExchangeHole *ahead; // what was sent beyond it, in any order
+  int64_t frontier;  // everything before it was sent
+  ReplayHole *ahead; // what was sent beyond it, in any order
   uint32_t ahead_count;
   // Where the frames are that the other side's frames have been found to wait for.
   uint32_t acked_by, opened_by; // next frame to look at
   int64_t acked, opened;        // frontier, and limit of the window, up to there
   bool opened_before;
-} ExchangeFlow;
+} ReplayFlow;
 
 // A sequence number as a distance from the base, taken to be near `near`.
-static inline int64_t replay_distance(const ExchangeFlow *flow, uint32_t number, int64_t near) {
+static inline int64_t replay_distance(const ReplayFlow *flow, uint32_t number, int64_t near) {
   return near + (int32_t)(number - (uint32_t)((uint64_t)flow->base + (uint64_t)near));
 }
 
 // Data [from, to) are sent; the frontier moves on as far as there is no hole.
-static inline void replay_sent(ExchangeFlow *flow, int64_t from, int64_t to) {
+static inline void replay_sent(ReplayFlow *flow, int64_t from, int64_t to) {
   if (to <= flow->frontier) return;
   if (from > flow->frontier) {
     flow->ahead = realloc(flow->ahead, (flow->ahead_count + 1) * sizeof *flow->ahead);
-    flow->ahead[flow->ahead_count++] = (ExchangeHole){from, to};
+    flow->ahead[flow->ahead_count++] = (ReplayHole){from, to};
     return;
   }
   flow->frontier = to;
   for (bool moved = true; moved;) {
     moved = false;
     for (uint32_t i = 0; i < flow->ahead_count; i++) {
-      ExchangeHole piece = flow->ahead[i];
+      ReplayHole piece = flow->ahead[i];
       if (piece.from > flow->frontier) continue;
       if (piece.to > flow->frontier) flow->frontier = piece.to;
       flow->ahead[i--] = flow->ahead[--flow->ahead_count];

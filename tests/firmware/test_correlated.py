@@ -44,7 +44,7 @@ def test_think_times_and_dependencies(machine, tmp_path: Path) -> None:
     """The host asks, the wire answers, ten times over; the answers take as long as the file says."""
     ask = [(0, tcp(True, 100 * i, None, b"q" * 100)) for i in range(10)]
     answer = [(0, tcp(False, 400 * i, None, b"a" * 400)) for i in range(10)]
-    lines = ["exchange 1"] + [f"receive {i} after send {i} think 50000" for i in range(1, 11)]
+    lines = ["dependencies 1"] + [f"receive {i} after send {i} think 50000" for i in range(1, 11)]
     lines += [f"send {i + 1} after receive {i}" for i in range(1, 10)]
     (tmp_path / "who").write_text("\n".join(lines) + "\n")
     files = write(tmp_path / "ask.pcap", ask), write(tmp_path / "answer.pcap", answer)

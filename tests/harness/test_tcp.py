@@ -23,15 +23,15 @@ def length(segment: dpkt.tcp.TCP) -> int:
     return len(segment.data) + bool(segment.flags & tcp.SYN) + bool(segment.flags & tcp.FIN)
 
 
-@pytest.mark.parametrize("ask, answer", [(1, 1), (100, 5000), (1460, 1461), (10000, 3)])
-def test_conversations(tmp_path, ask: int, answer: int) -> None:
-    send, receive = map(segments, tcp.generate(tmp_path, 3, 4, ask, answer))
+@pytest.mark.parametrize("request_bytes, response_bytes", [(1, 1), (100, 5000), (1460, 1461), (10000, 3)])
+def test_conversations(tmp_path, request_bytes: int, response_bytes: int) -> None:
+    send, receive = map(segments, tcp.generate(tmp_path, 3, 4, request_bytes, response_bytes))
     ports = {s.sport for _, s in send}
     assert len(ports) == 3 and ports == {s.dport for _, s in receive}
     for port in ports:
         there = [(t, s) for t, s in send if s.sport == port]
         back = [(t, s) for t, s in receive if s.dport == port]
-        for mine, far, size in (there, back, ask), (back, there, answer):
+        for mine, far, size in (there, back, request_bytes), (back, there, response_bytes):
             assert [t for t, _ in mine] == sorted(t for t, _ in mine)
             assert sum(len(s.data) for _, s in mine) == 4 * size
             expected = mine[0][1].seq
@@ -50,7 +50,7 @@ def test_the_same_each_time(tmp_path) -> None:
     assert one != [file.read_bytes() for file in tcp.generate(tmp_path / "c", 2, 3, 100, 200, seed=6)]
 
 
-@pytest.mark.parametrize("numbers, said", [((0, 1, 1, 1), "conversations 0"), ((1, 1, 1, 0), "answer 0"), ((30000, 1, 1, 1), "ports")])
+@pytest.mark.parametrize("numbers, said", [((0, 1, 1, 1), "conversations 0"), ((1, 1, 1, 0), "response 0"), ((30000, 1, 1, 1), "ports")])
 def test_wrong_numbers(tmp_path, numbers: tuple, said: str) -> None:
     with pytest.raises(TrafficError, match=said):
         tcp.generate(tmp_path / "x", *numbers)

@@ -125,7 +125,7 @@ def test_conversations_do_not_wait_for_each_other(link: Link) -> None:
     slow = [(0, tcp(True, 0, None, b"x" * 20, port=1)), (500 * US, tcp(True, 20, 20, b"y" * 20, port=1))]
     quick = [(1 * US, tcp(True, 0, None, b"x" * 30, port=2)), (501 * US, tcp(True, 30, 30, b"y" * 30, port=2))]
     answers = [(400 * US, tcp(False, 0, 20, b"a" * 20, port=1)), (401 * US, tcp(False, 0, 30, b"a" * 30, port=2))]
-    text = "exchange 1\nreceive 1 after send 1 think 120000\nreceive 2 after send 2 think 0\nsend 3 after receive 1 think 0\nsend 4 after receive 2 think 0\n"
+    text = "dependencies 1\nreceive 1 after send 1 think 120000\nreceive 2 after send 2 think 0\nsend 3 after receive 1 think 0\nsend 4 after receive 2 think 0\n"
     sent, received = link([*slow[:1], *quick[:1], *slow[1:], *quick[1:]], answers, text=text)
     assert [p.data for p in received] == [answers[1][1].ljust(60, b"\0"), answers[0][1].ljust(60, b"\0")]
     assert [p.data.ljust(60, b"\0") for p in sent] == [f[1].ljust(60, b"\0") for f in (slow[0], quick[0], quick[1], slow[1])]
@@ -203,19 +203,19 @@ QUESTION, ANSWER = tcp(True, 0, None, b"q" * 10), tcp(False, 0, 10, b"a" * 10)
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("who knows\n", "begins with the line 'exchange 1'"),
-        ("exchange 1\nsend 2 before receive 1\n", "who:2: expected 'send N after receive M'"),
-        ("exchange 1\nsend 1 after receive 1 think\n", "who:2: expected"),
-        ("exchange 1\nsend 1 after receive 1 then what\n", "who:2: expected"),
-        ("exchange 1\nsend 1 after receive 1 think -5\n", "who:2: expected"),
-        ("exchange 1\nsend 1 after receive 1 think 5x\n", "who:2: expected"),
-        ("exchange 1\nsend 1 after receive 1 think 99999999999999999999\n", "who:2: expected"),
-        ("exchange 1\nsend 1z after receive 1\n", "who:2: expected"),
-        ("exchange 1\nsend 1 after receive 1 think 5 6\n", "who:2: expected"),
-        ("exchange 1\n# all is well\nsend 1 after send 1\n", "who:3: frames of one end keep their order by themselves"),
-        ("exchange 1\nsend 9 after receive 1\n", "who:2: there is no frame 9 to send, there are 1"),
-        ("exchange 1\nreceive 1 after send 0\n", "who:2: there is no frame 0 to send"),
-        ("exchange 1\nsend 1 after receive 1\nreceive 1 after send 1\n", "waits for frame 1 of receive, and that waits for frame 1 of send: no frame can begin"),
+        ("who knows\n", "begins with the line 'dependencies 1'"),
+        ("dependencies 1\nsend 2 before receive 1\n", "who:2: expected 'send N after receive M'"),
+        ("dependencies 1\nsend 1 after receive 1 think\n", "who:2: expected"),
+        ("dependencies 1\nsend 1 after receive 1 then what\n", "who:2: expected"),
+        ("dependencies 1\nsend 1 after receive 1 think -5\n", "who:2: expected"),
+        ("dependencies 1\nsend 1 after receive 1 think 5x\n", "who:2: expected"),
+        ("dependencies 1\nsend 1 after receive 1 think 99999999999999999999\n", "who:2: expected"),
+        ("dependencies 1\nsend 1z after receive 1\n", "who:2: expected"),
+        ("dependencies 1\nsend 1 after receive 1 think 5 6\n", "who:2: expected"),
+        ("dependencies 1\n# all is well\nsend 1 after send 1\n", "who:3: frames of one end keep their order by themselves"),
+        ("dependencies 1\nsend 9 after receive 1\n", "who:2: there is no frame 9 to send, there are 1"),
+        ("dependencies 1\nreceive 1 after send 0\n", "who:2: there is no frame 0 to send"),
+        ("dependencies 1\nsend 1 after receive 1\nreceive 1 after send 1\n", "waits for frame 1 of receive, and that waits for frame 1 of send: no frame can begin"),
     ],
 )
 def test_wrong_dependencies(link: Link, text: str, said: str) -> None:

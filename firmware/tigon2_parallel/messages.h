@@ -1,9 +1,9 @@
-/* What the two processors exchange, in SRAM.  Every word has one writer, and whoever has written one sets an
- * event of the other; only the event registers have two writers, and for them there are the hardware semaphores:
- * semaphore A guards the events of A, B those of B.
+/* The messages between the two processors, words in SRAM.  Every word has one writer, and whoever has written one
+ * sets an event of the other; only the event registers have two writers, and for them there are the hardware
+ * semaphores: semaphore A guards the events of A, B those of B.
  */
-#ifndef TIGON2_PARALLEL_EXCHANGE_H
-#define TIGON2_PARALLEL_EXCHANGE_H
+#ifndef TIGON2_PARALLEL_MESSAGES_H
+#define TIGON2_PARALLEL_MESSAGES_H
 
 enum { COUNTERS = sizeof(((struct state *)0)->count) / sizeof(u32) };
 
@@ -16,7 +16,7 @@ enum { COUNTERS = sizeof(((struct state *)0)->count) / sizeof(u32) };
 
 enum second_request { TAKE_SETTINGS, SHOW_COUNTERS, CLEAR_COUNTERS, EMPTY_JUMBO_RING };
 
-struct exchange {
+struct messages {
   /* Written by B. */
   volatile u32 alive;    /* it runs */
   volatile u32 ready[3]; /* per receive ring: descriptors fetched */
@@ -29,7 +29,7 @@ struct exchange {
   volatile u32 request;
   struct state initial; /* the state that B starts with */
 };
-extern struct exchange exchange;
+extern struct messages messages;
 
 /* A semaphore register: writing asks for it, or gives it back when held; reading says whether it is held. */
 static inline void lock(volatile u32 *semaphore) {
