@@ -60,7 +60,7 @@ DEPS_BASE  := $(BUILD)/.deps-base
 DEPS_TEST  := $(BUILD)/.deps-test
 DEPS_BENCH := $(BUILD)/.deps-bench
 
-# --- Goals that only talk ---------------------------------------------------------------------------------------
+# --- Goals that need no tools ---------------------------------------------------------------------------------------
 .PHONY: help deps clean
 help:  ## list the goals
 	@echo "make GOAL [BUILD=build] [PREFIX=/usr/local]"

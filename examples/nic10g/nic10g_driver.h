@@ -18,7 +18,7 @@ enum {
 };
 enum { NIC_SCRATCHPAD_BYTES = 0x40000, NIC_CODE = 0x04000000, NIC_CODE_BYTES = 0x20000, NIC_SETUP_WORDS = 14 };
 
-// Where things lie in host memory, and how many there are.
+// Where things are in host memory, and how many there are.
 enum {
   NIC_HOST_STATUS = 0x1000,
   NIC_HOST_SEND_RING = 0x2000,

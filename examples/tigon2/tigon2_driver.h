@@ -101,7 +101,7 @@ enum {
   DRIVER_REPORTED_BYTES = 4 * 120
 };
 
-// Where things lie in host memory.
+// Where things are in host memory.
 enum {
   DRIVER_HOST_INFORMATION = 0x1000,
   DRIVER_HOST_EVENTS = 0x2000,

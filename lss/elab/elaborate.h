@@ -258,7 +258,7 @@ typedef struct {
   const char *name;
   Location place;
   Value *value;
-  Parameter *alias; // a runtime parameter handed down whole
+  Parameter *alias; // a runtime parameter passed down whole
   bool used, was_read;
   bool of_all;     // set for a whole array: one of it may be set again
   bool by_default; // a userpoint of the parent that was not replaced, passed on

@@ -119,7 +119,7 @@ typedef struct {
   bool constant;         // `const`: never set
   bool runtime;          // settable when the simulator starts
   bool initial;          // read by init only: what it is later changes nothing
-  const char *alias_of;  // runtime parameter handed down from an outer one: path.name of the outermost, else NULL
+  const char *alias_of;  // runtime parameter passed down from an outer one: path.name of the outermost, else NULL
   const char *type_name; // as declared: "int", "time", "register_spec[]"
   Type *record_type;     // of records, or of the records in a list; else NULL
   Value *value;

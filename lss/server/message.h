@@ -5,7 +5,7 @@
 #include <glib.h>
 
 typedef struct {
-  GByteArray *bytes; // received and not handed out yet
+  GByteArray *bytes; // received and not taken by message_next() yet
 } MessageReader;
 
 typedef enum {

@@ -92,7 +92,7 @@ typedef struct {
   uint64_t stamp;
 } Packet;
 
-// Reads the whole file once and remembers where its packets lie.
+// Reads the whole file once and remembers where its packets are.
 static GArray *index_of(HostFile *file) {
   if (!file->reader) spinach_fail("\"%s\" is not open for reading packets", file->path);
   if (file->index) return file->index;
