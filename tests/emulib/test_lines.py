@@ -43,6 +43,9 @@ def test_every_instruction_of_the_firmware(build_dir: Path) -> None:
 
 
 SOURCE = """int x;
+int dropped_short(void) {
+  return 3;
+}
 __attribute__((noinline)) int dropped(int a) {
   x += a;
   x ^= a << 3;
@@ -60,20 +63,46 @@ __attribute__((noinline)) int dropped_too(int a) {
   return x + 3;
 }
 """
+ASSEMBLER = """.globl start
+start:
+  addiu $2, $0, 1
+  jr $31
+  nop
+"""
+
+
+def lines_in_order(source: Path, dwarf: int, build_dir: Path, tmp_path: Path) -> list[list[str]]:
+    """The lines of a program that begins at 0 with `source` and ends with behind.c, for each order of its units.  The linker
+    drops all others: their units come before the program's or behind it."""
+    other = SOURCE.replace("start", "unused").replace("int x", "extern int x")
+    (tmp_path / "a.c").write_text(other.replace("dropped", "a").replace("unused", "a_unused"))
+    (tmp_path / "z.c").write_text(other.replace("dropped", "z").replace("unused", "z_unused"))
+    (tmp_path / "behind.c").write_text("int x;\nint behind(int a) {\n  return a + 3;\n}\n")
+    flags = ["--target=mips-linux-gnu", "-mips2", "-G0", "-mno-abicalls", "-fno-pic", "-O1", f"-gdwarf-{dwarf}", "-ffunction-sections"]
+    objects = {}
+    for file in (source, tmp_path / "a.c", tmp_path / "z.c", tmp_path / "behind.c"):
+        objects[file.stem] = file.with_suffix(".o")
+        run([tool("clang"), *flags, "-c", file, "-o", objects[file.stem]])
+    told = []
+    for order in (["a", "start", "z"], ["z", "a", "start"], ["start", "z", "a"]):
+        elf = tmp_path / "program.elf"
+        run([tool("ld.lld"), "--omagic", "--gc-sections", "-e", "start", "-u", "behind", "--image-base=0", "-Ttext=0",
+             *(objects[name] for name in [*order, "behind"]), "-o", elf])
+        told.append(list(dict.fromkeys(Path(line).name for line in lines_of(elf, build_dir).values())))
+    return told
 
 
 @pytest.mark.parametrize("dwarf", [4, 5])
 def test_functions_that_the_linker_dropped(dwarf: int, build_dir: Path, tmp_path: Path) -> None:
-    """The table mixes their lines with those of the function at 0, and their units come before it or behind it."""
-    (tmp_path / "start.c").write_text(SOURCE)
-    other = SOURCE.replace("start", "unused")
-    (tmp_path / "a.c").write_text(other.replace("dropped", "a").replace("int x", "extern int x").replace("unused", "a_unused"))
-    (tmp_path / "z.c").write_text(other.replace("dropped", "z").replace("int x", "extern int x").replace("unused", "z_unused"))
-    flags = ["--target=mips-linux-gnu", "-mips2", "-G0", "-mno-abicalls", "-fno-pic", "-O1", f"-gdwarf-{dwarf}", "-ffunction-sections"]
-    for name in ("a", "start", "z"):
-        run([tool("clang"), *flags, "-c", tmp_path / f"{name}.c", "-o", tmp_path / f"{name}.o"])
-    for order in (["a", "start", "z"], ["z", "a", "start"], ["start", "z", "a"]):
-        elf = tmp_path / "program.elf"
-        run([tool("ld.lld"), "--omagic", "--gc-sections", "-e", "start", "--image-base=0", "-Ttext=0", *(tmp_path / f"{name}.o" for name in order), "-o", elf])
-        lines = [Path(line).name for address, line in lines_of(elf, build_dir).items() if address < 0x14]
-        assert lines and set(lines) <= {"start.c:9", "start.c:10"}, (order, lines)
+    """The table mixes their lines with those of the function at 0, in one unit with it and in others."""
+    (tmp_path / "start.c").write_text(SOURCE.replace("int x", "extern int x"))
+    told = lines_in_order(tmp_path / "start.c", dwarf, build_dir, tmp_path)
+    assert told == [["start.c:12", "start.c:13", "behind.c:3"]] * 3
+
+
+@pytest.mark.parametrize("dwarf", [4, 5])
+def test_an_assembler_file_at_0(dwarf: int, build_dir: Path, tmp_path: Path) -> None:
+    """Its unit names no function."""
+    (tmp_path / "start.s").write_text(ASSEMBLER)
+    told = lines_in_order(tmp_path / "start.s", dwarf, build_dir, tmp_path)
+    assert told == [["start.s:3", "start.s:4", "start.s:5", "behind.c:3"]] * 3
