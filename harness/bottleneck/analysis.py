@@ -134,8 +134,8 @@ def _loop_text(members: tuple[str, ...], link: Link) -> str:
 
 def _list(links: list[Link], most: int = 4) -> str:
     texts = [f"{link} ({percent(link.waiting)})" for link in links[:most]]
-    if len(links) > most:
-        texts.append(f"{len(links) - most} more")
+    if others := links[most:]:
+        texts.append(f"{len(others)} more")
     return ", ".join(texts)
 
 

@@ -21,7 +21,7 @@ class Task:
         """One part is done; the text says which and with what result."""
         self.done += 1
         if self.bar is not None:
-            self.bar.console.print(f"  {text}", highlight=False, markup=False)
+            self.progress.say(f"  {text}")
             self.bar.update(self.row, completed=self.done)
         else:
             self.progress.say(f"  [{self.done:>{len(str(self.total))}}/{self.total}] {text}")

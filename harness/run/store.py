@@ -15,7 +15,6 @@ import errno
 import hashlib
 import json
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -81,11 +80,10 @@ def with_value(option: str, value: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Result:
-    """A finished run: where its files lie, what it wrote, how long the host took, and whether it was known before."""
+    """A finished run: where its files lie, what it wrote, and whether it was known before."""
 
     job: Job
     directory: Path
-    seconds: float
     reused: bool
     _stats: list[dict] = field(default_factory=list, repr=False, compare=False)
 
@@ -119,7 +117,7 @@ def _stored(job: Job, directory: Path) -> Result | None:
         noted = json.loads((directory / NOTES).read_text())
         same = noted["files"] == {name: digest(directory / name) for name in _files(job)}
         same = same and all(digest(Path(one["file"])) == one["sha256"] for one in noted["inputs"])
-        return Result(job, directory, noted["seconds"], True) if same else None
+        return Result(job, directory, True) if same else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -160,7 +158,7 @@ def _run_once(job: Job, store: Path) -> Result:
             _move_into_place(job, working, place)
     except OSError as error:
         raise RunError(f"its result cannot be kept: {error.filename or store}: {error.strerror}") from error
-    return Result(job, place, notes["seconds"], False)
+    return Result(job, place, False)
 
 
 def _reason(job: Job, why: str, said: str) -> str:
@@ -202,9 +200,7 @@ def _keep_failed(working: Path, place: Path) -> Path:
 
 def _simulate(job: Job, working: Path) -> tuple[str, dict, str]:
     """Runs the simulator in a directory and notes there what it did: why it failed, the notes, what it said."""
-    began = time.monotonic()
     done = process.run(job.command(), working, job.timeout)
-    seconds = time.monotonic() - began
     said = done.err or done.out
     missing = [name for name in _files(job) if not (working / name).exists()]
     if done.status is None:
@@ -213,7 +209,7 @@ def _simulate(job: Job, working: Path) -> tuple[str, dict, str]:
         why = f"ended with status {done.status}" if done.status > 0 else f"ended by signal {-done.status}"
     else:
         why = f"wrote no {missing[0]}" if missing else ""
-    notes = {"command": job.command(), "seconds": seconds, "status": done.status}
+    notes = {"command": job.command(), "status": done.status}
     if not why:
         try:
             manifest = json.loads((working / STATS).read_text()).get("manifest", {})
