@@ -136,6 +136,7 @@ parts = 5
     assert row.result.stats["run"]["simulated_ns"] == 12000, "nothing is simulated after the window"
     assert row.measures["rate"] == 1.0 and row.errors["rate"] == 0.0, "the chain is full in the window"
     assert 0 < outcome.rows[0].errors["rate"] < 0.1
+    assert make(place, text.replace("parts = 5", "parts = 2")).rows[0].errors["rate"] > 0, "two parts are enough"
     sampled = STUDY + '[sample]\nevery = "1 us"\nmeasures = ["rate"]\n'
     sampled = sampled.replace('figure = {', 'figure = { kind = "series", title = "Convergence", ').replace('x = "stages", ', "")
     sampled = sampled.replace("[measure]", '[measure]\nafter = "settled(rate, 5 %)"')
@@ -206,10 +207,11 @@ def test_a_failed_point_is_listed_and_the_rest_goes_on(place: Path) -> None:
 def test_a_machine_that_cannot_be_built_fails_its_points_only(place: Path) -> None:
     machine = (place / "chain.lss").read_text()
     (place / "chain.lss").write_text(machine + 'if (stages > 5) punt("at most 5 stages, not " + string(stages));\n')
-    outcome = make(place)
+    outcome = make(place, STUDY.replace("figure = {", 'figure = { title = "Long ones", where = { stages = 10 }, '))
     assert [row.status for row in outcome.rows] == ["ok", "ok", "failed", "failed"]
     assert "at most 5 stages, not 10" in outcome.rows[2].why
-    assert "at most 5 stages" in page.write(outcome, place / "out", Progress(), plain=True).read_text()
+    text = page.write(outcome, place / "out", Progress(), plain=True).read_text()
+    assert "at most 5 stages" in text and "Long ones: not run yet." in text
 
 
 def test_a_result_whose_inputs_changed_is_none(place: Path) -> None:

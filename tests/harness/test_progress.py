@@ -1,0 +1,29 @@
+"""What is told of work under way: on a terminal with a bar, elsewhere as plain lines; never with colours inside the text."""
+
+import io
+import re
+
+from rich.console import Console
+
+from harness.run.progress import Progress
+
+
+def told(terminal: bool) -> str:
+    console = Console(file=io.StringIO(), force_terminal=terminal, highlight=False, width=100, legacy_windows=False)
+    with Progress(console).task("points", 2) as task:
+        task.step("[plain] stages 2: 0.99")
+        task.step("stages 10: 1.0")
+    return console.file.getvalue()
+
+
+def test_plain_lines() -> None:
+    text = told(terminal=False)
+    assert text.startswith("  [1/2] [plain] stages 2: 0.99\n  [2/2] stages 10: 1.0\npoints: 2 in 0.")
+    assert "\x1b" not in text
+
+
+def test_a_bar_on_a_terminal() -> None:
+    """What is told stays above the bar, which is gone in the end."""
+    text = told(terminal=True)
+    assert "  [plain] stages 2: 0.99\n" in text and "  stages 10: 1.0\n" in text
+    assert re.search(r"points: 2 in 0\.\d s\n$", text) and "━" in text
