@@ -47,6 +47,7 @@ def test_raw_image(build_dir: Path, tmp_path: Path):
     raw.write_bytes(struct.pack(">4BII", 12, 4, 11, 0, 0x4000, 0x4000) + (tmp_path / "x.bin").read_bytes())
     done = oracle(build_dir, "--raw", "--registers", raw)
     assert "break 7 at 0x00004004" in done.stderr and "$v1   0x0000002a" in done.stdout
+    assert [len(line.split()) for line in done.stdout.splitlines()] == [8] * 9, "32 registers, then hi, lo, pc and a count"
 
 
 # What is written where (offset in the file, bytes), and what the message must say.
