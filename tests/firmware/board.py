@@ -11,6 +11,7 @@ SEND_BUFFERS, RECEIVE_BUFFERS = 0x100000, 0x200000
 SEND_ENTRIES, RETURN_ENTRIES = 512, 2048
 KINDS = {"standard": (STANDARD, 512, 3, 0), "jumbo": (JUMBO, 256, 4, 0x10), "mini": (MINI, 1024, 5, 0x1000)}
 END, VLAN = 0x4, 0x200
+TIMER, READ_PRODUCER, WRITE_PRODUCER = 0x54, 0x100, 0x120
 
 
 def turned(data: bytes) -> bytes:
@@ -43,12 +44,14 @@ class Board:
         self.nic_ring = settings.pop("nic_ring", False)
         self.little = settings.pop("little", False)
         enabled = settings.pop("assist_enabled", int(assist))  # AssistState at the start
+        timer = settings.pop("timer", 0)  # likewise
         self.offset = settings.pop("offset", 2)  # of a frame in its buffer
         self.posted = dict.fromkeys(KINDS, 0)
         self.sends = self.commands = self.returned = self.events_seen = 0
         self.shared = {"mode": settings.pop("mode", 0x4000021C if self.little else 0x12) | (0x40 if assist else 0), "most_sent": 1, "most_received": 1, "send_ticks": 100,
                        "receive_ticks": 100, "statistics_ticks": 0} | settings  # fmt: skip
         lib.model_write(self.chip, 0x11C, enabled)
+        lib.model_write(self.chip, TIMER, timer)
         self._prepare()
         self.until(lambda: self.events(), "the event that the firmware is up", 2_000_000)
         self.command(1, 1)

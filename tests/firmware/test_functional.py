@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.firmware.board import RETURN_ENTRIES, SEND_ENTRIES, Board, turned
+from tests.firmware.board import READ_PRODUCER, RETURN_ENTRIES, SEND_ENTRIES, WRITE_PRODUCER, Board, turned
 from tests.isa.programs import symbols
 
 # Words of the statistics block, as drivers declare it; of 64-bit counts the low one.
@@ -41,6 +41,20 @@ def test_the_hardware_walks_the_rings_when_it_is_asked_to(board: Make, mode: int
     assert b.receive(frame)
     b.until(lambda: found.extend(b.returns()) or found, "the frame")
     assert found[0]["data"] == frame
+
+
+@both_modes
+def test_descriptors_have_the_thresholds_that_the_host_set(board: Make, assist: bool) -> None:
+    """And the bit that starts a transfer, which whoever carries out the ring writes into the state register with them."""
+    b = board(assist=assist)
+    b.send([content(60, 1)])
+    b.announce()
+    b.until(lambda: b.sent_index() == 1, "the report of the frame")
+    for producer in READ_PRODUCER, WRITE_PRODUCER:
+        end = b.lib.model_register(b.chip, producer) % len(b.sram)
+        last = end & ~0x7FF | end - 32 & 0x7FF
+        control = int.from_bytes(bytes(b.sram[last + 16 : last + 20]), "big")
+        assert control & 0x1F4 == 0x84, f"{producer:#x}: {control:#x}"
 
 
 @both_modes
@@ -448,3 +462,12 @@ def test_the_second_processor_counts_milliseconds(build_dir: Path, chip_model: P
     later, end = now()
     b.close()
     assert later - time == 5000 and end - count == 5
+
+
+def test_the_second_processor_carries_out_the_rings(build_dir: Path, chip_model: Path) -> None:
+    """Unless the hardware does.  Its response is awaited for a while by the timer, which has run for 18 minutes."""
+    elf = build_dir / "firmware/tigon2/tigon2.elf"
+    b = Board(chip_model, elf, processors=2, assist=False, timer=0x40000000)
+    asked = symbols(elf)["second"] + 4
+    assert int.from_bytes(bytes(b.sram[asked : asked + 4]), "big") == 1
+    b.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.firmware.nic10g import Board
+from tests.firmware.nic10g import FETCH_PRODUCER, Board
 
 COUNTS = pytest.mark.parametrize("cores", [1, 2, 3, 8, 16])
 ORDERINGS = pytest.mark.parametrize("ordering", ["atomic", "linked", "locked"])
@@ -152,6 +152,17 @@ def test_a_host_without_buffers(board) -> None:
         if len(came) == len(kept):
             break
     assert came == kept
+
+
+def test_few_descriptors_are_fetched_when_hardly_any_are_ready(board) -> None:
+    """Each transfer on the host's bus has its price: while others are ready, the NIC waits for more to fetch."""
+    nic = board(1)
+    fetches = []
+    for count in [3, 29, 15, 5, 11, 1]:  # none is ready; many; too few; no longer too few; too few; up to a boundary
+        nic.post(count)
+        nic.run(20_000)
+        fetches.append(nic.lib.nic_register(nic.chip, FETCH_PRODUCER))
+    assert fetches == [1, 2, 2, 3, 3, 4]
 
 
 def test_interleavings(board) -> None:
