@@ -58,7 +58,7 @@ static void import(SourceFile *importer, Node *node) {
   load_file(path, node->place);
 }
 
-static bool report_cycle(SourceFile *file, Location where) {
+static void report_cycle(SourceFile *file, Location where) {
   for (guint i = 0; i < compile->loading->len; i++) {
     if (compile->loading->pdata[i] != file) continue;
     g_autoptr(GString) cycle = g_string_new(NULL);
@@ -68,9 +68,8 @@ static bool report_cycle(SourceFile *file, Location where) {
     }
     g_autofree char *base = g_path_get_basename(file->path);
     diag_error(where, "import-cycle", "files import each other in a cycle: %s%s", cycle->str, base);
-    return true;
+    return;
   }
-  return false;
 }
 
 SourceFile *load_file(const char *path, Location where) {

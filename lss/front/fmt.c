@@ -127,7 +127,7 @@ static bool is_rate_slash(const Token *number, const Token *word, const Token *s
 // Whether one space is between `previous` and `token`.
 static bool wants_space(const Spacing *s) {
   const Token *a = &s->previous, *b = &s->token;
-  if (a->kind == TOKEN_COMMENT || b->kind == TOKEN_COMMENT) return true;
+  if (b->kind == TOKEN_COMMENT) return true;
   if (is(b, ";") || is(b, ",") || is(b, ")") || is(b, "]") || is(b, ".") || is(a, ".") || is(a, "(") || is(a, "["))
     return false;
   if (is(a, "..") || (is(b, "..") && !is(a, "in")) || s->unary || s->unit || is(a, "~") || is(a, "$")) return false;

@@ -30,6 +30,7 @@ d.in:uint32;
 instance t : tuned { rate=1 Gb/s; shift = -1 ;
 list = [1,
 2]; };
+var n=f(/*one*/1/*two*/,2)/*three*/;
 
 
 """
@@ -46,6 +47,7 @@ for (i = 0; i < cpus; i = i + 1) {
 instance t : tuned { rate = 1 Gb/s; shift = -1;
   list = [1,
     2]; };
+var n = f( /*one*/1 /*two*/, 2) /*three*/;
 """
 
 

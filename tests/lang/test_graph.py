@@ -140,6 +140,13 @@ def test_export(lss, tmp_path):
     assert {Path(source).stem for source in netlist["sources"]} == {"machine", "producer", "relay", "consumer"}
 
 
+def test_the_layout_of_json(lss, tmp_path):
+    """A value on a line, except in rows of numbers; what is empty is closed where it was opened."""
+    make(lss, tmp_path, "export", "-o", "x.json")
+    text = (tmp_path / "x.json").read_text()
+    assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
+
+
 def test_export_of_derived_statistics(lss, tmp_path):
     """Their expressions have whole paths, so that other tools can work them out for any stretch of a run."""
     (tmp_path / "m.lss").write_text("""
@@ -182,6 +189,28 @@ def test_a_picture_merges_what_runs_between_two_nodes(lss, tmp_path):
     lss("graph", "machine.lss", "-o", "x.dot")
     lines = [line for line in (tmp_path / "x.dot").read_text().splitlines() if '"x" -> "m"' in line]
     assert len(lines) == 1 and 'label=" ×4 "' in lines[0] and 'tooltip="x.out to m.in"' in lines[0]
+
+
+def test_a_line_names_the_ports_in_the_direction_of_each_connection(lss, tmp_path):
+    """Lines between the same two nodes are one; at the border the node has the port's name, and equal names stand once."""
+    (tmp_path / "machine.lss").write_text("""
+module pass { inport in : uint32; outport out : uint32; instance p : pipe; in -> p.in; p.out -> out; }
+module left { outport ask : uint32; outport same : uint32; inport answer : uint32;
+  instance p : pass; instance t : tee; answer -> p.in; p.out -> t.in; t.out -> ask; t.out -> same; }
+module right { inport question : uint32; inport same : uint32; outport reply : uint32;
+  instance p : pass; instance m : mux; question -> m.in; same -> m.in; m.out -> p.in; p.out -> reply; }
+instance a : left;
+instance b : right;
+a.ask -> b.question;
+b.reply -> a.answer;
+a.same -> b.same;
+""")
+    lss("graph", "machine.lss", "-o", "x.dot")
+    (line,) = [line for line in (tmp_path / "x.dot").read_text().splitlines() if '"a" -> "b"' in line]
+    assert 'label=" ask → question\\nanswer ← reply\\nsame "' in line
+    assert 'tooltip="a.ask to b.question&#10;b.reply to a.answer&#10;a.same to b.same"' in line
+    border = (tmp_path / "x.pass.dot").read_text()
+    assert 'label="in"' in border and 'label="out"' in border and "→" not in border and "←" not in border
 
 
 def test_fan_out_is_drawn_from_receiver_to_receiver(lss, tmp_path):
