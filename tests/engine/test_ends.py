@@ -1,6 +1,7 @@
 """How a run ends that is stopped, or that cannot write what it was asked for."""
 
 import csv
+import json
 import resource
 import signal
 import subprocess
@@ -51,7 +52,8 @@ def test_an_interrupted_run_leaves_whole_files(build_sim, tmp_path, number):
         run.send_signal(number)
         assert run.wait(timeout=30) == 128 + number
     assert sorted(path.name for path in tmp_path.glob("[is]*.*")) == ["items.txt", "s.json"]
-    assert (tmp_path / "items.txt").read_text().endswith("\n")
+    lines = (tmp_path / "items.txt").read_text().splitlines(keepends=True)  # none, if it was stopped that early
+    assert lines == [f"{n} {n}\n" for n in range(len(lines))]
 
 
 @pytest.fixture
@@ -106,6 +108,22 @@ def test_results_without_a_place_are_refused_before_the_first_cycle(build_sim, r
     assert done.status == 1
     assert expected in done.err
     assert not list(tmp_path.glob("items.txt*"))
+
+
+def test_results_replace_what_was_there_as_a_whole(build_sim, run_sim, tmp_path):
+    """Who has the old file open, or another name for it, keeps all of it; what is no file, such as a pipe, is written into."""
+    simulator = build_sim(PIPE)
+    names = ["s.json", "items.txt"]
+    for name in names:
+        (tmp_path / name).write_text("old\n")
+        (tmp_path / f"{name}.kept").hardlink_to(tmp_path / name)
+    done = run_sim(simulator, "--cycles", "3", "--stats", "s.json")
+    assert done.status == 0 and json.loads((tmp_path / "s.json").read_text())["run"]["cycles"]["clk"] == 3
+    assert (tmp_path / "items.txt").read_text().count("\n") == 3
+    assert [(tmp_path / f"{name}.kept").read_text() for name in names] == ["old\n", "old\n"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(("s.json", "items"))) == sorted(names + [f"{name}.kept" for name in names])
+    printed = subprocess.run([simulator, "--quiet", "--cycles", "3", "--stats", "/dev/stdout"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert '"clk": 3' in printed.stdout
 
 
 def test_no_file_is_written_that_the_run_uses_already(build_sim, run_sim, tmp_path):

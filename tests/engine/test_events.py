@@ -62,6 +62,28 @@ def test_events_of_connections(build_sim, run_sim):
     assert done.stats["run"]["ended"] == "the condition of --until holds" and "connections" not in done.stats
 
 
+def test_a_variant_is_built_with_all_options_of_the_simulator(build_sim, run_sim, tmp_path):
+    """Folders, definitions and collectors, several of each: it finds the same modules and counts the same."""
+    options, machine = ["-D", "count=30", "-D", "depth=3"], "parameter count = 1 : int;\nparameter depth = 1 : int;\ninstance s : source { count = count; };\n"
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+        module = f"module {name} {{ parameter depth : int; inport in : uint32; outport out : uint32; instance p : pipe {{ depth = depth; }}; in -> p.in; p.out -> out; }}"
+        (tmp_path / name / f"{name}.lss").write_text(module)
+        (tmp_path / f"of_{name}.lss").write_text(
+            f'collector of_{name} on "{name}.p.in" event transferred {{\n  declare <<< uint64_t n; >>>  init <<< self->n = 100; >>>  record <<< self->n++; >>>\n'
+            f'  report <<< report_value("{name}", self->n, "items", "items into ", path); >>>\n}}\n'
+        )
+        options += ["-I", name, "--collect", f"of_{name}.lss"]
+        machine += f"instance {name} : {name} {{ depth = depth; }};\n"
+    machine += "instance k : sink;\ns.out -> one.in;  one.out -> two.in;  two.out -> three.in;  three.out -> k.in;\n"
+    simulator = build_sim(machine, *options)
+    watched = run_sim(simulator, "--until", "event(k.taken, 30)")
+    cycles = watched.stats["run"]["cycles"]["clk"]
+    assert watched.stats["run"]["ended"] == "the condition of --until holds" and 30 < cycles < 60
+    assert [watched.value(f"{name}.p.in", name) for name in ("one", "two", "three")] == [130] * 3
+    assert watched.stats["statistics"] == run_sim(simulator, "--cycles", str(cycles)).stats["statistics"]
+
+
 def test_a_variant_can_be_built_beforehand(lss, tickers, run_sim, tmp_path):
     watching = tickers("--watch", "u.taken")
     env = {"LSS_CACHE": str(tmp_path / "nothing")}

@@ -1,5 +1,6 @@
 """What every simulator does: the same result from every build, statistics, errors, ends, reports."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -140,7 +141,7 @@ def test_the_line_trace_shows_what_ports_carry(ticker, run_sim):
     done = run_sim(ticker, "--cycles", "3", "--trace", "t")
     lines = [line.split("|") for line in done.err.splitlines() if "|" in line]
     assert [line[0].strip() for line in lines] == ["cycle", "0", "1", "2"]
-    assert [line[1].strip() for line in lines] == ["t", "out>0", "out>1", "out>2"]
+    assert [[column.strip() for column in line[1:]] for line in lines] == [["t"], ["out>0"], ["out>1"], ["out>2"]]
 
 
 def test_full_disk_is_one_line(ticker, run_sim, tmp_path):
@@ -157,11 +158,25 @@ def test_a_failed_run_leaves_whole_files(ticker, run_sim, tmp_path):
     assert [line.split()[0] for line in (tmp_path / "r.txt").read_text().splitlines()] == ["0", "1", "2", "3", "4"]
 
 
-def test_the_run_directory_holds_a_manifest(ticker, run_sim, tmp_path):
-    run_sim(ticker, "--cycles", "10", "--run-dir", tmp_path / "run", "--ready", "0.25")
+def test_the_run_directory_holds_a_manifest(build, run_sim, tmp_path):
+    """Its inputs are what the run reads: files of streams and those that only a parameter names, but none that it writes."""
+    (tmp_path / "loader.lss").write_text('module loader { runtime parameter program = "" : string; inport in : uint32; always in.ack; init; }')
+    (tmp_path / "loader.c").write_text("init() { if (!*param(program)) sim_error(\"no program\"); }\n")
+    machine = "instance p : source;  instance l : loader;  instance both : tee;  instance r : sink;\np.out -> both.in : uint32;  both.out -> r.in;  both.out -> l.in;\n"
+    simulator = build(TICKER + machine)
+    texts = {"script": "0 5\n3 6\n", "program": "text\n", "record": "old\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    files = ["--set", "p.script=script", "--set", "l.program=program", "--set", "r.record=record"]
+    run_sim(simulator, "--cycles", "10", "--run-dir", tmp_path / "run", "--seed", "3", "--ready", "0.25", *files)
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
-    text = json.dumps(manifest)
-    assert "0.25" in text and "ticker.c" in text
+    assert (manifest["seed"], manifest["debug"]) == (3, False) and Path(manifest["machine"]).name == "machine1.lss"
+    assert float(manifest["parameters"]["ready"]) == 0.25 and manifest["parameters"]["p.script"] == "script"
+    sums = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    assert manifest["inputs"] == [{"file": name, "sha256": sums[name]} for name in ("script", "program")]
+    sources = {Path(one["file"]): one["sha256"] for one in manifest["sources"]}
+    assert {"ticker.lss", "ticker.c", "source.c", "sink.lss"} <= {path.name for path in sources}
+    assert all(hashlib.sha256(path.read_bytes()).hexdigest() == sum for path, sum in sources.items())
 
 
 def test_help_lists_the_parameters_of_the_machine(ticker, run_sim):

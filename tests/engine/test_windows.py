@@ -47,6 +47,14 @@ def test_a_window_in_time_is_exact_for_every_clock(clocks, run_sim):
     assert done.value("y", "cycles") == 2000
 
 
+def test_what_was_not_asked_for_is_not_measured(clocks, run_sim):
+    asked = {"--measure-from": "measured", "--measure-to": "measured", "--sample": "samples"}
+    for option, key in asked.items():
+        done = run_sim(clocks, "--time", "2 us", option, "1 us")
+        assert {"measured", "samples"} & set(done.stats) == {key}
+    assert not {"measured", "samples", "connections"} & set(run_sim(clocks, "--time", "2 us").stats)
+
+
 def test_a_window_in_cycles_begins_after_the_step_that_makes_them_full(clocks, run_sim):
     done = run_sim(clocks, "--time", "5 us", "--measure-from", "cycles(c) >= 34", "--measure-to", "cycles(fastest) >= 3e2")
     measured = done.stats["measured"]

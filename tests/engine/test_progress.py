@@ -1,0 +1,77 @@
+"""What a run shows on a terminal of how far it is: how much is simulated, how fast, and its share of the whole."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+MACHINE = "instance p : source;  instance k : sink;  p.out -> k.in : uint32;\n"  # on a clock of 1 GHz
+ERASE = "\r\033[K"
+CYCLES = 1_000_000_000
+LINES = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def simulator(build_dir, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("progress")
+    (folder / "m.lss").write_text(MACHINE)
+    subprocess.run([build_dir / "bin/lss", "build", folder / "m.lss", "-o", folder / "sim"], check=True)
+    return folder / "sim"
+
+
+def read(terminal: int) -> str:
+    """What was written since; empty when nobody is left to write."""
+    try:
+        return os.read(terminal, 4096).decode()
+    except OSError:
+        return ""
+
+
+def shown(simulator: Path, *arguments, least: float = 0.01) -> tuple[float, float | None]:
+    """Milliseconds and per cents of the first line that is so many milliseconds on; the run then ends, and erases it."""
+    terminal, other = pty.openpty()
+    run = subprocess.Popen([simulator, *arguments], stderr=other, stdout=subprocess.DEVNULL)
+    os.close(other)
+    text, found = "", None
+    try:
+        while not found and (more := read(terminal)):
+            text += more
+            for line in text.split(ERASE)[1:-1]:
+                match = re.fullmatch(r"([\d.]+) ms simulated   ([\d.]+) M cycles/s(?:   ( *\d+) %)?", line)
+                assert match, line
+                if not found and float(match[1]) >= least:
+                    found = float(match[1]), float(match[3]) if match[3] else None
+        assert found, text
+        run.send_signal(signal.SIGINT)
+        while more := read(terminal):
+            text += more
+        assert text.split(ERASE)[-1].startswith("sim: interrupted")
+    finally:
+        run.kill()
+        run.wait()
+        os.close(terminal)
+    return found
+
+
+@pytest.mark.parametrize("bounds", [["--cycles", CYCLES], ["--time", "1 s"], ["--time", "10 s", "--cycles", CYCLES], ["--time", "1 s", "--cycles", 10 * CYCLES]])
+def test_the_share_is_of_the_nearest_bound(simulator, bounds):
+    ms, share = shown(simulator, *map(str, bounds), least=30)
+    assert share == pytest.approx(ms / 10, abs=1)
+
+
+def test_without_a_bound_the_share_is_of_the_inputs(simulator, tmp_path):
+    (tmp_path / "script").write_text("".join(f"{i:9} {i:9}\n" for i in range(LINES)))
+    ms, share = shown(simulator, "--set", f"p.script={tmp_path / 'script'}", least=0.06)
+    assert share == pytest.approx(100 * ms * 1e6 / LINES, abs=4)
+
+
+def test_without_bound_and_inputs_there_is_none(simulator):
+    assert shown(simulator)[1] is None
+
+
+def test_other_files_than_terminals_get_none_of_it(simulator):
+    assert subprocess.run([simulator, "--cycles", "50000000"], capture_output=True, text=True, check=True).stderr.count("ms") == 1
