@@ -19,6 +19,26 @@ enum {
   GENERATOR_HOST_RECEIVES = 0x200000,
   GENERATOR_SPAN = 2048
 };
+// Registers (tigon2_registers.lss); base, producer and reference or consumer of a buffer follow one another.
+enum {
+  REG_RX_BUFFER_BASE = 0xc0,
+  REG_RX_BUFFER_REFERENCE = 0xc8,
+  REG_TX_BUFFER_BASE = 0xd0,
+  REG_TX_BUFFER_CONSUMER = 0xd8,
+  REG_MAC_RX_PRODUCER = 0xe0,
+  REG_MAC_RX_CONSUMER = 0xe4,
+  REG_MAC_RX_REFERENCE = 0xe8,
+  REG_MAC_TX_PRODUCER = 0xf0,
+  REG_MAC_TX_CONSUMER = 0xf4,
+  REG_DMA_READ_PRODUCER = 0x100,
+  REG_DMA_READ_CONSUMER = 0x104,
+  REG_ASSIST_STATE = 0x11c,
+  REG_DMA_WRITE_PRODUCER = 0x120,
+  REG_DMA_WRITE_CONSUMER = 0x124,
+  REG_STACK_OFFSET_A = 0x150,
+  REG_MAC_TX_STATE = 0x200,
+  REG_MAC_RX_STATE = 0x220
+};
 // Entries of the rings, and how many of them may be outstanding.
 enum {
   GENERATOR_DMA_ENTRIES = 64,
@@ -65,12 +85,14 @@ init() {
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
   self->exhausted = param(ratio_out) == 0 || (!param(input)[0] && param(payload) == 0);
   self->send_address = GENERATOR_SEND_BASE;
-  write_register(self, 0x150, GENERATOR_STACK_END - GENERATOR_K1);
-  for (uint32_t offset = 0xd0; offset <= 0xd8; offset += 4) write_register(self, offset, GENERATOR_SEND_BASE);
-  for (uint32_t offset = 0xc0; offset <= 0xc8; offset += 4) write_register(self, offset, GENERATOR_RECEIVE_BASE);
-  write_register(self, 0x11c, 1);
-  write_register(self, 0x200, 2);
-  write_register(self, 0x220, 2);
+  write_register(self, REG_STACK_OFFSET_A, GENERATOR_STACK_END - GENERATOR_K1);
+  for (uint32_t at = REG_TX_BUFFER_BASE; at <= REG_TX_BUFFER_CONSUMER; at += 4)
+    write_register(self, at, GENERATOR_SEND_BASE);
+  for (uint32_t at = REG_RX_BUFFER_BASE; at <= REG_RX_BUFFER_REFERENCE; at += 4)
+    write_register(self, at, GENERATOR_RECEIVE_BASE);
+  write_register(self, REG_ASSIST_STATE, 1);
+  write_register(self, REG_MAC_TX_STATE, 2);
+  write_register(self, REG_MAC_RX_STATE, 2);
 }
 
 phase_start() {
@@ -148,8 +170,8 @@ static void queue_send(self_t *self) {
   self->send_address = at < GENERATOR_RECEIVE_BASE ? at : at - size;
   self->sends++;
   self->frames_sent++;
-  write_register(self, 0xf0, 8 * (self->sends % GENERATOR_SEND_ENTRIES));
-  write_register(self, 0x100, 32 * (self->reads % GENERATOR_DMA_ENTRIES));
+  write_register(self, REG_MAC_TX_PRODUCER, 8 * (self->sends % GENERATOR_SEND_ENTRIES));
+  write_register(self, REG_DMA_READ_PRODUCER, 32 * (self->reads % GENERATOR_DMA_ENTRIES));
 }
 
 // A received frame's descriptor has been read: queues the DMA write of the frame.
@@ -160,9 +182,9 @@ static void queue_receive(self_t *self, uint64_t descriptor) {
   write_sram(self, entry + 8, (uint32_t)(descriptor >> 32), length);
   write_sram(self, entry + 16, GENERATOR_ACTIVE | GENERATOR_FREES, 0);
   self->lengths[self->queued++ % 256] = length;
-  write_register(self, 0x120, 32 * (self->queued % GENERATOR_DMA_ENTRIES));
-  write_register(self, 0xe4, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
-  write_register(self, 0xe8, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
+  write_register(self, REG_DMA_WRITE_PRODUCER, 32 * (self->queued % GENERATOR_DMA_ENTRIES));
+  write_register(self, REG_MAC_RX_CONSUMER, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
+  write_register(self, REG_MAC_RX_REFERENCE, 8 * (self->queued % GENERATOR_RECEIVE_ENTRIES));
 }
 
 // A pointer register of a ring was read: advances the count of entries up to it.
@@ -200,10 +222,10 @@ static void poll_rings(self_t *self) {
                  8, 0, GENERATOR_DESCRIPTOR);
   if (self->polls || queue_room(self) < GENERATOR_QUEUE - 8) return;
   self->polls = 4;
-  read_register(self, 0xe0, GENERATOR_POLL_RECEIVED);
-  read_register(self, 0x124, GENERATOR_POLL_WRITES);
-  read_register(self, 0x104, GENERATOR_POLL_READS);
-  read_register(self, 0xf4, GENERATOR_POLL_SENT);
+  read_register(self, REG_MAC_RX_PRODUCER, GENERATOR_POLL_RECEIVED);
+  read_register(self, REG_DMA_WRITE_CONSUMER, GENERATOR_POLL_WRITES);
+  read_register(self, REG_DMA_READ_CONSUMER, GENERATOR_POLL_READS);
+  read_register(self, REG_MAC_TX_CONSUMER, GENERATOR_POLL_SENT);
 }
 
 // Begins the transfer of a frame, of a received one if there is one.

@@ -1,8 +1,7 @@
 // What the driver of a device is written in, when a host's software is a module: one step after the other, as a driver
-// is. A phase of it is a function with one switch over self->at that is called once a cycle, continues at the step
-// where it waited
-// (`return false`), and signals its end by `return true`.  Local variables do not survive a wait.  The state needs the
-// fields that the steps name, as in their use below.
+// is.  A phase of it is a function with one switch over self->at that is called once a cycle, continues at the step
+// where it waited (`return false`), and signals its end by `return true`.  Local variables do not survive a wait.  The
+// state needs the fields that the steps name, as in their use below.
 #ifndef DRIVER_STEPS_H
 #define DRIVER_STEPS_H
 
@@ -56,9 +55,10 @@ static inline void driver_copy(void *to, const void *from, uint32_t bytes) {
 #define STEP_GET(at_address, byte_count) STEP_MEMORY(false, at_address, byte_count)
 #define STEP_PUT(at_address, byte_count) STEP_MEMORY(true, at_address, byte_count)
 
-// ---- Ports of a driver: how phase_start and phase_end carry out what the steps ask for
-// ------------------------------- The count of the other end from which on this end's turn is not later: sent /
-// ratio_out <= other / ratio_in, without dividing.
+// ---- Ports of a driver: how phase_start and phase_end carry out what the steps ask for -----------------------------
+
+// The count of the other end from which on this end's turn is not later: sent / ratio_out <= other / ratio_in, without
+// dividing.
 #define DRIVER_TURN() (param(ratio_in) <= 0 || width(other_count) == 0 ? 0 : self->turn * (uint64_t)param(ratio_in))
 
 // Offers the request to host memory and the one to the device's window.
