@@ -58,7 +58,7 @@ init() {
   if (param(descriptors)[0]) {
     char line[256] = "";
     stream_read_open(&self->trace, param(descriptors));
-    if (!stream_line(&self->trace, line, sizeof line) || strncmp(line, "descriptors 1", 13) != 0)
+    if (!stream_line(&self->trace, line, sizeof line) || strcmp(line, "descriptors 1") != 0)
       sim_input_error("%s: a descriptor trace begins with the line 'descriptors 1'", param(descriptors));
     // Errors are found before the first cycle.
     stream scan = self->trace;

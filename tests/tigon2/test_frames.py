@@ -241,6 +241,7 @@ BAD_INPUTS = [
     ("--firmware", b"\x7fELF rubbish", "bad"),
     ("--firmware", b"", "bad"),
     ("--descriptors", b"something else\n", "begins with the line"),
+    ("--descriptors", b"descriptors 12\nsend 0 60\n", "begins with the line 'descriptors 1'"),
     ("--descriptors", b"descriptors 1\nsend 0\n", "bad:2"),
     ("--descriptors", b"descriptors 1\nsend 0 7 7\n", "bad:2"),
     ("--descriptors", b"descriptors 1\npost 0 5000 1536\n", "bad:2"),
