@@ -288,6 +288,25 @@ def test_an_interrupt_comes_behind_its_index(board: Make, assist: bool) -> None:
         assert b.lib.model_interrupts(b.chip) == before + 1
 
 
+def test_an_interrupt_comes_behind_every_index(board: Make) -> None:
+    """Also when others are under way: the host finds the last frame by the last interrupt."""
+    b = board(most_received=1, receive_ticks=0)
+    b.post("standard", 200)
+    b.run(20_000)
+    for n in range(100):
+        frames, found = [content(100, 2 * n), content(100, 2 * n + 1)], []
+        assert b.receive(frames[0])
+        b.run(5 * n)
+        assert b.receive(frames[1])
+        before = b.lib.model_interrupts(b.chip)
+        for _ in range(400):
+            b.run(10)
+            if b.lib.model_interrupts(b.chip) > before:
+                before = b.lib.model_interrupts(b.chip)
+                found += b.returns()
+        assert [f["data"] for f in found] == frames, f"{5 * n} instructions apart"
+
+
 def test_waiting_for_room_brings_no_interrupt(board: Make) -> None:
     """More comes at once than there is room for on the way to the host, which has asked for indices only."""
     b = board(assist=False, most_received=1000, receive_ticks=0, flags={"standard": 9, "returns": 0x20})

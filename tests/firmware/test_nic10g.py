@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.firmware.nic10g import FETCH_PRODUCER, Board
+from tests.firmware.nic10g import EVENTS, FETCH_PRODUCER, Board
 
 COUNTS = pytest.mark.parametrize("cores", [1, 2, 3, 8, 16])
+TAKEN_AT_ONCE = 0xA5  # of the events: frames to send, descriptors that were fetched, received frames, reports
 ORDERINGS = pytest.mark.parametrize("ordering", ["atomic", "linked", "locked"])
 
 
@@ -62,6 +63,7 @@ def exchange(
     assert left == out
     assert came == into
     assert nic.room() == 511
+    nic.until(lambda: not nic.lib.nic_register(nic.chip, EVENTS) & TAKEN_AT_ONCE, "the end of its events")
 
 
 @COUNTS
