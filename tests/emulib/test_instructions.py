@@ -1,5 +1,6 @@
 """Every instruction against hand-worked results, on the interpreter and, as a check of the tables, on qemu."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -100,3 +101,12 @@ def test_counts_and_trace(build_dir: Path, tmp_path: Path):
         "0x00400004 2508ffff addiu $t0, $t0, -1",
         "0x00400008 1500fffe bne $t0, $zero, 0x400004",
     ]
+
+
+def test_a_store_ends_a_link_to_its_word(build_dir: Path, tmp_path: Path):
+    """SC succeeds (1) behind a store beside the linked word, and fails (0) behind a store into it."""
+    stores = {"s0": "sw $zero, -8($sp)", "s1": "sw $zero, -12($sp)", "s2": "sw $zero, -4($sp)", "s3": "sb $zero, -5($sp)"}
+    lines = [line for name, store in stores.items() for line in ("ll $t0, -8($sp)", store, f"addiu ${name}, $zero, 9", f"sc ${name}, -8($sp)")]
+    elf = assemble("\n".join(lines) + "\nEXIT 0\n", tmp_path / "x.elf", True)
+    done = subprocess.run([build_dir / "bin" / "mips-oracle", "--registers", elf], capture_output=True, text=True)
+    assert re.findall(r"\$s[0-3] +0x(\w+)", done.stdout) == ["00000000", "00000001", "00000001", "00000000"], done.stderr

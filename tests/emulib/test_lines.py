@@ -106,3 +106,14 @@ def test_an_assembler_file_at_0(dwarf: int, build_dir: Path, tmp_path: Path) -> 
     (tmp_path / "start.s").write_text(ASSEMBLER)
     told = lines_in_order(tmp_path / "start.s", dwarf, build_dir, tmp_path)
     assert told == [["start.s:3", "start.s:4", "start.s:5", "behind.c:3"]] * 3
+
+
+def test_lines_without_symbols(build_dir: Path, tmp_path: Path) -> None:
+    """Of a function at 0 only a symbol tells that it was not dropped."""
+    (tmp_path / "start.c").write_text("int start(void) {\n  return 3;\n}\n")
+    flags = ["--target=mips-linux-gnu", "-mips2", "-mno-abicalls", "-fno-pic", "-O1", "-g", "-nostdlib", "-static", "-fuse-ld=lld"]
+    link = ["-Wl,--omagic", "-Wl,-e,start", "-Wl,--image-base=0", "-Wl,-Ttext=0"]
+    run([tool("clang"), *flags, *link, tmp_path / "start.c", "-o", tmp_path / "start.elf"])
+    run([tool("llvm-objcopy"), "--strip-all", "--keep-section=.debug*", tmp_path / "start.elf", tmp_path / "bare.elf"])
+    assert set(lines_of(tmp_path / "start.elf", build_dir).values()) != {""}
+    assert set(lines_of(tmp_path / "bare.elf", build_dir).values()) == {""}
