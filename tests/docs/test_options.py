@@ -36,3 +36,9 @@ def test_what_does_not_exist_is_noticed(change: dict, error: str) -> None:
     first = modules[0]
     spoilt = replace(first, options=(replace(first.options[0], **change), *first.options[1:]))
     assert list(options.missing({title: [spoilt]})) == [error]
+
+
+@pytest.mark.parametrize("change", [{"ours": ()}, {"options": ()}])
+def test_a_module_without_anything_is_noticed(change: dict) -> None:
+    first = next(iter(options.load().values()))[0]
+    assert list(options.missing({"": [replace(first, **change)]}))[0] == f"{first.paper}: no module, or no option"

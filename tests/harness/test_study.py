@@ -11,7 +11,7 @@ import pytest
 
 from harness.report import plot, provenance
 from harness.run.progress import Progress
-from harness.study import figures, machine, outputs, page, points, runner
+from harness.study import figures, look, machine, outputs, page, points, runner
 from harness.study.study_file import StudyError, read
 from tests.harness.chain import STUDY, make, rates, run
 
@@ -207,9 +207,11 @@ def test_a_failed_point_is_listed_and_the_rest_goes_on(place: Path) -> None:
 def test_a_machine_that_cannot_be_built_fails_its_points_only(place: Path) -> None:
     machine = (place / "chain.lss").read_text()
     (place / "chain.lss").write_text(machine + 'if (stages > 5) punt("at most 5 stages, not " + string(stages));\n')
-    outcome = make(place, STUDY.replace("figure = {", 'figure = { title = "Long ones", where = { stages = 10 }, '))
+    text = 'examine = [{ with = "bottleneck", where = { ready = 1.0 } }]\n' + STUDY
+    outcome = make(place, text.replace("figure = {", 'figure = { title = "Long ones", where = { stages = 10 }, '))
     assert [row.status for row in outcome.rows] == ["ok", "ok", "failed", "failed"]
     assert "at most 5 stages, not 10" in outcome.rows[2].why
+    assert [one.row for one in look.requested(outcome)] == [outcome.rows[1]]
     text = page.write(outcome, place / "out", Progress(), plain=True).read_text()
     assert "at most 5 stages" in text and "Long ones: not run yet." in text
 
