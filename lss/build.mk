@@ -1,6 +1,6 @@
 # The compiler lss and the simulation runtime.  Sources are all files in the folders of lss/
 # (the stages of the compiler) and of lss/runtime/.
-# SANITIZE=1 builds both with ASan and UBSan; use another BUILD for it.
+# SANITIZE=1 builds both with ASan and UBSan, and what fuzzers count (tests/fuzz); use another BUILD for it.
 
 LSS_GEN   := $(BUILD)/gen/lss
 LSS_C     := $(call found,lss/*/*.c)
@@ -8,8 +8,10 @@ LSS_OBJ   := $(LSS_C:lss/%.c=$(BUILD)/obj/lss/%.o) $(BUILD)/obj/lss/gen/parser.o
 RUNTIME_C := $(call found,lss/runtime/*/*.c)
 RUNTIME_OBJ := $(RUNTIME_C:lss/runtime/%.c=$(BUILD)/obj/runtime/%.o)
 
-LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0 json-c) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' -DSPINACH_GLIB_CFLAGS='"$(call pkg_cflags,glib-2.0)"' \
-  $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
+SANITIZE_LINK  := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined)
+SANITIZE_FLAGS := $(if $(SANITIZE),$(SANITIZE_LINK) -fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -gline-tables-only)
+
+LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0 json-c) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' -DSPINACH_GLIB_CFLAGS='"$(call pkg_cflags,glib-2.0)"' $(SANITIZE_FLAGS)
 
 $(LSS_GEN)/parser.c: lss/front/parser.y
 	@mkdir -p $(@D)
@@ -29,12 +31,12 @@ $(BUILD)/obj/lss/gen/%.o: $(LSS_GEN)/%.c
 
 $(BUILD)/bin/lss: $(LSS_OBJ) $(BUILD)/lib/libspinach.a
 	@mkdir -p $(@D)
-	$(CC) $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) -o $@ $^ $(call pkg_libs,glib-2.0 json-c) -lm
+	$(CC) $(SANITIZE_LINK) -o $@ $^ $(call pkg_libs,glib-2.0 json-c) -lm
 
 # The runtime is linked into simulators, which may be optimised across it.
 $(BUILD)/obj/runtime/%.o: lss/runtime/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(call pkg_cflags,glib-2.0) $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(call pkg_cflags,glib-2.0) $(SANITIZE_FLAGS) $(DEPFLAGS) -c -o $@ $<
 # With it goes emulib's reader of files, which the runtime needs even where emulib is not linked in.
 $(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ) $(BUILD)/obj/emulib/program/input_file.o
 	@mkdir -p $(@D)

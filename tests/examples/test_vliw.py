@@ -146,7 +146,7 @@ def test_a_branch_in_the_second_slot_stops_the_run(cores: dict[str, Path], tmp_p
 @pytest.mark.parametrize("slots", [1, 4])
 def test_another_width(slots: int, root, build_dir, build_sim, run_sim) -> None:
     """Where no instructions are there are nops, so plain programs run at any width, and bundles on a wider core as on theirs."""
-    simulator = build_sim(root / "examples/vliw_core/vliw_core.lss", "-D", f"slots={slots}")
+    simulator = build_sim(root / "examples/vliw_core/vliw_core.lss", "-O0", "-D", f"slots={slots}")
     done = run_sim(simulator, "--program", build_dir / "firmware/hello/hello.elf")
     assert "primes: 2 3 5 7 11" in done.out
     if slots >= 2:

@@ -18,6 +18,8 @@ WHO = {
     "parallel-assist": (2, "true", "tigon2_parallel"),
     "parallel-software": (2, "false", "tigon2_parallel"),
 }
+# What the hardware and the driver may be other than usual, by the number of processors: few machines, for each takes long to build.
+OTHER = {1: {"sram_bytes": "512KiB", "send_entries": 128}, 2: {"sram_bytes": "2MiB", "send_entries": 128}}
 ALONE = {name: who for name, who in WHO.items() if not name.startswith("two")}
 
 
@@ -98,12 +100,11 @@ def test_shares_of_the_packet_memory(machine, firmware_of: dict, share: int) -> 
     assert (ran.sent, ran.received) == (200, 200)
 
 
-@both_firmwares
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["512KiB", "2MiB"])
-def test_sizes_of_the_memory(machine, firmware_of: dict, size: str) -> None:
+@pytest.mark.parametrize("cpus,name", [(1, "tigon2"), (2, "tigon2_parallel")], ids=["512KiB", "2MiB"])
+def test_sizes_of_the_memory(machine, cpus: int, name: str) -> None:
     """The firmware finds out by itself how much SRAM there is."""
-    ran = machine(**firmware_of, sram_bytes=size).run("--payload", 700, "--count", 800)
+    ran = machine(cpus=cpus, name=name, **OTHER[cpus]).run("--payload", 700, "--count", 800)
     assert (ran.sent, ran.received) == (800, 800)
 
 
@@ -122,11 +123,11 @@ def test_a_run_repeats_exactly(machine, firmware_of: dict) -> None:
 
 
 @given(ALONE)
-@pytest.mark.parametrize("entries", [128, 512])
-def test_a_send_ring_in_the_memory_of_the_nic(machine, cpus: int, assist: str, name: str, entries: int) -> None:
+@pytest.mark.parametrize("other", [{}, OTHER], ids=["512", "128"])
+def test_a_send_ring_in_the_memory_of_the_nic(machine, cpus: int, assist: str, name: str, other: dict) -> None:
     """The host writes descriptors through the window, and the NIC fetches none."""
     words = ["--assist", assist, "--payload", 333, "--count", 600]
-    made = machine(cpus=cpus, name=name, send_entries=entries)
+    made = machine(cpus=cpus, name=name, **other.get(cpus, {}))
     ran = made.run(*words, "--set", "driver.nic_send_ring=true")
     assert (ran.sent, ran.received) == (600, 600)
     transfers = [one.value("nic.dma_read", "transfers") for one in (made.run(*words), ran)]

@@ -8,6 +8,7 @@ import json
 import os
 import struct
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,12 @@ from harness.net import packets, traffic
 from tests.tree import found
 
 HERE = Path(__file__).parent
-SECONDS = {"quick": 5, "soak": 300}
+SECONDS = {"quick": 3, "soak": 300}
 # name: longest input in bytes
 TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384}
 
 
-def seeds(name: str, root: Path, build: Path) -> list[bytes]:
+def seeds(name: str, root: Path, build: Path, tmp_path: Path) -> list[bytes]:
     """What the fuzzer starts from."""
     if name in ("text", "netlist"):
         folders = ["modules", "tests/lang/bad", "examples"]
@@ -33,7 +34,7 @@ def seeds(name: str, root: Path, build: Path) -> list[bytes]:
         bodies += [b"{", b"[" * 100, b'"\xc3\xa9\xf0\x9f\x98\x80"']
         return [b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies]
     if name == "packets":
-        scratch = build / "fuzz" / "seed.pcap"
+        scratch = tmp_path / "seed.pcap"
         packets.write(scratch, traffic.stream_frames(traffic.Mix.parse("18-100"), 0, 3, 1))
         section = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
         interface = struct.pack("<IIHHII", 1, 20, 1, 0, 0, 20)
@@ -42,16 +43,22 @@ def seeds(name: str, root: Path, build: Path) -> list[bytes]:
     return [path.read_bytes() for path in found(build / "bench", "*.elf")]
 
 
-def fuzz(name: str, seconds: int, root: Path, build: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def fuzz(root: Path, build_dir: Path, made: Callable[..., Path], tmp_path: Path) -> Callable[[str, int], None]:
+    """fuzz(name, seconds): runs one fuzzer, which is made first."""
+    return lambda name, seconds: run(name, seconds, root, build_dir, made, tmp_path)
+
+
+def run(name: str, seconds: int, root: Path, build: Path, made: Callable[..., Path], tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     corpus.mkdir()
-    for number, content in enumerate(seeds(name, root, build)):
+    for number, content in enumerate(seeds(name, root, build, tmp_path)):
         (corpus / f"{number:04}").write_bytes(content[: TARGETS[name]])
     findings = build / "fuzz" / "findings"
     findings.mkdir(parents=True, exist_ok=True)
     kept = HERE / "found"  # inputs that once broke something, if there are any
     broke = sorted(kept.glob(f"{name}-*"))
-    program = build / "fuzz" / f"fuzz_{name}"
+    program = made(build / "sanitize", f"fuzz/fuzz_{name}", "SANITIZE=1")
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "SPINACH_HOME": str(root)}
     if broke:
         done = subprocess.run([program, "-close_fd_mask=3", *broke], env=environment, capture_output=True, text=True)
@@ -64,11 +71,11 @@ def fuzz(name: str, seconds: int, root: Path, build: Path, tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
-def test_some_seconds(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
-    fuzz(name, SECONDS["quick"], root, build_dir, tmp_path)
+def test_some_seconds(name: str, fuzz: Callable[[str, int], None]) -> None:
+    fuzz(name, SECONDS["quick"])
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", TARGETS)
-def test_minutes(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
-    fuzz(name, SECONDS["soak"], root, build_dir, tmp_path)
+def test_minutes(name: str, fuzz: Callable[[str, int], None]) -> None:
+    fuzz(name, SECONDS["soak"])
