@@ -18,6 +18,7 @@ handler(accept, i) {
 
 phase_end() {
   const bool records = param(record)[0] != '\0';
+  self->stalled = self->cancelled = 0;
   for (int i = 0; i < width(in); i++) {
     bool present = some(in, i);
     if (present) {
@@ -25,9 +26,9 @@ phase_end() {
         self->transfers++;
         event(passed, i);
       } else if (!acked(out, i)) {
-        self->stalls++;
+        self->stalled++;
       } else {
-        self->cancels++;
+        self->cancelled++;
       }
     }
     if (records && (present || param(idle))) {
@@ -37,8 +38,17 @@ phase_end() {
                     acked(out, i));
     }
   }
+  self->stalls += self->stalled;
+  self->cancels += self->cancelled;
+}
+
+// Cycles in which nothing but time passes are not stepped: what waited in the last one waits in each of them.
+skip(n) {
+  self->stalls += n * self->stalled;
+  self->cancels += n * self->cancelled;
 }
 
 next_event() {
-  return param(record)[0] != '\0' && param(idle) ? cycle() : never();
+  const bool repeats = self->stalled || self->cancelled || param(idle);
+  return param(record)[0] != '\0' && repeats ? cycle() : never();
 }

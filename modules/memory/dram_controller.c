@@ -196,6 +196,11 @@ phase_end() {
     self->due = never();
 }
 
+// Cycles in which nothing but time passes are not stepped, and count all the same.
+skip(n) {
+  if (self->count > 0) self->busy += n;
+}
+
 next_event() {
   return self->due > cycle() ? self->due : cycle();
 }

@@ -195,8 +195,9 @@ static __attribute__((noinline)) void look_for_early(self_t *self) {
 
 phase_end() {
   uint64_t requests = get(requesting);
+  self->refused = (uint32_t)__builtin_popcountll(requests & ~get(accepted));
   if (requests) {
-    for (uint64_t refused = requests & ~get(accepted); refused; refused &= refused - 1) self->waits++;
+    self->waits += self->refused;
     for (int b = 0; b < BANKS; b++) {
       if (!transferred(out_request, b)) continue;
       int32_t lane = (int32_t)(data(out_request, b).tag & LANE_MASK);
@@ -223,6 +224,11 @@ phase_end() {
       sim_error("the reply with tag 0x%x was refused", (unsigned)data(in_reply, i).tag);
   leave(self, get(replied));
   if (__builtin_expect(self->waiting, 0)) look_for_early(self);
+}
+
+// Cycles in which nothing but time passes are not stepped: the requests that wait wait in each of them.
+skip(n) {
+  self->waits += n * self->refused;
 }
 
 next_event() {

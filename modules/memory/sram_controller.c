@@ -130,6 +130,11 @@ phase_end() {
   if ((replied || held == 0) && self->count > 0) start(self, slot, replied);
 }
 
+// Cycles in which nothing but time passes are not stepped, and count all the same.
+skip(n) {
+  if (self->count > 0) self->busy += n;
+}
+
 next_event() {
   return self->due > cycle() ? self->due : cycle();
 }
