@@ -50,8 +50,8 @@ static void view(const self_t *self, const memory_written *writes, int count, ui
 
 /* Whether the store_conditional of a tag may store: its reservation is valid, and no write of this cycle came before.
  */
-static bool reservation_stands(const self_t *self, const memory_written *writes, int count, uint32_t tag,
-                               uint32_t offset) {
+static bool reservation_valid(const self_t *self, const memory_written *writes, int count, uint32_t tag,
+                              uint32_t offset) {
   uint32_t block = offset / (uint32_t)param(reservation_bytes);
   bool valid = false;
   for (int k = 0; k < param(reservations); k++)
@@ -100,7 +100,7 @@ static int gather(const self_t *self, const typeof_port(port_request) * requests
     if (!live[i] || !modifies(request->op) || !param(writable) || !locate(request->address, request->size, &offset))
       continue;
     if (request->op == mem_op_store_conditional) {
-      old[i] = reservation_stands(self, writes, count, request->tag, offset);
+      old[i] = reservation_valid(self, writes, count, request->tag, offset);
       if (!old[i]) continue;
       number_to_memory(writes[count].bytes, &request->data, request->size, param(big_endian));
     } else {
@@ -246,18 +246,20 @@ static void end_reservations(self_t *self, uint32_t offset, uint32_t size) {
   }
 }
 
-/* Adds a write to what a listener hears in this cycle; several are merged into the stretch that covers them. */
-static inline mem_snoop snoop_merge(mem_snoop snooped, int listener, uint32_t offset, uint32_t size, uint32_t tag) {
+/* Adds a write to what a lane of `snoop` carries in this cycle; several are merged into the stretch that covers them.
+ */
+static inline mem_snoop snoop_merge(mem_snoop snooped, int lane, uint32_t offset, uint32_t size, uint32_t tag) {
   uint32_t address = offset + (uint32_t)param(base);
-  (void)listener; /* without ranges */
+  (void)lane; /* without ranges */
   if (param_length(snoop_ranges) > 0) {
-    const mem_range *range = &param(snoop_ranges)[param_length(snoop_ranges) == 1 ? 0 : listener];
+    const mem_range *range = &param(snoop_ranges)[param_length(snoop_ranges) == 1 ? 0 : lane];
     if (!memory_overlap(address, size, range->base, range->size)) return snooped;
   }
   if (snooped.size == 0) return (mem_snoop){.address = address, .size = size, .tag = tag};
   uint32_t first = address < snooped.address ? address : snooped.address;
-  uint32_t end = address + size, snooped_end = snooped.address + snooped.size;
-  return (mem_snoop){.address = first, .size = (end > snooped_end ? end : snooped_end) - first, .tag = UINT32_MAX};
+  uint32_t last = address + size - 1, snooped_last = snooped.address + snooped.size - 1;
+  return (mem_snoop){
+      .address = first, .size = (last > snooped_last ? last : snooped_last) - first + 1, .tag = UINT32_MAX};
 }
 
 /* The number that a read of `size` bytes finds where another port writes, in the same cycle, at the offset `at`. */

@@ -41,15 +41,16 @@ typedef struct {
   bool big_endian;
 } dma_layout;
 
-// Bytes of a descriptor that are read: up to the last field, in whole words of memory.
+// Bytes of a descriptor that are read: up to the end of the last field, in whole words of memory.
 static inline uint32_t dma_read_bytes(dma_layout at) {
-  int64_t last = at.control > at.checksum ? at.control : at.checksum;
-  if (at.host_low > last) last = at.host_low;
-  if (at.address > last) last = at.address;
-  return ((uint32_t)last + 4 + 7) & ~7u;
+  const int64_t ends[] = {at.control + 4,  at.checksum + 4, at.host_high + 4,
+                          at.host_low + 4, at.address + 4,  at.length + 2};
+  int64_t end = 0;
+  for (int k = 0; k < (int)(sizeof ends / sizeof ends[0]); k++) end = ends[k] > end ? ends[k] : end;
+  return ((uint32_t)end + 7) & ~7u;
 }
 
-// Takes over what the descriptor in `raw` says.
+// Fills in what the descriptor in `raw` says.
 static inline void dma_take_descriptor(dma_transfer *next, const uint8_t *raw, dma_layout at) {
   next->control = assist_field(raw, (uint32_t)at.control, 4, at.big_endian);
   next->host = assist_field(raw, (uint32_t)at.host_low, 4, at.big_endian);

@@ -40,7 +40,7 @@ static void one_less(self_t *self, int d, uint32_t n, uint64_t when) {
 
 // Reads the files and works out who waits for whom.
 static void read_all(self_t *self, ReplayStudy *study) {
-  uint8_t bytes[2048];
+  uint8_t bytes[param(max_frame)];
   uint32_t length = 0;
   uint64_t stamp = 0;
   for (int d = 0; d < 2; d++) {
@@ -228,7 +228,7 @@ static void complete_lost(self_t *self, int d) {
 
 // The end of a frame: which of those on their way is it?  Those before it are lost, for frames keep their order.
 static void finish_arrival(self_t *self, int d, uint32_t length) {
-  uint8_t expected[2048];
+  uint8_t expected[param(max_frame)];
   uint32_t size = 0;
   uint64_t stamp = 0;
   for (; self->completed[d] != self->gone[d]; complete_lost(self, d)) {

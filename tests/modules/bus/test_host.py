@@ -66,6 +66,19 @@ def test_software_reads_what_it_wrote(bench: Bench) -> None:
     assert seen[1].data == 0xABAB00 and seen[2].error
 
 
+def test_memory_ends_at_its_base_too(bench: Bench) -> None:
+    """A request that begins below the memory and reaches into it."""
+    simulator = bench.build("""
+instance dut : host { memory_bytes = 4 KiB; memory_base = 0x1000; };
+instance software : memory_source { width = 512; };
+software.memory -> dut.memory;
+""")
+    script = "0 write 4 0x1000 5\n2 read 4 0x1000\n4 read 4 0xffe\n6 write 4 0xffe 0\n8 read 4 0x1000\n10 read 4 0x1ffe\n"
+    ran = bench.run(simulator, 20, {"software.script": "s", "software.record": "seen"}, files={"s": script})
+    seen = [(a.error, a.data) for a in read_replies(ran.directory / "seen")]
+    assert seen == [(False, 0), (False, 5), (True, 0), (True, 0), (False, 5), (True, 0)]
+
+
 @pytest.mark.parametrize(("overhead", "cycles"), [(0.0, 1.0), (0.3, 1.3)])
 def test_a_transfer_takes_its_words_and_the_overhead(bench: Bench, overhead: float, cycles: float) -> None:
     """64 words of 8 bytes at 66 MHz: 0.97 us and what the overhead adds; the module's clock is 100 MHz."""
@@ -153,5 +166,5 @@ def test_interrupts_come_late_and_can_be_masked(bench: Bench) -> None:
 
 
 def test_a_port_of_no_whole_bytes_is_refused(bench: Bench) -> None:
-    text = "instance s : memory_source { width = 4; }; instance h : host { cpu_width = 4; }; s.memory -> h.memory;"
-    assert "cpu_width is a multiple of 8, not 4" in bench.refuse(text)
+    text = "instance s : memory_source { width = 12; }; instance h : host { cpu_width = 12; }; s.memory -> h.memory;"
+    assert "cpu_width is a multiple of 8, not 12" in bench.refuse(text)

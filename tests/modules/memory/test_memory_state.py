@@ -255,6 +255,16 @@ def test_listeners_hear_the_writes_of_their_range(bench: Bench) -> None:
     assert "260" in first[0][1] and "5" in first[0][1]
 
 
+def test_a_range_may_end_with_the_address_space(bench: Bench) -> None:
+    body = "size = 256 B; base = 0xffffff00; snoop_ranges = [{ base = 0xffffff80, size = 0x80 }];"
+    device = memory(bench, 2, body=body, extra=snooping(2, 1))
+    scripts = ["0 write 4 0xffffff90 1\n", "0 write 4 0xfffffffc 1\n2 write 1 0xffffff7f 1\n4 write 1 0xffffffff 1\n"]
+    device.play(scripts, 10, {"heard[0].record": "a.txt"})
+    first, second = read_items(device.last.directory / "a.txt")
+    assert first[0] == 0 and f"address={0xFFFFFF90} size={0x70} " in first[1]
+    assert second[0] == 4 and f"address={0xFFFFFFFF} size=1 " in second[1]
+
+
 def test_writes_of_one_cycle_are_heard_as_one_stretch(bench: Bench) -> None:
     device = memory(bench, 2, extra=snooping(2, 1))
     device.play([["0 write 4 0x10 1 5"], ["0 write 4 0x20 1 6"]], 4, {"heard[0].record": "a.txt"})

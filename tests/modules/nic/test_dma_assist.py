@@ -73,6 +73,14 @@ def test_both_directions_and_both_rings(bench: Bench) -> None:
     assert got == data and replies[-2].data == 0x1020 and replies[-1].data == 0x1820
 
 
+def test_the_length_may_be_the_last_field(bench: Bench) -> None:
+    body = "at_host_high = -1; at_host_low = 0; at_address = 4; at_control = 8; at_checksum = 12; at_length = 22;"
+    dut, data = rig(bench, body), noise(100)
+    script = start() + store(0x1000, struct.pack(">IIIIIHHQ", 0x2000, 0x4000, 4, 0, 0, 0, 100, 0))
+    script += [write(4, 1), write(0, 0x1020), *load(0x4000, 100, 2000)]
+    assert joined(dut.run(script, 3000, software=to_host(0x2000, data)), 100) == data
+
+
 def test_the_pause_bit_and_the_run_bit(bench: Bench) -> None:
     dut = rig(bench)
     script = [write(1, 0x1000), write(0, 0x1000), *store(0x1000, descriptor(0x2000, 0x4000, 8)), write(0, 0x1020), read(1, 300), write(4, 3), read(1, 600), write(4, 1), read(1, 900)]
