@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TIMERS        (param_length(timer_offsets))
+#define TIMER_WORD(k) ((int)param(timer_offsets)[k] / 4)
+
 // Computes what the lanes of `value` carry.
 static void update_values(self_t *self) {
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
@@ -22,12 +25,8 @@ init() {
     if (param(registers)[i].access != register_access_hidden)
       self->kind[word] = (uint8_t)(param(registers)[i].access + 1);
     self->mask[word] = param(registers)[i].mask ? param(registers)[i].mask : UINT32_MAX;
-    if (param(registers)[i].access == register_access_timer) {
-      if (self->timers == 4) sim_error("a register bank has at most 4 timers");
-      self->timer_base[self->timers] = param(registers)[i].reset;
-      self->timer_word[self->timers++] = (uint16_t)word;
-    }
   }
+  for (int k = 0; k < TIMERS; k++) self->timer_base[k] = self->file[TIMER_WORD(k)];
   for (int i = 0; i < width(in_request); i++)
     for (int k = 0; k < param(latency); k++) self->reply_cycle[i][k] = never();
   for (int i = 0; i < width(write_strobe); i++) self->strobe_cycle[i] = never();
@@ -60,7 +59,7 @@ handler(show_value, i) {
 __attribute__((noinline)) static void refresh_timers(self_t *self) {
   const unsigned __int128 second = 1000000000000000u;
   uint64_t ticks = (uint64_t)(now() * second / ticks_per_second() / (uint64_t)param(timer_tick));
-  for (int i = 0; i < self->timers; i++) self->file[self->timer_word[i]] = (uint32_t)(self->timer_base[i] + ticks);
+  for (int k = 0; k < TIMERS; k++) self->file[TIMER_WORD(k)] = (uint32_t)(self->timer_base[k] + ticks);
   self->timers_until =
       (uint64_t)(((unsigned __int128)(ticks + 1) * (uint64_t)param(timer_tick) * ticks_per_second() + second - 1) /
                  second);
@@ -83,8 +82,8 @@ static void set_strobe(self_t *self, int port, uint32_t value) {
 static void reset(self_t *self) {
   for (int i = 0; i < param_length(registers); i++) {
     int word = param(registers)[i].offset / 4;
-    for (int k = 0; k < self->timers; k++)
-      if (self->timer_word[k] == word) self->timer_base[k] += (uint64_t)param(registers)[i].reset - self->file[word];
+    for (int k = 0; k < TIMERS; k++)
+      if (TIMER_WORD(k) == word) self->timer_base[k] += (uint64_t)param(registers)[i].reset - self->file[word];
     self->file[word] = param(registers)[i].reset;
     if (self->strobe_lane[word]) set_strobe(self, self->strobe_lane[word] - 1, param(registers)[i].reset);
   }
@@ -100,8 +99,8 @@ static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, in
   }
 }
 
-// What a write stores; true, since what is visible may have changed.
-static bool write_register(self_t *self, typeof_port(in_request) request, uint32_t offset, int lane) {
+// What a write stores.
+static void write_register(self_t *self, typeof_port(in_request) request, uint32_t offset, int lane) {
   const uint64_t file = (uint64_t)(uintptr_t)self->file;
   const uint32_t word = offset / 4, stored = self->file[word];
   const int kind = self->kind[word] - 1;
@@ -121,8 +120,8 @@ static bool write_register(self_t *self, typeof_port(in_request) request, uint32
   case register_access_w1c: self->file[word] &= ~value; break;
   case register_access_w1s: self->file[word] |= value; break;
   case register_access_timer:
-    for (int k = 0; k < self->timers; k++)
-      if (self->timer_word[k] == word) self->timer_base[k] += (uint64_t)value - stored;
+    for (int k = 0; k < TIMERS; k++)
+      if (TIMER_WORD(k) == (int)word) self->timer_base[k] += (uint64_t)value - stored;
     self->file[word] = value;
     break;
   case register_access_semaphore:
@@ -138,7 +137,6 @@ static bool write_register(self_t *self, typeof_port(in_request) request, uint32
   if (call(resets, offset, written_value, lane)) reset(self);
   self->writes++;
   event(access, lane, offset, written_value, true);
-  return true;
 }
 
 // What a read returns; true when it changed the register.
@@ -172,7 +170,8 @@ static __attribute__((noinline)) void note_unlisted(self_t *self, uint32_t offse
   self->unlisted_at[word] = call(position, (uint64_t)(uintptr_t)self->file, lane);
 }
 
-// One request, out of line and in pieces: so the requests of all lanes stay in registers.
+// One request; true when it may have changed what registers read as.  Out of line and in pieces, so that the requests
+// of all lanes stay in registers.
 static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, uint8_t size, bool sign, uint32_t tag,
                                             uint32_t address, uint64_t value) {
   typeof_port(in_request) request = {.op = op, .size = size, .sign = sign, .tag = tag, .address = address};
@@ -183,15 +182,17 @@ static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, u
   const bool error = in_word > 4 || request.size == 3 || (request.op > mem_op_write && !barrier);
   uint32_t result = 0;
   bool changed = false;
-  if (self->timers && now() >= self->timers_until) refresh_timers(self);
-  if (error || barrier)
-    changed = false;
-  else if (!self->kind[offset / 4])
-    note_unlisted(self, offset, lane); // reads as 0
-  else if (request.op == mem_op_write)
-    changed = write_register(self, request, offset, lane);
-  else
-    changed = read_register(self, request, offset, lane, &result);
+  if (TIMERS && now() >= self->timers_until) refresh_timers(self);
+  if (!error && !barrier) {
+    if (!self->kind[offset / 4]) {
+      note_unlisted(self, offset, lane); // reads as 0
+    } else if (request.op == mem_op_write) {
+      write_register(self, request, offset, lane);
+      changed = true;
+    } else {
+      changed = read_register(self, request, offset, lane, &result);
+    }
+  }
   self->reply_cycle[lane][place] = self->busy_cycle = cycle() + (uint64_t)param(latency);
   self->reply_data[lane][place] = result;
   self->reply_tag[lane][place] = request.tag;
@@ -228,12 +229,16 @@ phase_end() {
   if (changed | driven) update_values(self);
 }
 
-// The cycle after a reply or a write strobe differs too: they are gone.
+// Reports the accesses where no register is.
 finish() {
   char report[2000] = "";
   size_t used = 0;
-  for (uint32_t word = 0; word < (uint32_t)(param(size) / 4) && used < sizeof report - 100; word++) {
+  for (uint32_t word = 0; word < (uint32_t)(param(size) / 4); word++) {
     if (!self->unlisted_count[word]) continue;
+    if (used > sizeof report - 120) {
+      used += (size_t)snprintf(report + used, sizeof report - used, "; and others");
+      break;
+    }
     used += (size_t)snprintf(report + used, sizeof report - used, "%s0x%x %u time%s, first by requester %u",
                              used ? "; " : "", word * 4, self->unlisted_count[word],
                              self->unlisted_count[word] == 1 ? "" : "s", self->unlisted_lane[word]);
@@ -243,6 +248,10 @@ finish() {
   if (used) sim_warn("no register is at these offsets: reads gave 0, writes did nothing: %s", report);
 }
 
+// The cycle after a reply or a write strobe differs too: they are gone.
 next_event() {
   return self->busy_cycle + 1 >= cycle() || self->changed_cycle >= cycle() ? cycle() : never();
 }
+
+#undef TIMERS
+#undef TIMER_WORD

@@ -108,6 +108,24 @@ def test_the_timer_counts_from_what_was_written(bench: Bench) -> None:
     assert values(bench, script, 3000) == [0, 1, 0, 0]
 
 
+def test_more_accesses_where_no_register_is_than_one_line_takes(bench: Bench) -> None:
+    text = "instance bank : register_bank { registers = []; };\nrequester[0].memory -> bank.in[\"r0\"];\n"
+    machine = Memory(bench, text, 1)
+    machine.play([[f"{k} read 4 {4 * k:#x}" for k in range(200)]], 300, outstanding=8)
+    [told] = [line for line in machine.last.err.splitlines() if "no register" in line]
+    assert "0x4 1 time, first by requester 0; 0x8 1 time" in told and "; and others" in told
+
+
+def test_many_timers(bench: Bench) -> None:
+    """Each counts from its own reset value, or from what was written to it."""
+    rows = ", ".join(f'{{ name = "t{k}", offset = {4 * k}, reset = {k}, access = register_access.timer, doc = "" }}' for k in range(6))
+    joins = 'requester[0].memory -> bank.in["r0"];\n'
+    text = f"import register_types;\ninstance bank : register_bank {{ registers = [{rows}]; timer_tick = 10 ns; }};\n{joins}"
+    script = ["5 write 4 0x8 100", *(f"{20 + k} read 4 {4 * k:#x}" for k in range(6))]
+    [replies] = Memory(bench, text, 1).play([script], 40, outstanding=8)
+    assert [reply.data for reply in replies] == [0, 2, 3, 102, 5, 6, 7]
+
+
 def test_latency(bench: Bench) -> None:
     for latency in (1, 3):
         [replies] = bank(bench, body=f"latency = {latency};").play([["2 read 4 0", "3 read 4 4"]], 20, outstanding=8)
