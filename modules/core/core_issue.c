@@ -26,8 +26,9 @@ handler(hold) {
     waits = in_execute | (((rs == core_c_dest(mem)) | (rt == core_c_dest(mem))) & core_c_loads(mem));
     hazard = core_stall_branch;
   } else if (__builtin_expect(core_c_muldiv(c) != CORE_MULDIV_none, false)) {
-    waits |= core_occupies(ex) | !data(muldiv).ready;
-    hazard = core_stall_multiply_divide;
+    const bool occupied = core_occupies(ex) | !data(muldiv).ready;
+    if (occupied) hazard = core_stall_multiply_divide;
+    waits |= occupied;
   }
   set(hazard, hazard);
   set(go, !waits | annulled(self, data(in).fresh));

@@ -87,6 +87,7 @@ HAZARDS = {
     "branch on a load": ("lw $t2, 0($t0)\nbeq $t2, $t2, .+8\nnop\n", "branch", 2),
     "product": ("mult $t0, $t0\nmflo $t2\n", "multiply_divide", 9),
     "product, and a load first": ("mult $t0, $t0\nlw $t2, 0($t0)\nnop\nmflo $t2\n", "multiply_divide", 7),
+    "product of a load": ("lw $t2, 0($t0)\nmult $t2, $t2\n" + 12 * "nop\n", "load_use", 1),
     "quotient": ("div $zero, $t0, $t1\nmfhi $t2\n", "multiply_divide", 68),
 }
 
@@ -107,3 +108,18 @@ def test_stalls_have_their_reasons(build_sim, run_sim, root: Path, tmp_path: Pat
         instructions = 10 * code.count("\n")
         expected = {"issued": instructions, f"stall_{reason}": 10 * cycles}
         assert more == {key: value for key, value in expected.items() if value}, (name, more)
+
+
+def test_halted_cycles_are_stalls_of_fetch(build_sim, run_sim, root: Path, tmp_path: Path) -> None:
+    """Halted by a debugger in cycle 200 and let go in cycle 700: what was on its way is finished, then there is no instruction."""
+    text = (root / "examples/single_core/single_core.lss").read_text()
+    halter = "instance halter : source { script = \"halts\"; };\ninstance both : mux;\nstart.control -> both.in;\nhalter.out -> both.in;\nboth.out -> core.control;"
+    machine = tmp_path / "machine.lss"
+    machine.write_text(text.replace("start.control -> core.control;", halter))
+    (tmp_path / "halts").write_text("200 {set_halt=1 halt=1}\n700 {set_halt=1 halt=0}\n")
+    elf = assemble("1: addiu $t0, $t0, 1\nb 1b\nnop\n", tmp_path / "loop.elf", True, "device")
+    for how in ([], ["--debug"]):
+        simulator = build_sim(machine, *how)
+        done = run_sim(simulator, "--quiet", "--program", elf, "--cycles", "1000")
+        found = {f"{e['path']}.{e['name']}": e["value"] for e in done.stats["statistics"]}
+        assert 495 <= found["core.issue.stall_fetch"] <= 510
