@@ -249,6 +249,65 @@ phase_end() { self->give = transferred(in); }
 }
 
 
+HELD = {
+    "gate_dot_lss": """
+module gate {
+  inport in : 'a;
+  inport busy : bool;
+  inport chatter : bool;
+  always busy.ack, chatter.ack;
+  handler accept : busy.data, chatter.data -> in.ack;
+}
+""",
+    "gate_dot_c": """/* gate.c: takes an item while the unit is not busy; what the chatter says changes nothing. */
+handler(accept) { accept(in, !data(busy)); }
+""",
+    "unit_dot_lss": """
+module unit {
+  outport working : bool;
+  stat uint64 busy "cycles"; /** Cycles of work. */
+  phase_start -> working.data;
+  phase_end;
+}
+""",
+    "unit_dot_c": """/* unit.c: works in three cycles of four, and counts them. */
+phase_start() { send(working, cycle() % 4 != 0); }
+phase_end() { self->busy += cycle() % 4 != 0; }
+""",
+    "chatterer_dot_lss": """
+module chatterer {
+  outport word : bool;
+  outport out : uint32;
+  always out.enable;
+  phase_start -> word.data, out.data;
+}
+""",
+    "chatterer_dot_c": """/* chatterer.c: always says something, and always offers an item. */
+phase_start() {
+  send(word, true);
+  send(out, 1);
+}
+""",
+}
+
+
+def test_who_counts_that_it_is_busy_comes_before_who_only_waits(examine: Examine) -> None:
+    """Both tell the gate something; the unit's statistic covers the wait, the other one's output waits all the time."""
+    analysis = examine("""
+        instance producer : source;
+        instance gate : gate;
+        instance chatterer : chatterer;
+        instance never : sink { ready = 0.0; };
+        instance unit : unit;
+        producer.out -> gate.in : uint32;
+        chatterer.word -> gate.chatter;
+        chatterer.out -> never.in;
+        unit.working -> gate.busy;
+    """, **HELD)  # fmt: skip
+    [path] = [one for one in analysis.waiting if one.link.target.path == "gate"]
+    assert path.cause.path == "unit" and path.steps[0].then == "is stalled by unit"
+
+
 def test_a_loop_of_credits_limits(examine: Examine) -> None:
     """Four credits and a round trip of more than twenty cycles: no instance is slow, what goes round comes back too late."""
     analysis = examine("""
