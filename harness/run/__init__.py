@@ -1,4 +1,6 @@
-"""Running simulators, whatever they simulate: processes, the store of results, files written whole, progress.
+"""Running simulators, whatever they simulate.
 
-sweep runs many simulations and keeps their results; files writes whole files; progress says what is going on.
+process starts commands and ends them with their parent; compiler calls lss; execute says where simulations run; store
+keeps their results, lease tells whose working directories are abandoned; files writes whole files; progress says what
+is going on.
 """

@@ -1,6 +1,6 @@
 """Where simulations run: processes of this host, or the workers of a Dask cluster on hosts that share the files.
 
-All are used through `concurrent.futures.Executor`.  Results lie in the store and nowhere else, so a task may be begun
+All are used through `concurrent.futures.Executor`.  Results are in the store and nowhere else, so a task may be begun
 twice: a worker that was killed loses nothing but its time.
 """
 

@@ -4,8 +4,9 @@ A study goes through these in their order:
     study_file   reads the TOML file and checks its keys
     points       variants times axes: every point with all its settings
     uses/        plug-ins: what NICs need, and second looks
-    machine      netlists, names checked with them, simulators, the command line of a point
-    windows      between which instants a simulator measures; conditions checks what a study says of them
+    machine      netlists, what they know by name, simulators, the command line of a point
+    names        checks every name in the study with them; conditions those of windows
+    windows      between which instants a simulator measures
     runner       builds, runs, measures, keeps the best; expression and reading say what was measured
     look         second looks at points: bottlenecks, costs, faults
     outputs      tables for a terminal, CSV, JSON, the command that repeats a point

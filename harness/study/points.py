@@ -34,6 +34,14 @@ class Point:
         parts = [f"{axis} {value}" if axis != VARIANT else str(value) for axis, value in self.coordinates.items()]
         return ", ".join(part for part in parts if part) or "the only point"
 
+    def matches(self, where: Mapping[str, Any]) -> bool:
+        """Whether the point has these coordinates; a list means any of its values."""
+        own = {VARIANT: "", **self.coordinates}
+        return all(
+            key in own and (own[key] in value if isinstance(value, list) else own[key] == value)
+            for key, value in where.items()
+        )
+
 
 def _twice(names: list, where: str, what: str) -> None:
     for name in names:

@@ -18,13 +18,13 @@ from harness.run.compiler import CompilerError
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Job, Result, RunError
-from harness.study import conditions, expression, machine, reading, uses, windows
+from harness.study import expression, machine, names, reading, uses, windows
 from harness.study.machine import Machine
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, StudyFile, read
 from harness.study.uses import Use
 
-STORE = "run"  # where results lie in the build directory
+STORE = "run"  # where results are in the build directory
 STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
            2.120, 2.110, 2.101, 2.093]  # fmt: skip  # 97.5 % quantiles of Student's t with 1, 2, … degrees of freedom
 FAILED, OK, NOT_RUN = "failed", "ok", "not run"
@@ -44,11 +44,7 @@ class Row:
 
     def matches(self, where: Mapping[str, Any]) -> bool:
         """Whether the point has these coordinates; a list means any of its values."""
-        own = {VARIANT: "", **self.point.coordinates}
-        return all(
-            key in own and (own[key] in value if isinstance(value, list) else own[key] == value)
-            for key, value in where.items()
-        )
+        return self.point.matches(where)
 
 
 @dataclass
@@ -93,7 +89,7 @@ class Study:
                     or any(look.needs_result for look in looks))  # fmt: skip
 
     def settings(self, point: Point) -> dict[str, Any]:
-        """All settings of a point: a plug-in's lie under those of the study."""
+        """All settings of a point: those of the study take precedence over a plug-in's."""
         use = self.uses[point.number]
         return {**(use.settings(point) if use else {}), **point.settings}
 
@@ -151,7 +147,7 @@ def published(file: StudyFile, point: Point) -> dict[str, float]:
     """Figures of others for a point, by measure."""
     figures: dict[str, float] = {}
     for entry in file.published:
-        if Row(point, OK).matches(entry.get("where", {})):
+        if point.matches(entry.get("where", {})):
             figures |= {key: value for key, value in entry.items() if isinstance(value, int | float)}
     return figures
 
@@ -175,7 +171,7 @@ def prepare(path: Path, build: Path, progress: Progress, built_only: bool = Fals
                 study.broken[one] = str(error)
         if not study.machines:
             raise CompilerError(next(iter(study.broken.values())))
-    _check_names(study)
+    names.check(study)
     return study
 
 
@@ -202,60 +198,6 @@ def _read(path: Path, build: Path) -> Study:
     except StudyError as error:
         raise StudyError(f"{path}: {error}") from error
     return study
-
-
-def _check_names(study: Study) -> None:
-    file, where = study.file, str(study.path)
-    understood = {name for use in study.uses.values() if use for name in use.axes()}
-    for axis in file.axis:
-        plain = [value for value in axis.values if not isinstance(value, dict)]
-        if plain and not axis.setting and axis.name not in understood:
-            raise StudyError(f"{where}: axis {axis.name!r}: it needs a setting, or values with settings")
-        if axis.best and axis.best not in study.measures:
-            raise StudyError(f"{where}: axis {axis.name!r}: best: there is no measure {axis.best!r}")
-    places = [VARIANT, *(axis.name for axis in file.axis)]
-    variants = [variant.name for variant in file.variant]
-    for name, measure in study.measures.items():
-        if unknown := [one for one in measure.only if one not in variants]:
-            raise StudyError(f"{where}: measure {name!r}: only: there is no variant {unknown[0]!r}")
-        if name in (*places, "time"):
-            raise StudyError(f"{where}: measure {name!r}: expressions know something else by this name")
-    names = [*places, *study.measures]
-    for point in study.points:
-        # Of one that cannot be built, another structure of the same machine shows what its parameters are called.
-        known = study.machines.get(study.structure(point)) or next(
-            (one for (path, _), one in study.machines.items() if path == point.machine), None
-        )
-        for setting in study.settings(point) if known else ():
-            machine.check_setting(setting, known, f"{where}: {point.name}")
-    for one in {id(one): one for one in study.machines.values()}.values():
-        for name, measure in study.measures.items():
-            if measure.value:
-                machine.check_expression(measure.value, one, names, f"{where}: measure {name!r}")
-        for text in file.check:
-            machine.check_expression(text, one, names, f"{where}: check")
-        for key, text in windows.conditions(file, list(study.uses.values())):
-            conditions.check(text, one, f"{where}: {key}")
-    _check_shown(study, names)
-
-
-def _check_shown(study: Study, names: list[str]) -> None:
-    file, where = study.file, str(study.path)
-    axes = [VARIANT, *(axis.name for axis in file.axis)]
-    for number, one in enumerate(file.figure, 1):
-        over = axes if one.kind != "series" else [one.x]  # a label of the axis of time
-        for key, value, known in ("x", one.x, over), ("series", one.series, axes), ("y", one.y, list(study.measures)):
-            if value and value not in known:
-                raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")
-    for number, one in enumerate(file.published, 1):
-        place = f"{where}: published {number}"
-        for key, value in one.items():
-            if key not in ("where", "label", "source", "explained") and key not in study.measures:
-                raise StudyError(f"{place}: {key!r} is no measure; known are {', '.join(study.measures)}")
-            if key in study.measures and (isinstance(value, bool) or not isinstance(value, int | float)):
-                raise StudyError(f"{place}: {key}: a number is expected")
-        if not any(Row(point, OK).matches(one.get("where", {})) for point in study.points):
-            raise StudyError(f"{place}: there is no point where {one.get('where', {})}")
 
 
 def build(study: Study, progress: Progress) -> None:

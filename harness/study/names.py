@@ -1,0 +1,68 @@
+"""Checks the names in a study before its first run: settings, measures, conditions, figures, published values.
+
+What a machine knows comes from its netlist; a name that nobody knows is an error that says where it is.
+"""
+
+from typing import TYPE_CHECKING
+
+from harness.study import conditions, machine, windows
+from harness.study.points import VARIANT
+from harness.study.study_file import StudyError
+
+if TYPE_CHECKING:
+    from harness.study.runner import Study
+
+
+def check(study: "Study") -> None:
+    """Checks every name in the study and in its settings with the netlists of its machines."""
+    file, where = study.file, str(study.path)
+    understood = {name for use in study.uses.values() if use for name in use.axes()}
+    for axis in file.axis:
+        plain = [value for value in axis.values if not isinstance(value, dict)]
+        if plain and not axis.setting and axis.name not in understood:
+            raise StudyError(f"{where}: axis {axis.name!r}: it needs a setting, or values with settings")
+        if axis.best and axis.best not in study.measures:
+            raise StudyError(f"{where}: axis {axis.name!r}: best: there is no measure {axis.best!r}")
+    places = [VARIANT, *(axis.name for axis in file.axis)]
+    variants = [variant.name for variant in file.variant]
+    for name, measure in study.measures.items():
+        if unknown := [one for one in measure.only if one not in variants]:
+            raise StudyError(f"{where}: measure {name!r}: only: there is no variant {unknown[0]!r}")
+        if name in (*places, "time"):
+            raise StudyError(f"{where}: measure {name!r}: expressions know something else by this name")
+    names = [*places, *study.measures]
+    for point in study.points:
+        # Of one that cannot be built, another structure of the same machine shows what its parameters are called.
+        known = study.machines.get(study.structure(point)) or next(
+            (one for (path, _), one in study.machines.items() if path == point.machine), None
+        )
+        for setting in study.settings(point) if known else ():
+            machine.check_setting(setting, known, f"{where}: {point.name}")
+    for one in {id(one): one for one in study.machines.values()}.values():
+        for name, measure in study.measures.items():
+            if measure.value:
+                machine.check_expression(measure.value, one, names, f"{where}: measure {name!r}")
+        for text in file.check:
+            machine.check_expression(text, one, names, f"{where}: check")
+        for key, text in windows.conditions(file, list(study.uses.values())):
+            conditions.check(text, one, f"{where}: {key}")
+    _check_shown(study, names)
+
+
+def _check_shown(study: "Study", names: list[str]) -> None:
+    file, where = study.file, str(study.path)
+    axes = [VARIANT, *(axis.name for axis in file.axis)]
+    for number, one in enumerate(file.figure, 1):
+        over = axes if one.kind != "series" else [one.x]  # a label of the axis of time
+        for key, value, known in ("x", one.x, over), ("series", one.series, axes), ("y", one.y, list(study.measures)):
+            if value and value not in known:
+                raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")
+    for number, one in enumerate(file.published, 1):
+        place = f"{where}: published {number}"
+        for key, value in one.items():
+            if key not in ("where", "label", "source", "explained") and key not in study.measures:
+                raise StudyError(f"{place}: {key!r} is no measure; known are {', '.join(study.measures)}")
+            if key in study.measures and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise StudyError(f"{place}: {key}: a number is expected")
+        if not any(point.matches(one.get("where", {})) for point in study.points):
+            raise StudyError(f"{place}: there is no point where {one.get('where', {})}")
