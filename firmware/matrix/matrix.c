@@ -1,8 +1,9 @@
 /* Cores multiply two matrices together: each takes the next row of the product until none is left, with load-linked and
- * store-conditional, and the last one to finish adds up the product and ends the run.  Markers 1 and 2 stand where the
+ * store-conditional, and the last one to finish adds up the product and ends the run.  Markers 1 and 2 are where the
  * multiplication begins and where it is done.
  */
 #include "console.h"
+#include "fetch_add.h"
 #include "marker.h"
 
 enum { SIZE = 40, SUM = 1248000 };
@@ -10,18 +11,6 @@ enum { SIZE = 40, SUM = 1248000 };
 volatile unsigned cores; /* how many have started; start.S counts */
 static volatile unsigned next, rows_done, started;
 static int left[SIZE][SIZE], right[SIZE][SIZE], product[SIZE][SIZE];
-
-/* Adds to a shared word; gives its old value. */
-static unsigned fetch_add(volatile unsigned *word, unsigned number) {
-  unsigned old, changed;
-  do
-    __asm__ volatile(".set push\n .set noreorder\n ll %0, %2\n addu %1, %0, %3\n sc %1, %2\n .set pop"
-                     : "=&r"(old), "=&r"(changed), "+m"(*word)
-                     : "r"(number)
-                     : "memory");
-  while (!changed);
-  return old;
-}
 
 /* The first core fills both matrices while the others wait. */
 static void fill(unsigned number) {

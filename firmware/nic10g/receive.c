@@ -1,5 +1,5 @@
 /* Task: frames that the MAC has received.  Each gets a buffer of the host.  Data, return entries and the status block
- * that announces them go through one DMA ring in order, so nothing is waited for.
+ * that reports them go through one DMA ring in order, so nothing is waited for.
  */
 #include "state.h"
 

@@ -3,7 +3,7 @@
  * Work is in the rings: what host or hardware has put there and nobody has claimed is the queue of a handler.  A
  * core takes a task by claiming a bundle of work units under the lock of the queue, and keeps what describes it in an
  * event structure; then it works without a lock, marks the bundle as finished, and passes on the run of finished
- * bundles if that has become its part (order.h).  Room for all that a task will need is reserved with the claim, so no
+ * bundles if that is now its task (order.h).  Room for all that a task will need is reserved with the claim, so no
  * task waits or has to be put back.  All handlers are re-entrant, and any core takes any task.
  */
 #ifndef NIC10G_STATE_H

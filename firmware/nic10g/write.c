@@ -1,5 +1,5 @@
-/* What ends every bundle that goes to the host: its status block, and passing it on.  And the task that notifies the
- * host what has been sent when no received frame does, and interrupts it when that is due.
+/* What ends every bundle that goes to the host: its status block, and passing it on.  And the task that reports to
+ * the host what has been sent when no received frame does, and interrupts it when that is due.
  */
 #include "state.h"
 

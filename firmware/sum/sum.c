@@ -2,23 +2,12 @@
  * its part to the total under load-linked and store-conditional, and the last one to finish prints.
  */
 #include "console.h"
+#include "fetch_add.h"
 
 enum { NUMBERS = 1000, BLOCK = 50, SUM = 332833500 };
 
 volatile unsigned cores; /* how many have started; start.S counts */
 static volatile unsigned next, total, blocks_done;
-
-/* Adds to a shared word; gives its old value. */
-static unsigned fetch_add(volatile unsigned *word, unsigned number) {
-  unsigned old, changed;
-  do
-    __asm__ volatile(".set push\n .set noreorder\n ll %0, %2\n addu %1, %0, %3\n sc %1, %2\n .set pop"
-                     : "=&r"(old), "=&r"(changed), "+m"(*word)
-                     : "r"(number)
-                     : "memory");
-  while (!changed);
-  return old;
-}
 
 void main(unsigned number) {
   (void)number;

@@ -48,9 +48,9 @@ INLINE u32 sum_to(u32 from, u32 to) {
   return sum;
 }
 
-/* Looks at a frame; returns false for one that is not like most.  `from_wire` is a
- * constant: a VLAN tag and padding are nothing special.  Memory is read once and in order, since of two words
- * next to each other the second costs next to nothing. */
+/* Looks at a frame; returns false for one that is not like most.  `from_wire` is a constant: a VLAN tag and padding are
+ * nothing special.  Memory is read once and in order, since of two words next to each other the second costs next to
+ * nothing. */
 INLINE u32 parse_headers(u32 at, u32 length, u32 from_wire, struct headers *h) {
   enum { IPV4_NO_OPTIONS = TYPE_IP << 16 | 0x4500 }; /* any type of service */
   u32 w0 = WORD(at), w4 = WORD(at + 4), w8 = WORD(at + 8), w12 = WORD(at + 12);

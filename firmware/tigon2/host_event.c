@@ -1,4 +1,4 @@
-/* The event ring: what the firmware notifies the host besides indices, and the errors that make it do so. */
+/* The event ring: what the firmware reports to the host besides indices, and the errors among that. */
 #include "state.h"
 
 /* A transfer failed on the host's bus: the assist is idle, with the descriptor still the ring's next, until its error

@@ -1,5 +1,5 @@
 /* Completion of the DMA read ring.  The reference pointer is set ahead, onto the next entry whose completion matters
- * (fetched descriptors, the end of what a report covers), so one event stands for many transfers.
+ * (fetched descriptors, the end of what a report covers), so one event covers many transfers.
  */
 #include "state.h"
 

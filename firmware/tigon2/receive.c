@@ -74,7 +74,7 @@ _Static_assert(RING_CHECKSUM == RECEIVE_CHECKSUM && RING_IP_CHECKSUM == RECEIVE_
                "flags of rings and descriptors");
 
 /* One run over the frames that the MAC has received, all of it in registers of the processor.  The functions below are
- * its steps; `checksums` is a constant for each: all sums may be requested for, not only that of everything behind the
+ * its steps; `checksums` is a constant for each: any checksums may be requested, not only that of everything behind the
  * Ethernet header. */
 struct receive_run {
   u32 entry, room;           /* DMA write ring: the next entry, and bytes of free ones */

@@ -1,5 +1,5 @@
 /* Indices that notify the host how far its rings were used: they go through the DMA write ring, behind what they
- * announce, and bring an interrupt when one is due.
+ * count, and bring an interrupt when one is due.
  */
 #include "state.h"
 

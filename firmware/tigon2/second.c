@@ -10,7 +10,7 @@ struct second second __attribute__((section(".shared")));
 
 enum { MILLISECOND = 1000, PAUSE = 64, TIMEOUT = 300, CPU_FLUSH = 4 };
 
-/* Time goes on in the scratchpad, so that looking at a register does not burden those who work. */
+/* Runs in the scratchpad for a while, so that looking at a register does not burden those who work. */
 static inline void pause(void) {
   for (u32 i = 0; i < PAUSE; i++) __asm__ volatile("");
 }

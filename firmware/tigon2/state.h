@@ -11,8 +11,8 @@
 #include "machine.h"
 
 #define SCRATCHPAD_CODE __attribute__((section(".scratchpad.text")))
-/* What only some hosts need; with work added there is no room for it in the scratchpad, and for what is cooler there is
- * room in the larger one. */
+/* What only some hosts need; with work added there is no room for it in the scratchpad; for what runs less often
+ * there is room in the larger one. */
 #ifdef EXTRA_WORK
 #define CHECKSUMS
 #define CHECKSUMS_RARE

@@ -1,5 +1,5 @@
 /* Completion of the DMA write ring.  The reference pointer is set ahead, onto an index that deserves an interrupt, so
- * one event stands for many transfers.
+ * one event covers many transfers.
  */
 #include "state.h"
 
@@ -14,7 +14,7 @@ SCRATCHPAD_CODE void interrupt_after(u32 entry) {
   events_enable(DMA_WRITE_EVENT);
 }
 
-/* The write ring has no room for what `events` stand for: they are off until half of it is free. */
+/* The write ring has no room for what `events` would queue: they are off until half of it is free. */
 SCRATCHPAD_CODE void wait_for_write_room(u32 events) {
   events_disable(events);
   state->blocked |= events;

@@ -3,7 +3,7 @@
  * and 24 references to receive; 528, 149, 47 and 40 to send), so that the same hardware can be compared with the
  * throughput reported for it.
  *
- * What is added is the difference to what the firmware needs by itself, spread evenly: in a block stand some references
+ * What is added is the difference to what the firmware needs by itself, spread evenly: in a block are some references
  * to the scratchpad, one to SRAM, one to a register, with arithmetic between.  Half of the references load and half
  * store; two consecutive words follow each other in SRAM.  None of the values is used.
  */

@@ -73,7 +73,7 @@ dispatch_second_table:
 send_entry:
   event send                         # 4
   no_event 3
-  event serve_request                       # 8
+  event serve_request                # 8
   event fetch_wanted_buffers         # 9
   no_event 5                         # 10 to 14
   event dma_read_done                # 15
