@@ -177,7 +177,7 @@ static uint32_t beat_bytes(const self_t *self) {
 
 // Sleeps until the next beat has arrived by the cycle in which it would be offered.  The last one is made ready in the
 // cycle before; the others, whole and plain, just appear when they are due, and are looked at again, in the same cycle,
-// only to go on.
+// only for the next one.
 static void await_beat(self_t *self) {
   self->due += beat_bytes(self) * self->byte_time;
   self->wake = reached(self->due);

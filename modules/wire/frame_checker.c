@@ -130,7 +130,7 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty)
     sim_stop("%lld frames were delivered", (long long)param(frames));
 }
 
-// Whether it is all over, both ends being done or having been.
+// Ends the run when all is over: both ends are done, or were.
 static void check_end(self_t *self, bool all, uint32_t counted) {
   if (all && !self->ending) self->last_event = now();
   self->ending = all;
@@ -215,7 +215,7 @@ statistics() {
   }
 }
 
-// Frames still inside are neither lost nor through; more losses than drops are an error at any time.
+// Frames still inside are neither lost nor delivered; more losses than drops are an error at any time.
 finish() {
   if (width(drops) && self->lost > self->drops_now + self->ignored_now)
     sim_error("%llu frames from wire to host are missing, and the device counted only %u drops and ignored %u",

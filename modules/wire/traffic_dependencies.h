@@ -25,7 +25,7 @@ typedef struct {
   ReplayFrame *frame[2];
   uint64_t *stamp[2];
   uint32_t *think_from[2]; // frame of the other direction that it waits for and that comes last, + 1
-  bool *think_given[2];    // its time to think was given
+  bool *think_given[2];    // its think time was given
   char error[512];
 } ReplayStudy;
 
@@ -110,10 +110,10 @@ static inline void replay_add_frame(ReplayStudy *study, int d, uint32_t n, const
   replay_sent(flow, from, from + frame->length);
 }
 
-// ---- What TCP says
-// --------------------------------------------------------------------------------------------------- The data up to a
-// place have arrived with the first frame of their flow at which there is no hole before it; NONE when that is no later
-// than what was requested before.  `replay` follows the flow as far as was needed.
+// ---- What TCP says -----------------------------------------------------------------------------------------------
+
+// The data up to a place have arrived with the first frame of their flow at which there is no hole before it; NONE when
+// that is no later than what was requested before.  `replay` follows the flow as far as was needed.
 static inline uint32_t replay_frame_that_sends(const ReplayStudy *study, int d, ReplayFlow *flow, ReplayFlow *replay,
                                                int64_t upto) {
   uint32_t last = TRAFFIC_REPLAY_NONE;
@@ -178,6 +178,7 @@ static inline bool replay_derive_flow(ReplayStudy *study, int d, uint32_t c) {
 }
 
 // ---- What a file says --------------------------------------------------------------------------------------------
+
 static inline int replay_direction(const char *word) {
   return !strcmp(word, "send") ? TRAFFIC_REPLAY_FROM_HOST : !strcmp(word, "receive") ? TRAFFIC_REPLAY_FROM_WIRE : -1;
 }
@@ -223,9 +224,9 @@ static inline bool replay_add_line(ReplayStudy *study, char *line, unsigned long
   return true;
 }
 
-// ---- Whether any frame can begin
-// ----------------------------------------------------------------------------------------- What a frame waits for that
-// cannot go either; `open` are the frames of the other direction that cannot.
+// ---- Whether any frame can begin ---------------------------------------------------------------------------------
+
+// What a frame waits for that cannot go either; `open` are the frames of the other direction that cannot.
 static inline uint32_t replay_waits_for(const ReplayStudy *study, int d, uint32_t n, const uint32_t *open) {
   for (uint32_t m = 0; m < study->count[TRAFFIC_REPLAY_OTHER(d)]; m++)
     for (uint32_t e = open[m] ? study->first_edge[TRAFFIC_REPLAY_OTHER(d)][m] : 0; e; e = study->edge_next[e - 1])
@@ -233,8 +234,9 @@ static inline uint32_t replay_waits_for(const ReplayStudy *study, int d, uint32_
   return TRAFFIC_REPLAY_NONE;
 }
 
-static inline void replay_notification_cycle(ReplayStudy *study, int d, uint32_t n, uint32_t *const open[2],
-                                             uint32_t *const at[2]) {
+// The error: frames that wait for each other.
+static inline void replay_report_circular_wait(ReplayStudy *study, int d, uint32_t n, uint32_t *const open[2],
+                                               uint32_t *const at[2]) {
   int other = TRAFFIC_REPLAY_OTHER(d);
   uint32_t m = replay_waits_for(study, d, n, open[other]), head = at[other][study->conversation[other][m]];
   uint32_t back = replay_waits_for(study, other, head, open[d]);
@@ -271,7 +273,7 @@ static inline bool replay_can_begin(ReplayStudy *study) {
   }
   for (int d = 0; d < 2 && !study->error[0]; d++)
     for (uint32_t c = 0; c < study->conversations && !study->error[0]; c++)
-      if (at[d][c] != TRAFFIC_REPLAY_NONE) replay_notification_cycle(study, d, at[d][c], open, at);
+      if (at[d][c] != TRAFFIC_REPLAY_NONE) replay_report_circular_wait(study, d, at[d][c], open, at);
   for (int d = 0; d < 2; d++) {
     free(open[d]);
     free(at[d]);
@@ -279,9 +281,9 @@ static inline bool replay_can_begin(ReplayStudy *study) {
   return !study->error[0];
 }
 
-// ---- Times to think
-// ---------------------------------------------------------------------------------------------------- From what comes
-// last of all that a frame waits for, the frame before it included, to its own stamp; ns.
+// ---- Think times -------------------------------------------------------------------------------------------------
+
+// From what comes last of all that a frame waits for, the frame before it included, to its own stamp; ns.
 static inline void replay_times(ReplayStudy *study, int d) {
   uint64_t first = UINT64_MAX;
   for (int e = 0; e < 2; e++)

@@ -9,6 +9,7 @@
 #define RESEND_TIME   ((uint64_t)((unsigned __int128)param(resend) * ticks_per_second() / 1000000000000000u))
 
 // ---- Frames that may go ---------------------------------------------------------------------------------------------
+
 static bool earlier(const self_t *self, int d, uint32_t a, uint32_t b) {
   return self->due[d][a] != self->due[d][b] ? self->due[d][a] < self->due[d][b] : a < b;
 }
@@ -106,6 +107,7 @@ init() {
 }
 
 // ---- The run ---------------------------------------------------------------------------------------------------
+
 // The instant from which on there is no frame left for an end, if it was not notified of that.  Where it is known what
 // is faulty and dropped, frames on their way may have to be played again.
 __attribute__((noinline)) static uint64_t over_at(const self_t *self, int d) {
@@ -181,14 +183,14 @@ static void is_there(self_t *self, int d, uint32_t frame) {
 
 static void arrives(self_t *self, int d, uint32_t frame) {
   is_there(self, d, frame);
-  uint32_t question = self->responds_to[d][frame];
-  if (!question) return;
-  int asker = TRAFFIC_REPLAY_OTHER(d);
+  uint32_t request = self->responds_to[d][frame];
+  if (!request) return;
+  int requester = TRAFFIC_REPLAY_OTHER(d);
   uint64_t ns =
-      (uint64_t)((unsigned __int128)(now() - self->begun_at[asker][question - 1]) * 1000000000 / ticks_per_second());
-  self->histogram[asker][latency_bucket(ns)]++;
-  if (self->measured[asker]++ == 0 || ns < self->minimum[asker]) self->minimum[asker] = ns;
-  event(responded, asker == TRAFFIC_REPLAY_FROM_HOST, frame, ns);
+      (uint64_t)((unsigned __int128)(now() - self->begun_at[requester][request - 1]) * 1000000000 / ticks_per_second());
+  self->histogram[requester][latency_bucket(ns)]++;
+  if (self->measured[requester]++ == 0 || ns < self->minimum[requester]) self->minimum[requester] = ns;
+  event(responded, requester == TRAFFIC_REPLAY_FROM_HOST, frame, ns);
 }
 
 // A frame that will not arrive is played again if TCP would: with data in it, or if another waits for it.  If it is

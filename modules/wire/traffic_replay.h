@@ -100,6 +100,7 @@ static inline ReplayFrame replay_parse(const uint8_t *bytes, uint32_t length, bo
 }
 
 // ---- A direction of a TCP conversation, its numbers counted from the first byte seen -------------------------------
+
 typedef struct {
   int64_t from, to;
 } ReplayHole;
