@@ -185,7 +185,7 @@ static __attribute__((noinline)) void advance(self_t *self, uint32_t count) {
 }
 
 // A plain beat has moved: whole, nothing wrong with it, and more to come.
-static inline void go_on(self_t *self) {
+static inline void move_plain_beat(self_t *self) {
   self->moved += 8;
   // Before, no device made the bus wait.
   if (self->write && now() >= self->ready_at + clock_period()) shift_rest(self);
@@ -314,7 +314,7 @@ phase_end() {
       if (whole) memcpy(self->bytes + self->place + self->moved, &item(bus_write_data, i).bytes, 8);
       moves = whole;
     }
-    if (moves) go_on(self);
+    if (moves) move_plain_beat(self);
     if (__builtin_expect(whole, true)) return;
   }
   if (moved || __builtin_expect(self->failed || self->window_state >= host_window_offered, false)) {

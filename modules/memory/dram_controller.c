@@ -80,15 +80,15 @@ static __attribute__((noinline)) void start(self_t *self, bool before_reply) {
 }
 
 /* Prepares the request behind the one that just got its reply.  Mostly, it is in the same row. */
-static inline void go_on(self_t *self) {
+static inline void continue_or_start(self_t *self) {
   const typeof_port(in_request) *request = &self->entry[self->head];
   int32_t lane = lane_of(request->address, request->size);
-  bool steady = request->address == self->last_end && request->op == self->last_op &&
-                request->address / TIMING(lane, row) == self->row_at;
-  if (param_length(segments) > 0) steady = steady && lane == self->lane;
-  if (bursts_are_limited()) steady = steady && (TIMING(lane, burst) == 0 || self->length < TIMING(lane, burst));
-  if (param(refresh_interval) > 0) steady = steady && cycle() < self->refresh_due;
-  if (__builtin_expect(!steady, false)) {
+  bool same_row = request->address == self->last_end && request->op == self->last_op &&
+                  request->address / TIMING(lane, row) == self->row_at;
+  if (param_length(segments) > 0) same_row = same_row && lane == self->lane;
+  if (bursts_are_limited()) same_row = same_row && (TIMING(lane, burst) == 0 || self->length < TIMING(lane, burst));
+  if (param(refresh_interval) > 0) same_row = same_row && cycle() < self->refresh_due;
+  if (__builtin_expect(!same_row, false)) {
     start(self, true);
     return;
   }
@@ -191,7 +191,7 @@ phase_end() {
   if (transferred(in_request)) enter(self, count++, data(in_request));
   if (!replied) return;
   if (count > 0)
-    go_on(self);
+    continue_or_start(self);
   else
     self->due = never();
 }

@@ -89,7 +89,7 @@ handler(accept) {
   set(accepted, taken);
 }
 
-// A request as it is known by: the bank that it went to, above its tag.
+// What a request is known by: the bank that it went to, above its tag.
 static inline uint64_t name_of(int32_t bank, uint32_t tag) {
   return (uint64_t)bank << 32 | tag;
 }

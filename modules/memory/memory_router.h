@@ -8,8 +8,7 @@
 // The value on the lane of the router's port `context` that has the key `k`; 0 when nothing was sent.
 #define context_value(k) (((const uint32_t *)(uintptr_t)contexts)[lane(context, k)])
 
-// What `route` returns for an address where nothing is, and which is no error: reads give 0, writes do
-// nothing.
+// What `route` returns for an address where nothing is, and which is no error: reads give 0, writes do nothing.
 enum { ROUTE_NOTHING = -2 };
 // What a request comes to beside lanes of targets: an error, nothing yet, or 0.
 enum { ROUTER_UNMAPPED = -1, ROUTER_WAIT = -2, ROUTER_ZERO = -3 };

@@ -17,7 +17,7 @@ typedef struct {
 
 /* Whether two stretches have a byte in common; either may end with the address space. */
 static inline bool memory_overlap(uint32_t a, uint32_t a_size, uint32_t b, uint32_t b_size) {
-  return b - a < a_size || a - b < b_size;
+  return (b - a < a_size) | (a - b < b_size);
 }
 
 /* A number of `size` bytes read at `offset`, with the bytes replaced that a write of another number at `at` covers. */

@@ -29,7 +29,7 @@ static inline uint32_t behind(const typeof_port(in_request) * request) {
 
 /* Prepares the request that is now the oldest: the one before it, at `slot`, got its reply in this cycle, or there was
  * none and this one was accepted in it.  Where bursts survive no idle cycle, only one with its reply just now can be
- * gone on with, and that is still in its slot. */
+ * continued, and that is still in its slot. */
 static inline void start(self_t *self, uint32_t slot, bool replied) {
   const typeof_port(in_request) *entry = &self->entry[self->head], *last = &self->entry[slot];
   if (__builtin_expect(entry->op == mem_op_barrier, false)) { /* all before it have their replies */

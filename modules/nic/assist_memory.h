@@ -84,8 +84,7 @@ static inline uint32_t assist_field(const uint8_t *raw, uint32_t at, uint32_t co
 static inline void assist_queue_put(uint8_t *buffer, uint32_t size, uint32_t position, uint64_t bytes, uint32_t count) {
   uint32_t at = position & (size - 1);
   if (__builtin_expect(at + 8 <= size, 1)) {
-    // What is behind `count` is free space or would be overwritten before it is read, unless the queue is full.
-    if (count == 8)
+    if (count == 8) // mostly; then it is one store
       memcpy(buffer + at, &bytes, 8);
     else
       memcpy(buffer + at, &bytes, count);

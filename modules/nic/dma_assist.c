@@ -171,8 +171,8 @@ static inline void send_on(self_t *self) {
   }
   const uint32_t used = self->tail - self->head;
   if (__builtin_expect(of->dropped, false)) {
-    // What is behind a transfer goes on the bus only when that one is known to be good; what was dropped does not at
-    // all.
+    // Data of a transfer go on the bus only when the one before it is known to be good; those of a dropped one never
+    // do.
     uint32_t gone = assist_min(used, of->bus_left);
     self->head += gone;
     of->bus_left -= gone;

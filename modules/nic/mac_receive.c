@@ -96,8 +96,8 @@ static int counter_due(const self_t *self) {
   return -1;
 }
 
-// With fewer bytes than fits_below in the queue one more frame surely fits.  To be called when the pointers leave
-// something else or the number of frames in the queue changes.
+// With fewer bytes than fits_below in the queue one more frame surely fits.  To be called when the free space in memory
+// or the number of frames in the queue changes.
 static void find_room(self_t *self) {
   if (!width(ready)) return;
   const uint32_t waiting = (uint32_t)self->frames_waiting, others = 8 * waiting + 3 * (uint32_t)param(max_frame);
@@ -191,7 +191,7 @@ static inline void queue_beat(self_t *self, wire_beat_64 beat) {
   }
 }
 
-// ---- What the registers say, and the pointers leave --------------------------------------------------------------
+// ---- What the registers say, and how much room the pointers leave ------------------------------------------------
 
 // Notes what the state register says; whether reception was turned on or off.
 static inline bool observe_state(self_t *self, uint32_t mac) {
@@ -208,7 +208,7 @@ static inline uint32_t pointers_differ(const self_t *self, receive_registers at)
          (at.base ^ self->seen_base) | (at.limit ^ self->seen_limit);
 }
 
-// Notes what the pointers say, and what they leave in the buffer and in the ring.
+// Notes what the pointers say, and how much room they leave in the buffer and in the ring.
 static inline void observe_pointers(self_t *self, receive_registers at) {
   self->seen_producer = at.producer;
   self->seen_reference = at.reference;

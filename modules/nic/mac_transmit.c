@@ -144,7 +144,7 @@ static inline void begin(self_t *self) {
   const int f = self->first;
   if (self->frame_got[f] < assist_min((uint32_t)param(threshold), self->frame_length[f])) return;
   self->sending = true;
-  self->underrun = self->vlan_sent = false;
+  self->underrun = false;
   self->position = self->from_queue = 0;
   self->plain = self->frame_vlan[f] ? 0 : self->frame_length[f];
   self->beat.error = false;

@@ -7,10 +7,9 @@
 #include "mips/isa.h"
 
 enum { MIPS_DEST_none, MIPS_DEST_rd, MIPS_DEST_rt, MIPS_DEST_ra };
-enum { CORE_NO_no, CORE_NO_yes }; /* of yes and no */
+enum { MIPS_NO_no, MIPS_NO_yes }; /* of yes and no */
 
-/* Immediates are the low half of the word, extended by its sign, shifted left and masked; two kinds are other fields.
- */
+/* Immediates are the low half of the word, extended by its sign, shifted and masked; two kinds are other fields. */
 #define MIPS_IMM_SHIFT_none     0
 #define MIPS_IMM_SHIFT_signed   0
 #define MIPS_IMM_SHIFT_unsigned 0
@@ -45,11 +44,11 @@ static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
                  MIPS_PLACE(CORE_B_##b, CORE_C_B) | MIPS_PLACE(CORE_MEM_##mem, CORE_C_MEM) |                           \
                  MIPS_PLACE(size, CORE_C_SIZE) | MIPS_PLACE(CORE_PART_##part, CORE_C_PART) |                           \
                  MIPS_PLACE(CORE_PART_##part == CORE_PART_whole ? (size ? size - 1 : 0) : 0, CORE_C_ALIGN) |           \
-                 MIPS_PLACE(CORE_NO_##sign, CORE_C_SIGN) | MIPS_PLACE(CORE_BRANCH_##branch, CORE_C_BRANCH) |           \
-                 MIPS_PLACE(CORE_NO_##likely, CORE_C_LIKELY) | MIPS_PLACE(CORE_NO_##link, CORE_C_LINK) |               \
+                 MIPS_PLACE(MIPS_NO_##sign, CORE_C_SIGN) | MIPS_PLACE(CORE_BRANCH_##branch, CORE_C_BRANCH) |           \
+                 MIPS_PLACE(MIPS_NO_##likely, CORE_C_LIKELY) | MIPS_PLACE(MIPS_NO_##link, CORE_C_LINK) |               \
                  MIPS_PLACE(CORE_MULDIV_##muldiv, CORE_C_MULDIV) | MIPS_PLACE(CORE_TRAP_##trap, CORE_C_TRAP) |         \
                  MIPS_PLACE(CORE_MEM_##mem != CORE_MEM_none && MIPS_DEST_##dest_ != MIPS_DEST_none, CORE_C_LOADS) |    \
-                 MIPS_PLACE(CORE_NO_##link || CORE_TRAP_##trap != CORE_TRAP_none ||                                    \
+                 MIPS_PLACE(MIPS_NO_##link || CORE_TRAP_##trap != CORE_TRAP_none ||                                    \
                                 CORE_MULDIV_##muldiv == CORE_MULDIV_mfhi || CORE_MULDIV_##muldiv == CORE_MULDIV_mflo,  \
                             CORE_C_UNUSUAL) |                                                                          \
                  MIPS_PLACE(MIPS_IS_SOURCE(reads, rs) ? 0 : CORE_NO_SOURCE, CORE_C_RS) |                               \
