@@ -165,7 +165,7 @@ static inline void leave(self_t *self) {
   self->requests++;
   self->continued += self->continues;
   if (bursts_are_limited()) self->length = self->continues ? self->length + 1 : 1;
-  self->last_op = request->op;
+  if (request->op != mem_op_barrier) self->last_op = request->op; /* a barrier moves nothing over the data bus */
   self->last_end = request->address + request->size;
   self->head = slot + 1 == (uint32_t)param(queue) ? 0 : slot + 1;
 }
@@ -204,5 +204,3 @@ skip(n) {
 next_event() {
   return self->due > cycle() ? self->due : cycle();
 }
-
-#undef TIMING

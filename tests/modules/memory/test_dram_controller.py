@@ -56,6 +56,11 @@ def test_turning_around_costs(bench: Bench) -> None:
     ]
 
 
+def test_a_barrier_does_not_turn_around(bench: Bench) -> None:
+    script = ["0 read 8 0", "0 barrier 1 0", "0 read 8 64"]
+    assert cycles(bench, script, "turnaround = 5;") == cycles(bench, script)
+
+
 def test_a_refresh_keeps_requests_waiting_and_closes_rows(bench: Bench) -> None:
     script = ["80 read 8 0", "101 read 8 0", "150 read 8 0", "350 read 8 0"]
     assert cycles(bench, script, "refresh_interval = 100; refresh_time = 10;") == [87, 117, 154, 357]
