@@ -371,5 +371,3 @@ next_event() {
   for (int i = 0; i < width(memory_request); i++) busy |= self->reply_cycle[i] + 1 > cycle();
   return busy ? cycle() : never();
 }
-
-#undef NOW

@@ -64,6 +64,3 @@ next_event(in) {
 next_event(out) {
   return self->held ? seen_at(self->filled[self->head]) : never();
 }
-
-#undef SEEN
-#undef AFTER

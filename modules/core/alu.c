@@ -50,6 +50,3 @@ handler(commit) {
   enable(out, committed);
   for (int i = 0; i < width(flags); i++) enable(flags, i, committed);
 }
-
-#undef FLOATING
-#undef BITS

@@ -103,5 +103,3 @@ phase_end() {
 next_event() {
   return CONTROLLED && self->halted && self->phase != core_fetch_phase_waits ? never() : cycle();
 }
-
-#undef CONTROLLED

@@ -149,6 +149,3 @@ statistics() {
 next_event() {
   return never();
 }
-
-#undef REGISTERS
-#undef JUMP_REGION

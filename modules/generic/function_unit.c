@@ -53,5 +53,3 @@ phase_end() {
   for (int i = 0; i < width(in); i++) taken = taken || transferred(in, i);
   if (taken && !transferred(out)) sim_error("one operand was cancelled while another was committed");
 }
-
-#undef EACH

@@ -252,6 +252,3 @@ finish() {
 next_event() {
   return self->busy_cycle + 1 >= cycle() || self->changed_cycle >= cycle() ? cycle() : never();
 }
-
-#undef TIMERS
-#undef TIMER_WORD

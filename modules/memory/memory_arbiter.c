@@ -86,5 +86,3 @@ phase_end() {
 next_event() {
   return never();
 }
-
-#undef LANE_BITS

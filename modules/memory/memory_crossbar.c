@@ -234,9 +234,3 @@ skip(n) {
 next_event() {
   return self->early ? cycle() : never();
 }
-
-#undef KEPT
-#undef LANES
-#undef BANKS
-#undef LANE_BITS
-#undef LANE_MASK

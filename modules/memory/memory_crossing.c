@@ -90,5 +90,3 @@ next_event(in) {
 next_event(out) {
   return self->offered ? seen_at(self->request_filled[self->request_head]) : never();
 }
-
-#undef SEEN

@@ -222,5 +222,3 @@ next_event() {
     if (self->snoop_hit[k]) return cycle();
   return self->waiting < 0 || self->notified ? cycle() : never();
 }
-
-#undef CLASSES

@@ -173,6 +173,3 @@ phase_end() {
 next_event() {
   return NARROWS && self->count > 0 ? cycle() : never();
 }
-
-#undef NARROWS
-#undef UNIT

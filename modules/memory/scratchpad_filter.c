@@ -145,13 +145,3 @@ phase_end() {
 next_event() {
   return never();
 }
-
-#undef CHANNEL_BITS
-#undef USES
-#undef SEND_ON
-#undef COMMIT_ON
-#undef ACCEPT_FROM
-#undef LANE
-#undef SHARED
-#undef REPLIES
-#undef TAKE

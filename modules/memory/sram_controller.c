@@ -138,5 +138,3 @@ skip(n) {
 next_event() {
   return self->due > cycle() ? self->due : cycle();
 }
-
-#undef TIMING

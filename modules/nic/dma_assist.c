@@ -540,7 +540,3 @@ init() {
 next_event() {
   return self->at_work ? cycle() : never();
 }
-
-#undef SPLIT_DESCRIPTORS
-#undef UNIT
-#undef WRITES_HOST

@@ -496,7 +496,3 @@ next_event() {
                        self->attention || self->offers || self->updates_open;
   return at_work || (self->pending_work & RECEIVE_PENDING_SHOWN) ? cycle() : never();
 }
-
-#undef SPLIT_DESCRIPTORS
-#undef UNIT
-#undef OFFERING

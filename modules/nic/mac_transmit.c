@@ -406,7 +406,3 @@ next_event() {
   return self->offers || self->reading || self->frames_waiting || self->sending || self->updates_open ? cycle()
                                                                                                       : never();
 }
-
-#undef SPLIT_DESCRIPTORS
-#undef UNIT
-#undef COUNTS_UNDERRUNS

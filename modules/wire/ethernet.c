@@ -307,6 +307,3 @@ next_event() {
   if (self->loaded || (self->linked && !self->exhausted)) return cycle();
   return never();
 }
-
-#undef NOW
-#undef CLOCK

@@ -225,5 +225,3 @@ finish() {
 next_event() {
   return self->ending ? cycle() : never();
 }
-
-#undef SLOT

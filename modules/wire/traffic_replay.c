@@ -317,9 +317,3 @@ next_event() {
   }
   return first;
 }
-
-#undef PATH
-#undef SINCE_ORIGIN
-#undef PLACE
-#undef RESEND_TIME
-#undef ARRIVE

@@ -81,5 +81,3 @@ phase_end() {
 next_event() {
   return never();
 }
-
-#undef FIRST_STEP
