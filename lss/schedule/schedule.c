@@ -201,9 +201,8 @@ char *wire_name(const Wire *wire) {
   bool backward = wire->kind == SIGNAL_ACK;
   Port *port = backward ? wire->connection->to : wire->connection->from;
   int lane = backward ? wire->connection->to_lane : wire->connection->from_lane;
-  if (port->lanes->len > 1)
-    return g_strdup_printf("%s.%s[%d].%s", port->instance->path, port->name, lane, kinds[wire->kind]);
-  return g_strdup_printf("%s.%s.%s", port->instance->path, port->name, kinds[wire->kind]);
+  g_autofree char *name = port_lane_text(port, lane);
+  return g_strdup_printf("%s.%s.%s", port->instance->path, name, kinds[wire->kind]);
 }
 
 char *vertex_name(const Vertex *node) {

@@ -98,7 +98,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Schedule, schedule_free)
 Wire *schedule_wire(const Schedule *schedule, const Instance *instance, const Signal *signal);
 Wire *schedule_port_wire(const Schedule *schedule, const Port *port, SignalKind kind, int lane);
 
-// "cpu[0].fetch.out[1].data", for messages.
+// "cpu[0].fetch.out[1].data", "bank.value[mac_state].data", for messages.
 char *wire_name(const Wire *wire);
 // The instance and function that a node calls, "arb handler grant[1]".
 char *vertex_name(const Vertex *node);

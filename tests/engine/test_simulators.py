@@ -290,6 +290,17 @@ def test_identical_clusters_share_their_code(lss, tmp_path):
     assert "f[" not in unit
 
 
+def test_the_schedule_names_lanes_by_their_keys(lss, tmp_path: Path) -> None:
+    (tmp_path / "m.lss").write_text("""
+instance a : source;
+instance m : mux;
+instance k : sink;
+a.out -> m.in["left"] : uint32;
+m.out -> k.in;
+""")
+    assert " after m.in[left].ack, by " in lss("schedule", "m.lss").out
+
+
 def test_clusters_run_early_only_what_others_wait_for(lss, tmp_path):
     (tmp_path / "m.lss").write_text(
         """
