@@ -1,10 +1,12 @@
 """What a run shows on a terminal of how far it is: how much is simulated, how fast, and its share of the whole."""
 
+import json
 import os
 import pty
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,14 @@ def test_without_bound_and_inputs_there_is_none(simulator):
 
 def test_other_files_than_terminals_get_none_of_it(simulator):
     assert subprocess.run([simulator, "--cycles", "50000000"], capture_output=True, text=True, check=True).stderr.count("ms") == 1
+
+
+def test_how_fast_it_was(simulator, tmp_path):
+    began = time.monotonic()
+    arguments = [simulator, "--cycles", "5000000", "--run-dir", tmp_path / "run"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    timing = json.loads((tmp_path / "run" / "timing.json").read_text())
+    assert 0 < timing["host_seconds"] < time.monotonic() - began
+    assert timing["cycles_per_second"] * timing["host_seconds"] == pytest.approx(5_000_000)
+    (millions,) = re.findall(r"\(([\d.]+) M cycles/s\)", done.stderr)
+    assert float(millions) == pytest.approx(timing["cycles_per_second"] / 1e6, abs=0.01)

@@ -1,6 +1,7 @@
 """Mistakes in C that a user wrote, in a module or in a netlist: told at their own place, in the user's words."""
 
 import json
+import re
 
 import pytest
 
@@ -56,6 +57,10 @@ def test_mistakes_in_a_module(lss, tmp_path, right, wrong, expected):
     found = errors(lss, tmp_path, CODE.replace(right, wrong))
     assert expected in found
     assert "_S0_" not in found and "_S1_" not in found
+    place = re.match(r"m\.c:\d+:(\d+): error", expected)
+    if place:  # the character that clang names is marked, below its line
+        lines = found.split(expected)[1].splitlines()
+        assert lines[2] == f"{'|':>7}{'^':>{int(place[1]) + 1}}", found
 
 
 KEYED = """module m {
