@@ -42,6 +42,7 @@ def test_zsh_takes_the_script(build_dir: Path) -> None:
     assert subprocess.run(["zsh", "-n"], input=done.stdout, text=True).returncode == 0
 
 
-def test_another_shell_is_refused(build_dir: Path) -> None:
-    done = subprocess.run([build_dir / "bin" / "lss", "completion", "fish"], capture_output=True, text=True)
+@pytest.mark.parametrize("shells", [["fish"], [], ["bash", "zsh"]])
+def test_one_of_two_shells_is_named(build_dir: Path, shells: list[str]) -> None:
+    done = subprocess.run([build_dir / "bin" / "lss", "completion", *shells], capture_output=True, text=True)
     assert done.returncode == 2 and "bash or zsh" in done.stderr and not done.stdout

@@ -82,7 +82,7 @@ def test_unsaved_files_count(tmp_path: Path, build_dir: Path) -> None:
 
 
 def test_ranges_count_in_utf16(tmp_path: Path, build_dir: Path) -> None:
-    """Changes of ranges, and places, beside characters of several bytes and of two units."""
+    """Changes of ranges, empty ones too, and places, beside characters of several bytes and of two units."""
     machine = tmp_path / "m.lss"
     text = "instance s : source;\ninstance k : sink;\n/* é 😀 */ s.out -> k.in;\n"
 
@@ -94,6 +94,10 @@ def test_ranges_count_in_utf16(tmp_path: Path, build_dir: Path) -> None:
         editor.change(machine, lsp.TextDocumentContentChangePartial(whole, "k.inn"))
         (found,) = await editor.diagnostics(machine, lambda d: "unknown-port" in codes(d))
         assert found.range.start.line == 2 and found.range.start.character in (at.character, at.character + 2)
+        start = lsp.Position(0, 0)
+        for end, put, line in ((start, "\n\n", 4), (lsp.Position(1, 0), "", 3)):  # an insertion, a deletion
+            editor.change(machine, lsp.TextDocumentContentChangePartial(lsp.Range(start, end), put))
+            await editor.diagnostics(machine, lambda d, line=line: lines(d) == [line])
 
     edit([build_dir / "bin" / "lss", "server"], scenario)
 
