@@ -146,6 +146,7 @@ phase_end() {
     self->issued = true; /* nothing behind it reaches memory */
 }
 
+/* The store that was accepted last may be the one behind which the next has to wait. */
 next_event() {
-  return never();
+  return self->stores ? cycle() : never();
 }

@@ -7,7 +7,7 @@ phase_start() {
 }
 
 phase_end() {
-  uint32_t count = self->count;
+  const uint32_t count = self->shown = self->count;
   if (transferred(in)) {
     uint32_t tail = self->head + count;
     self->slot[tail >= param(depth) ? tail - param(depth) : tail] = data(in);
@@ -23,5 +23,5 @@ phase_end() {
 }
 
 next_event() {
-  return self->count ? cycle() : never();
+  return self->count || self->shown ? cycle() : never();
 }

@@ -29,7 +29,8 @@ phase_start() {
 }
 
 phase_end() {
-  if (transferred(in)) {
+  self->took = transferred(in);
+  if (self->took) {
     self->items++;
     self->count++;
     self->last = cycle();
@@ -47,5 +48,5 @@ phase_end() {
 }
 
 next_event() {
-  return certain(self) && self->accepting ? never() : cycle();
+  return certain(self) && self->accepting && !self->took ? never() : cycle();
 }

@@ -92,9 +92,11 @@ handler(commit) {
 }
 
 phase_end() {
+  const bool refused = self->offering && !transferred(out);
+  self->withdrawn = false;
   if (!self->have) return;
   uint64_t now_cycle = cycle();
-  if (self->offering && !transferred(out)) {
+  if (refused) {
     event(offered);
     if (param(offer) >= 1.0 && param(cancel) <= 0.0 && !self->only_once) return; /* and is again */
   }
@@ -114,9 +116,11 @@ phase_end() {
     sim_input_error("%s:%llu: cycle %llu is already over", param(script), (unsigned long long)self->line,
                     (unsigned long long)self->due);
   draw_offer(self, now_cycle + 1);
+  self->withdrawn = refused && !self->offering;
 }
 
 next_event() {
+  if (self->withdrawn) return cycle();
   if (!self->have) return never();
   /* The offer of a cycle is drawn at the end of the one before. */
   return self->due > cycle() + 1 ? self->due - 1 : cycle();

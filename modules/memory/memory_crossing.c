@@ -43,6 +43,7 @@ phase_end(in) {
     self->reply_head = self->reply_head + 1 == param(outstanding) ? 0 : self->reply_head + 1;
     self->replied--;
     self->in_flight--;
+    self->left = cycle() + 1;
   }
   if (transferred(in_request)) {
     uint32_t slot = self->request_tail;
@@ -80,6 +81,7 @@ static uint64_t seen_at(uint64_t mark) {
 }
 
 next_event(in) {
+  if (self->left == cycle()) return cycle(); /* there may be room for one more */
   uint64_t first = self->replied ? seen_at(self->reply_filled[self->reply_head]) : never();
   const uint64_t freed =
       self->request_freed[self->request_tail]; /* acknowledged anew, unless it was in the cycle before */

@@ -302,7 +302,7 @@ phase_end() {
 
 next_event() {
   if (self->playing || self->taking || self->taken_cycle + 1 > cycle() || self->beat_cycle + 1 > cycle() ||
-      self->changed_cycle >= cycle() || now() < self->opens_at)
+      self->changed_cycle >= cycle() || now() < self->opens_at + clock_period())
     return cycle();
   if (self->loaded || (self->linked && !self->exhausted)) return cycle();
   return never();
