@@ -307,6 +307,7 @@ static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind
   emit_once(emitter, once, kind);
   for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
   if (emitter->skips) emit_skipping(unit, kind);
+  if (emitter->debug) emit_sleeper_functions(unit, kind);
   if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
   if (!cluster->instance) emit_root(emitter, unit);
 }

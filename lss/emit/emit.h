@@ -112,6 +112,8 @@ bool emit_skips(const Netlist *netlist);                // all of the machine sa
 bool emit_jumps(const Emitter *emitter);                // and nothing has to see the cycles in which it does not
 GPtrArray *emit_cluster_clocks(const Cluster *cluster); // in order of appearance
 void emit_skipping(GString *out, Kind *kind);
+void emit_sleeper_functions(GString *out, const Kind *kind);
+guint emit_sleepers(const Emitter *emitter, GString *out); // the table; returns how many there are
 
 // shown.c
 void emit_find_shown(Emitter *emitter);

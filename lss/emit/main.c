@@ -384,7 +384,8 @@ char *emit_main(Emitter *emitter) {
   g_string_append(out, "extern void *spinach_cluster_state[];\n");
   g_string_append(out, shared->str);
   g_string_free(shared, TRUE);
-  guint clusters = emit_clusters(emitter, out), skippers = emit_skippers(emitter, out);
+  guint clusters = emit_clusters(emitter, out), skippers = emit_skippers(emitter, out),
+        sleepers = emit_sleepers(emitter, out);
   emit_sources(emitter, out);
   if (emitter->debug) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
   g_string_append(out, "void spinach_join(void);\nvoid spinach_run(uint64_t *, uint64_t *, const uint64_t *, int, "
@@ -399,8 +400,9 @@ char *emit_main(Emitter *emitter) {
                          skippers);
   g_string_append(out,
                   "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
-  g_string_append_printf(out, "  %s, spinach_join, spinach_run, shared_start, shared_report, watches, %u, derived};\n",
-                         emitter->debug ? "spinach_observations" : "NULL", netlist->derived->len);
+  g_string_append_printf(
+      out, "  %s, %u, sleepers, spinach_join, spinach_run, shared_start, shared_report, watches, %u, derived};\n",
+      emitter->debug ? "spinach_observations" : "NULL", sleepers, netlist->derived->len);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
   return g_string_free(out, FALSE);
 }

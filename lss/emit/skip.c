@@ -23,6 +23,54 @@ bool emit_jumps(const Emitter *emitter) {
   return emitter->skips;
 }
 
+static bool accounts_for_idle_cycles(const ModuleSource *source) {
+  for (guint i = 0; i < source->hooks->len; i++)
+    if (!strcmp(((Hook *)source->hooks->pdata[i])->word, "skip")) return true;
+  return false;
+}
+
+// For --check-idle, which asks each instance by itself.
+void emit_sleeper_functions(GString *out, const Kind *kind) {
+  for (guint i = 0; i < kind->specs->len; i++) {
+    const Spec *spec = kind->specs->pdata[i];
+    const Instance *leaf = spec->example;
+    for (guint k = 0; k < leaf->functions->len; k++) {
+      const Function *f = leaf->functions->pdata[k];
+      if (f->kind == FUNCTION_NEXT_EVENT)
+        g_string_append_printf(out, "uint64_t @K@_S%u_says_%s(const void *self) { return @K@_S%u_%s(self); }\n", i,
+                               f->name, i, f->name);
+    }
+    if (emit_find_function(leaf, FUNCTION_NEXT_EVENT) && accounts_for_idle_cycles(spec->source))
+      g_string_append_printf(out, "void @K@_S%u_skips(void *self, uint64_t n) { @K@_S%u_skip(self, n); }\n", i, i);
+  }
+}
+
+guint emit_sleepers(const Emitter *emitter, GString *out) {
+  GString *table = g_string_new("static const spinach_sleeper sleepers[] = {\n");
+  guint count = 0;
+  for (guint i = 0; emitter->debug && i < emitter->netlist->leaves->len; i++) {
+    const Instance *leaf = emitter->netlist->leaves->pdata[i];
+    g_autofree char *spec = emit_spec_name(emitter, leaf), *skip = g_strdup("NULL");
+    if (emit_find_function(leaf, FUNCTION_NEXT_EVENT) &&
+        accounts_for_idle_cycles(g_hash_table_lookup(emitter->sources, leaf->leaf->c_file))) {
+      g_free(skip);
+      skip = g_strdup_printf("%s_skips", spec);
+      g_string_append_printf(out, "void %s(void *, uint64_t);\n", skip);
+    }
+    for (guint k = 0; k < leaf->functions->len; k++) {
+      const Function *f = leaf->functions->pdata[k];
+      if (f->kind != FUNCTION_NEXT_EVENT) continue;
+      g_string_append_printf(out, "uint64_t %s_says_%s(const void *);\n", spec, f->name);
+      g_string_append_printf(table, "  {%d, %d, %s_says_%s, %s},\n", leaf->id, (f->clock ? f->clock : leaf->clock)->id,
+                             spec, f->name, skip);
+      count++;
+    }
+  }
+  g_string_append_printf(out, "%s  {0}\n};\n", table->str);
+  g_string_free(table, TRUE);
+  return count;
+}
+
 GPtrArray *emit_cluster_clocks(const Cluster *cluster) {
   GPtrArray *clocks = g_ptr_array_new();
   for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -60,9 +108,8 @@ void emit_skipping(GString *out, Kind *kind) {
       Instance *leaf = cluster->leaves->pdata[i];
       const Spec *spec = kind->specs->pdata[kind->spec_of[i]];
       if (leaf->clock != clocks->pdata[c]) continue;
-      for (guint h = 0; h < spec->source->hooks->len; h++)
-        if (!strcmp(((Hook *)spec->source->hooks->pdata[h])->word, "skip"))
-          g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
+      if (accounts_for_idle_cycles(spec->source))
+        g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
     }
     g_string_append(out, "}\n");
   }

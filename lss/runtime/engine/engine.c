@@ -5,6 +5,7 @@
 // does one step; since clocks touch each other only through crossings that compare instants, their order does not
 // matter.
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/observe/idle_check.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -283,7 +284,9 @@ static uint64_t next_look(int32_t fastest) {
 
 bool spinach_step(bool endless) {
   const int32_t fastest = spinach_fastest_clock();
+  if (spinach_idle_check_active()) spinach_idle_check_ask(cycles, due, earliest());
   machine->run(cycles, due, periods, fastest, UINT64_MAX, earliest() + 1);
+  if (spinach_idle_check_active()) spinach_idle_check_compare();
   if (is_time_to_look(fastest)) spinach_idle = next_instant() == UINT64_MAX;
   spinach_time.now = earliest();
   return spinach_idle && endless;

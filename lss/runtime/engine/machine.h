@@ -141,6 +141,13 @@ typedef struct {
   void (*skip)(void *state, uint64_t cycles);
 } spinach_skipper;
 
+// What an instance says of itself: when it acts next on one clock.
+typedef struct {
+  int32_t instance, clock;
+  uint64_t (*next_event)(const void *state);
+  void (*skip)(void *state, uint64_t cycles); // accounts for cycles in which it is not stepped; NULL when it does not
+} spinach_sleeper;
+
 typedef struct {
   const char *file;    // the machine's source
   const char *version; // of the compiler
@@ -161,6 +168,8 @@ typedef struct {
   const spinach_skipper *skippers;  // empty when somebody does not say when it acts
   const char *const *sources;       // files read by the compiler and their SHA-256, alternating, ends with NULL
   const spinach_observed *observed; // per connection, debug builds only; else NULL
+  uint32_t sleeper_count;           // 0 in other builds
+  const spinach_sleeper *sleepers;
   void (*join)(void);
   void (*run)(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end,
               uint64_t until); // all clocks

@@ -1,5 +1,6 @@
 // The main program of every simulator: command line, the loop, and how a run ends.
 #include "lss/runtime/files/whole_file.h"
+#include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/progress.h"
 #include "lss/runtime/observe/statistics.h"
@@ -191,6 +192,7 @@ int spinach_deliver(const char *ended) {
   fine &= spinach_streams_commit();
   fine &= write_results(options, ended, seconds);
   fine &= flush_output();
+  if (options->check_idle) spinach_idle_check_report(stderr);
   if (!failed && (!options->quiet || spinach_stop_status))
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
             (double)spinach_now_ns() / 1e6,
@@ -206,7 +208,7 @@ int spinach_main(int argc, char **argv) {
   if (!spinach_options_parse(argc, argv, &options)) return 2;
   if (options.ended) return flush_output() ? 0 : 1;
   g_autoptr(GPtrArray) missing = spinach_measure_missing(&options);
-  const bool debug = options.trace && !machine->debug;
+  const bool debug = (options.trace || options.check_idle) && !machine->debug;
   if (debug || missing->len) {
     spinach_become(argc, argv, debug, (const char *const *)missing->pdata, missing->len);
     return 1;
@@ -225,6 +227,7 @@ int spinach_main(int argc, char **argv) {
   spinach_start();
   spinach_manifest_inputs();
   if (options.trace) spinach_trace_choose(options.trace);
+  if (options.check_idle) spinach_idle_check_begin();
   spinach_progress_start();
   const int status = spinach_deliver(run(&options));
   if (stuck && !machine->debug) repeat_stuck(argc, argv);

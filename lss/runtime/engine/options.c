@@ -101,6 +101,11 @@ static bool set_trace(spinach_options *options, const char *value) {
   return (options->trace = value) != NULL;
 }
 
+static bool set_check_idle(spinach_options *options, const char *value) {
+  (void)value;
+  return options->check_idle = true;
+}
+
 static bool set_print(spinach_options *options, const char *value) {
   spinach_place place;
   if (!spinach_find(value, &place)) return false;
@@ -174,6 +179,7 @@ static const struct {
     {"run-dir", "DIR", "write statistics.json, manifest.json and timing.json there", set_run_dir},
     {"print", "INSTANCE.FIELD", "print a state at the end; may be given several times", set_print},
     {"trace", "INSTANCES", "print a line per instant, a column per instance: \"cpu[0].**,arb\"", set_trace},
+    {"check-idle", NULL, "check what modules say about when they act next (docs/module.md)", set_check_idle},
     {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
     {"progress", NULL, "show how far the run is (the default on a terminal)", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},

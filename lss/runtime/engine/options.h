@@ -22,6 +22,7 @@ typedef struct {
   const char *stats;   // file, or NULL
   const char *run_dir; // folder, or NULL
   const char *trace;   // instance patterns, or NULL
+  bool check_idle;     // what modules' next_event says is compared with what they do
   bool progress, quiet;
   bool ended;       // --help or --list did all there was to do
   GPtrArray *print; // const char*: "path.field"

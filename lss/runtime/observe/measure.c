@@ -2,6 +2,7 @@
 #include "lss/runtime/observe/measure.h"
 
 #include "lss/runtime/observe/derived.h"
+#include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/statistics.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
@@ -271,7 +272,7 @@ static bool is_endless(const spinach_options *options) {
 
 bool spinach_measure_advance(const spinach_options *options, uint64_t slice) {
   const bool endless = is_endless(options);
-  if (looks_at_state()) return spinach_step(endless);
+  if (looks_at_state() || spinach_idle_check_active()) return spinach_step(endless);
   return spinach_advance(options->clock, options->cycles, next_tick(options->until_tick), slice, endless);
 }
 

@@ -1,0 +1,219 @@
+// Whether modules keep what their next_event says (--check-idle): an instance must not change its state, its statistics
+// or its outputs before the cycle that it named, unless an input changes or an item comes in.  What it sends anew is a
+// change; that the same item is transferred again is none, nor that it is gone in the cycle after.
+//
+// Every instant is stepped.  Before it, each instance of its clocks is asked; after it, the signals that debug builds
+// keep in memory are compared with those of the cycle before, and the state with what it was.  Cycles in which nothing
+// changed although next_event had named them are counted: those are stepped for nothing.
+#include "lss/runtime/observe/idle_check.h"
+
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/text/names.h"
+
+#include <glib.h>
+#include <string.h>
+
+enum { MOST_STATE = 1 << 16 }; // bytes of an instance's state that are compared
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+// One of the signals of a connection, and what it carried in the cycle before.
+typedef struct {
+  const void *value;
+  const bool *some; // of data; NULL for the others
+  const struct spinach_type *type;
+  gsize size;
+  void *before;
+  bool was_some, input;
+  const char *port, *word;
+} Signal;
+
+typedef struct {
+  const spinach_sleeper *who;
+  GArray *signals;     // of Signal
+  GArray *connections; // of uint32_t
+  void *state;         // before the cycle at hand; NULL when it is not compared
+  bool gave;           // in the cycle before an item was transferred, and the state changed by it
+  bool repeated;       // the cycle before had the inputs of the one before it, and changed nothing
+  uint64_t next;       // the cycle that was named
+  uint64_t idle, needless;
+} Sleeper;
+
+static Sleeper *sleepers;
+static uint64_t *cycle_of; // per clock: the cycle at hand, UINT64_MAX when it has no edge in this instant
+
+// ---- What is looked at
+
+static void add_signal(Sleeper *sleeper, const spinach_connection *c, bool output, int word) {
+  static const char *const words[] = {"data", "enable", "ack"};
+  const spinach_observed *o = &machine->observed[c - machine->connections];
+  const void *const values[] = {o->data, o->enable, o->ack};
+  if (!values[word]) return;
+  Signal signal = {.value = values[word],
+                   .some = word ? NULL : o->some,
+                   .type = word ? NULL : c->type,
+                   .size = word ? sizeof(bool) : c->type->size,
+                   .input = output == (word == 2),
+                   .port = output ? c->from : c->to,
+                   .word = words[word]};
+  signal.before = g_malloc0(signal.size);
+  g_array_append_val(sleeper->signals, signal);
+}
+
+void spinach_idle_check_begin(void) {
+  sleepers = g_new0(Sleeper, machine->sleeper_count + 1);
+  cycle_of = g_new(uint64_t, machine->clock_count);
+  for (uint32_t i = 0; i < machine->sleeper_count; i++) {
+    Sleeper *sleeper = &sleepers[i];
+    sleeper->who = &machine->sleepers[i];
+    sleeper->signals = g_array_new(FALSE, TRUE, sizeof(Signal));
+    const spinach_layout *layout = machine->instances[sleeper->who->instance].layout;
+    if (layout->size <= MOST_STATE) sleeper->state = g_malloc0(layout->size);
+    sleeper->connections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (uint32_t k = 0; k < machine->connection_count; k++) {
+      const spinach_connection *c = &machine->connections[k];
+      const bool in = c->to_instance == sleeper->who->instance, out = c->from_instance == sleeper->who->instance;
+      if (c->clock != sleeper->who->clock || !(in || out)) continue;
+      g_array_append_val(sleeper->connections, k);
+      for (int word = 0; word < 3; word++) {
+        if (in) add_signal(sleeper, c, false, word);
+        if (out) add_signal(sleeper, c, true, word);
+      }
+    }
+  }
+}
+
+bool spinach_idle_check_active(void) {
+  return sleepers;
+}
+
+// ---- Comparing
+
+// Bytes between the members of a struct are no difference.
+static bool is_same(const struct spinach_type *type, const void *a, const void *b, gsize size) {
+  if (!memcmp(a, b, size)) return true;
+  if (!type || type->kind != SPINACH_STRUCT) return false;
+  const int length = spinach_type_print(type, a, NULL, 0);
+  g_autofree char *one = g_malloc((gsize)length + 1), *other = g_malloc((gsize)length + 1);
+  spinach_type_print(type, a, one, (gsize)length + 1);
+  return spinach_type_print(type, b, other, (gsize)length + 1) == length && !strcmp(one, other);
+}
+
+// Keeps the signal for the next cycle; returns whether it is another than in the cycle before.
+static bool take_signal(Signal *signal) {
+  const bool some = !signal->some || *signal->some;
+  const bool same =
+      some == signal->was_some && (!some || is_same(signal->type, signal->value, signal->before, signal->size));
+  signal->was_some = some;
+  if (some) memcpy(signal->before, signal->value, signal->size);
+  return !same;
+}
+
+// Nothing is sent any more, or no longer committed.
+static bool is_gone(const Signal *signal) {
+  return signal->some ? !*signal->some : !*(const bool *)signal->value;
+}
+
+// Whether an item was transferred, and whether one came in.
+static bool is_transferred(const Sleeper *sleeper, bool *received) {
+  bool any = false;
+  for (guint i = 0; i < sleeper->connections->len; i++) {
+    const uint32_t id = g_array_index(sleeper->connections, uint32_t, i);
+    const spinach_observed *o = &machine->observed[id];
+    if (!o->some || !*o->some || !o->ack || !*o->ack || (o->enable && !*o->enable)) continue;
+    any = true;
+    *received |= machine->connections[id].to_instance == sleeper->who->instance;
+  }
+  return any;
+}
+
+// The first field of the state in which the cycle did more than pass; NULL when there is none.
+static const char *changed_field(const Sleeper *sleeper) {
+  const spinach_layout *layout = machine->instances[sleeper->who->instance].layout;
+  const char *state = spinach_instance_state(sleeper->who->instance);
+  if (sleeper->state && sleeper->who->skip) sleeper->who->skip(sleeper->state, 1);
+  for (uint32_t i = 0; sleeper->state && i < layout->field_count; i++) {
+    const spinach_field *field = &layout->fields[i];
+    for (uint64_t k = 0; k < spinach_field_elements(field); k++) {
+      const uint64_t at = field->offset + k * field->type->size;
+      if (!is_same(field->type, state + at, (const char *)sleeper->state + at, field->type->size)) return field->name;
+    }
+  }
+  return NULL;
+}
+
+// Whether the other side of a crossing acted in this instant too: what each of them changed cannot be told apart.
+static bool is_shared(const Sleeper *sleeper) {
+  for (uint32_t i = 0; i < machine->sleeper_count; i++)
+    if (&sleepers[i] != sleeper && sleepers[i].who->instance == sleeper->who->instance &&
+        cycle_of[sleepers[i].who->clock] != UINT64_MAX)
+      return true;
+  return false;
+}
+
+// ---- One instant
+
+void spinach_idle_check_ask(const uint64_t *cycles, const uint64_t *due, uint64_t instant) {
+  for (uint32_t c = 0; c < machine->clock_count; c++) cycle_of[c] = due[c] == instant ? cycles[c] : UINT64_MAX;
+  for (uint32_t i = 0; i < machine->sleeper_count; i++) {
+    Sleeper *sleeper = &sleepers[i];
+    if (cycle_of[sleeper->who->clock] == UINT64_MAX) continue;
+    const uint32_t size = (uint32_t)machine->instances[sleeper->who->instance].layout->size;
+    const void *state = spinach_instance_state(sleeper->who->instance);
+    spinach_time =
+        (struct spinach_time){instant, cycle_of[sleeper->who->clock], machine->clocks[sleeper->who->clock].period};
+    const uint64_t next = sleeper->who->next_event(state);
+    const bool stands = sleeper->repeated && sleeper->state && !memcmp(sleeper->state, state, size);
+    sleeper->next = stands ? MAX(sleeper->next, next) : next;
+    if (sleeper->state) memcpy(sleeper->state, state, size);
+  }
+}
+
+static void fail(const Sleeper *sleeper, uint64_t cycle, const char *what) {
+  const int32_t id = sleeper->who->instance;
+  spinach_time.cycle = cycle;
+  g_autofree char *named =
+      sleeper->next == UINT64_MAX ? g_strdup("never()") : g_strdup_printf("cycle %" G_GUINT64_FORMAT, sleeper->next);
+  spinach_error((uint32_t)id, "next_event said %s, and %s changed in cycle %" G_GUINT64_FORMAT " although no input did",
+                named, what, cycle);
+}
+
+static void compare(Sleeper *sleeper, uint64_t cycle) {
+  bool other_inputs = cycle == 0;
+  const Signal *other = NULL;
+  for (guint k = 0; k < sleeper->signals->len; k++) {
+    Signal *signal = &g_array_index(sleeper->signals, Signal, k);
+    if (!take_signal(signal)) continue;
+    other_inputs |= signal->input;
+    if (!signal->input && !(sleeper->gave && is_gone(signal))) other = signal;
+  }
+  bool received = false;
+  const bool transferred = is_transferred(sleeper, &received);
+  const char *field = changed_field(sleeper);
+  sleeper->gave = transferred && (field || !sleeper->state);
+  sleeper->repeated = false;
+  if (other_inputs || received || is_shared(sleeper) || (transferred && !other)) return;
+  g_autofree char *what = other ? g_strdup_printf("%s.%s", other->port, other->word) : g_strdup(field);
+  if (what && cycle < sleeper->next) fail(sleeper, cycle, what);
+  if (what) return;
+  sleeper->repeated = true;
+  sleeper->idle++;
+  sleeper->needless += sleeper->next <= cycle;
+}
+
+void spinach_idle_check_compare(void) {
+  for (uint32_t i = 0; i < machine->sleeper_count; i++) {
+    const uint64_t cycle = cycle_of[sleepers[i].who->clock];
+    if (cycle != UINT64_MAX) compare(&sleepers[i], cycle);
+  }
+}
+
+void spinach_idle_check_report(FILE *out) {
+  for (uint32_t i = 0; i < machine->sleeper_count; i++) {
+    const Sleeper *sleeper = &sleepers[i];
+    const spinach_instance *instance = &machine->instances[sleeper->who->instance];
+    fprintf(out, "%s : %s on %s: idle in %llu cycles, in %llu of them needlessly stepped\n", instance->path,
+            instance->layout->module, machine->clocks[sleeper->who->clock].name, (unsigned long long)sleeper->idle,
+            (unsigned long long)sleeper->needless);
+  }
+}

@@ -1,0 +1,102 @@
+"""--check-idle: a module that does something before its next_event said it would is named, and where it did."""
+
+import re
+
+import pytest
+
+# Counts down from `delay`, shows in `out` that it is there, and says in `named` ways when that is.
+TIMER = """module timer {
+  parameter delay = 10 : int;
+  outport out : bool;
+  state { uint64 ready; uint32 left; bool level; }
+  stat uint64 waited "cycles";
+  init;
+  phase_start -> out.data;
+  phase_end;
+  next_event;
+}
+"""
+TIMER_C = """init() { self->ready = param(delay); self->left = 3; }
+phase_start() { send_if(out, cycle() >= self->ready && self->left, true); }
+phase_end() {
+  COUNT
+  if (!transferred(out)) return;
+  self->ready = cycle() + param(delay);
+  self->left--;
+}
+SKIP
+next_event() { return NAMED; }
+"""
+RIGHT = "!self->left ? never() : self->ready > cycle() ? self->ready : cycle()"
+COUNTS = {"": "", "every cycle": "self->waited++;"}
+
+
+@pytest.fixture
+def timer(build_sim, tmp_path):
+    def build(named: str = RIGHT, count: str = "", skip: str = "", *options: str):
+        (tmp_path / "timer.lss").write_text(TIMER)
+        text = TIMER_C.replace("NAMED", named).replace("COUNT", count).replace("SKIP", skip)
+        (tmp_path / "timer.c").write_text(text)
+        machine = "instance t : timer;  instance k : sink;  t.out -> k.in;\n"
+        return build_sim(machine, "-I", tmp_path, *options)
+
+    return build
+
+
+def told(done) -> dict[str, tuple[int, int]]:
+    """Per instance, the cycles in which it was idle, and those of them that it had named."""
+    lines = re.findall(r"^(\S+) : \w+ on \w+: idle in (\d+) cycles, in (\d+) of them needlessly stepped$", done.err, re.MULTILINE)
+    return {path: (int(idle), int(needless)) for path, idle, needless in lines}
+
+
+def test_what_is_kept_is_counted(timer, run_sim):
+    done = run_sim(timer(), "--cycles", 100, "--check-idle")  # a release build runs its variant with checks
+    assert told(done) == {"t": (96, 0), "k": (93, 0)}
+    assert done.stats["run"]["skipped_cycles"] == 0
+
+
+def test_cycles_named_for_nothing_are_counted(timer, run_sim):
+    done = run_sim(timer("self->left ? cycle() : never()", "", "", "--debug"), "--cycles", 100, "--check-idle")
+    assert told(done)["t"] == (96, 27)
+
+
+WRONG = {
+    "never": ("never()", "", "", "next_event said never(), and t.out.data changed in cycle 10 although no input did"),
+    "one late": (
+        "!self->left ? never() : self->ready >= cycle() ? self->ready + 1 : cycle()", "", "",
+        "next_event said cycle 11, and t.out.data changed in cycle 10 although no input did",
+    ),
+    "said once": (
+        "cycle() == 3 ? 12 : cycle()", "", "", "next_event said cycle 12, and t.out.data changed in cycle 10 although no input did",
+    ),
+    "uncounted": (RIGHT, "self->waited++;", "", "next_event said cycle 10, and waited changed in cycle 1 although no input did"),
+    "counted twice": (RIGHT, "self->waited++;", "skip(n) { self->waited += 2 * n; }", "and waited changed in cycle 1 although no input did"),
+    "state": (
+        "never()", "self->level = !self->level;", "", "next_event said never(), and level changed in cycle 1 although no input did",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", WRONG)
+def test_what_is_not_kept_ends_the_run(timer, run_sim, how):
+    named, count, skip, expected = WRONG[how]
+    done = run_sim(timer(named, count, skip, "--debug"), "--cycles", 100, "--check-idle", ok=False)
+    assert f"error: t: {expected}" in done.err if how != "counted twice" else expected in done.err
+
+
+def test_cycles_that_are_accounted_for_are_no_change(timer, run_sim):
+    simulator = timer(RIGHT, "self->waited++;", "skip(n) { self->waited += n; }", "--debug")
+    assert told(run_sim(simulator, "--cycles", 100, "--check-idle"))["t"] == (96, 0)
+
+
+CROSSED = """clock fast = 300 MHz;  clock slow = 7 MHz;
+instance s : memory_source on fast { interval = 400; };  instance x : memory_crossing;  instance m : memory_state on slow { size = 4 KiB; };
+s.generate = <<< return (typeof_port(memory_request)){.op = mem_op_read, .size = 8, .address = (uint32_t)(8 * (index % 64))}; >>>;
+s.memory -> x.in;  x.out -> m.port;
+"""
+
+
+def test_each_side_of_a_crossing_speaks_for_itself(build_sim, run_sim):
+    done = run_sim(build_sim("import memory_types;\n" + CROSSED, "--debug"), "--time", "20 us", "--check-idle")
+    sides = re.findall(r"^x : memory_crossing on (\w+): idle in (\d+) cycles", done.err, re.MULTILINE)
+    assert {clock for clock, _ in sides} == {"fast", "slow"} and all(int(idle) > 10 for _, idle in sides)
