@@ -5,8 +5,7 @@ import pytest
 from tests.modules.harness import Bench, moved, read_monitor
 
 NETLIST = """
-clock writer_clock = {writer} MHz;
-clock reader_clock = {reader} MHz;
+{clocks}
 instance s : source on writer_clock;
 instance enters : monitor on writer_clock;
 instance bridge : clock_crossing {{ depth = {depth}; stages = {stages}; }};
@@ -19,6 +18,12 @@ leaves.out -> k.in;
 """
 
 
+def declared(writer: int, reader: int, reader_first: bool = False) -> str:
+    """The clocks; at an instant in which both have an edge, the one that is declared first acts first."""
+    lines = [f"clock writer_clock = {writer} MHz;", f"clock reader_clock = {reader} MHz;"]
+    return "\n".join(lines[::-1] if reader_first else lines)
+
+
 def cross(
     bench: Bench,
     writer: int,
@@ -28,9 +33,10 @@ def cross(
     depth: int = 4,
     stages: int = 1,
     seed: int = 1,
+    reader_first: bool = False,
     **settings: object,
 ):
-    simulator = bench.build(NETLIST.format(writer=writer, reader=reader, depth=depth, stages=stages))
+    simulator = bench.build(NETLIST.format(clocks=declared(writer, reader, reader_first), depth=depth, stages=stages))
     values = {"enters.record": "in.txt", "leaves.record": "out.txt"} | {
         key.replace("_", "."): v for key, v in settings.items()
     }
@@ -75,3 +81,11 @@ def test_order_is_kept_under_back_pressure(bench: Bench, writer: int, reader: in
 def test_the_same_clock_on_both_sides_needs_no_domain(bench: Bench) -> None:
     text = "instance s : source; instance c : clock_crossing; instance k : sink; s.out -> c.in : uint8; c.out -> k.in;"
     assert bench.run(bench.build(text), 100).stat("k", "items") == 99
+
+
+@pytest.mark.parametrize(("writer", "reader"), [(100, 100), (100, 50), (50, 100)])
+@pytest.mark.parametrize("stages", [1, 2])
+def test_what_acts_first_in_an_instant_is_not_seen(bench: Bench, writer: int, reader: int, stages: int) -> None:
+    """A full buffer: what leaves and what enters at one edge of both clocks, each is seen by the other side at a later one."""
+    both = [cross(bench, writer, reader, 200, depth=2, stages=stages, k_ready=0.5, reader_first=first) for first in (False, True)]
+    assert both[0] == both[1] and len(both[0][1]) > 20

@@ -48,6 +48,16 @@ def test_every_kind_of_access(bench: Bench) -> None:
     assert values(bench, ["0 write 4 0x24 0x1234", "1 read 4 0x24"]) == [0, 0x230]
 
 
+def test_a_write_has_eight_effects_at_most(bench: Bench) -> None:
+    """A rule that always has one more is not asked for a ninth."""
+    registers = ", ".join(f'{{ name = "r{i}", offset = {4 * i}, access = register_access.rw, doc = "" }}' for i in range(12))
+    text = f"""import register_types;  const ALL = [{registers}];
+        instance bank : register_bank {{ registers = ALL; size = 64 B; side_effect = <<< return set_reg(4 * (nth + 1), 7); >>>; }};
+        requester[0].memory -> bank.in["r0"];\n"""
+    [replies] = Memory(bench, text).play([["0 write 4 0 1", *(f"2 read 4 {4 * i}" for i in range(12))]], 40, outstanding=16)
+    assert [reply.data for reply in replies[1:]] == [1] + 8 * [7] + 3 * [0]
+
+
 def test_each_access_of_a_register_is_an_event(bench: Bench) -> None:
     """With the value that was asked to be written, or that was read; and what is not in the table is none."""
     machine = bank(bench, 2)

@@ -47,6 +47,7 @@ def test_round_robin_is_fair(bench: Bench) -> None:
         ("return highest(requests);", [2] * 4 + [1] * 4 + [0] * 4),
         ("return keep_last(requests, last);", [0] * 4 + [1] * 4 + [2] * 4),
         ("return keep_at_most(requests, last, served, 2);", [0, 0, 1, 1, 2, 2] * 2),
+        ("return keep_at_most(requests, last, served, 3);", [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1, 2]),
         ("return requests == 7 ? 1 : round_robin(requests, last);", [1] * 4 + [2, 0] * 4),
     ],
 )

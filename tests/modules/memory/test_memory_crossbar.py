@@ -108,12 +108,15 @@ def test_banks_may_see_addresses_of_their_own(bench: Bench, body: str, there: Ca
     [
         ("return highest(requests);", [2, 2, 1, 1, 0, 0]),
         ("return keep_last(requests, last);", [0, 0, 1, 1, 2, 2]),
+        ("return keep_at_most(requests, last, served, 3);", [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1, 2]),
         ("", [0, 1, 2, 0, 1, 2]),
     ],
 )
 def test_each_bank_follows_the_policy(bench: Bench, policy: str, order: list[int]) -> None:
     body = f"policy = <<< {policy} >>>;" if policy else ""
-    replies = Memory(bench, network(3, 2, body), 3).play([reads([0, 16]) for _ in range(3)], 40, outstanding=2)
+    each = len(order) // 3
+    script = reads([16 * k for k in range(each)])
+    replies = Memory(bench, network(3, 2, body), 3).play([script] * 3, 40, outstanding=each)
     assert [i for _, i in sorted((a.cycle, i) for i, lane in enumerate(replies) for a in lane)] == order
 
 
