@@ -82,7 +82,7 @@ def traffic(firmware: str | None, short: str, long: str) -> Callable[[str, Path,
 WORK = {
     "arbiter/arbiter": ([], items),
     "dual_core/dual_core": ([], waiting),
-    "nic10g/nic10g": ([], traffic("nic10g", "150 us", "3 ms")),
+    "nic10g/nic10g": ([], traffic("nic10g", "100 us", "3 ms")),
     "pipe_chain/pipe_chain": ([], items),
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),
     "rfu_core/rfu_core": ([], waiting),

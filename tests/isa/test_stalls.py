@@ -30,7 +30,7 @@ def counts(build_sim, run_sim, root: Path, tmp_path: Path) -> Callable[..., tupl
         assert old in text
         machine = tmp_path / f"{name}.lss"
         machine.write_text(text.replace(old, new) if old else text)
-        simulator = build_sim(machine, "-I", root / "examples" / name, *options, *how)
+        simulator = build_sim(machine, "-O0", "-I", root / "examples" / name, *options, *how)
 
         def run(program: Path) -> tuple[Counts, dict]:
             done = run_sim(simulator, "--quiet", "--program", program, "--cycles", "30000", ok=None)
@@ -93,7 +93,7 @@ HAZARDS = {
 
 
 def test_stalls_have_their_reasons(build_sim, run_sim, root: Path, tmp_path: Path) -> None:
-    simulators = [build_sim(root / "examples/single_core/single_core.lss", *how) for how in ([], ["--debug"])]
+    simulators = [build_sim(root / "examples/single_core/single_core.lss", *how) for how in (["-O0"], ["-O0", "--debug"])]
     for name, (code, reason, cycles) in HAZARDS.items():
         found = []
         for times in (0, 10):
