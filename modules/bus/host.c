@@ -368,6 +368,6 @@ phase_end() {
 next_event() {
   bool busy = self->active || self->failed || self->line || self->window_state != host_window_idle ||
               self->waiting_lanes || self->line_cycle + 1 > cycle();
-  for (int i = 0; i < width(memory_request); i++) busy |= self->reply_cycle[i] + 1 > cycle();
+  for (int i = 0; i < width(memory_request); i++) busy |= self->reply_cycle[i] + 1 >= cycle();
   return busy ? cycle() : never();
 }
