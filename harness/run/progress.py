@@ -1,4 +1,4 @@
-"""Says what is going on: a live bar on a terminal, plain lines everywhere else."""
+"""Says what is going on: a live bar on a terminal that can draw one, plain lines everywhere else."""
 
 import contextlib
 import time
@@ -42,7 +42,7 @@ class Progress:
     def task(self, title: str, total: int) -> Iterator[Task]:
         """Work of `total` steps; ends with a line saying how long it took."""
         task, began = Task(self, title, total), time.monotonic()
-        if self.console.is_terminal:
+        if self.console.is_interactive:
             columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
             with Bar(*columns, console=self.console, transient=True) as task.bar:
                 task.row = task.bar.add_task(title, total=total)
@@ -55,7 +55,7 @@ class Progress:
     def step(self, title: str) -> Iterator[None]:
         """Work of unknown length; ends with a line saying how long it took."""
         began = time.monotonic()
-        if self.console.is_terminal:
+        if self.console.is_interactive:
             with self.console.status(title):
                 yield
         else:

@@ -3,27 +3,34 @@
 import io
 import re
 
+import pytest
 from rich.console import Console
 
 from harness.run.progress import Progress
 
 
-def told(terminal: bool) -> str:
-    console = Console(file=io.StringIO(), force_terminal=terminal, highlight=False, width=100, legacy_windows=False)
+def told(terminal: str | None) -> str:
+    """What comes out on a terminal of this kind (TERM), if it is one."""
+    environment = {"TERM": terminal or "xterm"}
+    console = Console(
+        file=io.StringIO(), force_terminal=terminal is not None, highlight=False, width=100, legacy_windows=False,
+        _environ=environment,
+    )  # fmt: skip
     with Progress(console).task("points", 2) as task:
         task.step("[plain] stages 2: 0.99")
         task.step("stages 10: 1.0")
     return console.file.getvalue()
 
 
-def test_plain_lines() -> None:
-    text = told(terminal=False)
+@pytest.mark.parametrize("terminal", [None, "dumb"])
+def test_plain_lines(terminal: str | None) -> None:
+    text = told(terminal)
     assert text.startswith("  [1/2] [plain] stages 2: 0.99\n  [2/2] stages 10: 1.0\npoints: 2 in 0.")
     assert "\x1b" not in text
 
 
 def test_a_bar_on_a_terminal() -> None:
     """What is told stays above the bar, which is gone in the end."""
-    text = told(terminal=True)
+    text = told("xterm")
     assert "  [plain] stages 2: 0.99\n" in text and "  stages 10: 1.0\n" in text
     assert re.search(r"points: 2 in 0\.\d s\n$", text) and "━" in text
