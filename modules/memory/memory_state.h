@@ -15,9 +15,9 @@ typedef struct {
   uint8_t bytes[MEMORY_STATE_MAX_BYTES];
 } memory_written;
 
-/* Whether two stretches have a byte in common; either may end with the address space. */
+/* Whether two stretches of a memory, at most 2 GiB, have a byte in common. */
 static inline bool memory_overlap(uint32_t a, uint32_t a_size, uint32_t b, uint32_t b_size) {
-  return (b - a < a_size) | (a - b < b_size);
+  return a < b + b_size && b < a + a_size;
 }
 
 /* A number of `size` bytes read at `offset`, with the bytes replaced that a write of another number at `at` covers. */
