@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import math
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from harness import firmware
@@ -138,9 +140,38 @@ def _cost(options: argparse.Namespace) -> int:
     return 0
 
 
+def _number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """What reads a whole number in this range."""
+
+    def whole(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = None
+        if value is None or value < least or (most is not None and value > most):
+            which = f"{least} to {most}" if most is not None else f"{least} or more"
+            raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number, {which}")
+        return value
+
+    return whole
+
+
+def _rate(text: str) -> float:
+    """A rate in bit/s."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected bits per second, such as 1e9")
+    return value
+
+
 def _where_to_run(one: argparse.ArgumentParser) -> None:
     one.add_argument("--build", type=Path, default=Path("build"))
-    one.add_argument("--jobs", type=int, help="simulations at a time on this host; one for each core, if left out")
+    one.add_argument(
+        "--jobs", type=_number(1), help="simulations at a time on this host; one for each core, if left out"
+    )
     one.add_argument("--workers", metavar="ADDRESS", help="run on the workers of this Dask scheduler: tcp://HOST:8786")
     one.add_argument("--slurm", type=Path, metavar="FILE", help="run on Slurm workers, as this file configures them")
 
@@ -179,14 +210,14 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one = commands.add_parser("check", help="compare delivered frames with those sent")
     one.add_argument("expected", type=Path)
     one.add_argument("found", type=Path)
-    one.add_argument("--drops", type=int, default=0, help="frames that hardware counted as dropped")
+    one.add_argument("--drops", type=_number(0), default=0, help="frames that hardware counted as dropped")
     one.add_argument("--conversations", action="store_true", help="compare the order within conversations only")
-    one.add_argument("--resent", type=int, default=0, help="retransmitted frames, which may arrive out of order")
+    one.add_argument("--resent", type=_number(0), default=0, help="retransmitted frames, which may arrive out of order")
     one.set_defaults(call=_check)
 
     one = commands.add_parser("theory", help="theoretical maximum of a link")
-    one.add_argument("payload", type=int, nargs="+")
-    one.add_argument("--rate", type=float, default=theory.GIGABIT, help="bit/s")
+    one.add_argument("payload", type=_number(1, traffic.LARGEST), nargs="+", help="bytes of UDP payload")
+    one.add_argument("--rate", type=_rate, default=theory.GIGABIT, help="bit/s")
     one.set_defaults(call=_theory)
 
 

@@ -4,6 +4,7 @@ Anything else in a file is a PacketFileError whose text names the file, the plac
 """
 
 import os
+import re
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -158,11 +159,18 @@ def write(path: str | os.PathLike, packets: Iterable[Packet]) -> int:
     return count
 
 
+def ethernet_address(text: str) -> bytes:
+    """The bytes of an address such as 02:00:00:00:00:01."""
+    if not re.fullmatch(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}", text):
+        raise PacketFileError(f"host {text!r}: expected an Ethernet address, such as 02:00:00:00:00:01")
+    return bytes.fromhex(text.replace(":", ""))
+
+
 def split(capture: Path, host: str, out: Path) -> tuple[Path, Path]:
     """Splits a capture into what `host` (a MAC address) sent and what it received: send.pcap and receive.pcap."""
-    mac = bytes.fromhex(host.replace(":", ""))
-    out.mkdir(parents=True, exist_ok=True)
+    mac = ethernet_address(host)
     frames = list(read(capture))
+    out.mkdir(parents=True, exist_ok=True)
     send, receive = out / "send.pcap", out / "receive.pcap"
     write(send, (p for p in frames if p.data[6:12] == mac))
     write(receive, (p for p in frames if p.data[6:12] != mac))

@@ -7,6 +7,7 @@ with neither, what the machine makes and checks itself.  Ratios in which the lin
 in another one are not run.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -45,9 +46,17 @@ class Plugin(uses.Use):
                 raise StudyError(f"{self.place}: unknown key {key!r}; known are {', '.join(KEYS)}")
             if not isinstance(value, KEYS[key] if KEYS[key] is not float else int | float):
                 raise StudyError(f"{self.place}: {key!r} has the wrong type")
+            if isinstance(value, int | float) and not 0 <= value < math.inf:
+                raise StudyError(f"{self.place}: {key} {value}: expected 0 or more")
         self.link_rate = float(self.keys.get("link_rate", theory.GIGABIT))
+        if self.link_rate == 0:
+            raise StudyError(f"{self.place}: link_rate 0: expected bits per second, such as 1e9")
         self.warmup, self.count = self.keys.get("warmup", 0), self.keys.get("frames", 0)
-        self.capture = self.keys.get("capture")
+        self.capture, self.host = self.keys.get("capture"), self.keys.get("host", "02:00:00:00:00:01")
+        try:
+            packets.ethernet_address(self.host)
+        except packets.PacketFileError as error:
+            raise StudyError(f"{self.place}: {error}") from error
         self.frames_out: dict[Path, int] = {}  # of each result that was checked
         self.measured = {
             "rate": Measure("", "Mb/s", "UDP payload throughput"),
@@ -100,10 +109,13 @@ class Plugin(uses.Use):
     def files(self, point: Point) -> Files:
         if self.capture:
             capture = resolve(self.capture, self.path, self.build)
-            folder = self.build / "traffic" / content_name(digest(capture), self.keys.get("host", ""))
+            folder = self.build / "traffic" / content_name(digest(capture), self.host)
             send, receive = folder / "send.pcap", folder / "receive.pcap"
             if not (send.exists() and receive.exists()):
-                send, receive = packets.split(capture, self.keys.get("host", "02:00:00:00:00:01"), folder)
+                try:
+                    send, receive = packets.split(capture, self.host, folder)
+                except packets.PacketFileError as error:
+                    raise StudyError(f"{self.place}: {error}") from error
         elif self.count:
             payload, ratio = self._payload(point), self._ratio(point)
             folder = self.build / "traffic" / f"{payload}-{ratio.replace(':', 'to')}-{self.count}"
