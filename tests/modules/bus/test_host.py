@@ -158,6 +158,26 @@ def test_window_requests_cross_the_bus(bench: Bench) -> None:
     assert told.window[1].data == 0x1234 and told.window[0].cycle >= 2
 
 
+def test_a_window_request_waits_for_its_reply(bench: Bench) -> None:
+    """A device that replies some cycles later: the reply is its, and software has it as much later."""
+    seen = []
+    simulator = bench.build("""
+instance dut : host { memory_bytes = 64 KiB; };
+instance window : memory_source;
+instance device : memory_state { size = 4 KiB; };
+window.memory -> dut.window;
+instance delay : memory_delay;
+dut.device -> delay.in;
+delay.out -> device.port;
+""")
+    script = "0 write 4 0x10 0x1234 1\n50 read 4 0x10 0 2\n100 write 4 0x10 5 3\n150 read 4 0x10 0 4\n"
+    for latency in (1, 8):
+        ran = bench.run(simulator, 300, {"delay.latency": latency, "window.script": "w", "window.record": "seen"}, files={"w": script})
+        seen.append(read_replies(ran.directory / "seen"))
+    assert [a.data for a in seen[0]][1::2] == [a.data for a in seen[1]][1::2] == [0x1234, 5]
+    assert [a.cycle for a in seen[1]] == [a.cycle + 7 for a in seen[0]]
+
+
 def test_interrupts_come_late_and_can_be_masked(bench: Bench) -> None:
     line = "".join(f"{cycle} {1 if 20 <= cycle < 200 else 0x41 if cycle >= 300 else 0} once\n" for cycle in range(500))
     told = run(bench, cycles=500, line=line, interrupt_latency="500 ns")
