@@ -15,7 +15,7 @@ def queue(bench: Bench, depth: int) -> Device:
 
 
 def test_room_is_seen_a_cycle_later(bench: Bench) -> None:
-    queue(bench, 2).check_table(
+    ran = queue(bench, 2).check_table(
         """
         in | in.ack | out | out.ack | filling
         1  | 1      | .   | 0       | 0
@@ -27,6 +27,7 @@ def test_room_is_seen_a_cycle_later(bench: Bench) -> None:
         .  | 1      | .   | 1       | 0
         """
     )
+    assert (ran.stat("dut", "full_cycles"), ran.stat("dut", "peak")) == (1, 2)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])

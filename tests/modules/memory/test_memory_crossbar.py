@@ -60,7 +60,7 @@ WHERE: list[tuple[str, Callable[[int], int]]] = [
     ("interleave = 8;", lambda a: a // 8 % 4),
     ("interleave = 64;", lambda a: a // 64 % 4),
     ("interleave = 16; base = 0x20;", lambda a: (a - 0x20) // 16 % 4),
-    ("interleave = 0; segment = 256;", lambda a: min(a // 256, 3)),
+    ("interleave = 0; segment = 192;", lambda a: min(a // 192, 3)),  # what lies above belongs to the last
     ("bank = <<< return (int32_t)((address >> 3 ^ address >> 5) & 3); >>>;", lambda a: (a >> 3 ^ a >> 5) & 3),
 ]
 

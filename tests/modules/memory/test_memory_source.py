@@ -25,6 +25,16 @@ def test_a_script_is_played_in_order(bench: Bench) -> None:
     assert [(a.cycle, a.tag, a.data) for a in replies] == [(2, 1, 0), (11, 2, 0xFFFFFFFE), (14, 3, 0xFFFFFFFFFFFFFFFE)]
 
 
+def test_numbers_of_many_digits(bench: Bench) -> None:
+    """Beyond 64 bits numbers are hexadecimal."""
+    netlist = NETLIST.replace("memory_delay;", "memory_delay { width = 128; };").replace("size =", "width = 128; size =")
+    memory = Memory(bench, netlist, body="requester[i].width = 128;")
+    wide = 0x00112233445566778899AABBCCDDEEFF
+    script = [f"0 write 16 0x10 0x{wide:032x} 1", "5 read 16 0x10 0 2", f"9 write 16 0x20 0X{wide << 8:X} 3", "15 read 16 0x20 0 4", "20 write 16 0x30 77 5", "25 read 16 0x30 0 6"]
+    [replies] = memory.play([script], 40)
+    assert [a.data for a in replies][1::2] == [wide, wide << 8, 77]
+
+
 @pytest.mark.parametrize(("outstanding", "latency"), [(1, 4), (2, 4), (4, 4)])
 def test_outstanding_requests_bound_the_throughput(bench: Bench, outstanding: int, latency: int) -> None:
     memory = Memory(bench, NETLIST)
