@@ -68,7 +68,8 @@ WHERE: list[tuple[str, Callable[[int], int]]] = [
 @pytest.mark.parametrize(("body", "bank"), WHERE, ids=["by 8", "by 64", "from a base", "segments", "userpoint"])
 def test_the_address_says_which_bank(bench: Bench, body: str, bank: Callable[[int], int]) -> None:
     memory = Memory(bench, network(1, 4, body), 1)
-    addresses = [random.Random(7).randrange(4, 128) * 8 for _ in range(60)]
+    numbers = random.Random(7)
+    addresses = [numbers.randrange(4, 128) * 8 for _ in range(60)]
     memory.play([reads(addresses)], 200, outstanding=4)
     found = [memory.last.stat(f"bank[{b}]", "requests") for b in range(4)]
     assert found == [sum(bank(a) == b for a in addresses) for b in range(4)]
