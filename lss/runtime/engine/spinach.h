@@ -41,6 +41,15 @@ typedef struct {
   const bool *some, *enable, *ack;
 } spinach_observed;
 
+// What becomes of the item on a connection in the cycle that was stepped last.
+typedef enum { SPINACH_NOTHING, SPINACH_WAITS, SPINACH_CANCELLED, SPINACH_TRANSFERRED } spinach_handshake;
+
+static inline spinach_handshake spinach_handshake_of(const spinach_observed *o) {
+  if (!o->some || !*o->some) return SPINACH_NOTHING;
+  if (!o->ack || !*o->ack) return SPINACH_WAITS;
+  return !o->enable || *o->enable ? SPINACH_TRANSFERRED : SPINACH_CANCELLED;
+}
+
 // Whose C runs: which function of which instance, in debug builds; NULL when that is not known.
 struct spinach_running {
   uint32_t id;

@@ -119,8 +119,7 @@ static bool is_transferred(const Sleeper *sleeper, bool *received) {
   bool any = false;
   for (guint i = 0; i < sleeper->connections->len; i++) {
     const uint32_t id = g_array_index(sleeper->connections, uint32_t, i);
-    const spinach_observed *o = &machine->observed[id];
-    if (!o->some || !*o->some || !o->ack || !*o->ack || (o->enable && !*o->enable)) continue;
+    if (spinach_handshake_of(&machine->observed[id]) != SPINACH_TRANSFERRED) continue;
     any = true;
     *received |= machine->connections[id].to_instance == sleeper->who->instance;
   }

@@ -45,14 +45,15 @@ void spinach_trace_choose(const char *patterns) {
 static void print_connection(GString *text, uint32_t id) {
   const spinach_observed *o = &machine->observed[id];
   const spinach_connection *c = &machine->connections[id];
-  if (!o->some || !*o->some) {
+  const spinach_handshake handshake = spinach_handshake_of(o);
+  if (handshake == SPINACH_NOTHING) {
     g_string_append_c(text, '.');
     return;
   }
   char value[COLUMN_TEXT] = "";
   spinach_type_print(c->type, o->data, value, sizeof value);
-  bool ack = o->ack && *o->ack, enable = o->enable ? *o->enable : ack;
-  g_string_append_printf(text, "%s%s", value, !ack ? "!" : enable ? "" : "~");
+  static const char *const marks[] = {[SPINACH_WAITS] = "!", [SPINACH_CANCELLED] = "~", [SPINACH_TRANSFERRED] = ""};
+  g_string_append_printf(text, "%s%s", value, marks[handshake]);
 }
 
 static const char *port_of(const char *end, int32_t instance) {
@@ -66,8 +67,7 @@ static void print_column(GString *text, int32_t instance) {
     const spinach_connection *c = &machine->connections[i];
     bool in = c->to_instance == instance, out = c->from_instance == instance;
     if (!in && !out) continue;
-    const bool *some = machine->observed[i].some;
-    if (!some || !*some) continue;
+    if (spinach_handshake_of(&machine->observed[i]) == SPINACH_NOTHING) continue;
     if (text->len) g_string_append_c(text, ' ');
     g_string_append_printf(text, "%s%s", port_of(in ? c->to : c->from, instance), in ? "<" : ">");
     print_connection(text, i);
@@ -106,12 +106,11 @@ void spinach_print_waits(FILE *out) {
   for (uint32_t i = 0; i < machine->connection_count; i++) {
     const spinach_observed *o = &machine->observed[i];
     const spinach_connection *c = &machine->connections[i];
-    if (!o->some || !*o->some) continue;
-    bool ack = o->ack && *o->ack, enable = o->enable ? *o->enable : ack;
-    if (ack && enable) continue;
+    const spinach_handshake handshake = spinach_handshake_of(o);
+    if (handshake == SPINACH_NOTHING || handshake == SPINACH_TRANSFERRED) continue;
     char value[COLUMN_TEXT];
     spinach_type_print(c->type, o->data, value, sizeof value);
-    if (!ack)
+    if (handshake == SPINACH_WAITS)
       fprintf(out, "  %s offers %s and waits for %s to accept\n", c->from, value, c->to);
     else
       fprintf(out, "  %s is accepted by %s and does not commit %s\n", c->from, c->to, value);
