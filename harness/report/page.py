@@ -43,10 +43,3 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, text
         f"<table><caption>{html.escape(caption)}</caption>\n"
         f"<thead><tr>{cells('th', head)}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
     )
-
-
-def bar(percent: float) -> str:
-    """A percentage behind a bar that shows it."""
-    width = f"{min(max(percent, 0), 100):.0f}%"
-    figure = f'<span class="figure">{percent:.1f} %</span>'
-    return f'<span class="bar" aria-hidden="true"><i style="width:{width}"></i></span>{figure}'

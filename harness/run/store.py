@@ -102,10 +102,6 @@ class Result:
         """The sum of all statistics of this name, of all modules."""
         return sum(entry["value"] for entry in self.stats.get("statistics", []) if entry["name"] == name)
 
-    def named(self, name: str) -> float | None:
-        """The first statistic of this name, or None where this machine has no such thing."""
-        return next((entry["value"] for entry in self.stats.get("statistics", []) if entry["name"] == name), None)
-
 
 def _files(job: Job) -> list[str]:
     return [STATS, *(name for _, name in job.outputs)]
@@ -136,13 +132,10 @@ def run(job: Job, store: Path) -> Result:
     """Runs a job, or finds that it was run before."""
     if known := find(job, store):
         return known
-    for left in reversed(range(job.retries + 1)):
-        try:
+    for _ in range(job.retries):
+        with contextlib.suppress(RunError):
             return _run_once(job, store)
-        except RunError:
-            if not left:
-                raise
-    raise AssertionError("unreachable")
+    return _run_once(job, store)
 
 
 def _run_once(job: Job, store: Path) -> Result:

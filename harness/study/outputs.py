@@ -20,7 +20,7 @@ from harness.run import files
 from harness.run.progress import Progress
 from harness.run.store import with_value
 from harness.study.points import VARIANT, Point
-from harness.study.runner import FAILED, OK, Outcome, Row, Study, number, unit
+from harness.study.runner import OK, Outcome, Row, Study, number, unit
 
 
 def axes(study: Study) -> list[str]:
@@ -132,7 +132,3 @@ def write(outcome: Outcome, out: Path) -> None:
 def where_words(where: Mapping[str, Any]) -> str:
     """A place as text."""
     return ", ".join(f"{key} {value}" if key != VARIANT else str(value) for key, value in where.items())
-
-
-def failed_rows(outcome: Outcome) -> list[Row]:
-    return [row for row in outcome.every if row.status == FAILED]
