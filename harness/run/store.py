@@ -206,10 +206,10 @@ def _simulate(job: Job, working: Path) -> tuple[str, dict, str]:
     if not why:
         try:
             manifest = json.loads((working / STATS).read_text()).get("manifest", {})
+            notes["inputs"] = sorted(manifest.get("inputs", []), key=lambda one: one["file"])
+            notes["files"] = {name: digest(working / name) for name in _files(job)}
         except ValueError:
-            return f"wrote a {STATS} that is no JSON", notes, said
-        notes["inputs"] = sorted(manifest.get("inputs", []), key=lambda one: one["file"])
-        notes["files"] = {name: digest(working / name) for name in _files(job)}
+            why = f"wrote a {STATS} that is no JSON"
     (working / LOG).write_text(done.out + done.err)
     (working / NOTES).write_text(json.dumps(notes, indent=1))
     return why, notes, said

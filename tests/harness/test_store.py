@@ -60,6 +60,42 @@ def test_what_failed_is_kept_to_be_looked_at(tmp_path: Path) -> None:
         store.run(Job(slow.simulator, timeout=1), tmp_path / "store")
 
 
+def test_a_result_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    """What the simulator said is kept then as well; of what was to be written, the first that is missing is named."""
+    job = fake(tmp_path, more="echo nearly; echo '{' > stats.json")
+    with pytest.raises(store.RunError, match=r"^nearly \(wrote a stats.json that is no JSON; see .*/failed/log.txt\)$"):
+        store.run(job, tmp_path / "store")
+    assert (tmp_path / "store" / job.name() / "failed/log.txt").read_text() == "nearly\n"
+    job = Job(fake(tmp_path, more="kill -9 $$").simulator)
+    with pytest.raises(store.RunError, match=r"^ended by signal 9; see "):
+        store.run(job, tmp_path / "store")
+    job = Job(fake(tmp_path, more="touch one").simulator, outputs=(("--a", "one"), ("--b", "two")))
+    with pytest.raises(store.RunError, match=r"^wrote no two; see "):
+        store.run(job, tmp_path / "store")
+
+
+def test_a_run_is_tried_again_as_often_as_asked(tmp_path: Path) -> None:
+    job = fake(tmp_path, more=f"echo >> {tmp_path}/tries; exit $(($(wc -l < {tmp_path}/tries) < 3))")
+    with pytest.raises(store.RunError, match="^ended with status 1"):
+        store.run(Job(job.simulator, retries=1), tmp_path / "store")
+    assert not store.run(Job(job.simulator, retries=1), tmp_path / "store").reused, "the third run does not fail"
+    assert (tmp_path / "tries").read_text() == "\n" * 3
+
+
+def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("")
+    with pytest.raises(store.RunError, match=f"^its result cannot be kept: {tmp_path}/store.*: Not a directory$"):
+        store.run(fake(tmp_path), tmp_path / "store")
+
+
+def test_the_command_of_a_job(tmp_path: Path) -> None:
+    job = Job(fake(tmp_path).simulator, ("--x", "3"), (("--set a.b", tmp_path / "in"),), (("--out", "o.txt"), ("--set c.d", "p.txt")))
+    assert job.command() == [
+        str(tmp_path / "simulator"), "--x", "3", "--set", f"a.b={tmp_path}/in", "--out", "o.txt", "--set", "c.d=p.txt",
+        "--quiet", "--stats", "stats.json",
+    ]  # fmt: skip
+
+
 def test_the_first_result_counts(tmp_path: Path) -> None:
     """Many processes make the same result at once: all get one, and it is the same."""
     fake(tmp_path, seconds=0.3)
