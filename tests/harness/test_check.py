@@ -72,3 +72,25 @@ def test_what_was_sent_again_may_be_late() -> None:
     assert verdict.ok() and not verdict.wrong and verdict.reordered == 1
     worse = compare(frames, [*frames[2:], *frames[:2]], key=conversation, resent=1)
     assert not worse.ok() and len(worse.wrong) == 1
+
+
+def test_what_keeps_its_order() -> None:
+    """Ports count only where a frame has them: in whole datagrams of UDP and TCP."""
+    ipv4 = bytes(12) + b"\x08\0\x45" + bytes(8) + b"\x11" + bytes(2) + b"sourgoal" + b"port" + bytes(22)
+    fragment, options = ipv4[:20] + b"\x20\0" + ipv4[22:], ipv4[:14] + b"\x46" + ipv4[15:34] + b"more" + ipv4[34:]
+    assert conversation(ipv4) == conversation(options) == (17, b"sourgoal", b"port")
+    assert conversation(fragment) == (17, b"sourgoal", b"")
+    assert conversation(ipv4[:20] + b"\x40\0" + ipv4[22:]) == conversation(ipv4), "what must not be a fragment is none"
+    assert conversation(ipv4[:23] + b"\1" + ipv4[24:]) == (1, b"sourgoal", b"")
+    assert conversation(ipv4[:33]) == b"\x08\0" and conversation(ipv4[:34]) == (17, b"sourgoal", b"")
+    ipv6 = bytes(12) + b"\x86\xdd" + bytes(6) + b"\x06" + bytes(1) + b"s" * 16 + b"g" * 16 + b"port" + bytes(20)
+    assert conversation(ipv6) == (6, b"s" * 16 + b"g" * 16, b"port")
+    assert conversation(ipv6[:20] + b"\x3a" + ipv6[21:]) == (0x3A, b"s" * 16 + b"g" * 16, b"")
+    assert conversation(bytes(12) + b"\x08\x06" + bytes(40)) == b"\x08\x06"
+
+
+def test_as_many_findings_as_were_asked_for() -> None:
+    verdict = compare([], INPUT, findings=3)
+    assert verdict.wrong == [f"frame {n} ({59 + n} bytes) was never sent so: there was no input" for n in (1, 2, 3)]
+    assert (verdict.frames_in, verdict.frames_out, verdict.damaged) == (0, 10, 10)
+    assert len(compare(INPUT, [b"other" * 20] * 12).wrong) == 10

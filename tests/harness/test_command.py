@@ -1,13 +1,20 @@
 """The command line of the harness: what goes wrong is said in one line, and what it writes goes where it was told."""
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from harness.net import packets
+from harness import __main__ as command
+from harness import firmware
+from harness.net import capture, packets
+from harness.run.store import RunError
+from harness.study import command as study_command
+from harness.study.uses import cost
 
 ROOT = Path(__file__).resolve().parents[2]
 TCP = ROOT / "examples/tigon2/traffic/tcp.pcap"
@@ -85,3 +92,106 @@ def test_wrong_command_lines(arguments: list, status: int, says: str, tmp_path: 
     assert (done.returncode, done.stdout) == (status, "")
     assert says in done.stderr.splitlines()[-1], done.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Callable[..., tuple[int, str, str]]:
+    """here(arguments): a command in this process, whose parts can be stood in for; its status and what it prints."""
+    monkeypatch.setattr(command.process, "end_children_on_signals", lambda: None)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])
+        status = command.main()
+        return status, *capsys.readouterr()
+
+    return call
+
+
+def test_traffic_names_the_files_that_there_are(here: Callable, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("send.pcap", "receive.pcap", "descriptors.txt")]
+    assert here("traffic", "--payload", 18, "--frames", 4, "--out", tmp_path) == (0, "".join(f"{f}\n" for f in files), "")
+    assert [len(list(packets.read(file))) for file in files[:2]] == [2, 2]
+    status, said, _ = here("traffic", "--payload", 18, "--frames", 4, "--ratio", "0:1", "--out", tmp_path / "one")
+    assert (status, said.split()) == (0, [str(tmp_path / "one" / name) for name in ("receive.pcap", "descriptors.txt")])
+    status, said, _ = here("conversations", "--count", 1, "--exchanges", 1, "--request", 1, "--response", 1, "--out", tmp_path)
+    assert (status, said.split()) == (0, [str(file) for file in files[:2]])
+
+
+def test_check_says_what_is_wrong(here: Callable, tmp_path: Path) -> None:
+    frames = list(packets.read(TCP))
+    packets.write(tmp_path / "found.pcap", [frames[0], frames[0], *frames[1:]])
+    count = len(frames)
+    assert here("check", TCP, tmp_path / "found.pcap") == (
+        1, "frame 2 came out more often than it went in (frame 1 of the input)\n"
+        f"{count} in, {count + 1} out; 0 missing (0 allowed), 1 duplicated, 0 reordered, 0 damaged\n", "",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "protocol"), [([], "udp"), (["--tcp"], "tcp")])
+def test_capture(here: Callable, monkeypatch: pytest.MonkeyPatch, more: list, protocol: str) -> None:
+    asked = []
+    monkeypatch.setattr(capture, "capture", lambda out, kind: asked.append((out, kind)) or 7)
+    assert here("capture", "a.pcap", *more) == (0, "a.pcap: 7 frames\n", "")
+    assert asked == [(Path("a.pcap"), protocol)]
+
+
+def test_capture_needs_root(here: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1)
+    assert here("capture", "a.pcap") == (1, "", "harness: a capture needs root, for its network namespaces\n")
+
+
+def test_cost(here: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, asked = cost.Cost("cpu", "send", dict(instructions=100, scratchpad=5, memory=2, registers=0)), []
+    monkeypatch.setattr(cost, "build_simulator", lambda machine, folder, build, defines: asked.append(defines) or machine)
+    monkeypatch.setattr(cost, "per_frame", lambda simulator, elf, arguments: asked.append(arguments) or [one])
+    assert here("cost", "m.lss", "f.elf", "-D", "a=1", "--", "--payload", "18", "--") == (0, cost.as_text([one]) + "\n", "")
+    assert asked == [["a=1"], ["--payload", "18", "--"]]
+    status, said, _ = here("cost", "m.lss", "f.elf", "--json")
+    assert status == 0 and json.loads(said) == cost.as_records([one]) and asked[2:] == [[], []]
+
+    def fail(*arguments: object) -> None:
+        raise RunError("it broke")
+
+    monkeypatch.setattr(cost, "per_frame", fail)
+    assert here("cost", "m.lss", "f.elf") == (1, "", "harness: it broke\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (OSError(2, "No such file", "x.toml"), "harness: x.toml: No such file"),
+        (OSError("dot: syntax error"), "harness: dot: syntax error"),
+        (ModuleNotFoundError("", name="dask"), "harness: this Python has no dask: run `make deps`, then build/venv/bin/python -m harness"),
+    ],
+)
+def test_what_a_command_lacks(here: Callable, monkeypatch: pytest.MonkeyPatch, error: Exception, says: str) -> None:
+    def fail(options: object) -> int:
+        raise error
+
+    monkeypatch.setattr(study_command, "several", fail)
+    assert here("studies", "--text", "text.md") == (1, "", f"{says}\n")
+
+
+def test_an_installed_kit_says_how_its_packages_come(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(command, "KIT", tmp_path / "share/spinach")
+    venv = tmp_path / "lib/spinach/venv"
+    assert command._without("rich") == (
+        f"spinach: this Python has no rich: python3 -m venv {venv} && {venv}/bin/pip install -r {tmp_path}/share/spinach/harness/pinned.txt"
+    )
+
+
+def test_firmware_reads_its_own_command_line(here: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(firmware, "main", lambda: (print(sys.argv[1:]), 5)[1])
+    assert here("firmware", "folder", "--out", "x") == (5, "['folder', '--out', 'x']\n", "")
+
+
+def test_an_interrupted_study_ends_its_simulators(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    ended = []
+
+    def interrupted(options: object, progress: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(study_command.process, "end_children", lambda: ended.append(True))
+    monkeypatch.setattr(study_command, "_one", interrupted)
+    assert study_command.one(None) == 130 and ended == [True]
+    assert capsys.readouterr().err == "harness: interrupted; what was finished is kept\n"

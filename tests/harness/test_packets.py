@@ -59,6 +59,24 @@ def test_pcapng(tmp_path: Path, order: str) -> None:
     assert list(read(file)) == [Packet(ticks, b"y" * 14), Packet(ticks * 1000, b"y" * 14), Packet(0, b"z" * 15)]
 
 
+def test_options_of_an_interface_end_where_they_say(tmp_path: Path) -> None:
+    """A tick is looked for behind other options and not behind the end of options; a power of two is one as well."""
+    name, end, binary = struct.pack("<HH3sx", 2, 3, b"eth"), struct.pack("<HH", 0, 0), struct.pack("<HHB3x", 9, 1, 0x80 | 10)
+    enhanced, file = block("<", 6, struct.pack("<IIIII", 0, 0, 3, 14, 14) + b"y" * 14), tmp_path / "a.pcapng"
+    for options, time in (name + binary, 3 * 10**9 // 1024), (name + end + binary, 3000):
+        file.write_bytes(SECTION + block("<", 1, struct.pack("<HHI", 1, 0, 0) + options) + enhanced)
+        assert list(read(file)) == [Packet(time, b"y" * 14)]
+
+
+def test_a_simple_block_holds_as_much_as_its_interface_takes(tmp_path: Path) -> None:
+    simple = block("<", 3, struct.pack("<I", 60) + b"z" * 60)
+    (tmp_path / "a").write_bytes(SECTION + block("<", 1, struct.pack("<HHI", 1, 0, 60)) + simple)
+    assert list(read(tmp_path / "a")) == [Packet(0, b"z" * 60)]
+    (tmp_path / "a").write_bytes(SECTION + block("<", 1, struct.pack("<HHI", 1, 0, 59)) + simple)
+    with pytest.raises(PacketFileError, match="frame 1: only 59 of 60 bytes were captured"):
+        list(read(tmp_path / "a"))
+
+
 def test_pcapng_of_another_writer(tmp_path: Path) -> None:
     with (tmp_path / "a.pcapng").open("wb") as file:
         dpkt.pcapng.Writer(file).writepkt(b"q" * 61, ts=1.5)
@@ -78,6 +96,13 @@ BAD = [
     (GOOD + struct.pack("<IIII", 0, 0, 4, 60) + b"x" * 4, "only 4 of 60 bytes were captured"),
     (SECTION + b"\x06\0\0\0\x07\0\0\0\0\0\0\0", "impossible length 7"),
     (SECTION + block("<", 6, b"\0" * 20), "names interface 0"),
+    (SECTION + b"\x06\0\0\0\x0c\0\0", "truncated at byte 35"),
+    (SECTION + b"\x06\0\0\0\x10\0\0\0" + b"\0" * 7, "truncated at byte 43"),
+    (SECTION + b"\x06\0\0\0\x04\0\0\1" + b"\0" * 8, "impossible length 16777220"),
+    (SECTION + block("<", 1, b"\1\0\0\0"), "interface block at byte 28 is too short"),
+    (SECTION + block("<", 1, struct.pack("<HHIHH", 1, 0, 0, 9, 1)), "an interface option runs past its block"),
+    (SECTION + block("<", 1, struct.pack("<HHI", 113, 0, 0)) + block("<", 6, b"\0" * 20), "frame 1: link type 113, expected Ethernet"),
+    (ONE_INTERFACE + block("<", 6, b"\0" * 16), "frame 1: block is too short"),
     (ONE_INTERFACE + block("<", 6, struct.pack("<IIIII", 0, 0, 0, 64, 64) + b"x" * 60), "frame 1: its bytes run past its block"),
 ]
 
@@ -111,3 +136,8 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         write(tmp_path / "a.pcap", frames())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(PacketFileError, match=f"^{tmp_path}/none/a.pcap: No such file or directory$"):
+        write(tmp_path / "none" / "a.pcap", FRAMES)

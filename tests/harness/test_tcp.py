@@ -50,7 +50,8 @@ def test_the_same_each_time(tmp_path) -> None:
     assert one != [file.read_bytes() for file in tcp.generate(tmp_path / "c", 2, 3, 100, 200, seed=6)]
 
 
-@pytest.mark.parametrize("numbers, said", [((0, 1, 1, 1), "conversations 0"), ((1, 1, 1, 0), "response 0"), ((30000, 1, 1, 1), "ports")])
+@pytest.mark.parametrize("numbers, said", [((0, 1, 1, 1), "conversations 0"), ((1, 1, 1, 0), "response 0"), ((25536, 1, 1, 1), "there are ports for 25535"),
+    ((1, 1, 1, 1, -1), "think -1: a time cannot be negative")])
 def test_wrong_numbers(tmp_path, numbers: tuple, said: str) -> None:
     with pytest.raises(TrafficError, match=said):
         tcp.generate(tmp_path / "x", *numbers)

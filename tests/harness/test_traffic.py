@@ -32,6 +32,16 @@ def test_wrong_checksums_are_found() -> None:
     assert udp.checksum_errors(frame[:50] + bytes([frame[50] ^ 1]) + frame[51:]) == ["UDP checksum"]
 
 
+def test_what_has_no_checksum_has_no_wrong_one() -> None:
+    frame = udp.frame(udp.HOST, udp.PEER, traffic.payload(18, 0, 0, 1))
+    assert udp.checksum_errors(frame[:40] + b"\0\0" + frame[42:]) == []
+    assert udp.checksum_errors(frame[:12] + b"\x08\x06" + frame[14:]) == [], "no UDP"
+    for length in 7, 27:
+        assert udp.checksum_errors(frame[:38] + bytes([0, length]) + frame[40:]) == ["UDP length"]
+    short = udp.frame(udp.HOST, udp.PEER, b"")
+    assert udp.checksum_errors(short) == [] and udp.payload_of(short) == b""
+
+
 @given(st.binary(max_size=200))
 def test_checksum_is_rfc_1071(data: bytes) -> None:
     total = sum(int.from_bytes(data[k : k + 2].ljust(2, b"\0"), "big") for k in range(0, len(data), 2))
@@ -90,6 +100,13 @@ def test_bad_payloads(text: str) -> None:
 def test_bad_ratios(text: str) -> None:
     with pytest.raises(traffic.TrafficError, match="ratio"):
         traffic.parse_ratio(text)
+
+
+def test_no_frames(tmp_path: Path) -> None:
+    with pytest.raises(traffic.TrafficError, match="^frames 0: at least one is needed$"):
+        traffic.generate(tmp_path, "18", 0)
+    files = traffic.generate(tmp_path, "18", 1)
+    assert files.send is None and len(list(packets.read(files.receive))) == 1
 
 
 @pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")

@@ -1,5 +1,6 @@
 """A report on several studies, against a stand-in simulator: what is made, kept, compared and shown, what texts may ask."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from harness.run.execute import executor
 from harness.run.progress import Progress
-from harness.study import collection, uses, validation
+from harness.study import collection, command, uses, validation
 from harness.study.study_file import Measure, StudyError
 from harness.study.uses import cost, faults
 
@@ -247,6 +248,25 @@ def test_examinations(place: Path, examined: list[tuple]) -> None:
     assert [f for _, f in again.examined["cost"]] == [f for _, f in made.examined["cost"]] and len(examined) == 1, "kept"
 
 
+def test_the_command_for_several(place: Path, capsys: pytest.CaptureFixture) -> None:
+    """Its status says whether all were made; a text that asks for what there is not is one line."""
+    (place / "fig.toml").unlink()
+    (place / "text.md").write_text("# T\n\nabout\n\n{{frames}} frames\n")
+    options = SimpleNamespace(study=[place / "why.toml"], only=[], build=place / "build", text=place / "text.md",
+                              workers=None, slurm=None, jobs=1)  # fmt: skip
+    assert command.several(options) == 0
+    assert f"report: {place}/build/studies/index.html" in capsys.readouterr().out.replace("\n", "")
+    (place / "text.md").write_text("# T\n\nabout\n\n{{nothing}} at all\n")
+    assert command.several(options) == 1
+    assert capsys.readouterr().err == f"harness: {place}/text.md:5: {{{{nothing}}}}: there is no such thing ('nothing')\n"
+    options.text = place / "none.md"
+    assert command.several(options) == 1
+    assert capsys.readouterr().err == f"harness: {place}/none.md: No such file or directory\n"
+    options.study += [place / "below" / "why.toml"]
+    assert command.several(options) == 1
+    assert capsys.readouterr().err == f"harness: {place}/below/why.toml: {place}/why.toml is a study of this name already\n"
+
+
 def test_an_examination_is_made_again_when_the_firmware_changes(place: Path, examined: list[tuple]) -> None:
     run(place, "cost")
     run(place, "cost")
@@ -262,3 +282,39 @@ def test_the_cost_of_a_frame_needs_a_firmware(place: Path, examined: list[tuple]
     assert run(place, "cost").failed == [
         "cost, one CPU: the cost of a frame is that of a firmware, and this point has none"
     ]
+
+
+def test_what_texts_may_ask(place: Path, tmp_path: Path) -> None:
+    made = run(place, "fig", "why")
+    directives = validation.Directives(made, tmp_path)
+    said = {
+        "frames": "360", "percent fig one 18": "6.7 %", "gain why other 1472 why base 1472": "+0 %",
+        "gain fig one 18 why base 1472": "-98 %", "gain soak one 18 why base 1472": "(not run)",
+        "gain why base 1472 soak one 18": "(not run)", "setting soak one 18 overhead": "(not run)",
+        "worst": "93.2 %", "worst 1472": "0.4 %", "worst 18": "93.2 %", "mean": "46.8 %", "mean one": "46.8 %", "mean 1472": "0.4 %",
+        "ratio fig one 18": "1:1 (as good within the error: 1:2)", "verdict soak one": "(not run)", "uncertainty": "(not run)",
+        "settled convergence one 1472": "(not run)",
+    }  # fmt: skip
+    assert {text: directives.fill(text, False) for text in said} == said
+    for text, missing in {"drips": "drips", "worst 99": "99", "verdict soak two": "two", "setting fig one 18 x": "x", "percent fig one": "payload"}.items():
+        with pytest.raises(KeyError, match=missing):
+            directives.fill(text, False)
+    for text in "table soak", "examined soak", "convergence convergence":
+        title = text.split()[1].title()
+        assert directives.fill(text, True) == f"<p><em>{title}: not run yet.</em></p>"
+    with pytest.raises(KeyError, match="fig has no table"):
+        directives.fill("comparison fig", True)
+    rows = made.outcomes["why"].every
+    rows[0] = dataclasses.replace(rows[0], errors={"rate": 0.025 * rows[0].measures["rate"]})
+    assert directives.fill("uncertainty", False) == "2.5 %"
+
+
+def test_what_was_not_run_is_in_the_report(place: Path) -> None:
+    """Nothing is worst then, and what was published stands alone."""
+    made = run(place, "soak")
+    directives = validation.Directives(made, place)
+    assert directives.fill("worst", False) == directives.fill("mean", False) == "(not run)"
+    shown = directives.fill("published", True).splitlines()
+    assert [line.count("not run") for line in shown if "published " in line] == [1, 1]
+    assert directives.fill("comparison why", True) == "<p><em>Why: not run yet.</em></p>"
+    assert [one["study"] for one in validation.records(made)] == ["soak"]
