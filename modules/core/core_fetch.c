@@ -2,11 +2,19 @@
 
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
 
+/* Nothing is fetched from a pc that was set from outside before what ran until then has left: its branches go nowhere.
+ */
+static inline bool drains(const self_t *self) {
+  return self->fresh && self->outstanding > 0;
+}
+
 static inline bool requests(const self_t *self) {
-  return self->phase == core_fetch_phase_request && !(CONTROLLED && self->halted);
+  return self->phase == core_fetch_phase_request && !(CONTROLLED && (self->halted || drains(self)));
 }
 
 init() {
+  if (width(control) > 0 && width(done) == 0)
+    sim_error("`control` is connected and `done` is not: connect what leaves the pipeline to `done`");
   self->pc = (uint32_t)param(reset_pc);
   self->halted = param(start_halted);
   self->fresh = true;
@@ -20,12 +28,17 @@ phase_start() {
   send(status, report);
 }
 
+/* The word that arrives was asked for before the pc was set from outside. */
+static inline bool dropped(const self_t *self) {
+  return CONTROLLED && __builtin_expect(self->phase == core_fetch_phase_unwanted, false);
+}
+
 handler(deliver) {
   if (__builtin_expect(self->phase == core_fetch_phase_waits, false)) {
     typeof_port(out) waiting = {
         .pc = self->waiting_pc, .word = self->waiting_word, .fresh = self->fresh, .error = self->waiting_error};
     send(out, waiting);
-  } else if (some(memory_reply)) {
+  } else if (some(memory_reply) && !dropped(self)) {
     typeof_port(out) item = {.pc = self->pc,
                              .word = (uint32_t)data(memory_reply).data,
                              .fresh = self->fresh,
@@ -48,14 +61,17 @@ static inline void obey(self_t *self, core_control command) {
   if (command.set_pc) {
     self->pc = command.pc;
     self->redirected = false;
-    self->phase = self->phase == core_fetch_phase_waits ? core_fetch_phase_request : self->phase;
     self->fresh = true;
+    if (self->phase == core_fetch_phase_waits) self->phase = core_fetch_phase_request;
+    if (self->phase == core_fetch_phase_outstanding) self->phase = core_fetch_phase_unwanted;
   }
   if (command.step) {
     self->halted = false;
     self->stepping = true;
   }
   if (command.flush && self->phase == core_fetch_phase_waits) {
+    self->target = self->pc; /* of the branch before it, if it is a delay slot */
+    self->redirected = true;
     self->pc = self->waiting_pc;
     self->phase = core_fetch_phase_request;
   }
@@ -68,7 +84,8 @@ static inline void advance(self_t *self) {
 }
 
 phase_end() {
-  const bool waited = self->phase == core_fetch_phase_waits, arrives = some(memory_reply) & enabled(memory_reply);
+  const bool waited = self->phase == core_fetch_phase_waits, comes = some(memory_reply) & enabled(memory_reply);
+  const bool arrives = comes && !dropped(self);
   const bool leaves = transferred(out), sent = transferred(memory_request);
   const uint32_t pc = self->pc;
   /* What arrives and cannot continue waits here; what waited and was passed on makes room. */
@@ -82,12 +99,14 @@ phase_end() {
     self->waiting_error = data(memory_reply).error | ((pc & 3) != 0);
   } else if (sent) {
     self->phase = core_fetch_phase_outstanding;
+  } else if (CONTROLLED && comes) {
+    self->phase = core_fetch_phase_request;
   }
   if (arrives) {
     event(fetched, pc, (uint32_t)data(memory_reply).data);
     advance(self);
   }
-  if (__builtin_expect(transferred(redirect), false)) {
+  if (__builtin_expect(transferred(redirect), false) && !(CONTROLLED && drains(self))) {
     if (arrives | waited) { /* the delay slot of the branch is here */
       self->pc = data(redirect);
     } else {
@@ -96,7 +115,7 @@ phase_end() {
     }
   }
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
-  if (width(status) > 0) self->outstanding += leaves - transferred(done);
+  if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
   if (transferred(control)) obey(self, data(control));
 }
 

@@ -4,13 +4,14 @@ from tests.modules.harness import Bench
 from tests.modules.mips import BundleDevice, fetched, reply, request, struct
 
 
-def fetch(bench: Bench, body: str = "", controlled: bool = False) -> BundleDevice:
+def fetch(bench: Bench, body: str = "", controlled: bool = False, done: bool = True) -> BundleDevice:
     ports = {
         "memory.request": ("out", 1, "mem_request(32)"), "memory.reply": ("in", 1, "mem_reply(32)"),
         "out": ("out", 1, "core_fetched"), "redirect": ("in", 1, "uint32"),
     }  # fmt: skip
     if controlled:
-        ports |= {"control": ("in", 1, "core_control"), "done": ("in", 1, "bool"), "status": ("out", 1, "core_status")}
+        ports |= {"control": ("in", 1, "core_control"), "status": ("out", 1, "core_status")}
+        ports |= {"done": ("in", 1, "bool")} if done else {}
     return BundleDevice(bench, "core_fetch", ports, body)
 
 
@@ -177,6 +178,64 @@ def test_flush_fetches_the_waiting_word_again(bench: Bench) -> None:
         {asks(4)}      | {reply(99)}  | {fetched(4, 99)}        | 1       | .
         """
     )
+
+
+def test_a_flushed_delay_slot_is_still_followed_by_the_branch_s_target(bench: Bench) -> None:
+    fetch(bench, controlled=True).check_table(
+        f"""
+        memory_request  | memory_reply | out                     | out.ack | redirect | control
+        {asks(0)}       | {reply(10)}  | {fetched(0, 10, True)}  | 1       | .        | .
+        {asks(4)}       | {reply(11)}  | {fetched(4, 11)}        | 0       | 0x100    | .
+        .               | .            | {fetched(4, 11)}        | 0       | .        | {command(flush=True)}
+        {asks(4)}       | {reply(99)}  | {fetched(4, 99)}        | 1       | .        | .
+        {asks(0x100)}   | {reply(12)}  | {fetched(0x100, 12)}    | 1       | .        | .
+        """
+    )
+
+
+def test_a_pc_set_in_a_running_core_drops_the_word_on_its_way(bench: Bench) -> None:
+    """What is in the pipeline ends first, and a branch among it goes nowhere."""
+    turn = command(set_pc=True, pc=0x80)
+    fetch(bench, controlled=True).check_table(
+        f"""
+        memory_request | memory_reply | out                       | redirect | done | control | status
+        {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}    | .        | .    | .       | {status(0, False)}
+        {asks(4)}      | .            | .                         | .        | .    | .       | {status(4, False)}
+        .              | .            | .                         | .        | .    | {turn}  | {status(4, False)}
+        .              | .            | .                         | 0x200    | .    | .       | {status(0x80, False)}
+        .              | {reply(11)}  | .                         | .        | .    | .       | {status(0x80, False)}
+        .              | .            | .                         | 0x300    | true | .       | {status(0x80, False)}
+        {asks(0x80)}   | {reply(12)}  | {fetched(0x80, 12, True)} | .        | .    | .       | {status(0x80, False)}
+        {asks(0x84)}   | {reply(13)}  | {fetched(0x84, 13)}       | 0x300    | .    | .       | {status(0x84, False)}
+        {asks(0x300)}  | {reply(14)}  | {fetched(0x300, 14)}      | .        | .    | .       | {status(0x300, False)}
+        """
+    )
+
+
+def test_a_pc_set_as_its_last_word_is_asked_for_or_arrives(bench: Bench) -> None:
+    turn, halt = command(set_pc=True, pc=0x80), command(set_pc=True, pc=0x40, set_halt=True, halt=True)
+    fetch(bench, controlled=True).check_table(
+        f"""
+        memory_request | memory_reply | out                       | out.ack | done | control | status
+        {asks(0)}      | .            | .                         | 1       | .    | {turn}  | {status(0, False)}
+        .              | .            | .                         | 1       | .    | {turn}  | {status(0x80, False)}
+        .              | {reply(10)}  | .                         | 1       | .    | .       | {status(0x80, False)}
+        {asks(0x80)}   | {reply(11)}  | {fetched(0x80, 11, True)} | 1       | .    | .       | {status(0x80, False)}
+        {asks(0x84)}   | {reply(12)}  | {fetched(0x84, 12)}       | 0       | .    | {turn}  | {status(0x84, False)}
+        .              | .            | .                         | 1       | true | .       | {status(0x80, False)}
+        {asks(0x80)}   | {reply(13)}  | {fetched(0x80, 13, True)} | 1       | .    | .       | {status(0x80, False)}
+        {asks(0x84)}   | .            | .                         | 1       | .    | {halt}  | {status(0x84, False)}
+        .              | .            | .                         | 1       | true | .       | {status(0x40, False)}
+        .              | {reply(14)}  | .                         | 1       | .    | .       | {status(0x40, False)}
+        .              | .            | .                         | 1       | .    | .       | {status(0x40, True)}
+        """
+    )
+
+
+def test_control_without_done_is_refused(bench: Bench) -> None:
+    """How far the pipeline has drained could not be known."""
+    error = bench.run(fetch(bench, controlled=True, done=False).simulator, 1, ok=False).err
+    assert "`control` is connected and `done` is not: connect what leaves the pipeline to `done`" in error
 
 
 def test_only_a_flush_drops_the_waiting_word_and_only_that_one(bench: Bench) -> None:
