@@ -4,11 +4,15 @@ import pytest
 
 MACHINE = """
 runtime parameter chance = 0.5 : float in 0.25..;   /** of taking an item */
-runtime parameter pause = 2 us : time in ..1 ms;    /** nothing's */
+runtime parameter pause = 2 us : time in ..1 ms;    /** of a timer */
+runtime parameter program = "" : string;            /** nothing's */
+runtime parameter watchdog = 20 us : time;          /** the engine's */
+instance t : timer { pause = pause; };
 instance s : source { count = 5; };
 instance k : sink { ready = chance; };
 s.out -> k.in : uint32;
 """
+TIMER = "module timer { runtime parameter pause = 1 us : time; state { int64 seen; } phase_end; }\n"
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +21,8 @@ def simulator(build_dir, tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("ranges")
     (folder / "m.lss").write_text(MACHINE)
+    (folder / "timer.lss").write_text(TIMER)
+    (folder / "timer.c").write_text("phase_end() { self->seen = param(pause); unchanged(); }\n")
     subprocess.run([build_dir / "bin" / "lss", "build", "-O0", "m.lss", "-o", "sim"], cwd=folder, check=True)
     return folder / "sim"
 
@@ -34,6 +40,25 @@ def simulator(build_dir, tmp_path_factory):
 def test_a_value_outside_is_refused(simulator, run_sim, option, error) -> None:
     done = run_sim(simulator, "--cycles", 10, "--set", option, ok=False)
     assert done.status == 2 and done.err.splitlines() == [f"sim: {error}"]
+
+
+@pytest.mark.parametrize("option", [("--program", "x"), ("--program=",), ("--set", "program=x")])
+def test_what_no_module_reads_is_refused(simulator, run_sim, option) -> None:
+    done = run_sim(simulator, "--cycles", 10, *option, ok=False)
+    assert (done.status, done.err) == (2, 'sim: "program" cannot be set: no module of this machine reads it\n')
+
+
+@pytest.mark.parametrize("option", [("--watchdog", "300 ns"), ("--set", "watchdog=300 ns")])
+def test_the_machine_s_timeout_is_set_like_a_parameter(simulator, run_sim, option) -> None:
+    """A run of nothing more after five items; the manifest says what held."""
+    done = run_sim(simulator, "--cycles", 100_000, *option, ok=False)
+    assert done.status == 1 and "no progress for 0.0003 ms" in done.err
+    assert done.stats["manifest"]["parameters"]["watchdog"] == "300 ns"
+
+
+def test_a_timeout_of_zero_is_none(simulator, run_sim) -> None:
+    assert "no progress for 0.02 ms" in run_sim(simulator, "--cycles", 100_000, ok=False).err
+    run_sim(simulator, "--cycles", 100_000, "--watchdog", "0 ns")
 
 
 def test_bounds_belong_to_the_range(simulator, run_sim) -> None:

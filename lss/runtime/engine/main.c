@@ -35,17 +35,6 @@ static void on_signal(int number) {
 
 // ---- The run
 
-// A machine may set the default timeout: a top-level runtime parameter `watchdog` of type time.
-static uint64_t watchdog_ticks(const spinach_options *options) {
-  if (options->watchdog) return options->watchdog;
-  for (uint32_t i = 0; i < machine->parameter_count; i++) {
-    const spinach_parameter *parameter = &machine->parameters[i];
-    if (strcmp(parameter->name, "watchdog") || strcmp(parameter->type, "time")) continue;
-    return (uint64_t)((__int128)parameter->default_integer * machine->ticks_per_second / 1000000000000000);
-  }
-  return 0;
-}
-
 // A debug build steps as many cycles again as this one did; a long run is not repeated unasked.
 static bool is_repeatable(void) {
   return spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
@@ -81,7 +70,7 @@ static void report_stuck(uint64_t timeout) {
 
 // Runs to the end; returns why it ended.
 static const char *run(const spinach_options *options) {
-  uint64_t timeout = watchdog_ticks(options);
+  const uint64_t timeout = spinach_ticks(options->watchdog);
   for (;;) {
     const char *ended = spinach_measure_look();
     if (spinach_stopping & SPINACH_STOP || interrupted) return interrupted ? "interrupted" : spinach_stop_reason;

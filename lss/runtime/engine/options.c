@@ -56,23 +56,37 @@ static bool set_cycles(spinach_options *options, const char *value) {
   return read_count("--cycles", colon ? colon + 1 : value, &options->cycles);
 }
 
-// A time in ticks, rounded up; quantities of time are femtoseconds.
-static bool read_ticks(const char *option, const char *value, uint64_t *ticks) {
-  int64_t femtoseconds;
+static bool read_time(const char *option, const char *value, int64_t *femtoseconds) {
   const char *error;
-  if (!spinach_quantity_parse(value, SPINACH_TIME, &femtoseconds, &error))
+  if (!spinach_quantity_parse(value, SPINACH_TIME, femtoseconds, &error))
     return spinach_report_error("%s: %s", option, error);
-  if (femtoseconds < 0) return spinach_report_error("%s: %s is negative", option, value);
+  return *femtoseconds >= 0 || spinach_report_error("%s: %s is negative", option, value);
+}
+
+uint64_t spinach_ticks(int64_t femtoseconds) {
   unsigned __int128 product = (unsigned __int128)femtoseconds * machine->ticks_per_second + 999999999999999u;
-  *ticks = (uint64_t)(product / 1000000000000000u);
-  return true;
+  return (uint64_t)(product / 1000000000000000u);
 }
 
 static bool set_time(spinach_options *options, const char *value) {
-  return read_ticks("--time", value, &options->until_tick);
+  int64_t femtoseconds;
+  if (!read_time("--time", value, &femtoseconds)) return false;
+  options->until_tick = spinach_ticks(femtoseconds);
+  return true;
 }
+
+bool spinach_is_watchdog(const spinach_parameter *parameter) {
+  return !strcmp(parameter->name, "watchdog") && !strcmp(parameter->type, "time") && !parameter->target_count;
+}
+
+static int64_t default_watchdog(void) {
+  for (uint32_t i = 0; i < machine->parameter_count; i++)
+    if (spinach_is_watchdog(&machine->parameters[i])) return machine->parameters[i].default_integer;
+  return 0;
+}
+
 static bool set_watchdog(spinach_options *options, const char *value) {
-  return read_ticks("--watchdog", value, &options->watchdog);
+  return read_time("--watchdog", value, &options->watchdog);
 }
 
 static bool set_until(spinach_options *options, const char *value) {
@@ -137,9 +151,12 @@ static const spinach_parameter *find_parameter(const char *name) {
   return NULL;
 }
 
-static void add_setting(spinach_options *options, const spinach_parameter *parameter, const char *text) {
+static bool add_setting(spinach_options *options, const spinach_parameter *parameter, const char *text) {
+  if (!parameter->target_count)
+    return spinach_report_error("\"%s\" cannot be set: no module of this machine reads it", parameter->name);
   spinach_setting setting = {parameter, text};
   g_array_append_val(options->settings, setting);
+  return true;
 }
 
 static bool set_parameter(spinach_options *options, const char *value) {
@@ -155,8 +172,8 @@ static bool set_parameter(spinach_options *options, const char *value) {
     return spinach_report_error("--set: there is no runtime parameter \"%s\"%s%s%s (--help lists them)", name,
                                 near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
   }
-  add_setting(options, parameter, equals + 1);
-  return true;
+  if (spinach_is_watchdog(parameter)) return set_watchdog(options, equals + 1);
+  return add_setting(options, parameter, equals + 1);
 }
 
 static bool show_help(spinach_options *options, const char *value);
@@ -256,8 +273,7 @@ static bool apply(spinach_options *options, const char *name, const char *value,
   if (parameter) {
     *used = !value;
     if (!value && !next) return spinach_report_error("--%s needs a value of type %s", name, parameter->type);
-    add_setting(options, parameter, value ? value : next);
-    return true;
+    return add_setting(options, parameter, value ? value : next);
   }
   const char *near = spinach_nearest(name, (uint32_t)G_N_ELEMENTS(builtins) + machine->parameter_count, option_name);
   return spinach_report_error("there is no option --%s%s%s%s (--help lists them)", name,
@@ -267,6 +283,7 @@ static bool apply(spinach_options *options, const char *name, const char *value,
 bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   *options =
       (spinach_options){.clock = spinach_fastest_clock(), .cycles = UINT64_MAX, .until_tick = UINT64_MAX, .seed = 1};
+  options->watchdog = default_watchdog();
   options->print = g_ptr_array_new();
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
   options->progress = isatty(STDERR_FILENO);

@@ -16,7 +16,7 @@ typedef struct {
   int32_t clock;       // whose cycles bound the run
   uint64_t cycles;     // UINT64_MAX: no bound
   uint64_t until_tick; // now() at which the run ends; UINT64_MAX: no bound
-  uint64_t watchdog;   // ticks without progress after which the run ends; 0: never
+  int64_t watchdog;    // femtoseconds without progress after which the run ends; 0: never
   spinach_condition until, measure_from, measure_to, sample;
   uint64_t seed;
   const char *stats;   // file, or NULL
@@ -32,6 +32,13 @@ typedef struct {
 // Reads the command line.  On a mistake prints one line and returns false; the exit status is then 2.
 bool spinach_options_parse(int argc, char **argv, spinach_options *options);
 void spinach_options_clear(spinach_options *options);
+
+// Whether a parameter is the machine's own timeout: a top-level one of type time called `watchdog`, for the engine
+// alone.
+bool spinach_is_watchdog(const spinach_parameter *parameter);
+
+// A time in ticks, rounded up.
+uint64_t spinach_ticks(int64_t femtoseconds);
 
 // Stores the defaults and the settings of all runtime parameters in the arena.  Prints a line and returns false when a
 // text does not fit its parameter.

@@ -59,8 +59,10 @@ void spinach_manifest_write(Json *json, const spinach_options *options) {
   json_uint(json, options->seed);
   json_open_member(json, "parameters", '{');
   for (uint32_t i = 0; i < machine->parameter_count; i++) {
-    g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
-    json_member(json, machine->parameters[i].name, text);
+    spinach_parameter shown = machine->parameters[i];
+    if (spinach_is_watchdog(&shown)) shown.default_integer = options->watchdog; // which no instance holds
+    g_autofree char *text = spinach_parameter_text(&shown);
+    json_member(json, shown.name, text);
   }
   json_close(json, '}');
   json_open_member(json, "constants", '{');
