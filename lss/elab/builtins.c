@@ -11,7 +11,8 @@
 #define ARGUMENT(n) ((Value *)arguments->pdata[n])
 
 static Value *wrong(const char *function, const char *wanted, const Value *got, Location where) {
-  problem(where, "value-type", "%s() takes %s, not %s", function, wanted, value_kind_text(got));
+  const char *kind = got->kind == VALUE_TYPE ? arena_printf("the type %s", got->type->name) : value_kind_text(got);
+  problem(where, "value-type", "%s() takes %s, not %s", function, wanted, kind);
   return NULL;
 }
 
@@ -64,7 +65,7 @@ static bool whole(const Value *v, int64_t *n) {
 
 static Value *logarithm(GPtrArray *arguments, Location where) {
   int64_t n;
-  if (!whole(ARGUMENT(0), &n)) return wrong("log2", "an integer or a size", ARGUMENT(0), where);
+  if (!whole(ARGUMENT(0), &n)) return wrong("log2", "an integer or a size of whole bytes", ARGUMENT(0), where);
   if (n < 1) {
     problem(where, "value-type", "log2() of %" G_GINT64_FORMAT " does not exist; it takes 1 or more", n);
     return NULL;
@@ -74,7 +75,8 @@ static Value *logarithm(GPtrArray *arguments, Location where) {
 
 static Value *power_of_two(GPtrArray *arguments, Location where) {
   int64_t n;
-  if (!whole(ARGUMENT(0), &n)) return wrong("is_power_of_two", "an integer or a size", ARGUMENT(0), where);
+  if (!whole(ARGUMENT(0), &n))
+    return wrong("is_power_of_two", "an integer or a size of whole bytes", ARGUMENT(0), where);
   return value_bool(n > 0 && (n & (n - 1)) == 0, where);
 }
 
@@ -196,13 +198,13 @@ static Value *bits_of(GPtrArray *arguments, Location where) {
 static Value *lane_of(GPtrArray *arguments, Location where) {
   const Value *keys = ARGUMENT(0), *key = ARGUMENT(1);
   if (keys->kind != VALUE_LIST) return wrong("lane_of", "a list of keys first", keys, where);
-  if (key->kind != VALUE_STRING) return wrong("lane_of", "a key second", key, where);
+  if (key->kind != VALUE_STRING) return wrong("lane_of", "a key, which is a string, second", key, where);
   if (!charge((int)keys->items->len, where)) return NULL;
   g_autoptr(GPtrArray) known = g_ptr_array_new();
   int64_t found = -1;
   for (guint i = 0; i < keys->items->len; i++) {
     const Value *item = keys->items->pdata[i];
-    if (item->kind != VALUE_STRING) return wrong("lane_of", "a list of keys first", keys, where);
+    if (item->kind != VALUE_STRING) return wrong("lane_of", "keys that are strings", item, where);
     g_ptr_array_add(known, (gpointer)item->string);
     if (strcmp(item->string, key->string) != 0) continue;
     if (found >= 0) {

@@ -4,6 +4,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/units.h"
 #include "lss/elab/elaborate.h"
+#include "lss/runtime/text/json.h"
 
 #include <string.h>
 
@@ -125,9 +126,9 @@ static void print(GString *out, const Value *value) {
   case VALUE_INT: g_string_append_printf(out, "%" G_GINT64_FORMAT, value->integer); break;
   case VALUE_BOOL: g_string_append(out, value->integer ? "true" : "false"); break;
   case VALUE_FLOAT: {
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-    g_string_append(out, g_ascii_dtostr(text, sizeof text, value->real));
-    if (!strpbrk(text, ".einE")) g_string_append(out, ".0");
+    const gsize begin = out->len;
+    json_real_text(out, value->real);
+    if (!strpbrk(out->str + begin, ".e")) g_string_append(out, ".0"); // floats are finite here
     break;
   }
   case VALUE_STRING: {

@@ -99,19 +99,22 @@ void json_uint(Json *json, guint64 number) {
   g_string_append_printf(json->text, "%" G_GUINT64_FORMAT, number);
 }
 
-void json_real(Json *json, double number) {
-  before_value(json);
-  if (!isfinite(number)) { // JSON has no word for these
-    g_string_append(json->text, "null");
-    return;
-  }
+void json_real_text(GString *out, double number) {
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
   for (int digits = 1; digits <= 17; digits++) {
     g_autofree char *format = g_strdup_printf("%%.%dg", digits);
     g_ascii_formatd(buffer, sizeof buffer, format, number);
     if (g_ascii_strtod(buffer, NULL) == number) break;
   }
-  g_string_append(json->text, buffer);
+  g_string_append(out, buffer);
+}
+
+void json_real(Json *json, double number) {
+  before_value(json);
+  if (isfinite(number))
+    json_real_text(json->text, number);
+  else
+    g_string_append(json->text, "null"); // JSON has no word for these
 }
 
 void json_bool(Json *json, bool truth) {
