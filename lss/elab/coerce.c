@@ -18,8 +18,8 @@ static Value *fit_integer(Value *value, const Type *type, Location where, const 
   if (value->kind != VALUE_INT) return misfit(where, what, arena_printf("an integer (%s)", type->name), value);
   bool fits = true;
   if (type->bits < 64) {
-    int64_t least = type->kind == TYPE_INT ? -((int64_t)1 << (type->bits - 1)) : 0;
-    int64_t most = ((int64_t)1 << (type->kind == TYPE_INT ? type->bits - 1 : type->bits)) - 1;
+    int64_t most = G_MAXINT64 >> (type->kind == TYPE_INT ? 64 - type->bits : 63 - type->bits);
+    int64_t least = type->kind == TYPE_INT ? -most - 1 : 0;
     fits = value->integer >= least && value->integer <= most;
   }
   if (fits) return value;

@@ -97,7 +97,8 @@ static const char *type_of_constant(const Value *value) {
     const char *element = first && first->kind != VALUE_LIST ? type_of_constant(first) : first ? NULL : "int";
     for (guint i = 1; element && i < value->items->len; i++) {
       const Value *item = value->items->pdata[i];
-      if (item->kind != first->kind || item->type != first->type) element = NULL;
+      const bool alike = item->kind == first->kind && item->type == first->type && item->dimension == first->dimension;
+      if (!alike) element = NULL;
     }
     return element ? arena_printf("%s[]", element) : NULL;
   }

@@ -302,6 +302,15 @@ static Term *variable_term(Scope *scope, Expr *expr) {
   return term;
 }
 
+// Whether a name is that of a list, and what follows in brackets an index, not the length of an array.
+static bool is_list(Scope *scope, Expr *expr) {
+  const Symbol *symbol = expr->kind == EXPR_NAME ? scope_find_type(scope, expr->text) : NULL;
+  if (!symbol) return false;
+  const bool constant = symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_CONST;
+  const Value *value = constant ? evaluate(scope, expr) : symbol->kind == SYMBOL_VALUE ? symbol->value : NULL;
+  return value && value->kind == VALUE_LIST;
+}
+
 static Term *term_inside(Scope *scope, Expr *expr) {
   int64_t n;
   bool truth;
@@ -310,10 +319,7 @@ static Term *term_inside(Scope *scope, Expr *expr) {
   case EXPR_CALL: return call_term(scope, expr);
   case EXPR_TYPE_VARIABLE: return variable_term(scope, expr);
   case EXPR_INDEX: {
-    // A list of types may be indexed too; its elements are values.
-    Symbol *base = expr->left->kind == EXPR_NAME ? scope_find_type(scope, expr->left->text) : NULL;
-    if (base && base->kind == SYMBOL_VALUE && base->value && base->value->kind == VALUE_LIST)
-      return value_term(scope, expr);
+    if (is_list(scope, expr->left)) return value_term(scope, expr); // of types: its elements are values
     Term *element = evaluate_term(scope, expr->left);
     if (!element || !evaluate_int(scope, expr->right, "the length of an array", 1, MAX_LENGTH, &n)) return NULL;
     return checked_array(element, n, expr->location);
