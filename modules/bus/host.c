@@ -324,7 +324,10 @@ phase_end() {
       if (transferred(memory_request, i)) refer_to_memory(self, i, &data(memory_request, i));
     // The software's request to the device.
     if (width(window_request)) {
-      if (self->window_state == host_window_replied) self->window_state = host_window_idle;
+      if (self->window_state == host_window_replied) {
+        self->window_state = host_window_idle;
+        self->window_cycle = cycle() + 1;
+      }
       if (self->window_state == host_window_offered && transferred(device_request))
         self->window_state = host_window_open;
       if (self->window_state == host_window_open && transferred(device_reply)) {
@@ -367,7 +370,7 @@ phase_end() {
 
 next_event() {
   bool busy = self->active || self->failed || self->line || self->window_state != host_window_idle ||
-              self->waiting_lanes || self->line_cycle + 1 > cycle();
+              self->waiting_lanes || self->line_cycle + 1 > cycle() || self->window_cycle == cycle();
   for (int i = 0; i < width(memory_request); i++) busy |= self->reply_cycle[i] + 1 >= cycle();
   return busy ? cycle() : never();
 }

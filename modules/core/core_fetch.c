@@ -117,8 +117,11 @@ phase_end() {
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
   if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
   if (transferred(control)) obey(self, data(control));
+  if (width(status) > 0)
+    self->moved =
+        self->halted && (sent | comes | leaves | transferred(redirect) | transferred(done) | transferred(control));
 }
 
 next_event() {
-  return CONTROLLED && self->halted && self->phase != core_fetch_phase_waits ? never() : cycle();
+  return CONTROLLED && self->halted && self->phase != core_fetch_phase_waits && !self->moved ? never() : cycle();
 }

@@ -36,10 +36,13 @@ static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b, u
 }
 
 phase_end() {
-  if (__builtin_expect(transferred(in), false)) operate(self, data(in).op, data(in).a, data(in).b, cycle());
+  if (!__builtin_expect(transferred(in), false)) return;
+  operate(self, data(in).op, data(in).a, data(in).b, cycle());
+  self->changed = cycle() + 1;
 }
 
 // Readiness shows one cycle ahead.
 next_event() {
+  if (self->changed == cycle()) return cycle();
   return cycle() < self->ready ? self->ready - 1 : never();
 }

@@ -183,6 +183,7 @@ phase_end() {
   if (replied) {
     if (!acked(in_reply)) sim_error("the reply with tag 0x%x was refused", (unsigned)data(in_reply).tag);
     leave(self);
+    if (count == (uint32_t)param(queue)) self->freed = cycle() + 1;
     self->count = --count;
   } else {
     for (int k = 0; k < width(memory_request); k++)
@@ -202,5 +203,6 @@ skip(n) {
 }
 
 next_event() {
+  if (self->freed == cycle()) return cycle();
   return self->due > cycle() ? self->due : cycle();
 }

@@ -32,6 +32,7 @@ phase_end() {
     self->count++;
   }
   if (transferred(out_request)) {
+    if (self->count == param(depth)) self->freed = cycle() + 1;
     self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
     self->count--;
   }
@@ -39,7 +40,7 @@ phase_end() {
 }
 
 next_event() {
-  if (param(refuse) > 0) return cycle();
+  if (param(refuse) > 0 || self->freed == cycle()) return cycle();
   if (self->count == 0) return never();
   return self->due[self->head] > cycle() ? self->due[self->head] : cycle();
 }

@@ -157,13 +157,15 @@ static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request)
 
 /* The requester has its reply. */
 static __attribute__((noinline)) void release_oldest(self_t *self) {
+  self->freed = self->count == (uint32_t)param(held);
   self->oldest = slot_of(self, 1);
   self->count--;
   self->collecting--;
 }
 
 phase_end() {
-  if (!NARROWS || __builtin_expect(self->count == 0 && !some(in_request), 1)) return;
+  if (!NARROWS || __builtin_expect(self->count == 0 && !self->freed && !some(in_request), 1)) return;
+  self->freed = false;
   if (transferred(out_request)) piece_taken(self);
   if (transferred(out_reply)) piece_replied(self, data(out_reply));
   if (transferred(in_reply)) release_oldest(self);
@@ -171,5 +173,5 @@ phase_end() {
 }
 
 next_event() {
-  return NARROWS && self->count > 0 ? cycle() : never();
+  return NARROWS && (self->count > 0 || self->freed) ? cycle() : never();
 }

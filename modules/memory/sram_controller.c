@@ -126,6 +126,7 @@ phase_end() {
     self->entry[tail] = item(in_request);
     self->accepted[tail] = cycle();
   }
+  if (replied && held == param(queue)) self->freed = cycle() + 1;
   self->count = held + accepted - replied;
   if ((replied || held == 0) && self->count > 0) start(self, slot, replied);
 }
@@ -136,5 +137,6 @@ skip(n) {
 }
 
 next_event() {
+  if (self->freed == cycle()) return cycle();
   return self->due > cycle() ? self->due : cycle();
 }

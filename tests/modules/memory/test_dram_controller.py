@@ -26,6 +26,14 @@ def test_a_row_is_opened_once(bench: Bench) -> None:
     assert [c % 50 for c in cycles(bench, script)] == [7, 4, 9, 7, 4, 9]
 
 
+def test_a_full_queue_has_room_in_the_cycle_after_a_reply(bench: Bench) -> None:
+    """Sixteen wait, each for another row of the same bank; the seventeenth is taken long before the next of them is due."""
+    machine = controller(bench)
+    [replies] = machine.play([[f"0 read 8 {0x200 * (k % 2)}" for k in range(18)]], 400, outstanding=18)
+    assert [a.cycle for a in replies] == [7 + 9 * k for k in range(18)]
+    assert machine.last.stat("controller", "row_conflicts") == 17
+
+
 def test_bursts_follow_at_once_and_have_a_length(bench: Bench) -> None:
     assert cycles(bench, [f"0 read 8 {8 * k}" for k in range(6)], "burst = 4; next_access = 2;") == [
         7,

@@ -20,6 +20,11 @@ def test_the_reply_comes_latency_cycles_after_acceptance(bench: Bench, latency: 
     assert [a.cycle for a in replies] == [5 + latency, 30 + latency]
 
 
+def test_a_full_delay_has_room_in_the_cycle_after_one_has_left(bench: Bench) -> None:
+    [replies] = Memory(bench, NETLIST).play([[f"{cycle} read 4 0" for cycle in (0, 4, 5, 6)]], 60, {"delay.latency": 7}, outstanding=4)
+    assert [a.cycle for a in replies] == [7, 11, 12, 15]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_replies_stay_in_order_and_right(bench: Bench, seed: int) -> None:
     rng, model = random.Random(seed), Bytes(256)
