@@ -145,7 +145,15 @@ static void emit_observation(const Emitter *emitter, GString *out) {
       else
         g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, base);
     }
-    g_string_append(out, "},\n");
+    g_string_append(out, "{");
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+      const Wire *wire = schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane);
+      const Vertex *writer = wire ? wire->writer : NULL; // the receiver's, of the default enable
+      const Instance *decides = (kind == SIGNAL_ACK ? connection->to : connection->from)->instance;
+      const bool from_state = writer && writer->instance == decides && writer->reads->len == 0;
+      g_string_append(out, from_state ? "true, " : "false, ");
+    }
+    g_string_append(out, "}},\n");
   }
   g_string_append(out, "};\n");
 }

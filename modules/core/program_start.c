@@ -29,7 +29,5 @@ phase_end() {
 }
 
 next_event() {
-  for (int i = 0; i < width(control); i++)
-    if (!self->started[i]) return cycle();
   return never();
 }

@@ -299,7 +299,7 @@ bool spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64
   bool nothing_left = false;
   for (uint64_t quiet = 1; !spinach_stopping && cycles[clock] < end && earliest() < until;) {
     uint64_t stop = tracing ? cycles[clock] + 1 : end, before = until;
-    if (is_time_to_look(fastest) || (machine->skipper_count && jumps)) {
+    if (earliest() > 0 && (is_time_to_look(fastest) || (machine->skipper_count && jumps))) {
       uint64_t target = next_instant();
       spinach_idle = target == UINT64_MAX;
       nothing_left = spinach_idle && endless && is_time_to_look(fastest);

@@ -35,10 +35,12 @@ typedef struct {
 } spinach_watch;
 extern spinach_watch spinach_watches[]; // as spinach_machine.watches has them
 
-// Where the signals of a connection are in debug builds.
+// Where the signals of a connection are in debug builds, and which of them (data, enable, ack) their module decides
+// without looking at a signal: from its state and the time.
 typedef struct {
   const void *data;
   const bool *some, *enable, *ack;
+  bool from_state[3];
 } spinach_observed;
 
 // What becomes of the item on a connection in the cycle that was stepped last.

@@ -1,6 +1,7 @@
 // Whether modules keep what their next_event says (--check-idle): an instance must not change its state, its statistics
 // or its outputs before the cycle that it named, unless an input changes or an item comes in.  What it sends anew is a
-// change; that the same item is transferred again is none, nor that it is gone in the cycle after.
+// change; that the same item is transferred again is none, nor that it is gone in the cycle after.  Inputs excuse no
+// output that is decided without looking at any: its change is what the others are to be woken for.
 //
 // Every instant is stepped.  Before it, each instance of its clocks is asked; after it, the signals that debug builds
 // keep in memory are compared with those of the cycle before, and the state with what it was.  Cycles in which nothing
@@ -25,6 +26,7 @@ typedef struct {
   gsize size;
   void *before;
   bool was_some, input;
+  bool from_state; // its module decides it without looking at a signal
   const char *port, *word;
 } Signal;
 
@@ -54,6 +56,7 @@ static void add_signal(Sleeper *sleeper, const spinach_connection *c, bool outpu
                    .type = word ? NULL : c->type,
                    .size = word ? sizeof(bool) : c->type->size,
                    .input = output == (word == 2),
+                   .from_state = o->from_state[word],
                    .port = output ? c->from : c->to,
                    .word = words[word]};
   signal.before = g_malloc0(signal.size);
@@ -168,13 +171,30 @@ void spinach_idle_check_ask(const uint64_t *cycles, const uint64_t *due, uint64_
   }
 }
 
-static void fail(const Sleeper *sleeper, uint64_t cycle, const char *what) {
+static void fail(const Sleeper *sleeper, uint64_t cycle, const char *what, const char *why) {
   const int32_t id = sleeper->who->instance;
   spinach_time.cycle = cycle;
   g_autofree char *named =
       sleeper->next == UINT64_MAX ? g_strdup("never()") : g_strdup_printf("cycle %" G_GUINT64_FORMAT, sleeper->next);
-  spinach_error((uint32_t)id, "next_event said %s, and %s changed in cycle %" G_GUINT64_FORMAT " although no input did",
-                named, what, cycle);
+  spinach_error((uint32_t)id, "next_event said %s, and %s changed in cycle %" G_GUINT64_FORMAT " %s", named, what,
+                cycle, why);
+}
+
+// Whether somebody who speaks for the instance on this clock named the cycle: a crossing has two sides on it, perhaps.
+static bool is_named(const Sleeper *sleeper, uint64_t cycle) {
+  for (uint32_t i = 0; i < machine->sleeper_count; i++) {
+    const spinach_sleeper *who = sleepers[i].who;
+    if (who->instance == sleeper->who->instance && who->clock == sleeper->who->clock && sleepers[i].next <= cycle)
+      return true;
+  }
+  return false;
+}
+
+// An output has changed.  There is no cycle before the first.
+static void check_output(const Sleeper *sleeper, const Signal *signal, uint64_t cycle) {
+  if (!signal->from_state || cycle == 0 || is_named(sleeper, cycle)) return;
+  g_autofree char *what = g_strdup_printf("%s.%s", signal->port, signal->word);
+  fail(sleeper, cycle, what, "whatever its inputs are");
 }
 
 static void compare(Sleeper *sleeper, uint64_t cycle) {
@@ -184,7 +204,9 @@ static void compare(Sleeper *sleeper, uint64_t cycle) {
     Signal *signal = &g_array_index(sleeper->signals, Signal, k);
     if (!take_signal(signal)) continue;
     other_inputs |= signal->input;
-    if (!signal->input && !(sleeper->gave && is_gone(signal))) other = signal;
+    if (signal->input || (sleeper->gave && is_gone(signal))) continue;
+    check_output(sleeper, signal, cycle);
+    other = signal;
   }
   bool received = false;
   const bool transferred = is_transferred(sleeper, &received);
@@ -193,7 +215,7 @@ static void compare(Sleeper *sleeper, uint64_t cycle) {
   sleeper->repeated = false;
   if (other_inputs || received || is_shared(sleeper) || (transferred && !other)) return;
   g_autofree char *what = other ? g_strdup_printf("%s.%s", other->port, other->word) : g_strdup(field);
-  if (what && cycle < sleeper->next) fail(sleeper, cycle, what);
+  if (what && cycle < sleeper->next) fail(sleeper, cycle, what, "although no input did");
   if (what) return;
   sleeper->repeated = true;
   sleeper->idle++;

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.isa.programs import assemble
-from tests.modules.harness import Bench, Device
+from tests.modules.harness import MOST_CHECKED, Bench, Device, read_items
 from tests.modules.mips import struct
 
 
@@ -29,6 +29,14 @@ def test_the_command_waits_until_it_is_taken(bench: Bench) -> None:
         """,
         {"dut.entry": 0},
     )
+
+
+def test_a_machine_that_sleeps_at_once_has_got_its_command(bench: Bench) -> None:
+    """The first cycle is stepped although nobody names it; the run is too long to be checked cycle for cycle, and jumps."""
+    settings = {"dut.entry": 0x40, "control_sink[0].record": "taken.txt"}
+    ran = bench.run(starter(bench).simulator, 2 * MOST_CHECKED, settings)
+    assert read_items(ran.directory / "taken.txt") == [(0, go(0x40))]
+    assert ran.stats["run"]["skipped_cycles"] > MOST_CHECKED
 
 
 def test_neither_program_nor_entry_is_refused(bench: Bench) -> None:
