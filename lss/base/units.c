@@ -102,12 +102,7 @@ bool rational_normalize(__int128 num, __int128 den, int64_t *out_num, int64_t *o
 }
 
 bool rational_add(int64_t an, int64_t ad, int64_t bn, int64_t bd, int64_t *num, int64_t *den) {
-  __int128 left, right, sum, below;
-  if (__builtin_mul_overflow((__int128)an, (__int128)bd, &left) ||
-      __builtin_mul_overflow((__int128)bn, (__int128)ad, &right) || __builtin_add_overflow(left, right, &sum) ||
-      __builtin_mul_overflow((__int128)ad, (__int128)bd, &below))
-    return false;
-  return rational_normalize(sum, below, num, den);
+  return rational_normalize((__int128)an * bd + (__int128)bn * ad, (__int128)ad * bd, num, den);
 }
 
 bool rational_multiply(int64_t an, int64_t ad, int64_t bn, int64_t bd, int64_t *num, int64_t *den) {

@@ -62,6 +62,7 @@ char *reference_summary(const char *doc) {
 
 char *reference_opening(const char *text) {
   g_autoptr(GString) out = g_string_new(NULL);
+  bool kept = false; // the line before is one that stands by itself
   while (g_str_has_prefix(text, "//")) {
     const char *end = strchrnul(text, '\n');
     text += 2;
@@ -70,9 +71,10 @@ char *reference_opening(const char *text) {
     if (text == end || *text == '\n') {
       g_string_append(out, "\n\n");
     } else {
-      if (out->len && out->str[out->len - 1] != '\n') g_string_append(out, indented ? "\n" : " ");
+      if (out->len && out->str[out->len - 1] != '\n') g_string_append(out, indented || kept ? "\n" : " ");
       g_string_append_len(out, text, end - text);
     }
+    kept = indented;
     text = *end ? end + 1 : end;
   }
   while (out->len && g_ascii_isspace(out->str[out->len - 1])) g_string_truncate(out, out->len - 1);

@@ -31,6 +31,62 @@ module bridge crossing {                  /** Joins two things. Slowly. */
 }
 """
 
+PARTS = """\
+//First line at the margin.
+//
+//   an example
+//   of two lines
+// and text again.
+
+enum color { red, green = 4 /* no documentation */, blue }  /** What it shines in. Now. */
+struct pair(int width, string kind = "a\\"b", bool flag = true) {
+  bits(width) first[2][width];                     /** the first */
+  uint8 second;
+}
+struct known(int width = 64, int rows = 2) { bits(width) field; };
+bundle link { forward data : uint8; backward reply : uint16[2]; };
+type word = uint32;
+
+module parts {
+  parameter a = -1 : int in -5..5;
+  parameter b = [1, 2] : int[] in 1..;
+  parameter c = { x = 1, y = "two" } : struct in ..{ x = 3 };
+  parameter d = a < 1 || b[0] <= 2 && !(a >= 3) : bool;
+  parameter e = (a + 1) * (a - 2) / 3 % 4 & 5 | 6 ^ ~7 : int;
+  parameter f = 1 << a >> 2 == 3 ? a : b != c ? d : -(a + 1) : any;
+  parameter g = f(1, 2).field[3] : any;
+  parameter h = <<< code >>> : any;
+  parameter i = 1.5 : float;
+  parameter j = 10 Mb/s : rate;
+  runtime init parameter k = 3 : int;
+  runtime parameter l = true : bool;
+  keyed inport in : 'a;
+  optional keyed repeated outport out : pair(3);
+  /** Between. */
+
+  inport third : link;
+  userpoint code() -> bool = <<<
+    int x;
+    return x;
+  >>>;
+  userpoint other(uint8 n) -> bool;              /** which one */
+  gauge stat uint32 level "items";               /** how many */
+  stat uint64 hits[2][3];
+  stat rate_of = hits[0] / cycles "per cycle";     /** How often. */
+  stat share = level / 2;
+  clock inner = 2 * 100 MHz;                     /** twice as fast */
+  if (a > 1) { instance p : pipe; } else { instance q[a + 1] : pipe; }   /** one or more */
+  for (n = 0; n < 3; n = n + 1) { instance r : pipe on inner; }
+  for (n in [1, 2]) { instance s : queue { depth = n; }; }
+  while (false) { instance t : pipe; }
+  partial handler one : in[..2].data, third.reply, in[*].ack -> out.data, local_one;
+  partial handler two[i] : in[i - 1].data -> out[i].data;
+  local bool local_one;
+  always third.reply;
+  phase_start;
+}
+"""
+
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
@@ -44,6 +100,14 @@ def test_text(here, lss, golden, root) -> None:
 
 def test_markdown(here, lss, golden, root) -> None:
     golden(root / "tests/lang/doc/bridge.md", lss("doc", "--markdown", "bridge").out)
+
+
+@pytest.mark.parametrize("style", ["txt", "md"])
+def test_everything_that_a_file_declares(tmp_path: Path, lss, golden, root, style: str) -> None:
+    (tmp_path / "parts.lss").write_text(PARTS)
+    options = ["--markdown"] if style == "md" else []
+    text = "".join(lss("doc", *options, name).out for name in ("parts", "./parts.lss"))
+    golden(root / f"tests/lang/doc/parts.{style}", text)
 
 
 def test_files_of_the_library_are_called_by_their_place_in_it(lss) -> None:

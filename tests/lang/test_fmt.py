@@ -51,6 +51,40 @@ var n = f( /*one*/1 /*two*/, 2) /*three*/;
 """
 
 
+TOKENS = """function f(a, b) { return -a + !b; }
+if (a) { x = (1); } else {
+  y = [1];
+}
+while (a && b || c) {
+  z = a ? -1 : -2;
+}
+for (i in [1, 2]) q[i].in -> k[-1].in;
+var s = "a \\" ;b" + "c";
+var t = 'a;
+var u = ~a << 2 >> -3 <= 4 >= 5 == 6 != 7;
+debug (a) { pc = b.c; }
+collector x on "a" event e { record <<< a  b >>> }
+c.d = <<<
+  kept   as it is
+>>>;
+handler h : in.data, other.data -> in.ack,
+    out.data;
+f(
+  1,
+  2
+);
+var l = [
+  1
+];
+var m =
+    1 +
+    2;
+var n =
+// why
+    3;
+"""
+
+
 def squeezed(text: str) -> str:
     """The text without any white space: what formatting must not change."""
     return re.sub(r"\s+", "", text)
@@ -97,6 +131,44 @@ def test_a_slash_belongs_to_a_unit_where_both_are_one_piece(lss, tmp_path):
     assert file.read_text() == (
         "var a = 1Gb/s;\nvar b = 2.5 kb/s + 1e3B/s;\nvar c = 4 B / s;\nvar d = 4B / n;\nvar e = 0x1b / s;\n"
     )
+
+
+def test_spaces_of_each_kind_of_token(lss, tmp_path):
+    file = tmp_path / "tokens.lss"
+    file.write_text(
+        "\tfunction f(a,b){return-a+!b;}\r\n"
+        "if(a){ x=(1); }else{\ny = [ 1 ] ;\n}\nwhile(a&&b||c){\n  z=a?-1: - 2 ;\n\n\n}\n"
+        "for(i in[1,2])q[i].in->k[ - 1].in;\n"
+        'var s="a \\" ;b"+"c";\nvar t=\'a;\nvar u=~a<<2>>-3<=4>=5==6!=7;\n'
+        "debug(a){pc=b.c;}\ncollector x on\"a\"event e{record<<< a  b >>>}\n"
+        "c.d=<<<\n  kept   as it is\n>>>;\n"
+        "handler h:in.data,other.data->in.ack,\nout.data;\n"
+        "f(\n1,\n2\n);\nvar l=[\n1\n];\nvar m =\n  1 +\n  2;\nvar n =\n  // why\n  3;\n"
+    )
+    lss("fmt", file)
+    assert file.read_text() == TOKENS
+
+
+def test_comments_of_neighbouring_lines_share_a_column(lss, tmp_path):
+    """Column 48 is the last that leaves room; longer lines move their run of comments, not those of others."""
+    file = tmp_path / "comments.lss"
+    short, last, first, longer = (f"var {'n' * n} = 1;" for n in (3, 38, 39, 45))
+    assert [len(line) for line in (last, first)] == [47, 48]
+    lines = [f"{short} // a", f"{last} /* b */", f"{first} // c", f"{longer}  /* d */", f"{short} // e", "", f"{longer} // f", short]
+    file.write_text("\n".join([*lines, f"{short} /* g", "  over two lines */", f"{longer} // h"]) + "\n")
+    lss("fmt", file)
+    expected = [
+        f"{short}{'// a':>{48 - len(short) + 4}}",
+        f"{last} /* b */",
+        f"{first}{'':7}// c",
+        f"{longer} /* d */",
+        f"{short}{'// e':>{48 - len(short) + 4}}",
+        "",
+        f"{longer} // f",
+        short,
+    ]
+    assert file.read_text().splitlines()[: len(expected)] == expected
+    assert file.read_text().splitlines()[-1] == f"{longer} // h"
 
 
 def test_an_exponent_belongs_to_its_number(lss, tmp_path):
