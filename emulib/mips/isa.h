@@ -14,9 +14,6 @@
 #include "mips_instructions.h" /* generated: enum mips_instruction, enum mips_set, the tables */
 
 /* Fields of an instruction word. */
-static inline unsigned mips_opcode(uint32_t word) {
-  return word >> 26;
-}
 static inline unsigned mips_rs(uint32_t word) {
   return word >> 21 & 31;
 }

@@ -65,10 +65,6 @@ Program *program_parse(const char *path, guint8 *bytes, gsize size, ProgramForma
   p->file_size = size;
   p->segments = g_array_new(FALSE, FALSE, sizeof(ProgramSegment));
   p->symbols = g_array_new(FALSE, FALSE, sizeof(ProgramSymbol));
-  if (format == PROGRAM_DETECT) {
-    gboolean elf = size >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0;
-    format = elf ? PROGRAM_ELF : PROGRAM_RAW;
-  }
   if (!(format == PROGRAM_ELF ? program_read_elf(p, error) : program_read_raw(p, error))) return NULL;
   g_array_sort(p->segments, segment_order);
   g_array_sort(p->symbols, symbol_order);
@@ -103,9 +99,6 @@ void program_refuse_machine(const Program *p, guint16 machine, GError **error) {
 }
 guint32 program_entry(const Program *p) {
   return p->entry;
-}
-guint32 program_version(const Program *p) {
-  return p->version;
 }
 
 const ProgramSegment *program_segments(const Program *p, gsize *count) {

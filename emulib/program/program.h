@@ -20,7 +20,6 @@ typedef enum {
 } ProgramError;
 
 typedef enum {
-  PROGRAM_DETECT, /* ELF when the file starts with the ELF magic, else raw */
   PROGRAM_ELF,
   PROGRAM_RAW,
 } ProgramFormat;
@@ -56,7 +55,6 @@ guint16 program_machine(const Program *program); /* the processor, as ELF number
 /* Sets the error of a program for another processor than `machine`. */
 void program_refuse_machine(const Program *program, guint16 machine, GError **error);
 guint32 program_entry(const Program *program);
-guint32 program_version(const Program *program); /* raw format: the 4 version bytes, else 0 */
 const ProgramSegment *program_segments(const Program *program, gsize *count); /* in ascending address order */
 const ProgramSymbol *program_symbols(const Program *program, gsize *count);   /* in ascending address order */
 

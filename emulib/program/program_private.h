@@ -19,7 +19,7 @@ struct Program {
   gsize file_size;
   gboolean big_endian;
   guint16 machine; /* as ELF numbers them */
-  guint32 entry, version;
+  guint32 entry;
   GArray *segments; /* ProgramSegment */
   GArray *symbols;  /* ProgramSymbol; names point into the file through libelf */
   GArray *lines;    /* ProgramLine, made on the first question, else NULL */

@@ -15,7 +15,6 @@ gboolean program_read_raw(Program *p, GError **error) {
                           "load address) and an image behind it are needed",
                           p->file_size);
   gsize size = p->file_size - HEADER;
-  p->version = big_endian_word(p->file);
   p->entry = big_endian_word(p->file + 4);
   guint32 address = big_endian_word(p->file + 8);
   p->big_endian = TRUE;

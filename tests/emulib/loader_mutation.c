@@ -34,7 +34,7 @@ static gboolean try_bytes(const guint8 *bytes, gsize size, ProgramFormat format,
 #ifdef FUZZER
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   unsigned loaded = 0;
-  if (!try_bytes(bytes, size, PROGRAM_DETECT, &loaded)) abort();
+  if (!try_bytes(bytes, size, PROGRAM_ELF, &loaded) || !try_bytes(bytes, size, PROGRAM_RAW, &loaded)) abort();
   return 0;
 }
 #else
