@@ -12,7 +12,7 @@ const char *const rv32i_register_names[32] = {"zero", "ra", "sp", "gp", "tp",  "
 /* What a fence orders: of input, output, read, write those whose bits are set. */
 static void put_order(char *text, size_t size, unsigned bits) {
   snprintf(text, size, "%s%s%s%s%s", bits & 8 ? "i" : "", bits & 4 ? "o" : "", bits & 2 ? "r" : "", bits & 1 ? "w" : "",
-           bits == 0 ? "0" : "");
+           bits & 15 ? "" : "0");
 }
 
 static void put_operand(char *text, size_t size, enum rv32i_operand operand, uint32_t pc, uint32_t word) {

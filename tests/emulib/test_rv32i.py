@@ -120,7 +120,7 @@ def normal(text: str, address: int) -> tuple:
 def test_disassembler_agrees_with_llvm(build_dir: Path, tmp_path: Path):
     r = random.Random(7)
     words = [i.match | r.getrandbits(32) & ~i.mask & 0xFFFFFFFF for i in riscv.table() if i.name != "fence" for _ in range(30)]
-    words += [0x0FF0000F, 0x0330000F, 0x00000057, 0xFE000033]
+    words += [0x0FF0000F, 0x0330000F, 0x0F00000F, 0x0080000F, 0x0000000F, 0x0140000F, 0x00000057, 0xFE000033]
     wrong = []
     for n, (word, own, other) in enumerate(zip(words, ours(build_dir, words), llvm(words, tmp_path), strict=True)):
         same = own.startswith(".word") if other.startswith(".word") else normal(own, 0) == normal(other, 4 * n)
