@@ -22,10 +22,12 @@ static bool read_memory(struct mips_interpreter *m, uint32_t address, unsigned s
 }
 
 static bool write_memory(struct mips_interpreter *m, uint32_t address, unsigned size, uint32_t value) {
+  if (!m->memory.write(m->memory.user, address, size, value)) {
+    m->fault_address = address;
+    return false;
+  }
   if (m->linked && (m->link_address & ~3u) == (address & ~3u)) m->linked = false;
-  if (m->memory.write(m->memory.user, address, size, value)) return true;
-  m->fault_address = address;
-  return false;
+  return true;
 }
 
 /* The bytes that lwl/swl (left) and lwr/swr (right) touch in the word around an address: first byte and count. */
