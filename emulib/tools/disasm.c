@@ -78,6 +78,10 @@ int disasm_main(int argc, char **argv, const DisasmIsa *isa) {
     fprintf(stderr, "%s: one program (or --words) is expected; see %s --help\n", isa->tool, isa->tool);
     return 2;
   }
+  if (option_pc < 0 || option_pc > G_MAXUINT32) {
+    fprintf(stderr, "%s: --pc: an address of 32 bits is expected\n", isa->tool);
+    return 2;
+  }
   if (option_words) return disassemble_words(isa, set);
   g_autoptr(Program) program = choose_program(isa->tool, argv[1], option_raw, isa->machine);
   if (program == NULL) return 1;

@@ -119,7 +119,7 @@ static gboolean print_dump(Run *run) {
   char *end;
   guint64 address = g_ascii_strtoull(option_dump, &end, 0), size = 0;
   if (*end == ':') size = g_ascii_strtoull(end + 1, &end, 0);
-  if (*end != '\0' || size == 0 || (address & 3) || address + size > 0x100000000ull) {
+  if (*end != '\0' || size == 0 || (address & 3) || address > G_MAXUINT32 || size > 0x100000000ull - address) {
     fprintf(stderr, "%s: --dump %s: expected ADDRESS:BYTES, such as 0x1000:64\n", run->isa->tool, option_dump);
     return FALSE;
   }
