@@ -128,35 +128,6 @@ static Value *range(GPtrArray *arguments, Location where) {
   return value_close(list, where) ? list : NULL;
 }
 
-// Bytes of the C type: the layout rules of the System V ABI, as clang applies them to what lss emits.
-static int64_t type_size(const Type *type, int64_t *alignment) {
-  int64_t size = 0, align = 1;
-  switch (type->kind) {
-  case TYPE_BOOL: size = align = 1; break;
-  case TYPE_INT:
-  case TYPE_UINT:
-  case TYPE_FLOAT: size = align = type->bits / 8; break;
-  case TYPE_BITS:
-    for (align = 1; align * 8 < MIN(type->bits, 64);) align *= 2;
-    size = type->bits <= 64 ? align : (type->bits + 63) / 64 * 8;
-    break;
-  case TYPE_ENUM: size = align = 4; break;
-  case TYPE_ARRAY: size = type_size(type->element, &align) * type->length; break;
-  case TYPE_STRUCT:
-    for (guint i = 0; i < type->fields->len; i++) {
-      int64_t inner = 1, bytes = type_size(((Field *)type->fields->pdata[i])->type, &inner);
-      size = (size + inner - 1) / inner * inner + bytes;
-      align = MAX(align, inner);
-    }
-    size = (size + align - 1) / align * align;
-    break;
-  case TYPE_STRING:
-  case TYPE_STREAM: size = align = 8; break;
-  }
-  *alignment = align;
-  return size;
-}
-
 static int64_t type_bits(const Type *type) {
   int64_t bits = 0;
   switch (type->kind) {
@@ -184,9 +155,8 @@ static bool holds_text(const Type *type) {
 
 static Value *size_of(GPtrArray *arguments, Location where) {
   Value *v = ARGUMENT(0);
-  int64_t alignment;
   if (v->kind != VALUE_TYPE || holds_text(v->type)) return wrong("sizeof", "a type that can be sent", v, where);
-  return value_int(type_size(v->type, &alignment), where);
+  return value_int((int64_t)type_size(v->type, NULL), where);
 }
 
 static Value *bits_of(GPtrArray *arguments, Location where) {

@@ -3,38 +3,10 @@
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
+#include "lss/runtime/text/pattern.h"
 
 #include <stdio.h>
 #include <string.h>
-
-// ---- Patterns of paths -------------------------------------------------------------------------------------
-
-// `*` matches anything within one name (its index apart), `[*]` for any index, `**` for any number of levels.
-// Worked out from the ends, so that many stars cost no more than their number: whether the pattern from each place on
-// matches the path from each place on.
-static bool path_matches(const char *pattern, const char *path) {
-  gsize n = strlen(pattern), m = strlen(path);
-  g_autofree bool *table = g_new0(bool, (n + 1) * (m + 1));
-#define MATCHES(i, k) table[(i) * (m + 1) + (k)]
-  MATCHES(n, m) = true;
-  for (gsize i = n; i-- > 0;) {
-    for (gsize k = m + 1; k-- > 0;) {
-      char c = k < m ? path[k] : '\0';
-      if (pattern[i] == '*' && pattern[i + 1] == '*') {
-        bool none = pattern[i + 2] == '.' && MATCHES(i + 3, k); // `**.` may be no level at all
-        MATCHES(i, k) = none || MATCHES(i + 2, k) || (c && MATCHES(i, k + 1));
-      } else if (pattern[i] == '*') {
-        MATCHES(i, k) = MATCHES(i + 1, k) || (c && !strchr(".[]", c) && MATCHES(i, k + 1));
-      } else if (k == m) {
-        MATCHES(i, k) = !strcmp(pattern + i, ".**"); // `a.**` takes a itself too
-      } else {
-        MATCHES(i, k) = pattern[i] == c && MATCHES(i + 1, k + 1);
-      }
-    }
-  }
-#undef MATCHES
-  return table[0];
-}
 
 // ---- Collectors --------------------------------------------------------------------------------------------
 
@@ -70,8 +42,8 @@ static void attach_to_connections(Collector *collector) {
       const char *keyed = arena_printf("%s[%s]", port, key ? key : "");
       g_autofree char *name = port_lane_text(ports[side], lanes[side]);
       const char *text = arena_printf("%s.%s", ports[side]->instance->path, name);
-      if (!path_matches(collector->pattern, port) && !path_matches(collector->pattern, lane) &&
-          !(key && path_matches(collector->pattern, keyed)) && !path_matches(collector->pattern, text))
+      if (!spinach_path_matches(collector->pattern, port) && !spinach_path_matches(collector->pattern, lane) &&
+          !(key && spinach_path_matches(collector->pattern, keyed)) && !spinach_path_matches(collector->pattern, text))
         continue;
       g_ptr_array_add(collector->connections, c);
       break;
@@ -93,7 +65,7 @@ static void attach_to_instances(Collector *collector, const Instance *from, GPtr
     Instance *leaf = instances->pdata[i];
     if (leaf != from && depth_of(leaf) <= depth) break;
     if (!leaf->leaf) continue;
-    if (!path_matches(collector->pattern, leaf->path)) continue;
+    if (!spinach_path_matches(collector->pattern, leaf->path)) continue;
     *any = true;
     for (guint e = 0; e < leaf->events->len; e++)
       g_ptr_array_add(events, (gpointer)((Event *)leaf->events->pdata[e])->name);

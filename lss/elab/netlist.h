@@ -324,4 +324,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 // returns NULL after errors.
 Netlist *compile_netlist(const char *machine_file, const CompileOptions *options);
 
+// Bytes of the C type and, if wanted, its alignment: the layout rules of the System V ABI, as clang applies them to
+// what lss emits.
+gsize type_size(const Type *type, gsize *alignment);
+
 #endif

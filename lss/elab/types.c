@@ -253,3 +253,33 @@ bool unify(Term *a, Term *b) {
   Type *type = a->kind == TERM_TYPE ? a->type : b->type;
   return type->kind == TYPE_ARRAY && type->length == array->length && unify(array->element, term_of(type->element));
 }
+
+gsize type_size(const Type *type, gsize *alignment) {
+  gsize size = 0, a = 1;
+  switch (type->kind) {
+  case TYPE_BOOL: size = a = 1; break;
+  case TYPE_INT:
+  case TYPE_UINT:
+  case TYPE_FLOAT: size = a = (gsize)type->bits / 8; break;
+  case TYPE_BITS:
+    if (type->bits > 64)
+      size = (gsize)(type->bits + 63) / 64 * 8, a = 8;
+    else
+      size = a = type->bits <= 8 ? 1 : type->bits <= 16 ? 2 : type->bits <= 32 ? 4 : 8;
+    break;
+  case TYPE_ENUM: size = a = 4; break;
+  case TYPE_STRING: size = a = 8; break;
+  case TYPE_STREAM: size = 24, a = 8; break;
+  case TYPE_ARRAY: size = type_size(type->element, &a) * (gsize)type->length; break;
+  case TYPE_STRUCT:
+    for (guint i = 0; i < type->fields->len; i++) {
+      gsize field_alignment, n = type_size(((Field *)type->fields->pdata[i])->type, &field_alignment);
+      size = (size + field_alignment - 1) / field_alignment * field_alignment + n;
+      a = MAX(a, field_alignment);
+    }
+    size = (size + a - 1) / a * a;
+    break;
+  }
+  if (alignment) *alignment = a;
+  return size;
+}

@@ -159,7 +159,7 @@ static gsize state_size(const Instance *instance) {
   gsize size = 0;
   for (guint i = 0; i < instance->state->len; i++) {
     const StateField *field = instance->state->pdata[i];
-    gsize n = emit_sizeof(field->type, NULL);
+    gsize n = type_size(field->type, NULL);
     for (guint k = 0; k < field->dimensions->len; k++) n *= (gsize)MAX(g_array_index(field->dimensions, int, k), 1);
     size += n;
   }

@@ -63,7 +63,6 @@ void emit_collect_instance_types(GHashTable *types, Instance *instance);
 // Definitions of `types` in their order, but for those `already` there (may be NULL), which they join.
 void emit_types(GString *out, const Netlist *netlist, GHashTable *types, GHashTable *already);
 void emit_field(GString *out, const char *name, const Type *type, const GArray *dimensions); // of a struct
-gsize emit_sizeof(const Type *type, gsize *alignment);                                       // bytes in C
 
 // values.c
 void emit_c_string(GString *out, const char *text); // a string literal

@@ -15,6 +15,7 @@ STAGES = ["base", "front", "elab", "schedule", "emit", "build", "server", "comma
 # What the compiler may use of the runtime, and of emulib the reader of whatever files users name.
 SHARED = {
     "lss/runtime/text/json.h",
+    "lss/runtime/text/pattern.h",
     "lss/runtime/text/version.h",
     "lss/runtime/files/whole_file.h",
     "emulib/program/input_file.h",

@@ -97,7 +97,7 @@ def test_a_variant_can_be_built_beforehand(lss, tickers, run_sim, tmp_path):
 
 def test_wrong_events_are_told_before_the_run(tickers, run_sim, golden):
     texts = ["event(u.takn)", "event(v.taken)", "event(taken)", "event(u.taken, 0)", "event(u.taken", "event(u.taken) >= 3"]
-    texts += ["event(nothing.stalled)", "evnt(u.taken)", "marker(3)", "marker(0)", "marker(x)"]
+    texts += ["event(t*.taken)", "event(nothing.stalled)", "evnt(u.taken)", "marker(3)", "marker(0)", "marker(x)"]
     simulator = tickers()
     lines = []
     for text in texts:
@@ -105,6 +105,11 @@ def test_wrong_events_are_told_before_the_run(tickers, run_sim, golden):
         assert done.status == 2 and done.err.count("\n") == 1
         lines.append(done.err.split(": ", 1)[1])
     golden(GOLDEN, "".join(lines))
+    # One language of patterns: an index is not part of the name that `*` stands for.
+    for pattern, meant in (("t[*]", "t[0] t[1]"), ("*", "u l idle m"), ("*[1].**", "t[1] k[1]"), ("**.m,u", "u m")):
+        heading = run_sim(simulator, "--cycles", 1, "--quiet", "--trace", pattern).err.splitlines()[0]
+        assert sorted(heading.replace("|", "").split()[1:]) == sorted(meant.split()), heading
+    assert run_sim(simulator, "--cycles", 1, "--trace", "t*", ok=False).status == 2
 
 
 def test_names_are_listed_before_the_first_run(tickers, run_sim):

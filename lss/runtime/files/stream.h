@@ -13,11 +13,9 @@
 
 // All of it is simulated state.  Zero is a stream that was never opened.
 typedef struct {
-  uint32_t id; // which open file of this process, counted from 1
-  uint32_t reserved;
+  uint64_t id;       // which open file of this process, counted from 1
   uint64_t position; // bytes read or written so far
   uint64_t records;  // lines or packets read or written so far
-  uint64_t spare;
 } spinach_stream;
 
 typedef spinach_stream stream;

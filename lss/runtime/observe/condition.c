@@ -2,6 +2,7 @@
 #include "lss/runtime/observe/condition.h"
 
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/pattern.h"
 #include "lss/runtime/text/quantity.h"
 
 #include <errno.h>

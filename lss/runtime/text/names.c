@@ -69,24 +69,6 @@ const char *spinach_nearest(const char *wanted, uint32_t count, const char *(*na
   return nearest;
 }
 
-bool spinach_path_matches(const char *pattern, const char *path) {
-  if (!*pattern) return !*path;
-  if (!*path && !strcmp(pattern, ".**")) return true;
-  if (pattern[0] == '*' && pattern[1] == '*') {
-    for (const char *rest = path;; rest++) {
-      if (spinach_path_matches(pattern + 2, rest)) return true;
-      if (!*rest) return false;
-    }
-  }
-  if (*pattern == '*') {
-    for (const char *rest = path;; rest++) {
-      if (spinach_path_matches(pattern + 1, rest)) return true;
-      if (!*rest || *rest == '.') return false;
-    }
-  }
-  return *pattern == *path && spinach_path_matches(pattern + 1, path + 1);
-}
-
 static const char *instance_name(uint32_t index) {
   return machine->instances[index].layout ? machine->instances[index].path : NULL;
 }

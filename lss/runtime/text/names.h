@@ -28,9 +28,6 @@ uint64_t spinach_field_elements(const spinach_field *field);
 bool spinach_is_integer(const struct spinach_type *type);
 int64_t spinach_integer(const struct spinach_type *type, const void *value);
 
-// Whether a pattern matches a path: * within one name, [*] any index, ** any number of levels; `a.**` matches a too.
-bool spinach_path_matches(const char *pattern, const char *path);
-
 // The nearest to `wanted` of `count` names given by `name(i)`; NULL when none is near.
 const char *spinach_nearest(const char *wanted, uint32_t count, const char *(*name)(uint32_t index));
 
