@@ -14,16 +14,12 @@ handler(commit) {
 }
 
 phase_end() {
-  if (__builtin_expect(!some(out), 1)) {
-    self->waits = false;
-    return;
-  }
-  self->waits = !acked(out);
-  if (!transferred(out)) return;
+  if (__builtin_expect(!some(out), 1) || !transferred(out)) return;
   self->before = data(out);
   self->any = true;
 }
 
+// What was refused is sent again as long as it comes in.
 next_event() {
-  return self->waits ? cycle() : never();
+  return never();
 }
