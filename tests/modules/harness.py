@@ -33,6 +33,10 @@ class Ran:
                 return entry["value"]
         raise AssertionError(f"no statistic {path}.{name}")
 
+    def counted(self, path: str) -> dict[str, int]:
+        """The statistics of an instance that are not zero."""
+        return {one["name"]: one["value"] for one in self.stats["statistics"] if one["path"] == path and one["value"]}
+
 
 def collect(instance: str, *events: str) -> str:
     """LSS that prints each event of an instance, for happened(): collect("gate", "blocked(lane)")."""

@@ -88,6 +88,7 @@ def test_a_transfer_takes_its_words_and_the_overhead(bench: Bench, overhead: flo
     took = beats[-1][0] * 10
     expected = 64 / 0.066 * cycles
     assert expected - 10 <= took <= expected + 25
+    assert told.stats.counted("dut") == {"reads": 1, "read_bytes": 512, "busy": int(expected)}
 
 
 def test_an_unaligned_transfer_takes_one_word_more(bench: Bench) -> None:
@@ -108,6 +109,7 @@ def test_a_device_writes_and_software_finds_it(bench: Bench) -> None:
     beats = "0 {bytes=0x0807060504030201 count=8}\n0 {bytes=0x0b0a09 count=3 last=1}\n"
     told = run(bench, ask=(f"0 {request(0x1005, 11, 1)} once\n", ""), give=(beats, ""), software="200 read 11 0x1005\n")
     assert told.software[0].data.to_bytes(11, "little") == bytes(range(1, 12))
+    assert told.stats.counted("dut") == {"writes": 1, "written_bytes": 11, "busy": 39}  # two words and 30 %
 
 
 def test_memory_that_is_not_there_fails_the_transfer(bench: Bench) -> None:
@@ -156,6 +158,7 @@ def test_transfers_fail_by_chance(bench: Bench) -> None:
 def test_window_requests_cross_the_bus(bench: Bench) -> None:
     told = run(bench, window="0 write 4 0x10 0x1234\n0 read 4 0x10\n")
     assert told.window[1].data == 0x1234 and told.window[0].cycle >= 2
+    assert told.stats.counted("dut") == {"window_requests": 2, "busy": 2 * 19}
 
 
 def test_a_window_request_waits_for_its_reply(bench: Bench) -> None:

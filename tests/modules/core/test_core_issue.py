@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.modules.harness import Bench
+from tests.modules.harness import Bench, Ran
 from tests.modules.mips import BundleDevice, bypass, control, decoded, encode, issued, pack, reply, request, struct
 
 PC = 0x1000
@@ -22,7 +22,7 @@ def issue(bench: Bench) -> BundleDevice:
 READY, OCCUPIED = struct(hi=0, lo=0, ready=True), struct(hi=0, lo=0, ready=False)
 
 
-def play(bench: Bench, rows: list[dict[str, object]]) -> None:
+def play(bench: Bench, rows: list[dict[str, object]]) -> Ran:
     """One row per cycle; what is not given is a quiet pipeline with 10 and 20 in rs and rt."""
     quiet = {"registers_reply[0]": reply(10), "registers_reply[1]": reply(20), "execute": bypass(), "memory": bypass(),
              "busy": False, "muldiv": READY}  # fmt: skip
@@ -32,7 +32,7 @@ def play(bench: Bench, rows: list[dict[str, object]]) -> None:
         cells = {**quiet, **row}
         table.append(" | ".join(str(cells.get(c, "-")).lower() if isinstance(cells.get(c), bool) else str(cells.get(c, "-"))
                                 for c in columns))
-    issue(bench).check_table("\n".join(table))
+    return issue(bench).check_table("\n".join(table))
 
 
 ADDU = encode("addu", 1, 2, 3)
@@ -72,13 +72,14 @@ def test_interlocks(consumer: str, bench: Bench) -> None:
     (name, fields), stage = CONSUMERS[consumer]
     item = instruction(name, **fields)
     branch = stage == 2
-    play(bench, [
+    ran = play(bench, [
         {"in": item, "in.ack": 0, "out": ".", "redirect": ".", "execute": bypass(1, loads=True)},
         {"in": item, "in.ack": 0 if branch else 1, "execute": bypass(1)},
         {"in": item, "in.ack": 0 if branch else 1, "memory": bypass(1, loads=True)},
         {"in": item, "in.ack": 1, "memory": bypass(1)},
         {"in": item, "in.ack": 1, "execute": bypass(7, loads=True), "memory": bypass(8, loads=True)},
     ])  # fmt: skip
+    assert ran.counted("dut") == ({"issued": 2, "stall_branch": 3} if branch else {"issued": 4, "stall_load_use": 1})
 
 
 @pytest.mark.parametrize(("name", "fields"), [("lui", {"rt": 1}), ("j", {}), ("mfhi", {"rd": 1}), ("sync", {})])
@@ -89,18 +90,21 @@ def test_what_reads_nothing_waits_for_nothing(name: str, fields: dict[str, int],
 def test_the_multiply_divide_unit_is_waited_for(bench: Bench) -> None:
     for name, fields in (("mfhi", {"rd": 1}), ("mtlo", {"rs": 1}), ("mult", {"rs": 1, "rt": 2}), ("div", {"rs": 1, "rt": 2})):
         item = instruction(name, **fields)
-        play(bench, [{"in": item, "in.ack": 0, "out": ".", "muldiv": OCCUPIED},
-                     {"in": item, "in.ack": 0, "out": ".", "execute": bypass(occupies=True)},
-                     {"in": item, "in.ack": 1}])  # fmt: skip
+        ran = play(bench, [{"in": item, "in.ack": 0, "out": ".", "muldiv": OCCUPIED},
+                           {"in": item, "in.ack": 0, "out": ".", "execute": bypass(occupies=True)},
+                           {"in": item, "in.ack": 1}])  # fmt: skip
+        assert ran.counted("dut") == {"issued": 1, "stall_multiply_divide": 2}
     play(bench, [{"in": IN, "in.ack": 1, "muldiv": OCCUPIED, "execute": bypass(occupies=True)}])
 
 
 def test_a_busy_memory_stage_holds_everything(bench: Bench) -> None:
-    play(bench, [{"in": IN, "in.ack": 0, "out": ".", "busy": True}, {"in": IN, "in.ack": 1, "out": OUT}])
+    ran = play(bench, [{"in": IN, "in.ack": 0, "out": ".", "busy": True}, {"in": IN, "in.ack": 1, "out": OUT}, {"in": "."}])
+    assert ran.counted("dut") == {"issued": 1, "stall_memory": 1, "stall_fetch": 1}
 
 
 def test_the_next_stage_may_refuse(bench: Bench) -> None:
-    play(bench, [{"in": IN, "in.ack": 0, "out": OUT, "out.ack": 0}, {"in": IN, "in.ack": 1, "out": OUT, "out.ack": 1}])
+    ran = play(bench, [{"in": IN, "in.ack": 0, "out": OUT, "out.ack": 0}, {"in": IN, "in.ack": 1, "out": OUT, "out.ack": 1}])
+    assert ran.counted("dut") == {"issued": 1, "stall_structural": 1}
 
 
 M1 = 0xFFFFFFFF

@@ -62,6 +62,7 @@ def test_each_access_of_a_register_is_an_event(bench: Bench) -> None:
     """With the value that was asked to be written, or that was read; and what is not in the table is none."""
     machine = bank(bench, 2)
     machine.play([["0 write 4 0x24 0x1234", "3 read 4 0x24", "5 read 4 0x30"], ["1 read 4 0x04"]], 20)
+    assert machine.last.counted("bank") == {"reads": 2, "writes": 1, "unlisted": 1}
     assert [event[1:] for event in happened(machine.last, "access")] == [(0, 0x24, 0x1234, 1), (1, 0x04, 0x22, 0), (0, 0x24, 0x230, 0)]
 
 

@@ -25,6 +25,7 @@ def test_a_burst_pays_the_first_access_once(bench: Bench, first: int, following:
     memory = controller(bench, f"first_access = {first}; next_access = {following}; queue = 8;")
     [replies] = memory.play([stream(6)], 60, outstanding=8)
     assert [a.cycle for a in replies] == [first + following * k for k in range(6)]
+    assert memory.last.counted("controller") == {"requests": 6, "continued": 5, "busy": first + 5 * following}
 
 
 def test_scattered_requests_pay_it_each_time(bench: Bench) -> None:

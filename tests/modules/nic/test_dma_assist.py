@@ -57,7 +57,7 @@ def test_every_alignment_and_length(bench: Bench, burst: int) -> None:
     script += load(0x4000, at + 8, 9000)
     replies = dut.run(script, 12000, software=to_host(0x2000, data))
     assert joined(replies, at + 8) == bytes(model[: at + 8])
-    assert dut.last.stat("dut", "transfers") == 7
+    assert dut.last.counted("dut") == {"transfers": 7, "bytes": sum(sizes[:7]), "descriptor_reads": 7, "busy": {8: 92, 32: 100, 128: 108}[burst]}
 
 
 def test_both_directions_and_both_rings(bench: Bench) -> None:

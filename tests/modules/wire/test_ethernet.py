@@ -49,8 +49,10 @@ def test_beats_carry_the_frame_and_its_fcs(bench: Bench) -> None:
 
 
 def test_a_minimum_frame_takes_84_byte_times(bench: Bench) -> None:
-    _, seen = play(bench, [noise(60, i) for i in range(30)])
+    ran, seen = play(bench, [noise(60, i) for i in range(30)])
     assert {b.time - a.time for a, b in zip(seen, seen[1:])} == {672}
+    assert ran.counted("dut") == {"frames_in": 30, "bytes_in": 30 * 60}
+    assert ran.counted("far") == {"frames_out": 30, "bytes_out": 30 * 60}
 
 
 def test_an_offered_rate(bench: Bench) -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.modules.assists import noise
-from tests.modules.harness import Bench
+from harness.net import udp
+from tests.modules.assists import noise, pcap
+from tests.modules.harness import MOST_CHECKED, Bench
 
 NETLIST = """
 import ethernet_types;
@@ -51,14 +52,18 @@ def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: boo
     return bench.run(bench.build(NETLIST), over + 2500, values | {f"dut.{k}": v for k, v in settings.items()}, files=files, ok=ok)
 
 
-FRAMES = [noise(60 + 7 * i, i) for i in range(5)]
+FRAMES = [*(udp.frame(udp.HOST, udp.PEER, noise(18 + 7 * i, i)) for i in range(4)), noise(88, 4)]
 IN = [(200 * i, one) for i, one in enumerate(FRAMES)]
 OUT = [(200 * i + 150, one) for i, one in enumerate(FRAMES)]
 
 
 def test_equal_frames_pass_and_are_measured(bench: Bench) -> None:
+    """The first frame to be delivered is the warm-up."""
     ran = check(bench, IN, OUT, IN, [(at + 20, one) for at, one in OUT])
-    assert ran.stat("dut", "sent") == 5 == ran.stat("dut", "received")
+    assert {name: value for name, value in ran.counted("dut").items() if "latency" not in name} == {
+        "sent": 5, "received": 5, "window": 8140, "window_sent": 4, "window_received": 5,
+        "window_sent_payload": 25 + 32 + 39, "window_received_payload": 18 + 25 + 32 + 39,
+    }  # fmt: skip
     for figure in "min", "median", "p99":
         assert 1450 <= ran.stat("dut", f"latency_sent_{figure}") <= 1600
         assert 1650 <= ran.stat("dut", f"latency_received_{figure}") <= 1800
@@ -129,3 +134,14 @@ def test_a_loss_towards_the_wire(bench: Bench) -> None:
 def test_the_run_ends_after_so_many_frames(bench: Bench) -> None:
     ran = check(bench, IN, OUT, IN, OUT, frames=4)
     assert ran.stat("dut", "sent") + ran.stat("dut", "received") == 4
+
+
+def test_a_loss_is_noticed_when_everybody_else_sleeps(bench: Bench) -> None:
+    """One frame from the wire that the host never finds: the run is too long to be checked cycle for cycle, and jumps."""
+    text = """
+clock clk = 100 MHz;
+instance dut : frame_checker;  instance link : ethernet;  instance quiet : source { count = 0; };
+quiet.out -> link.from_device;  link.to_device -> dut.wire_received;  link.done -> dut.done;
+"""
+    ran = bench.run(bench.build(text), 2 * MOST_CHECKED, {"link.input": "in", "dut.timeout": "20 us"}, files={"in": pcap([FRAMES[0]])}, ok=False)
+    assert "1 frames from wire to host are missing and 0 were faulty, and the device counted 0 drops and ignored 0" in ran.err
