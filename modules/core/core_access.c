@@ -8,8 +8,6 @@ _Static_assert(CORE_MEM_load == mem_op_read + 1 && CORE_MEM_store == mem_op_writ
 
 #define TAG_LOAD 1
 
-#define STORES 16 /* of the ring */
-
 static inline bool refers(uint64_t c) {
   return core_c_mem(c) != CORE_MEM_none;
 }
@@ -22,7 +20,7 @@ static inline bool posted(uint64_t c) {
  * store for room to remember it.  Loads do not look at them. */
 static inline bool stores_permit(const self_t *self, uint64_t c) {
   if (__builtin_expect(core_c_mem(c) == CORE_MEM_barrier, false)) return self->stores == 0;
-  return !posted(c) || self->stores < STORES;
+  return !posted(c) || self->stores < (uint32_t)param(most_stores);
 }
 
 static inline bool aligned(uint64_t c, uint32_t address) {
@@ -113,7 +111,7 @@ handler(commit) {
 
 /* Notes a store that memory has accepted, until its reply: replies to stores come in order. */
 static inline void remember_store(self_t *self, uint32_t pc, uint32_t address) {
-  const uint32_t slot = (self->oldest_store + self->stores++) % STORES;
+  const uint32_t slot = (self->oldest_store + self->stores++) % (uint32_t)param(most_stores);
   self->store_pc[slot] = pc;
   self->store_address[slot] = address;
 }
@@ -124,7 +122,7 @@ static inline void forget_store(self_t *self, bool failed) {
     sim_error("a store failed: nothing responds at address 0x%08x, pc 0x%08x", (unsigned)self->store_address[slot],
               (unsigned)self->store_pc[slot]);
   if (__builtin_expect(self->stores == 0, false)) sim_error("a reply to a store came, and no store waits for one");
-  self->oldest_store = (slot + 1) % STORES;
+  self->oldest_store = (slot + 1) % (uint32_t)param(most_stores);
   self->stores--;
 }
 

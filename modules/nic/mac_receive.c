@@ -102,7 +102,7 @@ static void find_room(self_t *self) {
   if (!width(ready)) return;
   const uint32_t waiting = (uint32_t)self->frames_waiting, others = 8 * waiting + 3 * (uint32_t)param(max_frame);
   const uint32_t in_memory = self->free_bytes >= others ? self->free_bytes - others + 1 : 0;
-  const bool counted = self->free_slots > waiting + 1 && waiting + 2 < RECEIVE_FRAMES;
+  const bool counted = self->free_slots > waiting + 1 && waiting + 2 < (uint32_t)param(most_frames);
   self->fits_below = counted ? assist_min(in_memory, (uint32_t)(param(buffer) - 2 * param(max_frame) + 1)) : 0;
 }
 
@@ -143,12 +143,12 @@ static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filte
     self->pending_work |= RECEIVE_PENDING_SHOWN;
     return;
   }
-  if (self->frames_waiting == RECEIVE_FRAMES) {
+  if (self->frames_waiting == param(most_frames)) {
     self->skipping = true;
     count_frame(self, receive_outcome_overrun, 0);
     return;
   }
-  self->newest = (self->first + self->frames_waiting) & (RECEIVE_FRAMES - 1);
+  self->newest = (self->first + self->frames_waiting) & (param(most_frames) - 1);
   self->frames_waiting++;
   find_room(self);
   self->frame_bytes[self->newest] = 0;
@@ -295,7 +295,7 @@ static inline void begin_storing(self_t *self, receive_registers at) {
 
 // The oldest frame leaves the queue.
 static inline void dequeue_frame(self_t *self) {
-  self->first = (self->first + 1) & (RECEIVE_FRAMES - 1);
+  self->first = (self->first + 1) & (param(most_frames) - 1);
   self->frames_waiting--;
   find_room(self);
   self->storing = receive_stage_nothing;

@@ -17,8 +17,6 @@ enum {
 enum { RECEIVE_PENDING_STORING = 1, RECEIVE_PENDING_QUEUE = 2, RECEIVE_PENDING_SHOWN = 4, RECEIVE_PENDING_STATE = 8 };
 // Counters of kept frames are updated while others arrive only when there are so many.
 enum { RECEIVE_KEPT_THRESHOLD = 64 };
-// Frames in the queue at most.
-enum { RECEIVE_FRAMES = 128 };
 
 // What the polled registers say in a cycle.
 typedef struct {

@@ -40,7 +40,8 @@ phase_start() {
     send_if(descriptor_memory_request, (offers & TRANSMIT_OFFERS_DESCRIPTOR) != 0, reads);
   }
   if (offers & TRANSMIT_OFFERS_REGISTER) {
-    const register_update *update = &self->updates[(self->update_first + self->updates_open) & (TRANSMIT_UPDATES - 1)];
+    const register_update *update =
+        &self->updates[(self->update_first + self->updates_open) & (param(most_updates) - 1)];
     typeof_port(registers_request)
         writes = {.op = mem_op_write, .size = 4, .address = update->offset, .data = update->value};
     send(registers_request, writes);
@@ -51,7 +52,7 @@ phase_start() {
 
 // Queues the write of a register; `ends_frame` says whether the frame is done with when that has its reply.
 static void update(self_t *self, int64_t offset, uint32_t value, bool ends_frame) {
-  int at = (self->update_first + self->updates_open + self->updates_waiting) & (TRANSMIT_UPDATES - 1);
+  int at = (self->update_first + self->updates_open + self->updates_waiting) & (param(most_updates) - 1);
   self->updates[at] = (register_update){.offset = (uint32_t)offset, .value = value};
   self->update_last[at] = ends_frame;
   self->updates_waiting++;
@@ -61,7 +62,7 @@ static void update(self_t *self, int64_t offset, uint32_t value, bool ends_frame
 // Takes the descriptor that was read; its data are waited for.
 static void take_descriptor(self_t *self) {
   uint32_t word = assist_field(self->raw, param(at_address), 4, param(big_endian));
-  int newest = (self->first + self->frames_waiting) & (TRANSMIT_FRAMES - 1);
+  int newest = (self->first + self->frames_waiting) & (param(most_frames) - 1);
   self->address = word & (uint32_t)param(address_mask);
   self->memory_left = assist_field(self->raw, param(at_length), 2, param(big_endian));
   self->frame_vlan[newest] = 0;
@@ -139,7 +140,7 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
 // Begins to send the oldest frame when enough of it has come.
 static inline void begin(self_t *self) {
   if (!self->frames_waiting ||
-      self->updates_waiting + self->updates_open >= TRANSMIT_UPDATES - (param(state_offset) >= 0 ? 3 : 2))
+      self->updates_waiting + self->updates_open >= param(most_updates) - (param(state_offset) >= 0 ? 3 : 2))
     return;
   const int f = self->first;
   if (self->frame_got[f] < assist_min((uint32_t)param(threshold), self->frame_length[f])) return;
@@ -207,13 +208,13 @@ static inline void offer_request(self_t *self) {
 // A register was written.
 static inline void updated(self_t *self) {
   if (self->update_last[self->update_first]) self->taken--;
-  self->update_first = (self->update_first + 1) & (TRANSMIT_UPDATES - 1);
+  self->update_first = (self->update_first + 1) & (param(most_updates) - 1);
   self->updates_open--;
 }
 
 // NIC memory replied with bytes of the newest frame.
 static inline void data_arrived(self_t *self, assist_run reply) {
-  const int newest = (self->first + self->frames_waiting - 1) & (TRANSMIT_FRAMES - 1);
+  const int newest = (self->first + self->frames_waiting - 1) & (param(most_frames) - 1);
   const uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
   const assist_run bytes = assist_run_swap(reply, UNIT, count, param(big_endian));
   assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
@@ -255,7 +256,7 @@ static inline void end_frame(self_t *self, uint32_t mac) {
   if (param(buffer_consumer_offset) >= 0) update(self, param(buffer_consumer_offset), self->frame_end[f], false);
   update(self, param(consumer_offset), self->frame_consumer[f], true);
   self->head += self->frame_length[f] - self->from_queue;
-  self->first = (self->first + 1) & (TRANSMIT_FRAMES - 1);
+  self->first = (self->first + 1) & (param(most_frames) - 1);
   self->frames_waiting--;
   self->sending = false;
 }
@@ -264,7 +265,7 @@ static inline void end_frame(self_t *self, uint32_t mac) {
 
 // Whether the descriptor of one more frame may be read: there is a place for the frame, and for the end of it.
 static inline bool has_place(const self_t *self) {
-  return self->frames_waiting < TRANSMIT_FRAMES && self->taken < TRANSMIT_FRAMES;
+  return self->frames_waiting < param(most_frames) && self->taken < param(most_frames);
 }
 
 // Whether it may be read while the data of a frame are.
@@ -296,7 +297,7 @@ static inline bool data_are_there(const self_t *self, uint32_t producer, uint32_
 
 // The next frame gets its place in the queue; its data are read.
 static inline void begin_reading(self_t *self, uint32_t base, uint32_t limit) {
-  const int newest = (self->first + self->frames_waiting) & (TRANSMIT_FRAMES - 1);
+  const int newest = (self->first + self->frames_waiting) & (param(most_frames) - 1);
   const uint32_t length = self->memory_left, end = assist_advance(self->address, length, base, limit);
   self->next_consumer = assist_ring_next(self->next_consumer, param(descriptor_bytes), param(ring_bytes));
   self->base = base;

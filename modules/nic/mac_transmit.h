@@ -2,9 +2,6 @@
 #ifndef MAC_TRANSMIT_H
 #define MAC_TRANSMIT_H
 
-// Frames in the queue, and register updates, at most.
-enum { TRANSMIT_FRAMES = 8, TRANSMIT_UPDATES = 16 };
-
 // What is offered in a cycle; a set.
 enum {
   TRANSMIT_OFFERS_MEMORY = 1,
