@@ -30,5 +30,5 @@ handler(commit_reply) {
 
 phase_end() {
   for (int i = 0; i < width(in_request); i++)
-    if (some(in_request, i) && !acked(in_request, i)) event(blocked, i);
+    if (some(in_request, i) && !some(out_request, i)) event(blocked, i);
 }

@@ -20,6 +20,19 @@ def test_the_highest_lane_goes_first(bench: Bench) -> None:
     assert happened(machine.last, "blocked") == [(4, 0), (4, 1), (5, 0)]
 
 
+def test_what_the_memory_refuses_is_not_blocked_here(bench: Bench) -> None:
+    """Two lanes pass a gate of two ports, and only the gate of one port behind it holds one of them."""
+    joins = "".join(f"requester[{i}].memory -> wide.in;\nwide.out -> gate.in;\ngate.out -> memory.port;\n" for i in range(2))
+    text = (
+        "instance wide : memory_gate { ports = 2; };\ninstance gate : memory_gate { ports = 1; };\n"
+        f"instance memory : memory_state {{ size = 256 B; }};\n{joins}"
+    )
+    seen = {name: Memory(bench, text + collect(name, "blocked(lane)"), 2) for name in ("wide", "gate")}
+    for machine in seen.values():
+        assert [[a.cycle for a in lane] for lane in machine.play([["4 read 4 0"], ["4 read 4 4"]], 30)] == [[5], [4]]
+    assert {name: happened(machine.last, "blocked") for name, machine in seen.items()} == {"wide": [], "gate": [(4, 0)]}
+
+
 def test_two_ports_let_two_through(bench: Bench) -> None:
     scripts = [["4 read 4 0"], ["4 read 4 4"], ["4 read 4 8"]]
     replies = Memory(bench, netlist(3, 2), 3).play(scripts, 30)
