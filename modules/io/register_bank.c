@@ -179,7 +179,7 @@ static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, u
   const uint32_t offset = request.address & (uint32_t)(param(size) - 1) & ~3u;
   const int in_word = (int)(request.address & 3) + request.size, place = (int)(cycle() % (uint64_t)param(latency));
   const bool barrier = request.op == mem_op_barrier;
-  const bool error = in_word > 4 || request.size == 3 || (request.op > mem_op_write && !barrier);
+  const bool error = !barrier && (in_word > 4 || request.size == 3 || request.op > mem_op_write);
   uint32_t result = 0;
   bool changed = false;
   if (TIMERS && now() >= self->timers_until) refresh_timers(self);

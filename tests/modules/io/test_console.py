@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.modules.harness import Bench, Memory
+from tests.modules.harness import Bench, Memory, collect, happened
 
 NETLIST = "instance console : console;\nrequester[0].memory -> console.port;\n"
 
 
 def console(bench: Bench, lanes: int = 1) -> Memory:
     netlist = "instance console : console;\n" + "".join(f"requester[{i}].memory -> console.port;\n" for i in range(lanes))
-    return Memory(bench, netlist, sources=lanes, width=32)
+    return Memory(bench, netlist + collect("console", "exited(lane, status)", "marker(number)"), sources=lanes, width=32)
 
 
 def test_bytes_are_printed(bench: Bench) -> None:
@@ -49,3 +49,20 @@ def test_the_run_goes_on_until_all_programs_have_exited(bench: Bench) -> None:
         scripts = [[f"0 write 4 0xffff0004 {first}"], [f"20 write 4 0xffff0004 {second}"]]
         memory.play(scripts, 1000, {"console.output": "printed"}, ok=False)
         assert memory.last.status == told, (first, second)
+
+
+def test_a_marker_is_an_event(bench: Bench) -> None:
+    """Zero is none, nor is what is read there; a barrier is no access, wherever it points."""
+    memory = console(bench)
+    script = ["0 write 4 0xffff0008 5", "1 write 4 0xffff0008 0", "2 read 4 0xffff0008", "3 write 1 0xffff000b 7", "9 barrier 4 0xffff000c"]
+    (replies,) = memory.play([script], 40, {"console.output": "printed"})
+    assert [event[1:] for event in happened(memory.last, "marker")] == [(5,), (7,)] and len(replies) == 5
+    assert not any(a.error for a in replies) and (memory.last.directory / "printed").read_bytes() == b""
+
+
+def test_a_program_that_exits_twice_has_ended_once(bench: Bench) -> None:
+    memory = console(bench, 2)
+    scripts = [["0 write 4 0xffff0004 0", "5 write 4 0xffff0004 3"], ["20 write 4 0xffff0004 0"]]
+    memory.play(scripts, 1000, {"console.output": "printed"}, ok=False)
+    assert memory.last.counted("console") == {"exits": 2, "status": 3} and memory.last.status == 3
+    assert [event[1:] for event in happened(memory.last, "exited")] == [(0, 0), (0, 3), (1, 0)]

@@ -48,6 +48,31 @@ def test_every_kind_of_access(bench: Bench) -> None:
     assert values(bench, ["0 write 4 0x24 0x1234", "1 read 4 0x24"]) == [0, 0x230]
 
 
+@pytest.mark.parametrize("big_endian", [True, False])
+def test_parts_of_registers(bench: Bench, big_endian: bool) -> None:
+    """A part that is written leaves the rest: a byte of flags that are reset or set by ones changes no other bit."""
+    machine = bank(bench, body="" if big_endian else "big_endian = false;")
+
+    def after(*script: str) -> list[int]:
+        lines = [f"{k} {op} {size} {int(at, 0) + (4 - int(size.strip('-')) - int(low) if big_endian else int(low))} {value}" for k, (op, size, at, low, value) in enumerate(map(str.split, script))]
+        [replies] = machine.play([lines], 40, outstanding=8)
+        return [a.data for a in replies if not a.error]
+
+    assert after("write 2 0x00 2 0xabcd", "read 4 0x00 0 0", "read 1 0x00 3 0", "read -2 0x00 2 0") == [0, 0xABCD0011, 0xAB, 0xFFFFABCD]
+    assert after("write 1 0x08 0 0x30", "write 1 0x08 1 0xff", "read 4 0x08 0 0") == [0, 0, 0xC0]
+    assert after("write 1 0x0c 0 1", "write 1 0x0c 1 1", "read 4 0x0c 0 0") == [0, 0, 0x101]
+    assert after("write 4 0x14 0 0x109", "write 1 0x14 0 5", "read 4 0x14 0 0") == [0, 0, 0x105]
+
+
+def test_what_is_no_access_of_a_register(bench: Bench) -> None:
+    """Three bytes, bytes of two registers and read-modify-writes are errors and change nothing; a barrier is fine."""
+    machine = bank(bench)
+    script = ["0 write 3 0 0", "1 write 4 1 0", "2 write 2 3 0", "3 fetch_add 4 0 1", "4 barrier 4 1", "5 write 2 0 0x55", "6 read 4 0"]
+    [replies] = machine.play([script], 40, outstanding=8)
+    assert [a.error for a in replies] == [True] * 4 + [False] * 3 and replies[-1].data == 0x550011
+    assert machine.last.counted("bank") == {"reads": 1, "writes": 1}
+
+
 def test_a_write_has_eight_effects_at_most(bench: Bench) -> None:
     """A rule that always has one more is not asked for a ninth."""
     registers = ", ".join(f'{{ name = "r{i}", offset = {4 * i}, access = register_access.rw, doc = "" }}' for i in range(12))
