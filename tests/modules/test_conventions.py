@@ -86,6 +86,21 @@ def with_headers(source: Path, headers: dict[str, Path], seen: set[str]) -> str:
     return text
 
 
+def test_each_statistic_is_seen_by_a_test_of_its_module(root: Path) -> None:
+    """By its name in quotation marks, which may end in what a test puts together: f"faulty_{kind}"."""
+    unseen, looked_at = [], 0
+    for path in library_modules(root):
+        names = re.findall(r"^  (?:gauge )?stat \w+ (\w+)", path.read_text(), re.MULTILINE)
+        tests = "".join(test.read_text() for test in found(root / "tests" / "modules", f"test_{path.stem}*.py"))
+        for name in names:
+            looked_at += 1
+            made = (re.search(rf'f"{name[:k]}{{', tests) and f'"{name[k:]}"' in tests for k in range(2, len(name)) if name[k - 1] == "_")
+            if f'"{name}"' not in tests and not any(made):
+                unseen.append(f"{path.name}: {name}")
+    assert looked_at > 100
+    assert not unseen, "statistics that no test of the module looks at: " + ", ".join(unseen)
+
+
 def test_runtime_parameters_act_where_they_are_used(root: Path) -> None:
     """What init derives state from has no effect when it is set later: used elsewhere, or marked `runtime init parameter`."""
     headers = {path.name: path for folder in ("modules", "examples") for path in found(root / folder, "*.h")}

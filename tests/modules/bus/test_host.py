@@ -66,6 +66,18 @@ def test_software_reads_what_it_wrote(bench: Bench) -> None:
     assert seen[1].data == 0xABAB00 and seen[2].error
 
 
+def test_what_memory_cannot_do_for_software_is_an_error(bench: Bench) -> None:
+    """Its last bytes are there, what goes beyond is not, nor is arithmetic; a barrier is nothing to be done."""
+    lines = "0 write 4 0xfffc 7\n1 fetch_add 4 0xfffc 1\n2 read 4 0xfffd\n3 read 4 0x10000\n4 barrier 4 0x20000\n5 read 4 0xfffc\n"
+    assert [(a.error, a.data) for a in run(bench, software=lines).software] == [(False, 0), (True, 0), (True, 0), (True, 0), (False, 0), (False, 7)]
+
+
+def test_a_transfer_of_no_bytes_ends_the_run(bench: Bench) -> None:
+    simulator, files = bench.build(NETLIST), {"asked": f"3 {request(0x1000, 0)}"}
+    ran = bench.run(simulator, 20, {"ask[1].script": "asked", "ask[0].count": 0}, files=files, ok=False)
+    assert "device 1 requests a bus transfer of no bytes" in ran.err
+
+
 def test_memory_ends_at_its_base_too(bench: Bench) -> None:
     """A request that begins below the memory and reaches into it."""
     simulator = bench.build("""
@@ -186,6 +198,7 @@ def test_interrupts_come_late_and_can_be_masked(bench: Bench) -> None:
     told = run(bench, cycles=500, line=line, interrupt_latency="500 ns")
     edges = [b.cycle for a, b in zip(told.irq, told.irq[1:]) if a.value != b.value]
     assert len(edges) == 2 and 70 <= edges[0] <= 73 and 200 <= edges[1] <= 203
+    assert told.stats.counted("dut") == {"interrupts": 1}
 
 
 def test_a_port_of_no_whole_bytes_is_refused(bench: Bench) -> None:

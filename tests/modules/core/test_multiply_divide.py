@@ -39,7 +39,7 @@ def test_results(op: str, a: int, b: int, hi: int, lo: int, bench: Bench) -> Non
 
 def test_latencies(bench: Bench) -> None:
     """Ready is for an instruction that executes in the next cycle: a product after 3 cycles, a quotient after 5."""
-    unit(bench).check_table(
+    ran = unit(bench).check_table(
         f"""
         in                   | in.ack | hilo
         .                    | 1      | {state(0, 0, True)}
@@ -53,6 +53,7 @@ def test_latencies(bench: Bench) -> None:
         .                    | 1      | {state(1, 4, True)}
         """
     )
+    assert ran.counted("dut") == {"busy": 3 + 5}
 
 
 def test_moves_are_immediate_and_reads_change_nothing(bench: Bench) -> None:

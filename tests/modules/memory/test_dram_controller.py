@@ -71,7 +71,10 @@ def test_a_barrier_does_not_turn_around(bench: Bench) -> None:
 
 def test_a_refresh_keeps_requests_waiting_and_closes_rows(bench: Bench) -> None:
     script = ["80 read 8 0", "101 read 8 0", "150 read 8 0", "350 read 8 0"]
-    assert cycles(bench, script, "refresh_interval = 100; refresh_time = 10;") == [87, 117, 154, 357]
+    machine = controller(bench, "refresh_interval = 100; refresh_time = 10;")
+    [replies] = machine.play([script], 400, outstanding=16)
+    assert [a.cycle for a in replies] == [87, 117, 154, 357]
+    assert machine.last.counted("controller") == {"requests": 4, "busy": 7 + 16 + 4 + 7, "refreshes": 3, "row_hits": 1, "row_misses": 3}
 
 
 @pytest.mark.parametrize("seed", range(2))

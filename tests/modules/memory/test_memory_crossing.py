@@ -9,7 +9,7 @@ from tests.modules.harness import Bench, Bytes, Memory, Requests
 NETLIST = """
 clock core_clock = {core} MHz;
 clock memory_clock = {memory} MHz;
-instance bridge : memory_crossing {{ outstanding = {outstanding}; requests = {requests}; }};
+instance bridge : memory_crossing {{ outstanding = {outstanding}; requests = {requests}; stages = {stages}; }};
 instance delay : memory_delay on memory_clock;
 instance memory : memory_state on memory_clock {{ size = 1 KiB; }};
 requester[0].memory -> bridge.in;
@@ -18,8 +18,8 @@ delay.out -> memory.port;
 """
 
 
-def crossing(bench: Bench, core: int, memory: int, outstanding: int = 4, requests: int = 4) -> Memory:
-    return Memory(bench, NETLIST.format(core=core, memory=memory, outstanding=outstanding, requests=requests))
+def crossing(bench: Bench, core: int, memory: int, outstanding: int = 4, requests: int = 4, stages: int = 1) -> Memory:
+    return Memory(bench, NETLIST.format(core=core, memory=memory, outstanding=outstanding, requests=requests, stages=stages))
 
 
 def test_the_round_trip_on_equal_clocks(bench: Bench) -> None:
@@ -48,3 +48,9 @@ def test_outstanding_requests_are_bounded(bench: Bench) -> None:
     fast = crossing(bench, 100, 100, outstanding=8)
     ran = bench.run(fast.simulator, 1000, {"requester[0].outstanding": 8})
     assert ran.stat("requester[0]", "replies") > 990
+
+
+def test_each_stage_more_is_an_edge_of_the_side_that_looks(bench: Bench) -> None:
+    """One slot for requests: the second one waits until it is seen on its side that the first has left."""
+    [replies] = crossing(bench, 100, 100, requests=1, stages=3).play([["3 read 4 0", "3 read 4 0", "30 read 4 0"]], 60, outstanding=3)
+    assert [a.cycle for a in replies] == [10, 16, 37]

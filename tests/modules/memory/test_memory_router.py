@@ -54,8 +54,10 @@ def test_replies_keep_the_order_of_the_requests(bench: Bench) -> None:
 
 
 def test_an_address_of_no_target_is_answered_with_an_error(bench: Bench) -> None:
-    replies, _ = router(bench).play([["0 read 4 0x0", "0 read 4 0x300", "0 read 4 0x4"], []], 40, outstanding=8)
+    machine = router(bench)
+    replies, _ = machine.play([["0 read 4 0x0", "0 read 4 0x300", "0 read 4 0x4"], []], 40, outstanding=8)
     assert [a.error for a in replies] == [False, True, False]
+    assert machine.last.counted("split") == {"requests": 3, "errors": 1}
 
 
 def test_a_notification_follows_the_write_it_is_about(bench: Bench) -> None:

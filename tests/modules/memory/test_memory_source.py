@@ -26,13 +26,16 @@ def test_a_script_is_played_in_order(bench: Bench) -> None:
 
 
 def test_numbers_of_many_digits(bench: Bench) -> None:
-    """Beyond 64 bits numbers are hexadecimal."""
+    """Beyond 64 bits numbers are hexadecimal; a zero before other digits makes a number octal, as in C."""
     netlist = NETLIST.replace("memory_delay;", "memory_delay { width = 128; };").replace("size =", "width = 128; size =")
     memory = Memory(bench, netlist, body="requester[i].width = 128;")
     wide = 0x00112233445566778899AABBCCDDEEFF
-    script = [f"0 write 16 0x10 0x{wide:032x} 1", "5 read 16 0x10 0 2", f"9 write 16 0x20 0X{wide << 8:X} 3", "15 read 16 0x20 0 4", "20 write 16 0x30 77 5", "25 read 16 0x30 0 6"]
+    script = [f"0 write 16 0x10 0x{wide:032x} 1", "5 read 16 0x10 0 2", f"9 write 16 0x20 0X{wide << 8:X} 3", "15 read 16 0x20 0 4", "20 write 16 0x30 077 5", "25 read 16 0x30 0 6"]
     [replies] = memory.play([script], 40)
-    assert [a.data for a in replies][1::2] == [wide, wide << 8, 77]
+    assert [a.data for a in replies][1::2] == [wide, wide << 8, 0o77]
+    for digits, told in (("0" + 32 * "f", ""), ("1" + 32 * "0", "fits in 16 bytes"), ("12g", "fits in 16 bytes")):
+        memory.play([[f"0 write 16 0 0x{digits}"]], 10, ok=not told)
+        assert (f"'0x{digits}' is not a number" in memory.last.err) == bool(told) and told in memory.last.err
 
 
 @pytest.mark.parametrize(("outstanding", "latency"), [(1, 4), (2, 4), (4, 4)])
@@ -42,6 +45,25 @@ def test_outstanding_requests_bound_the_throughput(bench: Bench, outstanding: in
     ran = bench.run(memory.simulator, 1000, {"requester[0].outstanding": outstanding, "delay.latency": latency})
     expected = 1000 * outstanding / (latency + 1)
     assert abs(ran.stat("requester[0]", "replies") - expected) <= outstanding + 1
+
+
+GENERATED = [
+    ({"offer": 0.0}, {}), ({"cancel": 1.0}, {}), ({"count": 0}, {}),
+    ({"count": 7}, {"requests": 7, "replies": 7, "latency": 7, "last": 13}),
+    ({"count": 7, "interval": 10}, {"requests": 7, "replies": 7, "latency": 7, "last": 61}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "counted"), GENERATED)
+def test_how_many_are_generated_may_be_said(bench: Bench, settings: dict[str, float], counted: dict[str, int]) -> None:
+    ran = bench.run(Memory(bench, NETLIST).simulator, 200, {f"requester[0].{name}": value for name, value in settings.items()})
+    assert ran.counted("requester[0]") == counted
+
+
+def test_errors_are_counted(bench: Bench) -> None:
+    memory = Memory(bench, NETLIST)
+    memory.play([["0 read 4 0x400", "5 read 4 0x3fc", "20 read 8 0x3fc"]], 40, {"delay.latency": 3})
+    assert memory.last.counted("requester[0]") == {"requests": 3, "replies": 3, "errors": 2, "latency": 9, "last": 23}
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,20 @@ def test_a_burst_survives_a_gap(bench: Bench, gap: int, expected: list[int]) -> 
     assert [a.cycle for a in replies] == expected
 
 
+def test_a_burst_goes_on_in_the_next_block_of_an_interleaved_bank(bench: Bench) -> None:
+    """Blocks of 16 bytes, 64 bytes apart; what is between them belongs to another bank, and is no continuation."""
+    script = [f"0 read 8 {address}" for address in (0, 8, 64, 72, 80, 128)]
+    memory = controller(bench, "queue = 8; block = 16; stride = 64;")
+    [replies] = memory.play([script], 60, outstanding=8)
+    assert [a.cycle for a in replies] == [3, 4, 5, 6, 9, 12]
+    assert memory.last.stat("controller", "continued") == 3
+
+
+def test_a_barrier_waits_for_what_is_before_it_and_ends_a_burst(bench: Bench) -> None:
+    [replies] = controller(bench, "queue = 8;").play([["0 read 8 0", "0 barrier 1 8", "0 read 8 8"]], 60, outstanding=8)
+    assert [a.cycle for a in replies] == [3, 4, 7]
+
+
 def test_the_queue_bounds_what_is_held(bench: Bench) -> None:
     ran = bench.run(controller(bench, "queue = 1;").simulator, 400, {"requester[0].outstanding": 4})
     assert ran.stat("controller", "requests") == pytest.approx(100, abs=2)

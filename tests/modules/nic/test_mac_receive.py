@@ -74,14 +74,14 @@ def test_a_full_ring_drops(bench: Bench) -> None:
     dut = rig(bench)
     replies = play(dut, [noise(60, i) for i in range(9)], [*start(0x1030), read(0, 4000), "4000 read 4 0x100"])
     assert replies[-2].data == 0x1028 and replies[-1].data == 4
-    assert dut.last.stat("dut", "no_descriptor") == 4 == dut.last.stat("dut", "frames_dropped")
+    assert dut.last.counted("dut") == {"frames": 5, "bytes": 5 * 64, "no_descriptor": 4, "frames_dropped": 4}
 
 
 def test_a_full_buffer_drops(bench: Bench) -> None:
     dut = rig(bench)
     replies = play(dut, [noise(1000, i) for i in range(9)], [*start(limit=0x5800), read(0, 15000)])
     kept = (replies[-1].data - 0x1000) // 8
-    assert kept == 6 and dut.last.stat("dut", "no_room") == 3
+    assert kept == 6 and dut.last.counted("dut") == {"frames": 6, "bytes": 6 * 1004, "no_room": 3, "frames_dropped": 3}
 
 
 def test_a_wrong_fcs_drops(bench: Bench) -> None:
@@ -113,7 +113,7 @@ def test_every_fault_is_counted_as_what_it_is(bench: Bench, kind: str, same_cycl
 def test_a_damaged_frame_without_room_is_damaged(bench: Bench) -> None:
     dut = rig(bench)
     play(dut, [noise(60, i) for i in range(9)], [*start(0x1030)], ethernet__faults="fcs@8,short@9")
-    assert [dut.last.stat("dut", name) for name in ("no_descriptor", "bad_fcs", "too_short")] == [2, 1, 1]
+    assert [dut.last.stat("dut", name) for name in ("no_descriptor", "bad_fcs", "too_short", "no_room")] == [2, 1, 1, 0]
 
 
 def test_kept_frames_are_counted_when_there_is_time(bench: Bench) -> None:

@@ -57,6 +57,7 @@ def test_every_short_length(bench: Bench) -> None:
     frames = [noise(size, size) for size in (14, 20, 42, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72)]
     consumer, buffers = play(dut, frames)
     assert [p.data for p in sent(dut)] == [one.ljust(60, b"\0") for one in frames]
+    assert dut.last.counted("dut") == {"frames": len(frames), "bytes": sum(map(len, frames))}
     assert consumer == 0x1000 + 8 * len(frames) and buffers == 0x4000 + sum((len(one) + 7) // 8 * 8 for one in frames)
 
 

@@ -117,6 +117,10 @@ def test_question_and_answer(link: Link) -> None:
     sent, received = link(send, receive, dut_think=0.0)
     assert 0 <= received[0].time - sent[0].time - (8 + 108 + 4) * 8 < 100
     assert link.ran.stat("dut", "round_trips_host") == 1 and link.ran.stat("dut", "round_trips_wire") == 1
+    for figure in "median", "p99":
+        for least, other in ("round_trip_host_min", f"round_trip_host_{figure}"), ("round_trip_wire_min", f"round_trip_wire_{figure}"):
+            assert link.ran.stat("dut", other) == pytest.approx(link.ran.stat("dut", least), rel=1 / 64)
+    assert 0 <= link.ran.stat("dut", "round_trip_host_min") - (154 + 24 + 104 + 24) * 8 < 100, "question and answer on the wire"
     assert 0 <= link.ran.stat("dut", "round_trip_wire_min") - (sent[1].time - received[0].time + (8 + 108 + 4) * 8) < 100
 
 
