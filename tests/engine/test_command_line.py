@@ -1,0 +1,119 @@
+"""What a simulator does with each form of its command line: the golden file holds every command, its status and what it said."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+MACHINE = """
+clock slow = 1 MHz;
+clock fast = 8 MHz;
+runtime parameter whole = -3 : int in -5..5;                 /** A whole number. */
+runtime parameter real = 0.1 : float in -1.5..1.5;
+runtime parameter share = 12.5 percent : fraction;           /** A part. */
+runtime parameter lit = false : bool;
+runtime parameter text = "as it is" : string;
+runtime parameter wait = 1.5 us : time;
+runtime parameter size = 3 KiB : size;
+runtime parameter rate = 10 Mb/s : rate;
+runtime parameter speed = 88 MHz : frequency;
+runtime parameter unused = 1 : int;                          /** nothing's */
+instance h : held on fast { whole = whole; real = real; share = share; lit = lit; text = text; wait = wait; size = size; rate = rate; speed = speed; };
+instance g : held on slow;
+"""
+HELD = """
+module held {                                                /** Keeps what it is given, and counts its cycles. */
+  runtime parameter whole = 0 : int;
+  runtime parameter real = 0.5 : float;
+  runtime parameter share = 1 percent : fraction;
+  runtime parameter lit = true : bool;
+  runtime parameter text = "" : string;
+  runtime parameter wait = 0 ns : time;
+  runtime parameter size = 0 B : size;
+  runtime parameter rate = 0 b/s : rate;
+  runtime parameter speed = 0 Hz : frequency;
+  state { int64 number; int64 down; uint8 small; bool even; float32 part; uint32 rows[2][3]; int64 seen; }
+  stat uint64 cycles "cycles";                               /** Cycles so far. */
+  stat int64 below "";                                       /** Less than nothing. */
+  stat float64 given "";                                     /** The real number. */
+  stat float32 half "";
+  stat uint64 grid[2][2] "items";
+  stat uint64 single[1] "items";
+  phase_end;
+}
+"""
+CODE = """
+phase_end() {
+  const int64_t now = ++self->number;
+  self->cycles++;
+  self->below = -now;
+  self->down = 3 - now;
+  self->given = param(real);
+  self->half = (float)param(share);
+  self->small = (uint8_t)now;
+  self->even = now % 2 == 0;
+  self->part = 0.5f * (float)now;
+  self->rows[1][2] = (uint32_t)now;
+  self->grid[1][0] = (uint64_t)now;
+  self->single[0] = 7;
+  self->seen = param(wait) + param(size) + param(rate) + param(speed) + param(lit) + param(text)[0];
+}
+"""
+PRINTS = [word for name in ("down", "small", "even", "part", "rows", "rows[1][2]", "seen", "given", "half") for word in ("--print", f"h.{name}")]
+COMMANDS: list[list[str]] = [
+    ["--help"],
+    ["--list"],
+    ["--cycles", "3", *PRINTS],
+    ["--cycles=3", "--print=h.small"],
+    *[["--cycles", n, "--print", "h.cycles", "--print", "g.cycles"] for n in ("0", "1", "8", "9", "fast:2", "slow:2", "0x10")],
+    *[["--time", t, "--print", "h.cycles"] for t in ("0 s", "1 fs", "125 ns", "125.000001 ns", "1us", "1.5 us")],
+    ["--time", "1 us", "--cycles", "3", "--print", "h.cycles"],
+    *[["--until", f"h.{c}", "--cycles", "20", "--print", "h.cycles"] for c in (
+        "cycles == 3", "cycles != 0", "cycles >= 4", "cycles > 4", "down < 0", "down <= 0", "small>=5", "even == 1", "rows[1][2] == 6", "rows[5] == 6", "cycles >= 1e1", "below <= -0x2")],
+    *[["--cycles", "2", "--set", s, "--print", "h.seen", "--print", "h.given", "--print", "h.half"] for s in (
+        "whole=5", "whole=-5", "real=-1.5", "real=1.5", "share=50 percent", "share=50%", "share=0.25", "lit=true", "lit=1", "lit=false", "lit=0",
+        "text=", "text=a=b", "wait=2 us", "size=1 KiB", "rate=1 kb/s", "speed=1 kHz", "h.real=1", "g.real=1", f"text={'y' * 511}")],
+    ["--whole", "4", "--real=1", "--cycles", "1", "--print", "h.given"],
+    # What is refused.
+    *[["--cycles", n] for n in ("", "3x", "-1", "x", "slwo:3", "other:3", "slow:", "18446744073709551616")],
+    *[["--time", t] for t in ("", "3", "3 kg", "-1 us", "1 us x", "99999999999 s")],
+    *[["--set", s] for s in ("whole", "=3", "whol=3", "nothing=3", "whole=6", "whole=-6", "whole=", "whole=3x", "whole=9223372036854775808", "real=1.5000001", "real=x", "real=",
+        "real=1e999", "real=1 percent", "share=x", "share=1 x", "lit=yes", "lit=", "lit=2", "wait=3", "wait=3 B", "size=1.5 B", "unused=1", f"text={'x' * 512}")],
+    *[["--print", p] for p in ("h", "h.", "h.smal", "i.small", "h.rows[2][0]", "h.rows[0][3]", "h.rows[6]", "h.small[0]", "h.rows[0][0][0]", "h.rows[x]", "")],
+    *[["--until", c] for c in ("h.part == 1", "h.rows == 1", "h.small == 1.5", "h.small 3", "h.small >= 9007199254740994e0", "cycles(slo) >= 1", "cycles(slow) >= 1 x", "ende", "marker(0)",
+        "marker(4294967296)", "marker(1)", "event(h.x)", "evnt(h.x)", "event(h)")],
+    *[["--seed", n] for n in ("", "-1", "x")],
+    ["--quiet=1"], ["--help=1"], ["--list=xml"], ["--cycles"], ["--set"], ["--whole"], ["--whole=9"], ["--cycels", "3"], ["--wole", "3"], ["--nothing"], ["--h.whole", "3"], ["--"], ["x"], ["-q"],
+]
+
+
+@pytest.fixture(scope="module")
+def simulator(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("command_line")
+    for name, text in {"m.lss": MACHINE, "held.lss": HELD, "held.c": CODE}.items():
+        (folder / name).write_text(text)
+    subprocess.run([build_dir / "bin" / "lss", "build", "-O0", "m.lss", "-o", "sim"], cwd=folder, check=True)
+    return folder / "sim"
+
+
+def shortened(word: str) -> str:
+    return word if len(word) < 80 else f"{word[:20]}... ({len(word)} characters)"
+
+
+def test_every_form(simulator: Path, golden: Callable, root: Path) -> None:
+    said = []
+    for command in COMMANDS:
+        limit = [] if {"--cycles", "--time"} & set(command) or any("=" in word[:9] for word in command) else ["--cycles", "2"]
+        done = subprocess.run([simulator, "--quiet", *limit, *command], capture_output=True, text=True, cwd=simulator.parent)
+        shown = " ".join(f"'{shortened(word)}'" if " " in word or not word else shortened(word) for word in command)
+        said.append(f"$ sim {shown} -> {done.returncode}\n{done.stdout}{done.stderr}")
+    golden(root / "tests/engine/command_line.golden", "".join(said))
+
+
+def test_the_table_of_statistics(simulator: Path, golden: Callable, root: Path) -> None:
+    """Numbers below nothing, real numbers and elements of arrays: printed for readers, and in the file."""
+    done = subprocess.run([simulator, "--cycles", "3", "--stats", "s.csv"], capture_output=True, text=True, cwd=simulator.parent)
+    assert done.returncode == 0
+    text = (simulator.parent / "s.csv").read_text()
+    golden(root / "tests/engine/command_line_statistics.golden", f"{done.stdout}\n{text}")
