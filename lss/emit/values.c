@@ -127,17 +127,27 @@ const char *emit_runtime_type(const Parameter *parameter) {
   return "int64_t";
 }
 
+// C has nothing for types, modules and code, nor for records that are of no struct.
+static bool holds(const Value *value) {
+  return value->kind <= VALUE_ENUM || (value->kind == VALUE_RECORD && value->type);
+}
+
+// The C type of a list's elements; NULL when C has none: they are lists, or of several kinds.
 static const char *element_type(const Parameter *parameter) {
-  const Value *list = parameter->value;
-  if (parameter->record_type) return parameter->record_type->c_name;
-  if (g_str_has_prefix(parameter->type_name, "bool")) return "bool";
-  if (g_str_has_prefix(parameter->type_name, "float") || g_str_has_prefix(parameter->type_name, "fraction"))
-    return "double";
-  if (g_str_has_prefix(parameter->type_name, "string")) return "char *const";
-  if (list->items->len) {
-    const Value *first = list->items->pdata[0];
-    if (first->kind == VALUE_ENUM || first->kind == VALUE_RECORD) return first->type->c_name;
+  const GPtrArray *items = parameter->value->items;
+  const Value *first = items->len ? items->pdata[0] : NULL;
+  for (guint i = 0; i < items->len; i++) {
+    const Value *item = items->pdata[i];
+    if (!holds(item) || item->kind != first->kind || item->type != first->type) return NULL;
   }
+  if (first && first->type) return first->type->c_name;
+  if (parameter->record_type) return parameter->record_type->c_name;
+  // A list without elements has the type that it was declared with.
+  const char *declared = parameter->type_name;
+  const bool real = g_str_has_prefix(declared, "float") || g_str_has_prefix(declared, "fraction[");
+  if (first ? first->kind == VALUE_BOOL : g_str_has_prefix(declared, "bool[")) return "bool";
+  if (first ? first->kind == VALUE_STRING : g_str_has_prefix(declared, "string[")) return "char *const";
+  if (first ? first->kind == VALUE_FLOAT || first->dimension == DIM_FRACTION : real) return "double";
   return "int64_t";
 }
 
@@ -151,10 +161,11 @@ void emit_parameter(GString *out, const Parameter *parameter) {
   }
   if (!value) return;
   if (value->kind == VALUE_LIST) {
+    const char *type = element_type(parameter);
+    if (!type) return;
     g_string_append_printf(out, "enum { @S@_length_%s = %u };\n", name, value->items->len);
     g_string_append_printf(out, "#define SP_param_length_%s @S@_length_%s\n", name, name);
-    g_string_append_printf(out, "static const %s @S@_param_%s[%u] = ", element_type(parameter), name,
-                           MAX(value->items->len, 1u));
+    g_string_append_printf(out, "static const %s @S@_param_%s[%u] = ", type, name, MAX(value->items->len, 1u));
     if (value->items->len)
       emit_value(out, value);
     else
@@ -162,9 +173,9 @@ void emit_parameter(GString *out, const Parameter *parameter) {
     g_string_append_printf(out, ";\n#define SP_param_%s @S@_param_%s\n", name, name);
     return;
   }
+  if (value->kind != VALUE_CLOCK && !holds(value)) return;
   if (value->kind == VALUE_RECORD) {
-    Type *type = parameter->record_type ? parameter->record_type : value->type;
-    g_string_append_printf(out, "static const %s @S@_param_%s = ", type->c_name, name);
+    g_string_append_printf(out, "static const %s @S@_param_%s = ", value->type->c_name, name);
     emit_value(out, value);
     g_string_append_printf(out, ";\n#define SP_param_%s @S@_param_%s\n", name, name);
     return;
@@ -174,7 +185,6 @@ void emit_parameter(GString *out, const Parameter *parameter) {
                            value->clock ? value->clock->num / value->clock->den : 0);
     return;
   }
-  if (value->kind == VALUE_TYPE || value->kind == VALUE_MODULE || value->kind == VALUE_CODE) return;
   g_string_append_printf(out, "#define SP_param_%s ", name);
   emit_value(out, value);
   g_string_append(out, "\n");
@@ -188,18 +198,11 @@ void emit_initial(GString *out, const StateField *field) {
   emit_value(text, value);
   bool scalar_zero = !strcmp(text->str, "0") || !strcmp(text->str, "false");
   if (!scalar_zero) {
-    bool list = value->kind == VALUE_LIST;
     const char *type = emit_c_type(field->type);
-    if (list && field->dimensions->len) {
-      g_string_append_printf(out, "  { static const %s initial", type);
-      for (guint i = 0; i < field->dimensions->len; i++)
-        g_string_append_printf(out, "[%d]", g_array_index(field->dimensions, int, i));
-      g_string_append_printf(out, " = %s; memcpy(self->%s, initial, sizeof initial); }\n", text->str, field->name);
-    } else if (field->dimensions->len) {
+    if (field->dimensions->len) { // a list, of one dimension
       g_string_append_printf(out,
-                             "  { %s *at = (%s *)self->%s; const %s value = %s; for (size_t k = 0; k < sizeof self->%s "
-                             "/ sizeof *at; k++) at[k] = value; }\n",
-                             type, type, field->name, type, text->str, field->name);
+                             "  { static const %s initial[%d] = %s; memcpy(self->%s, initial, sizeof initial); }\n",
+                             type, g_array_index(field->dimensions, int, 0), text->str, field->name);
     } else if (emit_by_pointer(field->type)) {
       bool wrap = field->type->kind == TYPE_ARRAY;
       g_string_append_printf(out, "  self->%s = (%s)%s%s%s;\n", field->name, type, wrap ? "{" : "", text->str,
