@@ -1,5 +1,6 @@
 """Values written as text, as scripts of sources hold them: each type reads what it prints, and says why what is wrong is no value."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 TYPES = """
 enum color { red, green = 4, blue };
 struct inner { uint8 low; int8 high; };
-struct all { bool flag; uint16 number; int32 whole; bits(100) wide; float32 real; color paint; inner part; uint8 list[3]; };
+struct all { bool flag; uint16 number; int32 whole; bits(100) wide; float32 real; color paint; inner part; uint8 list[3]; uint64 most; int64 least; float64 precise; bits(12) few; bits(64) full; bits(65) more; };
 instance s : source;
 instance k : sink;
 s.out -> k.in : all;
@@ -30,8 +31,11 @@ def play(simulator: Path, run_sim: Callable, tmp_path: Path, value: str, ok: boo
     return run_sim(simulator, "--cycles", "2", "--set", f"s.script={tmp_path / 'script'}", "--set", f"k.record={tmp_path / 'record'}", ok=ok)
 
 
-GIVEN = "{flag=1 number=0xffff whole=-0x80000000 wide=0x00fffffffffffffffffffffffff real=1.5 paint=blue part={low=255 high=-128} list=[1, 2]}"
-PRINTED = "{flag=true number=65535 whole=-2147483648 wide=0xfffffffffffffffffffffffff real=1.5 paint=blue part={low=255 high=-128} list=[1 2 0]}"
+GIVEN = "{flag=1 number=0xffff whole=-0x80000000 wide=0x00fffffffffffffffffffffffff real=1.5 paint=blue part={low=255 high=-128} list=[1, 2]"
+GIVEN += " most=0xffffffffffffffff least=-9223372036854775808 precise=0.1 few=4095 full=18446744073709551615 more=0X1FFFFFFFFFFFFFFFF}"
+PRINTED = "{flag=true number=65535 whole=-2147483648 wide=0xfffffffffffffffffffffffff real=1.5 paint=blue part={low=255 high=-128} list=[1 2 0]"
+PRINTED += " most=18446744073709551615 least=-9223372036854775808 precise=0.1 few=4095 full=18446744073709551615 more=0x1ffffffffffffffff}"
+NOTHING = "flag=false number=0 whole=0 wide=0x0 real=0 paint=red part={low=0 high=0} list=[0 0 0] most=0 least=0 precise=0 few=0 full=0 more=0x0"
 
 
 def test_what_is_printed_is_read(simulator: Path, run_sim: Callable, tmp_path: Path) -> None:
@@ -41,8 +45,65 @@ def test_what_is_printed_is_read(simulator: Path, run_sim: Callable, tmp_path: P
 
 
 @pytest.mark.parametrize(
+    "given",
+    [
+        "flag=false",
+        "flag=true",
+        "flag=0 -> flag=false",
+        "flag=1 -> flag=true",
+        "number=1",
+        "whole=2147483647",
+        "whole=-1",
+        "least=9223372036854775807",
+        "part={low=1 high=127}",
+        "wide=7 -> wide=0x7",
+        "wide=0x10 -> wide=0x10",
+        "wide=18446744073709551615 -> wide=0xffffffffffffffff",
+        "wide=0x0000000000000000000000000000000000 -> wide=0x0",
+        "wide=0x10000000000000001",
+        "wide=0xabcdef0123456789",
+        "more=0x10000000000000000",
+        "real=3.4e+38",
+        "real=0.1",
+        "real=-1e-05",
+        "real=inf",
+        "precise=1e+300",
+        "precise=0.30000000000000004",
+        "paint=blue",
+        "list=[] -> list=[0 0 0]",
+        "list=[1,2,3] -> list=[1 2 3]",
+        "few=0x10 -> few=16",
+    ],
+)
+def test_each_kind_of_value(given: str, simulator: Path, run_sim: Callable, tmp_path: Path) -> None:
+    """What is not given is zero."""
+    value, printed = given.split(" -> ") if " -> " in given else (given, given)
+    play(simulator, run_sim, tmp_path, f"{{ {value} }}", ok=True)
+    name = value.split("=")[0]
+    fields = re.findall(r"\w+=(?:{.*?}|\[.*?\]|\S+)", NOTHING)
+    expected = " ".join(printed if field.startswith(f"{name}=") else field for field in fields)
+    assert (tmp_path / "record").read_text() == f"0 {{{expected}}}\n"
+
+
+@pytest.mark.parametrize(
     ("value", "why"),
     [
+        ("{flag=}", '"" is neither true nor false'),
+        ("{flag=tru}", '"tru" is neither true nor false'),
+        ("{flag=falsy}", '"falsy" is neither true nor false'),
+        ("{most=18446744073709551616}", "18446744073709551616 does not fit in uint64"),
+        ("{least=9223372036854775808}", "9223372036854775808 does not fit in int64"),
+        ("{least=-9223372036854775809}", "-9223372036854775809 does not fit in int64"),
+        ("{few=4096}", "4096 does not fit in bits(12)"),
+        ("{full=18446744073709551616}", "18446744073709551616 does not fit in uint64"),
+        ("{more=0x20000000000000000}", "0x20000000000000000 does not fit in bits(65)"),
+        ("{more=18446744073709551616}", "18446744073709551616 does not fit in bits(65)"),
+        ("{more=0x}", '"0x" is not a number of type bits(65)'),
+        ("{real=}", '"" is not a number'),
+        ("{paint=gree}", '"gree" is none of red, green, blue'),
+        ("{paint=greens}", '"greens" is none of red, green, blue'),
+        ("{lis=[]}", 'all has no field "lis"'),
+        ("{list=[1 256]}", "256 does not fit in uint8"),
         ("{flag=2}", '"2" is neither true nor false'),
         ("{number=65536}", "65536 does not fit in uint16"),
         ("{number=-1}", "-1 does not fit in uint16"),

@@ -1,11 +1,13 @@
 """What an editor asks about a place in a file: documentation, declaration, completions, outline, layout."""
 
+import re
 from pathlib import Path
 
 from lsprotocol import types as lsp
 
 from tests.lang.server.client import Editor, edit
 
+HERE = Path(__file__).resolve().parent
 TYPES = """enum color { red, green };
 struct entry { string name; uint32 offset; };
 bundle link { forward request : uint32; backward reply : bool; };
@@ -121,6 +123,39 @@ def test_outline_and_layout(tmp_path: Path, build_dir: Path) -> None:
         assert not await editor.client.text_document_formatting_async(params)
 
     edit(server(build_dir), scenario)
+
+
+def outline(symbols: list, depth: int = 0) -> list[str]:
+    lines = []
+    for one in symbols:
+        at, name = one.range, one.selection_range
+        lines.append(f"{'  ' * depth}{one.name}: {one.kind.name} {at.start.line + 1}:{at.start.character + 1}-{at.end.line + 1}:{at.end.character + 1} {name.start.character + 1}-{name.end.character + 1}")
+        lines += outline(one.children or [], depth + 1)
+    return lines
+
+
+def test_every_word_of_a_file(tmp_path: Path, build_dir: Path, golden) -> None:
+    """The outline of a file that declares one of everything; where each word is declared; what is said of it."""
+    shapes(tmp_path)
+    path = tmp_path / "everything.lss"
+    text = (HERE / "everything.lss").read_text()
+    path.write_text(text)
+    said = []
+
+    async def scenario(editor: Editor) -> None:
+        editor.open(path)
+        symbols = await editor.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(editor.document(path)))
+        said.extend(outline(symbols or []))
+        for number, line in enumerate(text.splitlines()):
+            for word in re.finditer(r"[A-Za-z]\w*", line):
+                at = lsp.Position(number, word.start())
+                found, shown = await definition(editor, path, at), await hover(editor, path, at)
+                if found or shown:
+                    target = f"{found[0]}:{found[1] + 1}:{found[2] + 1}" if found else "-"
+                    said.append(f"{number + 1}:{word.start() + 1} {word[0]} -> {target} | {' / '.join(shown.split(chr(10))[:6])}")
+
+    edit(server(build_dir), scenario)
+    golden(HERE / "everything.golden", "\n".join(said) + "\n")
 
 
 async def completions(editor: Editor, path: Path, text: str) -> set[str]:
