@@ -33,6 +33,16 @@ def reads(count: int, base: int = 0) -> list[str]:
     return [f"0 read 4 {base + 4 * k} 0 {k}" for k in range(count)]
 
 
+def test_a_policy_may_choose_nobody_and_must_not_choose_a_lane_that_is_not_there(bench: Bench) -> None:
+    """The first requester alone lets it choose one that requests nothing, two of them one that does not exist."""
+    memory = Memory(bench, flat(3, "return requests == 1 ? 2 : requests == 4 ? -1 : 3;"), 3)
+    replies = memory.play([reads(1), [], ["9 read 4 0"]], 9)
+    assert replies == [[], [], []] and not memory.last.err.count("error")
+    assert memory.play([[], [], ["0 read 4 0"]], 9) == [[], [], []]
+    memory.play([reads(1), ["3 read 4 0"], []], 9, ok=False)
+    assert "the policy chose lane 3, there are 3" in memory.last.err
+
+
 def test_round_robin_is_fair(bench: Bench) -> None:
     replies = Memory(bench, flat(3), 3).play([reads(6, 64 * i) for i in range(3)], 60, outstanding=8)
     order = sorted((a.cycle, i) for i, lane in enumerate(replies) for a in lane)

@@ -39,6 +39,15 @@ def test_one_requester_uses_all_banks(bench: Bench) -> None:
     assert [(a.tag, a.cycle) for a in replies] == [(k, k + 1) for k in range(12)]
 
 
+def test_a_barrier_is_answered_behind_what_is_before_it(bench: Bench) -> None:
+    """By the crossbar itself, wherever it points: no bank sees it, and no other requester waits for it."""
+    memory = Memory(bench, network(4, 4), 4)
+    scripts = [["0 read 8 0 0 1", "0 barrier 1 0x10000 0 2", "0 read 8 8 0 3"], ["0 read 8 16", "1 read 8 24"], [], []]
+    replies = memory.play(scripts, 20, outstanding=4)
+    assert [(a.tag, a.error) for a in replies[0]] == [(1, False), (2, False), (3, False)]
+    assert [a.cycle for a in replies[1]] == [1, 2]
+
+
 SLOW = "bank[b].first_access = b == 1 ? 9 : 1;"
 
 

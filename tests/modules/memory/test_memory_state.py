@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, read_items
+from tests.modules.harness import Bench, Bytes, Memory, Requests, read_items
 
 
 def memory(bench: Bench, lanes: int = 1, width: int = 64, body: str = "size = 256 B;", extra: str = "") -> Memory:
@@ -190,6 +190,31 @@ def test_a_run_of_ones_is_taken_at_once(bench: Bench) -> None:
     assert [a.data for a in replies] == [n for _, _, length, rest in cases for n in (0, length, rest)]
 
 
+def test_a_run_may_be_a_double_word(bench: Bench) -> None:
+    script = ["0 write 8 0 0xffffffffffffffff", "1 take_run 8 0 1", "2 read 8 0", "3 write 8 0 0xffffffffffffffff", "4 take_run 8 0 0", "5 read 8 0", "6 take_run 8 0 0"]
+    [replies] = memory(bench).play([script], 10)
+    assert [a.data for a in replies] == [0, 63, 1, 0, 64, 0, 0]
+
+
+def test_operations_beyond_the_end_change_nothing_and_barriers_have_no_address(bench: Bench) -> None:
+    operations = ["fetch_add", "swap", "take_run", "store_conditional", "load_linked", "write", "read", "barrier"]
+    script = [f"{k} {op} 4 0xfd 0xff" for k, op in enumerate(operations)]
+    [replies] = memory(bench).play([[*script, "20 read 4 0xfc"]], 30)
+    assert [a.error for a in replies] == [True] * 7 + [False, False] and replies[-1].data == 0
+
+
+def test_what_was_not_committed_did_not_happen(bench: Bench) -> None:
+    """Each requester takes half of its requests back before they are served, and has bytes of its own."""
+    rng, models = random.Random(5), [Bytes(256), Bytes(256)]
+    requests = [Requests(rng), Requests(rng)]
+    for _ in range(100):
+        for i in range(2):
+            requests[i].add(models[i], 128 * i + rng.randrange(0, 121))
+    settings = {f"requester[{i}].cancel": 0.5 for i in range(2)}
+    replies = memory(bench, 2).play([one.script for one in requests], 2000, settings)
+    assert [[(a.tag, a.data) for a in lane] for lane in replies] == [one.replies for one in requests]
+
+
 def test_two_take_a_run_in_one_cycle_and_one_gets_it(bench: Bench) -> None:
     replies = memory(bench, 2).play([["0 write 4 0 0x7c", "1 take_run 4 0 2", "2 read 4 0"], ["1 take_run 4 0 2"]], 4)
     assert [a.data for a in replies[0]] == [0, 5, 0]
@@ -217,6 +242,14 @@ def test_reservations_fall_with_any_write_to_their_block(bench: Bench) -> None:
     assert [a.data for a in replies[0] if a.cycle in (1, 2, 5, 8, 10)] == [1, 0, 0, 1, 0]
     assert replies[0][-1].data == 4
     assert [a.data for a in replies[2]] == [0, 0, 1]
+
+
+def test_a_requester_has_one_reservation_and_it_is_of_one_block(bench: Bench) -> None:
+    script = ["0 load_linked 4 0 0 7", "1 store_conditional 4 0x20 1 7", "2 load_linked 4 0 0 7", "3 load_linked 4 0x20 0 7"]
+    script += ["4 store_conditional 4 0 1 7", "5 load_linked 4 0x20 0 7", "6 store_conditional 4 0x20 1 7"]
+    device = memory(bench)
+    [replies] = device.play([script], 10)
+    assert [a.data for a in replies] == [0, 0, 0, 0, 0, 0, 1] and device.last.stat("memory", "evictions") == 0
 
 
 @pytest.mark.parametrize(("held", "evicted"), [(8, 0), (9, 1)])
@@ -270,6 +303,12 @@ def test_writes_of_one_cycle_are_heard_as_one_stretch(bench: Bench) -> None:
     device.play([["0 write 4 0x10 1 5"], ["0 write 4 0x20 1 6"]], 4, {"heard[0].record": "a.txt"})
     [(cycle, text)] = read_items(device.last.directory / "a.txt")
     assert cycle == 0 and "16" in text and "20" in text and "4294967295" in text
+    for one, other, address, size in ((0x20, 0x10, 0x10, 20), (0x10, 0x10, 0x10, 4), (0x12, 0x10, 0x10, 6), (0x10, 0x12, 0x10, 6)):
+        device.play([[f"0 write 4 {one} 1"], [f"0 write 4 {other} 1"]], 4, {"heard[0].record": "a.txt"})
+        [(cycle, text)] = read_items(device.last.directory / "a.txt")
+        assert f"address={address} size={size} " in text
+    device.play([["0 write 8 0x10 1"], ["0 write 2 0x12 1"]], 4, {"heard[0].record": "a.txt"})
+    assert "address=16 size=8 " in read_items(device.last.directory / "a.txt")[0][1]
 
 
 def test_initial_contents_from_bytes_and_hexadecimal_text(bench: Bench) -> None:
@@ -282,6 +321,9 @@ def test_initial_contents_from_bytes_and_hexadecimal_text(bench: Bench) -> None:
     text = "# two words\n0a0b0c0d 01 02 03 04\n@50 ff\n"
     [replies] = device.play(script, 5, {"memory.image": "a.hex"}, files={"a.hex": text})
     assert [a.data for a in replies] == [0x0A0B0C0D, 0x01020304, 0xFF000000]
+    for text in "@40 0A0b # and no more", "0a0B @", "0a0b@50":
+        [replies] = device.play(script, 5, {"memory.image": "a.hex"}, files={"a.hex": text.removesuffix(" @")})
+        assert [a.data for a in replies] == [0x0A0B0000, 0, 0]
 
 
 def elf(order: str, segments: list[tuple[int, bytes]]) -> bytes:
@@ -315,7 +357,11 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
         ("a.bin", bytes(300), "300 bytes at 0x0 do not fit"),
         ("a.hex", b"@10000000000000000 00", "do not fit"),
         ("a.hex", b"@100000000 00", "do not fit"),
-        ("a.hex", b"00 1x", "is not a pair of hexadecimal digits"),
+        ("a.hex", b"00 1x", "'1x' at byte 4 is not a pair of hexadecimal digits"),
+        ("a.hex", b"00 x1", "'x1' at byte 4 is not a pair of hexadecimal digits"),
+        ("a.hex", b"00 1", "'1' at byte 4 is not a pair of hexadecimal digits"),
+        ("a.hex", b"00 @ 12", "no address behind '@' at byte 4"),
+        ("a.elf", b"\x7fELF and no more", "a.elf: truncated"),
         ("a.elf", elf("big", [(0, b"1234")]), "a big-endian program in a little-endian memory"),
         ("a.elf", elf("little", [(0x1000, b"1234")]), "4 bytes at 0x1000 do not fit"),
         ("missing.bin", None, "missing.bin"),

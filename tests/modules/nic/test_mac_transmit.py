@@ -69,6 +69,17 @@ def test_frames_wrap_at_the_end_of_the_buffer(bench: Bench, burst: int) -> None:
     assert [p.data for p in sent(dut)] == frames
 
 
+def test_a_frame_waits_until_its_data_are_there(bench: Bench) -> None:
+    """The descriptor is read long before; nothing else moves while the assist waits for the end of the data to pass the frame's."""
+    dut, one = rig(bench), noise(100)
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4000, 100))]
+    script += [*store(0x4000, one), write(2, 2), write(0, 0x1008), write(5, 0x4063, 2000), read(1, 2900), write(5, 0x4064, 3000), read(1, 6000)]
+    replies = dut.run(script, 7000, {"ethernet.output": "out"})
+    assert [a.data for a in replies if a.cycle > 2900 and a.data] == [0x1000, 0x1008]
+    [frame] = sent(dut)
+    assert frame.data == one and frame.time > 30000 and dut.last.counted("dut") == {"frames": 1, "bytes": 100}
+
+
 def test_frames_follow_each_other_at_the_pace_of_the_wire(bench: Bench) -> None:
     dut = rig(bench)
     frames = [noise(200 + i, i) for i in range(12)]

@@ -121,10 +121,30 @@ def test_rules_that_make_no_sense_are_refused(bench: Bench, rule: str) -> None:
     assert f"faults: '{rule.split(',')[-1]}' is not a rule; rules are KIND@N, KIND/N or KIND%P" in ran.err
 
 
-@pytest.mark.parametrize(("settings", "words"), [({"short_bytes": 64}, "short frames have 8 to 63 bytes, not 64"), ({"long_bytes": 1518}, "long frames have 1519 to 9216 bytes, not 1518")])
+@pytest.mark.parametrize(("settings", "words"), [({"short_bytes": 64}, "short frames have 8 to 63 bytes, not 64"), ({"long_bytes": 1518}, "long frames have 1519 to 9216 bytes, not 1518"), ({"short_bytes": 7}, "short frames have 8 to 63 bytes, not 7"), ({"long_bytes": 9217}, "long frames have 1519 to 9216 bytes, not 9217")])
 def test_impossible_lengths_are_refused(bench: Bench, settings: dict, words: str) -> None:
     ran, _ = play(bench, [noise(60)], ok=False, faults="short@1", **settings)
     assert words in ran.err
+
+
+REFUSED = [
+    ({"offered": "0 b/s"}, "the offered rate must be more than 0"),
+    ({"payload": 17}, "generated frames have 18 to 1472 bytes of payload, not 17"),
+    ({"payload": 1473}, "generated frames have 18 to 1472 bytes of payload, not 1473"),
+    ({"payload": 18, "input": "", "mode": "timed"}, "generated frames carry no time stamps: mode timed needs a packet file"),
+]
+
+
+@pytest.mark.parametrize(("settings", "words"), REFUSED)
+def test_impossible_traffic_is_refused(bench: Bench, settings: dict, words: str) -> None:
+    ran, _ = play(bench, [noise(60)], ok=False, **settings)
+    assert words in ran.err
+
+
+def test_the_longest_frames_are_generated(bench: Bench) -> None:
+    ran = bench.run(bench.build(NETLIST % "100 MHz"), 8000, {"dut.payload": 1472, "dut.count": 5, "far.output": "out"})
+    assert [len(p.data) for p in packets.read(ran.directory / "out")] == [1514] * 5
+    assert ran.counted("dut") == {"frames_in": 5, "bytes_in": 5 * 1514}
 
 
 def test_generated_frames_are_udp(bench: Bench) -> None:
