@@ -99,6 +99,34 @@ def test_frames_leave_with_the_checksums_asked_for(board: Make, assist: bool, no
     b.until(lambda: b.sent_index() == b.sends % SEND_ENTRIES, "the report of the last")
 
 
+@pseudo_modes
+@pytest.mark.parametrize(("protocol", "zero"), [(UDP, b"\xff\xff"), (TCP, b"\0\0")], ids=["udp", "tcp"])
+def test_a_checksum_of_zero(board: Make, no_pseudo: int, protocol: int, zero: bytes) -> None:
+    """UDP has it as all ones, since zero says there that there is none."""
+    one = datagram(protocol, 2, 5)
+    frame, (field,) = bytearray(one.data), struct.unpack_from(">H", one.data, one.field)
+    last = int.from_bytes(frame[-2:], "big") + field
+    frame[-2:] = ((last & 0xFFFF) + (last >> 16)).to_bytes(2, "big")
+    frame[one.field : one.field + 2] = zero
+    b = board(flags={"send": TRANSPORT | no_pseudo})
+    given = Datagram(bytes(frame), one.ip, one.field, one.pseudo)
+    b.send([given.without(TRANSPORT, no_pseudo)], flags=TRANSPORT)
+    b.announce()
+    left = []
+    b.until(lambda: left.extend(b.sent()) or left, "the frame")
+    assert left == [(given.data, -1)]
+
+
+def test_a_frame_with_a_tag_and_checksums(board: Make) -> None:
+    b = board(flags={"send": TRANSPORT | IP})
+    one, left = datagram(TCP, 300, 1), []
+    for vlan in 0x123, None:
+        b.send([one.without(3, 3)], vlan=vlan, flags=3)
+    b.announce()
+    b.until(lambda: left.extend(b.sent()) or len(left) == 2, "both frames")
+    assert left == [(one.data, 0x123), (one.data, -1)]
+
+
 def test_a_fragment_and_a_frame_that_ends_early_stay_as_they_are(board: Make) -> None:
     b = board(flags={"send": TRANSPORT})
     fragment = bytearray(datagram(UDP, 600, 1).data)

@@ -12,7 +12,8 @@ from tests.isa.programs import symbols
 
 # Words of the statistics block, as drivers declare it; of 64-bit counts the low one.
 IN_DISCARDS, OUT_DISCARDS, IN_OCTETS, IN_UNICAST, IN_MULTICAST, OUT_OCTETS, OUT_FRAMES = 19, 22, 37, 39, 41, 45, 47
-UNKNOWN_COMMANDS, INTERRUPTS, NO_BUFFERS, DROPPED_FOR_SPACE = 72, 82, 100, 119
+UNKNOWN_COMMANDS, INTERRUPTS, EVENTS_LOST, NO_BUFFERS, DROPPED_FOR_SPACE = 72, 82, 95, 100, 119
+EVENT_CONSUMER = 0x228  # in what the host and the firmware share
 
 Make = Callable[..., Board]
 both_modes = pytest.mark.parametrize("assist", [True, False], ids=["assist", "software"])
@@ -130,10 +131,11 @@ def test_frames_go_to_the_ring_that_fits(board: Make) -> None:
     assert [f["flags"] for f in found] == [0x1000, 0x1000, 0, 0, 0x10, 0x10, 0x1000, 0x10]
 
 
+@pytest.mark.parametrize("sums", [0, 9, 3], ids=["plain", "sum", "sums"])
 @pytest.mark.parametrize("lengths", [[4000, 200], [200, 4000], [4000] * 20 + [200], [200, 201, 4000, 202, 4000]], ids=str)
-def test_a_frame_no_buffer_takes_is_dropped_and_counted(board: Make, lengths: list[int]) -> None:
-    """Wherever it stands among those that the firmware takes from the MAC together."""
-    b = board()
+def test_a_frame_no_buffer_takes_is_dropped_and_counted(board: Make, lengths: list[int], sums: int) -> None:
+    """Wherever it stands among those that the firmware takes from the MAC together, whatever is to be summed."""
+    b = board(flags={"standard": sums})
     b.post("standard", 20)
     frames = [content(length, n) for n, length in enumerate(lengths)]
     for frame in frames:
@@ -286,6 +288,34 @@ def test_an_interrupt_comes_behind_its_index(board: Make, assist: bool) -> None:
                 break
         assert [f["data"] for f in b.returns()] == [content(100, n)]
         assert b.lib.model_interrupts(b.chip) == before + 1
+
+
+@both_modes
+def test_a_frame_in_more_pieces_than_the_read_ring_has_entries(board: Make, assist: bool) -> None:
+    b = board(assist=assist, send_ticks=0)
+    frame, left = content(1400, 1), []
+    b.send([frame[i : i + 7] for i in range(0, 1400, 7)])
+    b.announce()
+    b.until(lambda: left.extend(b.sent()) or left, "the frame")
+    assert left == [(frame, -1)] and b.sent_index() in (0, 200)
+    b.until(lambda: b.sent_index() == 200, "the report of its end")
+
+
+def test_events_that_find_the_ring_full_are_counted(board: Make) -> None:
+    """Of 256 entries one stays free; with room again, the next event follows where the last one was."""
+    b = board()
+    for _ in range(16):
+        for _ in range(16):
+            b.command(5)
+        b.run(10_000)
+    assert b.events() == [(1, 0), (6, 1)] + [(9, 0)] * 253
+    b.share(EVENT_CONSUMER, 10)
+    b.command(5)
+    b.until(lambda: b.word(0x3000) == 0, "the event in the last entry")
+    assert b.word(0x2000 + 8 * 255) >> 24 == 9
+    b.command(0x11)
+    b.until(lambda: b.word(0x3000) == 1, "the statistics event")
+    assert b.word(0x1000 + 4 * EVENTS_LOST) == 3
 
 
 def test_an_interrupt_comes_behind_every_index(board: Make) -> None:
