@@ -1,7 +1,7 @@
 """Right input: every file of good/ is understood as its .txt file says.
 
 The text is a digest of the exported netlist: instances with their clocks, parameters, ports, state and functions, then
-connections, collectors and debug views.  A line `// -D name=value` of an input gives options.
+connections, collectors, derived statistics and debug views.  A line `// -D name=value` of an input gives options.
 """
 
 import json
@@ -65,6 +65,9 @@ def digest(netlist: dict) -> str:
         lines.append(f"{c['from']}[{c['from_lane']}] -> {c['to']}[{c['to_lane']}] : {c['type']}")
     for c in netlist["collectors"]:
         lines.append(f"{'shared ' if c['shared'] else ''}collector {c['name']} of {c['event']} on {', '.join(c['on'])}")
+    for d in netlist["derived"]:
+        doc = f" /** {d['doc']} */" if d["doc"] else ""
+        lines.append(f"stat {d['path']}.{d['name']} = {d['expression']} {json.dumps(d['unit'])}{doc}")
     for v in netlist["debug_views"]:
         lines.append(f"debug {v['name']} of {v['instance'] or '(top)'}: {v['roles']}")
     return "\n".join(lines) + "\n"
