@@ -1,0 +1,1 @@
+/* overlap.c: nothing, for netlists only. */
