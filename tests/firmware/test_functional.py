@@ -291,8 +291,10 @@ def test_an_interrupt_comes_behind_its_index(board: Make, assist: bool) -> None:
 
 
 @both_modes
-def test_a_frame_in_more_pieces_than_the_read_ring_has_entries(board: Make, assist: bool) -> None:
-    b = board(assist=assist, send_ticks=0)
+@pytest.mark.parametrize("nic_ring", [False, True], ids=["host_ring", "nic_ring"])
+def test_a_frame_in_more_pieces_than_the_read_ring_has_entries(board: Make, assist: bool, nic_ring: bool) -> None:
+    """Also when nothing else is under way there that would tell of room."""
+    b = board(assist=assist, send_ticks=0, nic_ring=nic_ring)
     frame, left = content(1400, 1), []
     b.send([frame[i : i + 7] for i in range(0, 1400, 7)])
     b.announce()
