@@ -240,11 +240,11 @@ static bool reset(self_t *self) {
     STEP_WRITE(DRIVER_CPU_A_STATE, DRIVER_HALT);
     STEP_WRITE(DRIVER_CPU_B_STATE, DRIVER_HALT);
     STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
-    STEP_WRITE(DRIVER_MISC_LOCAL_CTL, 0x200);
-    STEP_WRITE(DRIVER_MISC_CONFIG, 0x100000);
+    STEP_WRITE(DRIVER_MISC_LOCAL_CTL, DRIVER_SRAM_BANKS);
+    STEP_WRITE(DRIVER_MISC_CONFIG, DRIVER_SYNCHRONOUS_SRAM);
     STEP_WRITE(DRIVER_MODE, DRIVER_MODE_BYTES | (param(hardware_assist) ? DRIVER_MODE_ASSIST : 0));
-    STEP_WRITE(DRIVER_MAC_ADDRESS, 0x0200);
-    STEP_WRITE(DRIVER_MAC_ADDRESS + 4, 0x00000001);
+    STEP_WRITE(DRIVER_MAC_ADDRESS, DRIVER_STATION_HIGH);
+    STEP_WRITE(DRIVER_MAC_ADDRESS + 4, DRIVER_STATION_LOW);
     self->window_base = UINT32_MAX;
     for (self->copied = self->image_begin; self->copied < self->image_end; self->copied += 4) {
       if (driver_load_big(self->image + self->copied, 4) == 0) continue;
@@ -267,14 +267,14 @@ static bool configure(self_t *self) {
     driver_describe_rings(self->bytes, (uint32_t)param(send_entries), self->buffer_bytes,
                           (uint32_t)param(return_entries), param(checksums));
     if (param(nic_send_ring)) driver_describe_nic_ring(self->bytes, (uint32_t)param(send_entries));
-    STEP_PUT(DRIVER_HOST_INFORMATION + 0x400, 0x90);
+    STEP_PUT(DRIVER_HOST_RINGS, DRIVER_HOST_RINGS_BYTES);
     STEP_WRITE(DRIVER_INFORMATION, 0);
     STEP_WRITE(DRIVER_INFORMATION + 4, DRIVER_HOST_INFORMATION);
     for (self->copied = 0; self->copied < sizeof driver_cleared / sizeof driver_cleared[0]; self->copied++)
       STEP_WRITE(driver_cleared[self->copied], 0);
-    STEP_WRITE(DRIVER_DMA_READ_CONFIG, 0x80);
-    STEP_WRITE(DRIVER_DMA_WRITE_CONFIG, 0x80);
-    STEP_WRITE(DRIVER_ASSIST_STATE, param(hardware_assist) ? 1 : 0);
+    STEP_WRITE(DRIVER_DMA_READ_CONFIG, DRIVER_DMA_THRESHOLD);
+    STEP_WRITE(DRIVER_DMA_WRITE_CONFIG, DRIVER_DMA_THRESHOLD);
+    STEP_WRITE(DRIVER_ASSIST_STATE, param(hardware_assist) ? DRIVER_ASSIST_ON : 0);
     STEP_WRITE(DRIVER_TRANSMIT_SHARE, param(transmit_share));
     STEP_WRITE(DRIVER_RECEIVE_TICKS, param(receive_ticks));
     STEP_WRITE(DRIVER_SEND_TICKS, param(send_ticks));
@@ -284,7 +284,7 @@ static bool configure(self_t *self) {
     STEP_WRITE(DRIVER_LINK, DRIVER_NEGOTIATE);
     STEP_WRITE(DRIVER_SLOW_LINK, DRIVER_NEGOTIATE);
     STEP_WRITE(DRIVER_INTERFACE, 0);
-    STEP_WRITE(DRIVER_MTU, 1518);
+    STEP_WRITE(DRIVER_MTU, DRIVER_LONGEST_FRAME);
     STEP_WRITE(DRIVER_CPU_A_PC, self->entry);
     STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
     STEP_WRITE(DRIVER_CPU_A_STATE, 0);

@@ -51,6 +51,14 @@ enum {
 // Of misc_host_ctl; the same in either order of bytes, as that is not known before: reset; words in their places, clear
 // the interrupt.
 enum { DRIVER_RESET = 0x08000008, DRIVER_LANES = 0x22000022 };
+// Of misc_local_ctl: the size of the SRAM's banks; of misc_config: the SRAM is synchronous.
+enum { DRIVER_SRAM_BANKS = 0x200, DRIVER_SYNCHRONOUS_SRAM = 0x100000 };
+// The station's address, 02:00:00:00:00:01: two bytes, and four behind them.
+enum { DRIVER_STATION_HIGH = 0x0200, DRIVER_STATION_LOW = 0x00000001 };
+// Of the configuration of both DMA rings: the threshold.  Of assist_state: the hardware walks the rings.
+enum { DRIVER_DMA_THRESHOLD = 0x80, DRIVER_ASSIST_ON = 1 };
+// The longest frame that the station takes, with its FCS.
+enum { DRIVER_LONGEST_FRAME = 1518 };
 // Firmware is behind what host, hardware and boot code share.
 enum { DRIVER_LOAD_BEGIN = 0x2000 };
 // Of the mode: bytes in order, of data and of what host and firmware share, as a big-endian host wants them.
@@ -104,6 +112,8 @@ enum {
 // Where things are in host memory.
 enum {
   DRIVER_HOST_INFORMATION = 0x1000,
+  DRIVER_HOST_RINGS = DRIVER_HOST_INFORMATION + 0x400,
+  DRIVER_HOST_RINGS_BYTES = 0x90,
   DRIVER_HOST_EVENTS = 0x2000,
   DRIVER_HOST_STATUS = 0x3000,
   DRIVER_HOST_SEND_RING = 0x4000,
@@ -138,7 +148,7 @@ static inline void driver_swap(uint8_t *a, uint8_t *b, uint32_t bytes) {
 // Puts the ring control blocks and pointers of the information block at `b`.
 static inline void driver_describe_rings(uint8_t *b, uint32_t send_entries, uint32_t buffer_bytes,
                                          uint32_t return_entries, bool checksums) {
-  memset(b, 0, 0x90);
+  memset(b, 0, DRIVER_HOST_RINGS_BYTES);
   struct {
     uint32_t address, length, flags;
   } ring[7] = {
