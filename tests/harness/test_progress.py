@@ -34,3 +34,12 @@ def test_a_bar_on_a_terminal() -> None:
     text = told("xterm")
     assert "  [plain] stages 2: 0.99\n" in text and "  stages 10: 1.0\n" in text
     assert re.search(r"points: 2 in 0\.\d s\n$", text) and "━" in text
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_work_of_unknown_length(terminal: bool) -> None:
+    console = Console(file=io.StringIO(), force_terminal=terminal, highlight=False, width=100, legacy_windows=False, _environ={"TERM": "xterm"})
+    with Progress(console).step("reading 2 netlists"):
+        pass
+    text = console.file.getvalue()
+    assert re.search(r"reading 2 netlists: 0\.\d s\n$", text) and text.count("reading 2 netlists") == (2 if terminal else 1)

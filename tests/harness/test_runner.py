@@ -62,6 +62,11 @@ def test_points_that_are_the_same_simulation_share_it(fake_build: Path) -> None:
     assert len({one.result.directory for one in outcome.rows}) == 2
 
 
+def test_a_measure_without_a_value_fails_its_point(fake_build: Path) -> None:
+    (only,) = make(fake_build.parent, FAKE.replace("nic.cpu.steps", "1 / (nic.cpu.steps - 300)")).rows
+    assert only.status == FAILED and "division by zero" in only.why and only.result and not only.measures
+
+
 def test_a_simulator_that_cannot_be_built(fake_build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each study tries again; what follows is listed, and the rest goes on."""
     tried = []

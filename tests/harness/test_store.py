@@ -112,6 +112,19 @@ def test_the_first_result_counts(tmp_path: Path) -> None:
     assert list((tmp_path / "store/busy").iterdir()) == []
 
 
+def test_a_result_that_came_first_stays(tmp_path: Path) -> None:
+    job = fake(tmp_path)
+    first = store.run(job, tmp_path / "store")
+    (tmp_path / "working").mkdir()
+    store._move_into_place(job, tmp_path / "working", first.directory)
+    assert store.find(job, tmp_path / "store").directory == first.directory and (tmp_path / "working").is_dir()
+    (first.directory / "stats.json").write_text("{}")
+    store._move_into_place(job, tmp_path / "working", first.directory)
+    assert not (tmp_path / "working").exists() and list(first.directory.iterdir()) == []
+    with pytest.raises(FileNotFoundError):
+        store._move_into_place(job, tmp_path / "working", tmp_path / "place")
+
+
 def test_abandoned_work_is_told_by_its_lease(tmp_path: Path) -> None:
     with lease.working_directory(tmp_path) as working:
         left = tmp_path / "another-host-1-abc"

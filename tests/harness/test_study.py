@@ -72,6 +72,8 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ("1 - rate", "1 - raet", "has no measure or axis 'raet'; did you mean 'rate'"),
         ("1 - rate", "1 - ", "measure 'missing': .* is no expression"),
         ('y = "rate"', 'y = "raet"', "figure 1: y: 'raet' is none of rate, missing"),
+        ("values = [0.5, 1.0] }", 'values = [0.5, 1.0], best = "raet" }', "axis 'ready': best: there is no measure 'raet'"),
+        ("rate = 0.9,", "rate = true,", "published 1: rate: a number is expected"),
         ("rate = 0.9,", "raet = 0.9,", "published 1: 'raet' is no measure"),
         ("{ stages = 2, ready", "{ stages = 3, ready", "published 1: there is no point where"),
         ('title =', 'use = "nothing"\ntitle =', "there is no plug-in 'nothing'; known are"),

@@ -53,6 +53,12 @@ def test_directions_that_hardly_overlap_are_not_duplex() -> None:
         throughput.throughput(first, then, 100)
 
 
+def test_one_direction_needs_frames_while_the_other_is_busy() -> None:
+    many, few = udp_stream([k * 1000 for k in range(200)]), udp_stream([0, 60_000, 150_000, 190_000])
+    with pytest.raises(throughput.MeasureError, match="^one direction carried too few frames while the other was busy$"):
+        throughput.throughput(many, few, 60)
+
+
 def test_where_throughput_settles() -> None:
     frame = next(traffic.stream_frames(traffic.Mix.parse("1000"), 0, 1, 1)).data
     # The first 300 frames come twice as fast, all in bursts of 25.
