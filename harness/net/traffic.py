@@ -7,9 +7,11 @@ standard library's exact integer arithmetic is used, no random module whose sequ
 import re
 import struct
 import sys
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 from harness.net import packets, theory, udp
@@ -70,12 +72,8 @@ class Mix:
     def choose(self, random: SplitMix64) -> int:
         if len(self.sizes) == 1:
             return self.sizes[0]
-        pick = random.next() % sum(self.weights)
-        for size, weight in zip(self.sizes, self.weights, strict=True):
-            if pick < weight:
-                return size
-            pick -= weight
-        raise AssertionError("weights do not add up")
+        ends = list(accumulate(self.weights))
+        return self.sizes[bisect(ends, random.next() % ends[-1])]
 
 
 def parse_ratio(text: str) -> tuple[int, int]:
