@@ -48,7 +48,7 @@ def simulator(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
         '#include "program/program.h"\n'
         "init() {\n  if (*param(packets)) packet_read_open(&self->frames, param(packets));\n"
         "  GError *error = NULL;\n"
-        '  if (*param(program) && !program_open(param(program), PROGRAM_DETECT, &error)) sim_input_error("%s", error->message);\n'
+        '  if (*param(program) && !program_open(param(program), PROGRAM_ELF, &error)) sim_input_error("%s", error->message);\n'
         "}\nphase_end() { unchanged(); }\n"
     )
     subprocess.run([build_dir / "bin" / "lss", "build", "-O0", folder / "m.lss", "-o", folder / "sim"], check=True)
