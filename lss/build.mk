@@ -31,7 +31,7 @@ $(BUILD)/obj/lss/gen/%.o: $(LSS_GEN)/%.c
 
 $(BUILD)/bin/lss: $(LSS_OBJ) $(BUILD)/lib/libspinach.a
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE_LINK) -o $@ $^ $(call pkg_libs,glib-2.0 json-c) -lm
+	$(CC) $(SANITIZE_LINK) -o $@ $^ $(call pkg_libs,glib-2.0 json-c libzstd) -lm
 
 # The runtime is linked into simulators, which may be optimised across it.
 $(BUILD)/obj/runtime/%.o: lss/runtime/%.c

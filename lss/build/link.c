@@ -77,7 +77,7 @@ static ToolResult run_linker(Toolchain *t, const GPtrArray *units, const char *m
     g_ptr_array_add(arguments, "-Wl,-u,program_open,-u,isa_texts");
     g_ptr_array_add(arguments, emulib);
   }
-  char *const rest[] = {"-lglib-2.0", "-lpcap", "-ldw", "-lelf", "-lm", "-o", (char *)made};
+  char *const rest[] = {"-lglib-2.0", "-lpcap", "-lzstd", "-ldw", "-lelf", "-lm", "-o", (char *)made};
   for (gsize i = 0; i < G_N_ELEMENTS(rest); i++) g_ptr_array_add(arguments, rest[i]);
   return toolchain_run(t, arguments, "linking", messages);
 }

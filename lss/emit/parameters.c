@@ -10,6 +10,7 @@ typedef struct {
   const Value *least, *most; // what all that share the parameter allow
   GString *targets, *aliases, *former;
   int target_count;
+  bool initial; // somebody reads it when the run starts only
 } Group;
 
 static void narrow(Group *group, const Parameter *parameter) {
@@ -64,6 +65,7 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
         g_free(key);
       }
       narrow(group, parameter);
+      group->initial |= parameter->initial && instance->leaf;
       if (parameter->alias_of) {
         g_autofree char *own =
             *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
@@ -105,7 +107,8 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
     g_string_append_printf(table, "%s, %s, %s", string || real || !value->len ? "0" : value->str,
                            real && value->len ? value->str : "0", string && value->len ? value->str : "\"\"");
     emit_range(table, group, real);
-    g_string_append_printf(table, ", %d, targets_%u, aliases_%u, former_%u},\n", group->target_count, i, i, i);
+    g_string_append_printf(table, ", %s, %d, targets_%u, aliases_%u, former_%u},\n", group->initial ? "true" : "false",
+                           group->target_count, i, i, i);
     g_string_free(value, TRUE);
     g_string_free(group->targets, TRUE);
     g_string_free(group->aliases, TRUE);

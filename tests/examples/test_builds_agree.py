@@ -1,8 +1,11 @@
-"""Every machine in examples/ takes the same time and counts the same however it was built.
+"""Every machine in examples/ takes the same time and counts the same however it was built, and when it was interrupted.
 
 Release builds let clusters sleep and inline, debug builds step everything, and -O0 shows what only an optimiser would hide.
+A run that goes on from a checkpoint begins awake and with no signal known: it ends as the straight one does, if modules
+keep all that matters in their state and say truly when they act next.
 """
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +54,7 @@ WAITING = """
 words: .word 1, 2, 3, 4, 5, 6
 """
 PASSES = {"short": 20, "long": 2000}
+RESTORED = {"short": 5, "long": 90}
 
 
 def waiting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
@@ -106,17 +110,37 @@ def test_every_machine_has_work(lss) -> None:
 def compare(name: str, length: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
     options, work = WORK[name]
     arguments, seen = work(length, build_dir, tmp_path), []
-    for how in BUILDS:
-        simulator = build_sim(ROOT / f"examples/{name}.lss", *options, *how)
+    simulators = [build_sim(ROOT / f"examples/{name}.lss", *options, *how) for how in BUILDS]
+    for simulator in simulators:
         done = run_sim(simulator, "--quiet", *arguments)
         assert done.stats is not None
-        simulator.unlink()
         seen.append((done.stats["run"], done.stats["statistics"]))
     assert sum(entry["value"] != 0 for entry in seen[0][1]) >= 2, "nothing happened"
     for how, (run, statistics) in zip(BUILDS[1:], seen[1:], strict=True):
         assert run == seen[0][0], f"built with {how}, the run ended otherwise"
         other = [(a, b["value"]) for a, b in zip(seen[0][1], statistics, strict=True) if a != b]
         assert not other, f"built with {how}, other values than in the release build: {other}"
+    for k in range(RESTORED[length]):
+        interrupt(f"{name} {length} {k}", simulators, arguments, seen[0], run_sim, tmp_path)
+    for simulator in simulators:
+        simulator.unlink()
+
+
+def interrupt(seed: str, simulators: list[Path], arguments: list[str], straight: tuple, run_sim, tmp_path: Path) -> None:
+    """A run up to a random cycle, in a random build, and its continuation in another process and build."""
+    rng = random.Random(seed)
+    first, second = rng.choice(simulators), rng.choice(simulators)
+    cycle = rng.randrange(1, max(straight[0]["cycles"].values()))
+    point = tmp_path / "run.checkpoint"
+    run_sim(first, "--quiet", *arguments, "--cycles", cycle, "--checkpoint", point)
+    limit = arguments[arguments.index("--cycles") :][:2] if "--cycles" in arguments else []
+    limit += arguments[arguments.index("--time") :][:2] if "--time" in arguments else []
+    done = run_sim(second, "--quiet", *limit, "--restore", point)
+    assert done.stats is not None
+    at = f"from cycle {cycle} on, {first.name} and {second.name}"
+    assert done.stats["run"] == straight[0], f"restored {at}, the run ended otherwise"
+    other = [(a, b["value"]) for a, b in zip(straight[1], done.stats["statistics"], strict=True) if a != b]
+    assert not other, f"restored {at}, other values than in the straight run: {other}"
 
 
 @pytest.mark.parametrize("name", WORK)

@@ -15,16 +15,16 @@ enum { CLUSTER_ALIGNMENT = 64, LOOK = 64 };
 
 struct spinach_time spinach_time;
 struct spinach_running spinach_running;
-bool spinach_idle;
+spinach_clockwork *spinach_passing;
 uint8_t *spinach_arena;
-uint64_t spinach_arena_size, spinach_seed, spinach_last_progress;
+uint64_t spinach_arena_size, spinach_seed;
 const char *spinach_program = "simulator";
 spinach_phase_of_run spinach_phase;
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static uint32_t current;                 // instance whose init or finish runs
 static uint64_t *cycles, *due, *periods; // per clock: cycles done, instant of the next, ticks between
-static uint64_t skipped_cycles;
+static uint64_t first_instant;           // of this process: it is stepped, whatever anybody says
 static spinach_reported *reports;
 static uint32_t report_count;
 
@@ -61,11 +61,31 @@ uint64_t ticks_per_second(void) {
 
 // ---- Randomness ---------------------------------------------------------------------------------------------------
 
-void spinach_random_seed(uint32_t id, uint64_t *rng) {
+static struct {
+  uint32_t id;
+  uint64_t *rng;
+} *seeded; // all that init functions seeded
+static uint32_t seeded_count;
+
+static void seed(uint32_t id, uint64_t *rng) {
   uint64_t hash = 0xcbf29ce484222325u ^ spinach_seed * 0x9e3779b97f4a7c15u;
   for (const char *c = spinach_path(id); *c; c++) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
   *rng = hash;
   spinach_random_bits(rng);
+}
+
+void spinach_random_seed(uint32_t id, uint64_t *rng) {
+  void *grown = spinach_phase == SPINACH_STARTS ? realloc(seeded, (seeded_count + 1) * sizeof *seeded) : NULL;
+  if (grown) {
+    seeded = grown;
+    seeded[seeded_count].id = id;
+    seeded[seeded_count++].rng = rng;
+  }
+  seed(id, rng);
+}
+
+void spinach_reseed(void) {
+  for (uint32_t i = 0; i < seeded_count; i++) seed(seeded[i].id, seeded[i].rng);
 }
 
 // ---- Reports of collectors
@@ -97,25 +117,25 @@ const spinach_reported *spinach_reports(uint32_t *count) {
   return reports;
 }
 
+// The instant of the next edge of any clock.
+static uint64_t earliest(void) {
+  uint64_t first = due[0];
+  for (uint32_t c = 1; c < machine->clock_count; c++)
+    if (due[c] < first) first = due[c];
+  return first;
+}
+
 // ---- The arena ------------------------------------------------------------------------------------------------------
 
-void spinach_arena_map(void) {
-  uint64_t size = 0;
-  for (uint32_t i = 0; i < machine->cluster_count; i++)
-    size += (machine->clusters[i].size + CLUSTER_ALIGNMENT - 1) / CLUSTER_ALIGNMENT * CLUSTER_ALIGNMENT;
-  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  spinach_arena_size = (size + page - 1) / page * page;
-  if (!spinach_arena_size) spinach_arena_size = page;
-  // Pages that are never touched cost nothing.
-  void *memory =
-      mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) spinach_fail("no memory for %llu bytes of state", (unsigned long long)spinach_arena_size);
-  spinach_arena = memory;
-  size = 0;
-  for (uint32_t i = 0; i < machine->cluster_count; i++) {
-    spinach_cluster_state[i] = spinach_arena + size;
-    size += (machine->clusters[i].size + CLUSTER_ALIGNMENT - 1) / CLUSTER_ALIGNMENT * CLUSTER_ALIGNMENT;
-  }
+static uint64_t aligned(uint64_t size) {
+  return (size + CLUSTER_ALIGNMENT - 1) / CLUSTER_ALIGNMENT * CLUSTER_ALIGNMENT;
+}
+
+uint64_t spinach_clockwork_size(void) {
+  return sizeof *spinach_passing + 2 * machine->clock_count * sizeof *spinach_passing->clocks;
+}
+
+void spinach_number_states(void) {
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     const spinach_instance *instance = &machine->instances[i];
     if (instance->layout)
@@ -126,6 +146,27 @@ void spinach_arena_map(void) {
     if (connection->cluster >= 0)
       *(uint32_t *)((uint8_t *)spinach_cluster_state[connection->cluster] + connection->number_offset) = i;
   }
+}
+
+void spinach_arena_map(void) {
+  uint64_t size = aligned(spinach_clockwork_size());
+  for (uint32_t i = 0; i < machine->cluster_count; i++) size += aligned(machine->clusters[i].size);
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  spinach_arena_size = (size + page - 1) / page * page;
+  // Pages that are never touched cost nothing.
+  void *memory =
+      mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) spinach_fail("no memory for %llu bytes of state", (unsigned long long)spinach_arena_size);
+  spinach_arena = memory;
+  spinach_passing = memory;
+  cycles = spinach_passing->clocks;
+  due = cycles + machine->clock_count;
+  size = aligned(spinach_clockwork_size());
+  for (uint32_t i = 0; i < machine->cluster_count; i++) {
+    spinach_cluster_state[i] = spinach_arena + size;
+    size += aligned(machine->clusters[i].size);
+  }
+  spinach_number_states();
 }
 
 void *spinach_instance_state(int32_t instance) {
@@ -156,10 +197,8 @@ void spinach_complete_clocks(void) {
 void spinach_start(void) {
   remove_variant();
   spinach_watch_faults();
-  cycles = calloc(machine->clock_count + 1, sizeof *cycles);
-  due = calloc(machine->clock_count + 1, sizeof *due);
   periods = calloc(machine->clock_count + 1, sizeof *periods);
-  if (!cycles || !due || !periods) spinach_fail("out of memory");
+  if (!periods) spinach_fail("out of memory");
   for (uint32_t i = 0; i < machine->clock_count; i++) periods[i] = machine->clocks[i].period;
   spinach_time = (struct spinach_time){0, 0, machine->clocks[0].period};
   machine->join();
@@ -169,6 +208,11 @@ void spinach_start(void) {
   spinach_phase = SPINACH_RUNS;
   current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
   spinach_running.function = NULL;
+}
+
+void spinach_resume(void) {
+  spinach_time = (struct spinach_time){.now = spinach_passing->now, .period = machine->clocks[0].period};
+  first_instant = earliest();
 }
 
 static void work_out_statistics(void) {
@@ -205,10 +249,10 @@ uint64_t spinach_now_ns(void) {
   return (uint64_t)((unsigned __int128)spinach_time.now * 1000000000u / machine->ticks_per_second);
 }
 uint64_t spinach_skipped(void) {
-  return skipped_cycles;
+  return spinach_passing->skipped;
 }
 uint64_t spinach_cycles(int32_t clock) {
-  return cycles ? cycles[clock] : 0;
+  return cycles[clock];
 }
 
 int32_t spinach_fastest_clock(void) {
@@ -252,17 +296,10 @@ static bool jump(uint64_t target, int32_t fastest) {
         machine->skippers[i].skip(spinach_cluster_state[machine->skippers[i].cluster], n);
     cycles[c] += n;
     due[c] += n * clock->period;
-    if ((int32_t)c == fastest) skipped_cycles += n;
+    if ((int32_t)c == fastest) spinach_passing->skipped += n;
     any = true;
   }
   return any;
-}
-
-static uint64_t earliest(void) {
-  uint64_t first = due[0];
-  for (uint32_t c = 1; c < machine->clock_count; c++)
-    if (due[c] < first) first = due[c];
-  return first;
 }
 
 // The instant at which the cycle of a clock begins that comes `n` cycles after its next.
@@ -287,9 +324,9 @@ bool spinach_step(bool endless) {
   if (spinach_idle_check_active()) spinach_idle_check_ask(cycles, due, earliest());
   machine->run(cycles, due, periods, fastest, UINT64_MAX, earliest() + 1);
   if (spinach_idle_check_active()) spinach_idle_check_compare();
-  if (is_time_to_look(fastest)) spinach_idle = next_instant() == UINT64_MAX;
+  if (is_time_to_look(fastest)) spinach_passing->idle = next_instant() == UINT64_MAX;
   spinach_time.now = earliest();
-  return spinach_idle && endless;
+  return spinach_passing->idle && endless;
 }
 
 bool spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64_t slice, bool endless) {
@@ -299,12 +336,12 @@ bool spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64
   bool nothing_left = false;
   for (uint64_t quiet = 1; !spinach_stopping && cycles[clock] < end && earliest() < until;) {
     uint64_t stop = tracing ? cycles[clock] + 1 : end, before = until;
-    if (earliest() > 0 && (is_time_to_look(fastest) || (machine->skipper_count && jumps))) {
+    if (earliest() > first_instant && (is_time_to_look(fastest) || (machine->skipper_count && jumps))) {
       uint64_t target = next_instant();
-      spinach_idle = target == UINT64_MAX;
-      nothing_left = spinach_idle && endless && is_time_to_look(fastest);
+      spinach_passing->idle = target == UINT64_MAX;
+      nothing_left = spinach_passing->idle && endless && is_time_to_look(fastest);
       if (nothing_left) break;
-      if (spinach_idle && endless) target = next_look(fastest);
+      if (spinach_passing->idle && endless) target = next_look(fastest);
       // The jump must not go beyond the tick at which the run ends.
       const uint64_t last = instant_after(clock, end - cycles[clock]), limit = last < until ? last : until;
       if (jumps && jump(target < limit ? target : limit, fastest)) {

@@ -122,7 +122,7 @@ void spinach_stop(uint32_t id, int32_t status, const char *format, ...) {
 }
 
 void spinach_progress(void) {
-  spinach_last_progress = spinach_time.now;
+  spinach_passing->last_progress = spinach_time.now;
 }
 
 static _Noreturn void broken(uint32_t id, const char *format, ...) {

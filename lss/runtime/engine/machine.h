@@ -67,6 +67,7 @@ typedef struct {
   const char *range; // "0.0 to 1.0", "at least 1"; NULL without one
   int64_t least_integer, most_integer;
   double least_real, most_real;
+  bool initial; // somebody reads it when the run starts only
   uint32_t target_count;
   const spinach_target *targets;
   const char *const *aliases; // inner names of the same parameter, ends with NULL
@@ -189,27 +190,38 @@ extern uint8_t *spinach_arena;
 extern uint64_t spinach_arena_size;
 extern const char *spinach_program;     // name of the executable, for messages
 extern uint64_t spinach_seed;           // set before spinach_start()
-extern uint64_t spinach_last_progress;  // now() at the latest sim_progress()
 extern const char *spinach_stop_reason; // words of sim_stop() or sim_exit(), "" otherwise
 extern int spinach_stop_status;         // the process's exit status then
 
 extern const char *spinach_error_text; // of the error that ended the run, "" otherwise
 void spinach_set_error(const char *text);
 
+// What passing time changes beside the state of clusters; it begins the arena.
+typedef struct {
+  uint64_t now, skipped, last_progress; // now() at the latest sim_progress()
+  uint64_t idle;                        // 1: at the last look nothing could happen by itself
+  uint64_t clocks[];                    // cycles done of each, then the instant of the next of each
+} spinach_clockwork;
+extern spinach_clockwork *spinach_passing;
+uint64_t spinach_clockwork_size(void);
+
 void spinach_arena_map(void);
+// Gives instances and connections in the arena the numbers that they have in this machine.
+void spinach_number_states(void);
 // Maps nothing, sets the default or given runtime parameters and runs all init functions.  Call after
 // spinach_arena_map() and after parameters were stored in their targets.
 void spinach_start(void);
 void *spinach_instance_state(int32_t instance);
 uint64_t spinach_cycles(int32_t clock); // ticks of a clock so far
 int32_t spinach_fastest_clock(void);
+void spinach_resume(void); // after the arena and spinach_passing were restored
+void spinach_reseed(void); // everything random, from spinach_seed
 // Advances until `clock` has done `cycles` cycles in all, or now() reaches `until`, or somebody stops the run.  Returns
 // before, at a boundary between instants, when `slice` cycles of that clock have passed.  True: the run is `endless`,
 // nothing bounds it, and nothing can happen in it any more.
 bool spinach_advance(int32_t clock, uint64_t cycles, uint64_t until, uint64_t slice, bool endless);
 // One instant, without a jump over idle time.
 bool spinach_step(bool endless);
-extern bool spinach_idle;  // at the last look nothing could happen by itself
 void spinach_finish(void); // runs all finish functions and collectors' reports
 uint64_t spinach_now_ns(void);
 uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over

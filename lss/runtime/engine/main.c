@@ -1,4 +1,5 @@
 // The main program of every simulator: command line, the loop, and how a run ends.
+#include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/measure.h"
@@ -60,12 +61,28 @@ static void repeat_stuck(int argc, char **argv) {
 static void report_stuck(uint64_t timeout) {
   const double ms = 1e3 / (double)machine->ticks_per_second;
   g_autofree char *text = g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)timeout * ms,
-                                          (double)spinach_last_progress * ms);
+                                          (double)spinach_passing->last_progress * ms);
   fprintf(stderr, "%s: error: %s\n", spinach_program, text);
   spinach_set_error(text);
   stuck = true;
   if (machine->debug) spinach_print_waits(stderr);
   if (machine->debug || !is_repeatable()) spinach_print_views(stderr, -1);
+}
+
+// Cycles until the next checkpoint is due, at most SLICE.
+static uint64_t slice(const spinach_options *options) {
+  if (spinach_trace_active()) return 1;
+  const uint64_t every = options->checkpoint_every;
+  return every ? MIN(SLICE, every - spinach_cycles(options->clock) % every) : SLICE;
+}
+
+// A checkpoint that is due is written; on failure the run has an error.
+static bool keep(const spinach_options *options) {
+  static uint64_t kept;
+  const uint64_t cycles = spinach_cycles(options->clock), every = options->checkpoint_every;
+  if (!every || cycles % every || cycles == kept || !cycles) return true;
+  kept = cycles;
+  return spinach_checkpoint_write(options);
 }
 
 // Runs to the end; returns why it ended.
@@ -77,10 +94,12 @@ static const char *run(const spinach_options *options) {
     if (ended) return ended;
     if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
     if (spinach_time.now >= options->until_tick) return "all time was simulated";
-    if (spinach_measure_advance(options, spinach_trace_active() ? 1 : SLICE)) return "nothing left to do";
+    if (!keep(options)) return spinach_set_error("a checkpoint could not be written"), spinach_error_text;
+    if (spinach_measure_advance(options, slice(options))) return "nothing left to do";
     if (spinach_trace_active()) spinach_trace_line();
     if (options->progress && !options->quiet) spinach_progress_show(options);
-    if (timeout && !spinach_stopping && !spinach_idle && spinach_time.now - spinach_last_progress > timeout) {
+    if (timeout && !spinach_stopping && !spinach_passing->idle &&
+        spinach_time.now - spinach_passing->last_progress > timeout) {
       spinach_progress_end();
       report_stuck(timeout);
       return spinach_error_text;
@@ -160,6 +179,7 @@ static bool can_write(const char *path, bool folders) {
 
 static bool can_write_results(const spinach_options *options) {
   if (options->stats && !can_write(options->stats, false)) return false;
+  if (options->checkpoint && !can_write(options->checkpoint, false)) return false;
   if (!options->run_dir) return true;
   g_autofree char *path = g_build_filename(options->run_dir, "statistics.json", NULL);
   return can_write(path, true);
@@ -202,6 +222,7 @@ int spinach_main(int argc, char **argv) {
     spinach_become(argc, argv, debug, (const char *const *)missing->pdata, missing->len);
     return 1;
   }
+  if (options.restore && !spinach_restore_read(&options)) return 2;
   if (!spinach_measure_begin(&options) || !spinach_settings_store(&options)) return 2;
   if (!can_write_results(&options)) return 1;
   given = &options;
@@ -215,10 +236,17 @@ int spinach_main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); // and so is a file that may not grow
   spinach_start();
   spinach_manifest_inputs();
+  if (options.restore && !spinach_restore_state(&options)) {
+    spinach_streams_abandon();
+    return 2;
+  }
   if (options.trace) spinach_trace_choose(options.trace);
   if (options.check_idle) spinach_idle_check_begin();
   spinach_progress_start();
-  const int status = spinach_deliver(run(&options));
+  const char *ended = run(&options);
+  if (options.checkpoint && !*spinach_error_text && !spinach_checkpoint_write(&options))
+    spinach_set_error("the checkpoint could not be written");
+  const int status = spinach_deliver(ended);
   if (stuck && !machine->debug) repeat_stuck(argc, argv);
   spinach_options_clear(&options);
   return status;

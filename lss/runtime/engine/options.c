@@ -103,7 +103,21 @@ static bool set_sample(spinach_options *options, const char *value) {
 }
 
 static bool set_seed(spinach_options *options, const char *value) {
-  return read_count("--seed", value, &options->seed);
+  return options->seed_given = read_count("--seed", value, &options->seed);
+}
+static bool set_checkpoint(spinach_options *options, const char *value) {
+  return (options->checkpoint = value) != NULL;
+}
+static bool set_checkpoint_every(spinach_options *options, const char *value) {
+  return read_count("--checkpoint-every", value, &options->checkpoint_every);
+}
+static bool set_restore(spinach_options *options, const char *value) {
+  return (options->restore = value) != NULL;
+}
+static bool set_outputs(spinach_options *options, const char *value) {
+  options->outputs_go_on = !strcmp(value, "continue");
+  return options->outputs_go_on || !strcmp(value, "begin") ||
+         spinach_report_error("--outputs takes \"begin\" or \"continue\", not \"%s\"", value);
 }
 static bool set_stats(spinach_options *options, const char *value) {
   return (options->stats = value) != NULL;
@@ -145,7 +159,7 @@ static bool is_called(const spinach_parameter *parameter, const char *name) {
   return !strcmp(parameter->name, name) || g_strv_contains(parameter->aliases, name);
 }
 
-static const spinach_parameter *find_parameter(const char *name) {
+const spinach_parameter *spinach_find_parameter(const char *name) {
   for (uint32_t i = 0; i < machine->parameter_count; i++)
     if (is_called(&machine->parameters[i], name)) return &machine->parameters[i];
   return NULL;
@@ -163,7 +177,7 @@ static bool set_parameter(spinach_options *options, const char *value) {
   const char *equals = strchr(value, '=');
   if (!equals) return spinach_report_error("--set: \"%s\" lacks its value; write --set PATH.NAME=VALUE", value);
   g_autofree char *name = g_strndup(value, (gsize)(equals - value));
-  const spinach_parameter *parameter = find_parameter(name);
+  const spinach_parameter *parameter = spinach_find_parameter(name);
   if (!parameter) {
     for (uint32_t i = 0; i < machine->parameter_count; i++)
       if (g_strv_contains(machine->parameters[i].former, name))
@@ -192,6 +206,11 @@ static const struct {
     {"measure-to", "CONDITION", "... and when this does: both are in --stats", set_measure_to},
     {"sample", "CONDITION", "write them down each time that this comes true", set_sample},
     {"seed", "N", "seed of everything random (default 1)", set_seed},
+    {"checkpoint", "FILE", "write the state in which the run ends, to go on from with --restore", set_checkpoint},
+    {"checkpoint-every", "N", "and also after each N cycles", set_checkpoint_every},
+    {"restore", "FILE", "go on from a checkpoint of this machine", set_restore},
+    {"outputs", "begin|continue",
+     "whether files written after --restore are new (the default) or go on where they were", set_outputs},
     {"stats", "FILE", "write statistics and manifest as JSON, or statistics as FILE.csv", set_stats},
     {"run-dir", "DIR", "write statistics.json, manifest.json and timing.json there", set_run_dir},
     {"print", "INSTANCE.FIELD", "print a state at the end; may be given several times", set_print},
@@ -269,7 +288,7 @@ static bool apply(spinach_options *options, const char *name, const char *value,
     if (!value && !next) return spinach_report_error("--%s needs a value: --%s %s", name, name, builtins[i].argument);
     return builtins[i].set(options, value ? value : next);
   }
-  const spinach_parameter *parameter = strchr(name, '.') ? NULL : find_parameter(name);
+  const spinach_parameter *parameter = strchr(name, '.') ? NULL : spinach_find_parameter(name);
   if (parameter) {
     *used = !value;
     if (!value && !next) return spinach_report_error("--%s needs a value of type %s", name, parameter->type);
@@ -296,6 +315,10 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
     if (!apply(options, name, equals ? equals + 1 : NULL, i + 1 < argc ? argv[i + 1] : NULL, &used)) return false;
     i += used;
   }
+  if (options->checkpoint_every && !options->checkpoint)
+    return spinach_report_error("--checkpoint-every lacks the file: --checkpoint FILE");
+  if (options->outputs_go_on && !options->restore)
+    return spinach_report_error("--outputs continue is for runs with --restore");
   return true;
 }
 

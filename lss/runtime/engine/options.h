@@ -19,10 +19,16 @@ typedef struct {
   int64_t watchdog;    // femtoseconds without progress after which the run ends; 0: never
   spinach_condition until, measure_from, measure_to, sample;
   uint64_t seed;
-  const char *stats;   // file, or NULL
-  const char *run_dir; // folder, or NULL
-  const char *trace;   // instance patterns, or NULL
-  bool check_idle;     // what modules' next_event says is compared with what they do
+  const char *stats;         // file, or NULL
+  const char *run_dir;       // folder, or NULL
+  const char *checkpoint;    // file to write where the run ends, or NULL
+  uint64_t checkpoint_every; // and after each so many cycles of `clock`; 0: no
+  const char *restore;       // checkpoint to go on from, or NULL
+  guint restored_settings;   // how many of `settings` it brought, ahead of those that were given
+  bool seed_given, reseeds;
+  bool outputs_go_on; // with what they held at the checkpoint
+  const char *trace;  // instance patterns, or NULL
+  bool check_idle;    // what modules' next_event says is compared with what they do
   bool progress, quiet;
   bool ended;       // --help or --list did all there was to do
   GPtrArray *print; // const char*: "path.field"
@@ -39,6 +45,9 @@ bool spinach_is_watchdog(const spinach_parameter *parameter);
 
 // A time in ticks, rounded up.
 uint64_t spinach_ticks(int64_t femtoseconds);
+
+// The runtime parameter of this name, its own or an inner one; NULL when there is none.
+const spinach_parameter *spinach_find_parameter(const char *name);
 
 // Stores the defaults and the settings of all runtime parameters in the arena.  Prints a line and returns false when a
 // text does not fit its parameter.

@@ -38,6 +38,13 @@ void spinach_manifest_inputs(void) {
   }
 }
 
+const char *spinach_manifest_input(uint32_t index, const char **sha256) {
+  if (!inputs || index >= inputs->len) return NULL;
+  const Input *input = &g_array_index(inputs, Input, index);
+  *sha256 = input->sha256;
+  return input->file;
+}
+
 static void write_files(Json *json, const char *key, guint count, const char *const *pairs) {
   json_open_member(json, key, '[');
   for (guint i = 0; i < count; i++) {

@@ -8,4 +8,7 @@
 // Appends the manifest as one JSON object; statistics.h lists its keys.
 void spinach_manifest_write(Json *json, const spinach_options *options);
 
+// The file of an input and its SHA-256; NULL beyond the last.
+const char *spinach_manifest_input(uint32_t index, const char **sha256);
+
 #endif

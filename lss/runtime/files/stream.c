@@ -19,6 +19,7 @@ HostFile *host_file_new(stream *s, const char *path) {
   HostFile **more = realloc(files, (file_count + 1) * sizeof *files);
   HostFile *file = calloc(1, sizeof *file);
   if (!more || !file || !(file->path = strdup(path))) spinach_fail("\"%s\": out of memory", path);
+  file->owner = s;
   files = more;
   files[file_count++] = file;
   s->id = file_count;
@@ -28,6 +29,10 @@ HostFile *host_file_new(stream *s, const char *path) {
 HostFile *host_file(const stream *s) {
   if (!s->id || s->id > file_count) spinach_fail("a stream is used that was never opened");
   return files[s->id - 1];
+}
+
+HostFile *host_file_number(uint32_t index) {
+  return index < file_count ? files[index] : NULL;
 }
 
 bool stream_is_open(const stream *s) {

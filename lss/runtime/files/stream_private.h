@@ -8,6 +8,7 @@
 
 typedef struct {
   char *path;
+  stream *owner;         // the module's side
   uint8_t *bytes;        // inputs: all of the file, and a zero behind it
   size_t size;           // of an input, in bytes
   size_t consumed;       // bytes of an input that were read, for the progress display
@@ -24,6 +25,7 @@ _Noreturn void spinach_fail(const char *format, ...) __attribute__((format(print
 
 HostFile *host_file_new(stream *s, const char *path);
 HostFile *host_file(const stream *s);
+HostFile *host_file_number(uint32_t index); // in the order of opening; NULL beyond the last
 void host_file_create(HostFile *file);
 
 // packet.c

@@ -1,0 +1,22 @@
+// Checkpoints: all that a run needs to go on in another process, in one file.
+//
+// The file: the word "SPINACHK"; the lengths of the header, unpacked and packed; the SHA-256 of these and of the packed
+// header; the header, a GVariant dictionary packed by zstd; and runs of pages (pages.h), one after the other.  All
+// numbers are little-endian.  Whatever is wrong with a file is one line that begins with its name.
+#ifndef SPINACH_CHECKPOINT_H
+#define SPINACH_CHECKPOINT_H
+
+#include "lss/runtime/engine/options.h"
+
+// Writes the present state, at a boundary between instants, to options->checkpoint.  Prints a line and returns false
+// when it cannot; what had that name is then still there.
+bool spinach_checkpoint_write(const spinach_options *options);
+
+// Reads and checks options->restore, and puts the parameters and the seed that it names before those that were given.
+// Prints a line and returns false when it is none, damaged, or of another machine.  Call before the run starts.
+bool spinach_restore_read(spinach_options *options);
+
+// Takes over the state, after the run has started as any other.
+bool spinach_restore_state(const spinach_options *options);
+
+#endif

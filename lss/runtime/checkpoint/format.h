@@ -1,0 +1,27 @@
+// What writing and reading checkpoints agree on; see checkpoint.h.
+#ifndef SPINACH_CHECKPOINT_FORMAT_H
+#define SPINACH_CHECKPOINT_FORMAT_H
+
+#include <glib.h>
+
+#define CHECKPOINT_WORD "SPINACHK"
+enum { CHECKPOINT_FORMAT = 1, CHECKPOINT_CHECKSUM = 32 };
+
+// What is ahead of the header.
+typedef struct {
+  char word[8];
+  guint64 unpacked, packed; // bytes of the header
+  guint8 checksum[CHECKPOINT_CHECKSUM];
+} CheckpointStart;
+
+// Entries of the header and their types.
+#define CHECKPOINT_RUNS_TYPE      "a(ttts)" // offset in the arena, bytes, packed bytes, SHA-256 of those
+#define CHECKPOINT_INSTANCES_TYPE "a(stu)"  // path, offset in the arena, number of its layout
+#define CHECKPOINT_CLOCKS_TYPE    "a(stt)"  // name, cycles done, instant of the next
+#define CHECKPOINT_PASSING_TYPE   "(ttttb)" // ticks a second, now, skipped cycles, latest progress, whether idle
+#define CHECKPOINT_PAIRS_TYPE     "a(ss)"   // parameters and their values; files and their SHA-256
+
+// The SHA-256 of the lengths and the packed header.
+void checkpoint_checksum(const CheckpointStart *start, const guint8 *packed, guint8 *checksum);
+
+#endif

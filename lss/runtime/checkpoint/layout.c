@@ -1,0 +1,58 @@
+// The layout of the state; see layout.h.
+#include "lss/runtime/checkpoint/layout.h"
+
+#include "lss/runtime/text/type.h"
+
+#include <string.h>
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+uint64_t layout_offset(uint32_t instance) {
+  return (uint64_t)((const uint8_t *)spinach_instance_state((int32_t)instance) - spinach_arena);
+}
+
+static void append_field(GString *text, const spinach_field *field) {
+  g_string_append_printf(text, "%s", field->name);
+  for (uint32_t d = 0; d < field->dimension_count; d++) g_string_append_printf(text, "[%u]", field->dimensions[d]);
+  g_string_append_printf(text, " : %s @%" G_GUINT64_FORMAT "\n", field->type->name, field->offset);
+}
+
+char *layout_of_instance(uint32_t instance) {
+  const spinach_layout *layout = machine->instances[instance].layout;
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text, "module : %s\n", layout->module);
+  for (uint32_t i = 0; i < layout->field_count; i++) append_field(text, &layout->fields[i]);
+  for (uint32_t i = 0; i < machine->parameter_count; i++)
+    for (uint32_t k = 0; k < machine->parameters[i].target_count; k++) {
+      const spinach_target *target = &machine->parameters[i].targets[k];
+      if (target->instance == (int32_t)instance)
+        g_string_append_printf(text, "parameter : %s @%" G_GUINT64_FORMAT "\n", machine->parameters[i].type,
+                               target->offset);
+    }
+  g_string_append_printf(text, "bytes : %" G_GUINT64_FORMAT "\n", layout->size);
+  return g_string_free(text, FALSE);
+}
+
+char *layout_difference(const char *here, const char *there) {
+  g_auto(GStrv) own = g_strsplit(here, "\n", -1), other = g_strsplit(there, "\n", -1);
+  guint i = 0;
+  while (own[i] && other[i] && !strcmp(own[i], other[i])) i++;
+  return g_strdup_printf("\"%s\" here, \"%s\" there", own[i] && *own[i] ? own[i] : "nothing",
+                         other[i] && *other[i] ? other[i] : "nothing");
+}
+
+char *layout_hash(void) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (uint32_t i = 0; i < machine->clock_count; i++)
+    g_string_append_printf(text, "%s %" G_GUINT64_FORMAT "\n", machine->clocks[i].name, machine->clocks[i].period);
+  for (uint32_t i = 0; i < machine->cluster_count; i++)
+    g_string_append_printf(text, "%" G_GUINT64_FORMAT "\n", machine->clusters[i].size);
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    if (!machine->instances[i].layout) continue;
+    g_autofree char *fields = layout_of_instance(i);
+    g_string_append_printf(text, "%s @%" G_GUINT64_FORMAT "\n%s", machine->instances[i].path, layout_offset(i), fields);
+  }
+  for (const char *const *watch = machine->watches; watch && *watch; watch++)
+    g_string_append_printf(text, "%s\n", *watch);
+  return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
+}

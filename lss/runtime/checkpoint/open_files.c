@@ -1,0 +1,123 @@
+// Open files; see open_files.h.  The state holds a stream's number, which differs from process to process when other
+// files are open, and how far it has come, which does not.
+#include "lss/runtime/checkpoint/open_files.h"
+
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/files/stream_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+// The instance in whose state a stream is; -1 for one that a function keeps while it reads a file.
+static int32_t holder(const stream *s) {
+  const uint8_t *at = (const uint8_t *)s;
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const uint8_t *state = spinach_instance_state((int32_t)i);
+    if (state && at >= state && at < state + machine->instances[i].layout->size) return (int32_t)i;
+  }
+  return -1;
+}
+
+static uint64_t offset_in(int32_t instance, const stream *s) {
+  return (uint64_t)((const uint8_t *)s - (const uint8_t *)spinach_instance_state(instance));
+}
+
+static stream *stream_at(const char *path, uint64_t offset) {
+  for (uint32_t i = 0; i < machine->instance_count; i++)
+    if (machine->instances[i].layout && !strcmp(machine->instances[i].path, path) &&
+        offset + sizeof(stream) <= machine->instances[i].layout->size)
+      return (stream *)((uint8_t *)spinach_instance_state((int32_t)i) + offset);
+  return NULL;
+}
+
+static bool cannot(GError **error, const char *verb, const char *path, const char *why) {
+  g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "cannot %s \"%s\": %s", verb, path, why);
+  return false;
+}
+
+static bool written(HostFile *file, uint64_t *bytes, GError **error) {
+  if (!file->temporary) return true; // a device or standard output has no beginning to go on from
+  if ((file->dumper && !host_packets_flush(file)) || fflush(file->out) != 0 || ferror(file->out))
+    return cannot(error, "write", file->path, g_strerror(errno));
+  const off_t at = ftello(file->out);
+  *bytes = at < 0 ? 0 : (uint64_t)at;
+  return true;
+}
+
+GVariant *open_files_describe(GError **error) {
+  GVariantBuilder files;
+  g_variant_builder_init(&files, G_VARIANT_TYPE(OPEN_FILES_TYPE));
+  HostFile *file;
+  for (uint32_t i = 0; (file = host_file_number(i)); i++) {
+    const int32_t instance = holder(file->owner);
+    uint64_t bytes = 0;
+    if (instance < 0 || file->owner->id != i + 1) continue;
+    if (file->out && !written(file, &bytes, error)) {
+      g_variant_builder_clear(&files);
+      return NULL;
+    }
+    g_variant_builder_add(&files, "(stbst)", machine->instances[instance].path, offset_in(instance, file->owner),
+                          file->out != NULL, file->path, bytes);
+  }
+  return g_variant_ref_sink(g_variant_builder_end(&files));
+}
+
+bool open_files_has(const char *name) {
+  HostFile *file;
+  for (uint32_t i = 0; (file = host_file_number(i)); i++)
+    if (!strcmp(file->path, name) && holder(file->owner) >= 0) return true;
+  return false;
+}
+
+// An output begins with the first `bytes` of the file that the earlier run left.
+static bool go_on_from(HostFile *file, const char *earlier, uint64_t bytes, GError **error) {
+  g_autofree char *content = NULL;
+  gsize length = 0;
+  g_autoptr(GError) reason = NULL;
+  if (!g_file_get_contents(earlier, &content, &length, &reason))
+    return cannot(error, "go on with", earlier, reason->message);
+  if (length < bytes) {
+    g_autofree char *why =
+        g_strdup_printf("it has %zu bytes, and had %" G_GUINT64_FORMAT " at the checkpoint", length, bytes);
+    return cannot(error, "go on with", earlier, why);
+  }
+  if ((file->dumper && !host_packets_flush(file)) || fseeko(file->out, 0, SEEK_SET) ||
+      fwrite(content, 1, bytes, file->out) != bytes || fflush(file->out))
+    return cannot(error, "write", file->path, g_strerror(errno));
+  return true;
+}
+
+static bool join(HostFile *file, uint32_t number, GVariant *files, bool go_on, GError **error) {
+  const int32_t instance = holder(file->owner);
+  if (instance < 0) return true;
+  const char *path, *name;
+  uint64_t offset, bytes;
+  gboolean output;
+  GVariantIter iterator;
+  g_variant_iter_init(&iterator, files);
+  while (g_variant_iter_next(&iterator, "(&stb&st)", &path, &offset, &output, &name, &bytes)) {
+    if (strcmp(path, machine->instances[instance].path) != 0 || offset != offset_in(instance, file->owner)) continue;
+    file->owner->id = number;
+    return !go_on || !output || !file->temporary || go_on_from(file, name, bytes, error);
+  }
+  *file->owner = (stream){.id = number}; // it was not open then
+  return true;
+}
+
+bool open_files_join(GVariant *files, bool go_on, GError **error) {
+  const char *path, *name;
+  uint64_t offset, bytes;
+  gboolean output;
+  GVariantIter iterator;
+  g_variant_iter_init(&iterator, files);
+  while (g_variant_iter_next(&iterator, "(&stb&st)", &path, &offset, &output, &name, &bytes)) {
+    stream *s = stream_at(path, offset);
+    if (s) s->id = 0;
+  }
+  HostFile *file;
+  for (uint32_t i = 0; (file = host_file_number(i)); i++)
+    if (!join(file, i + 1, files, go_on, error)) return false;
+  return true;
+}

@@ -1,0 +1,21 @@
+// The files that the streams of a run have open, in a checkpoint and back.
+#ifndef SPINACH_OPEN_FILES_H
+#define SPINACH_OPEN_FILES_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+// What is known of one: whose state holds the stream, where in it, and for outputs how many bytes are written.
+#define OPEN_FILES_TYPE "a(stbst)" // instance, offset in its state, whether it is an output, name, bytes
+
+// All that are open; outputs are flushed.  On failure sets *error.  The caller owns what is returned.
+GVariant *open_files_describe(GError **error);
+
+// After the state of a checkpoint took the place of the one that opened this process's files: joins its streams to
+// these.  With `go_on`, outputs begin with what they held then.
+bool open_files_join(GVariant *files, bool go_on, GError **error);
+
+// Whether a stream in the state is open on the file of this name.
+bool open_files_has(const char *name);
+
+#endif

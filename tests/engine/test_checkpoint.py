@@ -1,0 +1,188 @@
+"""Checkpoints: what a restored run takes over, what may be changed with it, and what is refused in one line.
+
+That it ends as the straight run is shown for every machine in tests/examples/test_builds_agree.py.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+MACHINE = """
+parameter depth = 3 : int;                  /** of the pipe */
+runtime parameter script = "" : string;     /** what is sent */
+instance s : source { offer = 0.5; count = 1000; script = script; };
+instance p : pipe { depth = depth; };
+instance k : sink { ready = 0.5; };
+instance t : timer;
+s.out -> p.in : uint32;
+p.out -> k.in;
+"""
+TIMER = "module timer { runtime init parameter start = 3 : int; state { int64 left; } init; phase_end; }\n"
+
+
+@pytest.fixture(scope="module")
+def simulators(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The machine, a build of it with other code, and two other machines."""
+    folder = tmp_path_factory.mktemp("checkpoint")
+    (folder / "m.lss").write_text(MACHINE)
+    (folder / "n.lss").write_text(MACHINE.replace("uint32", "uint64"))
+    (folder / "c.lss").write_text(MACHINE + "clock slow = 3 MHz;\ninstance l : sink on slow;\ninstance u : source on slow;\nu.out -> l.in : bool;\n")
+    (folder / "timer.lss").write_text(TIMER)
+    (folder / "timer.c").write_text("init() { self->left = param(start); }\nphase_end() { self->left--; }\n")
+    builds = {"plain": ["m.lss"], "debug": ["m.lss", "--debug"], "deep": ["m.lss", "-D", "depth=4"], "wide": ["n.lss"], "clocks": ["c.lss"]}
+    for name, arguments in builds.items():
+        subprocess.run([build_dir / "bin" / "lss", "build", "-O0", *arguments, "-o", name], cwd=folder, check=True)
+    return {name: folder / name for name in builds}
+
+
+@pytest.fixture
+def point(simulators, run_sim, tmp_path: Path) -> Path:
+    """A checkpoint after 400 of the cycles, with a record of what the sink took."""
+    run_sim(simulators["plain"], "--cycles", 400, "--set", "k.record=record.txt", "--checkpoint", "point")
+    return tmp_path / "point"
+
+
+def items(done) -> int:
+    """What the sink has taken."""
+    return next(entry["value"] for entry in done.stats["statistics"] if (entry["path"], entry["name"]) == ("k", "items"))
+
+
+def refused(run_sim, simulator: Path, *options) -> str:
+    done = run_sim(simulator, *options, ok=False)
+    assert done.status == 2 and done.err.count("\n") == 1 and done.err.startswith(f"{simulator.name}: "), done.err
+    return done.err.removeprefix(f"{simulator.name}: ").removesuffix("\n")
+
+
+def test_outputs_begin_anew_or_go_on(simulators, run_sim, point, tmp_path) -> None:
+    straight = run_sim(simulators["plain"], "--cycles", 900, "--set", "k.record=straight.txt")
+    whole, begun = (tmp_path / "straight.txt").read_text(), (tmp_path / "record.txt").read_text()
+    done = run_sim(simulators["plain"], "--cycles", 900, "--restore", "point", "--outputs", "continue")
+    assert (tmp_path / "record.txt").read_text() == whole and whole.startswith(begun) and begun != whole
+    assert [done.stats[key] for key in ("run", "statistics")] == [straight.stats[key] for key in ("run", "statistics")]
+    run_sim(simulators["plain"], "--cycles", 900, "--restore", "point", "--set", "k.record=tail.txt")
+    assert begun + (tmp_path / "tail.txt").read_text() == whole
+    # The file that is gone on with may have grown since, but not shrunk.
+    (tmp_path / "record.txt").write_text(begun[:-1])
+    assert refused(run_sim, simulators["plain"], "--cycles", 900, "--restore", "point", "--outputs", "continue") == (
+        f'cannot restore "point": cannot go on with "record.txt": it has {len(begun) - 1} bytes, and had {len(begun)} at the checkpoint'
+    )
+    assert (tmp_path / "record.txt").read_text() == begun[:-1]
+
+
+def test_parameters_are_those_of_the_run_and_may_be_changed(simulators, run_sim, tmp_path) -> None:
+    plain = simulators["plain"]
+    run_sim(plain, "--cycles", 400, "--set", "k.ready=0.9", "--seed", 7, "--checkpoint", "point")
+    straight = run_sim(plain, "--cycles", 900, "--set", "k.ready=0.9", "--seed", 7)
+    done = run_sim(plain, "--cycles", 900, "--restore", "point")
+    assert done.stats["manifest"]["parameters"]["k.ready"] == "0.9" and done.stats["manifest"]["seed"] == 7
+    assert done.stats["statistics"] == straight.stats["statistics"]
+    # What acts in every cycle acts from now on: the sink takes what it was ready for and nothing more.
+    taken = items(run_sim(plain, "--cycles", 400, "--restore", "point"))
+    stopped = run_sim(plain, "--cycles", 900, "--restore", "point", "--set", "k.ready=0")
+    assert stopped.stats["manifest"]["parameters"]["k.ready"] == "0" and 0 <= items(stopped) - taken <= 1
+    # A seed makes another run of it, the same one each time.
+    seeds = [run_sim(plain, "--cycles", 900, "--restore", "point", "--seed", n).stats["statistics"] for n in (8, 9, 8)]
+    assert seeds[0] == seeds[2] and seeds[0] != seeds[1] and seeds[0] != straight.stats["statistics"]
+
+
+def test_what_acts_at_the_start_only_cannot_be_changed(simulators, run_sim, point, tmp_path) -> None:
+    assert refused(run_sim, simulators["plain"], "--restore", "point", "--set", "t.start=5", "--cycles", 900) == (
+        'cannot restore "point": "t.start" cannot be set anew: it acts only at the start of a run'
+    )
+    run_sim(simulators["plain"], "--restore", "point", "--set", "t.start=3", "--set", "s.count=900", "--cycles", 900)
+
+
+def test_inputs_must_be_as_they_were(simulators, run_sim, tmp_path) -> None:
+    script = "".join(f"{9 * k} {k}\n" for k in range(100))
+    (tmp_path / "script.txt").write_text(script)
+    run_sim(simulators["plain"], "--script", "script.txt", "--cycles", 400, "--checkpoint", "point")
+    straight = run_sim(simulators["plain"], "--script", "script.txt", "--cycles", 900)
+    done = run_sim(simulators["plain"], "--cycles", 900, "--restore", "point")
+    assert done.stats["statistics"] == straight.stats["statistics"]
+    (tmp_path / "script.txt").write_text(script + "# more\n")
+    assert refused(run_sim, simulators["plain"], "--restore", "point", "--cycles", 900) == (
+        'cannot restore "point": the run read "script.txt", which has changed since'
+    )
+    (tmp_path / "same.txt").write_text(script)
+    run_sim(simulators["plain"], "--script", "same.txt", "--restore", "point", "--cycles", 900)
+
+
+def test_another_build_is_accepted_and_another_machine_is_not(simulators, run_sim, point) -> None:
+    straight = run_sim(simulators["plain"], "--cycles", 900)
+    done = run_sim(simulators["debug"], "--cycles", 900, "--restore", "point")
+    assert done.stats["statistics"] == straight.stats["statistics"]
+    expected = {
+        "deep": 'p has "slot[4] : uint32 @0" here, "slot[3] : uint32 @0" there',
+        "wide": 's has "item : uint64 @32" here, "item : uint32 @28" there',
+        "clocks": 'its clock "clk" is "slow" here',
+    }
+    for name, words in expected.items():
+        error = refused(run_sim, simulators[name], "--cycles", 900, "--restore", "point")
+        assert error.startswith('cannot restore "point": it is of another machine: ') and words in error, error
+
+
+def test_an_event_is_waited_for_from_a_checkpoint(simulators, run_sim, point) -> None:
+    """The variant that counts events is another build; what it counts begins with it."""
+    before = items(run_sim(simulators["plain"], "--cycles", 400, "--restore", "point"))
+    done = run_sim(simulators["plain"], "--until", "event(k.in.transferred, 10)", "--restore", "point", "--checkpoint", "later")
+    assert items(done) == before + 10
+    straight = run_sim(simulators["plain"], "--cycles", 900)
+    assert run_sim(simulators["plain"], "--cycles", 900, "--restore", "later").stats["statistics"] == straight.stats["statistics"]
+
+
+def test_damage_is_one_line(simulators, run_sim, point, tmp_path) -> None:
+    whole, rng = point.read_bytes(), random.Random(4)
+    texts = [whole[:n] for n in (0, 7, 8, 55, 56, len(whole) // 2, len(whole) - 1)] + [whole + b"\0"]
+    for _ in range(60):
+        at = rng.randrange(8 * len(whole))
+        texts.append(whole[: at // 8] + bytes([whole[at // 8] ^ 1 << at % 8]) + whole[at // 8 + 1 :])
+    for text in texts:
+        (tmp_path / "bad").write_bytes(text)
+        error = refused(run_sim, simulators["plain"], "--cycles", 900, "--restore", "bad")
+        assert error.startswith('cannot restore "bad": it is ')
+
+
+def test_wrong_use_is_one_line(simulators, run_sim, point, tmp_path) -> None:
+    plain = simulators["plain"]
+    assert refused(run_sim, plain, "--restore", "none") == 'cannot restore "none": No such file or directory'
+    assert refused(run_sim, plain, "--outputs", "continue") == "--outputs continue is for runs with --restore"
+    assert refused(run_sim, plain, "--outputs", "append") == '--outputs takes "begin" or "continue", not "append"'
+    assert refused(run_sim, plain, "--checkpoint-every", "9") == "--checkpoint-every lacks the file: --checkpoint FILE"
+    done = run_sim(plain, "--cycles", 9, "--checkpoint", "no/such/folder", ok=False)
+    assert done.status == 1 and 'cannot write "no/such/folder"' in done.err
+    done = run_sim(plain, "--cycles", 9, "--checkpoint", "/dev/full", ok=False)
+    assert done.status == 1 and 'cannot write the checkpoint "/dev/full": No space left on device' in done.err
+
+
+def test_a_failed_run_leaves_the_checkpoint_before(simulators, run_sim, point, tmp_path) -> None:
+    before = point.read_bytes()
+    (tmp_path / "script.txt").write_text("5 1\n4 2\n")
+    done = run_sim(simulators["plain"], "--script", "script.txt", "--cycles", 900, "--checkpoint", "point", ok=False)
+    assert "script.txt" in done.err and point.read_bytes() == before
+
+
+def test_periodic_checkpoints_survive_a_kill(simulators, run_sim, tmp_path) -> None:
+    """Each takes the place of the one before, whole; SIGTERM ends the run with one."""
+    plain, every = simulators["plain"], ["--checkpoint", "point", "--checkpoint-every", "500"]
+    straight = run_sim(plain, "--cycles", 100_000)
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        (tmp_path / "point").unlink(missing_ok=True)
+        process = subprocess.Popen([plain, "--cycles", "100000000000", "--quiet", *every], cwd=tmp_path)
+        while not (tmp_path / "point").exists():
+            time.sleep(0.002)
+        process.send_signal(number)
+        process.wait()
+        done = run_sim(plain, "--cycles", "1", "--restore", "point")
+        cycles = done.stats["run"]["cycles"]["clk"]
+        assert cycles >= 500 and (number == signal.SIGTERM or cycles % 500 == 0)
+        if cycles < 100_000:
+            assert run_sim(plain, "--cycles", 100_000, "--restore", "point").stats["statistics"] == straight.stats["statistics"]
+        leftover = [name for name in os.listdir(tmp_path) if name.startswith("point.")]
+        assert len(leftover) <= (number == signal.SIGKILL)
+        for name in leftover:
+            (tmp_path / name).unlink()
