@@ -6,6 +6,7 @@ That it ends as the straight run is shown for every machine in tests/examples/te
 import os
 import random
 import signal
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -186,3 +187,20 @@ def test_periodic_checkpoints_survive_a_kill(simulators, run_sim, tmp_path) -> N
         assert len(leftover) <= (number == signal.SIGKILL)
         for name in leftover:
             (tmp_path / name).unlink()
+
+
+def test_packets_go_on_behind_those_that_were_read(build_sim, run_sim, tmp_path) -> None:
+    """A file of packets is read from its beginning in the restored run, up to where the earlier one was."""
+    (tmp_path / "reader.lss").write_text('module reader { runtime init parameter packets = "" : string; state { stream frames; uint64 seen; } init; phase_end; }\n')
+    (tmp_path / "reader.c").write_text(
+        "init() { packet_read_open(&self->frames, param(packets)); }\nphase_end() {\n  uint8_t frame[64]; uint32_t length; uint64_t stamp;\n"
+        "  if (packet_next(&self->frames, frame, sizeof frame, &length, &stamp)) self->seen = 10 * self->seen + frame[0];\n}\n"
+    )
+    header = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
+    frames = b"".join(struct.pack("<IIII", n, 0, 14, 14) + bytes([n]) * 14 for n in range(1, 6))
+    (tmp_path / "in.pcap").write_bytes(header + frames)
+    simulator = build_sim("instance r : reader;", "-I", tmp_path, "-O0")
+    given = ("--set", f"r.packets={tmp_path / 'in.pcap'}")
+    assert "r.seen = 12\n" in run_sim(simulator, "--cycles", 2, *given, "--print", "r.seen", "--checkpoint", "point").out
+    for cycles, seen in ((3, 123), (5, 12345), (9, 12345)):
+        assert f"r.seen = {seen}\n" in run_sim(simulator, "--cycles", cycles, "--restore", "point", "--print", "r.seen").out

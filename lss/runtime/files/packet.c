@@ -67,7 +67,13 @@ bool packet_next(stream *s, uint8_t *frame, uint32_t capacity, uint32_t *length,
   if (!file->reader) spinach_fail("\"%s\" is not open for reading packets", file->path);
   struct pcap_pkthdr *header;
   const uint8_t *bytes;
-  if (!read_one(file, &header, &bytes)) return false;
+  if (file->next > s->records) { // the state went back: start over
+    pcap_close(file->reader);
+    open_reader(file);
+  }
+  do
+    if (!read_one(file, &header, &bytes)) return false;
+  while (file->next <= s->records);
   require_whole(file, file->next, header->caplen, header->len, capacity);
   memcpy(frame, bytes, header->caplen);
   *length = header->caplen;
