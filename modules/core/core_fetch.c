@@ -2,14 +2,14 @@
 
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
 
-/* Nothing is fetched from a pc that was set from outside before what ran until then has left: its branches go nowhere.
- */
-static inline bool drains(const self_t *self) {
-  return self->fresh && self->outstanding > 0;
+static inline bool requests(const self_t *self) {
+  return self->phase == core_fetch_phase_request && !(CONTROLLED && self->halted);
 }
 
-static inline bool requests(const self_t *self) {
-  return self->phase == core_fetch_phase_request && !(CONTROLLED && (self->halted || drains(self)));
+/* The pc was set from outside, and nothing is fetched from there before what ran until then has left: what arrives is
+ * dropped, and branches go nowhere. */
+static inline bool turns(const self_t *self) {
+  return CONTROLLED && __builtin_expect(self->phase >= core_fetch_phase_unwanted, false);
 }
 
 init() {
@@ -28,17 +28,12 @@ phase_start() {
   send(status, report);
 }
 
-/* The word that arrives was asked for before the pc was set from outside. */
-static inline bool dropped(const self_t *self) {
-  return CONTROLLED && __builtin_expect(self->phase == core_fetch_phase_unwanted, false);
-}
-
 handler(deliver) {
   if (__builtin_expect(self->phase == core_fetch_phase_waits, false)) {
     typeof_port(out) waiting = {
         .pc = self->waiting_pc, .word = self->waiting_word, .fresh = self->fresh, .error = self->waiting_error};
     send(out, waiting);
-  } else if (some(memory_reply) && !dropped(self)) {
+  } else if (some(memory_reply) && !turns(self)) {
     typeof_port(out) item = {.pc = self->pc,
                              .word = (uint32_t)data(memory_reply).data,
                              .fresh = self->fresh,
@@ -62,8 +57,10 @@ static inline void obey(self_t *self, core_control command) {
     self->pc = command.pc;
     self->redirected = false;
     self->fresh = true;
-    if (self->phase == core_fetch_phase_waits) self->phase = core_fetch_phase_request;
-    if (self->phase == core_fetch_phase_outstanding) self->phase = core_fetch_phase_unwanted;
+    if (self->phase == core_fetch_phase_outstanding)
+      self->phase = core_fetch_phase_unwanted;
+    else if (self->phase != core_fetch_phase_unwanted)
+      self->phase = self->outstanding > 0 ? core_fetch_phase_drains : core_fetch_phase_request;
   }
   if (command.step) {
     self->halted = false;
@@ -83,9 +80,23 @@ static inline void advance(self_t *self) {
   self->redirected = false;
 }
 
+/* The end of a cycle in which nothing is fetched, because the pc was set. */
+static __attribute__((noinline)) void turn(self_t *self, bool comes, bool done) {
+  if (comes) self->phase = core_fetch_phase_drains;
+  self->outstanding -= done;
+  if (self->phase == core_fetch_phase_drains && self->outstanding == 0) self->phase = core_fetch_phase_request;
+}
+
 phase_end() {
-  const bool waited = self->phase == core_fetch_phase_waits, comes = some(memory_reply) & enabled(memory_reply);
-  const bool arrives = comes && !dropped(self);
+  const bool commanded = transferred(control);
+  if (turns(self)) {
+    const bool comes = some(memory_reply) & enabled(memory_reply);
+    turn(self, comes, transferred(done));
+    if (commanded) obey(self, data(control));
+    self->moved = comes | transferred(redirect) | transferred(done) | commanded;
+    return;
+  }
+  const bool waited = self->phase == core_fetch_phase_waits, arrives = some(memory_reply) & enabled(memory_reply);
   const bool leaves = transferred(out), sent = transferred(memory_request);
   const uint32_t pc = self->pc;
   /* What arrives and cannot continue waits here; what waited and was passed on makes room. */
@@ -99,14 +110,12 @@ phase_end() {
     self->waiting_error = data(memory_reply).error | ((pc & 3) != 0);
   } else if (sent) {
     self->phase = core_fetch_phase_outstanding;
-  } else if (CONTROLLED && comes) {
-    self->phase = core_fetch_phase_request;
   }
   if (arrives) {
     event(fetched, pc, (uint32_t)data(memory_reply).data);
     advance(self);
   }
-  if (__builtin_expect(transferred(redirect), false) && !(CONTROLLED && drains(self))) {
+  if (__builtin_expect(transferred(redirect), false)) {
     if (arrives | waited) { /* the delay slot of the branch is here */
       self->pc = data(redirect);
     } else {
@@ -116,10 +125,9 @@ phase_end() {
   }
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
   if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
-  if (transferred(control)) obey(self, data(control));
-  if (width(status) > 0)
-    self->moved =
-        self->halted && (sent | comes | leaves | transferred(redirect) | transferred(done) | transferred(control));
+  if (commanded) obey(self, data(control));
+  if (width(status) > 0 && __builtin_expect(self->halted, false))
+    self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;
 }
 
 next_event() {
