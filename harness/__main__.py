@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable
@@ -140,6 +141,24 @@ def _cost(options: argparse.Namespace) -> int:
     return 0
 
 
+def _divergence(options: argparse.Namespace) -> int:
+    from harness.run import divergence
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            found = divergence.find([shlex.split(text) for text in (options.first, options.second)], Path(folder))
+        except divergence.DivergenceError as error:
+            raise SystemExit(f"harness: {error}") from None
+    if not found:
+        print("both runs end in the same state")
+        return 0
+    known = "they differ from the beginning" if found.same is None else f"in cycle {found.same} they were the same"
+    print(f"the runs differ from cycle {found.cycle} on; {known}")
+    for line in found.differences:
+        print(f"  {line}")
+    return 1
+
+
 def _number(least: int, most: int | None = None) -> Callable[[str], int]:
     """What reads a whole number in this range."""
 
@@ -245,6 +264,11 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("--build", type=Path, default=Path("build"))
     one.epilog = "What follows -- is for the simulator."
     one.set_defaults(call=_bottleneck)
+
+    one = commands.add_parser("divergence", help="find the first cycle in which two runs or builds differ, and in what")
+    one.add_argument("first", metavar="COMMAND", help="a simulator and its options, in one word of the shell")
+    one.add_argument("second", metavar="COMMAND", help="another build of the machine, or the same with other options")
+    one.set_defaults(call=_divergence)
 
     one = commands.add_parser("cost", help="instructions and memory accesses per frame, by processor and function")
     one.add_argument("machine", type=Path, help="the LSS file")

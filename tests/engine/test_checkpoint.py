@@ -160,6 +160,29 @@ def test_wrong_use_is_one_line(simulators, run_sim, point, tmp_path) -> None:
     assert done.status == 1 and 'cannot write the checkpoint "/dev/full": No space left on device' in done.err
 
 
+def test_two_checkpoints_are_compared(simulators, run_sim, point) -> None:
+    run_sim(simulators["debug"], "--cycles", 401, "--checkpoint", "later")
+    done = run_sim(simulators["plain"], "--restore", "point", "--compare", "later", ok=None)
+    assert done.status == 1 and done.out.splitlines()[0] == "clk  cycle 400  cycle 401" and "t.left  -397  -398\n" in done.out
+    done = run_sim(simulators["plain"], "--restore", "point", "--compare", "point")
+    assert (done.status, done.out, done.err) == (0, "", "")
+    assert refused(run_sim, simulators["plain"], "--compare", "point") == "--compare lacks the other checkpoint: --restore FILE"
+    error = refused(run_sim, simulators["plain"], "--restore", "point", "--compare", "none")
+    assert error == 'cannot restore "none": No such file or directory'
+
+
+def test_hashes_of_the_state_are_those_of_any_build(simulators, run_sim, point, tmp_path) -> None:
+    run_sim(simulators["plain"], "--cycles", 1000, "--set", "k.record=a", "--state-hashes", "plain.txt", "--state-hash-every", 300)
+    run_sim(simulators["debug"], "--cycles", 1000, "--set", "k.record=b", "--state-hashes", "debug.txt", "--state-hash-every", 300)
+    run_sim(simulators["plain"], "--cycles", 1000, "--restore", "point", "--state-hashes", "rest.txt", "--state-hash-every", 300)
+    lines = (tmp_path / "plain.txt").read_text().splitlines()
+    assert [line.split()[0] for line in lines] == ["0", "300", "600", "900", "1000"] and len(set(lines)) == 5
+    assert (tmp_path / "debug.txt").read_text().splitlines() == lines
+    assert (tmp_path / "rest.txt").read_text().splitlines() == lines[2:]
+    error = refused(run_sim, simulators["plain"], "--state-hash-every", "0")
+    assert error == "--state-hash-every: there are no 0 cycles between two"
+
+
 def test_a_failed_run_leaves_the_checkpoint_before(simulators, run_sim, point, tmp_path) -> None:
     before = point.read_bytes()
     (tmp_path / "script.txt").write_text("5 1\n4 2\n")

@@ -19,4 +19,7 @@ bool spinach_restore_read(spinach_options *options);
 // Takes over the state, after the run has started as any other.
 bool spinach_restore_state(const spinach_options *options);
 
+// Only the state of options->restore, in a run that never starts.
+bool spinach_restore_pages(spinach_options *options);
+
 #endif

@@ -296,3 +296,10 @@ bool spinach_restore_state(const spinach_options *options) {
   if (!open_files_join(files, options->outputs_go_on, &error)) return refuse(options, "%s", error->message);
   return true;
 }
+
+bool spinach_restore_pages(spinach_options *options) {
+  if (!spinach_restore_read(options) || !take_pages(options)) return false;
+  spinach_number_states();
+  take_time(options);
+  return true;
+}

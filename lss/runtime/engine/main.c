@@ -1,5 +1,7 @@
 // The main program of every simulator: command line, the loop, and how a run ends.
 #include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/checkpoint/difference.h"
+#include "lss/runtime/checkpoint/state_hash.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/measure.h"
@@ -69,19 +71,23 @@ static void report_stuck(uint64_t timeout) {
   if (machine->debug || !is_repeatable()) spinach_print_views(stderr, -1);
 }
 
-// Cycles until the next checkpoint is due, at most SLICE.
+// Cycles until a checkpoint or a hash is due, at most SLICE.
 static uint64_t slice(const spinach_options *options) {
   if (spinach_trace_active()) return 1;
-  const uint64_t every = options->checkpoint_every;
-  return every ? MIN(SLICE, every - spinach_cycles(options->clock) % every) : SLICE;
+  const uint64_t cycles = spinach_cycles(options->clock), saved = options->checkpoint_every;
+  uint64_t most = saved ? MIN(SLICE, saved - cycles % saved) : SLICE;
+  if (options->state_hashes) most = MIN(most, options->state_hash_every - cycles % options->state_hash_every);
+  return most;
 }
 
-// A checkpoint that is due is written; on failure the run has an error.
+// A checkpoint or a hash that is due is written; on failure the run has an error.
 static bool keep(const spinach_options *options) {
-  static uint64_t kept;
-  const uint64_t cycles = spinach_cycles(options->clock), every = options->checkpoint_every;
-  if (!every || cycles % every || cycles == kept || !cycles) return true;
+  static uint64_t kept = UINT64_MAX;
+  const uint64_t cycles = spinach_cycles(options->clock);
+  if (cycles == kept) return true;
   kept = cycles;
+  if (options->state_hashes && cycles % options->state_hash_every == 0) spinach_state_hash_note(options->clock);
+  if (!options->checkpoint_every || cycles % options->checkpoint_every || !cycles) return true;
   return spinach_checkpoint_write(options);
 }
 
@@ -180,6 +186,7 @@ static bool can_write(const char *path, bool folders) {
 static bool can_write_results(const spinach_options *options) {
   if (options->stats && !can_write(options->stats, false)) return false;
   if (options->checkpoint && !can_write(options->checkpoint, false)) return false;
+  if (options->state_hashes && !can_write(options->state_hashes, false)) return false;
   if (!options->run_dir) return true;
   g_autofree char *path = g_build_filename(options->run_dir, "statistics.json", NULL);
   return can_write(path, true);
@@ -200,6 +207,7 @@ int spinach_deliver(const char *ended) {
   if (!options->quiet) spinach_statistics_table(stdout);
   fine &= spinach_streams_commit();
   fine &= write_results(options, ended, seconds);
+  fine &= !options->state_hashes || spinach_state_hash_write(options->state_hashes);
   fine &= flush_output();
   if (options->check_idle) spinach_idle_check_report(stderr);
   if (!failed && (!options->quiet || spinach_stop_status))
@@ -221,6 +229,10 @@ int spinach_main(int argc, char **argv) {
   if (debug || missing->len) {
     spinach_become(argc, argv, debug, (const char *const *)missing->pdata, missing->len);
     return 1;
+  }
+  if (options.compare) {
+    const int status = spinach_checkpoint_compare(&options);
+    return flush_output() ? status : 2;
   }
   if (options.restore && !spinach_restore_read(&options)) return 2;
   if (!spinach_measure_begin(&options) || !spinach_settings_store(&options)) return 2;
@@ -244,6 +256,7 @@ int spinach_main(int argc, char **argv) {
   if (options.check_idle) spinach_idle_check_begin();
   spinach_progress_start();
   const char *ended = run(&options);
+  if (options.state_hashes) spinach_state_hash_note(options.clock);
   if (options.checkpoint && !*spinach_error_text && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");
   const int status = spinach_deliver(ended);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { STATE_HASH_EVERY = 100000 };
+
 static const spinach_machine *const machine = &spinach_machine_table;
 
 bool spinach_report_error(const char *format, ...) {
@@ -114,6 +116,16 @@ static bool set_checkpoint_every(spinach_options *options, const char *value) {
 static bool set_restore(spinach_options *options, const char *value) {
   return (options->restore = value) != NULL;
 }
+static bool set_compare(spinach_options *options, const char *value) {
+  return (options->compare = value) != NULL;
+}
+static bool set_state_hashes(spinach_options *options, const char *value) {
+  return (options->state_hashes = value) != NULL;
+}
+static bool set_state_hash_every(spinach_options *options, const char *value) {
+  return read_count("--state-hash-every", value, &options->state_hash_every) &&
+         (options->state_hash_every || spinach_report_error("--state-hash-every: there are no 0 cycles between two"));
+}
 static bool set_outputs(spinach_options *options, const char *value) {
   options->outputs_go_on = !strcmp(value, "continue");
   return options->outputs_go_on || !strcmp(value, "begin") ||
@@ -211,6 +223,9 @@ static const struct {
     {"restore", "FILE", "go on from a checkpoint of this machine", set_restore},
     {"outputs", "begin|continue",
      "whether files written after --restore are new (the default) or go on where they were", set_outputs},
+    {"compare", "FILE", "with --restore: print which states differ between the two checkpoints, and end", set_compare},
+    {"state-hashes", "FILE", "write a hash of all state after each 100,000 cycles and at the end", set_state_hashes},
+    {"state-hash-every", "N", "and after each N cycles instead", set_state_hash_every},
     {"stats", "FILE", "write statistics and manifest as JSON, or statistics as FILE.csv", set_stats},
     {"run-dir", "DIR", "write statistics.json, manifest.json and timing.json there", set_run_dir},
     {"print", "INSTANCE.FIELD", "print a state at the end; may be given several times", set_print},
@@ -303,6 +318,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   *options =
       (spinach_options){.clock = spinach_fastest_clock(), .cycles = UINT64_MAX, .until_tick = UINT64_MAX, .seed = 1};
   options->watchdog = default_watchdog();
+  options->state_hash_every = STATE_HASH_EVERY;
   options->print = g_ptr_array_new();
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
   options->progress = isatty(STDERR_FILENO);
@@ -317,6 +333,8 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   }
   if (options->checkpoint_every && !options->checkpoint)
     return spinach_report_error("--checkpoint-every lacks the file: --checkpoint FILE");
+  if (options->compare && !options->restore)
+    return spinach_report_error("--compare lacks the other checkpoint: --restore FILE");
   if (options->outputs_go_on && !options->restore)
     return spinach_report_error("--outputs continue is for runs with --restore");
   return true;

@@ -24,6 +24,9 @@ typedef struct {
   const char *checkpoint;    // file to write where the run ends, or NULL
   uint64_t checkpoint_every; // and after each so many cycles of `clock`; 0: no
   const char *restore;       // checkpoint to go on from, or NULL
+  const char *compare;       // checkpoint to compare with `restore`, or NULL
+  const char *state_hashes;  // file to write, or NULL
+  uint64_t state_hash_every; // cycles of `clock` between two of them
   guint restored_settings;   // how many of `settings` it brought, ahead of those that were given
   bool seed_given, reseeds;
   bool outputs_go_on; // with what they held at the checkpoint

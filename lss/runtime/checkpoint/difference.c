@@ -1,0 +1,68 @@
+// The difference of two checkpoints; see difference.h.
+#include "lss/runtime/checkpoint/difference.h"
+
+#include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/text/names.h"
+#include "lss/runtime/text/type_bytes.h"
+
+enum { SHOWN = 16 }; // elements of one field
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+static char *text_of(const struct spinach_type *type, const void *value) {
+  const int length = spinach_type_print(type, value, NULL, 0);
+  char *text = g_malloc((gsize)length + 1);
+  spinach_type_print(type, value, text, (size_t)length + 1);
+  return text;
+}
+
+// "[1][2]" of an element, by its number.
+static char *indices(const spinach_field *field, uint64_t number) {
+  GString *text = g_string_new(NULL);
+  for (uint32_t d = field->dimension_count; d-- > 0;) {
+    g_autofree char *index = g_strdup_printf("[%" G_GUINT64_FORMAT "]", number % field->dimensions[d]);
+    g_string_prepend(text, index);
+    number /= field->dimensions[d];
+  }
+  return g_string_free(text, FALSE);
+}
+
+static uint64_t compare_field(const char *path, const spinach_field *field, const uint8_t *first,
+                              const uint8_t *second) {
+  const uint64_t count = spinach_field_elements(field), size = field->type->size;
+  uint64_t differ = 0;
+  if (spinach_type_is_dense(field->type) && memcmp(first, second, count * size) == 0) return 0;
+  for (uint64_t i = 0; i < count; i++, first += size, second += size) {
+    if (spinach_type_equal(field->type, first, second) || ++differ > SHOWN) continue;
+    g_autofree char *index = indices(field, i), *one = text_of(field->type, first),
+                    *other = text_of(field->type, second);
+    printf("%s%s%s%s  %s  %s\n", path, *path ? "." : "", field->name, index, one, other);
+  }
+  if (differ > SHOWN)
+    printf("%s%s%s  and %" G_GUINT64_FORMAT " more\n", path, *path ? "." : "", field->name, differ - SHOWN);
+  return differ;
+}
+
+int spinach_checkpoint_compare(spinach_options *options) {
+  if (!spinach_restore_pages(options)) return 2;
+  g_autofree uint8_t *first = g_memdup2(spinach_arena, spinach_arena_size);
+  options->restore = options->compare;
+  if (!spinach_restore_pages(options)) return 2;
+  uint64_t differ = 0;
+  for (uint32_t i = 0; i < machine->clock_count; i++) {
+    const uint64_t one = ((const spinach_clockwork *)first)->clocks[i], other = spinach_cycles((int32_t)i);
+    if (one != other)
+      differ++,
+          printf("%s  cycle %" G_GUINT64_FORMAT "  cycle %" G_GUINT64_FORMAT "\n", machine->clocks[i].name, one, other);
+  }
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_layout *layout = machine->instances[i].layout;
+    const uint8_t *state = spinach_instance_state((int32_t)i);
+    for (uint32_t k = 0; layout && k < layout->field_count; k++) {
+      const uint64_t offset = (uint64_t)(state - spinach_arena) + layout->fields[k].offset;
+      differ += compare_field(machine->instances[i].path, &layout->fields[k], first + offset, spinach_arena + offset);
+    }
+  }
+  return differ > 0;
+}

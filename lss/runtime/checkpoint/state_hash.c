@@ -1,0 +1,51 @@
+// Hashes of the state; see state_hash.h.
+#include "lss/runtime/checkpoint/state_hash.h"
+
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/engine/options.h"
+#include "lss/runtime/files/whole_file.h"
+#include "lss/runtime/text/names.h"
+#include "lss/runtime/text/type_bytes.h"
+
+enum { DIGITS = 16 };
+
+static const spinach_machine *const machine = &spinach_machine_table;
+static GString *noted;
+
+static void add_field(GChecksum *sum, const uint8_t *state, const spinach_field *field) {
+  const uint64_t count = spinach_field_elements(field), size = field->type->size;
+  if (spinach_type_is_dense(field->type)) {
+    g_checksum_update(sum, state + field->offset, (gssize)(count * size));
+    return;
+  }
+  g_autoptr(GByteArray) bytes = g_byte_array_new();
+  for (uint64_t i = 0; i < count; i++) spinach_type_append_bytes(field->type, state + field->offset + i * size, bytes);
+  g_checksum_update(sum, bytes->data, bytes->len);
+}
+
+char *spinach_state_hash(void) {
+  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+  g_checksum_update(sum, (const guchar *)spinach_passing->clocks,
+                    (gssize)(machine->clock_count * sizeof *spinach_passing->clocks));
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_layout *layout = machine->instances[i].layout;
+    for (uint32_t k = 0; layout && k < layout->field_count; k++)
+      add_field(sum, spinach_instance_state((int32_t)i), &layout->fields[k]);
+  }
+  return g_strndup(g_checksum_get_string(sum), DIGITS);
+}
+
+void spinach_state_hash_note(int clock) {
+  static uint64_t latest = UINT64_MAX;
+  if (spinach_cycles(clock) == latest) return;
+  latest = spinach_cycles(clock);
+  g_autofree char *hash = spinach_state_hash();
+  if (!noted) noted = g_string_new(NULL);
+  g_string_append_printf(noted, "%" G_GUINT64_FORMAT " %s\n", spinach_cycles(clock), hash);
+}
+
+bool spinach_state_hash_write(const char *file) {
+  g_autoptr(GError) error = NULL;
+  return whole_file_write(file, noted ? noted->str : "", -1, &error) ||
+         spinach_report_error("cannot write \"%s\": %s", file, error->message);
+}
