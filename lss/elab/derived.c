@@ -32,6 +32,20 @@ static const char *path_of(const Attached *attached, Expr *expr) {
   }
 }
 
+// Which element of an array with these dimensions "[1][0]" is, and "" of none; -1: no single one.
+static int element_index(const GArray *dimensions, const char *indices) {
+  int64_t index = 0;
+  for (guint d = 0; d < dimensions->len; d++) {
+    const int length = MAX(g_array_index(dimensions, int, d), 1);
+    char *end;
+    const int64_t n = *indices == '[' ? strtoll(indices + 1, &end, 10) : length;
+    if (n >= length) return -1;
+    index = index * length + n;
+    indices = end + 1;
+  }
+  return *indices ? -1 : (int)index;
+}
+
 // Adds the sum of a statistic over all instances that the path means, the stars in it taken in turn; false: there is
 // none.
 static bool add_path(Derived *derived, const char *path, bool *any) {
@@ -51,10 +65,8 @@ static bool add_path(Derived *derived, const char *path, bool *any) {
   const char *name = bracket ? arena_printf("%.*s", (int)(bracket - last), last) : last;
   StateField *field = holder && holder->leaf ? instance_find_state(holder, name) : NULL;
   if (!field || !field->statistic) return false;
-  const int index = bracket ? atoi(bracket + 1) : 0;
-  guint count = 1;
-  for (guint i = 0; i < field->dimensions->len; i++) count *= (guint)MAX(g_array_index(field->dimensions, int, i), 1);
-  if ((field->dimensions->len > 0) != (bracket != NULL) || (guint)index >= count) return false;
+  const int index = element_index(field->dimensions, bracket ? bracket : "");
+  if (index < 0) return false;
   add_step(derived, 's', 0, holder, field, index);
   if (*any) add_step(derived, '+', 0, NULL, NULL, 0);
   return *any = true;

@@ -60,7 +60,7 @@ phase_end() {
   self->seen = param(wait) + param(size) + param(rate) + param(speed) + param(lit) + param(text)[0];
 }
 """
-PRINTS = [word for name in ("down", "small", "even", "part", "rows", "rows[1][2]", "seen", "given", "half") for word in ("--print", f"h.{name}")]
+PRINTS = [word for name in ("down", "small", "even", "part", "rows", "rows[1][2]", "seen", "given", "half", "grid", "grid[1][0]") for word in ("--print", f"h.{name}")]
 COMMANDS: list[list[str]] = [
     ["--help"],
     ["--list"],

@@ -60,6 +60,45 @@ def test_windows_and_samples_have_their_own(build_sim, run_sim, lss, tmp_path):
     assert measured["to"]["derived"][waits] == 2 and done.stats["derived"][rate]["value"] == 0.15
 
 
+TABLE = {
+    "table.lss": """
+module table {
+  stat uint64 grid[2][3] "items";                       /** Of all pairs. */
+  phase_end;
+}
+""",
+    "table.c": "phase_end() { for (int i = 0; i < 6; i++) self->grid[i / 3][i % 3] += (uint64_t)i; }\n",
+}
+TABLES = """
+instance t[2] : table;
+stat one = t[1].grid[1][0] "items";
+stat row = t[0].grid[1][*] "items";
+stat column = t[0].grid[*][2] "items";
+stat all = t[*].grid[*][*] "items";
+"""
+
+
+def test_elements_have_one_name_everywhere(build_sim, run_sim, lss, tmp_path):
+    """In formulas, exports, windows, files and on the command line: an index for each dimension."""
+    for file, text in TABLE.items():
+        (tmp_path / file).write_text(text)
+    done = run_sim(build_sim(TABLES), "--cycles", "10", "--print", "t[1].grid[1][0]", "--measure-from", "t[1].grid[1][0] >= 9")
+    names = [(entry["path"], entry["name"]) for entry in done.stats["statistics"]]
+    assert names == [(f"t[{n}]", f"grid[{i}][{k}]") for n in range(2) for i in range(2) for k in range(3)]
+    assert "t[1].grid[1][0] = 30" in done.out
+    values = {f"{entry['path']}.{entry['name']}": entry["value"] for entry in done.stats["statistics"]}
+    assert values["t[1].grid[1][0]"] == 30 and values["t[0].grid[0][2]"] == 20
+    assert done.stats["measured"]["from"]["values"][names.index(("t[1]", "grid[1][0]"))] == 9
+    assert {entry["name"]: entry["value"] for entry in done.stats["derived"]} == {"one": 30, "row": 120, "column": 70, "all": 300}
+    (tmp_path / "machine.lss").write_text(TABLES)
+    lss("export", tmp_path / "machine.lss", "-o", tmp_path / "machine.json")
+    exported = json.loads((tmp_path / "machine.json").read_text())["derived"]
+    assert {entry["name"]: entry["expression"] for entry in exported}["column"] == "(t[0].grid[0][2] + t[0].grid[1][2])"
+    for wrong in ("grid[2]", "grid[1]", "grid[1][3]", "grid[1][0][0]", "grid"):
+        (tmp_path / "wrong.lss").write_text(TABLES + f"stat wrong = t[0].{wrong};\n")
+        assert "of an array, name one element" in lss("check", tmp_path / "wrong.lss", ok=False).err, wrong
+
+
 def test_export_and_list_name_them(build_sim, lss, tmp_path):
     (tmp_path / "machine.lss").write_text(MACHINE)
     lss("export", tmp_path / "machine.lss", "-o", tmp_path / "machine.json")

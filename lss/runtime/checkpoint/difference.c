@@ -17,17 +17,6 @@ static char *text_of(const struct spinach_type *type, const void *value) {
   return text;
 }
 
-// "[1][2]" of an element, by its number.
-static char *indices(const spinach_field *field, uint64_t number) {
-  GString *text = g_string_new(NULL);
-  for (uint32_t d = field->dimension_count; d-- > 0;) {
-    g_autofree char *index = g_strdup_printf("[%" G_GUINT64_FORMAT "]", number % field->dimensions[d]);
-    g_string_prepend(text, index);
-    number /= field->dimensions[d];
-  }
-  return g_string_free(text, FALSE);
-}
-
 static uint64_t compare_field(const char *path, const spinach_field *field, const uint8_t *first,
                               const uint8_t *second) {
   const uint64_t count = spinach_field_elements(field), size = field->type->size;
@@ -35,9 +24,9 @@ static uint64_t compare_field(const char *path, const spinach_field *field, cons
   if (spinach_type_is_dense(field->type) && memcmp(first, second, count * size) == 0) return 0;
   for (uint64_t i = 0; i < count; i++, first += size, second += size) {
     if (spinach_type_equal(field->type, first, second) || ++differ > SHOWN) continue;
-    g_autofree char *index = indices(field, i), *one = text_of(field->type, first),
+    g_autofree char *name = spinach_element_name(field, i), *one = text_of(field->type, first),
                     *other = text_of(field->type, second);
-    printf("%s%s%s%s  %s  %s\n", path, *path ? "." : "", field->name, index, one, other);
+    printf("%s%s%s  %s  %s\n", path, *path ? "." : "", name, one, other);
   }
   if (differ > SHOWN)
     printf("%s%s%s  and %" G_GUINT64_FORMAT " more\n", path, *path ? "." : "", field->name, differ - SHOWN);

@@ -24,9 +24,7 @@ static void visit_field(const spinach_place *place, Visitor visit, void *data) {
   const spinach_field *field = place->field;
   for (uint64_t i = 0; i < place->count; i++) {
     const void *value = spinach_element(place, i);
-    g_autofree char *name = place->count > 1 || field->dimension_count
-                                ? g_strdup_printf("%s[%" G_GUINT64_FORMAT "]", field->name, i)
-                                : g_strdup(field->name);
+    g_autofree char *name = spinach_element_name(field, i);
     Entry entry = {machine->instances[place->instance].path, name, field->unit, field->doc, NULL, field->gauge, {0}};
     if (spinach_is_integer(field->type)) {
       entry.value.integer = (uint64_t)spinach_integer(field->type, value);

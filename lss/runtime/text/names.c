@@ -13,6 +13,17 @@ uint64_t spinach_field_elements(const spinach_field *field) {
   return count;
 }
 
+char *spinach_element_name(const spinach_field *field, uint64_t index) {
+  GString *name = g_string_new(field->name);
+  uint64_t below = spinach_field_elements(field);
+  for (uint32_t d = 0; d < field->dimension_count; d++) {
+    below /= field->dimensions[d];
+    g_string_append_printf(name, "[%" G_GUINT64_FORMAT "]", index / below);
+    index %= below;
+  }
+  return g_string_free(name, FALSE);
+}
+
 bool spinach_is_integer(const struct spinach_type *type) {
   switch (type->kind) {
   case SPINACH_BOOL:
