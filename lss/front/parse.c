@@ -39,6 +39,14 @@ GPtrArray *parse_with(GPtrArray *list, gpointer item) {
   return list;
 }
 
+Node *parse_loop_start(Node *first) {
+  if (first->kind == NODE_ASSIGN && first->target->kind == EXPR_NAME) {
+    first->name = first->target->text;
+    first->place = first->target->place;
+  }
+  return first;
+}
+
 Expr *parse_text_expr(ExprKind kind, Location where, const char *text) {
   Expr *e = expr_new(kind, where);
   e->text = text;

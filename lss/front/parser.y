@@ -323,7 +323,7 @@ statement:
   | IF '(' expr ')' block ELSE block {
       $$ = node_new(NODE_IF, @$); $$->value = $3; $$->body = $5; $$->other = $7; }
   | FOR '(' simple ';' opt_condition ';' simple ')' block {
-      $$ = node_new(NODE_FOR, @$); $$->first = $3; $$->value = $5; $$->step = $7; $$->body = $9; }
+      $$ = node_new(NODE_FOR, @$); $$->first = parse_loop_start($3); $$->value = $5; $$->step = $7; $$->body = $9; }
   | FOR '(' NAME NAME expr ')' block {
       parse_word(scan, @4, $4, "in", "before a list");
       $$ = node_new(NODE_FOR_IN, @$); $$->name = $3; $$->place = @3; $$->value = $5; $$->body = $7; }

@@ -37,6 +37,8 @@ void tree_attach_docs(Scan *scan);
 Node *parse_declare(Scan *scan, NodeKind kind, Location where, const char *name, Location place);
 // Reports a name where only one word, which is no reserved one, is allowed.
 void parse_word(Scan *scan, Location where, const char *word, const char *expected, const char *place);
+// Names what `for (i = 0; ...)` may declare, as `for (var i = 0; ...)` does.
+Node *parse_loop_start(Node *first);
 GPtrArray *parse_list(gpointer first);
 GPtrArray *parse_with(GPtrArray *list, gpointer item);
 Expr *parse_text_expr(ExprKind kind, Location where, const char *text);

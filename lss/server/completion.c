@@ -149,8 +149,8 @@ static void complete_words(Completion *c, const char *unused) {
   (void)unused;
   for (guint i = c->around->len; i-- > 0;) {
     const Node *node = c->around->pdata[i];
-    if (node->kind == NODE_FOR_IN) add_item(c, node->name, ITEM_VARIABLE, NULL, NULL);
-    if (node->first) add_node(node->first, c);
+    const char *variable = node->kind == NODE_FOR_IN ? node->name : node->first ? node->first->name : NULL;
+    if (variable) add_item(c, variable, ITEM_VARIABLE, node_kind_name(NODE_VAR), NULL);
     names_declared(node->arguments, add_node, c);
     if (node->kind != NODE_INSTANCE) names_declared(node->body, add_node, c);
   }

@@ -161,17 +161,28 @@ const Node *names_module(Names *names, const char *name) {
   return node;
 }
 
-const Node *names_find(Names *names, const GPtrArray *around, const char *name) {
-  for (guint i = around->len; i-- > 0;) {
+// What a name means inside the `depth` outermost of the nodes around a place.
+static const Node *find_within(Names *names, const GPtrArray *around, guint depth, const char *name) {
+  for (guint i = depth; i-- > 0;) {
     const Node *node = around->pdata[i], *found = NULL;
     if (node->kind == NODE_FOR_IN && !strcmp(node->name, name)) return node;
-    if (node->first && !g_strcmp0(node->first->name, name)) return node->first;
+    if (node->first && !g_strcmp0(node->first->name, name)) {
+      if (node->first->kind == NODE_VAR) return node->first;
+      const Node *outer = find_within(names, around, i, name); // `for (i = 0; ...)` may assign to a variable outside
+      const bool assigns =
+          outer && (outer->kind == NODE_VAR || outer->kind == NODE_ARGUMENT || outer->kind == NODE_ASSIGN);
+      return assigns ? outer : node->first;
+    }
     if (node->kind != NODE_INSTANCE) found = declared(node->body, name);
     if (!found) found = declared(node->arguments, name);
     if (found) return found;
   }
   const Node *found = names->main ? declared(names->main->nodes, name) : NULL;
   return found ? found : names_module(names, name);
+}
+
+const Node *names_find(Names *names, const GPtrArray *around, const char *name) {
+  return find_within(names, around, around->len, name);
 }
 
 // The name of a type without its arguments, dimensions and alternatives: `mem_request` of `mem_request(64)[]`.

@@ -86,6 +86,40 @@ def test_hover_and_definition(tmp_path: Path, build_dir: Path) -> None:
     edit(server(build_dir), scenario)
 
 
+LOOPS = """var outer = 0;
+for (own = 0; own < 2; own = own + 1) {
+  for (outer = 0; outer < own; outer = outer + 1) {
+    instance p : pipe { depth = own + outer; };
+    for (own = 0; own < 1; own = own + 1) { const last = own; }
+  }
+}
+for (var said = 0; said < 2; said = said + 1) { const first = said; }
+const far = own;
+"""
+
+
+def test_variables_of_loops(tmp_path: Path, build_dir: Path) -> None:
+    """`for (own = 0; ...)` declares what no declaration in sight is called, and assigns to any other."""
+    path = tmp_path / "loops.lss"
+    path.write_text(LOOPS)
+    places = {"(o^wn = 0; own < 2": (1, 5), "o^wn < 2": (1, 5), "depth = o^wn": (1, 5), "last = ow^n": (1, 5), "< 1; o^wn": (1, 5),
+              "own + out^er": (0, 4), "(out^er": (0, 4), "first = sa^id": (7, 9), "far = o^wn": None}  # fmt: skip
+
+    async def scenario(editor: Editor) -> None:
+        editor.open(path)
+        for mark, declared in places.items():
+            at = place(LOOPS, mark)
+            found = await definition(editor, path, at)
+            assert found == (declared and ("loops.lss", *declared)), mark
+            assert bool(await hover(editor, path, at)) == bool(declared), mark
+        assert "own = 0" in await hover(editor, path, place(LOOPS, "last = ow^n"))
+        loop = "for (own = 0; own < 2; own = own + 1) {\n^\n}\n"
+        assert "own" in await completions(editor, path, loop)
+        assert "own" not in await completions(editor, path, loop.replace("^", "") + "^")
+
+    edit(server(build_dir), scenario)
+
+
 def test_registers_of_the_nic(root: Path, build_dir: Path) -> None:
     """A register's name leads to its line in the table, and its offset."""
     path = root / "examples" / "tigon2" / "tigon2_nic.lss"
