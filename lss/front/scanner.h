@@ -9,7 +9,6 @@ typedef struct {
   const char *text; // without stars and margins
   Location location;
   bool follows_token;         // something precedes it on its line
-  bool follows_brace;         // and that is a closing brace
   int next_line, next_column; // of the token after it; 0 at the end of the file
 } DocComment;
 

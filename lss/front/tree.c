@@ -110,26 +110,35 @@ static Node *ended_before(const DocComment *doc, const GPtrArray *declarations) 
   return best;
 }
 
-// A comment that follows something on its line belongs to the declaration that began last before it, or, after a
-// closing brace, to the one that was closed; any other belongs to the declaration that begins right after it.
-static Node *owner_of(const DocComment *doc, const GPtrArray *declarations) {
-  Node *above = doc->follows_token ? NULL : ended_before(doc, declarations);
-  if (above) return above;
+// The declaration that began or ended last before a comment that follows something on its line.  One that ended has to
+// have done so on that line; of what began, the comment is inside.
+static Node *latest_before(const DocComment *doc, const GPtrArray *declarations) {
   Node *best = NULL;
+  int line = 0, column = 0; // of its begin or end
   for (guint i = 0; i < declarations->len; i++) {
     Node *node = declarations->pdata[i];
     const Location *at = &node->location;
-    if (!doc->follows_token) {
-      if (at->line == doc->next_line && at->column == doc->next_column) return node;
-      continue;
-    }
-    if (!before(at->line, at->column, doc->location.line, doc->location.column)) continue;
-    if (doc->follows_brace && !(at->end_line == doc->location.line && at->end_column <= doc->location.column)) continue;
-    if (!best || before(best->location.line, best->location.column, at->line, at->column) ||
-        (doc->follows_brace && best->location.line == at->line && best->location.column == at->column))
-      best = node;
+    const bool ended = !before(doc->location.line, doc->location.column, at->end_line, at->end_column);
+    const int its_line = ended ? at->end_line : at->line, its_column = ended ? at->end_column : at->column;
+    if (!ended && !before(at->line, at->column, doc->location.line, doc->location.column)) continue;
+    if (before(its_line, its_column, line, column)) continue;
+    line = its_line;
+    column = its_column;
+    best = ended && its_line != doc->location.line ? NULL : node;
   }
   return best;
+}
+
+// A comment that follows something on its line belongs to what that declares; any other belongs to the declaration that
+// begins right after it.
+static Node *owner_of(const DocComment *doc, const GPtrArray *declarations) {
+  if (doc->follows_token) return latest_before(doc, declarations);
+  Node *above = ended_before(doc, declarations);
+  for (guint i = 0; i < declarations->len && !above; i++) {
+    Node *node = declarations->pdata[i];
+    if (node->location.line == doc->next_line && node->location.column == doc->next_column) return node;
+  }
+  return above;
 }
 
 void tree_attach_docs(Scan *scan) {

@@ -39,6 +39,12 @@ PARTS = """\
 // and text again.
 
 enum color { red, green = 4 /* no documentation */, blue }  /** What it shines in. Now. */
+struct point { uint8 x; uint8 y; };                 /** A place. */
+struct size {
+  uint8 width;                                       /** across */
+  uint8 height;
+};                                                   /** An extent. */
+enum turn { left, right /* not this */ };            /** Which way. */
 struct pair(int width, string kind = "a\\"b", bool flag = true) {
   bits(width) first[2][width];                     /** the first */
   uint8 second;
@@ -49,6 +55,9 @@ type word = uint32;
 
 module parts {
   parameter a = -1 : int in -5..5;
+  state {                                            /** none of the parameter */
+    uint8 kept;
+  }
   parameter b = [1, 2] : int[] in 1..;
   parameter c = { x = 1, y = "two" } : struct in ..{ x = 3 };
   parameter d = a < 1 || b[0] <= 2 && !(a >= 3) : bool;
