@@ -65,6 +65,14 @@ void syntax_error(Scan *scan, Location where, const char *found, const char *con
     scan->quiet = false;
     return;
   }
+  const bool single = !scan->file; // an expression in C code or on the command line, which ends before its file does
+  if (single && found && !strcmp(found, "the end of the file")) {
+    found = "the end of the expression";
+    if (!scan->before_last.line) {
+      diag_error(where, "syntax", "an expression is missing here");
+      return;
+    }
+  }
   g_autoptr(GString) text = g_string_new("unexpected ");
   int length;
   const char *line = found && !strcmp(found, "a name") ? source_line(where.file, where.line, &length) : NULL;
