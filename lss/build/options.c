@@ -28,7 +28,9 @@ int usage_error(const char *command, const char *format, ...) {
   va_start(arguments, format);
   g_autofree char *text = g_strdup_vprintf(format, arguments);
   va_end(arguments);
-  fprintf(stderr, "lss %s: %s; `lss %s --help` shows the usage\n", command, text, command);
+  fprintf(stderr, "lss %s: %s", command, text);
+  if (!g_str_has_suffix(text, "?")) fprintf(stderr, "; `lss %s --help` shows the usage", command); // else a suggestion
+  fprintf(stderr, "\n");
   return 2;
 }
 

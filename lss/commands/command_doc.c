@@ -25,8 +25,8 @@ static void unknown_name(const char *name, const GPtrArray *folders) {
   g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(names, library_names(folders->pdata[i]));
   const char *near = diag_suggestion(name, names);
-  fprintf(stderr, "lss doc: there is no module \"%s\" on the search path%s%s%s; `lss list` shows what there is\n", name,
-          near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+  fprintf(stderr, "lss doc: there is no module \"%s\" on the search path%s%s%s\n", name,
+          near ? "; did you mean \"" : "; `lss list` shows what there is", near ? near : "", near ? "\"?" : "");
 }
 
 // How a path is shown: library files by their place in the library, so that the reference is the same everywhere.

@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
     g_ptr_array_add(names, (gpointer)commands[i]->name);
   }
   const char *near = diag_suggestion(word, names);
-  fprintf(stderr, "lss: there is no command \"%s\"%s%s%s; `lss help` lists them\n", word,
-          near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+  fprintf(stderr, "lss: there is no command \"%s\"%s%s%s\n", word,
+          near ? "; did you mean \"" : "; `lss help` lists them", near ? near : "", near ? "\"?" : "");
   return 2;
 }

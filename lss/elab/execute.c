@@ -28,8 +28,8 @@ static void assign_element(Scope *scope, Node *node, Symbol *symbol) {
 static Symbol *assignable(Scope *scope, Expr *name) {
   Symbol *symbol = scope_find(scope, name->text);
   if (!symbol) {
-    problem(name->location, "unknown-name", "there is no variable `%s`%s; `var %s = ...;` declares one", name->text,
-            did_you_mean(scope_suggestion(scope, name->text)), name->text);
+    problem(name->location, "unknown-name", "there is no variable `%s`, which `var %s = ...;` would declare%s",
+            name->text, name->text, did_you_mean(scope_suggestion(scope, name->text)));
   } else if (symbol->kind != SYMBOL_VALUE || !symbol->assignable) {
     problem(name->location, "not-assignable", "`%s` is not a variable; it cannot be assigned", name->text);
     diag_note(symbol->place, "declared here");

@@ -91,7 +91,7 @@ static void read_sections(const Attached *attached, Collector *collector) {
     }
     if (!slot) {
       problem(section->place, "unknown-name",
-              "a collector has no section `%s`%s; there are declare, init, record and report", section->name,
+              "a collector has no section `%s`, only declare, init, record and report%s", section->name,
               did_you_mean(diag_suggestion(section->name, names)));
     } else if (*slot) {
       problem(section->place, "duplicate-name", "the section `%s` is given twice", section->name);

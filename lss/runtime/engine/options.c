@@ -195,8 +195,9 @@ static bool set_parameter(spinach_options *options, const char *value) {
       if (g_strv_contains(machine->parameters[i].former, name))
         return spinach_report_error("--set: \"%s\" is called \"%s\" now", name, parameter_name(i));
     const char *near = spinach_nearest(name, machine->parameter_count, parameter_name);
-    return spinach_report_error("--set: there is no runtime parameter \"%s\"%s%s%s (--help lists them)", name,
-                                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return spinach_report_error("--set: there is no runtime parameter \"%s\"%s%s%s", name,
+                                near ? "; did you mean \"" : "; --help lists them", near ? near : "",
+                                near ? "\"?" : "");
   }
   if (spinach_is_watchdog(parameter)) return set_watchdog(options, equals + 1);
   return add_setting(options, parameter, equals + 1);
@@ -310,8 +311,8 @@ static bool apply(spinach_options *options, const char *name, const char *value,
     return add_setting(options, parameter, value ? value : next);
   }
   const char *near = spinach_nearest(name, (uint32_t)G_N_ELEMENTS(builtins) + machine->parameter_count, option_name);
-  return spinach_report_error("there is no option --%s%s%s%s (--help lists them)", name,
-                              near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
+  return spinach_report_error("there is no option --%s%s%s%s", name, near ? "; did you mean --" : "; --help lists them",
+                              near ? near : "", near ? "?" : "");
 }
 
 bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
