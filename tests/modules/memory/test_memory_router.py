@@ -161,12 +161,19 @@ def test_an_address_where_nothing_is_may_read_as_zero(bench: Bench) -> None:
 
 
 TARGETS = """
-instance split : memory_router { route = <<< return address < 64 ? lane(out, way_0) : address < 128 ? lane(out, way_1) : lane(out, way_2); >>>; map = <<< return address & 63; >>>; };
+instance split : memory_router { outstanding = 2; route = <<< return address < 64 ? lane(out, way_0) : address < 128 ? lane(out, way_1) : lane(out, way_2); >>>; map = <<< return address & 63; >>>; };
 instance way[3] : memory_delay;
 instance memory[3] : memory_state { size = 64 B; };
 requester[0].memory -> split.in;
 for (i = 0; i < 3; i = i + 1) { split.out["way_" + string(i)] -> way[i].in;  way[i].out -> memory[i].port; }
 """
+
+
+def test_no_more_are_outstanding_than_may_be(bench: Bench) -> None:
+    """Two here; the target would hold four, 10 cycles each. A request goes out in the cycle after a reply made room."""
+    machine = Memory(bench, TARGETS)
+    (replies,) = machine.play([[f"0 read 4 {4 * k}" for k in range(4)]], 80, {"way[0].latency": 10}, outstanding=8)
+    assert [reply.cycle for reply in replies] == [10, 11, 21, 22]
 
 
 def test_a_barrier_goes_to_one_target_after_the_other(bench: Bench) -> None:

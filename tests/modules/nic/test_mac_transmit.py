@@ -1,5 +1,6 @@
 """mac_transmit: frames from memory to the wire, padding, FCS, waiting for data, wrapping, pace."""
 
+import re
 import struct
 import zlib
 
@@ -7,7 +8,7 @@ import pytest
 
 from harness.net import packets
 from tests.modules.assists import Rig, joined, load, noise, read, store, write
-from tests.modules.harness import Bench
+from tests.modules.harness import Bench, read_monitor
 
 # Registers: 0 producer, 1 consumer, 2 state, 3 buffer base, 4 its end, 5 end of data, 6 buffer consumer.
 NETLIST = """
@@ -29,6 +30,10 @@ bank.value["r5"] -> dut.buffer_producer;
 
 def rig(bench: Bench, body: str = "") -> Rig:
     return Rig(bench, NETLIST % body, wire=True)
+
+
+def joined_fcs(data: bytes) -> bytes:
+    return data + zlib.crc32(data).to_bytes(4, "little")
 
 
 def sent(dut: Rig) -> list[packets.Packet]:
@@ -122,6 +127,24 @@ def test_a_vlan_tag_is_put_in(bench: Bench) -> None:
     script += store(0x1000, struct.pack(">IHH", 0x4000 | 0x40000000, 0x2345, 90)) + store(0x4000, one)
     dut.run([*script, write(5, 0x4000 + 90), write(0, 0x1008)], 3000, {"ethernet.output": "out"})
     assert [p.data for p in sent(dut)] == [one[:12] + bytes.fromhex("81002345") + one[12:]]
+
+
+def test_frames_that_have_their_fcs_from_descriptors_in_two_parts(bench: Bench) -> None:
+    """Lengths around the shortest frame's, which beats fill and do not: each beat has bytes, the last one says so, and nothing is appended."""
+    body = "add_fcs = false; pad_to = 64; descriptor_bytes = 16; at_address = 4; at_vlan = 8; at_length = 14;"
+    wire = "instance watched : monitor;\ndut.wire -> watched.in;\nwatched.out -> ethernet.from_device;"
+    netlist = NETLIST.replace("dut.wire -> ethernet.from_device;", wire) % body + "dut.descriptor_memory -> arbiter.in;\n"
+    dut = Rig(bench, netlist, wire=True)
+    frames = [joined_fcs(noise(length - 4, length)) for length in (64, 72, 65, 128, 80)] + [noise(20)]
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x5000), write(0, 0x1000), write(1, 0x1000), write(2, 2)]
+    for i, one in enumerate(frames):
+        script += store(0x1000 + 16 * i, struct.pack(">IIIHH", 0x77777777, 0x4000 + 128 * i, 0, 0, len(one))) + store(0x4000 + 128 * i, one)
+    replies = dut.run([*script, write(0, 0x1000 + 16 * len(frames)), read(1, 9000)], 9100, {"ethernet.output": "out", "watched.record": "seen.wire"})
+    assert [p.data for p in sent(dut)] == [one.ljust(64, b"\0")[:-4] for one in frames] and replies[-1].data == 0x1000 + 16 * len(frames)
+    assert dut.last.stat("ethernet", "damaged_out") == 1, "the one that was padded"
+    beats = [re.search(r"count=(\w+) .*end=(\w+)", one.value) for one in read_monitor(dut.last.directory / "seen.wire") if one.transferred]
+    right = [(min(8, max(64, len(one)) - at), at + 8 >= max(64, len(one))) for one in frames for at in range(0, max(64, len(one)), 8)]
+    assert [(int(beat[1], 0), beat[2] in ("1", "true")) for beat in beats] == right
 
 
 def test_nothing_leaves_while_it_is_stopped(bench: Bench) -> None:

@@ -1,5 +1,7 @@
 """ethernet: byte-accurate pace both ways, FCS, packet files in and out, rates, stamps, keeping step."""
 
+import math
+import re
 import zlib
 
 import pytest
@@ -53,6 +55,9 @@ def test_a_minimum_frame_takes_84_byte_times(bench: Bench) -> None:
     assert {b.time - a.time for a, b in zip(seen, seen[1:])} == {672}
     assert ran.counted("dut") == {"frames_in": 30, "bytes_in": 30 * 60}
     assert ran.counted("far") == {"frames_out": 30, "bytes_out": 30 * 60}
+    # Offered when all of a beat has come: behind the preamble, from the first frame on.
+    starts = [cycle for cycle, text in read_items(ran.directory / "heard") if re.search("start=(1|true)", text)]
+    assert starts == [math.ceil((128 + 672 * i) / 10) for i in range(30)]
 
 
 def test_an_offered_rate(bench: Bench) -> None:

@@ -43,11 +43,11 @@ def beats(frames: list[tuple[int, bytes]], width: int, faulty: bytes = b"") -> s
 FCS = b"\0\0\0\0"
 
 
-def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, faulty: bytes = b"", **settings: object):
+def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, faulty: bytes = b"", late: int = 0, **settings: object):
     files = {"a": beats(sent, 64), "b": beats([(at, one + FCS) for at, one in left], 8), "c": beats([(at, one + FCS) for at, one in came], 8, faulty + FCS), "d": beats(found, 64)}
     over = 1 + max(at for at, _ in [*sent, *left, *came, *found])
     files |= {"early": "".join(f"{i} {ignored} once\n" for i in range(over, over + 2000))}
-    files |= {"lost": "".join(f"{i} {drops} once\n" for i in range(over, over + 2000)), "ready": "".join(f"{i} 1 once\n" for i in range(over, over + 2000))}
+    files |= {"lost": "".join(f"{i} {drops} once\n" for i in range(over + late, over + 2000)), "ready": "".join(f"{i} 1 once\n" for i in range(over, over + 2000))}
     values = {f"{name}.script": name for name in "abcd"} | {"lost.script": "lost", "early.script": "early", "ready[0].script": "ready", "ready[1].script": "ready", "dut.timeout": "2 us"}
     return bench.run(bench.build(NETLIST), over + 2500, values | {f"dut.{k}": v for k, v in settings.items()}, files=files, ok=ok)
 
@@ -82,7 +82,7 @@ def test_damage_names_the_byte(bench: Bench, side: str) -> None:
 def test_a_repeated_frame(bench: Bench) -> None:
     out = [*OUT[:3], (OUT[3][0], FRAMES[1])]
     ran = check(bench, IN, out, IN, OUT, ok=False)
-    assert "once more" in ran.err
+    assert "frame 4 from host to wire is the 2-th that went in once more, or too late" in ran.err
 
 
 def test_faulty_frames_must_not_come_out_and_are_counted(bench: Bench) -> None:
@@ -109,6 +109,17 @@ def test_disorder(bench: Bench) -> None:
 def test_a_loss_that_was_counted_passes(bench: Bench) -> None:
     ran = check(bench, IN, OUT, IN, [*OUT[:2], *OUT[3:]], drops=1)
     assert ran.stat("dut", "missing") == 1 == ran.stat("dut", "counted_drops")
+
+
+def test_a_drop_may_be_counted_a_little_later(bench: Bench) -> None:
+    """The run goes on until the counter has it, and not beyond the timeout of 2 us."""
+    over = 1 + max(at for at, _ in OUT)
+    for late, end in (0, over + 11), (150, over + 151):  # the last of 12 beats; the count
+        ran = check(bench, IN, OUT, IN, [*OUT[:2], *OUT[3:]], drops=1, late=late)
+        assert ran.stat("dut", "missing") == 1 == ran.stat("dut", "counted_drops")
+        assert ran.stats["run"]["cycles"]["clk"] == end
+    ran = check(bench, IN, OUT, IN, OUT[:4], drops=1, late=250, ok=False)
+    assert "1 frames from wire to host are missing and 0 were faulty, and the device counted 0 drops" in ran.err
 
 
 def test_frames_that_were_ignored_are_no_drops(bench: Bench) -> None:
