@@ -10,6 +10,16 @@
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
+typedef struct {
+  const char *path, *name; // of the instance, of the file
+  uint64_t offset, bytes;
+  gboolean output;
+} OpenFile;
+
+static bool next_file(GVariantIter *files, OpenFile *file) {
+  return g_variant_iter_next(files, "(&stb&st)", &file->path, &file->offset, &file->output, &file->name, &file->bytes);
+}
+
 // The instance in whose state a stream is; -1 for one that a function keeps while it reads a file.
 static int32_t holder(const stream *s) {
   const uint8_t *at = (const uint8_t *)s;
@@ -92,28 +102,25 @@ static bool go_on_from(HostFile *file, const char *earlier, uint64_t bytes, GErr
 static bool join(HostFile *file, uint32_t number, GVariant *files, bool go_on, GError **error) {
   const int32_t instance = holder(file->owner);
   if (instance < 0) return true;
-  const char *path, *name;
-  uint64_t offset, bytes;
-  gboolean output;
+  OpenFile was;
   GVariantIter iterator;
   g_variant_iter_init(&iterator, files);
-  while (g_variant_iter_next(&iterator, "(&stb&st)", &path, &offset, &output, &name, &bytes)) {
-    if (strcmp(path, machine->instances[instance].path) != 0 || offset != offset_in(instance, file->owner)) continue;
+  while (next_file(&iterator, &was)) {
+    if (strcmp(was.path, machine->instances[instance].path) != 0 || was.offset != offset_in(instance, file->owner))
+      continue;
     file->owner->id = number;
-    return !go_on || !output || !file->temporary || go_on_from(file, name, bytes, error);
+    return !go_on || !was.output || !file->temporary || go_on_from(file, was.name, was.bytes, error);
   }
   *file->owner = (stream){.id = number}; // it was not open then
   return true;
 }
 
 bool open_files_join(GVariant *files, bool go_on, GError **error) {
-  const char *path, *name;
-  uint64_t offset, bytes;
-  gboolean output;
+  OpenFile was;
   GVariantIter iterator;
   g_variant_iter_init(&iterator, files);
-  while (g_variant_iter_next(&iterator, "(&stb&st)", &path, &offset, &output, &name, &bytes)) {
-    stream *s = stream_at(path, offset);
+  while (next_file(&iterator, &was)) {
+    stream *s = stream_at(was.path, was.offset);
     if (s) s->id = 0;
   }
   HostFile *file;
