@@ -1,5 +1,6 @@
 """host: memory, transfers of bus masters in exact time, window requests, interrupts."""
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -156,6 +157,27 @@ def test_a_write_that_fails_says_so(bench: Bench, kind: str) -> None:
     assert seen.stats.stat("dut", "write_aborts" if kind == "write_abort" else kind) == 1
 
 
+def test_the_error_of_a_write_does_not_hide_what_is_read_next(bench: Bench) -> None:
+    """The read is there in the cycle of the error: four bus words before it, and half a cycle more, and one word of its own."""
+    gives = "".join(f"0 {{bytes={k + 1} count=8 last={k // 3}}}\n" for k in range(4))
+    asks = f"0 {request(0x200, 32, 1)}\n0 {request(0x208, 8)}\n"
+    seen = run(bench, ask=("", asks), give=("", gives), faults="write_parity@1", overhead="0 percent")
+    beats = [(cycle, dict(word.split("=") for word in text.strip("{}").split())) for cycle, text in seen.got[1]]
+    assert [(b["error"] in ("1", "true"), int(b["bytes"], 0)) for _, b in beats] == [(True, 0), (False, 2)]
+    assert beats[1][0] == beats[0][0] + 1
+
+
+def test_a_device_that_is_late_holds_the_bus(bench: Bench) -> None:
+    """The second of three beats comes 100 cycles later: so does the transfer of another that waits, and all arrives."""
+    asks, lanes = (f"0 {request(0x200, 24, 1)} once\n", f"5 {request(0x300, 8)} once\n"), []
+    for late in (0, 100):
+        gives = f"0 {{bytes=1 count=8}}\n{late} {{bytes=2 count=8}}\n{late} {{bytes=3 count=8 last=1}}\n"
+        seen = run(bench, software="300 read 24 0x200\n", ask=asks, give=(gives, ""))
+        assert seen.software[0].data == 1 | 2 << 64 | 3 << 128
+        lanes.append(seen.got[1][0][0])
+    assert 94 <= lanes[1] - lanes[0] <= 98
+
+
 def test_rules_that_make_no_sense_are_refused(bench: Bench) -> None:
     ran = bench.run(bench.build(NETLIST), 10, {"dut.faults": "read_abort@1,abort@2"}, ok=False)
     assert "faults: 'abort@2' is not a rule; rules are KIND@N, KIND/N or KIND%P" in ran.err
@@ -171,6 +193,14 @@ def test_window_requests_cross_the_bus(bench: Bench) -> None:
     told = run(bench, window="0 write 4 0x10 0x1234\n0 read 4 0x10\n")
     assert told.window[1].data == 0x1234 and told.window[0].cycle >= 2
     assert told.stats.counted("dut") == {"window_requests": 2, "busy": 2 * 19}
+
+
+def test_a_window_request_waits_for_the_bus(bench: Bench) -> None:
+    """Behind a transfer of 512 bytes, and before the one that waits as well."""
+    asks = f"0 {request(0x1000, 512)}\n0 {request(0x2000, 512)}\n"
+    told = run(bench, ask=(asks, ""), window="10 read 4 0x10\n")
+    ends = [cycle for cycle, text in told.got[0] if re.search("last=(1|true)", text)]
+    assert ends[0] < told.window[0].cycle < ends[0] + 6 and 126 <= ends[1] - ends[0] - 2 <= 130
 
 
 def test_a_window_request_waits_for_its_reply(bench: Bench) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.modules.harness import Bench
+from tests.modules.harness import Bench, collect, happened
 from tests.modules.mips import BundleDevice, control, encode, failed, finished, pack, reply, request, shown
 
 ADDU = encode("addu", 1, 2, 3)
@@ -13,7 +13,7 @@ def writeback(bench: Bench) -> BundleDevice:
         "in": ("in", 1, "core_finished"), "busy": ("in", 1, "bool"), "registers.request": ("out", 1, "mem_request(32)"),
         "registers.reply": ("in", 1, "mem_reply(32)"), "bypass": ("out", 1, "core_bypass"), "done": ("out", 1, "bool"),
     }  # fmt: skip
-    return BundleDevice(bench, "core_writeback", ports)
+    return BundleDevice(bench, "core_writeback", ports, after=collect("dut", "retire(pc, word)", "marker(number)"))
 
 
 def test_results_are_written_and_shown(bench: Bench) -> None:
@@ -53,6 +53,23 @@ def test_what_has_no_result_writes_nothing(bench: Bench) -> None:
         """
     )
     assert ran.stat("dut", "instructions") == 1
+
+
+def test_markers_are_instructions_that_are_announced(bench: Bench) -> None:
+    """lui $zero, number; neither one into another register, nor one that is annulled."""
+    marker, other = encode("lui", rt=0, low=0x1234), encode("lui", rt=1, low=0x1234)
+    ran = writeback(bench).check_table(
+        f"""
+        in                                      | busy
+        {finished(0, marker, control("lui", marker))} | false
+        {finished(4, other, control("lui", other))}   | false
+        {finished(8, marker, pack(annulled=1))} | false
+        {finished(12, marker + 1, control("lui", marker + 1))} | true
+        {finished(12, marker + 1, control("lui", marker + 1))} | false
+        """
+    )
+    assert happened(ran, "marker") == [(0, 0x1234), (4, 0x1235)]
+    assert happened(ran, "retire") == [(0, 0, marker), (1, 4, other), (4, 12, marker + 1)]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,26 @@ def test_a_control_of_another_type_and_missing_operands(bench: Bench) -> None:
         9     | 2     | false   | 3   | 1
         .     | 2     | false   | 2   | 1
         9     | .     | true    | 9   | 1
+        .     | .     | true    | 0   | 1
         .     | .     | .       | .   | 1
+        """
+    )
+
+
+def controlled(bench: Bench) -> Device:
+    ports = {"in": ("in", 2, "uint32"), "control": ("in", 1, "bool"), "out": ("out", 1, "uint32")}
+    return Device(bench, "function_unit", ports, "apply = <<< return control ? in.v[0] - in.v[1] : in.v[0] + in.v[1]; >>>;")
+
+
+def test_a_control_is_waited_for_and_committed_like_the_operands(bench: Bench) -> None:
+    controlled(bench).check_table(
+        """
+        in[0] | in[1] | control | out | out.ack | in[0].ack | control.ack | out.enable
+        9     | 2     | .       | .   | 1       | 0         | -           | -
+        .     | 2     | true    | .   | 1       | -         | 0           | -
+        9     | 2     | true    | 7   | 0       | 0         | 0           | 0
+        9     | 2     | true    | 7   | 1       | 1         | 1           | 1
+        9!    | 2!    | false!  | 11  | 1       | 1         | 1           | 0
         """
     )
 
@@ -51,4 +70,8 @@ def test_a_lost_operand_stops_the_run(bench: Bench) -> None:
     ran = bench.run(
         device.simulator, 5, {"in_source[0].script": "a.txt", "in_source[1].script": "b.txt"}, files=files, ok=False
     )
+    assert "one operand was cancelled while another was committed" in ran.err
+    device = controlled(bench)
+    settings = {"in_source[0].script": "a.txt", "in_source[1].script": "a.txt", "control_source[0].script": "b.txt"}
+    ran = bench.run(device.simulator, 5, settings, files=files, ok=False)
     assert "one operand was cancelled while another was committed" in ran.err

@@ -100,6 +100,52 @@ def test_direct_mode(bench: Bench) -> None:
     assert joined(replies, 105)[5:] == data
 
 
+def test_a_direct_transfer_that_fails_says_so_and_rests_the_assist(bench: Bench) -> None:
+    """Until software clears the error; the ring goes on then, and direct mode works again."""
+    dut, data = rig(bench), noise(32)
+    script = [*start(), *store(0x1000, descriptor(0x2000, 0x4000, 16)), write(7, 0x90000000), write(8, 0x4010), write(9, 16), write(5, 4), read(5, 600)]
+    script += [write(4, 1), write(0, 0x1020), read(1, 900), write(5, 0), read(1, 1200), *load(0x4010, 16)]
+    script += [write(7, 0x2010), write(8, 0x4010), write(5, 4), read(5, 1800), *load(0x4000, 32)]
+    replies = dut.run(script, 2500, software=to_host(0x2000, data))
+    looks = [a.data for line, a in zip(script, replies, strict=True) if " read 4 " in line]
+    assert looks == [0x01000000, 0x1000, 0x1020, 0] and joined(replies[:-7], 16) == bytes(16)
+    assert joined(replies, 32) == data
+    assert [dut.last.stat("dut", name) for name in ("transfers", "errors", "bus_errors")] == [3, 1, 1]
+
+
+PLAIN = """
+instance dut : dma_assist { consumer_offsets = [4]; ring_bytes = 256; burst = 64; bus_burst = 128; buffer = 128; };
+dut.memory -> arbiter.in;
+dut.registers -> bank.in["assist"];
+dut.bus -> host.bus;
+bank.value["r0"] -> dut.producer["high"];
+bank.value["r1"] -> dut.consumer["high"];
+bank.value["r5"] -> dut.direct_state;
+"""
+
+
+def test_an_assist_with_nothing_but_a_ring(bench: Bench) -> None:
+    """No register for state, checksum or a pointer: a failed transfer is repeated at once, checksums are stored in memory, and
+    what asks for direct mode asks nobody. The buffer holds one piece of a transfer, so the bus waits for memory."""
+    dut, data = Rig(bench, PLAIN, host=True), noise(300)
+    script = [write(5, 4)]
+    for i, length in enumerate((300, 40)):
+        script += store(32 * i, struct.pack(">QIHHIIII", 0x2000, 0x4000 + 512 * i, 0, length, 0x20804, 0x5000 + 8 * i, 0, 0))
+    script += [write(0, 0x40, 1000), read(1, 4000), read(5), *load(0x4000, 300), *load(0x4200, 40), *load(0x5000, 16)]
+    replies = dut.run(script, 6000, {"host.faults": "read_abort@2"}, software=to_host(0x2000, data))
+    assert joined(replies, 16)[:2] != bytes(2) != joined(replies, 16)[8:10]
+    assert joined(replies[:-2], 40) == data[:40] and joined(replies[:-7], 300) == data
+    assert [a.data for a in replies[-47:-45]] == [0x40, 4]
+    assert [dut.last.stat("dut", name) for name in ("transfers", "errors")] == [3, 1]
+
+
+def test_memory_that_is_not_there_stops_the_run(bench: Bench) -> None:
+    dut = rig(bench)
+    script = [*start(base=0x20000), write(4, 1), write(0, 0x20020)]
+    ran = bench.run(dut.simulator, 200, {"requester.script": "s"}, files={"s": "\n".join(script)}, ok=False)
+    assert "NIC memory replies to a request of the DMA assist near 0x20000 with an error" in ran.err
+
+
 def turned(data: bytes, host: int) -> bytes:
     """With the bytes of each word turned that lies whole in host memory from `host` on."""
     begin = -host % 4

@@ -59,7 +59,7 @@ def play(dut: Rig, frames: list[bytes], base: int = 0x4000, limit: int = 0x8000,
 
 def test_every_short_length(bench: Bench) -> None:
     dut = rig(bench)
-    frames = [noise(size, size) for size in (14, 20, 42, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72)]
+    frames = [noise(size, size) for size in (0, 1, 14, 20, 42, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72)]
     consumer, buffers = play(dut, frames)
     assert [p.data for p in sent(dut)] == [one.ljust(60, b"\0") for one in frames]
     assert dut.last.counted("dut") == {"frames": len(frames), "bytes": sum(map(len, frames))}
@@ -91,6 +91,23 @@ def test_frames_follow_each_other_at_the_pace_of_the_wire(bench: Bench) -> None:
     play(dut, frames)
     stamps = [p.time for p in sent(dut)]
     assert [b - a for a, b in zip(stamps, stamps[1:])] == [8 * (len(one) + 24) for one in frames[1:]]
+
+
+def test_a_full_queue_of_bytes_keeps_the_pace_of_the_wire(bench: Bench) -> None:
+    """Six of the longest frames; two and a half fit between memory and wire."""
+    dut = rig(bench)
+    frames = [noise(1514, i) for i in range(6)]
+    play(dut, frames)
+    got = sent(dut)
+    assert [p.data for p in got] == frames
+    assert [b.time - a.time for a, b in zip(got, got[1:])] == [8 * (1514 + 24)] * 5
+
+
+def test_memory_that_is_not_there_stops_the_run(bench: Bench) -> None:
+    dut = rig(bench)
+    script = [write(0, 0x20000), write(1, 0x20000), write(2, 2), write(0, 0x20008)]
+    ran = bench.run(dut.simulator, 200, {"requester.script": "s"}, files={"s": "\n".join(script)}, ok=False)
+    assert "NIC memory replies to a request of the transmitting MAC near 0x0 with an error" in ran.err
 
 
 @pytest.mark.parametrize("width", [64, 128])

@@ -71,6 +71,57 @@ def test_recorded_stamps(bench: Bench) -> None:
     assert all(abs(b.time - a.time - 3000) <= 10 for a, b in zip(seen, seen[1:]))
 
 
+def test_recorded_stamps_do_not_run_backwards(bench: Bench) -> None:
+    whole = pcap([noise(60, 1), noise(60, 2)])
+    turned = whole[:24] + whole[100:] + whole[24:100]
+    ran = bench.run(bench.build(NETLIST % "100 MHz"), 5000, {"dut.input": "in", "dut.mode": "timed"}, files={"in": turned}, ok=False)
+    assert "in: the time stamps run backwards at frame 2" in ran.err
+
+
+STEP = """
+import ethernet_types;
+clock clk = 100 MHz;
+instance dut : ethernet;
+instance far : ethernet;
+instance other : source { generate = <<< return (uint32_t)(index / 1000); >>>; };
+instance device : source { generate = <<< return index >= 500 && (index < 4000 || index >= 7000); >>>; };
+instance heard : sink;
+instance taken : sink;
+instance over : sink;
+instance between : queue { depth = 512; };
+dut.to_device -> between.in;
+between.out -> far.from_device;
+far.to_device -> dut.from_device;
+other.out -> dut.other_count : uint32;
+device.out -> dut.ready : bool;
+dut.offered_beats -> heard.in;
+far.taken_beats -> taken.in;
+dut.done -> over.in;
+"""
+
+
+def begun(ran) -> list[int]:
+    """The cycles in which the first beats of frames were there, when their preambles began 13 cycles before."""
+    return [cycle - 13 for cycle, text in read_items(ran.directory / "heard") if re.search("start=(1|true)", text)]
+
+
+@pytest.mark.parametrize(("waits", "third"), [(True, 7000), (False, 6000)])
+def test_frames_keep_step_and_wait_for_the_device(bench: Bench, waits: bool, third: int) -> None:
+    """Two go for three of the other end, which begins one in 1000 cycles; the device is ready from 500 on, and not from 4000 to 7000."""
+    values = {"heard.record": "heard", "taken.record": "taken", "over.record": "over", "dut.payload": 18, "dut.count": 6, "dut.ratio_in": 2}
+    ran = bench.run(bench.build(STEP), 8000, values | {"dut.ratio_out": 3, "dut.wait_for_ready": waits})
+    assert [at - right for at, right in zip(begun(ran), (500, 567, 3000, 3067, third, third + 67), strict=True)] == pytest.approx([0] * 6, abs=2)
+    beats = [[text for _, text in read_items(ran.directory / name)] for name in ("heard", "taken")]
+    assert beats[0] == beats[1] and len(beats[0]) == 6 * 8 and ran.stat("far", "damaged_out") == 0
+    done = [int(value in ("1", "true")) for _, value in read_items(ran.directory / "over")]
+    assert done == sorted(done) and abs(done.index(1) - third - 67 - 72 / 8 * 6.4) < 10
+
+
+def test_nobody_plays_who_has_no_part_in_a_turn(bench: Bench) -> None:
+    ran = bench.run(bench.build(STEP), 2000, {"over.record": "over", "dut.payload": 18, "dut.ratio_in": 0})
+    assert ran.stat("dut", "frames_in") == 0 and read_items(ran.directory / "over")[0][1] in ("1", "true")
+
+
 def test_a_wrong_fcs_is_noticed(bench: Bench) -> None:
     ran, _ = play(bench, [noise(60, i) for i in range(10)], faults="fcs/5")
     assert ran.stat("far", "damaged_out") == 2

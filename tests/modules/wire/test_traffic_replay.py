@@ -207,6 +207,7 @@ QUESTION, ANSWER = tcp(True, 0, None, b"q" * 10), tcp(False, 0, 10, b"a" * 10)
 @pytest.mark.parametrize(
     "text, said",
     [
+        ("", "begins with the line 'dependencies 1'"),
         ("who knows\n", "begins with the line 'dependencies 1'"),
         ("dependencies 1\nsend 2 before receive 1\n", "who:2: expected 'send N after receive M'"),
         ("dependencies 1\nsend 1 after receive 1 think\n", "who:2: expected"),
@@ -237,6 +238,17 @@ def test_wrong_traces(link: Link) -> None:
     both = link.refused(send, [(0, tcp(False, 0, 20, b"a" * 10)), (1, tcp(False, 10, 20, b"a" * 10))])
     assert "no frame can begin" in both and "which comes after frame 1, and that waits for frame" in both
     assert "think: -1.0 is outside its range, at least 0.0" in link.refused([(0, QUESTION)], [(5, ANSWER)], dut_think=-1.0)
+
+
+def test_one_end_alone_talks(link: Link) -> None:
+    """Frames of the other end alone keep their stamps; without a packet file of either end there is nothing to play."""
+    frames = [(0, noise(60, 1)), (50 * US, noise(60, 2))]
+    values = {f"{one}.mode": "correlated" for one in ("dut", "wire")} | {"dut.receive": "r", "wire.input": "r", "host.output": "out"}
+    ran = link.bench.run(link.bench.build(NETLIST), 20000, values, files={"r": pcap(link.folder, frames)})
+    found = list(packets.read(ran.directory / "out"))
+    assert [p.data for p in found] == [data for _, data in frames] and abs(found[1].time - found[0].time - 50 * US) < 100
+    ran = link.bench.run(link.bench.build(NETLIST), 10, {"dut.mode": "correlated"}, ok=False)
+    assert "mode correlated needs packet files: give --send and --receive" in ran.err
 
 
 # What the wire plays is told, so what it corrupts is known at once.  The host's file has faulty frames, too.
