@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, Reply
+from tests.modules.harness import Bench, Bytes, Memory, Reply, collect, happened
 
 PREFETCH = "line = 128; sets = 1; ways = 1;"  # a one-line instruction prefetch buffer
 BUFFER = "line = 8; sets = 1; ways = 1;"  # a one-line data buffer: write-through, no write-allocate
@@ -46,6 +46,15 @@ def test_a_miss_fills_and_hits_reply_at_once(bench: Bench) -> None:
     [replies] = machine.play([script], 40, {"memory.image": "m.bin"}, files=files)
     assert [(a.cycle, a.tag, a.data) for a in replies] == [(2, 1, 1), (10, 2, 0), (11, 3, 3), (14, 4, 4)]
     assert (machine.last.stat("cache.controller", "hits"), machine.last.stat("cache.controller", "misses")) == (2, 2)
+
+
+def test_hits_misses_and_evictions_are_announced(bench: Bench) -> None:
+    """Two lines that share a set; what is dirty is told when it leaves, by the address of its line."""
+    events = collect("cache.controller", "hit(address)", "miss(address)", "evict(address)")
+    machine = cache(bench, "line = 16; sets = 2; write_back = true; write_allocate = true;", extra=events)
+    machine.play([["0 read 4 8", "20 write 4 4 7", "40 read 4 0x24", "60 read 4 0x44", "80 read 4 0x40"]], 100)
+    told = [[at for _, at in happened(machine.last, name)] for name in ("hit", "miss", "evict")]
+    assert told == [[4, 0x40], [8, 0x24, 0x44], [0]]
 
 
 @pytest.mark.parametrize(("critical_first", "expected"), [(True, 2), (False, 13)])

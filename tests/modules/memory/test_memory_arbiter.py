@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, Requests
+from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened
 
 DELAY = "instance delay : memory_delay; instance memory : memory_state { size = 4 KiB; }; delay.out -> memory.port;\n"
 
@@ -13,7 +13,7 @@ DELAY = "instance delay : memory_delay; instance memory : memory_state { size = 
 def flat(lanes: int, policy: str = "") -> str:
     body = f"policy = <<< {policy} >>>;" if policy else ""
     joins = "".join(f"requester[{i}].memory -> arbiter.in;\n" for i in range(lanes))
-    return f"{DELAY}instance arbiter : memory_arbiter {{ {body} }};\n{joins}arbiter.out -> delay.in;"
+    return f"{DELAY}instance arbiter : memory_arbiter {{ {body} }};\n{joins}arbiter.out -> delay.in;\n{collect('arbiter', 'won(lane, address, size, requests)')}"
 
 
 STACKED = (
@@ -44,10 +44,13 @@ def test_a_policy_may_choose_nobody_and_must_not_choose_a_lane_that_is_not_there
 
 
 def test_round_robin_is_fair(bench: Bench) -> None:
-    replies = Memory(bench, flat(3), 3).play([reads(6, 64 * i) for i in range(3)], 60, outstanding=8)
+    memory = Memory(bench, flat(3), 3)
+    replies = memory.play([reads(6, 64 * i) for i in range(3)], 60, outstanding=8)
     order = sorted((a.cycle, i) for i, lane in enumerate(replies) for a in lane)
     assert [i for _, i in order] == [0, 1, 2] * 6
     assert [cycle for cycle, _ in order] == list(range(1, 19))
+    requests = [7] * 16 + [6, 4]
+    assert happened(memory.last, "won") == [(k, k % 3, 64 * (k % 3) + 4 * (k // 3), 4, requests[k]) for k in range(18)]
 
 
 @pytest.mark.parametrize(

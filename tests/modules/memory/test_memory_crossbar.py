@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, Requests
+from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened
 
 
 def network(lanes: int, banks: int, body: str = "", queue: int = 2, inner: str = "") -> str:
@@ -16,6 +16,7 @@ def network(lanes: int, banks: int, body: str = "", queue: int = 2, inner: str =
         "instance memory : memory_state { size = 4 KiB; };\n"
         f"for (i = 0; i < {lanes}; i = i + 1) requester[i].memory -> net.in;\n"
         f"for (b = 0; b < {banks}; b = b + 1) {{ bank[b].first_access = 1; bank[b].queue = {queue}; {inner} net.out -> bank[b].in; bank[b].memory -> memory.port; }}\n"
+        f"{collect('net', 'granted(lane, bank, address, size, requests)')}"
     )
 
 
@@ -31,6 +32,7 @@ def test_banks_work_at_once_and_one_bank_in_turn(bench: Bench) -> None:
     together = memory.play([reads([32 * i]) for i in range(4)], 20)
     assert [[a.cycle for a in lane] for lane in together] == [[1], [2], [3], [4]]
     assert memory.last.stat("net", "waits") == 1 + 2 + 3
+    assert happened(memory.last, "granted") == [(k, k, 0, 32 * k, 8, 15 >> k << k) for k in range(4)]
 
 
 def test_one_requester_uses_all_banks(bench: Bench) -> None:

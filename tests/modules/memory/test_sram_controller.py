@@ -4,14 +4,15 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, Requests
+from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened
 
 
 def controller(bench: Bench, body: str = "", width: int = 64) -> Memory:
     return Memory(
         bench,
         f"instance controller : sram_controller {{ {body} }};\ninstance memory : memory_state {{ size = 4 KiB; }};\n"
-        "requester[0].memory -> controller.in; controller.memory -> memory.port;",
+        "requester[0].memory -> controller.in; controller.memory -> memory.port;\n"
+        + collect("controller", "access(op != mem_op_read, address, size, cycles, within_burst)"),
         width=width,
     )
 
@@ -35,8 +36,11 @@ def test_scattered_requests_pay_it_each_time(bench: Bench) -> None:
 
 def test_a_change_of_direction_ends_a_burst(bench: Bench) -> None:
     script = ["0 read 8 0", "0 read 8 8", "0 write 8 16 1", "0 write 8 24 1", "0 read 8 32"]
-    [replies] = controller(bench, "queue = 8;").play([script], 60, outstanding=8)
+    memory = controller(bench, "queue = 8;")
+    [replies] = memory.play([script], 60, outstanding=8)
     assert [a.cycle for a in replies] == [3, 4, 7, 8, 11]
+    told = [(3, 0, 0, 8, 3, 0), (4, 0, 8, 8, 3, 1), (7, 1, 16, 8, 5, 0), (8, 1, 24, 8, 5, 1), (11, 0, 32, 8, 7, 0)]
+    assert happened(memory.last, "access") == told
 
 
 def test_bursts_have_a_length(bench: Bench) -> None:
