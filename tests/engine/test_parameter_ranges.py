@@ -12,7 +12,7 @@ instance s : source { count = 5; };
 instance k : sink { ready = chance; };
 s.out -> k.in : uint32;
 """
-TIMER = "module timer { runtime parameter pause = 1 us : time; state { int64 seen; } phase_end; }\n"
+TIMER = "module timer { runtime parameter pause = 1 us : time; runtime parameter bytes = 0 B : size; state { int64 seen; } phase_end; }\n"
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def simulator(build_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("ranges")
     (folder / "m.lss").write_text(MACHINE)
     (folder / "timer.lss").write_text(TIMER)
-    (folder / "timer.c").write_text("phase_end() { self->seen = param(pause); unchanged(); }\n")
+    (folder / "timer.c").write_text("phase_end() { self->seen = param(pause) + (param(bytes) != 0); unchanged(); }\n")
     subprocess.run([build_dir / "bin" / "lss", "build", "-O0", "m.lss", "-o", "sim"], cwd=folder, check=True)
     return folder / "sim"
 
@@ -40,6 +40,13 @@ def simulator(build_dir, tmp_path_factory):
 def test_a_value_outside_is_refused(simulator, run_sim, option, error) -> None:
     done = run_sim(simulator, "--cycles", 10, "--set", option, ok=False)
     assert done.status == 2 and done.err.splitlines() == [f"sim: {error}"]
+
+
+def test_the_largest_quantity(simulator, run_sim) -> None:
+    """Below 2^63 of the base unit."""
+    run_sim(simulator, "--cycles", 10, "--set", "t.bytes=9007199254740991 KiB")
+    error = run_sim(simulator, "--cycles", 10, "--set", "t.bytes=9007199254740992 KiB", ok=False).err
+    assert error.startswith('sim: t.bytes: "9007199254740992 KiB" is too large; ') and error.count("\n") == 1
 
 
 @pytest.mark.parametrize("option", [("--program", "x"), ("--program=",), ("--set", "program=x")])

@@ -95,6 +95,9 @@ def test_explain(check: str, sanitized_lss: Path) -> None:
     done = subprocess.run([sanitized_lss, "explain", check], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
     assert done.stdout.startswith(check + "\n") and "wrong:" in done.stdout and "right:" in done.stdout
+    lines = done.stdout.split("\n\n")[1].splitlines()  # as many words as fit into 100 columns
+    assert max(map(len, lines)) <= 100
+    assert all(len(line) + 1 + len(after.split()[0]) > 100 for line, after in zip(lines, lines[1:], strict=False))
 
 
 def test_explain_unknown(sanitized_lss: Path) -> None:

@@ -60,3 +60,10 @@ def test_every_form(build_dir: Path, tmp_path: Path, golden: Callable, root: Pat
         shown = " ".join(f"'{word}'" if " " in word or not word else word for word in line)
         said.append(f"$ lss {shown} -> {done.returncode}\n{done.stdout}{done.stderr}".replace(str(tmp_path), "FOLDER"))
     golden(root / "tests/lang/command_lines.golden", "".join(said))
+
+
+def test_a_schedule_names_the_last_of_what_a_function_reads(lss) -> None:
+    lines = lss("schedule", Path(__file__).resolve().parents[2] / "examples/arbiter/arbiter.lss", "arbiter").out.splitlines()
+    assert [" ".join(line.split()[1:]) for line in lines if "handler pick" in line] == [
+        "arbiter handler pick after requester[3].out.data, by 8 requester[3] phase_start"
+    ]
