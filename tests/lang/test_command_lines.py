@@ -64,6 +64,6 @@ def test_every_form(build_dir: Path, tmp_path: Path, golden: Callable, root: Pat
 
 def test_a_schedule_names_the_last_of_what_a_function_reads(lss) -> None:
     lines = lss("schedule", Path(__file__).resolve().parents[2] / "examples/arbiter/arbiter.lss", "arbiter").out.splitlines()
-    assert [" ".join(line.split()[1:]) for line in lines if "handler pick" in line] == [
+    assert [" ".join(line.split()[1:]) for line in lines if "arbiter handler pick  " in line] == [
         "arbiter handler pick after requester[3].out.data, by 8 requester[3] phase_start"
     ]
