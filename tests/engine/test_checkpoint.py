@@ -33,9 +33,10 @@ def simulators(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     (folder / "m.lss").write_text(MACHINE)
     (folder / "n.lss").write_text(MACHINE.replace("uint32", "uint64"))
     (folder / "c.lss").write_text(MACHINE + "clock slow = 3 MHz;\ninstance l : sink on slow;\ninstance u : source on slow;\nu.out -> l.in : bool;\n")
+    (folder / "f.lss").write_text("clock clk = 500 MHz;\n" + MACHINE)
     (folder / "timer.lss").write_text(TIMER)
     (folder / "timer.c").write_text("init() { self->left = param(start); }\nphase_end() { self->left--; }\n")
-    builds = {"plain": ["m.lss"], "debug": ["m.lss", "--debug"], "deep": ["m.lss", "-D", "depth=4"], "wide": ["n.lss"], "clocks": ["c.lss"]}
+    builds = {"plain": ["m.lss"], "debug": ["m.lss", "--debug"], "deep": ["m.lss", "-D", "depth=4"], "wide": ["n.lss"], "clocks": ["c.lss"], "half": ["f.lss"]}
     for name, arguments in builds.items():
         subprocess.run([build_dir / "bin" / "lss", "build", "-O0", *arguments, "-o", name], cwd=folder, check=True)
     return {name: folder / name for name in builds}
@@ -121,10 +122,17 @@ def test_another_build_is_accepted_and_another_machine_is_not(simulators, run_si
         "deep": 'p has "slot[4] : uint32 @0" here, "slot[3] : uint32 @0" there',
         "wide": 's has "item : uint64 @32" here, "item : uint32 @28" there',
         "clocks": 'its clock "clk" is "slow" here',
+        "half": 'the clock "clk" has another frequency',
     }
     for name, words in expected.items():
         error = refused(run_sim, simulators[name], "--cycles", 900, "--restore", "point")
         assert error.startswith('cannot restore "point": it is of another machine: ') and words in error, error
+
+
+def test_another_frequency_is_refused_before_the_first_cycle_too(simulators, run_sim) -> None:
+    run_sim(simulators["plain"], "--cycles", 0, "--checkpoint", "point")
+    error = refused(run_sim, simulators["half"], "--cycles", 9, "--restore", "point")
+    assert error == 'cannot restore "point": it is of another machine: the clock "clk" has another frequency'
 
 
 def test_an_event_is_waited_for_from_a_checkpoint(simulators, run_sim, point) -> None:

@@ -10,13 +10,6 @@ enum { SHOWN = 16 }; // elements of one field
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-static char *text_of(const struct spinach_type *type, const void *value) {
-  const int length = spinach_type_print(type, value, NULL, 0);
-  char *text = g_malloc((gsize)length + 1);
-  spinach_type_print(type, value, text, (size_t)length + 1);
-  return text;
-}
-
 static uint64_t compare_field(const char *path, const spinach_field *field, const uint8_t *first,
                               const uint8_t *second) {
   const uint64_t count = spinach_field_elements(field), size = field->type->size;
@@ -24,8 +17,8 @@ static uint64_t compare_field(const char *path, const spinach_field *field, cons
   if (spinach_type_is_dense(field->type) && memcmp(first, second, count * size) == 0) return 0;
   for (uint64_t i = 0; i < count; i++, first += size, second += size) {
     if (spinach_type_equal(field->type, first, second) || ++differ > SHOWN) continue;
-    g_autofree char *name = spinach_element_name(field, i), *one = text_of(field->type, first),
-                    *other = text_of(field->type, second);
+    g_autofree char *name = spinach_element_name(field, i), *one = spinach_type_text(field->type, first),
+                    *other = spinach_type_text(field->type, second);
     printf("%s%s%s  %s  %s\n", path, *path ? "." : "", name, one, other);
   }
   if (differ > SHOWN)

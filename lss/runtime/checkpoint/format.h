@@ -17,8 +17,7 @@ typedef struct {
 // Entries of the header and their types.
 #define CHECKPOINT_RUNS_TYPE      "a(ttts)" // offset in the arena, bytes, packed bytes, SHA-256 of those
 #define CHECKPOINT_INSTANCES_TYPE "a(stu)"  // path, offset in the arena, number of its layout
-#define CHECKPOINT_CLOCKS_TYPE    "a(stt)"  // name, cycles done, instant of the next
-#define CHECKPOINT_PASSING_TYPE   "(ttttb)" // ticks a second, now, skipped cycles, latest progress, whether idle
+#define CHECKPOINT_CLOCKS_TYPE    "a(st)"   // name, ticks of a cycle
 #define CHECKPOINT_PAIRS_TYPE     "a(ss)"   // parameters and their values; files and their SHA-256
 
 // The SHA-256 of the lengths and the packed header.

@@ -17,18 +17,31 @@ static void append_field(GString *text, const spinach_field *field) {
   g_string_append_printf(text, " : %s @%" G_GUINT64_FORMAT "\n", field->type->name, field->offset);
 }
 
+// A line for each runtime parameter that an instance holds; of all instances at once, since a parameter knows its
+// holders and they do not know it.
+static const GString *parameters_of(uint32_t instance) {
+  static GString **texts;
+  if (!texts) {
+    texts = g_new0(GString *, machine->instance_count);
+    for (uint32_t i = 0; i < machine->parameter_count; i++)
+      for (uint32_t k = 0; k < machine->parameters[i].target_count; k++) {
+        const spinach_target *target = &machine->parameters[i].targets[k];
+        GString **text = &texts[target->instance];
+        if (!*text) *text = g_string_new(NULL);
+        g_string_append_printf(*text, "parameter : %s @%" G_GUINT64_FORMAT "\n", machine->parameters[i].type,
+                               target->offset);
+      }
+  }
+  return texts[instance];
+}
+
 char *layout_of_instance(uint32_t instance) {
   const spinach_layout *layout = machine->instances[instance].layout;
+  const GString *parameters = parameters_of(instance);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "module : %s\n", layout->module);
   for (uint32_t i = 0; i < layout->field_count; i++) append_field(text, &layout->fields[i]);
-  for (uint32_t i = 0; i < machine->parameter_count; i++)
-    for (uint32_t k = 0; k < machine->parameters[i].target_count; k++) {
-      const spinach_target *target = &machine->parameters[i].targets[k];
-      if (target->instance == (int32_t)instance)
-        g_string_append_printf(text, "parameter : %s @%" G_GUINT64_FORMAT "\n", machine->parameters[i].type,
-                               target->offset);
-    }
+  if (parameters) g_string_append(text, parameters->str);
   g_string_append_printf(text, "bytes : %" G_GUINT64_FORMAT "\n", layout->size);
   return g_string_free(text, FALSE);
 }

@@ -68,7 +68,7 @@ static bool whole_header(const spinach_options *options) {
                  {"instances", CHECKPOINT_INSTANCES_TYPE},
                  {"layouts", "as"},
                  {"clocks", CHECKPOINT_CLOCKS_TYPE},
-                 {"passing", CHECKPOINT_PASSING_TYPE},
+                 {"ticks-per-second", "t"},
                  {"seed", "t"},
                  {"parameters", CHECKPOINT_PAIRS_TYPE},
                  {"inputs", CHECKPOINT_PAIRS_TYPE},
@@ -92,45 +92,53 @@ static bool whole_header(const spinach_options *options) {
 
 static bool same_clocks(const spinach_options *options) {
   g_autoptr(GVariant) clocks = entry(options, "clocks", CHECKPOINT_CLOCKS_TYPE);
-  g_autoptr(GVariant) passing = entry(options, "passing", CHECKPOINT_PASSING_TYPE);
-  guint64 base;
-  g_variant_get_child(passing, 0, "t", &base);
+  g_autoptr(GVariant) base = entry(options, "ticks-per-second", "t");
   if (g_variant_n_children(clocks) != machine->clock_count)
     return refuse(options, "it is of another machine: it has %zu clocks, this one %u", g_variant_n_children(clocks),
                   machine->clock_count);
   for (guint32 i = 0; i < machine->clock_count; i++) {
     const char *name;
-    guint64 cycles, due;
-    g_variant_get_child(clocks, i, "(&stt)", &name, &cycles, &due);
+    guint64 period;
+    g_variant_get_child(clocks, i, "(&st)", &name, &period);
     const spinach_clock *clock = &machine->clocks[i];
     if (strcmp(name, clock->name) != 0)
       return refuse(options, "it is of another machine: its clock \"%s\" is \"%s\" here", name, clock->name);
-    if (base != machine->ticks_per_second || cycles > G_MAXUINT64 / clock->period || due != cycles * clock->period)
+    if (g_variant_get_uint64(base) != machine->ticks_per_second || period != clock->period)
       return refuse(options, "it is of another machine: the clock \"%s\" has another frequency", name);
   }
   return true;
+}
+
+typedef struct {
+  guint64 offset; // of its state in the checkpoint's arena
+  guint32 layout; // number
+} Earlier;
+
+// The instances of the checkpoint's machine, by path.
+static GHashTable *earlier_instances(GVariant *instances) {
+  GHashTable *there = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+  GVariantIter iterator;
+  const char *path;
+  Earlier earlier;
+  g_variant_iter_init(&iterator, instances);
+  while (g_variant_iter_next(&iterator, "(&stu)", &path, &earlier.offset, &earlier.layout))
+    g_hash_table_insert(there, (gpointer)path, g_memdup2(&earlier, sizeof earlier));
+  return there;
 }
 
 // Each instance of one machine is in the other, with the same layout.
 static bool same_instances(const spinach_options *options) {
   g_autoptr(GVariant) instances = entry(options, "instances", CHECKPOINT_INSTANCES_TYPE);
   g_autoptr(GVariant) layouts = entry(options, "layouts", "as");
-  g_autoptr(GHashTable) there = g_hash_table_new(g_str_hash, g_str_equal);
-  GVariantIter iterator;
-  const char *path;
-  guint64 offset;
-  guint32 number;
-  g_variant_iter_init(&iterator, instances);
-  while (g_variant_iter_next(&iterator, "(&stu)", &path, &offset, &number)) {
-    if (number >= g_variant_n_children(layouts)) return refuse(options, "it is damaged: \"%s\" has no layout", path);
-    g_hash_table_insert(there, (gpointer)path, GUINT_TO_POINTER(number + 1));
-  }
+  g_autoptr(GHashTable) there = earlier_instances(instances);
   for (guint32 i = 0; i < machine->instance_count; i++) {
     if (!machine->instances[i].layout) continue;
-    const guint known = GPOINTER_TO_UINT(g_hash_table_lookup(there, machine->instances[i].path));
+    const Earlier *known = g_hash_table_lookup(there, machine->instances[i].path);
     if (!known) return refuse(options, "it is of another machine: it has no \"%s\"", machine->instances[i].path);
+    if (known->layout >= g_variant_n_children(layouts))
+      return refuse(options, "it is damaged: \"%s\" has no layout", machine->instances[i].path);
     const char *earlier;
-    g_variant_get_child(layouts, known - 1, "&s", &earlier);
+    g_variant_get_child(layouts, known->layout, "&s", &earlier);
     g_autofree char *present = layout_of_instance(i);
     g_autofree char *difference = strcmp(present, earlier) ? layout_difference(present, earlier) : NULL;
     if (difference)
@@ -236,20 +244,16 @@ static void *zeroes(void *place, gsize size) {
 // anew.
 static bool move_instances(const spinach_options *options, const guint8 *arena, gsize size) {
   g_autoptr(GVariant) instances = entry(options, "instances", CHECKPOINT_INSTANCES_TYPE);
-  g_autoptr(GHashTable) offsets = g_hash_table_new(g_str_hash, g_str_equal);
-  GVariantIter iterator;
-  const char *path;
-  guint64 offset;
-  guint32 number;
-  g_variant_iter_init(&iterator, instances);
-  while (g_variant_iter_next(&iterator, "(&stu)", &path, &offset, &number))
-    g_hash_table_insert(offsets, (gpointer)path, GSIZE_TO_POINTER(offset));
+  g_autoptr(GHashTable) there = earlier_instances(instances);
+  if (spinach_clockwork_size() > size) return refuse(options, "it is damaged: it holds no time");
+  memcpy(spinach_passing, arena, spinach_clockwork_size()); // of as many clocks: it begins each arena
   for (guint32 i = 0; i < machine->instance_count; i++) {
     if (!machine->instances[i].layout) continue;
     const gsize length = machine->instances[i].layout->size;
-    offset = GPOINTER_TO_SIZE(g_hash_table_lookup(offsets, machine->instances[i].path));
-    if (offset > size || length > size - offset) return refuse(options, "it is damaged: a state is outside its arena");
-    memcpy(spinach_instance_state((int32_t)i), arena + offset, length);
+    const Earlier *known = g_hash_table_lookup(there, machine->instances[i].path); // same_instances() has seen it
+    if (known->offset > size || length > size - known->offset)
+      return refuse(options, "it is damaged: a state is outside its arena");
+    memcpy(spinach_instance_state((int32_t)i), arena + known->offset, length);
   }
   return true;
 }
@@ -271,26 +275,17 @@ static bool take_pages(const spinach_options *options) {
   return fine;
 }
 
-static void take_time(const spinach_options *options) {
-  g_autoptr(GVariant) clocks = entry(options, "clocks", CHECKPOINT_CLOCKS_TYPE);
-  g_autoptr(GVariant) passing = entry(options, "passing", CHECKPOINT_PASSING_TYPE);
-  gboolean idle;
-  guint64 base;
-  g_variant_get(passing, CHECKPOINT_PASSING_TYPE, &base, &spinach_passing->now, &spinach_passing->skipped,
-                &spinach_passing->last_progress, &idle);
-  spinach_passing->idle = idle;
-  for (guint32 i = 0; i < machine->clock_count; i++)
-    g_variant_get_child(clocks, i, "(&stt)", NULL, &spinach_passing->clocks[i],
-                        &spinach_passing->clocks[machine->clock_count + i]);
+static bool take_state(const spinach_options *options) {
+  if (!take_pages(options)) return false;
+  spinach_number_states();
   spinach_resume();
+  return true;
 }
 
 bool spinach_restore_state(const spinach_options *options) {
-  if (!may_be_set(options) || !same_inputs(options) || !take_pages(options)) return false;
+  if (!may_be_set(options) || !same_inputs(options) || !take_state(options)) return false;
   g_autoptr(GVariant) files = entry(options, "files", OPEN_FILES_TYPE);
   g_autoptr(GError) error = NULL;
-  spinach_number_states();
-  take_time(options);
   if (!spinach_settings_store(options)) return false;
   if (options->reseeds) spinach_reseed();
   if (!open_files_join(files, options->outputs_go_on, &error)) return refuse(options, "%s", error->message);
@@ -298,8 +293,5 @@ bool spinach_restore_state(const spinach_options *options) {
 }
 
 bool spinach_restore_pages(spinach_options *options) {
-  if (!spinach_restore_read(options) || !take_pages(options)) return false;
-  spinach_number_states();
-  take_time(options);
-  return true;
+  return spinach_restore_read(options) && take_state(options);
 }

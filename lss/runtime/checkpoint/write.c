@@ -53,12 +53,9 @@ static void add_time(GVariantBuilder *header, const spinach_options *options) {
   GVariantBuilder clocks;
   g_variant_builder_init(&clocks, G_VARIANT_TYPE(CHECKPOINT_CLOCKS_TYPE));
   for (uint32_t i = 0; i < machine->clock_count; i++)
-    g_variant_builder_add(&clocks, "(stt)", machine->clocks[i].name, spinach_passing->clocks[i],
-                          spinach_passing->clocks[machine->clock_count + i]);
+    g_variant_builder_add(&clocks, "(st)", machine->clocks[i].name, machine->clocks[i].period);
   add(header, "clocks", g_variant_builder_end(&clocks));
-  add(header, "passing",
-      g_variant_new(CHECKPOINT_PASSING_TYPE, machine->ticks_per_second, spinach_time.now, spinach_passing->skipped,
-                    spinach_passing->last_progress, spinach_passing->idle != 0));
+  add(header, "ticks-per-second", g_variant_new_uint64(machine->ticks_per_second));
   add(header, "seed", g_variant_new_uint64(options->seed));
 }
 
@@ -98,7 +95,6 @@ bool spinach_checkpoint_write(const spinach_options *options) {
   g_autoptr(GVariant) files = open_files_describe(&error);
   if (!files)
     return spinach_report_error("cannot write the checkpoint \"%s\": %s", options->checkpoint, error->message);
-  spinach_passing->now = spinach_time.now;
   g_autoptr(GByteArray) packed_pages = g_byte_array_new(), packed_header = g_byte_array_new();
   g_autoptr(GArray) runs = pages_compress(spinach_arena, spinach_arena_size, packed_pages);
   GVariantBuilder builder;

@@ -211,8 +211,8 @@ void spinach_start(void) {
 }
 
 void spinach_resume(void) {
-  spinach_time = (struct spinach_time){.now = spinach_passing->now, .period = machine->clocks[0].period};
   first_instant = earliest();
+  spinach_time = (struct spinach_time){.now = first_instant, .period = machine->clocks[0].period};
 }
 
 static void work_out_statistics(void) {

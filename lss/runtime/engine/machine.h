@@ -198,9 +198,10 @@ void spinach_set_error(const char *text);
 
 // What passing time changes beside the state of clusters; it begins the arena.
 typedef struct {
-  uint64_t now, skipped, last_progress; // now() at the latest sim_progress()
-  uint64_t idle;                        // 1: at the last look nothing could happen by itself
-  uint64_t clocks[];                    // cycles done of each, then the instant of the next of each
+  uint64_t skipped;       // cycles of the fastest clock that were jumped over
+  uint64_t last_progress; // now() at the latest sim_progress()
+  uint64_t idle;          // 1: at the last look nothing could happen by itself
+  uint64_t clocks[];      // cycles done of each, then the instant of the next of each
 } spinach_clockwork;
 extern spinach_clockwork *spinach_passing;
 uint64_t spinach_clockwork_size(void);

@@ -161,10 +161,7 @@ static void print_states(const spinach_options *options) {
     if (!spinach_find(name, &place)) continue;
     printf("%s =", name);
     for (uint64_t k = 0; k < place.count; k++) {
-      const void *value = spinach_element(&place, k);
-      int length = spinach_type_print(place.field->type, value, NULL, 0);
-      g_autofree char *text = g_malloc((gsize)length + 1);
-      spinach_type_print(place.field->type, value, text, (size_t)length + 1);
+      g_autofree char *text = spinach_type_text(place.field->type, spinach_element(&place, k));
       printf(" %s", text);
     }
     printf("\n");

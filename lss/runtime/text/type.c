@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -120,6 +121,13 @@ int spinach_type_print(const struct spinach_type *type, const void *value, char 
   if (size) text[0] = 0;
   print(&out, type, value);
   return (int)out.length;
+}
+
+char *spinach_type_text(const struct spinach_type *type, const void *value) {
+  const size_t size = (size_t)spinach_type_print(type, value, NULL, 0) + 1;
+  char *text = g_malloc(size);
+  spinach_type_print(type, value, text, size);
+  return text;
 }
 
 // ---- Parsing -------------------------------------------------------------------------------------------------------

@@ -46,6 +46,9 @@ struct spinach_member {
 // Writes the text of *value like snprintf: at most `size` bytes with the final zero; returns the full length.
 int spinach_type_print(const struct spinach_type *type, const void *value, char *text, size_t size);
 
+// The same in memory that the caller frees.
+char *spinach_type_text(const struct spinach_type *type, const void *value);
+
 // Reads all of `text` into *value.  On failure returns false, leaves *value alone and points *error to words that say
 // what is wrong, valid until the next call.
 bool spinach_type_parse(const struct spinach_type *type, const char *text, void *value, const char **error);
