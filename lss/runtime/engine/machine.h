@@ -255,7 +255,7 @@ int spinach_main(int argc, char **argv);
 // Writes everything that a run was asked for, up to the present instant; returns the process's status.
 int spinach_deliver(const char *ended);
 
-// ---- Beyond the engine: ../observe/views.c, observe.c, variant.c
+// ---- Beyond the engine: ../observe/views.c, observe.c
 
 // Prints what every debug view around (or, with id < 0, all views of the machine) shows: pc, registers, history.
 void spinach_print_views(FILE *out, int32_t instance);
@@ -265,8 +265,5 @@ void spinach_print_waits(FILE *out);
 void spinach_trace_choose(const char *patterns);
 void spinach_trace_line(void);
 bool spinach_trace_active(void);
-// Runs a variant of this machine in place of this process, building it first: the debug variant, or one that counts
-// `count` more events (spinach_machine.watches).  Returns only after a failure, which it has reported.
-void spinach_become(int argc, char **argv, bool debug, const char *const *watches, uint32_t count);
 
 #endif

@@ -7,6 +7,7 @@
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/progress.h"
 #include "lss/runtime/observe/statistics.h"
+#include "lss/runtime/observe/variant.h"
 #include "lss/runtime/text/json.h"
 
 #include <errno.h>
@@ -56,7 +57,9 @@ static void repeat_stuck(int argc, char **argv) {
   fprintf(stderr, "%s: running the %llu cycles again with checks, to see what waits on what\n", spinach_program,
           stepped);
   g_setenv(REPEAT, "1", TRUE);
-  spinach_become(argc, argv, true, NULL, 0);
+  g_autoptr(GPtrArray) checks = g_ptr_array_new();
+  g_ptr_array_add(checks, "--debug");
+  spinach_become(argc, argv, checks);
 }
 
 // The run is stuck.  What waits on what shows in the signals of the last instant, which only debug builds keep.
@@ -221,10 +224,9 @@ int spinach_main(int argc, char **argv) {
   spinach_arena_map(); // names and defaults need it
   if (!spinach_options_parse(argc, argv, &options)) return 2;
   if (options.ended) return flush_output() ? 0 : 1;
-  g_autoptr(GPtrArray) missing = spinach_measure_missing(&options);
-  const bool debug = (options.trace || options.check_idle) && !machine->debug;
-  if (debug || missing->len) {
-    spinach_become(argc, argv, debug, (const char *const *)missing->pdata, missing->len);
+  g_autoptr(GPtrArray) words = spinach_variant_words(&options);
+  if (words->len) {
+    spinach_become(argc, argv, words);
     return 1;
   }
   if (options.compare) {

@@ -38,16 +38,15 @@ static int find_watch(const char *text) {
   return -1;
 }
 
-GPtrArray *spinach_measure_missing(const spinach_options *options) {
+void spinach_measure_add_words(const spinach_options *options, GPtrArray *words) {
   const spinach_condition *const conditions[] = {&options->until, &options->measure_from, &options->measure_to,
                                                  &options->sample};
-  GPtrArray *missing = g_ptr_array_new();
   for (guint i = 0; i < G_N_ELEMENTS(conditions); i++) {
     char *watch = conditions[i]->watch;
-    if (watch && find_watch(watch) < 0 && !g_ptr_array_find_with_equal_func(missing, watch, g_str_equal, NULL))
-      g_ptr_array_add(missing, watch);
+    if (!watch || find_watch(watch) >= 0 || g_ptr_array_find_with_equal_func(words, watch, g_str_equal, NULL)) continue;
+    g_ptr_array_add(words, "--watch");
+    g_ptr_array_add(words, watch);
   }
-  return missing;
 }
 
 static uint64_t count_of(int watch) {

@@ -1,12 +1,19 @@
-// Becomes a variant of this machine: the same machine built with checks, or with events woven in, run with the same
-// options.
-#include "lss/runtime/engine/machine.h"
+// Builds a variant of this machine and becomes it; see variant.h.
+#include "lss/runtime/observe/variant.h"
+
+#include "lss/runtime/observe/measure.h"
 
 #include <errno.h>
-#include <glib.h>
 #include <unistd.h>
 
-void spinach_become(int argc, char **argv, bool debug, const char *const *watches, uint32_t count) {
+GPtrArray *spinach_variant_words(const spinach_options *options) {
+  GPtrArray *words = g_ptr_array_new();
+  if ((options->trace || options->check_idle) && !spinach_machine_table.debug) g_ptr_array_add(words, "--debug");
+  spinach_measure_add_words(options, words);
+  return words;
+}
+
+void spinach_become(int argc, char **argv, const GPtrArray *more) {
   g_auto(GStrv) words = g_strsplit(spinach_machine_table.build, "\n", -1);
   g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, spinach_machine_table.build, -1);
   const char *cache = g_getenv("LSS_CACHE");
@@ -16,13 +23,10 @@ void spinach_become(int argc, char **argv, bool debug, const char *const *watche
   g_autofree char *output = g_strdup_printf("%s/variant-%.16s-%d", folder, sum, (int)getpid());
   g_autoptr(GPtrArray) command = g_ptr_array_new();
   for (char **word = words; *word; word++) g_ptr_array_add(command, *word);
-  for (uint32_t i = 0; i < count; i++) {
-    g_ptr_array_add(command, "--watch");
-    g_ptr_array_add(command, (char *)watches[i]);
-  }
-  if (debug || spinach_machine_table.debug) g_ptr_array_add(command, "--debug");
-  char *const more[] = {"-o", output, NULL};
-  for (size_t i = 0; i < sizeof more / sizeof *more; i++) g_ptr_array_add(command, more[i]);
+  for (guint i = 0; i < more->len; i++) g_ptr_array_add(command, more->pdata[i]);
+  if (spinach_machine_table.debug) g_ptr_array_add(command, "--debug");
+  char *const last[] = {"-o", output, NULL};
+  for (size_t i = 0; i < G_N_ELEMENTS(last); i++) g_ptr_array_add(command, last[i]);
   g_autoptr(GError) error = NULL;
   int status = 0;
   if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, NULL, NULL, &status,

@@ -1,0 +1,19 @@
+// Variants of a simulator: the same machine, built with further words for `lss build`, run with the same options.
+//
+// What costs something in generated code (checks, events that are counted, signals that stay visible) is there only
+// when it was asked for when the machine was built.  A simulator that is asked for more builds the variant that has it,
+// with objects from the cache, and becomes it.
+#ifndef SPINACH_VARIANT_H
+#define SPINACH_VARIANT_H
+
+#include "lss/runtime/engine/options.h"
+
+// The words (const char*) that what the options ask for needs and this simulator was not built with; none when it has
+// all.  They live as long as the options.
+GPtrArray *spinach_variant_words(const spinach_options *options);
+
+// Builds this machine with these words, beside those that this simulator was built with, and runs that in place of this
+// process.  Returns only after a failure, which it has reported.
+void spinach_become(int argc, char **argv, const GPtrArray *words);
+
+#endif
