@@ -92,16 +92,16 @@ static bool set_watchdog(spinach_options *options, const char *value) {
 }
 
 static bool set_until(spinach_options *options, const char *value) {
-  return spinach_condition_parse("--until", value, &options->until);
+  return spinach_condition_parse("--until", value, &options->conditions[SPINACH_UNTIL]);
 }
 static bool set_measure_from(spinach_options *options, const char *value) {
-  return spinach_condition_parse("--measure-from", value, &options->measure_from);
+  return spinach_condition_parse("--measure-from", value, &options->conditions[SPINACH_MEASURE_FROM]);
 }
 static bool set_measure_to(spinach_options *options, const char *value) {
-  return spinach_condition_parse("--measure-to", value, &options->measure_to);
+  return spinach_condition_parse("--measure-to", value, &options->conditions[SPINACH_MEASURE_TO]);
 }
 static bool set_sample(spinach_options *options, const char *value) {
-  return spinach_condition_parse("--sample", value, &options->sample);
+  return spinach_condition_parse("--sample", value, &options->conditions[SPINACH_SAMPLE]);
 }
 
 static bool set_seed(spinach_options *options, const char *value) {
@@ -344,7 +344,5 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
 void spinach_options_clear(spinach_options *options) {
   g_clear_pointer(&options->print, g_ptr_array_unref);
   g_clear_pointer(&options->settings, g_array_unref);
-  spinach_condition *const conditions[] = {&options->until, &options->measure_from, &options->measure_to,
-                                           &options->sample};
-  for (guint i = 0; i < G_N_ELEMENTS(conditions); i++) spinach_condition_clear(conditions[i]);
+  for (guint i = 0; i < SPINACH_CONDITIONS; i++) spinach_condition_clear(&options->conditions[i]);
 }

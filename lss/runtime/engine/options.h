@@ -12,12 +12,15 @@ typedef struct {
   const char *text;
 } spinach_setting;
 
+// What conditions are waited for.
+enum { SPINACH_UNTIL, SPINACH_MEASURE_FROM, SPINACH_MEASURE_TO, SPINACH_SAMPLE, SPINACH_CONDITIONS };
+
 typedef struct {
   int32_t clock;       // whose cycles bound the run
   uint64_t cycles;     // UINT64_MAX: no bound
   uint64_t until_tick; // now() at which the run ends; UINT64_MAX: no bound
   int64_t watchdog;    // femtoseconds without progress after which the run ends; 0: never
-  spinach_condition until, measure_from, measure_to, sample;
+  spinach_condition conditions[SPINACH_CONDITIONS];
   uint64_t seed;
   const char *stats;         // file, or NULL
   const char *run_dir;       // folder, or NULL

@@ -4,17 +4,9 @@
 #include "lss/runtime/observe/derived.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/statistics.h"
+#include "lss/runtime/observe/trigger.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
-
-// A condition that is waited for.
-typedef struct {
-  const spinach_condition *condition;
-  int watch;     // which of the events that are counted; -1: none
-  uint64_t goal; // femtoseconds, cycles, times or value with which it comes true next
-  bool waiting;
-  bool repeats, held; // held: it was true at the last look
-} Trigger;
 
 typedef struct {
   uint64_t time_fs;
@@ -25,113 +17,9 @@ typedef struct {
   GArray *operands;    // double, of derived statistics
 } Snapshot;
 
-static Trigger until, from, to, sample;
-static Trigger *const all[] = {&until, &from, &to, &sample};
+static spinach_trigger until, from, to, sample;
 static Snapshot *window[2];
 static GPtrArray *samples; // Snapshot*
-
-// ---- Events
-
-static int find_watch(const char *text) {
-  for (int i = 0; text && machine->watches[i]; i++)
-    if (!strcmp(machine->watches[i], text)) return i;
-  return -1;
-}
-
-void spinach_measure_add_words(const spinach_options *options, GPtrArray *words) {
-  const spinach_condition *const conditions[] = {&options->until, &options->measure_from, &options->measure_to,
-                                                 &options->sample};
-  for (guint i = 0; i < G_N_ELEMENTS(conditions); i++) {
-    char *watch = conditions[i]->watch;
-    if (!watch || find_watch(watch) >= 0 || g_ptr_array_find_with_equal_func(words, watch, g_str_equal, NULL)) continue;
-    g_ptr_array_add(words, "--watch");
-    g_ptr_array_add(words, watch);
-  }
-}
-
-static uint64_t count_of(int watch) {
-  return spinach_watches[watch].count ? *spinach_watches[watch].count : 0;
-}
-
-// ---- Triggers
-
-// States that only grow: those that are counted come true again with each multiple of the number.
-static bool counts(const spinach_condition *condition) {
-  return condition->kind != SPINACH_AT_STATE ||
-         (condition->place.field->statistic && !strcmp(condition->relation, ">=") && condition->number > 0);
-}
-
-static void trigger_start(Trigger *trigger, const spinach_condition *condition, bool repeats) {
-  *trigger = (Trigger){.condition = condition, .waiting = condition->kind != SPINACH_NO_CONDITION, .repeats = repeats};
-  trigger->watch = find_watch(condition->watch);
-  trigger->goal = condition->kind == SPINACH_AT_STATE ? (uint64_t)condition->number : condition->count;
-}
-
-static bool holds(const Trigger *trigger) {
-  const spinach_condition *condition = trigger->condition;
-  switch (condition->kind) {
-  case SPINACH_AT_TIME:
-  case SPINACH_AT_CYCLES: return spinach_time.now >= spinach_condition_tick(condition, trigger->goal);
-  case SPINACH_AT_STATE:
-    if (!trigger->repeats || !counts(condition)) return spinach_condition_compares(condition);
-    return spinach_condition_value(condition) >= (int64_t)trigger->goal;
-  case SPINACH_AT_EVENT:
-  case SPINACH_AT_MARKER: return count_of(trigger->watch) >= trigger->goal;
-  default: return false;
-  }
-}
-
-// The next multiple that was not reached yet.
-static void set_next_goal(Trigger *trigger) {
-  const spinach_condition *condition = trigger->condition;
-  uint64_t step = condition->kind == SPINACH_AT_STATE ? (uint64_t)condition->number : condition->count;
-  trigger->goal += step;
-  if (condition->kind == SPINACH_AT_STATE)
-    trigger->goal = ((uint64_t)spinach_condition_value(condition) / step + 1) * step;
-  else if (trigger->watch >= 0)
-    trigger->goal = (count_of(trigger->watch) / step + 1) * step;
-}
-
-// Whether the condition has come true since the last look; also arms it for the next time.
-static bool fires(Trigger *trigger) {
-  if (!trigger->waiting) return false;
-  bool held = trigger->held, now = holds(trigger);
-  trigger->held = now;
-  if (!trigger->repeats) {
-    trigger->waiting = !now;
-    return now;
-  }
-  if (!counts(trigger->condition)) return now && !held;
-  if (now) set_next_goal(trigger);
-  return now;
-}
-
-// The end of a window is waited for once the window has begun.
-static bool looked_at(const Trigger *trigger) {
-  return trigger->waiting && !(trigger == &to && from.waiting);
-}
-
-static uint64_t next_tick(uint64_t tick) {
-  for (guint i = 0; i < G_N_ELEMENTS(all); i++)
-    if (looked_at(all[i])) tick = MIN(tick, spinach_condition_tick(all[i]->condition, all[i]->goal));
-  return tick;
-}
-
-// When generated code lets the run pause.
-static void set_watches(void) {
-  for (int i = 0; machine->watches[i]; i++) {
-    uint64_t goal = UINT64_MAX;
-    for (guint k = 0; k < G_N_ELEMENTS(all); k++)
-      if (looked_at(all[k]) && all[k]->watch == i) goal = MIN(goal, all[k]->goal);
-    spinach_watches[i].goal = goal;
-  }
-}
-
-static bool looks_at_state(void) {
-  for (guint i = 0; i < G_N_ELEMENTS(all); i++)
-    if (looked_at(all[i]) && all[i]->condition->kind == SPINACH_AT_STATE) return true;
-  return false;
-}
 
 // ---- Snapshots
 
@@ -143,7 +31,7 @@ static Snapshot *snapshot_new(uint64_t time_fs, bool over) {
   for (uint32_t i = 0; i < machine->clock_count; i++) snapshot->cycles[i] = spinach_cycles((int32_t)i);
   snapshot->events = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   for (int i = 0; machine->watches[i]; i++) {
-    uint64_t count = count_of(i);
+    uint64_t count = spinach_watch_count(i);
     g_array_append_val(snapshot->events, count);
   }
   snapshot->values = g_array_new(FALSE, FALSE, sizeof(spinach_value));
@@ -156,7 +44,7 @@ static Snapshot *snapshot_new(uint64_t time_fs, bool over) {
   return snapshot;
 }
 
-static Snapshot *take(const Trigger *trigger, uint64_t goal) {
+static Snapshot *take(const spinach_trigger *trigger, uint64_t goal) {
   if (trigger->condition->kind == SPINACH_AT_TIME) return snapshot_new(goal, false);
   return snapshot_new((uint64_t)((unsigned __int128)spinach_time.now * 1000000000000000u / machine->ticks_per_second),
                       trigger->condition->kind == SPINACH_AT_END);
@@ -219,19 +107,22 @@ static void snapshot_write(Json *json, const Snapshot *snapshot, const Snapshot 
 bool spinach_measure_begin(const spinach_options *options) {
   static const spinach_condition start = {.kind = SPINACH_AT_TIME, .text = "0 s"};
   static const spinach_condition end = {.kind = SPINACH_AT_END, .text = "end"};
-  const spinach_condition *first = &options->measure_from, *last = &options->measure_to;
+  const spinach_condition *first = &options->conditions[SPINACH_MEASURE_FROM],
+                          *last = &options->conditions[SPINACH_MEASURE_TO];
   samples = g_ptr_array_new();
-  trigger_start(&until, &options->until, false);
-  trigger_start(&sample, &options->sample, true);
+  spinach_trigger_start(&until, &options->conditions[SPINACH_UNTIL], false);
+  spinach_trigger_start(&sample, &options->conditions[SPINACH_SAMPLE], true);
   if (first->kind || last->kind) {
-    trigger_start(&from, first->kind ? first : &start, false);
-    trigger_start(&to, last->kind ? last : &end, false);
+    spinach_trigger_start(&from, first->kind ? first : &start, false);
+    spinach_trigger_start(&to, last->kind ? last : &end, false);
+    to.after = &from;
   }
   if (first->kind == SPINACH_AT_END)
     return spinach_report_error("--measure-from: no window begins at the end of the run");
   if (from.waiting && first->kind == SPINACH_AT_TIME && last->kind == SPINACH_AT_TIME && last->count <= first->count)
     return spinach_report_error("--measure-to %s is not after --measure-from %s", last->text, first->text);
-  if (sample.waiting && sample.goal == 0 && counts(sample.condition) && sample.condition->kind != SPINACH_AT_END)
+  if (sample.waiting && sample.goal == 0 && spinach_trigger_counts(sample.condition) &&
+      sample.condition->kind != SPINACH_AT_END)
     return spinach_report_error("--sample \"%s\": what repeats needs a distance of more than 0",
                                 sample.condition->text);
   return true;
@@ -239,55 +130,51 @@ bool spinach_measure_begin(const spinach_options *options) {
 
 static const char *look(void) {
   if (from.waiting) {
-    if (fires(&from)) {
+    if (spinach_trigger_fires(&from)) {
       window[0] = take(&from, from.goal);
-      if (to.condition->kind == SPINACH_AT_MARKER) to.goal = count_of(to.watch) + 1; // the next one
-      if (fires(&to)) return "the window to measure was over before it began";
+      if (spinach_trigger_fires(&to)) return "the window to measure was over before it began";
     }
-  } else if (fires(&to)) {
+  } else if (spinach_trigger_fires(&to)) {
     window[1] = take(&to, to.goal);
   }
-  for (uint64_t goal = sample.goal; fires(&sample); goal = sample.goal) g_ptr_array_add(samples, take(&sample, goal));
-  return fires(&until) ? "the condition of --until holds" : NULL;
+  for (uint64_t goal = sample.goal; spinach_trigger_fires(&sample); goal = sample.goal)
+    g_ptr_array_add(samples, take(&sample, goal));
+  return spinach_trigger_fires(&until) ? "the condition of --until holds" : NULL;
 }
 
 const char *spinach_measure_look(void) {
   spinach_stopping &= ~SPINACH_PAUSE;
   const char *ended = look();
-  set_watches();
+  spinach_triggers_arm();
   return ended;
 }
 
 // Nothing is waited for that will come whatever the machine does.
 static bool is_endless(const spinach_options *options) {
   if (options->cycles != UINT64_MAX || options->until_tick != UINT64_MAX) return false;
-  for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
-    const Trigger *trigger = all[i];
-    if (trigger == &sample || !trigger->waiting) continue;
-    if (trigger->condition->kind == SPINACH_AT_TIME || trigger->condition->kind == SPINACH_AT_CYCLES) return false;
-  }
-  return true;
+  return !spinach_triggers_prolong();
 }
 
 bool spinach_measure_advance(const spinach_options *options, uint64_t slice) {
   const bool endless = is_endless(options);
-  if (looks_at_state() || spinach_idle_check_active()) return spinach_step(endless);
-  return spinach_advance(options->clock, options->cycles, next_tick(options->until_tick), slice, endless);
+  if (spinach_triggers_step() || spinach_idle_check_active()) return spinach_step(endless);
+  return spinach_advance(options->clock, options->cycles, spinach_triggers_tick(options->until_tick), slice, endless);
 }
 
 bool spinach_measure_end(void) {
   bool over = from.condition && !from.waiting && !to.waiting && !window[1];
-  if (looked_at(&to) && to.condition->kind == SPINACH_AT_END) {
+  if (spinach_trigger_looked_at(&to) && to.condition->kind == SPINACH_AT_END) {
     window[1] = take(&to, 0);
     to.waiting = false;
   }
-  if (looked_at(&sample) && sample.condition->kind == SPINACH_AT_END) g_ptr_array_add(samples, take(&sample, 0));
+  if (spinach_trigger_looked_at(&sample) && sample.condition->kind == SPINACH_AT_END)
+    g_ptr_array_add(samples, take(&sample, 0));
   if (over)
     return spinach_report_error(
         "error: the condition of --measure-to, \"%s\", held already when that of --measure-from, "
         "\"%s\", came true",
         to.condition->text, from.condition->text);
-  const Trigger *missing = from.waiting ? &from : to.waiting ? &to : NULL;
+  const spinach_trigger *missing = from.waiting ? &from : to.waiting ? &to : NULL;
   return !missing ||
          spinach_report_error("error: the run ended before the condition of --measure-%s, \"%s\", came true",
                               missing == &from ? "from" : "to", missing->condition->text);

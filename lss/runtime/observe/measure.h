@@ -20,9 +20,6 @@
 #include "lss/runtime/engine/options.h"
 #include "lss/runtime/text/json.h"
 
-// Adds the words for `lss build` that count the events that conditions wait for and this simulator does not count.
-void spinach_measure_add_words(const spinach_options *options, GPtrArray *words);
-
 // Starts to wait for the conditions.  On a window that cannot be prints a line and returns false.
 bool spinach_measure_begin(const spinach_options *options);
 

@@ -1,7 +1,7 @@
 // Builds a variant of this machine and becomes it; see variant.h.
 #include "lss/runtime/observe/variant.h"
 
-#include "lss/runtime/observe/measure.h"
+#include "lss/runtime/observe/trigger.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 GPtrArray *spinach_variant_words(const spinach_options *options) {
   GPtrArray *words = g_ptr_array_new();
   if ((options->trace || options->check_idle) && !spinach_machine_table.debug) g_ptr_array_add(words, "--debug");
-  spinach_measure_add_words(options, words);
+  spinach_trigger_add_words(options, words);
   return words;
 }
 

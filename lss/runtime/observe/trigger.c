@@ -1,0 +1,131 @@
+// Conditions that are waited for; see trigger.h.
+#include "lss/runtime/observe/trigger.h"
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+static GPtrArray *all; // spinach_trigger*
+
+// ---- Events
+
+static int find_watch(const char *text) {
+  for (int i = 0; text && machine->watches[i]; i++)
+    if (!strcmp(machine->watches[i], text)) return i;
+  return -1;
+}
+
+void spinach_trigger_add_words(const spinach_options *options, GPtrArray *words) {
+  for (guint i = 0; i < SPINACH_CONDITIONS; i++) {
+    char *watch = options->conditions[i].watch;
+    if (!watch || find_watch(watch) >= 0 || g_ptr_array_find_with_equal_func(words, watch, g_str_equal, NULL)) continue;
+    g_ptr_array_add(words, "--watch");
+    g_ptr_array_add(words, watch);
+  }
+}
+
+uint64_t spinach_watch_count(int watch) {
+  return spinach_watches[watch].count ? *spinach_watches[watch].count : 0;
+}
+
+// ---- One of them
+
+bool spinach_trigger_counts(const spinach_condition *condition) {
+  return condition->kind != SPINACH_AT_STATE ||
+         (condition->place.field->statistic && !strcmp(condition->relation, ">=") && condition->number > 0);
+}
+
+void spinach_trigger_start(spinach_trigger *trigger, const spinach_condition *condition, bool repeats) {
+  *trigger = (spinach_trigger){.condition = condition,
+                               .waiting = condition->kind != SPINACH_NO_CONDITION,
+                               .repeats = repeats,
+                               .prolongs = !repeats};
+  trigger->watch = find_watch(condition->watch);
+  trigger->goal = condition->kind == SPINACH_AT_STATE ? (uint64_t)condition->number : condition->count;
+  if (!all) all = g_ptr_array_new();
+  g_ptr_array_add(all, trigger);
+}
+
+static bool holds(const spinach_trigger *trigger) {
+  const spinach_condition *condition = trigger->condition;
+  switch (condition->kind) {
+  case SPINACH_AT_TIME:
+  case SPINACH_AT_CYCLES: return spinach_time.now >= spinach_condition_tick(condition, trigger->goal);
+  case SPINACH_AT_STATE:
+    if (!trigger->repeats || !spinach_trigger_counts(condition)) return spinach_condition_compares(condition);
+    return spinach_condition_value(condition) >= (int64_t)trigger->goal;
+  case SPINACH_AT_EVENT:
+  case SPINACH_AT_MARKER: return spinach_watch_count(trigger->watch) >= trigger->goal;
+  default: return false;
+  }
+}
+
+// The next multiple that was not reached yet.
+static void set_next_goal(spinach_trigger *trigger) {
+  const spinach_condition *condition = trigger->condition;
+  uint64_t step = condition->kind == SPINACH_AT_STATE ? (uint64_t)condition->number : condition->count;
+  trigger->goal += step;
+  if (condition->kind == SPINACH_AT_STATE)
+    trigger->goal = ((uint64_t)spinach_condition_value(condition) / step + 1) * step;
+  else if (trigger->watch >= 0)
+    trigger->goal = (spinach_watch_count(trigger->watch) / step + 1) * step;
+}
+
+bool spinach_trigger_looked_at(const spinach_trigger *trigger) {
+  return trigger->waiting && !(trigger->after && trigger->after->waiting);
+}
+
+bool spinach_trigger_fires(spinach_trigger *trigger) {
+  if (!spinach_trigger_looked_at(trigger)) return false;
+  if (trigger->after && !trigger->begun && trigger->condition->kind == SPINACH_AT_MARKER)
+    trigger->goal = spinach_watch_count(trigger->watch) + 1;
+  trigger->begun = true;
+  bool held = trigger->held, now = holds(trigger);
+  if (!trigger->repeats) {
+    trigger->waiting = !now;
+    return now;
+  }
+  trigger->held = now;
+  if (!spinach_trigger_counts(trigger->condition)) return now && !held;
+  if (now) set_next_goal(trigger);
+  return now;
+}
+
+// ---- All of them
+
+static const spinach_trigger *trigger_at(guint index) {
+  return all->pdata[index];
+}
+
+static guint count(void) {
+  return all ? all->len : 0;
+}
+
+uint64_t spinach_triggers_tick(uint64_t tick) {
+  for (guint i = 0; i < count(); i++)
+    if (spinach_trigger_looked_at(trigger_at(i)))
+      tick = MIN(tick, spinach_condition_tick(trigger_at(i)->condition, trigger_at(i)->goal));
+  return tick;
+}
+
+void spinach_triggers_arm(void) {
+  for (int i = 0; machine->watches[i]; i++) {
+    uint64_t goal = UINT64_MAX;
+    for (guint k = 0; k < count(); k++)
+      if (spinach_trigger_looked_at(trigger_at(k)) && trigger_at(k)->watch == i) goal = MIN(goal, trigger_at(k)->goal);
+    spinach_watches[i].goal = goal;
+  }
+}
+
+bool spinach_triggers_step(void) {
+  for (guint i = 0; i < count(); i++)
+    if (spinach_trigger_looked_at(trigger_at(i)) && trigger_at(i)->condition->kind == SPINACH_AT_STATE) return true;
+  return false;
+}
+
+bool spinach_triggers_prolong(void) {
+  for (guint i = 0; i < count(); i++) {
+    const spinach_trigger *trigger = trigger_at(i);
+    const spinach_condition_kind kind = trigger->condition->kind;
+    if (trigger->waiting && trigger->prolongs && (kind == SPINACH_AT_TIME || kind == SPINACH_AT_CYCLES)) return true;
+  }
+  return false;
+}

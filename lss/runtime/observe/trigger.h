@@ -1,0 +1,53 @@
+// Conditions that are waited for while the machine runs, and where the engine must stop for them.
+//
+// Triggers are looked at between instants: each says whether its condition has come true since the last look.  What all
+// of them wait for decides how far the engine may go until the next look: up to a time or a cycle known before, to the
+// event that generated code counts and pauses for, or, when a state is compared, one instant.
+#ifndef SPINACH_TRIGGER_H
+#define SPINACH_TRIGGER_H
+
+#include "lss/runtime/engine/options.h"
+
+typedef struct spinach_trigger {
+  const spinach_condition *condition;
+  const struct spinach_trigger *after; // it is looked at once that one came true; NULL: from the start
+  int watch;                           // which of the events that are counted; -1: none
+  uint64_t goal;                       // femtoseconds, cycles, times or value with which it comes true next
+  bool waiting;
+  bool repeats, held; // held: it was true at the last look
+  bool begun;         // it was looked at
+  bool prolongs;      // a run goes on until the time or cycle that it waits for, whatever the machine does
+} spinach_trigger;
+
+// Starts to wait; triggers live as long as the run.
+void spinach_trigger_start(spinach_trigger *trigger, const spinach_condition *condition, bool repeats);
+
+// Whether the condition has come true since the last look; also arms it for the next time.  A marker is the next one
+// after `after` came true.
+bool spinach_trigger_fires(spinach_trigger *trigger);
+
+// It is waited for, and what comes before it has come.
+bool spinach_trigger_looked_at(const spinach_trigger *trigger);
+
+// Whether it comes true with each multiple of a number: all that only grows.
+bool spinach_trigger_counts(const spinach_condition *condition);
+
+// Adds the words for `lss build` that count the events that conditions wait for and this simulator does not count.
+void spinach_trigger_add_words(const spinach_options *options, GPtrArray *words);
+
+// How often an event that is counted has happened.
+uint64_t spinach_watch_count(int watch);
+
+// After all were looked at: lets generated code pause the run when the next event comes.
+void spinach_triggers_arm(void);
+
+// The instant before which the engine need not stop for any trigger, at most `tick`.
+uint64_t spinach_triggers_tick(uint64_t tick);
+
+// Whether some compares a state, which has to be looked at after each instant.
+bool spinach_triggers_step(void);
+
+// Whether some waits for a time or cycle that makes the run go on until then.
+bool spinach_triggers_prolong(void);
+
+#endif
