@@ -220,6 +220,25 @@ def test_periodic_checkpoints_survive_a_kill(simulators, run_sim, tmp_path) -> N
             (tmp_path / name).unlink()
 
 
+@pytest.mark.soak
+def test_kills_while_a_checkpoint_is_written_leave_the_one_before(simulators, run_sim, tmp_path) -> None:
+    """Of two hundred runs that do little but write checkpoints, each is killed at a random time."""
+    rng, cycles = random.Random(11), []
+    for _ in range(200):
+        process = subprocess.Popen([simulators["plain"], "--cycles", "100000000000", "--quiet", "--checkpoint", "point", "--checkpoint-every", "50"], cwd=tmp_path)
+        while not (tmp_path / "point").exists():
+            time.sleep(0.001)
+        time.sleep(rng.random() * 0.02)
+        process.kill()
+        process.wait()
+        done = run_sim(simulators["plain"], "--cycles", "1", "--restore", "point")
+        cycles.append(done.stats["run"]["cycles"]["clk"])
+        for name in os.listdir(tmp_path):
+            if name.startswith("point"):
+                (tmp_path / name).unlink()
+    assert all(n and n % 50 == 0 for n in cycles) and len(set(cycles)) > 20
+
+
 def test_packets_go_on_behind_those_that_were_read(build_sim, run_sim, tmp_path) -> None:
     """A file of packets is read from its beginning in the restored run, up to where the earlier one was."""
     (tmp_path / "reader.lss").write_text('module reader { runtime init parameter packets = "" : string; state { stream frames; uint64 seen; } init; phase_end; }\n')

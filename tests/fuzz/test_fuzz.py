@@ -19,7 +19,8 @@ from tests.tree import found
 HERE = Path(__file__).parent
 SECONDS = {"quick": 3, "soak": 300}
 # name: longest input in bytes
-TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384}
+TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384, "checkpoint": 16384}
+FLIPS = 100_000
 
 
 def seeds(name: str, root: Path, build: Path, tmp_path: Path) -> list[bytes]:
@@ -40,7 +41,20 @@ def seeds(name: str, root: Path, build: Path, tmp_path: Path) -> list[bytes]:
         interface = struct.pack("<IIHHII", 1, 20, 1, 0, 0, 20)
         packet = struct.pack("<IIIIIII", 6, 96, 0, 0, 1, 64, 64) + b"x" * 64 + struct.pack("<I", 96)
         return [scratch.read_bytes(), section + interface + packet]
+    if name == "checkpoint":
+        return [a_checkpoint(build, tmp_path).read_bytes()]
     return [path.read_bytes() for path in found(build / "bench", "*.elf")]
+
+
+def a_checkpoint(build: Path, tmp_path: Path) -> Path:
+    """Of a small machine that has all that a checkpoint may hold: files read and written, numbers, a seed."""
+    machine = "instance s : source { offer = 0.5; count = 1000; };\ninstance k : sink { ready = 0.5; };\ns.out -> k.in : uint32;\n"
+    (tmp_path / "m.lss").write_text(machine)
+    (tmp_path / "script.txt").write_text("5 1\n900 2\n")
+    subprocess.run([build / "bin" / "lss", "build", "-O0", "m.lss", "-o", "m"], cwd=tmp_path, check=True)
+    given = ["--set", "s.script=script.txt", "--set", "k.record=record.txt"]
+    subprocess.run(["./m", "--quiet", "--cycles", "300", *given, "--checkpoint", "point"], cwd=tmp_path, check=True)
+    return tmp_path / "point"
 
 
 @pytest.fixture
@@ -79,3 +93,10 @@ def test_some_seconds(name: str, fuzz: Callable[[str, int], None]) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 def test_minutes(name: str, fuzz: Callable[[str, int], None]) -> None:
     fuzz(name, SECONDS["soak"])
+
+
+def test_every_flipped_bit_of_a_checkpoint_is_noticed(build_dir: Path, made: Callable[..., Path], tmp_path: Path) -> None:
+    program = made(build_dir / "sanitize", "fuzz/flip_checkpoint", "SANITIZE=1")
+    command = [program, a_checkpoint(build_dir, tmp_path), str(FLIPS), "1"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"{FLIPS}\n"), done.stdout + done.stderr[-4000:]

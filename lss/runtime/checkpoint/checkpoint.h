@@ -19,6 +19,10 @@ bool spinach_restore_read(spinach_options *options);
 // Takes over the state, after the run has started as any other.
 bool spinach_restore_state(const spinach_options *options);
 
+// As spinach_restore_read(), with the state unpacked into memory that this process and those that it forks map when
+// they take it over.  Parameters and seed are left as they are.
+bool spinach_restore_share(spinach_options *options);
+
 // Only the state of options->restore, in a run that never starts.
 bool spinach_restore_pages(spinach_options *options);
 

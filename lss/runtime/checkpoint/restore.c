@@ -1,24 +1,23 @@
 // Reading a checkpoint, and taking its state over; see checkpoint.h.
 #include "emulib/program/input_file.h"
 #include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/checkpoint/file.h"
 #include "lss/runtime/checkpoint/format.h"
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
-#include "lss/runtime/checkpoint/pages.h"
 #include "lss/runtime/files/manifest.h"
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
-static const guint64 LARGEST_HEADER = 1 << 30;
 
 // The checkpoint that was read; it lives as long as the process, and so do the texts in its header.
 static struct {
-  GVariant *header;
-  const guint8 *pages;
-  gsize length; // of the pages
-  bool same;    // as this machine's arena, byte by byte
+  CheckpointFile file;
+  bool same;  // as this machine's arena, byte by byte
+  int shared; // descriptor of its state, unpacked, for processes that begin there; 0 without one
 } checkpoint;
 
 static bool refuse(const spinach_options *options, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -30,69 +29,15 @@ static bool refuse(const spinach_options *options, const char *format, ...) {
   return spinach_report_error("cannot restore \"%s\": %s", options->restore, text);
 }
 
-// ---- The file ------------------------------------------------------------------------------------------------------
-
-static bool unpack_header(const spinach_options *options, const guint8 *file, gsize size) {
-  CheckpointStart start;
-  if (size < sizeof start || memcmp(file, CHECKPOINT_WORD, sizeof start.word) != 0)
-    return refuse(options, "it is no checkpoint");
-  memcpy(&start, file, sizeof start);
-  if (start.packed > size - sizeof start) return refuse(options, "it is cut off");
-  guint8 checksum[CHECKPOINT_CHECKSUM];
-  checkpoint_checksum(&start, file + sizeof start, checksum);
-  if (memcmp(checksum, start.checksum, sizeof checksum) != 0 || start.unpacked > LARGEST_HEADER)
-    return refuse(options, "it is damaged: the checksum of its header is not that of what it holds");
-  g_autofree guint8 *bytes = g_malloc(start.unpacked + 1);
-  if (!pages_decompress(bytes, start.unpacked, file + sizeof start, start.packed))
-    return refuse(options, "it is damaged: its header cannot be unpacked");
-  g_autoptr(GBytes) content = g_bytes_new(bytes, start.unpacked);
-  checkpoint.header = g_variant_ref_sink(g_variant_new_from_bytes(G_VARIANT_TYPE_VARDICT, content, FALSE));
-  if (!g_variant_is_normal_form(checkpoint.header)) return refuse(options, "it is damaged: its header is none");
-  checkpoint.pages = file + sizeof start + start.packed;
-  checkpoint.length = size - sizeof start - start.packed;
-  return true;
-}
-
-// An entry of the header; NULL after a line when there is none of this type.
-static GVariant *entry(const spinach_options *options, const char *key, const char *type) {
-  GVariant *value = g_variant_lookup_value(checkpoint.header, key, G_VARIANT_TYPE(type));
-  if (!value) refuse(options, "it is damaged: its header lacks `%s`", key);
-  return value;
-}
-
-static bool whole_header(const spinach_options *options) {
-  static const struct {
-    const char *key, *type;
-  } entries[] = {{"arena", "t"},
-                 {"layout", "s"},
-                 {"instances", CHECKPOINT_INSTANCES_TYPE},
-                 {"layouts", "as"},
-                 {"clocks", CHECKPOINT_CLOCKS_TYPE},
-                 {"ticks-per-second", "t"},
-                 {"seed", "t"},
-                 {"parameters", CHECKPOINT_PAIRS_TYPE},
-                 {"inputs", CHECKPOINT_PAIRS_TYPE},
-                 {"files", OPEN_FILES_TYPE},
-                 {"runs", CHECKPOINT_RUNS_TYPE},
-                 {"version", "s"},
-                 {"machine", "s"}};
-  g_autoptr(GVariant) format = entry(options, "format", "u");
-  if (!format) return false;
-  if (g_variant_get_uint32(format) != CHECKPOINT_FORMAT)
-    return refuse(options, "it has format %u, and this simulator reads %d", g_variant_get_uint32(format),
-                  CHECKPOINT_FORMAT);
-  for (guint i = 0; i < G_N_ELEMENTS(entries); i++) {
-    g_autoptr(GVariant) value = entry(options, entries[i].key, entries[i].type);
-    if (!value) return false;
-  }
-  return true;
+static GVariant *entry(const char *key) {
+  return checkpoint_file_entry(&checkpoint.file, key);
 }
 
 // ---- The machine ---------------------------------------------------------------------------------------------------
 
 static bool same_clocks(const spinach_options *options) {
-  g_autoptr(GVariant) clocks = entry(options, "clocks", CHECKPOINT_CLOCKS_TYPE);
-  g_autoptr(GVariant) base = entry(options, "ticks-per-second", "t");
+  g_autoptr(GVariant) clocks = entry("clocks");
+  g_autoptr(GVariant) base = entry("ticks-per-second");
   if (g_variant_n_children(clocks) != machine->clock_count)
     return refuse(options, "it is of another machine: it has %zu clocks, this one %u", g_variant_n_children(clocks),
                   machine->clock_count);
@@ -128,8 +73,8 @@ static GHashTable *earlier_instances(GVariant *instances) {
 
 // Each instance of one machine is in the other, with the same layout.
 static bool same_instances(const spinach_options *options) {
-  g_autoptr(GVariant) instances = entry(options, "instances", CHECKPOINT_INSTANCES_TYPE);
-  g_autoptr(GVariant) layouts = entry(options, "layouts", "as");
+  g_autoptr(GVariant) instances = entry("instances");
+  g_autoptr(GVariant) layouts = entry("layouts");
   g_autoptr(GHashTable) there = earlier_instances(instances);
   for (guint32 i = 0; i < machine->instance_count; i++) {
     if (!machine->instances[i].layout) continue;
@@ -157,8 +102,7 @@ static bool same_instances(const spinach_options *options) {
 
 // What the run had comes before what is given now.
 static void prepend_settings(spinach_options *options) {
-  g_autoptr(GVariant) parameters =
-      g_variant_lookup_value(checkpoint.header, "parameters", G_VARIANT_TYPE(CHECKPOINT_PAIRS_TYPE));
+  g_autoptr(GVariant) parameters = entry("parameters");
   GVariantIter iterator;
   const char *name, *value;
   g_variant_iter_init(&iterator, parameters);
@@ -192,7 +136,7 @@ static bool may_be_set(const spinach_options *options) {
 }
 
 static bool same_inputs(const spinach_options *options) {
-  g_autoptr(GVariant) inputs = entry(options, "inputs", CHECKPOINT_PAIRS_TYPE);
+  g_autoptr(GVariant) inputs = entry("inputs");
   GVariantIter iterator;
   const char *file, *sum, *present, *present_sum;
   g_variant_iter_init(&iterator, inputs);
@@ -203,16 +147,24 @@ static bool same_inputs(const spinach_options *options) {
   return true;
 }
 
-bool spinach_restore_read(spinach_options *options) {
+// Once in a process: what it forks has it.
+static bool open_file(const spinach_options *options) {
   g_autoptr(GError) error = NULL;
   gsize size;
-  const guint8 *file = (const guint8 *)input_file_read(options->restore, &size, &error); // kept until the end
-  if (!file) return refuse(options, "%s", error->message);
-  if (!unpack_header(options, file, size) || !whole_header(options) || !same_clocks(options)) return false;
-  g_autoptr(GVariant) hash = entry(options, "layout", "s"), seed = entry(options, "seed", "t");
+  if (checkpoint.file.header && checkpoint.shared) return true;
+  const guint8 *bytes = (const guint8 *)input_file_read(options->restore, &size, &error); // kept until the end
+  if (!bytes || !checkpoint_file_open(&checkpoint.file, bytes, size, &error))
+    return refuse(options, "%s", error->message);
+  if (!same_clocks(options)) return false;
+  g_autoptr(GVariant) hash = entry("layout");
   g_autofree char *present = layout_hash();
   checkpoint.same = !strcmp(g_variant_get_string(hash, NULL), present);
-  if (!checkpoint.same && !same_instances(options)) return false;
+  return checkpoint.same || same_instances(options);
+}
+
+bool spinach_restore_read(spinach_options *options) {
+  if (!open_file(options)) return false;
+  g_autoptr(GVariant) seed = entry("seed");
   prepend_settings(options);
   options->reseeds = options->seed_given;
   if (!options->seed_given) options->seed = g_variant_get_uint64(seed);
@@ -221,29 +173,33 @@ bool spinach_restore_read(spinach_options *options) {
 
 // ---- The state -----------------------------------------------------------------------------------------------------
 
-static GArray *runs_of(GVariant *variant) {
-  GArray *runs = g_array_new(FALSE, TRUE, sizeof(PageRun));
-  GVariantIter iterator;
-  PageRun run;
-  const char *sum;
-  g_variant_iter_init(&iterator, variant);
-  while (g_variant_iter_next(&iterator, "(ttt&s)", &run.offset, &run.size, &run.compressed, &sum)) {
-    g_strlcpy(run.sha256, sum, sizeof run.sha256);
-    g_array_append_val(runs, run);
-  }
-  return runs;
+// Memory at `place`, or anywhere; from the shared state, or zero.
+static void *map(void *place, gsize size) {
+  const int flags = MAP_PRIVATE | MAP_NORESERVE | (place ? MAP_FIXED : 0);
+  void *memory = mmap(place, size, PROT_READ | PROT_WRITE, flags | (checkpoint.shared ? 0 : MAP_ANONYMOUS),
+                      checkpoint.shared ? checkpoint.shared : -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void *zeroes(void *place, gsize size) {
-  void *memory = mmap(place, size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (place ? MAP_FIXED : 0), -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
+bool spinach_restore_share(spinach_options *options) {
+  g_autoptr(GError) error = NULL;
+  if (!open_file(options)) return false;
+  const gsize size = checkpoint_file_size(&checkpoint.file);
+  const int handle = memfd_create("checkpoint", MFD_CLOEXEC);
+  void *memory = handle >= 0 && size && !ftruncate(handle, (off_t)size)
+                     ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, handle, 0)
+                     : MAP_FAILED;
+  if (memory == MAP_FAILED) return refuse(options, "there is no memory for %zu bytes of state", size);
+  if (!checkpoint_file_expand(&checkpoint.file, memory, &error)) return refuse(options, "%s", error->message);
+  munmap(memory, size);
+  checkpoint.shared = handle;
+  return true;
 }
 
 // Another build: instance by instance, to where each is here.  What observers count is not the machine's, and begins
 // anew.
 static bool move_instances(const spinach_options *options, const guint8 *arena, gsize size) {
-  g_autoptr(GVariant) instances = entry(options, "instances", CHECKPOINT_INSTANCES_TYPE);
+  g_autoptr(GVariant) instances = entry("instances");
   g_autoptr(GHashTable) there = earlier_instances(instances);
   if (spinach_clockwork_size() > size) return refuse(options, "it is damaged: it holds no time");
   memcpy(spinach_passing, arena, spinach_clockwork_size()); // of as many clocks: it begins each arena
@@ -259,15 +215,13 @@ static bool move_instances(const spinach_options *options, const guint8 *arena, 
 }
 
 static bool take_pages(const spinach_options *options) {
-  g_autoptr(GVariant) variant = entry(options, "runs", CHECKPOINT_RUNS_TYPE), arena = entry(options, "arena", "t");
-  g_autoptr(GArray) runs = runs_of(variant);
   g_autoptr(GError) error = NULL;
-  const gsize size = g_variant_get_uint64(arena);
+  const gsize size = checkpoint_file_size(&checkpoint.file);
   if (checkpoint.same && size != spinach_arena_size)
     return refuse(options, "it is damaged: its arena has another size");
-  guint8 *memory = size ? zeroes(checkpoint.same ? spinach_arena : NULL, size) : NULL;
+  guint8 *memory = size ? map(checkpoint.same ? spinach_arena : NULL, size) : NULL;
   if (!memory) return refuse(options, "there is no memory for %zu bytes of state", size);
-  if (!pages_expand(runs, checkpoint.pages, checkpoint.length, memory, size, &error))
+  if (!checkpoint.shared && !checkpoint_file_expand(&checkpoint.file, memory, &error))
     return refuse(options, "%s", error->message);
   if (checkpoint.same) return true;
   const bool fine = move_instances(options, memory, size);
@@ -284,7 +238,7 @@ static bool take_state(const spinach_options *options) {
 
 bool spinach_restore_state(const spinach_options *options) {
   if (!may_be_set(options) || !same_inputs(options) || !take_state(options)) return false;
-  g_autoptr(GVariant) files = entry(options, "files", OPEN_FILES_TYPE);
+  g_autoptr(GVariant) files = entry("files");
   g_autoptr(GError) error = NULL;
   if (!spinach_settings_store(options)) return false;
   if (options->reseeds) spinach_reseed();

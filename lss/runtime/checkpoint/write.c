@@ -11,14 +11,6 @@
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-void checkpoint_checksum(const CheckpointStart *start, const guint8 *packed, guint8 *checksum) {
-  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-  gsize length = CHECKPOINT_CHECKSUM;
-  g_checksum_update(sum, (const guchar *)start, G_STRUCT_OFFSET(CheckpointStart, checksum));
-  g_checksum_update(sum, packed, (gssize)start->packed);
-  g_checksum_get_digest(sum, checksum, &length);
-}
-
 static void add(GVariantBuilder *header, const char *key, GVariant *value) {
   g_variant_builder_add(header, "{sv}", key, value);
 }

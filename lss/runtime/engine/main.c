@@ -1,6 +1,7 @@
 // The main program of every simulator: command line, the loop, and how a run ends.
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/difference.h"
+#include "lss/runtime/checkpoint/serve.h"
 #include "lss/runtime/checkpoint/state_hash.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/idle_check.h"
@@ -217,17 +218,19 @@ int spinach_deliver(const char *ended) {
   return fine ? (interrupted ? 128 + interrupted : spinach_stop_status) : 1;
 }
 
-int spinach_main(int argc, char **argv) {
+// Does what a command line asks for.
+static int simulate(int argc, char **argv) {
   spinach_options options;
-  const char *slash = strrchr(argv[0], '/');
-  spinach_program = slash ? slash + 1 : argv[0];
-  spinach_arena_map(); // names and defaults need it
   if (!spinach_options_parse(argc, argv, &options)) return 2;
   if (options.ended) return flush_output() ? 0 : 1;
   g_autoptr(GPtrArray) words = spinach_variant_words(&options);
   if (words->len) {
     spinach_become(argc, argv, words);
     return 1;
+  }
+  if (options.serve) {
+    const int status = spinach_serve(argc, argv, &options, simulate);
+    return flush_output() ? status : 1;
   }
   if (options.compare) {
     const int status = spinach_checkpoint_compare(&options);
@@ -262,4 +265,11 @@ int spinach_main(int argc, char **argv) {
   if (stuck && !machine->debug) repeat_stuck(argc, argv);
   spinach_options_clear(&options);
   return status;
+}
+
+int spinach_main(int argc, char **argv) {
+  const char *slash = strrchr(argv[0], '/');
+  spinach_program = slash ? slash + 1 : argv[0];
+  spinach_arena_map(); // names and defaults need it
+  return simulate(argc, argv);
 }

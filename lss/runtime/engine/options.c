@@ -116,6 +116,10 @@ static bool set_checkpoint_every(spinach_options *options, const char *value) {
 static bool set_restore(spinach_options *options, const char *value) {
   return (options->restore = value) != NULL;
 }
+static bool set_serve(spinach_options *options, const char *value) {
+  return read_count("--serve", value, &options->serve) &&
+         (options->serve || spinach_report_error("--serve: at least 1 run at once"));
+}
 static bool set_compare(spinach_options *options, const char *value) {
   return (options->compare = value) != NULL;
 }
@@ -224,6 +228,9 @@ static const struct {
     {"restore", "FILE", "go on from a checkpoint of this machine", set_restore},
     {"outputs", "begin|continue",
      "whether files written after --restore are new (the default) or go on where they were", set_outputs},
+    {"serve", "N",
+     "with --restore: begin a run there for each line of standard input, FOLDER [OPTION]..., at most N at once",
+     set_serve},
     {"compare", "FILE", "with --restore: print which states differ between the two checkpoints, and end", set_compare},
     {"state-hashes", "FILE", "write a hash of all state after each 100,000 cycles and at the end", set_state_hashes},
     {"state-hash-every", "N", "and after each N cycles instead", set_state_hash_every},
@@ -336,6 +343,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
     return spinach_report_error("--checkpoint-every lacks the file: --checkpoint FILE");
   if (options->compare && !options->restore)
     return spinach_report_error("--compare lacks the other checkpoint: --restore FILE");
+  if (options->serve && !options->restore) return spinach_report_error("--serve lacks the checkpoint: --restore FILE");
   if (options->outputs_go_on && !options->restore)
     return spinach_report_error("--outputs continue is for runs with --restore");
   return true;

@@ -27,6 +27,7 @@ typedef struct {
   const char *checkpoint;    // file to write where the run ends, or NULL
   uint64_t checkpoint_every; // and after each so many cycles of `clock`; 0: no
   const char *restore;       // checkpoint to go on from, or NULL
+  uint64_t serve;            // runs at once that begin there, as standard input asks for them; 0: this is one run
   const char *compare;       // checkpoint to compare with `restore`, or NULL
   const char *state_hashes;  // file to write, or NULL
   uint64_t state_hash_every; // cycles of `clock` between two of them

@@ -1,0 +1,185 @@
+// Many runs from one checkpoint; see serve.h.  The state is unpacked once into memory that every run maps privately, so
+// that beginning there costs what a run touches.  A run is forked before anything was started: streams, which a start
+// opens, belong to one process.
+#include "lss/runtime/checkpoint/serve.h"
+#include "lss/runtime/checkpoint/checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct {
+  const spinach_options *options;
+  GPtrArray *words; // of the command line of every run, without the end
+  int (*simulate)(int argc, char **argv);
+  GString *text;       // read and not run yet
+  GHashTable *running; // pid to the number of its line
+  guint lines;
+  int signals; // descriptor that says which came
+  sigset_t waited;
+  bool ended; // nothing more comes
+  int status;
+} Server;
+
+// What the server was given, without what makes it one; and its checkpoint by a name that holds in any folder.
+static GPtrArray *words_of_all(int argc, char **argv, const char *checkpoint) {
+  GPtrArray *words = g_ptr_array_new();
+  static const char *const own[] = {"--serve", "--restore"};
+  for (int i = 0; i < argc; i++) {
+    bool mine = false;
+    for (guint k = 0; k < G_N_ELEMENTS(own) && !mine; k++) {
+      const bool alone = !strcmp(argv[i], own[k]);
+      mine = i && (alone || (g_str_has_prefix(argv[i], own[k]) && argv[i][strlen(own[k])] == '='));
+      i += mine && alone;
+    }
+    if (!mine) g_ptr_array_add(words, argv[i]);
+  }
+  g_ptr_array_add(words, "--restore");
+  g_ptr_array_add(words, g_canonicalize_filename(checkpoint, NULL));
+  return words;
+}
+
+static void reply(guint line, const char *what, int number) {
+  printf("%u %s %d\n", line, what, number);
+  fflush(stdout);
+}
+
+static void refuse_line(Server *server, guint line, const char *why) {
+  spinach_report_error("line %u: %s", line, why);
+  reply(line, "ends", 2);
+  server->status = 1;
+}
+
+// ---- In the process of a run
+
+static bool enter(const char *folder) {
+  if (g_mkdir_with_parents(folder, 0777) || chdir(folder))
+    return spinach_report_error("cannot work in the folder \"%s\": %s", folder, g_strerror(errno));
+  const int log = open("log.txt", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (log < 0 || none < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0 ||
+      dup2(none, STDIN_FILENO) < 0)
+    return spinach_report_error("cannot write \"%s/log.txt\": %s", folder, g_strerror(errno));
+  return true;
+}
+
+static _Noreturn void be_run(const Server *server, char **line) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM); // it ends with its server
+  close(server->signals);
+  sigprocmask(SIG_UNBLOCK, &server->waited, NULL);
+  if (!enter(line[0])) _exit(2);
+  for (char **word = line + 1; *word; word++) g_ptr_array_add(server->words, *word);
+  g_ptr_array_add(server->words, NULL);
+  const int status = server->simulate((int)server->words->len - 1, (char **)server->words->pdata);
+  fflush(NULL);
+  _exit(status);
+}
+
+// ---- In the server
+
+static void begin(Server *server, const char *text) {
+  const guint number = ++server->lines;
+  g_autoptr(GError) error = NULL;
+  g_auto(GStrv) line = NULL;
+  if (!g_shell_parse_argv(text, NULL, &line, &error)) {
+    const bool empty = g_error_matches(error, G_SHELL_ERROR, G_SHELL_ERROR_EMPTY_STRING);
+    return refuse_line(server, number, empty ? "it is empty; write a folder, then options" : error->message);
+  }
+  if (g_str_has_prefix(line[0], "-"))
+    return refuse_line(server, number, "it begins with an option; write a folder first");
+  for (char **word = line + 1; *word; word++)
+    if (g_str_has_prefix(*word, "--serve") || g_str_has_prefix(*word, "--restore") ||
+        g_str_has_prefix(*word, "--compare"))
+      return refuse_line(server, number, "what it begins with is the server's checkpoint");
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child < 0) return refuse_line(server, number, g_strerror(errno));
+  if (!child) be_run(server, line);
+  g_hash_table_insert(server->running, GINT_TO_POINTER(child), GUINT_TO_POINTER(number));
+  reply(number, "begins", child);
+}
+
+// Runs whole lines of what was read, and at the end what has none.
+static void begin_lines(Server *server) {
+  while (g_hash_table_size(server->running) < server->options->serve) {
+    const char *end = memchr(server->text->str, '\n', server->text->len);
+    if (!end && !(server->ended && server->text->len)) return;
+    const gsize length = end ? (gsize)(end - server->text->str) : server->text->len;
+    g_autofree char *line = g_strndup(server->text->str, length);
+    g_string_erase(server->text, 0, (gssize)(length + (end ? 1 : 0)));
+    begin(server, line);
+  }
+}
+
+static void read_lines(Server *server) {
+  char bytes[4096];
+  const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
+  if (count > 0)
+    g_string_append_len(server->text, bytes, count);
+  else if (count == 0 || errno != EINTR)
+    server->ended = true;
+}
+
+static void end_runs(Server *server) {
+  int status;
+  for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;) {
+    gpointer number;
+    if (!g_hash_table_steal_extended(server->running, GINT_TO_POINTER(child), NULL, &number)) continue;
+    const int ended = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (ended && !server->status) server->status = 1;
+    reply(GPOINTER_TO_UINT(number), "ends", ended);
+  }
+}
+
+// A signal to the server goes to all runs, each of which ends in good order; nothing more is begun.
+static void take_signal(Server *server) {
+  struct signalfd_siginfo got;
+  if (read(server->signals, &got, sizeof got) != sizeof got || got.ssi_signo == SIGCHLD) return;
+  GHashTableIter iterator;
+  gpointer child;
+  g_hash_table_iter_init(&iterator, server->running);
+  while (g_hash_table_iter_next(&iterator, &child, NULL)) kill(GPOINTER_TO_INT(child), (int)got.ssi_signo);
+  server->ended = true;
+  g_string_truncate(server->text, 0);
+  server->status = 128 + (int)got.ssi_signo;
+}
+
+static void serve(Server *server) {
+  for (;;) {
+    begin_lines(server);
+    const guint running = g_hash_table_size(server->running);
+    if (server->ended && !running && !server->text->len) return;
+    const bool reads = !server->ended && running < server->options->serve;
+    struct pollfd events[] = {{server->signals, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
+    if (poll(events, reads ? 2 : 1, -1) < 0) continue;
+    if (events[0].revents) take_signal(server);
+    end_runs(server);
+    if (reads && events[1].revents) read_lines(server);
+  }
+}
+
+int spinach_serve(int argc, char **argv, spinach_options *options, int (*simulate)(int argc, char **argv)) {
+  Server server = {.options = options,
+                   .words = words_of_all(argc, argv, options->restore),
+                   .simulate = simulate,
+                   .text = g_string_new(NULL),
+                   .running = g_hash_table_new(NULL, NULL)};
+  if (!spinach_restore_share(options)) return 2;
+  static const int waited[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
+  sigemptyset(&server.waited);
+  for (guint i = 0; i < G_N_ELEMENTS(waited); i++) sigaddset(&server.waited, waited[i]);
+  sigprocmask(SIG_BLOCK, &server.waited, NULL);
+  signal(SIGPIPE, SIG_IGN); // who asked may be gone; the runs go on
+  server.signals = signalfd(-1, &server.waited, SFD_CLOEXEC);
+  serve(&server);
+  g_hash_table_unref(server.running);
+  g_string_free(server.text, TRUE);
+  return server.status;
+}
