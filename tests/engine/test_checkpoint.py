@@ -144,6 +144,23 @@ def test_an_event_is_waited_for_from_a_checkpoint(simulators, run_sim, point) ->
     assert run_sim(simulators["plain"], "--cycles", 900, "--restore", "later").stats["statistics"] == straight.stats["statistics"]
 
 
+def test_windows_and_samples_are_where_they_are_in_the_whole_run(simulators, run_sim, point) -> None:
+    """Of a straight run and one from cycle 400 on (of 1 ns), what both write down is the same."""
+    plain = simulators["plain"]
+    for each in ("100 ns", "cycles(clk) >= 100", "k.items >= 50"):
+        whole, rest = (run_sim(plain, "--cycles", 900, "--sample", each, *given).stats["samples"] for given in ([], ["--restore", "point"]))
+        assert len(whole) > len(rest) > 3 and rest == whole[-len(rest) :], each
+        assert all(sample["time_fs"] >= 400_000_000 for sample in rest)
+    window = ["--measure-from", "500 ns", "--measure-to", "700 ns"]
+    whole, rest = (run_sim(plain, "--cycles", 900, *window, *given).stats["measured"] for given in ([], ["--restore", "point"]))
+    assert whole == rest
+    started = run_sim(plain, "--cycles", 900, "--measure-to", "700 ns", "--restore", "point").stats["measured"]
+    assert (started["from"]["time_fs"], started["to"]) == (400_000_000, whole["to"])
+    for end in (["from", "300 ns"], ["to", "cycles(clk) >= 300"]):
+        error = refused(run_sim, plain, "--restore", "point", f"--measure-{end[0]}", end[1])
+        assert error == f"--measure-{end[0]} {end[1]}: the run goes on at 400 ns, which is later"
+
+
 def test_damage_is_one_line(simulators, run_sim, point, tmp_path) -> None:
     whole, rng = point.read_bytes(), random.Random(4)
     texts = [whole[:n] for n in (0, 7, 8, 55, 56, len(whole) // 2, len(whole) - 1)] + [whole + b"\0"]

@@ -46,8 +46,7 @@ static Snapshot *snapshot_new(uint64_t time_fs, bool over) {
 
 static Snapshot *take(const spinach_trigger *trigger, uint64_t goal) {
   if (trigger->condition->kind == SPINACH_AT_TIME) return snapshot_new(goal, false);
-  return snapshot_new((uint64_t)((unsigned __int128)spinach_time.now * 1000000000000000u / machine->ticks_per_second),
-                      trigger->condition->kind == SPINACH_AT_END);
+  return snapshot_new(spinach_now_fs(), trigger->condition->kind == SPINACH_AT_END);
 }
 
 // Collectors may say more or less at one time than at another; those of the end say which values there are.
@@ -125,6 +124,17 @@ bool spinach_measure_begin(const spinach_options *options) {
       sample.condition->kind != SPINACH_AT_END)
     return spinach_report_error("--sample \"%s\": what repeats needs a distance of more than 0",
                                 sample.condition->text);
+  return true;
+}
+
+bool spinach_measure_resume(void) {
+  spinach_trigger *const ends[] = {&from, &to};
+  static const char *const names[] = {"from", "to"};
+  if (sample.condition) spinach_trigger_resume(&sample);
+  for (int i = 0; i < 2; i++)
+    if (ends[i]->condition && !spinach_trigger_resume(ends[i]))
+      return spinach_report_error("--measure-%s %s: the run goes on at %g ns, which is later", names[i],
+                                  ends[i]->condition->text, (double)spinach_now_fs() / 1e6);
   return true;
 }
 

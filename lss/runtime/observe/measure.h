@@ -23,6 +23,10 @@
 // Starts to wait for the conditions.  On a window that cannot be prints a line and returns false.
 bool spinach_measure_begin(const spinach_options *options);
 
+// The run goes on from a checkpoint: what is over is not waited for.  Prints a line and returns false when an end of
+// the window is over.
+bool spinach_measure_resume(void);
+
 // Takes the snapshots that are due; call between instants.  Returns why the run ends, or NULL.
 const char *spinach_measure_look(void);
 

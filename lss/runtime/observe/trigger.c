@@ -89,6 +89,28 @@ bool spinach_trigger_fires(spinach_trigger *trigger) {
   return now;
 }
 
+uint64_t spinach_now_fs(void) {
+  return (uint64_t)((unsigned __int128)spinach_time.now * 1000000000000000u / machine->ticks_per_second);
+}
+
+bool spinach_trigger_resume(spinach_trigger *trigger) {
+  const spinach_condition *condition = trigger->condition;
+  if (trigger->waiting && trigger->repeats && condition->kind == SPINACH_AT_STATE &&
+      spinach_trigger_counts(condition) && spinach_condition_value(condition) >= (int64_t)trigger->goal)
+    set_next_goal(trigger);
+  if (!trigger->waiting || spinach_condition_tick(condition, trigger->goal) >= spinach_time.now) return true;
+  if (trigger->repeats) {
+    const uint64_t done = condition->kind == SPINACH_AT_TIME ? spinach_now_fs() : spinach_cycles(condition->clock);
+    trigger->goal = done / condition->count * condition->count;
+    while (spinach_condition_tick(condition, trigger->goal) < spinach_time.now) trigger->goal += condition->count;
+  } else if (trigger->goal > 0) {
+    return false;
+  } else if (condition->kind == SPINACH_AT_TIME) {
+    trigger->goal = spinach_now_fs();
+  }
+  return true;
+}
+
 // ---- All of them
 
 static const spinach_trigger *trigger_at(guint index) {

@@ -22,6 +22,13 @@ typedef struct spinach_trigger {
 // Starts to wait; triggers live as long as the run.
 void spinach_trigger_start(spinach_trigger *trigger, const spinach_condition *condition, bool repeats);
 
+// In a run that goes on from a checkpoint, whose time is not 0: what repeats comes true next at its first multiple that
+// is not over, and what was to come true at the start comes true at once.  False: its time or cycle is over.
+bool spinach_trigger_resume(spinach_trigger *trigger);
+
+// The present time in femtoseconds, rounded down.
+uint64_t spinach_now_fs(void);
+
 // Whether the condition has come true since the last look; also arms it for the next time.  A marker is the next one
 // after `after` came true.
 bool spinach_trigger_fires(spinach_trigger *trigger);
