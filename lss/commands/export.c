@@ -15,7 +15,8 @@
 //                     "functions":      [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
 //    "connections": [{"from","from_lane","from_key"?,"to","to_lane","to_key"?,"type"}],
 //    "collectors":  [{"name","event","shared","on": [...]}],
-//    "debug_views": [{"name","instance","roles": {role: state}}],
+//    "debug_views": [{"name","instance","roles": {role: state},"properties"?: {name: text},
+//                     "regions"?: [{"first","last","state","names"?: {name: offset}}]}],
 //    "derived":     [{"path","name","unit","expression","doc"}]}
 //
 // Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks,

@@ -96,6 +96,24 @@ static void export_collector(Json *json, const Collector *collector) {
   json_close(json, '}');
 }
 
+static void export_region(Json *json, const DebugRegion *region) {
+  json_open(json, '{');
+  json_key(json, "first");
+  json_int(json, region->first);
+  json_key(json, "last");
+  json_int(json, region->last);
+  g_autofree char *text = g_strdup_printf("%s.%s", region->state.instance->path, region->state.field->name);
+  json_member(json, "state", text);
+  if (region->names->len) json_open_member(json, "names", '{');
+  for (guint i = 0; i < region->names->len; i++) {
+    const DebugName *name = &g_array_index(region->names, DebugName, i);
+    json_key(json, name->name);
+    json_int(json, name->offset);
+  }
+  if (region->names->len) json_close(json, '}');
+  json_close(json, '}');
+}
+
 static void export_view(Json *json, const DebugView *view) {
   json_open(json, '{');
   json_member(json, "name", view->name);
@@ -107,6 +125,19 @@ static void export_view(Json *json, const DebugView *view) {
     json_member(json, role->role, text);
   }
   json_close(json, '}');
+  if (view->properties->len) {
+    json_open_member(json, "properties", '{');
+    for (guint i = 0; i < view->properties->len; i++) {
+      const DebugProperty *property = &g_array_index(view->properties, DebugProperty, i);
+      json_member(json, property->name, property->value);
+    }
+    json_close(json, '}');
+  }
+  if (view->regions->len) {
+    json_open_member(json, "regions", '[');
+    for (guint i = 0; i < view->regions->len; i++) export_region(json, view->regions->pdata[i]);
+    json_close(json, ']');
+  }
   json_close(json, '}');
 }
 

@@ -157,7 +157,7 @@ Instance *find_instance(Instance *from, const char *path) {
 }
 
 // "fetch.pc", "../sram.bytes": a state field, seen from an instance.
-static bool find_role(const Attached *attached, Node *role, const char *path, DebugRole *found) {
+static bool find_state(const Attached *attached, Node *role, const char *path, DebugRole *found) {
   Instance *from = attached->inst->instance;
   const char *rest = path;
   while (g_str_has_prefix(rest, "../")) {
@@ -169,7 +169,8 @@ static bool find_role(const Attached *attached, Node *role, const char *path, De
   const char *field = dot ? dot + 1 : rest;
   Instance *holder = from ? find_instance(from, instance) : NULL;
   if (!holder) {
-    problem(role->value->location, "unknown-name", "there is no instance `%s` for the role `%s`", instance, role->name);
+    problem(role->value->location, "unknown-name", "there is no instance `%s` for the %s", instance,
+            role->name ? arena_printf("role `%s`", role->name) : "region");
     return false;
   }
   found->instance = holder;
@@ -201,17 +202,75 @@ static const char *role_path(const Attached *attached, Expr *expr) {
   }
 }
 
+static void add_role(const Attached *attached, Node *node, DebugView *view) {
+  const char *path = role_path(attached, node->value);
+  DebugRole *found = arena_new(DebugRole);
+  found->role = node->name;
+  if (path && find_state(attached, node, path, found)) g_ptr_array_add(view->roles, found);
+}
+
+static void add_property(const Attached *attached, Node *node, DebugView *view) {
+  const Value *value = evaluate(attached->scope, node->value);
+  if (!value) return;
+  if (value->kind != VALUE_STRING && value->kind != VALUE_BOOL && value->kind != VALUE_INT) {
+    problem(node->value->location, "value-type", "a property is a string, a number or a truth value, not %s",
+            value_kind_text(value));
+    return;
+  }
+  const DebugProperty property = {node->name, value->kind == VALUE_STRING ? value->string : value_text(value)};
+  g_array_append_val(view->properties, property);
+}
+
+// The names of words of a region: a list of records with `name` and `offset`.
+static bool read_names(const Attached *attached, Expr *expr, DebugRegion *region) {
+  const Value *list = evaluate(attached->scope, expr);
+  if (!list) return false;
+  bool fine = list->kind == VALUE_LIST;
+  for (guint i = 0; fine && i < list->items->len; i++) {
+    const Value *item = list->items->pdata[i], *name = NULL, *offset = NULL;
+    if (item->kind == VALUE_RECORD) name = value_field(item, "name"), offset = value_field(item, "offset");
+    fine = name && name->kind == VALUE_STRING && offset && offset->kind == VALUE_INT;
+    if (!fine) break;
+    const DebugName word = {name->string, offset->integer};
+    g_array_append_val(region->names, word);
+  }
+  if (!fine)
+    problem(expr->location, "value-type", "the names of a region are a list of records with `name` and `offset`");
+  return fine;
+}
+
+static void add_region(const Attached *attached, Node *node, DebugView *view) {
+  DebugRegion *region = arena_new(DebugRegion);
+  region->names = arena_garray(sizeof(DebugName));
+  const char *path = role_path(attached, node->value);
+  if (!evaluate_int(attached->scope, node->range->right, "an address", 0, G_MAXUINT32, &region->first) ||
+      !evaluate_int(attached->scope, node->range->third, "the last address", region->first, G_MAXUINT32,
+                    &region->last) ||
+      !path || !find_state(attached, node, path, &region->state))
+    return;
+  const Type *type = region->state.field->type;
+  if (type->kind != TYPE_INT && type->kind != TYPE_UINT) {
+    problem(node->value->location, "value-type", "the words of a region are integers, not %s", type->name);
+    return;
+  }
+  if (node->type && !read_names(attached, node->type, region)) return;
+  g_ptr_array_add(view->regions, region);
+}
+
 static void attach_debug(const Attached *attached) {
   Node *node = attached->node;
   DebugView *view = arena_new(DebugView);
-  *view = (DebugView){
-      .name = node->name, .instance = attached->inst->instance, .roles = arena_array(), .location = node->location};
+  *view = (DebugView){.name = node->name,
+                      .instance = attached->inst->instance,
+                      .roles = arena_array(),
+                      .properties = arena_garray(sizeof(DebugProperty)),
+                      .regions = arena_array(),
+                      .location = node->location};
   for (guint i = 0; i < node->body->len; i++) {
-    Node *role = node->body->pdata[i];
-    const char *path = role_path(attached, role->value);
-    DebugRole *found = arena_new(DebugRole);
-    found->role = role->name;
-    if (path && find_role(attached, role, path, found)) g_ptr_array_add(view->roles, found);
+    Node *item = node->body->pdata[i];
+    if (item->kind == NODE_ROLE) add_role(attached, item, view);
+    if (item->kind == NODE_PROPERTY) add_property(attached, item, view);
+    if (item->kind == NODE_REGION) add_region(attached, item, view);
   }
   g_ptr_array_add(compile->netlist->debug_views, view);
 }

@@ -259,10 +259,30 @@ typedef struct {
   StateField *field;
 } DebugRole;
 
+// What is said of a processor beside its state: `isa : "mips"`.
+typedef struct {
+  const char *name, *value; // as text
+} DebugProperty;
+
+// A word of a region that has a name.
+typedef struct {
+  const char *name;
+  int64_t offset;
+} DebugName;
+
+// A state field that processors find at some addresses; it repeats when they are more than it has bytes.
+typedef struct {
+  int64_t first, last;
+  DebugRole state; // without a role
+  GArray *names;   // DebugName
+} DebugRegion;
+
 typedef struct {
   const char *name;   // "cpu"
   Instance *instance; // where it was declared
   GPtrArray *roles;   // DebugRole*
+  GArray *properties; // DebugProperty
+  GPtrArray *regions; // DebugRegion*
   Location location;
 } DebugView;
 

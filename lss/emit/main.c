@@ -197,23 +197,61 @@ static void emit_connections(const Emitter *emitter, GString *out) {
   g_string_append(out, "  {0}\n};\n");
 }
 
-static void emit_views(const Emitter *emitter, GString *out) {
-  for (guint i = 0; i < emitter->netlist->debug_views->len; i++) {
-    const DebugView *view = emitter->netlist->debug_views->pdata[i];
-    g_string_append_printf(out, "static const spinach_debug_role roles_%u[] = {\n", i);
-    for (guint k = 0; k < view->roles->len; k++) {
-      const DebugRole *role = view->roles->pdata[k];
-      guint index = 0;
-      g_ptr_array_find(role->instance->state, role->field, &index);
-      g_autofree char *spec = emit_spec_name(emitter, role->instance);
-      g_string_append_printf(out, "  {\"%s\", %d, &%s_fields[%u]},\n", role->role, role->instance->id, spec, index);
+static char *debug_state(const Emitter *emitter, const DebugRole *role) {
+  guint index = 0;
+  g_ptr_array_find(role->instance->state, role->field, &index);
+  g_autofree char *spec = emit_spec_name(emitter, role->instance);
+  return g_strdup_printf("%d, &%s_fields[%u]", role->instance->id, spec, index);
+}
+
+static void emit_regions(const Emitter *emitter, GString *out, const DebugView *view, guint number) {
+  for (guint k = 0; k < view->regions->len; k++) {
+    const DebugRegion *region = view->regions->pdata[k];
+    g_string_append_printf(out, "static const spinach_debug_name names_%u_%u[] = {\n", number, k);
+    for (guint n = 0; n < region->names->len; n++) {
+      const DebugName *name = &g_array_index(region->names, DebugName, n);
+      g_string_append(out, "  {");
+      emit_c_string(out, name->name);
+      g_string_append_printf(out, ", %" G_GINT64_FORMAT "},\n", name->offset);
     }
     g_string_append(out, "  {0}\n};\n");
   }
+  g_string_append_printf(out, "static const spinach_debug_region regions_%u[] = {\n", number);
+  for (guint k = 0; k < view->regions->len; k++) {
+    const DebugRegion *region = view->regions->pdata[k];
+    g_autofree char *state = debug_state(emitter, &region->state);
+    g_string_append_printf(out, "  {0x%" G_GINT64_MODIFIER "xu, 0x%" G_GINT64_MODIFIER "xu, %s, %u, names_%u_%u},\n",
+                           region->first, region->last, state, region->names->len, number, k);
+  }
+  g_string_append(out, "  {0}\n};\n");
+}
+
+static void emit_view(const Emitter *emitter, GString *out, const DebugView *view, guint number) {
+  g_string_append_printf(out, "static const spinach_debug_role roles_%u[] = {\n", number);
+  for (guint k = 0; k < view->roles->len; k++) {
+    const DebugRole *role = view->roles->pdata[k];
+    g_autofree char *state = debug_state(emitter, role);
+    g_string_append_printf(out, "  {\"%s\", %s},\n", role->role, state);
+  }
+  g_string_append_printf(out, "  {0}\n};\nstatic const spinach_debug_property properties_%u[] = {\n", number);
+  for (guint k = 0; k < view->properties->len; k++) {
+    const DebugProperty *property = &g_array_index(view->properties, DebugProperty, k);
+    g_string_append_printf(out, "  {\"%s\", ", property->name);
+    emit_c_string(out, property->value);
+    g_string_append(out, "},\n");
+  }
+  g_string_append(out, "  {0}\n};\n");
+  emit_regions(emitter, out, view, number);
+}
+
+static void emit_views(const Emitter *emitter, GString *out) {
+  const GPtrArray *views = emitter->netlist->debug_views;
+  for (guint i = 0; i < views->len; i++) emit_view(emitter, out, views->pdata[i], i);
   g_string_append(out, "static const spinach_debug_view views[] = {\n");
-  for (guint i = 0; i < emitter->netlist->debug_views->len; i++) {
-    const DebugView *view = emitter->netlist->debug_views->pdata[i];
-    g_string_append_printf(out, "  {\"%s\", %d, %u, roles_%u},\n", view->name, view->instance->id, view->roles->len, i);
+  for (guint i = 0; i < views->len; i++) {
+    const DebugView *view = views->pdata[i];
+    g_string_append_printf(out, "  {\"%s\", %d, %u, roles_%u, %u, properties_%u, %u, regions_%u},\n", view->name,
+                           view->instance->id, view->roles->len, i, view->properties->len, i, view->regions->len, i);
   }
   g_string_append(out, "  {0}\n};\n");
 }
@@ -388,7 +426,8 @@ char *emit_main(Emitter *emitter) {
         sleepers = emit_sleepers(emitter, out);
   emit_sources(emitter, out);
   if (emitter->debug) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
-  g_string_append(out, "void spinach_join(void);\nvoid spinach_run(uint64_t *, uint64_t *, const uint64_t *, int, "
+  g_string_append(out, "void spinach_join(void);\nvoid spinach_run(uint64_t *, uint64_t *, "
+                       "const uint64_t *, int, "
                        "uint64_t, uint64_t);\nconst spinach_machine spinach_machine_table = {\n  ");
   emit_quoted(out, netlist->file);
   g_string_append(out, ", SPINACH_VERSION, ");
@@ -400,9 +439,10 @@ char *emit_main(Emitter *emitter) {
                          skippers);
   g_string_append(out,
                   "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
-  g_string_append_printf(
-      out, "  %s, %u, sleepers, spinach_join, spinach_run, shared_start, shared_report, watches, %u, derived};\n",
-      emitter->debug ? "spinach_observations" : "NULL", sleepers, netlist->derived->len);
+  g_string_append_printf(out,
+                         "  %s, %u, sleepers, spinach_join, spinach_run, shared_start, shared_report, "
+                         "watches, %u, derived};\n",
+                         emitter->debug ? "spinach_observations" : "NULL", sleepers, netlist->derived->len);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
   return g_string_free(out, FALSE);
 }

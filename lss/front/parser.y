@@ -292,6 +292,10 @@ roles:
   ;
 role:
     NAME '=' expr ';'              { $$ = node_new(NODE_ROLE, @$); $$->name = $1; $$->place = @1; $$->value = $3; }
+  | NAME ':' expr ';'              { $$ = node_new(NODE_PROPERTY, @$); $$->name = $1; $$->place = @1; $$->value = $3; }
+  | expr DOTS expr '=' expr opt_type ';' {
+      $$ = node_new(NODE_REGION, @$); $$->range = expr_new(EXPR_INDEX_RANGE, @1); $$->range->right = $1; $$->range->third = $3;
+      CLOSE($$->range); $$->value = $5; $$->type = $6; }
   ;
 opt_settings:
     ';'                            { $$ = arena_array(); }

@@ -72,6 +72,8 @@ const char *node_kind_name(NodeKind kind) {
                                       [NODE_SECTION] = "collector section",
                                       [NODE_DEBUG] = "debug view",
                                       [NODE_ROLE] = "role",
+                                      [NODE_PROPERTY] = "property",
+                                      [NODE_REGION] = "memory region",
                                       [NODE_CLOCK] = "clock",
                                       [NODE_INSTANCE] = "instance",
                                       [NODE_VAR] = "variable",

@@ -81,8 +81,10 @@ typedef enum {
   NODE_EVENT,     // name, arguments (NODE_FIELD)
   NODE_COLLECTOR, // name, text (pattern), type_name (event), shared, body (NODE_SECTION)
   NODE_SECTION,   // name (declare, init, record, report), value (EXPR_CODE)
-  NODE_DEBUG,     // name, body (NODE_ROLE)
+  NODE_DEBUG,     // name, body (NODE_ROLE, NODE_PROPERTY, NODE_REGION)
   NODE_ROLE,      // name, value (a reference or a string)
+  NODE_PROPERTY,  // name, value
+  NODE_REGION,    // range (of addresses), value (as of a role), type (records with name and offset, may be NULL)
   NODE_CLOCK,     // name, value
   NODE_INSTANCE,  // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
   NODE_VAR,       // name, value

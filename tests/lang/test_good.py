@@ -70,6 +70,8 @@ def digest(netlist: dict) -> str:
         lines.append(f"stat {d['path']}.{d['name']} = {d['expression']} {json.dumps(d['unit'])}{doc}")
     for v in netlist["debug_views"]:
         lines.append(f"debug {v['name']} of {v['instance'] or '(top)'}: {v['roles']}")
+        lines += [f"  {name} : {value}" for name, value in v.get("properties", {}).items()]
+        lines += [f"  {r['first']:#x}..{r['last']:#x} = {r['state']} {r.get('names', {})}" for r in v.get("regions", [])]
     return "\n".join(lines) + "\n"
 
 

@@ -103,10 +103,33 @@ typedef struct {
 } spinach_debug_role;
 
 typedef struct {
+  const char *name, *value;
+} spinach_debug_property;
+
+typedef struct {
+  const char *name;
+  int64_t offset; // in its region
+} spinach_debug_name;
+
+// A state field that processors find at the addresses from `first` to `last`, again and again if they are more than it
+// has bytes.
+typedef struct {
+  uint32_t first, last;
+  int32_t instance;
+  const spinach_field *field;
+  uint32_t name_count;
+  const spinach_debug_name *names;
+} spinach_debug_region;
+
+typedef struct {
   const char *name;
   int32_t instance;
   uint32_t role_count;
   const spinach_debug_role *roles;
+  uint32_t property_count;
+  const spinach_debug_property *properties;
+  uint32_t region_count;
+  const spinach_debug_region *regions;
 } spinach_debug_view;
 
 // A step of a derived statistic, in postfix order.
@@ -223,7 +246,7 @@ void spinach_reseed(void); // everything random, from spinach_seed
 bool spinach_advance(int32_t clock, uint64_t cycles, uint64_t until, uint64_t slice, bool endless);
 // One instant, without a jump over idle time.
 bool spinach_step(bool endless);
-void spinach_finish(void); // runs all finish functions and collectors' reports
+void spinach_finish(void);           // runs all finish functions and collectors' reports
 uint64_t spinach_now_ns(void);
 uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over
 

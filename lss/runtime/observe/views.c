@@ -84,7 +84,17 @@ static void print_history(FILE *out, const spinach_debug_view *view, const spina
   }
 }
 
+// What other roles are read with, or only debuggers use.
+static const char *const unprinted[] = {"history_next",   "memory", "retired",   "fetch_pc", "pc_set",
+                                        "branch_pending", "halt",   "in_flight", "fetching", NULL};
+
+// What holds parts of memory says nothing that people could read here.
+static bool is_memory(const spinach_debug_view *view) {
+  return !view->role_count || role_of(view, "line_bytes");
+}
+
 static void print_view(FILE *out, const spinach_debug_view *view) {
+  if (is_memory(view)) return;
   const char *path = machine->instances[view->instance].path;
   fprintf(out, "%s%s%s:\n", view->name, *path ? " " : "", path);
   const spinach_debug_role *pc = role_of(view, "pc"), *registers = role_of(view, "registers"),
@@ -99,9 +109,7 @@ static void print_view(FILE *out, const spinach_debug_view *view) {
   }
   for (uint32_t i = 0; i < view->role_count; i++) {
     const spinach_debug_role *role = &view->roles[i];
-    if (role == pc || role == registers || role == history || !strcmp(role->role, "history_next") ||
-        !strcmp(role->role, "memory"))
-      continue;
+    if (role == pc || role == registers || role == history || g_strv_contains(unprinted, role->role)) continue;
     if (spinach_field_elements(role->field) != 1 || role->field->type->size > SMALL) continue;
     char text[512];
     spinach_type_print(role->field->type, element(role, 0), text, sizeof text);
@@ -121,7 +129,7 @@ void spinach_print_views(FILE *out, int32_t instance) {
   bool any = false;
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *view = &machine->views[i];
-    if (instance >= 0 && !encloses(view->instance, instance)) continue;
+    if (is_memory(view) || (instance >= 0 && !encloses(view->instance, instance))) continue;
     print_view(out, view);
     any = true;
   }
