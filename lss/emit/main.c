@@ -426,7 +426,7 @@ char *emit_main(Emitter *emitter) {
         sleepers = emit_sleepers(emitter, out);
   emit_sources(emitter, out);
   if (emitter->debug) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
-  g_string_append(out, "void spinach_join(void);\nvoid spinach_run(uint64_t *, uint64_t *, "
+  g_string_append(out, "void spinach_join(void);\nvoid spinach_wake(void);\nvoid spinach_run(uint64_t *, uint64_t *, "
                        "const uint64_t *, int, "
                        "uint64_t, uint64_t);\nconst spinach_machine spinach_machine_table = {\n  ");
   emit_quoted(out, netlist->file);
@@ -440,7 +440,7 @@ char *emit_main(Emitter *emitter) {
   g_string_append(out,
                   "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
   g_string_append_printf(out,
-                         "  %s, %u, sleepers, spinach_join, spinach_run, shared_start, shared_report, "
+                         "  %s, %u, sleepers, spinach_join, spinach_wake, spinach_run, shared_start, shared_report, "
                          "watches, %u, derived};\n",
                          emitter->debug ? "spinach_observations" : "NULL", sleepers, netlist->derived->len);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");

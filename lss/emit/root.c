@@ -158,8 +158,20 @@ static void emit_observation(const Emitter *emitter, GString *out) {
   g_string_append(out, "};\n");
 }
 
+// When the state was changed from outside, nobody goes on sleeping because of what was before.
+static void emit_wake(const Emitter *emitter, GString *out) {
+  g_string_append(out, "void spinach_wake(void) {\n");
+  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
+    const Cluster *cluster = emitter->schedule->clusters->pdata[i];
+    if (cluster->instance && emit_gated(emitter, cluster))
+      g_string_append_printf(out, "  spinach_gate_reset(&spinach_gate_%u);\n", i);
+  }
+  g_string_append(out, "}\n");
+}
+
 void emit_root(const Emitter *emitter, GString *out) {
   emit_pointers(emitter, out);
+  emit_wake(emitter, out);
   emit_steps(emitter, out);
   emit_run(emitter, out);
   emit_observation(emitter, out);

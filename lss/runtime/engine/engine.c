@@ -319,41 +319,74 @@ static uint64_t next_look(int32_t fastest) {
   return instant_after(fastest, past || is_time_to_look(fastest) ? LOOK - past : 0);
 }
 
-bool spinach_step(bool endless) {
+struct spinach_advancing spinach_advancing;
+
+void spinach_advance_begin(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64_t slice, bool endless) {
+  spinach_advancing = (struct spinach_advancing){
+      .clock = clock,
+      .end = cycles[clock] + slice < cycle_limit ? cycles[clock] + slice : cycle_limit,
+      .until = until,
+      .quiet = 1,
+      .endless = endless,
+      .active = true,
+  };
+}
+
+void spinach_advance_begin_step(bool endless) {
+  spinach_advancing = (struct spinach_advancing){.endless = endless, .active = true, .one_instant = true};
+}
+
+static void step_instant(struct spinach_advancing *a) {
   const int32_t fastest = spinach_fastest_clock();
   if (spinach_idle_check_active()) spinach_idle_check_ask(cycles, due, earliest());
   machine->run(cycles, due, periods, fastest, UINT64_MAX, earliest() + 1);
   if (spinach_idle_check_active()) spinach_idle_check_compare();
   if (is_time_to_look(fastest)) spinach_passing->idle = next_instant() == UINT64_MAX;
-  spinach_time.now = earliest();
-  return spinach_passing->idle && endless;
+  a->nothing_left = spinach_passing->idle && a->endless;
+  a->active = false;
 }
 
-bool spinach_advance(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64_t slice, bool endless) {
+// Decides how far to step without another look at whether somebody has anything to do.  False: nothing is to be stepped
+// now, since idle time was skipped, or the end was reached.
+static bool choose_piece(struct spinach_advancing *a) {
   const int32_t fastest = spinach_fastest_clock();
   const bool tracing = spinach_trace_active(), jumps = machine->jumps && !tracing;
-  const uint64_t end = cycles[clock] + slice < cycle_limit ? cycles[clock] + slice : cycle_limit;
-  bool nothing_left = false;
-  for (uint64_t quiet = 1; !spinach_stopping && cycles[clock] < end && earliest() < until;) {
-    uint64_t stop = tracing ? cycles[clock] + 1 : end, before = until;
-    if (earliest() > first_instant && (is_time_to_look(fastest) || (machine->skipper_count && jumps))) {
-      uint64_t target = next_instant();
-      spinach_passing->idle = target == UINT64_MAX;
-      nothing_left = spinach_passing->idle && endless && is_time_to_look(fastest);
-      if (nothing_left) break;
-      if (spinach_passing->idle && endless) target = next_look(fastest);
-      // The jump must not go beyond the tick at which the run ends.
-      const uint64_t last = instant_after(clock, end - cycles[clock]), limit = last < until ? last : until;
-      if (jumps && jump(target < limit ? target : limit, fastest)) {
-        quiet = 1;
-        continue;
-      }
-      quiet = quiet < LOOK ? quiet * 2 : LOOK;
-      if (jumps && end - cycles[clock] > quiet) stop = cycles[clock] + quiet;
+  a->active = !spinach_stopping && cycles[a->clock] < a->end && earliest() < a->until;
+  if (!a->active) return false;
+  a->stop = tracing ? cycles[a->clock] + 1 : a->end;
+  a->before = a->until;
+  if (earliest() > first_instant && (is_time_to_look(fastest) || (machine->skipper_count && jumps))) {
+    uint64_t target = next_instant();
+    spinach_passing->idle = target == UINT64_MAX;
+    a->nothing_left = spinach_passing->idle && a->endless && is_time_to_look(fastest);
+    a->active = !a->nothing_left;
+    if (a->nothing_left) return false;
+    if (spinach_passing->idle && a->endless) target = next_look(fastest);
+    // The jump must not go beyond the tick at which the run ends.
+    const uint64_t last = instant_after(a->clock, a->end - cycles[a->clock]), limit = last < a->until ? last : a->until;
+    if (jumps && jump(target < limit ? target : limit, fastest)) {
+      a->quiet = 1;
+      return false;
     }
-    if (machine->skipper_count && next_look(fastest) < before) before = next_look(fastest);
-    machine->run(cycles, due, periods, clock, stop, before);
+    a->quiet = a->quiet < LOOK ? a->quiet * 2 : LOOK;
+    if (jumps && a->end - cycles[a->clock] > a->quiet) a->stop = cycles[a->clock] + a->quiet;
+  }
+  if (machine->skipper_count && next_look(fastest) < a->before) a->before = next_look(fastest);
+  return true;
+}
+
+void spinach_advance_step(bool one_instant) {
+  struct spinach_advancing *a = &spinach_advancing;
+  if (a->one_instant) {
+    step_instant(a);
+  } else if (a->within || choose_piece(a)) {
+    const uint64_t next = one_instant ? earliest() + 1 : a->before;
+    machine->run(cycles, due, periods, a->clock, a->stop, next < a->before ? next : a->before);
+    a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
   }
   spinach_time.now = earliest(); // where the run would continue
-  return nothing_left;
+}
+
+uint64_t spinach_next_instant(void) {
+  return earliest();
 }

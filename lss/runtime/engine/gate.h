@@ -38,6 +38,11 @@ static inline bool spinach_gate_may_try(spinach_gate *gate, const void *state) {
 // Copies the state, or compares it with the copy; `repeats` means that nothing but the state could make the next cycle
 // differ.  True when the cycle changed nothing.
 bool spinach_gate_try(spinach_gate *gate, const void *state, size_t size, bool repeats);
+// As when the run began; what the last cycles taught it about trials stays.
+static inline void spinach_gate_reset(spinach_gate *gate) {
+  gate->asleep = gate->tried = false;
+  gate->quiet = 0;
+}
 bool spinach_gate_sleep(spinach_gate *gate, uint64_t wake); // false: it costs more than it saves
 void spinach_gate_wake(spinach_gate *gate);
 

@@ -195,6 +195,7 @@ typedef struct {
   uint32_t sleeper_count;           // 0 in other builds
   const spinach_sleeper *sleepers;
   void (*join)(void);
+  void (*wake)(void); // all that sleeps: the state was changed from outside
   void (*run)(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end,
               uint64_t until); // all clocks
   void (*shared_start)(void);  // collectors shared by all instances
@@ -240,12 +241,26 @@ uint64_t spinach_cycles(int32_t clock); // ticks of a clock so far
 int32_t spinach_fastest_clock(void);
 void spinach_resume(void); // after the arena and spinach_passing were restored
 void spinach_reseed(void); // everything random, from spinach_seed
-// Advances until `clock` has done `cycles` cycles in all, or now() reaches `until`, or somebody stops the run.  Returns
-// before, at a boundary between instants, when `slice` cycles of that clock have passed.  True: the run is `endless`,
-// nothing bounds it, and nothing can happen in it any more.
-bool spinach_advance(int32_t clock, uint64_t cycles, uint64_t until, uint64_t slice, bool endless);
-// One instant, without a jump over idle time.
-bool spinach_step(bool endless);
+// An advance: until `clock` has done so many cycles in all, or now() reaches `until`, or somebody stops the run, or, at
+// a boundary between instants, `slice` cycles of that clock have passed.  It consists of steps, between which it can be
+// left, looked at, and gone on with: what it does does not depend on how it is cut.
+struct spinach_advancing {
+  int32_t clock;
+  uint64_t end, until;   // where it ends: cycles of `clock`, an instant
+  uint64_t stop, before; // where the present piece ends: likewise
+  uint64_t quiet;        // cycles that pass before it is looked again for idle time to skip
+  bool endless;          // nothing bounds the run
+  bool one_instant;      // only one, without a jump over idle time
+  bool within;           // in the middle of a piece
+  bool active;           // not over
+  bool nothing_left;     // it is endless, and nothing can happen any more
+};
+extern struct spinach_advancing spinach_advancing;
+void spinach_advance_begin(int32_t clock, uint64_t cycles, uint64_t until, uint64_t slice, bool endless);
+void spinach_advance_begin_step(bool endless); // one instant, without a jump over idle time
+// A step: of a whole piece, or of one instant.
+void spinach_advance_step(bool one_instant);
+uint64_t spinach_next_instant(void); // the one that is stepped next
 void spinach_finish(void);           // runs all finish functions and collectors' reports
 uint64_t spinach_now_ns(void);
 uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over
@@ -275,6 +290,9 @@ const spinach_reported *spinach_reports(uint32_t *count);
 // ---- main.c: the command line
 
 int spinach_main(int argc, char **argv);
+// Begins the next advance of the run; returns why the run is over instead, or NULL.
+const char *spinach_run_begin(void);
+#define SPINACH_NOTHING_LEFT "nothing left to do" // why it is, when an advance found that
 // Writes everything that a run was asked for, up to the present instant; returns the process's status.
 int spinach_deliver(const char *ended);
 

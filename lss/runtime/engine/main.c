@@ -95,17 +95,26 @@ static bool keep(const spinach_options *options) {
   return spinach_checkpoint_write(options);
 }
 
+const char *spinach_run_begin(void) {
+  const spinach_options *options = given;
+  const char *ended = spinach_measure_look();
+  if (spinach_stopping & SPINACH_STOP || interrupted) return interrupted ? "interrupted" : spinach_stop_reason;
+  if (ended) return ended;
+  if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
+  if (spinach_time.now >= options->until_tick) return "all time was simulated";
+  if (!keep(options)) return spinach_set_error("a checkpoint could not be written"), spinach_error_text;
+  spinach_measure_advance(options, slice(options));
+  return NULL;
+}
+
 // Runs to the end; returns why it ended.
 static const char *run(const spinach_options *options) {
   const uint64_t timeout = spinach_ticks(options->watchdog);
   for (;;) {
-    const char *ended = spinach_measure_look();
-    if (spinach_stopping & SPINACH_STOP || interrupted) return interrupted ? "interrupted" : spinach_stop_reason;
+    const char *ended = spinach_run_begin();
     if (ended) return ended;
-    if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
-    if (spinach_time.now >= options->until_tick) return "all time was simulated";
-    if (!keep(options)) return spinach_set_error("a checkpoint could not be written"), spinach_error_text;
-    if (spinach_measure_advance(options, slice(options))) return "nothing left to do";
+    while (spinach_advancing.active) spinach_advance_step(false);
+    if (spinach_advancing.nothing_left) return SPINACH_NOTHING_LEFT;
     if (spinach_trace_active()) spinach_trace_line();
     if (options->progress && !options->quiet) spinach_progress_show(options);
     if (timeout && !spinach_stopping && !spinach_passing->idle &&

@@ -165,10 +165,12 @@ static bool is_endless(const spinach_options *options) {
   return !spinach_triggers_prolong();
 }
 
-bool spinach_measure_advance(const spinach_options *options, uint64_t slice) {
+void spinach_measure_advance(const spinach_options *options, uint64_t slice) {
   const bool endless = is_endless(options);
-  if (spinach_triggers_step() || spinach_idle_check_active()) return spinach_step(endless);
-  return spinach_advance(options->clock, options->cycles, spinach_triggers_tick(options->until_tick), slice, endless);
+  if (spinach_triggers_step() || spinach_idle_check_active())
+    spinach_advance_begin_step(endless);
+  else
+    spinach_advance_begin(options->clock, options->cycles, spinach_triggers_tick(options->until_tick), slice, endless);
 }
 
 bool spinach_measure_end(void) {

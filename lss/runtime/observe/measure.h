@@ -30,9 +30,8 @@ bool spinach_measure_resume(void);
 // Takes the snapshots that are due; call between instants.  Returns why the run ends, or NULL.
 const char *spinach_measure_look(void);
 
-// Continues until something is due that does not come at a time known before: at least one instant, and not to `until`
-// or beyond.  True: nothing is left to do.
-bool spinach_measure_advance(const spinach_options *options, uint64_t slice);
+// Begins an advance (machine.h) that ends before, or after the instant in which, one of them may come true.
+void spinach_measure_advance(const spinach_options *options, uint64_t slice);
 
 // Takes the snapshots of the end of the run.  On a window that did not come to be prints a line and returns false.
 bool spinach_measure_end(void);
