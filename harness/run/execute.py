@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
-from harness.run import process
+from harness.run import process, serve
 
 KIT = Path(__file__).resolve().parents[2]  # what workers import
 RETRIES = 10  # of a task whose worker was lost
@@ -42,6 +42,7 @@ def executor(workers: str | None = None, slurm: Path | None = None, jobs: int | 
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+            serve.end_all()
 
 
 @contextlib.contextmanager

@@ -34,16 +34,30 @@ class Finished:
     err: str
 
 
-def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float | None = None) -> Finished:
-    """Runs a command to its end; at the timeout, or when this process is stopped, the child is ended."""
+def begin(command: Sequence[str | Path], cwd: Path | None = None, stdin: int = subprocess.DEVNULL) -> subprocess.Popen:
+    """Starts a command that ends with this process; `forget` it once it has ended."""
     with _lock:
         if _ending:
             raise Ended
         child = subprocess.Popen(
-            [str(argument) for argument in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [str(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, errors="replace", process_group=0,
         )  # fmt: skip
         _children.add(child)
+        return child
+
+
+def forget(child: subprocess.Popen) -> None:
+    """A child has ended, or is made to."""
+    if child.poll() is None:  # an exception, such as Ctrl-C
+        _end([child])
+    with _lock:
+        _children.discard(child)
+
+
+def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float | None = None) -> Finished:
+    """Runs a command to its end; at the timeout, or when this process is stopped, the child is ended."""
+    child = begin(command, cwd)
     try:
         out, err = child.communicate(timeout=timeout)
         return Finished(child.returncode, out, err)
@@ -52,10 +66,7 @@ def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float |
         out, err = child.communicate()
         return Finished(None, out, err)
     finally:
-        if child.poll() is None:  # an exception, such as Ctrl-C
-            _end([child])
-        with _lock:
-            _children.discard(child)
+        forget(child)
 
 
 def _end(children: Sequence[subprocess.Popen]) -> None:

@@ -16,13 +16,14 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from harness.run import lease, process
+from harness.run import lease, process, serve
 
 STATS, NOTES, LOG = "stats.json", "run.json", "log.txt"
+RESTORE = "--restore"  # the input of a job that begins at a checkpoint
 
 
 class RunError(Exception):
@@ -191,9 +192,17 @@ def _keep_failed(working: Path, place: Path) -> Path:
     return place
 
 
+def _done(job: Job, working: Path) -> process.Finished:
+    begins = [path for option, path in job.inputs if option == RESTORE]
+    if not begins:
+        return process.run(job.command(), working, job.timeout)
+    other = replace(job, inputs=tuple(one for one in job.inputs if one[0] != RESTORE))
+    return serve.run(job.simulator, begins[-1], working, other.command()[1:], job.timeout)
+
+
 def _simulate(job: Job, working: Path) -> tuple[str, dict, str]:
     """Runs the simulator in a directory and notes there what it did: why it failed, the notes, what it said."""
-    done = process.run(job.command(), working, job.timeout)
+    done = _done(job, working)
     said = done.err or done.out
     missing = [name for name in _files(job) if not (working / name).exists()]
     if done.status is None:

@@ -83,6 +83,12 @@ class Machine:
     def _instance(self, path: str) -> dict:
         return next((one for one in self.netlist["instances"] if one["path"] == path), {})
 
+    def acts_at_start(self, setting: str) -> bool:
+        """Whether a setting is read at the start of a run only, and names no file."""
+        kind, _, name = setting.partition(".")
+        known = self.runtime if kind == "set" else self.top if kind == "option" else {}
+        return bool(known.get(name, {}).get("init")) and known[name]["type"] != "string"
+
     def type_of(self, setting: str) -> str:
         """The type of what a run-time setting sets; "" for options of the simulator."""
         kind, _, name = setting.partition(".")

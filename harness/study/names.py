@@ -5,7 +5,7 @@ What a machine knows comes from its netlist; a name that nobody knows is an erro
 
 from typing import TYPE_CHECKING
 
-from harness.study import conditions, machine, windows
+from harness.study import conditions, machine, starts, windows
 from harness.study.points import VARIANT
 from harness.study.study_file import StudyError
 
@@ -46,6 +46,7 @@ def check(study: "Study") -> None:
             machine.check_expression(text, one, names, f"{where}: check")
         for key, text in windows.conditions(file, list(study.uses.values())):
             conditions.check(text, one, f"{where}: {key}")
+    starts.check(study)
     _check_shown(study, names)
 
 

@@ -18,7 +18,7 @@ from harness.run.compiler import CompilerError
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Job, Result, RunError
-from harness.study import expression, machine, names, reading, uses, windows
+from harness.study import expression, machine, names, reading, starts, uses, windows
 from harness.study.machine import Machine
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, StudyFile, read
@@ -59,6 +59,7 @@ class Study:
     machines: dict[tuple, Machine] = field(default_factory=dict)
     broken: dict[tuple, str] = field(default_factory=dict)  # machines that cannot be built, and why
     jobs: dict[int, Job] = field(default_factory=dict)
+    begun: dict[int, starts.Start] = field(default_factory=dict)  # where points begin, by number
 
     @property
     def name(self) -> str:
@@ -226,14 +227,17 @@ def find_built(study: Study) -> None:
 
 def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
     run = study.file.run
-    for point in study.points:
-        if study.structure(point) not in simulators:
-            continue
+    built = [point for point in study.points if study.structure(point) in simulators]
+    used = {point.number: use.files(point) if (use := study.uses[point.number]) else uses.Files() for point in built}
+    study.begun = starts.plan(study, simulators, used)
+    for point in built:
         use, simulator = study.uses[point.number], simulators[study.structure(point)]
         window = windows.options(study.file, bool(use and study.file.sample and use.samples(study.file.sample.every)))
-        made = machine.job(study.machine(point), simulator, study.settings(point), window, study.path, study.build,
-                           run.timeout, run.retries)  # fmt: skip
-        files = use.files(point) if use else uses.Files()
+        settings, files = study.settings(point), used[point.number]
+        if start := study.begun.get(point.number):
+            settings, files = start.left(settings, files)
+        made = machine.job(study.machine(point), simulator, settings, window, study.path, study.build, run.timeout,
+                           run.retries)  # fmt: skip
         study.jobs[point.number] = replace(made, inputs=(*made.inputs, *files.inputs), outputs=files.outputs)
 
 
@@ -250,7 +254,10 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
             for p in study.points
         ])  # fmt: skip
     groups: dict[int, tuple[Use | None, list[Point]]] = {}
+    not_begun = starts.run(study, pool, place, progress, before_only)
     for point in study.points:
+        if point.number in not_begun:
+            rows[point.number] = Row(point, NOT_RUN if before_only else FAILED, why=not_begun[point.number])
         if why := study.broken.get(study.structure(point)):
             rows[point.number] = Row(point, FAILED, why=why)
         use = study.uses[point.number]

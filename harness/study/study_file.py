@@ -114,6 +114,20 @@ class Run(Table):
     checkpoint_every: str | None = None
 
 
+class Make(Table):
+    """A run up to a condition, where others begin."""
+
+    until: str
+
+
+class Start(Table):
+    """Where runs begin: at a checkpoint, or where a run ends that points share as far as `once_per` is alike."""
+
+    checkpoint: str | None = None
+    make: Make | None = None
+    once_per: list[str] = msgspec.field(default_factory=lambda: ["D.*"])
+
+
 class StudyFile(Table):
     """The whole file."""
 
@@ -125,7 +139,7 @@ class StudyFile(Table):
     axis: list[Axis] = []
     point: list[Single] = []
     skip: list[str] = []
-    start: dict[str, Any] | None = None
+    start: Start | None = None
     window: Window = Window()
     sample: Sample | None = None
     measure: dict[str, str | Measure] = {}
@@ -138,7 +152,7 @@ class StudyFile(Table):
     use: str | dict[str, Any] | None = None
 
 
-STRUCTS = (StudyFile, Variant, AxisValue, Axis, Single, Window, Sample, Measure, Figure, ShownTable, Run)
+STRUCTS = (StudyFile, Variant, AxisValue, Axis, Single, Window, Sample, Measure, Figure, ShownTable, Run, Start, Make)
 
 
 def _place(path: str, table: dict) -> str:
@@ -189,8 +203,6 @@ def read(path: Path) -> StudyFile:
         study = msgspec.convert(table, StudyFile)
     except msgspec.ValidationError as error:
         raise StudyError(f"{path}: {_message(error, table)}") from error
-    if study.start is not None:
-        raise StudyError(f"{path}: start: runs cannot begin at a checkpoint yet, simulators write none")
     if study.run.checkpoint_every:
         raise StudyError(f"{path}: run: checkpoint_every: simulators write no checkpoints yet")
     if study.window.every or study.window.warm:

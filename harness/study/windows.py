@@ -66,6 +66,8 @@ def conditions(file: StudyFile, used: Sequence[Use | None]) -> Iterator[tuple[st
         yield "window: from", file.window.begin
     if file.window.to:
         yield "window: to", file.window.to
+    if file.start and file.start.make:
+        yield "start: make: until", file.start.make.until
     if file.sample and not any(use and use.samples(file.sample.every) for use in used):
         yield "sample: every", file.sample.every
 
@@ -83,6 +85,7 @@ def _counted(file: StudyFile) -> set[str]:
 def build_options(file: StudyFile) -> tuple[str, ...]:
     """Options of the compiler: events are counted by a simulator that was built for them."""
     conditions = [file.window.begin, file.window.to, file.sample.every if file.sample else None]
+    conditions += [file.start.make.until] if file.start and file.start.make else []
     events = _counted(file)
     for text in conditions:
         if found := EVENT.fullmatch(text or ""):

@@ -133,7 +133,7 @@ bool spinach_measure_resume(void) {
   if (sample.condition) spinach_trigger_resume(&sample);
   for (int i = 0; i < 2; i++)
     if (ends[i]->condition && !spinach_trigger_resume(ends[i]))
-      return spinach_report_error("--measure-%s %s: the run goes on at %g ns, which is later", names[i],
+      return spinach_report_error("--measure-%s %s: the run goes on at %.15g ns, which is later", names[i],
                                   ends[i]->condition->text, (double)spinach_now_fs() / 1e6);
   return true;
 }

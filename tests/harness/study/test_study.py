@@ -79,7 +79,6 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('title =', 'use = "nothing"\ntitle =', "there is no plug-in 'nothing'; known are"),
         ('title =', 'skip = "stages > 1"\ntitle =', "no point is left"),
         ('title =', 'skip = "colour > 1"\ntitle =', "skip 'colour > 1': 'colour' is no axis"),
-        ('title =', 'start = { checkpoint = "x" }\ntitle =', "start: runs cannot begin at a checkpoint yet"),
         ('title =', 'run = { checkpoint_every = "1 s" }\ntitle =', "checkpoint_every: simulators write no checkpoints yet"),
         ('title =', 'variant = [{ name = "a" }, { name = "a" }]\ntitle =', "two variants are called 'a'"),
         ('title =', 'window = { to = "8 ms", parts = 1000000 }\ntitle =', "window: parts: `from` should be a multiple"),

@@ -1,0 +1,134 @@
+"""Where the runs of a study begin: at a checkpoint that exists, or at one that a run of the same simulator makes.
+
+Points that begin at one checkpoint share a start: a run with the settings that all of them have, up to a condition.
+What they differ in is set when they go on from there, so what acts only at the start of a run cannot be among it.
+"""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.run import store
+from harness.run.progress import Progress
+from harness.run.store import Job, Result, RunError
+from harness.study import machine
+from harness.study.points import Point
+from harness.study.study_file import StudyError
+from harness.study.uses import Files
+
+if TYPE_CHECKING:
+    from harness.study.runner import Study
+
+FILE = "start.checkpoint"
+REACHED = "the condition of --until holds"  # why a start ends
+BOUNDS = ("option.cycles", "option.time", "option.until")  # where a point ends, not its start
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the points that begin at one checkpoint share, and the run that makes it; None: it exists."""
+
+    settings: Mapping[str, Any]
+    inputs: frozenset[tuple[str, Path]]
+    job: Job | None
+    checkpoint: Path | None = None
+
+    def left(self, settings: Mapping[str, Any], files: Files) -> tuple[dict[str, Any], Files]:
+        """What a point sets when it goes on: all but what it began with."""
+        own = {name: value for name, value in settings.items() if name not in self.settings or name.startswith("D.")}
+        return own, Files(tuple(one for one in files.inputs if one not in self.inputs), files.outputs)
+
+
+def check(study: "Study") -> None:
+    """Refuses a start that names nothing, or points that it cannot serve."""
+    start, where = study.file.start, f"{study.path}: start"
+    if start is None:
+        return
+    if bool(start.checkpoint) == bool(start.make):
+        raise StudyError(f"{where}: write either checkpoint = FILE or make = {{ until = CONDITION }}")
+    if start.checkpoint and not machine.resolve(start.checkpoint, study.path, study.build).is_file():
+        raise StudyError(f"{where}: there is no {start.checkpoint}")
+    for group in _groups(study).values():
+        known = study.machines.get(study.structure(group[0]))
+        if start.make and known:
+            common = _common(study.settings(point) for point in group)
+            for name in {name for point in group for name in study.settings(point)} - set(common):
+                if known.acts_at_start(name):
+                    raise StudyError(f"{where}: {name!r} acts only at the start of a run, and these points share one: "
+                                     "add it to once_per")  # fmt: skip
+
+
+def _groups(study: "Study") -> dict[tuple, list[Point]]:
+    """The points of each start."""
+    start = study.file.start
+    groups: dict[tuple, list[Point]] = {}
+    for point in study.points if start else ():
+        own = sorted((name, machine.spelt(value)) for name, value in study.settings(point).items()
+                     if any(fnmatchcase(name, pattern) for pattern in start.once_per))  # fmt: skip
+        groups.setdefault((study.structure(point), tuple(own)), []).append(point)
+    return groups
+
+
+def _common(every: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The settings that all have, with their values."""
+    first, *others = every
+    missing = object()
+    return {name: value for name, value in first.items()
+            if name not in BOUNDS and all(one.get(name, missing) == value for one in others)}  # fmt: skip
+
+
+def plan(study: "Study", simulators: Mapping[tuple, Path], files: Mapping[int, Files]) -> dict[int, Start]:
+    """The start of each point, by number."""
+    start, starts = study.file.start, {}
+    for (structure, _), group in _groups(study).items():
+        if structure not in simulators:
+            continue
+        if writes := next((files[point.number].outputs for point in group if files[point.number].outputs), None):
+            raise StudyError(f"{study.path}: start: {writes[0][0]} writes a whole run, and these begin at a checkpoint")
+        if start.checkpoint:
+            place = machine.resolve(start.checkpoint, study.path, study.build)
+            made = Start({}, frozenset(), None, place)
+        else:
+            settings = _common(study.settings(point) for point in group)
+            inputs = frozenset.intersection(*(frozenset(files[point.number].inputs) for point in group))
+            job = machine.job(study.machines[structure], simulators[structure], settings, ["--until", start.make.until],
+                              study.path, study.build, study.file.run.timeout, study.file.run.retries)  # fmt: skip
+            job = replace(job, inputs=(*job.inputs, *sorted(inputs)), outputs=(("--checkpoint", FILE),))
+            made = Start(settings, inputs, job)
+        starts |= {point.number: made for point in group}
+    return starts
+
+
+def run(study: "Study", pool: Executor, place: Path, progress: Progress, before_only: bool) -> dict[int, str]:
+    """Makes the checkpoints and has the jobs of all points begin there; returns why some cannot, by number.  With
+    `before_only`, nothing is run."""
+    jobs = list(dict.fromkeys(start.job for start in study.begun.values() if start.job))
+    found: dict[Job, Result | None] = {job: store.find(job, place) for job in jobs}
+    why: dict[Job, str] = dict.fromkeys(jobs, "its start was not run yet")
+    left = [job for job in jobs if not found[job]]
+    if left and not before_only:
+        with progress.task(f"{study.name}: simulating starts", len(left)) as task:
+            running = {job: pool.submit(store.run, job, place) for job in left}
+            for job, future in running.items():
+                try:
+                    found[job] = future.result()
+                except RunError as error:
+                    why[job] = f"its start failed: {error}"
+                task.step(why[job].splitlines()[0] if not found[job] else job.simulator.name)
+    for job, result in found.items():
+        if result and result.stats["run"]["ended"] != REACHED:
+            found[job], until = None, study.file.start.make.until
+            why[job] = f"its start ended before {until}: {result.stats['run']['ended']}"
+    failed: dict[int, str] = {}
+    for number, start in study.begun.items():
+        result = found.get(start.job) if start.job else None
+        checkpoint = result.output("--checkpoint") if result else start.checkpoint
+        if checkpoint:
+            job = study.jobs[number]
+            study.jobs[number] = replace(job, inputs=(*job.inputs, (store.RESTORE, checkpoint)))
+        else:
+            failed[number] = why[start.job]
+    return failed
