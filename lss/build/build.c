@@ -23,6 +23,7 @@ const OptionSpec build_options[] = {
     {"--single-function", NULL, "make one C function of the machine, whatever its size"},
     {"--collect", "WHAT", "count what happens on `connections`, or add the collectors of a file X.lss"},
     {"--watch", "EVENT", "count an event for conditions of runs; may be repeated"},
+    {"--record", "WHAT", "let runs record events, or instructions, memory, ports, frames; may be repeated"},
     {"--keep", "DIR", "keep the generated C in DIR"},
     {0},
 };
@@ -47,6 +48,8 @@ bool build_option(const char *command, const char *name, const char *value, gpoi
     build->compiler.optimisation = levels[value[0] - '0'];
   } else if (!strcmp(name, "--watch")) {
     g_ptr_array_add(build->options.compile.watches, (gpointer)value);
+  } else if (!strcmp(name, "--record")) {
+    g_ptr_array_add(build->options.compile.records, (gpointer)value);
   } else if (!strcmp(name, "-o")) {
     build->output = value;
   } else if (!strcmp(name, "--keep")) {
@@ -97,6 +100,8 @@ static char *command_line(const BuildOptions *build) {
   if (build->collect_connections) g_string_append(text, "\n--collect\nconnections");
   const GPtrArray *watches = build->options.compile.watches;
   for (guint i = 0; i < watches->len; i++) g_string_append_printf(text, "\n--watch\n%s", (char *)watches->pdata[i]);
+  const GPtrArray *records = build->options.compile.records;
+  for (guint i = 0; i < records->len; i++) g_string_append_printf(text, "\n--record\n%s", (char *)records->pdata[i]);
   if (build->compiler.sanitize) g_string_append(text, "\n--sanitize");
   if (build->single_cluster) g_string_append(text, "\n--single-function");
   return g_string_free(text, FALSE);

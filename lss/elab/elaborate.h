@@ -403,7 +403,12 @@ void execute_check_keys(Scope *scope, Expr *call);
 void infer_types(bool complete); // complete: all connections were joined
 void expand_behaviour(void);
 void assign_clocks(void);
-void attach_instrumentation(void);                         // instrument.c
+void attach_instrumentation(void);                // instrument.c
+void attach_to_connections(Collector *collector); // all that its pattern matches
+// All below `from` that its pattern matches and that have the event; `events` gets the names of all events there, *any
+// is set when anything matches.
+void attach_to_instances(Collector *collector, const Instance *from, GPtrArray *events, bool *any);
+void attach_record(const char *what);                      // what a run records (record.c)
 void attach_derived(const Attached *attached);             // a statistic worked out of others (derived.c)
 Instance *find_instance(Instance *from, const char *path); // below `from`; NULL when there is none
 bool is_connection_event(const char *event);               // transferred, stalled, cancelled or idle

@@ -10,10 +10,11 @@
 
 // ---- Collectors --------------------------------------------------------------------------------------------
 
+const char *const connection_events[CONNECTION_EVENTS] = {"transferred", "stalled", "cancelled", "idle"};
+
 bool is_connection_event(const char *event) {
-  static const char *const names[] = {"transferred", "stalled", "cancelled", "idle"};
-  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
-    if (!strcmp(names[i], event)) return true;
+  for (guint i = 0; i < G_N_ELEMENTS(connection_events); i++)
+    if (!strcmp(connection_events[i], event)) return true;
   return false;
 }
 
@@ -29,7 +30,7 @@ static const char *relative(const Attached *attached, const char *pattern) {
   return *attached->inst->instance->path ? arena_printf("%s.%s", attached->inst->instance->path, pattern) : pattern;
 }
 
-static void attach_to_connections(Collector *collector) {
+void attach_to_connections(Collector *collector) {
   GPtrArray *connections = compile->netlist->connections;
   for (guint i = 0; i < connections->len; i++) {
     Connection *c = connections->pdata[i];
@@ -58,7 +59,7 @@ static int depth_of(const Instance *instance) {
 }
 
 // Patterns are relative: what they match is below the instance, whose own subtree follows it in the list.
-static void attach_to_instances(Collector *collector, const Instance *from, GPtrArray *events, bool *any) {
+void attach_to_instances(Collector *collector, const Instance *from, GPtrArray *events, bool *any) {
   const GPtrArray *instances = compile->netlist->instances;
   const int depth = depth_of(from);
   for (guint i = (guint)from->id; i < instances->len; i++) {
@@ -336,6 +337,8 @@ void attach_instrumentation(void) {
   compile->running = NULL;
   const GPtrArray *watches = compile->options->watches;
   for (guint i = 0; watches && i < watches->len; i++) attach_watch(watches->pdata[i]);
+  const GPtrArray *records = compile->options->records;
+  for (guint i = 0; records && i < records->len; i++) attach_record(records->pdata[i]);
   for (guint i = 0; i < compile->debugs->len; i++) {
     Attached *attached = compile->debugs->pdata[i];
     compile->running = attached->inst;

@@ -241,12 +241,16 @@ struct Instance {
 };
 
 // ---- Instrumentation -------------------------------------------------------------------------------------------
+enum { CONNECTION_EVENTS = 4 };
+extern const char *const connection_events[CONNECTION_EVENTS]; // in the order of their counts
+
 typedef struct {
   const char *name;
   const char *pattern; // of instance paths, or of ports for connection events
   const char *event;
   bool shared;
   bool on_connections;                     // event is transferred, stalled, cancelled or idle
+  bool recorded;                           // the runtime writes it into a file; it has no code of its own
   Value *declare, *init, *record, *report; // VALUE_CODE or NULL
   GPtrArray *instances;                    // matched Instance* (events of instances)
   GPtrArray *connections;                  // matched Connection*
@@ -323,6 +327,7 @@ typedef struct {
   GPtrArray *collectors;  // Collector*
   GPtrArray *debug_views; // DebugView*
   GPtrArray *watches;     // const char*: events that are counted for conditions, "PATH.EVENT" or "marker(N)"
+  GPtrArray *records;     // const char*: what is recorded, as --record names it
   GPtrArray *derived;     // Derived*
   GPtrArray *drawn;       // DrawnConnection*
   GPtrArray *sources;     // const char*: every .lss file read, for manifests and rebuilds

@@ -213,10 +213,7 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
 // ---- Functions -------------------------------------------------------------------------------------------------
 
 static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluster) {
-  static const char *const conditions[][2] = {{"transferred", "some & enable & ack"},
-                                              {"stalled", "some & !ack"},
-                                              {"cancelled", "some & ack & !enable"},
-                                              {"idle", "!some"}};
+  static const char *const conditions[] = {"some & enable & ack", "some & !ack", "some & ack & !enable", "!some"};
   for (guint i = 0; i < cluster->probes->len; i++) {
     GString *body = g_string_new(NULL);
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
@@ -237,17 +234,22 @@ static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluste
       g_autofree char *self =
           c->shared ? g_strdup_printf("spinach_shared_%s", c->name) : g_strdup_printf("&p->%s", c->name);
       for (gsize e = 0; e < G_N_ELEMENTS(conditions); e++)
-        if (!strcmp(conditions[e][0], c->event))
+        if (!strcmp(connection_events[e], c->event) && c->record)
           g_string_append_printf(body,
                                  "  if (%s) @K@_record_%u_%s(%s, 0, spinach_connection_path(p->connection), "
                                  "spinach_time.now, spinach_time.cycle);\n",
-                                 conditions[e][1], i, c->name, self);
+                                 conditions[e], i, c->name, self);
     }
+    const Connection *connection = cluster->probes->pdata[i];
+    const guint recorded = emit_recorded_kinds(emitter, connection);
+    const char *type = emit_c_type(connection->type);
     g_string_append_printf(
-        out, "static inline void @K@_observe_%u(@K@_probe%u *p, bool some, bool enable, bool ack) {\n", i, i);
+        out, "static inline void @K@_observe_%u(@K@_probe%u *p, const %s *data, bool some, bool enable, bool ack) {\n",
+        i, i, type);
+    for (guint e = 0; e < G_N_ELEMENTS(conditions); e++) emit_record_connection(body, recorded, e, conditions[e], type);
     if (emitter->collect_connections)
       for (gsize e = 0; e < G_N_ELEMENTS(conditions); e++)
-        g_string_append_printf(out, "  p->count[%zu] += %s;\n", e, conditions[e][1]);
+        g_string_append_printf(out, "  p->count[%zu] += %s;\n", e, conditions[e]);
     g_string_append_printf(out, "%s}\n", body->str);
     g_string_free(body, TRUE);
   }
@@ -329,6 +331,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   if (root) emit_foreign(emitter, unit, already);
   emit_headers(emitter, unit, cluster);
   emit_shared_collectors(emitter, unit);
+  if (emitter->netlist->records->len) g_string_append(unit, "#include \"lss/runtime/trace/record.h\"\n");
   g_string_append(unit, structs->str);
   g_string_append(unit, scratch->str);
   if (root)

@@ -99,6 +99,16 @@ bool emit_large_state(const Instance *leaf); // its state is too large to be com
 const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size); // "c12_d", into `text`
 bool emit_collects(const Emitter *emitter, const Collector *collector, gconstpointer what);
 
+// record.c
+bool emit_records(const Spec *spec, const Event *event);
+// What records an event of a leaf, called `note`; `parameters` are the event's, as the rest of a list.
+void emit_record_function(GString *out, const Spec *spec, const Event *event, const char *parameters);
+void emit_recorded_arguments(GString *out, const Spec *spec, const char *name); // tables NAME_EVENT
+// Which of the events of a connection are recorded: a bit for each, in the order of their counts.
+guint emit_recorded_kinds(const Emitter *emitter, const Connection *connection);
+// Records one of them, when the condition holds, in a function that has `p` and the payload's address `data`.
+void emit_record_connection(GString *out, guint kinds, guint kind, const char *condition, const char *type);
+
 // once.c
 void emit_once(const Emitter *emitter, GString *out, const Kind *kind);
 

@@ -53,7 +53,7 @@ static void emit_descriptors(GString *out, const Netlist *netlist) {
 
 // ---- State -----------------------------------------------------------------------------------------------------
 
-static void emit_event_row(GString *out, const Event *event) {
+static void emit_event_row(GString *out, const Spec *spec, const char *name, const Event *event) {
   g_autoptr(GString) arguments = g_string_new(NULL);
   for (guint i = 0; i < event->arguments->len; i++) {
     const Field *argument = event->arguments->pdata[i];
@@ -63,20 +63,26 @@ static void emit_event_row(GString *out, const Event *event) {
   emit_quoted(out, arguments->str);
   g_string_append(out, ", ");
   emit_quoted(out, event->doc);
-  g_string_append(out, "},\n");
+  if (emit_records(spec, event))
+    g_string_append_printf(out, ", %s_%s},\n", name, event->name);
+  else
+    g_string_append(out, ", NULL},\n");
+}
+
+static void emit_texts(GString *out, const char *name, const GPtrArray *texts) {
+  g_string_append_printf(out, "static const char *const %s[] = {\n", name);
+  for (guint i = 0; i < texts->len; i++) {
+    g_string_append(out, "  ");
+    emit_quoted(out, texts->pdata[i]);
+    g_string_append(out, ",\n");
+  }
+  g_string_append(out, "  NULL\n};\n");
 }
 
 // What conditions wait for: how it is called, and where generated code finds its goal.
 static void emit_watches(const Emitter *emitter, GString *out) {
-  const GPtrArray *watches = emitter->netlist->watches;
-  g_string_append_printf(out, "spinach_watch spinach_watches[%u];\nstatic const char *const watches[] = {\n",
-                         watches->len + 1);
-  for (guint i = 0; i < watches->len; i++) {
-    g_string_append(out, "  ");
-    emit_quoted(out, watches->pdata[i]);
-    g_string_append(out, ",\n");
-  }
-  g_string_append(out, "  NULL\n};\n");
+  g_string_append_printf(out, "spinach_watch spinach_watches[%u];\n", emitter->netlist->watches->len + 1);
+  emit_texts(out, "watches", emitter->netlist->watches);
 }
 
 static void emit_layouts(GString *out, const Kind *kind) {
@@ -100,8 +106,10 @@ static void emit_layouts(GString *out, const Kind *kind) {
       g_string_append_printf(out, "}, %s, %s},\n", field->statistic ? "true" : "false",
                              field->gauge ? "true" : "false");
     }
-    g_string_append_printf(out, "  {0}\n};\nstatic const spinach_event %s_events[] = {\n", name);
-    for (guint k = 0; k < instance->events->len; k++) emit_event_row(out, instance->events->pdata[k]);
+    g_string_append(out, "  {0}\n};\n");
+    emit_recorded_arguments(out, spec, name);
+    g_string_append_printf(out, "static const spinach_event %s_events[] = {\n", name);
+    for (guint k = 0; k < instance->events->len; k++) emit_event_row(out, spec, name, instance->events->pdata[k]);
     g_string_append_printf(out,
                            "  {0}\n};\nstatic const spinach_layout %s_layout = {\"%s\", sizeof(%s_state), "
                            "offsetof(%s_state, spinach_id), %u, %s_fields, %u, %s_events};\n",
@@ -186,13 +194,13 @@ static void emit_connections(const Emitter *emitter, GString *out) {
                            c->to->instance->id, c->to->clock ? c->to->clock->id : 0, type);
     const int probe = emitter->schedule->probe_index[c->id];
     if (probe < 0) {
-      g_string_append(out, "-1, 0, 0},\n");
+      g_string_append(out, "-1, 0, 0, 0},\n");
       continue;
     }
     const Cluster *cluster = emitter->schedule->cluster_of[c->to->instance->id];
     const char *name = emitter->kind_of[cluster->id]->name;
-    g_string_append_printf(out, "%d, offsetof(%s_state, probe%d.count), offsetof(%s_state, probe%d.connection)},\n",
-                           cluster->id, name, probe, name, probe);
+    g_string_append_printf(out, "%d, offsetof(%s_state, probe%d.count), offsetof(%s_state, probe%d.connection), %u},\n",
+                           cluster->id, name, probe, name, probe, emit_recorded_kinds(emitter, c));
   }
   g_string_append(out, "  {0}\n};\n");
 }
@@ -416,6 +424,7 @@ char *emit_main(Emitter *emitter) {
   emit_connections(emitter, out);
   emit_views(emitter, out);
   emit_watches(emitter, out);
+  emit_texts(out, "records", netlist->records);
   emit_derived(emitter, out);
   GString *shared = g_string_new(NULL);
   emit_shared(emitter, shared);
@@ -441,7 +450,7 @@ char *emit_main(Emitter *emitter) {
                   "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
   g_string_append_printf(out,
                          "  %s, %u, sleepers, spinach_join, spinach_wake, spinach_run, shared_start, shared_report, "
-                         "watches, %u, derived};\n",
+                         "watches, records, %u, derived};\n",
                          emitter->debug ? "spinach_observations" : "NULL", sleepers, netlist->derived->len);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
   return g_string_free(out, FALSE);

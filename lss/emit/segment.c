@@ -323,7 +323,14 @@ static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const V
                    kind == SIGNAL_DATA ? "_some" : "");
     g_string_append(out, ";\n");
   }
-  g_string_append_printf(out, "    @K@_observe_%d(&s->probe%d, some_, enable_, ack_);\n  }\n", index, index);
+  g_string_append_printf(out, "    @K@_observe_%d(&s->probe%d, ", index, index);
+  if (emit_recorded_kinds(emitter, node->connection)) {
+    g_string_append(out, "&");
+    emit_reference(emitter, out, cluster, schedule_port_wire(emitter->schedule, to, SIGNAL_DATA, lane), "");
+  } else {
+    g_string_append(out, "NULL");
+  }
+  g_string_append(out, ", some_, enable_, ack_);\n  }\n");
 }
 
 static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *cluster, const Vertex *node, bool iterated) {

@@ -223,7 +223,7 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
   g_autoptr(GString) calls = g_string_new(NULL);
   for (guint i = 0; i < spec->collectors->len; i++) {
     const Collector *collector = spec->collectors->pdata[i];
-    if (strcmp(collector->event, event->name) != 0 || !collector->record) continue;
+    if (strcmp(collector->event, event->name) != 0 || !collector->record) continue; // recorded ones have none
     g_autofree char *type = collector->shared ? g_strdup_printf("struct spinach_shared_%s", collector->name)
                                               : g_strdup_printf("@S@_collector_%u", i);
     g_string_append_printf(
@@ -235,6 +235,10 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
     g_string_append_printf(
         calls, "  @S@_record_%s_%u(%s%s, spinach_path(self->spinach_id), spinach_time.now, spinach_time.cycle);\n",
         event->name, i, target, arguments->str);
+  }
+  if (emit_records(spec, event)) {
+    emit_record_function(out, spec, event, parameters);
+    g_string_append_printf(calls, "  @S@_note_%s(self%s);\n", event->name, arguments->str);
   }
   g_string_append_printf(out, "static inline void @S@_event_%s(@S@_state *self%s) {\n%s}\n", event->name, parameters,
                          calls->str);

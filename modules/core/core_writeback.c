@@ -47,7 +47,7 @@ phase_end() {
   }
   remember(self, data(in).pc, data(in).word);
   self->instructions++;
-  event(retire, data(in).pc, data(in).word);
+  event(retire, data(in).pc, data(in).word, data(in).value);
   const uint32_t number = call(marker, data(in).word);
   if (number) event(marker, number);
 }

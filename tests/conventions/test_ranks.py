@@ -18,6 +18,8 @@ SHARED = {
     "lss/runtime/text/pattern.h",
     "lss/runtime/text/version.h",
     "lss/runtime/files/whole_file.h",
+    "lss/runtime/trace/code_names.h",
+    "lss/runtime/trace/trace_reader.h",
     "emulib/program/input_file.h",
 }
 # Each family with those that its modules may use, beside its own.

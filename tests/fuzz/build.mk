@@ -14,6 +14,7 @@ $(FUZZ)/fuzz_text: tests/fuzz/fuzz_text.c emulib/program/input_file.c
 $(FUZZ)/fuzz_messages: tests/fuzz/fuzz_messages.c emulib/program/input_file.c
 $(FUZZ)/fuzz_netlist: tests/fuzz/fuzz_netlist.c emulib/program/input_file.c
 $(FUZZ)/fuzz_checkpoint: tests/fuzz/fuzz_checkpoint.c
+$(FUZZ)/fuzz_trace: tests/fuzz/fuzz_trace.c emulib/program/input_file.c
 $(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/files/packet.c
 $(FUZZ)/fuzz_program: tests/emulib/loader_mutation.c $(call found,emulib/program/*.c)
 $(FUZZ)/%: $(FUZZ_LSS) $(BUILD)/lib/libspinach.a

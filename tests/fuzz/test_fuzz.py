@@ -19,7 +19,7 @@ from tests.tree import found
 HERE = Path(__file__).parent
 SECONDS = {"quick": 3, "soak": 300}
 # name: longest input in bytes
-TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384, "checkpoint": 16384}
+TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024}
 FLIPS = 100_000
 
 
@@ -34,6 +34,10 @@ def seeds(name: str, root: Path, build: Path, tmp_path: Path) -> list[bytes]:
         bodies = [json.dumps({"id": n, "method": "textDocument/hover", "params": params}).encode() for n in (1, "a")]
         bodies += [b"{", b"[" * 100, b'"\xc3\xa9\xf0\x9f\x98\x80"']
         return [b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies]
+    if name == "trace":
+        retire = struct.pack("<HBIII", 0, 3, 0x100, 0x24020001, 1)
+        happened = struct.pack("<HBI", 1, 0, 1) + bytes(36 + 16) + struct.pack("<f", 0.5)
+        return [b"\0" + retire + happened, b"\1\x20\0\7" + 3 * retire, b"SPINTRCE" + bytes(48)]
     if name == "packets":
         scratch = tmp_path / "seed.pcap"
         packets.write(scratch, traffic.stream_frames(traffic.Mix.parse("18-100"), 0, 3, 1))

@@ -19,7 +19,13 @@ typedef struct {
 } spinach_field;
 
 typedef struct {
+  const char *name;
+  const struct spinach_type *type;
+} spinach_argument;
+
+typedef struct {
   const char *name, *arguments, *doc; // "uint32 pc, uint32 word"
+  const spinach_argument *recorded;   // its arguments up to one without a name, if it is recorded; else NULL
 } spinach_event;
 
 // The state of one specialisation of a module.
@@ -94,6 +100,7 @@ typedef struct {
   int32_t cluster;        // of its observer; -1: not observed
   uint64_t counts_offset; // in the cluster: uint64_t transferred, stalled, cancelled, idle
   uint64_t number_offset; // in the cluster: uint32_t that receives the connection's number
+  uint32_t recorded;      // a bit for each of the counts whose event is recorded
 } spinach_connection;
 
 typedef struct {
@@ -201,6 +208,7 @@ typedef struct {
   void (*shared_start)(void);  // collectors shared by all instances
   void (*shared_report)(void);
   const char *const *watches; // the events that are counted, "PATH.EVENT" or "marker(N)"; ends with NULL
+  const char *const *records; // what can be recorded, as --record of the compiler has it; ends with NULL
   uint32_t derived_count;
   const spinach_derived *derived;
 } spinach_machine;

@@ -10,6 +10,7 @@
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/observe/variant.h"
 #include "lss/runtime/text/json.h"
+#include "lss/runtime/trace/recorder.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -97,6 +98,7 @@ static bool keep(const spinach_options *options) {
 
 const char *spinach_run_begin(void) {
   const spinach_options *options = given;
+  spinach_recorder_look();
   const char *ended = spinach_measure_look();
   if (spinach_stopping & SPINACH_STOP || interrupted) return interrupted ? "interrupted" : spinach_stop_reason;
   if (ended) return ended;
@@ -206,6 +208,7 @@ int spinach_deliver(const char *ended) {
   const spinach_options *options = given;
   double seconds = spinach_host_seconds();
   spinach_progress_end();
+  spinach_recorder_stop();
   spinach_finish();
   if (repeats) {
     spinach_streams_abandon();
@@ -216,6 +219,7 @@ int spinach_deliver(const char *ended) {
   print_states(options);
   if (!options->quiet) spinach_statistics_table(stdout);
   fine &= spinach_streams_commit();
+  fine &= spinach_recorder_end();
   fine &= write_results(options, ended, seconds);
   fine &= !options->state_hashes || spinach_state_hash_write(options->state_hashes);
   fine &= flush_output();
@@ -264,6 +268,10 @@ static int simulate(int argc, char **argv) {
     return 2;
   }
   if (options.trace) spinach_trace_choose(options.trace);
+  if (!spinach_recorder_begin(&options)) {
+    spinach_streams_abandon();
+    return 1;
+  }
   if (options.check_idle) spinach_idle_check_begin();
   spinach_progress_start();
   const char *ended = run(&options);

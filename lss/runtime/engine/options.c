@@ -104,6 +104,20 @@ static bool set_sample(spinach_options *options, const char *value) {
   return spinach_condition_parse("--sample", value, &options->conditions[SPINACH_SAMPLE]);
 }
 
+static bool set_record(spinach_options *options, const char *value) {
+  return (options->record = value) != NULL;
+}
+static bool set_record_events(spinach_options *options, const char *value) {
+  g_ptr_array_add(options->record_events, (gpointer)value);
+  return true;
+}
+static bool set_record_from(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--record-from", value, &options->conditions[SPINACH_RECORD_FROM]);
+}
+static bool set_record_to(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--record-to", value, &options->conditions[SPINACH_RECORD_TO]);
+}
+
 static bool set_seed(spinach_options *options, const char *value) {
   return options->seed_given = read_count("--seed", value, &options->seed);
 }
@@ -232,6 +246,12 @@ static const struct {
      "with --restore: begin a run there for each line of standard input, FOLDER [OPTION]..., at most N at once",
      set_serve},
     {"compare", "FILE", "with --restore: print which states differ between the two checkpoints, and end", set_compare},
+    {"record", "FILE", "write events to FILE, for `lss trace` (docs/tracing.md): instructions, or those named by ...",
+     set_record},
+    {"record-events", "WHAT", "... this: instructions, memory, ports PATTERN, frames, or PATH.EVENT; repeatable",
+     set_record_events},
+    {"record-from", "CONDITION", "record from when this comes true ...", set_record_from},
+    {"record-to", "CONDITION", "... and until this does", set_record_to},
     {"state-hashes", "FILE", "write a hash of all state after each 100,000 cycles and at the end", set_state_hashes},
     {"state-hash-every", "N", "and after each N cycles instead", set_state_hash_every},
     {"stats", "FILE", "write statistics and manifest as JSON, or statistics as FILE.csv", set_stats},
@@ -328,6 +348,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   options->watchdog = default_watchdog();
   options->state_hash_every = STATE_HASH_EVERY;
   options->print = g_ptr_array_new();
+  options->record_events = g_ptr_array_new();
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
   options->progress = isatty(STDERR_FILENO);
   for (int i = 1; i < argc && !options->ended; i++) {
@@ -341,6 +362,9 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   }
   if (options->checkpoint_every && !options->checkpoint)
     return spinach_report_error("--checkpoint-every lacks the file: --checkpoint FILE");
+  if (!options->record && (options->record_events->len || options->conditions[SPINACH_RECORD_FROM].kind ||
+                           options->conditions[SPINACH_RECORD_TO].kind))
+    return spinach_report_error("what is recorded lacks its file: --record FILE");
   if (options->compare && !options->restore)
     return spinach_report_error("--compare lacks the other checkpoint: --restore FILE");
   if (options->serve && !options->restore) return spinach_report_error("--serve lacks the checkpoint: --restore FILE");
@@ -351,6 +375,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
 
 void spinach_options_clear(spinach_options *options) {
   g_clear_pointer(&options->print, g_ptr_array_unref);
+  g_clear_pointer(&options->record_events, g_ptr_array_unref);
   g_clear_pointer(&options->settings, g_array_unref);
   for (guint i = 0; i < SPINACH_CONDITIONS; i++) spinach_condition_clear(&options->conditions[i]);
 }

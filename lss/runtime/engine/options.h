@@ -13,7 +13,15 @@ typedef struct {
 } spinach_setting;
 
 // What conditions are waited for.
-enum { SPINACH_UNTIL, SPINACH_MEASURE_FROM, SPINACH_MEASURE_TO, SPINACH_SAMPLE, SPINACH_CONDITIONS };
+enum {
+  SPINACH_UNTIL,
+  SPINACH_MEASURE_FROM,
+  SPINACH_MEASURE_TO,
+  SPINACH_SAMPLE,
+  SPINACH_RECORD_FROM,
+  SPINACH_RECORD_TO,
+  SPINACH_CONDITIONS
+};
 
 typedef struct {
   int32_t clock;       // whose cycles bound the run
@@ -29,6 +37,8 @@ typedef struct {
   const char *restore;       // checkpoint to go on from, or NULL
   uint64_t serve;            // runs at once that begin there, as standard input asks for them; 0: this is one run
   const char *compare;       // checkpoint to compare with `restore`, or NULL
+  const char *record;        // file for recorded events, or NULL
+  GPtrArray *record_events;  // const char*: what goes into it
   const char *state_hashes;  // file to write, or NULL
   uint64_t state_hash_every; // cycles of `clock` between two of them
   guint restored_settings;   // how many of `settings` it brought, ahead of those that were given

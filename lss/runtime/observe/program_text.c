@@ -13,6 +13,7 @@
 #pragma weak program_describe
 #pragma weak program_symbol_at
 #pragma weak program_machine
+#pragma weak program_path
 #pragma weak isa_texts
 
 enum { ELF_MAGIC = 0x464c457f };
@@ -41,6 +42,11 @@ static GPtrArray *programs(void) {
     if (program) g_ptr_array_add(list, program);
   }
   return list;
+}
+
+const char *spinach_program_path(guint index) {
+  const GPtrArray *list = programs();
+  return index < list->len ? program_path(list->pdata[index]) : NULL;
 }
 
 char *spinach_describe_address(uint32_t address) {

@@ -2,6 +2,7 @@
 #include "lss/runtime/observe/variant.h"
 
 #include "lss/runtime/observe/trigger.h"
+#include "lss/runtime/trace/recorder.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@ GPtrArray *spinach_variant_words(const spinach_options *options) {
   GPtrArray *words = g_ptr_array_new();
   if ((options->trace || options->check_idle) && !spinach_machine_table.debug) g_ptr_array_add(words, "--debug");
   spinach_trigger_add_words(options, words);
+  spinach_recorder_add_words(options, words);
   return words;
 }
 

@@ -1,0 +1,161 @@
+// lss trace: prints what a run recorded, chosen by processor, address, function, event and cycle.
+#include "emulib/program/input_file.h"
+#include "lss/build/options.h"
+#include "lss/commands/commands.h"
+#include "lss/commands/trace.h"
+#include "lss/runtime/text/pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FLUSH = 1 << 16 }; // bytes of text that are kept
+
+static const OptionSpec own[] = {
+    {"--core", "PATTERN", "only what processors do whose path, or that of something around them, matches"},
+    {"--event", "PATTERN", "only these events: \"**.retire\", \"nic.dma_read.*\""},
+    {"--address", "A[-B]", "only what has a pc or an address in this range"},
+    {"--function", "NAME", "only what instructions of this function do"},
+    {"--cycles", "A[-B]", "only from cycle A to cycle B of the clock of what happens"},
+    {"--json", NULL, "a line of JSON for each, and one ahead that says what they are of"},
+    {0},
+};
+static const OptionSpec *const tables[] = {own, NULL};
+
+typedef struct {
+  guint64 first, last;
+} Range;
+
+typedef struct {
+  const char *core, *event, *function;
+  Range address, cycles;
+  bool by_address, json;
+  bool *chosen; // of the sources, by path
+} Filter;
+
+// "A" or "A-B", in any notation of C.
+static bool read_range(const char *command, const char *name, const char *text, Range *range) {
+  char *end;
+  errno = 0;
+  range->first = range->last = g_ascii_strtoull(text, &end, 0);
+  if (end != text && *end == '-' && g_ascii_isdigit(end[1])) range->last = g_ascii_strtoull(end + 1, &end, 0);
+  if (g_ascii_isdigit(*text) && !*end && !errno && range->first <= range->last) return true;
+  return !usage_error(command, "%s takes a number or a range, \"0xc00000-0xc00fff\", not \"%s\"", name, text);
+}
+
+static bool take(const char *command, const char *name, const char *value, gpointer data) {
+  Filter *filter = data;
+  if (!strcmp(name, "--address")) {
+    filter->by_address = true;
+    return read_range(command, name, value, &filter->address);
+  }
+  if (!strcmp(name, "--cycles")) return read_range(command, name, value, &filter->cycles);
+  if (!strcmp(name, "--core")) filter->core = value;
+  if (!strcmp(name, "--event")) filter->event = value;
+  if (!strcmp(name, "--function")) filter->function = value;
+  filter->json |= !strcmp(name, "--json");
+  return true;
+}
+
+// ---- What is chosen
+
+// A path, or that of something around it.
+static bool matches_around(const char *pattern, const char *path) {
+  g_autofree char *part = g_strdup(path);
+  for (char *dot = part; dot; dot = strrchr(part, '.')) {
+    if (dot != part) *dot = '\0';
+    if (spinach_path_matches(pattern, part)) return true;
+  }
+  return false;
+}
+
+static bool is_chosen_source(const Filter *filter, const TraceReadSource *source) {
+  if (filter->core && (!source->core || !matches_around(filter->core, source->path))) return false;
+  if (!filter->event) return true;
+  g_autofree char *name = g_strdup_printf("%s.%s", source->path, source->event);
+  return spinach_path_matches(filter->event, name);
+}
+
+static bool is_within(Range range, guint64 number) {
+  return number >= range.first && number <= range.last;
+}
+
+static bool is_chosen(const Filter *filter, const TraceLine *line) {
+  guint64 address;
+  if (filter->function && (!line->place || g_strcmp0(line->place->function, filter->function) != 0)) return false;
+  if (!filter->by_address) return true;
+  if (line->place && is_within(filter->address, line->pc)) return true;
+  return trace_record_integer(line->record, "address", &address) && is_within(filter->address, address);
+}
+
+// ---- The file
+
+static void add_place(TraceLine *line, GHashTable *words, CodeNames *names) {
+  guint64 pc, word;
+  if (!trace_record_integer(line->record, "pc", &pc)) return;
+  line->pc = (guint32)pc;
+  // Events that know no instruction word mean what was last executed at their address.
+  if (trace_record_integer(line->record, "word", &word))
+    g_hash_table_insert(words, GUINT_TO_POINTER(line->pc), GUINT_TO_POINTER((guint32)word));
+  else
+    word = GPOINTER_TO_UINT(g_hash_table_lookup(words, GUINT_TO_POINTER(line->pc)));
+  line->word = (guint32)word;
+  line->place = code_names_find(names, line->pc, line->word);
+}
+
+static bool print_records(TraceReader *reader, const Filter *filter, CodeNames *names, GError **error) {
+  const TraceReadHeader *header = trace_reader_header(reader);
+  g_autoptr(GString) out = g_string_new(NULL);
+  g_autoptr(GHashTable) words = g_hash_table_new(NULL, NULL);
+  if (filter->json) trace_append_header(out, header);
+  TraceRecord record;
+  while (trace_reader_next(reader, &record, error)) {
+    if (!filter->chosen[record.source - header->sources]) continue;
+    TraceLine line = {.record = &record, .cycle = record.instant / header->clocks[record.source->clock].period};
+    if (!is_within(filter->cycles, line.cycle)) continue;
+    add_place(&line, words, names);
+    if (!is_chosen(filter, &line)) continue;
+    if (filter->json)
+      trace_append_json(out, header, &line);
+    else
+      trace_append_text(out, &line, names);
+    if (out->len < FLUSH) continue;
+    if (fwrite(out->str, 1, out->len, stdout) != out->len) return true; // which main() reports
+    g_string_truncate(out, 0);
+  }
+  fwrite(out->str, 1, out->len, stdout);
+  return !*error;
+}
+
+static bool print_file(const char *path, Filter *filter, GError **error) {
+  const int handle = input_file_open(path, error);
+  if (handle < 0) return false;
+  g_autoptr(GMappedFile) mapped = g_mapped_file_new_from_fd(handle, FALSE, error);
+  close(handle);
+  if (!mapped) return false;
+  g_autoptr(TraceReader) reader = trace_reader_new(g_mapped_file_get_bytes(mapped), error);
+  if (!reader) return false;
+  const TraceReadHeader *header = trace_reader_header(reader);
+  g_autoptr(CodeNames) names = code_names_new();
+  for (guint i = 0; i < header->program_count; i++)
+    code_names_add(names, header->programs[i].path, header->programs[i].bytes, header->programs[i].size);
+  g_autofree bool *chosen = g_new0(bool, header->source_count + 1);
+  for (guint i = 0; i < header->source_count; i++) chosen[i] = is_chosen_source(filter, &header->sources[i]);
+  filter->chosen = chosen;
+  return print_records(reader, filter, names, error);
+}
+
+static int trace_command(int argc, char **argv) {
+  g_auto(Options) options = {0};
+  Filter filter = {.cycles = {0, G_MAXUINT64}};
+  if (!options_parse(tables, argc, argv, &options, take, &filter, NULL)) return 2;
+  if (!options.machine || options.rest->len) return usage_error(argv[0], "needs one file, of recorded events");
+  g_autoptr(GError) error = NULL;
+  if (print_file(options.machine, &filter, &error)) return 0;
+  fflush(stdout);
+  fprintf(stderr, "lss trace: cannot read \"%s\": %s\n", options.machine, error->message);
+  return 1;
+}
+
+const Command command_trace = {"trace", trace_command, "FILE", "print what a run recorded with --record", tables};

@@ -1,0 +1,167 @@
+// Blocks of records, packed and written by a thread of their own; see recorder.h and format.h.
+#include "lss/runtime/trace/recorder.h"
+
+#include "lss/runtime/observe/trigger.h"
+#include "lss/runtime/trace/format.h"
+#include "lss/runtime/trace/record.h"
+#include "lss/runtime/trace/trace_file.h"
+#include "lss/runtime/trace/trace_header.h"
+
+#include <zstd.h>
+
+enum { BLOCKS = 4, LEVEL = 1 }; // how many blocks there are; how hard zstd tries
+
+typedef struct {
+  uint64_t start;
+  gsize size; // of its records; nothing: there are no more blocks
+  uint8_t bytes[TRACE_BLOCK];
+} Block;
+
+static const spinach_machine *const machine = &spinach_machine_table;
+spinach_recorder_block spinach_recorder;
+static TraceFile file;
+static spinach_trigger from, to;
+static GThread *writer;
+static GAsyncQueue *full, *empty; // of Block
+static Block *block;              // the one at hand
+static uint64_t total;            // bytes of records in all blocks so far
+
+// ---- The words of a variant
+
+static bool can_record(const char *what) {
+  for (const char *const *known = machine->records; *known; known++)
+    if (!strcmp(*known, what)) return true;
+  return false;
+}
+
+static void add_word(GPtrArray *words, const char *what) {
+  if (can_record(what)) return;
+  g_ptr_array_add(words, "--record");
+  g_ptr_array_add(words, (gpointer)what);
+}
+
+void spinach_recorder_add_words(const spinach_options *options, GPtrArray *words) {
+  if (!options->record) return;
+  for (guint i = 0; i < options->record_events->len; i++) add_word(words, options->record_events->pdata[i]);
+  if (!options->record_events->len && !machine->records[0]) add_word(words, "instructions");
+}
+
+// ---- The thread that writes
+
+static void write_block(ZSTD_CCtx *context, const Block *given, GByteArray *packed) {
+  const gsize length = ZSTD_compress2(context, packed->data, packed->len, given->bytes, given->size);
+  g_assert(!ZSTD_isError(length)); // only for want of room, of which there is as much as it says
+  TraceBlock head = {.packed = (guint32)length, .unpacked = (guint32)given->size, .start = given->start};
+  head.sum = trace_block_sum(&head);
+  trace_file_write(&file, &head, sizeof head);
+  trace_file_write(&file, packed->data, length);
+}
+
+static gpointer write_blocks(gpointer nothing) {
+  (void)nothing;
+  ZSTD_CCtx *context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+  g_autoptr(GByteArray) packed = g_byte_array_new();
+  g_byte_array_set_size(packed, (guint)ZSTD_compressBound(TRACE_BLOCK));
+  for (;;) {
+    Block *given = g_async_queue_pop(full);
+    const bool over = !given->size;
+    if (!over) write_block(context, given, packed);
+    g_async_queue_push(empty, given);
+    if (over) break;
+  }
+  ZSTD_freeCCtx(context);
+  return NULL;
+}
+
+// ---- The run
+
+static void begin_block(void) {
+  block = g_async_queue_pop(empty);
+  block->start = spinach_recorder.last;
+  spinach_recorder.at = block->bytes;
+  spinach_recorder.end = block->bytes + sizeof block->bytes;
+}
+
+static void hand_on(void) {
+  block->size = (gsize)(spinach_recorder.at - block->bytes);
+  total += block->size;
+  g_async_queue_push(full, block);
+}
+
+void spinach_recorder_turn(void) {
+  hand_on();
+  begin_block();
+}
+
+static bool refuse(const char *path, const char *why) {
+  return spinach_report_error("cannot record to \"%s\": %s", path, why);
+}
+
+// The sources, numbered; NULL after a line when records cannot have them.
+static GArray *number_sources(const char *path) {
+  uint16_t *instances = g_new(uint16_t, machine->instance_count + 1);
+  uint16_t *connections = g_new(uint16_t, machine->connection_count + 1);
+  g_autoptr(GArray) sources = trace_sources(instances, connections);
+  spinach_recorder.instances = instances;
+  spinach_recorder.connections = connections;
+  if (sources->len > UINT16_MAX) return refuse(path, "there are more than 65535 kinds of events"), NULL;
+  for (guint i = 0; i < sources->len; i++)
+    if (trace_source_size(&g_array_index(sources, TraceSource, i)) > TRACE_BLOCK - SPINACH_RECORD_HEAD)
+      return refuse(path, "an event has more than a million bytes of arguments"), NULL;
+  return g_steal_pointer(&sources);
+}
+
+static void wait_for(spinach_trigger *trigger, const spinach_condition *condition) {
+  if (!condition->kind) return;
+  spinach_trigger_start(trigger, condition, false);
+  trigger->prolongs = false;
+}
+
+bool spinach_recorder_begin(const spinach_options *options) {
+  if (!options->record) return true;
+  g_autoptr(GArray) sources = number_sources(options->record);
+  if (!sources) return false;
+  g_autoptr(GError) error = NULL;
+  if (!trace_file_open(&file, options->record, &error)) return refuse(options->record, error->message);
+  g_autoptr(GByteArray) header = trace_header(sources);
+  trace_file_write(&file, header->data, header->len);
+  full = g_async_queue_new();
+  empty = g_async_queue_new();
+  for (guint i = 0; i < BLOCKS; i++) g_async_queue_push(empty, g_new(Block, 1));
+  spinach_recorder.last = spinach_time.now;
+  begin_block();
+  wait_for(&from, &options->conditions[SPINACH_RECORD_FROM]);
+  wait_for(&to, &options->conditions[SPINACH_RECORD_TO]);
+  to.after = from.condition ? &from : NULL;
+  spinach_recorder.on = !from.condition;
+  writer = g_thread_new("recorder", write_blocks, NULL);
+  return true;
+}
+
+void spinach_recorder_look(void) {
+  if (!writer) return;
+  if (from.condition && spinach_trigger_fires(&from)) spinach_recorder.on = true;
+  if (to.condition && spinach_trigger_fires(&to)) spinach_recorder.on = false;
+}
+
+void spinach_recorder_stop(void) {
+  spinach_recorder.on = false;
+}
+
+bool spinach_recorder_end(void) {
+  if (!writer) return true;
+  if (spinach_recorder.at > block->bytes) spinach_recorder_turn();
+  hand_on(); // of nothing
+  g_thread_join(writer);
+  writer = NULL;
+  TraceBlock end = {.start = spinach_time.now, .total = total};
+  end.sum = trace_block_sum(&end);
+  trace_file_write(&file, &end, sizeof end);
+  g_autoptr(GError) error = NULL;
+  if (!trace_file_close(&file, &error)) return refuse(file.path, error->message);
+  return !from.waiting ||
+         spinach_report_error("error: the run ended before the condition of --record-from, \"%s\", came true",
+                              from.condition->text);
+}
