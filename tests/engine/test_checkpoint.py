@@ -161,6 +161,28 @@ def test_windows_and_samples_are_where_they_are_in_the_whole_run(simulators, run
         assert error == f"--measure-{end[0]} {end[1]}: the run goes on at 400 ns, which is later"
 
 
+def test_the_same_conditions_go_on_as_if_there_had_been_no_break(simulators, run_sim, tmp_path) -> None:
+    """Window and samples of a run that is interrupted within them, again and again; the events too."""
+    plain = simulators["plain"]
+    given = ["--measure-from", "event(k.in.transferred, 40)", "--measure-to", "700 ns", "--sample", "event(k.taken, 30)"]
+    straight = run_sim(plain, "--cycles", 900, *given)
+    assert len(straight.stats["samples"]) > 6
+    (tmp_path / "m.lss").write_text(MACHINE)
+    restore = []
+    for cycle in (20, 150, 600, 750, 900):
+        done = run_sim(plain, "--cycles", cycle, *given, *restore, "--checkpoint", "point", ok=None)
+        restore = ["--restore", "point"]
+        assert done.status == 0 or cycle < 700, done.err
+    assert [done.stats[key] for key in ("run", "statistics", "measured", "samples")] == [
+        straight.stats[key] for key in ("run", "statistics", "measured", "samples")
+    ]
+    # Other words are another condition, and count from where they begin.
+    assert run_sim(plain, "--cycles", 20, "--checkpoint", "early", "--sample", "event(k.taken, 1)").stats["samples"]
+    for words in ("event(k.taken, 5)", "event(k.taken,  1)"):
+        many = run_sim(plain, "--cycles", 60, "--restore", "early", "--sample", words).stats["samples"]
+        assert many and min(sample["cycles"]["clk"] for sample in many) > 20
+
+
 def test_damage_is_one_line(simulators, run_sim, point, tmp_path) -> None:
     whole, rng = point.read_bytes(), random.Random(4)
     texts = [whole[:n] for n in (0, 7, 8, 55, 56, len(whole) // 2, len(whole) - 1)] + [whole + b"\0"]

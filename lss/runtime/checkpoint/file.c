@@ -3,6 +3,7 @@
 #include "lss/runtime/checkpoint/format.h"
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/checkpoint/pages.h"
+#include "lss/runtime/observe/measure.h"
 
 #include <string.h>
 
@@ -55,6 +56,7 @@ static bool is_whole(GVariant *header, GError **error) {
                  {"parameters", CHECKPOINT_PAIRS_TYPE},
                  {"inputs", CHECKPOINT_PAIRS_TYPE},
                  {"files", OPEN_FILES_TYPE},
+                 {"measured", MEASURE_TYPE},
                  {"runs", CHECKPOINT_RUNS_TYPE},
                  {"version", "s"},
                  {"machine", "s"}};

@@ -5,7 +5,7 @@
 #include <glib.h>
 
 #define CHECKPOINT_WORD "SPINACHK"
-enum { CHECKPOINT_FORMAT = 1, CHECKPOINT_CHECKSUM = 32 };
+enum { CHECKPOINT_FORMAT = 2, CHECKPOINT_CHECKSUM = 32 };
 
 // What is ahead of the header.
 typedef struct {

@@ -6,6 +6,7 @@
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/files/manifest.h"
+#include "lss/runtime/observe/measure.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -243,7 +244,8 @@ bool spinach_restore_state(const spinach_options *options) {
   if (!spinach_settings_store(options)) return false;
   if (options->reseeds) spinach_reseed();
   if (!open_files_join(files, options->outputs_go_on, &error)) return refuse(options, "%s", error->message);
-  return true;
+  g_autoptr(GVariant) measured = entry("measured");
+  return spinach_measure_resume(measured, checkpoint.same);
 }
 
 bool spinach_restore_pages(spinach_options *options) {

@@ -70,8 +70,9 @@ static bool enter(const char *folder) {
   return true;
 }
 
-static _Noreturn void be_run(const Server *server, char **line) {
+static _Noreturn void be_run(const Server *server, pid_t parent, char **line) {
   prctl(PR_SET_PDEATHSIG, SIGTERM); // it ends with its server
+  if (getppid() != parent) _exit(128 + SIGTERM);
   close(server->signals);
   sigprocmask(SIG_UNBLOCK, &server->waited, NULL);
   if (!enter(line[0])) _exit(2);
@@ -99,9 +100,9 @@ static void begin(Server *server, const char *text) {
         g_str_has_prefix(*word, "--compare"))
       return refuse_line(server, number, "what it begins with is the server's checkpoint");
   fflush(NULL);
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child < 0) return refuse_line(server, number, g_strerror(errno));
-  if (!child) be_run(server, line);
+  if (!child) be_run(server, parent, line);
   g_hash_table_insert(server->running, GINT_TO_POINTER(child), GUINT_TO_POINTER(number));
   reply(number, "begins", child);
 }

@@ -6,6 +6,7 @@
 #include "lss/runtime/checkpoint/pages.h"
 #include "lss/runtime/files/manifest.h"
 #include "lss/runtime/files/whole_file.h"
+#include "lss/runtime/observe/measure.h"
 
 #include <string.h>
 
@@ -97,6 +98,7 @@ bool spinach_checkpoint_write(const spinach_options *options) {
   add_time(&builder, options);
   add_origin(&builder);
   add(&builder, "files", files);
+  add(&builder, "measured", spinach_measure_pack());
   add(&builder, "runs", runs_variant(runs));
   g_autoptr(GVariant) header = g_variant_ref_sink(g_variant_builder_end(&builder));
   pages_append_compressed(packed_header, g_variant_get_data(header), g_variant_get_size(header));

@@ -263,7 +263,7 @@ static int simulate(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); // and so is a file that may not grow
   spinach_start();
   spinach_manifest_inputs();
-  if (options.restore && !(spinach_restore_state(&options) && spinach_measure_resume())) {
+  if (options.restore && !spinach_restore_state(&options)) {
     spinach_streams_abandon();
     return 2;
   }

@@ -1,107 +1,16 @@
 // Windows and series of statistics; see measure.h.
 #include "lss/runtime/observe/measure.h"
 
-#include "lss/runtime/observe/derived.h"
 #include "lss/runtime/observe/idle_check.h"
-#include "lss/runtime/observe/statistics.h"
-#include "lss/runtime/observe/trigger.h"
-
-static const spinach_machine *const machine = &spinach_machine_table;
-
-typedef struct {
-  uint64_t time_fs;
-  uint64_t *cycles;    // per clock
-  GArray *events;      // uint64_t, for each that is counted
-  GArray *values;      // spinach_value
-  GArray *connections; // uint64_t, four for each that is counted
-  GArray *operands;    // double, of derived statistics
-} Snapshot;
 
 static spinach_trigger until, from, to, sample;
-static Snapshot *window[2];
-static GPtrArray *samples; // Snapshot*
+static spinach_snapshot *window[2];
+static GPtrArray *samples; // spinach_snapshot*
 
-// ---- Snapshots
-
-static Snapshot *snapshot_new(uint64_t time_fs, bool over) {
-  if (!over) spinach_update_statistics();
-  Snapshot *snapshot = g_new0(Snapshot, 1);
-  snapshot->time_fs = time_fs;
-  snapshot->cycles = g_new(uint64_t, machine->clock_count + 1);
-  for (uint32_t i = 0; i < machine->clock_count; i++) snapshot->cycles[i] = spinach_cycles((int32_t)i);
-  snapshot->events = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-  for (int i = 0; machine->watches[i]; i++) {
-    uint64_t count = spinach_watch_count(i);
-    g_array_append_val(snapshot->events, count);
-  }
-  snapshot->values = g_array_new(FALSE, FALSE, sizeof(spinach_value));
-  spinach_statistics_values(snapshot->values);
-  snapshot->operands = g_array_new(FALSE, FALSE, sizeof(double));
-  spinach_derived_operands(snapshot->operands);
-  snapshot->connections = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-  for (uint32_t i = 0; i < machine->connection_count; i++)
-    if (spinach_connection_counts(i)) g_array_append_vals(snapshot->connections, spinach_connection_counts(i), 4);
-  return snapshot;
+static spinach_snapshot *take(const spinach_trigger *trigger, uint64_t goal) {
+  if (trigger->condition->kind == SPINACH_AT_TIME) return spinach_snapshot_new(goal, false);
+  return spinach_snapshot_new(spinach_now_fs(), trigger->condition->kind == SPINACH_AT_END);
 }
-
-static Snapshot *take(const spinach_trigger *trigger, uint64_t goal) {
-  if (trigger->condition->kind == SPINACH_AT_TIME) return snapshot_new(goal, false);
-  return snapshot_new(spinach_now_fs(), trigger->condition->kind == SPINACH_AT_END);
-}
-
-// Collectors may say more or less at one time than at another; those of the end say which values there are.
-static void write_values(Json *json, const GArray *values) {
-  g_autoptr(GArray) final = g_array_new(FALSE, FALSE, sizeof(spinach_value));
-  spinach_statistics_values(final);
-  json_key(json, "values");
-  json_open_row(json);
-  for (guint i = 0; i < final->len; i++) {
-    const char *reported = g_array_index(final, spinach_value, i).reported;
-    guint at = i;
-    if (at >= values->len || g_array_index(values, spinach_value, at).reported != reported)
-      for (at = 0; at < values->len && g_array_index(values, spinach_value, at).reported != reported;) at++;
-    if (at < values->len)
-      spinach_value_write(json, &g_array_index(values, spinach_value, at));
-    else
-      json_string(json, NULL);
-  }
-  json_close(json, ']');
-}
-
-// `before` is the snapshot before it in its series; NULL: the beginning of the run.
-static void snapshot_write(Json *json, const Snapshot *snapshot, const Snapshot *before) {
-  if (!snapshot) {
-    json_string(json, NULL);
-    return;
-  }
-  json_open(json, '{');
-  json_key(json, "time_fs");
-  json_uint(json, snapshot->time_fs);
-  json_open_member(json, "cycles", '{');
-  for (uint32_t i = 0; i < machine->clock_count; i++) {
-    json_key(json, machine->clocks[i].name);
-    json_uint(json, snapshot->cycles[i]);
-  }
-  json_close(json, '}');
-  json_open_member(json, "events", '{');
-  for (guint i = 0; i < snapshot->events->len; i++) {
-    json_key(json, machine->watches[i]);
-    json_uint(json, g_array_index(snapshot->events, uint64_t, i));
-  }
-  json_close(json, '}');
-  write_values(json, snapshot->values);
-  spinach_derived_write(json, before ? before->operands : NULL, snapshot->operands);
-  if (snapshot->connections->len) json_open_member(json, "connections", '[');
-  for (guint i = 0; i < snapshot->connections->len; i++) {
-    if (i % 4 == 0) json_open_row(json);
-    json_uint(json, g_array_index(snapshot->connections, uint64_t, i));
-    if (i % 4 == 3) json_close(json, ']');
-  }
-  if (snapshot->connections->len) json_close(json, ']');
-  json_close(json, '}');
-}
-
-// ---- The run
 
 bool spinach_measure_begin(const spinach_options *options) {
   static const spinach_condition start = {.kind = SPINACH_AT_TIME, .text = "0 s"};
@@ -127,16 +36,68 @@ bool spinach_measure_begin(const spinach_options *options) {
   return true;
 }
 
-bool spinach_measure_resume(void) {
-  spinach_trigger *const ends[] = {&from, &to};
-  static const char *const names[] = {"from", "to"};
-  if (sample.condition) spinach_trigger_resume(&sample);
+// ---- In checkpoints
+
+static GVariant *pack_series(GPtrArray *series) {
+  GVariantBuilder builder;
+  g_variant_builder_init(&builder, G_VARIANT_TYPE("a" SNAPSHOT_TYPE));
+  for (guint i = 0; i < series->len; i++)
+    g_variant_builder_add_value(&builder, spinach_snapshot_pack(series->pdata[i]));
+  return g_variant_builder_end(&builder);
+}
+
+GVariant *spinach_measure_pack(void) {
+  g_autoptr(GPtrArray) ends = g_ptr_array_new();
   for (int i = 0; i < 2; i++)
-    if (ends[i]->condition && !spinach_trigger_resume(ends[i]))
-      return spinach_report_error("--measure-%s %s: the run goes on at %.15g ns, which is later", names[i],
-                                  ends[i]->condition->text, (double)spinach_now_fs() / 1e6);
+    if (window[i]) g_ptr_array_add(ends, window[i]);
+  return g_variant_new("(@" TRIGGER_TYPE "@" TRIGGER_TYPE "@" TRIGGER_TYPE "@" TRIGGER_TYPE "@a" SNAPSHOT_TYPE
+                       "@a" SNAPSHOT_TYPE ")",
+                       spinach_trigger_pack(&until), spinach_trigger_pack(&from), spinach_trigger_pack(&to),
+                       spinach_trigger_pack(&sample), pack_series(ends), pack_series(samples));
+}
+
+// The snapshots in a child of what was packed.
+static GPtrArray *unpack_series(GVariant *packed, gsize child) {
+  g_autoptr(GVariant) series = g_variant_get_child_value(packed, child);
+  GPtrArray *snapshots = g_ptr_array_new();
+  for (gsize i = 0; i < g_variant_n_children(series); i++) {
+    g_autoptr(GVariant) one = g_variant_get_child_value(series, i);
+    spinach_snapshot *snapshot = spinach_snapshot_unpack(one);
+    if (!snapshot) break;
+    g_ptr_array_add(snapshots, snapshot);
+  }
+  return snapshots;
+}
+
+// Whether a condition, the child of what was packed, goes on as it was.
+static bool goes_on(spinach_trigger *trigger, GVariant *packed, gsize child, bool same) {
+  g_autoptr(GVariant) before = g_variant_get_child_value(packed, child);
+  return same && spinach_trigger_unpack(trigger, before);
+}
+
+static bool resume_end(spinach_trigger *trigger, const char *name) {
+  if (!trigger->condition || spinach_trigger_resume(trigger)) return true;
+  return spinach_report_error("--measure-%s %s: the run goes on at %.15g ns, which is later", name,
+                              trigger->condition->text, (double)spinach_now_fs() / 1e6);
+}
+
+bool spinach_measure_resume(GVariant *packed, bool same) {
+  if (until.condition && !goes_on(&until, packed, 0, same)) spinach_trigger_resume(&until);
+  if (sample.condition && goes_on(&sample, packed, 3, same))
+    samples = unpack_series(packed, 5);
+  else if (sample.condition)
+    spinach_trigger_resume(&sample);
+  const spinach_trigger first = from;
+  if (!from.condition || !goes_on(&from, packed, 1, same) || !goes_on(&to, packed, 2, same)) {
+    from = first;
+    return resume_end(&from, "from") && resume_end(&to, "to");
+  }
+  g_autoptr(GPtrArray) ends = unpack_series(packed, 4);
+  for (guint i = 0; i < ends->len && i < 2; i++) window[i] = ends->pdata[i];
   return true;
 }
+
+// ---- While it runs
 
 static const char *look(void) {
   if (from.waiting) {
@@ -196,13 +157,14 @@ void spinach_measure_write(Json *json) {
   if (from.condition) {
     json_open_member(json, "measured", '{');
     json_key(json, "from");
-    snapshot_write(json, window[0], NULL);
+    spinach_snapshot_write(json, window[0], NULL);
     json_key(json, "to");
-    snapshot_write(json, window[1], window[0]);
+    spinach_snapshot_write(json, window[1], window[0]);
     json_close(json, '}');
   }
   if (!sample.condition || !sample.condition->kind) return;
   json_open_member(json, "samples", '[');
-  for (guint i = 0; i < samples->len; i++) snapshot_write(json, samples->pdata[i], i ? samples->pdata[i - 1] : NULL);
+  for (guint i = 0; i < samples->len; i++)
+    spinach_snapshot_write(json, samples->pdata[i], i ? samples->pdata[i - 1] : NULL);
   json_close(json, ']');
 }

@@ -18,14 +18,20 @@
 #define SPINACH_MEASURE_H
 
 #include "lss/runtime/engine/options.h"
-#include "lss/runtime/text/json.h"
+#include "lss/runtime/observe/snapshot.h"
+#include "lss/runtime/observe/trigger.h"
 
 // Starts to wait for the conditions.  On a window that cannot be prints a line and returns false.
 bool spinach_measure_begin(const spinach_options *options);
 
-// The run goes on from a checkpoint: what is over is not waited for.  Prints a line and returns false when an end of
-// the window is over.
-bool spinach_measure_resume(void);
+// What a checkpoint keeps of all this.
+#define MEASURE_TYPE "(" TRIGGER_TYPE TRIGGER_TYPE TRIGGER_TYPE TRIGGER_TYPE "a" SNAPSHOT_TYPE "a" SNAPSHOT_TYPE ")"
+GVariant *spinach_measure_pack(void);
+
+// The run goes on from a checkpoint: with the conditions that it had, in the `same` build, as if there had been no
+// break; of other conditions, what is over is not waited for.  Prints a line and returns false when an end of the
+// window is over.
+bool spinach_measure_resume(GVariant *packed, bool same);
 
 // Takes the snapshots that are due; call between instants.  Returns why the run ends, or NULL.
 const char *spinach_measure_look(void);

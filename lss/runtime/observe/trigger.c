@@ -26,6 +26,11 @@ uint64_t spinach_watch_count(int watch) {
   return spinach_watches[watch].count ? *spinach_watches[watch].count : 0;
 }
 
+// Since the trigger began to count.
+static uint64_t happened(const spinach_trigger *trigger) {
+  return spinach_watch_count(trigger->watch) - trigger->base;
+}
+
 // ---- One of them
 
 bool spinach_trigger_counts(const spinach_condition *condition) {
@@ -53,7 +58,7 @@ static bool holds(const spinach_trigger *trigger) {
     if (!trigger->repeats || !spinach_trigger_counts(condition)) return spinach_condition_compares(condition);
     return spinach_condition_value(condition) >= (int64_t)trigger->goal;
   case SPINACH_AT_EVENT:
-  case SPINACH_AT_MARKER: return spinach_watch_count(trigger->watch) >= trigger->goal;
+  case SPINACH_AT_MARKER: return happened(trigger) >= trigger->goal;
   default: return false;
   }
 }
@@ -66,7 +71,7 @@ static void set_next_goal(spinach_trigger *trigger) {
   if (condition->kind == SPINACH_AT_STATE)
     trigger->goal = ((uint64_t)spinach_condition_value(condition) / step + 1) * step;
   else if (trigger->watch >= 0)
-    trigger->goal = (spinach_watch_count(trigger->watch) / step + 1) * step;
+    trigger->goal = (happened(trigger) / step + 1) * step;
 }
 
 bool spinach_trigger_looked_at(const spinach_trigger *trigger) {
@@ -76,7 +81,7 @@ bool spinach_trigger_looked_at(const spinach_trigger *trigger) {
 bool spinach_trigger_fires(spinach_trigger *trigger) {
   if (!spinach_trigger_looked_at(trigger)) return false;
   if (trigger->after && !trigger->begun && trigger->condition->kind == SPINACH_AT_MARKER)
-    trigger->goal = spinach_watch_count(trigger->watch) + 1;
+    trigger->goal = happened(trigger) + 1;
   trigger->begun = true;
   bool held = trigger->held, now = holds(trigger);
   if (!trigger->repeats) {
@@ -95,6 +100,7 @@ uint64_t spinach_now_fs(void) {
 
 bool spinach_trigger_resume(spinach_trigger *trigger) {
   const spinach_condition *condition = trigger->condition;
+  if (trigger->watch >= 0) trigger->base = spinach_watch_count(trigger->watch);
   if (trigger->waiting && trigger->repeats && condition->kind == SPINACH_AT_STATE &&
       spinach_trigger_counts(condition) && spinach_condition_value(condition) >= (int64_t)trigger->goal)
     set_next_goal(trigger);
@@ -108,6 +114,29 @@ bool spinach_trigger_resume(spinach_trigger *trigger) {
   } else if (condition->kind == SPINACH_AT_TIME) {
     trigger->goal = spinach_now_fs();
   }
+  return true;
+}
+
+static const char *text_of(const spinach_trigger *trigger) {
+  return trigger->condition && trigger->condition->text ? trigger->condition->text : "";
+}
+
+GVariant *spinach_trigger_pack(const spinach_trigger *trigger) {
+  return g_variant_new(TRIGGER_TYPE, text_of(trigger), trigger->base, trigger->goal, trigger->waiting, trigger->held,
+                       trigger->begun);
+}
+
+bool spinach_trigger_unpack(spinach_trigger *trigger, GVariant *packed) {
+  const char *text;
+  guint64 base, goal;
+  gboolean waiting, held, begun;
+  g_variant_get(packed, "(&sttbbb)", &text, &base, &goal, &waiting, &held, &begun);
+  if (strcmp(text, text_of(trigger)) != 0) return false;
+  trigger->base = base;
+  trigger->goal = goal;
+  trigger->waiting = waiting;
+  trigger->held = held;
+  trigger->begun = begun;
   return true;
 }
 
@@ -132,7 +161,8 @@ void spinach_triggers_arm(void) {
   for (int i = 0; machine->watches[i]; i++) {
     uint64_t goal = UINT64_MAX;
     for (guint k = 0; k < count(); k++)
-      if (spinach_trigger_looked_at(trigger_at(k)) && trigger_at(k)->watch == i) goal = MIN(goal, trigger_at(k)->goal);
+      if (spinach_trigger_looked_at(trigger_at(k)) && trigger_at(k)->watch == i)
+        goal = MIN(goal, trigger_at(k)->base + trigger_at(k)->goal);
     spinach_watches[i].goal = goal;
   }
 }

@@ -12,6 +12,7 @@ typedef struct spinach_trigger {
   const spinach_condition *condition;
   const struct spinach_trigger *after; // it is looked at once that one came true; NULL: from the start
   int watch;                           // which of the events that are counted; -1: none
+  uint64_t base;                       // how often its event had happened when it began to be counted
   uint64_t goal;                       // femtoseconds, cycles, times or value with which it comes true next
   bool waiting;
   bool repeats, held; // held: it was true at the last look
@@ -22,8 +23,9 @@ typedef struct spinach_trigger {
 // Starts to wait; triggers live as long as the run.
 void spinach_trigger_start(spinach_trigger *trigger, const spinach_condition *condition, bool repeats);
 
-// In a run that goes on from a checkpoint, whose time is not 0: what repeats comes true next at its first multiple that
-// is not over, and what was to come true at the start comes true at once.  False: its time or cycle is over.
+// In a run that goes on from a checkpoint, whose time is not 0: events are counted from here on, what repeats comes
+// true next at its first multiple that is not over, and what was to come true at the start comes true at once.  False:
+// its time or cycle is over.
 bool spinach_trigger_resume(spinach_trigger *trigger);
 
 // The present time in femtoseconds, rounded down.
@@ -41,6 +43,12 @@ bool spinach_trigger_counts(const spinach_condition *condition);
 
 // Adds the words for `lss build` that count the events that conditions wait for and this simulator does not count.
 void spinach_trigger_add_words(const spinach_options *options, GPtrArray *words);
+
+// What a checkpoint keeps of a trigger, and back; an empty text: it waits for nothing.
+#define TRIGGER_TYPE "(sttbbb)"
+GVariant *spinach_trigger_pack(const spinach_trigger *trigger);
+// Takes it over if the condition is the same; returns whether it is.
+bool spinach_trigger_unpack(spinach_trigger *trigger, GVariant *packed);
 
 // How often an event that is counted has happened.
 uint64_t spinach_watch_count(int watch);

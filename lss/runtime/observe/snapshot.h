@@ -1,0 +1,31 @@
+// What is written down of a run at an instant: all that is counted so far.
+#ifndef SPINACH_SNAPSHOT_H
+#define SPINACH_SNAPSHOT_H
+
+#include "lss/runtime/text/json.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct {
+  uint64_t time_fs;
+  GArray *cycles;      // uint64_t, per clock
+  GArray *events;      // uint64_t, for each that is counted
+  GArray *values;      // spinach_value
+  GArray *connections; // uint64_t, four for each that is counted
+  GArray *operands;    // double, of derived statistics
+} spinach_snapshot;
+
+// The present; `over`: the run has ended, and its statistics are up to date.
+spinach_snapshot *spinach_snapshot_new(uint64_t time_fs, bool over);
+
+// A SNAPSHOT of measure.h.  `before` is the one before it in its series; NULL: the beginning of the run.
+void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before);
+
+// For checkpoints, and back; NULL when it is not of this build.
+#define SNAPSHOT_TYPE "(tatata(bbtds)atad)"
+GVariant *spinach_snapshot_pack(const spinach_snapshot *snapshot);
+spinach_snapshot *spinach_snapshot_unpack(GVariant *packed);
+
+#endif
