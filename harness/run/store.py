@@ -23,6 +23,7 @@ from pathlib import Path
 from harness.run import lease, process, serve
 
 STATS, NOTES, LOG = "stats.json", "run.json", "log.txt"
+UNFINISHED = "unfinished.checkpoint"  # of the latest run of a job that was ended
 RESTORE = "--restore"  # the input of a job that begins at a checkpoint
 
 
@@ -58,6 +59,7 @@ class Job:
     outputs: tuple[tuple[str, str], ...] = ()
     timeout: float = 600.0
     retries: int = 0
+    checkpoint_every: str = ""  # a run that was ended goes on from its latest checkpoint; "": from the beginning
 
     def name(self) -> str:
         """The content of the simulator, its options and their files: where results of this job lie."""
@@ -123,7 +125,7 @@ def find(job: Job, store: Path) -> Result | None:
     """The result of a job that was run before with the same content of everything, if there is one."""
     try:
         folder = store / job.name()
-        directories = sorted(path for path in folder.iterdir() if path.name != "failed")
+        directories = sorted(path for path in folder.iterdir() if path.name not in ("failed", UNFINISHED))
     except OSError:
         return None
     return next((result for directory in directories if (result := _stored(job, directory))), None)
@@ -143,13 +145,14 @@ def _run_once(job: Job, store: Path) -> Result:
     folder = store / job.name()
     try:
         with lease.working_directory(store / "busy") as working:
-            why, notes, said = _simulate(job, working)
+            why, notes, said = _simulate(job, working, folder / UNFINISHED)
             (working / lease.NAME).unlink(missing_ok=True)
             if why:
                 place = _keep_failed(working, folder / "failed")
                 raise RunError(_reason(job, f"{why}; see {place}/{LOG}", said))
             place = folder / content_name(notes["inputs"])
             _move_into_place(job, working, place)
+            (folder / UNFINISHED).unlink(missing_ok=True)
     except OSError as error:
         raise RunError(f"its result cannot be kept: {error.filename or store}: {error.strerror}") from error
     return Result(job, place, False)
@@ -192,7 +195,28 @@ def _keep_failed(working: Path, place: Path) -> Path:
     return place
 
 
-def _done(job: Job, working: Path) -> process.Finished:
+def _without_seed(plain: tuple[str, ...]) -> tuple[str, ...]:
+    """A seed makes a run that goes on another one."""
+    return tuple(word for at, word in enumerate(plain) if "--seed" not in plain[max(0, at - 1) : at + 1])
+
+
+def _done_in_parts(job: Job, working: Path, unfinished: Path) -> process.Finished:
+    """Runs a job from its latest checkpoint, if it has one that is whole, and writes others on the way."""
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
+    every = ["--checkpoint", str(unfinished.resolve()), "--checkpoint-every", job.checkpoint_every]
+    if unfinished.exists():
+        inputs = tuple(one for one in job.inputs if one[0] != RESTORE)
+        rest = replace(job, plain=_without_seed(job.plain), inputs=(*inputs, (RESTORE, unfinished)))
+        done = process.run([*rest.command(), *every], working, job.timeout)
+        if "cannot restore" not in done.err:
+            return done
+        unfinished.unlink(missing_ok=True)
+    return process.run([*job.command(), *every], working, job.timeout)
+
+
+def _done(job: Job, working: Path, unfinished: Path) -> process.Finished:
+    if job.checkpoint_every:
+        return _done_in_parts(job, working, unfinished)
     begins = [path for option, path in job.inputs if option == RESTORE]
     if not begins:
         return process.run(job.command(), working, job.timeout)
@@ -200,9 +224,9 @@ def _done(job: Job, working: Path) -> process.Finished:
     return serve.run(job.simulator, begins[-1], working, other.command()[1:], job.timeout)
 
 
-def _simulate(job: Job, working: Path) -> tuple[str, dict, str]:
+def _simulate(job: Job, working: Path, unfinished: Path) -> tuple[str, dict, str]:
     """Runs the simulator in a directory and notes there what it did: why it failed, the notes, what it said."""
-    done = _done(job, working)
+    done = _done(job, working, unfinished)
     said = done.err or done.out
     missing = [name for name in _files(job) if not (working / name).exists()]
     if done.status is None:

@@ -47,6 +47,9 @@ def check(study: "Study") -> None:
         for key, text in windows.conditions(file, list(study.uses.values())):
             conditions.check(text, one, f"{where}: {key}")
     starts.check(study)
+    every = file.run.checkpoint_every
+    if every and not (every.isdecimal() and int(every) or conditions.TIME.fullmatch(every.strip())):
+        raise StudyError(f"{where}: run: checkpoint_every: {every!r} is neither cycles nor a time with its unit")
     _check_shown(study, names)
 
 

@@ -238,7 +238,11 @@ def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
             settings, files = start.left(settings, files)
         made = machine.job(study.machine(point), simulator, settings, window, study.path, study.build, run.timeout,
                            run.retries)  # fmt: skip
-        study.jobs[point.number] = replace(made, inputs=(*made.inputs, *files.inputs), outputs=files.outputs)
+        if run.checkpoint_every and files.outputs:
+            lost = f"what {files.outputs[0][0]} has written of a run that was ended is lost"
+            raise StudyError(f"{study.path}: run: checkpoint_every: {lost}")
+        study.jobs[point.number] = replace(made, inputs=(*made.inputs, *files.inputs), outputs=files.outputs,
+                                           checkpoint_every=run.checkpoint_every or "")  # fmt: skip
 
 
 def run(study: Study, pool: Executor, progress: Progress, before_only: bool = False) -> Outcome:

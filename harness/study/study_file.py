@@ -203,8 +203,6 @@ def read(path: Path) -> StudyFile:
         study = msgspec.convert(table, StudyFile)
     except msgspec.ValidationError as error:
         raise StudyError(f"{path}: {_message(error, table)}") from error
-    if study.run.checkpoint_every:
-        raise StudyError(f"{path}: run: checkpoint_every: simulators write no checkpoints yet")
     if study.window.every or study.window.warm:
         raise StudyError(f"{path}: window: many windows in one run (every, warm) need sampling, which is not there yet")
     return study

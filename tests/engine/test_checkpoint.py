@@ -200,6 +200,8 @@ def test_wrong_use_is_one_line(simulators, run_sim, point, tmp_path) -> None:
     assert refused(run_sim, plain, "--restore", "none") == 'cannot restore "none": No such file or directory'
     assert refused(run_sim, plain, "--outputs", "continue") == "--outputs continue is for runs with --restore"
     assert refused(run_sim, plain, "--outputs", "append") == '--outputs takes "begin" or "continue", not "append"'
+    for wrong in ("-9", "9x", "often", "-1 ns"):
+        assert refused(run_sim, plain, "--checkpoint", "new", "--checkpoint-every", wrong).startswith("--checkpoint-every: ")
     assert refused(run_sim, plain, "--checkpoint-every", "9") == "--checkpoint-every lacks the file: --checkpoint FILE"
     done = run_sim(plain, "--cycles", 9, "--checkpoint", "no/such/folder", ok=False)
     assert done.status == 1 and 'cannot write "no/such/folder"' in done.err
@@ -276,6 +278,15 @@ def test_kills_while_a_checkpoint_is_written_leave_the_one_before(simulators, ru
             if name.startswith("point"):
                 (tmp_path / name).unlink()
     assert all(n and n % 50 == 0 for n in cycles) and len(set(cycles)) > 20
+
+
+def test_a_distance_in_time_is_one_in_cycles(simulators, run_sim, tmp_path) -> None:
+    """Of a clock of 1 GHz; what the run had written when it failed is left."""
+    (tmp_path / "script.txt").write_text("5 1\n760 2\n750 3\n")
+    for every in ("100", "100 ns", "0.1us"):
+        run_sim(simulators["plain"], "--script", "script.txt", "--cycles", 900, "--checkpoint", "point", "--checkpoint-every", every, ok=False)
+        assert run_sim(simulators["plain"], "--cycles", "1", "--restore", "point", "--script", "script.txt").stats["run"]["cycles"]["clk"] % 100 == 0
+        (tmp_path / "point").unlink()
 
 
 def test_packets_go_on_behind_those_that_were_read(build_sim, run_sim, tmp_path) -> None:

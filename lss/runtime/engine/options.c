@@ -125,7 +125,8 @@ static bool set_checkpoint(spinach_options *options, const char *value) {
   return (options->checkpoint = value) != NULL;
 }
 static bool set_checkpoint_every(spinach_options *options, const char *value) {
-  return read_count("--checkpoint-every", value, &options->checkpoint_every);
+  if (!value[strspn(value, "0123456789")]) return read_count("--checkpoint-every", value, &options->checkpoint_every);
+  return read_time("--checkpoint-every", value, &options->checkpoint_time);
 }
 static bool set_restore(spinach_options *options, const char *value) {
   return (options->restore = value) != NULL;
@@ -238,7 +239,8 @@ static const struct {
     {"sample", "CONDITION", "write them down each time that this comes true", set_sample},
     {"seed", "N", "seed of everything random (default 1)", set_seed},
     {"checkpoint", "FILE", "write the state in which the run ends, to go on from with --restore", set_checkpoint},
-    {"checkpoint-every", "N", "and also after each N cycles", set_checkpoint_every},
+    {"checkpoint-every", "N|TIME", "and also after each N cycles, or each TIME of simulated time",
+     set_checkpoint_every},
     {"restore", "FILE", "go on from a checkpoint of this machine", set_restore},
     {"outputs", "begin|continue",
      "whether files written after --restore are new (the default) or go on where they were", set_outputs},
@@ -360,6 +362,9 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
     if (!apply(options, name, equals ? equals + 1 : NULL, i + 1 < argc ? argv[i + 1] : NULL, &used)) return false;
     i += used;
   }
+  if (options->checkpoint_time) // in whole cycles
+    options->checkpoint_every =
+        MAX(1, spinach_ticks(options->checkpoint_time) / machine->clocks[options->clock].period);
   if (options->checkpoint_every && !options->checkpoint)
     return spinach_report_error("--checkpoint-every lacks the file: --checkpoint FILE");
   if (!options->record && (options->record_events->len || options->conditions[SPINACH_RECORD_FROM].kind ||

@@ -34,6 +34,7 @@ typedef struct {
   const char *run_dir;       // folder, or NULL
   const char *checkpoint;    // file to write where the run ends, or NULL
   uint64_t checkpoint_every; // and after each so many cycles of `clock`; 0: no
+  int64_t checkpoint_time;   // femtoseconds, as it was given instead of cycles; 0: it was not
   const char *restore;       // checkpoint to go on from, or NULL
   uint64_t serve;            // runs at once that begin there, as standard input asks for them; 0: this is one run
   const char *compare;       // checkpoint to compare with `restore`, or NULL

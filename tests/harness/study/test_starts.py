@@ -1,5 +1,7 @@
 """Runs of a study that begin at a checkpoint: one that exists, or one that a run makes for points that share it."""
 
+import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -135,3 +137,32 @@ def test_a_start_that_cannot_be(place: Path, start: str, why: str) -> None:
     with pytest.raises(StudyError) as error:
         runner.prepare(place / "study.toml", place / "build", Progress())
     assert why in str(error.value)
+
+
+LONG = STUDY.replace(SHARED, 'run = { checkpoint_every = "2 ms", timeout = TIMEOUT }').replace('"option.cycles" = 2000', '"option.cycles" = CYCLES, "seed" = 3').replace(
+    ', "set.consumer.limit" = 100000', ""
+).replace("[2, 10]", "[2]").replace("[0.25, 0.5]", "[0.25]").replace('to = "20 us"', 'to = "CYCLES0 ns"')
+
+
+def test_a_run_that_was_ended_goes_on(place: Path) -> None:
+    """From its latest checkpoint, in the middle of its window; and the result is that of a run without a break."""
+    text = LONG.replace("CYCLES", "20000000")
+    ended = make(place, text.replace("TIMEOUT", "0.5")).rows[0]
+    assert ended.status == FAILED and "no end after" in ended.why
+    left = list(place.glob("build/run/*/unfinished.checkpoint"))
+    assert len(left) == 1
+    before = left[0].read_bytes()
+    whole = make(place, text.replace("TIMEOUT", "600")).rows[0]
+    assert whole.status == OK and not left[0].exists()
+    log = json.loads((whole.result.directory / "run.json").read_text())
+    assert log["status"] == 0 and before
+    stats = (whole.result.directory / "stats.json").read_bytes()
+    shutil.rmtree(place / "build/run")
+    straight = make(place, text.replace("TIMEOUT", "600").replace('checkpoint_every = "2 ms", ', "")).rows[0]
+    assert (straight.result.directory / "stats.json").read_bytes() == stats
+    # What cannot be gone on with is begun again.
+    shutil.rmtree(place / "build/run")
+    left[0].parent.mkdir(parents=True)
+    left[0].write_bytes(before[:-1])
+    again = make(place, text.replace("TIMEOUT", "600")).rows[0]
+    assert again.status == OK and (again.result.directory / "stats.json").read_bytes() == stats
