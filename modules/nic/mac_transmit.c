@@ -239,7 +239,7 @@ static inline void memory_accepted(self_t *self) {
   } else if (self->offer_kind == assist_request_descriptor) {
     self->requested_bytes += 8;
   } else {
-    self->gap = self->burst_left == 0;
+    self->gap = true;
   }
 }
 

@@ -117,6 +117,13 @@ def test_segments_may_see_addresses_of_their_own(bench: Bench) -> None:
     assert [(a.data, a.error) for a in replies] == [(0, False), (5, False), (0, False), (0, True)]
 
 
+def test_what_is_not_in_one_segment_reaches_no_memory(bench: Bench) -> None:
+    """Over the end of a segment, whether another one follows or none, although each memory is as large as both."""
+    script = [f"{50 * k} write {size} {address:#x} 0x5555" for k, (size, address) in enumerate([(8, 0xFFC), (2, 0xFFF), (4, 0xFFC), (8, 0x1FFC), (8, 0x1FF8)])]
+    [replies] = Memory(bench, SEGMENTS.replace("size = 4 KiB", "size = 8 KiB")).play([script], 300)
+    assert [a.error for a in replies] == [True, True, False, True, False]
+
+
 def test_rows_of_segments_are_powers_of_two(bench: Bench) -> None:
     text = SEGMENTS.replace("row = 64", "row = 65").replace("requester[0].memory", "requester.memory")
     assert "power of two of bytes, not 65" in bench.refuse(f"import memory_types; instance requester : memory_source; {text}")

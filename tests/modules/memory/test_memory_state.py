@@ -364,6 +364,7 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
         ("a.elf", b"\x7fELF and no more", "a.elf: truncated"),
         ("a.elf", elf("big", [(0, b"1234")]), "a big-endian program in a little-endian memory"),
         ("a.elf", elf("little", [(0x1000, b"1234")]), "4 bytes at 0x1000 do not fit"),
+        ("a.elf", elf("little", [(0xFC, b"12345678")]), "8 bytes at 0xfc do not fit"),
         ("missing.bin", None, "missing.bin"),
     ],
 )

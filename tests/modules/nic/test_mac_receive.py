@@ -169,10 +169,13 @@ def test_layouts_that_cannot_work_are_refused(bench: Bench, body: str, words: st
     assert words in bench.refuse(dut + "instance s : source; s.out -> dut.wire;")
 
 
+SLOW = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
+
+
 def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     """Each request takes 60 cycles: frames at line rate overrun the queue; what is kept is whole, and the attention bit can be cleared."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
-    dut = Rig(bench, NETLIST % body + "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n", wire=True)
+    dut = Rig(bench, NETLIST % body + SLOW, wire=True)
     frames = [noise(500, i) for i in range(12)]
     script = [*start(), read(2, 60000), write(2, 2), read(2, 61000), *load(0x4000, 500, 61000)]
     replies = play(dut, frames, script, 80000)
@@ -181,12 +184,32 @@ def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     assert (replies[7].data, replies[9].data) == (0x102, 2) and joined(replies, 500) == frames[0]
 
 
+def test_who_waits_until_there_is_room_loses_nothing(bench: Bench) -> None:
+    """The same memory, and a wire that waits until there is room for one more of the longest frames."""
+    dut = Rig(bench, NETLIST % "max_frame = 600; buffer = 2048;" + SLOW, wire=True)
+    play(dut, [noise(500, i) for i in range(12)], start(), 80000, ethernet__mode="fast")
+    assert dut.last.counted("dut") == {"frames": 12, "bytes": 12 * 504}
+
+
+def test_more_short_frames_than_the_queue_has_places_for(bench: Bench) -> None:
+    """A hundred and twenty-eight, although the queue has room for the bytes of twice as many; what comes in addition leaves no trace."""
+    netlist = NETLIST.replace("ring_bytes = 256", "ring_bytes = 2048")
+    dut = Rig(bench, netlist % "buffer = 16384;" + SLOW, wire=True)
+    frames = [noise(60, i) for i in range(170)]
+    script = [*start(0x17F8), *[f"190000 read 8 {0x4000 + 64 * k:#x}" for k in range(150)]]
+    replies = play(dut, frames, script, 200000)
+    stored, lost = dut.last.stat("dut", "frames"), dut.last.stat("dut", "overruns")
+    assert lost > 10 and stored + lost == 170 and dut.last.stat("dut", "frames_dropped") == lost
+    heads = [int.from_bytes(one[:8], "big") for one in frames]
+    found = [heads.index(a.data) for a in replies[-150:][:stored]]
+    assert found[:128] == list(range(128)) and found == sorted(set(found)) and all(a.data == 0 for a in replies[-150:][stored:])
+
+
 def test_an_alarm_is_told_once_while_frames_are_counted(bench: Bench) -> None:
     """Registers that reply after 230 cycles: meanwhile bad frames are counted in memory, and no reply is lost."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
     netlist = NETLIST.replace('dut.registers -> bank.in["assist"];', "instance way : memory_delay { latency = 230; };\ndut.registers -> way.in;\nway.out -> bank.in[\"assist\"];")
-    slow = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
-    dut = Rig(bench, netlist % body + slow, wire=True)
+    dut = Rig(bench, netlist % body + SLOW, wire=True)
     play(dut, [noise(500, i) for i in range(30)], start(), 200000, ethernet__faults="fcs/2")
     stored, lost = dut.last.stat("dut", "frames"), dut.last.stat("dut", "overruns")
     assert stored + dut.last.stat("dut", "frames_dropped") == 30

@@ -8,7 +8,7 @@ import pytest
 
 from harness.net import packets
 from tests.modules.assists import Rig, joined, load, noise, read, store, write
-from tests.modules.harness import Bench, read_monitor
+from tests.modules.harness import Bench, collect, happened, read_monitor
 
 # Registers: 0 producer, 1 consumer, 2 state, 3 buffer base, 4 its end, 5 end of data, 6 buffer consumer.
 NETLIST = """
@@ -28,8 +28,8 @@ bank.value["r5"] -> dut.buffer_producer;
 """
 
 
-def rig(bench: Bench, body: str = "") -> Rig:
-    return Rig(bench, NETLIST % body, wire=True)
+def rig(bench: Bench, body: str = "", more: str = "", same_cycle: bool = False) -> Rig:
+    return Rig(bench, NETLIST % body + more, wire=True, same_cycle=same_cycle)
 
 
 def joined_fcs(data: bytes) -> bytes:
@@ -101,6 +101,31 @@ def test_a_full_queue_of_bytes_keeps_the_pace_of_the_wire(bench: Bench) -> None:
     got = sent(dut)
     assert [p.data for p in got] == frames
     assert [b.time - a.time for a, b in zip(got, got[1:])] == [8 * (1514 + 24)] * 5
+
+
+def test_bursts_end_at_multiples_of_the_width_and_leave_a_cycle_to_others(bench: Bench) -> None:
+    """A frame of 100 bytes at an odd address, in bursts of 32: a request in every cycle, but for one behind each burst."""
+    dut = rig(bench, "burst = 32;", collect("arbiter", "won(lane, address)"), same_cycle=True)
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x5000), write(0, 0x1000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4003, 100))]
+    dut.run([*script, *store(0x4000, noise(104)), write(2, 2), write(0, 0x1008)], 2000)
+    asked = [(cycle, address) for cycle, lane, address in happened(dut.last, "won") if lane == 1 and address > 0x4000]
+    first = asked[0][0]
+    assert [address for _, address in asked] == [0x4003, *range(0x4008, 0x4067, 8)]
+    assert [cycle - first for cycle, _ in asked] == [0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 15]
+
+
+def test_registers_may_be_slow(bench: Bench) -> None:
+    """Three writes at a time are answered after 300 cycles: the others wait in order, and no frame is sent for whose end there is no room."""
+    netlist = NETLIST.replace('dut.registers -> bank.in["assist"];', "instance way : memory_delay { latency = 300; depth = 3; };\ndut.registers -> way.in;\nway.out -> bank.in[\"assist\"];")
+    dut = Rig(bench, netlist % "" + collect("bank", "access(lane, offset, value)"), wire=True)
+    frames = [noise(60, i) for i in range(24)]
+    play(dut, frames)
+    written = [(offset, value) for _, lane, offset, value in happened(dut.last, "access") if lane == 1]
+    assert written == [one for i in range(1, 25) for one in ((24, 0x4000 + 64 * i), (4, 0x1000 + 8 * i))]
+    assert [p.data for p in sent(dut)] == frames
+    stamps = [p.time for p in sent(dut)]
+    gaps = [b - a for a, b in zip(stamps, stamps[1:])]
+    assert gaps[:8] == [672] * 8 and gaps[9:21] == [2860, 672, 2488] * 4
 
 
 def test_memory_that_is_not_there_stops_the_run(bench: Bench) -> None:

@@ -8,7 +8,7 @@ from harness.net import packets
 from harness.net.tcp import generate
 from tests.modules.assists import noise
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
-from tests.modules.harness import Bench, Ran
+from tests.modules.harness import Bench, Ran, read_monitor
 
 NETLIST = """
 import ethernet_types;
@@ -283,6 +283,18 @@ def test_conversations_with_losses_arrive_whole(link: Link, tmp_path: Path, faul
     there, back = segments(sent, True), segments(at_last(received), False)
     assert len(back) == len(receive)
     assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
+
+
+LISTENED = TOLD.replace("dut.wire_next -> wire.next;", "instance listening : monitor;\ndut.wire_next -> listening.in;\nlistening.out -> wire.next;")
+COUNTED = "instance device : source { generate = <<< return 0; >>>; };\ndevice.out -> dut.drops : uint32;\n"
+
+
+@pytest.mark.parametrize(("more", "end"), [("", 160), (COUNTED, 101 + 2000)], ids=["all was played", "a drop would be known"])
+def test_the_end_is_told_when_the_last_frame_cannot_come_any_more(link: Link, more: str, end: int) -> None:
+    """A damaged datagram is not played again; where drops are counted, the end is told a time after it began in cycle 101."""
+    link([], [(0, noise(60, 1)), (1000, noise(60, 2))], 5000, netlist=LISTENED + more, wire_faults="fcs@2", dut_resend="20us", listening_record="told")
+    told = [(one.cycle, int(one.value or "", 0)) for one in read_monitor(link.ran.directory / "told") if one.transferred]
+    assert told == [(2, 0), (101, 1), (end, 0xFFFFFFFF)]
 
 
 def test_it_gives_up(link: Link) -> None:
