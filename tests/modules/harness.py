@@ -85,7 +85,7 @@ class Reply:
 
 LONG_ENOUGH = 20  # cycles, for there to be idle ones
 TOLERATED = 60  # cycles in which a module may be stepped for nothing, and half of the idle ones
-RESTLESS = ("source", "memory_source")  # they draw anew in every cycle
+RESTLESS = ("source", "memory_source", "ethernet")  # they draw anew in every cycle, or look whether a frame is due
 MOST_CHECKED = 5000  # cycles of runs in which what next_event says is checked: each is stepped and compared
 # What --check-idle says of each instance at the end: path, module, idle cycles, those in which it was stepped for nothing.
 NEEDLESS = r"^(\S+) : (\w+) on \w+: idle in (\d+) cycles, in (\d+) of them needlessly stepped$"

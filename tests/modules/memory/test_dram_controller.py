@@ -24,6 +24,8 @@ def test_a_row_is_opened_once(bench: Bench) -> None:
     """Closed bank: activate + access.  Open row: access.  Another row of the bank: precharge + activate + access."""
     script = ["0 read 8 0", "50 read 8 64", "100 read 8 0x200", "150 read 8 0x100", "200 read 8 0x240", "250 read 8 0"]
     assert [c % 50 for c in cycles(bench, script)] == [7, 4, 9, 7, 4, 9]
+    # The same while the next request waits: only what follows at once continues a burst.
+    assert cycles(bench, ["0 read 8 0", "0 read 8 64", "0 read 8 72", "0 read 8 64", "0 read 8 0x108", "0 read 8 80"]) == [7, 11, 12, 16, 23, 27]
 
 
 def test_a_full_queue_has_room_in_the_cycle_after_a_reply(bench: Bench) -> None:

@@ -70,7 +70,7 @@ def test_requests_outstanding_are_limited(bench: Bench, outstanding: int, cycles
 WHERE: list[tuple[str, Callable[[int], int]]] = [
     ("interleave = 8;", lambda a: a // 8 % 4),
     ("interleave = 64;", lambda a: a // 64 % 4),
-    ("interleave = 16; base = 0x20;", lambda a: (a - 0x20) // 16 % 4),
+    ("interleave = 16; base = 0x30;", lambda a: (a - 0x30) // 16 % 4),
     ("interleave = 0; segment = 192;", lambda a: min(a // 192, 3)),  # what lies above belongs to the last
     ("bank = <<< return (int32_t)((address >> 3 ^ address >> 5) & 3); >>>;", lambda a: (a >> 3 ^ a >> 5) & 3),
 ]

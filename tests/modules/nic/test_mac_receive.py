@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from tests.modules.assists import Rig, joined, load, noise, pcap, read, write
-from tests.modules.harness import Bench, read_monitor
+from tests.modules.harness import Bench, collect, happened, read_monitor
 
 # Registers: 0 producer, 1 reference, 2 state, 3 buffer base, 4 its end, 5 buffer producer, 6 buffer reference.
 NETLIST = """
@@ -29,7 +29,7 @@ bank.value["r5"] -> dut.buffer_producer;
 bank.value["r6"] -> dut.buffer_reference;
 instance quiet : source;
 quiet.out -> ethernet.from_device;
-"""
+""" + (collect("dut", "drop(length, outcome)") + collect("ethernet", "played(length)")).replace("%", "%%")
 
 
 def rig(bench: Bench, body: str = "", same_cycle: bool = False) -> Rig:
@@ -107,6 +107,9 @@ def test_every_fault_is_counted_as_what_it_is(bench: Bench, kind: str, same_cycl
     assert [a.data for a in replies[8:13]] == [0, *counted.values()]
     assert replies[7].data == 0x1000 + 8 * 6 and dut.last.stat("dut", "damaged") == 3 == dut.last.stat("dut", "frames_dropped")
     assert joined(replies, 88)[:80] == frames[0]
+    ends = [happened(dut.last, "played")[k][0] for k in (1, 3, 7)]
+    drops = happened(dut.last, "drop")
+    assert all(0 < drop[0] - end < 60 for drop, end in zip(drops, ends, strict=True)), "each when it has come to its end"
     assert dut.last.stat("dut", "frames") == 6 and dut.last.stat("dut", "no_descriptor") == 0
 
 
@@ -174,10 +177,12 @@ SLOW = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
 
 def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     """Each request takes 60 cycles: frames at line rate overrun the queue; what is kept is whole, and the attention bit can be cleared."""
-    body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
-    dut = Rig(bench, NETLIST % body + SLOW, wire=True)
+    body = "state_offset = 0; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
+    netlist = NETLIST.replace('bank.value["r0"] -> dut.producer', 'bank.value["r7"] -> dut.producer').replace('bank.value["r2"]', 'bank.value["r0"]').replace("producer_offset = 0", "producer_offset = 28", 1)
+    dut = Rig(bench, netlist % body + SLOW, wire=True)
     frames = [noise(500, i) for i in range(12)]
-    script = [*start(), read(2, 60000), write(2, 2), read(2, 61000), *load(0x4000, 500, 61000)]
+    begin = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(6, 0x4000), write(7, 0x1000), write(1, 0x10F8), write(0, 2)]
+    script = [*begin, read(0, 60000), write(0, 2), read(0, 61000), *load(0x4000, 500, 61000)]
     replies = play(dut, frames, script, 80000)
     lost = dut.last.stat("dut", "overruns")
     assert lost > 3 and dut.last.stat("dut", "frames") == 12 - lost == 12 - dut.last.stat("dut", "frames_dropped")

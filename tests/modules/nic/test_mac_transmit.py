@@ -163,6 +163,16 @@ def test_memory_that_is_too_slow_spoils_frames_and_says_so(bench: Bench) -> None
     assert [a.data for a in replies[-6:-2]] == [0x102, 0x1008, 0, 2] and joined(replies, 12) == struct.pack(">III", 7, 42, 8)
 
 
+def test_registers_and_counters_may_be_at_zero(bench: Bench) -> None:
+    """The same with all of them there: what is written is the state, the buffer's consumer, the ring's; the counter is the first word of memory."""
+    netlist = NETLIST.replace("buffer_consumer_offset = 24", "buffer_consumer_offset = 0") % "threshold = 64; state_offset = 0; attention_bit = 0x100; underrun_counter = 0;"
+    dut = Rig(bench, netlist + collect("bank", "access(lane, offset, value)") + "slow.first_access = 30;\nslow.next_access = 30;\nslow.queue = 1;\n", wire=True)
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4000, 400)), write(5, 0x4190)]
+    replies = dut.run([*script, write(2, 2), write(0, 0x1008), *load(0, 8, 20000)], 22000)
+    assert [(offset, value) for _, lane, offset, value in happened(dut.last, "access") if lane == 1] == [(0, 0x102), (0, 0x4190), (4, 0x1008)]
+    assert joined(replies, 8) == struct.pack(">II", 1, 0)
+
+
 def test_a_vlan_tag_is_put_in(bench: Bench) -> None:
     dut, one = rig(bench), noise(90)
     script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), write(2, 2)]
