@@ -97,6 +97,8 @@ device.out -> dut.ready : bool;
 dut.offered_beats -> heard.in;
 far.taken_beats -> taken.in;
 dut.done -> over.in;
+instance who : source { count = 3; };
+who.out -> dut.next : uint32;
 """
 
 
@@ -117,10 +119,13 @@ def test_frames_keep_step_and_wait_for_the_device(bench: Bench, waits: bool, thi
     assert done == sorted(done) and abs(done.index(1) - third - 67 - 72 / 8 * 6.4) < 10
 
 
-def test_recorded_stamps_count_from_the_instant_at_which_the_device_is_ready(bench: Bench) -> None:
-    values = {"heard.record": "heard", "dut.input": "in", "dut.mode": "timed"}
-    ran = bench.run(bench.build(STEP), 6000, values, files={"in": pcap([noise(60, i) for i in range(3)], 20000)})
-    assert begun(ran) == pytest.approx([500, 2500, 4500], abs=2)
+@pytest.mark.parametrize(("mode", "starts"), [("timed", [500, 2500, 4500]), ("rate", [500, 3860, 7220]), ("correlated", [500, 567, 7000])])
+def test_only_a_play_without_times_waits_for_the_device(bench: Bench, mode: str, starts: list[int]) -> None:
+    """Stamps and rates count from the instant at which it is ready for the first time, in cycle 500; it is not from 4000 to 7000."""
+    frames = [noise(60, i) for i in range(3)]
+    values = {"heard.record": "heard", "dut.input": "in", "dut.mode": mode, "dut.wait_for_ready": True, "dut.offered": "20 Mb/s", "who.script": "who"}
+    ran = bench.run(bench.build(STEP), 8000, values, files={"in": pcap(frames, 20000), "who": "0 0\n0 1\n4100 2\n"})
+    assert begun(ran) == pytest.approx(starts, abs=2)
 
 
 def test_nobody_plays_who_has_no_part_in_a_turn(bench: Bench) -> None:
