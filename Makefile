@@ -129,11 +129,15 @@ studies: all $(VENV_READY) $(DEPS_BASE)  ## the paper's studies (STUDY=fig4: one
 
 STUDY ?= examples/tigon2/study.toml
 PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)
+# The packages of the tests bring the writer of FST (lss/build.mk), which may not have been there when make began.
+WITH_FST = $(if $(filter no,$(FST)),$(MAKE) all,:)
 test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
+	@$(WITH_FST)
 	@$(PYTEST) -m "not soak" $(or $(T),tests)
 test-quick: all $(TEST_PRODUCTS) $(VENV_READY)  ## the tests that take seconds
 	@$(PYTEST) -m "not soak and not slow" $(or $(T),tests)
 soak: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## the long tests: fuzzing, many frames, random instruction streams
+	@$(WITH_FST)
 	@$(PYTEST) -m soak $(or $(T),tests)
 	@$(if $(T),,$(PYTEST) --optimized -m "not soak" tests/modules)
 goldens: all $(VENV_READY)  ## rewrite golden files from what the tests see now; read the diff afterwards

@@ -8,6 +8,13 @@ LSS_OBJ   := $(LSS_C:lss/%.c=$(BUILD)/obj/lss/%.o) $(BUILD)/obj/lss/gen/parser.o
 RUNTIME_C := $(call found,lss/runtime/*/*.c)
 RUNTIME_OBJ := $(RUNTIME_C:lss/runtime/%.c=$(BUILD)/obj/runtime/%.o)
 
+# GTKWave's writer of FST, which Debian's package verilator brings as source; without it waves are VCD only.
+GTKWAVE   ?= /usr/share/verilator/include/gtkwave
+FST       := $(if $(and $(wildcard $(GTKWAVE)/fstapi.c),$(wildcard /usr/include/zlib.h)),yes,no)
+FST_FLAGS := $(if $(filter yes,$(FST)),-DSPINACH_FST -I$(GTKWAVE))
+FST_OBJ   := $(if $(filter yes,$(FST)),$(patsubst %,$(BUILD)/obj/gtkwave/%.o,fstapi lz4 fastlz))
+FST_STAMP := $(BUILD)/obj/.fst-$(FST)
+
 SANITIZE_LINK  := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined)
 SANITIZE_FLAGS := $(if $(SANITIZE),$(SANITIZE_LINK) -fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -gline-tables-only)
 
@@ -38,8 +45,19 @@ $(BUILD)/bin/lss: $(LSS_OBJ) $(BUILD)/lib/libspinach.a $(BUILD)/lib/libemulib.a
 $(BUILD)/obj/runtime/%.o: lss/runtime/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(call pkg_cflags,glib-2.0) $(SANITIZE_FLAGS) $(DEPFLAGS) -c -o $@ $<
+# What is compiled otherwise when the writer of FST comes or goes.
+$(FST_STAMP):
+	@mkdir -p $(@D)
+	@rm -f $(BUILD)/obj/.fst-*
+	@touch $@
+$(BUILD)/obj/runtime/wave/fst.o $(BUILD)/obj/lss/build/link.o: $(FST_STAMP)
+$(BUILD)/obj/runtime/wave/fst.o: CFLAGS_COMMON += $(FST_FLAGS)
+$(BUILD)/obj/lss/build/link.o: LSS_FLAGS += $(FST_FLAGS)
+$(BUILD)/obj/gtkwave/%.o: $(GTKWAVE)/%.c lss/runtime/wave/fst_host.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -w -D_GNU_SOURCE -I. -I$(GTKWAVE) -DFST_CONFIG_INCLUDE='"lss/runtime/wave/fst_host.h"' -c -o $@ $<
 # With it goes emulib's reader of files, which the runtime needs even where emulib is not linked in.
-$(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ) $(BUILD)/obj/emulib/program/input_file.o
+$(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ) $(FST_OBJ) $(BUILD)/obj/emulib/program/input_file.o
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(LLVM_AR) rcs $@ $^

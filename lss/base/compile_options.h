@@ -11,6 +11,7 @@ typedef struct {
   GPtrArray *collectors;   // const char*, files of collectors, --collect; may be NULL
   GPtrArray *watches;      // const char*, events that simulators count, --watch; may be NULL
   GPtrArray *records;      // const char*, what simulators can record, --record; may be NULL
+  GPtrArray *waves;        // const char*, ports whose signals stay visible, --wave; may be NULL
   int max_instances, max_steps;
   bool debug;
 } CompileOptions;

@@ -24,6 +24,7 @@ const OptionSpec build_options[] = {
     {"--collect", "WHAT", "count what happens on `connections`, or add the collectors of a file X.lss"},
     {"--watch", "EVENT", "count an event for conditions of runs; may be repeated"},
     {"--record", "WHAT", "let runs record events, or instructions, memory, ports, frames; may be repeated"},
+    {"--wave", "PORTS", "keep the signals of these ports visible, for --wave of runs; may be repeated"},
     {"--keep", "DIR", "keep the generated C in DIR"},
     {0},
 };
@@ -50,6 +51,8 @@ bool build_option(const char *command, const char *name, const char *value, gpoi
     g_ptr_array_add(build->options.compile.watches, (gpointer)value);
   } else if (!strcmp(name, "--record")) {
     g_ptr_array_add(build->options.compile.records, (gpointer)value);
+  } else if (!strcmp(name, "--wave")) {
+    g_ptr_array_add(build->options.compile.waves, (gpointer)value);
   } else if (!strcmp(name, "-o")) {
     build->output = value;
   } else if (!strcmp(name, "--keep")) {
@@ -80,6 +83,10 @@ static void unit_free(gpointer data) {
   g_free(unit);
 }
 
+static void append_all(GString *text, const char *option, const GPtrArray *values) {
+  for (guint i = 0; i < values->len; i++) g_string_append_printf(text, "\n%s\n%s", option, (char *)values->pdata[i]);
+}
+
 // The command line that builds the machine again, without -o, with absolute paths of machine and folders.
 static char *command_line(const BuildOptions *build) {
   GString *text = g_string_new(NULL);
@@ -98,10 +105,9 @@ static char *command_line(const BuildOptions *build) {
     g_string_append_printf(text, "\n--collect\n%s", file);
   }
   if (build->collect_connections) g_string_append(text, "\n--collect\nconnections");
-  const GPtrArray *watches = build->options.compile.watches;
-  for (guint i = 0; i < watches->len; i++) g_string_append_printf(text, "\n--watch\n%s", (char *)watches->pdata[i]);
-  const GPtrArray *records = build->options.compile.records;
-  for (guint i = 0; i < records->len; i++) g_string_append_printf(text, "\n--record\n%s", (char *)records->pdata[i]);
+  append_all(text, "--watch", build->options.compile.watches);
+  append_all(text, "--record", build->options.compile.records);
+  append_all(text, "--wave", build->options.compile.waves);
   if (build->compiler.sanitize) g_string_append(text, "\n--sanitize");
   if (build->single_cluster) g_string_append(text, "\n--single-function");
   return g_string_free(text, FALSE);

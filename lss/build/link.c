@@ -77,6 +77,9 @@ static ToolResult run_linker(Toolchain *t, const GPtrArray *units, const char *m
     g_ptr_array_add(arguments, "-Wl,-u,program_open,-u,isa_texts");
     g_ptr_array_add(arguments, emulib);
   }
+#ifdef SPINACH_FST
+  g_ptr_array_add(arguments, "-lz");
+#endif
   char *const rest[] = {"-lglib-2.0", "-lpcap", "-lzstd", "-ldw", "-lelf", "-lm", "-o", (char *)made};
   for (gsize i = 0; i < G_N_ELEMENTS(rest); i++) g_ptr_array_add(arguments, rest[i]);
   return toolchain_run(t, arguments, "linking", messages);

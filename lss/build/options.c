@@ -99,6 +99,7 @@ bool options_parse(OptionTables tables, int argc, char **argv, Options *options,
   options->compile.collectors = g_ptr_array_new();
   options->compile.watches = g_ptr_array_new();
   options->compile.records = g_ptr_array_new();
+  options->compile.waves = g_ptr_array_new();
   options->compile.max_instances = DEFAULT_MAX_INSTANCES;
   options->compile.max_steps = DEFAULT_MAX_STEPS;
   options->rest = g_ptr_array_new();
@@ -149,5 +150,6 @@ void options_clear(Options *options) {
   g_clear_pointer(&options->compile.collectors, g_ptr_array_unref);
   g_clear_pointer(&options->compile.watches, g_ptr_array_unref);
   g_clear_pointer(&options->compile.records, g_ptr_array_unref);
+  g_clear_pointer(&options->compile.waves, g_ptr_array_unref);
   g_clear_pointer(&options->rest, g_ptr_array_unref);
 }

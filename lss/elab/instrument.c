@@ -30,26 +30,22 @@ static const char *relative(const Attached *attached, const char *pattern) {
   return *attached->inst->instance->path ? arena_printf("%s.%s", attached->inst->instance->path, pattern) : pattern;
 }
 
+bool connection_matches(const char *pattern, const Connection *connection) {
+  const Port *ports[] = {connection->from, connection->to};
+  const int lanes[] = {connection->from_lane, connection->to_lane};
+  for (int side = 0; side < 2; side++) {
+    g_autofree char *name = port_lane_text(ports[side], lanes[side]);
+    g_autofree char *end = g_strdup_printf("%s.%s", ports[side]->instance->path, name);
+    if (spinach_port_matches(pattern, end, lanes[side])) return true;
+  }
+  return false;
+}
+
 void attach_to_connections(Collector *collector) {
   GPtrArray *connections = compile->netlist->connections;
-  for (guint i = 0; i < connections->len; i++) {
-    Connection *c = connections->pdata[i];
-    const Port *ports[] = {c->from, c->to};
-    int lanes[] = {c->from_lane, c->to_lane};
-    for (int side = 0; side < 2; side++) {
-      const char *port = arena_printf("%s.%s", ports[side]->instance->path, ports[side]->name);
-      const char *lane = arena_printf("%s[%d]", port, lanes[side]);
-      const char *key = port_key(ports[side], lanes[side]);
-      const char *keyed = arena_printf("%s[%s]", port, key ? key : "");
-      g_autofree char *name = port_lane_text(ports[side], lanes[side]);
-      const char *text = arena_printf("%s.%s", ports[side]->instance->path, name);
-      if (!spinach_path_matches(collector->pattern, port) && !spinach_path_matches(collector->pattern, lane) &&
-          !(key && spinach_path_matches(collector->pattern, keyed)) && !spinach_path_matches(collector->pattern, text))
-        continue;
-      g_ptr_array_add(collector->connections, c);
-      break;
-    }
-  }
+  for (guint i = 0; i < connections->len; i++)
+    if (connection_matches(collector->pattern, connections->pdata[i]))
+      g_ptr_array_add(collector->connections, connections->pdata[i]);
 }
 
 static int depth_of(const Instance *instance) {
@@ -339,6 +335,8 @@ void attach_instrumentation(void) {
   for (guint i = 0; watches && i < watches->len; i++) attach_watch(watches->pdata[i]);
   const GPtrArray *records = compile->options->records;
   for (guint i = 0; records && i < records->len; i++) attach_record(records->pdata[i]);
+  const GPtrArray *waves = compile->options->waves;
+  for (guint i = 0; waves && i < waves->len; i++) attach_wave(waves->pdata[i]);
   for (guint i = 0; i < compile->debugs->len; i++) {
     Attached *attached = compile->debugs->pdata[i];
     compile->running = attached->inst;

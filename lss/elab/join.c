@@ -239,7 +239,7 @@ void make_connections(void) {
         if (!end || to_lane >= (int)end->port->lanes->len) continue;
         Connection *connection = arena_new(Connection);
         *connection = (Connection){
-            port, end->port, (int)lane, to_lane, port->type, (int)compile->netlist->connections->len, where};
+            port, end->port, (int)lane, to_lane, port->type, (int)compile->netlist->connections->len, false, where};
         g_ptr_array_add(compile->netlist->connections, connection);
         port->lanes->pdata[lane] = connection;
         end->port->lanes->pdata[to_lane] = connection;

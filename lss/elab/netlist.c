@@ -17,6 +17,7 @@ Netlist *netlist_new(const char *file) {
   netlist->debug_views = arena_array();
   netlist->watches = arena_array();
   netlist->records = arena_array();
+  netlist->waves = arena_array();
   netlist->derived = arena_array();
   netlist->drawn = arena_array();
   netlist->sources = arena_array();

@@ -215,7 +215,8 @@ struct Connection {
   Port *from, *to; // outport, inport
   int from_lane, to_lane;
   Type *type;
-  int id; // index in Netlist.connections
+  int id;       // index in Netlist.connections
+  bool visible; // its signals are kept where observers find them, in every build
   Location location;
 };
 
@@ -328,6 +329,7 @@ typedef struct {
   GPtrArray *debug_views; // DebugView*
   GPtrArray *watches;     // const char*: events that are counted for conditions, "PATH.EVENT" or "marker(N)"
   GPtrArray *records;     // const char*: what is recorded, as --record names it
+  GPtrArray *waves;       // const char*: patterns of the ports whose connections stay visible
   GPtrArray *derived;     // Derived*
   GPtrArray *drawn;       // DrawnConnection*
   GPtrArray *sources;     // const char*: every .lss file read, for manifests and rebuilds

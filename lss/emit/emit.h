@@ -115,6 +115,7 @@ void emit_once(const Emitter *emitter, GString *out, const Kind *kind);
 // root.c
 void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already); // what the root sees of other clusters
 void emit_root(const Emitter *emitter, GString *out);
+bool emit_observed(const Emitter *emitter); // some signals can be observed: there is a table of where they are
 
 // skip.c
 bool emit_skips(const Netlist *netlist);                // all of the machine says when it acts by itself
@@ -131,6 +132,7 @@ bool emit_shows(const Emitter *emitter, const Vertex *node);       // what it se
 void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire);
 
 // segment.c
+bool emit_visible(const Emitter *emitter, const Wire *wire); // observers find it in memory
 typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
 // Where a wire is for the code of a cluster, and whose scratch it is in.
 Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner);

@@ -425,6 +425,7 @@ char *emit_main(Emitter *emitter) {
   emit_views(emitter, out);
   emit_watches(emitter, out);
   emit_texts(out, "records", netlist->records);
+  emit_texts(out, "waves", netlist->waves);
   emit_derived(emitter, out);
   GString *shared = g_string_new(NULL);
   emit_shared(emitter, shared);
@@ -434,7 +435,7 @@ char *emit_main(Emitter *emitter) {
   guint clusters = emit_clusters(emitter, out), skippers = emit_skippers(emitter, out),
         sleepers = emit_sleepers(emitter, out);
   emit_sources(emitter, out);
-  if (emitter->debug) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
+  if (emit_observed(emitter)) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
   g_string_append(out, "void spinach_join(void);\nvoid spinach_wake(void);\nvoid spinach_run(uint64_t *, uint64_t *, "
                        "const uint64_t *, int, "
                        "uint64_t, uint64_t);\nconst spinach_machine spinach_machine_table = {\n  ");
@@ -450,8 +451,8 @@ char *emit_main(Emitter *emitter) {
                   "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
   g_string_append_printf(out,
                          "  %s, %u, sleepers, spinach_join, spinach_wake, spinach_run, shared_start, shared_report, "
-                         "watches, records, %u, derived};\n",
-                         emitter->debug ? "spinach_observations" : "NULL", sleepers, netlist->derived->len);
+                         "watches, records, waves, %u, derived};\n",
+                         emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
   return g_string_free(out, FALSE);
 }

@@ -115,45 +115,59 @@ static void emit_run(const Emitter *emitter, GString *out) {
   g_string_append(out, "}\n");
 }
 
-// Where every signal is, for debuggers and traces; debug builds keep all signals in memory.
+// Where the signals of a connection are.
+static void emit_signals(const Emitter *emitter, GString *out, const Connection *connection) {
+  for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+    Wire *wire = schedule_port_wire(emitter->schedule, connection->to, (SignalKind)kind, connection->to_lane);
+    if (wire && wire->always) {
+      g_string_append(out, "&always, ");
+      continue;
+    }
+    if (!wire || !wire->writer) {
+      g_string_append(out, kind == SIGNAL_DATA ? "NULL, NULL, " : "NULL, ");
+      continue;
+    }
+    Cluster *owner;
+    emit_place(emitter, wire, wire->writer->cluster, &owner);
+    char base[256];
+    emit_wire_base(owner, wire, base, sizeof base);
+    if (kind == SIGNAL_DATA)
+      g_string_append_printf(out, "&spinach_scratch_%d.%s, &spinach_scratch_%d.%s_some, ", owner->id, base, owner->id,
+                             base);
+    else
+      g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, base);
+  }
+}
+
+// Which of them their module decides from its state.
+static void emit_deciders(const Emitter *emitter, GString *out, const Connection *connection) {
+  g_string_append(out, "{");
+  for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+    const Wire *wire = schedule_port_wire(emitter->schedule, connection->to, (SignalKind)kind, connection->to_lane);
+    const Vertex *writer = wire ? wire->writer : NULL; // the receiver's, of the default enable
+    const Instance *decides = (kind == SIGNAL_ACK ? connection->to : connection->from)->instance;
+    const bool from_state = writer && writer->instance == decides && writer->reads->len == 0;
+    g_string_append(out, from_state ? "true, " : "false, ");
+  }
+  g_string_append(out, "}");
+}
+
+// Where signals are, for debuggers, traces and waves; debug builds keep all of them in memory, others what is visible.
 static void emit_observation(const Emitter *emitter, GString *out) {
-  if (!emitter->debug) return;
-  const Schedule *schedule = emitter->schedule;
+  const GPtrArray *connections = emitter->netlist->connections;
+  if (!emit_observed(emitter)) return;
   g_string_append(out, "static const bool always = true;\n");
-  g_string_append_printf(out, "const spinach_observed spinach_observations[%u + 1] = {\n",
-                         emitter->netlist->connections->len);
-  for (guint i = 0; i < emitter->netlist->connections->len; i++) {
-    const Connection *connection = emitter->netlist->connections->pdata[i];
+  g_string_append_printf(out, "const spinach_observed spinach_observations[%u + 1] = {\n", connections->len);
+  for (guint i = 0; i < connections->len; i++) {
+    const Connection *connection = connections->pdata[i];
     g_string_append(out, "  {");
-    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-      Wire *wire = schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane);
-      if (wire && wire->always) {
-        g_string_append(out, "&always, ");
-        continue;
-      }
-      if (!wire || !wire->writer) {
-        g_string_append(out, kind == SIGNAL_DATA ? "NULL, NULL, " : "NULL, ");
-        continue;
-      }
-      Cluster *owner;
-      emit_place(emitter, wire, wire->writer->cluster, &owner);
-      char base[256];
-      emit_wire_base(owner, wire, base, sizeof base);
-      if (kind == SIGNAL_DATA)
-        g_string_append_printf(out, "&spinach_scratch_%d.%s, &spinach_scratch_%d.%s_some, ", owner->id, base, owner->id,
-                               base);
-      else
-        g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, base);
+    if (emitter->debug || connection->visible) {
+      emit_signals(emitter, out, connection);
+      emit_deciders(emitter, out, connection);
+    } else {
+      g_string_append(out, "0");
     }
-    g_string_append(out, "{");
-    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-      const Wire *wire = schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane);
-      const Vertex *writer = wire ? wire->writer : NULL; // the receiver's, of the default enable
-      const Instance *decides = (kind == SIGNAL_ACK ? connection->to : connection->from)->instance;
-      const bool from_state = writer && writer->instance == decides && writer->reads->len == 0;
-      g_string_append(out, from_state ? "true, " : "false, ");
-    }
-    g_string_append(out, "}},\n");
+    g_string_append(out, "},\n");
   }
   g_string_append(out, "};\n");
 }
@@ -167,6 +181,10 @@ static void emit_wake(const Emitter *emitter, GString *out) {
       g_string_append_printf(out, "  spinach_gate_reset(&spinach_gate_%u);\n", i);
   }
   g_string_append(out, "}\n");
+}
+
+bool emit_observed(const Emitter *emitter) {
+  return emitter->debug || emitter->netlist->waves->len;
 }
 
 void emit_root(const Emitter *emitter, GString *out) {

@@ -34,6 +34,10 @@ const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize
   return text;
 }
 
+bool emit_visible(const Emitter *emitter, const Wire *wire) {
+  return emitter->debug || (wire->connection && wire->connection->visible);
+}
+
 // A wire lives where its writer is, unless that is the root, which can reach into the scratch of every other cluster.
 Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner) {
   const Vertex *writer = wire->writer;
@@ -46,7 +50,7 @@ Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, 
     if (emitter->segment_of[reader->id] != emitter->segment_of[writer->id]) one_segment = false;
     if (reader->cluster != writer->cluster) other = reader->cluster;
   }
-  if (one_segment && !emitter->debug) return PLACE_LOCAL;
+  if (one_segment && !emit_visible(emitter, wire)) return PLACE_LOCAL;
   if (!writer->cluster->instance && other) *owner = (Cluster *)other;
   if (*owner == user) return PLACE_SCRATCH;
   return user->instance ? PLACE_POINTER : PLACE_FOREIGN;

@@ -48,7 +48,7 @@ void emit_find_shown(Emitter *emitter) {
   }
   for (guint i = 0; i < schedule->wires->len; i++) {
     const Wire *wire = schedule->wires->pdata[i];
-    const StateField *field = field_behind(emitter, wire);
+    const StateField *field = emit_visible(emitter, wire) ? NULL : field_behind(emitter, wire);
     if (field && read_before(emitter, wire, GPOINTER_TO_INT(g_hash_table_lookup(change, wire->writer->instance))))
       emitter->shown[wire->id] = field;
   }

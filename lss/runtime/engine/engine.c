@@ -6,6 +6,7 @@
 // matter.
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/observe/idle_check.h"
+#include "lss/runtime/wave/wave.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -302,6 +303,37 @@ static bool jump(uint64_t target, int32_t fastest) {
   return any;
 }
 
+// Steps the machine until `clock` has done `end` cycles or now() reaches `until`.
+static void run(int32_t clock, uint64_t end, uint64_t until) {
+  if (!spinach_wave_recording) {
+    machine->run(cycles, due, periods, clock, end, until);
+    return;
+  }
+  while (!spinach_stopping && cycles[clock] < end && earliest() < until) {
+    const uint64_t instant = earliest();
+    spinach_wave_instant(instant, due, true);
+    machine->run(cycles, due, periods, clock, UINT64_MAX, instant + 1);
+    spinach_wave_stepped();
+  }
+}
+
+// Every clock skips its ticks before `target`, and a wave shows them.  What was sent in the last cycle of a clock may
+// be gone in the next, so that one is stepped: it counts as skipped all the same.
+static bool pass(uint64_t target, int32_t fastest) {
+  if (!spinach_wave_recording) return jump(target, fastest);
+  const uint64_t begin = cycles[fastest];
+  const bool any = earliest() < target;
+  uint64_t last = 0;
+  for (uint32_t c = 0; c < machine->clock_count; c++) last = due[c] > last ? due[c] : last;
+  run(fastest, UINT64_MAX, last < target ? last + 1 : target);
+  spinach_passing->skipped += cycles[fastest] - begin;
+  while (earliest() < target) {
+    spinach_wave_instant(earliest(), due, false);
+    jump(earliest() + 1, fastest);
+  }
+  return any;
+}
+
 // The instant at which the cycle of a clock begins that comes `n` cycles after its next.
 static uint64_t instant_after(int32_t clock, uint64_t n) {
   unsigned __int128 instant = due[clock] + (unsigned __int128)n * periods[clock];
@@ -339,7 +371,7 @@ void spinach_advance_begin_step(bool endless) {
 static void step_instant(struct spinach_advancing *a) {
   const int32_t fastest = spinach_fastest_clock();
   if (spinach_idle_check_active()) spinach_idle_check_ask(cycles, due, earliest());
-  machine->run(cycles, due, periods, fastest, UINT64_MAX, earliest() + 1);
+  run(fastest, UINT64_MAX, earliest() + 1);
   if (spinach_idle_check_active()) spinach_idle_check_compare();
   if (is_time_to_look(fastest)) spinach_passing->idle = next_instant() == UINT64_MAX;
   a->nothing_left = spinach_passing->idle && a->endless;
@@ -364,7 +396,7 @@ static bool choose_piece(struct spinach_advancing *a) {
     if (spinach_passing->idle && a->endless) target = next_look(fastest);
     // The jump must not go beyond the tick at which the run ends.
     const uint64_t last = instant_after(a->clock, a->end - cycles[a->clock]), limit = last < a->until ? last : a->until;
-    if (jumps && jump(target < limit ? target : limit, fastest)) {
+    if (jumps && pass(target < limit ? target : limit, fastest)) {
       a->quiet = 1;
       return false;
     }
@@ -381,7 +413,7 @@ void spinach_advance_step(bool one_instant) {
     step_instant(a);
   } else if (a->within || choose_piece(a)) {
     const uint64_t next = one_instant ? earliest() + 1 : a->before;
-    machine->run(cycles, due, periods, a->clock, a->stop, next < a->before ? next : a->before);
+    run(a->clock, a->stop, next < a->before ? next : a->before);
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
   }
   spinach_time.now = earliest(); // where the run would continue

@@ -198,7 +198,7 @@ typedef struct {
   const spinach_cluster *clusters;
   const spinach_skipper *skippers;  // empty when somebody does not say when it acts
   const char *const *sources;       // files read by the compiler and their SHA-256, alternating, ends with NULL
-  const spinach_observed *observed; // per connection, debug builds only; else NULL
+  const spinach_observed *observed; // per connection: all in debug builds, else those that `waves` match; may be NULL
   uint32_t sleeper_count;           // 0 in other builds
   const spinach_sleeper *sleepers;
   void (*join)(void);
@@ -209,6 +209,7 @@ typedef struct {
   void (*shared_report)(void);
   const char *const *watches; // the events that are counted, "PATH.EVENT" or "marker(N)"; ends with NULL
   const char *const *records; // what can be recorded, as --record of the compiler has it; ends with NULL
+  const char *const *waves;   // patterns of the ports whose signals are visible; ends with NULL
   uint32_t derived_count;
   const spinach_derived *derived;
 } spinach_machine;

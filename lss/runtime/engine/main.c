@@ -11,6 +11,7 @@
 #include "lss/runtime/observe/variant.h"
 #include "lss/runtime/text/json.h"
 #include "lss/runtime/trace/recorder.h"
+#include "lss/runtime/wave/wave.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -99,6 +100,7 @@ static bool keep(const spinach_options *options) {
 const char *spinach_run_begin(void) {
   const spinach_options *options = given;
   spinach_recorder_look();
+  spinach_wave_look();
   const char *ended = spinach_measure_look();
   if (spinach_stopping & SPINACH_STOP || interrupted) return interrupted ? "interrupted" : spinach_stop_reason;
   if (ended) return ended;
@@ -218,6 +220,7 @@ int spinach_deliver(const char *ended) {
   bool fine = (failed || spinach_measure_end()) && !failed;
   print_states(options);
   if (!options->quiet) spinach_statistics_table(stdout);
+  fine &= spinach_wave_end();
   fine &= spinach_streams_commit();
   fine &= spinach_recorder_end();
   fine &= write_results(options, ended, seconds);
@@ -252,6 +255,7 @@ static int simulate(int argc, char **argv) {
   if (options.restore && !spinach_restore_read(&options)) return 2;
   if (!spinach_measure_begin(&options) || !spinach_settings_store(&options)) return 2;
   if (!can_write_results(&options)) return 1;
+  if (!spinach_wave_begin(&options)) return 2;
   given = &options;
   repeats = machine->debug && g_getenv(REPEAT) && freopen("/dev/null", "w", stdout); // what is printed was printed
   g_unsetenv(REPEAT);

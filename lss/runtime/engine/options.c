@@ -160,6 +160,19 @@ static bool set_trace(spinach_options *options, const char *value) {
   return (options->trace = value) != NULL;
 }
 
+static bool set_wave(spinach_options *options, const char *value) {
+  return (options->wave = value) != NULL;
+}
+static bool set_wave_signals(spinach_options *options, const char *value) {
+  return (options->wave_signals = value) != NULL;
+}
+static bool set_wave_from(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--wave-from", value, &options->conditions[SPINACH_WAVE_FROM]);
+}
+static bool set_wave_to(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--wave-to", value, &options->conditions[SPINACH_WAVE_TO]);
+}
+
 static bool set_check_idle(spinach_options *options, const char *value) {
   (void)value;
   return options->check_idle = true;
@@ -260,6 +273,11 @@ static const struct {
     {"run-dir", "DIR", "write statistics.json, manifest.json and timing.json there", set_run_dir},
     {"print", "INSTANCE.FIELD", "print a state at the end; may be given several times", set_print},
     {"trace", "INSTANCES", "print a line per instant, a column per instance: \"cpu[0].**,arb\"", set_trace},
+    {"wave", "FILE", "write signals and states over time, for wave viewers: FILE.vcd or FILE.fst (docs/waves.md)",
+     set_wave},
+    {"wave-signals", "PATTERNS", "which: \"cpu[0].fetch.*,port nic.**\"; without it all", set_wave_signals},
+    {"wave-from", "CONDITION", "begin the wave when this comes true ...", set_wave_from},
+    {"wave-to", "CONDITION", "... and end it when this does", set_wave_to},
     {"check-idle", NULL, "check what modules say about when they act next (docs/module.md)", set_check_idle},
     {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
     {"progress", NULL, "show how far the run is (the default on a terminal)", set_progress},
@@ -373,6 +391,9 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   if (options->compare && !options->restore)
     return spinach_report_error("--compare lacks the other checkpoint: --restore FILE");
   if (options->serve && !options->restore) return spinach_report_error("--serve lacks the checkpoint: --restore FILE");
+  if (!options->wave && (options->wave_signals || options->conditions[SPINACH_WAVE_FROM].kind ||
+                         options->conditions[SPINACH_WAVE_TO].kind))
+    return spinach_report_error("--wave-signals, --wave-from and --wave-to lack the file: --wave FILE");
   if (options->outputs_go_on && !options->restore)
     return spinach_report_error("--outputs continue is for runs with --restore");
   return true;

@@ -20,6 +20,8 @@ enum {
   SPINACH_SAMPLE,
   SPINACH_RECORD_FROM,
   SPINACH_RECORD_TO,
+  SPINACH_WAVE_FROM,
+  SPINACH_WAVE_TO,
   SPINACH_CONDITIONS
 };
 
@@ -44,9 +46,10 @@ typedef struct {
   uint64_t state_hash_every; // cycles of `clock` between two of them
   guint restored_settings;   // how many of `settings` it brought, ahead of those that were given
   bool seed_given, reseeds;
-  bool outputs_go_on; // with what they held at the checkpoint
-  const char *trace;  // instance patterns, or NULL
-  bool check_idle;    // what modules' next_event says is compared with what they do
+  bool outputs_go_on;              // with what they held at the checkpoint
+  const char *trace;               // instance patterns, or NULL
+  const char *wave, *wave_signals; // file and patterns of what it shows, or NULL
+  bool check_idle;                 // what modules' next_event says is compared with what they do
   bool progress, quiet;
   bool ended;       // --help or --list did all there was to do
   GPtrArray *print; // const char*: "path.field"

@@ -35,8 +35,8 @@ typedef struct {
 } spinach_watch;
 extern spinach_watch spinach_watches[]; // as spinach_machine.watches has them
 
-// Where the signals of a connection are in debug builds, and which of them (data, enable, ack) their module decides
-// without looking at a signal: from its state and the time.
+// Where the signals of a connection are when they are visible (else all is NULL), and which of them (data, enable, ack)
+// their module decides without looking at a signal: from its state and the time.
 typedef struct {
   const void *data;
   const bool *some, *enable, *ack;

@@ -188,6 +188,10 @@ static void forget(HostFile *file, bool keep) {
   file->out = NULL;
 }
 
+void host_file_drop(HostFile *file) {
+  forget(file, false);
+}
+
 bool spinach_streams_commit(void) {
   bool fine = true;
   for (uint32_t i = 0; i < file_count; i++) {

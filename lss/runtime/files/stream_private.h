@@ -27,6 +27,7 @@ HostFile *host_file_new(stream *s, const char *path);
 HostFile *host_file(const stream *s);
 HostFile *host_file_number(uint32_t index); // in the order of opening; NULL beyond the last
 void host_file_create(HostFile *file);
+void host_file_drop(HostFile *file); // closes an output without leaving anything
 
 // packet.c
 bool host_packets_flush(HostFile *file);

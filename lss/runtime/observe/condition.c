@@ -139,18 +139,6 @@ static bool read_end(Reader *reader, spinach_condition *condition) {
 
 // ---- Events
 
-// Whether one end of a connection is meant: "arb.in" means all lanes of it, "arb.in[3]" one by its number even when it
-// is named by its key, "bank.value[base]" all lanes that have the key.
-static bool is_port(const char *pattern, const char *end, int32_t lane) {
-  const char *bracket = g_str_has_suffix(end, "]") ? strrchr(end, '[') : NULL;
-  g_autofree char *port = bracket ? g_strndup(end, (gsize)(bracket - end)) : g_strdup(end);
-  g_autofree char *numbered = g_strdup_printf("%s[%d]", port, lane);
-  const char *dot = bracket ? strchr(bracket, '.') : NULL;
-  g_autofree char *keyed = dot ? g_strdup_printf("%.*s]", (int)(dot - end), end) : g_strdup(end);
-  return spinach_path_matches(pattern, end) || spinach_path_matches(pattern, port) ||
-         spinach_path_matches(pattern, numbered) || spinach_path_matches(pattern, keyed);
-}
-
 static const char *const connection_events[] = {"transferred", "stalled", "cancelled", "idle"};
 
 static const char *leaf_name(uint32_t index) {
@@ -176,8 +164,8 @@ static bool find_event(const char *pattern, const char *event, bool *any, const 
   }
   for (guint k = 0; k < G_N_ELEMENTS(connection_events); k++)
     for (uint32_t i = 0; !strcmp(connection_events[k], event) && i < machine->connection_count; i++)
-      if (is_port(pattern, machine->connections[i].from, machine->connections[i].from_lane) ||
-          is_port(pattern, machine->connections[i].to, machine->connections[i].to_lane))
+      if (spinach_port_matches(pattern, machine->connections[i].from, machine->connections[i].from_lane) ||
+          spinach_port_matches(pattern, machine->connections[i].to, machine->connections[i].to_lane))
         return true;
   return false;
 }

@@ -99,7 +99,7 @@ void spinach_trace_line(void) {
 }
 
 void spinach_print_waits(FILE *out) {
-  if (!machine->observed) {
+  if (!machine->debug) {
     fprintf(out, "which ports wait is known to machines built with --debug\n");
     return;
   }

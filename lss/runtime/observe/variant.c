@@ -3,6 +3,7 @@
 
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/trace/recorder.h"
+#include "lss/runtime/wave/wave.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@ GPtrArray *spinach_variant_words(const spinach_options *options) {
   if ((options->trace || options->check_idle) && !spinach_machine_table.debug) g_ptr_array_add(words, "--debug");
   spinach_trigger_add_words(options, words);
   spinach_recorder_add_words(options, words);
+  spinach_wave_add_words(options, words);
   return words;
 }
 

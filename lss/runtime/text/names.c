@@ -104,24 +104,39 @@ static bool read_indices(const char *name, const char *at, spinach_place *place,
   place->first = 0;
   place->count = spinach_field_elements(field);
   for (uint32_t d = 0; *at; d++) {
-    char *end;
-    uint64_t index = *at == '[' ? strtoull(at + 1, &end, 0) : 0;
-    if (*at != '[' || end == at + 1 || *end != ']')
+    char *end = (char *)at;
+    uint64_t index = *at == '[' ? strtoull(at + 1, &end, 0) : 0, last = index;
+    const char *second = g_str_has_prefix(end, "..") ? end + 2 : NULL;
+    if (second) last = strtoull(second, &end, 0);
+    if (*at != '[' || end == at + 1 || end == second || *end != ']')
       return refuse(error, "\"%s\": an index in brackets is expected at \"%s\"", name, at);
     if (d >= field->dimension_count)
       return refuse(error, "\"%s\": %s has %u dimensions", name, field->name, field->dimension_count);
-    if (index >= field->dimensions[d])
+    if (index >= field->dimensions[d] || last >= field->dimensions[d])
       return refuse(error, "\"%s\": the index must be less than %u", name, field->dimensions[d]);
+    if (last < index) return refuse(error, "\"%s\": the range ends before it begins", name);
+    if (second && end[1]) return refuse(error, "\"%s\": nothing may follow a range", name);
     place->count /= field->dimensions[d];
     place->first += index * place->count;
+    place->count *= last - index + 1;
     at = end + 1;
   }
   return true;
 }
 
+const char *spinach_last_part(const char *name) {
+  const char *last = name;
+  int depth = 0;
+  for (const char *at = name; *at; at++) {
+    depth += (*at == '[') - (*at == ']');
+    if (*at == '.' && depth <= 0) last = at + 1;
+  }
+  return last;
+}
+
 bool spinach_look_up(const char *name, spinach_place *place, char **error) {
-  const char *dot = strrchr(name, '.');
-  if (!dot) return refuse(error, "\"%s\" is no state: write INSTANCE.FIELD (--list shows all)", name);
+  const char *dot = spinach_last_part(name) - 1;
+  if (dot < name) return refuse(error, "\"%s\" is no state: write INSTANCE.FIELD (--list shows all)", name);
   g_autofree char *path = g_strndup(name, (gsize)(dot - name));
   gsize length = strcspn(dot + 1, "[");
   g_autofree char *field = g_strndup(dot + 1, length);

@@ -11,11 +11,14 @@ typedef struct {
   uint64_t first, count; // elements, of the field's type, that are meant
 } spinach_place;
 
-// Finds what `name` means.  On failure returns false and sets *error to words that suggest the nearest name; the caller
-// frees them.
+// Finds what `name` means: "regs.bytes", "regs.bytes[4]", "regs.bytes[4..7]".  On failure returns false and sets *error
+// to words that suggest the nearest name; the caller frees them.
 bool spinach_look_up(const char *name, spinach_place *place, char **error);
 
-// The same; prints the words.
+// What is behind the last dot of a name that is in no brackets.
+const char *spinach_last_part(const char *name);
+
+// The same as spinach_look_up(); prints the words.
 bool spinach_find(const char *name, spinach_place *place);
 
 // The address of an element in the arena.

@@ -28,3 +28,24 @@ bool spinach_path_matches(const char *pattern, const char *path) {
 #undef MATCHES
   return table[0];
 }
+
+bool spinach_port_matches(const char *pattern, const char *end, int lane) {
+  const char *bracket = g_str_has_suffix(end, "]") ? strrchr(end, '[') : NULL;
+  g_autofree char *port = bracket ? g_strndup(end, (gsize)(bracket - end)) : g_strdup(end);
+  g_autofree char *numbered = g_strdup_printf("%s[%d]", port, lane);
+  const char *dot = bracket ? strchr(bracket, '.') : NULL;
+  g_autofree char *keyed = dot ? g_strdup_printf("%.*s]", (int)(dot - end), end) : g_strdup(end);
+  return spinach_path_matches(pattern, end) || spinach_path_matches(pattern, port) ||
+         spinach_path_matches(pattern, numbered) || spinach_path_matches(pattern, keyed);
+}
+
+unsigned long spinach_port_part(const char *pattern) {
+  static const char *const signals[] = {".data", ".enable", ".ack"};
+  for (const char *dot = strchr(pattern, '.'); dot; dot = strchr(dot + 1, '.'))
+    for (gsize i = 0; i < G_N_ELEMENTS(signals); i++) {
+      const gsize length = strlen(signals[i]);
+      const char next = strncmp(dot, signals[i], length) ? 'x' : dot[length];
+      if (!next || (i == 0 && (next == '.' || next == '['))) return (unsigned long)(dot - pattern);
+    }
+  return strlen(pattern);
+}
