@@ -93,7 +93,7 @@ phase_end() {
     const bool comes = some(memory_reply) & enabled(memory_reply);
     turn(self, comes, transferred(done));
     if (commanded) obey(self, data(control));
-    self->moved = comes | transferred(redirect) | transferred(done) | commanded;
+    self->moved = comes | transferred(done) | commanded;
     return;
   }
   const bool waited = self->phase == core_fetch_phase_waits, arrives = some(memory_reply) & enabled(memory_reply);
@@ -127,7 +127,7 @@ phase_end() {
   if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
   if (commanded) obey(self, data(control));
   if (width(status) > 0 && __builtin_expect(self->halted, false))
-    self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;
+    self->moved = arrives | transferred(redirect) | transferred(done) | commanded;
 }
 
 next_event() {

@@ -7,7 +7,6 @@
 /* True with probability p. */
 static bool draw(uint64_t *rng, double p) {
   if (p >= 1.0) return true;
-  if (p <= 0.0) return false;
   return (double)(random_bits(rng) >> 11) * 0x1.0p-53 < p;
 }
 
@@ -26,20 +25,22 @@ static mem_op op_of(self_t *self, const char *word) {
  */
 static bool parse_wide(const char *text, void *value, size_t size) {
   memset(value, 0, size);
-  const size_t length = strlen(text);
-  if (length <= 2 || text[0] != '0' || (text[1] != 'x' && text[1] != 'X')) {
+  if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X') || text[2] == '\0') {
     uint64_t number;
     if (!number_parse(text, size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX, &number)) return false;
     memcpy(value, &number, size < 8 ? size : 8);
     return true;
   }
+  const char *digits = text + 2 + strspn(text + 2, "0");
+  const size_t length = strlen(digits);
+  if (length > 2 * size) return false;
   uint8_t *bytes = value;
-  for (size_t k = 0; k < length - 2; k++) {
-    const char c = text[length - 1 - k];
-    if (!isxdigit((unsigned char)c) || (k / 2 >= size && c != '0')) return false;
+  for (size_t k = 0; k < length; k++) {
+    const char c = digits[length - 1 - k];
+    if (!isxdigit((unsigned char)c)) return false;
     const unsigned digit =
         isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
-    if (k / 2 < size) bytes[k / 2] |= (uint8_t)(digit << (4 * (k % 2)));
+    bytes[k / 2] |= (uint8_t)(digit << (4 * (k % 2)));
   }
   return true;
 }

@@ -239,7 +239,7 @@ static inline void memory_accepted(self_t *self) {
   } else if (self->offer_kind == assist_request_descriptor) {
     self->requested_bytes += 8;
   } else {
-    self->gap = self->burst_left == 0;
+    self->gap = true;
   }
 }
 
@@ -263,9 +263,9 @@ static inline void end_frame(self_t *self, uint32_t mac) {
 
 // ---- Reading -----------------------------------------------------------------------------------------------------
 
-// Whether the descriptor of one more frame may be read: there is a place for the frame, and for the end of it.
+// Whether the descriptor of one more frame may be read: there is a place for it until its end is written.
 static inline bool has_place(const self_t *self) {
-  return self->frames_waiting < param(most_frames) && self->taken < param(most_frames);
+  return self->taken < param(most_frames);
 }
 
 // Whether it may be read while the data of a frame are.

@@ -201,7 +201,6 @@ static void begin(self_t *self) {
   self->playing = true;
   self->due = start + (uint64_t)param(preamble) * self->byte_time;
   self->position = 0;
-  self->faulty_end = false;
   self->begun++;
   await_beat(self);
 }
@@ -256,8 +255,6 @@ static void take(self_t *self, const wire_beat_64 *beat) {
   }
   if (self->out_position + beat->count <= (uint32_t)param(max_frame) + 8)
     memcpy(self->out_frame + self->out_position, &beat->bytes, 8);
-  else
-    self->late = true;
   self->fcs = ethernet_fcs(self->fcs, beat->bytes, beat->count);
   self->out_position += beat->count;
   self->out_due += beat->count * self->byte_time;
@@ -301,9 +298,7 @@ phase_end() {
 }
 
 next_event() {
-  if (self->playing || self->taking || self->taken_cycle + 1 > cycle() || self->beat_cycle + 1 > cycle() ||
-      self->changed_cycle >= cycle() || now() < self->opens_at + clock_period())
-    return cycle();
-  if (self->loaded || (self->linked && !self->exhausted)) return cycle();
-  return never();
+  const bool sends = self->taken_cycle == cycle() || self->beat_cycle == cycle() || self->changed_cycle >= cycle();
+  const bool plays = self->playing || self->loaded || (self->linked && !self->exhausted);
+  return sends || plays || now() < self->opens_at + clock_period() ? cycle() : never();
 }

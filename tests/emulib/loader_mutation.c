@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/image.h"
 #include "program/program.h"
 
 static gboolean try_bytes(const guint8 *bytes, gsize size, ProgramFormat format, unsigned *loaded) {
@@ -38,11 +39,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   return 0;
 }
 #else
+/* Whether an image ends behind the last of its program's segments. */
+static gboolean image_ends(const guint8 *bytes, gsize size) {
+  char error[200];
+  ProgramImage *image = program_image_open("original", bytes, size, error, sizeof error);
+  g_autoptr(Program) p = program_parse("original", g_memdup2(bytes, size), size, PROGRAM_ELF, NULL);
+  if (image == NULL || p == NULL) return FALSE;
+  gsize count, n = 0;
+  program_segments(p, &count);
+  guint32 address, loaded;
+  const guint8 *content;
+  while (n <= count && program_image_segment(image, n, &address, &content, &loaded)) n++;
+  program_image_free(image);
+  return n == count;
+}
+
 int main(int argc, char **argv) {
   if (argc != 4) return 2;
   g_autofree char *original = NULL;
   gsize size;
   if (!g_file_get_contents(argv[1], &original, &size, NULL)) return 2;
+  if (!image_ends((const guint8 *)original, size)) {
+    fprintf(stderr, "the image of %s has another number of segments\n", argv[1]);
+    return 1;
+  }
   g_autoptr(GRand) random = g_rand_new_with_seed((guint32)strtoul(argv[2], NULL, 0));
   unsigned count = (unsigned)strtoul(argv[3], NULL, 0), loaded = 0;
   for (unsigned n = 0; n < count; n++) {

@@ -40,13 +40,15 @@ def test_reports_name_function_file_and_line(elf: Path, build_dir: Path):
     assert "__start+0x" in done.stderr and "sample.c:9" in done.stderr
 
 
-def test_raw_image(build_dir: Path, tmp_path: Path):
+@pytest.mark.parametrize("start", [0x4000, 0x4FFC])
+def test_raw_image(start: int, build_dir: Path, tmp_path: Path):
+    """It may begin anywhere: the second one ends in another page of memory."""
     elf = assemble("addiu $v1, $zero, 42\nbreak 7\n", tmp_path / "x.elf", True)
     run([tool("llvm-objcopy"), "-O", "binary", "-j", ".text", elf, tmp_path / "x.bin"])
     raw = tmp_path / "x.raw"
-    raw.write_bytes(struct.pack(">4BII", 12, 4, 11, 0, 0x4000, 0x4000) + (tmp_path / "x.bin").read_bytes())
+    raw.write_bytes(struct.pack(">4BII", 12, 4, 11, 0, start, start) + (tmp_path / "x.bin").read_bytes())
     done = oracle(build_dir, "--raw", "--registers", raw)
-    assert "break 7 at 0x00004004" in done.stderr and "$v1   0x0000002a" in done.stdout
+    assert f"break 7 at {start + 4:#010x}" in done.stderr and "$v1   0x0000002a" in done.stdout
     assert [len(line.split()) for line in done.stdout.splitlines()] == [8] * 9, "32 registers, then hi, lo, pc and a count"
 
 

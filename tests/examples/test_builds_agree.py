@@ -5,6 +5,7 @@ A run that goes on from a checkpoint begins awake and with no signal known: it e
 keep all that matters in their state and say truly when they act next.
 """
 
+import hashlib
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -74,9 +75,13 @@ def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     return ["--set", "consumer.ready=0.4", "--cycles", "500" if length == "short" else "100000"]
 
 
+PACKETS = "sent.pcap", "received.pcap"  # that a NIC's run writes where it is run
+
+
 def traffic(firmware: str | None, short: str, long: str) -> Callable[[str, Path, Path], list[str]]:
     def arguments(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
         given = ["--firmware", str(build_dir / f"firmware/{firmware}/{firmware}.elf")] if firmware else []
+        given += ["--sent", PACKETS[0], "--received", PACKETS[1]] if firmware else []
         return [*given, "--payload", "400", "--time", short if length == "short" else long]
 
     return arguments
@@ -112,18 +117,26 @@ def compare(name: str, length: str, build_sim, run_sim, build_dir: Path, tmp_pat
     arguments, seen = work(length, build_dir, tmp_path), []
     simulators = [build_sim(ROOT / f"examples/{name}.lss", *options, *how) for how in BUILDS]
     for simulator in simulators:
-        done = run_sim(simulator, "--quiet", *arguments)
+        done = run_sim(simulator, "--quiet", *arguments, "--state-hashes", "hashes.txt")
         assert done.stats is not None
-        seen.append((done.stats["run"], done.stats["statistics"]))
+        seen.append((done.stats["run"], done.stats["statistics"], written(tmp_path)))
     assert sum(entry["value"] != 0 for entry in seen[0][1]) >= 2, "nothing happened"
-    for how, (run, statistics) in zip(BUILDS[1:], seen[1:], strict=True):
+    assert ("--sent" in arguments) == (len(seen[0][2]) == 3)
+    for how, (run, statistics, files) in zip(BUILDS[1:], seen[1:], strict=True):
         assert run == seen[0][0], f"built with {how}, the run ended otherwise"
+        assert files == seen[0][2], f"built with {how}, other packets or another state than in the release build"
         other = [(a, b["value"]) for a, b in zip(seen[0][1], statistics, strict=True) if a != b]
         assert not other, f"built with {how}, other values than in the release build: {other}"
     for k in range(RESTORED[length]):
         interrupt(f"{name} {length} {k}", simulators, arguments, seen[0], run_sim, tmp_path)
     for simulator in simulators:
         simulator.unlink()
+
+
+def written(place: Path) -> dict[str, str]:
+    """The packets that a run wrote, and the hash of the state in which it ended."""
+    hashed = {"state": (place / "hashes.txt").read_text().splitlines()[-1]}
+    return hashed | {name: hashlib.sha256((place / name).read_bytes()).hexdigest() for name in PACKETS if (place / name).exists()}
 
 
 def interrupt(seed: str, simulators: list[Path], arguments: list[str], straight: tuple, run_sim, tmp_path: Path) -> None:
@@ -135,10 +148,12 @@ def interrupt(seed: str, simulators: list[Path], arguments: list[str], straight:
     run_sim(first, "--quiet", *arguments, "--cycles", cycle, "--checkpoint", point)
     limit = arguments[arguments.index("--cycles") :][:2] if "--cycles" in arguments else []
     limit += arguments[arguments.index("--time") :][:2] if "--time" in arguments else []
-    done = run_sim(second, "--quiet", *limit, "--restore", point)
+    goes_on = ["--outputs", "continue", "--state-hashes", "hashes.txt"]
+    done = run_sim(second, "--quiet", *limit, "--restore", point, *goes_on)
     assert done.stats is not None
     at = f"from cycle {cycle} on, {first.name} and {second.name}"
     assert done.stats["run"] == straight[0], f"restored {at}, the run ended otherwise"
+    assert written(tmp_path) == straight[2], f"restored {at}, other packets or another state than in the straight run"
     other = [(a, b["value"]) for a, b in zip(straight[1], done.stats["statistics"], strict=True) if a != b]
     assert not other, f"restored {at}, other values than in the straight run: {other}"
 

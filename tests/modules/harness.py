@@ -84,14 +84,19 @@ class Reply:
 
 
 LONG_ENOUGH = 20  # cycles, for there to be idle ones
+TOLERATED = 60  # cycles in which a module may be stepped for nothing, and half of the idle ones
+RESTLESS = ("source", "memory_source", "ethernet")  # they draw anew in every cycle, or look whether a frame is due
 MOST_CHECKED = 5000  # cycles of runs in which what next_event says is checked: each is stepped and compared
+# What --check-idle says of each instance at the end: path, module, idle cycles, those in which it was stepped for nothing.
+NEEDLESS = r"^(\S+) : (\w+) on \w+: idle in (\d+) cycles, in (\d+) of them needlessly stepped$"
 
 
 class Bench:
     """Builds netlists, each once, and runs them.
 
     With `again`, the first long run with each module is repeated on a build with these options, and must be the same.  Debug
-    builds check what every module says in next_event; the repeated run jumps over the idle time that it names.
+    builds check what every module says in next_event, and that it sleeps when it has nothing to do; the repeated run jumps
+    over the idle time that it names.
     """
 
     def __init__(self, compiler: Path, directory: Path, *options: str, again: Sequence[str] | None = None) -> None:
@@ -179,6 +184,8 @@ class Bench:
         )
         told = f"cd {directory} && {' '.join(command)}\n{done.stdout}{done.stderr}"
         assert (done.returncode == 0) == ok, f"status {done.returncode}: {told}"
+        for path, module, idle, needless in re.findall(NEEDLESS, done.stderr, re.MULTILINE):
+            assert module in RESTLESS or int(needless) <= TOLERATED + int(idle) // 2, f"{path} does not sleep: {told}"
         stats = directory / "stats.json"
         return Ran(
             done.returncode,

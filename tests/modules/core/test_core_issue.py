@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.modules.harness import Bench, Ran
+from tests.modules.harness import Bench, Ran, collect, happened
 from tests.modules.mips import BundleDevice, bypass, control, decoded, encode, issued, pack, reply, request, struct
 
 PC = 0x1000
@@ -16,7 +16,7 @@ def issue(bench: Bench) -> BundleDevice:
         "execute": ("in", 1, "core_bypass"), "memory": ("in", 1, "core_bypass"), "busy": ("in", 1, "bool"),
         "muldiv": ("in", 1, "muldiv_state"),
     }  # fmt: skip
-    return BundleDevice(bench, "core_issue", ports)
+    return BundleDevice(bench, "core_issue", ports, after=collect("dut", "interlock(pc)"))
 
 
 READY, OCCUPIED = struct(hi=0, lo=0, ready=True), struct(hi=0, lo=0, ready=False)
@@ -80,6 +80,7 @@ def test_interlocks(consumer: str, bench: Bench) -> None:
         {"in": item, "in.ack": 1, "execute": bypass(7, loads=True), "memory": bypass(8, loads=True)},
     ])  # fmt: skip
     assert ran.counted("dut") == ({"issued": 2, "stall_branch": 3} if branch else {"issued": 4, "stall_load_use": 1})
+    assert happened(ran, "interlock") == [(cycle, PC) for cycle in ((0, 1, 2) if branch else (0,))]
 
 
 @pytest.mark.parametrize(("name", "fields"), [("lui", {"rt": 1}), ("j", {}), ("mfhi", {"rd": 1}), ("sync", {})])
@@ -100,6 +101,7 @@ def test_the_multiply_divide_unit_is_waited_for(bench: Bench) -> None:
 def test_a_busy_memory_stage_holds_everything(bench: Bench) -> None:
     ran = play(bench, [{"in": IN, "in.ack": 0, "out": ".", "busy": True}, {"in": IN, "in.ack": 1, "out": OUT}, {"in": "."}])
     assert ran.counted("dut") == {"issued": 1, "stall_memory": 1, "stall_fetch": 1}
+    assert not happened(ran, "interlock"), "nothing is wrong with the instruction"
 
 
 def test_the_next_stage_may_refuse(bench: Bench) -> None:

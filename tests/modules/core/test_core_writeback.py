@@ -1,11 +1,14 @@
 """core_writeback: results reach the register file once, failures stop the run, annulled instructions leave no trace."""
 
+import re
+
 import pytest
 
 from tests.modules.harness import Bench, collect, happened
 from tests.modules.mips import BundleDevice, control, encode, failed, finished, pack, reply, request, shown
 
 ADDU = encode("addu", 1, 2, 3)
+SHOWN = "debug cpu { pc = dut.pc; history = dut.history; history_next = dut.history_next; }\n"
 
 
 def writeback(bench: Bench) -> BundleDevice:
@@ -13,7 +16,7 @@ def writeback(bench: Bench) -> BundleDevice:
         "in": ("in", 1, "core_finished"), "busy": ("in", 1, "bool"), "registers.request": ("out", 1, "mem_request(32)"),
         "registers.reply": ("in", 1, "mem_reply(32)"), "bypass": ("out", 1, "core_bypass"), "done": ("out", 1, "bool"),
     }  # fmt: skip
-    return BundleDevice(bench, "core_writeback", ports, after=collect("dut", "retire(pc, word)", "marker(number)"))
+    return BundleDevice(bench, "core_writeback", ports, after=collect("dut", "retire(pc, word)", "marker(number)") + SHOWN)
 
 
 def test_results_are_written_and_shown(bench: Bench) -> None:
@@ -70,6 +73,15 @@ def test_markers_are_instructions_that_are_announced(bench: Bench) -> None:
     )
     assert happened(ran, "marker") == [(0, 0x1234), (4, 0x1235)]
     assert happened(ran, "retire") == [(0, 0, marker), (1, 4, other), (4, 12, marker + 1)]
+
+
+def test_a_report_shows_the_latest_instructions_in_order(bench: Bench) -> None:
+    """More than are remembered went before the one that failed."""
+    done = [finished(4 * k, ADDU, control("addu", ADDU)) for k in range(40)] + [finished(160, 0xABCD, failed("breakpoint"))]
+    files = {"in.txt": "".join(f"{k} {one} once\n" for k, one in enumerate(done)), "busy.txt": "".join(f"{k} false once\n" for k in range(50))}
+    ran = bench.run(writeback(bench).simulator, 50, {"in_source[0].script": "in.txt", "busy_source[0].script": "busy.txt"}, ok=False, files=files)
+    shown = [int(pc, 16) for pc in re.findall(r"^    ([0-9a-f]{8})  ", ran.err, re.MULTILINE)]
+    assert len(shown) > 20 and shown == list(range(164 - 4 * len(shown), 164, 4))
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,16 @@ def test_select_names_the_lane(bench: Bench) -> None:
         3  | .      | 0      | .      | .      | 1          | 1          | -             | -
         4! | 1      | 1      | .      | 4      | 1          | 1          | -             | 0
         .  | 1      | -      | .      | .      | 1          | 1          | -             | -
+        5  | -1     | 0      | .      | .      | 1          | 1          | -             | -
         """
     )
+
+
+@pytest.mark.parametrize("lane", [-2, 3])
+def test_a_lane_that_does_not_exist_stops_the_run(bench: Bench, lane: int) -> None:
+    device = Device(bench, "demux", {"in": ("in", 1, "uint32"), "out": ("out", 3, "uint32")}, f"route = <<< return item == 7 ? {lane} : 2; >>>;")
+    ran = bench.run(device.simulator, 12, ok=False)
+    assert f"an item is routed to lane {lane}, there are 3" in ran.err and "cycle 7)" in ran.err
 
 
 @pytest.mark.parametrize("seed", range(3))

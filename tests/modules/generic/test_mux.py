@@ -26,6 +26,7 @@ def test_select_names_the_lane(bench: Bench) -> None:
         1     | 2     | 0      | 1   | 0       | 0         | 0         | 0
         1     | 2     | .      | .   | 1       | 0         | 0         | -
         1     | .     | 1      | .   | 1       | 0         | -         | -
+        .     | 2     | 0      | .   | 1       | -         | 0         | -
         1!    | 2     | 0      | 1   | 1       | 1         | 0         | 0
         """
     )
@@ -58,6 +59,7 @@ def test_cancelled_items_are_not_passed_on(bench: Bench, seed: int) -> None:
     assert moved(seen["out", 0]) == entered and len(entered) > 50
 
 
-def test_a_lane_that_does_not_exist_stops_the_run(bench: Bench) -> None:
-    device = mux(bench, 2, body="choose = <<< return 2; >>>;")
-    assert "lane 2 is chosen, there are 2" in bench.run(device.simulator, 5, ok=False).err
+@pytest.mark.parametrize("lane", [-2, 2])
+def test_a_lane_that_does_not_exist_stops_the_run(bench: Bench, lane: int) -> None:
+    device = mux(bench, 2, body=f"choose = <<< return {lane}; >>>;")
+    assert f"lane {lane} is chosen, there are 2" in bench.run(device.simulator, 5, ok=False).err

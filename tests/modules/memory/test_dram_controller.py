@@ -24,6 +24,8 @@ def test_a_row_is_opened_once(bench: Bench) -> None:
     """Closed bank: activate + access.  Open row: access.  Another row of the bank: precharge + activate + access."""
     script = ["0 read 8 0", "50 read 8 64", "100 read 8 0x200", "150 read 8 0x100", "200 read 8 0x240", "250 read 8 0"]
     assert [c % 50 for c in cycles(bench, script)] == [7, 4, 9, 7, 4, 9]
+    # The same while the next request waits: only what follows at once continues a burst.
+    assert cycles(bench, ["0 read 8 0", "0 read 8 64", "0 read 8 72", "0 read 8 64", "0 read 8 0x108", "0 read 8 80"]) == [7, 11, 12, 16, 23, 27]
 
 
 def test_a_full_queue_has_room_in_the_cycle_after_a_reply(bench: Bench) -> None:
@@ -115,6 +117,13 @@ def test_segments_may_see_addresses_of_their_own(bench: Bench) -> None:
     script = ["0 write 8 0x1010 5", "50 read 8 0x1010", "100 read 8 0x10", "150 read 8 0x2000"]
     [replies] = Memory(bench, SEGMENTS).play([script], 300, {"high.image": "h.bin"}, files={"h.bin": bytes(64)})
     assert [(a.data, a.error) for a in replies] == [(0, False), (5, False), (0, False), (0, True)]
+
+
+def test_what_is_not_in_one_segment_reaches_no_memory(bench: Bench) -> None:
+    """Over the end of a segment, whether another one follows or none, although each memory is as large as both."""
+    script = [f"{50 * k} write {size} {address:#x} 0x5555" for k, (size, address) in enumerate([(8, 0xFFC), (2, 0xFFF), (4, 0xFFC), (8, 0x1FFC), (8, 0x1FF8)])]
+    [replies] = Memory(bench, SEGMENTS.replace("size = 4 KiB", "size = 8 KiB")).play([script], 300)
+    assert [a.error for a in replies] == [True, True, False, True, False]
 
 
 def test_rows_of_segments_are_powers_of_two(bench: Bench) -> None:

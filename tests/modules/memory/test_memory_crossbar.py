@@ -70,7 +70,7 @@ def test_requests_outstanding_are_limited(bench: Bench, outstanding: int, cycles
 WHERE: list[tuple[str, Callable[[int], int]]] = [
     ("interleave = 8;", lambda a: a // 8 % 4),
     ("interleave = 64;", lambda a: a // 64 % 4),
-    ("interleave = 16; base = 0x20;", lambda a: (a - 0x20) // 16 % 4),
+    ("interleave = 16; base = 0x30;", lambda a: (a - 0x30) // 16 % 4),
     ("interleave = 0; segment = 192;", lambda a: min(a // 192, 3)),  # what lies above belongs to the last
     ("bank = <<< return (int32_t)((address >> 3 ^ address >> 5) & 3); >>>;", lambda a: (a >> 3 ^ a >> 5) & 3),
 ]
@@ -167,6 +167,9 @@ def test_what_no_bank_has_is_answered_with_an_error_in_order(bench: Bench, nowhe
     # A requester that has as much outstanding as it may waits with these, too.
     replies = memory.play([reads([8, 16, 24, 0, 0x800, 0x810]), reads([0x808])], 60, outstanding=8)
     assert [(a.tag, a.error) for a in replies[0]] == [(0, False), (1, False), (2, False), (3, False), (4, True), (5, True)]
+    # As many of its own as of a bank wait for the oldest.
+    replies = memory.play([reads([8, 16, 0x800]), []], 40, outstanding=4)
+    assert [(a.tag, a.cycle, a.error) for a in replies[0]] == [(0, 9, False), (1, 10, False), (2, 11, True)]
 
 
 @pytest.mark.parametrize(

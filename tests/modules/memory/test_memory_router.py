@@ -69,8 +69,8 @@ def test_a_notification_follows_the_write_it_is_about(bench: Bench) -> None:
 def test_snoops_are_passed_on_for_what_is_held_only(bench: Bench) -> None:
     """Class 0 holds 32 bytes, class 1 holds 8; writes of others that touch them are told at the requester's address."""
     machine = router(bench)
-    mine = ["0 read 4 0x40 0 2", "0 read 4 0x68 0 1"]
-    others = ["20 write 4 0x1c 1 200", "25 write 4 0x10 1 200", "30 write 4 0x28 1 200", "35 write 4 0x30 1 200"]
+    mine = ["0 read 4 0x40 0 2", "0 read 4 0x60 0 1", "0 read 4 0x68 0 1"]
+    others = ["20 write 4 0x1c 1 200", "25 write 4 0x10 1 200", "30 write 4 0x28 1 200", "35 write 4 0x30 1 200", "40 write 4 0x20 1 200"]
     machine.play([mine, others], 60, {"dropped.record": "dropped"}, outstanding=8)
     lines = read_items(machine.last.directory / "dropped")
     assert [cycle for cycle, _ in lines] == [21, 31]

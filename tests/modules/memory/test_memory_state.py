@@ -354,7 +354,7 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.bin", bytes(300), "300 bytes at 0x0 do not fit"),
+        ("a.bin", bytes(300), "300 bytes at 0x0 do not fit: the memory is 0x0 to 0xff"),
         ("a.hex", b"@10000000000000000 00", "do not fit"),
         ("a.hex", b"@100000000 00", "do not fit"),
         ("a.hex", b"00 1x", "'1x' at byte 4 is not a pair of hexadecimal digits"),
@@ -364,6 +364,7 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
         ("a.elf", b"\x7fELF and no more", "a.elf: truncated"),
         ("a.elf", elf("big", [(0, b"1234")]), "a big-endian program in a little-endian memory"),
         ("a.elf", elf("little", [(0x1000, b"1234")]), "4 bytes at 0x1000 do not fit"),
+        ("a.elf", elf("little", [(0xFC, b"12345678")]), "8 bytes at 0xfc do not fit"),
         ("missing.bin", None, "missing.bin"),
     ],
 )

@@ -25,7 +25,7 @@ def test_a_wide_read_takes_a_cycle_for_each_piece(bench: Bench) -> None:
     """Accepted in cycle 5; two pieces leave in 6 and 7, are answered a cycle later each, and the sum goes on in 9."""
     script = ["0 write 8 0x10 0x1122334455667788", "5 read 8 0x10", "20 read 4 0x10"]
     memory = between(bench, 64, 32)
-    [replies] = memory.play([script], 40)
+    [replies] = memory.play([script], 400)  # and then it sleeps
     assert [(a.cycle, a.data) for a in replies[1:]] == [(9, 0x1122334455667788), (23, 0x55667788)]
     assert (memory.last.stat("adapter", "requests"), memory.last.stat("adapter", "pieces")) == (3, 5)
 

@@ -92,7 +92,7 @@ instance controller : sram_controller {
   segments = [ { base = 0, size = 0x100 }, { base = 0x1000, size = 0x100, first_access = 6, next_access = 2, relative = true } ];
   queue = 8;
 };
-instance low : memory_state { size = 256 B; };
+instance low : memory_state { size = 512 B; };
 instance high : memory_state { size = 256 B; };
 requester[0].memory -> controller.in;
 controller.memory -> low.port;

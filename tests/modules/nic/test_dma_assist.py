@@ -1,11 +1,12 @@
 """dma_assist: rings of descriptors, direct mode, both directions in one assist, any alignment, separate descriptor memory."""
 
+import re
 import struct
 
 import pytest
 
 from tests.modules.assists import Rig, joined, load, noise, read, store, to_host, write
-from tests.modules.harness import Bench, read_replies
+from tests.modules.harness import Bench, collect, happened, read_replies
 
 NETLIST = """
 instance dut : dma_assist { %s
@@ -111,6 +112,19 @@ def test_a_direct_transfer_that_fails_says_so_and_rests_the_assist(bench: Bench)
     assert looks == [0x01000000, 0x1000, 0x1020, 0] and joined(replies[:-7], 16) == bytes(16)
     assert joined(replies, 32) == data
     assert [dut.last.stat("dut", name) for name in ("transfers", "errors", "bus_errors")] == [3, 1, 1]
+
+
+AT_ZERO = re.sub(r"(state|address|checksum|advance)_offset = \d+", r"\1_offset = 0", NETLIST) % "" + collect("bank", "access(lane, offset, value)")
+
+
+def test_a_register_may_be_the_first_of_its_bank(bench: Bench) -> None:
+    """All that there is of state, address, checksum and pointer is written to offset 0, in order; then a failed transfer, and one of direct mode."""
+    dut, data = Rig(bench, AT_ZERO, host=True), bytes([1, 2, 3, 4])
+    script = [*start(1), *store(0x1000, descriptor(0x2000, 0x4000, 4, 0x20804) + descriptor(0x90000000, 0x4008, 4)), write(4, 1), write(2, 0x1040)]
+    script += [write(4, 0, 1000), write(5, 0x01000000), write(7, 0x2000), write(8, 0x4010), write(9, 4), write(5, 0x804, 1200), write(5, 0, 2000)]
+    dut.run(script, 3000, software=to_host(0x2000, data))
+    written = [value for _, lane, offset, value in happened(dut.last, "access") if lane == 1 and offset == 0]
+    assert written == [0x0406, 0x4008, 0x01000000, 0x0406, 0x4014, 0x800]
 
 
 PLAIN = """
@@ -260,6 +274,20 @@ def test_a_failed_write_is_seen(bench: Bench) -> None:
     script = start() + store(0x1000, descriptor(0x90000000, 0x4000, 8, 0x104)) + [write(4, 1), write(0, 0x1020), read(5, 600), read(1)]
     replies = dut.run(script, 1000)
     assert replies[-2].data & 0x7F000000 and replies[-1].data == 0x1000
+
+
+@pytest.mark.parametrize("outstanding", [1, 2])
+def test_nothing_is_sent_behind_a_write_that_may_have_failed(bench: Bench, outstanding: int) -> None:
+    """On a slow bus, of three transfers the first and then the second fails: two bus transfers more, and no data that go nowhere."""
+    dut = rig(bench, f"outstanding = {outstanding}; burst = 64; direction = assist_direction.outward;")
+    script = [*start(), *store(0x4000, noise(48))]
+    for i in range(3):
+        script += store(0x1000 + 32 * i, descriptor(0x2000 + 16 * i, 0x4000 + 16 * i, 16))
+    script += [write(4, 1), write(0, 0x1060), write(5, 0, 1000), write(5, 0, 2000), read(1, 3000)]
+    replies = dut.run(script, 4000, {"host.faults": "write_abort@1,write_abort@3", "host.overhead": "3000 percent"}, ["3500 read 48 0x2000"])
+    assert replies[-1].data == 0x1060
+    assert read_replies(dut.last.directory / "software.seen")[0].data.to_bytes(48, "little") == noise(48)
+    assert [dut.last.stat("host", name) for name in ("writes", "write_aborts")] == [5, 2] and dut.last.stat("dut", "transfers") == 5
 
 
 def wrapping(bench: Bench, width: int, body: str) -> Rig:

@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from tests.modules.assists import Rig, joined, load, noise, pcap, read, write
-from tests.modules.harness import Bench, read_monitor
+from tests.modules.harness import Bench, collect, happened, read_monitor
 
 # Registers: 0 producer, 1 reference, 2 state, 3 buffer base, 4 its end, 5 buffer producer, 6 buffer reference.
 NETLIST = """
@@ -29,7 +29,7 @@ bank.value["r5"] -> dut.buffer_producer;
 bank.value["r6"] -> dut.buffer_reference;
 instance quiet : source;
 quiet.out -> ethernet.from_device;
-"""
+""" + (collect("dut", "drop(length, outcome)") + collect("ethernet", "played(length)")).replace("%", "%%")
 
 
 def rig(bench: Bench, body: str = "", same_cycle: bool = False) -> Rig:
@@ -107,6 +107,9 @@ def test_every_fault_is_counted_as_what_it_is(bench: Bench, kind: str, same_cycl
     assert [a.data for a in replies[8:13]] == [0, *counted.values()]
     assert replies[7].data == 0x1000 + 8 * 6 and dut.last.stat("dut", "damaged") == 3 == dut.last.stat("dut", "frames_dropped")
     assert joined(replies, 88)[:80] == frames[0]
+    ends = [happened(dut.last, "played")[k][0] for k in (1, 3, 7)]
+    drops = happened(dut.last, "drop")
+    assert all(0 < drop[0] - end < 60 for drop, end in zip(drops, ends, strict=True)), "each when it has come to its end"
     assert dut.last.stat("dut", "frames") == 6 and dut.last.stat("dut", "no_descriptor") == 0
 
 
@@ -169,24 +172,49 @@ def test_layouts_that_cannot_work_are_refused(bench: Bench, body: str, words: st
     assert words in bench.refuse(dut + "instance s : source; s.out -> dut.wire;")
 
 
+SLOW = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
+
+
 def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     """Each request takes 60 cycles: frames at line rate overrun the queue; what is kept is whole, and the attention bit can be cleared."""
-    body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
-    dut = Rig(bench, NETLIST % body + "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n", wire=True)
+    body = "state_offset = 0; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
+    netlist = NETLIST.replace('bank.value["r0"] -> dut.producer', 'bank.value["r7"] -> dut.producer').replace('bank.value["r2"]', 'bank.value["r0"]').replace("producer_offset = 0", "producer_offset = 28", 1)
+    dut = Rig(bench, netlist % body + SLOW, wire=True)
     frames = [noise(500, i) for i in range(12)]
-    script = [*start(), read(2, 60000), write(2, 2), read(2, 61000), *load(0x4000, 500, 61000)]
+    begin = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(6, 0x4000), write(7, 0x1000), write(1, 0x10F8), write(0, 2)]
+    script = [*begin, read(0, 60000), write(0, 2), read(0, 61000), *load(0x4000, 500, 61000)]
     replies = play(dut, frames, script, 80000)
     lost = dut.last.stat("dut", "overruns")
     assert lost > 3 and dut.last.stat("dut", "frames") == 12 - lost == 12 - dut.last.stat("dut", "frames_dropped")
     assert (replies[7].data, replies[9].data) == (0x102, 2) and joined(replies, 500) == frames[0]
 
 
+def test_who_waits_until_there_is_room_loses_nothing(bench: Bench) -> None:
+    """The same memory, and a wire that waits until there is room for one more of the longest frames."""
+    dut = Rig(bench, NETLIST % "max_frame = 600; buffer = 2048;" + SLOW, wire=True)
+    play(dut, [noise(500, i) for i in range(12)], start(), 80000, ethernet__mode="fast")
+    assert dut.last.counted("dut") == {"frames": 12, "bytes": 12 * 504}
+
+
+def test_more_short_frames_than_the_queue_has_places_for(bench: Bench) -> None:
+    """A hundred and twenty-eight, although the queue has room for the bytes of twice as many; what comes in addition leaves no trace."""
+    netlist = NETLIST.replace("ring_bytes = 256", "ring_bytes = 2048")
+    dut = Rig(bench, netlist % "buffer = 16384;" + SLOW, wire=True)
+    frames = [noise(60, i) for i in range(170)]
+    script = [*start(0x17F8), *[f"190000 read 8 {0x4000 + 64 * k:#x}" for k in range(150)]]
+    replies = play(dut, frames, script, 200000)
+    stored, lost = dut.last.stat("dut", "frames"), dut.last.stat("dut", "overruns")
+    assert lost > 10 and stored + lost == 170 and dut.last.stat("dut", "frames_dropped") == lost
+    heads = [int.from_bytes(one[:8], "big") for one in frames]
+    found = [heads.index(a.data) for a in replies[-150:][:stored]]
+    assert found[:128] == list(range(128)) and found == sorted(set(found)) and all(a.data == 0 for a in replies[-150:][stored:])
+
+
 def test_an_alarm_is_told_once_while_frames_are_counted(bench: Bench) -> None:
     """Registers that reply after 230 cycles: meanwhile bad frames are counted in memory, and no reply is lost."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
     netlist = NETLIST.replace('dut.registers -> bank.in["assist"];', "instance way : memory_delay { latency = 230; };\ndut.registers -> way.in;\nway.out -> bank.in[\"assist\"];")
-    slow = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
-    dut = Rig(bench, netlist % body + slow, wire=True)
+    dut = Rig(bench, netlist % body + SLOW, wire=True)
     play(dut, [noise(500, i) for i in range(30)], start(), 200000, ethernet__faults="fcs/2")
     stored, lost = dut.last.stat("dut", "frames"), dut.last.stat("dut", "overruns")
     assert stored + dut.last.stat("dut", "frames_dropped") == 30

@@ -8,7 +8,7 @@ import pytest
 
 from harness.net import packets
 from tests.modules.assists import Rig, joined, load, noise, read, store, write
-from tests.modules.harness import Bench, read_monitor
+from tests.modules.harness import Bench, collect, happened, read_monitor
 
 # Registers: 0 producer, 1 consumer, 2 state, 3 buffer base, 4 its end, 5 end of data, 6 buffer consumer.
 NETLIST = """
@@ -28,8 +28,8 @@ bank.value["r5"] -> dut.buffer_producer;
 """
 
 
-def rig(bench: Bench, body: str = "") -> Rig:
-    return Rig(bench, NETLIST % body, wire=True)
+def rig(bench: Bench, body: str = "", more: str = "", same_cycle: bool = False) -> Rig:
+    return Rig(bench, NETLIST % body + more, wire=True, same_cycle=same_cycle)
 
 
 def joined_fcs(data: bytes) -> bytes:
@@ -103,6 +103,31 @@ def test_a_full_queue_of_bytes_keeps_the_pace_of_the_wire(bench: Bench) -> None:
     assert [b.time - a.time for a, b in zip(got, got[1:])] == [8 * (1514 + 24)] * 5
 
 
+def test_bursts_end_at_multiples_of_the_width_and_leave_a_cycle_to_others(bench: Bench) -> None:
+    """A frame of 100 bytes at an odd address, in bursts of 32: a request in every cycle, but for one behind each burst."""
+    dut = rig(bench, "burst = 32;", collect("arbiter", "won(lane, address)"), same_cycle=True)
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x5000), write(0, 0x1000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4003, 100))]
+    dut.run([*script, *store(0x4000, noise(104)), write(2, 2), write(0, 0x1008)], 2000)
+    asked = [(cycle, address) for cycle, lane, address in happened(dut.last, "won") if lane == 1 and address > 0x4000]
+    first = asked[0][0]
+    assert [address for _, address in asked] == [0x4003, *range(0x4008, 0x4067, 8)]
+    assert [cycle - first for cycle, _ in asked] == [0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 15]
+
+
+def test_registers_may_be_slow(bench: Bench) -> None:
+    """Three writes at a time are answered after 300 cycles: the others wait in order, and no frame is sent for whose end there is no room."""
+    netlist = NETLIST.replace('dut.registers -> bank.in["assist"];', "instance way : memory_delay { latency = 300; depth = 3; };\ndut.registers -> way.in;\nway.out -> bank.in[\"assist\"];")
+    dut = Rig(bench, netlist % "" + collect("bank", "access(lane, offset, value)"), wire=True)
+    frames = [noise(60, i) for i in range(24)]
+    play(dut, frames)
+    written = [(offset, value) for _, lane, offset, value in happened(dut.last, "access") if lane == 1]
+    assert written == [one for i in range(1, 25) for one in ((24, 0x4000 + 64 * i), (4, 0x1000 + 8 * i))]
+    assert [p.data for p in sent(dut)] == frames
+    stamps = [p.time for p in sent(dut)]
+    gaps = [b - a for a, b in zip(stamps, stamps[1:])]
+    assert gaps[:8] == [672] * 8 and gaps[9:21] == [2860, 672, 2488] * 4
+
+
 def test_memory_that_is_not_there_stops_the_run(bench: Bench) -> None:
     dut = rig(bench)
     script = [write(0, 0x20000), write(1, 0x20000), write(2, 2), write(0, 0x20008)]
@@ -136,6 +161,16 @@ def test_memory_that_is_too_slow_spoils_frames_and_says_so(bench: Bench) -> None
     replies = dut.run(script, 22000, {"ethernet.output": "out"})
     assert dut.last.stat("dut", "underruns") == 1 == dut.last.stat("ethernet", "damaged_out")
     assert [a.data for a in replies[-6:-2]] == [0x102, 0x1008, 0, 2] and joined(replies, 12) == struct.pack(">III", 7, 42, 8)
+
+
+def test_registers_and_counters_may_be_at_zero(bench: Bench) -> None:
+    """The same with all of them there: what is written is the state, the buffer's consumer, the ring's; the counter is the first word of memory."""
+    netlist = NETLIST.replace("buffer_consumer_offset = 24", "buffer_consumer_offset = 0") % "threshold = 64; state_offset = 0; attention_bit = 0x100; underrun_counter = 0;"
+    dut = Rig(bench, netlist + collect("bank", "access(lane, offset, value)") + "slow.first_access = 30;\nslow.next_access = 30;\nslow.queue = 1;\n", wire=True)
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4000, 400)), write(5, 0x4190)]
+    replies = dut.run([*script, write(2, 2), write(0, 0x1008), *load(0, 8, 20000)], 22000)
+    assert [(offset, value) for _, lane, offset, value in happened(dut.last, "access") if lane == 1] == [(0, 0x102), (0, 0x4190), (4, 0x1008)]
+    assert joined(replies, 8) == struct.pack(">II", 1, 0)
 
 
 def test_a_vlan_tag_is_put_in(bench: Bench) -> None:

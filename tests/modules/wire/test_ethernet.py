@@ -97,6 +97,8 @@ device.out -> dut.ready : bool;
 dut.offered_beats -> heard.in;
 far.taken_beats -> taken.in;
 dut.done -> over.in;
+instance who : source { count = 3; };
+who.out -> dut.next : uint32;
 """
 
 
@@ -117,6 +119,15 @@ def test_frames_keep_step_and_wait_for_the_device(bench: Bench, waits: bool, thi
     assert done == sorted(done) and abs(done.index(1) - third - 67 - 72 / 8 * 6.4) < 10
 
 
+@pytest.mark.parametrize(("mode", "starts"), [("timed", [500, 2500, 4500]), ("rate", [500, 3860, 7220]), ("correlated", [500, 567, 7000])])
+def test_only_a_play_without_times_waits_for_the_device(bench: Bench, mode: str, starts: list[int]) -> None:
+    """Stamps and rates count from the instant at which it is ready for the first time, in cycle 500; it is not from 4000 to 7000."""
+    frames = [noise(60, i) for i in range(3)]
+    values = {"heard.record": "heard", "dut.input": "in", "dut.mode": mode, "dut.wait_for_ready": True, "dut.offered": "20 Mb/s", "who.script": "who"}
+    ran = bench.run(bench.build(STEP), 8000, values, files={"in": pcap(frames, 20000), "who": "0 0\n0 1\n4100 2\n"})
+    assert begun(ran) == pytest.approx(starts, abs=2)
+
+
 def test_nobody_plays_who_has_no_part_in_a_turn(bench: Bench) -> None:
     ran = bench.run(bench.build(STEP), 2000, {"over.record": "over", "dut.payload": 18, "dut.ratio_in": 0})
     assert ran.stat("dut", "frames_in") == 0 and read_items(ran.directory / "over")[0][1] in ("1", "true")
@@ -125,6 +136,41 @@ def test_nobody_plays_who_has_no_part_in_a_turn(bench: Bench) -> None:
 def test_a_wrong_fcs_is_noticed(bench: Bench) -> None:
     ran, _ = play(bench, [noise(60, i) for i in range(10)], faults="fcs/5")
     assert ran.stat("far", "damaged_out") == 2
+
+
+TAKEN = """
+import ethernet_types;
+clock clk = 100 MHz;
+instance device : source;
+instance dut : ethernet;
+instance quiet : sink;
+instance taken : sink;
+device.out -> dut.from_device : wire_beat(64);
+dut.to_device -> quiet.in;
+dut.taken_beats -> taken.in;
+"""
+
+
+def beats(frame: bytes, cycle: int, *, late: int = 0, start: tuple[int, ...] = (0,)) -> list[str]:
+    """A frame as a script; the third beat comes `late` cycles after the one before."""
+    lines = []
+    for k in range(0, len(frame), 8):
+        part = frame[k : k + 8]
+        fields = f"bytes={int.from_bytes(part, 'little'):#x} count={len(part)} start={int(k // 8 in start)} end={int(k + 8 >= len(frame))} error=0"
+        lines.append(f"{cycle + (late if k >= 16 else 0)} {{{fields}}}\n")
+    return lines
+
+
+def test_a_frame_is_damaged_that_does_not_come_at_the_pace_of_the_wire(bench: Bench) -> None:
+    """Its FCS is right: it has a gap, two starts, or none; the others around are whole, however long the wire was idle before."""
+    whole = noise(60)
+    frame = whole + zlib.crc32(whole).to_bytes(FCS, "little")
+    script = beats(frame, 0) + beats(frame, 200, late=40) + beats(frame, 600, start=(0, 3)) + beats(frame, 1000, start=()) + beats(frame, 1000)
+    ran = bench.run(bench.build(TAKEN), 2000, {"device.script": "s", "dut.output": "out", "taken.record": "taken"}, files={"s": "".join(script)})
+    assert ran.counted("dut") == {"frames_out": 5, "bytes_out": 300, "damaged_out": 3}
+    ends = [re.search(r"error=(\w+)", text) for _, text in read_items(ran.directory / "taken") if re.search(r"end=(1|true)", text)]
+    assert [end[1] in ("1", "true") for end in ends if end] == [False, True, True, True, False]
+    assert [p.time for p in packets.read(ran.directory / "out")] == [586, 2576, 6576, 10576, 11248], "ns, of the last byte"
 
 
 def heard(ran) -> list[tuple[bytes, bool]]:

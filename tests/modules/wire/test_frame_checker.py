@@ -70,6 +70,12 @@ def test_equal_frames_pass_and_are_measured(bench: Bench) -> None:
     assert "delivered" in ran.out + ran.err
 
 
+def test_the_warm_up_counts_frames_of_both_directions(bench: Bench) -> None:
+    """Of ten frames, sent and received in turn, the first six are not measured; three of the others go to the host last."""
+    ran = check(bench, IN, OUT, IN, [(at + 20, one) for at, one in OUT], warmup=6)
+    assert [ran.stat("dut", name) for name in ("window_sent", "window_received")] == [2, 2]
+
+
 @pytest.mark.parametrize("side", ["wire", "host"])
 def test_damage_names_the_byte(bench: Bench, side: str) -> None:
     bad = bytearray(FRAMES[2])

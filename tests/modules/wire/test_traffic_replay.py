@@ -8,7 +8,7 @@ from harness.net import packets
 from harness.net.tcp import generate
 from tests.modules.assists import noise
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
-from tests.modules.harness import Bench, Ran
+from tests.modules.harness import Bench, Ran, collect, happened, read_monitor
 
 NETLIST = """
 import ethernet_types;
@@ -46,7 +46,7 @@ class Link:
 
     def __call__(
         self, send: list, receive: list, cycles: int = 20000, ok: bool = True, mode: str = "correlated", text: str | None = None, netlist: str = NETLIST,
-        **settings: object,
+        more: dict[str, str] | None = None, **settings: object,
     ) -> tuple[list[packets.Packet], list[packets.Packet]]:
         files: dict[str, str | bytes] = {"send": pcap(self.folder, send), "receive": pcap(self.folder, receive)}
         values: dict[str, object] = {"dut.send": "send", "dut.receive": "receive", "host.input": "send", "wire.input": "receive"}
@@ -54,6 +54,9 @@ class Link:
         if text is not None:
             files["who"] = text
             values["dut.dependencies"] = "who"
+        for name, content in (more or {}).items():
+            files[name.replace(".", "_")] = content
+            values[name] = name.replace(".", "_")
         values |= {name.replace("_", ".", 1): value for name, value in settings.items()}
         self.ran: Ran = self.bench.run(self.bench.build(netlist), cycles, values, files=files, ok=ok)
         if not ok:
@@ -283,6 +286,31 @@ def test_conversations_with_losses_arrive_whole(link: Link, tmp_path: Path, faul
     there, back = segments(sent, True), segments(at_last(received), False)
     assert len(back) == len(receive)
     assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
+
+
+LISTENED = TOLD.replace("dut.wire_next -> wire.next;", "instance listening : monitor;\ndut.wire_next -> listening.in;\nlistening.out -> wire.next;")
+COUNTED = "instance device : source { generate = <<< return 0; >>>; };\ndevice.out -> dut.drops : uint32;\n"
+
+
+@pytest.mark.parametrize(("more", "end"), [("", 160), (COUNTED, 101 + 2000)], ids=["all was played", "a drop would be known"])
+def test_the_end_is_told_when_the_last_frame_cannot_come_any_more(link: Link, more: str, end: int) -> None:
+    """A damaged datagram is not played again; where drops are counted, the end is told a time after it began in cycle 101."""
+    link([], [(0, noise(60, 1)), (1000, noise(60, 2))], 5000, netlist=LISTENED + more, wire_faults="fcs@2", dut_resend="20us", listening_record="told")
+    told = [(one.cycle, int(one.value or "", 0)) for one in read_monitor(link.ran.directory / "told") if one.transferred]
+    assert told == [(2, 0), (101, 1), (end, 0xFFFFFFFF)]
+
+
+DROPPING = NETLIST + "instance device[2] : source;\nfor (i = 0; i < 2; i = i + 1) device[i].out -> dut.drops : uint32;\n" + collect("dut", "missed(from_host, frame)")
+
+
+def test_what_the_device_drops_is_sent_again(link: Link) -> None:
+    """Two of three segments; that they are all which are on their way is known when both lanes have counted, in cycle 1500."""
+    receive = [(0, tcp(False, 10 * i, None, bytes([65 + i]) * 10)) for i in range(3)]
+    counts = {f"device[{i}].script": "".join(f"{k} {int(k >= since)} once\n" for k in range(4000)) for i, since in enumerate((1000, 1500))}
+    _, received = link([(0, tcp(True, 0, 30, b"q"))], receive, 4000, netlist=DROPPING, more=counts, wire_faults="fcs@2,fcs@3", dut_resend="20us")
+    assert happened(link.ran, "missed") == [(1500, 0, 1), (1500, 0, 2)] and link.ran.stat("dut", "resent") == 2
+    assert [receive.index((0, p.data[: len(receive[0][1])])) for p in received] == [0, 1, 2, 1, 2]
+    assert all(20 * US - 704 <= again.time - lost.time <= 20 * US for lost, again in zip(received[1:3], received[3:], strict=True))
 
 
 def test_it_gives_up(link: Link) -> None:
