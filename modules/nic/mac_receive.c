@@ -10,8 +10,8 @@
 #define UNIT              ((uint32_t)param(width) / 8)
 #define OFFERING          ((self->offers & (RECEIVE_OFFERS_MEMORY | RECEIVE_OFFERS_DESCRIPTOR)) != 0)
 
-handler(send_ready) {
-  send(ready, self->has_room);
+handler(send_ready, i) {
+  send(ready, i, self->has_room);
 }
 
 handler(send_dropped, i) {

@@ -131,6 +131,40 @@ def test_memory_that_is_not_there_fails_the_transfer(bench: Bench) -> None:
     assert "error=true" in told.got[1][-1][1] or "error=1" in told.got[1][-1][1]
 
 
+# A bus of 33 MHz and words of 4 bytes, memory from 0x10000 on, the highest lane first.
+NARROW = NETLIST.replace("memory_bytes = 64 KiB;", "memory_bytes = 4 KiB; memory_base = 0x10000; bus_clock = 33 MHz; bus_width = 4; policy = <<< return highest(requests); >>>;")
+
+
+def test_every_beat_moves_in_the_first_cycle_in_which_the_bus_has_carried_it(bench: Bench) -> None:
+    """Two reads that the second device asks for while the first one's is on the bus, one behind the other at the end of memory; then a write."""
+    asks = (f"0 {request(0x10003, 21)}\n0 {request(0x10FF1, 16)}\n", f"3 {request(0x10FF0, 16)}\n3 {request(0x10008, 8, 1)}\n")
+    values = {"dut.overhead": "50 percent", "dut.read_latency": "200 ns", "window.count": 0, "line.count": 0, "software.script": "s", "software.record": "seen"}
+    for i in range(2):
+        values |= {f"ask[{i}].script": f"ask{i}", f"give[{i}].script": f"give{i}", f"got[{i}].record": f"got{i}"}
+    files = {"ask0": asks[0], "ask1": asks[1], "give0": "", "give1": "0 {bytes=0x1122334455667788 count=8 last=1}\n"}
+    files["s"] = f"0 write 32 0x10000 0x{bytes(range(1, 33))[::-1].hex()}\n1 write 16 0x10ff0 0x{bytes(range(33, 49))[::-1].hex()}\n400 read 8 0x10008\n"
+    ran = bench.run(bench.build(NARROW), 500, values, files=files)
+    word, latency = round(1e6 / 33 * 1.5), 200_000  # ps
+
+    def carried(start: int, first: int, length: int) -> tuple[list[int], int]:
+        """The cycles of a read's beats, and when the bus is free again."""
+        ends = [start + latency + word * -(-(first % 4 + min(moved, length)) // 4) for moved in range(8, length + 8, 8)]
+        return [-(-end // 10_000) for end in ends], ends[-1]
+
+    first, free = carried(0, 3, 21)
+    second, free = carried(free, 0, 16)
+    free += 2 * word  # the write of the same device, whose data are there
+    third, free = carried(free, 1, 16)
+    beats = [[(cycle, dict(word.split("=") for word in text.strip("{}").split())) for cycle, text in read_items(ran.directory / f"got{i}")] for i in range(2)]
+    assert [[cycle for cycle, _ in lane] for lane in beats] == [first + third, second]
+    data = [b"".join(int(b["bytes"], 0).to_bytes(8, "little")[: int(b["count"], 0)] for _, b in lane) for lane in beats]
+    assert data[0][:21] == bytes(range(4, 25)) and data[1] == bytes(range(33, 49))
+    assert [b["error"] in ("1", "true") for b in (beats[0][2][1], beats[0][-1][1], beats[1][-1][1])] == [False, True, False]
+    assert read_replies(ran.directory / "seen")[-1].data == 0x1122334455667788
+    words = [6, 4, 2, 5]
+    assert ran.counted("dut") == {"reads": 3, "writes": 1, "read_bytes": 53, "written_bytes": 8, "busy": sum(n * word // 1000 for n in words) + 600}
+
+
 READ_KINDS = {"read_abort": 0, "read_parity": 0x1111111111111110}
 WRITE_KINDS = {"write_abort": [1, 2], "write_parity": [1, 4]}
 

@@ -375,12 +375,13 @@ def test_descriptors_in_a_memory_of_their_own(bench: Bench) -> None:
     instance writer : memory_source;
     dut.descriptor_memory -> apart.port;
     writer.memory -> apart.port;
-    """
+    """ + collect("apart", "access(lane, address)")
     dut, data = rig(bench, extra=extra), noise(64)
     lines = "".join(line + "\n" for line in store(0x1000, descriptor(0x2000, 0x4000, 64)))
     script = [*start(), write(4, 1), write(0, 0x1020, 200), *load(0x4000, 64, 800)]
     replies = dut.run(script, 2000, {"writer.script": "writer"}, to_host(0x2000, data), {"writer": lines})
     assert joined(replies, 64) == data
+    assert [address for _, lane, address in happened(dut.last, "access") if lane == 0] == [0x1000, 0x1008, 0x1010]
 
 
 LAYOUTS = [

@@ -52,7 +52,7 @@ def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, spli
     if width != 64:
         adapter = f"instance adapter : memory_width {{ from = {width}; to = 64; big_endian = true; held = 16; }};\nadapter.out -> arbiter.in;\n"
         netlist = adapter + netlist.replace("dut.memory -> arbiter.in;", "dut.memory -> adapter.in;")
-    dut = Rig(bench, netlist + ("dut.descriptor_memory -> arbiter.in;\n" if split else ""), wire=True)
+    dut = Rig(bench, netlist + ("dut.descriptor_memory -> arbiter.in;\n" + collect("arbiter", "won(lane, address)") if split else ""), wire=True)
     frames = [noise(size, size) for size in (60, 61, 63, 64, 65, 127, 128, 500, 1514)]
     script = start() + [read(0, 8000), read(5)] + load(0x1000, 80)
     replies = play(dut, frames, script)
@@ -62,6 +62,8 @@ def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, spli
         at += (len(one) + 4 + 7) // 8 * 8
     producer, buffers = (a.data for a in replies[7:9])
     assert producer == 0x1000 + 8 * len(frames) and buffers == at
+    if split:
+        assert [address for _, lane, address in happened(dut.last, "won") if lane == 2] == [0x1000 + 8 * k for one in range(len(frames)) for k in (one, one + 1)]
     ring = joined(replies, 80)
     assert [struct.unpack(">II", ring[8 * i : 8 * i + 8]) for i in range(len(frames))] == slots
     assert struct.unpack(">I", ring[72:76])[0] == at
@@ -130,7 +132,7 @@ def test_kept_frames_are_counted_when_there_is_time(bench: Bench) -> None:
 FILTER = """
 bank.value["r7"] -> dut.station["high"];
 bank.value["r8"] -> dut.station["low"];
-for (i = 0; i < 4; i = i + 1) bank.value["r" + string(9 + i)] -> dut.groups[i];
+for (i = 0; i < 2; i = i + 1) bank.value["r" + string(9 + i)] -> dut.groups[i];
 """
 
 
@@ -140,18 +142,19 @@ def crc_bit(address: bytes) -> int:
 
 @pytest.mark.parametrize("on", [False, True])
 def test_the_filter_passes_what_is_for_this_station(bench: Bench, on: bool) -> None:
-    """Own address, broadcast and the groups of the table pass; without the filter, everything does."""
+    """Own address, broadcast and the groups of the table pass; without the filter, everything does. The table has two words of four."""
     own, other = bytes.fromhex("020304050607"), bytes.fromhex("020304050608")
-    wanted, unwanted = bytes.fromhex("01005e000009"), bytes.fromhex("01005e00000a")
-    assert crc_bit(wanted) != crc_bit(unwanted)
+    groups = [bytes.fromhex("01005e0000") + bytes([k]) for k in range(64)]
+    wanted, unwanted = [one for one in groups if 32 <= crc_bit(one) < 64][:2]
+    beyond = next(one for one in groups if 64 <= crc_bit(one) < 96)
     dut = Rig(bench, NETLIST % "filter_bits = 8;" + FILTER, wire=True)
-    to = [own, other, b"\xff" * 6, wanted, unwanted, own]
+    to = [own, other, b"\xff" * 6, wanted, unwanted, beyond, own]
     frames = [address + noise(100, i)[6:] for i, address in enumerate(to)]
     table = [write(7, 0x0203), write(8, 0x04050607), write(9 + crc_bit(wanted) // 32, 1 << crc_bit(wanted) % 32)]
     script = [*start()[:-1], *table, write(2, 10 if on else 2), read(0, 20000), "20000 read 4 0x11c", "20000 read 4 0x120"]
     replies = play(dut, frames, script)
-    assert [a.data for a in replies[-3:]] == ([0x1000 + 8 * 4, 1, 1] if on else [0x1000 + 8 * 6, 0, 0])
-    assert dut.last.stat("dut", "filtered") == (2 if on else 0)
+    assert [a.data for a in replies[-3:]] == ([0x1000 + 8 * 4, 1, 2] if on else [0x1000 + 8 * 7, 0, 0])
+    assert dut.last.stat("dut", "filtered") == (3 if on else 0)
 
 
 def test_a_filter_needs_an_address(bench: Bench) -> None:
@@ -219,6 +222,33 @@ def test_an_alarm_is_told_once_while_frames_are_counted(bench: Bench) -> None:
     stored, lost = dut.last.stat("dut", "frames"), dut.last.stat("dut", "overruns")
     assert stored + dut.last.stat("dut", "frames_dropped") == 30
     assert len(start()) + 2 * stored < dut.last.stat("bank", "writes") <= len(start()) + 2 * stored + lost
+
+
+def test_ready_says_whether_one_more_of_the_longest_frames_surely_fits(bench: Bench) -> None:
+    """Three of them, and a gap of eight bytes, have to fit into the buffer, and two descriptors into the ring; wherever the pointers are."""
+    extra = "instance shown : monitor;\ninstance end : sink;\ndut.ready -> shown.in;\nshown.out -> end.in;\n"
+    dut = Rig(bench, NETLIST % "" + extra, wire=True)
+    base, limit, need = 0x4000, 0x8000, 3 * 1518
+    script, right = [write(3, base), write(4, limit), write(0, 0x1000), write(1, 0x10F8), write(2, 2)], []
+
+    def look(now: bool, *registers: str) -> None:
+        at = 100 + 100 * len(right)
+        script.extend(f"{at} {line.split(' ', 1)[1]}" for line in registers)
+        right.append(now)
+
+    look(False, write(5, base + 0x100), write(6, base + 0x100 + need + 7))
+    look(True, write(6, base + 0x100 + need + 8))
+    look(True, write(5, limit - 0x100), write(6, base + need + 8 - 0x100))
+    look(False, write(6, base + need + 7 - 0x100))
+    look(True, write(5, base), write(6, base), write(1, 0x1018))
+    look(False, write(1, 0x1010))
+    look(True, write(0, 0x10F0), write(1, 0x1008))
+    look(False, write(1, 0x1000))
+    look(True, write(1, 0x1008))
+    look(False, write(2, 0))
+    dut.run(script, 1300, {"quiet.count": 0, "shown.record": "ready"})
+    shown = {one.cycle: one.value in ("1", "true") for one in read_monitor(dut.last.directory / "ready")}
+    assert [shown[190 + 100 * k] for k in range(len(right))] == right
 
 
 def test_in_a_closed_loop_nothing_is_dropped(bench: Bench) -> None:

@@ -75,9 +75,10 @@ def test_frames_wrap_at_the_end_of_the_buffer(bench: Bench, burst: int) -> None:
 
 
 def test_a_frame_waits_until_its_data_are_there(bench: Bench) -> None:
-    """The descriptor is read long before; nothing else moves while the assist waits for the end of the data to pass the frame's."""
+    """The descriptor is read long before; nothing else moves while the assist waits for the end of the data to pass the frame's.
+    At first it is the end of the frame before, which was not rounded up."""
     dut, one = rig(bench), noise(100)
-    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4000), write(0, 0x1000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4000, 100))]
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x7FF9), write(0, 0x1000), write(1, 0x1000), *store(0x1000, struct.pack(">II", 0x4000, 100))]
     script += [*store(0x4000, one), write(2, 2), write(0, 0x1008), write(5, 0x4063, 2000), read(1, 2900), write(5, 0x4064, 3000), read(1, 6000)]
     replies = dut.run(script, 7000, {"ethernet.output": "out"})
     assert [a.data for a in replies if a.cycle > 2900 and a.data] == [0x1000, 0x1008]
@@ -185,7 +186,7 @@ def test_frames_that_have_their_fcs_from_descriptors_in_two_parts(bench: Bench) 
     """Lengths around the shortest frame's, which beats fill and do not: each beat has bytes, the last one says so, and nothing is appended."""
     body = "add_fcs = false; pad_to = 64; descriptor_bytes = 16; at_address = 4; at_vlan = 8; at_length = 14;"
     wire = "instance watched : monitor;\ndut.wire -> watched.in;\nwatched.out -> ethernet.from_device;"
-    netlist = NETLIST.replace("dut.wire -> ethernet.from_device;", wire) % body + "dut.descriptor_memory -> arbiter.in;\n"
+    netlist = NETLIST.replace("dut.wire -> ethernet.from_device;", wire) % body + "dut.descriptor_memory -> arbiter.in;\n" + collect("arbiter", "won(lane, address)")
     dut = Rig(bench, netlist, wire=True)
     frames = [joined_fcs(noise(length - 4, length)) for length in (64, 72, 65, 128, 80)] + [noise(20)]
     script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x5000), write(0, 0x1000), write(1, 0x1000), write(2, 2)]
@@ -194,6 +195,7 @@ def test_frames_that_have_their_fcs_from_descriptors_in_two_parts(bench: Bench) 
     replies = dut.run([*script, write(0, 0x1000 + 16 * len(frames)), read(1, 9000)], 9100, {"ethernet.output": "out", "watched.record": "seen.wire"})
     assert [p.data for p in sent(dut)] == [one.ljust(64, b"\0")[:-4] for one in frames] and replies[-1].data == 0x1000 + 16 * len(frames)
     assert dut.last.stat("ethernet", "damaged_out") == 1, "the one that was padded"
+    assert [address for _, lane, address in happened(dut.last, "won") if lane == 2] == [0x1000 + 8 * k for k in range(2 * len(frames))]
     beats = [re.search(r"count=(\w+) .*end=(\w+)", one.value) for one in read_monitor(dut.last.directory / "seen.wire") if one.transferred]
     right = [(min(8, max(64, len(one)) - at), at + 8 >= max(64, len(one))) for one in frames for at in range(0, max(64, len(one)), 8)]
     assert [(int(beat[1], 0), beat[2] in ("1", "true")) for beat in beats] == right

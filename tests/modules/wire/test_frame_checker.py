@@ -70,6 +70,24 @@ def test_equal_frames_pass_and_are_measured(bench: Bench) -> None:
     assert "delivered" in ran.out + ran.err
 
 
+def bucket(ns: int) -> int:
+    """What a histogram of 64 steps an octave makes of a latency."""
+    shift = max(0, ns.bit_length() - 7)
+    return ns >> shift << shift
+
+
+def test_the_shortest_latency_the_median_and_the_99th_percentile(bench: Bench) -> None:
+    """From the first beat in to the last one out; the frame that is the warm-up had the shortest of all."""
+    late = [[20, 700, 150, 430, 280], [60, 90, 650, 120, 380]]
+    out = [[(1000 * i + late[d][i], one) for i, one in enumerate(FRAMES)] for d in range(2)]
+    sent, came = [(1000 * i, one) for i, one in enumerate(FRAMES)], [(1000 * i, one) for i, one in enumerate(FRAMES)]
+    ran = check(bench, sent, out[0], came, out[1])
+    for name, size, fcs, d in (("sent", 8, 4, 0), ("received", 64, 0, 1)):
+        taken = sorted(10 * (late[d][i] + -(-(len(one) + fcs) // size) - 1) for i, one in enumerate(FRAMES) if d or i)
+        found = [ran.stat("dut", f"latency_{name}_{figure}") for figure in ("min", "median", "p99")]
+        assert found == [taken[0], bucket(taken[2]), bucket(taken[-1])]
+
+
 def test_the_warm_up_counts_frames_of_both_directions(bench: Bench) -> None:
     """Of ten frames, sent and received in turn, the first six are not measured; three of the others go to the host last."""
     ran = check(bench, IN, OUT, IN, [(at + 20, one) for at, one in OUT], warmup=6)
