@@ -14,6 +14,7 @@ from pathlib import Path
 
 from harness.run import compiler, process
 
+TEMPLATE = "template"  # what a new firmware is copied from
 HOME = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/spinach
 
 
@@ -86,6 +87,17 @@ def target_of(export: dict, machine: str) -> Target:
     return found[0]
 
 
+def begin(folder: Path) -> None:
+    """Makes the folder: a firmware to begin with, which works."""
+    if folder.exists():
+        raise FirmwareError(f"{folder}: it exists already, and is left as it is")
+    template = HOME / "firmware" / TEMPLATE
+    part = folder.with_name(f"{folder.name}.part")
+    shutil.copytree(template, part)
+    (part / f"{TEMPLATE}.ld").rename(part / f"{folder.resolve().name}.ld")
+    part.rename(folder)
+
+
 def build(folder: Path, out: Path, build_dir: Path) -> Path:
     """Builds the folder's program; returns the ELF file, which is beside its map in `out`."""
     if not folder.is_dir():
@@ -121,15 +133,20 @@ def build(folder: Path, out: Path, build_dir: Path) -> Path:
 
 
 def main() -> int:
-    """The command: spinach firmware FOLDER."""
+    """The command: spinach firmware [--new] FOLDER."""
     parser = argparse.ArgumentParser(prog="spinach firmware", description="Build a folder's C program for a machine.")
     parser.add_argument("folder", type=Path, help="holds .c files and a file `machine` that names the netlist")
+    parser.add_argument(
+        "--new", action="store_true", help="make FOLDER first: a firmware of the 10 Gb/s NIC to begin with"
+    )
     parser.add_argument(
         "--out", type=Path, default=Path("."), help="where NAME.elf and NAME.map go, with obj/ beside them"
     )
     parser.add_argument("--build", type=Path, default=Path("build"), help="build folder of a source tree, for its lss")
     options = parser.parse_args()
     try:
+        if options.new:
+            begin(options.folder)
         print(build(options.folder, options.out, options.build))
     except FirmwareError as error:
         print(f"spinach firmware: {error}", file=sys.stderr)

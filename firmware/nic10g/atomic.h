@@ -7,7 +7,7 @@
 #ifndef NIC10G_ATOMIC_H
 #define NIC10G_ATOMIC_H
 
-#include "machine.h"
+#include "nic10g.h"
 
 static inline void compiler_barrier(void) {
   __asm__ volatile("" : : : "memory");

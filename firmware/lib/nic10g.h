@@ -1,9 +1,9 @@
-/* The machine under the firmware: registers, rings of the assists, what is in the scratchpad memory, and what the
+/* The 10 Gb/s NIC under a firmware: registers, rings of the assists, what is in the scratchpad memory, and what the
  * driver puts there.  The register layout and the memory map are generated from the machine (registers.h).  All is
  * big-endian.  All pointers into rings are counts that continue without wrapping.
  */
-#ifndef NIC10G_MACHINE_H
-#define NIC10G_MACHINE_H
+#ifndef NIC10G_H
+#define NIC10G_H
 
 #include "registers.h"
 
