@@ -141,6 +141,17 @@ def _cost(options: argparse.Namespace) -> int:
     return 0
 
 
+def _profile(options: argparse.Namespace) -> int:
+    from harness.trace import command
+    from harness.trace.profile import ProfileError
+
+    try:
+        return command.profile(options)
+    except ProfileError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+
+
 def _divergence(options: argparse.Namespace) -> int:
     from harness.run import divergence
 
@@ -280,12 +291,22 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.set_defaults(call=_cost)
 
 
+def _add_traces(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The commands that show what a run recorded."""
+    from harness.trace import command
+
+    one = commands.add_parser("profile", help="show where the cycles of processors went")
+    command.add_profile(one)
+    one.set_defaults(call=_profile)
+
+
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m harness", description="Traffic, captures, checks and reports.")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_traffic(commands)
     _add_studies(commands)
+    _add_traces(commands)
     commands.add_parser("firmware", help="build a folder's C program for a machine", add_help=False)
 
     one = commands.add_parser("reference", help="write the module reference")

@@ -75,6 +75,12 @@ static gboolean add_segment(Program *p, size_t n, const Elf32_Phdr *h, GError **
   return TRUE;
 }
 
+static gboolean is_code(Elf *elf, size_t section) {
+  GElf_Shdr header;
+  Elf_Scn *found = elf_getscn(elf, section);
+  return found != NULL && gelf_getshdr(found, &header) != NULL && (header.sh_flags & SHF_EXECINSTR) != 0;
+}
+
 static gboolean add_symbols(Program *p, Elf_Scn *section, const GElf_Shdr *header, GError **error) {
   size_t index = elf_ndxscn(section);
   Elf_Data *data = elf_getdata(section, NULL);
@@ -99,6 +105,7 @@ static gboolean add_symbols(Program *p, Elf_Scn *section, const GElf_Shdr *heade
         .address = (guint32)symbol.st_value,
         .size = (guint32)symbol.st_size,
         .function = type == STT_FUNC,
+        .code = is_code(p->elf, symbol.st_shndx),
     };
     g_array_append_val(p->symbols, s);
   }

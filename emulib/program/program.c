@@ -125,14 +125,22 @@ const ProgramSymbol *program_symbols(const Program *p, gsize *count) {
     low_;                                                                                                              \
   })
 
-const ProgramSymbol *program_symbol_at(const Program *p, guint32 address) {
+static const ProgramSymbol *symbol_at(const Program *p, guint32 address, gboolean code) {
   enum { NESTING = 64 }; /* symbols inside a larger one that are skipped to find it */
   guint end = COUNT_UP_TO(p->symbols, ProgramSymbol, address);
   for (guint n = end; n > 0 && end - n < NESTING; n--) {
     const ProgramSymbol *s = &g_array_index(p->symbols, ProgramSymbol, n - 1);
-    if (s->size == 0 || address - s->address < s->size) return s;
+    if ((s->code || !code) && (s->size == 0 || address - s->address < s->size)) return s;
   }
   return NULL;
+}
+
+const ProgramSymbol *program_symbol_at(const Program *p, guint32 address) {
+  return symbol_at(p, address, FALSE);
+}
+
+const ProgramSymbol *program_code_symbol_at(const Program *p, guint32 address) {
+  return symbol_at(p, address, TRUE);
 }
 
 gboolean program_line_at(Program *p, guint32 address, const char **file, int *line) {

@@ -38,6 +38,7 @@ typedef struct {
   const char *name;
   guint32 address, size; /* size 0 where the file does not say */
   gboolean function;
+  gboolean code; /* in a section of instructions */
 } ProgramSymbol;
 
 typedef struct Program Program;
@@ -60,6 +61,8 @@ const ProgramSymbol *program_symbols(const Program *program, gsize *count);   /*
 
 /* The symbol that covers an address (or, where sizes are unknown, precedes it in a segment), or NULL. */
 const ProgramSymbol *program_symbol_at(const Program *program, guint32 address);
+/* The same for an instruction: stacks and data that have its address at other times, or for others, do not count. */
+const ProgramSymbol *program_code_symbol_at(const Program *program, guint32 address);
 
 /* Source position of an address from DWARF; FALSE when the file has none for it.  file stays valid with the program. */
 gboolean program_line_at(Program *program, guint32 address, const char **file, int *line);

@@ -5,16 +5,18 @@
 
 #include <string.h>
 
-// The kinds.  What a kind without a pattern means is looked for in the whole machine.
+#define FRAME_EVENTS "arrived", "played", "received", "sent", "drop", "done", "delivered", "released", "missed"
+
+// The kinds: their events, and in parentheses the argument that those have that are meant.
 static const struct {
   const char *name;
-  const char *argument; // only events that have it; NULL: all
-  const char *events[10];
+  const char *events[20];
 } kinds[] = {
-    {"instructions", "pc", {"retire"}},
-    {"memory", "pc", {"access"}},
-    {"ports", NULL, {"transferred", "stalled", "cancelled"}},
-    {"frames", NULL, {"arrived", "played", "received", "sent", "drop", "done", "delivered", "released", "missed"}},
+    {"instructions", {"retire(pc)"}},
+    {"memory", {"access(pc)"}},
+    {"ports", {"transferred", "stalled", "cancelled"}},
+    {"frames", {FRAME_EVENTS}},
+    {"profile", {"retire(pc)", "issue(pc)", "interlock(pc)", "turn(stall)", "access(pc)", "wait(pc)", FRAME_EVENTS}},
 };
 
 static bool has_argument(const Instance *instance, const char *event, const char *argument) {
@@ -60,8 +62,12 @@ static bool record_event(const char *pattern, const char *event, const char *arg
 static bool record_kind(const char *name, const char *pattern, Location location, GPtrArray *events) {
   bool any = false;
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++)
-    for (gsize k = 0; !strcmp(kinds[i].name, name) && kinds[i].events[k]; k++)
-      any |= record_event(pattern, kinds[i].events[k], kinds[i].argument, location, events);
+    for (gsize k = 0; !strcmp(kinds[i].name, name) && kinds[i].events[k]; k++) {
+      const char *event = kinds[i].events[k], *open = strchr(event, '(');
+      const char *argument = open ? arena_strndup(open + 1, strlen(open) - 2) : NULL;
+      if (open) event = arena_strndup(event, (gsize)(open - event));
+      any |= record_event(pattern, event, argument, location, events);
+    }
   return any;
 }
 

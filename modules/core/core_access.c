@@ -127,6 +127,7 @@ static inline void forget_store(self_t *self, bool failed) {
 }
 
 phase_end() {
+  if (get(waits)) event(wait, data(in).pc);
   if (transferred(memory_request)) {
     event(access, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size);
     if (data(memory_request).op == mem_op_write)

@@ -109,6 +109,7 @@ static __attribute__((noinline)) void turn_to(self_t *self, core_stall stall) {
   self->stalled[self->waiting] += cycle() - self->since;
   self->waiting = stall;
   self->since = cycle();
+  event(turn, stall);
 }
 
 /* What may last is added up when it ends: as long as it lasts nothing changes here, and the processor can sleep. */
@@ -129,7 +130,9 @@ phase_end() {
     self->stalled[hazard]++;
     wait_for(self, core_stall_none);
   }
-  if (some(in) && !transferred(in) && !data(busy)) event(interlock, data(in).pc);
+  if (transferred(in)) event(issue, data(in).pc);
+  if (some(in) && !transferred(in) && !data(busy))
+    event(interlock, data(in).pc, get(go) ? core_stall_structural : hazard);
 }
 
 static inline uint64_t stalled(const self_t *self, core_stall stall) {

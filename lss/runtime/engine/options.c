@@ -107,6 +107,9 @@ static bool set_sample(spinach_options *options, const char *value) {
 static bool set_record(spinach_options *options, const char *value) {
   return (options->record = value) != NULL;
 }
+static bool set_profile(spinach_options *options, const char *value) {
+  return (options->profile = value) != NULL;
+}
 static bool set_record_events(spinach_options *options, const char *value) {
   g_ptr_array_add(options->record_events, (gpointer)value);
   return true;
@@ -265,7 +268,9 @@ static const struct {
      set_record},
     {"record-events", "WHAT", "... this: instructions, memory, ports PATTERN, frames, or PATH.EVENT; repeatable",
      set_record_events},
-    {"record-from", "CONDITION", "record from when this comes true ...", set_record_from},
+    {"profile", "FILE", "write where the cycles of processors go, for `spinach profile` (docs/tracing.md)",
+     set_profile},
+    {"record-from", "CONDITION", "record or profile from when this comes true ...", set_record_from},
     {"record-to", "CONDITION", "... and until this does", set_record_to},
     {"state-hashes", "FILE", "write a hash of all state after each 100,000 cycles and at the end", set_state_hashes},
     {"state-hash-every", "N", "and after each N cycles instead", set_state_hash_every},
@@ -385,8 +390,8 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
         MAX(1, spinach_ticks(options->checkpoint_time) / machine->clocks[options->clock].period);
   if (options->checkpoint_every && !options->checkpoint)
     return spinach_report_error("--checkpoint-every lacks the file: --checkpoint FILE");
-  if (!options->record && (options->record_events->len || options->conditions[SPINACH_RECORD_FROM].kind ||
-                           options->conditions[SPINACH_RECORD_TO].kind))
+  const bool window = options->conditions[SPINACH_RECORD_FROM].kind || options->conditions[SPINACH_RECORD_TO].kind;
+  if (!options->record && (options->record_events->len || (window && !options->profile)))
     return spinach_report_error("what is recorded lacks its file: --record FILE");
   if (options->compare && !options->restore)
     return spinach_report_error("--compare lacks the other checkpoint: --restore FILE");

@@ -41,6 +41,7 @@ typedef struct {
   uint64_t serve;            // runs at once that begin there, as standard input asks for them; 0: this is one run
   const char *compare;       // checkpoint to compare with `restore`, or NULL
   const char *record;        // file for recorded events, or NULL
+  const char *profile;       // file for a profile, or NULL
   GPtrArray *record_events;  // const char*: what goes into it
   const char *state_hashes;  // file to write, or NULL
   uint64_t state_hash_every; // cycles of `clock` between two of them

@@ -9,7 +9,7 @@
 #pragma weak program_parse
 #pragma weak program_free
 #pragma weak program_segments
-#pragma weak program_symbol_at
+#pragma weak program_code_symbol_at
 #pragma weak program_line_at
 #pragma weak program_machine
 #pragma weak program_big_endian
@@ -59,7 +59,7 @@ static Program *program_of(const CodeNames *names, guint32 pc, guint32 word) {
   Program *named = NULL;
   for (guint i = 0; i < names->programs->len; i++) {
     Program *program = names->programs->pdata[i];
-    if (!program_symbol_at(program, pc)) continue;
+    if (!program_code_symbol_at(program, pc)) continue;
     if (has_word(program, pc, word)) return program;
     if (!named) named = program;
   }
@@ -70,7 +70,7 @@ static CodePlace *look_up(const CodeNames *names, guint32 pc, guint32 word) {
   CodePlace *place = g_new0(CodePlace, 1);
   Program *program = program_of(names, pc, word);
   if (!program) return place;
-  const ProgramSymbol *symbol = program_symbol_at(program, pc);
+  const ProgramSymbol *symbol = program_code_symbol_at(program, pc);
   place->function = symbol->name;
   place->offset = pc - symbol->address;
   if (!program_line_at(program, pc, &place->file, &place->line)) place->file = NULL;

@@ -1,0 +1,43 @@
+"""What `spinach profile` does."""
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+
+from harness.trace import annotate, callgrind, flame, pprof
+from harness.trace.profile import chosen, read
+from harness.trace.profile_table import show
+
+
+def add_profile(one: argparse.ArgumentParser) -> None:
+    """The options of `profile`."""
+    one.add_argument("file", type=Path, help="what a simulator wrote with --profile")
+    one.add_argument("--core", metavar="PATTERN", help="only processors whose path, or what is around them, matches")
+    one.add_argument("--top", type=int, default=20, metavar="N", help="functions in the table (default 20)")
+    one.add_argument("--frames", metavar="EVENTS", help="what counts as a frame: *.sent,*.received, if left out")
+    one.add_argument("--annotate", metavar="FUNCTION", help="print the source of a function with its costs instead")
+    one.add_argument("--code", action="store_true", help="with --annotate: print instructions as well")
+    one.add_argument("--source", type=Path, action="append", default=[], metavar="DIR", help="where source files are")
+    one.add_argument("--flame", type=Path, metavar="FILE", help="write a flame graph, FILE.svg")
+    one.add_argument("--callgrind", type=Path, metavar="FILE", help="write callgrind's format, for kcachegrind")
+    one.add_argument("--pprof", type=Path, metavar="FILE", help="write pprof's format")
+
+
+def profile(options: argparse.Namespace) -> int:
+    """Writes the files that are asked for; without any, prints a table or an annotated function."""
+    found = read(options.file)
+    cores = chosen(found, options.core)
+    machine = Path(found.machine).stem
+    if options.flame:
+        options.flame.write_text(flame.svg(cores, f"Where the cycles of {machine} go"))
+    if options.callgrind:
+        options.callgrind.write_text(callgrind.text(found, cores))
+    if options.pprof:
+        options.pprof.write_bytes(pprof.encode(found, cores))
+    if options.annotate:
+        print(annotate.function(found, cores, options.annotate, options.source, options.code))
+    elif not (options.flame or options.callgrind or options.pprof):
+        console = Console()
+        show(console if console.is_terminal else Console(width=200), found, cores, options.top, options.frames)
+    return 0

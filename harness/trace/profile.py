@@ -1,0 +1,162 @@
+"""A profile as a simulator writes it, and what follows from it: functions, source lines, call chains."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+
+class ProfileError(Exception):
+    """The file is no profile, or has not what is asked for; the text says so in a line."""
+
+
+class Region(msgspec.Struct):
+    """Memory that a processor sees at some addresses."""
+
+    name: str
+    first: int
+    last: int
+
+
+class Place(msgspec.Struct):
+    """An instruction."""
+
+    pc: int
+    word: int
+    text: str
+    instructions: int
+    cycles: list[int]  # of each cause
+    requests: list[tuple[int, int, int, int, int]]  # region, reads, writes, cycles to be accepted, for the reply
+    function: str | None = None
+    offset: int = 0
+    file: str | None = None
+    line: int = 0
+
+
+class Call(msgspec.Struct):
+    """A function as it was reached by one chain of callers; its own costs only."""
+
+    parent: int
+    calls: int
+    instructions: int
+    cycles: int
+    function: str | None = None
+
+
+class Core(msgspec.Struct):
+    """A processor."""
+
+    path: str
+    clock: str
+    period: int
+    issue_stages: int
+    instructions: int
+    cycles: int
+    regions: list[Region]
+    places: list[Place]
+    calls: list[Call]
+
+    def region_names(self) -> list[str]:
+        """Of the numbers that requests have."""
+        return [*(region.name for region in self.regions), "elsewhere"]
+
+
+class Profile(msgspec.Struct):
+    """All processors of a machine, and how often other events happened."""
+
+    machine: str
+    ticks_per_second: int
+    begun: int
+    ended: int
+    events: dict[str, int]
+    causes: list[str]
+    cores: list[Core]
+
+
+@dataclass
+class Cost:
+    """What some instructions cost together."""
+
+    instructions: int = 0
+    cycles: list[int] = field(default_factory=list)
+    reads: int = 0
+    writes: int = 0
+    accept: int = 0
+    reply: int = 0
+
+    @property
+    def total(self) -> int:
+        return sum(self.cycles)
+
+    def add(self, place: Place) -> None:
+        self.instructions += place.instructions
+        self.cycles = [a + b for a, b in zip(self.cycles or [0] * len(place.cycles), place.cycles, strict=True)]
+        for _, reads, writes, accept, reply in place.requests:
+            self.reads += reads
+            self.writes += writes
+            self.accept += accept
+            self.reply += reply
+
+
+UNNAMED = "(no function)"
+
+
+def read(file: Path) -> Profile:
+    """The profile in a file."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Profile)
+    except msgspec.DecodeError as error:
+        raise ProfileError(f"{file} is no profile: {error}") from None
+
+
+def chosen(profile: Profile, pattern: str | None) -> list[Core]:
+    """The processors whose path, or that of something around them, matches."""
+    if pattern is None:
+        return profile.cores
+    literal = pattern.replace("[", "[[]")
+
+    def matches(path: str) -> bool:
+        parts = path.split(".")
+        return any(fnmatchcase(".".join(parts[:n]), literal) for n in range(1, len(parts) + 1))
+
+    cores = [core for core in profile.cores if matches(core.path)]
+    if not cores:
+        raise ProfileError(f'no processor matches "{pattern}"; there are {", ".join(c.path for c in profile.cores)}')
+    return cores
+
+
+def costs_by(places: Iterable[Place], key: str) -> dict[object, Cost]:
+    """Costs by an attribute of places."""
+    costs: dict[object, Cost] = defaultdict(Cost)
+    for place in places:
+        costs[getattr(place, key)].add(place)
+    return dict(costs)
+
+
+def functions(core: Core) -> list[tuple[str, Cost]]:
+    """Costs of functions, the most expensive first."""
+    costs = costs_by(core.places, "function")
+    named = [(str(name) if name else UNNAMED, cost) for name, cost in costs.items()]
+    return sorted(named, key=lambda one: (-one[1].total, one[0]))
+
+
+def frames(profile: Profile, events: str | None) -> tuple[str, int]:
+    """What is counted as a frame, and how many there were: of the events given, or all `sent` and `received`."""
+    patterns = events.split(",") if events else ["*.sent", "*.received"]
+    literal = [pattern.replace("[", "[[]") for pattern in patterns]
+    found = {name: n for name, n in profile.events.items() if any(fnmatchcase(name, pattern) for pattern in literal)}
+    if events and not found:
+        raise ProfileError(f'no event "{events}" happened; there were {", ".join(profile.events) or "none"}')
+    return " + ".join(found), sum(found.values())
+
+
+def chains(core: Core) -> Iterator[tuple[list[str], Call]]:
+    """Each chain of callers, the outermost first, with what its last function costs by itself."""
+    names: list[list[str]] = []
+    for number, call in enumerate(core.calls):
+        own = [] if number == 0 else [call.function or UNNAMED]
+        names.append([*(names[call.parent] if call.parent >= 0 else []), *own])
+        yield names[number], call

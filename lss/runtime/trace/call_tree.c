@@ -1,0 +1,96 @@
+// A stack of functions for each processor, and a tree of all that were on it; see call_tree.h.
+#include "lss/runtime/trace/call_tree.h"
+
+#include "emulib/isa_flow.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#pragma weak isa_flows
+
+enum { DEEPEST = 256 }; // a recursion that goes deeper counts in one function
+
+typedef struct {
+  CallNode *node;
+  guint32 back; // address to return to
+} Frame;
+
+struct CallTree {
+  const IsaFlow *flow; // NULL: not known
+  GPtrArray *nodes;
+  Frame frames[DEEPEST];
+  guint depth;         // frames[0] is of what nobody called
+  IsaFlowKind pending; // how the next instruction behind the delay slots was reached
+  guint32 delay, back;
+};
+
+static CallNode *child_of(CallTree *tree, CallNode *parent, const char *function) {
+  for (CallNode *child = parent->children; child; child = child->next)
+    if (child->function == function) return child;
+  CallNode *child = g_new0(CallNode, 1);
+  *child = (CallNode){.function = function, .parent = parent, .next = parent->children, .number = tree->nodes->len};
+  parent->children = child;
+  g_ptr_array_add(tree->nodes, child);
+  return child;
+}
+
+CallTree *call_tree_new(const char *isa) {
+  CallTree *tree = g_new0(CallTree, 1);
+  for (const IsaFlow *flow = isa_flows; flow && isa && flow->isa; flow++)
+    if (!strcmp(flow->isa, isa)) tree->flow = flow;
+  tree->nodes = g_ptr_array_new();
+  g_ptr_array_add(tree->nodes, g_new0(CallNode, 1));
+  tree->frames[0].node = tree->nodes->pdata[0];
+  tree->depth = 1;
+  return tree;
+}
+
+static Frame *top(CallTree *tree) {
+  return &tree->frames[tree->depth - 1];
+}
+
+static void enter(CallTree *tree, const char *function) {
+  if (tree->depth == DEEPEST) return;
+  const Frame frame = {child_of(tree, top(tree)->node, function), tree->back};
+  frame.node->calls++;
+  tree->frames[tree->depth++] = frame;
+}
+
+static void leave(CallTree *tree, guint32 pc) {
+  for (guint i = tree->depth; i-- > 1;) {
+    if (tree->frames[i].back != pc) continue;
+    tree->depth = i;
+    return;
+  }
+}
+
+CallNode *call_tree_here(CallTree *tree) {
+  return top(tree)->node;
+}
+
+const GPtrArray *call_tree_nodes(CallTree *tree) {
+  return tree->nodes;
+}
+
+CallNode *call_tree_follow(CallTree *tree, guint32 pc, guint32 word, guint32 value, const char *function) {
+  if (tree->pending != ISA_FLOW_OTHER && tree->delay-- == 0) {
+    if (tree->pending == ISA_FLOW_CALL && pc != tree->back) enter(tree, function);
+    if (tree->pending == ISA_FLOW_RETURN) leave(tree, pc);
+    tree->pending = ISA_FLOW_OTHER;
+  }
+  CallNode *here = top(tree)->node;
+  if (here->function != function) {
+    here = child_of(tree, here->parent ? here->parent : here, function);
+    here->calls++;
+    if (tree->depth == 1) tree->frames[tree->depth++] = (Frame){.back = 1}; // an address that no return meets
+    top(tree)->node = here;
+  }
+  here->instructions++;
+  const IsaFlowKind kind = tree->flow ? tree->flow->kind(word) : ISA_FLOW_OTHER;
+  if (kind != ISA_FLOW_OTHER) {
+    tree->pending = kind;
+    tree->delay = tree->flow->delay_slots;
+    tree->back = value;
+  }
+  return here;
+}

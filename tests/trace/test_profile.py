@@ -1,0 +1,229 @@
+"""Profiles: their sums are the statistics of the run, their call trees those of a program whose calls are known, and
+other people's tools read the files that are made of them."""
+
+import gzip
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from harness.trace.profile import Core, Profile, chains, read
+
+CAUSES = {"fetch": "stall_fetch", "memory": "stall_memory", "load_use": "stall_load_use", "branch": "stall_branch", "multiply_divide": "stall_multiply_divide", "structural": "stall_structural", "issued": "issued"}
+PROGRAM = r"""
+#define APART __attribute__((noinline))
+volatile unsigned sink;
+APART unsigned leaf(unsigned n) { sink = n; return n * 3; }
+APART static unsigned branch(unsigned n) { sink += n; return leaf(n + 1); }
+unsigned tail(unsigned n);
+__asm__(".text\n.globl tail\n.type tail, @function\n.set noreorder\ntail: j leaf\naddiu $4, $4, 1\n.size tail, .-tail\n");
+APART static unsigned deep(unsigned n) { return n ? deep(n - 1) + sink : 1; }
+APART static void one(void) { sink = 1; }
+APART static void two(void) { sink = 2; }
+static void (*volatile const table[])(void) = {one, two, one};
+int main(void) {
+  for (unsigned i = 0; i < 10; i++) sink = branch(i);
+  for (unsigned i = 0; i < 4; i++) sink = tail(i);
+  deep(5);
+  for (unsigned i = 0; i < 3; i++) table[i]();
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def profiled(build_dir: Path, root: Path, lss, run_sim, tmp_path: Path):
+    """profiled(machine, [defines], options...): statistics without and with a profile, which must agree, and the profile."""
+
+    def run(machine: str, defines: list[str], *options) -> tuple[object, Profile]:
+        given = [word for define in defines for word in ("-D", define)]
+        for name, more in (("plain", []), ("profiling", ["--record", "profile"])):
+            lss("build", root / "examples" / f"{machine}.lss", *given, *more, "-o", tmp_path / name)
+        plain = run_sim(tmp_path / "plain", *options)
+        done = run_sim(tmp_path / "profiling", *options, "--profile", "profile.json")
+        assert {**done.stats, "manifest": 0} == {**plain.stats, "manifest": 0}
+        return plain, read(tmp_path / "profile.json")
+
+    return run
+
+
+def totals(core: Core, causes: list[str]) -> dict[str, int]:
+    return {cause: sum(place.cycles[i] for place in core.places) for i, cause in enumerate(causes)}
+
+
+def value(done, path: str, name: str) -> int:
+    """A statistic of all instances below a path."""
+    return sum(e["value"] for e in done.stats["statistics"] if e["path"].startswith(path + ".") and e["name"] == name)
+
+
+def check_sums(done, profile: Profile) -> None:
+    for core in profile.cores:
+        sums = totals(core, profile.causes)
+        assert sums.pop("unknown") == 0
+        assert sums == {cause: value(done, core.path, CAUSES[cause]) for cause in sums}
+        assert core.cycles == sum(sums.values()) == core.issue_stages * done.stats["run"]["cycles"][core.clock]
+        assert core.instructions == value(done, core.path, "instructions") == sum(p.instructions for p in core.places)
+        assert core.cycles == sum(call.cycles for call in core.calls)
+        assert core.instructions == sum(call.instructions for call in core.calls)
+        memory = sum(accept + reply for place in core.places for _, _, _, accept, reply in place.requests)
+        assert memory == sums["memory"]
+        unnamed = [place for place in core.places if place.instructions and not (place.text and place.function)]
+        assert not unnamed, unnamed[0]
+
+
+@pytest.mark.parametrize(
+    ("machine", "program", "cores"),
+    [("dual_core/dual_core", "sum", 2), ("riscv_core/riscv_core", "sha256", 1), ("vliw_core/vliw_core", "fir", 1), ("rfu_core/rfu_core", "fir", 1)],
+)
+def test_sums_are_the_statistics_of_the_run(machine, program, cores, profiled, build_dir: Path) -> None:
+    done, profile = profiled(machine, [], "--program", build_dir / "firmware" / program / f"{program}.elf", "--cycles", 60000)
+    check_sums(done, profile)
+    assert len(profile.cores) == cores
+
+
+def test_two_processors_of_a_network_interface(profiled, build_dir: Path) -> None:
+    """Idle time is skipped while the host starts up; code runs in scratchpads, where the firmware copied it."""
+    firmware = build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf"
+    done, profile = profiled("tigon2/tigon2", ["cpus=2"], "--firmware", firmware, "--payload", 1472, "--time", "4 ms")
+    check_sums(done, profile)
+    first, second = profile.cores
+    assert [region.name for region in first.regions] == ["nic.cpu[0].scratchpad", "nic.sram", "nic.registers"]
+    copied = Counter()
+    for place in second.places:
+        copied[place.function] += sum(place.cycles) * (place.pc >= 0xC00000)
+    assert copied["send"] > 10000 and copied["dma_read_done"] > 5000
+    assert min(profile.events[f"nic.mac_{one}"] for one in ("rx.received", "tx.sent")) > 50
+
+
+def test_a_window(lss, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    lss("build", root / "examples/dual_core/dual_core.lss", "--record", "profile", "-o", tmp_path / "dual")
+    program = build_dir / "firmware/sum/sum.elf"
+    run_sim(tmp_path / "dual", "--program", program, "--profile", "p.json", "--record-from", "cycles(cpu_clk) >= 300", "--record-to", "cycles(cpu_clk) >= 1300")
+    profile = read(tmp_path / "p.json")
+    for core in profile.cores:
+        assert core.cycles == 1000 and totals(core, profile.causes)["unknown"] < 50
+
+
+@pytest.fixture(scope="module")
+def known(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The profile of a program whose calls are known."""
+    folder = tmp_path_factory.mktemp("known")
+    source = folder / "known"
+    source.mkdir()
+    (source / "known.c").write_text(PROGRAM)
+    for name in ("start.S", "machine"):
+        (source / name).write_bytes((root / "firmware/hello" / name).read_bytes())
+    (source / "known.ld").write_bytes((root / "firmware/hello/hello.ld").read_bytes())
+    (source / "machine").write_text(f"{root}/examples/single_core/single_core.lss\n")
+    subprocess.run([sys.executable, "-m", "harness", "firmware", "known"], cwd=folder, check=True, env={"PATH": f"{build_dir}/bin:/usr/bin:/bin", "PYTHONPATH": str(root)})
+    subprocess.run([build_dir / "bin/lss", "build", root / "examples/single_core/single_core.lss", "--record", "profile", "-o", "sim"], cwd=folder, check=True)
+    subprocess.run(["./sim", "--quiet", "--program", "known.elf", "--profile", "profile.json"], cwd=folder, check=True)
+    return folder / "profile.json"
+
+
+def test_calls(known: Path) -> None:
+    (core,) = read(known).cores
+    calls = Counter()
+    for names, call in chains(core):
+        calls[" ".join(names)] += call.calls
+    main = "_start main"
+    assert calls[f"{main} branch"] == 10 and calls[f"{main} branch leaf"] == 10
+    assert calls[f"{main} tail"] == 4 and calls[f"{main} leaf"] == 4  # which tail leaves in its place
+    assert [calls[main + " deep" * n] for n in range(1, 8)] == [1, 1, 1, 1, 1, 1, 0]
+    assert calls[f"{main} one"] == 2 and calls[f"{main} two"] == 1
+    assert calls[main] == 1 and not [name for name in calls if name.count("main") > 1]
+
+
+def harness(known: Path, *options) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "harness", "profile", known, *map(str, options)], cwd=known.parent, capture_output=True, text=True)
+
+
+def test_table_and_annotated_source(known: Path) -> None:
+    core = read(known).cores[0]
+    table = harness(known).stdout
+    assert f"core: {core.cycles:,} cycles, {core.instructions:,} instructions" in table
+    shown = dict(re.findall(r"^(\w+) +([\d,]+) ", table, re.MULTILINE))
+    assert {name: int(shown[name].replace(",", "")) for name in ("leaf", "main")} == {name: sum(sum(p.cycles) for p in core.places if p.function == name) for name in ("leaf", "main")}
+    source = harness(known, "--annotate", "leaf", "--code").stdout
+    line = PROGRAM.splitlines().index(next(text for text in PROGRAM.splitlines() if "unsigned leaf(unsigned n)" in text)) + 1
+    assert re.search(rf"^ +[\d,]+ +[\d,]+ .*\| +{line} APART unsigned leaf", source, re.MULTILINE)
+    assert sum(int(n.replace(",", "")) for n in re.findall(r"^ +([\d,]+) .*\|         [0-9a-f]{8}  ", source, re.MULTILINE)) == int(shown["leaf"].replace(",", ""))
+    wrong = harness(known, "--annotate", "nobody")
+    assert wrong.returncode == 1 and wrong.stderr == 'harness: no processor executed a function "nobody"\n'
+    wrong = harness(known, "--core", "gpu")
+    assert wrong.returncode == 1 and wrong.stderr == 'harness: no processor matches "gpu"; there are core\n'
+    other = harness(known.parent / "known.elf")
+    assert other.returncode == 1 and other.stderr.count("\n") == 1 and "is no profile" in other.stderr
+
+
+def test_flame_graph(known: Path) -> None:
+    harness(known, "--flame", "flame.svg")
+    root = ET.fromstring((known.parent / "flame.svg").read_text())
+    boxes = [(g[0].text, float(g[1].get("x")), float(g[1].get("width")), int(g[1].get("y"))) for g in root.iter("{http://www.w3.org/2000/svg}g")]
+    core = read(known).cores[0]
+    (whole,) = [box for box in boxes if box[0].startswith("all: ")]
+    assert f"{core.cycles:,} cycles (100.00 %)" in whole[0] and abs(whole[2] - 1180) < 1
+    for title, x, width, y in boxes:  # each upon one that is at least as wide
+        below = [box for box in boxes if box[3] == y + 18 and box[1] <= x + 0.01 and box[1] + box[2] >= x + width - 0.5]
+        assert below or title == whole[0], title
+    assert any(title.startswith("leaf: ") and "called 10 times" in title for title, *_ in boxes)
+
+
+def test_callgrind_reads_it(known: Path) -> None:
+    harness(known, "--callgrind", "callgrind.out")
+    done = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "callgrind.out"], cwd=known.parent, capture_output=True, text=True)
+    core = read(known).cores[0]
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"^{core.cycles:,} \(100.0%\) +{core.instructions:,} \(100.0%\).* PROGRAM TOTALS", done.stdout, re.MULTILINE)
+    inclusive = {name: int(n.replace(",", "")) for n, name in re.findall(r"^ *([\d,]+) .*known.c:(\w+)", done.stdout, re.MULTILINE)}
+    below = sum(call.cycles for names, call in chains(core) if "main" in names)
+    assert inclusive["main"] == below
+
+
+def fields(message: bytes) -> dict[int, list]:
+    """A protobuf message: numbers and bytes by field."""
+    found: dict[int, list] = {}
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        number = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return number
+
+    while at < len(message):
+        key = varint()
+        assert key & 7 in (0, 2)
+        content: object = varint()
+        if key & 7 == 2:
+            content, at = message[at : at + content], at + content
+        found.setdefault(key >> 3, []).append(content)
+    return found
+
+
+def test_pprof(known: Path) -> None:
+    harness(known, "--pprof", "profile.pb.gz")
+    profile = fields(gzip.decompress((known.parent / "profile.pb.gz").read_bytes()))
+    core = read(known).cores[0]
+    texts = [text.decode() for text in profile[6]]
+    assert texts[0] == "" and [texts[fields(kind)[1][0]] for kind in profile[1]] == ["cycles", "instructions"]
+
+    def numbers(packed: bytes) -> list[int]:
+        return fields(b"".join(b"\x08" + part for part in re.findall(rb"[\x80-\xff]*[\x00-\x7f]", packed)))[1]
+
+    samples = [fields(sample) for sample in profile[2]]
+    cycles = sum(numbers(sample[2][0])[0] for sample in samples)
+    assert cycles == core.cycles - core.calls[0].cycles
+    names = {fields(function)[1][0]: texts[fields(function)[2][0]] for function in profile[5]}
+    places = {fields(place)[1][0]: fields(fields(place)[4][0])[1][0] for place in profile[4]}
+    stacks = {tuple(names[places[place]] for place in numbers(sample[1][0])) for sample in samples}
+    assert ("leaf", "branch", "main", "_start") in stacks and ("leaf", "main", "_start") in stacks and ("deep",) * 6 + ("main", "_start") in stacks
