@@ -6,6 +6,7 @@
 // matter.
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/observe/idle_check.h"
+#include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/wave/wave.h"
 
 #include <stdlib.h>
@@ -417,6 +418,21 @@ void spinach_advance_step(bool one_instant) {
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
   }
   spinach_time.now = earliest(); // where the run would continue
+}
+
+struct spinach_moment spinach_now(void) {
+  return (struct spinach_moment){spinach_advancing, spinach_stopping, spinach_stop_status, spinach_stop_reason};
+}
+
+void spinach_rewind(const struct spinach_moment *moment) {
+  spinach_advancing = moment->advancing;
+  spinach_stopping = moment->stopping;
+  spinach_stop_status = moment->stop_status;
+  spinach_stop_reason = moment->stop_reason;
+  spinach_time.now = earliest();
+  spinach_running.function = NULL;
+  spinach_triggers_again();
+  machine->wake();
 }
 
 uint64_t spinach_next_instant(void) {

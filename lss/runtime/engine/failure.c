@@ -9,6 +9,7 @@
 const char *spinach_stop_reason = "", *spinach_error_text = "";
 int spinach_stopping, spinach_stop_status;
 jmp_buf spinach_escape;
+void (*spinach_on_error)(const char *text);
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static char stop_words[1024];
@@ -54,6 +55,7 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
   char *message = NULL, *text = NULL;
   if (vasprintf(&message, format, arguments) < 0 || asprintf(&text, "%s%s%s", path, *path ? ": " : "", message) < 0)
     leave(1);
+  if (spinach_on_error && spinach_phase == SPINACH_RUNS) spinach_on_error(text);
   fflush(stdout);
   fprintf(stderr, "%s: error: %s", spinach_program, text);
   if (spinach_phase == SPINACH_STARTS || spinach_phase == SPINACH_OVER || !prints) { // of wrong input, nothing is kept

@@ -228,6 +228,8 @@ extern int spinach_stop_status;         // the process's exit status then
 
 extern const char *spinach_error_text; // of the error that ended the run, "" otherwise
 void spinach_set_error(const char *text);
+// Who wants to know of an error while the machine runs, before it is reported and ends the run; does not return.
+extern void (*spinach_on_error)(const char *text);
 
 // What passing time changes beside the state of clusters; it begins the arena.
 typedef struct {
@@ -270,7 +272,16 @@ void spinach_advance_begin_step(bool endless); // one instant, without a jump ov
 // A step: of a whole piece, or of one instant.
 void spinach_advance_step(bool one_instant);
 uint64_t spinach_next_instant(void); // the one that is stepped next
-void spinach_finish(void);           // runs all finish functions and collectors' reports
+// What belongs to a state beside the arena, between two steps.
+struct spinach_moment {
+  struct spinach_advancing advancing;
+  int stopping, stop_status;
+  const char *stop_reason;
+};
+struct spinach_moment spinach_now(void);
+// The arena holds an earlier state again, that of this moment.
+void spinach_rewind(const struct spinach_moment *moment);
+void spinach_finish(void); // runs all finish functions and collectors' reports
 uint64_t spinach_now_ns(void);
 uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over
 
@@ -301,6 +312,7 @@ const spinach_reported *spinach_reports(uint32_t *count);
 int spinach_main(int argc, char **argv);
 // Begins the next advance of the run; returns why the run is over instead, or NULL.
 const char *spinach_run_begin(void);
+bool spinach_is_interrupted(void);                // a signal asked the run to end
 #define SPINACH_NOTHING_LEFT "nothing left to do" // why it is, when an advance found that
 // Writes everything that a run was asked for, up to the present instant; returns the process's status.
 int spinach_deliver(const char *ended);

@@ -3,6 +3,7 @@
 #include "lss/runtime/checkpoint/difference.h"
 #include "lss/runtime/checkpoint/serve.h"
 #include "lss/runtime/checkpoint/state_hash.h"
+#include "lss/runtime/debug/debug.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/measure.h"
@@ -95,6 +96,10 @@ static bool keep(const spinach_options *options) {
   if (options->state_hashes && cycles % options->state_hash_every == 0) spinach_state_hash_note(options->clock);
   if (!options->checkpoint_every || cycles % options->checkpoint_every || !cycles) return true;
   return spinach_checkpoint_write(options);
+}
+
+bool spinach_is_interrupted(void) {
+  return interrupted;
 }
 
 const char *spinach_run_begin(void) {
@@ -254,8 +259,13 @@ static int simulate(int argc, char **argv) {
   }
   if (options.restore && !spinach_restore_read(&options)) return 2;
   if (!spinach_measure_begin(&options) || !spinach_settings_store(&options)) return 2;
+  if (options.gdb_script) {
+    spinach_debug_script(&options);
+    return flush_output() ? 0 : 1;
+  }
   if (!can_write_results(&options)) return 1;
   if (!spinach_wave_begin(&options)) return 2;
+  if (options.gdb && !spinach_debug_open(&options)) return 1;
   given = &options;
   repeats = machine->debug && g_getenv(REPEAT) && freopen("/dev/null", "w", stdout); // what is printed was printed
   g_unsetenv(REPEAT);
@@ -278,7 +288,7 @@ static int simulate(int argc, char **argv) {
   }
   if (options.check_idle) spinach_idle_check_begin();
   spinach_progress_start();
-  const char *ended = run(&options);
+  const char *ended = options.gdb ? spinach_debug_run(&options) : run(&options);
   if (options.state_hashes) spinach_state_hash_note(options.clock);
   if (options.checkpoint && !*spinach_error_text && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { STATE_HASH_EVERY = 100000 };
+enum { STATE_HASH_EVERY = 100000, HISTORY = 256 << 20 };
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -176,6 +176,29 @@ static bool set_wave_to(spinach_options *options, const char *value) {
   return spinach_condition_parse("--wave-to", value, &options->conditions[SPINACH_WAVE_TO]);
 }
 
+static bool set_gdb(spinach_options *options, const char *value) {
+  options->gdb = value;
+  return *value || spinach_report_error("--gdb takes a port, HOST:PORT or the path of a socket");
+}
+
+static bool set_gdb_run(spinach_options *options, const char *value) {
+  (void)value;
+  return options->gdb_run = true;
+}
+
+static bool set_gdb_script(spinach_options *options, const char *value) {
+  (void)value;
+  return options->gdb_script = true;
+}
+
+static bool set_history(spinach_options *options, const char *value) {
+  int64_t bytes;
+  const char *error;
+  if (!spinach_quantity_parse(value, SPINACH_SIZE, &bytes, &error)) return spinach_report_error("--history: %s", error);
+  options->history = (uint64_t)MAX(bytes, 0);
+  return true;
+}
+
 static bool set_check_idle(spinach_options *options, const char *value) {
   (void)value;
   return options->check_idle = true;
@@ -283,6 +306,10 @@ static const struct {
     {"wave-signals", "PATTERNS", "which: \"cpu[0].fetch.*,port nic.**\"; without it all", set_wave_signals},
     {"wave-from", "CONDITION", "begin the wave when this comes true ...", set_wave_from},
     {"wave-to", "CONDITION", "... and end it when this does", set_wave_to},
+    {"gdb", "PORT", "wait for gdb there; HOST:PORT or the path of a socket (docs/debugging.md)", set_gdb},
+    {"gdb-run", NULL, "with --gdb: begin without waiting for it", set_gdb_run},
+    {"gdb-script", NULL, "with --gdb: print the commands that connect gdb to this machine, and end", set_gdb_script},
+    {"history", "SIZE", "with --gdb: how much of the past is kept to go back to (default 256 MiB)", set_history},
     {"check-idle", NULL, "check what modules say about when they act next (docs/module.md)", set_check_idle},
     {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
     {"progress", NULL, "show how far the run is (the default on a terminal)", set_progress},
@@ -367,11 +394,46 @@ static bool apply(spinach_options *options, const char *name, const char *value,
                               near ? near : "", near ? "?" : "");
 }
 
+// What only makes sense with something else, or not with it.
+static bool fit(const spinach_options *options) {
+  if (options->checkpoint_every && !options->checkpoint)
+    return spinach_report_error("--checkpoint-every lacks the file: --checkpoint FILE");
+  const bool window = options->conditions[SPINACH_RECORD_FROM].kind || options->conditions[SPINACH_RECORD_TO].kind;
+  if (!options->record && (options->record_events->len || (window && !options->profile)))
+    return spinach_report_error("what is recorded lacks its file: --record FILE");
+  if (options->compare && !options->restore)
+    return spinach_report_error("--compare lacks the other checkpoint: --restore FILE");
+  if (options->serve && !options->restore) return spinach_report_error("--serve lacks the checkpoint: --restore FILE");
+  if (!options->wave && (options->wave_signals || options->conditions[SPINACH_WAVE_FROM].kind ||
+                         options->conditions[SPINACH_WAVE_TO].kind))
+    return spinach_report_error("--wave-signals, --wave-from and --wave-to lack the file: --wave FILE");
+  if (options->outputs_go_on && !options->restore)
+    return spinach_report_error("--outputs continue is for runs with --restore");
+  if ((options->gdb_run || options->gdb_script) && !options->gdb)
+    return spinach_report_error("--gdb-%s lacks the port: --gdb PORT", options->gdb_run ? "run" : "script");
+  const char *forward_only = options->checkpoint_every                        ? "--checkpoint-every"
+                             : options->state_hashes                          ? "--state-hashes"
+                             : options->trace                                 ? "--trace"
+                             : options->wave                                  ? "--wave"
+                             : options->record                                ? "--record"
+                             : options->profile                               ? "--profile"
+                             : options->check_idle                            ? "--check-idle"
+                             : options->serve                                 ? "--serve"
+                             : options->conditions[SPINACH_SAMPLE].kind       ? "--sample"
+                             : options->conditions[SPINACH_MEASURE_FROM].kind ? "--measure-from"
+                             : options->conditions[SPINACH_MEASURE_TO].kind   ? "--measure-to"
+                                                                              : NULL;
+  if (options->gdb && forward_only)
+    return spinach_report_error("%s writes down what happens once; with --gdb a run goes backwards, too", forward_only);
+  return true;
+}
+
 bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   *options =
       (spinach_options){.clock = spinach_fastest_clock(), .cycles = UINT64_MAX, .until_tick = UINT64_MAX, .seed = 1};
   options->watchdog = default_watchdog();
   options->state_hash_every = STATE_HASH_EVERY;
+  options->history = HISTORY;
   options->print = g_ptr_array_new();
   options->record_events = g_ptr_array_new();
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
@@ -388,20 +450,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   if (options->checkpoint_time) // in whole cycles
     options->checkpoint_every =
         MAX(1, spinach_ticks(options->checkpoint_time) / machine->clocks[options->clock].period);
-  if (options->checkpoint_every && !options->checkpoint)
-    return spinach_report_error("--checkpoint-every lacks the file: --checkpoint FILE");
-  const bool window = options->conditions[SPINACH_RECORD_FROM].kind || options->conditions[SPINACH_RECORD_TO].kind;
-  if (!options->record && (options->record_events->len || (window && !options->profile)))
-    return spinach_report_error("what is recorded lacks its file: --record FILE");
-  if (options->compare && !options->restore)
-    return spinach_report_error("--compare lacks the other checkpoint: --restore FILE");
-  if (options->serve && !options->restore) return spinach_report_error("--serve lacks the checkpoint: --restore FILE");
-  if (!options->wave && (options->wave_signals || options->conditions[SPINACH_WAVE_FROM].kind ||
-                         options->conditions[SPINACH_WAVE_TO].kind))
-    return spinach_report_error("--wave-signals, --wave-from and --wave-to lack the file: --wave FILE");
-  if (options->outputs_go_on && !options->restore)
-    return spinach_report_error("--outputs continue is for runs with --restore");
-  return true;
+  return fit(options);
 }
 
 void spinach_options_clear(spinach_options *options) {

@@ -51,6 +51,10 @@ typedef struct {
   const char *trace;               // instance patterns, or NULL
   const char *wave, *wave_signals; // file and patterns of what it shows, or NULL
   bool check_idle;                 // what modules' next_event says is compared with what they do
+  const char *gdb;                 // port or socket on which gdb is waited for, or NULL
+  bool gdb_run;                    // the run begins without it
+  bool gdb_script;                 // only print the commands that connect it
+  uint64_t history;                // bytes of the past that are kept for it
   bool progress, quiet;
   bool ended;       // --help or --list did all there was to do
   GPtrArray *print; // const char*: "path.field"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SNAPSHOT_LENGTH = 262144 };
+enum { SNAPSHOT_LENGTH = 262144, FILE_HEADER = 24, PACKET_HEADER = 16 };
 
 static void open_reader(HostFile *file) {
   char why[PCAP_ERRBUF_SIZE];
@@ -144,10 +144,16 @@ void packet_write(stream *s, const uint8_t *frame, uint32_t length, uint64_t sta
   struct pcap_pkthdr header = {.caplen = length, .len = length};
   header.ts.tv_sec = (time_t)(stamp_ns / 1000000000u);
   header.ts.tv_usec = (suseconds_t)(stamp_ns % 1000000000u); // nanoseconds in a file of that precision
-  pcap_dump(file->dumper, &header, frame);
+  const bool again = s->records < file->written;
+  if (!again) pcap_dump(file->dumper, &header, frame);
   if (ferror(file->out)) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
   s->records++;
+  if (!again) file->written = s->records;
   s->position += length;
+}
+
+uint64_t host_packets_size(const stream *s) {
+  return FILE_HEADER + PACKET_HEADER * s->records + s->position;
 }
 
 bool host_packets_flush(HostFile *file) {

@@ -154,19 +154,42 @@ static HostFile *output(const stream *s) {
 
 void stream_write(stream *s, const void *bytes, size_t size) {
   HostFile *file = output(s);
-  if (fwrite(bytes, 1, size, file->out) != size) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
+  const bool again = s->position < file->written;
+  if (!again && fwrite(bytes, 1, size, file->out) != size)
+    spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
   s->position += size;
+  if (!again) file->written = s->position;
 }
 
 void stream_printf(stream *s, const char *format, ...) {
   HostFile *file = output(s);
   va_list arguments;
   va_start(arguments, format);
-  int length = vfprintf(file->out, format, arguments);
+  const bool again = s->position < file->written;
+  int length = again ? vsnprintf(NULL, 0, format, arguments) : vfprintf(file->out, format, arguments);
   va_end(arguments);
   if (length < 0) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
   s->position += (uint64_t)length;
+  if (!again) file->written = s->position;
   s->records++;
+}
+
+// One that was written beyond where its stream is.
+static void cut(HostFile *file) {
+  const stream *s = file->owner;
+  const uint64_t position = file->dumper ? s->records : s->position;
+  if (position >= file->written) return;
+  file->written = position;
+  if (!file->temporary) return;
+  const off_t bytes = (off_t)(file->dumper ? host_packets_size(s) : s->position);
+  if ((file->dumper && !host_packets_flush(file)) || fflush(file->out) || ftruncate(fileno(file->out), bytes) ||
+      fseeko(file->out, bytes, SEEK_SET))
+    spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
+}
+
+void spinach_streams_diverge(void) {
+  for (uint32_t i = 0; i < file_count; i++)
+    if (files[i]->out) cut(files[i]);
 }
 
 // Completes one output; errno says why when it fails.

@@ -55,6 +55,9 @@ bool spinach_streams_commit(void);
 void spinach_streams_abandon(void);
 // The same in a signal handler, of a process that ends there.
 void spinach_streams_remove(void);
+// The run goes on otherwise than it did: what was written beyond where it is now is dropped, but not from a terminal, a
+// pipe or a device.
+void spinach_streams_diverge(void);
 // The path of the index-th file that was opened, and whether it is an output; NULL beyond the last.
 const char *spinach_streams_file(uint32_t index, bool *output);
 // How much of the inputs has been read, 0 to 1; negative when there are none.

@@ -13,6 +13,7 @@ typedef struct {
   size_t size;           // of an input, in bytes
   size_t consumed;       // bytes of an input that were read, for the progress display
   FILE *out;             // outputs
+  uint64_t written;      // bytes, or packets, that it has; what is written again after going back is there already
   char *temporary;       // where an output grows until it is whole; NULL when it is written in place
   void *reader;          // pcap_t of a packet input
   uint64_t next;         // packets that the reader has delivered
@@ -31,6 +32,7 @@ void host_file_drop(HostFile *file); // closes an output without leaving anythin
 
 // packet.c
 bool host_packets_flush(HostFile *file);
+uint64_t host_packets_size(const stream *s); // bytes of a file with what the stream has written
 void host_packets_close(HostFile *file);
 
 #endif

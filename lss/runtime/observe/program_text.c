@@ -10,6 +10,7 @@
 #include "lss/runtime/engine/machine.h"
 
 #pragma weak program_open
+#pragma weak program_path
 #pragma weak program_describe
 #pragma weak program_symbol_at
 #pragma weak program_machine

@@ -157,6 +157,13 @@ uint64_t spinach_triggers_tick(uint64_t tick) {
   return tick;
 }
 
+void spinach_triggers_again(void) {
+  for (guint i = 0; i < count(); i++) {
+    spinach_trigger *trigger = all->pdata[i];
+    if (!trigger->repeats) trigger->waiting = trigger->condition->kind != SPINACH_NO_CONDITION;
+  }
+}
+
 void spinach_triggers_arm(void) {
   for (int i = 0; machine->watches[i]; i++) {
     uint64_t goal = UINT64_MAX;

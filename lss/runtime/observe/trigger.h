@@ -59,6 +59,9 @@ void spinach_triggers_arm(void);
 // The instant before which the engine need not stop for any trigger, at most `tick`.
 uint64_t spinach_triggers_tick(uint64_t tick);
 
+// The run has gone back in time: what comes true once may do so again.
+void spinach_triggers_again(void);
+
 // Whether some compares a state, which has to be looked at after each instant.
 bool spinach_triggers_step(void);
 

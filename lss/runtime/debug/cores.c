@@ -1,0 +1,176 @@
+// Processors out of debug views; see cores.h.
+#include "lss/runtime/debug/cores.h"
+
+#include "lss/runtime/text/names.h"
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+static const spinach_debug_role *role_of(const spinach_debug_view *view, const char *name) {
+  for (uint32_t i = 0; i < view->role_count; i++)
+    if (!strcmp(view->roles[i].role, name)) return &view->roles[i];
+  return NULL;
+}
+
+static const char *property_of(const spinach_debug_view *view, const char *name) {
+  for (uint32_t i = 0; i < view->property_count; i++)
+    if (!strcmp(view->properties[i].name, name)) return view->properties[i].value;
+  return "";
+}
+
+static uint8_t *bytes_of(int32_t instance, const spinach_field *field) {
+  return (uint8_t *)spinach_instance_state(instance) + field->offset;
+}
+
+static CoreValue value_of(const spinach_debug_view *view, const char *name) {
+  const spinach_debug_role *role = role_of(view, name);
+  if (!role || !spinach_is_integer(role->field->type)) return (CoreValue){0};
+  return (CoreValue){role->field->type, bytes_of(role->instance, role->field)};
+}
+
+int64_t core_get(const CoreValue *value) {
+  return value->at ? spinach_integer(value->type, value->at) : 0;
+}
+
+void core_set(const CoreValue *value, int64_t number) {
+  if (value->at)
+    memcpy(value->at, &number, value->type->size); // hosts are little-endian (modules/memory/memory_access.h)
+}
+
+static uint8_t *register_at(const Core *core, uint32_t number, uint32_t *size) {
+  // A memory that serves as register file holds bytes, as the host would lay out the numbers.
+  *size = core->registers.type->size == 1 ? 4 : (uint32_t)core->registers.type->size;
+  return core->registers.at + (gsize)number * *size;
+}
+
+uint32_t core_register(const Core *core, uint32_t number) {
+  uint32_t size, value = 0;
+  const uint8_t *at = register_at(core, number, &size);
+  memcpy(&value, at, MIN(size, sizeof value));
+  return value;
+}
+
+void core_set_register(const Core *core, uint32_t number, uint32_t value) {
+  uint32_t size;
+  uint8_t *at = register_at(core, number, &size);
+  if (number) memcpy(at, &value, MIN(size, sizeof value));
+}
+
+// Branches and jumps of MIPS II, as gdb knows them; it takes JOFF for an ordinary instruction.
+static bool branches(uint32_t word) {
+  const uint32_t operation = word >> 26, function = word & 0x3f, condition = word >> 16 & 0x1f;
+  if (operation == 0) return function == 8 || function == 9;
+  if (operation == 1) return (condition & 0xc) == 0;
+  return (operation >= 2 && operation <= 7) || (operation >= 20 && operation <= 23);
+}
+
+bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc) {
+  uint8_t bytes[4];
+  uint32_t word;
+  if (core->isa != CORE_MIPS || pc != before + 4 || core_read(core, before, bytes, 4) != 4) return false;
+  memcpy(&word, bytes, sizeof word);
+  return branches(core->big_endian ? GUINT32_FROM_BE(word) : GUINT32_FROM_LE(word));
+}
+
+// ---- What belongs to which processor ------------------------------------------------------------------------------
+static bool encloses(int32_t outer, int32_t inner) {
+  for (; inner >= 0; inner = machine->instances[inner].parent)
+    if (inner == outer) return true;
+  return false;
+}
+
+static uint32_t depth(int32_t instance) {
+  uint32_t levels = 0;
+  for (; instance >= 0; instance = machine->instances[instance].parent) levels++;
+  return levels;
+}
+
+static bool is_core(const spinach_debug_view *view) {
+  return role_of(view, "pc") && role_of(view, "registers") && role_of(view, "retired") && *property_of(view, "isa");
+}
+
+static void add_regions(Core *core, int32_t instance) {
+  uint32_t deepest = 0;
+  for (uint32_t i = 0; i < machine->instance_count; i++) deepest = MAX(deepest, depth((int32_t)i));
+  for (uint32_t level = deepest; level > 0; level--)
+    for (uint32_t i = 0; i < machine->view_count; i++) {
+      const spinach_debug_view *view = &machine->views[i];
+      if (depth(view->instance) != level || !encloses(view->instance, instance)) continue;
+      for (uint32_t k = 0; k < view->region_count; k++) {
+        const spinach_debug_region *declared = &view->regions[k];
+        const CoreRegion region = {declared, bytes_of(declared->instance, declared->field),
+                                   spinach_field_elements(declared->field) * declared->field->type->size,
+                                   (uint32_t)declared->field->type->size};
+        g_array_append_val(core->regions, region);
+      }
+    }
+}
+
+// The innermost module with that in it and a processor.
+static int32_t surrounding(int32_t instance) {
+  for (; instance >= 0; instance = machine->instances[instance].parent)
+    for (uint32_t i = 0; i < machine->view_count; i++)
+      if (is_core(&machine->views[i]) && encloses(instance, machine->views[i].instance)) return instance;
+  return -1;
+}
+
+static void add_caches(Core *core, int32_t instance) {
+  for (uint32_t i = 0; i < machine->view_count; i++) {
+    const spinach_debug_view *view = &machine->views[i];
+    const spinach_debug_role *bytes = role_of(view, "line_bytes"), *valid = role_of(view, "line_valid"),
+                             *write = role_of(view, "write");
+    if (!bytes || !valid || !role_of(view, "line_number")) continue;
+    const int32_t around = surrounding(view->instance);
+    if (around < 0 || !encloses(around, instance)) continue;
+    CoreCache cache = {.number = value_of(view, "line_number"),
+                       .valid = value_of(view, "line_valid"),
+                       .dirty = value_of(view, "line_dirty"),
+                       .bytes = bytes_of(bytes->instance, bytes->field),
+                       .lines = (uint32_t)spinach_field_elements(valid->field),
+                       .write_first = value_of(view, "write_first"),
+                       .write_count = value_of(view, "write_count")};
+    if (!cache.lines || !cache.number.at || !cache.valid.at) continue;
+    cache.line = (uint32_t)(spinach_field_elements(bytes->field) * bytes->field->type->size) / cache.lines;
+    if (write && cache.write_first.at && cache.write_count.at) {
+      cache.write = write->field->type;
+      cache.writes = bytes_of(write->instance, write->field);
+      cache.write_room = (uint32_t)spinach_field_elements(write->field);
+    }
+    g_array_append_val(core->caches, cache);
+  }
+}
+
+static Core *core_new(const spinach_debug_view *view, uint32_t number) {
+  const spinach_debug_role *registers = role_of(view, "registers");
+  Core *core = g_new0(Core, 1);
+  *core = (Core){.number = number,
+                 .path = machine->instances[view->instance].path,
+                 .isa = g_str_has_prefix(property_of(view, "isa"), "riscv") ? CORE_RISCV32 : CORE_MIPS,
+                 .big_endian = !strcmp(property_of(view, "big_endian"), "true"),
+                 .pc = value_of(view, "pc"),
+                 .retired = value_of(view, "retired"),
+                 .hi = value_of(view, "hi"),
+                 .lo = value_of(view, "lo"),
+                 .fetch_pc = value_of(view, "fetch_pc"),
+                 .pc_set = value_of(view, "pc_set"),
+                 .branch_pending = value_of(view, "branch_pending"),
+                 .halt = value_of(view, "halt"),
+                 .in_flight = value_of(view, "in_flight"),
+                 .fetching = value_of(view, "fetching"),
+                 .registers = value_of(view, "registers"),
+                 .regions = g_array_new(FALSE, FALSE, sizeof(CoreRegion)),
+                 .caches = g_array_new(FALSE, FALSE, sizeof(CoreCache))};
+  const uint64_t bytes = spinach_field_elements(registers->field) * registers->field->type->size;
+  core->register_count = (uint32_t)(bytes / (registers->field->type->size == 1 ? 4 : registers->field->type->size));
+  add_regions(core, view->instance);
+  add_caches(core, view->instance);
+  return core;
+}
+
+const GPtrArray *spinach_cores(void) {
+  static GPtrArray *cores;
+  if (cores) return cores;
+  cores = g_ptr_array_new();
+  for (uint32_t i = 0; i < machine->view_count; i++)
+    if (is_core(&machine->views[i])) g_ptr_array_add(cores, core_new(&machine->views[i], cores->len + 1));
+  return cores;
+}

@@ -1,0 +1,74 @@
+// The processors of the machine, as debug views declare them (docs/language.md): the one place that says where their
+// program counters, registers and memories are.
+#ifndef SPINACH_CORES_H
+#define SPINACH_CORES_H
+
+#include "lss/runtime/engine/machine.h"
+
+#include <glib.h>
+
+// An integer of the state; `at` is NULL where the view does not name it.
+typedef struct {
+  const struct spinach_type *type;
+  uint8_t *at;
+} CoreValue;
+
+// A stretch of addresses; see spinach_debug_region.
+typedef struct {
+  const spinach_debug_region *declared;
+  uint8_t *bytes;
+  uint64_t size; // of the state, in bytes
+  uint32_t word; // bytes of one of its integers
+} CoreRegion;
+
+// A cache with its write buffer.
+typedef struct {
+  CoreValue number, valid, dirty; // of the first line; the others follow
+  uint8_t *bytes;
+  uint32_t lines, line; // how many, bytes of each
+  CoreValue write_first, write_count;
+  const struct spinach_type *write; // a request in the write buffer
+  uint8_t *writes;
+  uint32_t write_room;
+} CoreCache;
+
+typedef enum { CORE_MIPS, CORE_RISCV32 } CoreIsa;
+
+typedef struct {
+  uint32_t number;  // from 1, in the order of the machine
+  const char *path; // of the module that holds it
+  CoreIsa isa;
+  bool big_endian;
+  CoreValue pc, retired, hi, lo; // the address of the instruction that left the pipeline last, how many did
+  CoreValue fetch_pc, pc_set, branch_pending, halt, in_flight, fetching;
+  CoreValue registers; // the first
+  uint32_t register_count;
+  GArray *regions; // CoreRegion, inner ones first
+  GArray *caches;  // CoreCache
+} Core;
+
+// All processors (Core*) whose view says enough: pc, retired, registers and isa.  Valid to the end of the process.
+const GPtrArray *spinach_cores(void);
+
+int64_t core_get(const CoreValue *value);
+void core_set(const CoreValue *value, int64_t number);
+uint32_t core_register(const Core *core, uint32_t number);
+void core_set_register(const Core *core, uint32_t number, uint32_t value);
+
+// Whether the instruction at `pc` is in the delay slot of the one at `before`, which was executed just before it: gdb
+// is then shown the branch, since it cannot know from a delay slot where the program goes.
+bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc);
+
+// ---- memory.c: what a processor finds at its addresses
+
+// The bytes at an address as the processor finds them now, those included that are only in its caches and write
+// buffers.  Returns how many could be read before the first address where there is nothing.
+uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t count);
+// Whether all of a stretch is there.
+bool core_reaches(const Core *core, uint32_t address, uint32_t count);
+// Writes memory and every copy of it in the caches of all processors.
+void core_write(const Core *core, uint32_t address, const uint8_t *bytes, uint32_t count);
+// Whether all that the processor wrote has arrived in memory.
+bool core_writes_are_done(const Core *core);
+
+#endif

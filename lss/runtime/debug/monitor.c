@@ -1,0 +1,188 @@
+// The monitor commands; see monitor.h.
+#include "lss/runtime/debug/monitor.h"
+
+#include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/history.h"
+#include "lss/runtime/debug/replay.h"
+#include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/observe/statistics.h"
+#include "lss/runtime/text/names.h"
+#include "lss/runtime/text/pattern.h"
+
+#include <string.h>
+
+enum { SHOWN = 4096 }; // elements
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+// ---- print, set -----------------------------------------------------------------------------------------------------
+
+// "PATH.FIELD[3..7]": the name without its range, and what the range says.
+static bool cut_range(char *name, uint64_t *first, uint64_t *last) {
+  char *bracket = strrchr(name, '['), *dots = bracket ? strstr(bracket, "..") : NULL;
+  if (!dots) return false;
+  *first = g_ascii_strtoull(bracket + 1, NULL, 0);
+  *last = g_ascii_strtoull(dots + 2, NULL, 0);
+  *bracket = '\0';
+  return true;
+}
+
+static char *number_text(const struct spinach_type *type, const void *value, bool hexadecimal) {
+  if (!hexadecimal || !spinach_is_integer(type)) return spinach_type_text(type, value);
+  const uint64_t number = (uint64_t)spinach_integer(type, value);
+  return g_strdup_printf("0x%0*" G_GINT64_MODIFIER "x", (int)(2 * type->size),
+                         type->size < 8 ? number & ((UINT64_C(1) << 8 * type->size) - 1) : number);
+}
+
+static void print_state(GString *out, const char *words) {
+  const bool hexadecimal = g_str_has_prefix(words, "/x ");
+  g_autofree char *name = g_strstrip(g_strdup(hexadecimal ? words + 3 : words)), *error = NULL;
+  uint64_t first = 0, last = UINT64_MAX;
+  const bool ranged = cut_range(name, &first, &last);
+  spinach_place place;
+  if (!spinach_look_up(name, &place, &error)) {
+    g_string_append_printf(out, "%s\n", error);
+    return;
+  }
+  if (ranged && (last < first || last >= place.count)) {
+    g_string_append_printf(out, "%s has elements 0 to %" G_GUINT64_FORMAT "\n", name, place.count - 1);
+    return;
+  }
+  for (uint64_t i = first; i < place.count && i <= last && i - first < SHOWN; i++) {
+    g_autofree char *text = number_text(place.field->type, spinach_element(&place, i), hexadecimal);
+    g_string_append_printf(out, "%s%s", i > first ? " " : "", text);
+  }
+  g_string_append(out, place.count - first > SHOWN && last - first >= SHOWN ? " ...\n" : "\n");
+}
+
+static void change(void *at, const void *value, gsize size) {
+  replay_change();
+  memcpy(at, value, size);
+}
+
+static void set_state(GString *out, const char *words) {
+  const char *equals = strchr(words, '=');
+  g_autofree char *name = equals ? g_strstrip(g_strndup(words, (gsize)(equals - words))) : NULL, *error = NULL;
+  g_autofree char *text = equals ? g_strstrip(g_strdup(equals + 1)) : NULL;
+  spinach_place place;
+  const char *why;
+  if (!equals) {
+    g_string_append(out, "set PATH.FIELD = VALUE\n");
+  } else if (!spinach_look_up(name, &place, &error)) {
+    g_string_append_printf(out, "%s\n", error);
+  } else if (place.count != 1) {
+    g_string_append_printf(out, "%s has %" G_GUINT64_FORMAT " elements: name one of them\n", name, place.count);
+  } else {
+    g_autofree uint8_t *value = g_malloc0(place.field->type->size);
+    if (!spinach_type_parse(place.field->type, text, value, &why))
+      g_string_append_printf(out, "%s: %s\n", name, why);
+    else
+      change(spinach_element(&place, 0), value, place.field->type->size);
+  }
+}
+
+// ---- statistics, where, checkpoint
+// ------------------------------------------------------------------------------------
+
+static void print_statistics(GString *out, const char *words) {
+  history_mark(); // they are worked out in the state
+  spinach_update_statistics();
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_layout *layout = machine->instances[i].layout;
+    const char *path = machine->instances[i].path;
+    if (*words && !spinach_path_matches(words, path)) continue;
+    for (uint32_t k = 0; layout && k < layout->field_count; k++) {
+      const spinach_field *field = &layout->fields[k];
+      if (!field->statistic || spinach_field_elements(field) != 1) continue;
+      g_autofree char *text =
+          spinach_type_text(field->type, (const uint8_t *)spinach_instance_state((int32_t)i) + field->offset);
+      g_string_append_printf(out, "%s.%s = %s %s\n", path, field->name, text, field->unit ? field->unit : "");
+    }
+  }
+  history_back(spinach_next_instant());
+  if (!out->len) g_string_append_printf(out, "no instance with statistics matches \"%s\"\n", words);
+}
+
+static void print_where(GString *out) {
+  g_string_append_printf(out, "%" G_GUINT64_FORMAT " ns", spinach_now_ns());
+  for (uint32_t i = 0; i < machine->clock_count; i++)
+    g_string_append_printf(out, ", cycle %" G_GUINT64_FORMAT " of %s", spinach_cycles((int32_t)i),
+                           machine->clocks[i].name);
+  g_string_append_printf(out, "; %.1f MB of history\n", (double)history_bytes() / 1e6);
+  for (guint i = 0; i < spinach_cores()->len; i++) {
+    const Core *core = spinach_cores()->pdata[i];
+    g_autofree char *text = spinach_describe_address(replay_pc(core->number));
+    g_string_append_printf(out, "%u  %s  %s\n", core->number, core->path, text);
+  }
+}
+
+static void write_checkpoint(GString *out, const char *words) {
+  spinach_options options = *debug_options();
+  replay_let_go();
+  options.checkpoint = words;
+  if (!*words)
+    g_string_append(out, "checkpoint FILE\n");
+  else if (!spinach_checkpoint_write(&options))
+    g_string_append_printf(out, "cannot write the checkpoint \"%s\"; the simulator says why\n", words);
+}
+
+// ---- stop -----------------------------------------------------------------------------------------------------------
+
+static spinach_condition condition;
+static char *condition_words;
+
+static bool condition_holds(void) {
+  return spinach_condition_compares(&condition);
+}
+
+static void break_when(GString *out, const char *words) {
+  replay_until(NULL);
+  if (!*words) return;
+  g_free(condition_words);
+  condition_words = g_strdup(words);
+  spinach_condition_clear(&condition);
+  if (!spinach_condition_parse("break", condition_words, &condition))
+    g_string_append_printf(out, "\"%s\" is no condition; the simulator says why\n", words);
+  else if (condition.kind != SPINACH_AT_STATE)
+    g_string_append(out, "a break compares a state: PATH.STATE >= N\n");
+  else
+    replay_until(condition_holds);
+}
+
+// ---- All ------------------------------------------------------------------------------------------------------------
+
+static const char HELP[] =
+    "print [/x] PATH.FIELD[FIRST..LAST]  a state, as its type is written, or in hexadecimal\n"
+    "set PATH.FIELD = VALUE              changes it; the past is forgotten\n"
+    "statistics [PATTERN]                all statistics, or those of instances: cpu[0].**\n"
+    "where                               the time, and what each processor executes next\n"
+    "break PATH.STATE >= N                stops when that becomes true; without a condition: no more\n"
+    "checkpoint FILE                     writes the present state, for --restore\n"
+    "help                                this\n";
+
+char *monitor_command(const char *command) {
+  g_autofree char *line = g_strstrip(g_strdup(command));
+  const gsize length = strcspn(line, " ");
+  g_autofree char *verb = g_strndup(line, length);
+  const char *words = line + length + strspn(line + length, " ");
+  GString *out = g_string_new(NULL);
+  if (!strcmp(verb, "print"))
+    print_state(out, words);
+  else if (!strcmp(verb, "set"))
+    set_state(out, words);
+  else if (!strcmp(verb, "statistics"))
+    print_statistics(out, words);
+  else if (!strcmp(verb, "where"))
+    print_where(out);
+  else if (!strcmp(verb, "break"))
+    break_when(out, words);
+  else if (!strcmp(verb, "checkpoint"))
+    write_checkpoint(out, words);
+  else if (!strcmp(verb, "help"))
+    g_string_append(out, HELP);
+  else
+    g_string_append_printf(out, "there is no command \"%s\"; monitor help lists them\n", verb);
+  return g_string_free(out, FALSE);
+}

@@ -1,0 +1,108 @@
+// Registers for gdb; see registers.h.  The numbers are those of gdb's own features org.gnu.gdb.mips.* and
+// org.gnu.gdb.riscv.cpu; gdb wants a floating-point unit of every MIPS, and is told that its registers are not
+// available.
+#include "lss/runtime/debug/registers.h"
+
+#include "lss/runtime/debug/packet.h"
+#include "lss/runtime/debug/replay.h"
+
+enum { GENERAL = 32, MIPS_LO = 33, MIPS_HI = 34, MIPS_PC = 37, MIPS_FLOAT = 38, MIPS_COUNT = 72, RISCV_PC = 32 };
+
+static const char *const riscv_names[] = {"zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "fp", "s1", "a0",
+                                          "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
+                                          "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
+
+static void append_register(GString *out, const char *name, guint number, const char *rest) {
+  g_string_append_printf(out, "<reg name=\"%s\" bitsize=\"32\" regnum=\"%u\"%s/>", name, number, rest);
+}
+
+static void append_numbered(GString *out, const char *letter, guint first, const char *rest) {
+  for (guint i = 0; i < GENERAL; i++) {
+    g_autofree char *name = g_strdup_printf("%s%u", letter, i);
+    append_register(out, name, first + i, rest);
+  }
+}
+
+static void describe_mips(GString *out) {
+  g_string_append(out, "<architecture>mips:6000</architecture><feature name=\"org.gnu.gdb.mips.cpu\">");
+  append_numbered(out, "r", 0, "");
+  append_register(out, "lo", MIPS_LO, "");
+  append_register(out, "hi", MIPS_HI, "");
+  append_register(out, "pc", MIPS_PC, "");
+  g_string_append(out, "</feature><feature name=\"org.gnu.gdb.mips.cp0\">");
+  append_register(out, "status", GENERAL, "");
+  append_register(out, "badvaddr", MIPS_HI + 1, "");
+  append_register(out, "cause", MIPS_HI + 2, "");
+  g_string_append(out, "</feature><feature name=\"org.gnu.gdb.mips.fpu\">");
+  append_numbered(out, "f", MIPS_FLOAT, " type=\"ieee_single\"");
+  append_register(out, "fcsr", MIPS_FLOAT + GENERAL, " group=\"float\"");
+  append_register(out, "fir", MIPS_FLOAT + GENERAL + 1, " group=\"float\"");
+  g_string_append(out, "</feature>");
+}
+
+static void describe_riscv(GString *out) {
+  g_string_append(out, "<architecture>riscv:rv32</architecture><feature name=\"org.gnu.gdb.riscv.cpu\">");
+  for (guint i = 0; i < GENERAL; i++) append_register(out, riscv_names[i], i, "");
+  append_register(out, "pc", RISCV_PC, " type=\"code_ptr\"");
+  g_string_append(out, "</feature>");
+}
+
+char *registers_description(const Core *core) {
+  GString *out =
+      g_string_new("<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target version=\"1.0\">");
+  if (core->isa == CORE_MIPS)
+    describe_mips(out);
+  else
+    describe_riscv(out);
+  g_string_append(out, "</target>");
+  return g_string_free(out, FALSE);
+}
+
+guint registers_count(const Core *core) {
+  return core->isa == CORE_MIPS ? MIPS_COUNT : RISCV_PC + 1;
+}
+
+guint registers_pc(const Core *core) {
+  return core->isa == CORE_MIPS ? MIPS_PC : RISCV_PC;
+}
+
+bool registers_append(const Core *core, guint number, GString *out) {
+  if (number >= registers_count(core)) return false;
+  uint32_t value;
+  if (number < GENERAL && number < core->register_count) {
+    value = core_register(core, number);
+  } else if (number == registers_pc(core)) {
+    value = replay_pc(core->number);
+  } else if (core->isa == CORE_MIPS && number == MIPS_HI && core->hi.at) {
+    value = (uint32_t)core_get(&core->hi);
+  } else if (core->isa == CORE_MIPS && number == MIPS_LO && core->lo.at) {
+    value = (uint32_t)core_get(&core->lo);
+  } else {
+    g_string_append(out, "xxxxxxxx");
+    return true;
+  }
+  if (!core->big_endian) value = GUINT32_SWAP_LE_BE(value);
+  g_string_append_printf(out, "%08x", value);
+  return true;
+}
+
+bool registers_set(const Core *core, guint number, uint32_t value) {
+  if (number >= registers_count(core)) return false;
+  if (number < GENERAL && number < core->register_count)
+    core_set_register(core, number, value);
+  else if (number == registers_pc(core))
+    replay_set_pc(core->number, value);
+  else if (core->isa == CORE_MIPS && number == MIPS_HI)
+    core_set(&core->hi, value);
+  else if (core->isa == CORE_MIPS && number == MIPS_LO)
+    core_set(&core->lo, value);
+  return true;
+}
+
+bool registers_value(const Core *core, const char *digits, uint32_t *value) {
+  guint8 bytes[sizeof *value];
+  if (!packet_bytes(digits, bytes, sizeof bytes)) return false;
+  memcpy(value, bytes, sizeof bytes);
+  *value = core->big_endian ? GUINT32_FROM_BE(*value) : GUINT32_FROM_LE(*value);
+  return true;
+}

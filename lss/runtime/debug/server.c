@@ -1,0 +1,212 @@
+// The connection to gdb; see debug.h.  One at a time; on the loopback interface unless another address is named.
+#include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/packet.h"
+#include "lss/runtime/debug/replay.h"
+#include "lss/runtime/debug/stub.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { INTERRUPT = 0x03, CHUNK = 4096 };
+
+static const spinach_options *given;
+static int listener = -1, connection = -1;
+static GByteArray *received; // and not yet taken
+static GString *last;        // what was sent last, framed
+static bool runs_free;       // gdb has let go of the machine
+static char *socket_path;    // of a Unix socket, to be removed
+
+// ---- The port
+// ---------------------------------------------------------------------------------------------------------
+
+static bool refuse(const char *why) {
+  return spinach_report_error("--gdb: cannot listen on \"%s\": %s", given->gdb, why);
+}
+
+static bool open_unix(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof address.sun_path) return refuse("the path is too long for a socket");
+  strcpy(address.sun_path, path);
+  listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 1))
+    return refuse(g_strerror(errno));
+  socket_path = g_strdup(path);
+  fprintf(stderr, "%s: target extended-remote %s\n", spinach_program, path);
+  return true;
+}
+
+static bool open_tcp(const char *host, const char *port) {
+  struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
+  const int failed = getaddrinfo(strcmp(host, "*") ? host : NULL, port, &hints, &found);
+  if (failed) return refuse(gai_strerror(failed));
+  const int on = 1;
+  listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener >= 0) setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const bool fine = listener >= 0 && !bind(listener, found->ai_addr, found->ai_addrlen) && !listen(listener, 1);
+  const int error = errno;
+  freeaddrinfo(found);
+  if (!fine) return refuse(g_strerror(error));
+  struct sockaddr_in bound;
+  socklen_t length = sizeof bound;
+  getsockname(listener, (struct sockaddr *)&bound, &length);
+  fprintf(stderr, "%s: target extended-remote %s:%u\n", spinach_program, strcmp(host, "*") ? host : "",
+          ntohs(bound.sin_port));
+  return true;
+}
+
+bool spinach_debug_open(const spinach_options *options) {
+  given = options;
+  if (!spinach_cores()->len)
+    return spinach_report_error(
+        "--gdb: no module of this machine declares a processor (docs/language.md, debug views)");
+  const char *colon = strrchr(options->gdb, ':');
+  if (colon) {
+    g_autofree char *host = g_strndup(options->gdb, (gsize)(colon - options->gdb));
+    return open_tcp(host, colon + 1);
+  }
+  return strspn(options->gdb, "0123456789") == strlen(options->gdb) ? open_tcp("127.0.0.1", options->gdb)
+                                                                    : open_unix(options->gdb);
+}
+
+static void close_all(void) {
+  if (connection >= 0) close(connection);
+  if (listener >= 0) close(listener);
+  if (socket_path) unlink(socket_path);
+  connection = listener = -1;
+}
+
+// ---- Bytes
+// ------------------------------------------------------------------------------------------------------------
+
+static void hang_up(void) {
+  close(connection);
+  connection = -1;
+  g_byte_array_set_size(received, 0);
+}
+
+static void send_text(const char *text, gsize length) {
+  while (length && connection >= 0) {
+    const ssize_t sent = send(connection, text, length, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return; // the next read finds it closed
+    text += sent;
+    length -= (gsize)sent;
+  }
+}
+
+static void send_packet(const GString *payload) {
+  g_string_truncate(last, 0);
+  packet_append(last, payload);
+  send_text(last->str, last->len);
+}
+
+static void say(const char *text) {
+  g_autoptr(GString) payload = g_string_new("O");
+  packet_append_bytes(payload, (const guint8 *)text, strlen(text));
+  send_packet(payload);
+}
+
+static bool is_readable(int handle, int timeout) {
+  struct pollfd waits = {.fd = handle, .events = POLLIN};
+  return poll(&waits, 1, timeout) > 0;
+}
+
+// What has come is added; an end is the end of the connection.
+static void receive(void) {
+  guint8 bytes[CHUNK];
+  const ssize_t count = recv(connection, bytes, sizeof bytes, 0);
+  if (count > 0)
+    g_byte_array_append(received, bytes, (guint)count);
+  else if (count == 0 || errno != EINTR)
+    hang_up();
+}
+
+// While the machine runs: whether somebody wants it to stop.
+static bool is_requested(void) {
+  if (connection < 0) return is_readable(listener, 0);
+  if (!is_readable(connection, 0)) return false;
+  receive();
+  return connection < 0 || runs_free || memchr(received->data, INTERRUPT, received->len);
+}
+
+// ---- The session
+// ------------------------------------------------------------------------------------------------------
+
+static void accept_gdb(void) {
+  const int on = 1;
+  connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+  if (connection >= 0) setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+// One packet, if one is there; false: none is.
+static bool serve_one(Stub *stub, StubState *state) {
+  g_autoptr(GString) payload = g_string_new(NULL), reply = g_string_new(NULL);
+  const bool acknowledges = !stub_is_quiet(stub);
+  switch (packet_take(received, payload)) {
+  case PACKET_NONE: return false;
+  case PACKET_INTERRUPT: return true; // it stands still already, or has just been stopped
+  case PACKET_REPEAT:
+    if (acknowledges) send_text(last->str, last->len);
+    return true;
+  case PACKET_DAMAGED:
+    if (acknowledges) send_text("-", 1);
+    return true;
+  case PACKET_WHOLE: break;
+  }
+  if (acknowledges) send_text("+", 1);
+  *state = stub_reply(stub, payload, reply);
+  if (*state != STUB_KILLED || reply->len) send_packet(reply);
+  return true;
+}
+
+// Answers gdb until it lets go of the machine, kills it, or is gone.
+static StubState serve(Stub *stub) {
+  StubState state = STUB_GOES_ON;
+  while (connection >= 0 && state == STUB_GOES_ON && !spinach_is_interrupted()) {
+    if (serve_one(stub, &state)) continue;
+    if (is_readable(connection, -1)) receive();
+  }
+  return state;
+}
+
+static const char *run(Stub *stub) {
+  runs_free = given->gdb_run;
+  while (!spinach_is_interrupted()) {
+    if (runs_free) {
+      const Stop stop = replay_forward(0, false, STOPS_OF_ALL);
+      if (stop.kind == STOP_FAILED || stop.kind == STOP_OVER) return replay_end();
+    }
+    if (connection < 0 && is_readable(listener, runs_free ? 0 : -1)) accept_gdb();
+    if (connection < 0) continue;
+    runs_free = false;
+    const StubState state = serve(stub);
+    if (state == STUB_KILLED) return "ended by the debugger";
+    if (stub_has_ended(stub)) return replay_end();
+    if (connection < 0) stub_forget(stub);
+    runs_free = true;
+  }
+  return spinach_run_begin();
+}
+
+const spinach_options *debug_options(void) {
+  return given;
+}
+
+const char *spinach_debug_run(const spinach_options *options) {
+  received = g_byte_array_new();
+  last = g_string_new(NULL);
+  replay_begin(options->history, is_requested);
+  Stub *stub = stub_new(say);
+  const char *why = run(stub);
+  stub_free(stub);
+  replay_leave();
+  close_all();
+  return why;
+}

@@ -1,0 +1,30 @@
+// The answers to gdb: what each packet of the remote protocol asks of the machine.  Every processor is a process of one
+// thread, p1.1, p2.1, …: memory at one address differs from processor to processor.
+#ifndef SPINACH_STUB_H
+#define SPINACH_STUB_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct Stub Stub;
+
+typedef enum {
+  STUB_GOES_ON,  // more packets may come
+  STUB_DETACHED, // from all processors: the run goes on without gdb
+  STUB_KILLED,   // gdb wants the run to end
+} StubState;
+
+// `say` sends text that gdb prints, while the machine runs.
+Stub *stub_new(void (*say)(const char *text));
+void stub_free(Stub *stub);
+
+// Carries out one packet; *reply is the answer, perhaps an empty one.
+StubState stub_reply(Stub *stub, const GString *packet, GString *reply);
+// What the packet is for: no more acknowledgments after this one.
+bool stub_is_quiet(const Stub *stub);
+// The run is over, and gdb has been told.
+bool stub_has_ended(const Stub *stub);
+// The connection is gone; what was set is removed.
+void stub_forget(Stub *stub);
+
+#endif

@@ -1,0 +1,53 @@
+"""Machines to debug, built once, and a fixture that starts them."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.debug.remote import Waiting
+
+MACHINES = {
+    "single": ["single_core/single_core.lss"],
+    "dual": ["dual_core/dual_core.lss"],
+    "quad": ["quad_core/quad_core.lss"],
+    "riscv": ["riscv_core/riscv_core.lss"],
+    "vliw": ["vliw_core/vliw_core.lss"],
+    "tigon2": ["tigon2/tigon2.lss", "-D", "cpus=2"],
+}
+
+
+@pytest.fixture(scope="session")
+def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """machine("dual"): its simulator."""
+    folder = tmp_path_factory.mktemp("machines")
+
+    def build(name: str) -> Path:
+        file, *options = MACHINES[name]
+        if not (folder / name).exists():
+            subprocess.run([build_dir / "bin/lss", "build", root / "examples" / file, *options, "-o", folder / name], check=True)
+        return folder / name
+
+    return build
+
+
+@pytest.fixture
+def firmware(build_dir: Path) -> Callable[[str], Path]:
+    return lambda name: build_dir / "firmware" / name / f"{name}.elf"
+
+
+@pytest.fixture
+def debugged(tmp_path: Path) -> Iterator[Callable[..., Waiting]]:
+    """debugged(simulator, options): one that waits for gdb, in tmp_path."""
+    started: list[Waiting] = []
+
+    def start(simulator: Path, *options, wait: bool = True) -> Waiting:
+        started.append(Waiting(tmp_path, simulator, *options, wait=wait))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()

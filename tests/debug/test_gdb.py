@@ -1,0 +1,171 @@
+"""The real gdb-multiarch on modelled processors: what it finds, that it finds its way back, and that the run does not notice."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+
+def same_results(folder: Path, run_sim, simulator: Path, *options) -> None:
+    """A run under gdb, with its statistics in debugged.json, ended as one without: to the byte."""
+    run_sim(simulator, "--quiet", *options, "--stats", folder / "straight.json")
+    assert (folder / "debugged.json").read_bytes() == (folder / "straight.json").read_bytes()
+
+
+def values(text: str) -> list[str]:
+    """What `print` printed."""
+    return re.findall(r"^\$\d+ = (.*)$", text, re.M)
+
+
+def test_both_cores_stop_step_and_go_back(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    run = debugged(machine("dual"), "--program", firmware("sum"), "--stats", "debugged.json")
+    text = run.gdb(
+        """break main
+        continue
+        print $_inferior
+        print/x $pc
+        continue
+        print $_inferior
+        info threads
+        nexti
+        nexti
+        print/x $pc
+        reverse-stepi
+        print $_inferior
+        reverse-continue
+        print $_inferior
+        print/x $pc
+        reverse-continue
+        print $_inferior
+        print/x $pc
+        reverse-continue
+        continue
+        print $_inferior"""
+    )
+    seen = values(text)
+    start = seen[1]
+    assert [seen[n] for n in (0, 2, 4, 5, 7, 9)] == ["1", "2", "2", "2", "1", "1"], text
+    assert "core[0].pipeline" in text and "core[1].pipeline" in text
+    assert seen[6] == seen[8] == start and int(seen[3], 16) > int(start, 16), text
+    assert "No more reverse-execution history" in text
+    assert run.end()[0] == 0
+    same_results(tmp_path, run_sim, machine("dual"), "--program", firmware("sum"))
+
+
+def test_to_the_end_and_back(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    """Lines over calls both ways, to the end of the run, back to its beginning and to the end again: printed once."""
+    run = debugged(machine("single"), "--program", firmware("hello"), "--stats", "debugged.json")
+    text = run.gdb("break main\ncontinue\nnext\nnext\nprint $pc\nreverse-next\nnext\nprint $pc\nstepi 300\nreverse-stepi 200\ndelete\ncontinue\nreverse-continue\nprint $pc\ncontinue\ncontinue")
+    first, again, begin = values(text)
+    assert first == again and "0x0" in begin, text
+    assert "the run is over: console: the program exited; going on ends it" in text and "exited normally" in text
+    status, out, _ = run.end()
+    assert status == 0 and out == run_sim(machine("single"), "--quiet", "--program", firmware("hello")).out
+    same_results(tmp_path, run_sim, machine("single"), "--program", firmware("hello"))
+
+
+def test_every_instruction_in_its_order(machine, firmware, debugged) -> None:
+    """Single steps through calls, branches and their delay slots: the way back passes the same addresses as the way there."""
+    run = debugged(machine("single"), "--program", firmware("hello"))
+    steps = 60
+    forward = "".join("print/x $pc\nstepi\n" for _ in range(steps))
+    back = "".join("reverse-stepi\nprint/x $pc\n" for _ in range(steps))
+    seen = values(run.gdb(f"break main\ncontinue\n{forward}{back}"))
+    assert len(seen) == 2 * steps and len(set(seen)) > 20
+    assert seen[:steps] == seen[steps:][::-1]
+
+
+def test_registers_memory_and_pc_are_changed(machine, firmware, debugged) -> None:
+    """What is written acts on the next instruction, with younger ones in flight, and is kept."""
+    run = debugged(machine("single"), "--program", firmware("hello"))
+    text = run.gdb(
+        """break main
+        continue
+        stepi 40
+        set $t7 = 0x1234
+        print/x $t7
+        stepi
+        print/x $t7
+        print/x $pc
+        set $pc = main
+        print/x $pc
+        stepi
+        print/x $pc - (long)main
+        set {int} 0x100000 = 77
+        print {int} 0x100000
+        delete
+        continue"""
+    )
+    seen = values(text)
+    assert seen[0] == seen[1] == "0x1234" and seen[3] in text and seen[4] == "0x4" and seen[5] == "77", text
+
+
+def test_a_function_is_called_by_gdb(machine, firmware, debugged, run_sim) -> None:
+    """The processor is sent to a function and comes back, and the program goes on as if nothing were."""
+    options = ["--program", firmware("sha256"), "--cycles", "200000"]
+    run = debugged(machine("riscv"), *options)
+    text = run.gdb("break compress\ncontinue\nprint/x $sp\nprint/x $a0\nprint ((void *(*)(void *, int, unsigned)) memset)(0x400000, 7, 16)\nprint/x *(char (*)[18]) 0x400000\nprint/x $sp\nprint/x $a0\nprint/x $pc - (long)compress")
+    seen = values(text)
+    assert seen[2] == "(void *) 0x400000" and "0x7 <repeats 16 times>, 0x0, 0x0" in seen[3], text
+    assert seen[:2] == seen[4:6], text
+    assert run.end()[0] == 0
+
+
+def test_a_variable_is_watched_both_ways(machine, firmware, debugged) -> None:
+    run = debugged(machine("dual"), "--program", firmware("sum"))
+    text = run.gdb("break main\ncontinue\ndelete\nwatch next\ncontinue\nprint next\ncontinue\nprint next\nreverse-continue\nreverse-continue\nprint next")
+    assert values(text) == ["50", "100", "0"], text
+
+
+def test_riscv(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    options = ["--program", firmware("sha256"), "--cycles", "200000"]
+    run = debugged(machine("riscv"), *options, "--stats", "debugged.json")
+    text = run.gdb("break main\ncontinue\nprint/x $pc\nstepi\nprint/x $pc\nreverse-stepi\nprint/x $pc\nprint/x $sp\nbacktrace")
+    pc, after, back, _ = (int(value, 16) for value in values(text))
+    assert after == pc + 4 and back == pc and "#0  main" in text, text
+    assert run.end()[0] == 0
+    same_results(tmp_path, run_sim, machine("riscv"), *options)
+
+
+@pytest.mark.slow
+def test_tigon2(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    """Two processors under traffic: breakpoints in code that was copied to their scratchpads, a watchpoint on a device
+    register by its name, and the way back; frames and statistics end as without gdb."""
+    options = ["--firmware", firmware("tigon2_parallel"), "--payload", "1472", "--time", "2 ms"]
+    run = debugged(machine("tigon2"), *options, "--stats", "debugged.json", "--sent", "debugged.pcap")
+    text = run.gdb(
+        """break receive_frames
+        break send_frames
+        continue
+        print $_inferior
+        print/x $pc
+        continue
+        continue
+        continue
+        print $_inferior
+        print/x $pc
+        delete
+        watch *$mac_tx_producer
+        continue
+        print *$mac_tx_producer
+        continue
+        print *$mac_tx_producer
+        reverse-continue
+        reverse-continue
+        print *$mac_tx_producer
+        monitor print /x nic.cpu[0].scratchpad.bytes[0..3]
+        monitor where
+        delete"""
+    )
+    seen = values(text)
+    assert 0xC00000 <= int(seen[1], 16) < 0xC04000 and 0xC00000 <= int(seen[3], 16) < 0xC04000, text
+    first, second, back = map(int, seen[4:7])
+    assert first != second and back != second and "Hardware watchpoint" in text, text
+    assert "nic.cpu[1].pipeline" in text and " of sram_clk" in text
+    assert run.end()[0] == 0
+    frames = tmp_path / "straight.pcap"
+    run_sim(machine("tigon2"), "--quiet", *options, "--stats", tmp_path / "straight.json", "--sent", frames)
+    assert frames.read_bytes() == (tmp_path / "debugged.pcap").read_bytes()
+    ends = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("debugged", "straight")]
+    assert [one["statistics"] for one in ends[:1]] == [one["statistics"] for one in ends[1:]] and ends[0]["run"] == ends[1]["run"]
