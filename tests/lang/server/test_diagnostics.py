@@ -70,6 +70,7 @@ def test_unsaved_files_count(tmp_path: Path, build_dir: Path) -> None:
         assert codes(await editor.diagnostics(machine, bool)) == ["import-missing"]
         editor.open(module, MODULE)
         await editor.diagnostics(machine, lambda d: not d)
+        assert await editor.published(module) == [], "of the second file, too"
         editor.change(module, MODULE.replace("uint32;\n  instance", "bool;\n  instance"))
         found = await editor.diagnostics(module, bool)
         assert "type-clash" in codes(found)

@@ -157,9 +157,9 @@ def test_many_timers(bench: Bench) -> None:
     rows = ", ".join(f'{{ name = "t{k}", offset = {4 * k}, reset = {k}, access = register_access.timer, doc = "" }}' for k in range(6))
     joins = 'requester[0].memory -> bank.in["r0"];\n'
     text = f"import register_types;\ninstance bank : register_bank {{ registers = [{rows}]; timer_tick = 10 ns; }};\n{joins}"
-    script = ["5 write 4 0x8 100", *(f"{20 + k} read 4 {4 * k:#x}" for k in range(6))]
-    [replies] = Memory(bench, text, 1).play([script], 40, outstanding=8)
-    assert [reply.data for reply in replies] == [0, 2, 3, 102, 5, 6, 7]
+    script = ["5 write 4 0x8 100", *(f"{20 + k} read 4 {4 * k:#x}" for k in range(6)), *(f"{at} read 4 4" for at in (29, 30, 39, 40, 69, 70))]
+    [replies] = Memory(bench, text, 1).play([script], 90, outstanding=8)
+    assert [reply.data for reply in replies] == [0, 2, 3, 102, 5, 6, 7, 3, 4, 4, 5, 7, 8]
 
 
 def test_latency(bench: Bench) -> None:
@@ -170,24 +170,27 @@ def test_latency(bench: Bench) -> None:
 
 def test_ports_drive_show_and_announce(bench: Bench) -> None:
     extra = """
-    instance drive[3] : source;
+    instance drive[5] : source;
     instance watch[2] : monitor;
     instance end[2] : sink;
     instance heard : sink;
     drive[0].out -> bank.hardware_write["plain"] : uint32;
     drive[1].out -> bank.hardware_write["flags"];
     drive[2].out -> bank.hardware_write["count"];
+    drive[3].out -> bank.hardware_write["once"];
+    drive[4].out -> bank.hardware_write["ruled"];
     bank.value["plain"] -> watch[0].in;
     bank.value["ruled"] -> watch[1].in;
     watch[*].out -> end[*].in;
     bank.write_strobe["flags"] -> heard.in;
     """
     machine = bank(bench, extra=extra)
-    settings = {f"drive[{i}].script": f"drive{i}.txt" for i in range(3)} | {"watch[0].record": "shown0", "watch[1].record": "shown1", "heard.record": "heard"}
-    files = {"drive0.txt": "3 0x77\n", "drive1.txt": "3 0x05\n", "drive2.txt": "3 4\n4 6\n"}
-    script = ["3 write 4 0x00 0x66", "6 read 4 0x00", "7 read 4 0x08", "8 read 4 0x14", "9 write 4 0x08 0xf1"]
+    settings = {f"drive[{i}].script": f"drive{i}.txt" for i in range(5)} | {"watch[0].record": "shown0", "watch[1].record": "shown1", "heard.record": "heard"}
+    files = {"drive0.txt": "3 0x77\n", "drive1.txt": "3 0x05\n", "drive2.txt": "3 4\n4 6\n", "drive3.txt": "3 0x44\n", "drive4.txt": "9 0x30\n"}
+    script = ["3 write 4 0x00 0x66", "6 read 4 0x00", "7 read 4 0x08", "8 read 4 0x14", "9 write 4 0x08 0xf1", "10 read 4 0x10", "10 read 4 0x14"]
     [replies] = machine.play([script], 20, settings, outstanding=8, files=files)
     assert [a.data for a in replies[1:4]] == [0x77, 0xF5, 10]
+    assert [a.data for a in replies[5:]] == [0x77, 0x31], "bits that were set, and the effect of a register that hardware drives"
     assert read_items(machine.last.directory / "heard") == [(10, str(0xF1))]
     shown = [int(seen.value, 0) for seen in read_monitor(machine.last.directory / "shown0")]
     assert shown[:4] == [0x11] * 4 and shown[4:6] == [0x77] * 2

@@ -354,7 +354,7 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.bin", bytes(300), "300 bytes at 0x0 do not fit: the memory is 0x0 to 0xff"),
+        ("a.bin", bytes(300), "300 bytes at 0x0 do not fit: the memory is 0x0 to 0xff\n"),
         ("a.hex", b"@10000000000000000 00", "do not fit"),
         ("a.hex", b"@100000000 00", "do not fit"),
         ("a.hex", b"00 1x", "'1x' at byte 4 is not a pair of hexadecimal digits"),
