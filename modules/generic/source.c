@@ -7,7 +7,6 @@
 /* True with probability p. */
 static bool draw(uint64_t *rng, double p) {
   if (p >= 1.0) return true;
-  if (p <= 0.0) return false;
   return (double)(random_bits(rng) >> 11) * 0x1.0p-53 < p;
 }
 

@@ -373,15 +373,14 @@ phase_end() {
   for (int i = 0; i < width(port_request); i++) {
     if (!some(port_request, i) || !transferred(port_request, i)) continue;
     const mem_op op = item(port_request, i).op;
-    uint32_t offset;
     reads = reads && op == mem_op_read;
     plain = plain && is_plain(op);
     if (!acked(port_reply, i)) sim_error("the reply on lane %d was refused", i);
     if (op == mem_op_barrier) continue;
-    if (locate(item(port_request, i).address, item(port_request, i).size, &offset))
-      event(access, i, op, item(port_request, i).address, item(port_request, i).size);
-    else
+    if (data(port_reply, i).error)
       event(refused, i, op, item(port_request, i).address, item(port_request, i).size);
+    else
+      event(access, i, op, item(port_request, i).address, item(port_request, i).size);
   }
   if (reads) return unchanged();
   if (!plain) {

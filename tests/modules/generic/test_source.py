@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.modules.harness import Bench, read_items, read_monitor
+from tests.modules.harness import Bench, collect, happened, read_items, read_monitor
 
 NETLIST = """
 instance s : source;
@@ -10,7 +10,7 @@ instance m : monitor;
 instance k : sink;
 s.out -> m.in : {kind};
 m.out -> k.in;
-"""
+""" + collect("s", "offered()").replace("{", "{{").replace("}", "}}")
 
 
 def play(bench: Bench, script: str, kind: str = "uint32", ok: bool = True, before: str = "", **settings: object):
@@ -29,10 +29,11 @@ def test_items_wait_for_their_cycle_and_for_the_receiver(bench: Bench) -> None:
     ran = play(bench, "# a comment\n2 5\n\n3 6   # another\n3 0x10\n9 7\n", k_pattern="0001")
     assert read_items(ran.directory / "items.txt") == [(3, "5"), (7, "6"), (11, "16"), (15, "7")]
     assert [line.cycle for line in read_monitor(ran.directory / "seen.txt")] == [2, *range(3, 16)]
+    assert happened(ran, "offered") == [(cycle,) for cycle in range(2, 15) if cycle % 4 != 3], "in vain"
 
 
 def test_once_and_cancel_last_one_cycle(bench: Bench) -> None:
-    ran = play(bench, "1 5 once\n3 6 cancel\n4 7\n", k_pattern="101111")
+    ran = play(bench, "1 5   once\n3 6 cancel  # and no more\n4 7\n", k_pattern="101111")
     assert read_items(ran.directory / "items.txt") == [(4, "7")]
     assert [(line.cycle, line.value, line.enable) for line in read_monitor(ran.directory / "seen.txt")] == [
         (1, "5", False),

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, Requests, read_items
+from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened, read_items
 
 
 def memory(bench: Bench, lanes: int = 1, width: int = 64, body: str = "size = 256 B;", extra: str = "") -> Memory:
@@ -151,9 +151,13 @@ def test_addresses_repeat_when_they_alias(bench: Bench) -> None:
 
 
 def test_a_read_only_memory_refuses_to_be_written(bench: Bench) -> None:
-    body = "size = 64 B; writable = false;"
-    [replies] = memory(bench, body=body).play([["0 write 4 0 1", "1 read 4 0", "2 swap 4 0 1"]], 5)
-    assert [(a.error, a.data) for a in replies] == [(True, 0), (False, 0), (True, 0)]
+    """What it does and what it refuses are two events; a barrier is neither."""
+    extra = collect("memory", "access(lane, address, size)", "refused(lane, address, size)")
+    device = memory(bench, 2, body="size = 64 B; writable = false;", extra=extra)
+    [_, replies] = device.play([[], ["0 write 4 8 1", "1 read 4 8", "2 swap 4 8 1", "3 read 2 62", "4 read 2 63", "5 load_linked 4 4", "6 barrier 1 0"]], 10)
+    assert [a.error for a in replies] == [True, False, True, False, True, False, False]
+    assert happened(device.last, "access") == [(1, 1, 8, 4), (3, 1, 62, 2), (5, 1, 4, 4)]
+    assert happened(device.last, "refused") == [(0, 1, 8, 4), (2, 1, 8, 4), (4, 1, 63, 2)]
 
 
 def test_atomic_operations_return_the_old_value(bench: Bench) -> None:

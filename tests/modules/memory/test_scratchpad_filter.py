@@ -4,20 +4,19 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory
+from tests.modules.harness import Bench, Bytes, Memory, collect, happened
 
 MAP = "segments = [ { base = 0x8000, size = 0x400, target = filter_target.scratchpad }, { base = 0xc000, size = 0x100, target = filter_target.registers } ];"
 
 
-def core(bench: Bench, main_lanes: int = 1, registers: bool = True, body: str = MAP) -> Memory:
-    """Two channels; main memory and registers behind delays, the scratchpad at once."""
+def core(bench: Bench, main_lanes: int = 1, registers: bool = True, body: str = MAP, channels: int = 2) -> Memory:
+    """Main memory and registers behind delays, the scratchpad at once."""
     text = f"""
 instance filter : scratchpad_filter {{ width = 64; {body} }};
 instance scratchpad : memory_state {{ size = 1 KiB; base = 0x8000; }};
 instance delay[{main_lanes}] : memory_delay;
 instance memory : memory_state {{ size = 32 KiB; }};
-requester[0].memory -> filter.in;
-requester[1].memory -> filter.in;
+for (i = 0; i < {channels}; i = i + 1) requester[i].memory -> filter.in;
 filter.scratchpad -> scratchpad.port;
 for (i = 0; i < {main_lanes}; i = i + 1) {{ filter.main -> delay[i].in; delay[i].out -> memory.port; }}
 """
@@ -27,7 +26,7 @@ instance register_delay : memory_delay;
 instance registers : memory_state { size = 256 B; base = 0xc000; };
 filter.registers -> register_delay.in; register_delay.out -> registers.port;
 """
-    return Memory(bench, text, 2)
+    return Memory(bench, text + collect("filter", "steered(channel, target, address)", "blocked(channel)"), channels)
 
 
 def test_each_request_goes_where_the_map_says(bench: Bench) -> None:
@@ -39,8 +38,12 @@ def test_each_request_goes_where_the_map_says(bench: Bench) -> None:
         "20 write 4 0x10 3",
         "30 read 4 0x10",
         "40 read 4 0x8400",
+        "50 read 4 0x83fc",
+        "51 read 4 0xc0fc",
+        "60 read 4 0x7ffc",
     ]
-    _, replies = core(bench).play([[], script], 60)
+    machine = core(bench)
+    _, replies = machine.play([[], script], 80)
     assert [(a.cycle, a.error, a.data) for a in replies] == [
         (0, False, 0),
         (1, False, 1),
@@ -49,7 +52,13 @@ def test_each_request_goes_where_the_map_says(bench: Bench) -> None:
         (21, False, 0),
         (31, False, 3),
         (41, True, 0),
+        (50, False, 0),
+        (52, False, 0),
+        (61, False, 0),
     ]
+    main, scratchpad, registers = range(3)
+    goes = [scratchpad, scratchpad, registers, registers, main, main, main, scratchpad, registers, main]
+    assert happened(machine.last, "steered") == [(int(line.split()[0]), 1, to, int(line.split()[3], 0)) for line, to in zip(script, goes, strict=True)]
 
 
 def test_the_higher_channel_has_the_scratchpad_first(bench: Bench) -> None:
@@ -71,6 +80,20 @@ def test_what_leaves_the_core_leaves_in_order(bench: Bench, main_lanes: int) -> 
     assert (data[0].cycle, fetch[0].cycle) == (1, 0)
     fetch, data = machine.play([["0 read 4 0x100"], ["0 read 4 0x8000"]], 20)
     assert (data[0].cycle, fetch[0].cycle) == (0, 1)
+
+
+def test_three_channels_share_each_port(bench: Bench) -> None:
+    """The oldest stage first, on the scratchpad's port as well as outside; who waits is told in each cycle, and each gets its own replies."""
+    machine = core(bench, channels=3)
+    for base in (0x8000, 0x100, 0xC000):
+        script = [[f"0 write 4 {base + 4 * i} {i + 5} {i}", f"10 read 4 {base + 4 * i} 0 {i}"] for i in range(3)]
+        replies = machine.play(script, 30)
+        late = int(base != 0x8000)
+        assert [[(a.cycle, a.tag, a.data) for a in lane] for lane in replies] == [[(2 - i + late, i, 0), (12 - i + late, i, i + 5)] for i in range(3)]
+        assert happened(machine.last, "blocked") == [(cycle + k, i) for cycle in (0, 10) for k, i in ((0, 0), (0, 1), (1, 0))]
+    # A channel waits for the reply to its own request, too.
+    machine.play([[], [], ["0 read 4 0x100 0 1", "1 read 4 0x8000 0 2"]], 30, {"delay[0].latency": 5}, outstanding=4)
+    assert happened(machine.last, "blocked") == [(cycle, 2) for cycle in range(1, 6)]
 
 
 def test_a_refused_higher_channel_still_holds_the_lower(bench: Bench) -> None:

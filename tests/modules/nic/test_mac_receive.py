@@ -245,8 +245,11 @@ def test_ready_says_whether_one_more_of_the_longest_frames_surely_fits(bench: Be
     look(True, write(0, 0x10F0), write(1, 0x1008))
     look(False, write(1, 0x1000))
     look(True, write(1, 0x1008))
+    look(True, write(3, 0), write(4, 0x4000), write(5, 0), write(6, 0))
+    look(False, write(5, 0x100), write(6, 0x100 + need + 7))
+    look(True, write(6, 0x100 + need + 8))
     look(False, write(2, 0))
-    dut.run(script, 1300, {"quiet.count": 0, "shown.record": "ready"})
+    dut.run(script, 1600, {"quiet.count": 0, "shown.record": "ready"})
     shown = {one.cycle: one.value in ("1", "true") for one in read_monitor(dut.last.directory / "ready")}
     assert [shown[190 + 100 * k] for k in range(len(right))] == right
 
