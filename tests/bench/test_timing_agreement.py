@@ -40,10 +40,19 @@ CASES = {
 }
 
 
+@pytest.fixture(scope="module")
+def machine(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The core of modules, which prints what it retires."""
+    folder = tmp_path_factory.mktemp("agreement")
+    (folder / "machine.lss").write_text(MACHINE)
+    command = [build_dir / "bin" / "lss", "build", folder / "machine.lss", "-I", HERE, "-o", folder / "machine"]
+    subprocess.run(command, check=True)
+    return folder / "machine"
+
+
 @pytest.fixture
-def compare(build_sim: Callable[..., Path], build_dir: Path, tmp_path: Path) -> Callable[[Path, int], int]:
+def compare(machine: Path, build_dir: Path, tmp_path: Path) -> Callable[[Path, int], int]:
     """Runs a program on both simulators and compares the traces; returns how many instructions retired."""
-    machine = build_sim(MACHINE, "-I", HERE)
 
     def run_both(program: Path, cycles: int) -> int:
         own = subprocess.run(

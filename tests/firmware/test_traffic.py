@@ -110,7 +110,7 @@ def test_sizes_of_the_memory(machine, cpus: int, name: str) -> None:
 
 @pytest.mark.slow
 @every_driver_of_rings
-@pytest.mark.parametrize("payload", [18, 1472])
+@pytest.mark.parametrize("payload", [18, pytest.param(1472, marks=pytest.mark.soak)])
 def test_ten_thousand_frames(machine, cpus: int, assist: str, name: str, payload: int) -> None:
     ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", payload, "--count", 10000)
     assert (ran.sent, ran.received) == (10000, 10000)

@@ -281,7 +281,7 @@ def test_sanitizers_find_nothing(carry: Run, tmp_path: Path) -> None:
 def test_mutated_descriptor_traces_are_played_or_refused(machines, run_sim, firmware, tmp_path: Path) -> None:
     files = traffic.generate(tmp_path, "18-1472", 12, "1:1")
     original, random = files.descriptors.read_bytes(), traffic.SplitMix64(2026)
-    for _ in range(25):
+    for _ in range(15):
         mutant = bytearray(original)
         for _ in range(1 + random.next() % 3):
             at = random.next() % len(mutant)
