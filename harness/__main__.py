@@ -141,13 +141,15 @@ def _cost(options: argparse.Namespace) -> int:
     return 0
 
 
-def _profile(options: argparse.Namespace) -> int:
+def _trace(options: argparse.Namespace) -> int:
     from harness.trace import command
+    from harness.trace.events import EventsError
     from harness.trace.profile import ProfileError
 
+    calls = {"profile": command.profile, "frames": command.show_frames, "timeline": command.make_timeline}
     try:
-        return command.profile(options)
-    except ProfileError as error:
+        return calls[options.command](options)
+    except (ProfileError, EventsError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
 
@@ -297,7 +299,15 @@ def _add_traces(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
     one = commands.add_parser("profile", help="show where the cycles of processors went")
     command.add_profile(one)
-    one.set_defaults(call=_profile)
+    one.set_defaults(call=_trace)
+
+    one = commands.add_parser("frames", help="show what became of each frame in a network interface")
+    command.add_frames(one)
+    one.set_defaults(call=_trace)
+
+    one = commands.add_parser("timeline", help="make a timeline of what was recorded, for Perfetto")
+    command.add_timeline(one)
+    one.set_defaults(call=_trace)
 
 
 def arguments() -> argparse.ArgumentParser:

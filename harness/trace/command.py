@@ -1,11 +1,13 @@
-"""What `spinach profile` does."""
+"""What `spinach profile`, `frames` and `timeline` do."""
 
 import argparse
+import json
 from pathlib import Path
 
 from rich.console import Console
 
-from harness.trace import annotate, callgrind, flame, pprof
+from harness.trace import annotate, callgrind, flame, frames, pprof
+from harness.trace.events import Events
 from harness.trace.profile import chosen, read
 from harness.trace.profile_table import show
 
@@ -40,4 +42,37 @@ def profile(options: argparse.Namespace) -> int:
     elif not (options.flame or options.callgrind or options.pprof):
         console = Console()
         show(console if console.is_terminal else Console(width=200), found, cores, options.top, options.frames)
+    return 0
+
+
+def add_frames(one: argparse.ArgumentParser) -> None:
+    """The options of `frames`."""
+    one.add_argument("file", type=Path, help="what a simulator wrote with --record and --record-events frames")
+    one.add_argument("--top", type=int, default=20, metavar="N", help="frames in the table (default 20)")
+    one.add_argument("--json", type=Path, metavar="FILE", help="write all of them to FILE instead")
+    one.add_argument("--build", type=Path, default=Path("build"))
+
+
+def show_frames(options: argparse.Namespace) -> int:
+    """Prints a table, or writes JSON."""
+    found = frames.lives(Events(options.file, options.build))
+    if options.json:
+        options.json.write_text(json.dumps(frames.as_records(found), indent=1) + "\n")
+    else:
+        print(frames.text(found, options.top))
+    return 0
+
+
+def add_timeline(one: argparse.ArgumentParser) -> None:
+    """The options of `timeline`."""
+    one.add_argument("file", type=Path, help="what a simulator wrote with --record")
+    one.add_argument("-o", dest="out", type=Path, required=True, metavar="FILE", help="for ui.perfetto.dev")
+    one.add_argument("--build", type=Path, default=Path("build"))
+
+
+def make_timeline(options: argparse.Namespace) -> int:
+    """Writes a file for Perfetto."""
+    from harness.trace import timeline  # its packages take a while
+
+    options.out.write_bytes(timeline.encode(Events(options.file, options.build)))
     return 0

@@ -1,0 +1,238 @@
+"""The life of each frame in a network interface, from recorded events.
+
+A frame is a stretch of the interface's memory between the event that fills it and the one that empties it: from
+`received` to the DMA transfer outward that reads it, or from the DMA transfers inward that write it to `sent`.  Which
+events these are follows from their arguments (address, length, outward), whatever the machine is.  On the wire frames
+keep their order.  Where instructions were recorded, a handler is a function that computed an address within the frame
+since that memory was used for another one.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict, deque
+from dataclasses import asdict, dataclass, field
+
+from harness.trace.events import Events, EventsError, Record, Source
+
+
+@dataclass
+class Step:
+    """Something that happened to a frame."""
+
+    what: str  # on the wire, received, dma, sent, dropped
+    path: str
+    ns: float
+
+
+@dataclass
+class Handler:
+    """A function that dealt with a frame."""
+
+    core: str
+    function: str
+    first_ns: float
+    last_ns: float
+    instructions: int = 1  # whose result was an address within the frame
+
+
+@dataclass
+class Frame:
+    """A frame, with what happened to it in order."""
+
+    number: int
+    direction: str  # receive, send
+    bytes: int
+    address: int = 0
+    steps: list[Step] = field(default_factory=list)
+    handlers: list[Handler] = field(default_factory=list)
+    dropped: bool = False
+    finished: bool = False
+
+    @property
+    def first_ns(self) -> float:
+        return min([step.ns for step in self.steps] + [handler.first_ns for handler in self.handlers])
+
+    @property
+    def last_ns(self) -> float:
+        return max(step.ns for step in self.steps)
+
+    @property
+    def latency_ns(self) -> float:
+        return self.last_ns - self.first_ns
+
+    def covers(self, address: int, length: int) -> bool:
+        return address < self.address + self.bytes and self.address < address + length
+
+
+class _Lives:
+    """Frames as their events come."""
+
+    def __init__(self, events: Events) -> None:
+        self.events = events
+        self.frames: list[Frame] = []
+        self.waiting: deque[Frame] = deque()  # received, and not carried to the host
+        self.read: deque[tuple[int, int, Step]] = deque(maxlen=1024)  # DMA inward: address, length
+        self.played: dict[str, deque[Step]] = defaultdict(deque)  # by wire: on their way to the interface
+        self.sent: dict[str, deque[Frame]] = defaultdict(deque)  # on their way to the wire
+        self.values: list[tuple[int, int, Source, str]] = []  # instant, result, processor, function
+
+    def _add(self, direction: str, length: int, address: int, steps: list[Step]) -> Frame:
+        frame = Frame(len(self.frames), direction, length, address, steps)
+        self.frames.append(frame)
+        return frame
+
+    def _from_wire(self) -> list[Step]:
+        """The frame that has been on the wire for longest; with several wires it is not known."""
+        if len(self.played) != 1:
+            return []
+        (queue,) = self.played.values()
+        return [queue.popleft()] if queue else []
+
+    def received(self, step: Step, address: int, length: int) -> None:
+        self.waiting.append(self._add("receive", length, address, [*self._from_wire(), step]))
+
+    def dropped(self, step: Step, length: int) -> None:
+        frame = self._add("receive", length, 0, [*self._from_wire(), step])
+        frame.dropped = frame.finished = True
+
+    def carried(self, step: Step, outward: bool, address: int, length: int) -> None:
+        if not outward:
+            self.read.append((address, length, step))
+            return
+        for frame in self.waiting:
+            if frame.covers(address, length):
+                frame.steps.append(step)
+                frame.finished = True
+                self.waiting.remove(frame)
+                return
+
+    def sent_to_wire(self, step: Step, address: int, length: int) -> None:
+        frame = self._add("send", length, address, [])
+        parts = [part for part in self.read if frame.covers(part[0], part[1])]
+        for part in parts:
+            self.read.remove(part)
+        frame.steps = [*(part[2] for part in parts), step]
+        frame.finished = True
+        self.sent[step.path].append(frame)
+
+    def arrived(self, step: Step) -> None:
+        if len(self.sent) == 1:
+            (queue,) = self.sent.values()
+            if queue:
+                queue.popleft().steps.append(step)
+
+    def take(self, record: Record) -> None:
+        source, values = self.events.header.sources[record.source], record.arguments
+        if source.event == "retire":
+            if record.function:
+                self.values.append((record.instant, int(values["value"]), source, record.function))
+            return
+        step = Step(source.event, source.path, self.events.nanoseconds(record.instant))
+        address, length = int(values.get("address", 0)), int(values.get("length", 0))
+        if source.event == "played":
+            step.what = "on the wire"
+            self.played[source.path].append(step)
+        elif source.event == "arrived":
+            step.what = "on the wire"
+            self.arrived(step)
+        elif source.event == "received":
+            self.received(step, address, length)
+        elif source.event == "drop":
+            step.what = "dropped"
+            self.dropped(step, length)
+        elif source.event == "sent":
+            self.sent_to_wire(step, address, length)
+        elif source.event == "done" and "outward" in values:
+            step.what = "dma"
+            self.carried(step, bool(values["outward"]), address, length)
+
+
+def _last_use(used: list[tuple[float, Frame]], frame: Frame) -> float | None:
+    """When the frame's memory was last used for another frame."""
+    before = [ns for ns, other in used if other is not frame and other.covers(frame.address, frame.bytes)]
+    return max((ns for ns in before if ns < frame.last_ns), default=None)
+
+
+def _without_start(frame: Frame) -> list[Handler]:
+    """Memory that is used for the first time was set up before, which is no handling of the frame."""
+    begin = min(step.ns for step in frame.steps)
+    earlier = [handler for handler in frame.handlers if handler.last_ns < begin]
+    kept = max(earlier, key=lambda one: one.last_ns) if earlier and frame.direction == "send" else None
+    return [handler for handler in frame.handlers if handler is kept or handler.last_ns >= begin]
+
+
+def _add_handlers(lives: _Lives) -> None:
+    """Finds who computed addresses within each frame while it was there."""
+    by_value = sorted(lives.values, key=lambda one: one[1])
+    keys = [value for _, value, _, _ in by_value]
+    kept = [frame for frame in lives.frames if frame.address]
+    by_page: dict[int, list[tuple[float, Frame]]] = defaultdict(list)
+    for frame in kept:
+        for page in range(frame.address >> 11, (frame.address + frame.bytes >> 11) + 1):
+            by_page[page].append((frame.last_ns, frame))
+    for frame in kept:
+        pages = range(frame.address >> 11, (frame.address + frame.bytes >> 11) + 1)
+        used = _last_use([one for page in pages for one in by_page[page]], frame)
+        begin = max(used or 0, min(step.ns for step in frame.steps) if frame.direction == "receive" else 0)
+        end, found = frame.last_ns, {}
+        first, last = bisect_left(keys, frame.address), bisect_right(keys, frame.address + frame.bytes - 1)
+        for instant, _, source, function in sorted(by_value[first:last], key=lambda one: one[0]):
+            ns = lives.events.nanoseconds(instant)
+            if not begin <= ns <= end:
+                continue
+            core = source.core or source.path
+            handler = found.setdefault((core, function), Handler(core, function, ns, ns, 0))
+            handler.last_ns = ns
+            handler.instructions += 1
+        frame.handlers = list(found.values())
+        if used is None:
+            frame.handlers = _without_start(frame)
+
+
+def lives(events: Events) -> list[Frame]:
+    """All frames, in the order in which they were received or sent."""
+    found = _Lives(events)
+    for record in events:
+        found.take(record)
+    if not found.frames:
+        raise EventsError(f"{events.file} holds no events of frames: record them with --record-events frames")
+    _add_handlers(found)
+    return found.frames
+
+
+def as_records(frames: list[Frame]) -> list[dict]:
+    """For JSON."""
+    return [{**asdict(frame), "latency_ns": frame.latency_ns} for frame in frames]
+
+
+def _steps(frame: Frame) -> str:
+    """What happened, each with the nanoseconds since the first."""
+    begin = frame.first_ns
+    happened = [(step.ns, step.what if step.what != "dma" else f"dma {step.path}") for step in frame.steps]
+    happened += [(one.first_ns, f"{one.core}:{one.function}") for one in frame.handlers]
+    return ", ".join(f"{what} +{ns - begin:,.0f}" for ns, what in sorted(happened))
+
+
+def _summary(frames: list[Frame], direction: str) -> str:
+    latencies = sorted(frame.latency_ns for frame in frames if frame.direction == direction and frame.finished)
+    dropped = sum(frame.dropped for frame in frames if frame.direction == direction)
+    open_ones = sum(not frame.finished for frame in frames if frame.direction == direction)
+    if not latencies:
+        return f"{direction}: none"
+    middle = latencies[len(latencies) // 2]
+    return (
+        f"{direction}: {len(latencies)} frames, {dropped} of them dropped, {open_ones} not finished; latency, ns: "
+        f"least {latencies[0]:,.0f}, median {middle:,.0f}, most {latencies[-1]:,.0f}"
+    )
+
+
+def text(frames: list[Frame], most: int) -> str:
+    """A line for each of the first frames, and a summary of all."""
+    out = [f"{'frame':>6} {'':8} {'bytes':>6} {'begins, ns':>12} {'lasts, ns':>10}  what happens to it, ns after that"]
+    for frame in frames[:most]:
+        out.append(
+            f"{frame.number:6} {frame.direction:8} {frame.bytes:6} {frame.first_ns:12,.0f} {frame.latency_ns:10,.0f}  "
+            + _steps(frame)
+        )
+    if len(frames) > most:
+        out.append(f"… and {len(frames) - most} more")
+    return "\n".join([*out, *(_summary(frames, direction) for direction in ("receive", "send"))])

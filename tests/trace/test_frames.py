@@ -1,0 +1,118 @@
+"""Frames and timelines from what a network interface recorded: both agree with its statistics and with each other."""
+
+import json
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+
+from harness.trace import frames
+from harness.trace.events import Events
+
+
+@pytest.fixture(scope="module")
+def recorded(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the frames and instructions of a run, and its statistics."""
+    folder = tmp_path_factory.mktemp("frames")
+    words = ["-D", "cpus=2", "--record", "frames", "--record", "instructions"]
+    subprocess.run([build_dir / "bin/lss", "build", root / "examples/tigon2/tigon2.lss", *words, "-o", "sim"], cwd=folder, check=True)
+    options = ["--firmware", build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf", "--payload", "1000", "--time", "2500 us"]
+    subprocess.run(["./sim", "--quiet", *options, "--record", "run.trace", "--stats", "stats.json"], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lives(recorded: Path, build_dir: Path) -> list[frames.Frame]:
+    return frames.lives(Events(recorded / "run.trace", build_dir))
+
+
+def statistic(folder: Path, path: str, name: str) -> int:
+    return next(e["value"] for e in json.loads((folder / "stats.json").read_text())["statistics"] if (e["path"], e["name"]) == (path, name))
+
+
+def test_each_frame_is_there_once(recorded: Path, lives) -> None:
+    received, sent = ([frame for frame in lives if frame.direction == direction] for direction in ("receive", "send"))
+    assert len(received) == statistic(recorded, "nic.mac_rx", "frames") > 50
+    assert len(sent) == statistic(recorded, "nic.mac_tx", "frames") > 50
+    assert {frame.bytes for frame in received} == {1046} and {frame.bytes for frame in sent} == {1042}
+    assert sum(frame.finished for frame in received) > len(received) - 5
+
+
+def test_what_happens_to_frames_is_in_order(lives) -> None:
+    for frame in lives:
+        if not frame.finished:
+            continue
+        times = [step.ns for step in frame.steps]
+        assert times == sorted(times) and frame.latency_ns > 0
+        expected = ["on the wire", "received", "dma"] if frame.direction == "receive" else ["dma", "dma", "sent"]
+        assert [step.what for step in frame.steps][:3] == expected
+        assert [handler.function for handler in frame.handlers][-1:] == ["receive" if frame.direction == "receive" else "send"], frame
+        assert all(handler.first_ns <= times[2] for handler in frame.handlers)
+    wire = [frame.steps[0].ns for frame in lives if frame.direction == "receive"]
+    assert wire == sorted(wire)
+
+
+def harness(folder: Path, build_dir: Path, *options) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "harness", *options, "--build", build_dir], cwd=folder, capture_output=True, text=True)
+
+
+def test_table_and_json(recorded: Path, build_dir: Path, lives) -> None:
+    table = harness(recorded, build_dir, "frames", "run.trace", "--top", "3").stdout.splitlines()
+    assert len(table) == 1 + 3 + 1 + 2 and "on the wire +0, received +" in table[1] and "nic.cpu[0].pipeline:receive +" in table[1]
+    assert table[-2].startswith(f"receive: {sum(f.finished for f in lives if f.direction == 'receive')} frames, 0 of them dropped")
+    assert not harness(recorded, build_dir, "frames", "run.trace", "--json", "frames.json").stderr
+    assert len(json.loads((recorded / "frames.json").read_text())) == len(lives)
+    (recorded / "broken").write_bytes((recorded / "run.trace").read_bytes()[:5000])
+    broken = harness(recorded, build_dir, "frames", "broken")
+    assert broken.returncode == 1 and broken.stderr.count("\n") == 1 and "cut off" in broken.stderr
+
+
+def test_timeline_has_all_of_it(recorded: Path, build_dir: Path, lives) -> None:
+    done = harness(recorded, build_dir, "timeline", "run.trace", "-o", "run.perfetto")
+    assert done.returncode == 0, done.stderr
+    trace = Trace()
+    trace.ParseFromString((recorded / "run.perfetto").read_bytes())
+    names = {p.track_descriptor.uuid: p.track_descriptor.name for p in trace.packet if p.HasField("track_descriptor")}
+    parents = {p.track_descriptor.uuid: names.get(p.track_descriptor.parent_uuid) for p in trace.packet if p.HasField("track_descriptor")}
+    stacks, spent, instants, whole = defaultdict(list), Counter(), Counter(), Counter()
+    for packet in trace.packet:
+        if not packet.HasField("track_event"):
+            continue
+        event, track = packet.track_event, packet.track_event.track_uuid
+        if event.type == TrackEvent.TYPE_SLICE_BEGIN:
+            stacks[track].append((event.name, packet.timestamp))
+            whole[parents[track]] += 1
+        elif event.type == TrackEvent.TYPE_SLICE_END:
+            name, begin = stacks[track].pop()
+            assert packet.timestamp >= begin
+            spent[names[track], name] += packet.timestamp - begin
+        else:
+            instants[names[track], event.name] += 1
+    assert not any(stacks.values()) and set(parents.values()) == {"", None, "processors", "devices", "frames"} - {""}
+    assert whole["frames"] == len(lives)
+    events = Events(recorded / "run.trace", build_dir)
+    before: dict[str, tuple[str, int]] = {}
+    expected = Counter()
+    for record in events:
+        source, ns = events.header.sources[record.source], round(events.nanoseconds(record.instant))
+        if source.event != "retire":
+            expected[source.path, source.event] += 1
+            continue
+        core = source.core
+        if core in before:
+            expected[core, before[core][0]] += ns - before[core][1]
+        before[core] = (record.function, ns)
+    times = {key: n for key, n in expected.items() if "pipeline" in key[0] and n}
+    assert times == {key: n for key, n in spent.items() if "pipeline" in key[0] and n}
+    assert {key: n for key, n in expected.items() if "pipeline" not in key[0]} == {key: n for key, n in instants.items() if key in expected}
+
+
+def test_what_was_not_recorded_is_missed(recorded: Path, root: Path, build_dir: Path, lss, run_sim, tmp_path: Path) -> None:
+    lss("build", root / "examples/dual_core/dual_core.lss", "--record", "instructions", "-o", tmp_path / "dual")
+    run_sim(tmp_path / "dual", "--program", build_dir / "firmware/sum/sum.elf", "--record", "run.trace")
+    done = harness(tmp_path, build_dir, "frames", "run.trace")
+    assert done.returncode == 1 and done.stderr == "harness: run.trace holds no events of frames: record them with --record-events frames\n"
+    assert harness(tmp_path, build_dir, "timeline", "run.trace", "-o", "x").returncode == 0
