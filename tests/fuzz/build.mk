@@ -13,13 +13,14 @@ $(FUZZ_LSS): $(filter-out %/commands/main.o,$(LSS_OBJ))
 $(FUZZ)/fuzz_text: tests/fuzz/fuzz_text.c emulib/program/input_file.c
 $(FUZZ)/fuzz_messages: tests/fuzz/fuzz_messages.c emulib/program/input_file.c
 $(FUZZ)/fuzz_netlist: tests/fuzz/fuzz_netlist.c emulib/program/input_file.c
+$(FUZZ)/fuzz_gdb: tests/fuzz/fuzz_gdb.c emulib/program/input_file.c
 $(FUZZ)/fuzz_checkpoint: tests/fuzz/fuzz_checkpoint.c
 $(FUZZ)/fuzz_trace: tests/fuzz/fuzz_trace.c emulib/program/input_file.c
 $(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/files/packet.c
 $(FUZZ)/fuzz_program: tests/emulib/loader_mutation.c $(call found,emulib/program/*.c)
 $(FUZZ)/%: $(FUZZ_LSS) $(BUILD)/lib/libspinach.a
 	@mkdir -p $(@D)
-	$(CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(call pkg_cflags,glib-2.0) $(filter tests/%.c emulib/%.c,$^) $(filter %.a,$^) -o $@ $(call pkg_libs,glib-2.0 libpcap libdw libelf libzstd json-c) -lm
+	$(CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(call pkg_cflags,glib-2.0) $(filter tests/%.c emulib/%.c,$^) $(filter %.a,$^) -o $@ $(call pkg_libs,glib-2.0 libpcap libdw libelf libzstd json-c) $(if $(FST_OBJ),-lz) -lm
 
 FLIP := $(addprefix $(BUILD)/obj/runtime/checkpoint/,file.o pages.o checksum.o)
 $(FUZZ)/flip_checkpoint: tests/fuzz/flip_checkpoint.c $(FLIP)

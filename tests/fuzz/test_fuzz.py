@@ -19,8 +19,17 @@ from tests.tree import found
 HERE = Path(__file__).parent
 SECONDS = {"quick": 2, "soak": 300}
 # name: longest input in bytes
-TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024}
+TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024, "gdb": 512}
 FLIPS = 100_000
+# What gdb 13 and people ask of a simulator of two processors, a packet a line.
+GDB = [
+    "qSupported:multiprocess+;swbreak+;hwbreak+\nQStartNoAckMode\nvMustReplyEmpty\n!\nHgp0.0\nqXfer:features:read:target.xml:0,ffb\nqTStatus\n?\nqfThreadInfo\nqsThreadInfo\nqAttached:1\nHc-1\nvAttach;2\nqThreadExtraInfo,p2.1\nHgp1.1\ng\np25",
+    "qSupported:multiprocess+\nvAttach;2\nHgp1.1\nZ0,1010,4\nHgp2.1\nZ1,ffffffff00001010,4\nvCont?\nvCont;c\nvCont;c:p1.1\nvCont;s:p2.1;c\nz0,1010,4\nbc\nbs\nbc",
+    "Hgp1.1\nm1000,20\nM1004,4:01020304\nX1008,3:abc\nm1000,10\nP4=00000001\np4\nP25=00001020\nvCont;s:1\nG" + 24 * "0" + "\nD;1",
+    "Z2,1008,4\nvCont;c\nbc\nz2,1008,4\nZ3,1000,4\nZ9,0,0\nc\ns\nbs\nTp3.1\nk\n",
+    *("qRcmd," + command.encode().hex() for command in ("help", "print core[0].memory[3..7]", "print /x core[1].pc", "set core[0].halt = true", "where", "statistics core[*]", "break core[0].retired >= 40", "nothing")),
+    "$m1000,4#8e+$?#3f-$vCont;c#a8\x03$M1000,2:0102#8f",
+]
 
 
 def seeds(name: str, root: Path, build: Path, tmp_path: Path) -> list[bytes]:
@@ -38,6 +47,8 @@ def seeds(name: str, root: Path, build: Path, tmp_path: Path) -> list[bytes]:
         retire = struct.pack("<HBIII", 0, 3, 0x100, 0x24020001, 1)
         happened = struct.pack("<HBI", 1, 0, 1) + bytes(36 + 16) + struct.pack("<f", 0.5)
         return [b"\0" + retire + happened, b"\1\x20\0\7" + 3 * retire, b"SPINTRCE" + bytes(48)]
+    if name == "gdb":
+        return [session.encode() for session in GDB]
     if name == "packets":
         scratch = tmp_path / "seed.pcap"
         packets.write(scratch, traffic.stream_frames(traffic.Mix.parse("18-100"), 0, 3, 1))

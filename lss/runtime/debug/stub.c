@@ -362,8 +362,9 @@ static void is_alive(Stub *stub, const char *text, GString *reply) {
 
 // c and s may name an address to go on from, and C and S a signal before it; gdb sends neither address.
 static void resume_old(Stub *stub, const char *text, GString *reply) {
-  const char kind = *text;
-  if (strlen(text) > (g_ascii_isupper(kind) ? 3 : 1)) return reply_with(reply, "E01");
+  const char kind = *text++;
+  guint32 signal;
+  if ((g_ascii_isupper(kind) && !packet_number(&text, &signal)) || *text) return reply_with(reply, "E01");
   resume(stub, (Resume){.core = stub->resume, .stepped = g_ascii_tolower(kind) == 's', .forward = true}, reply);
 }
 

@@ -1,0 +1,190 @@
+"""The remote protocol, packet by packet: framing, what is refused, who may connect, and that memory reads as what was stored."""
+
+import re
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.debug.remote import framed
+
+MALFORMED = ["m", "m10", "m10,", "mzz,4", "m10,4x", "M10,4", "M10,4:00", "M10,2:0g00", "X10,3:ab", "P", "P4", "P4=", "P4=12", "P99=00000000", "pzz", "G00", "Hx1", "Hgp9.1", "Hg", "Z", "Z0", "Z0,", "Z0,zz,4", "z5,10,4"]
+MALFORMED += ["vCont;", "vCont;x", "vCont;c:p9.1", "vCont;C", "vAttach;9", "vAttach;", "D;9", "T", "Tp9.1", "c10", "C", "qXfer:features:read:target.xml:", "qXfer:features:read:target.xml:0", "qRcmd,1", "qRcmd,zz", "qThreadExtraInfo,p9.1"]
+UNKNOWN = ["", "vMustReplyEmpty", "vRun;x", "qNothing", "Qnothing", "y", "bx", "Z3,10,4", "Z4,10,4", "R00"]
+
+
+def test_what_is_wrong_is_refused_and_changes_nothing(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    run = debugged(machine("single"), "--program", firmware("hello"), "--stats", "debugged.json")
+    gdb = run.remote()
+    assert "multiprocess+" in gdb.ask("qSupported:multiprocess+")
+    before = gdb.ask("g"), gdb.ask("m0,100"), gdb.monitor("where")
+    for packet in MALFORMED:
+        assert gdb.ask(packet).startswith("E"), packet
+    for packet in UNKNOWN:
+        assert gdb.ask(packet) == "", packet
+    assert gdb.ask("m90000000,4").startswith("E") and gdb.ask("M90000000,1:00").startswith("E")
+    assert (gdb.ask("g"), gdb.ask("m0,100"), gdb.monitor("where")) == before
+    assert gdb.ask("D;1") == "OK"
+    gdb.close()
+    assert run.end()[0] == 0
+    run_sim(machine("single"), "--quiet", "--program", firmware("hello"), "--stats", tmp_path / "straight.json")
+    assert (tmp_path / "debugged.json").read_bytes() == (tmp_path / "straight.json").read_bytes()
+
+
+def test_acknowledgments(machine, firmware, debugged) -> None:
+    gdb = debugged(machine("single"), "--program", firmware("hello")).remote()
+    gdb.socket.sendall(b"+garbage$?#00")
+    assert gdb.byte() == b"-"
+    gdb.socket.sendall(framed(b"?"))
+    assert gdb.byte() == b"+" and gdb.reply() == "T05thread:1;"
+    gdb.socket.sendall(b"-")  # once more
+    assert gdb.reply() == "T05thread:1;"
+    assert gdb.ask("QStartNoAckMode") == "OK"
+    gdb.socket.sendall(framed(b"?"))
+    assert gdb.byte() == b"$"  # and no acknowledgment before it
+    gdb.received = b"$" + gdb.received
+    assert gdb.reply() == "T05thread:1;"
+    # What begins and does not end is dropped once it is too long.
+    gdb.socket.sendall(b"$" + b"m" * 40000 + b"#00")
+    assert gdb.ask("?") == "T05thread:1;"
+
+
+def test_only_this_host_is_listened_to(machine, firmware, tmp_path) -> None:
+    command = [machine("single"), "--program", firmware("hello"), "--quiet", "--gdb"]
+    process = subprocess.Popen([*command, "0"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stderr.readline()
+        port = int(re.fullmatch(r"single: target extended-remote 127\.0\.0\.1:(\d+)\n", line)[1])
+        table = Path("/proc/net/tcp").read_text()
+        assert re.search(rf"0100007F:{port:04X} 00000000:0000 0A", table) and not re.search(rf"00000000:{port:04X} 00000000:0000 0A", table)
+        busy = subprocess.run([*command, str(port)], cwd=tmp_path, capture_output=True, text=True)
+        assert busy.returncode == 1 and busy.stderr == f'single: --gdb: cannot listen on "{port}": Address already in use\n'
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(framed(b"k"))
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--gdb-script"], "--gdb-script lacks the port: --gdb PORT"),
+        (["--gdb-run"], "--gdb-run lacks the port: --gdb PORT"),
+        (["--gdb", ""], "--gdb takes a port, HOST:PORT or the path of a socket"),
+        (["--gdb", "1", "--sample", "1 ms"], "--sample writes down what happens once; with --gdb a run goes backwards, too"),
+        (["--gdb", "1", "--history", "much"], "--history: "),
+        (["--gdb", "no/such/folder/socket"], '--gdb: cannot listen on "no/such/folder/socket": No such file or directory'),
+    ],
+)
+def test_mistakes_are_one_line(options, words: str, machine, run_sim) -> None:
+    done = run_sim(machine("single"), *options, ok=False)
+    assert done.err.count("\n") == 1 and words in done.err, done.err
+
+
+def test_a_machine_without_processors(build_sim, run_sim) -> None:
+    done = run_sim(build_sim("instance s : source;\ninstance k : sink;\ns.out -> k.in : bool;"), "--gdb", "0", ok=False)
+    assert done.status == 1 and "--gdb: no module of this machine declares a processor" in done.err and done.err.count("\n") == 1
+
+
+ENDLESS = """
+clock clk = 100 MHz;
+instance start : program_start { entry = 0; };
+instance core : mips_pipeline { big_endian = false; start_halted = true; };
+instance ram : memory_state { width = 32; size = 64 KiB; alias = true; };
+start.control -> core.control;
+core.fetch -> ram.port;
+core.data -> ram.port;
+debug memory { 0 .. 0xffffffff = ram.bytes; }
+"""
+
+
+def test_a_running_machine_is_interrupted(build_sim, debugged) -> None:
+    run = debugged(build_sim(ENDLESS), "--gdb-run")
+    gdb = run.remote()
+    assert gdb.ask("?") == "T05thread:1;"
+    first = gdb.monitor("where")
+    gdb.socket.sendall(framed(b"c"))
+    time.sleep(0.1)
+    gdb.socket.sendall(b"\x03")
+    assert gdb.reply() == "T02thread:1;"
+    assert gdb.monitor("where") != first
+    run.process.send_signal(signal.SIGTERM)
+    assert run.end()[0] == 128 + signal.SIGTERM
+
+
+def test_the_other_byte_order_and_memory_that_repeats(build_sim, debugged) -> None:
+    """A little-endian processor executes what was written for it at another address of the same memory."""
+    gdb = debugged(build_sim(ENDLESS)).remote()
+    assert gdb.ask("Z0,100,4") == "OK" and "swbreak" not in gdb.ask("c")
+    assert gdb.ask("M7fff0104,8:34120224ffff0010") == "OK"  # addiu $v0, $zero, 0x1234; b to itself
+    assert gdb.ask("m104,4") == "34120224" and gdb.ask("P3=78563412") == "OK" and gdb.ask("p3") == "78563412"
+    assert gdb.ask("p25") == "00010000"
+    for _ in range(4):
+        gdb.ask("s")
+    assert gdb.ask("p2") == "34120000" and gdb.ask("p25") == "08010000"
+
+
+def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    gdb = debugged(machine("single"), "--program", firmware("hello")).remote()
+    for command in gdb.monitor("help").splitlines():
+        assert command.split()[0] in ("print", "set", "statistics", "where", "break", "checkpoint", "help")
+    assert "did you mean" in gdb.monitor("print core.writeback.pcc")
+    assert gdb.monitor("print /x core.fetcher.pc") == "0x00000000\n"
+    assert gdb.monitor("print core.fetcher.phase") == "request\n"
+    assert "has elements 0 to 31" in gdb.monitor("print core.writeback.history[30..40]")
+    assert gdb.monitor("break core.writeback.instructions >= 100") == ""
+    gdb.ask("c")
+    assert gdb.monitor("print core.writeback.instructions") == "100\n"
+    assert "core.writeback.instructions = 100 instructions" in gdb.monitor("statistics core.writeback")
+    assert "no instance" in gdb.monitor("statistics nothing")
+    assert gdb.monitor("set core.writeback.history[0] = {pc=1 word=2}") == "" and gdb.monitor("print core.writeback.history[0]") == "{pc=1 word=2}\n"
+    assert gdb.monitor("set core.fetcher.phase = nowhere") != "" and "there is no command" in gdb.monitor("jump")
+    assert gdb.monitor("checkpoint point") == ""
+    assert "restored" not in run_sim(machine("single"), "--restore", "point", "--quiet").err
+
+
+def test_what_cannot_be_emptied_is_not_written(machine, debugged, tmp_path) -> None:
+    gdb = debugged(machine("vliw"), "--set", "start.entry=0", "--cycles", 1000).remote()
+    gdb.ask("vCont;s:1")
+    assert "how its pipeline is emptied" in gdb.ask("P4=00000001")
+    assert "how its pipeline is emptied" in gdb.ask("M10,1:00")
+
+
+class Cores:
+    """Registers and memory through a connection."""
+
+    def __init__(self, gdb) -> None:
+        self.gdb = gdb
+
+    def registers(self) -> list[int]:
+        text = self.gdb.ask("g")
+        return [int(text[8 * n : 8 * n + 8], 16) if "x" not in text[8 * n : 8 * n + 8] else 0 for n in range(len(text) // 8)]
+
+    def word(self, address: int) -> int:
+        return int(self.gdb.ask(f"m{address:x},4"), 16)
+
+
+@pytest.mark.parametrize(("name", "program", "least"), [("quad", "matrix", 20), ("tigon2", "tigon2_parallel", 40)])
+def test_what_was_stored_is_read(name: str, program: str, least: int, machine, firmware, debugged) -> None:
+    """After each store, memory holds what was stored, though it is still in a write buffer, a cache or on its way."""
+    option = "--firmware" if name == "tigon2" else "--program"
+    gdb = debugged(machine(name), option, firmware(program)).remote()
+    gdb.ask("qSupported:multiprocess+")
+    core, stores = Cores(gdb), 0
+    for _ in range(900):
+        before = core.registers()
+        word = core.word(before[37])
+        gdb.ask("vCont;s:p1.1;c")
+        if word >> 26 != 0x2B:  # sw
+            continue
+        address = before[word >> 21 & 31] + ((word & 0xFFFF ^ 0x8000) - 0x8000) & 0xFFFFFFFF
+        if gdb.ask(f"m{address:x},4").startswith("E") or address >= 0xC0000000:
+            continue
+        stores += 1
+        assert core.word(address) == before[word >> 16 & 31], f"at {address:#x}"
+    assert stores >= least

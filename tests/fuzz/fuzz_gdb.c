@@ -1,0 +1,197 @@
+/* Fuzzes the debugger's side of gdb's remote protocol, all of it in this process: framing, stub, registers, memory,
+ * breakpoints, history.  Each line of an input is a packet, given with the right checksum, and then as bytes as they
+ * are.  The machine is two processors that retire an instruction in each cycle.  Its state may change by a resume, a
+ * write or `monitor set` that was not refused, as this file's own reading of the packet says, and by nothing else. */
+#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/packet.h"
+#include "lss/runtime/debug/replay.h"
+#include "lss/runtime/debug/stub.h"
+#include "lss/runtime/files/stream.h"
+
+#include <stdlib.h>
+
+enum { CORES = 2, MEMORY = 256, CYCLES = 3000 };
+
+typedef struct {
+  uint32_t id, pc, fetch_pc, fetching;
+  uint64_t retired, in_flight;
+  bool halt, pc_set, branch_pending;
+  uint8_t registers[128], memory[MEMORY];
+} State;
+
+static const struct spinach_type byte = {SPINACH_UINT, "uint8", 8, 1, NULL, 0, 0, NULL},
+                                 word = {SPINACH_UINT, "uint32", 32, 4, NULL, 0, 0, NULL},
+                                 count = {SPINACH_UINT, "uint64", 64, 8, NULL, 0, 0, NULL},
+                                 truth = {SPINACH_BOOL, "bool", 1, 1, NULL, 0, 0, NULL};
+#define FIELD(name, type) {#name, "", NULL, &type, offsetof(State, name), 0, {0}, false, false}
+static const spinach_field fields[] = {
+    FIELD(pc, word),
+    FIELD(fetch_pc, word),
+    FIELD(fetching, word),
+    FIELD(retired, count),
+    FIELD(in_flight, count),
+    FIELD(halt, truth),
+    FIELD(pc_set, truth),
+    FIELD(branch_pending, truth),
+    {"registers", "", NULL, &byte, offsetof(State, registers), 1, {128}, false, false},
+    {"memory", "", NULL, &byte, offsetof(State, memory), 1, {MEMORY}, false, false},
+};
+static const spinach_layout layout = {"core", sizeof(State), offsetof(State, id), G_N_ELEMENTS(fields), fields,
+                                      0,      NULL};
+static const spinach_instance instances[] = {
+    {"", NULL, 0, -1, -1, 0}, {"core[0]", &layout, 0, 0, 0, 0}, {"core[1]", &layout, 0, 1, 0, 0}};
+
+#define ROLES(i)                                                                                                       \
+  {                                                                                                                    \
+    {"pc", i, &fields[0]}, {"fetch_pc", i, &fields[1]}, {"fetching", i, &fields[2]}, {"retired", i, &fields[3]},       \
+        {"in_flight", i, &fields[4]}, {"halt", i, &fields[5]}, {"pc_set", i, &fields[6]},                              \
+        {"branch_pending", i, &fields[7]}, {                                                                           \
+      "registers", i, &fields[8]                                                                                       \
+    }                                                                                                                  \
+  }
+static const spinach_debug_role roles[CORES][9] = {ROLES(1), ROLES(2)};
+static const spinach_debug_property properties[CORES][2] = {{{"isa", "mips"}, {"big_endian", "true"}},
+                                                            {{"isa", "riscv32"}, {"big_endian", "false"}}};
+static const spinach_debug_region regions[CORES] = {{0x1000, 0x10ff, 1, &fields[9], 0, NULL},
+                                                    {0x1000, 0x13ff, 2, &fields[9], 0, NULL}};
+static const spinach_debug_view views[] = {{"cpu", 1, 9, roles[0], 2, properties[0], 1, &regions[0]},
+                                           {"cpu", 2, 9, roles[1], 2, properties[1], 1, &regions[1]}};
+static const spinach_clock clocks[] = {{"clk", 1, 1, 1}};
+static const spinach_cluster clusters[] = {{sizeof(State), NULL, NULL, NULL, NULL},
+                                           {sizeof(State), NULL, NULL, NULL, NULL}};
+static const char *const nothing[] = {NULL};
+void *spinach_cluster_state[CORES];
+spinach_watch spinach_watches[1];
+
+static void do_nothing(void) {}
+
+static void run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end, uint64_t until) {
+  (void)clock;
+  for (; *cycles < end && *due < until; ++*cycles, *due += *period)
+    for (int i = 0; i < CORES; i++) {
+      State *state = spinach_cluster_state[i];
+      if (state->halt) continue;
+      state->pc = state->fetch_pc;
+      state->fetch_pc = 0x1000 + (state->pc + 4) % MEMORY;
+      state->memory[state->retired++ % MEMORY]++;
+    }
+}
+
+const spinach_machine spinach_machine_table = {.file = "fuzz.lss",
+                                               .version = "",
+                                               .build = "",
+                                               .ticks_per_second = 1000000,
+                                               .instance_count = 1 + CORES,
+                                               .clock_count = 1,
+                                               .view_count = CORES,
+                                               .cluster_count = CORES,
+                                               .instances = instances,
+                                               .clocks = clocks,
+                                               .views = views,
+                                               .clusters = clusters,
+                                               .sources = nothing,
+                                               .join = do_nothing,
+                                               .wake = do_nothing,
+                                               .run = run,
+                                               .shared_start = do_nothing,
+                                               .shared_report = do_nothing,
+                                               .watches = nothing};
+
+// ---- Of the program around it
+
+const char *spinach_run_begin(void) {
+  if (spinach_cycles(0) >= CYCLES) return "all cycles were simulated";
+  spinach_advance_begin(0, CYCLES, UINT64_MAX, 64, false);
+  return NULL;
+}
+
+bool spinach_is_interrupted(void) {
+  return false;
+}
+
+int spinach_deliver(const char *ended) {
+  (void)ended;
+  abort();
+}
+
+const spinach_options *debug_options(void) {
+  static const spinach_options options;
+  return &options;
+}
+
+static bool is_requested(void) {
+  return false;
+}
+
+static void say(const char *text) {
+  if (!*text) abort();
+}
+
+// ---- What is checked
+
+// Whether a packet may change the state, unless the reply is an error.
+static bool may_change(const GString *packet) {
+  static const char SET[] = "qRcmd,736574"; // "set"
+  return (packet->len && strchr("MXGPcsCSb", packet->str[0])) || g_str_has_prefix(packet->str, "vCont;") ||
+         !g_ascii_strncasecmp(packet->str, SET, strlen(SET)) || g_str_has_prefix(packet->str, "qRcmd,20");
+}
+
+// A checkpoint is a file, which has no place here.
+static bool writes_a_file(const GString *packet) {
+  return g_str_has_prefix(packet->str, "qRcmd,") && strcasestr(packet->str, "636865636b");
+}
+
+static StubState give(Stub *stub, const GString *packet) {
+  g_autofree uint8_t *before = g_memdup2(spinach_arena, spinach_arena_size);
+  g_autoptr(GString) reply = g_string_new(NULL);
+  if (writes_a_file(packet)) return STUB_GOES_ON;
+  const StubState state = stub_reply(stub, packet, reply);
+  const bool changed = memcmp(before, spinach_arena, spinach_arena_size) != 0;
+  if (changed && (!may_change(packet) || (reply->len && reply->str[0] == 'E'))) abort();
+  g_autoptr(GString) framed = g_string_new(NULL), read = g_string_new(NULL);
+  packet_append(framed, reply);
+  GByteArray *bytes = g_byte_array_append(g_byte_array_new(), (const guint8 *)framed->str, (guint)framed->len);
+  if (reply->len <= PACKET_SIZE / 2 && (packet_take(bytes, read) != PACKET_WHOLE || !g_string_equal(read, reply)))
+    abort();
+  g_byte_array_unref(bytes);
+  return state;
+}
+
+static void give_bytes(Stub *stub, const guint8 *data, gsize size) {
+  g_autoptr(GString) payload = g_string_new(NULL);
+  GByteArray *bytes = g_byte_array_append(g_byte_array_new(), data, (guint)size);
+  for (guint left = bytes->len + 1; bytes->len < left;) {
+    left = bytes->len;
+    if (packet_take(bytes, payload) == PACKET_WHOLE && give(stub, payload) != STUB_GOES_ON) break;
+  }
+  g_byte_array_unref(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static uint8_t *begin;
+  if (!begin) {
+    spinach_arena_map();
+    spinach_phase = SPINACH_RUNS;
+    spinach_start();
+    for (int i = 0; i < CORES; i++) ((State *)spinach_cluster_state[i])->fetch_pc = 0x1000;
+    begin = g_memdup2(spinach_arena, spinach_arena_size);
+    replay_begin(1 << 20, is_requested);
+  }
+  replay_let_go();
+  memcpy(spinach_arena, begin, spinach_arena_size);
+  const struct spinach_moment start = {.stop_reason = ""};
+  spinach_rewind(&start);
+  replay_change();
+  Stub *stub = stub_new(say);
+  g_autofree char *text = g_strndup((const char *)data, size);
+  for (const char *line = text, *end; line < text + size; line = end + 1) {
+    end = memchr(line, '\n', size - (gsize)(line - text));
+    if (!end) end = text + size;
+    g_autoptr(GString) packet = g_string_new_len(line, end - line);
+    if (give(stub, packet) != STUB_GOES_ON) break;
+  }
+  give_bytes(stub, data, size);
+  stub_free(stub);
+  return 0;
+}
