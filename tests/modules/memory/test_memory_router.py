@@ -75,6 +75,10 @@ def test_snoops_are_passed_on_for_what_is_held_only(bench: Bench) -> None:
     lines = read_items(machine.last.directory / "dropped")
     assert [cycle for cycle, _ in lines] == [21, 31]
     assert "address=64" in lines[0][1] or "address=0x40" in lines[0][1]
+    # One that hits the blocks of both classes is told for each.
+    machine.play([["0 read 4 0x40 0 2", "0 read 4 0x48 0 1"], ["20 write 4 0x8 1 200"]], 60, {"dropped.record": "dropped"}, outstanding=8)
+    lines = read_items(machine.last.directory / "dropped")
+    assert [cycle for cycle, _ in lines] == [21, 22] and "address=64 size=32" in lines[0][1] and "address=72 size=8" in lines[1][1]
 
 
 def test_own_writes_under_another_address_are_told(bench: Bench) -> None:
