@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.modules.harness import Bench, read_items, read_monitor, read_replies
+from tests.modules.harness import Bench, collect, happened, read_items, read_monitor, read_replies
 
 NETLIST = """
 import bus_types;
@@ -132,7 +132,7 @@ def test_memory_that_is_not_there_fails_the_transfer(bench: Bench) -> None:
 
 
 # A bus of 33 MHz and words of 4 bytes, memory from 0x10000 on, the highest lane first.
-NARROW = NETLIST.replace("memory_bytes = 64 KiB;", "memory_bytes = 4 KiB; memory_base = 0x10000; bus_clock = 33 MHz; bus_width = 4; policy = <<< return highest(requests); >>>;")
+NARROW = NETLIST.replace("memory_bytes = 64 KiB;", "memory_bytes = 4 KiB; memory_base = 0x10000; bus_clock = 33 MHz; bus_width = 4; policy = <<< return highest(requests); >>>;") + collect("dut", "transfer(lane, write, address, length)")
 
 
 def test_every_beat_moves_in_the_first_cycle_in_which_the_bus_has_carried_it(bench: Bench) -> None:
@@ -161,6 +161,7 @@ def test_every_beat_moves_in_the_first_cycle_in_which_the_bus_has_carried_it(ben
     assert data[0][:21] == bytes(range(4, 25)) and data[1] == bytes(range(33, 49))
     assert [b["error"] in ("1", "true") for b in (beats[0][2][1], beats[0][-1][1], beats[1][-1][1])] == [False, True, False]
     assert read_replies(ran.directory / "seen")[-1].data == 0x1122334455667788
+    assert [told[1:] for told in happened(ran, "transfer")] == [(0, 0, 0x10003, 21), (1, 0, 0x10FF0, 16), (1, 1, 0x10008, 8), (0, 0, 0x10FF1, 16)]
     words = [6, 4, 2, 5]
     assert ran.counted("dut") == {"reads": 3, "writes": 1, "read_bytes": 53, "written_bytes": 8, "busy": sum(n * word // 1000 for n in words) + 600}
 

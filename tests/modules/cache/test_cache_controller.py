@@ -111,12 +111,14 @@ def test_a_write_snooped_during_the_fill_invalidates_the_filled_line(bench: Benc
 
 def test_a_write_over_more_lines_than_there_are_sets_is_snooped(bench: Bench) -> None:
     """Eight bytes of two lines: the later of them, the earlier of them, none of them, and one that is being filled."""
-    machine = cache(bench, BUFFER, extra="memory.snoop -> cache.snoop;", sources=2)
+    extra = "memory.snoop -> cache.snoop;" + collect("cache.controller", "invalidate(address)")
+    machine = cache(bench, BUFFER, extra=extra, sources=2)
     script = ["0 read 4 8", "11 read 4 8", "20 read 4 0x40", "31 read 4 0x40", "40 read 4 0x40", "45 read 4 0x80", "55 read 4 0x80"]
     writes = ["8 write 8 4 0xffffffffffffffff", "28 write 8 0x44 1", "37 write 8 0x4c 1", "46 write 8 0x7c 0x500000000"]
     cached, _ = machine.play([script, writes], 70)
     assert [(a.cycle, a.data) for a in cached] == [(2, 0), (13, 0xFFFFFFFF), (22, 0), (33, 0), (40, 0), (47, 5), (57, 5)]
     assert machine.last.stat("cache.controller", "invalidations") == 2, "of lines that were there"
+    assert happened(machine.last, "invalidate") == [(8, 8), (28, 0x40)]
 
 
 def test_a_barrier_waits_for_the_fill_and_for_writes_on_their_way(bench: Bench) -> None:

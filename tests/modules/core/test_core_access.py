@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.modules.harness import Bench
+from tests.modules.harness import Bench, collect, happened
 from tests.modules.mips import BundleDevice, bypass, control, encode, executed, failed, finished, reply, request, shown
 
 WORD = 0x80017FFE
@@ -14,7 +14,7 @@ def access(bench: Bench, big: bool = True, latch: bool = False) -> BundleDevice:
         "in": ("in", 1, "core_executed"), "out": ("out", 1, "core_finished"), "memory.request": ("out", 1, "mem_request(32)"),
         "memory.reply": ("in", 1, "mem_reply(32)"), "busy": ("out", 1, "bool"), "bypass": ("out", 1, "core_bypass"),
     }  # fmt: skip
-    return BundleDevice(bench, "core_access", ports, f"big_endian = {str(big).lower()};", latch)
+    return BundleDevice(bench, "core_access", ports, f"big_endian = {str(big).lower()};", latch, collect("dut", "access(pc, op, address, size)", "wait(pc)"))
 
 
 def item(name: str, address: int, b: int = 0) -> tuple[int, int, str]:
@@ -86,7 +86,7 @@ def test_a_load_waits_for_its_reply_and_asks_once(bench: Bench) -> None:
     word, c, load = item("lw", 0x100)
     ask = request("read", 0x100, tag=1)
     show = shown(c, 0x100)
-    access(bench, latch=True).check_table(
+    ran = access(bench, latch=True).check_table(
         f"""
         in     | memory_request | memory_request.ack | memory_reply     | out                             | busy  | bypass
         {load} | .              | 0                  | .                | .                               | false | -
@@ -97,6 +97,7 @@ def test_a_load_waits_for_its_reply_and_asks_once(bench: Bench) -> None:
         .      | .              | 1                  | .                | .                               | false | -
         """
     )
+    assert happened(ran, "wait") == [(1, 0x40), (2, 0x40), (3, 0x40)] and happened(ran, "access") == [(2, 0x40, 0, 0x100, 4)]
 
 
 def test_a_store_goes_on_when_it_is_accepted(bench: Bench) -> None:
@@ -104,7 +105,7 @@ def test_a_store_goes_on_when_it_is_accepted(bench: Bench) -> None:
     word, c, store = item("sw", 0x100, 7)
     ask = request("write", 0x100, data=7)
     load_word, load_c, load = item("lw", 0x104)
-    access(bench, latch=True).check_table(
+    ran = access(bench, latch=True).check_table(
         f"""
         in      | memory_request                  | memory_request.ack | memory_reply     | out                                       | busy
         {store} | .                               | 0                  | .                | .                                         | false
@@ -114,6 +115,8 @@ def test_a_store_goes_on_when_it_is_accepted(bench: Bench) -> None:
         .       | .                               | 1                  | {reply(WORD, 1)} | {finished(0x40, load_word, load_c, WORD)} | false
         """
     )
+    assert happened(ran, "wait") == [(1, 0x40), (3, 0x40)]
+    assert happened(ran, "access") == [(2, 0x40, 1, 0x100, 4), (3, 0x40, 0, 0x104, 4)]
 
 
 def test_results_pass(bench: Bench) -> None:

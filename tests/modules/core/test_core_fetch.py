@@ -1,6 +1,6 @@
 """core_fetch: one word ahead, redirection behind the delay slot, halting, stepping, and memories of any speed."""
 
-from tests.modules.harness import Bench
+from tests.modules.harness import Bench, collect, happened
 from tests.modules.mips import BundleDevice, fetched, reply, request, struct
 
 
@@ -12,7 +12,7 @@ def fetch(bench: Bench, body: str = "", controlled: bool = False, done: bool = T
     if controlled:
         ports |= {"control": ("in", 1, "core_control"), "status": ("out", 1, "core_status")}
         ports |= {"done": ("in", 1, "bool")} if done else {}
-    return BundleDevice(bench, "core_fetch", ports, body)
+    return BundleDevice(bench, "core_fetch", ports, body, after=collect("dut", "fetched(pc, word)"))
 
 
 def asks(address: int) -> str:
@@ -41,7 +41,7 @@ def test_a_word_in_every_cycle(bench: Bench) -> None:
 
 def test_one_word_ahead_of_a_blocked_decode(bench: Bench) -> None:
     """The word that cannot go on waits here, and no further one is asked for."""
-    fetch(bench).check_table(
+    ran = fetch(bench).check_table(
         f"""
         memory_request | memory_reply | out                     | out.ack
         {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}  | 1
@@ -51,6 +51,7 @@ def test_one_word_ahead_of_a_blocked_decode(bench: Bench) -> None:
         {asks(8)}      | {reply(12)}  | {fetched(8, 12)}        | 1
         """
     )
+    assert happened(ran, "fetched") == [(0, 0, 10), (1, 4, 11), (4, 8, 12)]
 
 
 def test_a_refused_or_slow_memory(bench: Bench) -> None:

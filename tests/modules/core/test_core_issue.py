@@ -6,6 +6,7 @@ from tests.modules.harness import Bench, Ran, collect, happened
 from tests.modules.mips import BundleDevice, bypass, control, decoded, encode, issued, pack, reply, request, struct
 
 PC = 0x1000
+NONE, FETCH, MEMORY, LOAD_USE, BRANCH = 0, 1, 2, 5, 6  # of core_stall
 
 
 def issue(bench: Bench) -> BundleDevice:
@@ -16,7 +17,7 @@ def issue(bench: Bench) -> BundleDevice:
         "execute": ("in", 1, "core_bypass"), "memory": ("in", 1, "core_bypass"), "busy": ("in", 1, "bool"),
         "muldiv": ("in", 1, "muldiv_state"),
     }  # fmt: skip
-    return BundleDevice(bench, "core_issue", ports, after=collect("dut", "interlock(pc)"))
+    return BundleDevice(bench, "core_issue", ports, after=collect("dut", "interlock(pc, stall)", "issue(pc)", "turn(stall)"))
 
 
 READY, OCCUPIED = struct(hi=0, lo=0, ready=True), struct(hi=0, lo=0, ready=False)
@@ -80,7 +81,9 @@ def test_interlocks(consumer: str, bench: Bench) -> None:
         {"in": item, "in.ack": 1, "execute": bypass(7, loads=True), "memory": bypass(8, loads=True)},
     ])  # fmt: skip
     assert ran.counted("dut") == ({"issued": 2, "stall_branch": 3} if branch else {"issued": 4, "stall_load_use": 1})
-    assert happened(ran, "interlock") == [(cycle, PC) for cycle in ((0, 1, 2) if branch else (0,))]
+    waits = (0, 1, 2) if branch else (0,)
+    assert happened(ran, "interlock") == [(cycle, PC, BRANCH if branch else LOAD_USE) for cycle in waits]
+    assert happened(ran, "issue") == [(cycle, PC) for cycle in range(5) if cycle not in waits]
 
 
 @pytest.mark.parametrize(("name", "fields"), [("lui", {"rt": 1}), ("j", {}), ("mfhi", {"rd": 1}), ("sync", {})])
@@ -102,6 +105,7 @@ def test_a_busy_memory_stage_holds_everything(bench: Bench) -> None:
     ran = play(bench, [{"in": IN, "in.ack": 0, "out": ".", "busy": True}, {"in": IN, "in.ack": 1, "out": OUT}, {"in": "."}])
     assert ran.counted("dut") == {"issued": 1, "stall_memory": 1, "stall_fetch": 1}
     assert not happened(ran, "interlock"), "nothing is wrong with the instruction"
+    assert happened(ran, "turn") == [(0, MEMORY), (1, NONE), (2, FETCH)]
 
 
 def test_the_next_stage_may_refuse(bench: Bench) -> None:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.modules.harness import Bench, Device, moved
+from tests.modules.harness import Bench, Device, collect, happened, moved
 
 
 def test_select_names_the_lane(bench: Bench) -> None:
     ports = {"in": ("in", 1, "uint32"), "out": ("out", 2, "uint32"), "select": ("in", 1, "int32")}
-    Device(bench, "demux", ports).check_table(
+    ran = Device(bench, "demux", ports, after=collect("dut", "routed(lane)")).check_table(
         """
         in | select | in.ack | out[0] | out[1] | out[0].ack | out[1].ack | out[0].enable | out[1].enable
         1  | 1      | 1      | .      | 1      | 0          | 1          | -             | 1
@@ -19,6 +19,7 @@ def test_select_names_the_lane(bench: Bench) -> None:
         5  | -1     | 0      | .      | .      | 1          | 1          | -             | -
         """
     )
+    assert happened(ran, "routed") == [(0, 1), (2, 0)]
 
 
 @pytest.mark.parametrize("lane", [-2, 3])

@@ -2,18 +2,18 @@
 
 import pytest
 
-from tests.modules.harness import Bench, Device, moved
+from tests.modules.harness import Bench, Device, collect, happened, moved
 
 PORTS = {"in": ("in", 2, "uint32"), "out": ("out", 2, "uint32")}
 
 
 @pytest.fixture(scope="module")
 def device(bench: Bench) -> Device:
-    return Device(bench, "lane_barrier", PORTS)
+    return Device(bench, "lane_barrier", PORTS, after=collect("dut", "passed()", "held()"))
 
 
 def test_all_or_none(device: Device) -> None:
-    device.check_table("""
+    ran = device.check_table("""
         in[0] | in[1] | out[0] | out[1] | in[0].ack | in[1].ack | out[0].enable | out[1].enable | out[0].ack | out[1].ack
         1     | 2     | 1      | 2      | 1         | 1         | 1             | 1             | 1          | 1
         3     | .     | .      | .      | 0         | 0         | 0             | 0             | 1          | 1
@@ -23,6 +23,7 @@ def test_all_or_none(device: Device) -> None:
         3     | 4     | 3      | 4      | 1         | 1         | 1             | 1             | 1          | 1
         5!    | 6!    | 5      | 6      | 1         | 1         | 0             | 0             | 1          | 1
     """)
+    assert happened(ran, "passed") == [(0,), (5,)] and happened(ran, "held") == [(1,), (2,)]
 
 
 def test_a_stream_cancelled_alone_stops_the_run(bench: Bench, device: Device) -> None:

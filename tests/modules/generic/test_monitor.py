@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.modules.harness import Bench, Device, moved
+from tests.modules.harness import Bench, Device, collect, happened, moved
 
 
 def monitor(bench: Bench) -> Device:
-    return Device(bench, "monitor", {"in": ("in", 2, "uint32"), "out": ("out", 2, "uint32")})
+    return Device(bench, "monitor", {"in": ("in", 2, "uint32"), "out": ("out", 2, "uint32")}, after=collect("dut", "passed(lane)"))
 
 
 def test_all_three_signals_pass_in_the_same_cycle(bench: Bench) -> None:
@@ -19,6 +19,7 @@ def test_all_three_signals_pass_in_the_same_cycle(bench: Bench) -> None:
         """
     )
     assert [ran.stat("dut", name) for name in ("transfers", "stalls", "cancels")] == [2, 1, 2]
+    assert happened(ran, "passed") == [(0, 0), (1, 1)]
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.modules.harness import Bench, Device, moved
+from tests.modules.harness import Bench, Device, collect, happened, moved
 
 ROUND = (
     "choose = <<< uint64_t after = last < 0 ? 0 : offered & (~UINT64_C(0) << last << 1); "
@@ -14,7 +14,7 @@ def mux(bench: Bench, lanes: int, select: bool = False, body: str = "") -> Devic
     ports = {"in": ("in", lanes, "uint32"), "out": ("out", 1, "uint32")}
     if select:
         ports["select"] = ("in", 1, "int32")
-    return Device(bench, "mux", ports, body)
+    return Device(bench, "mux", ports, body, after=collect("dut", "chosen(lane)"))
 
 
 def test_select_names_the_lane(bench: Bench) -> None:
@@ -33,14 +33,16 @@ def test_select_names_the_lane(bench: Bench) -> None:
 
 
 def test_without_select_the_lowest_wins(bench: Bench) -> None:
-    mux(bench, 3).check_table(
+    ran = mux(bench, 3).check_table(
         """
         in[0] | in[1] | in[2] | out | out.ack | in[0].ack | in[1].ack | in[2].ack
         1     | 2     | 3     | 1   | 1       | 1         | 0         | 0
         .     | 2     | 3     | 2   | 1       | 0         | 1         | 0
         .     | .     | 3     | 3   | 1       | 0         | 0         | 1
+        .     | 2     | .     | 2   | 0       | 0         | 0         | 0
         """
     )
+    assert happened(ran, "chosen") == [(0, 0), (1, 1), (2, 2)]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,14 +1,15 @@
 """sink: refuses by pattern or by chance, records, counts, and can end the run."""
 
-from tests.modules.harness import Bench, read_items
+from tests.modules.harness import Bench, collect, happened, read_items
 
-NETLIST = "instance s : source; instance k : sink; s.out -> k.in : uint32;"
+NETLIST = "instance s : source; instance k : sink; s.out -> k.in : uint32;" + collect("k", "taken()")
 
 
 def test_a_pattern_repeats(bench: Bench) -> None:
     ran = bench.run(bench.build(NETLIST), 9, {"k.pattern": "0110", "k.record": "items.txt"})
     assert [cycle for cycle, _ in read_items(ran.directory / "items.txt")] == [1, 2, 5, 6]
     assert (ran.stat("k", "items"), ran.stat("k", "last")) == (4, 6)
+    assert happened(ran, "taken") == [(1,), (2,), (5,), (6,)]
 
 
 def test_chance_takes_about_its_share(bench: Bench) -> None:

@@ -4,14 +4,15 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, Requests
+from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened
 
 
 def controller(bench: Bench, body: str = "") -> Memory:
     return Memory(
         bench,
         f"instance controller : dram_controller {{ row = 256; banks = 2; precharge = 2; activate = 3; access = 4; queue = 16; {body} }};\n"
-        "instance memory : memory_state { size = 4 KiB; };\nrequester[0].memory -> controller.in; controller.memory -> memory.port;",
+        "instance memory : memory_state { size = 4 KiB; };\nrequester[0].memory -> controller.in; controller.memory -> memory.port;"
+        + collect("controller", "access(address, size, cycles, within_burst)", "open_row(bank, number)"),
     )
 
 
@@ -75,6 +76,8 @@ def test_a_refresh_keeps_requests_waiting_and_closes_rows(bench: Bench) -> None:
     script = ["80 read 8 0", "101 read 8 0", "150 read 8 0", "350 read 8 0"]
     machine = controller(bench, "refresh_interval = 100; refresh_time = 10;")
     [replies] = machine.play([script], 400, outstanding=16)
+    assert happened(machine.last, "open_row") == [(80, 0, 0), (101, 0, 0), (350, 0, 0)]
+    assert happened(machine.last, "access") == [(87, 0, 8, 7, 0), (117, 0, 8, 16, 0), (154, 0, 8, 4, 0), (357, 0, 8, 7, 0)]
     assert [a.cycle for a in replies] == [87, 117, 154, 357]
     assert machine.last.counted("controller") == {"requests": 4, "busy": 7 + 16 + 4 + 7, "refreshes": 3, "row_hits": 1, "row_misses": 3}
 

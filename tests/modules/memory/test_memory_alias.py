@@ -1,6 +1,6 @@
 """memory_alias: plain requests at alias addresses become atomic operations at the address that the window shows."""
 
-from tests.modules.harness import Bench, Memory
+from tests.modules.harness import Bench, Memory, collect, happened
 
 # From 0x1000 on, loads and stores set bits; from 0x2000 on, loads take a run of ones.  Bits 11:8 of a load name the bit.
 WINDOWS = """
@@ -15,7 +15,7 @@ instance memory : memory_state { size = 256 B; };
 
 def windows(bench: Bench, lanes: int) -> Memory:
     joins = "".join(f"requester[{i}].memory -> windows.in;\nwindows.out -> memory.port;\n" for i in range(lanes))
-    return Memory(bench, WINDOWS + joins, lanes)
+    return Memory(bench, WINDOWS + joins + collect("windows", "converted(lane, op, address)"), lanes)
 
 
 def test_plain_requests_pass_in_the_same_cycle(bench: Bench) -> None:
@@ -25,8 +25,11 @@ def test_plain_requests_pass_in_the_same_cycle(bench: Bench) -> None:
 
 def test_stores_and_loads_of_a_window_set_bits(bench: Bench) -> None:
     script = ["0 write 4 0x20 1", "1 write 4 0x1020 6", "2 read 4 0x20", "3 read 4 0x1520", "4 read 4 0x20"]
-    [replies] = windows(bench, 1).play([script], 10)
+    machine = windows(bench, 1)
+    [replies] = machine.play([script], 10)
     assert [a.data for a in replies][2:] == [7, 7, 0x27]
+    fetch_or = 5  # of mem_op
+    assert happened(machine.last, "converted") == [(1, 0, fetch_or, 0x20), (3, 0, fetch_or, 0x20)]
 
 
 def test_a_load_takes_a_run_once(bench: Bench) -> None:

@@ -159,8 +159,9 @@ def test_an_impossible_choice_stops_the_run(bench: Bench) -> None:
 @pytest.mark.parametrize("nowhere", [-1, 4])
 def test_what_no_bank_has_is_answered_with_an_error_in_order(bench: Bench, nowhere: int) -> None:
     body = f"bank = <<< return address >= 0x800 ? {nowhere} : (int32_t)(address >> 3 & 3); >>>;"
-    memory = Memory(bench, network(2, 4, body, inner=SLOW), 2)
+    memory = Memory(bench, network(2, 4, body, inner=SLOW) + collect("net", "unmapped(lane, address)"), 2)
     replies = memory.play([reads([8, 0x800, 0x900, 16]), reads([0x808])], 40, outstanding=4)
+    assert happened(memory.last, "unmapped") == [(0, 1, 0x808), (1, 0, 0x800), (2, 0, 0x900)]
     assert [(a.tag, a.cycle, a.error) for a in replies[0]] == [(0, 9, False), (1, 10, True), (2, 11, True), (3, 12, False)]
     assert [(a.cycle, a.error) for a in replies[1]] == [(1, True)]
     assert memory.last.stat("net", "errors") == 3

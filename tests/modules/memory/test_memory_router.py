@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Bytes, Memory, read_items
+from tests.modules.harness import Bench, Bytes, Memory, collect, happened, read_items
 
 ROUTES = """
   route = <<< return address < 0x100 ? lane(out, near) : address < 0x200 ? lane(out, far) : -1; >>>;
@@ -30,7 +30,7 @@ split.notify -> heard.in;
 near.snoop -> split.snoop;
 split.snooped -> dropped.in;
 split.is_own_write = <<< return tag < 100; >>>;
-"""
+""" + collect("split", "unmapped(address, write)")
 
 
 def router(bench: Bench) -> Memory:
@@ -55,9 +55,10 @@ def test_replies_keep_the_order_of_the_requests(bench: Bench) -> None:
 
 def test_an_address_of_no_target_is_answered_with_an_error(bench: Bench) -> None:
     machine = router(bench)
-    replies, _ = machine.play([["0 read 4 0x0", "0 read 4 0x300", "0 read 4 0x4"], []], 40, outstanding=8)
-    assert [a.error for a in replies] == [False, True, False]
-    assert machine.last.counted("split") == {"requests": 3, "errors": 1}
+    replies, _ = machine.play([["0 read 4 0x0", "0 read 4 0x300", "0 read 4 0x4", "0 write 4 0x200 1"], []], 40, outstanding=8)
+    assert [a.error for a in replies] == [False, True, False, True]
+    assert machine.last.counted("split") == {"requests": 4, "errors": 2}
+    assert [told[1:] for told in happened(machine.last, "unmapped")] == [(0x300, 0), (0x200, 1)]
 
 
 def test_a_notification_follows_the_write_it_is_about(bench: Bench) -> None:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.modules.harness import Bench, Memory
+from tests.modules.harness import Bench, Memory, collect, happened
 
 NETLIST = """
 instance delay : memory_delay;
 instance memory : memory_state { size = 1 KiB; };
 requester[0].memory -> delay.in;
 delay.out -> memory.port;
-"""
+""" + collect("requester[0]", "replied(tag)")
 
 
 def test_a_script_is_played_in_order(bench: Bench) -> None:
@@ -23,6 +23,7 @@ def test_a_script_is_played_in_order(bench: Bench) -> None:
     ]
     [replies] = memory.play([script], 30, {"delay.latency": 2})
     assert [(a.cycle, a.tag, a.data) for a in replies] == [(2, 1, 0), (11, 2, 0xFFFFFFFE), (14, 3, 0xFFFFFFFFFFFFFFFE)]
+    assert happened(memory.last, "replied") == [(2, 1), (11, 2), (14, 3)]
 
 
 def test_numbers_of_many_digits(bench: Bench) -> None:

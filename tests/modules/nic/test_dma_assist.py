@@ -114,7 +114,7 @@ def test_a_direct_transfer_that_fails_says_so_and_rests_the_assist(bench: Bench)
     assert [dut.last.stat("dut", name) for name in ("transfers", "errors", "bus_errors")] == [3, 1, 1]
 
 
-AT_ZERO = re.sub(r"(state|address|checksum|advance)_offset = \d+", r"\1_offset = 0", NETLIST) % "" + collect("bank", "access(lane, offset, value)")
+AT_ZERO = re.sub(r"(state|address|checksum|advance)_offset = \d+", r"\1_offset = 0", NETLIST) % "" + collect("bank", "access(lane, offset, value)") + collect("dut", "done(outward, host, address, length, ring)")
 
 
 def test_a_register_may_be_the_first_of_its_bank(bench: Bench) -> None:
@@ -125,6 +125,7 @@ def test_a_register_may_be_the_first_of_its_bank(bench: Bench) -> None:
     dut.run(script, 3000, software=to_host(0x2000, data))
     written = [value for _, lane, offset, value in happened(dut.last, "access") if lane == 1 and offset == 0]
     assert written == [0x0406, 0x4008, 0x01000000, 0x0406, 0x4014, 0x800]
+    assert [told[1:] for told in happened(dut.last, "done")] == [(0, 0x2000, 0x4000, 4, 1), (0, 0x90000000, 0x4008, 4, 1), (0, 0x2000, 0x4010, 4, -1)]
 
 
 PLAIN = """

@@ -4,7 +4,7 @@ import pytest
 
 from harness.net import udp
 from tests.modules.assists import noise, pcap
-from tests.modules.harness import MOST_CHECKED, Bench
+from tests.modules.harness import MOST_CHECKED, Bench, collect, happened
 
 NETLIST = """
 import ethernet_types;
@@ -25,7 +25,7 @@ lost.out -> dut.drops : uint32;
 early.out -> dut.ignored : uint32;
 ready[0].out -> dut.done : bool;
 ready[1].out -> dut.done : bool;
-"""
+""" + collect("dut", "delivered(to_wire, length)")
 
 
 def beats(frames: list[tuple[int, bytes]], width: int, faulty: bytes = b"") -> str:
@@ -67,7 +67,8 @@ def test_equal_frames_pass_and_are_measured(bench: Bench) -> None:
     for figure in "min", "median", "p99":
         assert 1450 <= ran.stat("dut", f"latency_sent_{figure}") <= 1600
         assert 1650 <= ran.stat("dut", f"latency_received_{figure}") <= 1800
-    assert "delivered" in ran.out + ran.err
+    assert "delivered" in ran.err
+    assert [told[1:] for told in happened(ran, "delivered")] == [(wire, len(one)) for one in FRAMES for wire in (1, 0)]
 
 
 def bucket(ns: int) -> int:

@@ -26,7 +26,7 @@ wire.taken_beats -> dut.wire_received;
 host.taken_beats -> dut.host_received;
 dut.host_next -> host.next;
 dut.wire_next -> wire.next;
-"""
+""" + collect("dut", "released(from_host, frame)", "responded(at_host, frame, ns)")
 CAPTURE = Path(__file__).resolve().parents[3] / "examples" / "tigon2" / "traffic" / "tcp.pcap"
 US = 1000
 # From the last byte of what is waited for to the last byte of a frame of 60 bytes: preamble, frame, FCS, and a few cycles.
@@ -115,6 +115,9 @@ def test_question_and_answer(link: Link) -> None:
     question, acknowledgment = (p.time for p in sent)
     (answer,) = (p.time for p in received)
     # It thinks 10 us, from the last byte of the question on, as the trace says; then it takes its own time on the wire.
+    assert [told[1:] for told in happened(link.ran, "released")] == [(1, 0), (0, 0), (1, 1)]
+    assert [told[1:3] for told in happened(link.ran, "responded")] == [(1, 0), (0, 1)]
+    assert [told[3] for told in happened(link.ran, "responded")] == [link.ran.stat("dut", f"round_trip_{end}_min") for end in ("host", "wire")]
     assert 0 <= answer - question - 10 * US - (8 + 108 + 4) * 8 < 100
     assert 0 <= acknowledgment - answer - 20 * US - SHORTEST < 200
     sent, received = link(send, receive, dut_think=0.0)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Device
+from tests.modules.harness import Bench, Device, collect, happened
 from tests.modules.mips import IMPORTS, NO_DEST, bypass, encode, executed, failed, pack
 
 M = 0xFFFFFFFF
@@ -41,7 +41,7 @@ def asked(operation: int, result: int = 7, rt: int = 2) -> str:
 
 @pytest.fixture(scope="module")
 def device(bench: Bench) -> Device:
-    return Device(bench, "rfu", PORTS, BODY, IMPORTS)
+    return Device(bench, "rfu", PORTS, BODY, IMPORTS, collect("dut", "operated(pc, operation, result)"))
 
 
 def test_operands_are_the_newest_values(device: Device) -> None:
@@ -49,7 +49,7 @@ def test_operands_are_the_newest_values(device: Device) -> None:
     old, newer, newest = [0] * 9, [0] * 9, [0] * 9
     old[0], newer[0], newest[0] = 5, 6, 9
     later = [9, 0, 0, 0, 0, 0, 0, 0, 77]
-    device.check_table(f"""
+    ran = device.check_table(f"""
         in         | memory                    | writeback                   | out                        | in.ack | out.ack
         {asked(0)} | {NONE}                    | {NONE}                      | {asked(0, 0)}              | 1      | 1
         .          | {NONE}                    | {bypass(8, value=5)}        | .                          | -      | 1
@@ -60,6 +60,8 @@ def test_operands_are_the_newest_values(device: Device) -> None:
         .          | {NONE}                    | {bypass(24, value=77)}      | .                          | -      | 1
         {asked(0)} | {bypass(NO_DEST, value=1)} | {bypass(9 + 32, value=1)}  | {asked(0, apply(0, later))} | 1     | 1
     """)
+    done = [(0, [0] * 9), (2, old), (3, newer), (5, newest), (7, later)]
+    assert happened(ran, "operated") == [(cycle, 0x40, 0, apply(0, values)) for cycle, values in done]
 
 
 def test_a_loaded_source_is_waited_for(device: Device) -> None:
