@@ -25,13 +25,15 @@ def test_a_control_of_another_type_and_missing_operands(bench: Bench) -> None:
     body = "all = false; apply = <<< return control ? in.v[0] - in.v[1] : (uint32_t)present; >>>;"
     Device(bench, "function_unit", ports, body).check_table(
         """
-        in[0] | in[1] | control | out | out.ack
-        9     | 2     | true    | 7   | 1
-        9     | 2     | false   | 3   | 1
-        .     | 2     | false   | 2   | 1
-        9     | .     | true    | 9   | 1
-        .     | .     | true    | 0   | 1
-        .     | .     | .       | .   | 1
+        in[0] | in[1] | control | out | out.ack | out.enable
+        9     | 2     | true    | 7   | 1       | 1
+        9     | 2     | false   | 3   | 1       | 1
+        .     | 2     | false   | 2   | 1       | 1
+        9     | .     | true    | 9   | 1       | 1
+        .     | .     | true    | 0   | 1       | 1
+        9     | 2     | .       | 3   | 1       | 1
+        .     | 2!    | .       | 2   | 1       | 0
+        .     | .     | .       | .   | 1       | -
         """
     )
 

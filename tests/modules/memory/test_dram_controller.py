@@ -129,6 +129,14 @@ def test_what_is_not_in_one_segment_reaches_no_memory(bench: Bench) -> None:
     assert [a.error for a in replies] == [True, True, False, True, False]
 
 
+def test_a_burst_ends_with_its_segment(bench: Bench) -> None:
+    """Although the next address has the same number of a row: it is one of another memory, which is closed."""
+    halves = "segments = [ { base = 0, size = 0x80 }, { base = 0x80, size = 0x80 } ];"
+    text = SEGMENTS[: SEGMENTS.index("segments")] + halves + SEGMENTS[SEGMENTS.index("\n};") :]
+    [replies] = Memory(bench, text).play([[f"0 read 8 {address:#x}" for address in (0x70, 0x78, 0x80, 0x88)]], 100, outstanding=8)
+    assert [(a.cycle, a.error) for a in replies] == [(7, False), (8, False), (15, False), (16, False)]
+
+
 def test_rows_of_segments_are_powers_of_two(bench: Bench) -> None:
     text = SEGMENTS.replace("row = 64", "row = 65").replace("requester[0].memory", "requester.memory")
     assert "power of two of bytes, not 65" in bench.refuse(f"import memory_types; instance requester : memory_source; {text}")

@@ -122,6 +122,15 @@ def test_segments_have_their_own_memories_and_timings(bench: Bench) -> None:
     ]
 
 
+def test_a_burst_ends_with_its_segment(bench: Bench) -> None:
+    """Although the next address is the first of another one; where no memory is there is no burst."""
+    beside = SEGMENTS.replace("base = 0x1000, size = 0x100, first_access = 6, next_access = 2,", "base = 0x100, size = 0x100,")
+    assert beside != SEGMENTS
+    script = [f"0 read 8 {address:#x}" for address in (0xF0, 0xF8, 0x100, 0x108, 0x200, 0x208)]
+    [replies] = Memory(bench, beside).play([script], 60, outstanding=8)
+    assert [(a.cycle, a.error) for a in replies] == [(3, False), (4, False), (7, False), (8, False), (11, True), (14, True)]
+
+
 def test_a_slow_memory_is_waited_for_in_order(bench: Bench) -> None:
     memory = Memory(
         bench,
