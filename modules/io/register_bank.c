@@ -239,9 +239,9 @@ finish() {
       used += (size_t)snprintf(report + used, sizeof report - used, "; and others");
       break;
     }
-    used += (size_t)snprintf(report + used, sizeof report - used, "%s0x%x %u time%s, first by requester %u",
-                             used ? "; " : "", word * 4, self->unlisted_count[word],
-                             self->unlisted_count[word] == 1 ? "" : "s", self->unlisted_lane[word]);
+    used += (size_t)snprintf(report + used, sizeof report - used, "%s0x%x %u time%s, first by %s", used ? "; " : "",
+                             word * 4, self->unlisted_count[word], self->unlisted_count[word] == 1 ? "" : "s",
+                             key(in_request, self->unlisted_lane[word]));
     if (self->unlisted_at[word])
       used += (size_t)snprintf(report + used, sizeof report - used, " near pc 0x%x", self->unlisted_at[word]);
   }

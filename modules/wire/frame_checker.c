@@ -92,6 +92,7 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty)
     uint64_t slot = SLOT(self->exited[d]);
     uint32_t at = 0, shorter = length < self->expected_length[d][slot] ? length : self->expected_length[d][slot];
     while (at < shorter && self->expected[d][slot][at] == frame[at]) at++;
+    sim_difference(self->expected[d][slot], self->expected_length[d][slot], frame, length);
     if (at == shorter)
       sim_error("frame %llu %s has %u bytes instead of %u", (unsigned long long)number, checker_direction[d], length,
                 self->expected_length[d][slot]);

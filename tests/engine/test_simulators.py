@@ -95,7 +95,7 @@ def test_connections_are_counted_on_request(build, run_sim):
 
 def test_state_is_printed_by_name(ticker, run_sim):
     done = run_sim(ticker, "--cycles", "10", "--print", "t.pc", "--print", "t.registers")
-    assert "t.pc = 40\n" in done.out
+    assert "t.pc = 0x28\n" in done.out
     assert "t.registers = 7 7 7 7\n" in done.out
 
 

@@ -269,7 +269,7 @@ def test_what_is_no_register_is_told_once(chip: Chip) -> None:
     [replies, *_] = chip.run(script, window=["0 read 4 0x20"])
     assert not any(reply.error or reply.data for reply in replies[:4])
     told = [line for line in chip.last.err.splitlines() if "no register" in line]
-    assert len(told) == 1 and "0x20 1 time, first by requester 1; 0xec 3 times, first by requester 0; 0x3f0 1 time" in told[0]
+    assert len(told) == 1 and "0x20 1 time, first by host; 0xec 3 times, first by processor_0; 0x3f0 1 time" in told[0]
     assert chip.last.stat("nic.registers", "unlisted") == 5
 
 

@@ -137,7 +137,7 @@ def test_what_is_no_register_is_told_with_where_it_was_asked_for(core: Core) -> 
     script.read("timer")
     core.run(script)
     [told] = [line for line in core.last.err.splitlines() if "no register" in line]
-    found = re.search(r"0xec 1 time, first by requester 0 near pc 0x([0-9a-f]+)", told)
+    found = re.search(r"0xec 1 time, first by processor_0 near pc 0x([0-9a-f]+)", told)
     assert found and CODE + 4 <= int(found[1], 16) <= CODE + 20, told
 
 

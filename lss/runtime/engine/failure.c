@@ -1,5 +1,6 @@
 // How a run ends before its time: errors of modules and of the engine, faults in C, sim_stop; and warnings.
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/text/hexdump.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@ void (*spinach_on_error)(const char *text);
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static char stop_words[1024];
+static char *difference; // what spinach_difference() left for the error that follows
 
 // ---- Messages -----------------------------------------------------------------------------------------------------
 
@@ -63,6 +65,7 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
     leave(1);
   }
   say_when();
+  if (difference) fputs(difference, stderr);
   if (prints == PRINTS_VIEWS) spinach_print_views(stderr, instance_of(id));
   spinach_set_error(text);
   free(message);
@@ -70,6 +73,11 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
   if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
   spinach_complete_clocks();
   leave(spinach_deliver(spinach_error_text));
+}
+
+void spinach_difference(const uint8_t *expected, size_t expected_bytes, const uint8_t *actual, size_t actual_bytes) {
+  free(difference);
+  difference = spinach_hexdump_difference(expected, expected_bytes, actual, actual_bytes);
 }
 
 void spinach_fail(const char *format, ...) {

@@ -7,6 +7,8 @@
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/measure.h"
+#include "lss/runtime/observe/print.h"
+#include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/progress.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/observe/variant.h"
@@ -177,17 +179,8 @@ static bool write_results(const spinach_options *options, const char *ended, dou
 }
 
 static void print_states(const spinach_options *options) {
-  for (guint i = 0; i < options->print->len; i++) {
-    const char *name = g_ptr_array_index(options->print, i);
-    spinach_place place;
-    if (!spinach_find(name, &place)) continue;
-    printf("%s =", name);
-    for (uint64_t k = 0; k < place.count; k++) {
-      g_autofree char *text = spinach_type_text(place.field->type, spinach_element(&place, k));
-      printf(" %s", text);
-    }
-    printf("\n");
-  }
+  for (guint i = 0; i < options->print->len; i++)
+    spinach_print_state(stdout, &g_array_index(options->print, spinach_place, i));
 }
 
 static bool flush_output(void) {
@@ -281,6 +274,7 @@ static int simulate(int argc, char **argv) {
     spinach_streams_abandon();
     return 2;
   }
+  spinach_type_instruction = spinach_disassemble;
   if (options.trace) spinach_trace_choose(options.trace);
   if (!spinach_recorder_begin(&options)) {
     spinach_streams_abandon();

@@ -1,6 +1,8 @@
 // The command line of a simulator; see options.h.
 #include "lss/runtime/engine/options.h"
 #include "lss/runtime/observe/list.h"
+#include "lss/runtime/observe/print.h"
+#include "lss/runtime/observe/program_text.h"
 
 #include "lss/runtime/text/names.h"
 #include "lss/runtime/text/quantity.h"
@@ -199,16 +201,18 @@ static bool set_history(spinach_options *options, const char *value) {
   return true;
 }
 
+static bool set_symbols(spinach_options *options, const char *value) {
+  (void)options;
+  return spinach_program_add(value);
+}
+
 static bool set_check_idle(spinach_options *options, const char *value) {
   (void)value;
   return options->check_idle = true;
 }
 
 static bool set_print(spinach_options *options, const char *value) {
-  spinach_place place;
-  if (!spinach_find(value, &place)) return false;
-  g_ptr_array_add(options->print, (gpointer)value);
-  return true;
+  return spinach_print_find(value, options->print);
 }
 
 static bool set_progress(spinach_options *options, const char *value) {
@@ -299,7 +303,8 @@ static const struct {
     {"state-hash-every", "N", "and after each N cycles instead", set_state_hash_every},
     {"stats", "FILE", "write statistics and manifest as JSON, or statistics as FILE.csv", set_stats},
     {"run-dir", "DIR", "write statistics.json, manifest.json and timing.json there", set_run_dir},
-    {"print", "INSTANCE.FIELD", "print a state at the end; may be given several times", set_print},
+    {"print", "INSTANCE.FIELD",
+     "print states at the end: a name, a range a.b[0..63] or a pattern a.*; may be given several times", set_print},
     {"trace", "INSTANCES", "print a line per instant, a column per instance: \"cpu[0].**,arb\"", set_trace},
     {"wave", "FILE", "write signals and states over time, for wave viewers: FILE.vcd or FILE.fst (docs/waves.md)",
      set_wave},
@@ -310,6 +315,8 @@ static const struct {
     {"gdb-run", NULL, "with --gdb: begin without waiting for it", set_gdb_run},
     {"gdb-script", NULL, "with --gdb: print the commands that connect gdb to this machine, and end", set_gdb_script},
     {"history", "SIZE", "with --gdb: how much of the past is kept to go back to (default 256 MiB)", set_history},
+    {"symbols", "FILE", "an ELF file with the names and lines of a program that has none; may be given several times",
+     set_symbols},
     {"check-idle", NULL, "check what modules say about when they act next (docs/module.md)", set_check_idle},
     {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
     {"progress", NULL, "show how far the run is (the default on a terminal)", set_progress},
@@ -434,7 +441,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   options->watchdog = default_watchdog();
   options->state_hash_every = STATE_HASH_EVERY;
   options->history = HISTORY;
-  options->print = g_ptr_array_new();
+  options->print = g_array_new(FALSE, FALSE, sizeof(spinach_place));
   options->record_events = g_ptr_array_new();
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
   options->progress = isatty(STDERR_FILENO);
@@ -454,7 +461,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
 }
 
 void spinach_options_clear(spinach_options *options) {
-  g_clear_pointer(&options->print, g_ptr_array_unref);
+  g_clear_pointer(&options->print, g_array_unref);
   g_clear_pointer(&options->record_events, g_ptr_array_unref);
   g_clear_pointer(&options->settings, g_array_unref);
   for (guint i = 0; i < SPINACH_CONDITIONS; i++) spinach_condition_clear(&options->conditions[i]);

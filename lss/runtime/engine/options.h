@@ -57,7 +57,7 @@ typedef struct {
   uint64_t history;                // bytes of the past that are kept for it
   bool progress, quiet;
   bool ended;       // --help or --list did all there was to do
-  GPtrArray *print; // const char*: "path.field"
+  GArray *print;    // of spinach_place, in order
   GArray *settings; // of spinach_setting, in order
 } spinach_options;
 

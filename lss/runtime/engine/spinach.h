@@ -74,6 +74,9 @@ uint64_t ticks_per_second(void);
 
 _Noreturn void spinach_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 _Noreturn void spinach_input_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
+// What the error that follows shows below its line: where two stretches of bytes differ.
+void spinach_difference(const uint8_t *expected, size_t expected_bytes, const uint8_t *actual, size_t actual_bytes)
+    __attribute__((cold));
 void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...)
     __attribute__((cold, format(printf, 4, 5)));
 void spinach_stop(uint32_t id, int32_t status, const char *format, ...) __attribute__((cold, format(printf, 3, 4)));

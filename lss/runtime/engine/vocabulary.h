@@ -45,15 +45,17 @@
 #define statistics()     SP_statistics
 #define handler(x, ...)  SP_handler_##x(__VA_ARGS__)
 
-#define now()                            (spinach_time.now)
-#define cycle()                          (spinach_time.cycle)
-#define clock_period()                   (spinach_time.period)
-#define never()                          UINT64_MAX
-#define random_bits(rng)                 spinach_random_bits(rng)
-#define random_seed(rng)                 spinach_random_seed(self->spinach_id, (rng))
-#define path_of_self()                   spinach_path(self->spinach_id)
-#define sim_error(...)                   spinach_error(self->spinach_id, __VA_ARGS__)
-#define sim_input_error(...)             spinach_input_error(self->spinach_id, __VA_ARGS__)
+#define now()                (spinach_time.now)
+#define cycle()              (spinach_time.cycle)
+#define clock_period()       (spinach_time.period)
+#define never()              UINT64_MAX
+#define random_bits(rng)     spinach_random_bits(rng)
+#define random_seed(rng)     spinach_random_seed(self->spinach_id, (rng))
+#define path_of_self()       spinach_path(self->spinach_id)
+#define sim_error(...)       spinach_error(self->spinach_id, __VA_ARGS__)
+#define sim_input_error(...) spinach_input_error(self->spinach_id, __VA_ARGS__)
+#define sim_difference(expected, expected_bytes, actual, actual_bytes)                                                 \
+  spinach_difference(expected, expected_bytes, actual, actual_bytes)
 #define sim_warn(...)                    spinach_warn(self->spinach_id, __FILE__, __LINE__, __VA_ARGS__)
 #define sim_stop(...)                    spinach_stop(self->spinach_id, 0, __VA_ARGS__)
 #define sim_exit(status, ...)            spinach_stop(self->spinach_id, (status), __VA_ARGS__)

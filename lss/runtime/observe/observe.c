@@ -16,6 +16,7 @@ typedef struct {
 
 static GArray *columns;
 static uint64_t lines;
+static bool *still; // per connection: it shows what it showed in the line before
 
 bool spinach_trace_active(void) {
   return columns && columns->len;
@@ -41,6 +42,36 @@ void spinach_trace_choose(const char *patterns) {
   }
 }
 
+static const char *port_name(const char *end) {
+  const char *dot = strrchr(end, '.');
+  return dot ? dot + 1 : end;
+}
+
+static bool is_keyed(const char *end) {
+  const char *bracket = strrchr(end, '[');
+  return bracket && !g_ascii_isdigit(bracket[1]);
+}
+
+// Numbers that a lane with a key shows in every cycle, such as registers, are in a line when they have changed: a
+// column has room for what moves.  Notes for each connection whether it stands still.
+static void note_still(void) {
+  static char **before; // per connection: its value in the line before
+  if (!still) still = g_new0(bool, machine->connection_count);
+  if (!before) before = g_new0(char *, machine->connection_count);
+  for (uint32_t i = 0; i < machine->connection_count; i++) {
+    const spinach_observed *o = &machine->observed[i];
+    const spinach_connection *c = &machine->connections[i];
+    still[i] = false;
+    if (!spinach_is_integer(c->type) || !(is_keyed(c->from) || is_keyed(c->to)) ||
+        spinach_handshake_of(o) != SPINACH_TRANSFERRED)
+      continue;
+    char *value = spinach_type_text(c->type, o->data);
+    still[i] = !g_strcmp0(before[i], value);
+    g_free(before[i]);
+    before[i] = value;
+  }
+}
+
 // "value" when transferred, "value!" when it waits for an ack, "value~" when it is cancelled, "." when there is
 // nothing.
 static void print_connection(GString *text, uint32_t id) {
@@ -51,10 +82,9 @@ static void print_connection(GString *text, uint32_t id) {
     g_string_append_c(text, '.');
     return;
   }
-  char value[COLUMN_TEXT] = "";
-  spinach_type_print(c->type, o->data, value, sizeof value);
+  g_autofree char *value = spinach_type_shown(c->type, o->data, port_name(c->from));
   static const char *const marks[] = {[SPINACH_WAITS] = "!", [SPINACH_CANCELLED] = "~", [SPINACH_TRANSFERRED] = ""};
-  g_string_append_printf(text, "%s%s", value, marks[handshake]);
+  g_string_append_printf(text, "%.*s%s", COLUMN_TEXT, value, marks[handshake]);
 }
 
 static const char *port_of(const char *end, int32_t instance) {
@@ -68,7 +98,7 @@ static void print_column(GString *text, int32_t instance) {
     const spinach_connection *c = &machine->connections[i];
     bool in = c->to_instance == instance, out = c->from_instance == instance;
     if (!in && !out) continue;
-    if (spinach_handshake_of(&machine->observed[i]) == SPINACH_NOTHING) continue;
+    if (still[i] || spinach_handshake_of(&machine->observed[i]) == SPINACH_NOTHING) continue;
     if (text->len) g_string_append_c(text, ' ');
     g_string_append_printf(text, "%s%s", port_of(in ? c->to : c->from, instance), in ? "<" : ">");
     print_connection(text, i);
@@ -78,6 +108,7 @@ static void print_column(GString *text, int32_t instance) {
 
 void spinach_trace_line(void) {
   if (!machine->observed) return;
+  note_still();
   if (lines++ == 0) {
     fprintf(stderr, "%10s", "cycle");
     for (guint i = 0; i < columns->len; i++) {
@@ -109,12 +140,11 @@ void spinach_print_waits(FILE *out) {
     const spinach_connection *c = &machine->connections[i];
     const spinach_handshake handshake = spinach_handshake_of(o);
     if (handshake == SPINACH_NOTHING || handshake == SPINACH_TRANSFERRED) continue;
-    char value[COLUMN_TEXT];
-    spinach_type_print(c->type, o->data, value, sizeof value);
+    g_autofree char *value = spinach_type_shown(c->type, o->data, port_name(c->from));
     if (handshake == SPINACH_WAITS)
-      fprintf(out, "  %s offers %s and waits for %s to accept\n", c->from, value, c->to);
+      fprintf(out, "  %s offers %.*s and waits for %s to accept\n", c->from, COLUMN_TEXT, value, c->to);
     else
-      fprintf(out, "  %s is accepted by %s and does not commit %s\n", c->from, c->to, value);
+      fprintf(out, "  %s is accepted by %s and does not commit %.*s\n", c->from, c->to, COLUMN_TEXT, value);
     any = true;
   }
   if (!any) fprintf(out, "  no port waits for another: nothing is offered that is not taken\n");

@@ -7,7 +7,7 @@
 #include "emulib/isa_text.h"
 #include "emulib/program/input_file.h"
 #include "emulib/program/program.h"
-#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/engine/options.h"
 
 #pragma weak program_open
 #pragma weak program_path
@@ -27,6 +27,18 @@ static bool is_elf(const char *path) {
   return elf;
 }
 
+static GPtrArray *added; // Program* that spinach_program_add() took
+
+bool spinach_program_add(const char *path) {
+  g_autoptr(GError) error = NULL;
+  Program *program = program_open ? program_open(path, PROGRAM_ELF, &error) : NULL;
+  if (!program)
+    return spinach_report_error("--symbols: %s", error ? error->message : "this simulator was built without emulib");
+  if (!added) added = g_ptr_array_new();
+  g_ptr_array_add(added, program);
+  return true;
+}
+
 static GPtrArray *programs(void) {
   static GPtrArray *list;
   if (list) return list;
@@ -42,6 +54,7 @@ static GPtrArray *programs(void) {
     Program *program = program_open(path, PROGRAM_ELF, NULL);
     if (program) g_ptr_array_add(list, program);
   }
+  if (added) g_ptr_array_extend(list, added, NULL, NULL);
   return list;
 }
 

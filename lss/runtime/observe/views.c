@@ -58,30 +58,71 @@ static void print_registers(FILE *out, const spinach_debug_role *role) {
   fputc('\n', out);
 }
 
-static void print_history(FILE *out, const spinach_debug_view *view, const spinach_debug_role *role) {
+typedef struct {
+  uint32_t pc, word;
+  bool has_word;
+} Executed;
+
+// The latest instructions, oldest first.
+static GArray *executed(const spinach_debug_view *view, const spinach_debug_role *role) {
   const spinach_debug_role *next_role = role_of(view, "history_next");
+  const struct spinach_type *type = role->field->type;
   uint64_t count = spinach_field_elements(role->field);
   uint64_t next = next_role ? (uint64_t)spinach_integer(next_role->field->type, element(next_role, 0)) % count : 0;
-  fprintf(out, "  the latest instructions, oldest first:\n");
-  for (uint64_t i = count > SHOWN_HISTORY ? count - SHOWN_HISTORY : 0; i < count; i++) {
+  GArray *all = g_array_new(FALSE, FALSE, sizeof(Executed));
+  for (uint64_t i = 0; i < count; i++) {
     const void *entry = element(role, (next + i) % count);
     uint64_t pc = 0, word = 0;
-    if (spinach_is_integer(role->field->type)) {
-      pc = (uint64_t)spinach_integer(role->field->type, entry);
-      if (!pc) continue;
-      g_autofree char *where = spinach_describe_address((uint32_t)pc);
-      fprintf(out, "    %s\n", where);
-      continue;
-    }
-    if (!integer_member(role->field->type, "pc", entry, &pc) ||
-        !integer_member(role->field->type, "word", entry, &word))
-      return;
-    if (!pc && !word) continue;
-    g_autofree char *where = spinach_describe_address((uint32_t)pc);
-    g_autofree char *code = spinach_disassemble((uint32_t)pc, (uint32_t)word);
-    const char *name = strchr(where, ' '); // after the address, which precedes it already
-    fprintf(out, "    %08x  %-32s %s\n", (uint32_t)pc, code, name ? name + 1 : "");
+    bool known = spinach_is_integer(type);
+    if (known)
+      pc = (uint64_t)spinach_integer(type, entry);
+    else if (!integer_member(type, "pc", entry, &pc) || !integer_member(type, "word", entry, &word))
+      break;
+    const Executed one = {(uint32_t)pc, (uint32_t)word, !known};
+    if (pc || word) g_array_append_val(all, one);
   }
+  return all;
+}
+
+// How many at the end repeat the `period` before them.
+static guint repeating(const GArray *all, guint period) {
+  guint n = 0;
+  while (n + period < all->len && g_array_index(all, Executed, all->len - 1 - n).pc ==
+                                      g_array_index(all, Executed, all->len - 1 - n - period).pc)
+    n++;
+  return n;
+}
+
+// The shortest loop that the end consists of, at least three times; 0: none.
+static guint loop_length(const GArray *all) {
+  for (guint period = 1; period <= all->len / 3; period++)
+    if (repeating(all, period) >= 2 * period) return period;
+  return 0;
+}
+
+static void print_executed(FILE *out, const Executed *one) {
+  g_autofree char *where = spinach_describe_address(one->pc);
+  if (!one->has_word) {
+    fprintf(out, "    %s\n", where);
+    return;
+  }
+  g_autofree char *code = spinach_disassemble(one->pc, one->word);
+  const char *name = strchr(where, ' '); // after the address, which precedes it already
+  fprintf(out, "    %08x  %-32s %s\n", one->pc, code, name ? name + 1 : "");
+}
+
+// A loop at the end is printed once, so that what led to it shows.
+static void print_history(FILE *out, const spinach_debug_view *view, const spinach_debug_role *role) {
+  g_autoptr(GArray) all = executed(view, role);
+  const guint loop = loop_length(all), folded = loop ? repeating(all, loop) : 0, first = all->len - folded - loop;
+  const guint shown = loop ? first : all->len;
+  fprintf(out, "  the latest instructions, oldest first:\n");
+  for (guint i = shown > SHOWN_HISTORY ? shown - SHOWN_HISTORY : 0; i < shown; i++)
+    print_executed(out, &g_array_index(all, Executed, i));
+  if (!loop) return;
+  fprintf(out, "    the last %u%s repeat %s:\n", folded + loop, first ? "" : ", all that are remembered,",
+          loop == 1 ? "this one" : "these");
+  for (guint i = 0; i < loop; i++) print_executed(out, &g_array_index(all, Executed, first + i));
 }
 
 // What other roles are read with, or only debuggers use.

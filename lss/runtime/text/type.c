@@ -15,7 +15,10 @@
 typedef struct {
   char *text;
   size_t size, length; // length counts what would have been written
+  bool people;         // for them, not to be read again
 } Printer;
+
+char *(*spinach_type_instruction)(uint32_t pc, uint32_t word);
 
 static void put(Printer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void put(Printer *out, const char *format, ...) {
@@ -70,16 +73,43 @@ static void put_wide(Printer *out, const struct spinach_type *type, const void *
   }
 }
 
-static void print(Printer *out, const struct spinach_type *type, const void *value) {
+// Names of what is no quantity.
+static bool is_address(const char *name) {
+  static const char *const names[] = {"pc", "address", "word", "control", "target"};
+  for (size_t i = 0; name && i < G_N_ELEMENTS(names); i++)
+    if (g_str_has_suffix(name, names[i])) return true;
+  return false;
+}
+
+static void put_unsigned(Printer *out, uint64_t number, const char *name) {
+  put(out, out->people && (number > UINT16_MAX || is_address(name)) ? "0x%" PRIx64 : "%" PRIu64, number);
+}
+
+static const struct spinach_member *find_member(const struct spinach_type *type, const char *name) {
+  for (uint32_t i = 0; i < type->member_count; i++)
+    if (!strcmp(type->members[i].name, name) && type->members[i].type->size == sizeof(uint32_t))
+      return &type->members[i];
+  return NULL;
+}
+
+// The word of code in a struct that says where it is; NULL for any other member.
+static char *instruction(const Printer *out, const struct spinach_type *type, const void *value, uint32_t member) {
+  const struct spinach_member *pc = find_member(type, "pc"), *word = &type->members[member];
+  if (!out->people || !spinach_type_instruction || !pc || word != find_member(type, "word")) return NULL;
+  return spinach_type_instruction((uint32_t)load((const char *)value + pc->offset, 4),
+                                  (uint32_t)load((const char *)value + word->offset, 4));
+}
+
+static void print(Printer *out, const struct spinach_type *type, const void *value, const char *name) {
   switch (type->kind) {
   case SPINACH_BOOL: put(out, "%s", load(value, 1) ? "true" : "false"); break;
   case SPINACH_INT: put(out, "%" PRId64, load_signed(value, type->size)); break;
-  case SPINACH_UINT: put(out, "%" PRIu64, load(value, type->size)); break;
+  case SPINACH_UINT: put_unsigned(out, load(value, type->size), name); break;
   case SPINACH_BITS:
     if (type->bits > 64)
       put_wide(out, type, value);
     else
-      put(out, "%" PRIu64, load(value, type->size));
+      put_unsigned(out, load(value, type->size), name);
     break;
   case SPINACH_FLOAT: put_float(out, value, type->size); break;
   case SPINACH_ENUM: {
@@ -94,15 +124,19 @@ static void print(Printer *out, const struct spinach_type *type, const void *val
   }
   case SPINACH_STRUCT:
     for (uint32_t i = 0; i < type->member_count; i++) {
+      g_autofree char *code = instruction(out, type, value, i);
       put(out, "%s%s=", i ? " " : "{", type->members[i].name);
-      print(out, type->members[i].type, (const char *)value + type->members[i].offset);
+      if (code)
+        put(out, "<%s>", code);
+      else
+        print(out, type->members[i].type, (const char *)value + type->members[i].offset, type->members[i].name);
     }
     put(out, type->member_count ? "}" : "{}");
     break;
   case SPINACH_ARRAY:
     for (uint32_t i = 0; i < type->length; i++) {
       put(out, i ? " " : "[");
-      print(out, type->element, (const char *)value + i * type->element->size);
+      print(out, type->element, (const char *)value + i * type->element->size, name);
     }
     put(out, type->length ? "]" : "[]");
     break;
@@ -117,17 +151,27 @@ static void print(Printer *out, const struct spinach_type *type, const void *val
 }
 
 int spinach_type_print(const struct spinach_type *type, const void *value, char *text, size_t size) {
-  Printer out = {text, size, 0};
+  Printer out = {text, size, 0, false};
   if (size) text[0] = 0;
-  print(&out, type, value);
+  print(&out, type, value, NULL);
   return (int)out.length;
 }
 
-char *spinach_type_text(const struct spinach_type *type, const void *value) {
-  const size_t size = (size_t)spinach_type_print(type, value, NULL, 0) + 1;
-  char *text = g_malloc(size);
-  spinach_type_print(type, value, text, size);
+static char *text_of(const struct spinach_type *type, const void *value, const char *name, bool people) {
+  Printer measure = {NULL, 0, 0, people};
+  print(&measure, type, value, name);
+  char *text = g_malloc0(measure.length + 1);
+  Printer out = {text, measure.length + 1, 0, people};
+  print(&out, type, value, name);
   return text;
+}
+
+char *spinach_type_text(const struct spinach_type *type, const void *value) {
+  return text_of(type, value, NULL, false);
+}
+
+char *spinach_type_shown(const struct spinach_type *type, const void *value, const char *name) {
+  return text_of(type, value, name, true);
 }
 
 // ---- Parsing -------------------------------------------------------------------------------------------------------

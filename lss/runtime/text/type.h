@@ -49,6 +49,13 @@ int spinach_type_print(const struct spinach_type *type, const void *value, char 
 // The same in memory that the caller frees.
 char *spinach_type_text(const struct spinach_type *type, const void *value);
 
+// The same for people: numbers above 65535, and what its name says is an address or a word of code or control, are
+// hexadecimal, and a word of code that comes with its `pc` is an instruction.  `name` is that of the value.
+char *spinach_type_shown(const struct spinach_type *type, const void *value, const char *name);
+
+// What spinach_type_shown() asks for an instruction as text, which it frees; NULL: nobody knows.
+extern char *(*spinach_type_instruction)(uint32_t pc, uint32_t word);
+
 // Reads all of `text` into *value.  On failure returns false, leaves *value alone and points *error to words that say
 // what is wrong, valid until the next call.
 bool spinach_type_parse(const struct spinach_type *type, const char *text, void *value, const char **error);

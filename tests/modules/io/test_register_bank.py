@@ -100,11 +100,11 @@ def test_who_asks_for_what_is_not_in_the_table_is_told_at_the_end(bench: Bench) 
     machine = bank(bench, 2, body="position = <<< return lane == 1 ? reg(0x00) : 0; >>>;")
     machine.play([["3 write 1 0x31 5", "4 read 4 0x2c"], ["1 read 4 0x30", "2 read 4 0x2c"]], 40, outstanding=8)
     [told] = [line for line in machine.last.err.splitlines() if "no register" in line]
-    assert "0x2c 2 times, first by requester 1 near pc 0x11; 0x30 2 times, first by requester 1 near pc 0x11" in told
+    assert "0x2c 2 times, first by r1 near pc 0x11; 0x30 2 times, first by r1 near pc 0x11" in told
     assert machine.last.stat("bank", "unlisted") == 4
     machine.play([["3 write 4 0x30 5", "4 read 4 0x00"], []], 40, outstanding=8)
     [told] = [line for line in machine.last.err.splitlines() if "no register" in line]
-    assert told.count("0x") == 1 and "0x30 1 time, first by requester 0" in told
+    assert told.count("0x") == 1 and "0x30 1 time, first by r0" in told
     machine.play([["4 read 4 0x00"], []], 40, outstanding=8)
     assert "no register" not in machine.last.err and machine.last.stat("bank", "unlisted") == 0
 
@@ -149,7 +149,7 @@ def test_more_accesses_where_no_register_is_than_one_line_takes(bench: Bench) ->
     machine = Memory(bench, text, 1)
     machine.play([[f"{k} read 4 {4 * k:#x}" for k in range(200)]], 300, outstanding=8)
     [told] = [line for line in machine.last.err.splitlines() if "no register" in line]
-    assert "0x4 1 time, first by requester 0; 0x8 1 time" in told and "; and others" in told
+    assert "0x4 1 time, first by r0; 0x8 1 time" in told and "; and others" in told
 
 
 def test_many_timers(bench: Bench) -> None:

@@ -1,0 +1,16 @@
+// States as text for people: --print, and commands that print.
+#ifndef SPINACH_PRINT_H
+#define SPINACH_PRINT_H
+
+#include "lss/runtime/text/names.h"
+
+#include <glib.h>
+
+// Finds the states that a name or a pattern means: "cpu[0].fetch.pc", "sram.bytes[0x40..0x7f]", "cpu[*].**.pc".  Adds
+// them (spinach_place); on a mistake prints a line and returns false.
+bool spinach_print_find(const char *name, GArray *places);
+
+// Prints "PATH = VALUE", numbers above 65535 and addresses in hexadecimal, and long stretches of bytes as a hexdump.
+void spinach_print_state(FILE *out, const spinach_place *place);
+
+#endif

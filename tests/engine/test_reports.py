@@ -1,0 +1,127 @@
+"""What people read of a run: states that --print names, line traces, and the report of a run that ends with an error."""
+
+import pytest
+
+PACKETS = """
+struct packet { uint32 address; uint32 pc; uint32 word; uint64 control; uint16 size; };
+instance s : source { generate = <<< return (packet){16 + index, 4 * index, 0x24020000 + index, 1000000, 3}; >>>; };
+instance k : sink;
+s.out -> k.in : packet;
+"""
+BYTES = """
+module keeper { state { uint8 bytes[64] = range(64); uint32 big = 70000; uint32 small = 9; uint32 pc = 0x40; uint16 rows[2][3]; }
+  stat uint64 counted "items"; inport in : uint32; always in.ack; init; phase_end; }
+instance a : keeper; instance s : source; s.out -> a.in;
+"""
+BYTES_C = "init() { for (int i = 0; i < 6; i++) self->rows[i / 3][i % 3] = (uint16_t)i; }\nphase_end() { self->counted += 70000; }\n"
+
+
+@pytest.fixture
+def keeper(build_sim, tmp_path):
+    (tmp_path / "keeper.c").write_text(BYTES_C)
+    return build_sim(BYTES)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.big", "a.big = 0x11170\n"),
+        ("a.small", "a.small = 9\n"),
+        ("a.pc", "a.pc = 0x40\n"),
+        ("a.counted", "a.counted = 140000\n"),
+        ("a.rows[1]", "a.rows[1] = 3 4 5\n"),
+        ("a.rows[1][1..2]", "a.rows[1][1..2] = 4 5\n"),
+        ("a.bytes[2..4]", "a.bytes[2..4] = 2 3 4\n"),
+        ("a.bytes[0x31..0x30]", "the range ends before it begins"),
+        ("a.bytes[1..64]", "the index must be less than 64"),
+        ("a.rows[0..1][2]", "nothing may follow a range"),
+        ("*.small", "a.small = 9\n"),
+        ("b.*", 'no state matches "b.*"'),
+    ],
+)
+def test_states_are_printed_by_name_range_and_pattern(keeper, run_sim, name, text):
+    done = run_sim(keeper, "--cycles", 2, "--quiet", "--print", name, ok=None)
+    assert text in (done.out if done.status == 0 else done.err) and done.status == (0 if text.endswith("\n") else 2)
+
+
+def test_long_stretches_of_bytes_are_a_hexdump(keeper, run_sim):
+    done = run_sim(keeper, "--cycles", 2, "--quiet", "--print", "a.bytes[0x30..0x3f]")
+    row = "30 31 32 33 34 35 36 37  38 39 3a 3b 3c 3d 3e 3f  0123456789:;<=>?"
+    assert done.out == f"a.bytes[48..63] =\n  000030  {row}\n"
+
+
+def test_traces_show_addresses_and_instructions(build_sim, run_sim):
+    done = run_sim(build_sim(PACKETS), "--cycles", 2, "--trace", "s")
+    assert "out>{address=17 pc=0x4 word=<addiu $v0, $zero, 1> control=0xf4240 size=3}" in done.err.replace("0x11", "17")
+
+
+def test_lanes_with_keys_are_traced_when_they_change(build_sim, run_sim):
+    machine = """
+      instance a : source { interval = 1; generate = <<< return (uint32_t)index / 3; >>>; };  instance b : source;
+      instance ka : sink; instance kb : sink;  a.out["shown"] -> ka.in : uint32;  b.out -> kb.in : uint32;"""
+    done = run_sim(build_sim(machine), "--cycles", 7, "--trace", "a,b")
+    lines = [line.split("|")[1:] for line in done.err.splitlines()[1:8]]
+    assert [line[0].strip() for line in lines] == [f"out[shown]>{i // 3}" if i % 3 == 0 else "." for i in range(7)]
+    assert [line[1].strip() for line in lines] == [f"out>{i}" for i in range(7)]
+
+
+LOOPING = """
+struct done { uint32 pc; uint32 word; };
+module looper { runtime parameter loop = 2 : int; inport in : uint32; always in.ack; phase_end;
+  state { done ring[48]; uint32 next; uint32 pc; } }
+instance l : looper; instance s : source; s.out -> l.in;
+debug cpu { pc = l.pc; history = l.ring; history_next = l.next; }
+"""
+LOOPING_C = """phase_end() {
+  uint32_t n = (uint32_t)cycle(), loop = (uint32_t)param(loop);
+  self->pc = n < 20 || !loop ? 0x1000 + 4 * n : 0x2000 + 4 * (n % loop);
+  self->ring[self->next] = (done){self->pc, 0};
+  self->next = (self->next + 1) % 48;
+  if (n == 40) sim_error("the end");
+}
+"""
+
+
+@pytest.mark.parametrize(("loop", "folded"), [(1, "the last 21 repeat this one:"), (2, "the last 21 repeat these:"), (0, None)])
+def test_a_loop_at_the_end_is_printed_once(build_sim, run_sim, tmp_path, loop, folded):
+    (tmp_path / "looper.c").write_text(LOOPING_C)
+    done = run_sim(build_sim(LOOPING), "--set", f"l.loop={loop}", ok=False)
+    lines = done.err[done.err.index("the latest instructions") :].splitlines()[1:]
+    addresses = [line.split()[0] for line in lines if not line.strip().startswith("the last")]
+    assert ("".join(lines).count("the last") == 1) == (loop != 0)
+    if loop:
+        assert folded in done.err and addresses == [f"{0x1000 + 4 * n:08x}" for n in range(20)] + [
+            f"{0x2000 + 4 * ((n + 20) % loop):08x}" for n in range(loop)
+        ] or sorted(addresses[20:]) == [f"{0x2000 + 4 * n:08x}" for n in range(loop)]
+    else:
+        assert len(addresses) == 32 and addresses[-1] == f"{0x1000 + 4 * 40:08x}"
+
+
+def test_symbols_come_from_another_file(build_sim, run_sim, build_dir, tmp_path):
+    (tmp_path / "looper.c").write_text(LOOPING_C.replace("0x1000", "0").replace("0x2000", "0"))
+    simulator = build_sim(LOOPING)
+    elf = build_dir / "firmware" / "sum" / "sum.elf"
+    assert "<_start+0x4>" not in run_sim(simulator, ok=False).err
+    assert "<_start+0x4> start.S:" in run_sim(simulator, "--symbols", elf, ok=False).err
+    done = run_sim(simulator, "--symbols", "looper.c", ok=False)
+    assert done.status == 2 and "--symbols: looper.c: " in done.err and done.err.count("\n") == 1
+
+
+def test_bytes_that_differ_are_marked(build_sim, run_sim, tmp_path):
+    (tmp_path / "differ.lss").write_text("module differ { inport in : uint32; always in.ack; phase_end; }")
+    (tmp_path / "differ.c").write_text(
+        "phase_end() {\n  uint8_t a[40] = {0}, b[36] = {0};\n  a[18] = 65, b[18] = 66, b[31] = 1;\n"
+        '  sim_difference(a, 40, b, 36);\n  sim_error("they differ");\n}\n'
+    )
+    done = run_sim(build_sim("instance d : differ; instance s : source; s.out -> d.in;"), ok=False)
+    zeros = "00 " * 8
+    assert "\n".join(done.err.splitlines()[1:7]) == "\n".join(
+        [
+            f"  expected 000010  00 00 41 00 00 00 00 00  {zeros} ..A.............",
+            f"  came out 000010  00 00 42 00 00 00 00 00  {zeros[:-3]}01  ..B.............",
+            " " * 25 + "^^" + " " * 38 + "^^",
+            "  expected 000020  00 00 00 00 00 00 00 00" + " " * 27 + "........",
+            "  came out 000020  00 00 00 00" + " " * 39 + "....",
+            " " * 31 + "^^ ^^ ^^ ^^",
+        ]
+    )
