@@ -17,6 +17,9 @@ typedef unsigned long long u64;
 typedef long long s64;
 struct { u64 a, b; } in[%(cases)d] = {%(values)s};
 volatile struct { u64 q, r, sl, sr; s64 sq, sm, sa; } out[%(cases)d];
+// By their names: a compiler makes some of them out of others, or in place.
+u64 __udivdi3(u64, u64), __umoddi3(u64, u64), __ashldi3(u64, int), __lshrdi3(u64, int);
+s64 __divdi3(s64, s64), __moddi3(s64, s64), __ashrdi3(s64, int);
 void *memmove(void *, const void *, unsigned);
 void *memset(void *, int, unsigned);
 int memcmp(const void *, const void *, unsigned);
@@ -26,8 +29,8 @@ void __start(void) {
   for (int i = 0; i < %(cases)d; i++) {
     u64 a = in[i].a, b = in[i].b;
     int n = (int)(b %% 64);
-    out[i].q = a / b; out[i].r = a %% b; out[i].sl = a << n; out[i].sr = a >> n;
-    out[i].sq = (s64)a / (s64)b; out[i].sm = (s64)a %% (s64)b; out[i].sa = (s64)a >> n;
+    out[i].q = __udivdi3(a, b); out[i].r = __umoddi3(a, b); out[i].sl = __ashldi3(a, n); out[i].sr = __lshrdi3(a, n);
+    out[i].sq = __divdi3((s64)a, (s64)b); out[i].sm = __moddi3((s64)a, (s64)b); out[i].sa = __ashrdi3((s64)a, n);
   }
   memmove(text + 3, text, 20);
   memmove(text + 30, text + 31, 5);
