@@ -11,7 +11,8 @@ from harness.study.study_file import StudyError
 NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE]\+?\d+)?)"
 TIME = re.compile(r"\d+(?:\.\d+)?(?:[eE]-?\d+)?\s*(?:fs|ps|ns|us|ms|s)")
 CYCLES = re.compile(rf"cycles\s*\(\s*([^)]*?)\s*\)\s*>=\s*{NUMBER}")
-EVENT = re.compile(rf"event\s*\(\s*([^,)]*?)\s*(?:,\s*({NUMBER})\s*)?\)")
+ARGUMENT = rf"\(\s*(?P<argument>\w+)\s*(?P<relation>==|!=|<=|>=|<|>)\s*(?P<number>-?{NUMBER})\s*\)"
+EVENT = re.compile(rf"\s*event\s*\(\s*([^,()]*?)\s*(?:{ARGUMENT}\s*)?(?:,\s*(?P<times>{NUMBER})\s*)?\)\s*")
 MARKER = re.compile(rf"marker\s*\(\s*({NUMBER})\s*\)")
 STATE = re.compile(rf"([^=!<>(]+?)\s*(?:==|!=|<=|>=|<|>)\s*-?{NUMBER}")
 FORMS = "a time with its unit, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT, N), marker(N) or end"
@@ -20,6 +21,15 @@ MOST_MARKER = 2**32 - 1
 
 def _number(text: str) -> float:
     return int(text, 16) if text[:2] in ("0x", "0X") else float(text)
+
+
+def counted_event(text: str) -> str | None:
+    """What the compiler has to count for a condition on an event; None of others."""
+    found = EVENT.fullmatch(text)
+    if not found or not found["argument"]:
+        return found and found[1]
+    sign, digits = (-1, found["number"][1:]) if found["number"][0] == "-" else (1, found["number"])
+    return f"{found[1]}({found['argument']} {found['relation']} {sign * int(_number(digits))})"
 
 
 def check(text: str, machine: Machine, where: str) -> None:
@@ -41,7 +51,7 @@ def check(text: str, machine: Machine, where: str) -> None:
     elif found := EVENT.fullmatch(text):
         if found[1].rpartition(".")[2] not in CONNECTION_EVENTS:  # of those, the compiler knows the ports
             known("event", found[1], machine.events)
-        if found[2] and not _number(found[2]):
+        if found["times"] and not _number(found["times"]):
             raise refuse("events are counted from 1")
     elif found := MARKER.fullmatch(text):
         if not 1 <= _number(found[1]) <= MOST_MARKER:

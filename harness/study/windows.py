@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
+from harness.study import conditions as forms
 from harness.study import expression, reading
 from harness.study.study_file import StudyError, StudyFile
 from harness.study.uses import Use
 
 TIME = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(fs|ps|ns|us|ms|s)\s*")
-EVENT = re.compile(r"\s*event\s*\(\s*([^,\s]+)\s*(?:,\s*[^)]*)?\)\s*")
 MARKER = re.compile(r"\s*marker\s*\(\s*(\d+)\s*\)\s*")
 SCALE = {"fs": 0, "ps": 3, "ns": 6, "us": 9, "ms": 12, "s": 15}
 MOST_SAMPLES = 10000
@@ -88,8 +88,8 @@ def build_options(file: StudyFile) -> tuple[str, ...]:
     conditions += [file.start.make.until] if file.start and file.start.make else []
     events = _counted(file)
     for text in conditions:
-        if found := EVENT.fullmatch(text or ""):
-            events.add(found[1])
+        if event := forms.counted_event(text or ""):
+            events.add(event)
         elif found := MARKER.fullmatch(text or ""):
             events.add(f"marker({int(found[1])})")
     return tuple(one for text in sorted(events) for one in ("--watch", text))

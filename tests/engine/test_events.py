@@ -91,12 +91,27 @@ def test_a_variant_can_be_built_beforehand(lss, tickers, run_sim, tmp_path):
     assert done.returncode == 0 and "the condition of --until holds" in done.stderr and not (tmp_path / "nothing").exists()
     wrong = lss("build", tmp_path / "machine1.lss", "-I", MODULES, "-o", "x", "--watch", "u.takn", ok=False)
     assert wrong.status == 1 and '--watch:1:1: error[no-match]: nothing that matches "u" has an event `takn`' in wrong.err
+    wrong = lss("build", tmp_path / "machine1.lss", "-I", MODULES, "-o", "x", "--watch", "u.taken(n == 1)", ok=False)
+    assert wrong.status == 1 and "no event `taken` there has an argument `n` that is a number" in wrong.err
     wrong = lss("build", tmp_path / "machine1.lss", "-I", MODULES, "-o", "x", "--watch", "taken", ok=False)
-    assert wrong.status == 1 and "--watch:1:1: error[no-match]: an event to watch is written PATH.EVENT or marker(N)\n" in wrong.err
+    assert wrong.status == 1 and "--watch:1:1: error[no-match]: an event to watch is written PATH.EVENT, PATH.EVENT(ARGUMENT == N) or marker(N)\n" in wrong.err
+
+
+def test_events_are_told_apart_by_an_argument(tickers, run_sim):
+    """The values of a ticker count up: the condition comes true with the event that has the value, in every build."""
+    conditions = ["--measure-from", "event(u.taken(value == 20))", "--measure-to", "event(u.taken(value >= 0x64), 3)", "--sample", "event(t[*].taken(value < 5))"]
+    runs = [run_sim(simulator, "--time", "5 us", *conditions) for simulator in (tickers(), tickers("--debug"))]
+    measured = [done.stats["measured"] for done in runs]
+    assert measured[0] == measured[1]
+    at = next(i for i, e in enumerate(runs[0].stats["statistics"]) if (e["path"], e["name"]) == ("l", "items"))
+    first = next(n for n in (20, 21) if measured[0]["from"]["values"][at] == n)  # counted from 0 or from 1
+    assert measured[0]["to"]["values"][at] == first + 82
+    assert measured[0]["to"]["events"]["u.taken(value >= 100)"] == 3 and len(runs[0].stats["samples"]) == 5
 
 
 def test_wrong_events_are_told_before_the_run(tickers, run_sim, golden):
     texts = ["event(u.takn)", "event(v.taken)", "event(taken)", "event(u.taken, 0)", "event(u.taken", "event(u.taken) >= 3"]
+    texts += ["event(u.taken(valu == 1))", "event(u.taken(value = 1))", "event(u.taken(value == x))", "event(u.taken(value == 1)"]
     texts += ["event(t*.taken)", "event(nothing.stalled)", "evnt(u.taken)", "marker(3)", "marker(0)", "marker(x)"]
     simulator = tickers()
     lines = []

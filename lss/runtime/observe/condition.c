@@ -117,6 +117,13 @@ static bool read_cycles(Reader *reader, spinach_condition *condition) {
 
 static const char *const relations[] = {"==", "!=", "<=", ">=", "<", ">"};
 
+// NULL when there is none.
+static const char *read_relation(Reader *reader) {
+  for (guint i = 0; i < G_N_ELEMENTS(relations); i++)
+    if (take(reader, relations[i])) return relations[i];
+  return NULL;
+}
+
 static bool read_state(Reader *reader, spinach_condition *condition) {
   condition->kind = SPINACH_AT_STATE;
   const char *start = reader->at;
@@ -126,9 +133,9 @@ static bool read_state(Reader *reader, spinach_condition *condition) {
   if (condition->place.count != 1 || !spinach_is_integer(type))
     return refuse(reader, start, "%s is not one whole number; it is %s%s", name, type->name,
                   condition->place.count != 1 ? "[]" : "");
-  for (guint i = 0; i < G_N_ELEMENTS(relations) && !*condition->relation; i++)
-    if (take(reader, relations[i])) strcpy(condition->relation, relations[i]);
-  if (!*condition->relation) return refuse(reader, reader->at, "one of == != < <= > >= is expected here");
+  const char *relation = read_relation(reader);
+  if (!relation) return refuse(reader, reader->at, "one of == != < <= > >= is expected here");
+  strcpy(condition->relation, relation);
   return read_number(reader, &condition->number) && expect_end(reader);
 }
 
@@ -182,13 +189,48 @@ static bool check_event(const Reader *reader, const char *at, const char *name) 
   return refuse(reader, at, "%s has no event \"%s\"%s", pattern, dot + 1, hint);
 }
 
+// Whether an event of this name, of anything that matches the pattern, has the argument.
+static bool has_argument(const char *pattern, const char *event, const char *argument) {
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_layout *layout = machine->instances[i].layout;
+    if (!layout || !spinach_path_matches(pattern, machine->instances[i].path)) continue;
+    for (uint32_t k = 0; k < layout->event_count; k++) {
+      if (strcmp(layout->events[k].name, event) != 0) continue;
+      g_auto(GStrv) arguments = g_strsplit(layout->events[k].arguments, ", ", -1); // "uint32 pc"
+      for (char **one = arguments; *one; one++) {
+        const char *space = strrchr(*one, ' ');
+        if (space && !strcmp(space + 1, argument)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// "pc == 0x34)", behind the parenthesis: only such events count.
+static bool read_argument(Reader *reader, spinach_condition *condition) {
+  skip_space(reader);
+  const char *start = reader->at, *dot = strrchr(condition->watch, '.');
+  g_autofree char *name = read_name(reader, "=!<>),"), *event = condition->watch,
+                  *pattern = g_strndup(event, (gsize)(dot - event));
+  condition->watch = NULL;
+  if (!has_argument(pattern, dot + 1, name))
+    return refuse(reader, start, "the event \"%s\" has no argument \"%s\"", event, name);
+  const char *relation = read_relation(reader);
+  if (!relation) return refuse(reader, reader->at, "one of == != < <= > >= is expected here");
+  int64_t number;
+  if (!read_number(reader, &number) || !expect(reader, ")", "event(PATH.EVENT(ARGUMENT == N))")) return false;
+  condition->watch = g_strdup_printf("%s(%s %s %" G_GINT64_FORMAT ")", event, name, relation, number);
+  return true;
+}
+
 static bool read_event(Reader *reader, spinach_condition *condition) {
   condition->kind = SPINACH_AT_EVENT;
   condition->count = 1;
   skip_space(reader);
   const char *start = reader->at;
-  condition->watch = read_name(reader, ",)");
+  condition->watch = read_name(reader, ",()");
   if (!check_event(reader, start, condition->watch)) return false;
+  if (take(reader, "(") && !read_argument(reader, condition)) return false;
   if (take(reader, ",")) {
     skip_space(reader);
     start = reader->at;

@@ -5,6 +5,7 @@
 //   PATH.STATE >= N           a state or statistic compares so, with any of == != < <= > >=
 //   event(PATH.EVENT)         the event happened; PATH may be a pattern, and a port when EVENT is one of connections
 //   event(PATH.EVENT, N)      it happened N times since the run began
+//   event(PATH.EVENT(ARGUMENT == N))   it happened with such an argument; any of == != < <= > >=
 //   marker(N)                 a processor passed the marker N of its program
 //   end                       the run is over
 //
