@@ -127,7 +127,7 @@ phase_end() {
   if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
   if (commanded) obey(self, data(control));
   if (width(status) > 0 && __builtin_expect(self->halted, false))
-    self->moved = arrives | transferred(redirect) | transferred(done) | commanded;
+    self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;
 }
 
 next_event() {
