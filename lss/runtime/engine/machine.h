@@ -324,7 +324,8 @@ void spinach_print_views(FILE *out, int32_t instance);
 // The stuck report: which ports wait on which, and where each core is.
 void spinach_print_waits(FILE *out);
 // Chooses the instances of the line trace ("cpu[0].**,arb"); prints a line after each instant.  Debug builds only.
-void spinach_trace_choose(const char *patterns);
+// NULL: none.  False, after a line, when a pattern matches nothing.
+bool spinach_trace_choose(const char *patterns);
 void spinach_trace_line(void);
 bool spinach_trace_active(void);
 

@@ -4,6 +4,7 @@
 #include "lss/runtime/checkpoint/serve.h"
 #include "lss/runtime/checkpoint/state_hash.h"
 #include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/interactive.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/measure.h"
@@ -275,14 +276,19 @@ static int simulate(int argc, char **argv) {
     return 2;
   }
   spinach_type_instruction = spinach_disassemble;
-  if (options.trace) spinach_trace_choose(options.trace);
+  if (options.trace && !spinach_trace_choose(options.trace)) {
+    spinach_streams_abandon();
+    return 2;
+  }
   if (!spinach_recorder_begin(&options)) {
     spinach_streams_abandon();
     return 1;
   }
   if (options.check_idle) spinach_idle_check_begin();
   spinach_progress_start();
-  const char *ended = options.gdb ? spinach_debug_run(&options) : run(&options);
+  const char *ended = options.gdb           ? spinach_debug_run(&options)
+                      : options.interactive ? spinach_interactive_run(&options)
+                                            : run(&options);
   if (options.state_hashes) spinach_state_hash_note(options.clock);
   if (options.checkpoint && !*spinach_error_text && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");

@@ -183,6 +183,12 @@ static bool set_gdb(spinach_options *options, const char *value) {
   return *value || spinach_report_error("--gdb takes a port, HOST:PORT or the path of a socket");
 }
 
+static bool set_interactive(spinach_options *options, const char *value) {
+  (void)value;
+  options->progress = false;
+  return options->interactive = true;
+}
+
 static bool set_gdb_run(spinach_options *options, const char *value) {
   (void)value;
   return options->gdb_run = true;
@@ -311,6 +317,8 @@ static const struct {
     {"wave-signals", "PATTERNS", "which: \"cpu[0].fetch.*,port nic.**\"; without it all", set_wave_signals},
     {"wave-from", "CONDITION", "begin the wave when this comes true ...", set_wave_from},
     {"wave-to", "CONDITION", "... and end it when this does", set_wave_to},
+    {"interactive", NULL, "go on by commands from standard input: run, step, print, ... (docs/debugging.md)",
+     set_interactive},
     {"gdb", "PORT", "wait for gdb there; HOST:PORT or the path of a socket (docs/debugging.md)", set_gdb},
     {"gdb-run", NULL, "with --gdb: begin without waiting for it", set_gdb_run},
     {"gdb-script", NULL, "with --gdb: print the commands that connect gdb to this machine, and end", set_gdb_script},
@@ -414,6 +422,8 @@ static bool fit(const spinach_options *options) {
   if (!options->wave && (options->wave_signals || options->conditions[SPINACH_WAVE_FROM].kind ||
                          options->conditions[SPINACH_WAVE_TO].kind))
     return spinach_report_error("--wave-signals, --wave-from and --wave-to lack the file: --wave FILE");
+  if (options->interactive && (options->gdb || options->serve))
+    return spinach_report_error("--interactive goes neither with --gdb nor with --serve");
   if (options->outputs_go_on && !options->restore)
     return spinach_report_error("--outputs continue is for runs with --restore");
   if ((options->gdb_run || options->gdb_script) && !options->gdb)

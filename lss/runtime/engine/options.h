@@ -50,6 +50,7 @@ typedef struct {
   bool outputs_go_on;              // with what they held at the checkpoint
   const char *trace;               // instance patterns, or NULL
   const char *wave, *wave_signals; // file and patterns of what it shows, or NULL
+  bool interactive;                // it goes on by commands from standard input
   bool check_idle;                 // what modules' next_event says is compared with what they do
   const char *gdb;                 // port or socket on which gdb is waited for, or NULL
   bool gdb_run;                    // the run begins without it

@@ -22,8 +22,11 @@ bool spinach_trace_active(void) {
   return columns && columns->len;
 }
 
-void spinach_trace_choose(const char *patterns) {
+bool spinach_trace_choose(const char *patterns) {
   if (!columns) columns = g_array_new(FALSE, TRUE, sizeof(Column));
+  g_array_set_size(columns, 0);
+  lines = 0;
+  if (!patterns) return true;
   g_auto(GStrv) parts = g_strsplit(patterns, ",", -1);
   for (char **part = parts; *part; part++) {
     guint before = columns->len;
@@ -36,10 +39,10 @@ void spinach_trace_choose(const char *patterns) {
     }
     if (columns->len == before) {
       fprintf(stderr, "%s: error: --trace: no instance matches \"%s\"\n", spinach_program, *part);
-      spinach_streams_abandon();
-      exit(2);
+      return false;
     }
   }
+  return true;
 }
 
 static const char *port_name(const char *end) {

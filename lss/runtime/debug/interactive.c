@@ -1,0 +1,269 @@
+// The commands of a run that goes on by them; see interactive.h.
+#include "lss/runtime/debug/interactive.h"
+
+#include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/observe/print.h"
+#include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/text/pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const spinach_machine *const machine = &spinach_machine_table;
+static const spinach_options *given;
+static const char *ended; // why the run is over; NULL: it is not
+static bool tracing;
+
+// ---- Going on -------------------------------------------------------------------------------------------------------
+
+// What ends one command that goes on; the cycles are of the clock that bounds the run.
+typedef struct {
+  uint64_t cycles, tick;          // UINT64_MAX: no bound
+  const spinach_condition *state; // that comes true, or NULL
+  const Core *core;               // whose instructions are counted, or NULL
+  int64_t retired;                // the count to get to
+} Goal;
+
+static bool is_reached(const Goal *goal) {
+  return spinach_cycles(given->clock) >= goal->cycles || spinach_time.now >= goal->tick ||
+         (goal->state && spinach_condition_compares(goal->state)) ||
+         (goal->core && core_get(&goal->core->retired) >= goal->retired);
+}
+
+// Idle time is skipped up to the goal, not beyond; a state is looked at after each cycle.
+static void bound(const Goal *goal) {
+  struct spinach_advancing *a = &spinach_advancing;
+  const uint64_t next = spinach_cycles(a->clock) + 1;
+  if (a->one_instant) return;
+  if (a->clock == given->clock) a->end = MIN(a->end, goal->cycles);
+  if (goal->state || tracing) a->end = MIN(a->end, next);
+  a->until = MIN(a->until, goal->tick);
+}
+
+static void go(const Goal *goal) {
+  const bool whole = !goal->state && !goal->core && !tracing && goal->cycles == UINT64_MAX && goal->tick == UINT64_MAX;
+  while (!ended) {
+    if (!spinach_advancing.active) {
+      if (spinach_advancing.nothing_left)
+        ended = SPINACH_NOTHING_LEFT;
+      else
+        ended = spinach_run_begin();
+      if (ended) return;
+    }
+    bound(goal);
+    const uint64_t before = spinach_time.now;
+    spinach_advance_step(!whole);
+    if (tracing && spinach_time.now != before) spinach_trace_line();
+    if (!whole && is_reached(goal)) return;
+  }
+}
+
+static void say_where(void) {
+  printf("%" G_GUINT64_FORMAT " ns", spinach_now_ns());
+  for (uint32_t i = 0; i < machine->clock_count; i++)
+    printf(", cycle %" G_GUINT64_FORMAT " of %s", spinach_cycles((int32_t)i), machine->clocks[i].name);
+  printf("\n");
+  for (guint i = 0; i < spinach_cores()->len; i++) {
+    const Core *core = spinach_cores()->pdata[i];
+    g_autofree char *text = spinach_describe_address((uint32_t)core_get(&core->pc));
+    printf("%u  %s  retired %s\n", core->number, core->path, text);
+  }
+}
+
+// ---- Commands -------------------------------------------------------------------------------------------------------
+
+// A count of 1 or more; nothing means 1.
+static bool read_count(const char *text, uint64_t *count) {
+  char *end;
+  errno = 0;
+  *count = *text ? g_ascii_strtoull(text, &end, 0) : 1;
+  if (!*text || (*count && !errno && !*end && *text != '-')) return true;
+  return spinach_report_error("\"%s\" is no count of 1 or more", text);
+}
+
+static void do_run(const char *words) {
+  if (*words)
+    spinach_report_error("run takes nothing; until CONDITION stops before the end");
+  else
+    go(&(Goal){UINT64_MAX, UINT64_MAX, NULL, NULL, 0});
+}
+
+static void do_cycle(const char *words) {
+  uint64_t count;
+  if (!read_count(words, &count)) return;
+  go(&(Goal){spinach_cycles(given->clock) + count, UINT64_MAX, NULL, NULL, 0});
+  say_where();
+}
+
+// "N CORE", both may be left out.
+static void do_step(const char *words) {
+  g_auto(GStrv) parts = g_strsplit(words, " ", 2);
+  uint64_t count = 1, number = 1;
+  if (parts[0] && !read_count(parts[0], &count)) return;
+  if (parts[0] && parts[1] && !read_count(g_strstrip(parts[1]), &number)) return;
+  if (number > spinach_cores()->len) {
+    spinach_report_error("there is no processor %" G_GUINT64_FORMAT "; this machine has %u", number,
+                         spinach_cores()->len);
+    return;
+  }
+  const Core *core = spinach_cores()->pdata[number - 1];
+  go(&(Goal){UINT64_MAX, UINT64_MAX, NULL, core, core_get(&core->retired) + (int64_t)count});
+  say_where();
+}
+
+static void do_until(const char *words) {
+  spinach_condition condition;
+  if (!spinach_condition_parse("until", words, &condition)) return;
+  const uint64_t tick = spinach_condition_tick(&condition, condition.count);
+  if (condition.kind == SPINACH_AT_STATE)
+    go(&(Goal){UINT64_MAX, UINT64_MAX, &condition, NULL, 0});
+  else if (tick != UINT64_MAX)
+    go(&(Goal){UINT64_MAX, tick, NULL, NULL, 0});
+  else
+    spinach_report_error("until takes a time, cycles(CLOCK) >= N or PATH.STATE >= N");
+  spinach_condition_clear(&condition);
+  say_where();
+}
+
+static void do_print(const char *words) {
+  g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(spinach_place));
+  if (!spinach_print_find(words, places)) return;
+  for (guint i = 0; i < places->len; i++) spinach_print_state(stdout, &g_array_index(places, spinach_place, i));
+}
+
+static void do_set(const char *words) {
+  const char *equals = strchr(words, '='), *why;
+  spinach_place place;
+  if (!equals) {
+    spinach_report_error("set PATH.STATE = VALUE");
+    return;
+  }
+  g_autofree char *name = g_strstrip(g_strndup(words, (gsize)(equals - words))), *text = g_strdup(equals + 1);
+  if (!spinach_find(name, &place)) return;
+  g_autofree uint8_t *value = g_malloc0(place.field->type->size);
+  if (place.count != 1)
+    spinach_report_error("%s has %" G_GUINT64_FORMAT " elements: name one of them", name, place.count);
+  else if (!spinach_type_parse(place.field->type, g_strstrip(text), value, &why))
+    spinach_report_error("%s: %s", name, why);
+  else {
+    memcpy(spinach_element(&place, 0), value, place.field->type->size);
+    machine->wake();
+  }
+}
+
+// States, or events, of the instances that a pattern matches.
+static void list(const char *words, bool events) {
+  const char *pattern = *words ? words : "**";
+  bool any = false;
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_layout *layout = machine->instances[i].layout;
+    const char *path = machine->instances[i].path;
+    if (!layout || !spinach_path_matches(pattern, path)) continue;
+    any = true;
+    for (uint32_t k = 0; events && k < layout->event_count; k++)
+      printf("%s.%s(%s)\n", path, layout->events[k].name, layout->events[k].arguments);
+    for (uint32_t k = 0; !events && k < layout->field_count; k++)
+      printf("%s.%s : %s\n", path, layout->fields[k].name, layout->fields[k].type->name);
+  }
+  if (!any) spinach_report_error("no instance matches \"%s\"", pattern);
+}
+
+static void do_list(const char *words) {
+  list(words, false);
+}
+
+static void do_events(const char *words) {
+  list(words, true);
+}
+
+static void do_trace(const char *words) {
+  if (!machine->debug)
+    spinach_report_error("a line trace needs a simulator that was built with --debug");
+  else
+    tracing = spinach_trace_choose(*words ? words : NULL) && *words;
+}
+
+static void do_checkpoint(const char *words) {
+  spinach_options options = *given;
+  options.checkpoint = words;
+  if (*words)
+    spinach_checkpoint_write(&options);
+  else
+    spinach_report_error("checkpoint FILE");
+}
+
+static void do_where(const char *words) {
+  (void)words;
+  say_where();
+}
+
+static void do_quit(const char *words) {
+  (void)words;
+  ended = "ended by its user";
+}
+
+static void do_help(const char *words);
+
+static const struct {
+  const char *name, *arguments, *help;
+  void (*act)(const char *words);
+} commands[] = {
+    {"run", "", "goes on to the end of the run", do_run},
+    {"until", "CONDITION", "goes on until a time, cycles(CLOCK) >= N, PATH.STATE >= N", do_until},
+    {"cycle", "[N]", "goes on for N cycles of the fastest clock", do_cycle},
+    {"step", "[N [CORE]]", "goes on until a processor, the first or CORE, has executed N instructions", do_step},
+    {"where", "", "the time, and what each processor has executed last", do_where},
+    {"print", "NAME", "states: a name, a range a.b[0..63], a pattern a.*", do_print},
+    {"set", "PATH.STATE = VALUE", "changes a state", do_set},
+    {"list", "[PATTERN]", "the states of instances", do_list},
+    {"events", "[PATTERN]", "the events of instances", do_events},
+    {"trace", "[INSTANCES]", "prints a line per instant from now on, or none; in builds with --debug", do_trace},
+    {"checkpoint", "FILE", "writes the state, for --restore", do_checkpoint},
+    {"help", "", "this text", do_help},
+    {"quit", "", "ends the run; so does the end of the input", do_quit},
+};
+
+static void do_help(const char *words) {
+  (void)words;
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+    g_autofree char *left = g_strjoin(" ", commands[i].name, commands[i].arguments, NULL);
+    printf("%-24s %s\n", left, commands[i].help);
+  }
+}
+
+static const char *command_name(uint32_t index) {
+  return commands[index].name;
+}
+
+static void carry_out(const char *line) {
+  const gsize length = strcspn(line, " \t");
+  g_autofree char *verb = g_strndup(line, length);
+  const char *words = line + length + strspn(line + length, " \t");
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+    if (!strcmp(commands[i].name, verb)) {
+      commands[i].act(words);
+      return;
+    }
+  const char *near = spinach_nearest(verb, G_N_ELEMENTS(commands), command_name);
+  spinach_report_error("there is no command \"%s\"%s%s%s", verb, near ? "; did you mean \"" : "; help lists them",
+                       near ? near : "", near ? "\"?" : "");
+}
+
+const char *spinach_interactive_run(const spinach_options *options) {
+  const bool person = isatty(STDIN_FILENO);
+  char *line = NULL;
+  size_t room = 0;
+  given = options;
+  while (!ended && !spinach_is_interrupted()) {
+    if (person) printf("> ");
+    fflush(stdout);
+    if (getline(&line, &room, stdin) < 0)
+      do_quit("");
+    else if (*g_strstrip(line))
+      carry_out(line);
+  }
+  free(line);
+  return ended ? ended : spinach_run_begin();
+}

@@ -1,0 +1,10 @@
+// A run that goes on by commands from standard input (--interactive): for those without gdb, and for scripts.
+#ifndef SPINACH_INTERACTIVE_H
+#define SPINACH_INTERACTIVE_H
+
+#include "lss/runtime/engine/options.h"
+
+// Carries out commands until the run ends, or they do; returns why it ended.
+const char *spinach_interactive_run(const spinach_options *options);
+
+#endif
