@@ -101,6 +101,10 @@ def test_a_refused_higher_channel_still_holds_the_lower(bench: Bench) -> None:
     settings = {"register_delay.refuse": 0.9}
     fetch, data = machine.play([["0 read 4 0x100"], ["0 read 4 0xc000"]], 200, settings)
     assert data[0].cycle > 1 and fetch[0].cycle == data[0].cycle + 1
+    assert happened(machine.last, "blocked") == [(cycle, 0) for cycle in range(data[0].cycle)]
+    # Who is refused by main memory is not blocked here.
+    _, data = machine.play([[], ["0 read 4 0x100"]], 200, {"delay[0].refuse": 0.9})
+    assert data[0].cycle > 1 and not happened(machine.last, "blocked")
 
 
 def test_a_channel_waits_before_it_goes_elsewhere(bench: Bench) -> None:

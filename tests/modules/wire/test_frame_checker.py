@@ -43,13 +43,13 @@ def beats(frames: list[tuple[int, bytes]], width: int, faulty: bytes = b"") -> s
 FCS = b"\0\0\0\0"
 
 
-def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, faulty: bytes = b"", late: int = 0, **settings: object):
+def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, faulty: bytes = b"", late: int = 0, netlist: str = NETLIST, **settings: object):
     files = {"a": beats(sent, 64), "b": beats([(at, one + FCS) for at, one in left], 8), "c": beats([(at, one + FCS) for at, one in came], 8, faulty + FCS), "d": beats(found, 64)}
     over = 1 + max(at for at, _ in [*sent, *left, *came, *found])
     files |= {"early": "".join(f"{i} {ignored} once\n" for i in range(over, over + 2000))}
     files |= {"lost": "".join(f"{i} {drops} once\n" for i in range(over + late, over + 2000)), "ready": "".join(f"{i} 1 once\n" for i in range(over, over + 2000))}
     values = {f"{name}.script": name for name in "abcd"} | {"lost.script": "lost", "early.script": "early", "ready[0].script": "ready", "ready[1].script": "ready", "dut.timeout": "2 us"}
-    return bench.run(bench.build(NETLIST), over + 2500, values | {f"dut.{k}": v for k, v in settings.items()}, files=files, ok=ok)
+    return bench.run(bench.build(netlist), over + 2500, values | {f"dut.{k}": v for k, v in settings.items()}, files=files, ok=ok)
 
 
 FRAMES = [*(udp.frame(udp.HOST, udp.PEER, noise(18 + 7 * i, i)) for i in range(4)), noise(88, 4)]
@@ -102,6 +102,18 @@ def test_damage_names_the_byte(bench: Bench, side: str) -> None:
     out = [*OUT[:2], (OUT[2][0], bytes(bad)), *OUT[3:]]
     ran = check(bench, IN, out if side == "wire" else OUT, IN, out if side == "host" else OUT, ok=False)
     assert "byte 33" in ran.err and "damaged" in ran.err
+
+
+def test_a_frame_may_end_within_a_beat_that_would_pass_the_longest(bench: Bench) -> None:
+    """1514 bytes are 23 beats of the host and 42 bytes, where 64 do not fit; damage there is noticed like any other."""
+    longest = NETLIST.replace("frame_checker;", "frame_checker { max_frame = 1518; };")
+    frame = noise(1514, 9)
+    there, later = [(0, frame)], [(300, frame)]
+    ran = check(bench, there, later, there, later, netlist=longest)
+    assert [ran.stat("dut", name) for name in ("sent", "received", "missing")] == [1, 1, 0]
+    bad = [(300, frame[:1500] + bytes(14))]
+    for left, found in ((bad, later), (later, bad)):
+        assert "is damaged: byte 1500 of 1514" in check(bench, there, left, there, found, netlist=longest, ok=False).err
 
 
 def test_a_repeated_frame(bench: Bench) -> None:
