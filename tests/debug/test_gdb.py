@@ -169,3 +169,29 @@ def test_tigon2(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert frames.read_bytes() == (tmp_path / "debugged.pcap").read_bytes()
     ends = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("debugged", "straight")]
     assert [one["statistics"] for one in ends[:1]] == [one["statistics"] for one in ends[1:]] and ends[0]["run"] == ends[1]["run"]
+
+
+def test_a_run_that_fails_stops_before_it_does(machine, firmware, debugged, run_sim) -> None:
+    """gdb stops at the instant that fails, can go back from there, and the error ends the run as it would have."""
+    options = ["--program", firmware("sum"), "--quiet"]  # its stack is where this machine has nothing
+    straight = run_sim(machine("single"), *options, ok=False)
+    run = debugged(machine("single"), *options)
+    text = run.gdb("continue\nprint/x $pc\nx/i $pc\nreverse-stepi\nprint/x $pc\nstepi\nprint/x $pc\ncontinue")
+    failing, before, again = values(text)
+    assert "the run fails here: core.access: a store failed: nothing responds at address 0x10000ffc" in text and "SIGABRT" in text
+    assert failing == again == "0x38" and before == "0x34" and "exited with code 01" in text, text
+    status, _, err = run.end()
+    assert status == straight.status == 1 and err.endswith(straight.err)
+
+
+def test_from_a_checkpoint(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    """A run goes on from a checkpoint under gdb, and back to it."""
+    program = ["--program", firmware("hello")]
+    run_sim(machine("single"), *program, "--quiet", "--cycles", 3000, "--checkpoint", tmp_path / "point")
+    run_sim(machine("single"), "--quiet", "--restore", tmp_path / "point", "--stats", tmp_path / "straight.json")
+    run = debugged(machine("single"), "--restore", "point", "--stats", "debugged.json")
+    text = run.gdb("monitor where\nstepi 50\nreverse-continue\nmonitor where\nstepi 20")
+    assert len(set(re.findall(r"cycle (\d+) of", text))) == 1 and "No more reverse-execution history" in text, text
+    assert run.end()[0] == 0
+    ends = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("debugged", "straight")]
+    assert ends[0]["statistics"] == ends[1]["statistics"]

@@ -71,7 +71,7 @@ static void on_error(const char *text) {
 
 typedef enum { STEPPED, ENDED, FAILED } Outcome;
 
-// A step of the run.  After an error the state is that before the step.
+// A step of the run.  After an error the state is that before the instant that fails.
 static Outcome step(bool one_instant) {
   const uint64_t before = here();
   over = NULL;
@@ -79,7 +79,10 @@ static Outcome step(bool one_instant) {
     for (guint i = 0; i < cores->len; i++) progress_of[i].failed = (uint32_t)core_get(&core_of(i + 1)->pc);
     history_back(before);
     while (here() < before) step(true);
-    return FAILED;
+    Outcome outcome = FAILED; // somewhere in a piece: which instant fails shows one by one
+    if (!one_instant)
+      while ((outcome = step(true)) == STEPPED) continue;
+    return outcome;
   }
   if (!spinach_advancing.active && !spinach_advancing.nothing_left) over = spinach_run_begin();
   if (!over && spinach_advancing.nothing_left) over = SPINACH_NOTHING_LEFT;
@@ -378,7 +381,9 @@ static uint32_t next_pc(guint number) {
   if (progress->pc_at == now) return progress->pc;
   history_mark();
   const uint64_t before = retired(number);
-  uint32_t pc = core->fetch_pc.at ? (uint32_t)core_get(&core->fetch_pc) : (uint32_t)core_get(&core->pc) + 4;
+  // If it never retires one: that which it would fetch, or the one after the last.
+  const bool stands = core->fetch_pc.at && (!before || (!core_get(&core->in_flight) && !core_get(&core->fetching)));
+  uint32_t pc = stands ? (uint32_t)core_get(&core->fetch_pc) : (uint32_t)core_get(&core->pc) + 4;
   const char *why = over;
   Outcome outcome = STEPPED;
   for (uint32_t i = 0; i < LOOK_AHEAD && retired(number) == before && outcome == STEPPED; i++) outcome = step(true);
