@@ -149,11 +149,9 @@ static void fall_until(uint64_t instant) {
   }
 }
 
-static uint64_t present, latest; // instant, in the file and the machine
+static uint64_t present; // instant, in units of the file
 
 void spinach_wave_instant(uint64_t instant, const uint64_t *due, bool steps) {
-  if (!everything && instant <= latest) return; // a debugger went back: it was written
-  latest = instant;
   fall_until(instant);
   present = in_units(instant, false);
   if (everything) go_to(present);
@@ -172,7 +170,6 @@ void spinach_wave_instant(uint64_t instant, const uint64_t *due, bool steps) {
 }
 
 void spinach_wave_stepped(void) {
-  if (!stepping) return;
   for (uint32_t c = 0; c < machine->clock_count; c++)
     if (edges[c] || everything) look_at_all(signals[c], present);
   stepping = everything = false;
