@@ -114,6 +114,15 @@ def test_a_frame_may_end_within_a_beat_that_would_pass_the_longest(bench: Bench)
     bad = [(300, frame[:1500] + bytes(14))]
     for left, found in ((bad, later), (later, bad)):
         assert "is damaged: byte 1500 of 1514" in check(bench, there, left, there, found, netlist=longest, ok=False).err
+    # What is longer is told, whichever way it goes.
+    long, early = [(300, noise(1530, 9))], [(0, noise(1530, 9))]
+    for sides, words in (
+        ((there, long, there, later), "a frame longer than 1518 bytes came out to the wire"),
+        ((there, later, there, long), "a frame longer than 1518 bytes came out to the host"),
+        ((early, [], there, later), "a frame from host to wire is longer than 1518 bytes"),
+        ((there, later, early, []), "a frame from wire to host is longer than 1518 bytes"),
+    ):
+        assert words in check(bench, *sides, netlist=longest, ok=False).err
 
 
 def test_a_repeated_frame(bench: Bench) -> None:
