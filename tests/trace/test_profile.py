@@ -42,7 +42,7 @@ def profiled(build_dir: Path, root: Path, lss, run_sim, tmp_path: Path):
     def run(machine: str, defines: list[str], *options) -> tuple[object, Profile]:
         given = [word for define in defines for word in ("-D", define)]
         for name, more in (("plain", []), ("profiling", ["--record", "profile"])):
-            lss("build", root / "examples" / f"{machine}.lss", *given, *more, "-o", tmp_path / name)
+            lss("build", "-O0", root / "examples" / f"{machine}.lss", *given, *more, "-o", tmp_path / name)
         plain = run_sim(tmp_path / "plain", *options)
         done = run_sim(tmp_path / "profiling", *options, "--profile", "profile.json")
         assert {**done.stats, "manifest": 0} == {**plain.stats, "manifest": 0}
