@@ -129,6 +129,17 @@ def test_the_other_byte_order_and_memory_that_repeats(build_sim, debugged) -> No
     assert gdb.ask("p2") == "34120000" and gdb.ask("p25") == "08010000"
 
 
+def test_what_was_written_stays(machine, firmware, debugged) -> None:
+    """A look at what the other processor does next goes back to what was written, not to what was before."""
+    gdb = debugged(machine("dual"), "--program", firmware("sum")).remote()
+    gdb.ask("qSupported:multiprocess+")
+    gdb.ask("vCont;s:p1.1;c")
+    assert gdb.ask("M400000,4:01020304") == "OK" and gdb.ask("P4=12345678") == "OK"
+    assert gdb.ask("Hgp2.1") == "OK" and len(gdb.ask("g")) > 100 and gdb.monitor("where")
+    assert gdb.ask("m400000,4") == "01020304"
+    assert gdb.ask("Hgp1.1") == "OK" and gdb.ask("p4") == "12345678"
+
+
 def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     gdb = debugged(machine("single"), "--program", firmware("hello")).remote()
     for command in gdb.monitor("help").splitlines():

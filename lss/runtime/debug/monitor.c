@@ -58,8 +58,8 @@ static void print_state(GString *out, const char *words) {
 }
 
 static void change(void *at, const void *value, gsize size) {
-  replay_change();
   memcpy(at, value, size);
+  replay_change();
 }
 
 static void set_state(GString *out, const char *words) {

@@ -43,7 +43,7 @@ bool replay_is_at_end(void);
 const char *replay_end(void);
 void replay_leave(void); // no more history
 
-// The state was, or will be, changed from outside: the past is forgotten, and what was written to files after this
+// The state was changed from outside: the past is forgotten, and what was written to files after this
 // instant is dropped.
 void replay_change(void);
 void replay_let_go(void); // of processors that stand still

@@ -182,6 +182,7 @@ static void write_registers(const Stub *stub, const char *text, GString *reply) 
   if (!drain(stub, reply)) return;
   for (guint i = 0; i < count; i++)
     if (registers_value(core, text + 8 * (gsize)i, &value)) registers_set(core, i, value);
+  replay_change();
   reply_with(reply, "OK");
 }
 
@@ -200,6 +201,7 @@ static void write_register(const Stub *stub, const char *text, GString *reply) {
     return reply_with(reply, "E01");
   if (!drain(stub, reply)) return;
   registers_set(core, number, value);
+  replay_change();
   reply_with(reply, "OK");
 }
 
@@ -232,6 +234,7 @@ static void write_memory(const Stub *stub, const GString *packet, bool binary, G
   if (!core_reaches(core, address, count)) return reply_with(reply, "E14");
   if (!drain(stub, reply)) return;
   core_write(core, address, bytes, count);
+  replay_change();
   reply_with(reply, "OK");
 }
 
