@@ -4,43 +4,34 @@
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/checkpoint/pages.h"
 #include "lss/runtime/observe/measure.h"
+#include "lss/runtime/text/refusal.h"
 
 #include <string.h>
 
 static const guint64 LARGEST_HEADER = 1 << 30;
 
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, text);
-  return false;
-}
-
 static GVariant *unpack_header(const CheckpointStart *start, const guint8 *packed, GError **error) {
   guint8 checksum[CHECKPOINT_CHECKSUM];
   checkpoint_checksum(start, packed, checksum);
   if (memcmp(checksum, start->checksum, sizeof checksum) != 0 || start->unpacked > LARGEST_HEADER) {
-    refuse(error, "it is damaged: the checksum of its header is not that of what it holds");
+    spinach_refuse(error, "it is damaged: the checksum of its header is not that of what it holds");
     return NULL;
   }
   g_autofree guint8 *bytes = g_malloc(start->unpacked + 1);
   if (!pages_decompress(bytes, start->unpacked, packed, start->packed)) {
-    refuse(error, "it is damaged: its header cannot be unpacked");
+    spinach_refuse(error, "it is damaged: its header cannot be unpacked");
     return NULL;
   }
   g_autoptr(GBytes) content = g_bytes_new(bytes, start->unpacked);
   g_autoptr(GVariant) header = g_variant_ref_sink(g_variant_new_from_bytes(G_VARIANT_TYPE_VARDICT, content, FALSE));
   if (g_variant_is_normal_form(header)) return g_steal_pointer(&header);
-  refuse(error, "it is damaged: its header is none");
+  spinach_refuse(error, "it is damaged: its header is none");
   return NULL;
 }
 
 static bool has_entry(GVariant *header, const char *key, const char *type, GError **error) {
   g_autoptr(GVariant) value = g_variant_lookup_value(header, key, G_VARIANT_TYPE(type));
-  return value || refuse(error, "it is damaged: its header lacks `%s`", key);
+  return value || spinach_refuse(error, "it is damaged: its header lacks `%s`", key);
 }
 
 static bool is_whole(GVariant *header, GError **error) {
@@ -63,7 +54,7 @@ static bool is_whole(GVariant *header, GError **error) {
   guint32 format;
   if (!has_entry(header, "format", "u", error) || !g_variant_lookup(header, "format", "u", &format)) return false;
   if (format != CHECKPOINT_FORMAT)
-    return refuse(error, "it has format %u, and this simulator reads %d", format, CHECKPOINT_FORMAT);
+    return spinach_refuse(error, "it has format %u, and this simulator reads %d", format, CHECKPOINT_FORMAT);
   for (guint i = 0; i < G_N_ELEMENTS(entries); i++)
     if (!has_entry(header, entries[i].key, entries[i].type, error)) return false;
   return true;
@@ -73,9 +64,9 @@ bool checkpoint_file_open(CheckpointFile *file, const guint8 *bytes, gsize size,
   CheckpointStart start;
   *file = (CheckpointFile){0};
   if (size < sizeof start || memcmp(bytes, CHECKPOINT_WORD, sizeof start.word) != 0)
-    return refuse(error, "it is no checkpoint");
+    return spinach_refuse(error, "it is no checkpoint");
   memcpy(&start, bytes, sizeof start);
-  if (start.packed > size - sizeof start) return refuse(error, "it is cut off");
+  if (start.packed > size - sizeof start) return spinach_refuse(error, "it is cut off");
   file->header = unpack_header(&start, bytes + sizeof start, error);
   if (!file->header) return false;
   if (!is_whole(file->header, error)) {

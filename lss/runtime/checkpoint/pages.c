@@ -1,6 +1,7 @@
 // Runs of pages; see pages.h.  zstd's fastest level: pages of simulated memory are mostly alike, and a run is to be
 // written while its user waits.
 #include "lss/runtime/checkpoint/pages.h"
+#include "lss/runtime/text/refusal.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -43,23 +44,18 @@ GArray *pages_compress(const guint8 *memory, gsize size, GByteArray *file) {
   return runs;
 }
 
-static bool refuse(GError **error, const char *text) {
-  g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, text);
-  return false;
-}
-
 bool pages_expand(const GArray *runs, const guint8 *file, gsize length, guint8 *memory, gsize size, GError **error) {
   gsize at = 0, behind = 0;
   for (guint i = 0; i < runs->len; i++) {
     const PageRun *run = &g_array_index(runs, PageRun, i);
-    if (run->compressed > length - at) return refuse(error, "it is cut off");
+    if (run->compressed > length - at) return spinach_refuse(error, "it is cut off");
     if (run->offset < behind || run->offset > size || run->size > size - run->offset)
-      return refuse(error, "it is damaged: its pages are not where the machine's state is");
+      return spinach_refuse(error, "it is damaged: its pages are not where the machine's state is");
     g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, file + at, run->compressed);
     if (strcmp(sum, run->sha256) != 0 || !pages_decompress(memory + run->offset, run->size, file + at, run->compressed))
-      return refuse(error, "it is damaged: a checksum is not that of what it holds");
+      return spinach_refuse(error, "it is damaged: a checksum is not that of what it holds");
     at += run->compressed;
     behind = run->offset + run->size;
   }
-  return at == length || refuse(error, "it is damaged: there is something behind its end");
+  return at == length || spinach_refuse(error, "it is damaged: there is something behind its end");
 }

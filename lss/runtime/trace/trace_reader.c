@@ -2,6 +2,7 @@
 #include "lss/runtime/trace/trace_reader.h"
 
 #include "lss/runtime/checkpoint/pages.h"
+#include "lss/runtime/text/refusal.h"
 #include "lss/runtime/trace/format.h"
 #include "lss/runtime/trace/trace_types.h"
 
@@ -22,36 +23,26 @@ struct TraceReader {
   bool over;
 };
 
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, text);
-  return false;
-}
-
 // ---- The header
 
 static bool unpack_header(TraceReader *reader, GError **error) {
   TraceStart start;
   const gsize size = (gsize)(reader->end - reader->at);
   if (size < sizeof start.word || memcmp(reader->at, TRACE_WORD, sizeof start.word) != 0)
-    return refuse(error, "it holds no recorded events");
-  if (size < sizeof start) return refuse(error, "it is cut off");
+    return spinach_refuse(error, "it holds no recorded events");
+  if (size < sizeof start) return spinach_refuse(error, "it is cut off");
   memcpy(&start, reader->at, sizeof start);
-  if (start.packed > size - sizeof start) return refuse(error, "it is cut off");
+  if (start.packed > size - sizeof start) return spinach_refuse(error, "it is cut off");
   guint8 checksum[TRACE_CHECKSUM];
   trace_checksum(&start, reader->at + sizeof start, checksum);
   if (memcmp(checksum, start.checksum, sizeof checksum) != 0 || start.unpacked > LARGEST_HEADER)
-    return refuse(error, "it is damaged: the checksum of its header is not that of what it holds");
+    return spinach_refuse(error, "it is damaged: the checksum of its header is not that of what it holds");
   guint8 *bytes = g_malloc(start.unpacked + 1);
   g_autoptr(GBytes) content = g_bytes_new_take(bytes, start.unpacked);
   if (!pages_decompress(bytes, start.unpacked, reader->at + sizeof start, start.packed))
-    return refuse(error, "it is damaged: its header cannot be unpacked");
+    return spinach_refuse(error, "it is damaged: its header cannot be unpacked");
   reader->header = g_variant_ref_sink(g_variant_new_from_bytes(G_VARIANT_TYPE_VARDICT, content, FALSE));
-  if (!g_variant_is_normal_form(reader->header)) return refuse(error, "it is damaged: its header is none");
+  if (!g_variant_is_normal_form(reader->header)) return spinach_refuse(error, "it is damaged: its header is none");
   reader->at += sizeof start + start.packed;
   return true;
 }
@@ -60,7 +51,7 @@ static bool unpack_header(TraceReader *reader, GError **error) {
 static GVariant *entry(TraceReader *reader, const char *key, const char *type, GError **error) {
   GVariant *value = g_variant_lookup_value(reader->header, key, G_VARIANT_TYPE(type));
   if (!value) {
-    refuse(error, "it is damaged: its header lacks `%s`", key);
+    spinach_refuse(error, "it is damaged: its header lacks `%s`", key);
     return NULL;
   }
   g_ptr_array_add(reader->arrays, value);
@@ -71,7 +62,8 @@ static bool read_format(TraceReader *reader, GError **error) {
   GVariant *format = entry(reader, "format", "u", error);
   if (!format) return false;
   const guint32 number = g_variant_get_uint32(format);
-  return number == TRACE_FORMAT || refuse(error, "it has format %u, and this lss reads %d", number, TRACE_FORMAT);
+  return number == TRACE_FORMAT ||
+         spinach_refuse(error, "it has format %u, and this lss reads %d", number, TRACE_FORMAT);
 }
 
 static bool read_machine(TraceReader *reader, GError **error) {
@@ -89,9 +81,9 @@ static bool read_machine(TraceReader *reader, GError **error) {
   for (guint i = 0; i < about->clock_count; i++) {
     TraceReadClock *clock = &about->clocks[i];
     g_variant_get_child(clocks, i, "(&st)", &clock->name, &clock->period);
-    if (!clock->period) return refuse(error, "it is damaged: a clock has no period");
+    if (!clock->period) return spinach_refuse(error, "it is damaged: a clock has no period");
   }
-  return about->ticks_per_second || refuse(error, "it is damaged: time has no unit");
+  return about->ticks_per_second || spinach_refuse(error, "it is damaged: time has no unit");
 }
 
 static bool read_programs(TraceReader *reader, GError **error) {
@@ -131,7 +123,7 @@ static bool read_source(TraceReader *reader, TraceReadSource *source, GVariant *
                         GError **error) {
   g_autoptr(GVariant) arguments = NULL;
   g_variant_get(given, "(&s&su@a(su))", &source->path, &source->event, &source->clock, &arguments);
-  if (source->clock >= reader->about.clock_count) return refuse(error, "it is damaged: a source has no clock");
+  if (source->clock >= reader->about.clock_count) return spinach_refuse(error, "it is damaged: a source has no clock");
   source->core = core_of(views, source->path);
   source->argument_count = (guint)g_variant_n_children(arguments);
   source->arguments = g_new0(TraceReadArgument, source->argument_count + 1);
@@ -140,10 +132,10 @@ static bool read_source(TraceReader *reader, TraceReadSource *source, GVariant *
     guint32 number;
     g_variant_get_child(arguments, i, "(&su)", &argument->name, &number);
     argument->type = trace_types_get(reader->types, number);
-    if (!argument->type) return refuse(error, "it is damaged: an argument has no type");
+    if (!argument->type) return spinach_refuse(error, "it is damaged: an argument has no type");
     argument->offset = source->size;
     source->size += argument->type->size;
-    if (source->size > TRACE_BLOCK) return refuse(error, "it is damaged: an event is larger than a block");
+    if (source->size > TRACE_BLOCK) return spinach_refuse(error, "it is damaged: an event is larger than a block");
   }
   return true;
 }
@@ -155,7 +147,7 @@ static bool read_sources(TraceReader *reader, GError **error) {
            *sources = views ? entry(reader, "sources", TRACE_SOURCES_TYPE, error) : NULL;
   if (!sources) return false;
   reader->types = trace_types_new(types);
-  if (!reader->types) return refuse(error, "it is damaged: its types are none");
+  if (!reader->types) return spinach_refuse(error, "it is damaged: its types are none");
   about->source_count = (guint)g_variant_n_children(sources);
   about->sources = g_new0(TraceReadSource, about->source_count + 1);
   for (guint i = 0; i < about->source_count; i++) {
@@ -203,21 +195,21 @@ const TraceReadHeader *trace_reader_header(const TraceReader *reader) {
 static bool unpack_block(TraceReader *reader, GError **error) {
   TraceBlock head;
   if ((gsize)(reader->end - reader->at) < sizeof head)
-    return refuse(error, "it is cut off: it ends before the run that it is of");
+    return spinach_refuse(error, "it is cut off: it ends before the run that it is of");
   memcpy(&head, reader->at, sizeof head);
   reader->at += sizeof head;
   if (head.sum != trace_block_sum(&head))
-    return refuse(error, "it is damaged: a checksum is not that of what it holds");
+    return spinach_refuse(error, "it is damaged: a checksum is not that of what it holds");
   if (!head.unpacked) {
     reader->over = true;
     if (head.total != reader->total || reader->at != reader->end)
-      return refuse(error, "it is damaged: its end is not that of what it holds");
+      return spinach_refuse(error, "it is damaged: its end is not that of what it holds");
     return false;
   }
-  if (head.packed > (gsize)(reader->end - reader->at)) return refuse(error, "it is cut off");
+  if (head.packed > (gsize)(reader->end - reader->at)) return spinach_refuse(error, "it is cut off");
   if (head.unpacked <= TRACE_BLOCK) reader->block = g_realloc(reader->block, head.unpacked);
   if (head.unpacked > TRACE_BLOCK || !pages_decompress(reader->block, head.unpacked, reader->at, head.packed))
-    return refuse(error, "it is damaged: a block cannot be unpacked");
+    return spinach_refuse(error, "it is damaged: a block cannot be unpacked");
   reader->at += head.packed;
   reader->total += head.unpacked;
   reader->record = reader->block;
@@ -254,7 +246,7 @@ bool trace_reader_next(TraceReader *reader, TraceRecord *record, GError **error)
   const TraceReadSource *source = fine ? &reader->about.sources[number] : NULL;
   if (!fine || source->size > (gsize)(reader->block_end - reader->record)) {
     reader->over = true;
-    return refuse(error, "it is damaged: a record is none");
+    return spinach_refuse(error, "it is damaged: a record is none");
   }
   *record = (TraceRecord){reader->instant, source, reader->record};
   reader->record += source->size;
