@@ -45,7 +45,12 @@ def expected(cycles: int) -> str:
         for name, (first, second) in value.items():
             value[name] = [(first * 3 + seen[name]) % WORD, first ^ second]
             total[name] += seen[name]
-    return "".join(f"{name}.value = {value[name][0]} {value[name][1]}\n{name}.sum = {total[name]}\n" for name in value)
+    return "".join(f"{n}.value = {shown(value[n][0])} {shown(value[n][1])}\n{n}.sum = {shown(total[n])}\n" for n in value)
+
+
+def shown(number: int) -> str:
+    """As --print writes it: large numbers are hexadecimal."""
+    return str(number) if number < 1 << 16 else f"{number:#x}"
 
 
 def test_a_shown_field_is_what_it_was_when_the_cycle_began(build_sim, run_sim, tmp_path):

@@ -78,7 +78,11 @@ def test_every_message_is_seen() -> None:
     seen += "a file of --collect holds collectors and imports only\n"  # tests/engine/test_collect.py
     seen += "cannot read a\\nb.lss: there is a line break in its path\n"  # tests/engine/test_cache.py
     seen += 'nothing that matches "u" has an event `takn`\n'  # tests/engine/test_events.py
-    seen += "an event to watch is written PATH.EVENT or marker(N)\n"  # likewise
+    seen += "an event to watch is written PATH.EVENT, PATH.EVENT(ARGUMENT == N) or marker(N)\n"  # likewise
+    seen += "no event `taken` there has an argument `n` that is a number\n"  # likewise
+    seen += 'nothing that matches "**" has events of the kind `memory`\n'  # tests/trace/test_record.py
+    seen += "what is recorded is written PATH.EVENT, or `instructions`, `memory`, `ports` or `frames` with or without a pattern behind it\n"
+    seen += 'no port matches "p.im"\n'  # tests/wave/test_waves.py
     back = ("build/", "schedule/", "emit/")
     unseen = sorted(
         {
