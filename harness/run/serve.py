@@ -77,8 +77,9 @@ class Server:
                 self._child.stdin.flush()
         in_time = run.over.wait(timeout)
         for number in (signal.SIGTERM, signal.SIGKILL) if not in_time else ():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(run.pid, number)
+            if run.pid:  # it has begun; 0 would be this process and all around it
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(run.pid, number)
             if run.over.wait(process.GRACE):
                 break
         log = folder / "log.txt"

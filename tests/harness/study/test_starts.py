@@ -14,6 +14,8 @@ from harness.study.runner import FAILED, NOT_RUN, OK
 from harness.study.study_file import StudyError
 from tests.harness.chain import MACHINE, make, rates
 
+pytestmark = pytest.mark.soak  # a worker of the suite was lost once while these ran, and why is not known yet
+
 STUDY = """
 title = "starts"
 machine = "chain.lss"
@@ -139,14 +141,14 @@ def test_a_start_that_cannot_be(place: Path, start: str, why: str) -> None:
     assert why in str(error.value)
 
 
-LONG = STUDY.replace(SHARED, 'run = { checkpoint_every = "2 ms", timeout = TIMEOUT }').replace('"option.cycles" = 2000', '"option.cycles" = CYCLES, "seed" = 3').replace(
+LONG = STUDY.replace(SHARED, 'run = { checkpoint_every = "20 ms", timeout = TIMEOUT }').replace('"option.cycles" = 2000', '"option.cycles" = CYCLES, "seed" = 3').replace(
     ', "set.consumer.limit" = 100000', ""
 ).replace("[2, 10]", "[2]").replace("[0.25, 0.5]", "[0.25]").replace('to = "20 us"', 'to = "CYCLES0 ns"')
 
 
 def test_a_run_that_was_ended_goes_on(place: Path) -> None:
     """From its latest checkpoint, in the middle of its window; and the result is that of a run without a break."""
-    text = LONG.replace("CYCLES", "20000000")
+    text = LONG.replace("CYCLES", "100000000")
     ended = make(place, text.replace("TIMEOUT", "0.5")).rows[0]
     assert ended.status == FAILED and "no end after" in ended.why
     left = list(place.glob("build/run/*/unfinished.checkpoint"))
@@ -158,7 +160,7 @@ def test_a_run_that_was_ended_goes_on(place: Path) -> None:
     assert log["status"] == 0 and before
     stats = (whole.result.directory / "stats.json").read_bytes()
     shutil.rmtree(place / "build/run")
-    straight = make(place, text.replace("TIMEOUT", "600").replace('checkpoint_every = "2 ms", ', "")).rows[0]
+    straight = make(place, text.replace("TIMEOUT", "600").replace('checkpoint_every = "20 ms", ', "")).rows[0]
     assert (straight.result.directory / "stats.json").read_bytes() == stats
     # What cannot be gone on with is begun again.
     shutil.rmtree(place / "build/run")
