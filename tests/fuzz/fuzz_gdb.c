@@ -5,7 +5,7 @@
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/packet.h"
-#include "lss/runtime/debug/replay.h"
+#include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
 #include "lss/runtime/files/stream.h"
 
@@ -176,13 +176,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     spinach_start();
     for (int i = 0; i < CORES; i++) ((State *)spinach_cluster_state[i])->fetch_pc = 0x1000;
     begin = g_memdup2(spinach_arena, spinach_arena_size);
-    replay_begin(1 << 20, is_requested);
+    run_control_begin(1 << 20, is_requested);
   }
-  replay_let_go();
+  run_control_let_go();
   memcpy(spinach_arena, begin, spinach_arena_size);
   const struct spinach_moment start = {.stop_reason = ""};
   spinach_rewind(&start);
-  replay_change();
+  run_control_change();
   Stub *stub = stub_new(say);
   g_autofree char *text = g_strndup((const char *)data, size);
   for (const char *line = text, *end; line < text + size; line = end + 1) {

@@ -5,7 +5,7 @@
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/history.h"
-#include "lss/runtime/debug/replay.h"
+#include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/text/names.h"
@@ -59,7 +59,7 @@ static void print_state(GString *out, const char *words) {
 
 static void change(void *at, const void *value, gsize size) {
   memcpy(at, value, size);
-  replay_change();
+  run_control_change();
 }
 
 static void set_state(GString *out, const char *words) {
@@ -113,14 +113,14 @@ static void print_where(GString *out) {
   g_string_append_printf(out, "; %.1f MB of history\n", (double)history_bytes() / 1e6);
   for (guint i = 0; i < spinach_cores()->len; i++) {
     const Core *core = spinach_cores()->pdata[i];
-    g_autofree char *text = spinach_describe_address(replay_pc(core->number));
+    g_autofree char *text = spinach_describe_address(run_control_pc(core->number));
     g_string_append_printf(out, "%u  %s  %s\n", core->number, core->path, text);
   }
 }
 
 static void write_checkpoint(GString *out, const char *words) {
   spinach_options options = *debug_options();
-  replay_let_go();
+  run_control_let_go();
   options.checkpoint = words;
   if (!*words)
     g_string_append(out, "checkpoint FILE\n");
@@ -138,7 +138,7 @@ static bool condition_holds(void) {
 }
 
 static void break_when(GString *out, const char *words) {
-  replay_until(NULL);
+  run_control_until(NULL);
   if (!*words) return;
   g_free(condition_words);
   condition_words = g_strdup(words);
@@ -148,7 +148,7 @@ static void break_when(GString *out, const char *words) {
   else if (condition.kind != SPINACH_AT_STATE)
     g_string_append(out, "a break compares a state: PATH.STATE >= N\n");
   else
-    replay_until(condition_holds);
+    run_control_until(condition_holds);
 }
 
 // ---- All ------------------------------------------------------------------------------------------------------------

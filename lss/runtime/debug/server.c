@@ -1,7 +1,7 @@
 // The connection to gdb; see debug.h.  One at a time; on the loopback interface unless another address is named.
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/packet.h"
-#include "lss/runtime/debug/replay.h"
+#include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
 
 #include <arpa/inet.h>
@@ -180,15 +180,15 @@ static const char *run(Stub *stub) {
   runs_free = given->gdb_run;
   while (!spinach_is_interrupted()) {
     if (runs_free) {
-      const Stop stop = replay_forward(0, false, STOPS_OF_ALL);
-      if (stop.kind == STOP_FAILED || stop.kind == STOP_OVER) return replay_end();
+      const Stop stop = run_control_forward(0, false, STOPS_OF_ALL);
+      if (stop.kind == STOP_FAILED || stop.kind == STOP_OVER) return run_control_end();
     }
     if (connection < 0 && is_readable(listener, runs_free ? 0 : -1)) accept_gdb();
     if (connection < 0) continue;
     runs_free = false;
     const StubState state = serve(stub);
     if (state == STUB_KILLED) return "ended by the debugger";
-    if (stub_has_ended(stub)) return replay_end();
+    if (stub_has_ended(stub)) return run_control_end();
     if (connection < 0) stub_forget(stub);
     runs_free = true;
   }
@@ -202,11 +202,11 @@ const spinach_options *debug_options(void) {
 const char *spinach_debug_run(const spinach_options *options) {
   received = g_byte_array_new();
   last = g_string_new(NULL);
-  replay_begin(options->history, is_requested);
+  run_control_begin(options->history, is_requested);
   Stub *stub = stub_new(say);
   const char *why = run(stub);
   stub_free(stub);
-  replay_leave();
+  run_control_leave();
   close_all();
   return why;
 }

@@ -4,7 +4,7 @@
 #include "lss/runtime/debug/monitor.h"
 #include "lss/runtime/debug/packet.h"
 #include "lss/runtime/debug/registers.h"
-#include "lss/runtime/debug/replay.h"
+#include "lss/runtime/debug/run_control.h"
 
 #include <string.h>
 
@@ -122,15 +122,16 @@ typedef struct {
 } Resume;
 
 static void resume(Stub *stub, Resume how, GString *reply) {
-  if (stub->ended || (stub->over && how.forward && replay_is_at_end())) return report_exit(stub, reply);
-  Stop stop = how.forward ? replay_forward(how.core, how.stepped, how.scope) : replay_backward(how.core, how.stepped);
+  if (stub->ended || (stub->over && how.forward && run_control_is_at_end())) return report_exit(stub, reply);
+  Stop stop =
+      how.forward ? run_control_forward(how.core, how.stepped, how.scope) : run_control_backward(how.core, how.stepped);
   if (!stop.core || !stub->attached[stop.core]) stop.core = stub->attached[how.core] ? how.core : first_attached(stub);
   stub->latest = stop;
   stub->general = stub->resume = stub->selected = stop.core;
   stub->over = stop.kind == STOP_OVER || stop.kind == STOP_FAILED;
   if (stub->over) {
     g_autofree char *text = g_strdup_printf("the run %s: %s; going on ends it\n",
-                                            stop.kind == STOP_OVER ? "is over" : "fails here", replay_why());
+                                            stop.kind == STOP_OVER ? "is over" : "fails here", run_control_why());
     stub->say(text);
   }
   append_stop(stub, reply);
@@ -162,7 +163,7 @@ static void resume_each(Stub *stub, const char *text, GString *reply) {
 
 static bool drain(const Stub *stub, GString *reply) {
   const char *why;
-  if (replay_drain(stub->general, &why)) return true;
+  if (run_control_drain(stub->general, &why)) return true;
   cannot(reply, why);
   return false;
 }
@@ -182,7 +183,7 @@ static void write_registers(const Stub *stub, const char *text, GString *reply) 
   if (!drain(stub, reply)) return;
   for (guint i = 0; i < count; i++)
     if (registers_value(core, text + 8 * (gsize)i, &value)) registers_set(core, i, value);
-  replay_change();
+  run_control_change();
   reply_with(reply, "OK");
 }
 
@@ -201,7 +202,7 @@ static void write_register(const Stub *stub, const char *text, GString *reply) {
     return reply_with(reply, "E01");
   if (!drain(stub, reply)) return;
   registers_set(core, number, value);
-  replay_change();
+  run_control_change();
   reply_with(reply, "OK");
 }
 
@@ -234,7 +235,7 @@ static void write_memory(const Stub *stub, const GString *packet, bool binary, G
   if (!core_reaches(core, address, count)) return reply_with(reply, "E14");
   if (!drain(stub, reply)) return;
   core_write(core, address, bytes, count);
-  replay_change();
+  run_control_change();
   reply_with(reply, "OK");
 }
 
@@ -249,9 +250,9 @@ static void set_point(Stub *stub, const char *text, bool set, GString *reply) {
   if (*text && *text != ';') return reply_with(reply, "E01");
   bool fine = false;
   if (kind <= '1')
-    fine = replay_break(stub->general, address, kind == '1', set);
+    fine = run_control_break(stub->general, address, kind == '1', set);
   else if (kind == '2')
-    fine = replay_watch(stub->general, address, count, set);
+    fine = run_control_watch(stub->general, address, count, set);
   else
     return;
   reply_with(reply, fine ? "OK" : "E14");
@@ -332,7 +333,7 @@ static StubState detach(Stub *stub, const char *text, GString *reply) {
   guint32 core = 0;
   if (*text == ';' && (text++, !packet_number(&text, &core) || core < 1 || core > core_count()))
     return reply_with(reply, "E01"), STUB_GOES_ON;
-  replay_forget(core);
+  run_control_forget(core);
   bool any = false;
   for (guint i = 1; i <= core_count(); i++) any |= stub->attached[i] &= core != 0 && i != core;
   reply_with(reply, "OK");
@@ -416,7 +417,7 @@ bool stub_has_ended(const Stub *stub) {
 }
 
 void stub_forget(Stub *stub) {
-  replay_forget(0);
+  run_control_forget(0);
   stub->quiet = stub->multiprocess = stub->software = stub->hardware = false;
   for (guint i = 1; i <= core_count(); i++) stub->attached[i] = i == 1;
   stub->general = stub->resume = stub->selected = 1;

@@ -1,5 +1,5 @@
-// Forwards, backwards, and what stops there; see replay.h.
-#include "lss/runtime/debug/replay.h"
+// Forwards, backwards, and what stops there; see run_control.h.
+#include "lss/runtime/debug/run_control.h"
 
 #include "lss/runtime/debug/history.h"
 
@@ -201,7 +201,7 @@ static bool next_pending(Stop *stop) {
 }
 
 // Processors that stand still for us go on.
-void replay_let_go(void) {
+void run_control_let_go(void) {
   bool any = false;
   for (guint i = 0; i < cores->len; i++) {
     Progress *progress = &progress_of[i];
@@ -210,7 +210,7 @@ void replay_let_go(void) {
     progress->held = false;
     any = true;
   }
-  if (any) replay_change();
+  if (any) run_control_change();
 }
 
 static Stop ended(Outcome outcome) {
@@ -270,11 +270,11 @@ static bool go_back_to_deferred(Stop *stop) {
   return true;
 }
 
-Stop replay_forward(guint core, bool stepped, StopScope scope) {
+Stop run_control_forward(guint core, bool stepped, StopScope scope) {
   Stop stop;
   if (scope != STOPS_OF_ONE_FIRST && go_back_to_deferred(&stop)) return stop;
   if (scope == STOPS_OF_ALL && next_pending(&stop)) return stop;
-  replay_let_go();
+  run_control_let_go();
   history_mark();
   const bool one_instant = stepped || looks();
   see();
@@ -296,10 +296,10 @@ Stop replay_forward(guint core, bool stepped, StopScope scope) {
   }
 }
 
-Stop replay_backward(guint core, bool stepped) {
+Stop run_control_backward(guint core, bool stepped) {
   g_array_set_size(pending, 0);
   deferred = (Found){0};
-  replay_let_go();
+  run_control_let_go();
   g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Found));
   for (guint i = 0; i < cores->len; i++) progress_of[i].reported = UINT64_MAX;
   for (uint64_t end = here();;) {
@@ -338,17 +338,17 @@ Stop replay_backward(guint core, bool stepped) {
   }
 }
 
-const char *replay_why(void) {
+const char *run_control_why(void) {
   return over ? over : failure;
 }
 
-bool replay_is_at_end(void) {
+bool run_control_is_at_end(void) {
   return end_at == here();
 }
 
-const char *replay_end(void) {
+const char *run_control_end(void) {
   const char *why = over;
-  replay_leave();
+  run_control_leave();
   while (!why) { // the instant that fails is done again
     if (!spinach_advancing.active && (why = spinach_run_begin())) break;
     spinach_advance_step(true);
@@ -356,7 +356,7 @@ const char *replay_end(void) {
   return why;
 }
 
-void replay_change(void) {
+void run_control_change(void) {
   history_restart();
   spinach_streams_diverge();
   spinach_machine_table.wake();
@@ -365,8 +365,8 @@ void replay_change(void) {
   deferred.instant = UINT64_MAX; // nobody can go back to it
 }
 
-void replay_leave(void) {
-  replay_let_go();
+void run_control_leave(void) {
+  run_control_let_go();
   history_end();
 }
 
@@ -396,7 +396,7 @@ static uint32_t next_pc(guint number) {
   return pc;
 }
 
-uint32_t replay_pc(guint number) {
+uint32_t run_control_pc(guint number) {
   const Core *core = core_of(number);
   const uint32_t pc = next_pc(number), last = (uint32_t)core_get(&core->pc);
   return retired(number) && core_in_delay_slot(core, last, pc) ? last : pc;
@@ -419,7 +419,7 @@ static bool stands_still(guint number, uint64_t count) {
   return retired(number) == count && is_empty(core);
 }
 
-bool replay_drain(guint number, const char **error) {
+bool run_control_drain(guint number, const char **error) {
   const Core *core = core_of(number);
   Progress *progress = &progress_of[number - 1];
   if (progress->held && progress->drained_at == here()) return true;
@@ -451,7 +451,7 @@ bool replay_drain(guint number, const char **error) {
       progress->was_halted = halted;
       progress->drained_at = here();
       progress->reported = count;
-      replay_change();
+      run_control_change();
       return true;
     }
     const bool too_early = retired(number) < count;
@@ -462,7 +462,7 @@ bool replay_drain(guint number, const char **error) {
   return false;
 }
 
-void replay_set_pc(guint number, uint32_t pc) {
+void run_control_set_pc(guint number, uint32_t pc) {
   const Core *core = core_of(number);
   core_set(&core->fetch_pc, pc);
   core_set(&core->pc_set, true);
@@ -472,7 +472,7 @@ void replay_set_pc(guint number, uint32_t pc) {
 
 // ---- What was set ---------------------------------------------------------------------------------------------------
 
-bool replay_break(guint core, uint32_t address, bool hardware, bool set) {
+bool run_control_break(guint core, uint32_t address, bool hardware, bool set) {
   if (core < 1 || core > cores->len) return false;
   GHashTable *all = progress_of[core - 1].breakpoints;
   if (set)
@@ -482,7 +482,7 @@ bool replay_break(guint core, uint32_t address, bool hardware, bool set) {
   return true;
 }
 
-bool replay_watch(guint core, uint32_t address, uint32_t count, bool set) {
+bool run_control_watch(guint core, uint32_t address, uint32_t count, bool set) {
   if (core < 1 || core > cores->len || count < 1 || count > 64) return false;
   for (guint i = 0; i < watches->len; i++) {
     const Watch *watch = &g_array_index(watches, Watch, i);
@@ -498,21 +498,21 @@ bool replay_watch(guint core, uint32_t address, uint32_t count, bool set) {
   return true;
 }
 
-void replay_forget(guint core) {
+void run_control_forget(guint core) {
   for (guint i = 0; i < cores->len; i++)
     if (!core || core == i + 1) g_hash_table_remove_all(progress_of[i].breakpoints);
   for (guint i = watches->len; i-- > 0;) {
     const Watch watch = g_array_index(watches, Watch, i);
-    if (!core || watch.core == core) replay_watch(watch.core, watch.address, watch.count, false);
+    if (!core || watch.core == core) run_control_watch(watch.core, watch.address, watch.count, false);
   }
   if (!core) until = NULL;
 }
 
-void replay_until(bool (*holds)(void)) {
+void run_control_until(bool (*holds)(void)) {
   until = holds;
 }
 
-void replay_begin(uint64_t history, bool (*requested)(void)) {
+void run_control_begin(uint64_t history, bool (*requested)(void)) {
   cores = spinach_cores();
   progress_of = g_new0(Progress, cores->len + 1);
   for (guint i = 0; i < cores->len; i++) {
