@@ -4,6 +4,7 @@
  * write or `monitor set` that was not refused, as this file's own reading of the packet says, and by nothing else. */
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/packet.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
@@ -178,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     begin = g_memdup2(spinach_arena, spinach_arena_size);
     run_control_begin(1 << 20, is_requested);
   }
-  run_control_let_go();
+  drain_let_go();
   memcpy(spinach_arena, begin, spinach_arena_size);
   const struct spinach_moment start = {.stop_reason = ""};
   spinach_rewind(&start);

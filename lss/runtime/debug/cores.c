@@ -71,7 +71,7 @@ bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc) {
   return branches(core->big_endian ? GUINT32_FROM_BE(word) : GUINT32_FROM_LE(word));
 }
 
-// ---- What belongs to which processor ------------------------------------------------------------------------------
+// ---- What belongs to which processor -------------------------------------------------------------------------------
 static bool encloses(int32_t outer, int32_t inner) {
   for (; inner >= 0; inner = machine->instances[inner].parent)
     if (inner == outer) return true;
@@ -173,4 +173,16 @@ const GPtrArray *spinach_cores(void) {
   for (uint32_t i = 0; i < machine->view_count; i++)
     if (is_core(&machine->views[i])) g_ptr_array_add(cores, core_new(&machine->views[i], cores->len + 1));
   return cores;
+}
+
+guint core_count(void) {
+  return spinach_cores()->len;
+}
+
+const Core *core_of(guint number) {
+  return spinach_cores()->pdata[number - 1];
+}
+
+uint64_t core_retired(guint number) {
+  return (uint64_t)core_get(&core_of(number)->retired);
 }

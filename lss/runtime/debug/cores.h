@@ -49,6 +49,9 @@ typedef struct {
 
 // All processors (Core*) whose view says enough: pc, retired, registers and isa.  Valid to the end of the process.
 const GPtrArray *spinach_cores(void);
+guint core_count(void);
+const Core *core_of(guint number);   // from 1
+uint64_t core_retired(guint number); // instructions
 
 int64_t core_get(const CoreValue *value);
 void core_set(const CoreValue *value, int64_t number);

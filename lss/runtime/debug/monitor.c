@@ -2,9 +2,12 @@
 #include "lss/runtime/debug/monitor.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/debug/breakpoints.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/history.h"
+#include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/statistics.h"
@@ -83,8 +86,7 @@ static void set_state(GString *out, const char *words) {
   }
 }
 
-// ---- statistics, where, checkpoint
-// ------------------------------------------------------------------------------------
+// ---- statistics, where, checkpoint ----------------------------------------------------------------------------------
 
 static void print_statistics(GString *out, const char *words) {
   history_mark(); // they are worked out in the state
@@ -113,14 +115,14 @@ static void print_where(GString *out) {
   g_string_append_printf(out, "; %.1f MB of history\n", (double)history_bytes() / 1e6);
   for (guint i = 0; i < spinach_cores()->len; i++) {
     const Core *core = spinach_cores()->pdata[i];
-    g_autofree char *text = spinach_describe_address(run_control_pc(core->number));
+    g_autofree char *text = spinach_describe_address(next_pc_of(core->number));
     g_string_append_printf(out, "%u  %s  %s\n", core->number, core->path, text);
   }
 }
 
 static void write_checkpoint(GString *out, const char *words) {
   spinach_options options = *debug_options();
-  run_control_let_go();
+  drain_let_go();
   options.checkpoint = words;
   if (!*words)
     g_string_append(out, "checkpoint FILE\n");
@@ -138,7 +140,7 @@ static bool condition_holds(void) {
 }
 
 static void break_when(GString *out, const char *words) {
-  run_control_until(NULL);
+  breakpoints_until(NULL);
   if (!*words) return;
   g_free(condition_words);
   condition_words = g_strdup(words);
@@ -148,7 +150,7 @@ static void break_when(GString *out, const char *words) {
   else if (condition.kind != SPINACH_AT_STATE)
     g_string_append(out, "a break compares a state: PATH.STATE >= N\n");
   else
-    run_control_until(condition_holds);
+    breakpoints_until(condition_holds);
 }
 
 // ---- All ------------------------------------------------------------------------------------------------------------

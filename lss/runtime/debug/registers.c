@@ -3,8 +3,9 @@
 // available.
 #include "lss/runtime/debug/registers.h"
 
+#include "lss/runtime/debug/drain.h"
+#include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/packet.h"
-#include "lss/runtime/debug/run_control.h"
 
 enum { GENERAL = 32, MIPS_LO = 33, MIPS_HI = 34, MIPS_PC = 37, MIPS_FLOAT = 38, MIPS_COUNT = 72, RISCV_PC = 32 };
 
@@ -72,7 +73,7 @@ bool registers_append(const Core *core, guint number, GString *out) {
   if (number < GENERAL && number < core->register_count) {
     value = core_register(core, number);
   } else if (number == registers_pc(core)) {
-    value = run_control_pc(core->number);
+    value = next_pc_of(core->number);
   } else if (core->isa == CORE_MIPS && number == MIPS_HI && core->hi.at) {
     value = (uint32_t)core_get(&core->hi);
   } else if (core->isa == CORE_MIPS && number == MIPS_LO && core->lo.at) {
@@ -91,7 +92,7 @@ bool registers_set(const Core *core, guint number, uint32_t value) {
   if (number < GENERAL && number < core->register_count)
     core_set_register(core, number, value);
   else if (number == registers_pc(core))
-    run_control_set_pc(core->number, value);
+    drain_set_pc(core->number, value);
   else if (core->isa == CORE_MIPS && number == MIPS_HI)
     core_set(&core->hi, value);
   else if (core->isa == CORE_MIPS && number == MIPS_LO)

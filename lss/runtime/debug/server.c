@@ -1,4 +1,5 @@
 // The connection to gdb; see debug.h.  One at a time; on the loopback interface unless another address is named.
+#include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/packet.h"
 #include "lss/runtime/debug/run_control.h"
@@ -23,8 +24,7 @@ static GString *last;        // what was sent last, framed
 static bool runs_free;       // gdb has let go of the machine
 static char *socket_path;    // of a Unix socket, to be removed
 
-// ---- The port
-// ---------------------------------------------------------------------------------------------------------
+// ---- The port -------------------------------------------------------------------------------------------------------
 
 static bool refuse(const char *why) {
   return spinach_report_error("--gdb: cannot listen on \"%s\": %s", given->gdb, why);
@@ -82,8 +82,7 @@ static void close_all(void) {
   connection = listener = -1;
 }
 
-// ---- Bytes
-// ------------------------------------------------------------------------------------------------------------
+// ---- Bytes ----------------------------------------------------------------------------------------------------------
 
 static void hang_up(void) {
   close(connection);
@@ -136,8 +135,7 @@ static bool is_requested(void) {
   return connection < 0 || runs_free || memchr(received->data, INTERRUPT, received->len);
 }
 
-// ---- The session
-// ------------------------------------------------------------------------------------------------------
+// ---- The session ----------------------------------------------------------------------------------------------------
 
 static void accept_gdb(void) {
   const int on = 1;

@@ -1,0 +1,34 @@
+// Breakpoints, watchpoints and a condition, and what of them is met.
+//
+// What happens is the run's alone: they are compared with what retires and what memory holds after each instant, and
+// change neither.
+#ifndef SPINACH_DEBUG_BREAKPOINTS_H
+#define SPINACH_DEBUG_BREAKPOINTS_H
+
+#include "lss/runtime/debug/stop.h"
+
+void breakpoints_begin(void);
+
+// Both return false when there is no such processor.
+bool breakpoints_set(guint core, uint32_t address, bool hardware, bool set);
+// Bytes whose values are watched, on behalf of a processor.
+bool breakpoints_watch(guint core, uint32_t address, uint32_t count, bool set);
+void breakpoints_forget(guint core); // everything that was set for it; 0: for all
+// The state on which to stop when it becomes true, or NULL.
+void breakpoints_until(bool (*holds)(void));
+
+bool breakpoints_any(void);
+bool breakpoints_condition(void); // whether it is true now
+// What is so now: what comes is compared with it.
+void breakpoints_see(void);
+// After an instant that began at `before`: adds what was met in it; `stepped`: also what that processor retired.
+void breakpoints_collect(uint64_t before, guint stepped, GArray *met);
+// Whether there is a breakpoint at an address, and the stop that it is.
+bool breakpoints_hit(guint core, uint32_t pc, Stop *stop);
+
+// The stop is reported: its instruction is not reported again on the way on.
+Stop breakpoints_report(Stop stop);
+bool breakpoints_reported(guint core);
+void breakpoints_pass(guint core, uint64_t retired); // UINT64_MAX: all are reported
+
+#endif

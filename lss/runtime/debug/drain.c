@@ -1,0 +1,107 @@
+// Emptying a pipeline; see drain.h.
+#include "lss/runtime/debug/drain.h"
+
+#include "lss/runtime/debug/breakpoints.h"
+#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/debug/history.h"
+#include "lss/runtime/debug/run_control.h"
+#include "lss/runtime/debug/stepping.h"
+
+enum {
+  LOOK_AHEAD = 4096, // instants in which everything in flight has gone
+  DEEPEST = 256,     // instants between the fetch of an instruction and its retirement
+};
+
+typedef struct {
+  uint64_t at;           // the instant at which it stands still
+  bool held, was_halted; // by us, and before
+} Drained;
+
+static Drained *drained_of; // each core
+
+static bool is_empty(const Core *core) {
+  return !core_get(&core->in_flight) && !core_get(&core->fetching) && core_writes_are_done(core);
+}
+
+// From here the processor fetches nothing more: whether it then stands still with `count` instructions retired.
+static bool stands_still(guint number, uint64_t count) {
+  const Core *core = core_of(number);
+  core_set(&core->halt, true);
+  spinach_machine_table.wake();
+  for (uint32_t i = 0; i < LOOK_AHEAD && core_retired(number) <= count && !is_empty(core); i++)
+    if (stepping_step(true) != STEPPED) return false;
+  return core_retired(number) == count && is_empty(core);
+}
+
+bool drain_processor(guint number, const char **error) {
+  const Core *core = core_of(number);
+  Drained *drained = &drained_of[number - 1];
+  if (drained->held && drain_is_done(number)) return true;
+  *error = "the debug view of this processor does not say how its pipeline is emptied (docs/language.md)";
+  if (!core->halt.at || !core->in_flight.at || !core->fetching.at || !core->fetch_pc.at) return false;
+  const uint64_t now = spinach_next_instant(), count = core_retired(number);
+  const bool halted = core_get(&core->halt);
+  g_autoptr(GArray) instants = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+  for (uint64_t start = now; instants->len < DEEPEST && start && history_back(start - 1);) { // the latest of the past
+    start = spinach_next_instant();
+    g_autoptr(GArray) stretch = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    const uint64_t end = instants->len ? g_array_index(instants, uint64_t, 0) : now;
+    for (uint64_t at = spinach_next_instant(); at < end && stepping_step(true) == STEPPED;
+         at = spinach_next_instant()) {
+      g_array_append_val(stretch, at);
+      stepping_mark_near();
+    }
+    g_array_prepend_vals(instants, stretch->data, stretch->len);
+  }
+  stepping_go_to(now);
+  history_mark();
+  *error = "the pipeline cannot be emptied before this instruction: go on by an instruction, and try again";
+  if (halted) g_array_set_size(instants, 0); // it stands still already, or soon
+  for (guint back = 0; back <= instants->len && back < DEEPEST; back++) {
+    const uint64_t at = back ? g_array_index(instants, uint64_t, instants->len - back) : now;
+    stepping_go_to(at);
+    history_mark();
+    if (stands_still(number, count)) {
+      drained->held = true;
+      drained->was_halted = halted;
+      drained->at = spinach_next_instant();
+      breakpoints_pass(number, count);
+      run_control_change();
+      return true;
+    }
+    const bool too_early = core_retired(number) < count;
+    history_back(at);
+    if (too_early) break;
+  }
+  stepping_go_to(now);
+  return false;
+}
+
+void drain_set_pc(guint number, uint32_t pc) {
+  const Core *core = core_of(number);
+  core_set(&core->fetch_pc, pc);
+  core_set(&core->pc_set, true);
+  core_set(&core->branch_pending, false);
+  breakpoints_pass(number, UINT64_MAX);
+}
+
+void drain_let_go(void) {
+  bool any = false;
+  for (guint i = 0; i < core_count(); i++) {
+    Drained *drained = &drained_of[i];
+    if (!drained->held) continue;
+    core_set(&core_of(i + 1)->halt, drained->was_halted);
+    drained->held = false;
+    any = true;
+  }
+  if (any) run_control_change();
+}
+
+bool drain_is_done(guint core) {
+  return drained_of[core - 1].at == spinach_next_instant();
+}
+
+void drain_begin(void) {
+  drained_of = g_new0(Drained, core_count() + 1);
+  for (guint i = 0; i < core_count(); i++) drained_of[i].at = UINT64_MAX;
+}

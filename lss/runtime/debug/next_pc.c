@@ -1,0 +1,60 @@
+// Looking ahead for the next instruction; see next_pc.h.
+#include "lss/runtime/debug/next_pc.h"
+
+#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/debug/drain.h"
+#include "lss/runtime/debug/history.h"
+#include "lss/runtime/debug/stepping.h"
+
+enum { LOOK_AHEAD = 4096 }; // instants in which a processor retires an instruction unless it stands still
+
+typedef struct {
+  uint64_t at; // the instant for which it is known
+  uint32_t pc;
+} Known;
+
+static Known *known_of; // each core
+
+void next_pc_know(guint core, uint32_t pc) {
+  known_of[core - 1] = (Known){spinach_next_instant(), pc};
+}
+
+// The address of the instruction that it retires next.
+static uint32_t look_ahead(guint number) {
+  const Known *known = &known_of[number - 1];
+  const Core *core = core_of(number);
+  const uint64_t now = spinach_next_instant();
+  if (drain_is_done(number)) return (uint32_t)core_get(&core->fetch_pc);
+  if (known->at == now) return known->pc;
+  history_mark();
+  const uint64_t before = core_retired(number);
+  // If it never retires one: that which it would fetch, or the one after the last.
+  const bool stands = core->fetch_pc.at && (!before || (!core_get(&core->in_flight) && !core_get(&core->fetching)));
+  uint32_t pc = stands ? (uint32_t)core_get(&core->fetch_pc) : (uint32_t)core_get(&core->pc) + 4;
+  const char *why = stepping_over();
+  StepOutcome outcome = STEPPED;
+  for (uint32_t i = 0; i < LOOK_AHEAD && core_retired(number) == before && outcome == STEPPED; i++)
+    outcome = stepping_step(true);
+  if (core_retired(number) != before) pc = (uint32_t)core_get(&core->pc);
+  uint32_t failed;
+  if (outcome == FAILED && stepping_failed(number, &failed)) pc = failed;
+  history_back(now);
+  stepping_set_over(why);
+  next_pc_know(number, pc);
+  return pc;
+}
+
+uint32_t next_pc_of(guint number) {
+  const Core *core = core_of(number);
+  const uint32_t pc = look_ahead(number), last = (uint32_t)core_get(&core->pc);
+  return core_retired(number) && core_in_delay_slot(core, last, pc) ? last : pc;
+}
+
+void next_pc_forget(void) {
+  for (guint i = 0; i < core_count(); i++) known_of[i].at = UINT64_MAX;
+}
+
+void next_pc_begin(void) {
+  known_of = g_new0(Known, core_count() + 1);
+  next_pc_forget();
+}

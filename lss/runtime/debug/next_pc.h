@@ -1,0 +1,14 @@
+// The instruction that a processor retires next.  It is known once it does: the machine goes on until then, and back.
+#ifndef SPINACH_DEBUG_NEXT_PC_H
+#define SPINACH_DEBUG_NEXT_PC_H
+
+#include <glib.h>
+#include <stdint.h>
+
+void next_pc_begin(void);
+// Its address; in a delay slot that of the branch.
+uint32_t next_pc_of(guint core);
+void next_pc_know(guint core, uint32_t pc); // it is valid for this instant
+void next_pc_forget(void);
+
+#endif

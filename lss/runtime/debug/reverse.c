@@ -1,0 +1,49 @@
+// Backwards: to a mark, and forwards from it to the last time that something is met; see run_control.h.
+#include "lss/runtime/debug/breakpoints.h"
+#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/debug/drain.h"
+#include "lss/runtime/debug/history.h"
+#include "lss/runtime/debug/run_control.h"
+#include "lss/runtime/debug/stepping.h"
+#include "lss/runtime/debug/stops.h"
+
+Stop run_control_backward(guint core, bool stepped) {
+  stops_forget();
+  drain_let_go();
+  g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Met));
+  for (guint i = 1; i <= core_count(); i++) breakpoints_pass(i, UINT64_MAX);
+  for (uint64_t end = spinach_next_instant();;) {
+    if (end == 0 || !history_back(end - 1)) {
+      history_back(end);
+      return (Stop){.kind = STOP_BEGINNING, .core = core};
+    }
+    const uint64_t start = spinach_next_instant();
+    uint64_t last = UINT64_MAX;
+    g_autoptr(GArray) met = g_array_new(FALSE, FALSE, sizeof(Met));
+    breakpoints_see();
+    bool held = breakpoints_condition();
+    while (spinach_next_instant() < end) {
+      const uint64_t before = spinach_next_instant();
+      if (stepping_step(true) != STEPPED) break;
+      stepping_mark_near();
+      g_array_set_size(met, 0);
+      breakpoints_collect(before, stepped ? core : 0, met);
+      const bool holds = breakpoints_condition();
+      if (met->len || (held && !holds)) {
+        last = before;
+        g_array_set_size(found, 0);
+        g_array_append_vals(found, met->data, met->len);
+      }
+      held = holds;
+    }
+    if (last != UINT64_MAX) {
+      stepping_go_to(last);
+      return found->len ? stops_deliver(found) : (Stop){.kind = STOP_CONDITION};
+    }
+    end = start;
+    if (run_control_requested()) {
+      stepping_go_to(start);
+      return (Stop){.kind = STOP_REQUESTED};
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// The next step of the run; see stepping.h.
+#include "lss/runtime/debug/stepping.h"
+
+#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/debug/history.h"
+
+enum {
+  FAR = 100000, // cycles of the fastest clock between marks
+  NEAR = 1000,  // and where something was looked for
+};
+
+static uint32_t *last_executed; // of each core, when the run failed: an instruction that fails does not retire
+static uint64_t period;
+static const char *over;
+static char *failure;
+static jmp_buf escape;
+
+static void on_error(const char *text) {
+  spinach_on_error = NULL;
+  g_free(failure);
+  failure = g_strdup(text);
+  longjmp(escape, 1);
+}
+
+StepOutcome stepping_step(bool one_instant) {
+  const uint64_t before = spinach_next_instant();
+  over = NULL;
+  if (setjmp(escape)) {
+    for (guint i = 0; i < core_count(); i++) last_executed[i] = (uint32_t)core_get(&core_of(i + 1)->pc);
+    history_back(before);
+    while (spinach_next_instant() < before) stepping_step(true);
+    StepOutcome outcome = FAILED; // somewhere in a piece: which instant fails shows one by one
+    if (!one_instant)
+      while ((outcome = stepping_step(true)) == STEPPED) continue;
+    return outcome;
+  }
+  if (!spinach_advancing.active && !spinach_advancing.nothing_left) over = spinach_run_begin();
+  if (!over && spinach_advancing.nothing_left) over = SPINACH_NOTHING_LEFT;
+  if (over) return ENDED;
+  spinach_on_error = on_error;
+  spinach_advance_step(one_instant);
+  spinach_on_error = NULL;
+  return STEPPED;
+}
+
+void stepping_mark_near(void) {
+  if (spinach_next_instant() - history_marked() >= NEAR * period) history_mark();
+}
+
+void stepping_mark_far(void) {
+  if (spinach_next_instant() - history_marked() >= FAR * period) history_mark();
+}
+
+void stepping_go_to(uint64_t instant) {
+  if (instant < spinach_next_instant()) history_back(instant);
+  while (spinach_next_instant() < instant && stepping_step(true) == STEPPED) stepping_mark_near();
+}
+
+// An instruction that fails does not retire, but is known as the last that was executed.
+bool stepping_failed(guint number, uint32_t *pc) {
+  *pc = last_executed[number - 1];
+  return *pc != (uint32_t)core_get(&core_of(number)->pc);
+}
+
+const char *stepping_why(void) {
+  return over ? over : failure;
+}
+
+const char *stepping_over(void) {
+  return over;
+}
+
+void stepping_set_over(const char *why) {
+  over = why;
+}
+
+void stepping_begin(uint64_t history) {
+  last_executed = g_new0(uint32_t, core_count() + 1);
+  period = spinach_machine_table.clocks[spinach_fastest_clock()].period;
+  history_begin(history, FAR * period);
+}

@@ -1,0 +1,38 @@
+// Where and why a run that is debugged stopped.
+#ifndef SPINACH_DEBUG_STOP_H
+#define SPINACH_DEBUG_STOP_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+  STOP_REQUESTED,  // by somebody outside
+  STOP_STEPPED,    // the instruction was executed, or taken back
+  STOP_BREAKPOINT, // the instruction at one is next
+  STOP_WATCHPOINT, // what it watches has changed
+  STOP_CONDITION,  // of breakpoints_until()
+  STOP_BEGINNING,  // of the history
+  STOP_OVER,       // the run is over; stepping_why() says why
+  STOP_FAILED      // the next instant ends the run with an error; stepping_why() says which
+} StopKind;
+
+typedef struct {
+  StopKind kind;
+  guint core;       // whose it is, from 1
+  bool hardware;    // of a breakpoint
+  uint32_t address; // of a watchpoint
+} Stop;
+
+// Whose breakpoints and watchpoints stop the machine: those of all processors, or of one; what others hit meanwhile is
+// ignored, or found again when all go on.
+typedef enum { STOPS_OF_ALL, STOPS_OF_ONE, STOPS_OF_ONE_FIRST } StopScope;
+
+// What was met in an instant, before it is reported.
+typedef struct {
+  Stop stop;
+  uint64_t instant;
+  uint32_t pc; // of an instruction
+} Met;
+
+#endif

@@ -1,0 +1,70 @@
+// Stops that wait to be reported; see stops.h.
+#include "lss/runtime/debug/stops.h"
+
+#include "lss/runtime/debug/breakpoints.h"
+#include "lss/runtime/debug/next_pc.h"
+#include "lss/runtime/debug/stepping.h"
+#include "lss/runtime/engine/machine.h"
+
+static GArray *pending; // Met, in one instant
+static Met deferred;    // without a core: none
+
+Stop stops_deliver(const GArray *found) {
+  g_array_set_size(pending, 0);
+  for (guint i = 0; i < found->len; i++) {
+    const Met *met = &g_array_index(found, Met, i);
+    if (met->stop.kind != STOP_WATCHPOINT) next_pc_know(met->stop.core, met->pc);
+    Met later = *met;
+    later.instant = spinach_next_instant();
+    if (i) g_array_append_val(pending, later);
+  }
+  return breakpoints_report(g_array_index(found, Met, 0).stop);
+}
+
+bool stops_next(Stop *stop) {
+  while (pending->len) {
+    const Met met = g_array_index(pending, Met, 0);
+    g_array_remove_index(pending, 0);
+    if (met.instant != spinach_next_instant()) continue;
+    Stop set;
+    if (met.stop.kind == STOP_BREAKPOINT && !breakpoints_hit(met.stop.core, met.pc, &set)) continue;
+    *stop = breakpoints_report(met.stop);
+    return true;
+  }
+  return false;
+}
+
+void stops_drop_others(GArray *found, guint core, StopScope scope) {
+  for (guint i = found->len; i-- > 0;) {
+    const Met met = g_array_index(found, Met, i);
+    if (met.stop.core == core) continue;
+    if (scope == STOPS_OF_ONE_FIRST && !deferred.stop.core) deferred = met;
+    g_array_remove_index(found, i);
+  }
+}
+
+bool stops_go_back(Stop *stop) {
+  const Met met = deferred;
+  deferred = (Met){0};
+  if (!met.stop.core) return false;
+  if (met.instant < spinach_next_instant()) {
+    stepping_go_to(met.instant);
+    if (met.stop.kind == STOP_WATCHPOINT) stepping_step(true);
+  }
+  if (met.stop.kind != STOP_WATCHPOINT) next_pc_know(met.stop.core, met.pc);
+  *stop = breakpoints_report(met.stop);
+  return true;
+}
+
+void stops_forget(void) {
+  g_array_set_size(pending, 0);
+  deferred = (Met){0};
+}
+
+void stops_cut_off(void) {
+  deferred.instant = UINT64_MAX;
+}
+
+void stops_begin(void) {
+  pending = g_array_new(FALSE, FALSE, sizeof(Met));
+}
