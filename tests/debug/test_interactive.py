@@ -1,7 +1,11 @@
-"""Runs that go on by commands (--interactive), driven through a pipe."""
+"""Runs that go on by commands (--interactive), driven through a pipe, and through a terminal."""
 
 import json
+import os
+import pty
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +107,45 @@ def test_processors_step_by_instructions(root, build_dir, build_sim, talk):
     out, err, _ = talk(simulator, "step", "step 3", "step 2 2", "where", options=("--program", elf))
     lines = [line for line in out.splitlines() if line.startswith("1 ")]
     assert not err and len(lines) == 4 and "0x00000000 <_start+0x0>" in lines[0] and "0x0000000c <_start+0xc>" in lines[1]
+
+
+def type_in(simulator: Path, keys: str, **environment: str) -> str:
+    """What a terminal shows when these keys are pressed, without what moves the cursor."""
+    ours, theirs = pty.openpty()
+    words = [str(simulator), "--interactive", "--quiet"]
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=simulator.parent, env={**os.environ, "TERM": "vt100", **environment}) as run:
+        os.close(theirs)
+        os.write(ours, keys.encode())
+        shown = b""
+        try:
+            while some := os.read(ours, 4096):
+                shown += some
+        except OSError:  # the other side is closed
+            pass
+        os.close(ours)
+    assert run.returncode == 0, shown
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]|[\x00\x07]", "", shown.decode()).replace("\r\n", "\n")
+
+
+UP = "\x1b[A"
+
+
+def test_a_terminal_completes_edits_and_remembers(chain):
+    shown = type_in(chain, "cy\t9\n" + "print k.it\t\n" + UP * 2 + "\n" + "until event(s.off\t\n" + "print s.\t\t" + "items\x01\x1b[3~p\n" + "qu\t\n")
+    assert "\n9 ns, cycle 9 of clk\n" in shown and "\n18 ns, cycle 18 of clk\n" in shown
+    assert "\nk.items = 5\n" in shown and "s.only_once" in shown and "\ns.items = " in shown
+    assert 'until "event(s.offered", ' in shown
+
+
+def test_values_with_names_clocks_files_and_levels_are_completed(build_sim, tmp_path):
+    pair = build_sim("module pair { instance s : source { count = 9; }; instance k : sink; s.out -> k.in : uint32; }; instance a : pair; instance b : pair;")
+    (tmp_path / "kept").touch()
+    shown = type_in(pair, "print b\tk\titems\t\n" + "set a.s.have=tr\t\nprint a.s.have\n" + "until cycles(c\t) >= 7\n" + "checkpoint ./ke\t\n" + "list a.\t\n" + "quit\n")
+    assert "\nb.k.items = 0\n" in shown and "\na.s.have = true\n" in shown and "\n7 ns, cycle 7 of clk\n" in shown
+    assert (tmp_path / "kept").stat().st_size
+
+
+def test_without_an_editor_lines_are_plain(chain, tmp_path):
+    (tmp_path / "libedit.so.2").touch()
+    shown = type_in(chain, "cycle 3\ncycle 4\nquit\n", LD_LIBRARY_PATH=str(tmp_path))
+    assert shown.count("there is no libedit.so.2") == 1 and "> 7 ns, cycle 7 of clk\n" in shown

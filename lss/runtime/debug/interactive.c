@@ -2,14 +2,15 @@
 #include "lss/runtime/debug/interactive.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/debug/completion.h"
 #include "lss/runtime/debug/cores.h"
+#include "lss/runtime/debug/line_editor.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/text/pattern.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static const spinach_options *given;
@@ -206,23 +207,28 @@ static void do_quit(const char *words) {
 
 static void do_help(const char *words);
 
+typedef enum { NOTHING, A_STATE, A_SETTING, A_CONDITION, AN_INSTANCE, A_FILE } Argument; // how it is completed
+
 static const struct {
   const char *name, *arguments, *help;
   void (*act)(const char *words);
+  Argument takes;
 } commands[] = {
-    {"run", "", "goes on to the end of the run", do_run},
-    {"until", "CONDITION", "goes on until a time, cycles(CLOCK) >= N, PATH.STATE >= N", do_until},
-    {"cycle", "[N]", "goes on for N cycles of the fastest clock", do_cycle},
-    {"step", "[N [CORE]]", "goes on until a processor, the first or CORE, has executed N instructions", do_step},
-    {"where", "", "the time, and what each processor has executed last", do_where},
-    {"print", "NAME", "states: a name, a range a.b[0..63], a pattern a.*", do_print},
-    {"set", "PATH.STATE = VALUE", "changes a state", do_set},
-    {"list", "[PATTERN]", "the states of instances", do_list},
-    {"events", "[PATTERN]", "the events of instances", do_events},
-    {"trace", "[INSTANCES]", "prints a line per instant from now on, or none; in builds with --debug", do_trace},
-    {"checkpoint", "FILE", "writes the state, for --restore", do_checkpoint},
-    {"help", "", "this text", do_help},
-    {"quit", "", "ends the run; so does the end of the input", do_quit},
+    {"run", "", "goes on to the end of the run", do_run, NOTHING},
+    {"until", "CONDITION", "goes on until a time, cycles(CLOCK) >= N, PATH.STATE >= N", do_until, A_CONDITION},
+    {"cycle", "[N]", "goes on for N cycles of the fastest clock", do_cycle, NOTHING},
+    {"step", "[N [CORE]]", "goes on until a processor, the first or CORE, has executed N instructions", do_step,
+     NOTHING},
+    {"where", "", "the time, and what each processor has executed last", do_where, NOTHING},
+    {"print", "NAME", "states: a name, a range a.b[0..63], a pattern a.*", do_print, A_STATE},
+    {"set", "PATH.STATE = VALUE", "changes a state", do_set, A_SETTING},
+    {"list", "[PATTERN]", "the states of instances", do_list, AN_INSTANCE},
+    {"events", "[PATTERN]", "the events of instances", do_events, AN_INSTANCE},
+    {"trace", "[INSTANCES]", "prints a line per instant from now on, or none; in builds with --debug", do_trace,
+     AN_INSTANCE},
+    {"checkpoint", "FILE", "writes the state, for --restore", do_checkpoint, A_FILE},
+    {"help", "", "this text", do_help, NOTHING},
+    {"quit", "", "ends the run; so does the end of the input", do_quit, NOTHING},
 };
 
 static void do_help(const char *words) {
@@ -251,19 +257,39 @@ static void carry_out(const char *line) {
                        near ? near : "", near ? "\"?" : "");
 }
 
+// What a word may become, by the command ahead of it.
+static GPtrArray *complete(const char *before, const char *word) {
+  g_auto(GStrv) parts = g_strsplit(before + strspn(before, " \t"), " ", 2);
+  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+    if (!parts[0] || !parts[1]) {
+      g_ptr_array_add(names, g_strdup(commands[i].name));
+      continue;
+    }
+    if (strcmp(commands[i].name, parts[0]) != 0 || commands[i].takes == NOTHING) continue;
+    g_ptr_array_unref(names);
+    char *ahead = g_strstrip(parts[1]), *equals = strchr(ahead, '=');
+    if (equals) *equals = '\0';
+    switch (commands[i].takes) {
+    case A_STATE: return completion_states(word);
+    case A_SETTING: return equals ? completion_values(g_strchomp(ahead)) : completion_states(word);
+    case A_CONDITION: return completion_conditions(ahead, word);
+    case AN_INSTANCE: return completion_instances(word);
+    default: return NULL;
+    }
+  }
+  return names;
+}
+
 const char *spinach_interactive_run(const spinach_options *options) {
-  const bool person = isatty(STDIN_FILENO);
-  char *line = NULL;
-  size_t room = 0;
   given = options;
   while (!ended && !spinach_is_interrupted()) {
-    if (person) printf("> ");
-    fflush(stdout);
-    if (getline(&line, &room, stdin) < 0)
+    char *line = line_read("> ", complete);
+    if (!line)
       do_quit("");
     else if (*g_strstrip(line))
       carry_out(line);
+    free(line);
   }
-  free(line);
   return ended ? ended : spinach_run_begin();
 }
