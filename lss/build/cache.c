@@ -91,9 +91,11 @@ void cache_touch(const char *path) {
 }
 
 bool cache_keep(Cache *cache, const char *made, const char *path, const char *note) {
-  g_autofree char *seal = seal_of(path), *sum = cache_sum_of_file(made, NULL);
+  gsize size;
+  g_autofree char *seal = seal_of(path), *sum = cache_sum_of_file(made, &size);
   if (!sum) return false;
   g_autofree char *text = g_strconcat(sum, "\n", note ? note : "", NULL);
   cache->grown = true;
+  cache_add_size(cache->folder, size + strlen(text));
   return rename(made, path) == 0 && g_file_set_contents(seal, text, -1, NULL);
 }

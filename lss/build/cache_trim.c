@@ -5,6 +5,7 @@
 #include "lss/runtime/files/whole_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,24 +102,69 @@ static gint oldest_first(gconstpointer a, gconstpointer b) {
   return (first->used > second->used) - (first->used < second->used);
 }
 
-// Beyond the limit a tenth more than necessary goes, so that not every build has to trim.
-static void trim(const char *folder, gint64 keep) {
-  g_autoptr(GHashTable) entries = read_entries(folder);
-  if (!entries) return;
-  guint64 bytes = bytes_of(entries), limit = limit_of(folder);
-  if (bytes <= limit) return;
+// Removes what was not used for longest, and not since `keep`, until there are at most `aim` bytes, and returns how
+// many there are.
+static guint64 remove_oldest(GHashTable *entries, guint64 bytes, guint64 aim, gint64 keep) {
   g_autoptr(GPtrArray) order = g_ptr_array_new();
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init(&iter, entries);
   while (g_hash_table_iter_next(&iter, NULL, &value)) g_ptr_array_add(order, value);
   g_ptr_array_sort(order, oldest_first);
-  for (guint i = 0; i < order->len && bytes > limit - limit / 10; i++) {
+  for (guint i = 0; i < order->len && bytes > aim; i++) {
     const Entry *entry = order->pdata[i];
     if (entry->used >= keep) break;
     for (guint k = 0; k < entry->paths->len; k++) cache_remove(entry->paths->pdata[k]);
     bytes -= entry->bytes;
   }
+  return bytes;
+}
+
+// ---- How large the cache is, at most -------------------------------------------------------------------------------
+// Looking at every entry after each build that adds one would take longer than the build.  A file of numbers, a line
+// each, adds up to what the entries had when they were last looked at, and what was added since.
+
+static char *sizes_path(const char *folder) {
+  return g_build_filename(folder, "sizes", NULL);
+}
+
+void cache_add_size(const char *folder, guint64 bytes) {
+  g_autofree char *path = sizes_path(folder), *line = g_strdup_printf("%" G_GUINT64_FORMAT "\n", bytes);
+  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  // Without the file the entries are looked at.
+  if (file < 0 || write(file, line, strlen(line)) != (ssize_t)strlen(line)) unlink(path);
+  if (file >= 0) close(file);
+}
+
+static void write_size(const char *folder, guint64 bytes) {
+  g_autofree char *path = sizes_path(folder), *line = g_strdup_printf("%" G_GUINT64_FORMAT "\n", bytes);
+  if (!whole_file_write(path, line, -1, NULL)) unlink(path);
+}
+
+// False when nobody knows.
+static bool read_sizes(const char *folder, guint64 *bytes) {
+  g_autofree char *path = sizes_path(folder), *text = NULL;
+  if (!g_file_get_contents(path, &text, NULL, NULL)) return false;
+  g_auto(GStrv) lines = g_strsplit(g_strchomp(text), "\n", -1);
+  *bytes = 0;
+  for (guint i = 0; lines[i]; i++) {
+    guint64 size;
+    if (!g_ascii_string_to_unsigned(lines[i], 10, 0, G_MAXINT64, &size, NULL)) return false;
+    *bytes += size;
+  }
+  return lines[0] != NULL;
+}
+
+// Beyond the limit a tenth more than necessary goes, so that not every build has to trim.
+static void trim(const char *folder, gint64 keep) {
+  guint64 bytes;
+  const guint64 limit = limit_of(folder);
+  if (read_sizes(folder, &bytes) && bytes <= limit) return;
+  g_autoptr(GHashTable) entries = read_entries(folder);
+  if (!entries) return;
+  bytes = bytes_of(entries);
+  if (bytes > limit) bytes = remove_oldest(entries, bytes, limit - limit / 10, keep);
+  write_size(folder, bytes);
 }
 
 static bool has_leftovers(const char *scratches) {
@@ -176,6 +222,8 @@ bool cache_clean(void) {
   if (lock < 0) return refuse(folder, g_strerror(errno));
   g_autofree char *scratches = g_build_filename(folder, "tmp", NULL);
   cache_remove(scratches);
+  g_autofree char *sizes = sizes_path(folder);
+  cache_remove(sizes);
   g_autoptr(GHashTable) entries = read_entries(folder);
   GHashTableIter iter;
   gpointer value;

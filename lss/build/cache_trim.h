@@ -10,6 +10,9 @@ void cache_remove(const char *path);
 // Opens and locks the cache's lock file, `how` as for flock(); -1 when another process holds it.
 int cache_lock(const char *folder, int how);
 
+// Notes that so many bytes are about to be added to the cache.
+void cache_add_size(const char *folder, guint64 bytes);
+
 // If no build is at work: removes leftovers and, when the cache has grown, entries until it is within its limit again,
 // but none used since `keep` (microseconds).
 void cache_tidy(const char *folder, bool grown, gint64 keep);

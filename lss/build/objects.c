@@ -4,6 +4,8 @@
 // the unit read when it was compiled last; the object's name is the hash of the key and the contents of those.
 #include "lss/build/objects.h"
 
+#include "lss/build/cache_trim.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -149,6 +151,7 @@ static void compile(Toolchain *t, Unit *unit, bool check, const char *key) {
   if (!rule || changed_meanwhile(list, begin)) return keep_for_now(unit, made);
   unit->key = object_key(t, key, list);
   unit->object = check ? checked_path(t, unit->key) : object_path(t, unit->key);
+  cache_add_size(t->cache.folder, strlen(list));
   if (!cache_keep(&t->cache, made, unit->object, unit->messages) || !g_file_set_contents(list_path, list, -1, NULL))
     fail(unit, UNIT_FAILED, cannot_keep(t));
 }

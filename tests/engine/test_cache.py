@@ -172,6 +172,29 @@ def test_the_least_recently_used_goes_first(machine, cached, tmp_path: Path) -> 
     assert "linking" in cached("run", folders[1] / "top.lss", "-O0", "--", "--cycles", "1").err
 
 
+def total(cache: Path) -> int:
+    return sum(path.stat().st_size for path in cache.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("damaged", ["much\n", "", "-5\n", None])
+def test_sizes_are_added_up_and_looked_at_anew_when_in_doubt(damaged: str | None, machine, cached, tmp_path: Path) -> None:
+    """A build does not look at every entry, only at the numbers of those before it."""
+    cache, sizes = tmp_path / "cache", tmp_path / "cache" / "sizes"
+    run = ["-O0", "--", "--cycles", "1"]
+    cached("run", machine("one") / "top.lss", *run)
+    assert 0.8 * total(cache) < sum(map(int, sizes.read_text().split())) <= total(cache)
+    limit = total(cache)
+    (cache / "limit").write_text(str(limit))
+    sizes.write_text("1\n")  # wrong: what was there is believed to be small
+    cached("run", machine("two") / "top.lss", *run)
+    assert total(cache) > limit * 3 // 2
+    sizes.unlink()
+    if damaged is not None:
+        sizes.write_text(damaged)
+    cached("run", machine("three") / "top.lss", *run)
+    assert total(cache) < limit * 3 // 2 and int(sizes.read_text()) <= total(cache)
+
+
 def test_a_build_outlives_any_limit(machine, cached) -> None:
     cached("cache", "--limit", "1 B")
     done = cached("run", machine() / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n")
@@ -201,7 +224,7 @@ def test_the_command(machine, cached, tmp_path: Path) -> None:
     assert "in 3 objects and 1 simulators; at most 2 GiB\n" in cached("cache", "show").out
     assert cached("cache", "clean", "--limit=3MiB").out == ""
     assert cached("cache").out == f"{cache}\n0.0 MiB in 0 objects and 0 simulators; at most 3 MiB\n"
-    assert sorted(path.name for path in cache.iterdir()) == ["limit", "lock", "mine.txt"]
+    assert sorted(path.name for path in cache.iterdir()) == ["limit", "lock", "mine.txt", "sizes"]
     sizes = ("3", "much", "-1 B", "1.5 B", "0x3 B", "3 ms", "9e30 GiB", "1..5 B", "B", "3 B B", "")
     for arguments in (["empty"], ["--limit"], ["show", "clean"], *(["--limit", size] for size in sizes)):
         done = cached("cache", *arguments, ok=False)
