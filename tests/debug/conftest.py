@@ -12,9 +12,11 @@ MACHINES = {
     "single": ["single_core/single_core.lss"],
     "dual": ["dual_core/dual_core.lss"],
     "quad": ["quad_core/quad_core.lss"],
+    "rfu": ["rfu_core/rfu_core.lss"],
     "riscv": ["riscv_core/riscv_core.lss"],
     "vliw": ["vliw_core/vliw_core.lss"],
     "tigon2": ["tigon2/tigon2.lss", "-D", "cpus=2"],
+    "nic10g": ["nic10g/nic10g.lss"],
 }
 
 

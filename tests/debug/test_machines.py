@@ -1,0 +1,85 @@
+"""A session with the real gdb-multiarch on every machine that has processors: all of them attached, stopped, stepped, watched and
+taken back in a run that does not notice."""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from tests.debug.test_gdb import same_results, values
+
+NO_PROCESSORS = {"arbiter", "pipe_chain"}
+ELSEWHERE = {"single_core"}  # docs/debugging.md and test_gdb.py
+
+
+@dataclass
+class Session:
+    """A machine with a program, a place that its processors pass, and what is written behind it, as C has it."""
+
+    machine: str
+    options: list[str]
+    place: str
+    watched: str
+    processors: int = 1
+    step: str = "step"
+
+
+SESSIONS = {
+    "dual_core": Session("dual", ["--program", "sum"], "*main", "next", 2),
+    "quad_core": Session("quad", ["--program", "matrix"], "main", "rows_done", 4),
+    "rfu_core": Session("rfu", ["--program", "checksum"], "main", "frame[7]"),
+    "vliw_core": Session("vliw", ["--program", "fir"], "filter_narrow", "*(int *) &narrow", step="stepi"),  # bundles have no lines
+    "riscv_core": Session("riscv", ["--program", "sha256"], "main", "*(unsigned *) ($sp - 4)"),
+    "tigon2": Session("tigon2", ["--firmware", "tigon2_parallel", "--payload", "1472", "--frames", "8"], "receive_frames", "*$mac_tx_producer", 2),
+    "nic10g": Session("nic10g", ["--firmware", "nic10g", "--payload", "18", "--frames", "200"], "send_task", "*$mac_tx_producer", 8),
+}
+
+
+@pytest.fixture(params=SESSIONS)
+def session(request) -> Session:
+    return SESSIONS[request.param]
+
+
+@pytest.fixture
+def options(session, firmware) -> list:
+    words = list(session.options)
+    return [words[0], firmware(words[1]), *words[2:]]
+
+
+def test_every_machine_is_here(root) -> None:
+    assert {folder.name for folder in (root / "examples").iterdir()} == NO_PROCESSORS | ELSEWHERE | set(SESSIONS)
+
+
+def test_the_run_does_not_notice(session, options, machine, debugged, run_sim, tmp_path) -> None:
+    run = debugged(machine(session.machine), *options, "--stats", "debugged.json")
+    text = run.gdb(
+        f"""info inferiors
+        break {session.place}
+        continue
+        delete
+        print $pc
+        stepi
+        print $pc
+        stepi
+        reverse-stepi
+        print $pc
+        reverse-stepi
+        print $pc
+        {session.step}
+        {session.step}
+        print $pc
+        set $watched = &{session.watched}
+        watch -l *$watched
+        continue
+        print *$watched
+        x/1dw $watched
+        reverse-continue
+        print *$watched
+        delete"""
+    )
+    assert len(re.findall(r"^[* ] \d+ +process \d+", text, re.M)) == session.processors, text
+    start, after, back, again, further, new, old = values(text)
+    assert after != start and further not in (start, after) and (back, again) == (after, start), text
+    assert new != old and f"Old value = {old}\nNew value = {new}" in text and f"Old value = {new}\nNew value = {old}" in text, text
+    assert run.end()[0] == 0
+    same_results(tmp_path, run_sim, machine(session.machine), *options)
