@@ -28,8 +28,9 @@ def _function(name: str, places: list[Place], starts: dict[str, int], edges: dic
         if place.file and place.file != file:
             file = place.file
             out.append(f"fi={file}")
-        reads, writes = (sum(request[i] for request in place.requests) for i in (1, 2))
-        costs = [sum(place.cycles), place.instructions, reads, writes, *place.cycles]
+        cost = Cost()
+        cost.add(place)
+        costs = [cost.total, cost.instructions, cost.reads, cost.writes, *cost.cycles]
         out.append(f"{place.pc:#x} {place.line} {' '.join(map(str, costs))}")
     for callee, (calls, cycles, instructions) in edges.items():
         out += [f"cfn={callee}", f"calls={max(calls, 1)} {starts.get(callee, 0):#x} 0"]

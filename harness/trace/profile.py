@@ -21,6 +21,26 @@ class Region(msgspec.Struct):
     last: int
 
 
+class Requests(msgspec.Struct, array_like=True):
+    """What goes to one memory; cycles that loads and stores, and fetches, wait to be accepted and for the reply."""
+
+    region: int
+    reads: int = 0
+    writes: int = 0
+    accept: int = 0
+    reply: int = 0
+    fetch_accept: int = 0
+    fetch_reply: int = 0
+
+    def add(self, more: "Requests") -> None:
+        self.reads += more.reads
+        self.writes += more.writes
+        self.accept += more.accept
+        self.reply += more.reply
+        self.fetch_accept += more.fetch_accept
+        self.fetch_reply += more.fetch_reply
+
+
 class Place(msgspec.Struct):
     """An instruction."""
 
@@ -29,7 +49,7 @@ class Place(msgspec.Struct):
     text: str
     instructions: int
     cycles: list[int]  # of each cause
-    requests: list[tuple[int, int, int, int, int]]  # region, reads, writes, cycles to be accepted, for the reply
+    requests: list[Requests]
     function: str | None = None
     offset: int = 0
     file: str | None = None
@@ -82,10 +102,15 @@ class Cost:
 
     instructions: int = 0
     cycles: list[int] = field(default_factory=list)
-    reads: int = 0
-    writes: int = 0
-    accept: int = 0
-    reply: int = 0
+    requests: dict[int, Requests] = field(default_factory=dict)  # by region
+
+    @property
+    def reads(self) -> int:
+        return sum(one.reads for one in self.requests.values())
+
+    @property
+    def writes(self) -> int:
+        return sum(one.writes for one in self.requests.values())
 
     @property
     def total(self) -> int:
@@ -94,11 +119,8 @@ class Cost:
     def add(self, place: Place) -> None:
         self.instructions += place.instructions
         self.cycles = [a + b for a, b in zip(self.cycles or [0] * len(place.cycles), place.cycles, strict=True)]
-        for _, reads, writes, accept, reply in place.requests:
-            self.reads += reads
-            self.writes += writes
-            self.accept += accept
-            self.reply += reply
+        for one in place.requests:
+            self.requests.setdefault(one.region, Requests(one.region)).add(one)
 
 
 UNNAMED = "(no function)"

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.table import Table
 
-from harness.trace.profile import Core, Cost, Profile, frames, functions
+from harness.trace.profile import Core, Cost, Profile, Requests, frames, functions
 
 NAMES = {
     "issued": "issued",
@@ -35,31 +35,66 @@ def _row(name: str, cost: Cost, core: Core, causes: list[int], per: int) -> list
     return [*row, f"{cost.reads:,}", f"{cost.writes:,}"]
 
 
-def _grid(title: str, columns: list[str]) -> Table:
-    grid = Table(title=f"\n{title}", title_justify="left", box=None, pad_edge=False, header_style="bold")
+def _grid(columns: list[str]) -> Table:
+    grid = Table(box=None, pad_edge=False, header_style="bold")
     for number, name in enumerate(columns):
         grid.add_column(name, justify="right" if number else "left", no_wrap=True)
     return grid
 
 
-def _memories(core: Core) -> Table:
-    """What the processor waits for in each memory."""
-    counts = [[0, 0, 0, 0] for _ in core.region_names()]
+def _whole(core: Core) -> Cost:
+    cost = Cost()
     for place in core.places:
-        for region, *numbers in place.requests:
-            counts[region] = [a + b for a, b in zip(counts[region], numbers, strict=True)]
-    grid = _grid(
-        "memory: cycles that loads and stores wait",
-        ["region", "reads", "writes", "to be accepted", "for the reply"],
-    )
-    for name, numbers in zip(core.region_names(), counts, strict=True):
+        cost.add(place)
+    return cost
+
+
+def _unasked(cost: Cost, causes: list[str]) -> int:
+    """Cycles without an instruction for which no memory is to blame."""
+    waits = sum(one.fetch_accept + one.fetch_reply for one in cost.requests.values())
+    return cost.cycles[causes.index("fetch")] - waits if "fetch" in causes else 0
+
+
+def _memories(core: Core, causes: list[str]) -> Table:
+    """What the processor waits for in each memory."""
+    whole = _whole(core)
+    columns = ["memory", "reads", "writes", "to be accepted", "for the reply"]
+    columns += ["fetches: to be accepted", "for the reply"]
+    grid = _grid(columns)
+    for number, name in enumerate(core.region_names()):
+        one = whole.requests.get(number, Requests(number))
+        numbers = [one.reads, one.writes, one.accept, one.reply, one.fetch_accept, one.fetch_reply]
         if any(numbers):
             grid.add_row(name, *(f"{n:,}" for n in numbers))
+    if _unasked(whole, causes):
+        grid.add_row("none: behind a branch, or halted", "", "", "", "", f"{_unasked(whole, causes):,}")
+    return grid
+
+
+def _waits(core: Core, causes: list[str], most: int) -> Table:
+    """The same for each function."""
+    names, whole = core.region_names(), _whole(core)
+    fetched = [n for n, one in sorted(whole.requests.items()) if one.fetch_accept + one.fetch_reply]
+    used = [n for n, one in sorted(whole.requests.items()) if one.accept + one.reply]
+    columns = [f"fetch {names[n]}" for n in fetched] + ["fetch: none"] + [names[n] for n in used]
+    grid = _grid(["function", *columns])
+    for name, cost in functions(core)[:most]:
+        empty = Requests(0)
+        cells = [(one.fetch_accept, one.fetch_reply) for one in (cost.requests.get(n, empty) for n in fetched)]
+        more = [(one.accept, one.reply) for one in (cost.requests.get(n, empty) for n in used)]
+        row = [f"{a:,} + {b:,}" if a + b else "" for a, b in cells + more]
+        unasked = _unasked(cost, causes)
+        grid.add_row(name, *row[: len(fetched)], f"{unasked:,}" if unasked else "", *row[len(fetched) :])
     return grid
 
 
 def show(console: Console, profile: Profile, cores: list[Core], most: int, events: str | None) -> None:
     """Prints a table for each processor."""
+
+    def print_titled(title: str, grid: Table) -> None:
+        console.print(f"\n{title}", style="italic", highlight=False, markup=False, soft_wrap=True)
+        console.print(grid)
+
     what, per = frames(profile, events)
     for core in cores:
         causes = _columns(core, profile.causes)
@@ -68,7 +103,7 @@ def show(console: Console, profile: Profile, cores: list[Core], most: int, event
         title = f"{core.path}: {core.cycles:,} cycles, {core.instructions:,} instructions, {rate:.2f} a cycle{each}"
         columns = ["function", "cycles", "%", *(["cycles/frame", "instr/frame"] if per else []), "instructions"]
         columns += [NAMES.get(profile.causes[i], profile.causes[i]) + " %" for i in causes]
-        grid = _grid(title, [*columns, "reads", "writes"])
+        grid = _grid([*columns, "reads", "writes"])
         ranked = functions(core)
         for name, cost in ranked[:most]:
             grid.add_row(*_row(name, cost, core, causes, per))
@@ -78,5 +113,6 @@ def show(console: Console, profile: Profile, cores: list[Core], most: int, event
                 if (place.function or "") not in {name for name, _ in ranked[:most]}:
                     rest.add(place)
             grid.add_row(*_row(f"{len(ranked) - most} others", rest, core, causes, per))
-        console.print(grid)
-        console.print(_memories(core))
+        print_titled(title, grid)
+        print_titled("cycles that loads and stores, and fetches, wait for each memory", _memories(core, profile.causes))
+        print_titled("of functions: to be accepted + for the reply", _waits(core, profile.causes, most))

@@ -16,7 +16,9 @@ static const struct {
     {"memory", {"access(pc)"}},
     {"ports", {"transferred", "stalled", "cancelled"}},
     {"frames", {FRAME_EVENTS}},
-    {"profile", {"retire(pc)", "issue(pc)", "interlock(pc)", "turn(stall)", "access(pc)", "wait(pc)", FRAME_EVENTS}},
+    {"profile",
+     {"retire(pc)", "issue(pc)", "interlock(pc)", "turn(stall)", "access(pc)", "wait(pc)", "blocked(pc)",
+      "requested(pc)", "fetched(pc)", FRAME_EVENTS}},
 };
 
 static bool has_argument(const Instance *instance, const char *event, const char *argument) {

@@ -99,6 +99,10 @@ phase_end() {
   const bool waited = self->phase == core_fetch_phase_waits, arrives = some(memory_reply) & enabled(memory_reply);
   const bool leaves = transferred(out), sent = transferred(memory_request);
   const uint32_t pc = self->pc;
+  if (sent)
+    event(requested, pc);
+  else if (requests(self))
+    event(blocked, pc);
   /* What arrives and cannot continue waits here; what waited and was passed on makes room. */
   if (leaves) {
     self->phase = core_fetch_phase_request;

@@ -70,8 +70,9 @@ def check_sums(done, profile: Profile) -> None:
         assert core.instructions == value(done, core.path, "instructions") == sum(p.instructions for p in core.places)
         assert core.cycles == sum(call.cycles for call in core.calls)
         assert core.instructions == sum(call.instructions for call in core.calls)
-        memory = sum(accept + reply for place in core.places for _, _, _, accept, reply in place.requests)
-        assert memory == sums["memory"]
+        requests = [one for place in core.places for one in place.requests]
+        assert sum(one.accept + one.reply for one in requests) == sums["memory"]
+        assert sum(one.fetch_accept + one.fetch_reply for one in requests) <= sums["fetch"]
         unnamed = [place for place in core.places if place.instructions and not (place.text and place.function)]
         assert not unnamed, unnamed[0]
 
@@ -97,7 +98,24 @@ def test_two_processors_of_a_network_interface(profiled, build_dir: Path) -> Non
     for place in second.places:
         copied[place.function] += sum(place.cycles) * (place.pc >= 0xC00000)
     assert copied["send"] > 10000 and copied["dma_read_done"] > 5000
+    scratchpad = [one for place in second.places for one in place.requests if one.region == 0]
+    assert sum(one.fetch_accept for one in scratchpad) > 1000  # while loads and stores are served
+    assert not any(one.fetch_reply for one in scratchpad)  # it replies in the same cycle
     assert min(profile.events[f"nic.mac_{one}"] for one in ("rx.received", "tx.sent")) > 50
+
+
+def test_memories_are_to_blame_for_what_they_make_fetches_wait(lss, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """A memory that takes ten cycles longer takes that of the fetches that wait for it, and of nothing else."""
+    waits, others = [], []
+    for latency in (2, 12):
+        lss("build", "-O0", root / "examples/dual_core/dual_core.lss", "-D", "cpus=1", "-D", f"latency={latency}", "--record", "profile", "-o", tmp_path / "one")
+        run_sim(tmp_path / "one", "--program", build_dir / "firmware/sum/sum.elf", "--profile", "p.json")
+        profile = read(tmp_path / "p.json")
+        (core,) = profile.cores
+        shared = [one for place in core.places for one in place.requests if core.region_names()[one.region] == "shared"]
+        waits.append(sum(one.fetch_reply for one in shared))
+        others.append(totals(core, profile.causes)["fetch"] - waits[-1])
+    assert waits[1] > waits[0] + 400 and abs(others[1] - others[0]) < 20
 
 
 def test_a_window(lss, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
@@ -150,7 +168,8 @@ def test_table_and_annotated_source(known: Path) -> None:
     core = read(known).cores[0]
     table = harness(known).stdout
     assert f"core: {core.cycles:,} cycles, {core.instructions:,} instructions" in table
-    shown = dict(re.findall(r"^(\w+) +([\d,]+) ", table, re.MULTILINE))
+    assert "fetches: to be accepted" in table and "none: behind a branch, or halted" in table and "of functions: to be accepted + for the reply" in table
+    shown = dict(re.findall(r"^(\w+) +([\d,]+) ", table.split("cycles that loads")[0], re.MULTILINE))
     assert {name: int(shown[name].replace(",", "")) for name in ("leaf", "main")} == {name: sum(sum(p.cycles) for p in core.places if p.function == name) for name in ("leaf", "main")}
     source = harness(known, "--annotate", "leaf", "--code").stdout
     line = PROGRAM.splitlines().index(next(text for text in PROGRAM.splitlines() if "unsigned leaf(unsigned n)" in text)) + 1

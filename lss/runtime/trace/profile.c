@@ -8,14 +8,20 @@
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-typedef enum { OTHER, RETIRE, ISSUE, INTERLOCK, TURN, ACCESS, WAIT, EVENTS } EventKind;
+typedef enum { OTHER, RETIRE, ISSUE, INTERLOCK, TURN, ACCESS, WAIT, BLOCKED, REQUESTED, FETCHED, EVENTS } EventKind;
 
 static const struct {
   const char *event, *arguments[3];
 } known[EVENTS] = {
-    [RETIRE] = {"retire", {"pc", "word", "value"}}, [ISSUE] = {"issue", {"pc"}},
-    [INTERLOCK] = {"interlock", {"stall", "pc"}},   [TURN] = {"turn", {"stall"}},
-    [ACCESS] = {"access", {"pc", "op", "address"}}, [WAIT] = {"wait", {"pc"}},
+    [RETIRE] = {"retire", {"pc", "word", "value"}},
+    [ISSUE] = {"issue", {"pc"}},
+    [INTERLOCK] = {"interlock", {"stall", "pc"}},
+    [TURN] = {"turn", {"stall"}},
+    [ACCESS] = {"access", {"pc", "op", "address"}},
+    [WAIT] = {"wait", {"pc"}},
+    [BLOCKED] = {"blocked", {"pc"}},
+    [REQUESTED] = {"requested", {"pc"}},
+    [FETCHED] = {"fetched", {"pc", "word"}},
 };
 
 // How the records of a source are read.
@@ -75,9 +81,9 @@ static void name_causes(Profile *profile, const TraceSource *source) {
   }
 }
 
-static guint memory_cause(const Profile *profile) {
+static guint cause_named(const Profile *profile, const char *name) {
   for (guint i = 1; i < PROFILE_CAUSES; i++)
-    if (profile->causes[i] && !strcmp(profile->causes[i], "memory")) return i;
+    if (profile->causes[i] && !strcmp(profile->causes[i], name)) return i;
   return PROFILE_CAUSES + 1;
 }
 
@@ -185,6 +191,8 @@ Profile *profile_new(const GArray *sources) {
     if (reader->kind == ISSUE || reader->kind == INTERLOCK || reader->kind == TURN)
       reader->issue = issue_of(profile, i);
   }
+  profile->fetch = cause_named(profile, "fetch");
+  profile->memory = cause_named(profile, "memory");
   return profile;
 }
 
@@ -205,7 +213,7 @@ static bool is_single(const ProfileIssue *issue) {
   return issue->cause == 0 || issue->cause == PROFILE_CAUSES;
 }
 
-static void add_record(Profile *profile, guint number, const guint8 *bytes, guint64 cycle, guint memory) {
+static void add_record(Profile *profile, guint number, const guint8 *bytes, guint64 cycle) {
   const struct ProfileSource *reader = &profile->readers[number];
   ProfileCore *core = reader->core;
   const gsize *at = reader->offsets;
@@ -217,18 +225,20 @@ static void add_record(Profile *profile, guint number, const guint8 *bytes, guin
   case INTERLOCK:
     if (is_single(reader->issue)) profile_core_interlock(reader->issue, cause_of(word_at(bytes, at[0])));
     break;
-  case TURN: profile_core_turn(core, reader->issue, cycle, cause_of(word_at(bytes, at[0])), memory); break;
+  case TURN: profile_core_turn(profile, core, reader->issue, cycle, cause_of(word_at(bytes, at[0]))); break;
   case ACCESS:
     profile_core_access(core, word_at(bytes, at[0]), word_at(bytes, at[2]),
                         reader->write >> (word_at(bytes, at[1]) & 63) & 1, cycle);
     break;
   case WAIT: core->tracker->waits = word_at(bytes, at[0]); break;
+  case BLOCKED: profile_core_fetch(core, word_at(bytes, at[0]), cycle, PROFILE_BLOCKED); break;
+  case REQUESTED: profile_core_fetch(core, word_at(bytes, at[0]), cycle, PROFILE_REQUESTED); break;
+  case FETCHED: profile_core_fetch(core, word_at(bytes, at[0]), cycle, PROFILE_FETCHED); break;
   default: profile->events[number]++;
   }
 }
 
 void profile_add(Profile *profile, const guint8 *records, gsize size, guint64 start) {
-  const guint memory = memory_cause(profile);
   for (const guint8 *at = records, *end = records + size; at < end;) {
     guint16 number;
     memcpy(&number, at, sizeof number);
@@ -239,7 +249,7 @@ void profile_add(Profile *profile, const guint8 *records, gsize size, guint64 st
       if (!(*at++ & 0x80)) break;
     }
     start += ticks;
-    add_record(profile, number, at, start / profile->readers[number].period, memory);
+    add_record(profile, number, at, start / profile->readers[number].period);
     at += profile->readers[number].size;
   }
 }
@@ -260,12 +270,11 @@ void profile_begin(Profile *profile, guint64 instant) {
 }
 
 void profile_end(Profile *profile, guint64 instant) {
-  const guint memory = memory_cause(profile);
   profile->ended = instant;
   for (guint i = 0; i < profile->sources->len; i++) {
     const struct ProfileSource *reader = &profile->readers[i];
     if (reader->kind != TURN) continue;
-    profile_core_turn(reader->core, reader->issue, cycle_at(instant, reader->period), 0, memory);
+    profile_core_turn(profile, reader->core, reader->issue, cycle_at(instant, reader->period), 0);
     profile_core_finish(reader->core, reader->issue);
   }
 }

@@ -2,7 +2,8 @@
 //
 // Every cycle of an issue stage counts once: as one in which it issued an instruction, or as one in which it waited for
 // something, and then for the instruction that waited.  What was counted for an instruction when it was issued, and
-// while it was in the memory stage, goes to its address, and to the function that it was called in, when it retires.
+// while it was in the memory stage, goes to its address, and to the function that it was called in, when it retires. Of
+// the cycles that wait for a fetch and for the memory stage those are told apart in which a memory made them wait.
 #ifndef SPINACH_PROFILE_H
 #define SPINACH_PROFILE_H
 
@@ -15,7 +16,8 @@ enum { PROFILE_CAUSES = 16, PROFILE_REGIONS = 12 };
 // Where an instruction refers to memory: in a region that its processor's debug views name, or in none, the last.
 typedef struct {
   guint64 reads, writes;
-  guint64 accept, reply; // cycles in which the memory stage waited to hand on a request, and for its reply
+  guint64 accept, reply;             // cycles in which the memory stage waited to hand on a request, and for its reply
+  guint64 fetch_accept, fetch_reply; // likewise the issue stage, for the fetch of an instruction that is there
 } ProfileRequests;
 
 // What is counted for one instruction.
@@ -51,6 +53,7 @@ typedef struct {
   const GArray *sources;              // TraceSource
   guint64 *events;                    // how often each source happened, of those that are not of processors
   const char *causes[PROFILE_CAUSES]; // names; up to NULL
+  guint fetch, memory;                // those for which memories are told apart; beyond the last: there is none
   CodeNames *names;
   struct ProfileSource *readers; // how the records of each source are read
   guint64 begun, ended;          // instants

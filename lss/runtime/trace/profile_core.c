@@ -43,6 +43,14 @@ static ProfileEntry *find_entry(ProfileTracker *tracker, guint32 pc) {
   return NULL;
 }
 
+static gint8 region_of(const ProfileCore *core, guint32 address) {
+  for (guint i = 0; i < core->regions->len; i++) {
+    const ProfileRegion *region = &g_array_index(core->regions, ProfileRegion, i);
+    if (address >= region->first && address <= region->last) return (gint8)i;
+  }
+  return (gint8)core->regions->len;
+}
+
 // Adds what was counted for an instruction to where it belongs.
 static void complete(ProfileCore *core, ProfileEntry *entry, ProfileRow *row, CallNode *node) {
   guint64 cycles = 0;
@@ -56,6 +64,8 @@ static void complete(ProfileCore *core, ProfileEntry *entry, ProfileRow *row, Ca
   requests->writes += entry->region >= 0 && entry->writes;
   requests->accept += entry->accept;
   requests->reply += entry->reply;
+  row->requests[region_of(core, entry->pc)].fetch_accept += entry->fetch_accept;
+  row->requests[region_of(core, entry->pc)].fetch_reply += entry->fetch_reply;
   node->cycles += cycles;
   core->cycles += cycles;
   entry->retired = true;
@@ -70,6 +80,37 @@ static void forget_retired(ProfileTracker *tracker) {
   while (tracker->first < tracker->next && entry_at(tracker, tracker->first)->retired) tracker->first++;
 }
 
+static ProfileFetch *fetch_of(ProfileTracker *tracker, guint32 pc) {
+  return &tracker->fetches[(pc >> 2) % PROFILE_FETCHES];
+}
+
+void profile_core_fetch(ProfileCore *core, guint32 pc, guint64 cycle, ProfileFetching what) {
+  ProfileFetch *fetch = fetch_of(core->tracker, pc);
+  if (fetch->pc != pc || fetch->arrived)
+    *fetch = (ProfileFetch){.pc = pc, .offered = cycle, .accepted = G_MAXUINT64, .end = G_MAXUINT64};
+  if (what == PROFILE_REQUESTED) fetch->accepted = cycle;
+  if (what != PROFILE_FETCHED) return;
+  fetch->end = cycle;
+  fetch->arrived = true;
+}
+
+static guint32 overlap(guint64 first, guint64 end, guint64 other_first, guint64 other_end) {
+  first = MAX(first, other_first);
+  end = MIN(end, other_end);
+  return first < end ? (guint32)(end - first) : 0;
+}
+
+// What the issue stage waited for until it had this instruction: its memory, or nothing that one could have given.
+static void split_fetch(ProfileTracker *tracker, ProfileIssue *issue, ProfileEntry *entry) {
+  const ProfileFetch *fetch = fetch_of(tracker, entry->pc);
+  for (guint i = 0; i < issue->window_count && fetch->pc == entry->pc; i++) {
+    const guint64 first = issue->windows[i].first, end = issue->windows[i].end;
+    entry->fetch_accept += overlap(first, end, fetch->offered, fetch->accepted);
+    entry->fetch_reply += overlap(first, end, fetch->accepted, fetch->end);
+  }
+  issue->window_count = 0;
+}
+
 void profile_core_issue(ProfileCore *core, ProfileIssue *issue, guint32 pc) {
   ProfileTracker *tracker = core->tracker;
   if (tracker->next - tracker->first == PROFILE_FLIGHT) discard(core, entry_at(tracker, tracker->first++));
@@ -78,6 +119,7 @@ void profile_core_issue(ProfileCore *core, ProfileIssue *issue, guint32 pc) {
   memcpy(entry->counts, issue->counts, sizeof entry->counts);
   memset(issue->counts, 0, sizeof issue->counts);
   entry->counts[0]++;
+  split_fetch(tracker, issue, entry);
   issue->single++;
 }
 
@@ -86,12 +128,12 @@ void profile_core_interlock(ProfileIssue *issue, guint cause) {
   issue->single++;
 }
 
-void profile_core_turn(ProfileCore *core, ProfileIssue *issue, guint64 cycle, guint cause, guint memory) {
+void profile_core_turn(const Profile *profile, ProfileCore *core, ProfileIssue *issue, guint64 cycle, guint cause) {
   ProfileTracker *tracker = core->tracker;
   const guint waited = issue->cause;
   // In these cycles it issued, or waited for a single one: both were counted.
   guint64 cycles = cycle - issue->since - (waited == 0 || waited == PROFILE_CAUSES ? issue->single : 0);
-  ProfileEntry *entry = waited == memory ? find_entry(tracker, tracker->waits) : NULL;
+  ProfileEntry *entry = waited == profile->memory ? find_entry(tracker, tracker->waits) : NULL;
   if (entry) {
     const guint64 before = tracker->accepted > issue->since ? MIN(tracker->accepted, cycle) - issue->since : 0;
     entry->accept += (guint32)before;
@@ -100,20 +142,16 @@ void profile_core_turn(ProfileCore *core, ProfileIssue *issue, guint64 cycle, gu
   } else {
     issue->counts[waited == PROFILE_CAUSES ? PROFILE_CAUSES - 1 : waited] += (guint32)cycles;
   }
+  if (waited == profile->fetch && issue->window_count < PROFILE_WINDOWS) {
+    issue->windows[issue->window_count].first = issue->since;
+    issue->windows[issue->window_count++].end = cycle;
+  }
   issue->cause = cause;
   issue->since = cycle;
   issue->single = 0;
 }
 
 // ---- Memory, and the end of the pipeline
-
-static gint8 region_of(const ProfileCore *core, guint32 address) {
-  for (guint i = 0; i < core->regions->len; i++) {
-    const ProfileRegion *region = &g_array_index(core->regions, ProfileRegion, i);
-    if (address >= region->first && address <= region->last) return (gint8)i;
-  }
-  return (gint8)core->regions->len;
-}
 
 void profile_core_access(ProfileCore *core, guint32 pc, guint32 address, bool writes, guint64 cycle) {
   core->tracker->accepted = cycle;

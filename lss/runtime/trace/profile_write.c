@@ -4,7 +4,8 @@
 //    "cores": [{"path", "clock", "period", "issue_stages", "instructions", "cycles",
 //               "regions": [{"name", "first", "last"}],
 //               "places": [{"pc", "word", "text", "function", "offset", "file", "line", "instructions",
-//                           "cycles": [of each cause], "requests": [[region, reads, writes, accept, reply]]}],
+//                           "cycles": [of each cause], "requests": [[region, reads, writes, accept, reply,
+//                            fetch accept, fetch reply]]}],
 //               "calls": [{"parent", "function", "calls", "instructions", "cycles"}]}]}
 //
 // The last region of a request is that of addresses in none.
@@ -47,13 +48,15 @@ static void write_row(Json *json, const Profile *profile, const ProfileCore *cor
   json_open_row(json);
   for (guint i = 0; i <= core->regions->len; i++) {
     const ProfileRequests *r = &row->requests[i];
-    if (!r->reads && !r->writes && !r->accept && !r->reply) continue;
+    if (!r->reads && !r->writes && !r->accept && !r->reply && !r->fetch_accept && !r->fetch_reply) continue;
     json_open(json, '[');
     json_uint(json, i);
     json_uint(json, r->reads);
     json_uint(json, r->writes);
     json_uint(json, r->accept);
     json_uint(json, r->reply);
+    json_uint(json, r->fetch_accept);
+    json_uint(json, r->fetch_reply);
     json_close(json, ']');
   }
   json_close(json, ']');
