@@ -132,7 +132,8 @@ def _cost(options: argparse.Namespace) -> int:
 
     try:
         with tempfile.TemporaryDirectory() as folder:
-            simulator = cost.build_simulator(options.machine, Path(folder), options.build, options.define)
+            simulator = Path(folder) / "simulator"
+            cost.build_simulator(options.machine, simulator, options.build, options.define)
             costs = cost.per_frame(simulator, options.firmware, options.simulator_arguments)
     except (RunError, CompilerError) as error:
         print(f"harness: {error}", file=sys.stderr)

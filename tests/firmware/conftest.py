@@ -68,8 +68,8 @@ def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory) -> Ca
         if key not in made:
             directory = tmp_path_factory.mktemp("machine")
             defines = [f"{name}={value}" for name, value in parameters.items()]
-            simulator = cost.build_simulator(root / "examples/tigon2/tigon2.lss", directory, build_dir, defines)
-            made[key] = Machine(simulator, firmware, directory)
+            cost.build_simulator(root / "examples/tigon2/tigon2.lss", directory / "simulator", build_dir, defines)
+            made[key] = Machine(directory / "simulator", firmware, directory)
         return replace(made[key], firmware=build_dir / f"firmware/{name}/{name}.elf")
 
     return make

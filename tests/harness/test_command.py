@@ -142,7 +142,7 @@ def test_capture_needs_root(here: Callable, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_cost(here: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     one, asked = cost.Cost("cpu", "send", dict(instructions=100, scratchpad=5, memory=2, registers=0)), []
-    monkeypatch.setattr(cost, "build_simulator", lambda machine, folder, build, defines: asked.append(defines) or machine)
+    monkeypatch.setattr(cost, "build_simulator", lambda machine, output, build, defines: asked.append(defines))
     monkeypatch.setattr(cost, "per_frame", lambda simulator, elf, arguments: asked.append(arguments) or [one])
     assert here("cost", "m.lss", "f.elf", "-D", "a=1", "--", "--payload", "18", "--") == (0, cost.as_text([one]) + "\n", "")
     assert asked == [["a=1"], ["--payload", "18", "--"]]

@@ -1,48 +1,45 @@
-"""The count of what firmware costs: how it reads netlists, symbols and counts; tests/firmware/test_cost.py uses it on a machine."""
+"""The count of what firmware costs: how it reads profiles; tests/firmware/test_cost.py uses it on a machine."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from harness.run.store import RunError
 from harness.study.uses import cost
+from harness.trace.profile import Call, Core, Place, Profile, Region, Requests
 
-MAP = [
-    {"name": "sram", "base": 0, "size": 0x800000},
-    {"name": "scratchpad_a", "base": 0xC00000, "size": 0x4000},
-    {"name": "registers", "base": 0xC0000000, "size": 0x400},
-]
+REGIONS = ["nic.cpu[0].scratchpad", "nic.sram", "nic.registers"]
 
 
-def instance(path: str, event: str, *arguments: str, memory_map: list | None = None) -> dict:
-    parameters = [{"name": "memory_map", "value": memory_map}] if memory_map else []
-    events = [{"name": event, "arguments": [{"name": name} for name in arguments]}]
-    return {"path": path, "parameters": parameters, "events": events}
+def profile(**functions: tuple[int, list[Requests]]) -> Profile:
+    """One of a processor whose functions executed so many instructions, with these requests."""
+    places = [Place(4 * i, 0, "nop", n, [n], requests, function=name) for i, (name, (n, requests)) in enumerate(functions.items())]
+    regions = [Region(name, 0, 3) for name in REGIONS]
+    core = Core("cpu", "clk", 1, 1, 0, 0, regions, places, [Call(-1, 0, 0, 0)])
+    return Profile("m.lss", 1, 0, 1, {}, ["issued"], [core])
 
 
-def test_collectors_are_for_processors_and_know_the_regions() -> None:
-    netlist = {
-        "instances": [
-            instance("cpu.writeback", "retire", "pc", "word"),
-            instance("cpu.access", "access", "pc", "op", "address", "size", memory_map=MAP),
-            instance("dram", "access", "bank", "row"),
-        ]
-    }
-    text = cost.collectors(netlist)
-    assert '"cpu.writeback" event retire' in text and '"cpu.access" event access' in text and "dram" not in text
-    assert f"address - {0xC00000}u < {0x4000}u ? 1" in text and f"address - {0xC0000000}u < {0x400}u ? 3" in text
+def test_what_a_frame_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The difference of two runs, by the kind of memory; what hardly ever runs is left out."""
+    runs = {
+        1000: profile(send=(500, [Requests(0, 4, 6)]), start=(4000, [])),
+        3000: profile(
+            send=(5500, [Requests(0, 2004, 6), Requests(1, 0, 200), Requests(2, 300), Requests(3, 0, 100)]),
+            start=(4009, []), idle=(2000, []),
+        ),
+    }  # fmt: skip
+    monkeypatch.setattr(cost, "profiled", lambda simulator, elf, frames, arguments: runs[frames])
+    found = cost.per_frame(Path("sim"), Path("f.elf"), [])
+    assert [(one.core, one.function, *one.counts.values()) for one in found] == [
+        ("cpu", "send", 2.5, 1.0, 0.15, 0.15), ("cpu", "idle", 1.0, 0, 0, 0),
+    ]  # fmt: skip
 
 
-def test_functions_of_a_program(build_dir: Path) -> None:
-    table = cost.functions(build_dir / "firmware/tigon2/tigon2.elf")
-    assert table == sorted(table)
-    assert {"receive", "send", "dispatch_loop", "_start"} <= {name for _, name in table}
-
-
-def test_no_program(tmp_path: Path) -> None:
-    with pytest.raises(RunError) as error:
-        cost.functions(tmp_path / "nothing.elf")
-    assert "nothing.elf" in str(error.value) and "\n" not in str(error.value)
+def test_a_run_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost.process, "run", lambda command: SimpleNamespace(status=3, out="", err="it broke\n"))
+    with pytest.raises(RunError, match="^sim --quiet --firmware f.elf --frames 30 --payload 18: status 3\nit broke$"):
+        cost.profiled(Path("sim"), Path("f.elf"), 30, ["--payload", "18"])
 
 
 def test_sums_and_tables() -> None:

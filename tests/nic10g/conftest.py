@@ -1,11 +1,11 @@
-"""The machines of the 10 Gb/s NIC, each compiled once, with the firmware in them and its cycles counted by address."""
+"""The machines of the 10 Gb/s NIC, each compiled once, with the firmware in them; they can profile it."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from harness.study.uses import cost
 from tests.firmware.conftest import Machine
 
 
@@ -18,17 +18,8 @@ def nic10g(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory
         key = tuple(sorted(parameters.items()))
         if key not in made:
             directory = tmp_path_factory.mktemp("nic10g")
-            command = [
-                build_dir / "bin/lss",
-                "build",
-                root / "examples/nic10g/nic10g.lss",
-                "-o",
-                directory / "simulator",
-            ]
-            command += [f"-D{name}={value}" for name, value in parameters.items()]
-            command += ["--collect", root / "tests/nic10g/cycles.lss"]
-            done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr
+            defines = [f"{name}={value}" for name, value in parameters.items()]
+            cost.build_simulator(root / "examples/nic10g/nic10g.lss", directory / "simulator", build_dir, defines)
             made[key] = Machine(directory / "simulator", build_dir / "firmware/nic10g/nic10g.elf", directory)
         return made[key]
 

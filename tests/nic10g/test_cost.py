@@ -1,39 +1,23 @@
 """What a frame each way costs one core, by function: instructions and cycles, start-up taken out (pytest -s prints them).
 The smallest frames keep the core busy, so that nothing of it is waiting for work."""
 
-import re
-from bisect import bisect_right
-from pathlib import Path
-
 import pytest
 
-from tests.isa.programs import run, tool
+from harness.trace.profile import functions, read
 
 FRAMES = (2000, 5000)
 
 
-def functions(firmware: Path) -> list[tuple[int, str]]:
-    listing = run([tool("llvm-nm"), "-n", firmware]).stdout.decode()
-    return sorted(
-        (int(address, 16), name) for address, name in re.findall(r"^([0-9a-f]+) [tT] (\w+)$", listing, re.MULTILINE)
-    )
-
-
 def per_pair(machine, *options) -> dict[str, tuple[float, float]]:
     """(instructions, cycles) per frame each way and function."""
-    table = functions(machine.firmware)
     totals: list[dict[str, list[int]]] = []
     pairs = []
     for count in FRAMES:
-        ran = machine.run("--payload", 18, "--frames", count, *options)
+        file = machine.directory / "profile.json"
+        ran = machine.run("--payload", 18, "--frames", count, "--profile", file, *options)
         pairs.append((ran.sent + ran.received) / 2)
-        total: dict[str, list[int]] = {}
-        for address, executed, cycles in re.findall(r"^executed (0x[0-9a-f]+) (\d+) (\d+)$", ran.err, re.MULTILINE):
-            name = table[bisect_right(table, (int(address, 16), "~")) - 1][1]
-            entry = total.setdefault(name, [0, 0])
-            entry[0] += int(executed)
-            entry[1] += int(cycles)
-        totals.append(total)
+        (core,) = read(file).cores
+        totals.append({name: [cost.instructions, cost.total] for name, cost in functions(core)})
     first, last = totals
     cost = {
         name: tuple((n - first.get(name, [0, 0])[k]) / (pairs[1] - pairs[0]) for k, n in enumerate(entry))

@@ -1,15 +1,12 @@
 """The plug-in `cost`: instructions and references to each memory that a frame costs, by processor and by function.
 
-The machine is built with collectors on the events `retire` and `access` of its processors, and run twice: the
-difference of a longer and a shorter run leaves start-up out.  What is in a region of the machine's `memory_map` whose
-name begins with `scratchpad` or `registers` is counted as that, everything else as memory.
+The machine is built to profile, and run twice: the difference of a longer and a shorter run leaves start-up out.  What
+a processor finds in an instance whose name begins with `scratchpad` or `registers` is counted as that, everything else
+as memory.
 """
 
 import html
-import json
-import re
-import shutil
-from bisect import bisect_right
+import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,29 +17,10 @@ from harness.run import compiler, process
 from harness.run.store import RunError
 from harness.study import uses
 from harness.study.study_file import StudyError
+from harness.trace.profile import Core, Profile, functions, read
 
 KINDS = ("instructions", "scratchpad", "memory", "registers")  # what is counted
 FRAMES = (1000, 3000)  # of the shorter and of the longer run
-
-# An open hash of addresses of code; each has one counter of each kind.
-COLLECTOR = """
-collector cost_{number} on "{path}" event {event} {{
-  declare <<< uint32_t pc[0x8000]; uint64_t n[4][0x8000]; >>>
-  init    <<< memset(self->pc, 0xff, sizeof self->pc); memset(self->n, 0, sizeof self->n); >>>
-  record  <<<
-    uint32_t at = (pc >> 2) * 2654435761u >> 17;
-    while (self->pc[at] != pc && self->pc[at] != UINT32_MAX) at = (at + 1) & 0x7fff;
-    self->pc[at] = pc;
-    self->n[{kind}][at]++;
-  >>>
-  report  <<<
-    for (uint32_t i = 0; i < 0x8000; i++)
-      for (int kind = 0; kind < 4; kind++)
-        if (self->n[kind][i])
-          fprintf(stderr, "cost %s %d %#x %llu\\n", path, kind, self->pc[i], (unsigned long long)self->n[kind][i]);
-  >>>
-}}
-"""
 
 
 @dataclass
@@ -54,83 +32,50 @@ class Cost:
     counts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS, 0.0))
 
 
-def collectors(netlist: dict) -> str:
-    """The collectors for a machine, from its exported netlist."""
-    regions = []
-    for instance in netlist["instances"]:
-        for parameter in instance.get("parameters", []):
-            if parameter["name"] == "memory_map":
-                regions += parameter["value"]
-    kind = "1"
-    if regions:
-        kind = "2"
-        for number, name in (3, "registers"), (1, "scratchpad"):
-            for region in regions:
-                if region["name"].startswith(name):
-                    kind = f"address - {region['base']}u < {region['size']}u ? {number} : {kind}"
-    # Memories may have events of these names too: a processor's have the pc.
-    observed = [
-        (instance["path"], event["name"])
-        for instance in netlist["instances"]
-        for event in instance["events"]
-        if event["name"] in ("retire", "access") and any(a["name"] == "pc" for a in event["arguments"])
-    ]
-    kinds = {"retire": "0", "access": f"({kind})"}
-    return "".join(
-        COLLECTOR.format(number=number, path=path, event=event, kind=kinds[event])
-        for number, (path, event) in enumerate(observed)
-    )
-
-
-def functions(firmware: Path) -> list[tuple[int, str]]:
-    """Functions of a program by address."""
-    for tool in "llvm-nm-22", "llvm-nm-19", "llvm-nm", "nm":
-        if not shutil.which(tool):
-            continue
-        done = process.run([tool, "-n", "-S", firmware])
-        if done.status:
-            raise RunError(done.err.strip())
-        found = re.findall(r"^([0-9a-f]+) (?:([0-9a-f]+) )?[tT] (\S+)$", done.out, re.MULTILINE)
-        # Of several names of an address a function's counts, which has a size, not the label where its section begins.
-        names = [(int(size or "0", 16) > 0, int(address, 16), name) for address, size, name in found]
-        return sorted({address: name for _, address, name in sorted(names)}.items())
-    raise RunError("no llvm-nm to read symbols with")
-
-
-def counted(simulator: Path, firmware: Path, frames: int, arguments: Sequence[str]) -> dict[tuple[str, int, int], int]:
-    """Counts of a run, by (processor, kind, address)."""
-    command = [str(simulator), "--quiet", "--firmware", str(firmware), "--frames", str(frames), *arguments]
-    done = process.run(command)
-    if done.status:
-        raise RunError(f"{' '.join(command)}: status {done.status}\n{done.err[-2000:]}".rstrip())
-    counts: dict[tuple[str, int, int], int] = {}
-    for path, kind, pc, count in re.findall(r"^cost (\S+) (\d) (0x[0-9a-f]+) (\d+)$", done.err, re.MULTILINE):
-        counts[path.rpartition(".")[0], int(kind), int(pc, 16)] = int(count)
-    return counts
-
-
-def build_simulator(machine: Path, folder: Path, build: Path, defines: Sequence[str] = ()) -> Path:
-    """A simulator of the machine that counts."""
-    netlist, extra, simulator = (folder / name for name in ("netlist.json", "collectors.lss", "simulator"))
+def build_simulator(machine: Path, output: Path, build: Path, defines: Sequence[str] = ()) -> None:
+    """Makes a simulator of the machine that profiles."""
     options = [one for define in defines for one in ("-D", define)]
-    compiler.lss(build, "export", machine, "-o", netlist, *options)
-    extra.write_text(collectors(json.loads(netlist.read_text())))
-    compiler.lss(build, "build", machine, "-o", simulator, *options, "--collect", extra)
-    return simulator
+    compiler.lss(build, "build", machine, "-o", output, *options, "--record", "profile")
+
+
+def profiled(simulator: Path, firmware: Path, frames: int, arguments: Sequence[str]) -> Profile:
+    """The profile of a run."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [str(simulator), "--quiet", "--firmware", str(firmware), "--frames", str(frames), *arguments]
+        done = process.run([*command, "--profile", f"{folder}/profile.json"])
+        if done.status:
+            raise RunError(f"{' '.join(command)}: status {done.status}\n{done.err[-2000:]}".rstrip())
+        return read(Path(folder) / "profile.json")
+
+
+def _kind(region: str) -> str:
+    name = region.rpartition(".")[2]
+    return next((kind for kind in ("scratchpad", "registers") if name.startswith(kind)), "memory")
+
+
+def _counts(core: Core) -> dict[str, dict[str, int]]:
+    """Of each function, how often each kind of thing happened."""
+    names, counts = core.region_names(), {}
+    for function, cost in functions(core):
+        own = counts.setdefault(function, dict.fromkeys(KINDS, 0))
+        own["instructions"] = cost.instructions
+        for region, one in cost.requests.items():
+            own[_kind(names[region])] += one.reads + one.writes
+    return counts
 
 
 def per_frame(simulator: Path, firmware: Path, arguments: Sequence[str] = ()) -> list[Cost]:
     """Costs of all functions that a frame touches, the most expensive of each processor first."""
-    table = functions(firmware)
-    shorter, longer = (counted(simulator, firmware, frames, arguments) for frames in FRAMES)
-    costs: dict[tuple[str, str], Cost] = {}
-    for (core, kind, pc), count in longer.items():
-        place = bisect_right(table, (pc, "\uffff")) - 1
-        name = table[place][1] if place >= 0 else f"{pc:#x}"
-        cost = costs.setdefault((core, name), Cost(core, name))
-        cost.counts[KINDS[kind]] += (count - shorter.get((core, kind, pc), 0)) / (FRAMES[1] - FRAMES[0])
-    counted_costs = [cost for cost in costs.values() if max(cost.counts.values()) >= 0.005]
-    return sorted(counted_costs, key=lambda cost: (cost.core, -cost.counts["instructions"], cost.function))
+    shorter, longer = (profiled(simulator, firmware, frames, arguments) for frames in FRAMES)
+    before = {core.path: _counts(core) for core in shorter.cores}
+    costs = []
+    for core in longer.cores:
+        for function, counts in _counts(core).items():
+            base = before[core.path].get(function, dict.fromkeys(KINDS, 0))
+            each = {kind: (counts[kind] - base[kind]) / (FRAMES[1] - FRAMES[0]) for kind in KINDS}
+            if max(each.values()) >= 0.005:
+                costs.append(Cost(core.path, function, each))
+    return sorted(costs, key=lambda cost: (cost.core, -cost.counts["instructions"], cost.function))
 
 
 def totals(costs: Sequence[Cost]) -> dict[str, dict[str, float]]:
@@ -179,8 +124,9 @@ class Plugin(uses.Use):
             raise RunError("the cost of a frame is that of a firmware, and this point has none")
         looked.folder.mkdir(parents=True, exist_ok=True)
         defines = [f"{name}={value}" for name, value in looked.machine.defines]
-        simulator = build_simulator(looked.machine.path, looked.folder, self.build, defines)
-        costs = per_frame(simulator.resolve(), firmware, looked.job.plain)
+        simulator = (looked.folder / "simulator").resolve()
+        build_simulator(looked.machine.path, simulator, self.build, defines)
+        costs = per_frame(simulator, firmware, looked.job.plain)
         totals_of_core = totals(costs)
         cores = sorted(totals_of_core)
         whole = {kind: sum(totals_of_core[core][kind] for core in cores) for kind in KINDS}

@@ -79,47 +79,6 @@ def test_what_became_of_faults(tmp_path: Path) -> None:
     assert found.body.count("<tr>") == 1 + 4 and "one: 12 faults" in found.body
 
 
-def test_the_count_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "m: warning\ncost nic.cpu[0].access 1 0x10 7\ncost nic.cpu[0].retire 0 0xc 20\ncost nic.cpu[0].retire 0 0x10 5 more\n"
-    ran = []
-    done = SimpleNamespace(status=0, out="", err=said)
-    monkeypatch.setattr(cost.process, "run", lambda command: ran.append(command) or done)
-    found = cost.counted(Path("sim"), Path("f.elf"), 30, ["--payload", "18"])
-    assert found == {("nic.cpu[0]", 1, 16): 7, ("nic.cpu[0]", 0, 12): 20}
-    assert ran == [["sim", "--quiet", "--firmware", "f.elf", "--frames", "30", "--payload", "18"]]
-    done.status, done.err = 3, "it broke\n"
-    with pytest.raises(RunError, match="^sim --quiet --firmware f.elf --frames 30: status 3\nit broke$"):
-        cost.counted(Path("sim"), Path("f.elf"), 30, [])
-
-
-def test_what_a_frame_costs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The difference of two runs, by the functions where the addresses are; what hardly ever runs is left out."""
-    counts = {
-        1000: {("cpu", 0, 0x10): 500, ("cpu", 0, 0x20): 4000},
-        3000: {("cpu", 0, 0x10): 2500, ("cpu", 0, 0x1C): 3000, ("cpu", 2, 0x1C): 200, ("cpu", 0, 0x20): 4009, ("cpu", 0, 0x24): 2000, ("cpu", 0, 8): 4000},
-    }  # fmt: skip
-    monkeypatch.setattr(cost, "functions", lambda elf: [(0x10, "send"), (0x20, "start"), (0x24, "idle")])
-    monkeypatch.setattr(cost, "counted", lambda simulator, elf, frames, arguments: counts[frames])
-    found = cost.per_frame(Path("sim"), Path("f.elf"), [])
-    assert [(one.core, one.function, one.counts["instructions"], one.counts["memory"]) for one in found] == [
-        ("cpu", "send", 2.5, 0.1), ("cpu", "0x8", 2.0, 0), ("cpu", "idle", 1.0, 0),
-    ]  # fmt: skip
-
-
-def test_symbols_need_a_tool(monkeypatch: pytest.MonkeyPatch, build_dir: Path) -> None:
-    monkeypatch.setattr(cost.shutil, "which", lambda name: None)
-    with pytest.raises(RunError, match="^no llvm-nm to read symbols with$"):
-        cost.functions(build_dir / "firmware/tigon2/tigon2.elf")
-
-
-def test_memory_is_all_there_is_without_a_map() -> None:
-    event = {"name": "access", "arguments": [{"name": "pc"}]}
-    netlist = {"instances": [{"path": "cpu", "parameters": [{"name": "x", "value": 1}], "events": [event]}]}
-    assert "self->n[(1)][at]++" in cost.collectors(netlist)
-    netlist["instances"][0]["parameters"] = [{"name": "memory_map", "value": [{"name": "sram", "base": 0, "size": 4}]}]
-    assert "self->n[(2)][at]++" in cost.collectors(netlist)
-
-
 def test_a_bottleneck_that_cannot_be_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine = SimpleNamespace(path=Path("m.lss"), defines=(("a", "1"),))
     looked = SimpleNamespace(job=SimpleNamespace(arguments=lambda: ["--x", "3"]), machine=machine, folder=tmp_path, title="one")

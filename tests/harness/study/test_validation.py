@@ -230,7 +230,7 @@ def examined(place: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
     costs = [cost.Cost("cpu", "send", dict(instructions=100, scratchpad=5, memory=2, registers=0)),
              cost.Cost("cpu", "main", dict(instructions=17.4, scratchpad=0, memory=0, registers=1))]  # fmt: skip
     rows = [{"fault": "bad", "injected": 7, "counted": 7, "statistic": "mac.bad", "disturbed": 0}]
-    monkeypatch.setattr(cost, "build_simulator", lambda machine, folder, build, defines: folder / "simulator")
+    monkeypatch.setattr(cost, "build_simulator", lambda machine, output, build, defines: None)
     monkeypatch.setattr(cost, "per_frame", lambda simulator, firmware, arguments: asked.append(tuple(arguments)) or costs)
     monkeypatch.setattr(faults, "of_file", lambda stats: rows if stats.exists() else [])
     for name, text in ("faults", FAULTS), ("cost", COST):
