@@ -1,5 +1,5 @@
 """A session with the real gdb-multiarch on every machine that has processors: all of them attached, stopped, stepped, watched and
-taken back in a run that does not notice."""
+taken back in a run that does not notice; then it is changed, and does."""
 
 import re
 from dataclasses import dataclass
@@ -22,14 +22,17 @@ class Session:
     watched: str
     processors: int = 1
     step: str = "step"
+    add: int = 0x277A0001  # addiu $k0, $k1, 1: registers that compilers leave alone
+    source: str = "$k1"
+    result: str = "$k0"
 
 
 SESSIONS = {
     "dual_core": Session("dual", ["--program", "sum"], "*main", "next", 2),
-    "quad_core": Session("quad", ["--program", "matrix"], "main", "rows_done", 4),
+    "quad_core": Session("quad", ["--program", "matrix"], "matrix.c:24", "started", 4),
     "rfu_core": Session("rfu", ["--program", "checksum"], "main", "frame[7]"),
     "vliw_core": Session("vliw", ["--program", "fir"], "filter_narrow", "*(int *) &narrow", step="stepi"),  # bundles have no lines
-    "riscv_core": Session("riscv", ["--program", "sha256"], "main", "*(unsigned *) ($sp - 4)"),
+    "riscv_core": Session("riscv", ["--program", "sha256"], "main", "*(unsigned *) ($sp - 4)", add=0x00118213, source="$gp", result="$tp"),
     "tigon2": Session("tigon2", ["--firmware", "tigon2_parallel", "--payload", "1472", "--frames", "8"], "receive_frames", "*$mac_tx_producer", 2),
     "nic10g": Session("nic10g", ["--firmware", "nic10g", "--payload", "18", "--frames", "200"], "send_task", "*$mac_tx_producer", 8),
 }
@@ -83,3 +86,31 @@ def test_the_run_does_not_notice(session, options, machine, debugged, run_sim, t
     assert new != old and f"Old value = {old}\nNew value = {new}" in text and f"Old value = {new}\nNew value = {old}" in text, text
     assert run.end()[0] == 0
     same_results(tmp_path, run_sim, machine(session.machine), *options)
+
+
+def test_what_is_written_acts(session, options, machine, debugged, run_sim, tmp_path) -> None:
+    """An instruction, of which caches have copies, registers and the pc are written; all is made good again, and the run ends well."""
+    run = debugged(machine(session.machine), *options)
+    text = run.gdb(
+        f"""break {session.place}
+        continue
+        delete
+        set $place = $pc
+        set $old = *(unsigned *) $place
+        set $saved = {session.source}
+        set $replaced = {session.result}
+        set var *(unsigned *) $place = {session.add}
+        set var {session.source} = 0x12345678
+        x/i $place
+        stepi
+        print/x {session.result}
+        print $pc == $place + 4
+        set var *(unsigned *) $place = $old
+        set var {session.source} = $saved
+        set var {session.result} = $replaced
+        set var $pc = $place
+        stepi
+        print *(unsigned *) $place == $old"""
+    )
+    assert values(text) == ["0x12345679", "1", "1"], text
+    assert run.end()[0] == 0

@@ -71,6 +71,52 @@ bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc) {
   return branches(core->big_endian ? GUINT32_FROM_BE(word) : GUINT32_FROM_LE(word));
 }
 
+// ---- The start of the pipeline --------------------------------------------------------------------------------------
+static const CoreFetch *fetch_of(const Core *core, guint number) {
+  return number < core->fetches->len ? &g_array_index(core->fetches, CoreFetch, number) : NULL;
+}
+
+bool core_has_fetch_pc(const Core *core) {
+  return fetch_of(core, 0) && fetch_of(core, 0)->pc.at;
+}
+
+uint32_t core_fetch_pc(const Core *core) {
+  return core_has_fetch_pc(core) ? (uint32_t)core_get(&fetch_of(core, 0)->pc) : 0;
+}
+
+void core_set_fetch_pc(const Core *core, uint32_t pc) {
+  const uint32_t change = pc - core_fetch_pc(core);
+  const CoreFetch *fetch;
+  for (guint i = 0; (fetch = fetch_of(core, i)); i++) {
+    core_set(&fetch->pc, (uint32_t)core_get(&fetch->pc) + change);
+    core_set(&fetch->pc_set, true);
+    core_set(&fetch->branch_pending, false);
+  }
+}
+
+bool core_can_halt(const Core *core) {
+  const CoreFetch *fetch;
+  for (guint i = 0; (fetch = fetch_of(core, i)); i++)
+    if (!fetch->pc.at || !fetch->halt.at || !fetch->in_flight.at || !fetch->fetching.at) return false;
+  return core->fetches->len > 0;
+}
+
+bool core_is_halted(const Core *core) {
+  return fetch_of(core, 0) && core_get(&fetch_of(core, 0)->halt);
+}
+
+void core_halt(const Core *core, bool halt) {
+  const CoreFetch *fetch;
+  for (guint i = 0; (fetch = fetch_of(core, i)); i++) core_set(&fetch->halt, halt);
+}
+
+bool core_is_empty(const Core *core) {
+  const CoreFetch *fetch;
+  for (guint i = 0; (fetch = fetch_of(core, i)); i++)
+    if (core_get(&fetch->in_flight) || core_get(&fetch->fetching)) return false;
+  return true;
+}
+
 // ---- What belongs to which processor -------------------------------------------------------------------------------
 static bool encloses(int32_t outer, int32_t inner) {
   for (; inner >= 0; inner = machine->instances[inner].parent)
@@ -113,28 +159,80 @@ static int32_t surrounding(int32_t instance) {
   return -1;
 }
 
+static void add_fetches(Core *core, int32_t instance) {
+  for (uint32_t i = 0; i < machine->view_count; i++) {
+    const spinach_debug_view *view = &machine->views[i];
+    if (!role_of(view, "fetch_pc") || !encloses(instance, view->instance)) continue;
+    const CoreFetch fetch = {value_of(view, "fetch_pc"), value_of(view, "pc_set"),    value_of(view, "branch_pending"),
+                             value_of(view, "halt"),     value_of(view, "in_flight"), value_of(view, "fetching")};
+    g_array_append_val(core->fetches, fetch);
+  }
+}
+
+// A cache may keep its lines in a memory of its own, of which the module around both says where it is.
+static const spinach_debug_role *bytes_of_lines(const spinach_debug_view *view) {
+  const spinach_debug_role *found = NULL;
+  uint32_t deepest = 0;
+  for (uint32_t i = 0; i < machine->view_count; i++) {
+    const spinach_debug_view *other = &machine->views[i];
+    const spinach_debug_role *role = role_of(other, "line_bytes");
+    if (!role || !encloses(other->instance, view->instance) || depth(other->instance) <= deepest) continue;
+    deepest = depth(other->instance);
+    found = role;
+  }
+  return found;
+}
+
+static void add_writes(CoreCache *cache, const spinach_debug_view *view) {
+  const spinach_debug_role *write = role_of(view, "write"), *pending = role_of(view, "pending");
+  cache->waiting = value_of(view, "waiting");
+  if (pending && cache->waiting.at) {
+    cache->request = pending->field->type;
+    cache->pending = bytes_of(pending->instance, pending->field);
+  }
+  cache->write_first = value_of(view, "write_first");
+  cache->write_count = value_of(view, "write_count");
+  if (!write || !cache->write_first.at || !cache->write_count.at) return;
+  cache->write = write->field->type;
+  cache->writes = bytes_of(write->instance, write->field);
+  cache->write_room = (uint32_t)spinach_field_elements(write->field);
+}
+
+static void add_fill(CoreCache *cache, const spinach_debug_view *view) {
+  const spinach_debug_role *valid = role_of(view, "line_valid"), *victim = role_of(view, "victim_bytes");
+  cache->filling = value_of(view, "filling");
+  cache->fill_number = value_of(view, "fill_number");
+  cache->fill_set = value_of(view, "fill_set");
+  cache->fill_way = value_of(view, "fill_way");
+  cache->ways = valid->field->dimension_count ? valid->field->dimensions[valid->field->dimension_count - 1] : 1;
+  cache->victim_number = value_of(view, "victim_number");
+  cache->victim_read = value_of(view, "victim_read");
+  if (!victim || !cache->victim_number.at || !cache->victim_read.at) return;
+  cache->victim_dirty = value_of(view, "victim_dirty");
+  cache->victim = bytes_of(victim->instance, victim->field);
+  cache->victim_stride = (uint32_t)victim->field->type->size;
+  cache->beat = cache->line / (uint32_t)spinach_field_elements(victim->field);
+}
+
 static void add_caches(Core *core, int32_t instance) {
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *view = &machine->views[i];
-    const spinach_debug_role *bytes = role_of(view, "line_bytes"), *valid = role_of(view, "line_valid"),
-                             *write = role_of(view, "write");
-    if (!bytes || !valid || !role_of(view, "line_number")) continue;
-    const int32_t around = surrounding(view->instance);
+    const spinach_debug_role *valid = role_of(view, "line_valid"), *changed = role_of(view, "line_changed");
+    const spinach_debug_role *bytes = valid && role_of(view, "line_number") ? bytes_of_lines(view) : NULL;
+    const int32_t around = bytes ? surrounding(view->instance) : -1;
     if (around < 0 || !encloses(around, instance)) continue;
     CoreCache cache = {.number = value_of(view, "line_number"),
                        .valid = value_of(view, "line_valid"),
                        .dirty = value_of(view, "line_dirty"),
                        .bytes = bytes_of(bytes->instance, bytes->field),
-                       .lines = (uint32_t)spinach_field_elements(valid->field),
-                       .write_first = value_of(view, "write_first"),
-                       .write_count = value_of(view, "write_count")};
+                       .lines = (uint32_t)spinach_field_elements(valid->field)};
     if (!cache.lines || !cache.number.at || !cache.valid.at) continue;
-    cache.line = (uint32_t)(spinach_field_elements(bytes->field) * bytes->field->type->size) / cache.lines;
-    if (write && cache.write_first.at && cache.write_count.at) {
-      cache.write = write->field->type;
-      cache.writes = bytes_of(write->instance, write->field);
-      cache.write_room = (uint32_t)spinach_field_elements(write->field);
-    }
+    const uint64_t size = spinach_field_elements(bytes->field) * bytes->field->type->size;
+    cache.line = (uint32_t)size / cache.lines;
+    if (changed && spinach_field_elements(changed->field) * changed->field->type->size * 8 >= size)
+      cache.changed = bytes_of(changed->instance, changed->field);
+    add_writes(&cache, view);
+    add_fill(&cache, view);
     g_array_append_val(core->caches, cache);
   }
 }
@@ -150,17 +248,13 @@ static Core *core_new(const spinach_debug_view *view, uint32_t number) {
                  .retired = value_of(view, "retired"),
                  .hi = value_of(view, "hi"),
                  .lo = value_of(view, "lo"),
-                 .fetch_pc = value_of(view, "fetch_pc"),
-                 .pc_set = value_of(view, "pc_set"),
-                 .branch_pending = value_of(view, "branch_pending"),
-                 .halt = value_of(view, "halt"),
-                 .in_flight = value_of(view, "in_flight"),
-                 .fetching = value_of(view, "fetching"),
+                 .fetches = g_array_new(FALSE, FALSE, sizeof(CoreFetch)),
                  .registers = value_of(view, "registers"),
                  .regions = g_array_new(FALSE, FALSE, sizeof(CoreRegion)),
                  .caches = g_array_new(FALSE, FALSE, sizeof(CoreCache))};
   const uint64_t bytes = spinach_field_elements(registers->field) * registers->field->type->size;
   core->register_count = (uint32_t)(bytes / (registers->field->type->size == 1 ? 4 : registers->field->type->size));
+  add_fetches(core, view->instance);
   add_regions(core, view->instance);
   add_caches(core, view->instance);
   return core;

@@ -25,12 +25,26 @@ typedef struct {
 typedef struct {
   CoreValue number, valid, dirty; // of the first line; the others follow
   uint8_t *bytes;
-  uint32_t lines, line; // how many, bytes of each
+  uint32_t lines, line;   // how many, bytes of each
+  const uint8_t *changed; // a bit for each byte of a dirty line that is newer than memory; NULL: all are
+  CoreValue filling, fill_number, fill_set, fill_way; // the line that is fetched, and its place
+  CoreValue victim_dirty, victim_number,
+      victim_read;                    // the line that makes room for it, and how much of it was read out,
+  const uint8_t *victim;              // in beats
+  uint32_t ways, beat, victim_stride; // bytes of a beat, and from one to the next
   CoreValue write_first, write_count;
   const struct spinach_type *write; // a request in the write buffer
-  uint8_t *writes;
+  const uint8_t *writes;
   uint32_t write_room;
+  const struct spinach_type *request; // one outside the buffer, that has no reply yet
+  const uint8_t *pending;
+  CoreValue waiting;
 } CoreCache;
+
+// A stage that fetches; a processor that executes several instructions at a time may have one for each.
+typedef struct {
+  CoreValue pc, pc_set, branch_pending, halt, in_flight, fetching;
+} CoreFetch;
 
 typedef enum { CORE_MIPS, CORE_RISCV32 } CoreIsa;
 
@@ -40,8 +54,8 @@ typedef struct {
   CoreIsa isa;
   bool big_endian;
   CoreValue pc, retired, hi, lo; // the address of the instruction that left the pipeline last, how many did
-  CoreValue fetch_pc, pc_set, branch_pending, halt, in_flight, fetching;
-  CoreValue registers; // the first
+  GArray *fetches;               // CoreFetch
+  CoreValue registers;           // the first
   uint32_t register_count;
   GArray *regions; // CoreRegion, inner ones first
   GArray *caches;  // CoreCache
@@ -58,6 +72,15 @@ void core_set(const CoreValue *value, int64_t number);
 uint32_t core_register(const Core *core, uint32_t number);
 void core_set_register(const Core *core, uint32_t number, uint32_t value);
 
+// ---- The start of the pipeline.  Stages that fetch at a distance from the first are kept at it.
+bool core_has_fetch_pc(const Core *core);
+uint32_t core_fetch_pc(const Core *core); // what is fetched next
+void core_set_fetch_pc(const Core *core, uint32_t pc);
+bool core_can_halt(const Core *core); // the machine says how
+bool core_is_halted(const Core *core);
+void core_halt(const Core *core, bool halt); // fetches nothing more, or goes on
+bool core_is_empty(const Core *core);        // nothing is fetched or in the pipeline
+
 // Whether the instruction at `pc` is in the delay slot of the one at `before`, which was executed just before it: gdb
 // is then shown the branch, since it cannot know from a delay slot where the program goes.
 bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc);
@@ -73,5 +96,7 @@ bool core_reaches(const Core *core, uint32_t address, uint32_t count);
 void core_write(const Core *core, uint32_t address, const uint8_t *bytes, uint32_t count);
 // Whether all that the processor wrote has arrived in memory.
 bool core_writes_are_done(const Core *core);
+// Whether no cache of any processor fetches or writes back a part of it now, so that core_write() reaches every copy.
+bool core_is_quiescent(const Core *core, uint32_t address, uint32_t count);
 
 #endif

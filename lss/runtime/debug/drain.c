@@ -20,13 +20,13 @@ typedef struct {
 static Drained *drained_of; // each core
 
 static bool is_empty(const Core *core) {
-  return !core_get(&core->in_flight) && !core_get(&core->fetching) && core_writes_are_done(core);
+  return core_is_empty(core) && core_writes_are_done(core);
 }
 
 // From here the processor fetches nothing more: whether it then stands still with `count` instructions retired.
 static bool stands_still(guint number, uint64_t count) {
   const Core *core = core_of(number);
-  core_set(&core->halt, true);
+  core_halt(core, true);
   spinach_machine_table.wake();
   for (uint32_t i = 0; i < LOOK_AHEAD && core_retired(number) <= count && !is_empty(core); i++)
     if (stepping_step(true) != STEPPED) return false;
@@ -38,9 +38,9 @@ bool drain_processor(guint number, const char **error) {
   Drained *drained = &drained_of[number - 1];
   if (drained->held && drain_is_done(number)) return true;
   *error = "the debug view of this processor does not say how its pipeline is emptied (docs/language.md)";
-  if (!core->halt.at || !core->in_flight.at || !core->fetching.at || !core->fetch_pc.at) return false;
+  if (!core_can_halt(core)) return false;
   const uint64_t now = spinach_next_instant(), count = core_retired(number);
-  const bool halted = core_get(&core->halt);
+  const bool halted = drained->held ? drained->was_halted : core_is_halted(core);
   g_autoptr(GArray) instants = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   for (uint64_t start = now; instants->len < DEEPEST && start && history_back(start - 1);) { // the latest of the past
     start = spinach_next_instant();
@@ -77,11 +77,17 @@ bool drain_processor(guint number, const char **error) {
   return false;
 }
 
-void drain_set_pc(guint number, uint32_t pc) {
+bool drain_caches(guint number, uint32_t address, uint32_t count, const char **error) {
   const Core *core = core_of(number);
-  core_set(&core->fetch_pc, pc);
-  core_set(&core->pc_set, true);
-  core_set(&core->branch_pending, false);
+  *error = "caches do not stop to fetch or write back what is there: go on by an instruction, and try again";
+  for (uint32_t i = 0; !core_is_quiescent(core, address, count); i++)
+    if (i >= LOOK_AHEAD || stepping_step(true) != STEPPED) return false;
+  drained_of[number - 1].at = spinach_next_instant();
+  return true;
+}
+
+void drain_set_pc(guint number, uint32_t pc) {
+  core_set_fetch_pc(core_of(number), pc);
   breakpoints_pass(number, UINT64_MAX);
 }
 
@@ -90,7 +96,7 @@ void drain_let_go(void) {
   for (guint i = 0; i < core_count(); i++) {
     Drained *drained = &drained_of[i];
     if (!drained->held) continue;
-    core_set(&core_of(i + 1)->halt, drained->was_halted);
+    core_halt(core_of(i + 1), drained->was_halted);
     drained->held = false;
     any = true;
   }

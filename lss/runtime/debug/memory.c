@@ -36,42 +36,82 @@ static uint8_t *in_line(const CoreCache *cache, uint32_t line, uint32_t canonica
   return cache->bytes + line * cache->line + canonical % cache->line;
 }
 
-static int64_t member(const struct spinach_type *type, const uint8_t *value, const char *name, uint32_t *offset) {
-  for (uint32_t i = 0; i < type->member_count; i++) {
-    if (strcmp(type->members[i].name, name) != 0) continue;
-    *offset = (uint32_t)type->members[i].offset;
-    return spinach_is_integer(type->members[i].type) ? spinach_integer(type->members[i].type, value + *offset) : 0;
-  }
-  return 0;
+// The same, if it is newer than memory.
+static const uint8_t *in_dirty_line(const CoreCache *cache, uint32_t line, uint32_t canonical) {
+  const uint8_t *copy = cache->dirty.at && of_line(&cache->dirty, line) ? in_line(cache, line, canonical) : NULL;
+  if (!copy || !cache->changed) return copy;
+  const uint32_t bit = canonical % cache->line; // each line has whole bytes of bits
+  return cache->changed[line * ((cache->line + 7) / 8) + bit / 8] >> bit % 8 & 1 ? copy : NULL;
 }
 
-// The byte of a write that waits, in the request; NULL when it does not cover it.
-static uint8_t *in_write(const Core *core, const CoreCache *cache, uint32_t index, const uint8_t *wanted) {
-  uint32_t at, data;
-  uint8_t *write =
-      cache->writes + (gsize)((core_get(&cache->write_first) + index) % cache->write_room) * cache->write->size;
-  const uint32_t address = (uint32_t)member(cache->write, write, "address", &at);
-  const uint32_t size = (uint32_t)member(cache->write, write, "size", &at);
-  member(cache->write, write, "data", &data);
-  Byte byte;
-  for (uint32_t i = 0; i < size && i < MOST_DATA; i++)
-    if (find_byte(core, address + i, &byte) && byte.at == wanted)
-      return write + data + (core->big_endian ? size - 1 - i : i);
+static bool is_victim(const CoreCache *cache, uint32_t canonical) {
+  return cache->victim_dirty.at && core_get(&cache->victim_dirty) &&
+         (uint32_t)core_get(&cache->victim_number) == canonical / cache->line;
+}
+
+// A dirty line that makes room for another: partly read out, in beats, partly still where it was.
+static const uint8_t *in_victim(const Core *core, const CoreCache *cache, uint32_t canonical) {
+  if (!is_victim(cache, canonical)) return NULL;
+  const uint32_t offset = canonical % cache->line, beat = offset / cache->beat, byte = offset % cache->beat;
+  if (beat < (uint32_t)core_get(&cache->victim_read))
+    return cache->victim + (gsize)beat * cache->victim_stride + (core->big_endian ? cache->beat - 1 - byte : byte);
+  const uint32_t place = (uint32_t)(core_get(&cache->fill_set) * cache->ways + core_get(&cache->fill_way));
+  return place < cache->lines ? cache->bytes + place * cache->line + offset : NULL;
+}
+
+static const struct spinach_member *member(const struct spinach_type *type, const char *name) {
+  for (uint32_t i = 0; i < type->member_count; i++)
+    if (!strcmp(type->members[i].name, name)) return &type->members[i];
   return NULL;
+}
+
+static int64_t number_in(const struct spinach_type *type, const uint8_t *value, const char *name) {
+  const struct spinach_member *one = member(type, name);
+  return one && spinach_is_integer(one->type) ? spinach_integer(one->type, value + one->offset) : 0;
+}
+
+static bool is_write(const struct spinach_type *type, const uint8_t *request) {
+  const struct spinach_member *operation = member(type, "op");
+  g_autofree char *text = operation ? spinach_type_text(operation->type, request + operation->offset) : NULL;
+  return !g_strcmp0(text, "write");
+}
+
+// The byte of a write, in the request; NULL when it does not cover it.
+static const uint8_t *in_write(const Core *core, const struct spinach_type *type, const uint8_t *write,
+                               const uint8_t *wanted) {
+  const uint32_t address = (uint32_t)number_in(type, write, "address"), size = (uint32_t)number_in(type, write, "size");
+  const struct spinach_member *data = member(type, "data");
+  Byte byte;
+  for (uint32_t i = 0; data && i < size && i < MOST_DATA; i++)
+    if (find_byte(core, address + i, &byte) && byte.at == wanted)
+      return write + data->offset + (core->big_endian ? size - 1 - i : i);
+  return NULL;
+}
+
+// In the latest of the writes that memory does not have yet.
+static const uint8_t *in_writes(const Core *core, const CoreCache *cache, const uint8_t *wanted) {
+  const uint8_t *found = NULL;
+  if (core_get(&cache->waiting) && cache->request && is_write(cache->request, cache->pending))
+    found = in_write(core, cache->request, cache->pending, wanted);
+  for (uint32_t i = cache->write ? (uint32_t)core_get(&cache->write_count) : 0; !found && i-- > 0;) {
+    const uint64_t slot = (uint64_t)(core_get(&cache->write_first) + i) % cache->write_room;
+    found = in_write(core, cache->write, cache->writes + slot * cache->write->size, wanted);
+  }
+  return found;
 }
 
 static uint8_t read_byte(const Core *core, const Byte *byte) {
   uint8_t value = *byte->at;
   for (guint c = 0; c < core->caches->len; c++) {
     const CoreCache *cache = &g_array_index(core->caches, CoreCache, c);
+    const uint8_t *victim = in_victim(core, cache, byte->canonical);
+    if (victim) value = *victim;
     for (uint32_t line = 0; cache->dirty.at && line < cache->lines; line++) {
-      const uint8_t *copy = of_line(&cache->dirty, line) ? in_line(cache, line, byte->canonical) : NULL;
+      const uint8_t *copy = in_dirty_line(cache, line, byte->canonical);
       if (copy) value = *copy;
     }
-    for (uint32_t i = 0; cache->write && i < (uint32_t)core_get(&cache->write_count); i++) {
-      const uint8_t *copy = in_write(core, cache, i, byte->at);
-      if (copy) value = *copy;
-    }
+    const uint8_t *write = in_writes(core, cache, byte->at);
+    if (write) value = *write;
   }
   return value;
 }
@@ -105,10 +145,6 @@ static void write_copies(const Byte *byte, uint8_t value) {
         uint8_t *copy = in_line(cache, line, byte->canonical);
         if (copy) *copy = value;
       }
-      for (uint32_t i = 0; cache->write && i < (uint32_t)core_get(&cache->write_count); i++) {
-        uint8_t *copy = in_write(core, cache, i, byte->at);
-        if (copy) *copy = value;
-      }
     }
   }
 }
@@ -122,10 +158,33 @@ void core_write(const Core *core, uint32_t address, const uint8_t *bytes, uint32
   }
 }
 
+// Whether a copy of the byte is on its way to or from the caches of the processor.
+static bool is_in_flight(const Core *core, const Byte *byte) {
+  for (guint c = 0; c < core->caches->len; c++) {
+    const CoreCache *cache = &g_array_index(core->caches, CoreCache, c);
+    if (is_victim(cache, byte->canonical)) return true;
+    if (core_get(&cache->filling) && (uint32_t)core_get(&cache->fill_number) == byte->canonical / cache->line)
+      return true;
+    if (in_writes(core, cache, byte->at)) return true;
+  }
+  return false;
+}
+
+bool core_is_quiescent(const Core *core, uint32_t address, uint32_t count) {
+  const GPtrArray *cores = spinach_cores();
+  Byte byte, same;
+  for (uint32_t i = 0; i < count; i++)
+    for (guint n = 0; find_byte(core, address + i, &byte) && n < cores->len; n++)
+      if (find_byte(cores->pdata[n], byte.canonical, &same) && same.at == byte.at &&
+          is_in_flight(cores->pdata[n], &byte))
+        return false;
+  return true;
+}
+
 bool core_writes_are_done(const Core *core) {
   for (guint c = 0; c < core->caches->len; c++) {
     const CoreCache *cache = &g_array_index(core->caches, CoreCache, c);
-    if (cache->write && core_get(&cache->write_count)) return false;
+    if ((cache->write && core_get(&cache->write_count)) || core_get(&cache->waiting)) return false;
   }
   return true;
 }

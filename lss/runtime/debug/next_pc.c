@@ -24,13 +24,13 @@ static uint32_t look_ahead(guint number) {
   const Known *known = &known_of[number - 1];
   const Core *core = core_of(number);
   const uint64_t now = spinach_next_instant();
-  if (drain_is_done(number)) return (uint32_t)core_get(&core->fetch_pc);
+  if (drain_is_done(number)) return core_fetch_pc(core);
   if (known->at == now) return known->pc;
   history_mark();
   const uint64_t before = core_retired(number);
   // If it never retires one: that which it would fetch, or the one after the last.
-  const bool stands = core->fetch_pc.at && (!before || (!core_get(&core->in_flight) && !core_get(&core->fetching)));
-  uint32_t pc = stands ? (uint32_t)core_get(&core->fetch_pc) : (uint32_t)core_get(&core->pc) + 4;
+  const bool stands = core_has_fetch_pc(core) && (!before || core_is_empty(core));
+  uint32_t pc = stands ? core_fetch_pc(core) : (uint32_t)core_get(&core->pc) + 4;
   const char *why = stepping_over();
   StepOutcome outcome = STEPPED;
   for (uint32_t i = 0; i < LOOK_AHEAD && core_retired(number) == before && outcome == STEPPED; i++)

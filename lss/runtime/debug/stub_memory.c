@@ -82,7 +82,9 @@ void write_memory(const Stub *stub, const GString *packet, bool binary, GString 
   if (!count) return reply_with(reply, "OK");
   const Core *core = core_of(stub->general);
   if (!core_reaches(core, address, count)) return reply_with(reply, "E14");
+  const char *why;
   if (!drain(stub, reply)) return;
+  if (!drain_caches(stub->general, address, count, &why)) return cannot(reply, why);
   core_write(core, address, bytes, count);
   run_control_change();
   reply_with(reply, "OK");

@@ -129,13 +129,16 @@ static void print_history(FILE *out, const spinach_debug_view *view, const spina
 static const char *const unprinted[] = {"history_next",   "memory", "retired",   "fetch_pc", "pc_set",
                                         "branch_pending", "halt",   "in_flight", "fetching", NULL};
 
-// What holds parts of memory says nothing that people could read here.
-static bool is_memory(const spinach_debug_view *view) {
-  return !view->role_count || role_of(view, "line_bytes");
+// What holds parts of memory, or is only for debuggers, says nothing that people could read here.
+static bool says_nothing(const spinach_debug_view *view) {
+  if (role_of(view, "line_bytes") || role_of(view, "line_number")) return true;
+  for (uint32_t i = 0; i < view->role_count; i++)
+    if (!g_strv_contains(unprinted, view->roles[i].role)) return false;
+  return true;
 }
 
 static void print_view(FILE *out, const spinach_debug_view *view) {
-  if (is_memory(view)) return;
+  if (says_nothing(view)) return;
   const char *path = machine->instances[view->instance].path;
   fprintf(out, "%s%s%s:\n", view->name, *path ? " " : "", path);
   const spinach_debug_role *pc = role_of(view, "pc"), *registers = role_of(view, "registers"),
@@ -170,7 +173,7 @@ void spinach_print_views(FILE *out, int32_t instance) {
   bool any = false;
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *view = &machine->views[i];
-    if (is_memory(view) || (instance >= 0 && !encloses(view->instance, instance))) continue;
+    if (says_nothing(view) || (instance >= 0 && !encloses(view->instance, instance))) continue;
     print_view(out, view);
     any = true;
   }
