@@ -138,7 +138,7 @@ test-quick: all $(TEST_PRODUCTS) $(VENV_READY)  ## the tests that take seconds
 	@$(PYTEST) -m "not soak and not slow" $(or $(T),tests)
 soak: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## the long tests: fuzzing, many frames, random instruction streams
 	@$(WITH_FST)
-	@$(PYTEST) -m soak $(or $(T),tests)
+	@$(PYTEST) --timeout 5400 -m soak $(or $(T),tests)
 	@$(if $(T),,$(PYTEST) --optimized -m "not soak" tests/modules)
 goldens: all $(VENV_READY)  ## rewrite golden files from what the tests see now; read the diff afterwards
 	@$(PYTEST) --goldens -m "not soak" $(or $(T),tests)
