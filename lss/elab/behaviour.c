@@ -310,6 +310,27 @@ static void check_always(const Function *function, const Node *node) {
   }
 }
 
+// `handler reset(x)` follows a run-time parameter of the module that may be set later.
+static void expand_reset(Inst *inst, Node *node, Function *function) {
+  const char *name = expr_text(node->value);
+  g_autoptr(GPtrArray) known = g_ptr_array_new();
+  for (guint i = 0; i < inst->instance->parameters->len; i++) {
+    const Parameter *parameter = inst->instance->parameters->pdata[i];
+    if (parameter->runtime && !parameter->initial) g_ptr_array_add(known, (gpointer)parameter->name);
+    if (!strcmp(parameter->name, name)) function->parameter = parameter;
+  }
+  function->name = arena_printf("reset_%s", name);
+  if (node->partial) problem(node->location, "misplaced", "a reset reads no signals; it cannot be partial");
+  if (!function->parameter) {
+    problem(node->value->location, "unknown-parameter", "`%s` is no parameter of this module%s", name,
+            did_you_mean(diag_suggestion(name, known)));
+  } else if (!function->parameter->runtime || function->parameter->initial) {
+    problem(node->value->location, "reset-parameter", "`%s` is %s: it is never set after the start of a run", name,
+            function->parameter->initial ? "a `runtime init parameter`" : "no run-time parameter");
+    diag_note(function->parameter->location, "declared here");
+  }
+}
+
 static void expand_single(Inst *inst, Node *node, bool crossing) {
   Function *function = add_function(inst, node, -1);
   function->clock = inst->instance->clock;
@@ -319,6 +340,7 @@ static void expand_single(Inst *inst, Node *node, bool crossing) {
     expand_list(inst, inst->scope, node->writes, true, function);
     find_domain(function, node, crossing);
   }
+  if (node->function == FUNCTION_RESET) expand_reset(inst, node, function);
   if (node->function != FUNCTION_PHASE_END && node->function != FUNCTION_NEXT_EVENT) return;
   if (node->value && !crossing) {
     problem(node->value->location, "misplaced", "only in a crossing does %s belong to a port", node->name);
@@ -337,11 +359,11 @@ static void check_repeated(Inst *inst, Node *node, guint before) {
     Node *other = inst->behaviours->pdata[i];
     if (other->function != node->function || node->function == FUNCTION_HANDLER || node->function == FUNCTION_ALWAYS)
       continue;
-    bool per_port =
-        inst->instance->leaf->crossing && (node->function == FUNCTION_PHASE_START ||
-                                           (other->function != FUNCTION_HANDLER && node->value && other->value &&
-                                            strcmp(expr_text(node->value), expr_text(other->value)) != 0));
-    if (per_port) continue;
+    const bool differ = node->value && other->value && strcmp(expr_text(node->value), expr_text(other->value)) != 0;
+    if (node->function == FUNCTION_RESET
+            ? differ
+            : inst->instance->leaf->crossing && (node->function == FUNCTION_PHASE_START || differ))
+      continue;
     problem(node->location, "duplicate-name", "`%s` is declared twice", node->name);
     diag_note(other->location, "first declared here");
     return;

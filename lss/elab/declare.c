@@ -410,9 +410,10 @@ void declare_behaviour(Scope *scope, Node *node) {
   Inst *inst = compile->running;
   (void)scope;
   mark_behaviour(node);
-  if (node->function == FUNCTION_HANDLER) {
+  if (node->function == FUNCTION_HANDLER || node->function == FUNCTION_RESET) {
     Node *other = g_hash_table_lookup(compile->handler_names, node->name);
-    if (other && other != node) {
+    const bool resets = other && other->function == FUNCTION_RESET && node->function == FUNCTION_RESET;
+    if (other && other != node && !resets) {
       problem(node->place, "duplicate-name", "the handler `%s` is declared twice", node->name);
       diag_note(other->place, "first declared here");
       return;

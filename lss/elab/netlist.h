@@ -118,7 +118,7 @@ typedef struct {
   const char *doc;
   bool constant;         // `const`: never set
   bool runtime;          // settable when the simulator starts
-  bool initial;          // read by init only: what it is later changes nothing
+  bool initial;          // marked `init`: what it is later changes nothing
   const char *alias_of;  // runtime parameter passed down from an outer one: path.name of the outermost, else NULL
   const char *type_name; // as declared: "int", "time", "register_spec[]"
   Type *record_type;     // of records, or of the records in a list; else NULL
@@ -186,9 +186,10 @@ typedef struct {
   GArray *reads;  // of Signal, expanded, without duplicates
   GArray *writes; // of Signal
   GArray *declared_reads,
-      *declared_writes; // of Signal with lane -1: what the declaration names, whatever it expands to
-  Port *domain_port;    // crossings: the port whose domain this function belongs to; else NULL
-  Clock *clock;         // the domain it runs in
+      *declared_writes;       // of Signal with lane -1: what the declaration names, whatever it expands to
+  Port *domain_port;          // crossings: the port whose domain this function belongs to; else NULL
+  const Parameter *parameter; // what a reset is of; else NULL
+  Clock *clock;               // the domain it runs in
   Instance *instance;
   Location location;
 } Function;

@@ -12,47 +12,97 @@ static char *replace(const char *text, const char *what, const char *with) {
 
 // ---- Specialisations -------------------------------------------------------------------------------------------
 
-static bool check_hooks(const Spec *spec) {
-  static const struct {
-    FunctionKind kind;
-    const char *word;
-  } words[] = {{FUNCTION_INIT, "init"},           {FUNCTION_PHASE_START, "phase_start"}, {FUNCTION_HANDLER, "handler"},
-               {FUNCTION_PHASE_END, "phase_end"}, {FUNCTION_NEXT_EVENT, "next_event"},   {FUNCTION_FINISH, "finish"}};
+// What stands for a declared function in the C file, as `word` and what is between its parentheses.
+static const Hook *find_hook(const Spec *spec, const Function *f, const char **word, const char **arguments) {
+  static const char *const words[] = {
+      [FUNCTION_INIT] = "init",           [FUNCTION_PHASE_START] = "phase_start", [FUNCTION_HANDLER] = "handler",
+      [FUNCTION_PHASE_END] = "phase_end", [FUNCTION_NEXT_EVENT] = "next_event",   [FUNCTION_FINISH] = "finish",
+      [FUNCTION_RESET] = "handler"};
+  *word = words[f->kind];
+  if (f->kind == FUNCTION_RESET) {
+    *arguments = f->parameter->name;
+    return module_source_reset(spec->source, f->parameter->name);
+  }
+  *arguments = f->kind == FUNCTION_HANDLER       ? f->name
+               : strlen(f->name) > strlen(*word) ? f->name + strlen(*word) + 1
+                                                 : "";
+  return module_source_hook(spec->source, *word, *arguments);
+}
+
+static bool check_defined(const Spec *spec) {
   const Instance *instance = spec->example;
   bool fine = true;
   for (guint i = 0; i < instance->functions->len; i++) {
     const Function *f = instance->functions->pdata[i];
-    if (f->kind == FUNCTION_ALWAYS) continue;
-    const char *word = "";
-    for (gsize k = 0; k < G_N_ELEMENTS(words); k++)
-      if (words[k].kind == f->kind) word = words[k].word;
-    const char *argument = f->kind == FUNCTION_HANDLER      ? f->name
-                           : strlen(f->name) > strlen(word) ? f->name + strlen(word) + 1
-                                                            : "";
-    if (module_source_hook(spec->source, word, argument)) continue;
-    diag_error(f->location, "missing-function", "%s declares %s%s%s, but %s does not define %s(%s)",
-               instance->module_name, word, *argument ? " " : "", argument, spec->source->file, word, argument);
+    const char *word, *argument;
+    if (f->kind == FUNCTION_ALWAYS || find_hook(spec, f, &word, &argument)) continue;
+    if (f->kind == FUNCTION_RESET)
+      diag_error(f->location, "missing-function",
+                 "%s declares handler reset(%s), but %s does not define handler(reset, %s)", instance->module_name,
+                 argument, spec->source->file, argument);
+    else
+      diag_error(f->location, "missing-function", "%s declares %s%s%s, but %s does not define %s(%s)",
+                 instance->module_name, word, *argument ? " " : "", argument, spec->source->file, word, argument);
     const int open = fine ? spec->source->open_line : 0; // says it once
     Location brace = {g_intern_string(spec->source->file), open, 1, open, 2};
     if (open) diag_note(brace, "a brace that opens here is not closed");
     fine = false;
   }
+  return fine;
+}
+
+static bool is_declared(const Instance *instance, const Hook *hook) {
+  const bool handles = !strcmp(hook->word, "handler");
+  if (!strcmp(hook->word, "skip") || !strcmp(hook->word, "statistics")) return true;
+  if (handles && g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL))
+    return true;
+  g_autofree char *full = handles           ? g_strdup_printf("%s_%s", hook->argument, hook->second)
+                          : *hook->argument ? g_strdup_printf("%s_%s", hook->word, hook->argument)
+                                            : g_strdup(hook->word);
+  for (guint i = 0; i < instance->functions->len; i++) {
+    const Function *f = instance->functions->pdata[i];
+    if (f->kind != FUNCTION_HANDLER && handles == (f->kind == FUNCTION_RESET) && !strcmp(f->name, full)) return true;
+  }
+  return false;
+}
+
+static bool check_declared(const Spec *spec) {
+  const Instance *instance = spec->example;
+  bool fine = true;
   for (guint i = 0; i < spec->source->hooks->len; i++) {
     const Hook *hook = spec->source->hooks->pdata[i];
-    bool declared = !strcmp(hook->word, "skip") || !strcmp(hook->word, "statistics");
-    if (!strcmp(hook->word, "handler"))
-      declared |= g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL);
-    for (guint j = 0; j < instance->functions->len && !declared; j++) {
-      const Function *f = instance->functions->pdata[j];
-      g_autofree char *full =
-          *hook->argument ? g_strdup_printf("%s_%s", hook->word, hook->argument) : g_strdup(hook->word);
-      declared |= f->kind != FUNCTION_HANDLER && !strcmp(f->name, full);
-    }
-    if (declared) continue;
+    if (is_declared(instance, hook)) continue;
     Location at = {g_intern_string(spec->source->file), hook->line, 1, hook->line, (int)strlen(hook->word) + 1};
-    diag_error(at, "undeclared-function", "%s(%s) is not declared by module %s", hook->word, hook->argument,
-               instance->module_name);
+    diag_error(at, "undeclared-function", "%s(%s%s%s) is not declared by module %s", hook->word, hook->argument,
+               *hook->second ? ", " : "", hook->second, instance->module_name);
     diag_note(instance->leaf->location, "the module is declared here");
+    fine = false;
+  }
+  return fine;
+}
+
+static bool read_by_code(const Instance *instance, const char *parameter) {
+  g_autofree char *form = g_strdup_printf("\\bparam\\s*\\(\\s*%s\\s*\\)", parameter);
+  for (guint i = 0; i < instance->userpoints->len; i++) {
+    const Userpoint *userpoint = instance->userpoints->pdata[i];
+    if (userpoint->code && g_regex_match_simple(form, userpoint->code->string, 0, 0)) return true;
+  }
+  return false;
+}
+
+// What only init reads would change nothing when it is set later.
+static bool check_parameters(const Spec *spec) {
+  const Instance *instance = spec->example;
+  bool fine = true;
+  for (guint i = 0; i < instance->parameters->len; i++) {
+    const Parameter *parameter = instance->parameters->pdata[i];
+    if (!parameter->runtime || parameter->initial || !module_source_starts_with(spec->source, parameter->name) ||
+        read_by_code(instance, parameter->name))
+      continue;
+    diag_error(parameter->location, "reset-parameter",
+               "only init reads `%s`, so that it would change nothing when it is set later: declare `runtime init "
+               "parameter` or `handler reset(%s)`",
+               parameter->name, parameter->name);
     fine = false;
   }
   return fine;
@@ -116,7 +166,9 @@ static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
     g_ptr_array_add(kind->specs, spec);
     g_hash_table_insert(by_text, key, spec);
     if (g_hash_table_add(checked, (gpointer)leaf->leaf)) {
-      fine &= check_hooks(spec);
+      fine &= check_defined(spec);
+      fine &= check_declared(spec);
+      fine &= check_parameters(spec);
       fine &= check_statistics(spec);
     }
     char prefix[32];

@@ -332,17 +332,20 @@ static void emit_shared(const Emitter *emitter, GString *out) {
 static guint emit_clusters(const Emitter *emitter, GString *out) {
   static const char *const words[] = {"start", "finish", "statistics", "report"};
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-  for (guint i = 0; i < emitter->schedule->clusters->len; i++)
-    if (g_hash_table_add(seen, emitter->kind_of[i]))
-      for (gsize w = 0; w < G_N_ELEMENTS(words); w++)
-        g_string_append_printf(out, "void %s_%s(void *);\n", emitter->kind_of[i]->name, words[w]);
+  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
+    const char *name = emitter->kind_of[i]->name;
+    if (!g_hash_table_add(seen, emitter->kind_of[i])) continue;
+    for (gsize w = 0; w < G_N_ELEMENTS(words); w++)
+      g_string_append_printf(out, "void %s_%s(void *);\n", name, words[w]);
+    g_string_append_printf(out, "void %s_reset(void *, int32_t, uint64_t);\n", name);
+  }
   g_string_append(out, "static const spinach_cluster clusters[] = {\n");
   guint count = emitter->schedule->clusters->len;
   for (guint i = 0; i < count; i++) {
     const char *name = emitter->kind_of[i]->name;
     g_string_append_printf(out, "  {sizeof(%s_state)", name);
     for (gsize w = 0; w < G_N_ELEMENTS(words); w++) g_string_append_printf(out, ", %s_%s", name, words[w]);
-    g_string_append(out, "},\n");
+    g_string_append_printf(out, ", %s_reset},\n", name);
   }
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     const Collector *c = emitter->netlist->collectors->pdata[i];

@@ -41,6 +41,34 @@ static int next_char(Cursor *c) {
   return (unsigned char)ch;
 }
 
+static void add_use(GPtrArray *uses, const char *function, char *name) {
+  NameUse *use = g_new0(NameUse, 1);
+  use->function = g_strdup(function);
+  use->name = name;
+  g_ptr_array_add(uses, use);
+}
+
+// `word (` in a function: a call, or a parameter's name.
+static void read_call(ModuleSource *source, const char *word, const char *at, const char *function) {
+  if (strcmp(word, "param") != 0) {
+    add_use(source->calls, function, g_strdup(word));
+    return;
+  }
+  at += strspn(at, " (");
+  add_use(source->parameters, function, g_strndup(at, strcspn(at, " )")));
+}
+
+// Macros may be used anywhere.
+static void read_macros(ModuleSource *source, const char *text) {
+  g_autoptr(GRegex) form = g_regex_new("\\b(\\w+)(?=\\()", 0, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  for (g_regex_match(form, text, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
+    g_autofree char *word = g_match_info_fetch(match, 1);
+    int end;
+    if (g_match_info_fetch_pos(match, 0, NULL, &end)) read_call(source, word, text + end, "");
+  }
+}
+
 static void read_directive(ModuleSource *source, Cursor *c) {
   const char *start = c->at;
   int line = c->line;
@@ -61,6 +89,7 @@ static void read_directive(ModuleSource *source, Cursor *c) {
     gsize n = 0;
     while (isalnum((unsigned char)name[n]) || name[n] == '_') n++;
     g_ptr_array_add(source->defines, g_strndup(name, n));
+    read_macros(source, name + n);
   }
 }
 
@@ -85,8 +114,8 @@ static void add_function(ModuleSource *source, const char *name, const char *arg
     Hook *hook = g_new0(Hook, 1);
     g_auto(GStrv) parts = g_strsplit(arguments, ",", 2);
     hook->word = g_strdup(name);
-    hook->argument = parts[0] ? g_strstrip(g_strdup(parts[0])) : g_strdup("");
-    hook->indexed = parts[0] && parts[1];
+    hook->argument = g_strstrip(g_strdup(parts[0] ? parts[0] : ""));
+    hook->second = g_strstrip(g_strdup(parts[0] && parts[1] ? parts[1] : ""));
     hook->line = line;
     g_ptr_array_add(source->hooks, hook);
     return;
@@ -165,6 +194,7 @@ static void read_word(ModuleSource *source, Cursor *c, const char *text, const c
   if (!strcmp(word, "self")) read_field(source, c, text, function);
   remember(c, strcmp(word, "else") && strcmp(word, "do") ? 'w' : ';');
   if (*c->at != '(') return;
+  read_call(source, word, c->at, function);
   source->unchanged |= !strcmp(word, "unchanged");
   source->timed |= (!strcmp(word, "now") || !strcmp(word, "cycle")) && strcmp(function, "next_event") != 0;
 }
@@ -177,11 +207,13 @@ char *module_source_header(const char *file, const char *include) {
   return NULL;
 }
 
-// A header beside the module may ask for the time in a macro.
+// A header beside the module may ask for the time or for a parameter in a macro.
 static void read_header(ModuleSource *source, const char *include) {
   if (include[0] != '"') return;
   g_autofree char *path = module_source_header(source->file, include), *text = NULL;
-  if (path && g_file_get_contents(path, &text, NULL, NULL)) source->timed |= module_source_uses_time(text);
+  if (!path || !g_file_get_contents(path, &text, NULL, NULL)) return;
+  source->timed |= module_source_uses_time(text);
+  read_macros(source, text);
 }
 
 // The text of a module's C; NULL when it cannot be read or included.
@@ -208,6 +240,8 @@ static ModuleSource *source_new(const char *file) {
   source->file = g_strdup(file);
   source->hooks = g_ptr_array_new();
   source->reads = g_ptr_array_new();
+  source->parameters = g_ptr_array_new();
+  source->calls = g_ptr_array_new();
   source->helpers = g_ptr_array_new();
   source->includes = g_ptr_array_new();
   source->include_lines = g_array_new(FALSE, FALSE, sizeof(int));
@@ -294,4 +328,43 @@ const Hook *module_source_hook(const ModuleSource *source, const char *word, con
     if (!strcmp(hook->word, word) && !strcmp(hook->argument, argument)) return hook;
   }
   return NULL;
+}
+
+const Hook *module_source_reset(const ModuleSource *source, const char *parameter) {
+  for (guint i = 0; i < source->hooks->len; i++) {
+    const Hook *hook = source->hooks->pdata[i];
+    if (!strcmp(hook->word, "handler") && !strcmp(hook->argument, "reset") && !strcmp(hook->second, parameter))
+      return hook;
+  }
+  return NULL;
+}
+
+// Adds to a set of functions all that they call.
+static void add_called(const ModuleSource *source, GHashTable *functions) {
+  for (bool more = true; more;) {
+    more = false;
+    for (guint i = 0; i < source->calls->len; i++) {
+      const NameUse *call = source->calls->pdata[i];
+      if (g_hash_table_contains(functions, call->function)) more |= g_hash_table_add(functions, call->name);
+    }
+  }
+}
+
+bool module_source_starts_with(const ModuleSource *source, const char *parameter) {
+  g_autoptr(GHashTable) start = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) run = g_hash_table_new(g_str_hash, g_str_equal);
+  g_hash_table_add(start, (gpointer) "init");
+  g_hash_table_add(run, (gpointer) "");
+  for (gsize i = 0; i < G_N_ELEMENTS(hook_words); i++)
+    if (strcmp(hook_words[i], "init") != 0) g_hash_table_add(run, (gpointer)hook_words[i]);
+  add_called(source, start);
+  add_called(source, run);
+  bool reads = false;
+  for (guint i = 0; i < source->parameters->len; i++) {
+    const NameUse *use = source->parameters->pdata[i];
+    if (strcmp(use->name, parameter) != 0) continue;
+    if (g_hash_table_contains(run, use->function) || !g_hash_table_contains(start, use->function)) return false;
+    reads = true;
+  }
+  return reads;
 }

@@ -9,7 +9,7 @@
 typedef struct {
   char *word;                     // phase_start, handler, phase_end, init, finish, next_event, skip, statistics
   char *argument;                 // first argument, or ""
-  bool indexed;                   // has a second argument
+  char *second;                   // second argument: the lane of a handler, the parameter of a reset; or ""
   char *shown_port, *shown_field; // all it does is to send this field of the state there; else NULL
   int shown_element;              // 1: the element of the field that is the handler's lane; 0: the field
   int line;
@@ -22,13 +22,21 @@ typedef struct {
   int line, column, end_column;
 } FieldRead;
 
+// param(x) in a function; or, with x, what the function calls.
+typedef struct {
+  char *function; // "handler", "init" and so on, or a helper's name; "" outside of functions
+  char *name;
+} NameUse;
+
 // What was found in a file.
 typedef struct {
   char *file;
-  GPtrArray *hooks;    // Hook*
-  GPtrArray *reads;    // FieldRead*
-  GPtrArray *helpers;  // char*: functions at file scope
-  GPtrArray *includes; // char*: "<string.h>", in order
+  GPtrArray *hooks;      // Hook*
+  GPtrArray *reads;      // FieldRead*
+  GPtrArray *parameters; // NameUse*: what reads which
+  GPtrArray *calls;      // NameUse*: what calls which
+  GPtrArray *helpers;    // char*: functions at file scope
+  GPtrArray *includes;   // char*: "<string.h>", in order
   GArray *include_lines;
   GPtrArray *defines; // char*: macros
   int lines;
@@ -44,5 +52,9 @@ char *module_source_header(const char *file, const char *include);
 bool module_source_uses_time(const char *text);
 // The function that `word` and `argument` name; NULL when the file does not define it.
 const Hook *module_source_hook(const ModuleSource *source, const char *word, const char *argument);
+// The reset of a parameter: handler(reset, parameter); likewise.
+const Hook *module_source_reset(const ModuleSource *source, const char *parameter);
+// Whether init reads the parameter, itself or in what it calls, and nothing else in the file does.
+bool module_source_starts_with(const ModuleSource *source, const char *parameter);
 
 #endif

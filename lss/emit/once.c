@@ -40,6 +40,26 @@ static void emit_probe_once(const Emitter *emitter, GString *out, const Kind *ki
   }
 }
 
+// What instances do when a parameter of theirs, by its place in the state, was set after a restore.
+static void emit_resets(GString *out, const Kind *kind) {
+  g_string_append(out, "void @K@_reset(@K@_state *s, int32_t instance, uint64_t parameter) {\n"
+                       "  (void)s, (void)instance, (void)parameter;\n");
+  for (guint i = 0; i < kind->cluster->leaves->len; i++) {
+    const Instance *leaf = kind->cluster->leaves->pdata[i];
+    for (guint f = 0; f < leaf->functions->len; f++) {
+      const Function *function = leaf->functions->pdata[f];
+      if (function->kind != FUNCTION_RESET) continue;
+      const int n = kind->spec_of[i];
+      g_string_append_printf(
+          out,
+          "  if ((int32_t)s->i%u.spinach_id == instance && offsetof(@K@_S%d_state, rt_%s) == parameter) {\n"
+          "    spinach_enter(s->i%u.spinach_id);\n    @K@_S%d_%s(&s->i%u);\n  }\n",
+          i, n, function->parameter->name, i, n, function->name, i);
+    }
+  }
+  g_string_append(out, "}\n");
+}
+
 void emit_once(const Emitter *emitter, GString *out, const Kind *kind) {
   static const char *const words[] = {
       [START] = "start", [FINISH] = "finish", [STATISTICS] = "statistics", [REPORT] = "report"};
@@ -50,4 +70,5 @@ void emit_once(const Emitter *emitter, GString *out, const Kind *kind) {
       emit_probe_once(emitter, out, kind, i, (Occasion)occasion);
     g_string_append(out, "}\n");
   }
+  emit_resets(out, kind);
 }

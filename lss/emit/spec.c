@@ -259,6 +259,7 @@ static const HookShape shapes[] = {
     [FUNCTION_PHASE_END] = {"phase_end", "void", "", ""},
     [FUNCTION_NEXT_EVENT] = {"next_event", "uint64_t", "const ", ""},
     [FUNCTION_FINISH] = {"finish", "void", "", ""},
+    [FUNCTION_RESET] = {"reset", "void", "", ""},
 };
 
 // What follows the vocabulary word in the macro that makes it a function definition.
@@ -292,6 +293,8 @@ static void emit_functions(GString *out, const Spec *spec) {
     if (function->indexed) g_string_append(out, ", const int i");
     g_string_append(out, ")\n");
   }
+  if (emit_find_function(instance, FUNCTION_RESET))
+    g_string_append(out, "#define SP_handler_reset(parameter) SP_reset_##parameter\n");
   // Handlers for which no lane exists here: their bodies are compiled, against everything, and never called.
   for (guint i = 0; i < instance->leaf->handler_names->len; i++) {
     const char *name = instance->leaf->handler_names->pdata[i];
@@ -316,8 +319,8 @@ static void emit_functions(GString *out, const Spec *spec) {
     g_string_append_printf(out,
                            "  char none;\n} @S@_ctx_%s;\n#define SP_handler_%s(%s) static inline void @S@_%s(const "
                            "@S@_state *restrict self, @S@_ctx_%s *restrict ctx%s)\n",
-                           full, name, hook && hook->indexed ? "i" : "", full, full,
-                           hook && hook->indexed ? ", const int i" : "");
+                           full, name, hook && *hook->second ? "i" : "", full, full,
+                           hook && *hook->second ? ", const int i" : "");
   }
   for (guint i = 0; i < spec->source->hooks->len; i++) { // the two that need no declaration
     const Hook *hook = spec->source->hooks->pdata[i];

@@ -9,6 +9,7 @@ typedef enum {
   FUNCTION_PHASE_END,
   FUNCTION_NEXT_EVENT,
   FUNCTION_FINISH,
+  FUNCTION_RESET, // of a parameter
   FUNCTION_ALWAYS
 } FunctionKind;
 

@@ -159,6 +159,10 @@ declaration:
   | opt_partial HANDLER NAME opt_handler_index ':' opt_signals ARROW opt_signals ';' {
       $$ = parse_declare(scan, NODE_BEHAVIOUR, @$, $3, @3); $$->function = FUNCTION_HANDLER; $$->partial = $1; $$->index_name = $4;
       $$->reads = $6; $$->writes = $8; }
+  | opt_partial HANDLER NAME '(' NAME ')' ';' {
+      parse_word(scan, @3, $3, "reset", "before a parameter");
+      $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_RESET; $$->name = "reset"; $$->place = @3; $$->partial = $1;
+      $$->value = parse_text_expr(EXPR_NAME, @5, $5); }
   | ALWAYS opt_signals ';'         {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_ALWAYS; $$->name = "always"; $$->place = @1;
       $$->reads = arena_array(); $$->writes = $2; }

@@ -122,6 +122,8 @@ static void add_behaviour(Section *section, const Node *node, const char *doc) {
   if (node->function == FUNCTION_HANDLER)
     name = arena_printf("%shandler %s%s", node->partial ? "partial " : "", name,
                         node->index_name ? arena_printf("[%s]", node->index_name) : "");
+  else if (node->function == FUNCTION_RESET)
+    name = arena_printf("handler %s(%s)", name, expr_text(node->value));
   else if (node->value)
     name = arena_printf("%s %s", name, expr_text(node->value));
   add_row(section, name, signals(node->reads), signals(node->writes), doc);

@@ -77,7 +77,8 @@ typedef enum {
   NODE_LOCAL,     // name, type, dimensions, specialize
   NODE_STAT,      // name, type, dimensions, text (unit, may be NULL), gauge
   NODE_DERIVED,   // name, value, text (unit, may be NULL)
-  NODE_BEHAVIOUR, // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end)
+  NODE_BEHAVIOUR, // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end,
+                  // parameter of a reset)
   NODE_EVENT,     // name, arguments (NODE_FIELD)
   NODE_COLLECTOR, // name, text (pattern), type_name (event), shared, body (NODE_SECTION)
   NODE_SECTION,   // name (declare, init, record, report), value (EXPR_CODE)

@@ -41,7 +41,7 @@ def simulator(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
         "instance s : source; instance k : sink; s.out -> k.in : uint32;\ninstance p : capture;\n"
     )
     (folder / "capture.lss").write_text(
-        'module capture {\n  runtime parameter program = "" : string;\n  runtime parameter packets = "" : string;\n'
+        'module capture {\n  runtime init parameter program = "" : string;\n  runtime init parameter packets = "" : string;\n'
         "  state { stream frames; }\n  init;\n  phase_end;\n}\n"
     )
     (folder / "capture.c").write_text(

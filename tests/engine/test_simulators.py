@@ -160,7 +160,7 @@ def test_a_failed_run_leaves_whole_files(ticker, run_sim, tmp_path):
 
 def test_the_run_directory_holds_a_manifest(build, run_sim, tmp_path):
     """Its inputs are what the run reads: files of streams and those that only a parameter names, but none that it writes."""
-    (tmp_path / "loader.lss").write_text('module loader { runtime parameter program = "" : string; inport in : uint32; always in.ack; init; }')
+    (tmp_path / "loader.lss").write_text('module loader { runtime init parameter program = "" : string; inport in : uint32; always in.ack; init; }')
     (tmp_path / "loader.c").write_text("init() { if (!*param(program)) sim_error(\"no program\"); }\n")
     machine = "instance p : source;  instance l : loader;  instance both : tee;  instance r : sink;\np.out -> both.in : uint32;  both.out -> r.in;  both.out -> l.in;\n"
     simulator = build(TICKER + machine)
@@ -412,6 +412,16 @@ def test_run_builds_once(lss, tmp_path):
             "error[missing-function]: m declares handler h",
         ),
         (
+            "handler h : in.data -> in.ack; runtime parameter k = 1 : int; handler reset(k);",
+            "handler(h) { accept(in, 1); }",
+            "error[missing-function]: m declares handler reset(k), but",
+        ),
+        (
+            "handler h : in.data -> in.ack; runtime parameter k = 1 : int; init;",
+            "handler(h) { accept(in, 1); }\nstatic void begin(self_t *self) { self->n = param(k); }\ninit() { begin(self); }",
+            "error[reset-parameter]: only init reads `k`, so that it would change nothing when it is set later",
+        ),
+        (
             "handler h : in.data -> in.ack; init;",
             "handler(h) { accept(in, 1); }\ninit() { self->n = some(in); }",
             "m.c:2:20: error[c-code]: signals exist in",
@@ -473,6 +483,9 @@ def test_functions_that_nobody_declares_are_refused(lss, tmp_path):
     (tmp_path / "top.lss").write_text("instance x : m;  instance s : source;  s.out -> x.in;\n")
     done = lss("build", "top.lss", "-o", "sim", ok=False)
     assert "m.c:2:1: error[undeclared-function]: handler(late) is not declared by module m" in done.err
+    (tmp_path / "m.c").write_text("phase_start() { accept(in, true); }\nhandler(reset, k) { }\n")
+    done = lss("build", "top.lss", "-o", "sim", ok=False)
+    assert "m.c:2:1: error[undeclared-function]: handler(reset, k) is not declared by module m" in done.err
 
 
 def test_a_fault_in_a_module_is_told(build, run_sim, tmp_path):

@@ -76,16 +76,6 @@ def test_state_is_documented(root: Path) -> None:
     assert not bare, "state without a doc comment:\n" + "\n".join(bare)
 
 
-def with_headers(source: Path, headers: dict[str, Path], seen: set[str]) -> str:
-    """The text of a C file and of the modules' headers that it includes, each once."""
-    text = source.read_text()
-    for name in re.findall(r'^#include "(?:[\w/]*/)?(\w+\.h)"', text, re.MULTILINE):
-        if name in headers and name not in seen:
-            seen.add(name)
-            text += with_headers(headers[name], headers, seen)
-    return text
-
-
 def test_each_statistic_is_seen_by_a_test_of_its_module(root: Path) -> None:
     """By its name in quotation marks, which may end in what a test puts together: f"faulty_{kind}"."""
     unseen, looked_at = [], 0
@@ -99,24 +89,6 @@ def test_each_statistic_is_seen_by_a_test_of_its_module(root: Path) -> None:
                 unseen.append(f"{path.name}: {name}")
     assert looked_at > 100
     assert not unseen, "statistics that no test of the module looks at: " + ", ".join(unseen)
-
-
-def test_runtime_parameters_act_where_they_are_used(root: Path) -> None:
-    """What init derives state from has no effect when it is set later: used elsewhere, or marked `runtime init parameter`."""
-    headers = {path.name: path for folder in ("modules", "examples") for path in found(root / folder, "*.h")}
-    wrong, looked_at = [], 0
-    for path in [*library_modules(root), *found(root / "examples", "*_driver.lss", "*_traffic_generator.lss")]:
-        source = path.with_suffix(".c")
-        if not source.exists():
-            continue
-        text = with_headers(source, headers, set())
-        init = "".join(re.findall(r"^init\(\) \{.*?^\}|^init\(\) \{.*\}$", text, re.MULTILINE | re.DOTALL))
-        for name in re.findall(r"^  runtime parameter (\w+)", path.read_text(), re.MULTILINE):
-            looked_at += 1
-            if text.count(f"param({name})") == init.count(f"param({name})"):
-                wrong.append(f"{path.name}: {name}")
-    assert looked_at > 50
-    assert not wrong, "read in init only: " + ", ".join(wrong)
 
 
 def test_a_machine_may_hold_several_specialisations_of_a_module(root: Path) -> None:

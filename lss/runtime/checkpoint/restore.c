@@ -136,6 +136,15 @@ static bool may_be_set(const spinach_options *options) {
   return true;
 }
 
+// What was derived from a parameter that has another value now is not up to date.
+static void follow_settings(const spinach_options *options) {
+  for (guint i = options->restored_settings; i < options->settings->len; i++) {
+    const spinach_parameter *parameter = g_array_index(options->settings, spinach_setting, i).parameter;
+    g_autofree char *present = spinach_parameter_text(parameter);
+    if (g_strcmp0(restored_text(options, parameter), present) != 0) spinach_parameter_reset(parameter);
+  }
+}
+
 static bool same_inputs(const spinach_options *options) {
   g_autoptr(GVariant) inputs = entry("inputs");
   GVariantIter iterator;
@@ -244,6 +253,7 @@ bool spinach_restore_state(const spinach_options *options) {
   if (!spinach_settings_store(options)) return false;
   if (options->reseeds) spinach_reseed();
   if (!open_files_join(files, options->outputs_go_on, &error)) return refuse(options, "%s", error->message);
+  follow_settings(options);
   g_autoptr(GVariant) measured = entry("measured");
   return spinach_measure_resume(measured, checkpoint.same);
 }

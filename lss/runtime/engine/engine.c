@@ -53,6 +53,11 @@ uint32_t spinach_current(void) {
   return current;
 }
 
+static void leave_instances(void) {
+  current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
+  spinach_running.function = NULL;
+}
+
 const char *spinach_current_path(void) {
   return spinach_path(current);
 }
@@ -208,13 +213,24 @@ void spinach_start(void) {
   for (uint32_t i = 0; i < machine->cluster_count; i++)
     if (machine->clusters[i].start) machine->clusters[i].start(spinach_cluster_state[i]);
   spinach_phase = SPINACH_RUNS;
-  current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
-  spinach_running.function = NULL;
+  leave_instances();
 }
 
 void spinach_resume(void) {
   first_instant = earliest();
   spinach_time = (struct spinach_time){.now = first_instant, .period = machine->clocks[0].period};
+}
+
+void spinach_parameter_reset(const spinach_parameter *parameter) {
+  const spinach_phase_of_run before = spinach_phase;
+  spinach_phase = SPINACH_STARTS; // a value that is refused now is refused as at the start
+  for (uint32_t i = 0; i < parameter->target_count; i++) {
+    const spinach_target *target = &parameter->targets[i];
+    const int32_t cluster = machine->instances[target->instance].cluster;
+    machine->clusters[cluster].reset(spinach_cluster_state[cluster], target->instance, target->offset);
+  }
+  spinach_phase = before;
+  leave_instances();
 }
 
 static void work_out_statistics(void) {
@@ -227,8 +243,7 @@ static void ask_collectors(void) {
   for (uint32_t i = 0; i < machine->cluster_count; i++)
     if (machine->clusters[i].report) machine->clusters[i].report(spinach_cluster_state[i]);
   machine->shared_report();
-  current = UINT32_MAX & ~SPINACH_CONNECTION_ID;
-  spinach_running.function = NULL;
+  leave_instances();
 }
 
 void spinach_update_statistics(void) {

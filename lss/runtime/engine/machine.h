@@ -163,6 +163,7 @@ typedef struct {
   void (*finish)(void *state);
   void (*statistics)(void *state); // works out those that are not kept up to date in every cycle
   void (*report)(void *state);     // of collectors
+  void (*reset)(void *state, int32_t instance, uint64_t parameter); // that offset in its state was set anew
 } spinach_cluster;
 
 // When something happens next by itself in a cluster, on one of its clocks.
@@ -252,6 +253,8 @@ uint64_t spinach_cycles(int32_t clock); // ticks of a clock so far
 int32_t spinach_fastest_clock(void);
 void spinach_resume(void); // after the arena and spinach_passing were restored
 void spinach_reseed(void); // everything random, from spinach_seed
+// Lets instances follow a parameter that was set anew in a restored state.
+void spinach_parameter_reset(const spinach_parameter *parameter);
 // An advance: until `clock` has done so many cycles in all, or now() reaches `until`, or somebody stops the run, or, at
 // a boundary between instants, `slice` cycles of that clock have passed.  It consists of steps, between which it can be
 // left, looked at, and gone on with: what it does does not depend on how it is cut.

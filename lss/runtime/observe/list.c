@@ -32,6 +32,7 @@ static void write_parameters(Json *json) {
     json_close(json, ']');
     json_member(json, "type", parameter->type);
     json_member(json, "default", text);
+    if (parameter->initial) json_member_bool(json, "init", true);
     json_member(json, "description", parameter->doc);
     json_close(json, '}');
   }

@@ -141,6 +141,22 @@ def test_a_start_that_cannot_be(place: Path, start: str, why: str) -> None:
     assert why in str(error.value)
 
 
+RESET = "module timer { runtime parameter every = 7 : int; state { int64 left; } stat uint64 rings; init; handler reset(every); phase_end; }\n"
+
+
+def test_an_axis_over_what_init_derives_state_from(place: Path) -> None:
+    """A point is as if its timer were started where it begins."""
+    (place / "timer.lss").write_text(RESET)
+    (place / "timer.c").write_text(
+        "init() { self->left = param(every); }\nhandler(reset, every) { self->left = param(every); }\n"
+        "phase_end() { if (--self->left == 0) { self->rings++; self->left = param(every); } }\n"
+    )
+    (place / "chain.lss").write_text(MACHINE + "instance timer : timer;\n")
+    text = STUDY.replace("[2, 10]", "[2]").replace("option.ready", "set.timer.every").replace("[0.25, 0.5]", "[100, 10]")
+    made = make(place, text.replace("consumer.items / cycles(clk)", "timer.rings").replace('to = "20 us"', 'to = "end"'))
+    assert [row.status for row in made.rows] == [OK, OK] and sorted(rates(made).values()) == [15, 150]
+
+
 LONG = STUDY.replace(SHARED, 'run = { checkpoint_every = "20 ms", timeout = TIMEOUT }').replace('"option.cycles" = 2000', '"option.cycles" = CYCLES, "seed" = 3').replace(
     ', "set.consumer.limit" = 100000', ""
 ).replace("[2, 10]", "[2]").replace("[0.25, 0.5]", "[0.25]").replace('to = "20 us"', 'to = "CYCLES0 ns"')
