@@ -55,6 +55,14 @@ static void update_outputs(self_t *self) {
                         !self->loaded && !self->exhausted;
 }
 
+// Whether there is anything to send, and so whether more can follow.
+static void choose_traffic(self_t *self) {
+  const bool in_turns = self->traffic == traffic_mode_fast, generated = !param(input)[0];
+  self->silent = (generated && param(payload) == 0) || (in_turns && param(ratio_out) == 0);
+  self->exhausted = self->silent;
+  update_outputs(self);
+}
+
 init() {
   if (param(cores) > 0 && !param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   if (param(firmware)[0]) load_firmware(self);
@@ -73,9 +81,17 @@ init() {
     sim_input_error("mode correlated needs packet files, and a connected port `next`");
   if (from_file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
-  self->silent = (!from_file && param(payload) == 0) || (self->traffic == traffic_mode_fast && param(ratio_out) == 0);
-  self->exhausted = self->silent;
-  update_outputs(self);
+  choose_traffic(self);
+}
+
+handler(reset, payload) {
+  choose_traffic(self);
+}
+handler(reset, count) {
+  choose_traffic(self);
+}
+handler(reset, ratio_out) {
+  choose_traffic(self);
 }
 
 phase_start() {
@@ -348,7 +364,8 @@ static bool send_frame(self_t *self, uint32_t other) {
     self->frames_sent++;
     self->bytes_sent += self->length;
     self->sent_count++;
-    self->turn = self->traffic == traffic_mode_fast ? self->sent_count / (uint64_t)param(ratio_out) : 0;
+    self->turn =
+        self->traffic == traffic_mode_fast && !self->silent ? self->sent_count / (uint64_t)param(ratio_out) : 0;
     self->loaded = false;
     load_frame(self);
     return true;

@@ -22,6 +22,14 @@ static void update_outputs(self_t *self) {
                         !self->loaded && !self->exhausted;
 }
 
+// Whether there is anything to send, and so whether more can follow.
+static void choose_traffic(self_t *self) {
+  const bool in_turns = self->traffic == traffic_mode_fast, generated = !param(input)[0];
+  self->silent = (generated && param(payload) == 0) || (in_turns && param(ratio_out) == 0);
+  self->exhausted = self->silent && !param(descriptors)[0];
+  update_outputs(self);
+}
+
 init() {
   if (!param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   stream program = {0};
@@ -73,9 +81,17 @@ init() {
       if (record.kind == TRACE_POST) self->buffer_bytes = record.bytes;
     }
   }
-  self->silent = (!from_file && param(payload) == 0) || (self->traffic == traffic_mode_fast && param(ratio_out) == 0);
-  self->exhausted = self->silent && !param(descriptors)[0];
-  update_outputs(self);
+  choose_traffic(self);
+}
+
+handler(reset, payload) {
+  choose_traffic(self);
+}
+handler(reset, count) {
+  choose_traffic(self);
+}
+handler(reset, ratio_out) {
+  choose_traffic(self);
 }
 
 phase_start() {
@@ -505,7 +521,8 @@ static bool send_frames(self_t *self, uint32_t other) {
       self->frames_sent++;
       self->bytes_sent += self->length;
       self->sent_count++;
-      self->turn = self->traffic == traffic_mode_fast ? self->sent_count / (uint64_t)param(ratio_out) : 0;
+      self->turn =
+          self->traffic == traffic_mode_fast && !self->silent ? self->sent_count / (uint64_t)param(ratio_out) : 0;
       self->loaded = self->record_ready = false;
       STEP_WAIT(!self->emitting);
       load_frame(self);

@@ -78,12 +78,18 @@ static uint32_t queue_room(const self_t *self) {
   return GENERATOR_QUEUE - (self->queue_end - self->queue_first);
 }
 
+// Whether there is anything to send, and so whether more can follow.
+static void choose_traffic(self_t *self) {
+  self->exhausted = param(ratio_out) == 0 || (!param(input)[0] && param(payload) == 0);
+  if (self->exhausted && self->moving != generator_transfer_to_host) self->loaded = false; // it has no turn any more
+}
+
 init() {
   if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
     sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
   if (param(input)[0]) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
-  self->exhausted = param(ratio_out) == 0 || (!param(input)[0] && param(payload) == 0);
+  choose_traffic(self);
   self->send_address = GENERATOR_SEND_BASE;
   write_register(self, REG_STACK_OFFSET_A, GENERATOR_STACK_END - GENERATOR_K1);
   for (uint32_t at = REG_TX_BUFFER_BASE; at <= REG_TX_BUFFER_CONSUMER; at += 4)
@@ -93,6 +99,16 @@ init() {
   write_register(self, REG_ASSIST_STATE, 1);
   write_register(self, REG_MAC_TX_STATE, 2);
   write_register(self, REG_MAC_RX_STATE, 2);
+}
+
+handler(reset, payload) {
+  choose_traffic(self);
+}
+handler(reset, count) {
+  choose_traffic(self);
+}
+handler(reset, ratio_out) {
+  choose_traffic(self);
 }
 
 phase_start() {

@@ -24,6 +24,13 @@ init() {
   draw_ready(self, 0);
 }
 
+handler(reset, pattern) {
+  draw_ready(self, cycle());
+}
+handler(reset, ready) {
+  draw_ready(self, cycle());
+}
+
 phase_start() {
   accept(in, self->accepting);
 }

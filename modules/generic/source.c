@@ -79,6 +79,17 @@ init() {
   draw_offer(self, 0);
 }
 
+handler(reset, count) {
+  if (!self->scripted) next_generated(self);
+  draw_offer(self, cycle());
+}
+handler(reset, offer) {
+  draw_offer(self, cycle());
+}
+handler(reset, cancel) {
+  draw_offer(self, cycle());
+}
+
 phase_start() {
   if (self->offering)
     send(out, self->item);

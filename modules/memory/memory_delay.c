@@ -9,6 +9,10 @@ init() {
   draw_refusal(self);
 }
 
+handler(reset, refuse) {
+  draw_refusal(self);
+}
+
 phase_start() {
   accept(in_request, self->count < param(depth) && !self->refusing);
   send_if(out_request, self->count > 0 && cycle() >= self->due[self->head], self->entry[self->head]);

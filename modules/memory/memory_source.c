@@ -124,6 +124,27 @@ init() {
   draw_offer(self, 0);
 }
 
+handler(reset, count) {
+  if (param(script)[0]) return;
+  const uint64_t count = param(count) < 0 ? UINT64_MAX : (uint64_t)param(count);
+  if (self->have && self->made > count) {
+    self->have = false;
+    self->made--;
+  } else if (!self->have && self->made < count) {
+    next_request(self, cycle());
+  }
+  draw_offer(self, cycle());
+}
+handler(reset, outstanding) {
+  draw_offer(self, cycle());
+}
+handler(reset, offer) {
+  draw_offer(self, cycle());
+}
+handler(reset, cancel) {
+  draw_offer(self, cycle());
+}
+
 phase_start() {
   if (self->offering)
     send(memory_request, self->next);

@@ -31,6 +31,14 @@ static uint64_t time_of_byte(double rate) {
   return (uint64_t)((double)ticks_per_second() * 1000.0 * 8.0 / rate + 0.5);
 }
 
+// Whether there is anything to play, and so whether more can follow.
+static void choose_traffic(self_t *self) {
+  const bool in_turns = self->traffic == traffic_mode_fast, generated = !param(input)[0];
+  self->exhausted = (generated && param(payload) == 0) || (in_turns && param(ratio_in) == 0);
+  if (!self->loaded && !self->playing) self->wake = self->exhausted ? never() : 0;
+  update_outputs(self);
+}
+
 init() {
   self->byte_time = time_of_byte((double)param(rate));
   if (param(offered) <= 0) sim_input_error("the offered rate must be more than 0");
@@ -53,15 +61,23 @@ init() {
   bool file = param(input)[0] != 0;
   if (file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
-  self->exhausted = (!file && param(payload) == 0) || (self->traffic == traffic_mode_fast && param(ratio_in) == 0);
   if (self->traffic == traffic_mode_timed && !file && param(payload))
     sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->traffic == traffic_mode_correlated && (!width(next) || (!file && param(payload))))
     sim_input_error("mode correlated needs a packet file and, at port `next`, who says which frame is next");
   self->beat_cycle = self->taken_cycle = self->plain_at = never();
   self->opens_at = 1;
-  self->wake = self->exhausted ? never() : 0;
-  update_outputs(self);
+  choose_traffic(self);
+}
+
+handler(reset, payload) {
+  choose_traffic(self);
+}
+handler(reset, count) {
+  choose_traffic(self);
+}
+handler(reset, ratio_in) {
+  choose_traffic(self);
 }
 
 phase_start() {
