@@ -1,10 +1,12 @@
 """Recorded events as a timeline in Perfetto's format: a track for each processor, with the functions that it was in,
 one for each other instance whose events were recorded, and one for as many frames as were there at a time.
 
-ui.perfetto.dev shows it.
+What begins with one event and ends with another is a slice (ENDS), and so is what says how many cycles it took;
+any other event is an instant.  What overlaps is on tracks below one another.  ui.perfetto.dev shows it.
 """
 
 import zlib
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor, TrackEvent
@@ -15,6 +17,12 @@ from harness.trace.events import Events, EventsError, Record
 from harness.trace.profile import UNNAMED
 
 SEQUENCE = 1  # all packets are of one writer
+# What ends what, in the order in which it began; a drop says whether it had (`queued`).
+ENDS = {
+    **dict.fromkeys(("done", "dropped", "sent", "received", "drop"), "begun"),
+    **{"played": "playing", "arrived": "arriving"},
+}
+STARTS = set(ENDS.values())
 
 
 @dataclass
@@ -88,36 +96,93 @@ def _retire(writer: _Writer, running: _Running, track: int, ns: int, record: Rec
     running.end = ns
 
 
+@dataclass
+class _Piece:
+    """Something that lasts, of an instance."""
+
+    begin: float  # ns
+    end: float
+    name: str
+    arguments: dict
+
+
+@dataclass
+class _Pieces:
+    """What instances do: slices are known when they end."""
+
+    open: dict[tuple[str, str], deque[_Piece]] = field(default_factory=lambda: defaultdict(deque))
+    whole: dict[tuple[str, str], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
+
+    def take(self, path: str, event: str, ns: float, cycle: float, arguments: dict) -> bool:
+        """Whether the event is part of a slice; `cycle` is how long one of its clock takes."""
+        if event in STARTS:
+            self.open[path, event].append(_Piece(ns, ns, event, arguments))
+            return True
+        start = ENDS.get(event, event)
+        if event in ENDS and self.open[path, start] and arguments.get("queued", True):
+            piece = self.open[path, start].popleft()
+        elif "cycles" in arguments:
+            piece = _Piece(ns - arguments["cycles"] * cycle, ns, event, arguments)
+        else:
+            return False
+        length = f" {arguments['length']} bytes" if "length" in arguments else ""
+        self.whole[path, start].append(_Piece(piece.begin, ns, f"{event}{length}", piece.arguments | arguments))
+        return True
+
+    def write(self, writer: "_Writer", group_of: dict[str, str], end: float) -> None:
+        """Each on the first track of its kind that is free; what has not ended lasts as long as the recording."""
+        for kind, rest in self.open.items():
+            self.whole[kind] += [_Piece(one.begin, end, one.name, one.arguments | {"ended": False}) for one in rest]
+        for (path, start), pieces in self.whole.items():
+            several = sum(other == path for other, _ in self.whole) > 1
+            name, lanes = f"{path} {start}" if several else path, []
+            for piece in sorted(pieces, key=lambda one: one.begin):
+                lane = _free_lane(lanes, piece.begin, piece.end)
+                track = writer.track(group_of[path], name if lane == 0 else f"{name} {lane + 1}")
+                writer.piece(track, round(piece.begin), round(piece.end), piece.name, piece.arguments)
+
+
+def _free_lane(ends: list[float], begin: float, end: float) -> int:
+    """The first lane that ended before; notes when it ends now."""
+    lane = next((i for i, last in enumerate(ends) if last <= begin), len(ends))
+    ends[lane:lane + 1] = [end]
+    return lane
+
+
 def _add_events(writer: _Writer, events: Events) -> int:
     """Processors and all else but frames; returns how many records there were."""
     running: dict[str, _Running] = {}
-    count = 0
+    pieces, groups = _Pieces(), {}
+    count, ns = 0, 0.0
     for record in events:
         count += 1
         source = events.header.sources[record.source]
-        ns = round(events.nanoseconds(record.instant))
+        ns = events.nanoseconds(record.instant)
         if source.event == "retire":
             core = source.core or source.path
-            _retire(writer, running.setdefault(core, _Running()), writer.track("processors", core), ns, record)
+            track = writer.track("processors", core)
+            _retire(writer, running.setdefault(core, _Running()), track, round(ns), record)
             continue
         group = "ports" if " -> " in source.path else "memory" if source.event == "access" else "devices"
+        groups[source.path] = group
+        cycle = events.nanoseconds(events.header.clocks[source.clock])
+        if pieces.take(source.path, source.event, ns, cycle, record.arguments):
+            continue
         more = {"function": record.function} if record.function else {}
-        writer.instant(writer.track(group, source.path), ns, source.event, record.arguments | more)
+        writer.instant(writer.track(group, source.path), round(ns), source.event, record.arguments | more)
     for core, last in running.items():
         writer.event(TrackEvent.TYPE_SLICE_END, writer.track("processors", core), last.end)
+    pieces.write(writer, groups, ns)
     return count
 
 
 def _add_frames(writer: _Writer, found: list[frames.Frame]) -> None:
     """Each on the first track that is free while it is there."""
-    ends: dict[str, list[float]] = {}
+    lanes: dict[str, list[float]] = defaultdict(list)
     for frame in sorted(found, key=lambda one: one.first_ns):
-        lanes = ends.setdefault(frame.direction, [])
-        lane = next((i for i, end in enumerate(lanes) if end < frame.first_ns), len(lanes))
-        if lane == len(lanes):
-            lanes.append(0.0)
-        lanes[lane] = max(frame.last_ns, *(one.last_ns for one in frame.handlers), frame.last_ns)
-        track = writer.track("frames", f"{frame.direction} {lane}")
+        end = max(frame.last_ns, *(one.last_ns for one in frame.handlers), frame.last_ns)
+        lane = _free_lane(lanes[frame.direction], frame.first_ns, end)
+        track = writer.track("frames", f"{frame.direction} {lane:02}")
         facts = {"bytes": frame.bytes, "address": frame.address, "dropped": frame.dropped}
         begin = round(frame.first_ns)
         writer.event(TrackEvent.TYPE_SLICE_BEGIN, track, begin, f"{frame.direction} {frame.number}", facts)
@@ -125,7 +190,7 @@ def _add_frames(writer: _Writer, found: list[frames.Frame]) -> None:
             writer.instant(track, round(handler.first_ns), f"{handler.core}:{handler.function}")
         for step in frame.steps:
             writer.instant(track, round(step.ns), f"{step.what} {step.path}")
-        writer.event(TrackEvent.TYPE_SLICE_END, track, round(lanes[lane]))
+        writer.event(TrackEvent.TYPE_SLICE_END, track, round(end))
 
 
 def encode(events: Events) -> bytes:

@@ -6,16 +6,17 @@
 #include <string.h>
 
 #define FRAME_EVENTS "arrived", "played", "received", "sent", "drop", "done", "delivered", "released", "missed"
+#define FRAME_BEGINS "begun", "dropped", "playing", "arriving"
 
 // The kinds: their events, and in parentheses the argument that those have that are meant.
 static const struct {
   const char *name;
-  const char *events[20];
+  const char *events[24];
 } kinds[] = {
     {"instructions", {"retire(pc)"}},
     {"memory", {"access(pc)"}},
     {"ports", {"transferred", "stalled", "cancelled"}},
-    {"frames", {FRAME_EVENTS}},
+    {"frames", {FRAME_EVENTS, FRAME_BEGINS}},
     {"profile",
      {"retire(pc)", "issue(pc)", "interlock(pc)", "turn(stall)", "access(pc)", "wait(pc)", "blocked(pc)",
       "requested(pc)", "fetched(pc)", FRAME_EVENTS}},

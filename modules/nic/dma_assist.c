@@ -350,6 +350,8 @@ static inline void end_oldest(self_t *self, uint32_t state) {
     self->bytes += done->length;
     self->errors += done->failed;
     event(done, done->outward, done->start_host, done->start_address, done->length, done->ring);
+  } else {
+    event(dropped, done->ring);
   }
   self->oldest = slot_of(self, 1);
   self->count--;
@@ -386,6 +388,7 @@ static inline void begin(self_t *self, const dma_transfer *next) {
   if (self->count == 0) self->sum = self->good_sum, self->sum_odd = self->good_odd; // nothing of what failed is in it
   self->slots[slot_of(self, self->count)] = *next;
   self->count++;
+  event(begun, next->outward, next->start_host, next->start_address, next->length, next->ring);
   find_stages(self);
 }
 

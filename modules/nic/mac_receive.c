@@ -64,7 +64,7 @@ phase_start() {
 }
 
 // One more frame with this outcome: for statistics, and for the words in NIC memory.
-static void count_frame(self_t *self, int outcome, uint32_t length) {
+static void count_frame(self_t *self, int outcome, uint32_t length, bool queued) {
   for (int k = 0; k < param_length(counters); k++) {
     if ((int)param(counters)[k].outcome != outcome) continue;
     self->counter_pending[k]++;
@@ -82,7 +82,7 @@ static void count_frame(self_t *self, int outcome, uint32_t length) {
   self->frames_dropped++;
   self->dropped_count++;
   self->pending_work |= RECEIVE_PENDING_SHOWN;
-  event(drop, length, (receive_outcome)outcome);
+  event(drop, length, (receive_outcome)outcome, queued);
 }
 
 // The next counter in NIC memory to be updated, -1: none now. Kept frames wait for a pause.
@@ -145,7 +145,7 @@ static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filte
   }
   if (self->frames_waiting == param(most_frames)) {
     self->skipping = true;
-    count_frame(self, receive_outcome_overrun, 0);
+    count_frame(self, receive_outcome_overrun, 0, false);
     return;
   }
   self->newest = (self->first + self->frames_waiting) & (param(most_frames) - 1);
@@ -155,6 +155,7 @@ static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filte
   self->frame_state[self->newest] = receive_arrival_arriving;
   self->fcs = ETHERNET_FCS_START;
   self->addressed = filter(self, first_bytes, accepts);
+  event(begun);
 }
 
 // The newest frame is known to be bad; what else comes of it is skipped.
@@ -316,7 +317,7 @@ static inline void drop_oldest(self_t *self) {
   if (self->open) return;
   self->no_descriptor += good && self->lost == receive_space_no_descriptor;
   self->no_room += good && self->lost == receive_space_no_room;
-  count_frame(self, good ? receive_outcome_no_space : self->frame_outcome[f], length);
+  count_frame(self, good ? receive_outcome_no_space : self->frame_outcome[f], length, true);
   dequeue_frame(self);
 }
 
@@ -380,7 +381,7 @@ static inline void move_producers(self_t *self) {
     self->frames++;
     self->bytes += length;
     event(received, self->start, length);
-    count_frame(self, self->frame_outcome[self->first], length);
+    count_frame(self, self->frame_outcome[self->first], length, true);
     dequeue_frame(self);
     self->pending_work |= RECEIVE_PENDING_QUEUE;
   }

@@ -313,6 +313,7 @@ static inline void begin_reading(self_t *self, uint32_t base, uint32_t limit) {
   self->reply_left = length;
   self->burst_left = 0;
   self->reading = length ? transmit_stage_data : transmit_stage_nothing;
+  event(begun, self->address, length);
 }
 
 // What to offer in the next cycle, and what may begin then.

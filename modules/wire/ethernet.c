@@ -218,6 +218,7 @@ static void begin(self_t *self) {
   self->due = start + (uint64_t)param(preamble) * self->byte_time;
   self->position = 0;
   self->begun++;
+  event(playing, self->length);
   await_beat(self);
 }
 
@@ -266,6 +267,7 @@ static void take(self_t *self, const wire_beat_64 *beat) {
     self->fcs = ETHERNET_FCS_START;
     self->taking = true;
     self->late = !beat->start;
+    event(arriving);
   } else {
     self->late |= beat->start || NOW > self->out_due + 8 * self->byte_time + CLOCK;
   }

@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from pathlib import Path
 
 import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
-from harness.trace import frames
+from harness.trace import frames, timeline
 from harness.trace.events import Events
 
 
@@ -81,7 +81,7 @@ def test_timeline_has_all_of_it(recorded: Path, build_dir: Path, lives) -> None:
     trace.ParseFromString((recorded / "run.perfetto").read_bytes())
     names = {p.track_descriptor.uuid: p.track_descriptor.name for p in trace.packet if p.HasField("track_descriptor")}
     parents = {p.track_descriptor.uuid: names.get(p.track_descriptor.parent_uuid) for p in trace.packet if p.HasField("track_descriptor")}
-    stacks, spent, instants, whole = defaultdict(list), Counter(), Counter(), Counter()
+    stacks, spent, instants, whole, slices = defaultdict(list), Counter(), Counter(), Counter(), defaultdict(list)
     for packet in trace.packet:
         if not packet.HasField("track_event"):
             continue
@@ -93,15 +93,21 @@ def test_timeline_has_all_of_it(recorded: Path, build_dir: Path, lives) -> None:
             name, begin = stacks[track].pop()
             assert packet.timestamp >= begin
             spent[names[track], name] += packet.timestamp - begin
+            slices[names[track].split()[0], name.split()[0]].append((begin, packet.timestamp))
         else:
             instants[names[track], event.name] += 1
     assert not any(stacks.values()) and set(parents.values()) == {"", None, "processors", "devices", "frames"} - {""}
     assert whole["frames"] == len(lives)
     events = Events(recorded / "run.trace", build_dir)
     before: dict[str, tuple[str, int]] = {}
-    expected = Counter()
+    expected, begun, lasting = Counter(), defaultdict(deque), defaultdict(list)
+    starts = {"sent": "begun", "received": "begun", "done": "begun", "played": "playing", "arrived": "arriving"}
     for record in events:
         source, ns = events.header.sources[record.source], round(events.nanoseconds(record.instant))
+        if source.event in starts.values():
+            begun[source.path, source.event].append(ns)
+        elif source.event in starts:
+            lasting[source.path, source.event].append((begun[source.path, starts[source.event]].popleft(), ns))
         if source.event != "retire":
             expected[source.path, source.event] += 1
             continue
@@ -111,7 +117,26 @@ def test_timeline_has_all_of_it(recorded: Path, build_dir: Path, lives) -> None:
         before[core] = (record.function, ns)
     times = {key: n for key, n in expected.items() if "pipeline" in key[0] and n}
     assert times == {key: n for key, n in spent.items() if "pipeline" in key[0] and n}
-    assert {key: n for key, n in expected.items() if "pipeline" not in key[0]} == {key: n for key, n in instants.items() if key in expected}
+    assert {path for path, _ in lasting} == {"nic.mac_tx", "nic.mac_rx", "nic.dma_read", "nic.dma_write", "ethernet"}
+    assert lasting == {key: sorted(found) for key, found in slices.items() if key in lasting}
+    others = {key: n for key, n in expected.items() if "pipeline" not in key[0] and key[1] not in {*starts, *starts.values()}}
+    assert others == {key: n for key, n in instants.items() if key in expected}
+    # On the wire a frame takes what its length takes, with seven bytes of the preamble and the delimiter behind them.
+    assert {round((end - begin) / 8) for begin, end in slices["ethernet", "played"]} == {1046 + 8}
+
+
+def test_what_does_not_end_and_what_overlaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three transfers, of which two overlap and one does not end; a drop that never began is an instant."""
+    pieces, written, writer = timeline._Pieces(), [], timeline._Writer()
+    happens = [("begun", 0, {"length": 8}), ("begun", 10, {}), ("done", 20, {"length": 8}), ("begun", 25, {}), ("dropped", 30, {"ring": 1}), ("access", 40, {"cycles": 3})]
+    assert all(pieces.take("dma", event, ns, 2.0, arguments) for event, ns, arguments in happens)
+    assert not pieces.take("mac", "drop", 40, 2.0, {"length": 0, "queued": False})
+    monkeypatch.setattr(writer, "piece", lambda track, begin, end, name, arguments: written.append((track, begin, end, name)))
+    pieces.write(writer, {"dma": "devices"}, 50)
+    tracks = {number: name for (_, name), number in writer.tracks.items()}
+    assert [(tracks[track], begin, end, name) for track, begin, end, name in written] == [
+        ("dma begun", 0, 20, "done 8 bytes"), ("dma begun 2", 10, 30, "dropped"), ("dma begun", 25, 50, "begun"), ("dma access", 34, 40, "access"),
+    ]  # fmt: skip
 
 
 def test_what_was_not_recorded_is_missed(recorded: Path, root: Path, build_dir: Path, lss, run_sim, tmp_path: Path) -> None:
