@@ -13,6 +13,7 @@ MACHINES = {
     "dual": ["dual_core/dual_core.lss"],
     "quad": ["quad_core/quad_core.lss"],
     "rfu": ["rfu_core/rfu_core.lss"],
+    "recorded": ["single_core/single_core.lss", "--record", "memory"],
     "riscv": ["riscv_core/riscv_core.lss"],
     "vliw": ["vliw_core/vliw_core.lss"],
     "tigon2": ["tigon2/tigon2.lss", "-D", "cpus=2"],

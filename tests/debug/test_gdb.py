@@ -128,6 +128,46 @@ def test_riscv(machine, firmware, debugged, run_sim, tmp_path) -> None:
     same_results(tmp_path, run_sim, machine("riscv"), *options)
 
 
+def test_the_run_becomes_a_variant_that_sees_events(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    """An event that was not compiled in: the run goes on in the variant with its past, gdb's connection, breakpoints
+    and what was written, and ends as it would have."""
+    run = debugged(machine("dual"), "--program", firmware("sum"), "--stats", "debugged.json")
+    text = run.gdb(
+        """break main
+        continue
+        stepi 30
+        print $_inferior
+        print/x $pc
+        monitor break event(core[1].**.access(address >= 0xffff0000))
+        print $_inferior
+        print/x $pc
+        continue
+        continue
+        print $_inferior
+        delete
+        continue
+        print $_inferior
+        monitor where
+        reverse-continue
+        monitor where
+        monitor break
+        rwatch next
+        reverse-continue
+        print next
+        reverse-continue
+        print next
+        delete"""
+    )
+    seen = values(text)
+    assert seen[:2] == seen[2:4], text
+    assert "event(core[1].**.access(address >= 0xffff0000)): core[1].pipeline.access access pc=" in text
+    assert text.count("Hardware read watchpoint 2: next\n\nValue") == 2 and seen[-2:] == ["950", "850"], text
+    status, out, err = run.end()
+    assert status == 0 and err.count("building a variant that records") == 2, err
+    assert out == run_sim(machine("dual"), "--quiet", "--program", firmware("sum")).out
+    same_results(tmp_path, run_sim, machine("dual"), "--program", firmware("sum"))
+
+
 @pytest.mark.slow
 def test_tigon2(machine, firmware, debugged, run_sim, tmp_path) -> None:
     """Two processors under traffic: breakpoints in code that was copied to their scratchpads, a watchpoint on a device

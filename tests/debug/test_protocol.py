@@ -11,9 +11,9 @@ import pytest
 
 from tests.debug.remote import framed
 
-MALFORMED = ["m", "m10", "m10,", "mzz,4", "m10,4x", "M10,4", "M10,4:00", "M10,2:0g00", "X10,3:ab", "P", "P4", "P4=", "P4=12", "P99=00000000", "pzz", "G00", "Hx1", "Hgp9.1", "Hg", "Z", "Z0", "Z0,", "Z0,zz,4", "z5,10,4"]
+MALFORMED = ["m", "m10", "m10,", "mzz,4", "m10,4x", "M10,4", "M10,4:00", "M10,2:0g00", "X10,3:ab", "P", "P4", "P4=", "P4=12", "P99=00000000", "pzz", "G00", "Hx1", "Hgp9.1", "Hg", "Z", "Z0", "Z0,", "Z0,zz,4", "z5,10,4", "Z3,10", "Z4,zz,1"]
 MALFORMED += ["vCont;", "vCont;x", "vCont;c:p9.1", "vCont;C", "vAttach;9", "vAttach;", "D;9", "T", "Tp9.1", "c10", "C", "qXfer:features:read:target.xml:", "qXfer:features:read:target.xml:0", "qRcmd,1", "qRcmd,zz", "qThreadExtraInfo,p9.1"]
-UNKNOWN = ["", "vMustReplyEmpty", "vRun;x", "qNothing", "Qnothing", "y", "bx", "Z3,10,4", "Z4,10,4", "R00"]
+UNKNOWN = ["", "vMustReplyEmpty", "vRun;x", "qNothing", "Qnothing", "y", "bx", "R00"]
 
 
 def test_what_is_wrong_is_refused_and_changes_nothing(machine, firmware, debugged, run_sim, tmp_path) -> None:
@@ -157,6 +157,93 @@ def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert gdb.monitor("set core.fetcher.phase = nowhere") != "" and "there is no command" in gdb.monitor("jump")
     assert gdb.monitor("checkpoint point") == ""
     assert "restored" not in run_sim(machine("single"), "--restore", "point", "--quiet").err
+
+
+def test_reads_and_accesses_are_watched(machine, firmware, debugged) -> None:
+    """After the access, by the processor itself, both ways; each kind knows its own."""
+    run = debugged(machine("recorded"), "--program", firmware("hello"))
+    gdb = run.remote()
+    digits = 0x7FFFE6  # is written, then read, by print_number()
+    assert gdb.ask(f"Z3,{digits:x},1") == "OK"
+    assert "rwatch:7fffe6;" in gdb.ask("c")
+    first = gdb.monitor("where")
+    assert "rwatch:7fffe6;" in gdb.ask("c") and gdb.monitor("where") != first
+    assert "rwatch:7fffe6;" in gdb.ask("bc") and "rwatch:7fffe6;" in gdb.ask("bc")
+    before = gdb.monitor("where")
+    assert "rwatch:7fffe6;" in gdb.ask("c") and gdb.monitor("where") == first != before
+    assert gdb.ask(f"z3,{digits:x},1") == gdb.ask("Z4,ffff0000,4") == "OK"  # a device, of which nothing can be read
+    assert "awatch:ffff0000;" in gdb.ask("c") and "awatch:ffff0000;" in gdb.ask("bc")
+    assert gdb.ask("z4,ffff0000,4") == gdb.ask("Z3,ffff0000,4") == "OK"
+    assert "watch" not in gdb.ask("c")  # nobody reads that
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("break 3 ms", "a break waits for a state or an event"),
+        ("break event(core.access.acces)", 'core.access has no event "acces"; did you mean "access"?'),
+        ("break event(core.acces.access)", 'no instance with behaviour matches "core.acces"; did you mean "core.access"?'),
+        ("break event(**.access(adress == 1))", 'the event "**.access" has no argument "adress"'),
+        ("break event(**.access, 0)", "the events are counted from 1"),
+        ("break core.access", "this is no condition"),
+    ],
+)
+def test_a_wrong_break_is_one_line(command: str, words: str, machine, firmware, debugged) -> None:
+    gdb = debugged(machine("recorded"), "--program", firmware("hello")).remote()
+    said = gdb.monitor(command)
+    assert words in said and said.count("\n") == 1, said
+    assert gdb.ask("c") and "is over" in gdb.output
+
+
+def test_events_are_counted_both_ways(machine, firmware, debugged) -> None:
+    """event(…, N) stops at each N-th, counted from where one goes on; without a filter at each of them."""
+    gdb = debugged(machine("recorded"), "--program", firmware("hello")).remote()
+
+    def cycle() -> int:
+        return int(re.search(r"cycle (\d+) of", gdb.monitor("where"))[1])
+
+    def go(packet: str) -> int:
+        gdb.ask(packet)
+        return cycle()
+
+    assert gdb.monitor("break event(**.access(address == 0xffff0000))") == ""
+    passed = [go("c") for _ in range(6)]
+    assert passed == sorted(set(passed)) and "access pc=" in gdb.output
+    assert [go("bc") for _ in range(6)] == [cycle - 1 for cycle in reversed(passed)]
+    assert gdb.monitor("break") == "" and gdb.monitor("break event(**.access(address == 0xffff0000), 3)") == ""
+    assert [go("c") for _ in range(2)] == [passed[2], passed[5]]
+    assert [go("bc") for _ in range(2)] == [passed[3] - 1, passed[0] - 1]
+    # Together with a breakpoint and a state: whatever comes first.
+    assert gdb.monitor("break core.writeback.instructions >= 12") == "" and gdb.ask("Z0,20,4") == "OK"
+    stops = [gdb.ask("c") for _ in range(3)]
+    assert stops[0] == stops[1] == "T05thread:1;", stops
+
+
+def test_outputs_and_changes_go_with_a_run_that_becomes_a_variant(build_sim, debugged, run_sim, tmp_path) -> None:
+    """What was written, also beyond where the run went back to, is in the file once; what gdb changed stays changed; and
+    a second variant has what the first one has."""
+    simulator = build_sim(ENDLESS + "instance s : source;\ninstance k : sink;\ns.out -> k.in : uint32;")
+    options = ["--cycles", 2000, "--set", "k.record=items.txt", "--seed", 7, "--set", "k.ready=0.7"]
+    run = debugged(simulator, *options, "--until", "event(k.taken, 1200)")
+    gdb = run.remote()
+    assert gdb.monitor("break k.items >= 1000") == "" and gdb.ask("c") and gdb.monitor("break") == ""
+    assert gdb.monitor("break k.items >= 200") == "" and gdb.ask("bc")
+    where = gdb.monitor("where").split(";")[0]
+    assert gdb.monitor("break") == gdb.monitor("break event(k.taken, 10)") == ""
+    assert gdb.monitor("where").split(";")[0] == where and gdb.monitor("print k.items") == "199\n"
+    assert gdb.ask("M108,4:01020304") == "OK"  # a store to the program, which is all zeros
+    assert gdb.ask("c") and gdb.monitor("print k.items") == "209\n"
+    assert gdb.monitor("break event(core.access.access)") == ""
+    assert gdb.ask("m108,4") == "01020304" and gdb.monitor("print k.items") == "209\n"
+    assert gdb.ask("bc") and gdb.monitor("print k.items") == "199\n"
+    assert gdb.monitor("break") == "" and gdb.ask("D;1") == "OK"
+    gdb.close()
+    status, _, err = run.end()
+    assert status == 0 and err.count("building a variant that records") == 2, err
+    written = (tmp_path / "items.txt").read_text()
+    run_sim(simulator, "--quiet", *options, "--until", "event(k.taken, 1200)")
+    assert written == (tmp_path / "items.txt").read_text() and written.count("\n") == 1200
+    assert sorted(path.name for path in tmp_path.iterdir() if "items" in path.name) == ["items.txt"]
 
 
 # Counts addresses, and has registers nobody writes: all that a view must say of a processor.

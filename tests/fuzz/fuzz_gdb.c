@@ -9,6 +9,7 @@
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
 #include "lss/runtime/files/stream.h"
+#include "lss/runtime/trace/record.h"
 
 #include <stdlib.h>
 
@@ -38,8 +39,10 @@ static const spinach_field fields[] = {
     {"registers", "", NULL, &byte, offsetof(State, registers), 1, {128}, false, false},
     {"memory", "", NULL, &byte, offsetof(State, memory), 1, {MEMORY}, false, false},
 };
-static const spinach_layout layout = {"core", sizeof(State), offsetof(State, id), G_N_ELEMENTS(fields), fields,
-                                      0,      NULL};
+static const spinach_argument access_arguments[] = {{"pc", &word}, {"address", &word}, {"size", &byte}, {NULL, NULL}};
+static const spinach_event events[] = {{"access", "uint32 pc, uint32 address, uint8 size", "", access_arguments}};
+static const spinach_layout layout = {
+    "core", sizeof(State), offsetof(State, id), G_N_ELEMENTS(fields), fields, G_N_ELEMENTS(events), events};
 static const spinach_instance instances[] = {
     {"", NULL, 0, -1, -1, 0}, {"core[0]", &layout, 0, 0, 0, 0}, {"core[1]", &layout, 0, 1, 0, 0}};
 
@@ -61,11 +64,19 @@ static const spinach_debug_view views[] = {{"cpu", 1, 9, roles[0], 2, properties
 static const spinach_clock clocks[] = {{"clk", 1, 1, 1}};
 static const spinach_cluster clusters[] = {{sizeof(State), NULL, NULL, NULL, NULL},
                                            {sizeof(State), NULL, NULL, NULL, NULL}};
-static const char *const nothing[] = {NULL};
+static const char *const nothing[] = {NULL}, *const records[] = {"memory", NULL};
 void *spinach_cluster_state[CORES];
 spinach_watch spinach_watches[1];
 
 static void do_nothing(void) {}
+
+static void emit_access(const State *state, uint32_t address) {
+  const uint8_t size = 1;
+  uint8_t *at = spinach_record(spinach_recorder.instances[state->id], sizeof state->pc + sizeof address + sizeof size);
+  memcpy(at, &state->pc, sizeof state->pc);
+  memcpy(at + sizeof state->pc, &address, sizeof address);
+  memcpy(at + sizeof state->pc + sizeof address, &size, sizeof size);
+}
 
 static void run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end, uint64_t until) {
   (void)clock;
@@ -75,6 +86,8 @@ static void run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clo
       if (state->halt) continue;
       state->pc = state->fetch_pc;
       state->fetch_pc = 0x1000 + (state->pc + 4) % MEMORY;
+      spinach_time.now = *due;
+      if (spinach_recorder.on) emit_access(state, 0x1000 + (uint32_t)(state->retired % MEMORY));
       state->memory[state->retired++ % MEMORY]++;
     }
 }
@@ -97,7 +110,8 @@ const spinach_machine spinach_machine_table = {.file = "fuzz.lss",
                                                .run = run,
                                                .shared_start = do_nothing,
                                                .shared_report = do_nothing,
-                                               .watches = nothing};
+                                               .watches = nothing,
+                                               .records = records};
 
 // ---- Of the program around it
 
@@ -147,7 +161,11 @@ static StubState give(Stub *stub, const GString *packet) {
   g_autofree uint8_t *before = g_memdup2(spinach_arena, spinach_arena_size);
   g_autoptr(GString) reply = g_string_new(NULL);
   if (writes_a_file(packet)) return STUB_GOES_ON;
-  const StubState state = stub_reply(stub, packet, reply);
+  StubState state = stub_reply(stub, packet, reply);
+  if (state == STUB_WANTS_EVENTS) {
+    stub_refuse_events(stub, "there are none");
+    state = stub_reply(stub, packet, reply);
+  }
   const bool changed = memcmp(before, spinach_arena, spinach_arena_size) != 0;
   if (changed && (!may_change(packet) || (reply->len && reply->str[0] == 'E'))) abort();
   g_autoptr(GString) framed = g_string_new(NULL), read = g_string_new(NULL);

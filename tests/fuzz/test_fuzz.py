@@ -26,7 +26,9 @@ GDB = [
     "qSupported:multiprocess+;swbreak+;hwbreak+\nQStartNoAckMode\nvMustReplyEmpty\n!\nHgp0.0\nqXfer:features:read:target.xml:0,ffb\nqTStatus\n?\nqfThreadInfo\nqsThreadInfo\nqAttached:1\nHc-1\nvAttach;2\nqThreadExtraInfo,p2.1\nHgp1.1\ng\np25",
     "qSupported:multiprocess+\nvAttach;2\nHgp1.1\nZ0,1010,4\nHgp2.1\nZ1,ffffffff00001010,4\nvCont?\nvCont;c\nvCont;c:p1.1\nvCont;s:p2.1;c\nz0,1010,4\nbc\nbs\nbc",
     "Hgp1.1\nm1000,20\nM1004,4:01020304\nX1008,3:abc\nm1000,10\nP4=00000001\np4\nP25=00001020\nvCont;s:1\nG" + 24 * "0" + "\nD;1",
-    "Z2,1008,4\nvCont;c\nbc\nz2,1008,4\nZ3,1000,4\nZ9,0,0\nc\ns\nbs\nTp3.1\nk\n",
+    "Z2,1008,4\nvCont;c\nbc\nz2,1008,4\nZ9,0,0\nc\ns\nbs\nTp3.1\nk\n",
+    "Z3,1008,4\nZ4,1020,1\nc\nbc\nc\nz3,1008,4\nvCont;c:p1.1\nbc\nz4,1020,1",
+    *(f"qRcmd,{command.encode().hex()}\nc\nc\nbc\nvCont;s:p1.1\nqRcmd,{b'break'.hex()}\nc" for command in ("break event(core[*].access)", "break event(core[1].access(address == 0x1008), 3)", "break core[0].pc == 0x1010")),
     *("qRcmd," + command.encode().hex() for command in ("help", "print core[0].memory[3..7]", "print /x core[1].pc", "set core[0].halt = true", "where", "statistics core[*]", "break core[0].retired >= 40", "nothing")),
     "$m1000,4#8e+$?#3f-$vCont;c#a8\x03$M1000,2:0102#8f",
 ]

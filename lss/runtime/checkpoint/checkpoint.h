@@ -12,12 +12,18 @@
 // when it cannot; what had that name is then still there.
 bool spinach_checkpoint_write(const spinach_options *options);
 
+// The file's content; NULL, with *error, when it cannot be had.
+GByteArray *spinach_checkpoint_bytes(const spinach_options *options, GError **error);
+
 // Reads and checks options->restore, and puts the parameters and the seed that it names before those that were given.
 // Prints a line and returns false when it is none, damaged, or of another machine.  Call before the run starts.
 bool spinach_restore_read(spinach_options *options);
 
 // Takes over the state, after the run has started as any other.
 bool spinach_restore_state(const spinach_options *options);
+
+// Whether that was all of the arena, with what collectors and conditions count.
+bool spinach_restored_whole(void);
 
 // As spinach_restore_read(), with the state unpacked into memory that this process and those that it forks map when
 // they take it over.  Parameters and seed are left as they are.

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -126,5 +128,48 @@ bool open_files_join(GVariant *files, bool go_on, GError **error) {
   HostFile *file;
   for (uint32_t i = 0; (file = host_file_number(i)); i++)
     if (!join(file, i + 1, files, go_on, error)) return false;
+  return true;
+}
+
+// ---- To another process ---------------------------------------------------------------------------------------------
+
+GVariant *open_files_hand_over(GError **error) {
+  GVariantBuilder outputs;
+  g_variant_builder_init(&outputs, G_VARIANT_TYPE(OPEN_OUTPUTS_TYPE));
+  HostFile *file;
+  for (uint32_t i = 0; (file = host_file_number(i)); i++) {
+    const int32_t instance = file->out ? holder(file->owner) : -1;
+    uint64_t bytes;
+    if (instance < 0) continue;
+    if (!written(file, &bytes, error)) {
+      g_variant_builder_clear(&outputs);
+      return NULL;
+    }
+    g_variant_builder_add(&outputs, "(stst)", machine->instances[instance].path, offset_in(instance, file->owner),
+                          file->temporary ? file->temporary : "", file->written);
+  }
+  return g_variant_ref_sink(g_variant_builder_end(&outputs));
+}
+
+static bool take_over(HostFile *file, const char *temporary, uint64_t count, GError **error) {
+  struct stat status;
+  file->written = count;
+  if (!file->temporary || !*temporary) return true;
+  if (stat(temporary, &status)) return cannot(error, "go on with", temporary, g_strerror(errno));
+  if (!go_on_from(file, temporary, (uint64_t)status.st_size, error)) return false;
+  unlink(temporary);
+  return true;
+}
+
+bool open_files_take_over(GVariant *outputs, GError **error) {
+  GVariantIter iterator;
+  const char *path, *temporary;
+  uint64_t offset, count;
+  g_variant_iter_init(&iterator, outputs);
+  while (g_variant_iter_next(&iterator, "(&st&st)", &path, &offset, &temporary, &count)) {
+    const stream *s = stream_at(path, offset);
+    HostFile *file = s && s->id ? host_file_number((uint32_t)s->id - 1) : NULL;
+    if (file && file->out && !take_over(file, temporary, count, error)) return false;
+  }
   return true;
 }

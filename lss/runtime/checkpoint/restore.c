@@ -258,6 +258,10 @@ bool spinach_restore_state(const spinach_options *options) {
   return spinach_measure_resume(measured, checkpoint.same);
 }
 
+bool spinach_restored_whole(void) {
+  return checkpoint.same;
+}
+
 bool spinach_restore_pages(spinach_options *options) {
   return spinach_restore_read(options) && take_state(options);
 }

@@ -83,11 +83,9 @@ static GVariant *runs_variant(const GArray *runs) {
   return g_variant_builder_end(&builder);
 }
 
-bool spinach_checkpoint_write(const spinach_options *options) {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(GVariant) files = open_files_describe(&error);
-  if (!files)
-    return spinach_report_error("cannot write the checkpoint \"%s\": %s", options->checkpoint, error->message);
+GByteArray *spinach_checkpoint_bytes(const spinach_options *options, GError **error) {
+  g_autoptr(GVariant) files = open_files_describe(error);
+  if (!files) return NULL;
   g_autoptr(GByteArray) packed_pages = g_byte_array_new(), packed_header = g_byte_array_new();
   g_autoptr(GArray) runs = pages_compress(spinach_arena, spinach_arena_size, packed_pages);
   GVariantBuilder builder;
@@ -105,10 +103,16 @@ bool spinach_checkpoint_write(const spinach_options *options) {
   CheckpointStart start = {.unpacked = g_variant_get_size(header), .packed = packed_header->len};
   memcpy(start.word, CHECKPOINT_WORD, sizeof start.word);
   checkpoint_checksum(&start, packed_header->data, start.checksum);
-  g_autoptr(GByteArray) file = g_byte_array_new();
+  GByteArray *file = g_byte_array_new();
   g_byte_array_append(file, (const guint8 *)&start, sizeof start);
   g_byte_array_append(file, packed_header->data, packed_header->len);
   g_byte_array_append(file, packed_pages->data, packed_pages->len);
-  return whole_file_write(options->checkpoint, (const char *)file->data, (gssize)file->len, &error) ||
+  return file;
+}
+
+bool spinach_checkpoint_write(const spinach_options *options) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GByteArray) file = spinach_checkpoint_bytes(options, &error);
+  return (file && whole_file_write(options->checkpoint, (const char *)file->data, (gssize)file->len, &error)) ||
          spinach_report_error("cannot write the checkpoint \"%s\": %s", options->checkpoint, error->message);
 }

@@ -1,7 +1,9 @@
 // Points, and what they are compared with; see breakpoints.h.
 #include "lss/runtime/debug/breakpoints.h"
 
+#include "lss/runtime/debug/conditions.h"
 #include "lss/runtime/debug/cores.h"
+#include "lss/runtime/debug/events.h"
 
 typedef struct {
   GHashTable *breakpoints; // address to 1: software, 2: hardware
@@ -12,18 +14,24 @@ typedef struct {
 
 typedef struct {
   guint core;
+  WatchKind kind;
   uint32_t address, count;
   uint8_t *value;
 } Watch;
 
 static Points *points_of; // each core
 static GArray *watches;   // Watch
-static bool (*until)(void);
 
 // ---- What is met ----------------------------------------------------------------------------------------------------
 
+static bool has_accesses(void) {
+  for (guint i = 0; i < watches->len; i++)
+    if (g_array_index(watches, Watch, i).kind != WATCH_VALUE) return true;
+  return false;
+}
+
 bool breakpoints_any(void) {
-  bool any = watches->len || until;
+  bool any = watches->len || conditions_any();
   for (guint i = 0; i < core_count(); i++) any |= g_hash_table_size(points_of[i].breakpoints) > 0;
   return any;
 }
@@ -35,8 +43,45 @@ void breakpoints_see(void) {
   }
   for (guint i = 0; i < watches->len; i++) {
     Watch *watch = &g_array_index(watches, Watch, i);
-    core_read(core_of(watch->core), watch->address, watch->value, watch->count);
+    if (watch->kind == WATCH_VALUE) core_read(core_of(watch->core), watch->address, watch->value, watch->count);
   }
+  events_collect(conditions_have_events() || has_accesses());
+}
+
+// Whether a watchpoint waits for such an operation; a barrier refers to no address.
+static bool waits_for(WatchKind kind, const Event *event) {
+  const struct spinach_type *type = event_argument(event, "op");
+  const char *name = "";
+  int64_t op;
+  if (kind == WATCH_VALUE) return false;
+  for (uint32_t i = 0; type && event_number(event, "op", &op) && i < type->member_count; i++)
+    if (type->members[i].value == op) name = type->members[i].name;
+  return strcmp(name, "barrier") != 0 && (kind == WATCH_ACCESSES || !trace_operation_writes(name));
+}
+
+// A processor's reference to memory, if that is what the event is.
+static void collect_access(const Event *event, uint64_t before, GArray *found) {
+  int64_t address, size;
+  if (strcmp(event->source->event, "access") != 0 || !event_argument(event, "pc") ||
+      !event_number(event, "address", &address) || !event_number(event, "size", &size))
+    return;
+  const guint core = core_around(event->source->path);
+  for (guint i = 0; i < watches->len; i++) {
+    const Watch *watch = &g_array_index(watches, Watch, i);
+    if (watch->core != core || !waits_for(watch->kind, event) ||
+        !core_overlap(core_of(core), (uint32_t)address, (uint32_t)size, watch->address, watch->count))
+      continue;
+    const Met met = {
+        {STOP_WATCHPOINT, .core = core, .hardware = true, .address = watch->address, .watch = watch->kind}, before, 0};
+    g_array_append_val(found, met);
+  }
+}
+
+static void collect_events(uint64_t before, GArray *found) {
+  const GArray *events = events_look();
+  for (guint i = 0; i < events->len && has_accesses(); i++)
+    collect_access(&g_array_index(events, Event, i), before, found);
+  conditions_collect(before, events, found);
 }
 
 void breakpoints_collect(uint64_t before, guint stepped, GArray *found) {
@@ -61,12 +106,14 @@ void breakpoints_collect(uint64_t before, guint stepped, GArray *found) {
   uint8_t value[64];
   for (guint i = 0; i < watches->len; i++) {
     Watch *watch = &g_array_index(watches, Watch, i);
+    if (watch->kind != WATCH_VALUE) continue;
     core_read(core_of(watch->core), watch->address, value, watch->count);
     if (memcmp(value, watch->value, watch->count) == 0) continue;
     memcpy(watch->value, value, watch->count);
-    const Met met = {{STOP_WATCHPOINT, watch->core, true, watch->address}, before, 0};
+    const Met met = {{STOP_WATCHPOINT, .core = watch->core, .hardware = true, .address = watch->address}, before, 0};
     g_array_append_val(found, met);
   }
+  collect_events(before, found);
 }
 
 Stop breakpoints_report(Stop stop) {
@@ -89,10 +136,6 @@ void breakpoints_pass(guint core, uint64_t retired) {
   points_of[core - 1].reported = retired;
 }
 
-bool breakpoints_condition(void) {
-  return until && until();
-}
-
 // ---- What was set ---------------------------------------------------------------------------------------------------
 
 bool breakpoints_set(guint core, uint32_t address, bool hardware, bool set) {
@@ -105,18 +148,18 @@ bool breakpoints_set(guint core, uint32_t address, bool hardware, bool set) {
   return true;
 }
 
-bool breakpoints_watch(guint core, uint32_t address, uint32_t count, bool set) {
+bool breakpoints_watch(guint core, WatchKind kind, uint32_t address, uint32_t count, bool set) {
   if (core < 1 || core > core_count() || count < 1 || count > 64) return false;
   for (guint i = 0; i < watches->len; i++) {
     const Watch *watch = &g_array_index(watches, Watch, i);
-    if (watch->core != core || watch->address != address || watch->count != count) continue;
+    if (watch->core != core || watch->kind != kind || watch->address != address || watch->count != count) continue;
     if (set) return true;
     g_free(watch->value);
     g_array_remove_index(watches, i);
     return true;
   }
-  if (!set || !core_reaches(core_of(core), address, count)) return !set;
-  const Watch watch = {core, address, count, g_malloc0(count)};
+  if (!set || (kind == WATCH_VALUE && !core_reaches(core_of(core), address, count))) return !set;
+  const Watch watch = {core, kind, address, count, g_malloc0(count)};
   g_array_append_val(watches, watch);
   return true;
 }
@@ -126,13 +169,43 @@ void breakpoints_forget(guint core) {
     if (!core || core == i + 1) g_hash_table_remove_all(points_of[i].breakpoints);
   for (guint i = watches->len; i-- > 0;) {
     const Watch watch = g_array_index(watches, Watch, i);
-    if (!core || watch.core == core) breakpoints_watch(watch.core, watch.address, watch.count, false);
+    if (!core || watch.core == core) breakpoints_watch(watch.core, watch.kind, watch.address, watch.count, false);
   }
-  if (!core) until = NULL;
+  if (!core) conditions_clear();
 }
 
-void breakpoints_until(bool (*holds)(void)) {
-  until = holds;
+GVariant *breakpoints_pack(void) {
+  GVariantBuilder points, values, reported;
+  g_variant_builder_init(&points, G_VARIANT_TYPE("a(uub)"));
+  g_variant_builder_init(&values, G_VARIANT_TYPE("a(uuuu)"));
+  g_variant_builder_init(&reported, G_VARIANT_TYPE("at"));
+  for (guint i = 0; i < core_count(); i++) {
+    GHashTableIter iterator;
+    gpointer address, kind;
+    g_hash_table_iter_init(&iterator, points_of[i].breakpoints);
+    while (g_hash_table_iter_next(&iterator, &address, &kind))
+      g_variant_builder_add(&points, "(uub)", i + 1, GPOINTER_TO_UINT(address), GPOINTER_TO_UINT(kind) == 2);
+    g_variant_builder_add(&reported, "t", points_of[i].reported);
+  }
+  for (guint i = 0; i < watches->len; i++) {
+    const Watch *watch = &g_array_index(watches, Watch, i);
+    g_variant_builder_add(&values, "(uuuu)", watch->core, (guint32)watch->kind, watch->address, watch->count);
+  }
+  return g_variant_new(BREAKPOINTS_TYPE, &points, &values, &reported);
+}
+
+void breakpoints_unpack(GVariant *packed) {
+  g_autoptr(GVariantIter) points = NULL, values = NULL, reported = NULL;
+  guint32 core, kind, address, count;
+  gboolean hardware;
+  guint64 retired;
+  g_variant_get(packed, BREAKPOINTS_TYPE, &points, &values, &reported);
+  while (g_variant_iter_next(points, "(uub)", &core, &address, &hardware))
+    breakpoints_set(core, address, hardware, true);
+  while (g_variant_iter_next(values, "(uuuu)", &core, &kind, &address, &count))
+    breakpoints_watch(core, (WatchKind)kind, address, count, true);
+  for (core = 1; core <= core_count() && g_variant_iter_next(reported, "t", &retired); core++)
+    breakpoints_pass(core, retired);
 }
 
 void breakpoints_begin(void) {

@@ -1,7 +1,7 @@
-// Breakpoints, watchpoints and a condition, and what of them is met.
+// Breakpoints and watchpoints, and what of them and of conditions is met.
 //
-// What happens is the run's alone: they are compared with what retires and what memory holds after each instant, and
-// change neither.
+// What happens is the run's alone: they are compared with what retires, what memory holds and which events there were
+// after each instant, and change nothing of it.
 #ifndef SPINACH_DEBUG_BREAKPOINTS_H
 #define SPINACH_DEBUG_BREAKPOINTS_H
 
@@ -11,14 +11,18 @@ void breakpoints_begin(void);
 
 // Both return false when there is no such processor.
 bool breakpoints_set(guint core, uint32_t address, bool hardware, bool set);
-// Bytes whose values are watched, on behalf of a processor.
-bool breakpoints_watch(guint core, uint32_t address, uint32_t count, bool set);
+// Bytes that are watched, on behalf of a processor.
+bool breakpoints_watch(guint core, WatchKind kind, uint32_t address, uint32_t count, bool set);
+// What has to be recorded for a watchpoint that waits for more than another value, as --record of the compiler has it.
+#define WATCH_WORD "memory"
 void breakpoints_forget(guint core); // everything that was set for it; 0: for all
-// The state on which to stop when it becomes true, or NULL.
-void breakpoints_until(bool (*holds)(void));
+
+// All that was set, with what is not reported again, for another process, and back.
+#define BREAKPOINTS_TYPE "(a(uub)a(uuuu)at)"
+GVariant *breakpoints_pack(void);
+void breakpoints_unpack(GVariant *packed);
 
 bool breakpoints_any(void);
-bool breakpoints_condition(void); // whether it is true now
 // What is so now: what comes is compared with it.
 void breakpoints_see(void);
 // After an instant that began at `before`: adds what was met in it; `stepped`: also what that processor retired.

@@ -280,3 +280,11 @@ const Core *core_of(guint number) {
 uint64_t core_retired(guint number) {
   return (uint64_t)core_get(&core_of(number)->retired);
 }
+
+guint core_around(const char *path) {
+  for (guint i = 1; i <= core_count(); i++) {
+    const gsize length = strlen(core_of(i)->path);
+    if (!strncmp(path, core_of(i)->path, length) && (path[length] == '.' || !path[length])) return i;
+  }
+  return 0;
+}

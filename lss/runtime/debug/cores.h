@@ -66,6 +66,8 @@ const GPtrArray *spinach_cores(void);
 guint core_count(void);
 const Core *core_of(guint number);   // from 1
 uint64_t core_retired(guint number); // instructions
+// The processor that an instance belongs to, by their paths; 0: none.
+guint core_around(const char *path);
 
 int64_t core_get(const CoreValue *value);
 void core_set(const CoreValue *value, int64_t number);
@@ -90,6 +92,8 @@ bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc);
 // The bytes at an address as the processor finds them now, those included that are only in its caches and write
 // buffers.  Returns how many could be read before the first address where there is nothing.
 uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t count);
+// Whether two stretches of its addresses have a byte in common, which may have several addresses.
+bool core_overlap(const Core *core, uint32_t one, uint32_t one_count, uint32_t other, uint32_t other_count);
 // Whether all of a stretch is there.
 bool core_reaches(const Core *core, uint32_t address, uint32_t count);
 // Writes memory and every copy of it in the caches of all processors.

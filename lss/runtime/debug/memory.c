@@ -125,6 +125,18 @@ uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t 
   return count;
 }
 
+static uint32_t canonical(const Core *core, uint32_t address) {
+  Byte byte;
+  return find_byte(core, address, &byte) ? byte.canonical : address;
+}
+
+bool core_overlap(const Core *core, uint32_t one, uint32_t one_count, uint32_t other, uint32_t other_count) {
+  for (uint32_t i = 0; i < one_count; i++)
+    for (uint32_t k = 0; k < other_count; k++)
+      if (canonical(core, one + i) == canonical(core, other + k)) return true;
+  return false;
+}
+
 bool core_reaches(const Core *core, uint32_t address, uint32_t count) {
   Byte byte;
   for (uint32_t i = 0; i < count; i++)

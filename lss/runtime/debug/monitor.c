@@ -2,7 +2,7 @@
 #include "lss/runtime/debug/monitor.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
-#include "lss/runtime/debug/breakpoints.h"
+#include "lss/runtime/debug/conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
@@ -132,25 +132,10 @@ static void write_checkpoint(GString *out, const char *words) {
 
 // ---- stop -----------------------------------------------------------------------------------------------------------
 
-static spinach_condition condition;
-static char *condition_words;
-
-static bool condition_holds(void) {
-  return spinach_condition_compares(&condition);
-}
-
-static void break_when(GString *out, const char *words) {
-  breakpoints_until(NULL);
-  if (!*words) return;
-  g_free(condition_words);
-  condition_words = g_strdup(words);
-  spinach_condition_clear(&condition);
-  if (!spinach_condition_parse("break", condition_words, &condition))
-    g_string_append_printf(out, "\"%s\" is no condition; the simulator says why\n", words);
-  else if (condition.kind != SPINACH_AT_STATE)
-    g_string_append(out, "a break compares a state: PATH.STATE >= N\n");
-  else
-    breakpoints_until(condition_holds);
+static void break_when(GString *out, const char *words, GPtrArray *wanted) {
+  if (!*words) return conditions_clear();
+  g_autofree char *error = conditions_add(words, wanted);
+  if (error) g_string_append_printf(out, "%s\n", error);
 }
 
 // ---- All ------------------------------------------------------------------------------------------------------------
@@ -160,11 +145,12 @@ static const char HELP[] =
     "set PATH.FIELD = VALUE              changes it; the past is forgotten\n"
     "statistics [PATTERN]                all statistics, or those of instances: cpu[0].**\n"
     "where                               the time, and what each processor executes next\n"
-    "break PATH.STATE >= N                stops when that becomes true; without a condition: no more\n"
+    "break CONDITION                     stops when it comes true: PATH.STATE >= N, event(PATH.EVENT), marker(N)\n"
+    "break                               no more of these\n"
     "checkpoint FILE                     writes the present state, for --restore\n"
     "help                                this\n";
 
-char *monitor_command(const char *command) {
+char *monitor_command(const char *command, GPtrArray *wanted) {
   g_autofree char *line = g_strstrip(g_strdup(command));
   const gsize length = strcspn(line, " ");
   g_autofree char *verb = g_strndup(line, length);
@@ -179,7 +165,7 @@ char *monitor_command(const char *command) {
   else if (!strcmp(verb, "where"))
     print_where(out);
   else if (!strcmp(verb, "break"))
-    break_when(out, words);
+    break_when(out, words, wanted);
   else if (!strcmp(verb, "checkpoint"))
     write_checkpoint(out, words);
   else if (!strcmp(verb, "help"))

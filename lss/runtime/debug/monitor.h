@@ -4,7 +4,8 @@
 
 #include <glib.h>
 
-// Carries out a command; returns what is printed, which the caller frees.
-char *monitor_command(const char *command);
+// Carries out a command; returns what is printed, which the caller frees.  A command that needs events that are not
+// recorded does nothing, and adds them to `wanted`, as --record of the compiler has it.
+char *monitor_command(const char *command, GPtrArray *wanted);
 
 #endif

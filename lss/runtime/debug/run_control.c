@@ -2,8 +2,10 @@
 #include "lss/runtime/debug/run_control.h"
 
 #include "lss/runtime/debug/breakpoints.h"
+#include "lss/runtime/debug/conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/drain.h"
+#include "lss/runtime/debug/events.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/stepping.h"
@@ -32,12 +34,12 @@ static Stop ended(StepOutcome outcome) {
   return stop;
 }
 
-// Back to before the instant in which something retired; what only changed has then changed already.
-static Stop stop_at(const GArray *found, uint64_t before) {
+// Back to before the instant in which something retired; what only happened has then happened already.
+static Stop stop_at(GArray *found, uint64_t before) {
   bool retires = false;
-  for (guint i = 0; i < found->len; i++) retires |= g_array_index(found, Met, i).stop.kind != STOP_WATCHPOINT;
+  for (guint i = 0; i < found->len; i++) retires |= stop_is_of_instruction(&g_array_index(found, Met, i).stop);
   if (retires) stepping_go_to(before);
-  return stops_deliver(found);
+  return stops_deliver(found, retires);
 }
 
 // The first that the stepped one retires is the instruction that is stepped.
@@ -57,6 +59,7 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
   drain_let_go();
   history_mark();
   const bool one_instant = stepped || breakpoints_any();
+  conditions_see();
   breakpoints_see();
   g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Met));
   bool first = true; // of the stepped processor: its instruction is not over
@@ -71,7 +74,6 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
     if (scope != STOPS_OF_ALL) stops_drop_others(found, core, scope);
     if (first && drop_step(found)) first = false;
     if (found->len) return stop_at(found, before);
-    if (breakpoints_condition()) return (Stop){.kind = STOP_CONDITION};
     if (stepped && count > STEP_LIMIT) return breakpoints_report((Stop){.kind = STOP_STEPPED, .core = core});
   }
 }
@@ -110,6 +112,8 @@ bool run_control_requested(void) {
 
 void run_control_begin(uint64_t history, bool (*requested)(void)) {
   poll_request = requested;
+  events_begin();
+  conditions_begin();
   breakpoints_begin();
   next_pc_begin();
   drain_begin();

@@ -1,12 +1,14 @@
 // The connection to gdb; see debug.h.  One at a time; on the loopback interface unless another address is named.
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/handover.h"
 #include "lss/runtime/debug/packet.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -32,11 +34,15 @@ static bool refuse(const char *why) {
 
 static bool open_unix(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (strlen(path) >= sizeof address.sun_path) return refuse("the path is too long for a socket");
-  strcpy(address.sun_path, path);
+  g_autofree char *first = g_strdup_printf("%s.%d", path, (int)getpid()); // it gets its name when somebody listens
+  if (strlen(first) >= sizeof address.sun_path) return refuse("the path is too long for a socket");
+  strcpy(address.sun_path, first);
   listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 1))
-    return refuse(g_strerror(errno));
+  const bool bound = listener >= 0 && !bind(listener, (struct sockaddr *)&address, sizeof address);
+  const bool fine = bound && !listen(listener, 1) && !link(first, path);
+  const int error = errno == EEXIST ? EADDRINUSE : errno;
+  if (bound) unlink(first);
+  if (!fine) return refuse(g_strerror(error));
   socket_path = g_strdup(path);
   fprintf(stderr, "%s: target extended-remote %s\n", spinach_program, path);
   return true;
@@ -61,8 +67,22 @@ static bool open_tcp(const char *host, const char *port) {
   return true;
 }
 
+// What an earlier process listened to.
+static bool adopt(GVariant *session) {
+  const char *path;
+  g_variant_get_child(session, 0, "i", &listener);
+  g_variant_get_child(session, 1, "i", &connection);
+  g_variant_get_child(session, 2, "&s", &path);
+  if (*path) socket_path = g_strdup(path);
+  fcntl(listener, F_SETFD, FD_CLOEXEC);
+  fcntl(connection, F_SETFD, FD_CLOEXEC);
+  return true;
+}
+
 bool spinach_debug_open(const spinach_options *options) {
   given = options;
+  g_autoptr(GVariant) session = handover_session();
+  if (session) return adopt(session);
   if (!spinach_cores()->len)
     return spinach_report_error(
         "--gdb: no module of this machine declares a processor (docs/language.md, debug views)");
@@ -143,6 +163,28 @@ static void accept_gdb(void) {
   if (connection >= 0) setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+static char *words_of(const GPtrArray *wanted) {
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < wanted->len; i++)
+    g_string_append_printf(text, "%s%s", i ? ", " : "", (const char *)wanted->pdata[i]);
+  return g_string_free(text, FALSE);
+}
+
+// The packet needs events that this simulator does not record: the variant that does goes on with it.
+#define SESSION_TYPE "(iisayayv)" // listener, connection, path of the socket, received, packet, the stub
+static StubState record_events(Stub *stub, const GString *packet, GString *reply) {
+  const int handles[] = {listener, connection, -1};
+  g_autofree char *words = words_of(stub_wanted(stub));
+  fprintf(stderr, "%s: building a variant that records %s\n", spinach_program, words);
+  GVariant *session =
+      g_variant_new("(iis@ay@ayv)", listener, connection, socket_path ? socket_path : "",
+                    g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, received->data, received->len, 1),
+                    g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, packet->str, packet->len, 1), stub_pack(stub));
+  g_autofree char *why = handover_become(stub_wanted(stub), session, handles);
+  stub_refuse_events(stub, why);
+  return stub_reply(stub, packet, reply);
+}
+
 // One packet, if one is there; false: none is.
 static bool serve_one(Stub *stub, StubState *state) {
   g_autoptr(GString) payload = g_string_new(NULL), reply = g_string_new(NULL);
@@ -160,8 +202,30 @@ static bool serve_one(Stub *stub, StubState *state) {
   }
   if (acknowledges) send_text("+", 1);
   *state = stub_reply(stub, payload, reply);
+  if (*state == STUB_WANTS_EVENTS) *state = record_events(stub, payload, reply);
   if (*state != STUB_KILLED || reply->len) send_packet(reply);
   return true;
+}
+
+// In the variant: the session as it was, and the packet again.
+static StubState go_on(Stub *stub, GVariant *session) {
+  g_autoptr(GVariant) bytes = g_variant_get_child_value(session, 3), packet = g_variant_get_child_value(session, 4),
+                      boxed = g_variant_get_child_value(session, 5), packed = g_variant_get_variant(boxed);
+  g_autoptr(GString) reply = g_string_new(NULL);
+  gsize length;
+  const char *data = g_variant_get_fixed_array(packet, &length, 1);
+  g_autoptr(GString) payload = g_string_new_len(data, (gssize)length);
+  handover_arrive();
+  stub_unpack(stub, packed);
+  data = g_variant_get_fixed_array(bytes, &length, 1);
+  g_byte_array_append(received, (const guint8 *)data, (guint)length);
+  StubState state = stub_reply(stub, payload, reply);
+  if (state == STUB_WANTS_EVENTS) {
+    stub_refuse_events(stub, "the variant does not record that either");
+    state = stub_reply(stub, payload, reply);
+  }
+  send_packet(reply);
+  return state;
 }
 
 // Answers gdb until it lets go of the machine, kills it, or is gone.
@@ -175,7 +239,9 @@ static StubState serve(Stub *stub) {
 }
 
 static const char *run(Stub *stub) {
-  runs_free = given->gdb_run;
+  g_autoptr(GVariant) session = handover_session();
+  runs_free = given->gdb_run && !session;
+  if (session) go_on(stub, session);
   while (!spinach_is_interrupted()) {
     if (runs_free) {
       const Stop stop = run_control_forward(0, false, STOPS_OF_ALL);

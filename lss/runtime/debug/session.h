@@ -19,9 +19,12 @@ struct Stub {
   bool over;                             // the run is, and gdb has been told: the next resume ends it
   bool ended;                            // gdb was told that processes exited
   Stop latest;
+  GPtrArray *wanted; // events that the packet at hand needs (const char*)
+  char *refused;     // why they cannot be recorded; NULL: nobody has tried
 };
 
 void reply_with(GString *reply, const char *text);
+void cannot(GString *reply, const char *why);
 // A processor as gdb names its thread.
 void append_thread(const Stub *stub, GString *out, guint core);
 // The processor that a thread means: ANY, ALL, or its number; false for none.

@@ -11,17 +11,22 @@ typedef enum {
   STOP_STEPPED,    // the instruction was executed, or taken back
   STOP_BREAKPOINT, // the instruction at one is next
   STOP_WATCHPOINT, // what it watches has changed
-  STOP_CONDITION,  // of breakpoints_until()
+  STOP_CONDITION,  // of `monitor break` (conditions.h)
   STOP_BEGINNING,  // of the history
   STOP_OVER,       // the run is over; stepping_why() says why
   STOP_FAILED      // the next instant ends the run with an error; stepping_why() says which
 } StopKind;
 
+// What a watchpoint waits for: another value, whoever writes it; or that its processor reads, or reads or writes.
+typedef enum { WATCH_VALUE, WATCH_READS, WATCH_ACCESSES } WatchKind;
+
 typedef struct {
   StopKind kind;
-  guint core;       // whose it is, from 1
+  guint core;       // whose it is, from 1; 0: nobody's
   bool hardware;    // of a breakpoint
   uint32_t address; // of a watchpoint
+  WatchKind watch;
+  const char *why; // of a condition, until it comes true again
 } Stop;
 
 // Whose breakpoints and watchpoints stop the machine: those of all processors, or of one; what others hit meanwhile is
@@ -34,5 +39,10 @@ typedef struct {
   uint64_t instant;
   uint32_t pc; // of an instruction
 } Met;
+
+// Whether the machine stops before an instruction: other stops follow what happened.
+static inline bool stop_is_of_instruction(const Stop *stop) {
+  return stop->kind == STOP_BREAKPOINT || stop->kind == STOP_STEPPED;
+}
 
 #endif

@@ -7,13 +7,16 @@
 #include "lss/runtime/engine/machine.h"
 
 static GArray *pending; // Met, in one instant
-static Met deferred;    // without a core: none
+static Met deferred;
+static bool waits; // that one does
 
-Stop stops_deliver(const GArray *found) {
+Stop stops_deliver(GArray *found, bool ahead) {
   g_array_set_size(pending, 0);
+  for (guint i = found->len; ahead && i-- > 1;)
+    if (!stop_is_of_instruction(&g_array_index(found, Met, i).stop)) g_array_remove_index(found, i);
   for (guint i = 0; i < found->len; i++) {
     const Met *met = &g_array_index(found, Met, i);
-    if (met->stop.kind != STOP_WATCHPOINT) next_pc_know(met->stop.core, met->pc);
+    if (stop_is_of_instruction(&met->stop)) next_pc_know(met->stop.core, met->pc);
     Met later = *met;
     later.instant = spinach_next_instant();
     if (i) g_array_append_val(pending, later);
@@ -37,28 +40,32 @@ bool stops_next(Stop *stop) {
 void stops_drop_others(GArray *found, guint core, StopScope scope) {
   for (guint i = found->len; i-- > 0;) {
     const Met met = g_array_index(found, Met, i);
-    if (met.stop.core == core) continue;
-    if (scope == STOPS_OF_ONE_FIRST && !deferred.stop.core) deferred = met;
+    if (met.stop.core == core || (!met.stop.core && scope == STOPS_OF_ONE)) continue;
+    if (scope == STOPS_OF_ONE_FIRST && !waits) {
+      deferred = met;
+      waits = true;
+    }
     g_array_remove_index(found, i);
   }
 }
 
 bool stops_go_back(Stop *stop) {
   const Met met = deferred;
-  deferred = (Met){0};
-  if (!met.stop.core) return false;
+  if (!waits) return false;
+  waits = false;
+  if (met.instant >= spinach_next_instant() && !stop_is_of_instruction(&met.stop)) return false; // it is met again
   if (met.instant < spinach_next_instant()) {
     stepping_go_to(met.instant);
-    if (met.stop.kind == STOP_WATCHPOINT) stepping_step(true);
+    if (!stop_is_of_instruction(&met.stop)) stepping_step(true);
   }
-  if (met.stop.kind != STOP_WATCHPOINT) next_pc_know(met.stop.core, met.pc);
+  if (stop_is_of_instruction(&met.stop)) next_pc_know(met.stop.core, met.pc);
   *stop = breakpoints_report(met.stop);
   return true;
 }
 
 void stops_forget(void) {
   g_array_set_size(pending, 0);
-  deferred = (Met){0};
+  waits = false;
 }
 
 void stops_cut_off(void) {

@@ -1,11 +1,17 @@
 // The packets of gdb's remote protocol; see stub.h.
 #include "lss/runtime/debug/breakpoints.h"
+#include "lss/runtime/debug/conditions.h"
 #include "lss/runtime/debug/session.h"
+#include "lss/runtime/trace/recorder.h"
 
 #include <string.h>
 
 void reply_with(GString *reply, const char *text) {
   g_string_assign(reply, text);
+}
+
+void cannot(GString *reply, const char *why) {
+  g_string_printf(reply, "E.%s", why);
 }
 
 // ---- Threads --------------------------------------------------------------------------------------------------------
@@ -57,8 +63,17 @@ static void is_alive(Stub *stub, const char *text, GString *reply) {
 
 // ---- Breakpoints ----------------------------------------------------------------------------------------------------
 
-// Z0,ADDRESS,KIND: 0 software, 1 hardware, 2 write watchpoint.  What reads is not known by value: 3 and 4 are refused.
+// Watchpoints on what a processor refers to need its references recorded.
+static bool are_recorded(Stub *stub, GString *reply) {
+  if (spinach_recorder_can(WATCH_WORD)) return true;
+  g_ptr_array_add(stub->wanted, g_strdup(WATCH_WORD));
+  if (stub->refused) cannot(reply, stub->refused);
+  return false;
+}
+
+// Z0,ADDRESS,KIND: 0 software, 1 hardware; watchpoints: 2 for writes, by value, 3 for reads, 4 for both.
 static void set_point(Stub *stub, const char *text, bool set, GString *reply) {
+  static const WatchKind watches[] = {WATCH_VALUE, WATCH_READS, WATCH_ACCESSES};
   const char kind = *text ? *text++ : 0;
   guint32 address, count;
   if (kind < '0' || kind > '4' || *text++ != ',' || !read_stretch(&text, &address, &count))
@@ -67,8 +82,8 @@ static void set_point(Stub *stub, const char *text, bool set, GString *reply) {
   bool fine = false;
   if (kind <= '1')
     fine = breakpoints_set(stub->general, address, kind == '1', set);
-  else if (kind == '2')
-    fine = breakpoints_watch(stub->general, address, count, set);
+  else if (kind == '2' || !set || are_recorded(stub, reply))
+    fine = breakpoints_watch(stub->general, watches[kind - '2'], address, count, set);
   else
     return;
   reply_with(reply, fine ? "OK" : "E14");
@@ -114,7 +129,7 @@ static StubState reply_to_v(Stub *stub, const GString *packet, GString *reply) {
 
 // ---- Sessions -------------------------------------------------------------------------------------------------------
 
-StubState stub_reply(Stub *stub, const GString *packet, GString *reply) {
+static StubState reply_to(Stub *stub, const GString *packet, GString *reply) {
   const char *text = packet->str;
   g_string_truncate(reply, 0);
   if (strlen(text) != packet->len && *text != 'X') return STUB_GOES_ON;
@@ -149,6 +164,60 @@ StubState stub_reply(Stub *stub, const GString *packet, GString *reply) {
   return STUB_GOES_ON;
 }
 
+StubState stub_reply(Stub *stub, const GString *packet, GString *reply) {
+  g_ptr_array_set_size(stub->wanted, 0);
+  const StubState state = reply_to(stub, packet, reply);
+  const bool wants = stub->wanted->len && !stub->refused;
+  g_clear_pointer(&stub->refused, g_free);
+  return wants ? STUB_WANTS_EVENTS : state;
+}
+
+const GPtrArray *stub_wanted(const Stub *stub) {
+  return stub->wanted;
+}
+
+void stub_refuse_events(Stub *stub, const char *why) {
+  g_free(stub->refused);
+  stub->refused = g_strdup(why);
+}
+
+GVariant *stub_pack(const Stub *stub) {
+  GVariantBuilder attached, texts;
+  const char *text;
+  g_variant_builder_init(&attached, G_VARIANT_TYPE("au"));
+  g_variant_builder_init(&texts, G_VARIANT_TYPE("as"));
+  for (guint i = 1; i <= core_count(); i++)
+    if (stub->attached[i]) g_variant_builder_add(&attached, "u", i);
+  for (guint i = 0; (text = conditions_text(i)); i++) g_variant_builder_add(&texts, "s", text);
+  const Stop *stop = &stub->latest;
+  return g_variant_new(STUB_TYPE, &attached, &texts, stub->general, stub->resume, stub->selected, stub->multiprocess,
+                       stub->software, stub->hardware, stub->quiet, stub->over, (guint32)stop->kind, stop->core,
+                       stop->hardware, stop->address, (guint32)stop->watch, breakpoints_pack());
+}
+
+void stub_unpack(Stub *stub, GVariant *packed) {
+  g_autoptr(GVariantIter) attached = NULL, texts = NULL;
+  g_autoptr(GVariant) points = NULL;
+  gboolean multiprocess, software, hardware, quiet, over, by_hardware;
+  guint32 kind, watch, core;
+  const char *text;
+  Stop *stop = &stub->latest;
+  g_variant_get(packed, STUB_TYPE, &attached, &texts, &stub->general, &stub->resume, &stub->selected, &multiprocess,
+                &software, &hardware, &quiet, &over, &kind, &stop->core, &by_hardware, &stop->address, &watch, &points);
+  for (guint i = 1; i <= core_count(); i++) stub->attached[i] = false;
+  while (g_variant_iter_next(attached, "u", &core)) stub->attached[core] = true;
+  while (g_variant_iter_next(texts, "&s", &text)) g_free(conditions_add(text, stub->wanted));
+  stub->multiprocess = multiprocess;
+  stub->software = software;
+  stub->hardware = hardware;
+  stub->quiet = quiet;
+  stub->over = over;
+  stop->kind = (StopKind)kind;
+  stop->hardware = by_hardware;
+  stop->watch = (WatchKind)watch;
+  breakpoints_unpack(points);
+}
+
 bool stub_is_quiet(const Stub *stub) {
   return stub->quiet;
 }
@@ -169,11 +238,14 @@ Stub *stub_new(void (*say)(const char *text)) {
   Stub *stub = g_new0(Stub, 1);
   stub->say = say;
   stub->attached = g_new0(bool, core_count() + 1);
+  stub->wanted = g_ptr_array_new_with_free_func(g_free);
   stub_forget(stub);
   return stub;
 }
 
 void stub_free(Stub *stub) {
   g_free(stub->attached);
+  g_free(stub->refused);
+  g_ptr_array_unref(stub->wanted);
   g_free(stub);
 }

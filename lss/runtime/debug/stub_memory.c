@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-static void cannot(GString *reply, const char *why) {
-  g_string_printf(reply, "E.%s", why);
-}
-
 static bool drain(const Stub *stub, GString *reply) {
   const char *why;
   if (drain_processor(stub->general, &why)) return true;

@@ -34,11 +34,12 @@ static void send_description(const Stub *stub, const char *text, GString *reply)
   g_string_append_len(reply, description + from, (gssize)sent);
 }
 
-static void run_command(const char *digits, GString *reply) {
+static void run_command(Stub *stub, const char *digits, GString *reply) {
   const gsize length = strlen(digits) / 2;
   g_autofree char *command = g_malloc0(length + 1);
   if (strlen(digits) % 2 || !packet_bytes(digits, (guint8 *)command, length)) return reply_with(reply, "E01");
-  g_autofree char *text = monitor_command(command);
+  g_autofree char *done = monitor_command(command, stub->wanted),
+                  *text = stub->wanted->len && stub->refused ? g_strdup_printf("%s\n", stub->refused) : g_strdup(done);
   packet_append_bytes(reply, (const guint8 *)text, strlen(text));
   if (!*text) reply_with(reply, "OK");
 }
@@ -68,6 +69,6 @@ void query(Stub *stub, const GString *packet, GString *reply) {
     const char *path = core_of(core)->path;
     packet_append_bytes(reply, (const guint8 *)path, strlen(path));
   } else if (g_str_has_prefix(text, "qRcmd,")) {
-    run_command(text + strlen("qRcmd,"), reply);
+    run_command(stub, text + strlen("qRcmd,"), reply);
   }
 }

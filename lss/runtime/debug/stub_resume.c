@@ -9,7 +9,8 @@ enum { SIGNAL_INTERRUPT = 2, SIGNAL_TRAP = 5, SIGNAL_ABORT = 6 };
 
 static void append_reason(const Stub *stub, GString *reply) {
   const Stop *stop = &stub->latest;
-  if (stop->kind == STOP_WATCHPOINT) g_string_append_printf(reply, "watch:%x;", stop->address);
+  static const char *const watches[] = {[WATCH_VALUE] = "watch", [WATCH_READS] = "rwatch", [WATCH_ACCESSES] = "awatch"};
+  if (stop->kind == STOP_WATCHPOINT) g_string_append_printf(reply, "%s:%x;", watches[stop->watch], stop->address);
   if (stop->kind == STOP_BREAKPOINT && stop->hardware && stub->hardware) g_string_append(reply, "hwbreak:;");
   if (stop->kind == STOP_BREAKPOINT && !stop->hardware && stub->software) g_string_append(reply, "swbreak:;");
   if (stop->kind == STOP_BEGINNING) g_string_append(reply, "replaylog:begin;");
@@ -49,6 +50,10 @@ static void resume(Stub *stub, Resume how, GString *reply) {
   if (stub->over) {
     g_autofree char *text = g_strdup_printf("the run %s: %s; going on ends it\n",
                                             stop.kind == STOP_OVER ? "is over" : "fails here", stepping_why());
+    stub->say(text);
+  }
+  if (stop.kind == STOP_CONDITION) {
+    g_autofree char *text = g_strdup_printf("%s\n", stop.why);
     stub->say(text);
   }
   append_stop(stub, reply);

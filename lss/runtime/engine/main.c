@@ -238,6 +238,7 @@ static int simulate(int argc, char **argv) {
   spinach_options options;
   if (!spinach_options_parse(argc, argv, &options)) return 2;
   if (options.ended) return flush_output() ? 0 : 1;
+  if (options.gdb && !spinach_debug_adopt(&options)) return 2;
   g_autoptr(GPtrArray) words = spinach_variant_words(&options);
   if (words->len) {
     spinach_become(argc, argv, words);
@@ -274,6 +275,11 @@ static int simulate(int argc, char **argv) {
   if (options.restore && !spinach_restore_state(&options)) {
     spinach_streams_abandon();
     return 2;
+  }
+  bool tried;
+  if (!spinach_debug_take_over(&tried) || tried) {
+    spinach_streams_abandon();
+    return tried ? 0 : 2;
   }
   spinach_type_instruction = spinach_disassemble;
   if (options.trace && !spinach_trace_choose(options.trace)) {

@@ -16,13 +16,21 @@ enum { STATE_HASH_EVERY = 100000, HISTORY = 256 << 20 };
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
+static char *reported;
+
 bool spinach_report_error(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   g_autofree char *text = g_strdup_vprintf(format, arguments);
   va_end(arguments);
   fprintf(stderr, "%s: %s\n", spinach_program, text);
+  g_free(reported);
+  reported = g_steal_pointer(&text);
   return false;
+}
+
+const char *spinach_reported_error(void) {
+  return reported;
 }
 
 // ---- Built-in options ----------------------------------------------------------------------------------------------
@@ -446,8 +454,12 @@ static bool fit(const spinach_options *options) {
 }
 
 bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
-  *options =
-      (spinach_options){.clock = spinach_fastest_clock(), .cycles = UINT64_MAX, .until_tick = UINT64_MAX, .seed = 1};
+  *options = (spinach_options){.argc = argc,
+                               .argv = argv,
+                               .clock = spinach_fastest_clock(),
+                               .cycles = UINT64_MAX,
+                               .until_tick = UINT64_MAX,
+                               .seed = 1};
   options->watchdog = default_watchdog();
   options->state_hash_every = STATE_HASH_EVERY;
   options->history = HISTORY;

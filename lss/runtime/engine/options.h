@@ -26,6 +26,8 @@ enum {
 };
 
 typedef struct {
+  int argc; // the command line itself
+  char **argv;
   int32_t clock;       // whose cycles bound the run
   uint64_t cycles;     // UINT64_MAX: no bound
   uint64_t until_tick; // now() at which the run ends; UINT64_MAX: no bound
@@ -85,5 +87,7 @@ char *spinach_parameter_text(const spinach_parameter *parameter);
 
 // Prints "PROGRAM: text" to standard error and returns false.
 bool spinach_report_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
+// The latest such text, until the next; for who reports it elsewhere, too.
+const char *spinach_reported_error(void);
 
 #endif

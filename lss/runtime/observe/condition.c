@@ -146,7 +146,14 @@ static bool read_end(Reader *reader, spinach_condition *condition) {
 
 // ---- Events
 
-static const char *const connection_events[] = {"transferred", "stalled", "cancelled", "idle"};
+const char *const spinach_connection_events[SPINACH_CONNECTION_EVENTS] = {"transferred", "stalled", "cancelled",
+                                                                          "idle"};
+
+int spinach_connection_event(const char *name) {
+  for (int i = 0; i < SPINACH_CONNECTION_EVENTS; i++)
+    if (!strcmp(spinach_connection_events[i], name)) return i;
+  return -1;
+}
 
 static const char *leaf_name(uint32_t index) {
   return machine->instances[index].layout ? machine->instances[index].path : NULL;
@@ -155,6 +162,11 @@ static const char *leaf_name(uint32_t index) {
 static const spinach_layout *searched; // by event_name()
 static const char *event_name(uint32_t index) {
   return searched->events[index].name;
+}
+
+bool spinach_connection_matches(const char *pattern, const spinach_connection *connection) {
+  return spinach_port_matches(pattern, connection->from, connection->from_lane) ||
+         spinach_port_matches(pattern, connection->to, connection->to_lane);
 }
 
 // Whether anything that matches the pattern has the event; else *near is the nearest name.
@@ -169,11 +181,8 @@ static bool find_event(const char *pattern, const char *event, bool *any, const 
     const char *nearest = spinach_nearest(event, layout->event_count, event_name);
     if (nearest) *near = nearest;
   }
-  for (guint k = 0; k < G_N_ELEMENTS(connection_events); k++)
-    for (uint32_t i = 0; !strcmp(connection_events[k], event) && i < machine->connection_count; i++)
-      if (spinach_port_matches(pattern, machine->connections[i].from, machine->connections[i].from_lane) ||
-          spinach_port_matches(pattern, machine->connections[i].to, machine->connections[i].to_lane))
-        return true;
+  for (uint32_t i = 0; spinach_connection_event(event) >= 0 && i < machine->connection_count; i++)
+    if (spinach_connection_matches(pattern, &machine->connections[i])) return true;
   return false;
 }
 
@@ -209,17 +218,19 @@ static bool has_argument(const char *pattern, const char *event, const char *arg
 // "pc == 0x34)", behind the parenthesis: only such events count.
 static bool read_argument(Reader *reader, spinach_condition *condition) {
   skip_space(reader);
-  const char *start = reader->at, *dot = strrchr(condition->watch, '.');
-  g_autofree char *name = read_name(reader, "=!<>),"), *event = condition->watch,
-                  *pattern = g_strndup(event, (gsize)(dot - event));
+  const char *start = reader->at;
+  g_autofree char *event = condition->watch;
   condition->watch = NULL;
-  if (!has_argument(pattern, dot + 1, name))
-    return refuse(reader, start, "the event \"%s\" has no argument \"%s\"", event, name);
+  condition->argument = read_name(reader, "=!<>),");
+  if (!has_argument(condition->pattern, condition->event, condition->argument))
+    return refuse(reader, start, "the event \"%s\" has no argument \"%s\"", event, condition->argument);
   const char *relation = read_relation(reader);
   if (!relation) return refuse(reader, reader->at, "one of == != < <= > >= is expected here");
-  int64_t number;
-  if (!read_number(reader, &number) || !expect(reader, ")", "event(PATH.EVENT(ARGUMENT == N))")) return false;
-  condition->watch = g_strdup_printf("%s(%s %s %" G_GINT64_FORMAT ")", event, name, relation, number);
+  strcpy(condition->relation, relation);
+  if (!read_number(reader, &condition->number) || !expect(reader, ")", "event(PATH.EVENT(ARGUMENT == N))"))
+    return false;
+  condition->watch =
+      g_strdup_printf("%s(%s %s %" G_GINT64_FORMAT ")", event, condition->argument, relation, condition->number);
   return true;
 }
 
@@ -230,6 +241,9 @@ static bool read_event(Reader *reader, spinach_condition *condition) {
   const char *start = reader->at;
   condition->watch = read_name(reader, ",()");
   if (!check_event(reader, start, condition->watch)) return false;
+  const char *dot = strrchr(condition->watch, '.');
+  condition->pattern = g_strndup(condition->watch, (gsize)(dot - condition->watch));
+  condition->event = g_strdup(dot + 1);
   if (take(reader, "(") && !read_argument(reader, condition)) return false;
   if (take(reader, ",")) {
     skip_space(reader);
@@ -249,6 +263,11 @@ static bool read_marker(Reader *reader, spinach_condition *condition) {
   if (!read_count(reader, &number)) return false;
   if (number == 0 || number > UINT32_MAX) return refuse(reader, start, "markers have numbers from 1 to 4294967295");
   condition->watch = g_strdup_printf("marker(%u)", (unsigned)number);
+  condition->pattern = g_strdup("**");
+  condition->event = g_strdup("marker");
+  condition->argument = g_strdup("number");
+  condition->number = (int64_t)number;
+  strcpy(condition->relation, "==");
   bool any;
   if (!find_event("**", "marker", &any, &near))
     return refuse(reader, reader->text, "nothing in this machine emits markers");
@@ -288,6 +307,9 @@ bool spinach_condition_parse(const char *option, const char *text, spinach_condi
 
 void spinach_condition_clear(spinach_condition *condition) {
   g_clear_pointer(&condition->watch, g_free);
+  g_clear_pointer(&condition->pattern, g_free);
+  g_clear_pointer(&condition->event, g_free);
+  g_clear_pointer(&condition->argument, g_free);
 }
 
 // ---- What they mean
@@ -306,7 +328,11 @@ int64_t spinach_condition_value(const spinach_condition *condition) {
 }
 
 bool spinach_condition_compares(const spinach_condition *condition) {
-  int64_t value = spinach_condition_value(condition), number = condition->number;
+  return spinach_condition_holds_for(condition, spinach_condition_value(condition));
+}
+
+bool spinach_condition_holds_for(const spinach_condition *condition, int64_t value) {
+  const int64_t number = condition->number;
   switch (condition->relation[0]) {
   case '=': return value == number;
   case '!': return value != number;

@@ -27,14 +27,21 @@ typedef enum {
 
 typedef struct {
   spinach_condition_kind kind;
-  const char *text;    // as it was given
-  int32_t clock;       // CYCLES
-  spinach_place place; // STATE
-  char relation[3];    // STATE: one of == != < <= > >=
-  int64_t number;      // STATE
-  uint64_t count;      // TIME: femtoseconds; CYCLES, EVENT: how many
-  char *watch;         // EVENT, MARKER: what counts it (spinach_machine.watches)
+  const char *text;                 // as it was given
+  int32_t clock;                    // CYCLES
+  spinach_place place;              // STATE
+  char relation[3];                 // STATE, and EVENT with an argument: one of == != < <= > >=
+  int64_t number;                   // likewise
+  uint64_t count;                   // TIME: femtoseconds; CYCLES, EVENT: how many
+  char *watch;                      // EVENT, MARKER: what counts it (spinach_machine.watches)
+  char *pattern, *event, *argument; // EVENT, MARKER: the parts of that; without an argument NULL
 } spinach_condition;
+
+// What happens on connections, in the order of their counts (spinach_connection).
+enum { SPINACH_CONNECTION_EVENTS = 4 };
+extern const char *const spinach_connection_events[SPINACH_CONNECTION_EVENTS];
+int spinach_connection_event(const char *name);                                             // which of them; -1: none
+bool spinach_connection_matches(const char *pattern, const spinach_connection *connection); // one of its ends
 
 // Reads all of `text`, which must outlive the condition.  On failure prints a line that begins with the option's name
 // and returns false.
@@ -47,5 +54,7 @@ uint64_t spinach_condition_tick(const spinach_condition *condition, uint64_t cou
 // The state of a condition, and whether it compares as the condition says.
 int64_t spinach_condition_value(const spinach_condition *condition);
 bool spinach_condition_compares(const spinach_condition *condition);
+// The same of another value: that of an event's argument.
+bool spinach_condition_holds_for(const spinach_condition *condition, int64_t value);
 
 #endif

@@ -17,7 +17,7 @@ GPtrArray *spinach_variant_words(const spinach_options *options) {
   return words;
 }
 
-void spinach_become(int argc, char **argv, const GPtrArray *more) {
+char *spinach_variant_build(const GPtrArray *more) {
   g_auto(GStrv) words = g_strsplit(spinach_machine_table.build, "\n", -1);
   g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, spinach_machine_table.build, -1);
   const char *cache = g_getenv("LSS_CACHE");
@@ -35,13 +35,17 @@ void spinach_become(int argc, char **argv, const GPtrArray *more) {
   int status = 0;
   if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, NULL, NULL, &status,
                     &error)) {
-    fprintf(stderr, "%s: cannot build a variant with %s: %s\n", spinach_program, words[0], error->message);
-    return;
+    spinach_report_error("cannot build a variant with %s: %s", words[0], error->message);
+    return NULL;
   }
-  if (status != 0) {
-    fprintf(stderr, "%s: cannot build a variant of this machine\n", spinach_program);
-    return;
-  }
+  if (status == 0) return g_steal_pointer(&output);
+  spinach_report_error("cannot build a variant of this machine");
+  return NULL;
+}
+
+void spinach_become(int argc, char **argv, const GPtrArray *more) {
+  g_autofree char *output = spinach_variant_build(more);
+  if (!output) return;
   g_autoptr(GPtrArray) again = g_ptr_array_new();
   for (int i = 0; i < argc; i++) g_ptr_array_add(again, argv[i]);
   g_ptr_array_add(again, NULL);

@@ -12,6 +12,10 @@
 // all.  They live as long as the options.
 GPtrArray *spinach_variant_words(const spinach_options *options);
 
+// Builds this machine with these words, beside those that this simulator was built with; returns the simulator's path,
+// which the caller frees and removes.  NULL after a failure, which it has reported.
+char *spinach_variant_build(const GPtrArray *words);
+
 // Builds this machine with these words, beside those that this simulator was built with, and runs that in place of this
 // process.  Returns only after a failure, which it has reported.
 void spinach_become(int argc, char **argv, const GPtrArray *words);

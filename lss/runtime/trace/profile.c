@@ -3,6 +3,7 @@
 
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/trace/profile_core.h"
+#include "lss/runtime/trace/record.h"
 
 #include <string.h>
 
@@ -66,8 +67,7 @@ static gint64 writing(const TraceSource *source) {
   gint64 mask = 0;
   for (uint32_t i = 0; operation && i < operation->type->member_count; i++) {
     const struct spinach_member *member = &operation->type->members[i];
-    if ((strstr(member->name, "write") || strstr(member->name, "store")) && member->value < 64)
-      mask |= (gint64)1 << member->value;
+    if (trace_operation_writes(member->name) && member->value < 64) mask |= (gint64)1 << member->value;
   }
   return mask;
 }
@@ -240,14 +240,9 @@ static void add_record(Profile *profile, guint number, const guint8 *bytes, guin
 
 void profile_add(Profile *profile, const guint8 *records, gsize size, guint64 start) {
   for (const guint8 *at = records, *end = records + size; at < end;) {
-    guint16 number;
-    memcpy(&number, at, sizeof number);
-    at += sizeof number;
-    guint64 ticks = 0;
-    for (guint shift = 0;; shift += 7) {
-      ticks |= (guint64)(*at & 0x7f) << shift;
-      if (!(*at++ & 0x80)) break;
-    }
+    uint16_t number;
+    uint64_t ticks;
+    at = spinach_record_head(at, &number, &ticks);
     start += ticks;
     add_record(profile, number, at, start / profile->readers[number].period);
     at += profile->readers[number].size;

@@ -19,6 +19,17 @@ extern spinach_recorder_block spinach_recorder;
 
 void spinach_recorder_turn(void); // hands the block on and begins another
 
+// The head of a record; returns where its arguments are.
+static inline const uint8_t *spinach_record_head(const uint8_t *at, uint16_t *source, uint64_t *ticks) {
+  memcpy(source, at, sizeof *source);
+  at += sizeof *source;
+  *ticks = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    *ticks |= (uint64_t)(*at & 0x7f) << shift;
+    if (!(*at++ & 0x80)) return at;
+  }
+}
+
 // Begins a record; returns where its arguments go, which are `size` bytes.
 static inline uint8_t *spinach_record(uint32_t source, size_t size) {
   if ((size_t)(spinach_recorder.end - spinach_recorder.at) < SPINACH_RECORD_HEAD + size) spinach_recorder_turn();

@@ -28,20 +28,21 @@ static GThread *writer;
 static GAsyncQueue *full, *empty; // of Block
 static Block *block;              // the one at hand
 static const char *profile_path;
-static Profile *profile; // NULL: none is made
-static bool writes;      // a file is written
-static uint64_t total;   // bytes of records in all blocks so far
+static Profile *profile;       // NULL: none is made
+static bool writes;            // a file is written
+static uint64_t total;         // bytes of records in all blocks so far
+static void (*listener)(void); // takes the block at hand, instead of all that
 
 // ---- The words of a variant
 
-static bool can_record(const char *what) {
+bool spinach_recorder_can(const char *what) {
   for (const char *const *known = machine->records; *known; known++)
     if (!strcmp(*known, what)) return true;
   return false;
 }
 
 static void add_word(GPtrArray *words, const char *what) {
-  if (can_record(what)) return;
+  if (spinach_recorder_can(what)) return;
   g_ptr_array_add(words, "--record");
   g_ptr_array_add(words, (gpointer)what);
 }
@@ -101,8 +102,12 @@ static void hand_on(void) {
 }
 
 void spinach_recorder_turn(void) {
-  hand_on();
-  begin_block();
+  if (listener) {
+    listener();
+  } else {
+    hand_on();
+    begin_block();
+  }
 }
 
 // Tells the thread that something begins or ends at this instant.
@@ -144,6 +149,11 @@ static GArray *number_sources(const char *path) {
     if (trace_source_size(&g_array_index(sources, TraceSource, i)) > TRACE_BLOCK - SPINACH_RECORD_HEAD)
       return refuse(path, "an event has more than a million bytes of arguments"), NULL;
   return g_steal_pointer(&sources);
+}
+
+GArray *spinach_recorder_listen(void (*full)(void)) {
+  listener = full;
+  return number_sources("memory");
 }
 
 static void wait_for(spinach_trigger *trigger, const spinach_condition *condition) {

@@ -2,14 +2,13 @@
 #include "lss/runtime/trace/trace_header.h"
 
 #include "lss/runtime/checkpoint/pages.h"
+#include "lss/runtime/observe/condition.h"
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/trace/format.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
 // ---- Sources
-
-static const char *const connection_events[] = {"transferred", "stalled", "cancelled", "idle"};
 
 GArray *trace_sources(uint16_t *instances, uint16_t *connections) {
   GArray *sources = g_array_new(FALSE, FALSE, sizeof(TraceSource));
@@ -18,7 +17,7 @@ GArray *trace_sources(uint16_t *instances, uint16_t *connections) {
     instances[i] = (uint16_t)sources->len;
     for (uint32_t k = 0; instance->layout && k < instance->layout->event_count; k++) {
       const spinach_event *event = &instance->layout->events[k];
-      const TraceSource source = {instance->path, event->name, instance->clock, event->recorded};
+      const TraceSource source = {instance->path, event->name, instance->clock, event->recorded, NULL};
       if (event->recorded) g_array_append_val(sources, source);
     }
   }
@@ -28,9 +27,9 @@ GArray *trace_sources(uint16_t *instances, uint16_t *connections) {
     if (!connection->recorded) continue;
     spinach_argument *data = g_new0(spinach_argument, 2); // as long as the process lives
     data[0] = (spinach_argument){"data", connection->type};
-    for (guint k = 0; k < G_N_ELEMENTS(connection_events); k++) {
-      const TraceSource source = {g_strdup_printf("%s -> %s", connection->from, connection->to), connection_events[k],
-                                  connection->clock, data};
+    for (guint k = 0; k < SPINACH_CONNECTION_EVENTS; k++) {
+      const TraceSource source = {g_strdup_printf("%s -> %s", connection->from, connection->to),
+                                  spinach_connection_events[k], connection->clock, data, connection};
       if (connection->recorded >> k & 1) g_array_append_val(sources, source);
     }
   }
@@ -41,6 +40,10 @@ gsize trace_source_size(const TraceSource *source) {
   gsize size = 0;
   for (const spinach_argument *argument = source->arguments; argument->name; argument++) size += argument->type->size;
   return size;
+}
+
+bool trace_operation_writes(const char *name) {
+  return strstr(name, "write") || strstr(name, "store");
 }
 
 // ---- Types: each once, behind those that it contains
