@@ -1,9 +1,14 @@
 """Waves read back by readers that know nothing of Spinach: vcdvcd and pylibfst (GTKWave's own library)."""
 
+import signal
 from pathlib import Path
 
 import pylibfst
-from vcdvcd import VCDVCD
+
+BROKEN_PIPE = signal.getsignal(signal.SIGPIPE)
+from vcdvcd import VCDVCD  # noqa: E402
+
+signal.signal(signal.SIGPIPE, BROKEN_PIPE)  # which vcdvcd makes end the process: any test that writes to a closed pipe
 
 # Per variable its changes, (time, bits), without zeros ahead; the names have no ranges.
 Wave = dict[str, list[tuple[int, str]]]

@@ -1,6 +1,7 @@
 """Waves: what they show, against closed forms and independent readers, and that looking changes nothing."""
 
 import resource
+import signal
 import subprocess
 from pathlib import Path
 
@@ -14,6 +15,10 @@ READERS = {".vcd": read_vcd, ".fst": read_fst}
 
 def wave_of(path: Path):
     return READERS[path.suffix](path)
+
+
+def test_readers_leave_this_process_as_it_was() -> None:
+    assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN
 
 
 @pytest.fixture

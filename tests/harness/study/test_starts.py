@@ -14,8 +14,6 @@ from harness.study.runner import FAILED, NOT_RUN, OK
 from harness.study.study_file import StudyError
 from tests.harness.chain import MACHINE, make, rates
 
-pytestmark = pytest.mark.soak  # a worker of the suite was lost once while these ran, and why is not known yet
-
 STUDY = """
 title = "starts"
 machine = "chain.lss"
@@ -162,6 +160,7 @@ LONG = STUDY.replace(SHARED, 'run = { checkpoint_every = "20 ms", timeout = TIME
 ).replace("[2, 10]", "[2]").replace("[0.25, 0.5]", "[0.25]").replace('to = "20 us"', 'to = "CYCLES0 ns"')
 
 
+@pytest.mark.soak
 def test_a_run_that_was_ended_goes_on(place: Path) -> None:
     """From its latest checkpoint, in the middle of its window; and the result is that of a run without a break."""
     text = LONG.replace("CYCLES", "100000000")
