@@ -99,7 +99,7 @@ class Chip:
 
 @pytest.fixture(scope="module")
 def bench(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(build_dir / "bin" / "lss", tmp_path_factory.mktemp("nic10g_chip"))
+    return Bench(build_dir / "bin" / "lss", tmp_path_factory.mktemp("nic10g_chip"), "-O0")
 
 
 @pytest.fixture(scope="module")

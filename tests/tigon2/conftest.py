@@ -10,7 +10,7 @@ from tests.tigon2.chip import Chip
 
 @pytest.fixture(scope="session")
 def bench(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(build_dir / "bin" / "lss", tmp_path_factory.mktemp("tigon2"))
+    return Bench(build_dir / "bin" / "lss", tmp_path_factory.mktemp("tigon2"), "-O0")
 
 
 @pytest.fixture(scope="session")
