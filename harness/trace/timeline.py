@@ -182,7 +182,7 @@ def _add_frames(writer: _Writer, found: list[frames.Frame]) -> None:
     for frame in sorted(found, key=lambda one: one.first_ns):
         end = max(frame.last_ns, *(one.last_ns for one in frame.handlers), frame.last_ns)
         lane = _free_lane(lanes[frame.direction], frame.first_ns, end)
-        track = writer.track("frames", f"{frame.direction} {lane:02}")
+        track = writer.track("frames", f"{frame.direction} {lane:03}")
         facts = {"bytes": frame.bytes, "address": frame.address, "dropped": frame.dropped}
         begin = round(frame.first_ns)
         writer.event(TrackEvent.TYPE_SLICE_BEGIN, track, begin, f"{frame.direction} {frame.number}", facts)
