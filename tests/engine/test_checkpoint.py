@@ -36,7 +36,8 @@ def simulators(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     (folder / "f.lss").write_text("clock clk = 500 MHz;\n" + MACHINE)
     (folder / "timer.lss").write_text(TIMER)
     (folder / "timer.c").write_text("init() { self->left = param(start); }\nphase_end() { self->left--; }\n")
-    builds = {"plain": ["m.lss"], "debug": ["m.lss", "--debug"], "deep": ["m.lss", "-D", "depth=4"], "wide": ["n.lss"], "clocks": ["c.lss"], "half": ["f.lss"]}
+    (folder / "d.lss").write_text(MACHINE + 'stat refused = k.items / cycles "items";\n')
+    builds = {"plain": ["m.lss"], "derived": ["d.lss"], "debug": ["m.lss", "--debug"], "deep": ["m.lss", "-D", "depth=4"], "wide": ["n.lss"], "clocks": ["c.lss"], "half": ["f.lss"]}
     for name, arguments in builds.items():
         subprocess.run([build_dir / "bin" / "lss", "build", "-O0", *arguments, "-o", name], cwd=folder, check=True)
     return {name: folder / name for name in builds}
@@ -181,6 +182,16 @@ def test_the_same_conditions_go_on_as_if_there_had_been_no_break(simulators, run
     for words in ("event(k.taken, 5)", "event(k.taken,  1)"):
         many = run_sim(plain, "--cycles", 60, "--restore", "early", "--sample", words).stats["samples"]
         assert many and min(sample["cycles"]["clk"] for sample in many) > 20
+
+
+def test_series_of_a_build_with_other_statistics_do_not_go_on(simulators, run_sim, tmp_path) -> None:
+    """A derived statistic is no state, so its build takes the checkpoint; but not what was written down before."""
+    for option, words in (("--sample", "100 ns"), ("--measure-from", "100 ns")):
+        run_sim(simulators["plain"], "--cycles", 400, option, words, "--checkpoint", "point", ok=None)
+        error = refused(run_sim, simulators["derived"], "--restore", "point", "--cycles", 900, option, words)
+        assert error == f"{option} {words}: the snapshots in the checkpoint have 0 operands of derived statistics, and this build has 2"
+        run_sim(simulators["derived"], "--restore", "point", "--cycles", 900)
+        assert run_sim(simulators["derived"], "--restore", "point", "--cycles", 900, "--sample", "200 ns").stats["samples"]
 
 
 def test_damage_is_one_line(simulators, run_sim, point, tmp_path) -> None:

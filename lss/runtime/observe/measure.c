@@ -56,14 +56,18 @@ GVariant *spinach_measure_pack(void) {
                        spinach_trigger_pack(&sample), pack_series(ends), pack_series(samples));
 }
 
-// The snapshots in a child of what was packed.
-static GPtrArray *unpack_series(GVariant *packed, gsize child) {
+// The snapshots in a child of what was packed; NULL, with a line, if they are not of a build with the same statistics.
+static GPtrArray *unpack_series(GVariant *packed, gsize child, const char *option, const char *text) {
   g_autoptr(GVariant) series = g_variant_get_child_value(packed, child);
   GPtrArray *snapshots = g_ptr_array_new();
   for (gsize i = 0; i < g_variant_n_children(series); i++) {
     g_autoptr(GVariant) one = g_variant_get_child_value(series, i);
     spinach_snapshot *snapshot = spinach_snapshot_unpack(one);
-    if (!snapshot) break;
+    g_autofree char *misfit = spinach_snapshot_misfit(snapshot);
+    if (misfit) {
+      spinach_report_error("%s %s: the snapshots in the checkpoint %s", option, text, misfit);
+      return NULL;
+    }
     g_ptr_array_add(snapshots, snapshot);
   }
   return snapshots;
@@ -83,16 +87,18 @@ static bool resume_end(spinach_trigger *trigger, const char *name) {
 
 bool spinach_measure_resume(GVariant *packed, bool same) {
   if (until.condition && !goes_on(&until, packed, 0, same)) spinach_trigger_resume(&until);
-  if (sample.condition && goes_on(&sample, packed, 3, same))
-    samples = unpack_series(packed, 5);
-  else if (sample.condition)
+  if (sample.condition && goes_on(&sample, packed, 3, same)) {
+    if (!(samples = unpack_series(packed, 5, "--sample", sample.condition->text))) return false;
+  } else if (sample.condition) {
     spinach_trigger_resume(&sample);
+  }
   const spinach_trigger first = from;
   if (!from.condition || !goes_on(&from, packed, 1, same) || !goes_on(&to, packed, 2, same)) {
     from = first;
     return resume_end(&from, "from") && resume_end(&to, "to");
   }
-  g_autoptr(GPtrArray) ends = unpack_series(packed, 4);
+  g_autoptr(GPtrArray) ends = unpack_series(packed, 4, "--measure-from", from.condition->text);
+  if (!ends) return false;
   for (guint i = 0; i < ends->len && i < 2; i++) window[i] = ends->pdata[i];
   return true;
 }

@@ -23,9 +23,11 @@ spinach_snapshot *spinach_snapshot_new(uint64_t time_fs, bool over);
 // A SNAPSHOT of measure.h.  `before` is the one before it in its series; NULL: the beginning of the run.
 void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before);
 
-// For checkpoints, and back; NULL when it is not of this build.
+// For checkpoints, and back.
 #define SNAPSHOT_TYPE "(tatata(bbtds)atad)"
 GVariant *spinach_snapshot_pack(const spinach_snapshot *snapshot);
 spinach_snapshot *spinach_snapshot_unpack(GVariant *packed);
+// What it has more or less of than those of this build, as "have 3 events, and this build has 4"; NULL: nothing.
+char *spinach_snapshot_misfit(const spinach_snapshot *snapshot);
 
 #endif
