@@ -164,6 +164,7 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
                      .schedule = schedule,
                      .debug = build->options.compile.debug,
                      .collect_connections = build->collect_connections,
+                     .unoptimised = !strcmp(build->compiler.optimisation, "-O0"),
                      .check_only = check_only};
   if (!emit_kinds(&emitter)) return NULL;
   g_autofree char *command = command_line(build);
@@ -177,6 +178,7 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   if (check_only) return units;
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
+    if (!kind->once) continue;
     g_autofree char *name = g_strconcat(kind->name, "_once", NULL);
     Unit *once = unit_new(name, kind->once, "-O0"); // optimising would take longer than running it
     once->repeats = true;

@@ -411,7 +411,11 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     return fine;
   }
   g_hash_table_insert(by_text, key, kind);
-  if (!emitter->check_only) g_string_insert_len(once, 0, unit->str, (gssize)common);
+  const bool together = emitter->check_only || emitter->unoptimised;
+  if (together)
+    g_string_append(unit, once->str);
+  else
+    g_string_insert_len(once, 0, unit->str, (gssize)common);
   // Numbered, so that what one unit calls another does not change with what is inside it.
   const char *module = root ? "root" : cluster->instance->module_name;
   guint earlier = 0;
@@ -421,7 +425,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   }
   kind->name = g_strdup_printf("%s_%u", module, earlier);
   kind->unit = replace(unit->str, "@K@", kind->name);
-  kind->once = replace(once->str, "@K@", kind->name);
+  kind->once = together ? NULL : replace(once->str, "@K@", kind->name);
   kind->structs = replace(structs->str, "@K@", kind->name);
   kind->scratch = replace(scratch->str, "@K@", kind->name);
   g_string_free(structs, TRUE);

@@ -1,9 +1,9 @@
 // Emission of C: from the netlist and its schedule to the texts of the units that make up a simulator.
 //
-// Every cluster becomes two units: one that steps it, and one with the functions that run once.  Names within a unit
-// are relative to the cluster, so identical clusters give identical texts and share their units, called a kind.  One
-// more unit holds the tables that describe the machine to the runtime.  Inside a unit every specialisation of a leaf
-// module appears once.
+// Every cluster becomes two units: one that steps it, and one with the functions that run once, which are not worth
+// optimising; where nothing is optimised they are one.  Names within a unit are relative to the cluster, so identical
+// clusters give identical texts and share their units, called a kind.  One more unit holds the tables that describe the
+// machine to the runtime.  Inside a unit every specialisation of a leaf module appears once.
 #ifndef LSS_EMIT_H
 #define LSS_EMIT_H
 
@@ -26,7 +26,7 @@ typedef struct {
   char *structs;      // state structs alone, for the tables
   char *scratch;      // struct of signals between functions
   char *unit;         // the text of what steps it
-  char *once;         // of a second unit: what starts and finishes it
+  char *once;         // of a second unit: what starts and finishes it; NULL: it is in the first one
   GPtrArray *specs;   // Spec*
   int *spec_of;       // per leaf of the cluster
   GHashTable *types;  // Type* used
@@ -37,6 +37,7 @@ typedef struct {
   Schedule *schedule;
   bool debug; // checks, and all signals in memory where they can be observed
   bool collect_connections;
+  bool unoptimised;          // every unit
   bool check_only;           // the C of modules is all that matters: no step functions, nothing that runs once
   GHashTable *sources;       // C file -> ModuleSource*
   bool skips;                // all of the machine says when it acts by itself

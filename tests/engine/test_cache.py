@@ -67,15 +67,15 @@ def compiled(done) -> int:
 def test_any_folder_builds_and_is_kept(name: str, machine, cached, tmp_path: Path) -> None:
     folder, cache = machine(name), tmp_path / f"cache {name}".replace("%", "")
     first = cached("run", folder / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n", cache=cache)
-    assert "a.n = 3\n" in first.out and compiled(first) == 3
+    assert "a.n = 3\n" in first.out and compiled(first) == 2
     names = sorted(path.name for path in cache.iterdir())
     again = cached("run", folder / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n", cache=cache)
     assert "a.n = 3\n" in again.out and compiled(again) == 0
     (folder / "m.h").write_text("#define STEP 2\n")
     time.sleep(0.02)
     changed = cached("run", folder / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n", cache=cache)
-    assert "a.n = 6\n" in changed.out and compiled(changed) == 3
-    assert len([each for each in names if each.endswith(".o")]) == 3 and not (cache / "tmp").exists()
+    assert "a.n = 6\n" in changed.out and compiled(changed) == 2
+    assert len([each for each in names if each.endswith(".o")]) == 2 and not (cache / "tmp").exists()
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -221,7 +221,7 @@ def test_the_command(machine, cached, tmp_path: Path) -> None:
     (cache / "mine.txt").write_text("not of this cache")
     prefix = re.search(r'"%s/(.+?)%', (Path(__file__).resolve().parents[2] / "lss/runtime/observe/variant.c").read_text())[1]
     (cache / f"{prefix}0123456789abcdef-1").write_text("a variant that was killed before it ran")
-    assert "in 3 objects and 1 simulators; at most 2 GiB\n" in cached("cache", "show").out
+    assert "in 2 objects and 1 simulators; at most 2 GiB\n" in cached("cache", "show").out
     assert cached("cache", "clean", "--limit=3MiB").out == ""
     assert cached("cache").out == f"{cache}\n0.0 MiB in 0 objects and 0 simulators; at most 3 MiB\n"
     assert sorted(path.name for path in cache.iterdir()) == ["limit", "lock", "mine.txt", "sizes"]
