@@ -16,6 +16,7 @@ MACHINES = {
     "recorded": ["single_core/single_core.lss", "--record", "memory"],
     "riscv": ["riscv_core/riscv_core.lss"],
     "vliw": ["vliw_core/vliw_core.lss"],
+    "frames": ["tigon2/tigon2.lss", "-O0", "-D", "cpus=2", "--record", "frames", "--record", "instructions"],
     "tigon2": ["tigon2/tigon2.lss", "-D", "cpus=2"],
     "nic10g": ["nic10g/nic10g.lss"],
 }

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.trace import frames
+from harness.trace.events import Events
+
 
 def same_results(folder: Path, run_sim, simulator: Path, *options) -> None:
     """A run under gdb, with its statistics in debugged.json, ended as one without: to the byte."""
@@ -209,6 +212,28 @@ def test_tigon2(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert frames.read_bytes() == (tmp_path / "debugged.pcap").read_bytes()
     ends = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("debugged", "straight")]
     assert [one["statistics"] for one in ends[:1]] == [one["statistics"] for one in ends[1:]] and ends[0]["run"] == ends[1]["run"]
+
+
+@pytest.mark.slow
+def test_what_frames_are_doing(machine, firmware, debugged, run_sim, build_dir, tmp_path) -> None:
+    """`monitor frames` knows the frames that `spinach frames` finds unfinished in a record of the same run, what handles
+    them, and leaves the run where it is."""
+    options = ["--firmware", firmware("tigon2_parallel"), "--payload", "1000", "--time", "1600 us"]
+    run = debugged(machine("frames"), *options, "--stats", "debugged.json")
+    text = run.gdb("monitor frames\ncontinue\nreverse-stepi\nmonitor where\nmonitor frames\nmonitor where\ncontinue\nmonitor frames")
+    assert text.count("there is no frame") == 1, text
+    before, after = re.findall(r"^\d+ ns, cycle.*\n.*\n.*$", text, re.M)
+    assert re.sub("[0-9.]+ MB", "", before) == re.sub("[0-9.]+ MB", "", after), text
+    run_sim(machine("frames"), "--quiet", *options, "--record", tmp_path / "run.trace", "--stats", tmp_path / "straight.json")
+    lives = frames.lives(Events(tmp_path / "run.trace", build_dir))
+    shown = re.findall(r"^ +(\d+|-) (receive|send) +(\d+) bytes  (.*)$", text[text.rindex("over: all time") :], re.M)
+    stored = {(str(one.number), str(one.bytes), one.address) for one in lives if one.direction == "receive" and not one.finished}
+    assert stored == {(number, size, int(re.search("at 0x([0-9a-f]+)", what)[1], 16)) for number, way, size, what in shown if way == "receive" and number != "-"}
+    on_wire = {str(one.number) for one in lives if one.direction == "send" and len([step for step in one.steps if step.what == "on the wire"]) == 0}
+    assert on_wire == {number for number, way, _, what in shown if way == "send" and what.startswith("on the wire")}
+    assert re.search(r"send +1042 bytes  being sent by nic\.mac_tx at 0x[0-9a-f]{8} for \d+ ns, handled by nic\.cpu\[1\]\.pipeline:send for \d+ ns", text)
+    assert run.end()[0] == 0
+    assert (tmp_path / "debugged.json").read_bytes() == (tmp_path / "straight.json").read_bytes()
 
 
 def test_a_run_that_fails_stops_before_it_does(machine, firmware, debugged, run_sim) -> None:

@@ -143,7 +143,8 @@ def test_what_was_written_stays(machine, firmware, debugged) -> None:
 def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     gdb = debugged(machine("single"), "--program", firmware("hello")).remote()
     for command in gdb.monitor("help").splitlines():
-        assert command.split()[0] in ("print", "set", "statistics", "where", "break", "checkpoint", "help")
+        assert command.split()[0] in ("print", "set", "statistics", "where", "break", "frames", "checkpoint", "help")
+    assert gdb.monitor("frames") == "nothing in this machine receives or sends frames\n"
     assert "did you mean" in gdb.monitor("print core.writeback.pcc")
     assert gdb.monitor("print /x core.fetcher.pc") == "0x00000000\n"
     assert gdb.monitor("print core.fetcher.phase") == "request\n"

@@ -29,7 +29,7 @@ GDB = [
     "Z2,1008,4\nvCont;c\nbc\nz2,1008,4\nZ9,0,0\nc\ns\nbs\nTp3.1\nk\n",
     "Z3,1008,4\nZ4,1020,1\nc\nbc\nc\nz3,1008,4\nvCont;c:p1.1\nbc\nz4,1020,1",
     *(f"qRcmd,{command.encode().hex()}\nc\nc\nbc\nvCont;s:p1.1\nqRcmd,{b'break'.hex()}\nc" for command in ("break event(core[*].access)", "break event(core[1].access(address == 0x1008), 3)", "break core[0].pc == 0x1010")),
-    *("qRcmd," + command.encode().hex() for command in ("help", "print core[0].memory[3..7]", "print /x core[1].pc", "set core[0].halt = true", "where", "statistics core[*]", "break core[0].retired >= 40", "nothing")),
+    *("qRcmd," + command.encode().hex() for command in ("help", "print core[0].memory[3..7]", "print /x core[1].pc", "set core[0].halt = true", "where", "statistics core[*]", "frames", "break core[0].retired >= 40", "nothing")),
     "$m1000,4#8e+$?#3f-$vCont;c#a8\x03$M1000,2:0102#8f",
 ]
 

@@ -6,6 +6,7 @@
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
+#include "lss/runtime/debug/frames.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/run_control.h"
@@ -147,6 +148,7 @@ static const char HELP[] =
     "where                               the time, and what each processor executes next\n"
     "break CONDITION                     stops when it comes true: PATH.STATE >= N, event(PATH.EVENT), marker(N)\n"
     "break                               no more of these\n"
+    "frames                              what each frame in the machine is doing now\n"
     "checkpoint FILE                     writes the present state, for --restore\n"
     "help                                this\n";
 
@@ -166,6 +168,8 @@ char *monitor_command(const char *command, GPtrArray *wanted) {
     print_where(out);
   else if (!strcmp(verb, "break"))
     break_when(out, words, wanted);
+  else if (!strcmp(verb, "frames"))
+    frames_print(out, wanted);
   else if (!strcmp(verb, "checkpoint"))
     write_checkpoint(out, words);
   else if (!strcmp(verb, "help"))

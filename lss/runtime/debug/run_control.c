@@ -5,7 +5,6 @@
 #include "lss/runtime/debug/conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/drain.h"
-#include "lss/runtime/debug/events.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/stepping.h"
@@ -76,6 +75,20 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
     if (found->len) return stop_at(found, before);
     if (stepped && count > STEP_LIMIT) return breakpoints_report((Stop){.kind = STOP_STEPPED, .core = core});
   }
+}
+
+void run_control_repeat(void (*take)(const Event *event)) {
+  const uint64_t now = spinach_next_instant();
+  const char *over = stepping_over();
+  history_back(history_oldest());
+  events_collect(true);
+  while (spinach_next_instant() < now && stepping_step(true) == STEPPED) {
+    const GArray *events = events_look();
+    for (guint i = 0; i < events->len; i++) take(&g_array_index(events, Event, i));
+    stepping_mark_far();
+  }
+  events_collect(false);
+  stepping_set_over(over);
 }
 
 bool run_control_is_at_end(void) {

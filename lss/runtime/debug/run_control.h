@@ -6,6 +6,7 @@
 #ifndef SPINACH_RUN_CONTROL_H
 #define SPINACH_RUN_CONTROL_H
 
+#include "lss/runtime/debug/events.h"
 #include "lss/runtime/debug/stop.h"
 
 // Begins to keep history; call between instants.  `requested` is called now and then while the machine runs.
@@ -15,6 +16,8 @@ bool run_control_requested(void);
 // Until something; `stepped`: also after one instruction of `core`.
 Stop run_control_forward(guint core, bool stepped, StopScope scope);
 Stop run_control_backward(guint core, bool stepped);
+// Does again all that history knows, and shows its events; the run is then where it was.
+void run_control_repeat(void (*take)(const Event *event));
 // Whether the last stop said that the run is over or fails, and it is still there.
 bool run_control_is_at_end(void);
 // Lets the run end as it was found to: returns why; after an error it does not return.
