@@ -91,6 +91,18 @@ def test_each_statistic_is_seen_by_a_test_of_its_module(root: Path) -> None:
     assert not unseen, "statistics that no test of the module looks at: " + ", ".join(unseen)
 
 
+def test_each_event_is_collected_by_a_test_of_its_module(root: Path) -> None:
+    unseen, looked_at = [], 0
+    for path in library_modules(root):
+        tests = "".join(test.read_text() for test in found(root / "tests" / "modules", f"test_{path.stem}*.py"))
+        for name in re.findall(r"^  event (\w+)\(", path.read_text(), re.MULTILINE):
+            looked_at += 1
+            if not re.search(rf"collect\(.*['\"]{name}['\"(]|\bevent {name}\b|\.{name}['\"(,]", tests):
+                unseen.append(f"{path.name}: {name}")
+    assert looked_at > 50
+    assert not unseen, "events that no test of the module collects: " + ", ".join(unseen)
+
+
 def test_a_machine_may_hold_several_specialisations_of_a_module(root: Path) -> None:
     """The C file is compiled once for each, in one unit: types, enumerators and tables stand in the header, once for all."""
     for source in found(root / "modules", "*.c"):

@@ -12,7 +12,7 @@ def fetch(bench: Bench, body: str = "", controlled: bool = False, done: bool = T
     if controlled:
         ports |= {"control": ("in", 1, "core_control"), "status": ("out", 1, "core_status")}
         ports |= {"done": ("in", 1, "bool")} if done else {}
-    return BundleDevice(bench, "core_fetch", ports, body, after=collect("dut", "fetched(pc, word)"))
+    return BundleDevice(bench, "core_fetch", ports, body, after=collect("dut", "blocked(pc)", "requested(pc)", "fetched(pc, word)"))
 
 
 def asks(address: int) -> str:
@@ -52,10 +52,11 @@ def test_one_word_ahead_of_a_blocked_decode(bench: Bench) -> None:
         """
     )
     assert happened(ran, "fetched") == [(0, 0, 10), (1, 4, 11), (4, 8, 12)]
+    assert happened(ran, "requested") == [(0, 0), (1, 4), (4, 8)] and not happened(ran, "blocked")
 
 
 def test_a_refused_or_slow_memory(bench: Bench) -> None:
-    fetch(bench).check_table(
+    ran = fetch(bench).check_table(
         f"""
         memory_request | memory_request.ack | memory_reply | out
         {asks(0)}      | 0                  | .            | .
@@ -66,6 +67,7 @@ def test_a_refused_or_slow_memory(bench: Bench) -> None:
         .              | 1                  | {reply(11)}  | {fetched(4, 11)}
         """
     )
+    assert (happened(ran, "blocked"), happened(ran, "requested")) == ([(0, 0)], [(1, 0), (4, 4)])
 
 
 def test_redirection_when_the_delay_slot_arrives_in_the_same_cycle(bench: Bench) -> None:

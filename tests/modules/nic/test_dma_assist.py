@@ -225,7 +225,8 @@ def test_a_checksum_goes_on_over_transfers(bench: Bench, outstanding: int, fault
 @pytest.mark.parametrize("outstanding", [1, 3])
 def test_a_failed_transfer_rests_the_assist(bench: Bench, outstanding: int) -> None:
     """Nothing of it, nor of what follows it, reaches a register; software moves the consumer past it, and clears the error."""
-    dut, data = rig(bench, f"outstanding = {outstanding};"), noise(24)
+    seen = collect("dut", "begun(address)", "done(address)", "dropped(ring)")
+    dut, data = rig(bench, f"outstanding = {outstanding};", seen), noise(24)
     script = start()
     for i, host in enumerate([0x2000, 0x90000000, 0x2008, 0x2010]):
         script += store(0x1000 + 32 * i, descriptor(host, 0x4000 + 8 * i, 8, 0x20004))
@@ -235,6 +236,11 @@ def test_a_failed_transfer_rests_the_assist(bench: Bench, outstanding: int) -> N
     assert state & 0x7F000000 and consumer == 0x1020 and advanced == 0x4008 and after == 0x1080
     assert joined(replies, 32) == data[:8] + bytes(8) + data[8:]
     assert dut.last.stat("dut", "errors") == 1 and dut.last.stat("dut", "transfers") == 4
+    # What was begun behind it is dropped, and begins again.
+    begun, done = ([address for _, address in happened(dut.last, name)] for name in ("begun", "done"))
+    behind = [0x4010] if outstanding > 1 else []
+    assert done == [0x4000, 0x4008, 0x4010, 0x4018] and begun == [0x4000, 0x4008, *behind, 0x4010, 0x4018]
+    assert len(happened(dut.last, "dropped")) == len(behind)
 
 
 @pytest.mark.parametrize("outstanding", [1, 2, 4])

@@ -29,7 +29,7 @@ bank.value["r5"] -> dut.buffer_producer;
 bank.value["r6"] -> dut.buffer_reference;
 instance quiet : source;
 quiet.out -> ethernet.from_device;
-""" + (collect("dut", "drop(length, outcome)", "received(address, length)") + collect("ethernet", "played(length)") + collect("arbiter", "won(lane, address)")).replace("%", "%%")
+""" + (collect("dut", "begun", "drop(length, outcome)", "received(address, length)") + collect("ethernet", "played(length)") + collect("arbiter", "won(lane, address)")).replace("%", "%%")
 
 
 def rig(bench: Bench, body: str = "", same_cycle: bool = False) -> Rig:
@@ -65,6 +65,7 @@ def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, spli
     if split:
         assert [address for _, lane, address in happened(dut.last, "won") if lane == 2] == [0x1000 + 8 * k for one in range(len(frames)) for k in (one, one + 1)]
     assert [told[1:] for told in happened(dut.last, "received")] == slots
+    assert all(begun < stored for (begun,), (stored, *_) in zip(happened(dut.last, "begun"), happened(dut.last, "received"), strict=True))
     ring = joined(replies, 80)
     assert [struct.unpack(">II", ring[8 * i : 8 * i + 8]) for i in range(len(frames))] == slots
     assert struct.unpack(">I", ring[72:76])[0] == at

@@ -118,13 +118,15 @@ def test_bursts_end_at_multiples_of_the_width_and_leave_a_cycle_to_others(bench:
 def test_registers_may_be_slow(bench: Bench) -> None:
     """Three writes at a time are answered after 300 cycles: the others wait in order, and no frame is sent for whose end there is no room."""
     netlist = NETLIST.replace('dut.registers -> bank.in["assist"];', "instance way : memory_delay { latency = 300; depth = 3; };\ndut.registers -> way.in;\nway.out -> bank.in[\"assist\"];")
-    dut = Rig(bench, netlist % "" + collect("bank", "access(lane, offset, value)") + collect("dut", "sent(address, length)"), wire=True)
+    dut = Rig(bench, netlist % "" + collect("bank", "access(lane, offset, value)") + collect("dut", "begun(address, length)", "sent(address, length)"), wire=True)
     frames = [noise(60, i) for i in range(24)]
     play(dut, frames)
     written = [(offset, value) for _, lane, offset, value in happened(dut.last, "access") if lane == 1]
     assert written == [one for i in range(1, 25) for one in ((24, 0x4000 + 64 * i), (4, 0x1000 + 8 * i))]
     assert [p.data for p in sent(dut)] == frames
-    assert [told[1:] for told in happened(dut.last, "sent")] == [(0x4000 + 64 * i, 60) for i in range(24)]
+    begun, gone = happened(dut.last, "begun"), happened(dut.last, "sent")
+    assert [told[1:] for told in gone] == [told[1:] for told in begun] == [(0x4000 + 64 * i, 60) for i in range(24)]
+    assert all(first[0] < last[0] for first, last in zip(begun, gone))
     stamps = [p.time for p in sent(dut)]
     gaps = [b - a for a, b in zip(stamps, stamps[1:])]
     assert gaps[:8] == [672] * 8 and gaps[9:21] == [2860, 672, 2488] * 4

@@ -99,7 +99,7 @@ far.taken_beats -> taken.in;
 dut.done -> over.in;
 instance who : source { count = 3; };
 who.out -> dut.next : uint32;
-""" + collect("dut", "played(length)")
+""" + collect("dut", "playing(length)", "played(length)")
 
 
 def begun(ran) -> list[int]:
@@ -115,7 +115,8 @@ def test_frames_keep_step_and_wait_for_the_device(bench: Bench, waits: bool, thi
     assert [at - right for at, right in zip(begun(ran), (500, 567, 3000, 3067, third, third + 67), strict=True)] == pytest.approx([0] * 6, abs=2)
     beats = [[text for _, text in read_items(ran.directory / name)] for name in ("heard", "taken")]
     assert beats[0] == beats[1] and len(beats[0]) == 6 * 8 and ran.stat("far", "damaged_out") == 0
-    assert [length for _, length in happened(ran, "played")] == [64] * 6
+    assert [length for _, length in happened(ran, "played")] == [length for _, length in happened(ran, "playing")] == [64] * 6
+    assert [cycle for cycle, _ in happened(ran, "playing")] == pytest.approx(begun(ran), abs=2)
     done = [int(value in ("1", "true")) for _, value in read_items(ran.directory / "over")]
     assert done == sorted(done) and abs(done.index(1) - third - 67 - 72 / 8 * 6.4) < 10
 
@@ -149,7 +150,7 @@ instance taken : sink;
 device.out -> dut.from_device : wire_beat(64);
 dut.to_device -> quiet.in;
 dut.taken_beats -> taken.in;
-""" + collect("dut", "arrived(length)")
+""" + collect("dut", "arriving", "arrived(length)")
 
 
 def beats(frame: bytes, cycle: int, *, late: int = 0, start: tuple[int, ...] = (0,)) -> list[str]:
@@ -170,6 +171,7 @@ def test_a_frame_is_damaged_that_does_not_come_at_the_pace_of_the_wire(bench: Be
     ran = bench.run(bench.build(TAKEN), 2000, {"device.script": "s", "dut.output": "out", "taken.record": "taken"}, files={"s": "".join(script)})
     assert ran.counted("dut") == {"frames_out": 5, "bytes_out": 300, "damaged_out": 3}
     assert [length for _, length in happened(ran, "arrived")] == [64] * 5
+    assert all(first < last for (first,), (last, _) in zip(happened(ran, "arriving"), happened(ran, "arrived"), strict=True))
     ends = [re.search(r"error=(\w+)", text) for _, text in read_items(ran.directory / "taken") if re.search(r"end=(1|true)", text)]
     assert [end[1] in ("1", "true") for end in ends if end] == [False, True, True, True, False]
     assert [p.time for p in packets.read(ran.directory / "out")] == [586, 2576, 6576, 10576, 11248], "ns, of the last byte"
