@@ -79,7 +79,6 @@ def test_the_end_of_the_input_ends_the_run(chain, talk):
         ("until end", "until takes a time"),
         ("until nonsense", "this is no condition"),
         ("list q", 'no instance matches "q"'),
-        ("trace k", "needs a simulator that was built with --debug"),
         ("checkpoint", "checkpoint FILE"),
         ("checkpoint no/where", "cannot write the checkpoint"),
         ("run far", "until CONDITION stops before the end"),
@@ -99,6 +98,28 @@ def test_help_lists_what_there_is(chain, talk):
 def test_a_line_trace_begins_and_ends_by_command(build_sim, talk):
     _, err, _ = talk(build_sim(CHAIN, "--debug"), "cycle 5", "trace k,s", "cycle 2", "trace", "cycle 2", "trace q")
     assert len(err) == 4 and "s" in err[0] and err[1].split()[0] == "5" and "out>5" in err[1] and 'matches "q"' in err[3]
+
+
+def test_events_and_traces_need_no_special_build(chain, talk, run_sim, tmp_path):
+    """The run goes on in a variant of the simulator, where it was, with all that was set and written."""
+    commands = ["cycle 5", "until event(k.taken, 10)", "trace k", "cycle", "until event(p.out.transferred, 2)", "trace", "print k.items", "until marker(1)", "run"]
+    out, err, stats = talk(chain, *commands)
+    assert out.splitlines() == ["5 ns, cycle 5 of clk", "15 ns, cycle 15 of clk", "16 ns, cycle 16 of clk", "18 ns, cycle 18 of clk", "k.items = 14"]
+    assert [line.split(": ")[1] for line in err if "building" in line] == ["building a variant with --watch k.taken", "building a variant with --debug", "building a variant with --watch p.out.transferred"]
+    assert [line.split()[0] for line in err if "in<" in line] == ["15", "16", "17"] and 'nothing in this machine emits markers' in err[-1]
+    assert stats["statistics"] == run_sim(chain, "--quiet").stats["statistics"]
+
+
+def test_what_was_set_and_written_goes_on_where_events_are_waited_for(build_sim, talk, tmp_path):
+    recording = CHAIN.replace("sink;", 'sink { record = "items.txt"; };')
+    done = []
+    for options in ((), ("--watch", "k.taken")):
+        _, err, stats = talk(build_sim(recording, *options), "cycle 50", "set s.index = 150", "until event(k.taken)", "run")
+        done.append((stats["statistics"], (tmp_path / "items.txt").read_text()))
+        assert len(err) == (not options)
+    assert done[0] == done[1] and len(done[0][1].splitlines()) == 100
+    _, err, _ = talk(build_sim(CHAIN), "cycle 5", "until event(k.taken)", "run", options=("--state-hashes", "hashes"))
+    assert len(err) == 1 and "built with --watch k.taken: what is written down once would begin anew, for --state-hashes" in err[0]
 
 
 def test_processors_step_by_instructions(root, build_dir, build_sim, talk):

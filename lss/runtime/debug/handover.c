@@ -3,7 +3,6 @@
 
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/open_files.h"
-#include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/stepping.h"
 #include "lss/runtime/observe/statistics.h"
@@ -84,18 +83,11 @@ static char *give(const char *variant, const spinach_options *options, const int
   return why;
 }
 
-char *handover_become(const GPtrArray *words, GVariant *session, const int *handles) {
+char *handover_become(const spinach_options *options, const GPtrArray *words, GVariant *session, const int *handles) {
   g_autoptr(GVariant) kept = g_variant_ref_sink(session);
-  const spinach_options *options = debug_options();
   const uint64_t now = spinach_next_instant();
-  g_autoptr(GPtrArray) more = g_ptr_array_new();
-  for (guint i = 0; i < words->len; i++) {
-    g_ptr_array_add(more, "--record");
-    g_ptr_array_add(more, words->pdata[i]);
-  }
-  g_autofree char *variant = spinach_variant_build(more);
+  g_autofree char *variant = spinach_variant_build(words);
   if (!variant) return g_strdup(spinach_reported_error());
-  drain_let_go();
   const bool counted = counts();
   history_back(history_oldest());
   const struct spinach_moment moment = spinach_now();
@@ -130,10 +122,9 @@ bool spinach_debug_adopt(spinach_options *options) {
   if (!words || sscanf(words, "%d %d %7s", &state[0], &state[1], word) < 2) return true;
   trial = !strcmp(word, TRIAL);
   if (fstat(state[1], &status) || !status.st_size)
-    return spinach_report_error("--gdb: the state of the earlier process is lost");
+    return spinach_report_error("the state of the earlier process is lost");
   void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, state[1], 0);
-  if (bytes == MAP_FAILED)
-    return spinach_report_error("--gdb: there is no memory for the state of the earlier process");
+  if (bytes == MAP_FAILED) return spinach_report_error("there is no memory for the state of the earlier process");
   handed = g_variant_new_from_data(G_VARIANT_TYPE(HANDED_READ_TYPE), bytes, (gsize)status.st_size, TRUE, NULL, NULL);
   g_variant_ref_sink(handed);
   options->restore = g_strdup_printf("/proc/self/fd/%d", state[0]);

@@ -8,10 +8,10 @@
 
 #include "lss/runtime/debug/debug.h"
 
-// Builds the variant that records `words`, too (as --record of the compiler), and runs it in place of this process with
-// `session`; `handles` are its open files, and end with -1.  Returns only when that is not
-// possible, with the reason, which the caller frees; the run is then where it was.
-char *handover_become(const GPtrArray *words, GVariant *session, const int *handles);
+// Builds the variant with these words for `lss build`, too, and runs it in place of this process with `session`;
+// `handles` are its open files, and end with -1.  History has begun, and no processor stands still for us.  Returns
+// only when that is not possible, with the reason, which the caller frees; the run is then where it was.
+char *handover_become(const spinach_options *options, const GPtrArray *words, GVariant *session, const int *handles);
 
 // What this process was given; NULL when it began by itself.  After spinach_debug_adopt().
 GVariant *handover_session(void);

@@ -4,9 +4,13 @@
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/debug/completion.h"
 #include "lss/runtime/debug/cores.h"
+#include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/handover.h"
+#include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/line_editor.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/text/pattern.h"
 
 #include <errno.h>
@@ -14,8 +18,10 @@
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static const spinach_options *given;
-static const char *ended; // why the run is over; NULL: it is not
-static bool tracing;
+static const char *ended;    // why the run is over; NULL: it is not
+static bool tracing, handed; // handed: the command at hand comes from the process whose run this was
+static GPtrArray *lines;     // that were read
+static char *traced;         // instances, "" when none are
 
 // ---- Going on -------------------------------------------------------------------------------------------------------
 
@@ -25,12 +31,20 @@ typedef struct {
   const spinach_condition *state; // that comes true, or NULL
   const Core *core;               // whose instructions are counted, or NULL
   int64_t retired;                // the count to get to
+  int watch;                      // of the event that is counted, or -1
+  uint64_t happened;              // the count to get to
 } Goal;
+
+// Without a bound.
+static Goal endless(void) {
+  return (Goal){.cycles = UINT64_MAX, .tick = UINT64_MAX, .watch = -1};
+}
 
 static bool is_reached(const Goal *goal) {
   return spinach_cycles(given->clock) >= goal->cycles || spinach_time.now >= goal->tick ||
          (goal->state && spinach_condition_compares(goal->state)) ||
-         (goal->core && core_get(&goal->core->retired) >= goal->retired);
+         (goal->core && core_get(&goal->core->retired) >= goal->retired) ||
+         (goal->watch >= 0 && spinach_watch_count(goal->watch) >= goal->happened);
 }
 
 // Idle time is skipped up to the goal, not beyond; a state is looked at after each cycle.
@@ -44,7 +58,8 @@ static void bound(const Goal *goal) {
 }
 
 static void go(const Goal *goal) {
-  const bool whole = !goal->state && !goal->core && !tracing && goal->cycles == UINT64_MAX && goal->tick == UINT64_MAX;
+  const bool whole = !goal->state && !goal->core && goal->watch < 0 && !tracing && goal->cycles == UINT64_MAX &&
+                     goal->tick == UINT64_MAX;
   while (!ended) {
     if (!spinach_advancing.active) {
       if (spinach_advancing.nothing_left)
@@ -87,14 +102,18 @@ static bool read_count(const char *text, uint64_t *count) {
 static void do_run(const char *words) {
   if (*words)
     spinach_report_error("run takes nothing; until CONDITION stops before the end");
-  else
-    go(&(Goal){UINT64_MAX, UINT64_MAX, NULL, NULL, 0});
+  else {
+    const Goal goal = endless();
+    go(&goal);
+  }
 }
 
 static void do_cycle(const char *words) {
   uint64_t count;
   if (!read_count(words, &count)) return;
-  go(&(Goal){spinach_cycles(given->clock) + count, UINT64_MAX, NULL, NULL, 0});
+  Goal goal = endless();
+  goal.cycles = spinach_cycles(given->clock) + count;
+  go(&goal);
   say_where();
 }
 
@@ -110,20 +129,59 @@ static void do_step(const char *words) {
     return;
   }
   const Core *core = spinach_cores()->pdata[number - 1];
-  go(&(Goal){UINT64_MAX, UINT64_MAX, NULL, core, core_get(&core->retired) + (int64_t)count});
+  Goal goal = endless();
+  goal.core = core;
+  goal.retired = core_get(&core->retired) + (int64_t)count;
+  go(&goal);
   say_where();
+}
+
+// The command at hand needs a variant of the simulator, built with this word for `lss build` and its value: that goes
+// on with the run, and carries the command out.  Returns only when that cannot be.
+static void become(const char *word, const char *value) {
+  const char *once = spinach_writes_once(given);
+  if (handed || once) {
+    spinach_report_error("this needs a simulator that was built with %s%s%s%s%s", word, value ? " " : "",
+                         value ? value : "", once ? ": what is written down once would begin anew, for " : "",
+                         once ? once : "");
+    return;
+  }
+  g_autoptr(GPtrArray) words = g_ptr_array_new();
+  g_ptr_array_add(words, (gpointer)word);
+  if (value) g_ptr_array_add(words, (gpointer)value);
+  fprintf(stderr, "%s: building a variant with %s%s%s\n", spinach_program, word, value ? " " : "", value ? value : "");
+  history_begin(given->history, 1);
+  GVariant *read = g_variant_new_strv((const char *const *)lines->pdata, lines->len);
+  const int none = -1;
+  g_autofree char *why = handover_become(given, words, g_variant_new("(@ass)", read, traced ? traced : ""), &none);
+  history_end();
+  spinach_report_error("%s", why);
+}
+
+// An event is counted from here on.
+static void until_event(const spinach_condition *condition) {
+  Goal goal = endless();
+  goal.watch = spinach_watch_find(condition->watch);
+  if (goal.watch < 0) {
+    become("--watch", condition->watch);
+    return;
+  }
+  goal.happened = spinach_watch_count(goal.watch) + condition->count;
+  go(&goal);
 }
 
 static void do_until(const char *words) {
   spinach_condition condition;
   if (!spinach_condition_parse("until", words, &condition)) return;
-  const uint64_t tick = spinach_condition_tick(&condition, condition.count);
-  if (condition.kind == SPINACH_AT_STATE)
-    go(&(Goal){UINT64_MAX, UINT64_MAX, &condition, NULL, 0});
-  else if (tick != UINT64_MAX)
-    go(&(Goal){UINT64_MAX, tick, NULL, NULL, 0});
+  Goal goal = endless();
+  goal.tick = spinach_condition_tick(&condition, condition.count);
+  if (condition.kind == SPINACH_AT_STATE) goal.state = &condition;
+  if (condition.watch)
+    until_event(&condition);
+  else if (goal.state || goal.tick != UINT64_MAX)
+    go(&goal);
   else
-    spinach_report_error("until takes a time, cycles(CLOCK) >= N or PATH.STATE >= N");
+    spinach_report_error("until takes a time, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT, N) or marker(N)");
   spinach_condition_clear(&condition);
   say_where();
 }
@@ -180,10 +238,13 @@ static void do_events(const char *words) {
 }
 
 static void do_trace(const char *words) {
-  if (!machine->debug)
-    spinach_report_error("a line trace needs a simulator that was built with --debug");
-  else
-    tracing = spinach_trace_choose(*words ? words : NULL) && *words;
+  if (!machine->debug) {
+    become("--debug", NULL);
+    return;
+  }
+  tracing = spinach_trace_choose(*words ? words : NULL) && *words;
+  g_free(traced);
+  traced = g_strdup(tracing ? words : "");
 }
 
 static void do_checkpoint(const char *words) {
@@ -215,7 +276,8 @@ static const struct {
   Argument takes;
 } commands[] = {
     {"run", "", "goes on to the end of the run", do_run, NOTHING},
-    {"until", "CONDITION", "goes on until a time, cycles(CLOCK) >= N, PATH.STATE >= N", do_until, A_CONDITION},
+    {"until", "CONDITION", "goes on until a time, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT)", do_until,
+     A_CONDITION},
     {"cycle", "[N]", "goes on for N cycles of the fastest clock", do_cycle, NOTHING},
     {"step", "[N [CORE]]", "goes on until a processor, the first or CORE, has executed N instructions", do_step,
      NOTHING},
@@ -224,8 +286,7 @@ static const struct {
     {"set", "PATH.STATE = VALUE", "changes a state", do_set, A_SETTING},
     {"list", "[PATTERN]", "the states of instances", do_list, AN_INSTANCE},
     {"events", "[PATTERN]", "the events of instances", do_events, AN_INSTANCE},
-    {"trace", "[INSTANCES]", "prints a line per instant from now on, or none; in builds with --debug", do_trace,
-     AN_INSTANCE},
+    {"trace", "[INSTANCES]", "prints a line per instant from now on, or none", do_trace, AN_INSTANCE},
     {"checkpoint", "FILE", "writes the state, for --restore", do_checkpoint, A_FILE},
     {"help", "", "this text", do_help, NOTHING},
     {"quit", "", "ends the run; so does the end of the input", do_quit, NOTHING},
@@ -281,14 +342,37 @@ static GPtrArray *complete(const char *before, const char *word) {
   return names;
 }
 
+// The run comes from a process that was not built for the last line that it read.
+static void go_on(GVariant *session) {
+  g_autofree const char **read = NULL;
+  g_autofree char *instances = NULL;
+  g_variant_get(session, "(^a&ss)", &read, &instances);
+  history_begin(given->history, 1);
+  handover_arrive();
+  history_end();
+  for (const char **line = read; *line; line++) {
+    g_ptr_array_add(lines, g_strdup(*line));
+    line_remember(*line);
+  }
+  if (*instances) do_trace(instances);
+  handed = true;
+  carry_out(lines->pdata[lines->len - 1]);
+  handed = false;
+}
+
 const char *spinach_interactive_run(const spinach_options *options) {
   given = options;
+  lines = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GVariant) session = handover_session();
+  if (session) go_on(session);
   while (!ended && !spinach_is_interrupted()) {
     char *line = line_read("> ", complete);
-    if (!line)
+    if (!line) {
       do_quit("");
-    else if (*g_strstrip(line))
+    } else if (*g_strstrip(line)) {
+      g_ptr_array_add(lines, g_strdup(line));
       carry_out(line);
+    }
     free(line);
   }
   return ended ? ended : spinach_run_begin();

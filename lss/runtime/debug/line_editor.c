@@ -83,6 +83,7 @@ static bool load(void) {
 static char *read_plain(void) {
   char *line = NULL;
   size_t room = 0;
+  setvbuf(stdin, NULL, _IONBF, 0);
   ssize_t length = getline(&line, &room, stdin);
   if (length < 0) {
     free(line);
@@ -92,12 +93,19 @@ static char *read_plain(void) {
   return line;
 }
 
+static bool is_edited(void) {
+  return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && load();
+}
+
+void line_remember(const char *line) {
+  if (is_edited() && *line) rl.add_history(line);
+}
+
 char *line_read(const char *prompt, LineCompleter complete_with) {
   completer = complete_with;
   fflush(stdout);
-  const bool person = isatty(STDIN_FILENO);
-  if (!person || !isatty(STDOUT_FILENO) || !load()) {
-    if (person) printf("%s", prompt);
+  if (!is_edited()) {
+    if (isatty(STDIN_FILENO)) printf("%s", prompt);
     fflush(stdout);
     return read_plain();
   }

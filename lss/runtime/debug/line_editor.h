@@ -15,7 +15,11 @@ typedef GPtrArray *(*LineCompleter)(const char *before, const char *word);
 // A word ends at each of these.
 #define LINE_BREAKS " \t=<>!(),"
 
-// The next line, without its end, which the caller frees with free(); NULL at the end.  A person is prompted.
+// The next line, without its end, which the caller frees with free(); NULL at the end.  A person is prompted.  No more
+// is taken from standard input than the line.
 char *line_read(const char *prompt, LineCompleter complete);
+
+// A line that was read by an earlier process is in the history, too.
+void line_remember(const char *line);
 
 #endif

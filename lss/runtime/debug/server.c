@@ -1,6 +1,7 @@
 // The connection to gdb; see debug.h.  One at a time; on the loopback interface unless another address is named.
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/handover.h"
 #include "lss/runtime/debug/packet.h"
 #include "lss/runtime/debug/run_control.h"
@@ -180,7 +181,13 @@ static StubState record_events(Stub *stub, const GString *packet, GString *reply
       g_variant_new("(iis@ay@ayv)", listener, connection, socket_path ? socket_path : "",
                     g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, received->data, received->len, 1),
                     g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, packet->str, packet->len, 1), stub_pack(stub));
-  g_autofree char *why = handover_become(stub_wanted(stub), session, handles);
+  g_autoptr(GPtrArray) more = g_ptr_array_new();
+  for (guint i = 0; i < stub_wanted(stub)->len; i++) {
+    g_ptr_array_add(more, "--record");
+    g_ptr_array_add(more, stub_wanted(stub)->pdata[i]);
+  }
+  drain_let_go();
+  g_autofree char *why = handover_become(given, more, session, handles);
   stub_refuse_events(stub, why);
   return stub_reply(stub, packet, reply);
 }

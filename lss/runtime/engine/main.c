@@ -238,7 +238,7 @@ static int simulate(int argc, char **argv) {
   spinach_options options;
   if (!spinach_options_parse(argc, argv, &options)) return 2;
   if (options.ended) return flush_output() ? 0 : 1;
-  if (options.gdb && !spinach_debug_adopt(&options)) return 2;
+  if ((options.gdb || options.interactive) && !spinach_debug_adopt(&options)) return 2;
   g_autoptr(GPtrArray) words = spinach_variant_words(&options);
   if (words->len) {
     spinach_become(argc, argv, words);

@@ -417,6 +417,21 @@ static bool apply(spinach_options *options, const char *name, const char *value,
                               near ? near : "", near ? "?" : "");
 }
 
+const char *spinach_writes_once(const spinach_options *options) {
+  return options->checkpoint_every                        ? "--checkpoint-every"
+         : options->state_hashes                          ? "--state-hashes"
+         : options->trace                                 ? "--trace"
+         : options->wave                                  ? "--wave"
+         : options->record                                ? "--record"
+         : options->profile                               ? "--profile"
+         : options->check_idle                            ? "--check-idle"
+         : options->serve                                 ? "--serve"
+         : options->conditions[SPINACH_SAMPLE].kind       ? "--sample"
+         : options->conditions[SPINACH_MEASURE_FROM].kind ? "--measure-from"
+         : options->conditions[SPINACH_MEASURE_TO].kind   ? "--measure-to"
+                                                          : NULL;
+}
+
 // What only makes sense with something else, or not with it.
 static bool fit(const spinach_options *options) {
   if (options->checkpoint_every && !options->checkpoint)
@@ -436,18 +451,7 @@ static bool fit(const spinach_options *options) {
     return spinach_report_error("--outputs continue is for runs with --restore");
   if ((options->gdb_run || options->gdb_script) && !options->gdb)
     return spinach_report_error("--gdb-%s lacks the port: --gdb PORT", options->gdb_run ? "run" : "script");
-  const char *forward_only = options->checkpoint_every                        ? "--checkpoint-every"
-                             : options->state_hashes                          ? "--state-hashes"
-                             : options->trace                                 ? "--trace"
-                             : options->wave                                  ? "--wave"
-                             : options->record                                ? "--record"
-                             : options->profile                               ? "--profile"
-                             : options->check_idle                            ? "--check-idle"
-                             : options->serve                                 ? "--serve"
-                             : options->conditions[SPINACH_SAMPLE].kind       ? "--sample"
-                             : options->conditions[SPINACH_MEASURE_FROM].kind ? "--measure-from"
-                             : options->conditions[SPINACH_MEASURE_TO].kind   ? "--measure-to"
-                                                                              : NULL;
+  const char *forward_only = spinach_writes_once(options);
   if (options->gdb && forward_only)
     return spinach_report_error("%s writes down what happens once; with --gdb a run goes backwards, too", forward_only);
   return true;

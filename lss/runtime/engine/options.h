@@ -67,6 +67,8 @@ typedef struct {
 // Reads the command line.  On a mistake prints one line and returns false; the exit status is then 2.
 bool spinach_options_parse(int argc, char **argv, spinach_options *options);
 void spinach_options_clear(spinach_options *options);
+// An option that was given which writes down what happens once, on its way; NULL: none.
+const char *spinach_writes_once(const spinach_options *options);
 
 // Whether a parameter is the machine's own timeout: a top-level one of type time called `watchdog`, for the engine
 // alone.

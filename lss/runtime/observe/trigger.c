@@ -7,7 +7,7 @@ static GPtrArray *all; // spinach_trigger*
 
 // ---- Events
 
-static int find_watch(const char *text) {
+int spinach_watch_find(const char *text) {
   for (int i = 0; text && machine->watches[i]; i++)
     if (!strcmp(machine->watches[i], text)) return i;
   return -1;
@@ -16,7 +16,8 @@ static int find_watch(const char *text) {
 void spinach_trigger_add_words(const spinach_options *options, GPtrArray *words) {
   for (guint i = 0; i < SPINACH_CONDITIONS; i++) {
     char *watch = options->conditions[i].watch;
-    if (!watch || find_watch(watch) >= 0 || g_ptr_array_find_with_equal_func(words, watch, g_str_equal, NULL)) continue;
+    if (!watch || spinach_watch_find(watch) >= 0 || g_ptr_array_find_with_equal_func(words, watch, g_str_equal, NULL))
+      continue;
     g_ptr_array_add(words, "--watch");
     g_ptr_array_add(words, watch);
   }
@@ -43,7 +44,7 @@ void spinach_trigger_start(spinach_trigger *trigger, const spinach_condition *co
                                .waiting = condition->kind != SPINACH_NO_CONDITION,
                                .repeats = repeats,
                                .prolongs = !repeats};
-  trigger->watch = find_watch(condition->watch);
+  trigger->watch = spinach_watch_find(condition->watch);
   trigger->goal = condition->kind == SPINACH_AT_STATE ? (uint64_t)condition->number : condition->count;
   if (!all) all = g_ptr_array_new();
   g_ptr_array_add(all, trigger);

@@ -50,6 +50,9 @@ GVariant *spinach_trigger_pack(const spinach_trigger *trigger);
 // Takes it over if the condition is the same; returns whether it is.
 bool spinach_trigger_unpack(spinach_trigger *trigger, GVariant *packed);
 
+// Which of the events that are counted this is (spinach_condition.watch); -1: none.
+int spinach_watch_find(const char *text);
+
 // How often an event that is counted has happened.
 uint64_t spinach_watch_count(int watch);
 
