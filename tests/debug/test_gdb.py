@@ -236,6 +236,34 @@ def test_what_frames_are_doing(machine, firmware, debugged, run_sim, build_dir, 
     assert (tmp_path / "debugged.json").read_bytes() == (tmp_path / "straight.json").read_bytes()
 
 
+def test_an_indexed_jump_is_stepped(machine, firmware, debugged) -> None:
+    """JOFF, which gdb does not know, and its delay slot, both ways."""
+    options = ["--firmware", firmware("tigon2_parallel"), "--payload", "1472", "--frames", "8"]
+    text = debugged(machine("tigon2"), *options).gdb(
+        """tbreak receive_frames
+        continue
+        break dispatch_loop
+        continue
+        delete
+        print *(unsigned *) ($pc + 8) >> 26
+        print *(unsigned *) ($pc + 8) & 0xffff
+        stepi
+        stepi
+        print/x $pc
+        print/x $k1 + 8 * $t0
+        stepi
+        print/x $pc
+        reverse-stepi
+        print/x $pc
+        stepi
+        print/x $pc"""
+    )
+    seen = values(text)
+    assert seen[:2] == ["0", "10"], text
+    joff, target, landed, back, again = seen[2:]
+    assert landed == target == again != joff == back, text
+
+
 def test_a_run_that_fails_stops_before_it_does(machine, firmware, debugged, run_sim) -> None:
     """gdb stops at the instant that fails, can go back from there, and the error ends the run as it would have."""
     options = ["--program", firmware("sum"), "--quiet"]  # its stack is where this machine has nothing

@@ -55,10 +55,10 @@ void core_set_register(const Core *core, uint32_t number, uint32_t value) {
   if (number) memcpy(at, &value, MIN(size, sizeof value));
 }
 
-// Branches and jumps of MIPS II, as gdb knows them; it takes JOFF for an ordinary instruction.
+// Branches and jumps of MIPS II, and JOFF.
 static bool branches(uint32_t word) {
   const uint32_t operation = word >> 26, function = word & 0x3f, condition = word >> 16 & 0x1f;
-  if (operation == 0) return function == 8 || function == 9;
+  if (operation == 0) return function >= 8 && function <= 10;
   if (operation == 1) return (condition & 0xc) == 0;
   return (operation >= 2 && operation <= 7) || (operation >= 20 && operation <= 23);
 }

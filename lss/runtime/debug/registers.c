@@ -9,6 +9,10 @@
 
 enum { GENERAL = 32, MIPS_LO = 33, MIPS_HI = 34, MIPS_PC = 37, MIPS_FLOAT = 38, MIPS_COUNT = 72, RISCV_PC = 32 };
 
+// gdb would take what runs for a program of Linux, where it works out itself where an instruction goes on; so it asks
+// for steps, which are right for instructions that it does not know, too.
+#define BARE "<osabi>none</osabi>"
+
 static const char *const riscv_names[] = {"zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "fp", "s1", "a0",
                                           "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
                                           "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
@@ -25,7 +29,7 @@ static void append_numbered(GString *out, const char *letter, guint first, const
 }
 
 static void describe_mips(GString *out) {
-  g_string_append(out, "<architecture>mips:6000</architecture><feature name=\"org.gnu.gdb.mips.cpu\">");
+  g_string_append(out, "<architecture>mips:6000</architecture>" BARE "<feature name=\"org.gnu.gdb.mips.cpu\">");
   append_numbered(out, "r", 0, "");
   append_register(out, "lo", MIPS_LO, "");
   append_register(out, "hi", MIPS_HI, "");
@@ -42,7 +46,7 @@ static void describe_mips(GString *out) {
 }
 
 static void describe_riscv(GString *out) {
-  g_string_append(out, "<architecture>riscv:rv32</architecture><feature name=\"org.gnu.gdb.riscv.cpu\">");
+  g_string_append(out, "<architecture>riscv:rv32</architecture>" BARE "<feature name=\"org.gnu.gdb.riscv.cpu\">");
   for (guint i = 0; i < GENERAL; i++) append_register(out, riscv_names[i], i, "");
   append_register(out, "pc", RISCV_PC, " type=\"code_ptr\"");
   g_string_append(out, "</feature>");
