@@ -1,5 +1,6 @@
 """The remote protocol, packet by packet: framing, what is refused, who may connect, and that memory reads as what was stored."""
 
+import json
 import re
 import signal
 import socket
@@ -115,6 +116,26 @@ def test_a_running_machine_is_interrupted(build_sim, debugged) -> None:
     assert gdb.monitor("where") != first
     run.process.send_signal(signal.SIGTERM)
     assert run.end()[0] == 128 + signal.SIGTERM
+
+
+def test_a_run_without_progress_stops(build_sim, debugged, run_sim, tmp_path) -> None:
+    """Where the watchdog ends the straight run, and as that says; what is written counts as progress."""
+    simulator, options = build_sim(ENDLESS), ["--watchdog", "2 ms"]
+    straight = run_sim(simulator, "--quiet", *options, "--stats", "straight.json", ok=False)
+    why = re.search(r"error: (no progress for 2 ms of simulated time, since 0 ms)\n", straight.err)[1]
+    cycles = json.loads((tmp_path / "straight.json").read_text())["run"]["cycles"]["clk"]
+    run = debugged(simulator, *options)
+    gdb = run.remote()
+    assert gdb.ask("c") == "T06thread:1;" and f"the run fails here: {why}; going on ends it" in gdb.output
+    stuck = gdb.monitor("where").split(";")[0]
+    assert f"cycle {cycles} of" in stuck
+    assert gdb.ask("bs").startswith("T05") and not gdb.monitor("where").startswith(stuck)
+    assert gdb.ask("c").startswith("T06") and gdb.monitor("where").startswith(stuck)
+    assert gdb.ask("P2=00000001") == "OK" and gdb.ask("c").startswith("T06") and not gdb.monitor("where").startswith(stuck)
+    assert gdb.ask("c") == "W01"
+    gdb.close()
+    status, _, err = run.end()
+    assert status == straight.status == 1 and re.search(r"error: no progress for 2 ms of simulated time, since 2\.[0-9]* ms\n", err) and "registers" in err
 
 
 def test_the_other_byte_order_and_memory_that_repeats(build_sim, debugged) -> None:

@@ -33,6 +33,15 @@ static Stop ended(StepOutcome outcome) {
   return stop;
 }
 
+// The run would end here, since it makes no progress.
+static bool is_stuck(void) {
+  g_autofree char *why = spinach_run_stuck();
+  if (!why) return false;
+  stepping_fail(why);
+  end_at = spinach_next_instant();
+  return true;
+}
+
 // Back to before the instant in which something retired; what only happened has then happened already.
 static Stop stop_at(GArray *found, uint64_t before) {
   bool retires = false;
@@ -64,6 +73,7 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
   bool first = true; // of the stepped processor: its instruction is not over
   for (uint64_t count = 1;; count++) {
     const uint64_t before = spinach_next_instant();
+    if (is_stuck()) return (Stop){.kind = STOP_FAILED};
     const StepOutcome outcome = stepping_step(one_instant);
     if (outcome != STEPPED) return ended(outcome);
     stepping_mark_far();
@@ -98,6 +108,8 @@ bool run_control_is_at_end(void) {
 const char *run_control_end(void) {
   const char *why = stepping_over();
   run_control_leave();
+  g_autofree char *stuck = why ? NULL : spinach_run_stuck();
+  if (stuck) return spinach_run_end_stuck(stuck);
   while (!why) { // the instant that fails is done again
     if (!spinach_advancing.active && (why = spinach_run_begin())) break;
     spinach_advance_step(true);
@@ -106,6 +118,7 @@ const char *run_control_end(void) {
 }
 
 void run_control_change(void) {
+  spinach_passing->last_progress = spinach_time.now; // somebody works on it
   history_restart();
   spinach_streams_diverge();
   spinach_machine_table.wake();

@@ -62,6 +62,12 @@ bool stepping_failed(guint number, uint32_t *pc) {
   return *pc != (uint32_t)core_get(&core_of(number)->pc);
 }
 
+void stepping_fail(const char *why) {
+  over = NULL;
+  g_free(failure);
+  failure = g_strdup(why);
+}
+
 const char *stepping_why(void) {
   return over ? over : failure;
 }

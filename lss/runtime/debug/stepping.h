@@ -13,6 +13,7 @@ typedef enum { STEPPED, ENDED, FAILED } StepOutcome;
 // fails.
 StepOutcome stepping_step(bool one_instant);
 // Why the last step ended the run or failed.
+void stepping_fail(const char *why); // the run does, between two instants
 const char *stepping_why(void);
 // Why the run is over, or NULL; it may be put back after steps that were only a look.
 const char *stepping_over(void);

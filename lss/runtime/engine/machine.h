@@ -315,8 +315,11 @@ const spinach_reported *spinach_reports(uint32_t *count);
 int spinach_main(int argc, char **argv);
 // Begins the next advance of the run; returns why the run is over instead, or NULL.
 const char *spinach_run_begin(void);
-bool spinach_is_interrupted(void);                // a signal asked the run to end
-#define SPINACH_NOTHING_LEFT "nothing left to do" // why it is, when an advance found that
+// Between two advances: words if there was no progress for the time of --watchdog, which the caller frees, or NULL.
+char *spinach_run_stuck(void);
+const char *spinach_run_end_stuck(const char *text); // reports them; returns why the run is over
+bool spinach_is_interrupted(void);                   // a signal asked the run to end
+#define SPINACH_NOTHING_LEFT "nothing left to do"    // why it is, when an advance found that
 // Writes everything that a run was asked for, up to the present instant; returns the process's status.
 int spinach_deliver(const char *ended);
 

@@ -46,9 +46,10 @@ static void on_signal(int number) {
 
 // ---- The run
 
-// A debug build steps as many cycles again as this one did; a long run is not repeated unasked.
+// A debug build steps as many cycles again as this one did; a long run is not repeated unasked, nor is one that
+// somebody has debugged.
 static bool is_repeatable(void) {
-  return spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
+  return !given->gdb && spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
 }
 
 // Runs a stuck run again, for its report alone; says so before.
@@ -69,16 +70,25 @@ static void repeat_stuck(int argc, char **argv) {
   spinach_become(argc, argv, checks);
 }
 
-// The run is stuck.  What waits on what shows in the signals of the last instant, which only debug builds keep.
-static void report_stuck(uint64_t timeout) {
+char *spinach_run_stuck(void) {
+  const uint64_t timeout = spinach_ticks(given->watchdog);
   const double ms = 1e3 / (double)machine->ticks_per_second;
-  g_autofree char *text = g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)timeout * ms,
-                                          (double)spinach_passing->last_progress * ms);
+  if (!timeout || spinach_advancing.active || spinach_stopping || spinach_passing->idle ||
+      spinach_time.now - spinach_passing->last_progress <= timeout)
+    return NULL;
+  return g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)timeout * ms,
+                         (double)spinach_passing->last_progress * ms);
+}
+
+// What waits on what shows in the signals of the last instant, which only debug builds keep.
+const char *spinach_run_end_stuck(const char *text) {
+  spinach_progress_end();
   fprintf(stderr, "%s: error: %s\n", spinach_program, text);
   spinach_set_error(text);
   stuck = true;
   if (machine->debug) spinach_print_waits(stderr);
   if (machine->debug || !is_repeatable()) spinach_print_views(stderr, -1);
+  return spinach_error_text;
 }
 
 // Cycles until a checkpoint or a hash is due, at most SLICE.
@@ -121,7 +131,6 @@ const char *spinach_run_begin(void) {
 
 // Runs to the end; returns why it ended.
 static const char *run(const spinach_options *options) {
-  const uint64_t timeout = spinach_ticks(options->watchdog);
   for (;;) {
     const char *ended = spinach_run_begin();
     if (ended) return ended;
@@ -129,12 +138,8 @@ static const char *run(const spinach_options *options) {
     if (spinach_advancing.nothing_left) return SPINACH_NOTHING_LEFT;
     if (spinach_trace_active()) spinach_trace_line();
     if (options->progress && !options->quiet) spinach_progress_show(options);
-    if (timeout && !spinach_stopping && !spinach_passing->idle &&
-        spinach_time.now - spinach_passing->last_progress > timeout) {
-      spinach_progress_end();
-      report_stuck(timeout);
-      return spinach_error_text;
-    }
+    g_autofree char *text = spinach_run_stuck();
+    if (text) return spinach_run_end_stuck(text);
   }
 }
 
@@ -299,7 +304,7 @@ static int simulate(int argc, char **argv) {
   if (options.checkpoint && !*spinach_error_text && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");
   const int status = spinach_deliver(ended);
-  if (stuck && !machine->debug) repeat_stuck(argc, argv);
+  if (stuck && !machine->debug && !options.gdb) repeat_stuck(argc, argv);
   spinach_options_clear(&options);
   return status;
 }
