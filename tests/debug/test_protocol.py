@@ -187,7 +187,7 @@ def test_reads_and_accesses_are_watched(machine, firmware, debugged) -> None:
     gdb = run.remote()
     digits = 0x7FFFE6  # is written, then read, by print_number()
     assert gdb.ask(f"Z3,{digits:x},1") == "OK"
-    assert "rwatch:7fffe6;" in gdb.ask("c")
+    assert "rwatch:7fffe6;" in gdb.ask("c") and "core.access access pc=0x1a8 op=read address=0x7fffe6 size=1\n" in gdb.output
     first = gdb.monitor("where")
     assert "rwatch:7fffe6;" in gdb.ask("c") and gdb.monitor("where") != first
     assert "rwatch:7fffe6;" in gdb.ask("bc") and "rwatch:7fffe6;" in gdb.ask("bc")
@@ -266,6 +266,30 @@ def test_outputs_and_changes_go_with_a_run_that_becomes_a_variant(build_sim, deb
     run_sim(simulator, "--quiet", *options, "--until", "event(k.taken, 1200)")
     assert written == (tmp_path / "items.txt").read_text() and written.count("\n") == 1200
     assert sorted(path.name for path in tmp_path.iterdir() if "items" in path.name) == ["items.txt"]
+
+
+def test_a_run_that_cannot_become_a_variant_goes_on(machine, firmware, debugged, run_sim, tmp_path, monkeypatch) -> None:
+    """A variant that cannot be built, or that would find another program than the run has: one line, and nothing else."""
+    (tmp_path / "copy.elf").write_bytes(firmware("hello").read_bytes())
+    run = debugged(machine("single"), "--program", "copy.elf", "--stats", "debugged.json")
+    gdb = run.remote()
+    gdb.ask("s")
+    before = gdb.monitor("where")
+    (tmp_path / "copy.elf").write_bytes(firmware("sum").read_bytes())
+    said = gdb.monitor("break event(core.**.access)")
+    assert said.startswith("the variant cannot go on from here: cannot restore ") and said.count("\n") == 1, said
+    assert 'the run read "copy.elf", which has changed since' in said
+    (tmp_path / "copy.elf").write_bytes(firmware("hello").read_bytes())
+    assert gdb.monitor("where") == before and "rwatch" not in gdb.ask("s")
+    gdb.close()
+    assert run.end()[0] == 0
+    run_sim(machine("single"), "--quiet", "--program", "copy.elf", "--stats", "straight.json")
+    assert (tmp_path / "debugged.json").read_bytes() == (tmp_path / "straight.json").read_bytes()
+    monkeypatch.setenv("LSS_CACHE", "/dev/null")
+    gdb = debugged(machine("single"), "--program", "copy.elf").remote()
+    assert gdb.monitor("break event(core.**.access)") == "cannot build a variant of this machine\n"
+    assert gdb.ask("Z3,7fffe6,1") == "E.cannot build a variant of this machine"
+    assert gdb.ask("s") == "T05thread:1;"
 
 
 # Counts addresses, and has registers nobody writes: all that a view must say of a processor.

@@ -17,6 +17,7 @@ typedef struct {
   WatchKind kind;
   uint32_t address, count;
   uint8_t *value;
+  char *why; // the latest access
 } Watch;
 
 static Points *points_of; // each core
@@ -67,12 +68,14 @@ static void collect_access(const Event *event, uint64_t before, GArray *found) {
     return;
   const guint core = core_around(event->source->path);
   for (guint i = 0; i < watches->len; i++) {
-    const Watch *watch = &g_array_index(watches, Watch, i);
+    Watch *watch = &g_array_index(watches, Watch, i);
     if (watch->core != core || !waits_for(watch->kind, event) ||
         !core_overlap(core_of(core), (uint32_t)address, (uint32_t)size, watch->address, watch->count))
       continue;
-    const Met met = {
-        {STOP_WATCHPOINT, .core = core, .hardware = true, .address = watch->address, .watch = watch->kind}, before, 0};
+    g_free(watch->why);
+    watch->why = event_text(event);
+    const Stop stop = {STOP_WATCHPOINT, core, true, watch->address, watch->kind, watch->why};
+    const Met met = {stop, before, 0};
     g_array_append_val(found, met);
   }
 }
@@ -155,11 +158,12 @@ bool breakpoints_watch(guint core, WatchKind kind, uint32_t address, uint32_t co
     if (watch->core != core || watch->kind != kind || watch->address != address || watch->count != count) continue;
     if (set) return true;
     g_free(watch->value);
+    g_free(watch->why);
     g_array_remove_index(watches, i);
     return true;
   }
   if (!set || (kind == WATCH_VALUE && !core_reaches(core_of(core), address, count))) return !set;
-  const Watch watch = {core, kind, address, count, g_malloc0(count)};
+  const Watch watch = {core, kind, address, count, g_malloc0(count), NULL};
   g_array_append_val(watches, watch);
   return true;
 }

@@ -26,7 +26,7 @@ typedef struct {
   bool hardware;    // of a breakpoint
   uint32_t address; // of a watchpoint
   WatchKind watch;
-  const char *why; // of a condition, until it comes true again
+  const char *why; // of a condition or an access, until the next one
 } Stop;
 
 // Whose breakpoints and watchpoints stop the machine: those of all processors, or of one; what others hit meanwhile is

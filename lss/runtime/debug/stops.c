@@ -19,6 +19,7 @@ Stop stops_deliver(GArray *found, bool ahead) {
     if (stop_is_of_instruction(&met->stop)) next_pc_know(met->stop.core, met->pc);
     Met later = *met;
     later.instant = spinach_next_instant();
+    later.stop.why = g_intern_string(met->stop.why); // it may come true again before it is reported
     if (i) g_array_append_val(pending, later);
   }
   return breakpoints_report(g_array_index(found, Met, 0).stop);
@@ -43,6 +44,7 @@ void stops_drop_others(GArray *found, guint core, StopScope scope) {
     if (met.stop.core == core || (!met.stop.core && scope == STOPS_OF_ONE)) continue;
     if (scope == STOPS_OF_ONE_FIRST && !waits) {
       deferred = met;
+      deferred.stop.why = g_intern_string(met.stop.why);
       waits = true;
     }
     g_array_remove_index(found, i);

@@ -52,7 +52,7 @@ static void resume(Stub *stub, Resume how, GString *reply) {
                                             stop.kind == STOP_OVER ? "is over" : "fails here", stepping_why());
     stub->say(text);
   }
-  if (stop.kind == STOP_CONDITION) {
+  if (stop.why) {
     g_autofree char *text = g_strdup_printf("%s\n", stop.why);
     stub->say(text);
   }
