@@ -97,7 +97,7 @@ def test_what_acts_at_the_start_only_cannot_be_changed(simulators, run_sim, poin
     assert refused(run_sim, simulators["plain"], "--restore", "point", "--set", "t.start=5", "--cycles", 900) == (
         'cannot restore "point": "t.start" cannot be set anew: it acts only at the start of a run'
     )
-    run_sim(simulators["plain"], "--restore", "point", "--set", "t.start=3", "--set", "s.count=900", "--cycles", 900)
+    run_sim(simulators["plain"], "--restore", "point", "--set", "t.start=0x3", "--set", "s.count=900", "--cycles", 900)
 
 
 def test_inputs_must_be_as_they_were(simulators, run_sim, tmp_path) -> None:

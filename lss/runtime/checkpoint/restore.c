@@ -128,7 +128,8 @@ static bool may_be_set(const spinach_options *options) {
   for (guint i = options->restored_settings; i < options->settings->len; i++) {
     const spinach_setting *setting = &g_array_index(options->settings, spinach_setting, i);
     const char *before = restored_text(options, setting->parameter);
-    if (!setting->parameter->initial || (before && !strcmp(before, setting->text))) continue;
+    g_autofree char *present = spinach_parameter_text(setting->parameter); // the state has what was given already
+    if (!setting->parameter->initial || !g_strcmp0(before, present)) continue;
     if (setting->parameter->kind == SPINACH_PARAMETER_STRING && (!*setting->text || open_files_has(setting->text)))
       continue;
     return refuse(options, "\"%s\" cannot be set anew: it acts only at the start of a run", setting->parameter->name);
