@@ -12,7 +12,7 @@
 //                     "type_variables": [{"name","type"}],
 //                     "userpoints":     [{"name","result","arguments","replaced","code"}],
 //                     "locals":         [{"name","type","lanes"}],
-//                     "functions":      [{"name","lane"?,"partial"?,"clock","port"?,"reads","writes"}]}],
+//                     "functions":      [{"name","lane"?,"partial"?,"clock","parameter"?,"port"?,"reads","writes"}]}],
 //    "connections": [{"from","from_lane","from_key"?,"to","to_lane","to_key"?,"type"}],
 //    "collectors":  [{"name","event","shared","on": [...]}],
 //    "debug_views": [{"name","instance","roles": {role: state},"properties"?: {name: text},

@@ -26,6 +26,7 @@ static void export_functions(Json *json, const Instance *instance) {
     if (function->indexed) json_member_int(json, "lane", function->lane);
     if (function->partial) json_member_bool(json, "partial", true);
     json_member(json, "clock", function->clock->name);
+    if (function->parameter) json_member(json, "parameter", function->parameter->name);
     if (function->domain_port) json_member(json, "port", function->domain_port->name);
     export_signals(json, "reads", function->reads);
     export_signals(json, "writes", function->writes);

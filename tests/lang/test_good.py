@@ -51,7 +51,8 @@ def instance_lines(one: dict) -> list[str]:
         lane = f"[{f['lane']}]" if "lane" in f else ""
         clock = f" on {f['clock']}" if f["clock"] != one["clock"] else ""
         signals = f" : {', '.join(f['reads'])} -> {', '.join(f['writes'])}" if f["reads"] or f["writes"] else ""
-        yield f"  {f['name']}{lane}{signals}{clock}"
+        parameter = f" of {f['parameter']}" if "parameter" in f else ""
+        yield f"  {f['name']}{lane}{parameter}{signals}{clock}"
 
 
 def digest(netlist: dict) -> str:
