@@ -38,6 +38,10 @@ bool connection_matches(const char *pattern, const Connection *connection) {
     g_autofree char *end = g_strdup_printf("%s.%s", ports[side]->instance->path, name);
     if (spinach_port_matches(pattern, end, lanes[side])) return true;
   }
+  for (guint i = 0; i < connection->passages->len; i++) {
+    const Passage *passage = connection->passages->pdata[i];
+    if (spinach_port_matches(pattern, passage->text, passage->lane)) return true;
+  }
   return false;
 }
 

@@ -187,9 +187,17 @@ static bool is_leaf(const PortMember *member) {
   return member->decl->inst->instance->leaf != NULL;
 }
 
+static Passage *passage_of(const PortMember *member, int lane) {
+  Passage *passage = arena_new(Passage);
+  g_autofree char *name = port_lane_text_of(member->port, lane, MAX(member->inner->len, member->outer->len));
+  Instance *instance = member->decl->inst->instance;
+  *passage = (Passage){instance, arena_printf("%s.%s", instance->path, name), lane};
+  return passage;
+}
+
 // The leaf inport that a lane of a leaf outport ends at, or NULL where a chain is broken (reported elsewhere).  The
 // connection was made where the outermost link of the chain is written.
-static PortMember *follow(PortMember *member, int lane, int *end_lane, Location *where) {
+static PortMember *follow(PortMember *member, int lane, int *end_lane, Location *where, GPtrArray *passages) {
   Joint *joint = lane < (int)member->outer->len ? member->outer->pdata[lane] : NULL;
   const Link *outermost = NULL;
   while (joint) {
@@ -201,6 +209,7 @@ static PortMember *follow(PortMember *member, int lane, int *end_lane, Location 
       return next;
     }
     // Out of the module through its own port, or into a hierarchical child.
+    g_ptr_array_add(passages, passage_of(next, joint->lane));
     GPtrArray *lanes = joint->inside ? next->outer : next->inner;
     joint = joint->lane < (int)lanes->len ? lanes->pdata[joint->lane] : NULL;
   }
@@ -235,11 +244,13 @@ void make_connections(void) {
       for (guint lane = 0; member && lane < port->lanes->len; lane++) {
         int to_lane;
         Location where = port->location;
-        PortMember *end = follow(member, (int)lane, &to_lane, &where);
+        GPtrArray *passages = arena_array();
+        PortMember *end = follow(member, (int)lane, &to_lane, &where, passages);
         if (!end || to_lane >= (int)end->port->lanes->len) continue;
         Connection *connection = arena_new(Connection);
-        *connection = (Connection){
-            port, end->port, (int)lane, to_lane, port->type, (int)compile->netlist->connections->len, false, where};
+        *connection =
+            (Connection){port,  end->port, (int)lane, to_lane, port->type, (int)compile->netlist->connections->len,
+                         false, where,     passages};
         g_ptr_array_add(compile->netlist->connections, connection);
         port->lanes->pdata[lane] = connection;
         end->port->lanes->pdata[to_lane] = connection;

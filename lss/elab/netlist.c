@@ -49,12 +49,16 @@ bool port_key_repeated(const Port *port, int lane) {
   return key && lanes_with(port, key, (int)port->keys->len) > 1;
 }
 
-char *port_lane_text(const Port *port, int lane) {
+char *port_lane_text_of(const Port *port, int lane, guint width) {
   const char *key = port_key(port, lane);
   if (key && port_key_repeated(port, lane))
     return g_strdup_printf("%s[%s.%d]", port->name, key, lanes_with(port, key, lane));
   if (key) return g_strdup_printf("%s[%s]", port->name, key);
-  return port->lanes->len > 1 ? g_strdup_printf("%s[%d]", port->name, lane) : g_strdup(port->name);
+  return width > 1 ? g_strdup_printf("%s[%d]", port->name, lane) : g_strdup(port->name);
+}
+
+char *port_lane_text(const Port *port, int lane) {
+  return port_lane_text_of(port, lane, port->lanes->len);
 }
 
 GPtrArray *netlist_files(const Netlist *netlist) {

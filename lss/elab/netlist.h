@@ -211,6 +211,13 @@ struct Port {
   Location location;
 };
 
+// A lane of a hierarchical instance's port, through which a connection passes.
+typedef struct {
+  Instance *instance;
+  const char *text; // "cpu[0].fetch", "nic.bus[dma_read].request", as the ends of connections are printed
+  int lane;
+} Passage;
+
 // One lane between two leaf ports.
 struct Connection {
   Port *from, *to; // outport, inport
@@ -219,6 +226,7 @@ struct Connection {
   int id;       // index in Netlist.connections
   bool visible; // its signals are kept where observers find them, in every build
   Location location;
+  GPtrArray *passages; // Passage*, from the sender on
 };
 
 struct Instance {
@@ -346,6 +354,8 @@ bool port_key_repeated(const Port *port, int lane); // another lane has the same
 // A lane as it is printed: "value[mac_tx_producer]", "value[rx_buffer_base.2]" when several have the key, "value[3]"
 // when it has none, "value" when it is the only one.  The caller frees it.
 char *port_lane_text(const Port *port, int lane);
+// The same of a hierarchical instance's port, which keeps no lanes, of this width.
+char *port_lane_text_of(const Port *port, int lane, guint width);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Netlist, netlist_free)
 
 // Reads a machine, elaborates it, infers types and runs all checks.  Reports through lss/base/diagnostics.h, and

@@ -182,7 +182,22 @@ static void emit_end(GString *out, const Port *port, int lane) {
   g_string_append(out, ", ");
 }
 
+static void emit_passages(const Emitter *emitter, GString *out) {
+  g_string_append(out, "static const spinach_passage passages[] = {\n");
+  for (guint i = 0; i < emitter->netlist->connections->len; i++) {
+    const Connection *c = emitter->netlist->connections->pdata[i];
+    for (guint k = 0; k < c->passages->len; k++) {
+      const Passage *passage = c->passages->pdata[k];
+      g_string_append(out, "  {");
+      emit_quoted(out, passage->text);
+      g_string_append_printf(out, ", %d, %d},\n", passage->instance->id, passage->lane);
+    }
+  }
+  g_string_append(out, "  {0}\n};\n");
+}
+
 static void emit_connections(const Emitter *emitter, GString *out) {
+  guint passages = 0;
   g_string_append(out, "static const spinach_connection connections[] = {\n");
   for (guint i = 0; i < emitter->netlist->connections->len; i++) {
     const Connection *c = emitter->netlist->connections->pdata[i];
@@ -193,14 +208,17 @@ static void emit_connections(const Emitter *emitter, GString *out) {
     g_string_append_printf(out, "%d, %d, %d, %d, %d, &%s, ", c->from_lane, c->to_lane, c->from->instance->id,
                            c->to->instance->id, c->to->clock ? c->to->clock->id : 0, type);
     const int probe = emitter->schedule->probe_index[c->id];
+    g_autofree char *passed = g_strdup_printf("%u, &passages[%u]", c->passages->len, passages);
+    passages += c->passages->len;
     if (probe < 0) {
-      g_string_append(out, "-1, 0, 0, 0},\n");
+      g_string_append_printf(out, "-1, 0, 0, 0, %s},\n", passed);
       continue;
     }
     const Cluster *cluster = emitter->schedule->cluster_of[c->to->instance->id];
     const char *name = emitter->kind_of[cluster->id]->name;
-    g_string_append_printf(out, "%d, offsetof(%s_state, probe%d.count), offsetof(%s_state, probe%d.connection), %u},\n",
-                           cluster->id, name, probe, name, probe, emit_recorded_kinds(emitter, c));
+    g_string_append_printf(out,
+                           "%d, offsetof(%s_state, probe%d.count), offsetof(%s_state, probe%d.connection), %u, %s},\n",
+                           cluster->id, name, probe, name, probe, emit_recorded_kinds(emitter, c), passed);
   }
   g_string_append(out, "  {0}\n};\n");
 }
@@ -424,6 +442,7 @@ char *emit_main(Emitter *emitter) {
   emit_instances(emitter, out);
   int parameters = emit_runtime_parameters(emitter, out), constants = emit_constants(emitter, out);
   emit_clocks(emitter, out, base);
+  emit_passages(emitter, out);
   emit_connections(emitter, out);
   emit_views(emitter, out);
   emit_watches(emitter, out);

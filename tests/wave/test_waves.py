@@ -69,6 +69,22 @@ def test_vcd_and_fst_show_the_same(build_sim, shown):
         assert changes == [c for i, c in enumerate(fst[name]) if i == 0 or c[1] != fst[name][i - 1][1]], name
 
 
+def test_ports_of_instances_that_consist_of_others(build_sim, shown, run_sim):
+    """They show what passes them, in every level, and so do events of connections."""
+    simulator = build_sim(
+        "module one { outport out : uint32; instance s : source; s.out -> out; };"
+        "module both { keyed outport out : 't; instance i[2] : one; i[0].out -> out[\"a\"]; i[1].out -> out[\"b\"]; };"
+        "instance o : both; instance k : sink; instance l : sink { ready = 0.5; }; o.out[\"a\"] -> k.in; o.out[\"b\"] -> l.in;"
+    )
+    wave = shown(simulator, "port o.out,o.i[1].out.data,l.in", "--cycles", 30)
+    top = "machine1."
+    assert {name.removeprefix(top).rsplit(".", 1)[0] for name in wave} == {"clk", "o.out[a]", "o.out[b]", "o.i[1].out", "l.in"}
+    assert wave[top + "o.out[b].data"] == wave[top + "o.i[1].out.data"] == wave[top + "l.in.data"] != wave[top + "o.out[a].data"]
+    assert wave[top + "o.out[b].ack"] == wave[top + "l.in.ack"]
+    done = run_sim(simulator, "--until", "event(o.out[b].transferred, 5)")
+    assert done.value("l", "items") == 5 < done.value("k", "items")
+
+
 STRUCTS = """
 enum kind { none, read = 4, write = 5 };
 struct inner { bits(12) small; int16 below; };

@@ -91,6 +91,12 @@ typedef struct {
   uint64_t period;  // ticks
 } spinach_clock;
 
+// A port of an instance that has no behaviour of its own, through which a connection passes.
+typedef struct {
+  const char *port; // "cpu[0].fetch", "nic.in[1]"
+  int32_t instance, lane;
+} spinach_passage;
+
 typedef struct {
   const char *from, *to; // "source.out", "arb.in[1]", "bank.value[mac_state]"
   int32_t from_lane, to_lane;
@@ -101,6 +107,8 @@ typedef struct {
   uint64_t counts_offset; // in the cluster: uint64_t transferred, stalled, cancelled, idle
   uint64_t number_offset; // in the cluster: uint32_t that receives the connection's number
   uint32_t recorded;      // a bit for each of the counts whose event is recorded
+  uint32_t passage_count;
+  const spinach_passage *passages; // from the sender on
 } spinach_connection;
 
 typedef struct {

@@ -165,8 +165,12 @@ static const char *event_name(uint32_t index) {
 }
 
 bool spinach_connection_matches(const char *pattern, const spinach_connection *connection) {
-  return spinach_port_matches(pattern, connection->from, connection->from_lane) ||
-         spinach_port_matches(pattern, connection->to, connection->to_lane);
+  if (spinach_port_matches(pattern, connection->from, connection->from_lane) ||
+      spinach_port_matches(pattern, connection->to, connection->to_lane))
+    return true;
+  for (uint32_t i = 0; i < connection->passage_count; i++)
+    if (spinach_port_matches(pattern, connection->passages[i].port, connection->passages[i].lane)) return true;
+  return false;
 }
 
 // Whether anything that matches the pattern has the event; else *near is the nearest name.

@@ -40,8 +40,9 @@ typedef struct {
 // What happens on connections, in the order of their counts (spinach_connection).
 enum { SPINACH_CONNECTION_EVENTS = 4 };
 extern const char *const spinach_connection_events[SPINACH_CONNECTION_EVENTS];
-int spinach_connection_event(const char *name);                                             // which of them; -1: none
-bool spinach_connection_matches(const char *pattern, const spinach_connection *connection); // one of its ends
+int spinach_connection_event(const char *name); // which of them; -1: none
+bool spinach_connection_matches(const char *pattern,
+                                const spinach_connection *connection); // one of its ends, or a port that it passes
 
 // Reads all of `text`, which must outlive the condition.  On failure prints a line that begins with the option's name
 // and returns false.

@@ -1,6 +1,7 @@
 // Patterns of signals and states; see selection.h.
 #include "lss/runtime/wave/selection.h"
 
+#include "lss/runtime/observe/condition.h"
 #include "lss/runtime/text/names.h"
 #include "lss/runtime/text/pattern.h"
 
@@ -172,6 +173,8 @@ static GPtrArray **find_ends(void) {
     const spinach_connection *c = &machine->connections[i];
     add_end(ends, c->from_instance, c->from, i, c->from_lane);
     add_end(ends, c->to_instance, c->to, i, c->to_lane);
+    for (uint32_t k = 0; k < c->passage_count; k++)
+      add_end(ends, c->passages[k].instance, c->passages[k].port, i, c->passages[k].lane);
   }
   for (uint32_t i = 0; i < machine->instance_count; i++)
     if (ends[i]) g_ptr_array_sort(ends[i], by_name);
@@ -310,8 +313,10 @@ static bool refuse(const Pattern *pattern) {
       g_ptr_array_add(candidates, g_strdup_printf("%s.%s", machine->instances[i].path, layout->fields[k].name));
   }
   for (uint32_t i = 0; !star && i < machine->connection_count; i++) {
-    g_ptr_array_add(candidates, g_strdup(machine->connections[i].from));
-    g_ptr_array_add(candidates, g_strdup(machine->connections[i].to));
+    const spinach_connection *c = &machine->connections[i];
+    g_ptr_array_add(candidates, g_strdup(c->from));
+    g_ptr_array_add(candidates, g_strdup(c->to));
+    for (uint32_t k = 0; k < c->passage_count; k++) g_ptr_array_add(candidates, g_strdup(c->passages[k].port));
   }
   const char *near = *wanted ? spinach_nearest(wanted, candidates->len, candidate_name) : NULL;
   if (near && !*near) near = NULL;
@@ -327,10 +332,9 @@ bool wave_select(const char *text, WaveSelection *selection) {
   GPtrArray **ends = find_ends();
   *selection = (WaveSelection){g_ptr_array_new(), g_ptr_array_new()};
   for (uint32_t i = 0; i < machine->instance_count; i++) {
-    if (!machine->instances[i].layout) continue;
     for (guint k = 0; ends[i] && k < ends[i]->len; k++)
       show_end(selection, known, machine->instances[i].path, ends[i]->pdata[k], patterns);
-    show_fields(selection, known, (int32_t)i, patterns);
+    if (machine->instances[i].layout) show_fields(selection, known, (int32_t)i, patterns);
   }
   free_ends(ends);
   for (guint i = 0; i < patterns->len; i++)
@@ -345,11 +349,8 @@ void wave_add_words(const char *text, GPtrArray *words) {
     bool hidden = false;
     for (uint32_t k = 0; pattern->ports && k < machine->connection_count && !hidden; k++) {
       const spinach_connection *c = &machine->connections[k];
-      const char *const ends[] = {c->from, c->to};
-      const int32_t lanes[] = {c->from_lane, c->to_lane};
-      for (int side = 0; side < 2; side++)
-        hidden |= !is_visible(k) && (spinach_port_matches(pattern->text, ends[side], lanes[side]) ||
-                                     spinach_port_matches(pattern->port, ends[side], lanes[side]));
+      hidden = !is_visible(k) &&
+               (spinach_connection_matches(pattern->text, c) || spinach_connection_matches(pattern->port, c));
     }
     if (!hidden || g_strv_contains(machine->waves, pattern->port)) continue;
     g_ptr_array_add(words, "--wave");
