@@ -36,7 +36,8 @@ def configuration(root: Path, tmp_path: Path) -> Callable[..., dict]:
 def test_one_processor(editor, configuration, machine, firmware, debugged, tmp_path) -> None:
     shutil.copy(firmware("checksum"), tmp_path / "count.elf")
     run = debugged(machine("rfu"), "--program", "count.elf")
-    assert 'addr="0x00000000"' in editor.launch(configuration(0, miDebuggerServerAddress="gdb.socket"))
+    stop = editor.launch(configuration(0, miDebuggerServerAddress="gdb.socket"))
+    assert 'addr="0x00000000"' in stop and 'start.S"' in stop
     where = re.search(r'number="(\d+)"', editor.ask('-break-insert -f "checksum.c:43"'))[1]  # what it stores may be in memory already
     editor.ask("-exec-continue", "running")
     stop = editor.shown()
