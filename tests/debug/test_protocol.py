@@ -292,6 +292,24 @@ def test_a_run_that_cannot_become_a_variant_goes_on(machine, firmware, debugged,
     assert gdb.ask("s") == "T05thread:1;"
 
 
+def test_what_collectors_count_goes_with_the_run_or_it_stays(build_sim, debugged, run_sim, tmp_path) -> None:
+    """An event of a module leaves the counts where they are; one of a connection would not, and is refused."""
+    collector = 'collector n on "core.**" event retire { declare <<< uint64_t n; >>> record <<< self->n++; >>> report <<< report_value("all", self->n, "instructions", "retired"); >>> }'
+    simulator = build_sim(ENDLESS + collector)
+    run = debugged(simulator, "--cycles", 200, "--stats", "debugged.json")
+    gdb = run.remote()
+    for _ in range(10):
+        gdb.ask("s")
+    assert gdb.monitor("break event(ram.access)") == "" and "break" not in gdb.ask("c") and "ram access lane=" in gdb.output
+    said = gdb.monitor("break event(ram.port.request.transferred)")
+    assert said == "the variant cannot go on from here: what the collectors of this machine count would begin anew\n"
+    assert gdb.monitor("break") == "" and gdb.ask("D;1") == "OK"
+    gdb.close()
+    assert run.end()[0] == 0
+    run_sim(simulator, "--quiet", "--cycles", 200, "--stats", tmp_path / "straight.json")
+    assert (tmp_path / "debugged.json").read_bytes() == (tmp_path / "straight.json").read_bytes()
+
+
 # Counts addresses, and has registers nobody writes: all that a view must say of a processor.
 UNHALTED = """
 instance counter : source { count = 1000; };

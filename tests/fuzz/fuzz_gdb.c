@@ -129,6 +129,15 @@ const char *spinach_run_begin(void) {
   return NULL;
 }
 
+char *spinach_run_stuck(void) {
+  return NULL;
+}
+
+const char *spinach_run_end_stuck(const char *text) {
+  (void)text;
+  abort();
+}
+
 bool spinach_is_interrupted(void) {
   return false;
 }

@@ -72,10 +72,8 @@ static char *give(const char *variant, const spinach_options *options, const int
   if (!why) {
     *strrchr(words, ' ') = '\0';
     g_setenv(HANDED, words, TRUE);
-    g_setenv("SPINACH_REMOVE_VARIANT", variant, TRUE);
     set_inherited(handles, true);
-    fflush(NULL);
-    execv(variant, options->argv);
+    spinach_variant_run(variant, options->argv);
     why = g_strdup_printf("cannot run %s: %s", variant, g_strerror(errno));
     set_inherited(handles, false);
   }
@@ -141,7 +139,7 @@ bool spinach_debug_take_over(bool *tried) {
   g_autoptr(GVariant) files = g_variant_get_child_value(handed, 5);
   g_variant_get_child(handed, 4, "b", &counted);
   if (counted && !spinach_restored_whole())
-    return spinach_report_error("what this machine counts on its connections would begin anew");
+    return spinach_report_error("what the collectors of this machine count would begin anew");
   if (trial) return true;
   g_autoptr(GError) error = NULL;
   return open_files_take_over(files, &error) || spinach_report_error("%s", error->message);

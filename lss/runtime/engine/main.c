@@ -282,9 +282,10 @@ static int simulate(int argc, char **argv) {
     return 2;
   }
   bool tried;
-  if (!spinach_debug_take_over(&tried) || tried) {
+  const bool taken = spinach_debug_take_over(&tried);
+  if (!taken || tried) {
     spinach_streams_abandon();
-    return tried ? 0 : 2;
+    return taken ? 0 : 2;
   }
   spinach_type_instruction = spinach_disassemble;
   if (options.trace && !spinach_trace_choose(options.trace)) {

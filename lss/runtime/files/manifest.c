@@ -2,6 +2,7 @@
 #include "lss/runtime/files/manifest.h"
 
 #include "lss/runtime/observe/statistics.h"
+#include "lss/runtime/observe/variant.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -58,7 +59,7 @@ static void write_files(Json *json, const char *key, guint count, const char *co
 
 void spinach_manifest_write(Json *json, const spinach_options *options) {
   json_open(json, '{');
-  json_member(json, "machine", machine->file);
+  json_member(json, "machine", spinach_machine_file());
   json_member(json, "version", machine->version);
   json_member_bool(json, "debug", machine->debug);
   if (*spinach_error_text) json_member(json, "error", spinach_error_text);
@@ -78,7 +79,12 @@ void spinach_manifest_write(Json *json, const spinach_options *options) {
   json_close(json, '}');
   guint sources = 0;
   while (machine->sources && machine->sources[2 * sources]) sources++;
-  write_files(json, "sources", sources, machine->sources);
+  g_autoptr(GPtrArray) named = g_ptr_array_new();
+  for (guint i = 0; i < 2 * sources; i++) {
+    const char *text = machine->sources[i];
+    g_ptr_array_add(named, (gpointer)(strcmp(text, machine->file) ? text : spinach_machine_file()));
+  }
+  write_files(json, "sources", sources, (const char *const *)named->pdata);
   g_autoptr(GPtrArray) pairs = g_ptr_array_new();
   for (guint i = 0; inputs && i < inputs->len; i++) {
     g_ptr_array_add(pairs, g_array_index(inputs, Input, i).file);

@@ -43,16 +43,29 @@ char *spinach_variant_build(const GPtrArray *more) {
   return NULL;
 }
 
+static const char FILE_NAME[] =
+    "SPINACH_MACHINE_FILE"; // in the environment of a variant, which is built by a full path
+
+const char *spinach_machine_file(void) {
+  const char *name = g_getenv(FILE_NAME);
+  return name ? name : spinach_machine_table.file;
+}
+
+void spinach_variant_run(const char *variant, char **argv) {
+  fflush(NULL);
+  // The file is not needed once it runs; its open descriptor is enough.
+  g_setenv("SPINACH_REMOVE_VARIANT", variant, TRUE);
+  g_setenv(FILE_NAME, spinach_machine_file(), TRUE);
+  execv(variant, argv);
+}
+
 void spinach_become(int argc, char **argv, const GPtrArray *more) {
   g_autofree char *output = spinach_variant_build(more);
   if (!output) return;
   g_autoptr(GPtrArray) again = g_ptr_array_new();
   for (int i = 0; i < argc; i++) g_ptr_array_add(again, argv[i]);
   g_ptr_array_add(again, NULL);
-  fflush(NULL);
-  // The file is not needed once it runs; its open descriptor is enough.
-  g_setenv("SPINACH_REMOVE_VARIANT", output, TRUE);
-  execv(output, (char **)again->pdata);
+  spinach_variant_run(output, (char **)again->pdata);
   fprintf(stderr, "%s: cannot run %s: %s\n", spinach_program, output, g_strerror(errno));
   remove(output);
 }

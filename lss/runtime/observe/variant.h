@@ -16,6 +16,11 @@ GPtrArray *spinach_variant_words(const spinach_options *options);
 // which the caller frees and removes.  NULL after a failure, which it has reported.
 char *spinach_variant_build(const GPtrArray *words);
 
+// Runs that in place of this process; returns only when it cannot, and errno says why.
+void spinach_variant_run(const char *variant, char **argv);
+// The machine's file, as the simulator named it that became this one.
+const char *spinach_machine_file(void);
+
 // Builds this machine with these words, beside those that this simulator was built with, and runs that in place of this
 // process.  Returns only after a failure, which it has reported.
 void spinach_become(int argc, char **argv, const GPtrArray *words);
