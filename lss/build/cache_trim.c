@@ -130,9 +130,11 @@ static char *sizes_path(const char *folder) {
 
 void cache_add_size(const char *folder, guint64 bytes) {
   g_autofree char *path = sizes_path(folder), *line = g_strdup_printf("%" G_GUINT64_FORMAT "\n", bytes);
-  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  // Without the file the entries are looked at.
-  if (file < 0 || write(file, line, strlen(line)) != (ssize_t)strlen(line)) unlink(path);
+  const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  // Without the file, which says what there was before, the entries are looked at.
+  struct stat info;
+  if (file < 0 || fstat(file, &info) || !info.st_size || write(file, line, strlen(line)) != (ssize_t)strlen(line))
+    unlink(path);
   if (file >= 0) close(file);
 }
 
