@@ -1,7 +1,6 @@
 """Many runs from one checkpoint (--serve): each is the run that --restore alone gives, and one's failure is its own."""
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -105,12 +104,14 @@ def test_runs_end_with_their_server(number: int, simulator, point, tmp_path) -> 
     server.stdin.write("a --cycles 100000000000 --stats stats.json\n" * 3)
     server.stdin.flush()
     children = [int(server.stdout.readline().split()[2]) for _ in range(2)]
+    until = time.monotonic() + 20
+    while not (tmp_path / "a/log.txt").exists():
+        assert time.monotonic() < until, "no run works in its folder"
+        time.sleep(0.01)
     server.send_signal(number)
     assert server.wait() == (128 + number if number == signal.SIGTERM else -number)
-    until = time.monotonic() + 20
     while any(Path(f"/proc/{child}/stat").exists() and " Z " not in Path(f"/proc/{child}/stat").read_text() for child in children):
         assert time.monotonic() < until, "a run outlives its server"
         time.sleep(0.01)
     said = server.stdout.read().splitlines()
     assert number == signal.SIGKILL or sorted(line.split()[2] for line in said) == [str(128 + signal.SIGTERM)] * 2
-    assert os.path.exists(tmp_path / "a/log.txt")
