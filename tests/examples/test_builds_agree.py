@@ -91,7 +91,7 @@ def traffic(firmware: str | None, short: str, long: str) -> Callable[[str, Path,
 WORK = {
     "arbiter/arbiter": ([], items),
     "dual_core/dual_core": ([], waiting),
-    "nic10g/nic10g": ([], traffic("nic10g", "60 us", "3 ms")),
+    "nic10g/nic10g": ([], traffic("nic10g", "60 us", "500 us")),
     "pipe_chain/pipe_chain": ([], items),
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),
     "rfu_core/rfu_core": ([], waiting),
