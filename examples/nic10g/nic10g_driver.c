@@ -186,8 +186,8 @@ static void offer_to_checker(self_t *self, const uint8_t *bytes, uint32_t length
 // Records the received frame in `bytes`.
 static void record_received(self_t *self) {
   offer_to_checker(self, self->bytes, self->receive_length, true);
-  self->frames_received++;
-  self->bytes_received += self->receive_length;
+  count(frames_received);
+  count(bytes_received, self->receive_length);
   if (param(output)[0]) packet_write(&self->sink, self->bytes, self->receive_length, DRIVER_NANOSECONDS());
   sim_progress();
 }
@@ -253,7 +253,7 @@ static bool await_firmware(self_t *self) {
       STEP_GET(NIC_HOST_STATUS, 16);
       self->firmware_up = nic_load(self->bytes + 8) == 1;
     }
-    self->started = DRIVER_NANOSECONDS();
+    report(started, DRIVER_NANOSECONDS());
     event(up, DRIVER_NANOSECONDS());
     return true;
   default: sim_error("the driver is in an unknown step");
@@ -287,7 +287,7 @@ static bool poll_status(self_t *self, bool interrupted) {
   case 0:
     if (!interrupted && now() < self->next_poll) return true;
     if (interrupted) {
-      self->interrupts_handled++;
+      count(interrupts_handled);
       STEP_WRITE(NIC_INTERRUPT, 0);
     }
     self->next_poll = now() + driver_ticks(param(poll));
@@ -361,8 +361,8 @@ static bool send_frame(self_t *self, uint32_t other) {
     nic_describe(self->bytes, self->copied + self->header, (self->length - self->header) << 16 | NIC_SEND_END, 0);
     STEP_PUT(NIC_HOST_SEND_RING + 16 * ((self->send_producer + 1) % NIC_SEND_ENTRIES), 16);
     self->send_producer += 2;
-    self->frames_sent++;
-    self->bytes_sent += self->length;
+    count(frames_sent);
+    count(bytes_sent, self->length);
     self->sent_count++;
     self->turn =
         self->traffic == traffic_mode_fast && !self->silent ? self->sent_count / (uint64_t)param(ratio_out) : 0;

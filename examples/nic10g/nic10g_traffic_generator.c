@@ -186,7 +186,7 @@ static void run_send(self_t *self) {
       GENERATOR_SET_REGISTER(REG_MAC_TX_ADD, self->batch_now[me] / 2);
       self->sends_taken += self->batch_now[me];
       self->frames_queued += self->batch_now[me] / 2;
-      self->frames_sent += self->batch_now[me] / 2;
+      count(frames_sent, self->batch_now[me] / 2);
     }
   default: sim_error("the send state machine is in an unknown step");
   }
@@ -246,7 +246,7 @@ static void run_receive(self_t *self) {
       GENERATOR_SET_REGISTER(REG_WRITE_ADD, self->batch_now[me] + 2);
       GENERATOR_SET_REGISTER(REG_MAC_RX_ADD, self->batch_now[me]);
       self->forwarded += self->batch_now[me];
-      self->frames_received += self->batch_now[me];
+      count(frames_received, self->batch_now[me]);
     }
   default: sim_error("the receive state machine is in an unknown step");
   }
@@ -267,7 +267,7 @@ phase_end() {
   for (int me = 0; me < 2; me++) {
     if (transferred(nic_request, me)) {
       self->requested[me]++;
-      self->requests++;
+      count(requests);
     }
     if (!transferred(nic_reply, me)) continue;
     if (data(nic_reply, me).error) sim_error("the NIC replies to a request near 0x%x with an error", self->address[me]);

@@ -238,7 +238,7 @@ static void handle_event(self_t *self) {
   case DRIVER_EVENT_GROUPS: self->joined++; break;
   case DRIVER_EVENT_ERROR:
     if (code != DRIVER_ERROR_TRANSFER) sim_error("the firmware reports an error, code %u", code);
-    self->reported_errors++;
+    count(reported_errors);
     break;
   default: break;
   }
@@ -315,7 +315,7 @@ static bool await_firmware(self_t *self) {
   switch (self->at) {
   case 0:
     while (!self->firmware_up) STEP_AWAIT_EVENTS("the firmware did not report that it is up");
-    self->started = DRIVER_NANOSECONDS();
+    report(started, DRIVER_NANOSECONDS());
     event(up, DRIVER_NANOSECONDS());
     return true;
   default: sim_error("the driver is in an unknown step");
@@ -365,13 +365,13 @@ static bool await_link(self_t *self) {
 
 // Records the statistics block of the firmware in `bytes`.
 static void read_statistics(self_t *self) {
-  self->reported_bad_fcs = driver_load_big(self->bytes + DRIVER_REPORTED_BAD_FCS, 4);
-  self->reported_too_long = driver_load_big(self->bytes + DRIVER_REPORTED_TOO_LONG, 4);
-  self->reported_line_errors = driver_load_big(self->bytes + DRIVER_REPORTED_LINE_ERRORS, 4);
-  self->reported_no_space = driver_load_big(self->bytes + DRIVER_REPORTED_NO_SPACE, 4);
-  self->reported_in_errors = driver_load_big(self->bytes + DRIVER_REPORTED_IN_ERRORS, 4);
-  self->reported_dma_errors = driver_load_big(self->bytes + DRIVER_REPORTED_DMA_ERRORS, 4) +
-                              driver_load_big(self->bytes + DRIVER_REPORTED_DMA_ERRORS + 4, 4);
+  report(reported_bad_fcs, driver_load_big(self->bytes + DRIVER_REPORTED_BAD_FCS, 4));
+  report(reported_too_long, driver_load_big(self->bytes + DRIVER_REPORTED_TOO_LONG, 4));
+  report(reported_line_errors, driver_load_big(self->bytes + DRIVER_REPORTED_LINE_ERRORS, 4));
+  report(reported_no_space, driver_load_big(self->bytes + DRIVER_REPORTED_NO_SPACE, 4));
+  report(reported_in_errors, driver_load_big(self->bytes + DRIVER_REPORTED_IN_ERRORS, 4));
+  report(reported_dma_errors, driver_load_big(self->bytes + DRIVER_REPORTED_DMA_ERRORS, 4) +
+                                  driver_load_big(self->bytes + DRIVER_REPORTED_DMA_ERRORS + 4, 4));
 }
 
 // After an interrupt, and at intervals: reads the status block.
@@ -380,7 +380,7 @@ static bool poll_status(self_t *self, bool interrupted) {
   case 0:
     if (!interrupted && now() < self->next_poll) return true;
     if (interrupted) {
-      self->interrupts_handled++;
+      count(interrupts_handled);
       STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
     }
     self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
@@ -418,8 +418,8 @@ static bool handle_events(self_t *self) {
 static void read_return(self_t *self) {
   self->receive_index = driver_load_big(self->bytes + 8, 2);
   self->receive_length = driver_load_big(self->bytes + 10, 2);
-  self->checksums_correct += param(checksums) && driver_checksum_status(self->bytes) == 1;
-  self->checksums_wrong += param(checksums) && driver_checksum_status(self->bytes) == 2;
+  count(checksums_correct, param(checksums) && driver_checksum_status(self->bytes) == 1);
+  count(checksums_wrong, param(checksums) && driver_checksum_status(self->bytes) == 2);
   if (self->receive_index >= DRIVER_STANDARD_ENTRIES || self->receive_length < 14 ||
       self->receive_length > self->buffer_bytes)
     sim_error("return descriptor %u is invalid: buffer %u, %u bytes", self->return_consumer, self->receive_index,
@@ -432,8 +432,8 @@ static void offer_received(self_t *self) {
   self->emitting = self->emit_received = true;
   self->emitted = 0;
   self->emit_length = self->receive_length;
-  self->frames_received++;
-  self->bytes_received += self->receive_length;
+  count(frames_received);
+  count(bytes_received, self->receive_length);
   if (param(output)[0])
     packet_write(&self->sink, self->frame, self->receive_length,
                  (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
@@ -518,8 +518,8 @@ static bool send_frames(self_t *self, uint32_t other) {
         STEP_DESCRIBE_PIECE(self->send_producer, (uint32_t)param(send_entries), param(nic_send_ring));
         self->send_producer = (self->send_producer + 1) % (uint32_t)param(send_entries);
       }
-      self->frames_sent++;
-      self->bytes_sent += self->length;
+      count(frames_sent);
+      count(bytes_sent, self->length);
       self->sent_count++;
       self->turn =
           self->traffic == traffic_mode_fast && !self->silent ? self->sent_count / (uint64_t)param(ratio_out) : 0;

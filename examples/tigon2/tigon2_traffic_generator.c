@@ -185,7 +185,7 @@ static void queue_send(self_t *self) {
   at = (at + self->length + 7) & ~7u;
   self->send_address = at < GENERATOR_RECEIVE_BASE ? at : at - size;
   self->sends++;
-  self->frames_sent++;
+  count(frames_sent);
   write_register(self, REG_MAC_TX_PRODUCER, 8 * (self->sends % GENERATOR_SEND_ENTRIES));
   write_register(self, REG_DMA_READ_PRODUCER, 32 * (self->reads % GENERATOR_DMA_ENTRIES));
 }
@@ -264,7 +264,7 @@ static void end_transfer(self_t *self) {
     self->loaded = false;
   } else {
     self->fetched++;
-    self->frames_received++;
+    count(frames_received);
     if (param(output)[0])
       packet_write(&self->sink, self->received_frame, self->move_length,
                    (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
@@ -276,7 +276,7 @@ static void end_transfer(self_t *self) {
 phase_end() {
   if (transferred(nic_request)) {
     self->queue_first++;
-    self->requests++;
+    count(requests);
   }
   if (transferred(nic_reply)) {
     if (data(nic_reply).error) sim_error("the NIC replies to a request with an error");

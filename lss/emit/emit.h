@@ -76,6 +76,7 @@ void emit_closed(GString *out, const char *file, int line); // what clang refuse
 void emit_code(GString *out, const Value *code);            // the user's C, at its own line and column
 void emit_body(GString *out, const Value *code);            // as the body of a function whose brace is open
 void emit_initial(GString *out, const StateField *field);   // assigns a field's initial value
+char *emit_field_name(const StateField *field);             // in C; the caller frees it
 
 // spec.c
 Spec *emit_spec_new(Emitter *emitter, Instance *instance);

@@ -98,8 +98,8 @@ static void emit_layouts(GString *out, const Kind *kind) {
       emit_quoted(out, field->doc);
       g_string_append(out, ", ");
       emit_quoted(out, field->unit);
-      g_string_append_printf(out, ", &%s, offsetof(%s_state, %s), %u, {", type, name, field->name,
-                             field->dimensions->len);
+      g_autofree char *member = emit_field_name(field);
+      g_string_append_printf(out, ", &%s, offsetof(%s_state, %s), %u, {", type, name, member, field->dimensions->len);
       for (guint d = 0; d < field->dimensions->len; d++)
         g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
       if (!field->dimensions->len) g_string_append(out, "0");

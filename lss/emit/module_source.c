@@ -11,7 +11,6 @@ static const char *const hook_words[] = {"phase_start", "handler",    "phase_end
 typedef struct {
   const char *at, *end;
   int line;
-  char before[3]; // in a body, the last signs that are neither blank nor comment, the newest first; 'w' for a word
 } Cursor;
 
 // Moves over one comment, literal or character; returns the character, or ' ' for what is skipped.
@@ -128,11 +127,6 @@ bool module_source_uses_time(const char *text) {
   return g_regex_match_simple("\\b(now|cycle)\\s*\\(\\s*\\)", text, 0, 0);
 }
 
-static void remember(Cursor *c, char sign) {
-  memmove(c->before + 1, c->before, sizeof c->before - 1);
-  c->before[0] = sign;
-}
-
 // The next sign, blanks and comments left out; 0 at the end.
 static int next_sign(Cursor *c) {
   while (c->at < c->end) {
@@ -142,48 +136,25 @@ static int next_sign(Cursor *c) {
   return 0;
 }
 
-static bool begins_statement(char before) {
-  return strchr(";{}):", before) != NULL;
-}
-
-// What follows a field is nothing but an increment or an assignment of it, that begins a statement.
-static bool is_only_written(Cursor c, const char *before) {
-  const bool first = begins_statement(before[0]);
-  const bool prefix = before[0] == '+' && before[1] == '+' && begins_statement(before[2]);
-  int sign = next_sign(&c);
-  while (sign == '[') {
-    for (int depth = 1; c.at < c.end && depth > 0;) {
-      int inner = next_char(&c);
-      depth += inner == '[' ? 1 : inner == ']' ? -1 : 0;
-    }
-    sign = next_sign(&c);
-  }
-  if (prefix) return sign == ';';
-  if (!first) return false;
-  if (sign == '=') return *c.at != '=';
-  if (sign != '+') return false;
-  if (*c.at == '=') return true;
-  return next_sign(&c) == '+' && next_sign(&c) == ';';
-}
-
-// `self` in the body of a function; the cursor is behind it.  In init, finish and statistics, fields may be read.
-static void read_field(ModuleSource *source, const Cursor *at, const char *text, const char *function) {
+// `self->field`, `count(field`, `report(field` or `counted(field`, the cursor being behind the word.
+static void read_field(ModuleSource *source, const Cursor *at, const char *text, const char *word,
+                       const char *function) {
   Cursor c = *at;
-  static const char *const readers[] = {"init", "finish", "statistics"};
-  for (gsize i = 0; i < G_N_ELEMENTS(readers); i++)
-    if (!strcmp(function, readers[i])) return;
-  if (next_sign(&c) != '-' || next_sign(&c) != '>') return;
+  const bool member = !strcmp(word, "self");
+  if (next_sign(&c) != (member ? '-' : '(') || (member && next_sign(&c) != '>')) return;
   while (c.at < c.end && isspace((unsigned char)*c.at)) c.line += *c.at++ == '\n';
   const char *start = c.at, *line = start;
   while (c.at < c.end && (isalnum((unsigned char)*c.at) || *c.at == '_')) c.at++;
-  if (c.at == start || is_only_written(c, at->before)) return;
+  if (c.at == start) return;
   while (line > text && line[-1] != '\n') line--;
-  FieldRead *read = g_new0(FieldRead, 1);
-  read->field = g_strndup(start, (gsize)(c.at - start));
-  read->line = c.line;
-  read->column = (int)(start - line) + 1;
-  read->end_column = (int)(c.at - line) + 1;
-  g_ptr_array_add(source->reads, read);
+  FieldUse *use = g_new0(FieldUse, 1);
+  use->field = g_strndup(start, (gsize)(c.at - start));
+  use->word = g_intern_string(word);
+  use->function = g_strdup(function);
+  use->line = c.line;
+  use->column = (int)(start - line) + 1;
+  use->end_column = (int)(c.at - line) + 1;
+  g_ptr_array_add(source->uses, use);
 }
 
 // A word in the body of a function.
@@ -191,8 +162,8 @@ static void read_word(ModuleSource *source, Cursor *c, const char *text, const c
   const char *start = c->at;
   while (c->at < c->end && (isalnum((unsigned char)*c->at) || *c->at == '_')) c->at++;
   g_autofree char *word = g_strndup(start, (gsize)(c->at - start));
-  if (!strcmp(word, "self")) read_field(source, c, text, function);
-  remember(c, strcmp(word, "else") && strcmp(word, "do") ? 'w' : ';');
+  static const char *const words[] = {"self", "count", "report", "counted", NULL};
+  if (g_strv_contains(words, word)) read_field(source, c, text, word, function);
   if (*c->at != '(') return;
   read_call(source, word, c->at, function);
   source->unchanged |= !strcmp(word, "unchanged");
@@ -239,7 +210,7 @@ static ModuleSource *source_new(const char *file) {
   ModuleSource *source = g_new0(ModuleSource, 1);
   source->file = g_strdup(file);
   source->hooks = g_ptr_array_new();
-  source->reads = g_ptr_array_new();
+  source->uses = g_ptr_array_new();
   source->parameters = g_ptr_array_new();
   source->calls = g_ptr_array_new();
   source->helpers = g_ptr_array_new();
@@ -264,7 +235,7 @@ ModuleSource *module_source_read(const char *file, GError **error) {
   g_autofree char *text = read_text(file, &size, error);
   if (!text) return NULL;
   ModuleSource *source = source_new(file);
-  Cursor c = {text, text + size, 1, ""};
+  Cursor c = {text, text + size, 1};
   g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL), function = g_string_new(NULL);
   int braces = 0, name_line = 0, brace_line = 0;
   const char *body = NULL;                  // of a handler
@@ -292,7 +263,6 @@ ModuleSource *module_source_read(const char *file, GError **error) {
       line_start = true;
     else if (!isspace(ch))
       line_start = false;
-    if (braces > 0 && !isspace(ch)) remember(&c, (char)ch);
     if (ch == '{') {
       if (braces == 0) brace_line = c.line;
       if (braces++ == 0 && complete && name->len) {

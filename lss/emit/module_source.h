@@ -15,12 +15,13 @@ typedef struct {
   int line;
 } Hook;
 
-// A field of the state whose value is used in a function that runs every cycle: anything but `self->f++;`, `self->f +=
-// …` and `self->f = …`.
+// `self->f`, `count(f)`, `report(f, v)` or `counted(f)` in a function.
 typedef struct {
   char *field;
+  const char *word; // "self", "count", "report" or "counted"
+  char *function;   // as in NameUse
   int line, column, end_column;
-} FieldRead;
+} FieldUse;
 
 // param(x) in a function; or, with x, what the function calls.
 typedef struct {
@@ -32,7 +33,7 @@ typedef struct {
 typedef struct {
   char *file;
   GPtrArray *hooks;      // Hook*
-  GPtrArray *reads;      // FieldRead*
+  GPtrArray *uses;       // FieldUse*
   GPtrArray *parameters; // NameUse*: what reads which
   GPtrArray *calls;      // NameUse*: what calls which
   GPtrArray *helpers;    // char*: functions at file scope

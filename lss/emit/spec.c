@@ -96,7 +96,8 @@ static void emit_state(GString *out, const Spec *spec) {
   g_string_append(out, "typedef struct {\n");
   for (guint i = 0; i < instance->state->len; i++) {
     const StateField *field = instance->state->pdata[i];
-    emit_field(out, field->name, field->type, field->dimensions);
+    g_autofree char *name = emit_field_name(field);
+    emit_field(out, name, field->type, field->dimensions);
   }
   for (guint i = 0; i < instance->parameters->len; i++) {
     const Parameter *parameter = instance->parameters->pdata[i];

@@ -191,9 +191,14 @@ void emit_parameter(GString *out, const Parameter *parameter) {
 }
 
 // Assigns the initial value of a state field of *self, whose memory is zero.
+char *emit_field_name(const StateField *field) {
+  return g_strconcat(field->statistic ? "spinach_counted_" : "", field->name, NULL);
+}
+
 void emit_initial(GString *out, const StateField *field) {
   if (!field->initial) return;
   const Value *value = field->initial;
+  g_autofree char *name = emit_field_name(field);
   GString *text = g_string_new(NULL);
   emit_value(text, value);
   bool scalar_zero = !strcmp(text->str, "0") || !strcmp(text->str, "false");
@@ -202,13 +207,13 @@ void emit_initial(GString *out, const StateField *field) {
     if (field->dimensions->len) { // a list, of one dimension
       g_string_append_printf(out,
                              "  { static const %s initial[%d] = %s; memcpy(self->%s, initial, sizeof initial); }\n",
-                             type, g_array_index(field->dimensions, int, 0), text->str, field->name);
+                             type, g_array_index(field->dimensions, int, 0), text->str, name);
     } else if (emit_by_pointer(field->type)) {
       bool wrap = field->type->kind == TYPE_ARRAY;
-      g_string_append_printf(out, "  self->%s = (%s)%s%s%s;\n", field->name, type, wrap ? "{" : "", text->str,
+      g_string_append_printf(out, "  self->%s = (%s)%s%s%s;\n", name, type, wrap ? "{" : "", text->str,
                              wrap ? "}" : "");
     } else {
-      g_string_append_printf(out, "  self->%s = %s;\n", field->name, text->str);
+      g_string_append_printf(out, "  self->%s = %s;\n", name, text->str);
     }
   }
   g_string_free(text, TRUE);

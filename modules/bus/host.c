@@ -136,16 +136,16 @@ static void draw_fault(self_t *self) {
 
 // The device gets the error in this cycle.
 static void count_fault(self_t *self, int fault) {
-  self->read_aborts += fault == HOST_FAULT_READ_ABORT;
-  self->read_parity += fault == HOST_FAULT_READ_PARITY;
-  self->write_aborts += fault == HOST_FAULT_WRITE_ABORT;
-  self->write_parity += fault == HOST_FAULT_WRITE_PARITY;
+  count(read_aborts, fault == HOST_FAULT_READ_ABORT);
+  count(read_parity, fault == HOST_FAULT_READ_PARITY);
+  count(write_aborts, fault == HOST_FAULT_WRITE_ABORT);
+  count(write_parity, fault == HOST_FAULT_WRITE_PARITY);
 }
 
 // The interrupt line has changed.
 __attribute__((noinline)) static void change_line(self_t *self, bool line) {
   self->interrupt_at = line ? now() + (ticks_of(param(interrupt_latency)) + 999) / 1000 : never();
-  self->interrupts += line;
+  count(interrupts, line);
   self->line = line;
   self->line_cycle = cycle() + 1;
 }
@@ -214,14 +214,14 @@ static void begin_transfer(self_t *self, int lane) {
   const uint64_t latency = request.write || param(read_latency) == 0 ? 0 : ticks_of(param(read_latency));
   self->start += latency;
   uint64_t words = words_up_to(self->first_byte, request.length);
-  self->busy += (words * self->word_time + latency) * 1000000 / ticks_per_second();
+  count(busy, (words * self->word_time + latency) * 1000000 / ticks_per_second());
   self->begun[request.write]++;
   if (request.write) {
-    self->writes++;
-    self->written_bytes += request.length;
+    count(writes);
+    count(written_bytes, request.length);
   } else {
-    self->reads++;
-    self->read_bytes += request.length;
+    count(reads);
+    count(read_bytes, request.length);
   }
   self->corrupts = false;
   if (param(faults)[0]) draw_fault(self);
@@ -240,7 +240,7 @@ static void arbitrate(self_t *self) {
     uint64_t begin = self->free_at > self->window_since ? self->free_at : self->window_since;
     const uint64_t word = time_of_word(self);
     self->free_at = begin + word;
-    self->busy += word * 1000000 / ticks_per_second();
+    count(busy, word * 1000000 / ticks_per_second());
     self->window_state = host_window_offered;
     return;
   }
@@ -338,7 +338,7 @@ phase_end() {
         self->window_pending = data(window_request);
         self->window_since = NOW;
         self->window_state = host_window_waits;
-        self->window_requests++;
+        count(window_requests);
       }
     }
     // Devices that request a transfer, and one that got an error.

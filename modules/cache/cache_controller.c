@@ -279,7 +279,7 @@ static inline void evict_way(self_t *self, uint32_t set, uint32_t way) {
 /* Begins to write back the dirty line that was evicted. */
 static inline void begin_write_back(self_t *self) {
   self->phase = cache_phase_read_victim;
-  self->evictions++;
+  count(evictions);
   event(evict, self->victim_line * CACHE_LINE);
 }
 static inline void begin_fill(self_t *self) {
@@ -323,7 +323,7 @@ static __attribute__((noinline)) void invalidate_lines(self_t *self) {
 static void accept_request(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
   uint32_t line = LINE_REQUESTED(request->address), set = set_of(line);
   if (result == CACHE_HIT || result == CACHE_SECONDARY_MISS || (result == CACHE_POST && found >= 0)) {
-    self->hits++;
+    count(hits);
     event(hit, request->address);
     if (result != CACHE_SECONDARY_MISS && line != self->mru_line) touch(self, line, set, (uint32_t)found);
   }
@@ -336,7 +336,7 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
     break;
   case CACHE_POST:
     post(self, request);
-    self->bypassed += found < 0;
+    count(bypassed, found < 0);
     break;
   case CACHE_SECONDARY_MISS: wait_for(self, request, false); break;
   case CACHE_MISS: {
@@ -351,7 +351,7 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
       begin_write_back(self);
     else
       begin_fill(self);
-    self->misses++;
+    count(misses);
     event(miss, request->address);
     break;
   }
@@ -359,7 +359,7 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
     wait_for(self, request, true);
     self->requested = 0;
     self->phase = cache_phase_uncached;
-    self->bypassed++;
+    count(bypassed);
     const int32_t held = request->op > mem_op_write && request->op != mem_op_barrier ? find(self, line) : -1;
     if (held >= 0) evict_way(self, set, (uint32_t)held);
     if (held >= 0 && self->victim_dirty) begin_write_back(self);
@@ -384,7 +384,7 @@ static inline void invalidate_line(self_t *self, uint32_t line, const mem_snoop 
   }
   if (found < 0 || (CACHE_INVALIDATES_DIRTY && self->write_back_pending[set][found])) return;
   invalidate_way(self, set, (uint32_t)found);
-  self->invalidations++;
+  count(invalidations);
   event(invalidate, line * CACHE_LINE);
 }
 
@@ -468,7 +468,7 @@ phase_end() {
     if (get(outcome) == CACHE_NOTHING) return unchanged();
     if (get(outcome) == CACHE_HIT && item(in_request).op == mem_op_read) {
       if (!transferred(in_request)) return;
-      self->hits++;
+      count(hits);
       event(hit, item(in_request).address);
       if (LINE_REQUESTED(item(in_request).address) != self->mru_line)
         touch_line(self, LINE_REQUESTED(item(in_request).address));

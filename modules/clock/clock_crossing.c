@@ -44,7 +44,7 @@ phase_end(out) {
     if (self->held == param(depth)) self->room = now() + 1;
     self->head = AFTER(slot);
     self->held--;
-    self->items++;
+    count(items);
   }
 }
 

@@ -140,13 +140,14 @@ static inline uint64_t stalled(const self_t *self, core_stall stall) {
 }
 
 statistics() {
-  self->stall_fetch = stalled(self, core_stall_fetch);
-  self->stall_memory = stalled(self, core_stall_memory);
-  self->stall_multiply_divide = stalled(self, core_stall_multiply_divide);
-  self->stall_structural = stalled(self, core_stall_structural);
-  self->stall_load_use = self->stalled[core_stall_load_use];
-  self->stall_branch = self->stalled[core_stall_branch];
-  self->issued = stalled(self, core_stall_none) - self->stalled[core_stall_load_use] - self->stalled[core_stall_branch];
+  counted(stall_fetch) = stalled(self, core_stall_fetch);
+  counted(stall_memory) = stalled(self, core_stall_memory);
+  counted(stall_multiply_divide) = stalled(self, core_stall_multiply_divide);
+  counted(stall_structural) = stalled(self, core_stall_structural);
+  counted(stall_load_use) = self->stalled[core_stall_load_use];
+  counted(stall_branch) = self->stalled[core_stall_branch];
+  counted(issued) =
+      stalled(self, core_stall_none) - self->stalled[core_stall_load_use] - self->stalled[core_stall_branch];
 }
 
 next_event() {

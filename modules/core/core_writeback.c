@@ -46,7 +46,7 @@ phase_end() {
                 (unsigned)data(in).word);
   }
   remember(self, data(in).pc, data(in).word);
-  self->instructions++;
+  count(instructions);
   event(retire, data(in).pc, data(in).word, data(in).value);
   const uint32_t number = call(marker, data(in).word);
   if (number) event(marker, number);

@@ -8,7 +8,7 @@ phase_start() {
 
 static inline void occupy(self_t *self, uint64_t now, uint64_t cycles) {
   self->ready = now + cycles;
-  self->busy += cycles;
+  count(busy, cycles);
 }
 
 static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b, uint64_t now) {

@@ -23,7 +23,7 @@ phase_end() {
     bool present = some(in, i);
     if (present) {
       if (transferred(in, i)) {
-        self->transfers++;
+        count(transfers);
         event(passed, i);
       } else if (!acked(out, i)) {
         self->stalled++;
@@ -38,14 +38,14 @@ phase_end() {
                     acked(out, i));
     }
   }
-  self->stalls += self->stalled;
-  self->cancels += self->cancelled;
+  count(stalls, self->stalled);
+  count(cancels, self->cancelled);
 }
 
 // Cycles in which nothing but time passes are not stepped: what waited in the last one waits in each of them.
 skip(n) {
-  self->stalls += n * self->stalled;
-  self->cancels += n * self->cancelled;
+  count(stalls, n * self->stalled);
+  count(cancels, n * self->cancelled);
 }
 
 next_event() {

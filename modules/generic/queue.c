@@ -13,13 +13,13 @@ phase_end() {
     self->slot[tail >= param(depth) ? tail - param(depth) : tail] = data(in);
     self->count++;
   } else if (some(in) && count == param(depth)) {
-    self->full_cycles++;
+    count(full_cycles);
   }
   if (transferred(out)) {
     self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
     self->count--;
   }
-  if (self->count > self->most) self->peak = self->most = self->count;
+  if (self->count > self->most) report(peak, self->most = self->count);
 }
 
 next_event() {

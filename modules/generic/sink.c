@@ -38,9 +38,9 @@ phase_start() {
 phase_end() {
   self->took = transferred(in);
   if (self->took) {
-    self->items++;
+    count(items);
     self->count++;
-    self->last = cycle();
+    report(last, cycle());
     event(taken);
     sim_progress();
     if (param(record)[0] != '\0') {

@@ -111,7 +111,7 @@ phase_end() {
     if (param(offer) >= 1.0 && param(cancel) <= 0.0 && !self->only_once) return; /* and is again */
   }
   if (transferred(out)) {
-    self->items++;
+    count(items);
     self->index++;
     if (self->scripted) {
       next_from_script(self);

@@ -13,10 +13,10 @@ phase_start() {
 
 // A program has ended; when all have, so has the run, with the first status that is not 0.
 static void ended(self_t *self, int lane, int32_t status) {
-  if (!self->exited[lane]) self->exits++;
+  if (!self->exited[lane]) count(exits);
   self->exited[lane] = true;
   if (self->first_status == 0) self->first_status = status;
-  self->status = self->first_status;
+  report(status, self->first_status);
   bool all = true;
   for (int i = 0; i < width(port_request); i++) all &= self->exited[i];
   if (!all) return;
@@ -38,7 +38,7 @@ phase_end() {
     if (offset < 4) {
       uint8_t byte = (uint8_t)request.data;
       stream_write(&self->file, &byte, 1);
-      self->bytes++;
+      count(bytes);
       sim_progress();
     } else if (offset < 8) {
       event(exited, i, (uint32_t)request.data);

@@ -135,7 +135,7 @@ static void write_register(self_t *self, typeof_port(in_request) request, uint32
   if (width(write_strobe) && self->strobe_lane[word]) set_strobe(self, self->strobe_lane[word] - 1, written_value);
   apply_side_effects(self, offset, written_value, lane);
   if (call(resets, offset, written_value, lane)) reset(self);
-  self->writes++;
+  count(writes);
   event(access, lane, offset, written_value, true);
 }
 
@@ -151,7 +151,7 @@ static bool read_register(self_t *self, typeof_port(in_request) request, uint32_
   *result = call(read_value, file, offset, *result, lane);
   const bool clears = kind == register_access_rc;
   if (clears) self->file[word] = 0;
-  self->reads++;
+  count(reads);
   event(access, lane, offset, *result, false);
   if (request.size < 4) {
     const int spare = 32 - 8 * request.size;
@@ -164,7 +164,7 @@ static bool read_register(self_t *self, typeof_port(in_request) request, uint32_
 // No register is there: notes which requester accessed it.
 static __attribute__((noinline)) void note_unlisted(self_t *self, uint32_t offset, int lane) {
   const uint32_t word = offset / 4;
-  self->unlisted++;
+  count(unlisted);
   if (self->unlisted_count[word]++) return;
   self->unlisted_lane[word] = (uint8_t)lane;
   self->unlisted_at[word] = call(position, (uint64_t)(uintptr_t)self->file, lane);

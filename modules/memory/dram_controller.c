@@ -23,7 +23,7 @@ static inline uint64_t after_refreshes(self_t *self, uint64_t from) {
   while (self->refresh_due <= from) {
     uint64_t end = self->refresh_due + (uint64_t)param(refresh_time);
     self->refresh_due += (uint64_t)param(refresh_interval);
-    self->refreshes++;
+    count(refreshes);
     memset(self->row_open, 0, sizeof self->row_open);
     if (end > from) from = end;
   }
@@ -63,12 +63,12 @@ static __attribute__((noinline)) void start(self_t *self, bool before_reply) {
     if (param(close_page)) self->row_open[bank] = false;
     if (!self->row_open[bank]) {
       cycles += TIMING(lane, activate);
-      self->row_misses++;
+      count(row_misses);
     } else if (self->row_number[bank] != number) {
       cycles += TIMING(lane, precharge) + TIMING(lane, activate);
-      self->row_conflicts++;
+      count(row_conflicts);
     } else {
-      self->row_hits++;
+      count(row_hits);
     }
     if (!self->row_open[bank] || self->row_number[bank] != number) event(open_row, bank, number);
     if (self->any_before && turns) cycles += (uint64_t)param(turnaround);
@@ -162,8 +162,8 @@ static inline void leave(self_t *self) {
   const typeof_port(in_request) *request = &self->entry[slot];
   event(access, request->op, request->address, request->size, (uint32_t)(cycle() - self->accepted[slot]),
         self->continues);
-  self->requests++;
-  self->continued += self->continues;
+  count(requests);
+  count(continued, self->continues);
   if (bursts_are_limited()) self->length = self->continues ? self->length + 1 : 1;
   if (request->op != mem_op_barrier) self->last_op = request->op; /* a barrier moves nothing over the data bus */
   self->last_end = request->address + request->size;
@@ -178,7 +178,7 @@ phase_end() {
     start(self, false);
     return;
   }
-  self->busy++;
+  count(busy);
   bool replied = some(in_reply);
   if (replied) {
     if (!acked(in_reply)) sim_error("the reply with tag 0x%x was refused", (unsigned)data(in_reply).tag);
@@ -199,7 +199,7 @@ phase_end() {
 
 // Cycles in which nothing but time passes are not stepped, and count all the same.
 skip(n) {
-  if (self->count > 0) self->busy += n;
+  if (self->count > 0) count(busy, n);
 }
 
 next_event() {

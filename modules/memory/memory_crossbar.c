@@ -142,7 +142,7 @@ static uint32_t enter(self_t *self, int lane, uint64_t name) {
   if (at >= (uint32_t)param(outstanding)) at -= (uint32_t)param(outstanding);
   self->name[lane][at] = name;
   if (++self->count[lane] == (uint32_t)param(outstanding)) self->full |= UINT64_C(1) << lane;
-  self->requests++;
+  count(requests);
   return at;
 }
 
@@ -153,7 +153,7 @@ static __attribute__((noinline)) void reply_here(self_t *self, int lane, typeof_
   self->kept[lane][at] = (typeof_port(in_reply)){.tag = request.tag, .error = request.op != mem_op_barrier};
   self->waiting++;
   if (request.op == mem_op_barrier) return;
-  self->errors++;
+  count(errors);
   event(unmapped, lane, request.address);
 }
 
@@ -167,7 +167,7 @@ static __attribute__((noinline)) void keep(self_t *self, int32_t bank, typeof_po
       self->name[lane][at] = KEPT;
       self->kept[lane][at] = reply;
       self->waiting++;
-      self->reordered += k > 0;
+      count(reordered, k > 0);
       return;
     }
     at = at + 1 == (uint32_t)param(outstanding) ? 0 : at + 1;
@@ -197,7 +197,7 @@ phase_end() {
   uint64_t requests = get(requesting);
   self->refused = (uint32_t)__builtin_popcountll(requests & ~get(accepted));
   if (requests) {
-    self->waits += self->refused;
+    count(waits, self->refused);
     for (int b = 0; b < BANKS; b++) {
       if (!transferred(out_request, b)) continue;
       int32_t lane = (int32_t)(data(out_request, b).tag & LANE_MASK);
@@ -228,7 +228,7 @@ phase_end() {
 
 // Cycles in which nothing but time passes are not stepped: the requests that wait wait in each of them.
 skip(n) {
-  self->waits += n * self->refused;
+  count(waits, n * self->refused);
 }
 
 next_event() {

@@ -181,7 +181,7 @@ phase_end() {
   if (__builtin_expect(!transferred(in_request), 1)) return;
   typeof_port(in_request) request = item(in_request);
   bool write = request.op != mem_op_read;
-  self->requests++;
+  count(requests);
   if (__builtin_expect(get(target) < 0, 0)) {
     self->refused_tag = request.tag;
     if (request.op == mem_op_barrier) {
@@ -192,7 +192,7 @@ phase_end() {
     self->waiting = ROUTER_REPLIES;
     self->refused = get(target) == ROUTER_UNMAPPED;
     if (!self->refused) return;
-    self->errors++;
+    count(errors);
     event(unmapped, request.address, write);
     return;
   }

@@ -158,7 +158,7 @@ handler(commit) {
 
 phase_end() {
   if (transferred(memory_request)) {
-    self->requests++;
+    count(requests);
     self->in_flight++;
     next_request(self, cycle() + (uint64_t)param(interval));
   }
@@ -166,9 +166,9 @@ phase_end() {
     if (self->in_flight == 0)
       sim_error("a reply with tag 0x%x came without a request", (unsigned)data(memory_reply).tag);
     self->in_flight--;
-    self->replies++;
-    self->errors += data(memory_reply).error;
-    self->last = cycle();
+    count(replies);
+    count(errors, data(memory_reply).error);
+    report(last, cycle());
     event(replied, data(memory_reply).tag);
     sim_progress();
     if (param(record)[0] != '\0') {
@@ -180,7 +180,7 @@ phase_end() {
                     (unsigned)data(memory_reply).tag, data(memory_reply).error, digits);
     }
   }
-  self->latency += self->in_flight;
+  count(latency, self->in_flight);
   draw_offer(self, cycle() + 1);
 }
 

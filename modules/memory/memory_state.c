@@ -160,7 +160,7 @@ static void reserve(self_t *self, uint32_t tag, uint32_t block) {
     if (!self->reserved[k]) entry = k;
   if (entry < 0) {
     entry = (int)self->reserve_next;
-    self->evictions++;
+    count(evictions);
     self->reserve_next = (self->reserve_next + 1) % param(reservations);
   }
   self->held += !self->reserved[entry];

@@ -114,7 +114,7 @@ handler(commit_reply) {
 static __attribute__((noinline)) void piece_taken(self_t *self) {
   const typeof_port(in_request) *whole = &self->entry[slot_requested(self)];
   self->requested += (uint8_t)piece_at(whole, self->requested);
-  self->pieces++;
+  count(pieces);
   if (self->requested < whole->size) return;
   self->unrequested--;
   self->requested = 0;
@@ -149,7 +149,7 @@ static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request)
   self->reply[slot].tag = request.tag;
   self->count++;
   self->unrequested++;
-  self->requests++;
+  count(requests);
   if (request.op > mem_op_write && piece_at(&request, 0) < request.size)
     sim_error("a read-modify-write of %u bytes at 0x%x does not fit into %u bytes of memory", request.size,
               request.address, UNIT);

@@ -100,13 +100,13 @@ phase_end() {
   const uint32_t held = self->count, slot = self->head;
   if (held == 0 && !some(in_request)) return;
   const bool replied = some(in_reply), accepted = transferred(in_request);
-  self->busy += held > 0;
+  count(busy, held > 0);
   if (replied) {
     if (!acked(in_reply)) sim_error("the reply with tag 0x%x was refused", (unsigned)item(in_reply).tag);
     event(access, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size,
           (uint32_t)(cycle() - self->accepted[slot]), self->continues);
-    self->requests++;
-    self->continued += self->continues;
+    count(requests);
+    count(continued, self->continues);
     if (param(burst) > 0 || param_length(segments) > 0) self->length = self->continues ? self->length + 1 : 1;
     if (param_length(segments) > 0) self->last_lane = self->lane;
     if (param(gap) > 0) {
@@ -133,7 +133,7 @@ phase_end() {
 
 // Cycles in which nothing but time passes are not stepped, and count all the same.
 skip(n) {
-  if (self->count > 0) self->busy += n;
+  if (self->count > 0) count(busy, n);
 }
 
 next_event() {

@@ -260,7 +260,7 @@ static inline void memory_replied(self_t *self, dma_transfer *of, assist_run rep
 static inline void host_sent(self_t *self, bus_beat got) {
   dma_transfer *of = self->at_data < 0 ? NULL : at(self, self->at_data);
   if (__builtin_expect(got.error, false)) {
-    self->bus_errors++;
+    count(bus_errors);
     if (of) of->failed = true;
     find_stages(self);
   }
@@ -346,9 +346,9 @@ static inline void end_oldest(self_t *self, uint32_t state) {
   write_back(self, done);
   if (done->failed && !done->dropped && done->ring >= 0) rewind_ring(self, state);
   if (!done->dropped) {
-    self->transfers++;
-    self->bytes += done->length;
-    self->errors += done->failed;
+    count(transfers);
+    count(bytes, done->length);
+    count(errors, done->failed);
     event(done, done->outward, done->start_host, done->start_address, done->length, done->ring);
   } else {
     event(dropped, done->ring);
@@ -402,7 +402,7 @@ static inline void fetch_from(self_t *self, int ring, uint32_t producer, uint32_
   self->fetch_requested = self->fetch_got = 0;
   self->next_consumer[ring] = assist_ring_next(self->next_consumer[ring], param(descriptor_bytes), param(ring_bytes));
   self->taken[ring]++;
-  self->descriptor_reads++;
+  count(descriptor_reads);
 }
 
 // Direct mode has ended once the cleared active bit is seen.
@@ -461,7 +461,7 @@ phase_end() {
   const uint32_t active = state & (uint32_t)param(active_bit);
 
   // When nothing moved and no ring has work, this cycle is like the last one.
-  self->busy += self->count != 0;
+  count(busy, self->count != 0);
   bool control = transferred(registers_request) | transferred(registers_reply);
   if (SPLIT_DESCRIPTORS) control |= transferred(descriptor_memory_request) | transferred(descriptor_memory_reply);
   bool moved = control | transferred(memory_request) | transferred(memory_reply) | transferred(bus_request) |

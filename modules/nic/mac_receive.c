@@ -71,15 +71,15 @@ static void count_frame(self_t *self, int outcome, uint32_t length, bool queued)
     self->any_counter_pending = true;
   }
   if (outcome <= receive_outcome_kept_broadcast) return;
-  self->damaged += outcome >= receive_outcome_bad_fcs && outcome <= receive_outcome_line_error;
-  self->bad_fcs += outcome == receive_outcome_bad_fcs;
-  self->too_short += outcome == receive_outcome_too_short;
-  self->too_long += outcome == receive_outcome_too_long;
-  self->line_errors += outcome == receive_outcome_line_error;
-  self->overruns += outcome == receive_outcome_overrun;
+  count(damaged, outcome >= receive_outcome_bad_fcs && outcome <= receive_outcome_line_error);
+  count(bad_fcs, outcome == receive_outcome_bad_fcs);
+  count(too_short, outcome == receive_outcome_too_short);
+  count(too_long, outcome == receive_outcome_too_long);
+  count(line_errors, outcome == receive_outcome_line_error);
+  count(overruns, outcome == receive_outcome_overrun);
   self->attention |= outcome == receive_outcome_overrun && param(state_offset) >= 0;
-  self->filtered += outcome >= receive_outcome_other_station;
-  self->frames_dropped++;
+  count(filtered, outcome >= receive_outcome_other_station);
+  count(frames_dropped);
   self->dropped_count++;
   self->pending_work |= RECEIVE_PENDING_SHOWN;
   event(drop, length, (receive_outcome)outcome, queued);
@@ -138,7 +138,7 @@ static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filte
   self->skipping = false;
   if (!self->running) {
     self->skipping = true;
-    self->ignored++;
+    count(ignored);
     self->ignored_count++;
     self->pending_work |= RECEIVE_PENDING_SHOWN;
     return;
@@ -315,8 +315,8 @@ static inline void drop_oldest(self_t *self) {
   self->pending_work |= RECEIVE_PENDING_QUEUE;
   self->stored = length;
   if (self->open) return;
-  self->no_descriptor += good && self->lost == receive_space_no_descriptor;
-  self->no_room += good && self->lost == receive_space_no_room;
+  count(no_descriptor, good && self->lost == receive_space_no_descriptor);
+  count(no_room, good && self->lost == receive_space_no_room);
   count_frame(self, good ? receive_outcome_no_space : self->frame_outcome[f], length, true);
   dequeue_frame(self);
 }
@@ -378,8 +378,8 @@ static inline void move_producers(self_t *self) {
     self->offers |= RECEIVE_OFFERS_REGISTER;
   } else if (self->updates_open == 0) {
     const uint32_t length = self->frame_bytes[self->first];
-    self->frames++;
-    self->bytes += length;
+    count(frames);
+    count(bytes, length);
     event(received, self->start, length);
     count_frame(self, self->frame_outcome[self->first], length, true);
     dequeue_frame(self);

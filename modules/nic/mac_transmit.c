@@ -246,9 +246,9 @@ static inline void memory_accepted(self_t *self) {
 // The last beat of a frame left: it is counted, and the consumers move.
 static inline void end_frame(self_t *self, uint32_t mac) {
   const int f = self->first;
-  self->frames++;
-  self->bytes += self->frame_length[f];
-  self->underruns += self->underrun;
+  count(frames);
+  count(bytes, self->frame_length[f]);
+  count(underruns, self->underrun);
   event(sent, self->frame_address[f], self->frame_length[f]);
   if (COUNTS_UNDERRUNS) self->underruns_pending += self->underrun;
   if (self->underrun && param(state_offset) >= 0)

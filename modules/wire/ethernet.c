@@ -120,12 +120,12 @@ handler(send_end) {
 // Gives the loaded frame the length of its fault, and counts it; returns its new length without FCS.
 static uint32_t apply_fault(self_t *self, uint32_t length) {
   switch (self->fault) {
-  case ETHERNET_FAULT_FCS: self->faulty_fcs++; return length;
-  case ETHERNET_FAULT_SHORT: self->faulty_short++; return (uint32_t)param(short_bytes) - 4;
-  case ETHERNET_FAULT_FRAGMENT: self->faulty_fragment++; return (uint32_t)param(short_bytes) - 4;
-  case ETHERNET_FAULT_ERROR: self->faulty_error++; return length;
-  case ETHERNET_FAULT_LONG: self->faulty_long++; break;
-  default: self->faulty_jabber++; break;
+  case ETHERNET_FAULT_FCS: count(faulty_fcs); return length;
+  case ETHERNET_FAULT_SHORT: count(faulty_short); return (uint32_t)param(short_bytes) - 4;
+  case ETHERNET_FAULT_FRAGMENT: count(faulty_fragment); return (uint32_t)param(short_bytes) - 4;
+  case ETHERNET_FAULT_ERROR: count(faulty_error); return length;
+  case ETHERNET_FAULT_LONG: count(faulty_long); break;
+  default: count(faulty_jabber); break;
   }
   uint32_t extended = (uint32_t)param(long_bytes) - 4;
   for (uint32_t i = length; i < extended; i++) self->frame[i] = (uint8_t)i;
@@ -234,8 +234,8 @@ static void play_last(self_t *self) {
   self->wake = 0;
   self->line_free = self->due + (uint64_t)param(gap) * self->byte_time;
   self->playing = self->loaded = false;
-  self->frames_in++;
-  self->bytes_in += self->plain_length;
+  count(frames_in);
+  count(bytes_in, self->plain_length);
   event(played, self->length);
 }
 
@@ -245,9 +245,9 @@ __attribute__((noinline)) static void arrive(self_t *self, bool faulty) {
   bool wrong = self->late || faulty || self->fcs != ETHERNET_FCS_RESIDUE || length < (uint32_t)param(min_frame) ||
                length > (uint32_t)param(max_frame);
   self->taken.error = wrong;
-  self->damaged_out += wrong;
-  self->frames_out++;
-  self->bytes_out += length > 4 ? length - 4 : 0;
+  count(damaged_out, wrong);
+  count(frames_out);
+  count(bytes_out, length > 4 ? length - 4 : 0);
   self->taking = false;
   uint32_t kept = length > (uint32_t)param(max_frame) ? (uint32_t)param(max_frame) : length;
   if (param(output)[0] && kept > 4)

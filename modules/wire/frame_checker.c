@@ -15,7 +15,7 @@ static uint64_t nanoseconds(uint64_t ticks) {
 // A frame has gone in.
 static void entered(self_t *self, int d, bool faulty, uint32_t fcs_bytes) {
   if (faulty) {
-    self->faulty++;
+    count(faulty);
     self->bad++;
     return;
   }
@@ -100,14 +100,14 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty)
               checker_direction[d], at, length, frame[at], self->expected[d][slot][at]);
   }
   self->lost += found - self->exited[d];
-  self->missing += found - self->exited[d];
+  count(missing, found - self->exited[d]);
   uint64_t since = self->expected_since[d][SLOT(found)];
   self->exited[d] = found + 1;
   self->delivered[d]++;
   if (d == CHECKER_TO_WIRE)
-    self->sent++;
+    count(sent);
   else
-    self->received++;
+    count(received);
   event(delivered, d == CHECKER_TO_WIRE, length);
   sim_progress();
   self->last_event = now();
@@ -116,13 +116,13 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty)
     self->histogram[d][latency_bucket(latency)]++;
     if (self->measured[d]++ == 0 || latency < self->minimum[d]) self->minimum[d] = latency;
     if (d == CHECKER_TO_WIRE) {
-      self->window_sent++;
-      self->window_sent_payload += udp_payload(frame, length);
+      count(window_sent);
+      count(window_sent_payload, udp_payload(frame, length));
     } else {
-      self->window_received++;
-      self->window_received_payload += udp_payload(frame, length);
+      count(window_received);
+      count(window_received_payload, udp_payload(frame, length));
     }
-    self->window = nanoseconds(now() - self->window_start);
+    report(window, nanoseconds(now() - self->window_start));
   } else if (self->delivered[0] + self->delivered[1] >= (uint64_t)param(warmup)) {
     self->measuring = true;
     self->window_start = now();
@@ -146,7 +146,7 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
       sim_error("%llu frames from host to wire were lost",
                 (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->exited[CHECKER_TO_WIRE]));
     self->lost += inside;
-    self->missing += inside;
+    count(missing, inside);
     self->exited[CHECKER_TO_HOST] = self->entered[CHECKER_TO_HOST];
     if (self->lost + self->bad != counted + self->ignored_now)
       sim_error("%llu frames from wire to host are missing and %llu were faulty, and the device counted %u drops and "
@@ -198,20 +198,20 @@ phase_end() {
 }
 
 statistics() {
-  self->counted_drops = self->drops_now;
-  self->counted_ignored = self->ignored_now;
+  counted(counted_drops) = self->drops_now;
+  counted(counted_ignored) = self->ignored_now;
   for (int i = 0; i < 2; i++) {
     if (self->measured[i] == 0) continue;
     uint64_t median = latency_quantile(self->histogram[i], self->measured[i], 0.5),
              p99 = latency_quantile(self->histogram[i], self->measured[i], 0.99);
     if (i == CHECKER_TO_WIRE) {
-      self->latency_sent_min = self->minimum[i];
-      self->latency_sent_median = median;
-      self->latency_sent_p99 = p99;
+      counted(latency_sent_min) = self->minimum[i];
+      counted(latency_sent_median) = median;
+      counted(latency_sent_p99) = p99;
     } else {
-      self->latency_received_min = self->minimum[i];
-      self->latency_received_median = median;
-      self->latency_received_p99 = p99;
+      counted(latency_received_min) = self->minimum[i];
+      counted(latency_received_median) = median;
+      counted(latency_received_p99) = p99;
     }
   }
 }

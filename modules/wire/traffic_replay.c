@@ -91,11 +91,11 @@ init() {
   }
   replay_study_begin(&study);
   read_all(self, &study);
-  self->conversations = study.conversations;
+  counted(conversations) = study.conversations;
   for (int d = 0; d < 2; d++) {
     replay_times(&study, d);
     for (uint32_t n = 0; n < self->count[d]; n++) {
-      self->dependent += study.think_from[d][n] != 0;
+      count(dependent, study.think_from[d][n] != 0);
       if (study.frame[d][n].tcp) self->marks[d][n] = study.frame[d][n].length ? FRAME_TCP | FRAME_DATA : FRAME_TCP;
     }
     for (uint32_t c = 0; c < study.conversations; c++) {
@@ -161,7 +161,7 @@ static void begins(self_t *self, int d, uint32_t frame) {
   if (d == TRAFFIC_REPLAY_FROM_WIRE) self->last_played = SINCE_ORIGIN;
   event(released, d == TRAFFIC_REPLAY_FROM_HOST, frame);
   if (self->losses[d][frame]) {
-    self->resent++;
+    count(resent);
     return;
   }
   self->begun_at[d][frame] = now();
@@ -290,17 +290,17 @@ phase_end() {
 }
 
 statistics() {
-  self->round_trips_host = self->measured[TRAFFIC_REPLAY_FROM_HOST];
-  self->round_trip_host_min = self->minimum[TRAFFIC_REPLAY_FROM_HOST];
-  self->round_trip_host_median =
+  counted(round_trips_host) = self->measured[TRAFFIC_REPLAY_FROM_HOST];
+  counted(round_trip_host_min) = self->minimum[TRAFFIC_REPLAY_FROM_HOST];
+  counted(round_trip_host_median) =
       latency_quantile(self->histogram[TRAFFIC_REPLAY_FROM_HOST], self->measured[TRAFFIC_REPLAY_FROM_HOST], 0.5);
-  self->round_trip_host_p99 =
+  counted(round_trip_host_p99) =
       latency_quantile(self->histogram[TRAFFIC_REPLAY_FROM_HOST], self->measured[TRAFFIC_REPLAY_FROM_HOST], 0.99);
-  self->round_trips_wire = self->measured[TRAFFIC_REPLAY_FROM_WIRE];
-  self->round_trip_wire_min = self->minimum[TRAFFIC_REPLAY_FROM_WIRE];
-  self->round_trip_wire_median =
+  counted(round_trips_wire) = self->measured[TRAFFIC_REPLAY_FROM_WIRE];
+  counted(round_trip_wire_min) = self->minimum[TRAFFIC_REPLAY_FROM_WIRE];
+  counted(round_trip_wire_median) =
       latency_quantile(self->histogram[TRAFFIC_REPLAY_FROM_WIRE], self->measured[TRAFFIC_REPLAY_FROM_WIRE], 0.5);
-  self->round_trip_wire_p99 =
+  counted(round_trip_wire_p99) =
       latency_quantile(self->histogram[TRAFFIC_REPLAY_FROM_WIRE], self->measured[TRAFFIC_REPLAY_FROM_WIRE], 0.99);
 }
 

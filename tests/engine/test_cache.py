@@ -39,7 +39,7 @@ def machine(tmp_path: Path) -> Callable[..., Path]:
         (folder / "m.lss").write_text(
             'module m { stat uint64 n "cycles"; userpoint u() -> int32 = <<< return STEP; >>>; phase_end; }\n'
         )
-        (folder / "m.c").write_text('#include "m.h"\nphase_end() { self->n += (uint64_t)call(u); }\n')
+        (folder / "m.c").write_text('#include "m.h"\nphase_end() { count(n, (uint64_t)call(u)); }\n')
         (folder / "m.h").write_text("#define STEP 1\n")
         (folder / "top.lss").write_text("instance a : m;\n")
         os.utime(folder / "m.h", (time.time() + 1e6,) * 2)  # a date in the future is nobody's fault

@@ -46,17 +46,17 @@ module held {                                                /** Keeps what it i
 CODE = """
 phase_end() {
   const int64_t now = ++self->number;
-  self->cycles++;
-  self->below = -now;
+  count(cycles);
+  report(below, -now);
   self->down = 3 - now;
-  self->given = param(real);
-  self->half = (float)param(share);
+  report(given, param(real));
+  report(half, (float)param(share));
   self->small = (uint8_t)now;
   self->even = now % 2 == 0;
   self->part = 0.5f * (float)now;
   self->rows[1][2] = (uint32_t)now;
-  self->grid[1][0] = (uint64_t)now;
-  self->single[0] = 7;
+  report(grid[1][0], (uint64_t)now);
+  report(single[0], 7);
   self->seen = param(wait) + param(size) + param(rate) + param(speed) + param(lit) + param(text)[0];
 }
 """

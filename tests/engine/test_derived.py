@@ -67,7 +67,7 @@ module table {
   phase_end;
 }
 """,
-    "table.c": "phase_end() { for (int i = 0; i < 6; i++) self->grid[i / 3][i % 3] += (uint64_t)i; }\n",
+    "table.c": "phase_end() { for (int i = 0; i < 6; i++) count(grid[i / 3][i % 3], (uint64_t)i); }\n",
 }
 TABLES = """
 instance t[2] : table;

@@ -193,8 +193,8 @@ def test_collectors_of_modules_events_let_idle_time_pass(build_sim, run_sim, tmp
 
 FAILING = """module failing { runtime parameter at = 20 : int; inport in : uint32; stat uint64 seen "items"; state { uint64 n; } always in.ack; phase_end; finish; }
 """
-FAILING_C = """phase_end() { self->seen += transferred(in); self->n += transferred(in); if (self->n == (uint64_t)param(at)) sim_error("item %d is too many", (int)data(in)); }
-finish() { if (self->seen < 25) sim_error("items are missing"); }
+FAILING_C = """phase_end() { count(seen, transferred(in)); self->n += transferred(in); if (self->n == (uint64_t)param(at)) sim_error("item %d is too many", (int)data(in)); }
+finish() { if (counted(seen) < 25) sim_error("items are missing"); }
 """
 FAILING_MACHINE = """clock fast = 300 MHz;  clock slow = 70 MHz;
 instance p : source on fast { count = 24; };  instance t : tee on fast;  instance s : sink on fast { record = "items.txt"; };

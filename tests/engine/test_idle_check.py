@@ -28,7 +28,7 @@ SKIP
 next_event() { return NAMED; }
 """
 RIGHT = "!self->left ? never() : self->ready > cycle() ? self->ready : cycle()"
-COUNTS = {"": "", "every cycle": "self->waited++;"}
+COUNTS = {"": "", "every cycle": "count(waited);"}
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ WRONG = {
     "said once": (
         "cycle() == 3 ? 12 : cycle()", "", "", "next_event said cycle 12, and t.out.data changed in cycle 10 whatever its inputs are",
     ),
-    "uncounted": (RIGHT, "self->waited++;", "", "next_event said cycle 10, and waited changed in cycle 1 although no input did"),
-    "counted twice": (RIGHT, "self->waited++;", "skip(n) { self->waited += 2 * n; }", "and waited changed in cycle 1 although no input did"),
+    "uncounted": (RIGHT, "count(waited);", "", "next_event said cycle 10, and waited changed in cycle 1 although no input did"),
+    "counted twice": (RIGHT, "count(waited);", "skip(n) { count(waited, 2 * n); }", "and waited changed in cycle 1 although no input did"),
     "state": (
         "never()", "self->level = !self->level;", "", "next_event said never(), and level changed in cycle 1 although no input did",
     ),
@@ -90,7 +90,7 @@ def test_inputs_excuse_no_output_that_they_do_not_decide(timer, run_sim):
 
 
 def test_cycles_that_are_accounted_for_are_no_change(timer, run_sim):
-    simulator = timer(RIGHT, "self->waited++;", "skip(n) { self->waited += n; }", "--debug")
+    simulator = timer(RIGHT, "count(waited);", "skip(n) { count(waited, n); }", "--debug")
     assert told(run_sim(simulator, "--cycles", 100, "--check-idle"))["t"] == (96, 0)
 
 

@@ -49,8 +49,8 @@ CODE = {
     "bank": "handler(show, i) { send(value, i, self->n + (uint32_t)param(steps)[key(value, i)[0] == 'o']); }\n"
     'phase_end() { self->n++; if (param_length(order) != param(wide) || strcmp(param(order)[0], key(value, 0))) sim_error("order"); }\n',
     "eat": "handler(look) { set(keyed, data(in, lane(in, low)) & 1); }\n"
-    "phase_end() { self->total += data(in, lane(in, low)) * 2 + data(in, lane(in, high)); self->high += data(in, lane(in, high));\n"
-    '  self->odd += get(keyed); if (lane(in, low) != param(low)) sim_error("low"); }\n',
+    "phase_end() { count(total, data(in, lane(in, low)) * 2 + data(in, lane(in, high))); count(high, data(in, lane(in, high)));\n"
+    '  count(odd, get(keyed)); if (lane(in, low) != param(low)) sim_error("low"); }\n',
     "asks": "phase_start() { for (int i = 0; i < width(port); i++) send(port_request, i, ((word){.data = (uint32_t)key(port, i)[0]})); }\n"
     "phase_end() { for (int i = 0; i < width(port); i++) self->got[i] = data(port_reply, i).data; }\n",
     "answers": "phase_start() { for (int i = 0; i < width(port); i++) send(port_reply, i, ((word){.data = self->seen[i] * 1000 + (uint32_t)key(port, i)[0]})); }\n"

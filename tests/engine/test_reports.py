@@ -13,7 +13,7 @@ module keeper { state { uint8 bytes[64] = range(64); uint32 big = 70000; uint32 
   stat uint64 counted "items"; inport in : uint32; always in.ack; init; phase_end; }
 instance a : keeper; instance s : source; s.out -> a.in;
 """
-BYTES_C = "init() { for (int i = 0; i < 6; i++) self->rows[i / 3][i % 3] = (uint16_t)i; }\nphase_end() { self->counted += 70000; }\n"
+BYTES_C = "init() { for (int i = 0; i < 6; i++) self->rows[i / 3][i % 3] = (uint16_t)i; }\nphase_end() { count(counted, 70000); }\n"
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ handler(enabling) { enable(out, enabled(in)); }
 phase_end() {
   if (--self->left > 0) return;
   self->left = param(every);
-  self->rings++;
+  count(rings);
 }
 next_event() { return cycle() + (uint64_t)(self->left > 1 ? self->left - 1 : 0); }
 """

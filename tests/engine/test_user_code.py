@@ -89,12 +89,12 @@ s[3].out -> x.in["limit"];
     ],
 )
 def test_keys_in_c(lss, tmp_path, lane, expected):
-    code = f"phase_end() {{ self->sum += data(in, {lane}); }}\n"
+    code = f"phase_end() {{ count(sum, data(in, {lane})); }}\n"
     assert expected in errors(lss, tmp_path, code, KEYED_MACHINE, m_lss=KEYED)
 
 
 def test_keys_of_lanes_without(lss, tmp_path):
-    code = "phase_end() { self->sum += data(in, lane(in, base)); }\n"
+    code = "phase_end() { count(sum, data(in, lane(in, base))); }\n"
     found = errors(lss, tmp_path, code, "instance x : m;\ninstance s : source;\ns.out -> x.in;\n", m_lss=KEYED.replace("keyed repeated ", ""))
     assert "error[unknown-key]: no lane of in has the key base\n" in found
     assert "note: the lanes of in have no keys\n" in found
@@ -111,12 +111,12 @@ UNCONNECTED = """module m {
 """
 UNCONNECTED_CODE = """phase_start() { send(out, lane(out, left), 1); send_nothing(out, lane(out, right)); }
 phase_end() {
-  self->sum += 1 + data(in, lane(in, left)) + (some(in, lane(in, right)) != 0) + strlen(key(in, lane(in, left)));
-  if (width(in)) self->sum += data(in, lane(in, left)) << lane(in, right);
+  count(sum, 1 + data(in, lane(in, left)) + (some(in, lane(in, right)) != 0) + strlen(key(in, lane(in, left))));
+  if (width(in)) count(sum, data(in, lane(in, left)) << lane(in, right));
   for (int i = 0; i < width(in); i++)
     switch (i) {
-    case lane(in, left): self->sum += 10; break;
-    case lane(in, right): self->sum += 20; break;
+    case lane(in, left): count(sum, 10); break;
+    case lane(in, right): count(sum, 20); break;
     }
 }
 """
@@ -162,21 +162,19 @@ def test_the_reference_tells_what_types_are_called_in_c(lss, tmp_path):
     assert "In C: `mem_reply_WIDTH`" in lss("doc", "--markdown", "memory_types").out
 
 
-STATISTIC = "m.c:{at}: error[statistic-read]: seen is a statistic: it can be added to (`self->seen++;`, `self->seen += n;`) or set, and read in init, statistics and finish only"
+STATISTIC = "m.c:{at}: error[statistic-read]: `seen` is a statistic: count(seen) and count(seen, n) add to it, report(seen, v) sets it, and in init, statistics and finish it is counted(seen)"
 
 
 @pytest.mark.parametrize(
     "use",
     [
         "if (self->seen > 3) self->full = false;",
-        "if (self->seen++ > 3) self->full = false;",
-        "self->value = self->seen;",
-        "self->value = self->seen += 1;",
-        "self->value = ++self->seen;",
-        "self->seen = self->seen + 1;",
+        "self->seen++;",
         "uint32_t *at = &self->seen; ++*at;",
-        "event(taken, self->seen);",
         "if (self -> seen == 3) self->full = false;",
+        "if (counted(seen) > 3) self->full = false;",
+        "event(taken, counted(seen));",
+        "if (counted( seen ) == 3) self->full = false;",
     ],
 )
 def test_statistics_decide_nothing(lss, tmp_path, use):
@@ -187,22 +185,31 @@ def test_statistics_decide_nothing(lss, tmp_path, use):
     assert "m.lss:7:3: note: what behaviour depends on is state, with a statistic beside it" in found
 
 
-def test_statistics_are_counted_and_reported(lss, tmp_path):
-    """Adding and assigning anywhere, reading in init, statistics and finish; a comment or a label before it makes no difference."""
+@pytest.mark.parametrize("use", ["count(full);", "report(full, 1);", "count(sen);", "count(sen[0], 2);"])
+def test_what_is_no_statistic_is_not_counted(lss, tmp_path, use):
+    code = CODE.replace("phase_end() {", "phase_end() {\n  " + use)
+    name, at = ("full", use.index("full")) if "full" in use else ("sen", use.index("sen"))
+    assert f"m.c:4:{at + 3}: error[unknown-name]: m has no statistic `{name}`" in errors(lss, tmp_path, code)
+
+
+def test_statistics_are_counted_and_reported(lss, build_sim, run_sim, tmp_path):
+    """Adding and setting anywhere; in init, statistics and finish they are read, too."""
     uses = """
-  self->seen++;
-  // Another.
-  ++self->seen; /* and */ self->seen += data(in);
-  if (self->full) self->by[0]++;
-  else self->by[self->full ? 1 : 0] += 2;
-  switch (self->full) { case true: self->seen = 5; default: self->seen++; }
-  for (int i = 0; i < 2; i++) self->by[i] = (uint32_t)i;
+  count(seen);
+  count(seen, 1 + 2 * data(in));
+  if (self->full) count(by[0]);
+  else count(by[self->full ? 1 : 0], 2);
+  report(latest, 5 + (uint32_t)cycle());
 """
-    code = CODE.replace("phase_end() {", "phase_end() {" + uses) + "finish() { if (self->seen > 3) self->by[1] = self->seen; }\n"
-    module = MODULE.replace("  phase_start", '  stat uint32 seen "items"; /** Items. */\n  stat uint32 by[2] "items"; /** Items. */\n  finish;\n  phase_start')
-    for name, text in {"m.lss": module, "m.c": code, "top.lss": MACHINE}.items():
+    code = CODE.replace("phase_end() {", "phase_end() {" + uses) + "finish() { if (counted(seen) > 3) counted(by[1]) = counted(seen); }\n"
+    fields = 'stat uint32 seen "items"; /** Items. */\n  stat uint32 by[2] "items"; /** Items. */\n  gauge stat uint32 latest "cycles"; /** The last cycle. */'
+    module = MODULE.replace("  phase_start", f"  {fields}\n  finish;\n  phase_start")
+    for name, text in {"m.lss": module, "m.c": code}.items():
         (tmp_path / name).write_text(text)
-    lss("build", "top.lss", "-o", "sim")
+    done = run_sim(build_sim(MACHINE), "--cycles", 10)
+    seen = done.value("x", "seen")
+    assert seen >= 10 and done.value("x", "by[1]") == seen
+    assert done.value("x", "latest") == 14
 
 
 def test_a_function_twice(lss, tmp_path):

@@ -173,9 +173,9 @@ def test_statistics_are_worked_out_and_reported_at_every_snapshot(build_sim, run
     )
     (tmp_path / "mean.c").write_text(
         "phase_end() { if (!transferred(in)) return; self->n++; self->sum += data(in);\n"
-        "  if (data(in) > self->most) self->most = data(in); self->largest = self->most; }\n"
-        "statistics() { self->items = self->n; self->average = self->n ? self->sum / self->n : 0; }\n"
-        "finish() { self->items += 1000; }\n"
+        "  if (data(in) > self->most) self->most = data(in); report(largest, self->most); }\n"
+        "statistics() { counted(items) = self->n; counted(average) = self->n ? self->sum / self->n : 0; }\n"
+        "finish() { count(items, 1000); }\n"
     )
     simulator = build_sim(
         """

@@ -272,7 +272,7 @@ module unit {
 """,
     "unit_dot_c": """/* unit.c: works in three cycles of four, and counts them. */
 phase_start() { send(working, cycle() % 4 != 0); }
-phase_end() { self->busy += cycle() % 4 != 0; }
+phase_end() { count(busy, cycle() % 4 != 0); }
 """,
     "chatterer_dot_lss": """
 module chatterer {
@@ -355,8 +355,8 @@ def test_page_and_results(examine: Examine, tmp_path: Path) -> None:
 THINKER_C = """/* thinker.c: takes an item every fourth cycle, and counts why it takes none in the others. */
 phase_start() { accept(in, cycle() % 4 == 0); }
 phase_end() {
-  if (cycle() % 4 == 1) self->stall_hard_thought++;
-  else if (cycle() % 4 > 1) self->stall_rest++;
+  if (cycle() % 4 == 1) count(stall_hard_thought);
+  else if (cycle() % 4 > 1) count(stall_rest);
 }
 """
 THINKER = """

@@ -81,7 +81,7 @@ def test_a_file_without_a_machine(sanitized_lss: Path, tmp_path: Path) -> None:
 def counted(tmp_path: Path) -> Path:
     """A machine of one module."""
     (tmp_path / "m.lss").write_text('module m { stat uint64 n "cycles"; phase_end; }\n')
-    (tmp_path / "m.c").write_text('#include "m.h"\nphase_end() { self->n += STEP; }\n')
+    (tmp_path / "m.c").write_text('#include "m.h"\nphase_end() { count(n, STEP); }\n')
     (tmp_path / "m.h").write_text("#define STEP 1\n")
     (tmp_path / "top.lss").write_text("instance a : m;\n")
     return tmp_path

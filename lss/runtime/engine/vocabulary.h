@@ -4,6 +4,11 @@
 #define SP_LANE_()         (0)
 #define SP_LANE_GIVEN(...) (__VA_ARGS__)
 
+// Statistics have names of their own, so that behaviour does not look at them by mistake.
+#define SP_ONE(...)       SP_ONE_##__VA_OPT__(GIVEN)(__VA_ARGS__)
+#define SP_ONE_()         1
+#define SP_ONE_GIVEN(...) (__VA_ARGS__)
+
 #define some(p, ...)    SP_some_##p(SP_LANE(__VA_ARGS__))
 #define data(p, ...)    SP_data_##p(SP_LANE(__VA_ARGS__))
 #define item(p, ...)    SP_item_##p(SP_LANE(__VA_ARGS__))
@@ -17,6 +22,9 @@
 #define send_nothing(p, ...)  SP_send_nothing_##p(__VA_ARGS__)
 #define enable(p, ...)        SP_enable_##p(__VA_ARGS__)
 #define accept(p, ...)        SP_accept_##p(__VA_ARGS__)
+#define count(f, ...)         ((void)(self->spinach_counted_##f += SP_ONE(__VA_ARGS__)))
+#define report(f, v)          ((void)(self->spinach_counted_##f = (v)))
+#define counted(f)            (self->spinach_counted_##f)
 #define unchanged()           ((void)(ctx->unchanged = true))
 #define get(l, ...)           SP_get_##l(SP_LANE(__VA_ARGS__))
 #define set(l, ...)           SP_set_##l(__VA_ARGS__)

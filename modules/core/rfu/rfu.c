@@ -57,10 +57,10 @@ phase_end() {
   if (!mine(some(in), data(in).word, data(in).control)) return;
   if (transferred(in)) {
     self->spent = 0;
-    self->operations++;
+    count(operations);
     event(operated, data(in).pc, operation_of(data(in).word), data(out).result);
   } else if (get(waits_for_load)) {
-    self->waits++;
+    count(waits);
   } else if (get(stays)) {
     self->spent++;
   }

@@ -7,12 +7,12 @@ phase_start() {
 
 phase_end() {
   if (transferred(in)) {
-    self->items++;
+    count(items);
     self->sum = self->sum * 31 + data(in);
   }
   self->noise = chain_noise(self->noise);
 }
 
 finish() {
-  self->checksum = self->sum;
+  counted(checksum) = self->sum;
 }

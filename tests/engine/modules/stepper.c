@@ -19,8 +19,8 @@ phase_end() {
   memcpy(self->r, m.r, sizeof m.r);
   self->pc = m.pc;
   self->next_pc = m.next_pc;
-  self->instructions += m.retired;
-  self->result = m.r[2];
+  count(instructions, m.retired);
+  report(result, m.r[2]);
   if (stop == MIPS_STOP_BREAKPOINT)
     sim_stop("the program ended");
   else if (stop != MIPS_RUNNING)

@@ -8,10 +8,10 @@ phase_start() {
 }
 
 phase_end() {
-  self->cycles++;
+  count(cycles);
   self->pc += 4;
   if (transferred(out)) {
-    self->items++;
+    count(items);
     event(taken, data(out));
   }
   if ((int64_t)cycle() == param(fail_at)) sim_error("no memory answers at 0x%x", 0xdeadu);

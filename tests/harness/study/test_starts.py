@@ -147,7 +147,7 @@ def test_an_axis_over_what_init_derives_state_from(place: Path) -> None:
     (place / "timer.lss").write_text(RESET)
     (place / "timer.c").write_text(
         "init() { self->left = param(every); }\nhandler(reset, every) { self->left = param(every); }\n"
-        "phase_end() { if (--self->left == 0) { self->rings++; self->left = param(every); } }\n"
+        "phase_end() { if (--self->left == 0) { count(rings); self->left = param(every); } }\n"
     )
     (place / "chain.lss").write_text(MACHINE + "instance timer : timer;\n")
     text = STUDY.replace("[2, 10]", "[2]").replace("option.ready", "set.timer.every").replace("[0.25, 0.5]", "[100, 10]")

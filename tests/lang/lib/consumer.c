@@ -3,5 +3,5 @@ phase_start() {
   for (int i = 0; i < width(in); i++) accept(in, i, true);
 }
 phase_end() {
-  for (int i = 0; i < width(in); i++) self->items += transferred(in, i);
+  for (int i = 0; i < width(in); i++) count(items, transferred(in, i));
 }

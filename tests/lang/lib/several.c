@@ -17,5 +17,5 @@ handler(answer) {
 }
 
 phase_end() {
-  self->hits[0] += transferred(in);
+  count(hits[0], transferred(in));
 }
