@@ -115,14 +115,6 @@ const spinach_machine spinach_machine_table = {.file = "fuzz.lss",
 
 // ---- Of the program around it
 
-char *spinach_run_stuck(void) {
-  return NULL;
-}
-
-const char *spinach_run_end_stuck(const char *text) {
-  return text;
-}
-
 const char *spinach_run_begin(void) {
   if (spinach_cycles(0) >= CYCLES) return "all cycles were simulated";
   spinach_advance_begin(0, CYCLES, UINT64_MAX, 64, false);

@@ -17,7 +17,7 @@ from harness.net import packets, traffic
 from tests.tree import found
 
 HERE = Path(__file__).parent
-SECONDS = {"quick": 2, "soak": 300}
+SECONDS = {"quick": 1, "soak": 300}
 # name: longest input in bytes
 TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024, "gdb": 512}
 FLIPS = 100_000
