@@ -42,6 +42,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--optimized", action="store_true", help="build the benches of modules as users build machines")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("unoptimised"):
+        os.environ["LSS_CFLAGS"] = "-O0"
+    else:
+        os.environ.pop("LSS_CFLAGS", None)
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.failed:
         report.sections.append(("rerun", f"rerun: make test T='{report.nodeid}'"))

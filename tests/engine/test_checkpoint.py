@@ -243,6 +243,20 @@ def test_hashes_of_the_state_are_those_of_any_build(simulators, run_sim, point, 
     assert error == "--state-hash-every: there are no 0 cycles between two"
 
 
+@pytest.mark.parametrize("layout", ["uint8 small; uint32 large;", "uint32 large; uint8 small;"])
+def test_what_is_between_members_is_no_state(build_sim, run_sim, tmp_path, layout: str) -> None:
+    """What a module left in the padding of a struct is in no hash."""
+    (tmp_path / "padded.lss").write_text(f"struct pair {{ {layout} }}\nmodule padded {{ state {{ pair it; }} init; phase_end; }}\n")
+    hashes = []
+    for fill in 0, 0x55:
+        code = f"#include <string.h>\ninit() {{ memset(&self->it, {fill}, sizeof self->it); self->it.small = 1; self->it.large = 2; }}\n"
+        (tmp_path / "padded.c").write_text(code + "phase_end() { self->it.large++; }\n")
+        simulator = build_sim("instance p : padded;\n", "-O0")
+        run_sim(simulator, "--cycles", 10, "--state-hashes", f"{fill}.txt")
+        hashes.append((tmp_path / f"{fill}.txt").read_text())
+    assert hashes[0] == hashes[1] and hashes[0]
+
+
 def test_a_failed_run_leaves_the_checkpoint_before(simulators, run_sim, point, tmp_path) -> None:
     before = point.read_bytes()
     (tmp_path / "script.txt").write_text("5 1\n4 2\n")

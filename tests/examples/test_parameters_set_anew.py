@@ -34,7 +34,11 @@ def parameters(simulator: Path) -> list[dict]:
     return [one for one in listed if not re.search(r"\[[1-9]", one["name"])]
 
 
-@pytest.mark.parametrize("name", [name for name in WORK if name != "tigon2/tigon2"])  # whose modules are in the others
+# Machines whose modules are, all but a few without parameters, in the others.
+REST = ("tigon2/tigon2", "dual_core/dual_core", "rfu_core/rfu_core", "vliw_core/vliw_core")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in WORK])
 def test_a_parameter_acts_as_if_it_had_been_so_from_the_start(name: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
     options, work = WORK[name]
     given = work("short", build_dir, tmp_path)

@@ -11,6 +11,8 @@ import pytest
 from tests.isa.programs import DATA, PREAMBLE, TEXT, assemble, run, target, tool
 from tests.isa.streams import AREA, BASE, SCRATCH, explain, random_program
 
+pytestmark = pytest.mark.unoptimised
+
 ROOT = Path(__file__).resolve().parents[2]
 STRIDE = 0x200000
 

@@ -92,9 +92,10 @@ def run(name: str, seconds: int, root: Path, build: Path, made: Callable[..., Pa
     program = made(build / "sanitize", f"fuzz/fuzz_{name}", "SANITIZE=1")
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "SPINACH_HOME": str(root)}
     if broke:
-        done = subprocess.run([program, "-close_fd_mask=3", *broke], env=environment, capture_output=True, text=True)
+        done = subprocess.run(["prlimit", f"--stack={64 << 20}", program, "-close_fd_mask=3", *broke], env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-4000:]
-    command = [program, f"-max_total_time={seconds}", f"-max_len={TARGETS[name]}", "-timeout=20", "-rss_limit_mb=1500"]
+    # Frames are several times as large with sanitizers and without optimisation: what nests as deep as allowed needs room.
+    command = ["prlimit", f"--stack={64 << 20}", program, f"-max_total_time={seconds}", f"-max_len={TARGETS[name]}", "-timeout=20", "-rss_limit_mb=1500"]
     command += ["-close_fd_mask=3", "-verbosity=1", f"-artifact_prefix={findings}/{name}-", corpus]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, f"kept below {findings}\n{done.stderr[-6000:]}"

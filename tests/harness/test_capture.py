@@ -1,5 +1,6 @@
 """The programs of a capture, at both ends of the loopback device: what they ask for is answered, without the namespaces that need root."""
 
+import contextlib
 import dataclasses
 import io
 import os
@@ -9,7 +10,7 @@ import threading
 
 import pytest
 
-from harness.net import capture, udp
+from harness.net import capture, packets, udp
 
 
 @pytest.fixture
@@ -33,3 +34,26 @@ def test_every_query_and_exchange_is_answered(peer: list[str], monkeypatch: pyte
     assert not peer
     rows = [exchange for row in capture.EXCHANGES for exchange in row]
     assert sorted(sent) == sorted([8 + there for there, _ in rows] + [back for _, back in rows])
+
+
+@pytest.mark.parametrize(
+    ("peer_says", "host", "why"),
+    [
+        ("echo ready; cat", "cp {wire} {out}", None),
+        ("echo ready; cat", "echo starting >&2; echo no wire >&2; exit 3", "the host failed: no wire"),
+        ("echo what; cat", "exit 0", "the peer did not start"),
+    ],
+)
+def test_a_host_or_a_peer_that_fails_is_told(tmp_path, monkeypatch: pytest.MonkeyPatch, peer_says: str, host: str, why: str | None) -> None:
+    """With the two namespaces left out, and other programs in them."""
+    wire, out = tmp_path / "wire.pcap", tmp_path / "out.pcap"
+    packets.write(wire, [packets.Packet(0, bytes(60)), packets.Packet(5, bytes(70))])
+    programs = {"peer": peer_says, "host": host.format(wire=wire, out=out)}
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(capture, "_namespaces", contextlib.nullcontext)
+    monkeypatch.setattr(capture, "_inside", lambda space, role, *arguments: ["sh", "-c", programs[role]])
+    if why is None:
+        assert capture.capture(out) == 2
+    else:
+        with pytest.raises(capture.CaptureError, match=why):
+            capture.capture(out)

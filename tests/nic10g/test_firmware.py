@@ -20,7 +20,7 @@ def share(ran, payload: int) -> float:
     return 100 * frames / window / (2 * line)
 
 
-@pytest.mark.parametrize("cores", [8, pytest.param(1, marks=MORE), pytest.param(16, marks=MORE)])
+@pytest.mark.parametrize("cores", [8, pytest.param(1, marks=MORE), pytest.param(16, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("payload", [18, 333, 1472])
 def test_both_ways(nic10g, cores: int, payload: int) -> None:
     ran = nic10g(cores=cores).run("--payload", payload, "--count", 600)
@@ -34,7 +34,7 @@ def test_line_rate_with_eight_cores(nic10g) -> None:
     assert (ran.value("checker", "missing"), ran.value("checker", "counted_drops")) == (0, 0)
 
 
-@MORE
+@pytest.mark.soak
 def test_line_rate_with_six_cores(nic10g) -> None:
     """The published figure is 97.6 %; here with a task for every single frame."""
     ran = nic10g(cores=6).run("--payload", 1472, "--frames", 4000, "--warmup", 1000, "--task_frames", 1)
