@@ -53,5 +53,6 @@ void clear_statistics(void) {
   volatile u32 *mac = (volatile u32 *)&shared_block()->mac_statistics;
   for (u32 i = 0; i < sizeof(struct mac_statistics) / 4; i++) mac[i] = 0;
   request_second(CLEAR_COUNTERS);
-  __builtin_memset(&state->count, 0, sizeof state->count);
+  u32 *count = (u32 *)&state->count;
+  for (u32 i = 0; i < sizeof state->count / 4; i++) count[i] = 0;
 }
