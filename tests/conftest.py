@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+CFLAGS = os.environ.get("LSS_CFLAGS", "")  # of whoever runs the tests
 
 
 @dataclass
@@ -44,10 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("unoptimised"):
-        os.environ["LSS_CFLAGS"] = "-O0"
-    else:
-        os.environ.pop("LSS_CFLAGS", None)
+    os.environ["LSS_CFLAGS"] = f"{CFLAGS} -O0" if item.get_closest_marker("unoptimised") else CFLAGS
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
