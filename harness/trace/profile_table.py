@@ -55,9 +55,8 @@ def _unasked(cost: Cost, causes: list[str]) -> int:
     return cost.cycles[causes.index("fetch")] - waits if "fetch" in causes else 0
 
 
-def _memories(core: Core, causes: list[str]) -> Table:
-    """What the processor waits for in each memory."""
-    whole = _whole(core)
+def _memories(core: Core, whole: Cost, causes: list[str]) -> Table:
+    """What the processor, whose costs add up to `whole`, waits for in each memory."""
     columns = ["memory", "reads", "writes", "to be accepted", "for the reply"]
     columns += ["fetches: to be accepted", "for the reply"]
     grid = _grid(columns)
@@ -71,9 +70,9 @@ def _memories(core: Core, causes: list[str]) -> Table:
     return grid
 
 
-def _waits(core: Core, causes: list[str], most: int) -> Table:
+def _waits(core: Core, whole: Cost, causes: list[str], most: int) -> Table:
     """The same for each function."""
-    names, whole = core.region_names(), _whole(core)
+    names = core.region_names()
     fetched = [n for n, one in sorted(whole.requests.items()) if one.fetch_accept + one.fetch_reply]
     used = [n for n, one in sorted(whole.requests.items()) if one.accept + one.reply]
     columns = [f"fetch {names[n]}" for n in fetched] + ["fetch: none"] + [names[n] for n in used]
@@ -114,5 +113,7 @@ def show(console: Console, profile: Profile, cores: list[Core], most: int, event
                     rest.add(place)
             grid.add_row(*_row(f"{len(ranked) - most} others", rest, core, causes, per))
         print_titled(title, grid)
-        print_titled("cycles that loads and stores, and fetches, wait for each memory", _memories(core, profile.causes))
-        print_titled("of functions: to be accepted + for the reply", _waits(core, profile.causes, most))
+        whole = _whole(core)
+        memories = _memories(core, whole, profile.causes)
+        print_titled("cycles that loads and stores, and fetches, wait for each memory", memories)
+        print_titled("of functions: to be accepted + for the reply", _waits(core, whole, profile.causes, most))
