@@ -38,7 +38,7 @@ SESSIONS = {
 }
 
 
-@pytest.fixture(params=SESSIONS)
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.soak if name == "nic10g" else []) for name in SESSIONS])
 def session(request) -> Session:
     return SESSIONS[request.param]
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.firmware.board import READ_PRODUCER, RETURN_ENTRIES, SEND_ENTRIES, TIMER, WRITE_PRODUCER, Board, turned
 from tests.isa.programs import symbols
+from tests.sample import sampled
 
 # Words of the statistics block, as drivers declare it; of 64-bit counts the low one.
 IN_DISCARDS, OUT_DISCARDS, IN_OCTETS, IN_UNICAST, IN_MULTICAST, OUT_OCTETS, OUT_FRAMES = 19, 22, 37, 39, 41, 45, 47
@@ -81,7 +82,7 @@ def test_every_length_both_ways(board: Make, assist: bool) -> None:
 
 @both_modes
 @pytest.mark.parametrize("nic_ring", [False, True], ids=["host_ring", "nic_ring"])
-@pytest.mark.parametrize("seed", [3, 4, 5])
+@pytest.mark.parametrize("seed", sampled([3, 4, 5], every=3))
 def test_bursts_over_many_turns_of_all_rings(board: Make, assist: bool, nic_ring: bool, seed: int) -> None:
     """Random lengths, pieces and pauses, and turns of two processors; buffers and rings wrap many times."""
     b = board(assist=assist, most_sent=60, most_received=25, seed=seed, nic_ring=nic_ring)

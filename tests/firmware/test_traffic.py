@@ -101,7 +101,7 @@ def test_shares_of_the_packet_memory(machine, firmware_of: dict, share: int) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cpus,name", [(1, "tigon2"), (2, "tigon2_parallel")], ids=["512KiB", "2MiB"])
+@pytest.mark.parametrize("cpus,name", [(1, "tigon2"), pytest.param(2, "tigon2_parallel", marks=pytest.mark.soak)], ids=["512KiB", "2MiB"])
 def test_sizes_of_the_memory(machine, cpus: int, name: str) -> None:
     """The firmware finds out by itself how much SRAM there is."""
     ran = machine(cpus=cpus, name=name, **OTHER[cpus]).run("--payload", 700, "--count", 800)

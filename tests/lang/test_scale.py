@@ -79,7 +79,7 @@ def measure(command: list, cwd: Path, status_wanted: int = 0, times: int = 2, **
     return min(seconds), resident, said
 
 
-@pytest.mark.parametrize("command", ["check", "export"])
+@pytest.mark.parametrize("command", ["check", pytest.param("export", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("shape", MACHINES)
 def test_elaboration_is_linear(command: str, shape: str, build_dir: Path, tmp_path: Path) -> None:
     instances, text = MACHINES[shape]

@@ -31,6 +31,7 @@ def per_pair(machine, *options) -> dict[str, tuple[float, float]]:
     return cost
 
 
+@pytest.mark.soak
 def test_bundles(nic10g) -> None:
     """At most what one core needs at the rate of the largest frames, 246 cycles, with a margin."""
     cost = per_pair(nic10g(cores=1))

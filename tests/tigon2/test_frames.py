@@ -272,12 +272,12 @@ def test_bad_inputs_are_one_clear_line(machines, run_sim, firmware, tmp_path, op
 SANITIZED = ("--sanitize", "-O0", "-D", "cpus=2")  # optimising sanitized code takes clang a minute
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_sanitizers_find_nothing(carry: Run, tmp_path: Path) -> None:
     carry(*generated("18-1472", 24, "1:1", tmp_path), build=SANITIZED)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_mutated_descriptor_traces_are_played_or_refused(machines, run_sim, firmware, tmp_path: Path) -> None:
     files = traffic.generate(tmp_path, "18-1472", 12, "1:1")
     original, random = files.descriptors.read_bytes(), traffic.SplitMix64(2026)

@@ -1,10 +1,12 @@
 """cache_controller: hits in the cycle of the request, fills, write policies, replacement, invalidation; from one-line buffers to sets and ways."""
 
 import random
+from itertools import product
 
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Reply, collect, happened
+from tests.sample import sampled
 
 PREFETCH = "line = 128; sets = 1; ways = 1;"  # a one-line instruction prefetch buffer
 BUFFER = "line = 8; sets = 1; ways = 1;"  # a one-line data buffer: write-through, no write-allocate
@@ -204,15 +206,14 @@ INSIDE = {
 CONFIGURATIONS = INSIDE | {f"{name}_separate": body + " separate = true;" for name, body in INSIDE.items()}
 
 
-@pytest.mark.parametrize("name", INSIDE)
+@pytest.mark.parametrize("name", sampled(INSIDE))
 def test_lines_inside_or_in_a_memory_of_their_own_make_no_difference(bench: Bench, name: str) -> None:
     script = [f"{7 * k} {'write' if k % 3 == 0 else 'read'} 4 {(k * 52) % 512 & ~3} {k}" for k in range(60)]
     runs = [cache(bench, CONFIGURATIONS[name + end]).play([script], 3000) for end in ("", "_separate")]
     assert len(runs[0][0]) == 60 and runs[0] == runs[1]
 
 
-@pytest.mark.parametrize("order", ["little", "big"])
-@pytest.mark.parametrize("name", CONFIGURATIONS)
+@pytest.mark.parametrize(("name", "order"), sampled(product(CONFIGURATIONS, ("little", "big")), every=3))
 def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str) -> None:
     """Random requests, some atomic, with refusals, jitter and cancelled requests, against plain bytes."""
     machine = cache(bench, CONFIGURATIONS[name], order=order)
@@ -424,7 +425,7 @@ SNOOPING = {
 SNOOPING |= {f"{name}_separate": body + " separate = true;" for name, body in SNOOPING.items()}
 
 
-@pytest.mark.parametrize("name", SNOOPING)
+@pytest.mark.parametrize("name", sampled(SNOOPING))
 def test_two_writers_of_the_same_lines_lose_nothing(bench: Bench, name: str) -> None:
     """Every other byte belongs to the cache's requester, the rest to another that writes to memory: each reads its own bytes as it
     wrote them, and in the end, after invalidate_all, memory and cache agree on all of them."""
