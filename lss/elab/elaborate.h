@@ -410,7 +410,7 @@ void attach_to_connections(Collector *collector); // all that its pattern matche
 void attach_to_instances(Collector *collector, const Instance *from, GPtrArray *events, bool *any);
 void attach_record(const char *what);                                       // what a run records (record.c)
 bool connection_matches(const char *pattern, const Connection *connection); // either end of it
-void attach_wave(const char *pattern);                                      // visible.c
+void attach_wave(const char *pattern);                                      // record.c
 void attach_derived(const Attached *attached);             // a statistic worked out of others (derived.c)
 Instance *find_instance(Instance *from, const char *path); // below `from`; NULL when there is none
 bool is_connection_event(const char *event);               // transferred, stalled, cancelled or idle

@@ -1,7 +1,9 @@
-// What runs can record (--record): events by the pattern of their paths, or a kind of events by its name.
+// What runs can record (--record), events by the pattern of their paths or a kind of events by its name, and show in
+// waves (--wave), connections.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
+#include "lss/runtime/text/pattern.h"
 
 #include <string.h>
 
@@ -122,4 +124,35 @@ void attach_record(const char *what) {
   else
     problem(location, "no-match", "nothing that matches \"%s\" has an event `%s`%s", pattern, event,
             did_you_mean(diag_suggestion(event, events)));
+}
+
+// ---- Connections whose signals generated code keeps in memory, where all others are local variables of its functions
+
+// Ports by their names without lanes, for a suggestion.
+static GPtrArray *port_names(void) {
+  GPtrArray *names = g_ptr_array_new();
+  for (guint i = 0; i < compile->netlist->leaves->len; i++) {
+    const Instance *leaf = compile->netlist->leaves->pdata[i];
+    for (guint k = 0; k < leaf->ports->len; k++)
+      g_ptr_array_add(names, arena_printf("%s.%s", leaf->path, ((Port *)leaf->ports->pdata[k])->name));
+  }
+  return names;
+}
+
+void attach_wave(const char *text) {
+  const char *file = g_intern_string("--wave"), *pattern = arena_strndup(text, spinach_port_part(text));
+  diag_register_text(file, text);
+  GPtrArray *connections = compile->netlist->connections;
+  bool any = false;
+  for (guint i = 0; i < connections->len; i++) {
+    Connection *connection = connections->pdata[i];
+    const bool matches = connection_matches(pattern, connection);
+    connection->visible |= matches;
+    any |= matches;
+  }
+  g_ptr_array_add(compile->netlist->waves, arena_strdup(text));
+  if (any) return;
+  g_autoptr(GPtrArray) names = port_names();
+  const Location location = {file, 1, 1, 1, (int)strlen(text) + 1};
+  problem(location, "no-match", "no port matches \"%s\"%s", pattern, did_you_mean(diag_suggestion(pattern, names)));
 }
