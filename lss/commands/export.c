@@ -88,7 +88,7 @@ static void export_value(Json *json, const Value *value) {
 }
 
 static const char *kind_name(TypeKind kind) {
-  static const char *const names[] = {"bool", "int",    "uint",  "bits",   "float",
+  static const char *const names[] = {"bool", "int",    "uint",  "bits",   "packed", "float",
                                       "enum", "struct", "array", "string", "stream"};
   return names[kind];
 }
@@ -100,10 +100,17 @@ static void export_fields(Json *json, const char *key, const GPtrArray *fields) 
     json_open(json, '{');
     json_member(json, "name", field->name);
     json_member(json, "type", field->type->name);
+    if (field->bits) json_member_int(json, "first", field->first);
+    if (field->bits) json_member_int(json, "bits", field->bits);
     if (field->doc) json_member(json, "doc", field->doc);
     json_close(json, '}');
   }
   json_close(json, ']');
+}
+
+static bool has_width(const Type *type) {
+  return type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_BITS || type->kind == TYPE_PACKED ||
+         type->kind == TYPE_FLOAT;
 }
 
 static void export_type(Json *json, const Type *type) {
@@ -111,9 +118,8 @@ static void export_type(Json *json, const Type *type) {
   json_member(json, "name", type->name);
   json_member(json, "c_name", type->c_name);
   json_member(json, "kind", kind_name(type->kind));
-  if (type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_BITS || type->kind == TYPE_FLOAT)
-    json_member_int(json, "bits", type->bits);
-  if (type->kind == TYPE_STRUCT) export_fields(json, "fields", type->fields);
+  if (has_width(type)) json_member_int(json, "bits", type->bits);
+  if (type->fields) export_fields(json, "fields", type->fields);
   if (type->kind == TYPE_ENUM) {
     json_open_member(json, "enumerators", '[');
     for (guint i = 0; i < type->enumerators->len; i++) {

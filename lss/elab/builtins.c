@@ -135,6 +135,7 @@ static int64_t type_bits(const Type *type) {
   case TYPE_INT:
   case TYPE_UINT:
   case TYPE_BITS:
+  case TYPE_PACKED:
   case TYPE_FLOAT: return type->bits;
   case TYPE_ENUM: return 32;
   case TYPE_ARRAY: return type_bits(type->element) * type->length;

@@ -74,7 +74,7 @@ Operand evaluate_call(Scope *scope, Expr *expr) {
   Symbol *symbol = scope_find(scope, name);
   if (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_FUNCTION)
     return of_value(call_function(scope, symbol, expr, true));
-  if (!strcmp(name, "bits") || (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_STRUCT)) {
+  if (!strcmp(name, "bits") || (symbol && symbol->kind == SYMBOL_DECLARATION && node_is_family(symbol->node))) {
     Term *term = evaluate_term(scope, expr);
     Type *type = term ? term_type(term) : NULL;
     return type ? of_value(value_type(type, expr->location)) : NOTHING;

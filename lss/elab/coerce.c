@@ -90,6 +90,16 @@ static Value *fit_record(Value *value, Type *type, Location where, const char *w
   return fine && value_close(record, where) ? record : NULL;
 }
 
+// A record of members, of which those left out are zero, or the whole as an integer.
+static Value *fit_packed(Value *value, Type *type, Location where, const char *what) {
+  if (value->kind == VALUE_INT) return fit_integer(value, type, where, what);
+  Value *record = fit_record(value, type, where, what);
+  uint64_t word = 0;
+  for (guint i = 0; record && i < type->fields->len; i++)
+    word |= packed_place(type->fields->pdata[i], (uint64_t)((Value *)record->items->pdata[i])->integer);
+  return record ? value_int((int64_t)word, value->location) : NULL;
+}
+
 static Value *fit_array(Value *value, Type *type, Location where, const char *what) {
   if (value->kind != VALUE_LIST)
     return misfit(where, what, arena_printf("a list of %d of %s", type->length, type->element->name), value);
@@ -128,6 +138,7 @@ Value *coerce_to_type(Value *value, Type *type, Location where, const char *what
                ? value
                : misfit(where, what, arena_printf("a value of enum %s", type->name), value);
   case TYPE_STRING: return value->kind == VALUE_STRING ? value : misfit(where, what, "a string", value);
+  case TYPE_PACKED: return fit_packed(value, type, where, what);
   case TYPE_STRUCT: return fit_record(value, type, where, what);
   case TYPE_ARRAY: return fit_array(value, type, where, what);
   case TYPE_STREAM: return misfit(where, what, "no initial value", value);

@@ -91,7 +91,7 @@ static void check_declarations(SourceFile *file) {
     Node *node = file->nodes->pdata[i];
     Symbol *symbol = node->name ? g_hash_table_lookup(compile->globals->names, node->name) : NULL;
     if (!symbol || symbol->node != node) continue;
-    bool plain = node->kind == NODE_ENUM || (node->kind == NODE_STRUCT && node->arguments->len == 0);
+    bool plain = node->kind == NODE_ENUM || (node_is_family(node) && node->arguments->len == 0);
     if (plain) declared_type(symbol, NULL, node->place);
     if (node->kind == NODE_TYPE) evaluate_term(compile->globals, node->type);
   }

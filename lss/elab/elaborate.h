@@ -202,6 +202,7 @@ Type *term_type(Term *term);
 Type *type_simple(TypeKind kind, int bits); // bool, integers, bits, floats, string, stream
 Type *type_array(Type *element, int length);
 Type *type_struct(const char *name, const char *c_name, GPtrArray *fields);
+Type *type_packed(const char *name, const char *c_name, Type *base, GPtrArray *members);
 Type *type_enum(const char *name, GPtrArray *enumerators);
 Type *type_builtin(const char *name); // "uint32"; NULL when there is none
 bool type_can_travel(const Type *type);
@@ -219,6 +220,12 @@ Type *declared_type(Symbol *symbol, GPtrArray *arguments, Location where);
 Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where, char **suffix, char **c_suffix);
 // True, with an error, when a declaration is needed to work out itself.
 bool circular(Symbol *symbol, Location where);
+// A packed word, as it is declared; NULL after errors.
+Type *packed_of(Scope *scope, Node *node, const char *name, const char *c_name);
+// The bits of the word that a value of one of its members is.
+uint64_t packed_place(const Field *member, uint64_t value);
+// False, with an error, when a field of this name was seen already; reports one that C cannot call so.
+bool check_field_name(GHashTable *seen, Node *field);
 
 // The members of a bundle, flattened.
 typedef struct {

@@ -34,6 +34,7 @@ static Operand declaration(Symbol *symbol, Expr *expr) {
   case NODE_CONST: return of_value(constant(symbol, expr->location));
   case NODE_STRUCT:
   case NODE_ENUM:
+  case NODE_PACKED:
   case NODE_TYPE: {
     Type *type = declared_type(symbol, NULL, expr->location);
     return type ? of_value(value_type(type, expr->location)) : NOTHING;

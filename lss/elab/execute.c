@@ -254,6 +254,7 @@ static Flow execute_inside(Scope *scope, Node *node) {
   case NODE_IMPORT:
   case NODE_STRUCT:
   case NODE_ENUM:
+  case NODE_PACKED:
   case NODE_BUNDLE:
   case NODE_TYPE:
   case NODE_FUNCTION:

@@ -319,6 +319,7 @@ static bool is_number(const Type *type) {
   case TYPE_BOOL:
   case TYPE_INT:
   case TYPE_UINT:
+  case TYPE_PACKED:
   case TYPE_ENUM: return true;
   case TYPE_BITS: return type->bits <= 64;
   default: return false;

@@ -20,6 +20,7 @@ static void declare_names(SourceFile *file) {
     switch (node->kind) {
     case NODE_STRUCT:
     case NODE_ENUM:
+    case NODE_PACKED:
     case NODE_BUNDLE:
     case NODE_TYPE:
     case NODE_FUNCTION:
@@ -39,7 +40,8 @@ static void declare_names(SourceFile *file) {
             problem(argument->place, "duplicate-name", "the argument `%s` is declared twice", argument->name);
       }
       symbol->file = file;
-      if (node->kind == NODE_STRUCT || node->kind == NODE_ENUM) check_c_name(node->name, node->place, "a type");
+      if (node->kind == NODE_STRUCT || node->kind == NODE_ENUM || node->kind == NODE_PACKED)
+        check_c_name(node->name, node->place, "a type");
       break;
     }
     default: break;

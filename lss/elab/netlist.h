@@ -18,10 +18,11 @@
 // ---- Types -------------------------------------------------------------------------------------------------
 typedef enum {
   TYPE_BOOL,
-  TYPE_INT,   // signed, `bits` is 8, 16, 32 or 64
-  TYPE_UINT,  // unsigned, `bits` is 8, 16, 32 or 64 (bits(8) and uint8 are one type)
-  TYPE_BITS,  // unsigned, any other width >= 1
-  TYPE_FLOAT, // `bits` is 32 or 64
+  TYPE_INT,    // signed, `bits` is 8, 16, 32 or 64
+  TYPE_UINT,   // unsigned, `bits` is 8, 16, 32 or 64 (bits(8) and uint8 are one type)
+  TYPE_BITS,   // unsigned, any other width >= 1
+  TYPE_PACKED, // an unsigned integer of `bits` bits, of which some have names
+  TYPE_FLOAT,  // `bits` is 32 or 64
   TYPE_ENUM,
   TYPE_STRUCT,
   TYPE_ARRAY,  // `element`[`length`]
@@ -35,6 +36,7 @@ typedef struct {
   const char *name;
   Type *type;
   const char *doc; // may be NULL
+  int first, bits; // of a member of a packed word: its lowest bit, its width
 } Field;
 
 typedef struct {
@@ -48,9 +50,9 @@ struct Type {
   int bits;
   const char *name;       // as a user writes it: "uint32", "mem_request(128)", "uint8[4]"
   const char *c_name;     // a C identifier or builtin type: "uint32_t", "mem_request_128", "arr4_uint8"
-  GPtrArray *fields;      // of Field*, for structs
+  GPtrArray *fields;      // of Field*, for structs and packed words
   GPtrArray *enumerators; // of Enumerator*, for enums
-  Type *element;
+  Type *element;          // of an array; the integer that a packed word is
   int length;
   int id; // index in Netlist.types; a type comes after all types that it contains
 };

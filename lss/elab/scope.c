@@ -63,6 +63,7 @@ static bool can_stand_for_type(const Symbol *symbol) {
   switch (symbol->node->kind) {
   case NODE_STRUCT:
   case NODE_ENUM:
+  case NODE_PACKED:
   case NODE_TYPE:
   case NODE_BUNDLE: return true;
   default: return false;

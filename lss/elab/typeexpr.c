@@ -69,54 +69,55 @@ bool circular(Symbol *symbol, Location where) {
   return true;
 }
 
-static Type *struct_type(Symbol *symbol, GPtrArray *arguments, Location where) {
+bool check_field_name(GHashTable *seen, Node *field) {
+  const Node *other = g_hash_table_lookup(seen, field->name);
+  if (other) {
+    problem(field->place, "duplicate-name", "the field `%s` is declared twice", field->name);
+    diag_note(other->place, "first declared here");
+  }
+  g_hash_table_insert(seen, (gpointer)field->name, field);
+  check_c_name(field->name, field->place, "a field");
+  return !other;
+}
+
+static Type *struct_of(Scope *scope, Node *node, const char *name, const char *c_name) {
+  GPtrArray *fields = arena_array();
+  int64_t scalars = 0;
+  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < node->body->len; i++) {
+    Node *field = node->body->pdata[i];
+    Type *type = evaluate_type(scope, field->type);
+    for (guint d = field->dimensions->len; type && d-- > 0;) {
+      int64_t n;
+      type = evaluate_int(scope, field->dimensions->pdata[d], "the length of an array", 1, MAX_LENGTH, &n)
+                 ? (too_large(n * type_scalars(type), field->location) ? NULL : type_array(type, (int)n))
+                 : NULL;
+    }
+    check_field_name(seen, field);
+    if (field->value)
+      problem(field->value->location, "misplaced", "a field of a struct has no initial value; only state has");
+    if (type) scalars += type_scalars(type);
+    if (!type || too_large(scalars, field->location)) return NULL;
+    Field *f = arena_new(Field);
+    *f = (Field){.name = field->name, .type = type, .doc = field->doc};
+    g_ptr_array_add(fields, f);
+  }
+  return type_struct(name, c_name, fields);
+}
+
+static Type *family_type(Symbol *symbol, GPtrArray *arguments, Location where) {
   Node *node = symbol->node;
   char *suffix, *c_suffix;
   if (circular(symbol, where)) return NULL;
   symbol->busy = true;
   Scope *scope = family_scope(symbol, arguments, where, &suffix, &c_suffix);
-  Type *result = NULL;
-  if (scope) {
-    const char *name = arena_printf("%s%s", node->name, suffix);
-    result = g_hash_table_lookup(compile->types, name);
-    if (!result) {
-      GPtrArray *fields = arena_array();
-      bool fine = true;
-      int64_t scalars = 0;
-      g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-      for (guint i = 0; i < node->body->len; i++) {
-        Node *field = node->body->pdata[i];
-        Type *type = evaluate_type(scope, field->type);
-        for (guint d = field->dimensions->len; type && d-- > 0;) {
-          int64_t n;
-          type = evaluate_int(scope, field->dimensions->pdata[d], "the length of an array", 1, MAX_LENGTH, &n)
-                     ? (too_large(n * type_scalars(type), field->location) ? NULL : type_array(type, (int)n))
-                     : NULL;
-        }
-        Node *other = g_hash_table_lookup(seen, field->name);
-        if (other) {
-          problem(field->place, "duplicate-name", "the field `%s` is declared twice", field->name);
-          diag_note(other->place, "first declared here");
-        }
-        g_hash_table_insert(seen, (gpointer)field->name, field);
-        if (field->value)
-          problem(field->value->location, "misplaced", "a field of a struct has no initial value; only state has");
-        check_c_name(field->name, field->place, "a field");
-        if (type) scalars += type_scalars(type);
-        if (!type || too_large(scalars, field->location)) {
-          fine = false;
-          break;
-        }
-        Field *f = arena_new(Field);
-        *f = (Field){.name = field->name, .type = type, .doc = field->doc};
-        g_ptr_array_add(fields, f);
-      }
-      if (node->body->len == 0) {
-        problem(node->place, "value-type", "the struct `%s` has no fields", node->name);
-        fine = false;
-      }
-      if (fine) result = type_struct(name, arena_printf("%s%s", node->name, c_suffix), fields);
-    }
+  const char *name = scope ? arena_printf("%s%s", node->name, suffix) : NULL;
+  Type *result = name ? g_hash_table_lookup(compile->types, name) : NULL;
+  if (scope && !result && node->body->len == 0) {
+    problem(node->place, "value-type", "the %s `%s` has no fields", node_kind_name(node->kind), node->name);
+  } else if (scope && !result) {
+    const char *c_name = arena_printf("%s%s", node->name, c_suffix);
+    result = node->kind == NODE_PACKED ? packed_of(scope, node, name, c_name) : struct_of(scope, node, name, c_name);
   }
   symbol->busy = false;
   return result;
@@ -161,7 +162,7 @@ static Type *enum_type(Symbol *symbol, Location where) {
 
 Type *declared_type(Symbol *symbol, GPtrArray *arguments, Location where) {
   Node *node = symbol->node;
-  if (node->kind == NODE_STRUCT) return struct_type(symbol, arguments, where);
+  if (node_is_family(node)) return family_type(symbol, arguments, where);
   if (arguments) {
     problem(where, "arguments", "`%s` takes no arguments", node->name);
     diag_note(node->place, "declared here");
@@ -190,7 +191,7 @@ static Term *named(Type *type) {
 
 static bool is_type_declaration(const Symbol *symbol) {
   return symbol && symbol->kind == SYMBOL_DECLARATION &&
-         (symbol->node->kind == NODE_STRUCT || symbol->node->kind == NODE_ENUM || symbol->node->kind == NODE_TYPE);
+         (node_is_family(symbol->node) || symbol->node->kind == NODE_ENUM || symbol->node->kind == NODE_TYPE);
 }
 
 static Term *not_a_type(Expr *expr, const char *is) {

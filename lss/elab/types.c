@@ -12,7 +12,8 @@ static Type *intern(TypeKind kind, int bits, const char *name, const char *c_nam
   type->bits = bits;
   type->name = arena_strdup(name);
   // Builtin C types are shared; what lss itself declares in C needs a name of its own.
-  bool shared = kind != TYPE_STRUCT && kind != TYPE_ENUM && kind != TYPE_ARRAY && !(kind == TYPE_BITS && bits > 64);
+  bool shared = kind != TYPE_STRUCT && kind != TYPE_PACKED && kind != TYPE_ENUM && kind != TYPE_ARRAY &&
+                !(kind == TYPE_BITS && bits > 64);
   g_autofree char *unique = g_strdup(c_name);
   while (!shared && g_hash_table_contains(compile->c_names, unique)) {
     char *longer = g_strconcat(unique, "_", NULL);
@@ -102,6 +103,13 @@ int64_t type_scalars(const Type *type) {
 Type *type_struct(const char *name, const char *c_name, GPtrArray *fields) {
   Type *type = intern(TYPE_STRUCT, 0, name, c_name);
   if (!type->fields) type->fields = fields;
+  return type;
+}
+
+Type *type_packed(const char *name, const char *c_name, Type *base, GPtrArray *members) {
+  Type *type = intern(TYPE_PACKED, base->bits, name, c_name);
+  if (!type->fields) type->fields = members;
+  type->element = base;
   return type;
 }
 
@@ -268,6 +276,7 @@ gsize type_size(const Type *type, gsize *alignment) {
       size = a = type->bits <= 8 ? 1 : type->bits <= 16 ? 2 : type->bits <= 32 ? 4 : 8;
     break;
   case TYPE_ENUM: size = a = 4; break;
+  case TYPE_PACKED: return type_size(type->element, alignment);
   case TYPE_STRING: size = a = 8; break;
   case TYPE_STREAM: size = 24, a = 8; break;
   case TYPE_ARRAY: size = type_size(type->element, &a) * (gsize)type->length; break;

@@ -6,31 +6,38 @@
 
 // ---- Types -----------------------------------------------------------------------------------------------------
 
+static guint member_count(const Type *type) {
+  const GPtrArray *members = type->kind == TYPE_ENUM ? type->enumerators : type->fields;
+  return members ? members->len : 0;
+}
+
+static void emit_member(GString *out, const Type *type, guint index) {
+  if (type->kind == TYPE_ENUM) {
+    const Enumerator *e = type->enumerators->pdata[index];
+    g_string_append_printf(out, "  {\"%s\", NULL, 0, %" G_GINT64_FORMAT ", 0},\n", e->name, e->value);
+    return;
+  }
+  const Field *field = type->fields->pdata[index];
+  g_autofree char *inner = emit_type_symbol(field->type);
+  g_string_append_printf(out, "  {\"%s\", &%s, ", field->name, inner);
+  if (type->kind == TYPE_PACKED)
+    g_string_append_printf(out, "%d, 0, %d},\n", field->first, field->bits);
+  else
+    g_string_append_printf(out, "offsetof(%s, %s), 0, 0},\n", type->c_name, field->name);
+}
+
 static void emit_descriptors(GString *out, const Netlist *netlist) {
-  static const char *const kinds[] = {"BOOL", "INT",    "UINT",  "BITS",   "FLOAT",
+  static const char *const kinds[] = {"BOOL", "INT",    "UINT",  "BITS",   "PACKED", "FLOAT",
                                       "ENUM", "STRUCT", "ARRAY", "STRING", "STREAM"};
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < netlist->types->len; i++) {
     const Type *type = netlist->types->pdata[i];
+    const guint members = member_count(type);
     g_autofree char *symbol = emit_type_symbol(type);
     if (!g_hash_table_add(seen, g_strdup(symbol))) continue;
-    guint members = 0;
-    if (type->kind == TYPE_STRUCT || type->kind == TYPE_ENUM) {
-      members = type->kind == TYPE_STRUCT ? type->fields->len : type->enumerators->len;
-      g_string_append_printf(out, "static const struct spinach_member %s_members[] = {\n", symbol);
-      for (guint k = 0; k < members; k++) {
-        if (type->kind == TYPE_STRUCT) {
-          const Field *field = type->fields->pdata[k];
-          g_autofree char *inner = emit_type_symbol(field->type);
-          g_string_append_printf(out, "  {\"%s\", &%s, offsetof(%s, %s), 0},\n", field->name, inner, type->c_name,
-                                 field->name);
-        } else {
-          const Enumerator *e = type->enumerators->pdata[k];
-          g_string_append_printf(out, "  {\"%s\", NULL, 0, %" G_GINT64_FORMAT "},\n", e->name, e->value);
-        }
-      }
-      g_string_append(out, "};\n");
-    }
+    if (members) g_string_append_printf(out, "static const struct spinach_member %s_members[] = {\n", symbol);
+    for (guint k = 0; k < members; k++) emit_member(out, type, k);
+    if (members) g_string_append(out, "};\n");
     g_string_append_printf(out, "const struct spinach_type %s = {SPINACH_%s, ", symbol, kinds[type->kind]);
     emit_quoted(out, type->name);
     g_string_append_printf(out, ", %d, sizeof(%s), ",

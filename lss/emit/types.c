@@ -13,7 +13,8 @@ const char *emit_c_type(const Type *type) {
 
 // Several types share a C type, so descriptors are called after what the user calls the type.
 char *emit_type_symbol(const Type *type) {
-  const char *name = type->kind == TYPE_STRUCT || type->kind == TYPE_ENUM ? type->c_name : type->name;
+  const bool declared = type->kind == TYPE_STRUCT || type->kind == TYPE_PACKED || type->kind == TYPE_ENUM;
+  const char *name = declared ? type->c_name : type->name;
   GString *symbol = g_string_new("spinach_type_");
   for (const char *c = name; *c; c++) g_string_append_c(symbol, g_ascii_isalnum(*c) ? *c : '_');
   return g_string_free(symbol, FALSE);
@@ -94,6 +95,20 @@ void emit_field(GString *out, const char *name, const Type *type, const GArray *
   g_string_free(suffix, TRUE);
 }
 
+// A function that reads a member, one that gives the word with another value in it, and a macro for the bits of a value
+// in it, which is constant where the value is.
+static void emit_member(GString *out, const Type *type, const Field *member) {
+  const char *word = type->c_name, *name = member->name, *value = emit_c_type(member->type);
+  g_autofree char *mask = g_strdup_printf("UINT64_C(0x%" G_GINT64_MODIFIER "x)", G_MAXUINT64 >> (64 - member->bits));
+  g_string_append_printf(out, "#define %s_of_%s(value) ((%s)(((uint64_t)(value) & %s) << %d))\n", word, name, word,
+                         mask, member->first);
+  g_string_append_printf(out, "static inline %s %s_%s(%s word) { return (%s)(word >> %d & %s); }\n", value, word, name,
+                         word, value, member->first, mask);
+  g_string_append_printf(out, "static inline %s %s_set_%s(%s word, %s value) {\n", word, word, name, word, value);
+  g_string_append_printf(out, "  return (%s)((word & ~(%s << %d)) | %s_of_%s(value));\n}\n", word, mask, member->first,
+                         word, name);
+}
+
 static void emit_type(GString *out, const Type *type) {
   switch (type->kind) {
   case TYPE_BITS:
@@ -107,6 +122,10 @@ static void emit_type(GString *out, const Type *type) {
       g_string_append_printf(out, " %s_%s = %" G_GINT64_FORMAT ",", type->c_name, e->name, e->value);
     }
     g_string_append_printf(out, " } %s;\n", type->c_name);
+    break;
+  case TYPE_PACKED:
+    g_string_append_printf(out, "typedef %s %s;\n", emit_c_type(type->element), type->c_name);
+    for (guint i = 0; i < type->fields->len; i++) emit_member(out, type, type->fields->pdata[i]);
     break;
   case TYPE_STRUCT:
     g_string_append(out, "typedef struct {\n");

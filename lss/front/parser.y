@@ -62,14 +62,14 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> CONTINUE "continue" CROSSING "crossing" DEBUG "debug" ELSE "else" ENUM "enum" EVENT "event"
 %token <text> FALSE_WORD "false" FINISH "finish" FOR "for" FUNCTION "function" HANDLER "handler" IF "if" IMPORT "import"
 %token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
-%token <text> KEYED "keyed" REPEATED "repeated"
+%token <text> KEYED "keyed" REPEATED "repeated" PACKED "packed"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
 %token <text> PHASE_START "phase_start" RETURN "return" RUNTIME "runtime" STATE "state" STAT "stat" STRING "string"
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
 %token ARROW "->" DOTS ".." OR "||" AND "&&" EQ "==" NE "!=" LE "<=" GE ">=" SHL "<<" SHR ">>"
 
-%type <node> item declaration statement port_declaration simple field enumerator member section role setting argument struct_argument signature_field
-%type <list> items body block fields enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
+%type <node> item declaration statement port_declaration simple field packed_member enumerator member section role setting argument struct_argument signature_field
+%type <list> items body block fields packed_members enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
 %type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals receivers
 %type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range range opt_count opt_on signal opt_condition record_fields
 %type <text> name_word opt_handler_index opt_string
@@ -125,6 +125,8 @@ declaration:
       $$ = parse_declare(scan, NODE_STRUCT, @$, $2, @2); $$->arguments = $3; $$->body = $5; }
   | ENUM NAME '{' enumerators '}'  { $$ = parse_declare(scan, NODE_ENUM, @$, $2, @2); $$->body = $4; }
   | ENUM NAME '{' enumerators ',' '}' { $$ = parse_declare(scan, NODE_ENUM, @$, $2, @2); $$->body = $4; }
+  | PACKED NAME opt_struct_arguments ':' type_name '{' packed_members '}' {
+      $$ = parse_declare(scan, NODE_PACKED, @$, $2, @2); $$->arguments = $3; $$->type = $5; $$->body = $7; }
   | BUNDLE NAME opt_struct_arguments '{' members '}' {
       $$ = parse_declare(scan, NODE_BUNDLE, @$, $2, @2); $$->arguments = $3; $$->body = $5; }
   | TYPE NAME '=' expr ';'         { $$ = parse_declare(scan, NODE_TYPE, @$, $2, @2); $$->type = $4; }
@@ -226,6 +228,20 @@ fields:
 field:
     type_name NAME dimensions opt_default ';' {
       $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->dimensions = $3; $$->value = $4; }
+  ;
+packed_members:
+    %empty                         { $$ = arena_array(); }
+  | packed_members packed_member   { $$ = parse_with($1, $2); }
+  | packed_members error ';'       { $$ = $1; }
+  ;
+/* Its first bit, or its first and its last. */
+packed_member:
+    type_name NAME ':' expr ';'    {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->range = expr_new(EXPR_INDEX_RANGE, @4);
+      $$->range->right = $4; CLOSE($$->range); }
+  | type_name NAME ':' expr DOTS expr ';' {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->range = expr_new(EXPR_INDEX_RANGE, location_span(@4, @6));
+      $$->range->right = $4; $$->range->third = $6; CLOSE($$->range); }
   ;
 dimensions:
     %empty                         { $$ = arena_array(); }

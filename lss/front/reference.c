@@ -129,12 +129,21 @@ static void add_behaviour(Section *section, const Node *node, const char *doc) {
   add_row(section, name, signals(node->reads), signals(node->writes), doc);
 }
 
+static const char *range_text(const Expr *range) {
+  const Expr *least = range->right, *most = range->third;
+  return arena_printf("%s..%s", least ? expr_text(least) : "", most ? expr_text(most) : "");
+}
+
 // "int in 1..64": the type, and the range as it is written.
 static const char *parameter_type(const Node *node) {
   const char *type = expr_text(node->type);
-  if (!node->range) return type;
-  const Expr *least = node->range->right, *most = node->range->third;
-  return arena_printf("%s in %s..%s", type, least ? expr_text(least) : "", most ? expr_text(most) : "");
+  return node->range ? arena_printf("%s in %s", type, range_text(node->range)) : type;
+}
+
+// "alu_op : 0..3": the type, and the bits as they are written.
+static const char *member_type(const Node *member) {
+  const Expr *range = member->range;
+  return arena_printf("%s : %s", expr_text(member->type), range->third ? range_text(range) : expr_text(range->right));
 }
 
 static void collect(Section *sections, const GPtrArray *nodes);
@@ -285,7 +294,7 @@ static void print_title(GString *out, const Node *node, const char *kind, const 
   if (about) g_string_append_printf(out, "\n%s\n", about);
 }
 
-// What C calls a member of a struct family: its name and the values of its arguments, as lss/elab/typeexpr.c joins
+// What C calls a member of a family of types: its name and the values of its arguments, as lss/elab/typeexpr.c joins
 // them.
 static void print_c_name(GString *out, const Node *node, ReferenceStyle style) {
   const char *quote = style == REFERENCE_MARKDOWN ? "`" : "";
@@ -304,7 +313,7 @@ static void print_c_name(GString *out, const Node *node, ReferenceStyle style) {
   g_string_append_printf(out, "; the type of a port p is %stypeof_port(p)%s.\n", quote, quote);
 }
 
-// A struct, enum or bundle: one table of what it is made of.
+// A struct, packed word, enum or bundle: one table of what it is made of.
 static void print_type(GString *out, const Node *node, const char *path, const char *about, ReferenceStyle style) {
   static const char *const heads[] = {"name", "type", "meaning", NULL};
   g_autoptr(GString) kind = g_string_new(node_kind_name(node->kind));
@@ -313,12 +322,14 @@ static void print_type(GString *out, const Node *node, const char *path, const c
     g_string_append_printf(kind, "%s%s %s%s%s%s", i ? ", " : " (", expr_text(a->type), a->name, a->value ? " = " : "",
                            a->value ? expr_text(a->value) : "", i + 1 == node->arguments->len ? ")" : "");
   }
+  if (node->kind == NODE_PACKED) g_string_append_printf(kind, " of %s", expr_text(node->type));
   print_title(out, node, kind->str, path, about, style);
-  if (node->kind == NODE_STRUCT && node->arguments && node->arguments->len) print_c_name(out, node, style);
+  if (node_is_family(node) && node->arguments && node->arguments->len) print_c_name(out, node, style);
   Section section = {"Parts", heads, arena_array(), arena_array()};
   for (guint i = 0; node->body && i < node->body->len; i++) {
     const Node *part = node->body->pdata[i];
-    const char *type = part->type    ? expr_text(part->type)
+    const char *type = part->range   ? member_type(part)
+                       : part->type  ? expr_text(part->type)
                        : part->value ? arena_printf("= %s", expr_text(part->value))
                                      : "";
     if (part->kind == NODE_MEMBER) type = arena_printf("%s %s", part->output ? "forward" : "backward", type);
@@ -328,7 +339,7 @@ static void print_type(GString *out, const Node *node, const char *path, const c
 }
 
 bool reference_covers(const Node *node) {
-  return node->kind == NODE_MODULE || node->kind == NODE_STRUCT || node->kind == NODE_ENUM || node->kind == NODE_BUNDLE;
+  return node->kind == NODE_MODULE || node_is_family(node) || node->kind == NODE_ENUM || node->kind == NODE_BUNDLE;
 }
 
 const Node *reference_module(const SourceFile *file, const char *name) {

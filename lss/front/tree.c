@@ -54,6 +54,7 @@ const char *node_kind_name(NodeKind kind) {
   static const char *const names[] = {[NODE_IMPORT] = "import",
                                       [NODE_STRUCT] = "struct",
                                       [NODE_ENUM] = "enum",
+                                      [NODE_PACKED] = "packed word",
                                       [NODE_BUNDLE] = "bundle",
                                       [NODE_TYPE] = "type",
                                       [NODE_FUNCTION] = "function",
@@ -92,6 +93,10 @@ const char *node_kind_name(NodeKind kind) {
                                       [NODE_MEMBER] = "member",
                                       [NODE_ARGUMENT] = "argument"};
   return names[kind];
+}
+
+bool node_is_family(const Node *node) {
+  return node->kind == NODE_STRUCT || node->kind == NODE_PACKED;
 }
 
 // ---- Documentation -------------------------------------------------------------------------------------------------

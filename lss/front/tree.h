@@ -64,6 +64,7 @@ typedef enum {
   NODE_IMPORT,    // name
   NODE_STRUCT,    // name, arguments (NODE_ARGUMENT), body (NODE_FIELD)
   NODE_ENUM,      // name, body (NODE_ENUMERATOR)
+  NODE_PACKED,    // name, arguments, type (of the whole), body (NODE_FIELD)
   NODE_BUNDLE,    // name, arguments, body (NODE_MEMBER)
   NODE_TYPE,      // name, type
   NODE_FUNCTION,  // name, arguments, type (of the result, may be NULL), body
@@ -98,8 +99,9 @@ typedef enum {
   NODE_WHILE,     // value, body
   NODE_BREAK,
   NODE_CONTINUE,
-  NODE_RETURN,     // value (may be NULL)
-  NODE_FIELD,      // name, type, dimensions, value (initial, may be NULL): struct fields, state, signatures
+  NODE_RETURN, // value (may be NULL)
+  NODE_FIELD,  // name, type, dimensions, value (initial, may be NULL): struct fields, state, signatures; of members of
+               // packed words name, type, range (right: the first bit, third: the last, may be NULL)
   NODE_ENUMERATOR, // name, value (may be NULL)
   NODE_MEMBER,     // name, type, output (forward)
   NODE_ARGUMENT    // name, type (may be NULL), value (default, may be NULL)
@@ -153,5 +155,7 @@ char *expr_text(const Expr *expr); // in the arena
 const char *operator_text(int op, char buffer[2]);
 
 const char *node_kind_name(NodeKind kind); // "parameter"
+// Whether it declares a type that may have arguments: a struct or a packed word.
+bool node_is_family(const Node *node);
 
 #endif

@@ -56,6 +56,7 @@ static int kind_of(const Node *node) {
   case NODE_FUNCTION: return ITEM_FUNCTION;
   case NODE_STRUCT:
   case NODE_ENUM:
+  case NODE_PACKED:
   case NODE_BUNDLE:
   case NODE_TYPE: return ITEM_STRUCT;
   case NODE_CONST:

@@ -5,6 +5,7 @@
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
 #include "lss/base/source.h"
+#include "lss/front/reference.h"
 
 #include <string.h>
 
@@ -191,11 +192,10 @@ static const char *type_name(const Expr *type) {
   return type ? type->text : NULL;
 }
 
-// What the parts of a value of this declaration are declared in: a module, struct, enum or bundle.
+// What the parts of a value of this declaration are declared in: a module, struct, packed word, enum or bundle.
 static const Node *holder(Names *names, const Node *node) {
   for (int steps = 0; node && steps < 8; steps++) {
-    if (node->kind == NODE_MODULE || node->kind == NODE_STRUCT || node->kind == NODE_ENUM || node->kind == NODE_BUNDLE)
-      return node;
+    if (reference_covers(node)) return node;
     const char *name = type_name(node->type);
     if (!name) return NULL;
     node = names_module(names, name);
@@ -252,7 +252,7 @@ static const Node *struct_of(const Names *names, const Expr *record) {
   g_hash_table_iter_init(&iter, names->globals);
   while (g_hash_table_iter_next(&iter, NULL, &value)) {
     const Node *node = value;
-    bool all = node->kind == NODE_STRUCT;
+    bool all = node_is_family(node);
     for (guint i = 0; all && i < record->names->len; i++) all = declared(node->body, record->names->pdata[i]) != NULL;
     if (all) return node;
   }

@@ -5,10 +5,11 @@
 // The protocol's SymbolKind of a declaration; 0 for what is shown in no outline.
 static int symbol_kind(const Node *node) {
   static const int kinds[] = {
-      [NODE_MODULE] = 2,     [NODE_STRUCT] = 23,   [NODE_ENUM] = 10,  [NODE_ENUMERATOR] = 22, [NODE_BUNDLE] = 11,
-      [NODE_TYPE] = 26,      [NODE_FUNCTION] = 12, [NODE_CONST] = 14, [NODE_PARAMETER] = 7,   [NODE_PORT] = 11,
-      [NODE_USERPOINT] = 12, [NODE_INSTANCE] = 19, [NODE_FIELD] = 8,  [NODE_MEMBER] = 8,      [NODE_LOCAL] = 13,
-      [NODE_STAT] = 8,       [NODE_EVENT] = 24,    [NODE_CLOCK] = 14, [NODE_BEHAVIOUR] = 6,   [NODE_COLLECTOR] = 5,
+      [NODE_MODULE] = 2,    [NODE_STRUCT] = 23,    [NODE_ENUM] = 10,     [NODE_ENUMERATOR] = 22, [NODE_BUNDLE] = 11,
+      [NODE_PACKED] = 23,   [NODE_TYPE] = 26,      [NODE_FUNCTION] = 12, [NODE_CONST] = 14,      [NODE_PARAMETER] = 7,
+      [NODE_PORT] = 11,     [NODE_USERPOINT] = 12, [NODE_INSTANCE] = 19, [NODE_FIELD] = 8,       [NODE_MEMBER] = 8,
+      [NODE_LOCAL] = 13,    [NODE_STAT] = 8,       [NODE_EVENT] = 24,    [NODE_CLOCK] = 14,      [NODE_BEHAVIOUR] = 6,
+      [NODE_COLLECTOR] = 5,
   };
   return (gsize)node->kind < G_N_ELEMENTS(kinds) ? kinds[node->kind] : 0;
 }

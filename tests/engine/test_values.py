@@ -10,7 +10,8 @@ import pytest
 TYPES = """
 enum color { red, green = 4, blue };
 struct inner { uint8 low; int8 high; };
-struct all { bool flag; uint16 number; int32 whole; bits(100) wide; float32 real; color paint; inner part; uint8 list[3]; uint64 most; int64 least; float64 precise; bits(12) few; bits(64) full; bits(65) more; };
+packed status : bits(12) { color paint : 0..3; bool ready : 4; bits(3) level : 5; };
+struct all { bool flag; uint16 number; int32 whole; bits(100) wide; float32 real; color paint; inner part; uint8 list[3]; uint64 most; int64 least; float64 precise; bits(12) few; bits(64) full; bits(65) more; status now; };
 instance s : source;
 instance k : sink;
 s.out -> k.in : all;
@@ -32,10 +33,10 @@ def play(simulator: Path, run_sim: Callable, tmp_path: Path, value: str, ok: boo
 
 
 GIVEN = "{flag=1 number=0xffff whole=-0x80000000 wide=0x00fffffffffffffffffffffffff real=1.5 paint=blue part={low=255 high=-128} list=[1, 2]"
-GIVEN += " most=0xffffffffffffffff least=-9223372036854775808 precise=0.1 few=4095 full=18446744073709551615 more=0X1FFFFFFFFFFFFFFFF}"
+GIVEN += " most=0xffffffffffffffff least=-9223372036854775808 precise=0.1 few=4095 full=18446744073709551615 more=0X1FFFFFFFFFFFFFFFF now={0x800 level=5 ready=0, paint=blue}}"
 PRINTED = "{flag=true number=65535 whole=-2147483648 wide=0xfffffffffffffffffffffffff real=1.5 paint=blue part={low=255 high=-128} list=[1 2 0]"
-PRINTED += " most=18446744073709551615 least=-9223372036854775808 precise=0.1 few=4095 full=18446744073709551615 more=0x1ffffffffffffffff}"
-NOTHING = "flag=false number=0 whole=0 wide=0x0 real=0 paint=red part={low=0 high=0} list=[0 0 0] most=0 least=0 precise=0 few=0 full=0 more=0x0"
+PRINTED += " most=18446744073709551615 least=-9223372036854775808 precise=0.1 few=4095 full=18446744073709551615 more=0x1ffffffffffffffff now={paint=blue level=5 0x800}}"
+NOTHING = "flag=false number=0 whole=0 wide=0x0 real=0 paint=red part={low=0 high=0} list=[0 0 0] most=0 least=0 precise=0 few=0 full=0 more=0x0 now={}"
 
 
 def test_what_is_printed_is_read(simulator: Path, run_sim: Callable, tmp_path: Path) -> None:
@@ -73,6 +74,13 @@ def test_what_is_printed_is_read(simulator: Path, run_sim: Callable, tmp_path: P
         "list=[] -> list=[0 0 0]",
         "list=[1,2,3] -> list=[1 2 3]",
         "few=0x10 -> few=16",
+        "now={paint=green}",
+        "now={ready=true level=7}",
+        "now={ready=1 paint=7} -> now={paint=7 ready=true}",
+        "now={paint=red ready=false} -> now={}",
+        "now=0x15 -> now={paint=blue ready=true}",
+        "now={0xf0 0x70f} -> now={paint=15 ready=true level=7 0x700}",
+        "now={paint=blue paint=green} -> now={paint=green}",
     ],
 )
 def test_each_kind_of_value(given: str, simulator: Path, run_sim: Callable, tmp_path: Path) -> None:
@@ -116,6 +124,19 @@ def test_each_kind_of_value(given: str, simulator: Path, run_sim: Callable, tmp_
         ("{real=1e39}", "1e39 does not fit in float32"),
         ("{real=one}", '"one" is not a number'),
         ("{paint=pink}", '"pink" is none of red, green, blue'),
+        ("{now={ready=2}}", "2 does not fit in bool"),
+        ("{now={ready=maybe}}", '"maybe" is neither true nor false'),
+        ("{now={level=8}}", "8 does not fit in bits(3)"),
+        ("{now={level=-1}}", "-1 does not fit in bits(3)"),
+        ("{now={paint=16}}", "16 does not fit in color"),
+        ("{now={paint=pink}}", '"pink" is none of red, green, blue'),
+        ("{now={redy=1}}", 'status has no field "redy"'),
+        ("{now={ready}}", 'name=value is expected at "ready}}"'),
+        ("{now={0x1000}}", "0x1000 does not fit in status"),
+        ("{now=4096}", "4096 does not fit in status"),
+        ("{now=7up}", '"7up" is not a number of type status'),
+        ("{now=ready}", "a value of status looks like {paint=...}"),
+        ("{now={ready=1", "a } is missing"),
         ("{part=3}", "a value of inner looks like {low=...}"),
         ("{part={lower=3}}", 'inner has no field "lower"'),
         ("{flag}", 'name=value is expected at "flag}"'),

@@ -9,15 +9,16 @@
 #include <string.h>
 
 static const char HEADER[] =
-    "{'format': <uint32 1>, 'machine': <'m'>, 'version': <'v'>, 'ticks-per-second': <uint64 100>,"
+    "{'format': <uint32 2>, 'machine': <'m'>, 'version': <'v'>, 'ticks-per-second': <uint64 100>,"
     " 'clocks': <[('clk', uint64 3)]>, 'views': <[('cpu', 'c')]>, 'programs': <[('p', [byte 1, 2, 3])]>,"
-    " 'types': <[(byte 2, 'uint32', uint32 32, uint64 4, -1, uint32 0, @a(sutx) []),"
-    "            (byte 5, 'op', 32, 4, -1, 0, [('read', 0, 0, int64 0), ('write', 0, 0, 1)]),"
-    "            (byte 6, 'pair', 0, 12, -1, 0, [('a', 0, 0, 0), ('b', 1, 4, 0)]),"
-    "            (byte 7, 'pair[3]', 0, 36, 2, 3, []), (byte 3, 'bits(70)', 70, 16, -1, 0, []),"
-    "            (byte 4, 'float32', 32, 4, -1, 0, [])]>,"
+    " 'types': <[(byte 2, 'uint32', uint32 32, uint64 4, -1, uint32 0, @a(sutxu) []),"
+    "            (byte 6, 'op', 32, 4, -1, 0, [('read', 0, 0, int64 0, uint32 0), ('write', 0, 0, 1, 0)]),"
+    "            (byte 7, 'pair', 0, 12, -1, 0, [('a', 0, 0, 0, 0), ('b', 1, 4, 0, 0)]),"
+    "            (byte 8, 'pair[3]', 0, 36, 2, 3, []), (byte 3, 'bits(70)', 70, 16, -1, 0, []),"
+    "            (byte 5, 'float32', 32, 4, -1, 0, []),"
+    "            (byte 4, 'word', 16, 2, 0, 0, [('op', 1, 0, 0, 4), ('n', 0, 4, 0, 12)])]>,"
     " 'sources': <[('c.w', 'retire', uint32 0, [('pc', uint32 0), ('word', 0), ('value', 0)]),"
-    "              ('x', 'happened', 0, [('op', 1), ('pairs', 3), ('wide', 4), ('real', 5)])]>}";
+    "              ('x', 'happened', 0, [('op', 1), ('pairs', 3), ('wide', 4), ('real', 5), ('word', 6)])]>}";
 
 static void print_all(GBytes *file) {
   g_autoptr(GError) error = NULL;

@@ -47,7 +47,7 @@ def seeds(name: str, root: Path, build: Path, tmp_path: Path) -> list[bytes]:
         return [b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies]
     if name == "trace":
         retire = struct.pack("<HBIII", 0, 3, 0x100, 0x24020001, 1)
-        happened = struct.pack("<HBI", 1, 0, 1) + bytes(36 + 16) + struct.pack("<f", 0.5)
+        happened = struct.pack("<HBI", 1, 0, 1) + bytes(36 + 16) + struct.pack("<fH", 0.5, 0x41)
         return [b"\0" + retire + happened, b"\1\x20\0\7" + 3 * retire, b"SPINTRCE" + bytes(48)]
     if name == "gdb":
         return [session.encode() for session in GDB]

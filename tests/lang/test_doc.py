@@ -50,6 +50,9 @@ struct pair(int width, string kind = "a\\"b", bool flag = true) {
   uint8 second;
 }
 struct known(int width = 64, int rows = 2) { bits(width) field; };
+/** A word. */
+packed status : uint16 { turn way : 0..1; /** whither */ bool lit : 4; };
+packed lanes(int n = 8) : bits(2 * n) { bits(n) low : 0..n - 1; bits(n) high : n; };
 bundle link { forward data : uint8; backward reply : uint16[2]; };
 type word = uint32;
 

@@ -21,9 +21,14 @@ def typed(fields: list[dict]) -> str:
     return ", ".join(f"{field['type']} {field['name']}" for field in fields)
 
 
+def member(m: dict) -> str:
+    if "first" in m:
+        return f"{m['type']} {m['name']} : {m['first']}..{m['first'] + m['bits'] - 1}"
+    return f"{m['type']} {m['name']}" if "type" in m else f"{m['name']} = {m['value']}"
+
+
 def type_lines(one: dict) -> list[str]:
-    inside = one.get("fields") or one.get("enumerators") or []
-    members = [f"{m['type']} {m['name']}" if "type" in m else f"{m['name']} = {m['value']}" for m in inside]
+    members = [member(m) for m in one.get("fields") or one.get("enumerators") or []]
     return [f"type {one['name']} : {one['kind']}" + (f" {{ {'; '.join(members)} }}" if members else "")]
 
 
@@ -58,7 +63,7 @@ def instance_lines(one: dict) -> list[str]:
 def digest(netlist: dict) -> str:
     lines = [f"clock {c['name']} = {c['hertz_numerator']}/{c['hertz_denominator']} Hz" for c in netlist["clocks"]]
     for one in netlist["types"]:
-        if one["kind"] in ("struct", "enum"):
+        if one["kind"] in ("struct", "enum", "packed"):
             lines += type_lines(one)
     for one in netlist["instances"]:
         lines += instance_lines(one)

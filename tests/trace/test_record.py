@@ -12,7 +12,8 @@ import pytest
 
 MODULES = Path(__file__).resolve().parents[1] / "engine" / "modules"
 MACHINE = """
-struct reading { uint32 address; int32 level; bits(70) wide; uint8 bytes[3]; };
+packed status : uint32 { colour shade : 30; bool ready : 4; bits(12) count : 8; };
+struct reading { uint32 address; int32 level; bits(70) wide; uint8 bytes[3]; status mode; };
 enum colour { red, green };
 instance s : source { count = 300; };
 instance k : sink;
@@ -22,10 +23,10 @@ instance wide_source : source { offer = 0.3; };
 instance wide_sink : sink { pattern = "110"; };
 wide_source.out -> wide_sink.in : reading;
 """
-GAUGE = "module gauge { event read(colour c, float32 f, bool b, int16 n, reading r); event empty(); phase_end; }\n"
+GAUGE = "module gauge { event read(colour c, float32 f, bool b, int16 n, reading r, status s); event empty(); phase_end; }\n"
 GAUGE_C = """phase_end() {
-  reading r = {.address = 0x1234, .level = -5, .wide = {{7, 1}}, .bytes = {1, 2, 3}};
-  if (cycle() % 50 == 7) event(read, colour_green, 0.25f, true, (int16_t)-cycle(), r);
+  reading r = {.address = 0x1234, .level = -5, .wide = {{7, 1}}, .bytes = {1, 2, 3}, .mode = status_of_count(17) | status_of_shade(colour_green)};
+  if (cycle() % 50 == 7) event(read, colour_green, 0.25f, true, (int16_t)-cycle(), r, status_of_ready(true) | 1);
   if (cycle() % 100 == 99) event(empty);
 }
 """
@@ -63,10 +64,11 @@ def test_all_kinds_of_arguments(simulators, run_sim, lss, tmp_path: Path) -> Non
     run_sim(simulators["plain"], *options, "--record-events", "g.read", "--record-events", "g.empty")
     text = lss("trace", tmp_path / "run.trace").out.splitlines()
     assert len(text) == 4 + 2
-    assert text[1].split(maxsplit=1) == ["57", "g read c=green f=0.25 b=true n=-57 r={address=0x00001234 level=-5 wide=0x10000000000000007 bytes=[1 2 3]}"]
+    assert text[1].split(maxsplit=1) == ["57", "g read c=green f=0.25 b=true n=-57 r={address=0x00001234 level=-5 wide=0x10000000000000007 bytes=[1 2 3] mode={shade=green count=17}} s={ready=true 0x1}"]
     assert text[2].split() == ["99", "g", "empty"]
     (second,) = objects(lss, tmp_path / "run.trace", "--cycles", "50-60")
     assert second["cycle"] == 57 and second["arguments"]["n"] == -57 and second["arguments"]["c"] == "green" and second["arguments"]["b"] is True
+    assert second["arguments"]["s"] == "{ready=true 0x1}"
 
 
 @pytest.mark.parametrize("build", ["plain", "debug", "recording"])

@@ -88,7 +88,8 @@ def test_ports_of_instances_that_consist_of_others(build_sim, shown, run_sim):
 STRUCTS = """
 enum kind { none, read = 4, write = 5 };
 struct inner { bits(12) small; int16 below; };
-struct packet { kind what; inner part[2]; bool last; bits(100) wide; float64 real; };
+packed flags : uint16 { kind seen : 0..3; bool lit : 15; bits(5) level : 6; };
+struct packet { kind what; inner part[2]; bool last; bits(100) wide; float64 real; flags mode; };
 instance s : source; instance k : sink; s.out -> k.in : packet;
 """
 
@@ -96,7 +97,7 @@ instance s : source; instance k : sink; s.out -> k.in : packet;
 @pytest.mark.parametrize("name", ["a.vcd", "a.fst"])
 def test_members_of_structs_are_variables_of_their_own(build_sim, shown, tmp_path, name):
     (tmp_path / "items.txt").write_text(
-        "1 {what=write part=[{small=5 below=-2} {small=4095 below=7}] last=true wide=0xf0000000000000001 real=2.5}\n"
+        "1 {what=write part=[{small=5 below=-2} {small=4095 below=7}] last=true wide=0xf0000000000000001 real=2.5 mode={seen=write lit=true level=9}}\n"
     )
     simulator = build_sim(STRUCTS, "--wave", "s.out")
     options = ("--set", f"s.script={tmp_path}/items.txt", "--cycles", 4)
@@ -111,6 +112,9 @@ def test_members_of_structs_are_variables_of_their_own(build_sim, shown, tmp_pat
         "part[1].below": "111",
         "last": "1",
         "wide": bin(0xF0000000000000001)[2:],
+        "mode.seen": "101",
+        "mode.lit": "1",
+        "mode.level": "1001",
     }
     assert at(wave, "machine1.s.out.data.what", 0) == "z"
 

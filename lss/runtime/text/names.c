@@ -29,6 +29,7 @@ bool spinach_is_integer(const struct spinach_type *type) {
   case SPINACH_BOOL:
   case SPINACH_INT:
   case SPINACH_UINT:
+  case SPINACH_PACKED:
   case SPINACH_ENUM: return true;
   case SPINACH_BITS: return type->bits <= 64;
   default: return false;

@@ -100,6 +100,34 @@ static char *instruction(const Printer *out, const struct spinach_type *type, co
                                   (uint32_t)load((const char *)value + word->offset, 4));
 }
 
+static uint64_t mask_of(const struct spinach_member *member) {
+  return UINT64_MAX >> (64 - member->bits);
+}
+
+uint64_t spinach_packed_member(const struct spinach_type *type, const void *value,
+                               const struct spinach_member *member) {
+  return load(value, type->size) >> member->offset & mask_of(member);
+}
+
+static void print(Printer *out, const struct spinach_type *type, const void *value, const char *name);
+
+static void print_packed(Printer *out, const struct spinach_type *type, const void *value) {
+  uint64_t rest = load(value, type->size);
+  const char *between = "";
+  put(out, "{");
+  for (uint32_t i = 0; i < type->member_count; i++) {
+    const struct spinach_member *member = &type->members[i];
+    const uint64_t number = spinach_packed_member(type, value, member);
+    rest &= ~(mask_of(member) << member->offset);
+    if (!number) continue;
+    put(out, "%s%s=", between, member->name);
+    print(out, member->type, &number, member->name);
+    between = " ";
+  }
+  if (rest) put(out, "%s0x%" PRIx64, between, rest);
+  put(out, "}");
+}
+
 static void print(Printer *out, const struct spinach_type *type, const void *value, const char *name) {
   switch (type->kind) {
   case SPINACH_BOOL: put(out, "%s", load(value, 1) ? "true" : "false"); break;
@@ -111,6 +139,7 @@ static void print(Printer *out, const struct spinach_type *type, const void *val
     else
       put_unsigned(out, load(value, type->size), name);
     break;
+  case SPINACH_PACKED: print_packed(out, type, value); break;
   case SPINACH_FLOAT: put_float(out, value, type->size); break;
   case SPINACH_ENUM: {
     int64_t number = load_signed(value, type->size);
@@ -292,24 +321,63 @@ static bool parse_bool(Parser *in, void *value) {
   return true;
 }
 
+// The member that "name=" means.
+static bool parse_name(Parser *in, const struct spinach_type *type, const struct spinach_member **member) {
+  int length = word_length(in);
+  if (!length || in->at[length] != '=')
+    return fail(in, *in->at ? "name=value is expected at \"%.20s\"" : "a } is missing%s", in->at);
+  *member = NULL;
+  for (uint32_t i = 0; i < type->member_count && !*member; i++)
+    if ((int)strlen(type->members[i].name) == length && !strncmp(type->members[i].name, in->at, (size_t)length))
+      *member = &type->members[i];
+  if (!*member) return fail(in, "%s has no field \"%.*s\"", type->name, length, in->at);
+  in->at += length + 1;
+  return true;
+}
+
 static bool parse_struct(Parser *in, const struct spinach_type *type, void *value) {
   if (*in->at != '{')
     return fail(in, "a value of %s looks like {%s=...}", type->name, type->member_count ? type->members[0].name : "");
   memset(value, 0, type->size);
   in->at++;
   for (skip_space(in); *in->at != '}'; skip_space(in)) {
-    int length = word_length(in);
-    if (!length || in->at[length] != '=')
-      return fail(in, *in->at ? "name=value is expected at \"%.20s\"" : "a } is missing%s", in->at);
-    const struct spinach_member *member = NULL;
-    for (uint32_t i = 0; i < type->member_count && !member; i++)
-      if ((int)strlen(type->members[i].name) == length && !strncmp(type->members[i].name, in->at, (size_t)length))
-        member = &type->members[i];
-    if (!member) return fail(in, "%s has no field \"%.*s\"", type->name, length, in->at);
-    in->at += length + 1;
-    if (!parse(in, member->type, (char *)value + member->offset)) return false;
+    const struct spinach_member *member;
+    if (!parse_name(in, type, &member) || !parse(in, member->type, (char *)value + member->offset)) return false;
   }
   in->at++;
+  return true;
+}
+
+// A member's value: what is no name is a number of so many bits.
+static bool parse_member(Parser *in, const struct spinach_member *member, uint64_t *value) {
+  struct spinach_type number = *member->type;
+  *value = 0;
+  if (!isdigit((unsigned char)*in->at)) return parse(in, member->type, value);
+  number.kind = SPINACH_UINT;
+  number.bits = member->bits;
+  number.size = sizeof *value;
+  return parse_number(in, &number, value);
+}
+
+static bool parse_packed(Parser *in, const struct spinach_type *type, void *value) {
+  uint64_t word = 0, part = 0;
+  struct spinach_type number = *type;
+  number.size = sizeof part;
+  if (isdigit((unsigned char)*in->at)) return parse_number(in, type, value);
+  if (*in->at != '{') return fail(in, "a value of %s looks like {%s=...}", type->name, type->members[0].name);
+  in->at++;
+  for (skip_space(in); *in->at != '}'; skip_space(in)) {
+    const struct spinach_member *member = NULL;
+    if (isdigit((unsigned char)*in->at)) {
+      if (!parse_number(in, &number, &part)) return false;
+      word |= part;
+      continue;
+    }
+    if (!parse_name(in, type, &member) || !parse_member(in, member, &part)) return false;
+    word = (word & ~(mask_of(member) << member->offset)) | part << member->offset;
+  }
+  in->at++;
+  store(value, word, type->size);
   return true;
 }
 
@@ -334,6 +402,7 @@ static bool parse(Parser *in, const struct spinach_type *type, void *value) {
   case SPINACH_INT:
   case SPINACH_UINT: return parse_number(in, type, value);
   case SPINACH_BITS: return type->bits > 64 ? parse_wide(in, type, value) : parse_number(in, type, value);
+  case SPINACH_PACKED: return parse_packed(in, type, value);
   case SPINACH_FLOAT: return parse_float(in, type, value);
   case SPINACH_ENUM: return parse_enum(in, type, value);
   case SPINACH_STRUCT: return parse_struct(in, type, value);

@@ -2,7 +2,8 @@
 //
 // The text of a value: integers in decimal (read in any C notation), bits wider than 64 in hexadecimal, `true` and
 // `false`, floats with as few digits as distinguish them, enumerators by name, structs as `{a=1 b={c=2}}` (read in any
-// order, missing fields are zero), arrays as `[1 2 3]`.
+// order, missing fields are zero), arrays as `[1 2 3]`.  Packed words are written like structs, without members that
+// are zero, `{alu=sub rs=4 0x8000}` with a number for bits that no member names; a number alone is read as well.
 #ifndef SPINACH_TYPE_H
 #define SPINACH_TYPE_H
 
@@ -14,7 +15,8 @@ typedef enum {
   SPINACH_BOOL,
   SPINACH_INT,
   SPINACH_UINT,
-  SPINACH_BITS, // unsigned of `bits` bits; above 64 an array of 64-bit words, lowest first
+  SPINACH_BITS,   // unsigned of `bits` bits; above 64 an array of 64-bit words, lowest first
+  SPINACH_PACKED, // unsigned of at most 64 bits, of which some have names
   SPINACH_FLOAT,
   SPINACH_ENUM,
   SPINACH_STRUCT,
@@ -32,16 +34,20 @@ struct spinach_type {
   size_t size;                        // bytes in C
   const struct spinach_type *element; // of arrays
   uint32_t length;                    // of arrays
-  uint32_t member_count;              // fields of a struct, enumerators of an enum
+  uint32_t member_count;              // fields of a struct, members of a packed word, enumerators of an enum
   const struct spinach_member *members;
 };
 
 struct spinach_member {
   const char *name;
-  const struct spinach_type *type; // of a field
-  size_t offset;                   // of a field
+  const struct spinach_type *type; // of a field or member
+  size_t offset;                   // of a field; the lowest bit of a member of a packed word
   int64_t value;                   // of an enumerator
+  uint32_t bits;                   // of a member of a packed word
 };
+
+// A member of a packed word, as a number.
+uint64_t spinach_packed_member(const struct spinach_type *type, const void *value, const struct spinach_member *member);
 
 // Writes the text of *value like snprintf: at most `size` bytes with the final zero; returns the full length.
 int spinach_type_print(const struct spinach_type *type, const void *value, char *text, size_t size);

@@ -11,7 +11,7 @@
 #include <glib.h>
 
 #define TRACE_WORD "SPINTRCE"
-enum { TRACE_FORMAT = 1, TRACE_CHECKSUM = 32, TRACE_BLOCK = 1 << 20 }; // bytes of a block's records, at most
+enum { TRACE_FORMAT = 2, TRACE_CHECKSUM = 32, TRACE_BLOCK = 1 << 20 }; // bytes of a block's records, at most
 
 // What is ahead of the header.
 typedef struct {
@@ -33,8 +33,8 @@ typedef struct {
 #define TRACE_VIEWS_TYPE    "a(ss)"  // debug views of processors: name, path of the instance
 #define TRACE_PROGRAMS_TYPE "a(say)" // executables: path, contents
 #define TRACE_TYPES_TYPE                                                                                               \
-  "a(ysutiua(sutx))"                     // kind, name, bits, bytes, element or -1, length, members: name, type,
-                                         // offset, value; what a type contains is ahead of it
+  "a(ysutiua(sutxu))"                    // kind, name, bits, bytes, element or -1, length, members: name, type,
+                                         // offset, value, bits; what a type contains is ahead of it
 #define TRACE_SOURCES_TYPE "a(ssua(su))" // path, event, clock, arguments: name, type
 
 // FNV-1a of what says how a block is to be read.

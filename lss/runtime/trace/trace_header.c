@@ -58,14 +58,15 @@ static guint32 add_type(TypeTable *table, const struct spinach_type *type) {
   if (g_hash_table_lookup_extended(table->numbers, type, NULL, &known)) return GPOINTER_TO_UINT(known);
   const gint32 element = type->element ? (gint32)add_type(table, type->element) : -1;
   GVariantBuilder members;
-  g_variant_builder_init(&members, G_VARIANT_TYPE("a(sutx)"));
+  g_variant_builder_init(&members, G_VARIANT_TYPE("a(sutxu)"));
   for (uint32_t i = 0; i < type->member_count; i++) {
     const struct spinach_member *member = &type->members[i];
     const guint32 inner = member->type ? add_type(table, member->type) : 0;
-    g_variant_builder_add(&members, "(sutx)", member->name, inner, (guint64)member->offset, member->value);
+    g_variant_builder_add(&members, "(sutxu)", member->name, inner, (guint64)member->offset, member->value,
+                          member->bits);
   }
   const guint32 number = g_hash_table_size(table->numbers);
-  g_variant_builder_add(&table->types, "(ysutiua(sutx))", (guchar)type->kind, type->name, type->bits,
+  g_variant_builder_add(&table->types, "(ysutiua(sutxu))", (guchar)type->kind, type->name, type->bits,
                         (guint64)type->size, element, type->length, &members);
   g_hash_table_insert(table->numbers, (gpointer)type, GUINT_TO_POINTER(number));
   return number;

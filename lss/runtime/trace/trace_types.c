@@ -28,6 +28,22 @@ static bool is_sound_struct(const struct spinach_type *type) {
   return true;
 }
 
+// Members are numbers that share no bit.
+static bool is_sound_packed(const struct spinach_type *type) {
+  uint64_t taken = 0;
+  for (guint i = 0; i < type->member_count; i++) {
+    const struct spinach_member *member = &type->members[i];
+    const uint32_t most = 64;
+    if (!member->bits || member->bits > most || member->offset > most - member->bits) return false;
+    const spinach_kind kind = member->type ? member->type->kind : SPINACH_STREAM;
+    const bool number = kind == SPINACH_BOOL || kind == SPINACH_UINT || kind == SPINACH_BITS || kind == SPINACH_ENUM;
+    const uint64_t bits = UINT64_MAX >> (most - member->bits) << member->offset;
+    if (!number || !is_power(member->type->size) || taken & bits) return false;
+    taken |= bits;
+  }
+  return is_power(type->size);
+}
+
 // Whether a value lies within the bytes that it is said to have.
 static bool is_sound(const struct spinach_type *type) {
   switch (type->kind) {
@@ -38,6 +54,7 @@ static bool is_sound(const struct spinach_type *type) {
   case SPINACH_BITS:
     if (type->bits <= 64) return is_power(type->size);
     return type->bits <= WIDEST && type->size == (type->bits + 63) / 64 * 8;
+  case SPINACH_PACKED: return is_sound_packed(type);
   case SPINACH_FLOAT: return type->size == 4 || type->size == 8;
   case SPINACH_ARRAY:
     return type->element && type->element->size && type->length <= TRACE_BLOCK &&
@@ -53,8 +70,9 @@ static bool read_type(TraceTypes *types, guint number, GVariant *given) {
   gint32 element;
   guint64 size;
   g_autoptr(GVariant) members = NULL;
-  g_variant_get(given, "(y&sutiu@a(sutx))", &kind, &type->name, &type->bits, &size, &element, &type->length, &members);
+  g_variant_get(given, "(y&sutiu@a(sutxu))", &kind, &type->name, &type->bits, &size, &element, &type->length, &members);
   type->kind = (spinach_kind)kind;
+  const bool contains = kind == SPINACH_STRUCT || kind == SPINACH_PACKED;
   type->size = size;
   if (size > TRACE_BLOCK || element >= (gint64)number) return false;
   if (element >= 0) type->element = &types->types[element];
@@ -65,9 +83,9 @@ static bool read_type(TraceTypes *types, guint number, GVariant *given) {
   for (guint i = 0; i < type->member_count; i++) {
     guint32 inner;
     guint64 offset;
-    g_variant_get_child(members, i, "(&sutx)", &all[i].name, &inner, &offset, &all[i].value);
-    if (kind == SPINACH_STRUCT && inner >= number) return false;
-    if (kind == SPINACH_STRUCT) all[i].type = &types->types[inner];
+    g_variant_get_child(members, i, "(&sutxu)", &all[i].name, &inner, &offset, &all[i].value, &all[i].bits);
+    if (contains && inner >= number) return false;
+    if (contains) all[i].type = &types->types[inner];
     all[i].offset = offset;
   }
   return is_sound(type);

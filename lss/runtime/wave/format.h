@@ -13,9 +13,9 @@ typedef struct {
   bool (*open)(FILE *out, const char *path, int exponent);
   void (*enter)(const char *name, WaveScope kind);
   void (*leave)(void);
-  // Declares a variable of a scalar type; `alias` is the number of one that always has the same value, or 0.  Returns
-  // its number, which is not 0.
-  uint32_t (*declare)(const char *name, const struct spinach_type *type, uint32_t alias);
+  // Declares a variable of a scalar type and so many bits (0: a real number); `alias` is the number of one that always
+  // has the same value, or 0.  Returns its number, which is not 0.
+  uint32_t (*declare)(const char *name, const struct spinach_type *type, uint32_t width, uint32_t alias);
   void (*begin)(void);            // all are declared
   void (*time)(uint64_t instant); // of the changes that follow
   // A new value, as characters 0, 1 and z, the highest bit first.

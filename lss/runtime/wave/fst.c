@@ -20,7 +20,7 @@ static const char *output_path;
 static int code; // errno of the first write to `output` that failed
 static void *writer;
 static uint64_t held;      // bytes of changes that the writer has not written yet
-static GHashTable *tables; // type of enumerators -> fstEnumHandle
+static GHashTable *tables; // "type width" of enumerators -> fstEnumHandle
 
 // ---- Files of the writer
 
@@ -71,7 +71,7 @@ size_t fst_host_write(const void *bytes, size_t size, size_t count, FILE *file) 
 static bool fst_open(FILE *out, const char *path, int exponent) {
   output = out;
   output_path = path;
-  tables = g_hash_table_new(NULL, NULL);
+  tables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   writer = fstWriterCreate(path, 1);
   if (!writer) return false;
   fstWriterSetPackType(writer, FST_WR_PT_LZ4);
@@ -91,10 +91,10 @@ static void fst_leave(void) {
   fstWriterSetUpscope(writer);
 }
 
-static fstEnumHandle enumeration(const struct spinach_type *type) {
+static fstEnumHandle enumeration(const struct spinach_type *type, uint32_t width) {
   gpointer known;
-  if (g_hash_table_lookup_extended(tables, type, NULL, &known)) return (fstEnumHandle)GPOINTER_TO_UINT(known);
-  const uint32_t width = wave_width(type);
+  g_autofree char *key = g_strdup_printf("%s %u", type->name, width);
+  if (g_hash_table_lookup_extended(tables, key, NULL, &known)) return (fstEnumHandle)GPOINTER_TO_UINT(known);
   g_autoptr(GPtrArray) names = g_ptr_array_new(), values = g_ptr_array_new_with_free_func(g_free);
   for (uint32_t i = 0; i < type->member_count; i++) {
     char *bits = g_malloc0(width + 1);
@@ -104,13 +104,12 @@ static fstEnumHandle enumeration(const struct spinach_type *type) {
   }
   const fstEnumHandle handle = fstWriterCreateEnumTable(writer, type->name, names->len, width,
                                                         (const char **)names->pdata, (const char **)values->pdata);
-  g_hash_table_insert(tables, (gpointer)type, GUINT_TO_POINTER(handle));
+  g_hash_table_insert(tables, g_steal_pointer(&key), GUINT_TO_POINTER(handle));
   return handle;
 }
 
-static uint32_t fst_declare(const char *name, const struct spinach_type *type, uint32_t alias) {
-  const uint32_t width = wave_width(type);
-  if (type->kind == SPINACH_ENUM) fstWriterEmitEnumTableRef(writer, enumeration(type));
+static uint32_t fst_declare(const char *name, const struct spinach_type *type, uint32_t width, uint32_t alias) {
+  if (type->kind == SPINACH_ENUM) fstWriterEmitEnumTableRef(writer, enumeration(type, width));
   g_autofree char *ranged = width > 1 ? g_strdup_printf("%s [%u:0]", name, width - 1) : g_strdup(name);
   const enum fstVarType kind = !width                      ? FST_VT_VCD_REAL
                                : type->kind == SPINACH_INT ? FST_VT_VCD_INTEGER

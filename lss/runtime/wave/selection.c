@@ -61,13 +61,12 @@ static guint place_for(WaveSelection *selection, GHashTable *known, const WavePl
   return selection->places->len - 1;
 }
 
-static guint scalar_for(WavePlace *place, const struct spinach_type *type, uint32_t offset) {
+static guint scalar_for(WavePlace *place, const WaveScalar *wanted) {
   for (guint i = 0; i < place->scalars->len; i++) {
     const WaveScalar *scalar = &g_array_index(place->scalars, WaveScalar, i);
-    if (scalar->offset == offset && scalar->type == type) return i;
+    if (scalar->offset == wanted->offset && scalar->first == wanted->first && scalar->type == wanted->type) return i;
   }
-  const WaveScalar scalar = {.offset = offset, .type = type, .width = wave_width(type)};
-  g_array_append_val(place->scalars, scalar);
+  g_array_append_val(place->scalars, *wanted);
   return place->scalars->len - 1;
 }
 
@@ -102,7 +101,8 @@ static bool is_wanted(const GPtrArray *patterns, const char *path) {
   return !patterns->len;
 }
 
-static void show_scalar(const Showing *showing, const char *value, const struct spinach_type *type, uint32_t offset) {
+static void show_scalar(const Showing *showing, const char *value, const WaveScalar *scalar) {
+  if (!is_wanted(showing->parts, value)) return;
   WavePlace *place = showing->selection->places->pdata[showing->place];
   WaveName *name = g_new0(WaveName, 1);
   name->parts = g_ptr_array_new_with_free_func(g_free);
@@ -112,8 +112,17 @@ static void show_scalar(const Showing *showing, const char *value, const struct 
   name->ports = name->parts->len - name->modules;
   split(name->parts, value);
   name->place = showing->place;
-  name->scalar = scalar_for(place, type, offset);
+  name->scalar = scalar_for(place, scalar);
   g_ptr_array_add(showing->selection->names, name);
+}
+
+static void show_members(const Showing *showing, const char *path, const struct spinach_type *type, uint32_t offset) {
+  for (uint32_t i = 0; i < type->member_count; i++) {
+    const struct spinach_member *member = &type->members[i];
+    const WaveScalar scalar = {offset, (uint32_t)type->size, (uint32_t)member->offset, member->bits, 0, member->type};
+    g_autofree char *inner = g_strdup_printf("%s.%s", path, member->name);
+    show_scalar(showing, inner, &scalar);
+  }
 }
 
 // The scalars of a value, "data", and below it "data.pc", "data.bytes[3]".
@@ -132,10 +141,13 @@ static void show_value(const Showing *showing, const char *path, const struct sp
       show_value(showing, inner, type->element, offset + i * (uint32_t)type->element->size);
     }
     break;
+  case SPINACH_PACKED: show_members(showing, path, type, offset); break;
   case SPINACH_STRING:
   case SPINACH_STREAM: break;
-  default:
-    if (is_wanted(showing->parts, path)) show_scalar(showing, path, type, offset);
+  default: {
+    const WaveScalar scalar = {offset, (uint32_t)type->size, 0, wave_width(type), 0, type};
+    show_scalar(showing, path, &scalar);
+  }
   }
 }
 

@@ -1,7 +1,7 @@
 // What a wave shows: the signals and states that patterns name.
 //
 //   cpu[0].fetch.out            the signals of a port: data with `valid`, enable and ack
-//   cpu[0].fetch.out.data.pc    one of them, or a member of its data
+//   cpu[0].fetch.out.data.pc    one of them, or a member of its data, of a struct or of a packed word
 //   cpu[0].fetch.pc             a state or a statistic; a[3], a[2..5]: of elements of an array
 //   cpu[0].**                   all ports, states and statistics of instances; of arrays those of few elements
 //   port cpu[0].**              only ports; likewise `state` and `stat`
@@ -13,7 +13,9 @@
 
 // A scalar that is shown: where it is within its place, and the variable that shows it.
 typedef struct {
-  uint32_t offset, variable, width;
+  uint32_t offset, size; // bytes
+  uint32_t first, width; // bits of these bytes: all that the type has, or of a packed word those of a member
+  uint32_t variable;
   const struct spinach_type *type;
 } WaveScalar;
 

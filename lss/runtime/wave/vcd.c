@@ -46,8 +46,8 @@ static void vcd_leave(void) {
   print("%*s$upscope $end\n", --depth, "");
 }
 
-static uint32_t vcd_declare(const char *name, const struct spinach_type *type, uint32_t alias) {
-  const uint32_t variable = alias ? alias : ++variables, width = wave_width(type);
+static uint32_t vcd_declare(const char *name, const struct spinach_type *type, uint32_t width, uint32_t alias) {
+  const uint32_t variable = alias ? alias : ++variables;
   char id[8] = {0};
   identifier(variable, id);
   if (!width)

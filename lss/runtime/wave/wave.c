@@ -83,6 +83,18 @@ static void spell(const uint8_t *value, uint32_t width) {
   for (uint32_t i = 0; i < whole; i++) memcpy(text + rest + 8 * i, spelled[value[whole - 1 - i]], 8);
 }
 
+// The bits of a scalar of at most eight bytes.
+static uint64_t number_of(const WaveScalar *scalar, const uint8_t *value) {
+  uint64_t number = 0;
+  memcpy(&number, value, scalar->size); // the hosts are little-endian
+  return scalar->width ? number >> scalar->first & UINT64_MAX >> (64 - scalar->width) : number;
+}
+
+static bool is_as_before(const WaveScalar *scalar, const uint8_t *value, const uint8_t *before) {
+  if (scalar->size > sizeof(uint64_t)) return !memcmp(value, before, scalar->size);
+  return number_of(scalar, value) == number_of(scalar, before);
+}
+
 static void write_scalar(const WaveScalar *scalar, const uint8_t *value, bool some) {
   if (!scalar->width) {
     double real = __builtin_nan("");
@@ -92,8 +104,9 @@ static void write_scalar(const WaveScalar *scalar, const uint8_t *value, bool so
     format->real(scalar->variable, real);
     return;
   }
+  const uint64_t number = scalar->size > sizeof(uint64_t) ? 0 : number_of(scalar, value);
   if (some)
-    spell(value, scalar->width);
+    spell(scalar->size > sizeof number ? value : (const uint8_t *)&number, scalar->width);
   else
     memset(text, 'z', scalar->width);
   format->bits(scalar->variable, text, scalar->width);
@@ -103,7 +116,7 @@ static __attribute__((noinline)) void write_place(WavePlace *place, uint64_t tim
   for (guint i = 0; i < place->scalars->len; i++) {
     const WaveScalar *scalar = &g_array_index(place->scalars, WaveScalar, i);
     const uint8_t *value = place->at + scalar->offset;
-    if (!everything && place->shown && !memcmp(value, place->last + scalar->offset, scalar->type->size)) continue;
+    if (!everything && place->shown && is_as_before(scalar, value, place->last + scalar->offset)) continue;
     go_to(time);
     write_scalar(scalar, value, some);
   }
@@ -184,7 +197,7 @@ static void declare(void) {
   if (g_str_has_suffix(top, ".lss")) top[strlen(top) - strlen(".lss")] = '\0';
   static const struct spinach_type bit = {SPINACH_BOOL, "bool", 1, sizeof(bool), NULL, 0, 0, NULL};
   format->enter(top, WAVE_MODULE);
-  for (uint32_t c = 0; c < machine->clock_count; c++) clocks[c] = format->declare(machine->clocks[c].name, &bit, 0);
+  for (uint32_t c = 0; c < machine->clock_count; c++) clocks[c] = format->declare(machine->clocks[c].name, &bit, 1, 0);
   g_autoptr(GPtrArray) open = g_ptr_array_new();
   for (guint i = 0; i < selection.names->len; i++) {
     const WaveName *name = selection.names->pdata[i];
@@ -200,7 +213,8 @@ static void declare(void) {
     }
     const WavePlace *place = selection.places->pdata[name->place];
     WaveScalar *scalar = &g_array_index(place->scalars, WaveScalar, name->scalar);
-    const uint32_t variable = format->declare(name->parts->pdata[scopes], scalar->type, scalar->variable);
+    const uint32_t variable =
+        format->declare(name->parts->pdata[scopes], scalar->type, scalar->width, scalar->variable);
     if (!scalar->variable) scalar->variable = variable;
   }
   for (guint i = 0; i <= open->len; i++) format->leave();

@@ -9,7 +9,25 @@
     SAME(param_length(list) == sizeof wanted / 8);                                                                     \
     for (int i = 0; i < (int)param_length(list); i++) SAME(param(list)[i] == wanted[i]);                               \
   } while (0)
+/* What is constant may be used where C wants a constant. */
+static const state_word constant = state_word_of_level(5) | state_word_of_up(true) | state_word_of_shade(color_green);
+
+static void packed_words(const self_t *self) {
+  state_word word = constant;
+  SAME(word == 0xa014 && state_word_level(word) == 5 && state_word_up(word) && state_word_shade(word) == color_green);
+  word = state_word_set_up(state_word_set_level(state_word_set_number(word, 255), 2), false);
+  SAME(word == 0x5fe4 && state_word_number(word) == 255 && !state_word_up(word));
+  SAME(state_word_set_number(0, 0xff) == 0x1fe0 && state_word_of_level(9) == state_word_of_level(1));
+  SAME(_Generic(state_word_number(word), uint8_t: 1, default: 0) && _Generic(state_word_up(word), bool: 1, default: 0));
+  SAME(sizeof word == 2 && long_word_60_rest(long_word_60_of_rest(UINT64_MAX)) == UINT64_MAX >> 4);
+  SAME(param(packed_one) == 0xfff4 && param(most).j == 0x10);
+  INTS(packed_list, 0x2000, 0x21, 0);
+  SAME(self->packed_state == 0x8060 && self->packed_states[0] == 0xffff && self->packed_states[1] == 0);
+  SAME(self->large == (UINT64_C(1) << 4 | 3 << 1));
+}
+
 phase_end() {
+  packed_words(self);
   INTS(ints, 0, 1, -1, 2147483647, -2147483647, -2147483647 - 1, 2147483648, INT64_MAX, INT64_MIN);
   SAME(param_length(none) == 0 && param_length(empty) == 0 && param_length(none_lit) == 0);
   SAME(sizeof param(none_lit)[0] == 1 && sizeof param(none_text)[0] == sizeof(char *) && sizeof param(none)[0] == 8);
