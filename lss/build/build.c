@@ -5,6 +5,7 @@
 #include "lss/base/output.h"
 #include "lss/build/clang_errors.h"
 #include "lss/build/link.h"
+#include "lss/build/profile_guided.h"
 #include "lss/emit/emit.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ const OptionSpec build_options[] = {
     {"-o", "SIM", "where the simulator goes; without it `run` keeps it in the cache"},
     {"-O", "0|1|2|3", "how hard clang optimises: 2, with --debug 1"},
     {"--sanitize", NULL, "add checks of addresses and of undefined behaviour"},
+    {"--pgo", "RUN", "optimise for what a run with these options executes; may be repeated"},
     {"--single-function", NULL, "make one C function of the machine, whatever its size"},
     {"--collect", "WHAT", "count what happens on `connections`, or add the collectors of a file X.lss"},
     {"--watch", "EVENT", "count an event for conditions of runs; may be repeated"},
@@ -55,6 +57,9 @@ bool build_option(const char *command, const char *name, const char *value, gpoi
     g_ptr_array_add(build->options.compile.waves, (gpointer)value);
   } else if (!strcmp(name, "-o")) {
     build->output = value;
+  } else if (!strcmp(name, "--pgo")) {
+    if (!build->training) build->training = g_ptr_array_new();
+    g_ptr_array_add(build->training, (gpointer)value);
   } else if (!strcmp(name, "--keep")) {
     build->keep = value;
   } else {
@@ -131,8 +136,7 @@ static bool keep_units(const char *folder, const GPtrArray *units) {
   return true;
 }
 
-// Says what clang found, warnings too; the same module in several units is reported once.  Returns the exit status.
-static int report_units(const GPtrArray *units) {
+int build_report(const GPtrArray *units) {
   const char *flags = g_getenv("LSS_CFLAGS");
   const bool flagged = flags && *flags;
   bool explained = true, wrong = false;
@@ -190,6 +194,16 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   return units;
 }
 
+// A profile is of code that clang optimises, and of nothing that it adds to it.
+static bool may_train(const BuildOptions *build) {
+  const char *without = build->options.compile.debug                      ? "--debug"
+                        : build->compiler.sanitize                        ? "--sanitize"
+                        : !g_strcmp0(build->compiler.optimisation, "-O0") ? "-O 0"
+                                                                          : NULL;
+  if (build->training && without) usage_error("build", "--pgo optimises, so it does not go with %s", without);
+  return !build->training || !without;
+}
+
 // What follows from other options and from the environment.
 static void complete_options(BuildOptions *build) {
   const bool debug = build->options.compile.debug;
@@ -210,11 +224,12 @@ int build_check(BuildOptions *build, Netlist *netlist) {
   if (!units) return 1;
   if (!toolchain_open(&toolchain, &build->compiler)) return 3;
   objects_check(&toolchain, units);
-  return report_units(units);
+  return build_report(units);
 }
 
 int build_simulator(BuildOptions *build, char **output) {
   gint64 begin = g_get_monotonic_time();
+  if (!may_train(build)) return 2;
   complete_options(build);
   // The netlist and its schedule live as long as the process: it ends, or becomes the simulator, right afterwards.
   Netlist *netlist = compile_netlist(build->options.machine, &build->options.compile);
@@ -229,10 +244,14 @@ int build_simulator(BuildOptions *build, char **output) {
   diag_flush();
   if (build->compiler.times) fprintf(stderr, "lss: %6.2f s  to C\n", (double)(g_get_monotonic_time() - begin) / 1e6);
   if (build->keep && !keep_units(build->keep, units)) return 3;
+  g_autofree char *profile = NULL;
+  int status = build->training ? profile_guided(build, units, &profile) : 0;
+  if (status) return status;
+  build->compiler.profile = profile;
   g_auto(Toolchain) toolchain = {0};
   if (!toolchain_open(&toolchain, &build->compiler)) return 3;
   objects_compile(&toolchain, units);
-  int status = report_units(units);
+  status = build_report(units);
   if (status) return status;
   if (build->output) {
     *output = g_strdup(build->output);

@@ -11,8 +11,9 @@ typedef struct {
   CompilerOptions compiler;
   bool collect_connections;
   bool single_cluster;
-  const char *output; // -o
-  const char *keep;   // --keep
+  const char *output;  // -o
+  const char *keep;    // --keep
+  GPtrArray *training; // const char*, --pgo: options of runs for a profile; NULL without
 } BuildOptions;
 
 extern const OptionSpec debug_options[]; // of all commands that look at the C of modules
@@ -24,6 +25,10 @@ bool build_option(const char *command, const char *name, const char *value, gpoi
 // Has the C of the machine's modules, userpoints and collectors checked by clang, after the schedule.  Returns the exit
 // status; all diagnostics are printed.
 int build_check(BuildOptions *build, Netlist *netlist);
+
+// Says what clang found in the units (lss/build/objects.h), warnings too; the same module in several units is reported
+// once.  Returns the exit status.
+int build_report(const GPtrArray *units);
 
 // Compiles the machine; *output is the simulator's path.  Without -o it is in the cache.  Returns the exit status.
 int build_simulator(BuildOptions *build, char **output);

@@ -53,19 +53,14 @@ static bool move(const char *made, const char *output) {
   return !rename(made, output) || (errno == EXDEV && copy_and_rename(made, output));
 }
 
-// clang's own lld, when there is one.
-static bool has_lld(const char *clang) {
-  g_autofree char *real = realpath(clang, NULL);
-  if (!real) return false;
-  g_autofree char *folder = g_path_get_dirname(real), *lld = g_build_filename(folder, "ld.lld", NULL);
-  return g_file_test(lld, G_FILE_TEST_EXISTS);
-}
-
 static ToolResult run_linker(Toolchain *t, const GPtrArray *units, const char *made, char **messages) {
   g_autofree char *runtime = g_build_filename(t->products, "lib", "libspinach.a", NULL);
   g_autofree char *emulib = g_build_filename(t->products, "lib", "libemulib.a", NULL);
   g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  if (has_lld(t->clang)) g_ptr_array_add(arguments, "-fuse-ld=lld");
+  g_autofree char *lld = toolchain_program(t, "ld.lld");
+  if (lld) g_ptr_array_add(arguments, "-fuse-ld=lld");
+  if (t->options->profile && !strcmp(t->options->profile, PROFILE_GENERATE))
+    g_ptr_array_add(arguments, PROFILE_GENERATE);
   if (t->options->sanitize) g_ptr_array_add(arguments, "-fsanitize=address,undefined");
   for (char **flag = t->further; *flag; flag++)
     if (**flag) g_ptr_array_add(arguments, *flag);
@@ -102,8 +97,7 @@ int link_simulator(Toolchain *t, const GPtrArray *units, const char *output) {
   return move(made, output) ? 0 : refuse(output, g_strerror(errno));
 }
 
-// Identifies what would be linked.
-static char *simulator_key(const Toolchain *t, const GPtrArray *units) {
+char *link_key(const Toolchain *t, const GPtrArray *units) {
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
   for (guint i = 0; i < units->len; i++) g_checksum_update(sum, (const guchar *)((Unit *)units->pdata[i])->key, -1);
   const char *const libraries[] = {"libspinach.a", "libemulib.a"};
@@ -120,7 +114,7 @@ static char *simulator_key(const Toolchain *t, const GPtrArray *units) {
 }
 
 int link_cached(Toolchain *t, const GPtrArray *units, const char *name, char **output) {
-  g_autofree char *key = simulator_key(t, units), *folder = g_build_filename(t->cache.folder, key, NULL);
+  g_autofree char *key = link_key(t, units), *folder = g_build_filename(t->cache.folder, key, NULL);
   *output = g_build_filename(folder, name, NULL);
   if (cache_check(*output, NULL)) return 0;
   g_autofree char *made = link_in_scratch(t, units, *output);

@@ -4,6 +4,9 @@
 
 #include "lss/build/objects.h"
 
+// Identifies what would be linked.
+char *link_key(const Toolchain *toolchain, const GPtrArray *units);
+
 // Links the units with the runtime into `output`, whole or not at all.  Returns 0 or 3.
 int link_simulator(Toolchain *toolchain, const GPtrArray *units, const char *output);
 

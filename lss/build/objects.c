@@ -19,7 +19,12 @@ static const char *level_of(const Toolchain *t, const Unit *unit) {
   return unit->optimisation ? unit->optimisation : t->options->optimisation;
 }
 
-static char *list_of(const Toolchain *t, const char *key) {
+// What is not worth optimising is not worth a profile.
+static const char *profile_of(const Toolchain *t, const Unit *unit) {
+  return unit->optimisation ? NULL : t->options->profile;
+}
+
+char *objects_list(const Toolchain *t, const char *key) {
   return g_strdup_printf("%s/%.*s.deps", t->cache.folder, KEY_LENGTH, key);
 }
 
@@ -27,8 +32,7 @@ static char *object_path(const Toolchain *t, const char *key) {
   return g_strdup_printf("%s/%s.o", t->cache.folder, key);
 }
 
-// The object's name from the key and the headers that `list` names, one path on a line.
-static char *object_key(Toolchain *t, const char *key, const char *list) {
+char *objects_name(Toolchain *t, const char *key, const char *list) {
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
   g_checksum_update(sum, (const guchar *)key, -1);
   g_auto(GStrv) lines = g_strsplit(list, "\n", -1);
@@ -121,6 +125,7 @@ static ToolResult run_clang(const Toolchain *t, Unit *unit, bool check, const ch
   g_autoptr(GPtrArray) arguments = g_ptr_array_new();
   g_ptr_array_add(arguments, (char *)level_of(t, unit));
   for (guint i = 0; i < t->flags->len; i++) g_ptr_array_add(arguments, t->flags->pdata[i]);
+  if (profile_of(t, unit)) g_ptr_array_add(arguments, (char *)profile_of(t, unit));
   char *const common[] = {map, "-MMD", "-MT", RULE_TARGET, "-MF", rule_path, source};
   for (gsize i = 0; i < G_N_ELEMENTS(common); i++) g_ptr_array_add(arguments, common[i]);
   char *const to_object[] = {"-c", "-o", made};
@@ -147,9 +152,9 @@ static void compile(Toolchain *t, Unit *unit, bool check, const char *key) {
   }
   g_autofree char *rule = NULL;
   g_file_get_contents(rule_path, &rule, NULL, NULL);
-  g_autofree char *list = rule_to_list(rule ? rule : "", source), *list_path = list_of(t, key);
+  g_autofree char *list = rule_to_list(rule ? rule : "", source), *list_path = objects_list(t, key);
   if (!rule || changed_meanwhile(list, begin)) return keep_for_now(unit, made);
-  unit->key = object_key(t, key, list);
+  unit->key = objects_name(t, key, list);
   unit->object = check ? checked_path(t, unit->key) : object_path(t, unit->key);
   cache_add_size(t->cache.folder, strlen(list));
   if (!cache_keep(&t->cache, made, unit->object, unit->messages) || !g_file_set_contents(list_path, list, -1, NULL))
@@ -158,9 +163,9 @@ static void compile(Toolchain *t, Unit *unit, bool check, const char *key) {
 
 // Whether the cache has what is wanted of the unit: its object, or of a check only what clang said.
 static bool find(Toolchain *t, Unit *unit, bool check, const char *key) {
-  g_autofree char *list_path = list_of(t, key), *list = NULL;
+  g_autofree char *list_path = objects_list(t, key), *list = NULL;
   if (!g_file_get_contents(list_path, &list, NULL, NULL)) return false;
-  unit->key = object_key(t, key, list);
+  unit->key = objects_name(t, key, list);
   unit->object = object_path(t, unit->key);
   g_autofree char *checked = checked_path(t, unit->key);
   if (cache_check(unit->object, &unit->messages) || (check && cache_check(checked, &unit->messages))) {
@@ -173,7 +178,13 @@ static bool find(Toolchain *t, Unit *unit, bool check, const char *key) {
 }
 
 static void obtain(Toolchain *t, Unit *unit, bool check) {
-  g_autofree char *whole = g_strconcat(level_of(t, unit), "\n", t->flags_text, "\n", unit->text, NULL);
+  unit->state = UNIT_FINE;
+  g_clear_pointer(&unit->messages, g_free);
+  g_clear_pointer(&unit->object, g_free);
+  g_clear_pointer(&unit->key, g_free);
+  const char *profile = profile_of(t, unit);
+  g_autofree char *whole = g_strconcat(level_of(t, unit), profile ? " " : "", profile ? profile : "", "\n",
+                                       t->flags_text, "\n", unit->text, NULL);
   g_autofree char *key = g_compute_checksum_for_string(G_CHECKSUM_SHA256, whole, -1);
   if (!find(t, unit, check, key)) compile(t, unit, check, key);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,6 +21,13 @@ static char *find_clang(void) {
     if (path) return path;
   }
   return NULL;
+}
+
+char *toolchain_program(const Toolchain *t, const char *name) {
+  g_autofree char *real = realpath(t->clang, NULL);
+  if (!real) return NULL;
+  g_autofree char *folder = g_path_get_dirname(real), *path = g_build_filename(folder, name, NULL);
+  return g_file_test(path, G_FILE_TEST_IS_EXECUTABLE) ? g_steal_pointer(&path) : NULL;
 }
 
 // Where the build put the runtime library and generated headers: beside the executable, or below the installed tree.

@@ -4,11 +4,15 @@
 
 #include "lss/build/cache.h"
 
+#define PROFILE_GENERATE "-fprofile-generate"
+
 typedef struct {
   const char *optimisation; // "-O2"
   bool sanitize;
   bool checked; // indices into arrays are checked (runtime/engine/bounds.c)
   bool times;   // report the seconds that each unit took
+  // Of units that are optimised: PROFILE_GENERATE, or -fprofile-use= of a file whose name identifies its contents.
+  const char *profile;
 } CompilerOptions;
 
 typedef struct {
@@ -27,6 +31,9 @@ typedef struct {
 bool toolchain_open(Toolchain *toolchain, const CompilerOptions *options);
 void toolchain_close(Toolchain *toolchain);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Toolchain, toolchain_close)
+
+// A program that belongs to clang, "ld.lld", beside it; NULL when it is not there.
+char *toolchain_program(const Toolchain *toolchain, const char *name);
 
 // Hash of a file's contents, "missing" when it cannot be read; files are read once.
 char *toolchain_hash(Toolchain *toolchain, const char *path);
