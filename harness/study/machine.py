@@ -61,7 +61,7 @@ class Machine:
         names = {}
         for one in self.netlist["instances"]:
             for state in one["state"]:
-                if state.get("statistic"):
+                if state["kind"] == "statistic":
                     name = f"{one['path']}.{state['name']}".lstrip(".")
                     names |= dict.fromkeys(_elements(name, state["dimensions"]), 0.0)
         return names | dict.fromkeys(self.derived, 0.0)

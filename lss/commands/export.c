@@ -7,7 +7,7 @@
 //    "instances":   [{"path", "module", "parent", "clock", "leaf", "doc",
 //                     "parameters":     [{"name","type","runtime","constant"?,"init"?,"alias_of"?,"value","doc"}],
 //                     "ports":          [{"name","direction","type","width"?,"doc"}],
-//                     "state":          [{"name","type","dimensions","unit","statistic","difference"?,"doc"}],
+//                     "state":          [{"name","type","dimensions","unit","kind","difference"?,"doc"}],
 //                     "events":         [{"name","doc","arguments"}],
 //                     "type_variables": [{"name","type"}],
 //                     "userpoints":     [{"name","result","arguments","replaced","code"}],
@@ -173,6 +173,7 @@ static void export_ports(Json *json, const Instance *instance) {
 }
 
 static void export_state(Json *json, const Instance *instance) {
+  static const char *const kinds[STATE_KINDS] = {"behaviour", "instant", "counter", "trace", "memory"};
   json_open_member(json, "state", '[');
   for (guint i = 0; i < instance->state->len; i++) {
     const StateField *field = g_ptr_array_index(instance->state, i);
@@ -183,7 +184,7 @@ static void export_state(Json *json, const Instance *instance) {
     for (guint d = 0; d < field->dimensions->len; d++) json_int(json, g_array_index(field->dimensions, int, d));
     json_close(json, ']');
     json_member(json, "unit", field->unit);
-    json_member_bool(json, "statistic", field->statistic);
+    json_member(json, "kind", field->statistic ? "statistic" : kinds[field->kind]);
     if (field->gauge) json_member_bool(json, "difference", false);
     json_member(json, "doc", field->doc);
     json_close(json, '}');

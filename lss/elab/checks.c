@@ -204,6 +204,15 @@ static void check_crossing_locals(Inst *inst) {
   }
 }
 
+// An instant is a cycle of one clock.
+static void check_crossing_instants(Inst *inst) {
+  for (guint i = 0; inst->instance->leaf->crossing && i < inst->instance->state->len; i++) {
+    const StateField *field = inst->instance->state->pdata[i];
+    if (field->kind == STATE_INSTANT)
+      problem(field->location, "state-kind", "a crossing has no instants: its functions run on several clocks");
+  }
+}
+
 static bool enable_derived(Inst *inst, const Port *output, const Function *sender, GHashTable *sources) {
   g_autoptr(GHashTable) enables = g_hash_table_new(NULL, NULL);
   g_autoptr(GHashTable) visited = g_hash_table_new(NULL, NULL);
@@ -287,6 +296,7 @@ void check_netlist(void) {
     check_driven(inst);
     check_self_reads(inst);
     check_crossing_locals(inst);
+    check_crossing_instants(inst);
     check_enable(inst, sure);
   }
   compile->running = NULL;

@@ -275,12 +275,24 @@ static void unique(GHashTable *names, Node *node, const char *what) {
   check_c_name(node->name, node->place, what);
 }
 
+// What a kind demands of the fields that are of it.
+static void check_kind(const Node *node) {
+  const guint dimensions = node->dimensions->len;
+  if (node->state == STATE_TRACE && dimensions > 1)
+    problem(node->location, "state-kind", "a trace is one value, or a ring of the latest: `%s` has %u dimensions",
+            node->name, dimensions);
+  if (node->state == STATE_MEMORY && dimensions == 0)
+    problem(node->location, "state-kind", "a memory is an array: `%s` has no length", node->name);
+}
+
 static void add_state(Scope *scope, Node *node, bool statistic) {
   Inst *inst = compile->running;
   unique(compile->state_names, node, statistic ? "a statistic" : "a state field");
+  check_kind(node);
   StateField *field = arena_new(StateField);
   *field = (StateField){.name = node->name,
                         .doc = node->doc,
+                        .kind = node->state,
                         .statistic = statistic,
                         .gauge = node->gauge,
                         .unit = node->text,

@@ -143,8 +143,9 @@ static void resolve_pending(Pending *pending, bool report) {
   if (!state) return;
   if (type->kind == TYPE_STRING)
     problem(pending->place, "value-type", "state cannot be a string; an array of uint8 holds text");
-  if (type->kind == TYPE_STREAM && state->statistic)
-    problem(pending->place, "value-type", "a statistic is a number, not a stream");
+  if (type->kind == TYPE_STREAM && state->kind != STATE_BEHAVIOUR)
+    problem(pending->place, "value-type",
+            state->statistic ? "a statistic is a number, not a stream" : "a stream is behaviour, of no other kind");
   if (!state->initial) return;
   // An initial value fills every element of an array that it does not list.
   if (state->dimensions->len == 0) {

@@ -10,6 +10,7 @@
 #include "lss/base/location.h"
 #include "lss/base/units.h"
 #include "lss/front/function_kind.h"
+#include "lss/front/state_kind.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -143,7 +144,8 @@ typedef struct {
   const char *name;
   const char *doc;
   const char *unit; // statistics: "frames"; else NULL
-  bool statistic;
+  StateKind kind;
+  bool statistic;     // a counter that is reported
   bool gauge;         // a statistic that is no count: between two instants it has no difference
   Type *type;         // element type
   GArray *dimensions; // of int, outermost first; empty for a scalar

@@ -108,34 +108,6 @@ static bool check_parameters(const Spec *spec) {
   return fine;
 }
 
-// Whether a function may look at what was counted: no behaviour comes of it.
-static bool may_look(const char *function) {
-  return !strcmp(function, "init") || !strcmp(function, "statistics") || !strcmp(function, "finish");
-}
-
-// Statistics only count: behaviour that depended on one would not survive that it is counted in bulk, or not at all.
-static bool check_statistics(const Spec *spec) {
-  const Instance *instance = spec->example;
-  bool fine = true;
-  for (guint i = 0; i < spec->source->uses->len; i++) {
-    const FieldUse *use = spec->source->uses->pdata[i];
-    const StateField *field = instance_find_state(instance, use->field);
-    const bool member = !strcmp(use->word, "self"), statistic = field && field->statistic;
-    if (member ? !statistic : statistic && (strcmp(use->word, "counted") != 0 || may_look(use->function))) continue;
-    Location at = {g_intern_string(spec->source->file), use->line, use->column, use->line, use->end_column};
-    if (!statistic)
-      diag_error(at, "unknown-name", "%s has no statistic `%s`", instance->module_name, use->field);
-    else
-      diag_error(at, "statistic-read",
-                 "`%s` is a statistic: count(%s) and count(%s, n) add to it, report(%s, v) sets it, and in init, "
-                 "statistics and finish it is counted(%s)",
-                 use->field, use->field, use->field, use->field, use->field);
-    if (statistic) diag_note(field->location, "what behaviour depends on is state, with a statistic beside it");
-    fine = false;
-  }
-  return fine;
-}
-
 static bool read_behaviours(Emitter *emitter, const Cluster *cluster) {
   bool fine = true;
   for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -177,7 +149,7 @@ static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
       fine &= check_defined(spec);
       fine &= check_declared(spec);
       fine &= check_parameters(spec);
-      fine &= check_statistics(spec);
+      fine &= emit_check_words(spec);
     }
     char prefix[32];
     g_snprintf(prefix, sizeof prefix, "@K@_S%d", spec->index);

@@ -76,7 +76,6 @@ void emit_closed(GString *out, const char *file, int line); // what clang refuse
 void emit_code(GString *out, const Value *code);            // the user's C, at its own line and column
 void emit_body(GString *out, const Value *code);            // as the body of a function whose brace is open
 void emit_initial(GString *out, const StateField *field);   // assigns a field's initial value
-char *emit_field_name(const StateField *field);             // in C; the caller frees it
 
 // spec.c
 Spec *emit_spec_new(Emitter *emitter, Instance *instance);
@@ -90,6 +89,14 @@ bool emit_writes_local(const Instance *instance, const Function *function, const
 bool emit_lanes_apart(int lanes);                                    // whether contexts point to the lanes of a signal
 bool emit_flagged(const Emitter *emitter, const Instance *instance); // whether contexts say which signals are known
 Function *emit_find_function(const Instance *instance, FunctionKind kind); // NULL when there is none
+
+// state.c
+char *emit_field_name(const StateField *field);           // in C; the caller frees it
+bool emit_is_ring(const StateField *field);               // a trace of which spinach_next_NAME is the oldest element
+void emit_state(GString *out, const Spec *spec);          // the struct of the state
+void emit_traces(GString *out, const Instance *instance); // what note() means of each
+bool emit_check_words(const Spec *spec);                  // reports fields that are reached by words of another kind
+bool emit_is_state_word(const char *word);                // whether a module reaches its state by it
 
 // ports.c: the vocabulary of one port or local
 void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged);

@@ -34,12 +34,17 @@ static bool is_timed_by_user(const Instance *leaf) {
 // says so in each cycle, or because its next_event says when it will.
 typedef enum { BY_CODE, BY_UNCHANGED, BY_NEXT_EVENT, UNKNOWN } Stability;
 
+// Whether time passing makes it do something else.
+static bool is_timed(const ModuleSource *source) {
+  return source->timed || source->waits;
+}
+
 static Stability stability(const Emitter *emitter, const Instance *leaf) {
   const ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
   if (is_timed_by_user(leaf)) return UNKNOWN;
-  if (!emit_find_function(leaf, FUNCTION_PHASE_END)) return source->timed ? UNKNOWN : BY_CODE;
+  if (!emit_find_function(leaf, FUNCTION_PHASE_END)) return is_timed(source) ? UNKNOWN : BY_CODE;
   const bool large = emit_large_state(leaf), bounded = emit_find_function(leaf, FUNCTION_NEXT_EVENT);
-  if (!large && !source->timed) return bounded || source->unchanged ? BY_CODE : UNKNOWN;
+  if (!large && !is_timed(source)) return bounded || source->unchanged ? BY_CODE : UNKNOWN;
   if (source->unchanged) return BY_UNCHANGED;
   return bounded && !large ? BY_NEXT_EVENT : UNKNOWN;
 }

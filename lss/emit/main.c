@@ -92,27 +92,29 @@ static void emit_watches(const Emitter *emitter, GString *out) {
   emit_texts(out, "watches", emitter->netlist->watches);
 }
 
+static void emit_field_row(GString *out, const StateField *field, const char *layout) {
+  static const char *const kinds[STATE_KINDS] = {"BEHAVIOUR", "INSTANT", "COUNTER", "TRACE", "MEMORY"};
+  g_autofree char *type = emit_type_symbol(field->type), *member = emit_field_name(field),
+                  *next = g_strdup_printf("offsetof(%s_state, spinach_next_%s)", layout, field->name);
+  g_string_append_printf(out, "  {\"%s\", ", field->name);
+  emit_quoted(out, field->doc);
+  g_string_append(out, ", ");
+  emit_quoted(out, field->unit);
+  g_string_append_printf(out, ", &%s, offsetof(%s_state, %s), %u, {", type, layout, member, field->dimensions->len);
+  for (guint d = 0; d < field->dimensions->len; d++)
+    g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
+  if (!field->dimensions->len) g_string_append(out, "0");
+  g_string_append_printf(out, "}, SPINACH_%s, %s, %s, %s},\n", kinds[field->kind], field->statistic ? "true" : "false",
+                         field->gauge ? "true" : "false", emit_is_ring(field) ? next : "0");
+}
+
 static void emit_layouts(GString *out, const Kind *kind) {
   for (guint i = 0; i < kind->specs->len; i++) {
     const Spec *spec = kind->specs->pdata[i];
     const Instance *instance = spec->example;
     g_autofree char *name = g_strdup_printf("%s_S%u", kind->name, i);
     g_string_append_printf(out, "static const spinach_field %s_fields[] = {\n", name);
-    for (guint k = 0; k < instance->state->len; k++) {
-      const StateField *field = instance->state->pdata[k];
-      g_autofree char *type = emit_type_symbol(field->type);
-      g_string_append_printf(out, "  {\"%s\", ", field->name);
-      emit_quoted(out, field->doc);
-      g_string_append(out, ", ");
-      emit_quoted(out, field->unit);
-      g_autofree char *member = emit_field_name(field);
-      g_string_append_printf(out, ", &%s, offsetof(%s_state, %s), %u, {", type, name, member, field->dimensions->len);
-      for (guint d = 0; d < field->dimensions->len; d++)
-        g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
-      if (!field->dimensions->len) g_string_append(out, "0");
-      g_string_append_printf(out, "}, %s, %s},\n", field->statistic ? "true" : "false",
-                             field->gauge ? "true" : "false");
-    }
+    for (guint k = 0; k < instance->state->len; k++) emit_field_row(out, instance->state->pdata[k], name);
     g_string_append(out, "  {0}\n};\n");
     emit_recorded_arguments(out, spec, name);
     g_string_append_printf(out, "static const spinach_event %s_events[] = {\n", name);

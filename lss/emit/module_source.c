@@ -2,6 +2,8 @@
 // which functions a module defines.
 #include "lss/emit/module_source.h"
 
+#include "lss/emit/emit.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -47,8 +49,13 @@ static void add_use(GPtrArray *uses, const char *function, char *name) {
   g_ptr_array_add(uses, use);
 }
 
-// `word (` in a function: a call, or a parameter's name.
+// `word (` in a function, or in a macro, which may be used anywhere: a call, or a parameter's name.
 static void read_call(ModuleSource *source, const char *word, const char *at, const char *function) {
+  static const char *const others[] = {"next_event", "init", "statistics", "finish", NULL};
+  const bool outside_cycles = g_strv_contains(others, function);
+  source->unchanged |= !strcmp(word, "unchanged");
+  source->timed |= !outside_cycles && (!strcmp(word, "now") || !strcmp(word, "cycle"));
+  source->waits |= !outside_cycles && !strcmp(word, "until");
   if (strcmp(word, "param") != 0) {
     add_use(source->calls, function, g_strdup(word));
     return;
@@ -57,7 +64,6 @@ static void read_call(ModuleSource *source, const char *word, const char *at, co
   add_use(source->parameters, function, g_strndup(at, strcspn(at, " )")));
 }
 
-// Macros may be used anywhere.
 static void read_macros(ModuleSource *source, const char *text) {
   g_autoptr(GRegex) form = g_regex_new("\\b(\\w+)(?=\\()", 0, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
@@ -136,7 +142,7 @@ static int next_sign(Cursor *c) {
   return 0;
 }
 
-// `self->field`, `count(field`, `report(field` or `counted(field`, the cursor being behind the word.
+// `self->field`, `count(field` or another word of the state, the cursor being behind the word.
 static void read_field(ModuleSource *source, const Cursor *at, const char *text, const char *word,
                        const char *function) {
   Cursor c = *at;
@@ -162,12 +168,8 @@ static void read_word(ModuleSource *source, Cursor *c, const char *text, const c
   const char *start = c->at;
   while (c->at < c->end && (isalnum((unsigned char)*c->at) || *c->at == '_')) c->at++;
   g_autofree char *word = g_strndup(start, (gsize)(c->at - start));
-  static const char *const words[] = {"self", "count", "report", "counted", NULL};
-  if (g_strv_contains(words, word)) read_field(source, c, text, word, function);
-  if (*c->at != '(') return;
-  read_call(source, word, c->at, function);
-  source->unchanged |= !strcmp(word, "unchanged");
-  source->timed |= (!strcmp(word, "now") || !strcmp(word, "cycle")) && strcmp(function, "next_event") != 0;
+  if (emit_is_state_word(word)) read_field(source, c, text, word, function);
+  if (*c->at == '(') read_call(source, word, c->at, function);
 }
 
 char *module_source_header(const char *file, const char *include) {

@@ -15,10 +15,10 @@ typedef struct {
   int line;
 } Hook;
 
-// `self->f`, `count(f)`, `report(f, v)` or `counted(f)` in a function.
+// `self->f`, `count(f)` or another word of the state in a function.
 typedef struct {
   char *field;
-  const char *word; // "self", "count", "report" or "counted"
+  const char *word; // "self", "count", "until" ...
   char *function;   // as in NameUse
   int line, column, end_column;
 } FieldUse;
@@ -41,8 +41,9 @@ typedef struct {
   GArray *include_lines;
   GPtrArray *defines; // char*: macros
   int lines;
-  int open_line;         // of the first brace at file scope that is not closed; 0: none
-  bool timed, unchanged; // asks for the time; says unchanged()
+  int open_line;     // of the first brace at file scope that is not closed; 0: none
+  bool timed, waits; // in a cycle it asks for the time; for that until an instant of its state
+  bool unchanged;    // says unchanged()
 } ModuleSource;
 
 // Lives as long as the process.  NULL, with *error set, when the file cannot be read.

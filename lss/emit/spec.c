@@ -84,36 +84,6 @@ static const char *const signal_words[] = {"data", "enable", "ack"};
 
 // ---- Structs ---------------------------------------------------------------------------------------------------
 
-static void emit_state(GString *out, const Spec *spec) {
-  const Instance *instance = spec->example;
-  for (guint i = 0; i < spec->collectors->len; i++) {
-    const Collector *collector = spec->collectors->pdata[i];
-    if (collector->shared) continue;
-    g_string_append(out, "typedef struct {");
-    emit_code(out, collector->declare);
-    g_string_append_printf(out, "\n} @S@_collector_%u;\n", i);
-  }
-  g_string_append(out, "typedef struct {\n");
-  for (guint i = 0; i < instance->state->len; i++) {
-    const StateField *field = instance->state->pdata[i];
-    g_autofree char *name = emit_field_name(field);
-    emit_field(out, name, field->type, field->dimensions);
-  }
-  for (guint i = 0; i < instance->parameters->len; i++) {
-    const Parameter *parameter = instance->parameters->pdata[i];
-    if (!parameter->runtime) continue;
-    const char *type = emit_runtime_type(parameter);
-    if (type)
-      g_string_append_printf(out, "  %s rt_%s;\n", type, parameter->name);
-    else
-      g_string_append_printf(out, "  char rt_%s[SPINACH_STRING_SIZE];\n", parameter->name);
-  }
-  for (guint i = 0; i < spec->collectors->len; i++)
-    if (!((Collector *)spec->collectors->pdata[i])->shared)
-      g_string_append_printf(out, "  @S@_collector_%u collector_%u;\n", i, i);
-  g_string_append(out, "  uint32_t spinach_id;\n} @S@_state;\n");
-}
-
 // An array that is indexed with a variable stays in memory, and so does all that shares a variable with it: the lanes
 // of a multiport are arrays beside the context, a single lane is inside.
 bool emit_lanes_apart(int lanes) {
@@ -380,6 +350,7 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   for (guint i = 0; i < instance->locals->len; i++) emit_local(out, instance->locals->pdata[i], flagged, debug);
   for (guint i = 0; i < instance->userpoints->len; i++) emit_userpoint(out, instance->userpoints->pdata[i]);
   for (guint i = 0; i < instance->events->len; i++) emit_event(out, spec, instance->events->pdata[i]);
+  emit_traces(out, instance);
   g_string_append(out, "#define self_t @S@_state\n#define SP_call(u) @S@_userpoint_##u\n");
   emit_functions(out, spec);
   for (guint i = 0; i < spec->source->helpers->len; i++) {

@@ -191,10 +191,6 @@ void emit_parameter(GString *out, const Parameter *parameter) {
 }
 
 // Assigns the initial value of a state field of *self, whose memory is zero.
-char *emit_field_name(const StateField *field) {
-  return g_strconcat(field->statistic ? "spinach_counted_" : "", field->name, NULL);
-}
-
 void emit_initial(GString *out, const StateField *field) {
   if (!field->initial) return;
   const Value *value = field->initial;

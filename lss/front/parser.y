@@ -62,14 +62,14 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> CONTINUE "continue" CROSSING "crossing" DEBUG "debug" ELSE "else" ENUM "enum" EVENT "event"
 %token <text> FALSE_WORD "false" FINISH "finish" FOR "for" FUNCTION "function" HANDLER "handler" IF "if" IMPORT "import"
 %token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
-%token <text> KEYED "keyed" REPEATED "repeated" PACKED "packed"
+%token <text> KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" MEMORY "memory" TRACE "trace" PACKED "packed"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
 %token <text> PHASE_START "phase_start" RETURN "return" RUNTIME "runtime" STATE "state" STAT "stat" STRING "string"
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
 %token ARROW "->" DOTS ".." OR "||" AND "&&" EQ "==" NE "!=" LE "<=" GE ">=" SHL "<<" SHR ">>"
 
-%type <node> item declaration statement port_declaration simple field packed_member enumerator member section role setting argument struct_argument signature_field
-%type <list> items body block fields packed_members enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
+%type <node> item declaration statement port_declaration simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field
+%type <list> items body block fields packed_members state_fields enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
 %type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals receivers
 %type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range range opt_count opt_on signal opt_condition record_fields
 %type <text> name_word opt_handler_index opt_string
@@ -140,18 +140,18 @@ declaration:
   | USERPOINT NAME opt_signature ARROW type_name opt_default ';' {
       $$ = parse_declare(scan, NODE_USERPOINT, @$, $2, @2); $$->arguments = $3; $$->type = $5; $$->value = $6; }
   | port_declaration
-  | STATE '{' fields '}'           { $$ = node_new(NODE_STATE, @$); $$->body = $3; }
+  | STATE '{' state_fields '}'     { $$ = node_new(NODE_STATE, @$); $$->body = $3; }
   | LOCAL type_name NAME dimensions ';' {
       $$ = parse_declare(scan, NODE_LOCAL, @$, $3, @3); $$->type = $2; $$->dimensions = $4; }
   | NAME LOCAL type_name NAME dimensions ';' {
       parse_word(scan, @1, $1, "specialize", "before local");
       $$ = parse_declare(scan, NODE_LOCAL, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->specialize = true; }
   | STAT type_name NAME dimensions opt_string ';' {
-      $$ = parse_declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; }
+      $$ = parse_declare(scan, NODE_STAT, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->text = $5; $$->state = STATE_COUNTER; }
   | STAT NAME '=' expr opt_string ';' { $$ = parse_declare(scan, NODE_DERIVED, @$, $2, @2); $$->value = $4; $$->text = $5; }
   | NAME STAT type_name NAME dimensions opt_string ';' {
       parse_word(scan, @1, $1, "gauge", "before stat");
-      $$ = parse_declare(scan, NODE_STAT, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->text = $6; $$->gauge = true; }
+      $$ = parse_declare(scan, NODE_STAT, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->text = $6; $$->gauge = true; $$->state = STATE_COUNTER; }
   | PHASE_START ';'                {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_PHASE_START; $$->name = "phase_start"; $$->place = @1;
       $$->reads = arena_array(); $$->writes = arena_array(); }
@@ -242,6 +242,23 @@ packed_member:
   | type_name NAME ':' expr DOTS expr ';' {
       $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->range = expr_new(EXPR_INDEX_RANGE, location_span(@4, @6));
       $$->range->right = $4; $$->range->third = $6; CLOSE($$->range); }
+  ;
+state_fields:
+    %empty                         { $$ = arena_array(); }
+  | state_fields state_field       { $$ = parse_with($1, $2); }
+  | state_fields error ';'         { $$ = $1; }
+  ;
+state_field:
+    field
+  | INSTANT NAME dimensions ';'    {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = parse_text_expr(EXPR_NAME, @1, "uint64"); $$->dimensions = $3;
+      $$->state = STATE_INSTANT; }
+  | COUNTER type_name NAME dimensions ';' {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->state = STATE_COUNTER; }
+  | TRACE type_name NAME dimensions ';' {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->state = STATE_TRACE; }
+  | MEMORY type_name NAME dimensions opt_default ';' {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->value = $5; $$->state = STATE_MEMORY; }
   ;
 dimensions:
     %empty                         { $$ = arena_array(); }

@@ -148,6 +148,17 @@ static const char *member_type(const Node *member) {
 
 static void collect(Section *sections, const GPtrArray *nodes);
 
+// "instant", "trace uint32": the kind of a field, unless it is behaviour, and its type.
+static const char *state_type(const Node *field) {
+  switch (field->state) {
+  case STATE_INSTANT: return "instant";
+  case STATE_COUNTER: return arena_printf("counter %s", expr_text(field->type));
+  case STATE_TRACE: return arena_printf("trace %s", expr_text(field->type));
+  case STATE_MEMORY: return arena_printf("memory %s", expr_text(field->type));
+  default: return expr_text(field->type);
+  }
+}
+
 static void collect_node(Section *s, const Node *node) {
   const char *doc = join_lines(node->doc);
   switch (node->kind) {
@@ -175,7 +186,7 @@ static void collect_node(Section *s, const Node *node) {
   case NODE_STATE:
     for (guint i = 0; i < node->body->len; i++) {
       const Node *field = node->body->pdata[i];
-      add_row(&s[SECTION_STATE], declared(field), expr_text(field->type), join_lines(field->doc));
+      add_row(&s[SECTION_STATE], declared(field), state_type(field), join_lines(field->doc));
     }
     break;
   case NODE_STAT:

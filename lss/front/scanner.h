@@ -18,6 +18,7 @@ typedef struct {
   int start_token;  // what to parse: pushed before the first token
   int previous_token;
   int previous_end_line;      // of the last token
+  int state_depth;            // braces open since `state`; 1: where fields begin
   Location last, before_last; // tokens
   GPtrArray *docs;            // DocComment*
   guint docs_waiting;         // docs from this index on wait for their next token

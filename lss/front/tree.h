@@ -6,6 +6,7 @@
 
 #include "lss/base/location.h"
 #include "lss/front/function_kind.h"
+#include "lss/front/state_kind.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -99,9 +100,9 @@ typedef enum {
   NODE_WHILE,     // value, body
   NODE_BREAK,
   NODE_CONTINUE,
-  NODE_RETURN, // value (may be NULL)
-  NODE_FIELD,  // name, type, dimensions, value (initial, may be NULL): struct fields, state, signatures; of members of
-               // packed words name, type, range (right: the first bit, third: the last, may be NULL)
+  NODE_RETURN,     // value (may be NULL)
+  NODE_FIELD,      // name, type, dimensions, value (initial, may be NULL), state: struct fields, state, signatures; of
+                   // members of packed words name, type, range (right: the first bit, third: the last, may be NULL)
   NODE_ENUMERATOR, // name, value (may be NULL)
   NODE_MEMBER,     // name, type, output (forward)
   NODE_ARGUMENT    // name, type (may be NULL), value (default, may be NULL)
@@ -121,6 +122,7 @@ struct Node {
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes, *receivers;
   const char *index_name;
   FunctionKind function;
+  StateKind state;
   bool runtime, initial, output, optional, keyed, repeated, partial, crossing, shared, specialize, gauge;
 };
 

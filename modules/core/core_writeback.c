@@ -25,10 +25,8 @@ handler(commit) {
 }
 
 static inline void remember(self_t *self, uint32_t pc, uint32_t word) {
-  const uint32_t place = self->history_next;
-  self->pc = pc;
-  self->history_next = (place + 1) % (uint32_t)param(remembered);
-  self->history[place] = (core_retired){.pc = pc, .word = word};
+  note(pc, pc);
+  note(history, (core_retired){.pc = pc, .word = word});
 }
 
 phase_end() {

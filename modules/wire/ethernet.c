@@ -154,7 +154,7 @@ static bool next_frame(self_t *self, uint32_t next_index, uint32_t *length) {
 }
 
 // Loads the next frame with padding and FCS, and works out when it may be played at the earliest.
-__attribute__((noinline)) static void load(self_t *self, uint32_t next_index) {
+__attribute__((noinline)) static void load_frame(self_t *self, uint32_t next_index) {
   uint32_t length = 0;
   self->loaded = next_frame(self, next_index, &length);
   self->exhausted = !self->loaded;
@@ -299,7 +299,7 @@ phase_end() {
       }
       bool next_index = self->awaits_index && width(next) && transferred(next);
       if (self->linked && !self->exhausted && (self->traffic != traffic_mode_correlated || next_index))
-        load(self, next_index ? data(next) : 0);
+        load_frame(self, next_index ? data(next) : 0);
       update_outputs(self);
       if (!self->loaded || now() < self->wake) return;
     }

@@ -68,15 +68,15 @@ def test_lanes_with_keys_are_traced_when_they_change(build_sim, run_sim):
 LOOPING = """
 struct done { uint32 pc; uint32 word; };
 module looper { runtime parameter loop = 2 : int; inport in : uint32; always in.ack; phase_end;
-  state { done ring[48]; uint32 next; uint32 pc; } }
+  state { trace done ring[48]; trace uint32 pc; } }
 instance l : looper; instance s : source; s.out -> l.in;
-debug cpu { pc = l.pc; history = l.ring; history_next = l.next; }
+debug cpu { pc = l.pc; history = l.ring; }
 """
 LOOPING_C = """phase_end() {
   uint32_t n = (uint32_t)cycle(), loop = (uint32_t)param(loop);
-  self->pc = n < 20 || !loop ? 0x1000 + 4 * n : 0x2000 + 4 * (n % loop);
-  self->ring[self->next] = (done){self->pc, 0};
-  self->next = (self->next + 1) % 48;
+  const uint32_t pc = n < 20 || !loop ? 0x1000 + 4 * n : 0x2000 + 4 * (n % loop);
+  note(pc, pc);
+  note(ring, (done){pc, 0});
   if (n == 40) sim_error("the end");
 }
 """

@@ -82,6 +82,7 @@ module parts {
     return x;
   >>>;
   userpoint other(uint8 n) -> bool;              /** which one */
+  state { instant ready; counter uint64 held[2]; trace uint8 seen[4]; memory uint32 table[8][a]; } /** by kind */
   gauge stat uint32 level "items";               /** how many */
   stat uint64 hits[2][3];
   stat rate_of = hits[0] / cycles "per cycle";     /** How often. */

@@ -46,7 +46,7 @@ def instance_lines(one: dict) -> list[str]:
         width = f" x{p['width']}" if "width" in p else ""
         yield f"  {p['direction']}port {p['name']} : {p['type']}{width}"
     for s in one["state"]:
-        kind = "stat" if s["statistic"] else "state"
+        kind = {"behaviour": "state", "statistic": "stat"}.get(s["kind"], f"state {s['kind']}")
         yield f"  {kind} {s['type']} {s['name']}" + "".join(f"[{n}]" for n in s["dimensions"])
     for v in one["locals"]:
         yield f"  local {v['type']} {v['name']}" + (f"[{v['lanes']}]" if v["lanes"] else "")

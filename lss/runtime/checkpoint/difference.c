@@ -10,15 +10,17 @@ enum { SHOWN = 16 }; // elements of one field
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-static uint64_t compare_field(const char *path, const spinach_field *field, const uint8_t *first,
-                              const uint8_t *second) {
+static uint64_t compare_field(const char *path, const spinach_field *field, uint8_t *first, uint8_t *second) {
   const uint64_t count = spinach_field_elements(field), size = field->type->size;
   uint64_t differ = 0;
-  if (spinach_type_is_dense(field->type) && memcmp(first, second, count * size) == 0) return 0;
-  for (uint64_t i = 0; i < count; i++, first += size, second += size) {
-    if (spinach_type_equal(field->type, first, second) || ++differ > SHOWN) continue;
-    g_autofree char *name = spinach_element_name(field, i), *one = spinach_type_text(field->type, first),
-                    *other = spinach_type_text(field->type, second);
+  if (spinach_type_is_dense(field->type) && !field->next_offset &&
+      memcmp(first + field->offset, second + field->offset, count * size) == 0)
+    return 0;
+  for (uint64_t i = 0; i < count; i++) {
+    const void *here = spinach_field_element(field, first, i), *there = spinach_field_element(field, second, i);
+    if (spinach_type_equal(field->type, here, there) || ++differ > SHOWN) continue;
+    g_autofree char *name = spinach_element_name(field, i), *one = spinach_type_text(field->type, here),
+                    *other = spinach_type_text(field->type, there);
     printf("%s%s%s  %s  %s\n", path, *path ? "." : "", name, one, other);
   }
   if (differ > SHOWN)
@@ -40,11 +42,9 @@ int spinach_checkpoint_compare(spinach_options *options) {
   }
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     const spinach_layout *layout = machine->instances[i].layout;
-    const uint8_t *state = spinach_instance_state((int32_t)i);
-    for (uint32_t k = 0; layout && k < layout->field_count; k++) {
-      const uint64_t offset = (uint64_t)(state - spinach_arena) + layout->fields[k].offset;
-      differ += compare_field(machine->instances[i].path, &layout->fields[k], first + offset, spinach_arena + offset);
-    }
+    uint8_t *state = spinach_instance_state((int32_t)i);
+    for (uint32_t k = 0; layout && k < layout->field_count; k++)
+      differ += compare_field(machine->instances[i].path, &layout->fields[k], first + (state - spinach_arena), state);
   }
   return differ > 0;
 }

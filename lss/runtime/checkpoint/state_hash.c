@@ -1,6 +1,7 @@
 // Hashes of the state; see state_hash.h.
 #include "lss/runtime/checkpoint/state_hash.h"
 
+#include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/options.h"
 #include "lss/runtime/files/whole_file.h"
@@ -12,19 +13,21 @@ enum { DIGITS = 16 };
 static const spinach_machine *const machine = &spinach_machine_table;
 static GString *noted;
 
-static void add_field(GChecksum *sum, const uint8_t *state, const spinach_field *field) {
+static void add_field(GChecksum *sum, uint8_t *state, const spinach_field *field) {
   const uint64_t count = spinach_field_elements(field), size = field->type->size;
-  if (spinach_type_is_dense(field->type)) {
+  if (spinach_type_is_dense(field->type) && !field->next_offset) {
     g_checksum_update(sum, state + field->offset, (gssize)(count * size));
     return;
   }
   g_autoptr(GByteArray) bytes = g_byte_array_new();
-  for (uint64_t i = 0; i < count; i++) spinach_type_append_bytes(field->type, state + field->offset + i * size, bytes);
+  for (uint64_t i = 0; i < count; i++)
+    spinach_type_append_bytes(field->type, spinach_field_element(field, state, i), bytes);
   g_checksum_update(sum, bytes->data, bytes->len);
 }
 
 char *spinach_state_hash(void) {
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+  spinach_clear_all_past();
   g_checksum_update(sum, (const guchar *)spinach_passing->clocks,
                     (gssize)(machine->clock_count * sizeof *spinach_passing->clocks));
   for (uint32_t i = 0; i < machine->instance_count; i++) {

@@ -4,6 +4,7 @@
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/checkpoint/pages.h"
+#include "lss/runtime/engine/instants.h"
 #include "lss/runtime/files/manifest.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/measure.h"
@@ -86,6 +87,7 @@ static GVariant *runs_variant(const GArray *runs) {
 GByteArray *spinach_checkpoint_bytes(const spinach_options *options, GError **error) {
   g_autoptr(GVariant) files = open_files_describe(error);
   if (!files) return NULL;
+  spinach_clear_all_past();
   g_autoptr(GByteArray) packed_pages = g_byte_array_new(), packed_header = g_byte_array_new();
   g_autoptr(GArray) runs = pages_compress(spinach_arena, spinach_arena_size, packed_pages);
   GVariantBuilder builder;

@@ -35,7 +35,7 @@ static unsigned long elements_of(const checked_type *type) {
   return bracket ? strtoul(bracket + 1, NULL, 10) : 0;
 }
 
-// The field in `self->slot[i]`, which begins at that place of the source; the source is read again.
+// The field in `self->slot[i]` or `load(slot, i)`, which begins at that place of the source; the source is read again.
 static void field_at(const checked_access *access, char *word, size_t size) {
   char line[1024];
   size_t n = 0;
@@ -44,8 +44,10 @@ static void field_at(const checked_access *access, char *word, size_t size) {
   for (uint32_t i = 0; any && i < access->line; i++) any = fgets(line, sizeof line, file) != NULL;
   if (file) fclose(file);
   const char *at = any && access->column && access->column <= strlen(line) ? line + access->column - 1 : "";
-  at = !strncmp(at, "self", 4) ? strstr(at, "->") : NULL;
-  for (at = at ? at + 2 : ""; n + 1 < size && (isalnum((unsigned char)at[n]) || at[n] == '_'); n++) word[n] = at[n];
+  const char *arrow = !strncmp(at, "self", 4) ? strstr(at, "->") : NULL;
+  const bool word_of_memory = !strncmp(at, "load", 4) || !strncmp(at, "store", 5);
+  at = arrow ? arrow + 2 : word_of_memory && strchr(at, '(') ? strchr(at, '(') + 1 : "";
+  for (; n + 1 < size && (isalnum((unsigned char)at[n]) || at[n] == '_'); n++) word[n] = at[n];
   word[n] = '\0';
 }
 

@@ -7,15 +7,19 @@
 
 enum { SPINACH_MAX_DIMENSIONS = 4 };
 
-// A field of an instance's state; statistics are fields with a unit.
+typedef enum { SPINACH_BEHAVIOUR, SPINACH_INSTANT, SPINACH_COUNTER, SPINACH_TRACE, SPINACH_MEMORY } spinach_state_kind;
+
+// A field of an instance's state; statistics are counters with a unit.
 typedef struct {
   const char *name, *doc, *unit;
   const struct spinach_type *type;
   uint64_t offset; // within the instance's state
   uint32_t dimension_count;
   uint32_t dimensions[SPINACH_MAX_DIMENSIONS]; // outermost first
+  spinach_state_kind kind;
   bool statistic;
-  bool gauge; // a statistic of which no difference between two instants can be taken
+  bool gauge;           // a statistic of which no difference between two instants can be taken
+  uint64_t next_offset; // of a ring: a uint32_t, the index of its oldest element; else 0
 } spinach_field;
 
 typedef struct {

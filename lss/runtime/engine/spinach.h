@@ -29,6 +29,16 @@ extern struct spinach_time spinach_time;
 enum { SPINACH_STOP = 1, SPINACH_PAUSE = 2 };
 extern int spinach_stopping; // of these: somebody asked to end the run after this instant
 
+// The cycle that comes `cycles` cycles after the present one, and in how many cycles an instant comes: 0 when it is
+// past. UINT64_MAX stays: it never comes.
+static inline uint64_t spinach_after(uint64_t cycles) {
+  return cycles == UINT64_MAX ? UINT64_MAX : spinach_time.cycle + cycles;
+}
+static inline uint64_t spinach_until(uint64_t instant) {
+  if (instant == UINT64_MAX) return UINT64_MAX;
+  return instant > spinach_time.cycle ? instant - spinach_time.cycle : 0;
+}
+
 // An event that a condition waits for: how often it has happened, and the count at which the run pauses.
 typedef struct {
   uint64_t *count, goal;

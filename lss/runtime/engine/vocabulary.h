@@ -4,10 +4,26 @@
 #define SP_LANE_()         (0)
 #define SP_LANE_GIVEN(...) (__VA_ARGS__)
 
-// Statistics have names of their own, so that behaviour does not look at them by mistake.
+// What is no behaviour has names of its own, so that it is reached by the words of its kind alone.
 #define SP_ONE(...)       SP_ONE_##__VA_OPT__(GIVEN)(__VA_ARGS__)
 #define SP_ONE_()         1
 #define SP_ONE_GIVEN(...) (__VA_ARGS__)
+
+// What becomes of counters, traces and memories; a step that is to be repeated later defines it otherwise.
+#define SP_COUNT(counter, n)           ((void)((counter) += (n)))
+#define SP_COUNT_CYCLES(counter, sign) ((void)((counter) += sign spinach_time.cycle))
+#define SP_REPORT(counter, v)          ((void)((counter) = (v)))
+#define SP_NOTE(value, ...)            ((void)((value) = (__VA_ARGS__)))
+#define SP_NOTE_RING(ring, next, ...)                                                                                  \
+  do {                                                                                                                 \
+    const uint32_t spinach_place = (next);                                                                             \
+    (next) = (spinach_place + 1) % (uint32_t)(sizeof(ring) / sizeof *(ring));                                          \
+    (ring)[spinach_place] = (__VA_ARGS__);                                                                             \
+  } while (0)
+#define SP_LOAD(array, i)                ((array)[i])
+#define SP_STORE(array, i, ...)          ((void)((array)[i] = (__VA_ARGS__)))
+#define SP_LOAD_SPAN(array, i, n, to)    ((void)memcpy((to), &(array)[i], (n) * sizeof *(array)))
+#define SP_STORE_SPAN(array, i, n, from) ((void)memcpy(&(array)[i], (from), (n) * sizeof *(array)))
 
 #define some(p, ...)    SP_some_##p(SP_LANE(__VA_ARGS__))
 #define data(p, ...)    SP_data_##p(SP_LANE(__VA_ARGS__))
@@ -17,32 +33,43 @@
 #define transferred(p, ...)                                                                                            \
   ((bool)(SP_some_##p(SP_LANE(__VA_ARGS__)) & SP_enabled_##p(SP_LANE(__VA_ARGS__)) &                                   \
           SP_acked_##p(SP_LANE(__VA_ARGS__))))
-#define send(p, ...)          SP_send_##p(__VA_ARGS__)
-#define send_if(p, ...)       SP_send_if_##p(__VA_ARGS__)
-#define send_nothing(p, ...)  SP_send_nothing_##p(__VA_ARGS__)
-#define enable(p, ...)        SP_enable_##p(__VA_ARGS__)
-#define accept(p, ...)        SP_accept_##p(__VA_ARGS__)
-#define count(f, ...)         ((void)(self->spinach_counted_##f += SP_ONE(__VA_ARGS__)))
-#define report(f, v)          ((void)(self->spinach_counted_##f = (v)))
-#define counted(f)            (self->spinach_counted_##f)
-#define unchanged()           ((void)(ctx->unchanged = true))
-#define get(l, ...)           SP_get_##l(SP_LANE(__VA_ARGS__))
-#define set(l, ...)           SP_set_##l(__VA_ARGS__)
-#define known_data(p, ...)    SP_known_data_##p(SP_LANE(__VA_ARGS__))
-#define known_enable(p, ...)  SP_known_enable_##p(SP_LANE(__VA_ARGS__))
-#define known_ack(p, ...)     SP_known_ack_##p(SP_LANE(__VA_ARGS__))
-#define known_local(l, ...)   SP_known_local_##l(SP_LANE(__VA_ARGS__))
-#define width(p)              SP_width_##p
-#define lane(p, k)            SP_lane_##p(key_##k)
-#define key(p, i)             SP_key_##p(i)
-#define param(n)              SP_param_##n
-#define param_length(n)       SP_param_length_##n
-#define typeof_port(p)        SP_type_##p
-#define typevar(a)            SP_typevar_##a
-#define call(u, ...)          SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
-#define typeof_argument(u, n) SP_argument_##u##_##n
-#define replaced(u)           SP_replaced_##u
-#define event(e, ...)         SP_event_##e(__VA_ARGS__)
+#define send(p, ...)              SP_send_##p(__VA_ARGS__)
+#define send_if(p, ...)           SP_send_if_##p(__VA_ARGS__)
+#define send_nothing(p, ...)      SP_send_nothing_##p(__VA_ARGS__)
+#define enable(p, ...)            SP_enable_##p(__VA_ARGS__)
+#define accept(p, ...)            SP_accept_##p(__VA_ARGS__)
+#define count(f, ...)             SP_COUNT(self->spinach_counted_##f, SP_ONE(__VA_ARGS__))
+#define begin_counting(f)         SP_COUNT_CYCLES(self->spinach_counted_##f, -)
+#define end_counting(f)           SP_COUNT_CYCLES(self->spinach_counted_##f, +)
+#define report(f, v)              SP_REPORT(self->spinach_counted_##f, v)
+#define counted(f)                (self->spinach_counted_##f)
+#define after(k)                  spinach_after(k)
+#define set_until(f, k)           ((void)(self->spinach_instant_##f = spinach_after(k)))
+#define until(f)                  spinach_until(self->spinach_instant_##f)
+#define note(f, ...)              SP_note_##f(__VA_ARGS__)
+#define load(f, i)                SP_LOAD(self->spinach_memory_##f, i)
+#define store(f, i, ...)          SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
+#define load_span(f, i, n, to)    SP_LOAD_SPAN(self->spinach_memory_##f, i, n, to)
+#define store_span(f, i, n, from) SP_STORE_SPAN(self->spinach_memory_##f, i, n, from)
+#define contents(f)               (self->spinach_memory_##f)
+#define unchanged()               ((void)(ctx->unchanged = true))
+#define get(l, ...)               SP_get_##l(SP_LANE(__VA_ARGS__))
+#define set(l, ...)               SP_set_##l(__VA_ARGS__)
+#define known_data(p, ...)        SP_known_data_##p(SP_LANE(__VA_ARGS__))
+#define known_enable(p, ...)      SP_known_enable_##p(SP_LANE(__VA_ARGS__))
+#define known_ack(p, ...)         SP_known_ack_##p(SP_LANE(__VA_ARGS__))
+#define known_local(l, ...)       SP_known_local_##l(SP_LANE(__VA_ARGS__))
+#define width(p)                  SP_width_##p
+#define lane(p, k)                SP_lane_##p(key_##k)
+#define key(p, i)                 SP_key_##p(i)
+#define param(n)                  SP_param_##n
+#define param_length(n)           SP_param_length_##n
+#define typeof_port(p)            SP_type_##p
+#define typevar(a)                SP_typevar_##a
+#define call(u, ...)              SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
+#define typeof_argument(u, n)     SP_argument_##u##_##n
+#define replaced(u)               SP_replaced_##u
+#define event(e, ...)             SP_event_##e(__VA_ARGS__)
 
 #define phase_start(...) SP_phase_start_##__VA_ARGS__
 #define phase_end(...)   SP_phase_end_##__VA_ARGS__

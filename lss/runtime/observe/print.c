@@ -51,7 +51,9 @@ void spinach_print_state(FILE *out, const spinach_place *place) {
   print_name(out, place);
   fprintf(out, " =");
   if (type->kind == SPINACH_UINT && type->size == 1 && place->count >= DUMPED) {
-    g_autofree char *dump = spinach_hexdump(spinach_element(place, 0), place->count, place->first);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    for (uint64_t k = 0; k < place->count; k++) g_byte_array_append(bytes, spinach_element(place, k), 1);
+    g_autofree char *dump = spinach_hexdump(bytes->data, place->count, place->first);
     fprintf(out, "\n%s", dump);
     return;
   }

@@ -2,9 +2,9 @@
 // latest instructions.  Debug views name the state that holds them.
 //
 // Roles: `pc` (address of the next instruction), `registers` (an array; one of bytes holds 32-bit registers), `program`
-// (a runtime string parameter or state string that names the executable, for functions and lines), `history` (a ring of
-// executed instructions: structs with fields pc and word, or an array of addresses) with `history_next` (index of the
-// oldest entry).  Other roles are printed as they are when they are small.
+// (a runtime string parameter or state string that names the executable, for functions and lines), `history` (a trace
+// of executed instructions: structs with fields pc and word, or addresses).  Other roles are printed as they are when
+// they are small.
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/text/names.h"
 
@@ -64,14 +64,12 @@ typedef struct {
 } Executed;
 
 // The latest instructions, oldest first.
-static GArray *executed(const spinach_debug_view *view, const spinach_debug_role *role) {
-  const spinach_debug_role *next_role = role_of(view, "history_next");
+static GArray *executed(const spinach_debug_role *role) {
   const struct spinach_type *type = role->field->type;
   uint64_t count = spinach_field_elements(role->field);
-  uint64_t next = next_role ? (uint64_t)spinach_integer(next_role->field->type, element(next_role, 0)) % count : 0;
   GArray *all = g_array_new(FALSE, FALSE, sizeof(Executed));
   for (uint64_t i = 0; i < count; i++) {
-    const void *entry = element(role, (next + i) % count);
+    const void *entry = element(role, i);
     uint64_t pc = 0, word = 0;
     bool known = spinach_is_integer(type);
     if (known)
@@ -112,8 +110,8 @@ static void print_executed(FILE *out, const Executed *one) {
 }
 
 // A loop at the end is printed once, so that what led to it shows.
-static void print_history(FILE *out, const spinach_debug_view *view, const spinach_debug_role *role) {
-  g_autoptr(GArray) all = executed(view, role);
+static void print_history(FILE *out, const spinach_debug_role *role) {
+  g_autoptr(GArray) all = executed(role);
   const guint loop = loop_length(all), folded = loop ? repeating(all, loop) : 0, first = all->len - folded - loop;
   const guint shown = loop ? first : all->len;
   fprintf(out, "  the latest instructions, oldest first:\n");
@@ -126,8 +124,8 @@ static void print_history(FILE *out, const spinach_debug_view *view, const spina
 }
 
 // What other roles are read with, or only debuggers use.
-static const char *const unprinted[] = {"history_next",   "memory", "retired",   "fetch_pc", "pc_set",
-                                        "branch_pending", "halt",   "in_flight", "fetching", NULL};
+static const char *const unprinted[] = {"memory", "retired",   "fetch_pc", "pc_set", "branch_pending",
+                                        "halt",   "in_flight", "fetching", NULL};
 
 // What holds parts of memory, or is only for debuggers, says nothing that people could read here.
 static bool says_nothing(const spinach_debug_view *view) {
@@ -159,7 +157,7 @@ static void print_view(FILE *out, const spinach_debug_view *view) {
     spinach_type_print(role->field->type, element(role, 0), text, sizeof text);
     fprintf(out, "  %s = %s\n", role->role, text);
   }
-  if (history) print_history(out, view, history);
+  if (history) print_history(out, history);
 }
 
 static bool encloses(int32_t outer, int32_t inner) {

@@ -1,6 +1,7 @@
 // Named access to the state; see names.h.
 #include "lss/runtime/text/names.h"
 
+#include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/options.h"
 
 #include <stdlib.h>
@@ -44,9 +45,19 @@ int64_t spinach_integer(const struct spinach_type *type, const void *value) {
   return is_signed ? (int64_t)(word << shift) >> shift : (int64_t)word;
 }
 
+void *spinach_field_element(const spinach_field *field, void *state, uint64_t index) {
+  if (field->next_offset) {
+    uint32_t oldest;
+    memcpy(&oldest, (char *)state + field->next_offset, sizeof oldest);
+    index = (oldest + index) % field->dimensions[0];
+  }
+  return (char *)state + field->offset + index * field->type->size;
+}
+
 void *spinach_element(const spinach_place *place, uint64_t index) {
-  return (char *)spinach_instance_state(place->instance) + place->field->offset +
-         (place->first + index) * place->field->type->size;
+  void *element = spinach_field_element(place->field, spinach_instance_state(place->instance), place->first + index);
+  if (place->field->kind == SPINACH_INSTANT) spinach_clear_past(place->instance, element);
+  return element;
 }
 
 // Edit distance, given up beyond `limit`.

@@ -21,7 +21,11 @@ const char *spinach_last_part(const char *name);
 // The same as spinach_look_up(); prints the words.
 bool spinach_find(const char *name, spinach_place *place);
 
-// The address of an element in the arena.
+// The address of an element of a field in an instance's state, which may be a copy.  The elements of a ring are in the
+// order in which they were noted, the latest last.
+void *spinach_field_element(const spinach_field *field, void *state, uint64_t index);
+
+// The same in the arena.  An instant that is past is 0 from now on.
 void *spinach_element(const spinach_place *place, uint64_t index);
 
 // All elements of a field.

@@ -8,7 +8,7 @@ from tests.modules.harness import Bench, collect, happened
 from tests.modules.mips import BundleDevice, control, encode, failed, finished, pack, reply, request, shown
 
 ADDU = encode("addu", 1, 2, 3)
-SHOWN = "debug cpu { pc = dut.pc; history = dut.history; history_next = dut.history_next; }\n"
+SHOWN = "debug cpu { pc = dut.pc; history = dut.history; }\n"
 
 
 def writeback(bench: Bench) -> BundleDevice:

@@ -1,0 +1,14 @@
+// The kinds of an instance's state, as declared and in the order in which they lie in memory (docs/module.md).
+#ifndef LSS_STATE_KIND_H
+#define LSS_STATE_KIND_H
+
+typedef enum {
+  STATE_BEHAVIOUR, // what decides, as a member of self
+  STATE_INSTANT,   // a cycle of the instance's clock
+  STATE_COUNTER,   // what is only counted: statistics, and what they are made of
+  STATE_TRACE,     // what is noted for reports
+  STATE_MEMORY,    // a large array
+  STATE_KINDS
+} StateKind;
+
+#endif

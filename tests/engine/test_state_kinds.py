@@ -1,0 +1,164 @@
+"""Kinds of state: each is reached by its own words alone, and what is shown of it does not depend on what is past."""
+
+import json
+
+import pytest
+
+from tests.engine.test_user_code import CODE, MODULE, errors
+
+FIELDS = "state { instant ready; trace uint32 latest; trace uint32 ring[3]; memory uint32 table[4]; memory uint8 rows[2][8]; }\n  "
+INSTANT = "`ready` is an instant: set_until(ready, k) lets it come in k cycles, and until(ready) says in how many"
+TRACE = "`ring` is a trace: note(ring, v) adds to it, and no behaviour looks at it"
+MEMORY = "`table` is a memory: load(table, i), store(table, i, v), load_span, store_span, and contents(table) in init, statistics and finish"
+
+
+@pytest.mark.parametrize(
+    ("use", "name", "message"),
+    [
+        ("self->ready = cycle();", "ready", INSTANT),
+        ("if (self->ready == cycle()) self->full = false;", "ready", INSTANT),
+        ("count(ready);", "ready", INSTANT),
+        ("self->ring[0] = 1;", "ring", TRACE),
+        ("self->value = self->ring[0];", "ring", TRACE),
+        ("store(ring, 0, 1);", "ring", TRACE),
+        ("self->table[0] = 1;", "table", MEMORY),
+        ("uint32_t *t = contents(table); t[0] = 1;", "table", MEMORY),
+        ("note(table, 1);", "table", MEMORY),
+    ],
+)
+def test_no_other_word_reaches_a_kind(lss, tmp_path, use, name, message):
+    code = CODE.replace("phase_end() {", "phase_end() {\n  " + use)
+    found = errors(lss, tmp_path, code, m_lss=MODULE.replace("  phase_start", f"  {FIELDS}phase_start"))
+    assert f"m.c:4:{use.index(name) + 3}: error[state-kind]: {message}" in found
+    assert "note: declared here" in found and found.count("error[") == 1
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        ("set_until(value, 4);", "m has no instant `value`"),
+        ("if (until(redy)) self->full = false;", "m has no instant `redy`"),
+        ("note(value, 4);", "m has no trace `value`"),
+        ("store(value, 0, 4);", "m has no memory `value`"),
+    ],
+)
+def test_words_of_kinds_reach_no_behaviour(lss, tmp_path, use, message):
+    code = CODE.replace("phase_end() {", "phase_end() {\n  " + use)
+    found = errors(lss, tmp_path, code, m_lss=MODULE.replace("  phase_start", f"  {FIELDS}phase_start"))
+    assert f"error[unknown-name]: {message}" in found
+
+
+def test_handlers_change_no_kind(lss, tmp_path):
+    for use in ("set_until(ready, 4)", "note(ring, 4)", "store(table, 0, 4)"):
+        code = CODE.replace("handler(take) {", "handler(take) { " + use + ";")
+        assert "error[c-code]" in errors(lss, tmp_path, code, m_lss=MODULE.replace("  phase_start", f"  {FIELDS}phase_start"))
+
+
+TIMER = """
+module timer {                                  /** Does something every few cycles, and remembers when. */
+  state {
+    uint32 done;                                /** how often */
+    instant ready;                              /** the next time */
+    instant seldom[2];                          /** now, and never */
+    trace uint32 latest;                        /** when it was last */
+    trace uint32 ring[4];                       /** and before */
+    memory uint32 table[8] = [7, 6];            /** filled one after the other */
+    memory uint8 rows[2][6];                    /** copied */
+  }
+  gauge stat uint64 sum "items";                /** Of the table. */
+  gauge stat uint64 left "cycles";              /** Until the next. */
+  init;
+  phase_end;
+  next_event;
+  finish;
+}
+"""
+TIMER_C = """
+init() {
+  set_until(ready, 3);
+  set_until(seldom[1], never());
+  contents(table)[7] = 1000;
+}
+phase_end() {
+  if (until(seldom[1]) != never()) sim_error("never came");
+  if (until(ready)) return;
+  set_until(ready, 10);
+  set_until(seldom[0], 0);
+  const uint32_t at = (uint32_t)cycle();
+  note(latest, at);
+  note(ring, at);
+  store(table, self->done % 8, load(table, self->done % 8) + at);
+  uint8_t bytes[4] = {1, 2, 3, (uint8_t)self->done}, read[4];
+  store_span(rows[1], 2, 4, bytes);
+  load_span(rows[1], 2, 4, read);
+  store(rows[0], 0, read[3]);
+  self->done++;
+}
+next_event() { return after(until(ready)); }
+finish() {
+  uint64_t sum = 0;
+  for (int i = 0; i < 8; i++) sum += load(table, i);
+  counted(sum) = sum;
+  counted(left) = until(ready);
+}
+"""
+
+
+@pytest.fixture
+def timer_text(tmp_path):
+    (tmp_path / "timer.lss").write_text(TIMER)
+    (tmp_path / "timer.c").write_text(TIMER_C)
+    return "instance t : timer;\n"
+
+
+@pytest.fixture
+def timer(timer_text, build_sim):
+    return build_sim(timer_text)
+
+
+def shown(done) -> dict[str, str]:
+    return dict(line.split(" = ", 1) for line in done.out.splitlines() if " = " in line and line.startswith("t."))
+
+
+def test_what_the_words_do(timer, run_sim):
+    done = run_sim(timer, "--cycles", 56, "--print", "t.*", "--quiet")
+    state = shown(done)
+    assert state["t.done"] == "6" and state["t.latest"] == "53"
+    assert state["t.ring"] == "23 33 43 53", "in the order in which they were noted, the latest last"
+    assert state["t.table"] == f"{7 + 3} {6 + 13} 23 33 43 53 0 1000"
+    assert state["t.rows"] == "5 0 0 0 0 0 0 0 1 2 3 5"
+    assert done.value("t", "sum") == 7 + 3 + 6 + 13 + 23 + 33 + 43 + 53 + 1000
+    assert done.value("t", "left") == 63 - 56
+
+
+def test_one_element_of_a_ring(timer, run_sim):
+    assert shown(run_sim(timer, "--cycles", 56, "--print", "t.ring[3]", "--quiet")) == {"t.ring[3]": "53"}
+
+
+def test_past_instants_are_zero(timer, run_sim):
+    """Whatever else is asked for, and in the checkpoint too; what comes is the cycle in which it does."""
+    for cycles, ready in ((3, "0"), (56, "63"), (63, "0")):
+        state = shown(run_sim(timer, "--cycles", cycles, "--print", "t.*", "--quiet", "--checkpoint", f"c{cycles}"))
+        assert state["t.ready"] == ready
+        assert state["t.seldom"] == "0 0xffffffffffffffff"
+    assert run_sim(timer, "--restore", "c56", "--compare", "c63", ok=False).out.splitlines()[-1].split() == ["t.ready", "63", "0"]
+
+
+def test_what_next_event_says_of_instants_is_kept(timer_text, build_sim, run_sim):
+    """The debug build steps every cycle, and stops at one in which something changes that was not named."""
+    run_sim(build_sim(timer_text, "--debug"), "--cycles", 100, "--check-idle", "--quiet")
+
+
+def test_a_restored_run_goes_on(timer, run_sim):
+    run_sim(timer, "--cycles", 40, "--checkpoint", "point", "--quiet")
+    straight = run_sim(timer, "--cycles", 90, "--print", "t.*", "--quiet")
+    restored = run_sim(timer, "--restore", "point", "--cycles", 90, "--print", "t.*", "--quiet")
+    assert shown(straight) == shown(restored)
+
+
+def test_the_netlist_says_the_kinds(lss, tmp_path, timer):
+    lss("export", "machine1.lss", "-o", "netlist.json")
+    (one,) = [one for one in json.loads((tmp_path / "netlist.json").read_text())["instances"] if one["path"] == "t"]
+    kinds = {state["name"]: state["kind"] for state in one["state"]}
+    assert list(kinds.items())[:4] == [("done", "behaviour"), ("ready", "instant"), ("seldom", "instant"), ("latest", "trace")]
+    assert kinds["table"] == "memory" and kinds["sum"] == "statistic"
