@@ -106,9 +106,9 @@ handler(commit) {
 }
 
 static __attribute__((noinline)) void turn_to(self_t *self, core_stall stall) {
-  self->stalled[self->waiting] += cycle() - self->since;
+  end_counting(stalled[self->waiting]);
   self->waiting = stall;
-  self->since = cycle();
+  begin_counting(stalled[stall]);
   event(turn, stall);
 }
 
@@ -127,7 +127,7 @@ phase_end() {
   } else if (get(go) || hazard < core_stall_load_use) {
     wait_for(self, get(go) ? core_stall_structural : hazard);
   } else {
-    self->stalled[hazard]++;
+    count(stalled[hazard]);
     wait_for(self, core_stall_none);
   }
   if (transferred(in)) event(issue, data(in).pc);
@@ -135,19 +135,17 @@ phase_end() {
     event(interlock, data(in).pc, get(go) ? core_stall_structural : hazard);
 }
 
-static inline uint64_t stalled(const self_t *self, core_stall stall) {
-  return self->stalled[stall] + (self->waiting == stall ? cycle() - self->since : 0);
-}
-
 statistics() {
-  counted(stall_fetch) = stalled(self, core_stall_fetch);
-  counted(stall_memory) = stalled(self, core_stall_memory);
-  counted(stall_multiply_divide) = stalled(self, core_stall_multiply_divide);
-  counted(stall_structural) = stalled(self, core_stall_structural);
-  counted(stall_load_use) = self->stalled[core_stall_load_use];
-  counted(stall_branch) = self->stalled[core_stall_branch];
-  counted(issued) =
-      stalled(self, core_stall_none) - self->stalled[core_stall_load_use] - self->stalled[core_stall_branch];
+  uint64_t cycles[7];
+  for (int k = 0; k < 7; k++)
+    cycles[k] = counted(stalled[k]) + (self->waiting == (core_stall)k ? cycle() : 0); /* it has not ended yet */
+  counted(stall_fetch) = cycles[core_stall_fetch];
+  counted(stall_memory) = cycles[core_stall_memory];
+  counted(stall_multiply_divide) = cycles[core_stall_multiply_divide];
+  counted(stall_structural) = cycles[core_stall_structural];
+  counted(stall_load_use) = cycles[core_stall_load_use];
+  counted(stall_branch) = cycles[core_stall_branch];
+  counted(issued) = cycles[core_stall_none] - cycles[core_stall_load_use] - cycles[core_stall_branch];
 }
 
 next_event() {
