@@ -32,6 +32,12 @@ typedef struct {
   GHashTable *types;  // Type* used
 } Kind;
 
+// A signal that is a field of the state, or an element of one: `field` is NULL where it is not.
+typedef struct {
+  const StateField *field;
+  int element;
+} Shown;
+
 typedef struct {
   Netlist *netlist;
   Schedule *schedule;
@@ -49,7 +55,7 @@ typedef struct {
   int *connection_index;     // scratch space of the cluster at work
   int *segment_of;           // per node: number of its segment
   int *place_of;             // per node: number of its item among all in the order of a tick, from 1
-  const StateField **shown;  // per wire: the field of the state that it is, or NULL
+  Shown *shown;              // per wire: what of its writer's state it is
   const char *build_command; // to build a variant of this machine again
 } Emitter;
 

@@ -56,12 +56,13 @@ static void read_call(ModuleSource *source, const char *word, const char *at, co
   source->unchanged |= !strcmp(word, "unchanged");
   source->timed |= !outside_cycles && (!strcmp(word, "now") || !strcmp(word, "cycle"));
   source->waits |= !outside_cycles && !strcmp(word, "until");
-  if (strcmp(word, "param") != 0) {
+  const bool payload = !strcmp(word, "data") || !strcmp(word, "item");
+  if (!payload && strcmp(word, "param") != 0) {
     add_use(source->calls, function, g_strdup(word));
     return;
   }
   at += strspn(at, " (");
-  add_use(source->parameters, function, g_strndup(at, strcspn(at, " )")));
+  add_use(payload ? source->payloads : source->parameters, function, g_strndup(at, strcspn(at, " ,)")));
 }
 
 static void read_macros(ModuleSource *source, const char *text) {
@@ -98,19 +99,23 @@ static void read_directive(ModuleSource *source, Cursor *c) {
   }
 }
 
-// Whether a handler does nothing but send a field of its state, or of an array there the element that is its lane.
+// Whether a handler does nothing but send a field of its state, or of an array there the element that belongs to its
+// lane.
 static void read_body(ModuleSource *source, const char *start, const char *end) {
   if (!source->hooks->len) return;
   Hook *hook = source->hooks->pdata[source->hooks->len - 1];
   g_autofree char *body = g_strndup(start, (gsize)(end - start));
-  g_autoptr(GRegex) form =
-      g_regex_new("^\\s*send\\(\\s*(\\w+)\\s*(?:,\\s*i\\s*)?,\\s*self->(\\w+)(\\[i\\])?\\s*\\)\\s*;\\s*$", 0, 0, NULL);
+  g_autoptr(GRegex) form = g_regex_new(
+      "^\\s*send\\(\\s*(\\w+)\\s*(?:,\\s*i\\s*)?,\\s*self->(\\w+)(\\[\\s*i\\s*(?:/\\s*(\\d{1,6})\\s*)?\\])?\\s*\\)"
+      "\\s*;\\s*$",
+      0, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
   if (!g_regex_match(form, body, 0, &match)) return;
   hook->shown_port = g_match_info_fetch(match, 1);
   hook->shown_field = g_match_info_fetch(match, 2);
-  g_autofree char *element = g_match_info_fetch(match, 3);
-  hook->shown_element = element && *element;
+  g_autofree char *element = g_match_info_fetch(match, 3), *divisor = g_match_info_fetch(match, 4);
+  hook->shown_divisor = !element || !*element ? 0 : divisor && *divisor ? atoi(divisor) : 1;
+  if (divisor && *divisor && !hook->shown_divisor) g_clear_pointer(&hook->shown_field, g_free); // divides by zero
 }
 
 static void add_function(ModuleSource *source, const char *name, const char *arguments, int line) {
@@ -215,6 +220,7 @@ static ModuleSource *source_new(const char *file) {
   source->uses = g_ptr_array_new();
   source->parameters = g_ptr_array_new();
   source->calls = g_ptr_array_new();
+  source->payloads = g_ptr_array_new();
   source->helpers = g_ptr_array_new();
   source->includes = g_ptr_array_new();
   source->include_lines = g_array_new(FALSE, FALSE, sizeof(int));
@@ -309,6 +315,14 @@ const Hook *module_source_reset(const ModuleSource *source, const char *paramete
       return hook;
   }
   return NULL;
+}
+
+bool module_source_looks_at(const ModuleSource *source, const char *port) {
+  for (guint i = 0; i < source->payloads->len; i++) {
+    const NameUse *use = source->payloads->pdata[i];
+    if (!*use->function || !strcmp(use->name, port)) return true;
+  }
+  return false;
 }
 
 // Adds to a set of functions all that they call.

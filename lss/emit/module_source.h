@@ -11,7 +11,7 @@ typedef struct {
   char *argument;                 // first argument, or ""
   char *second;                   // second argument: the lane of a handler, the parameter of a reset; or ""
   char *shown_port, *shown_field; // all it does is to send this field of the state there; else NULL
-  int shown_element;              // 1: the element of the field that is the handler's lane; 0: the field
+  int shown_divisor;              // n: the element that is the handler's lane divided by n; 0: the field itself
   int line;
 } Hook;
 
@@ -23,7 +23,7 @@ typedef struct {
   int line, column, end_column;
 } FieldUse;
 
-// param(x) in a function; or, with x, what the function calls.
+// param(x), data(x) or item(x) in a function; or, with x, what the function calls.
 typedef struct {
   char *function; // "handler", "init" and so on, or a helper's name; "" outside of functions
   char *name;
@@ -36,6 +36,7 @@ typedef struct {
   GPtrArray *uses;       // FieldUse*
   GPtrArray *parameters; // NameUse*: what reads which
   GPtrArray *calls;      // NameUse*: what calls which
+  GPtrArray *payloads;   // NameUse*: data(x) and item(x)
   GPtrArray *helpers;    // char*: functions at file scope
   GPtrArray *includes;   // char*: "<string.h>", in order
   GArray *include_lines;
@@ -56,6 +57,8 @@ bool module_source_uses_time(const char *text);
 const Hook *module_source_hook(const ModuleSource *source, const char *word, const char *argument);
 // The reset of a parameter: handler(reset, parameter); likewise.
 const Hook *module_source_reset(const ModuleSource *source, const char *parameter);
+// Whether the C may look at the payload of a port: a macro may stand for any.
+bool module_source_looks_at(const ModuleSource *source, const char *port);
 // Whether init reads the parameter, itself or in what it calls, and nothing else in the file does.
 bool module_source_starts_with(const ModuleSource *source, const char *parameter);
 

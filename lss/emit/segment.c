@@ -42,7 +42,7 @@ bool emit_visible(const Emitter *emitter, const Wire *wire) {
 Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner) {
   const Vertex *writer = wire->writer;
   *owner = writer->cluster;
-  if (emitter->shown[wire->id]) return PLACE_STATE;
+  if (emitter->shown[wire->id].field) return PLACE_STATE;
   const Cluster *other = NULL;
   bool one_segment = true;
   for (guint i = 0; i < wire->readers->len; i++) {

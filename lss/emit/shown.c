@@ -1,5 +1,5 @@
 // Signals that are a field of their writer's state and nothing else: `handler(show, i) { send(shown, i,
-// self->value[i]); }`.
+// self->value[i]); }`, or `self->value[i / 2]` where two lanes show one element.
 //
 // The generated code has no copy of such a signal: who reads it is given the place in the state, and loads the value
 // where it looks at it, which for registers is seldom.  That is the same as long as the writer changes its state after
@@ -8,21 +8,24 @@
 
 #include <string.h>
 
-static const StateField *field_behind(const Emitter *emitter, const Wire *wire) {
+static Shown field_behind(const Emitter *emitter, const Wire *wire) {
+  const Shown nothing = {0};
   const Vertex *writer = wire->writer;
-  if (wire->kind != SIGNAL_DATA || wire->flagged || !writer || writer->kind != VERTEX_FUNCTION) return NULL;
+  if (wire->kind != SIGNAL_DATA || wire->flagged || !writer || writer->kind != VERTEX_FUNCTION) return nothing;
   const Function *function = writer->function;
-  if (function->kind != FUNCTION_HANDLER || function->partial || writer->writes->len != 1) return NULL;
+  if (function->kind != FUNCTION_HANDLER || function->partial || writer->writes->len != 1) return nothing;
   const ModuleSource *source = g_hash_table_lookup(emitter->sources, writer->instance->leaf->c_file);
   const Hook *hook = source ? module_source_hook(source, "handler", function->name) : NULL;
-  if (!hook || !hook->shown_field || strcmp(hook->shown_port, wire->connection->from->c_name) != 0) return NULL;
+  if (!hook || !hook->shown_field || strcmp(hook->shown_port, wire->connection->from->c_name) != 0) return nothing;
   const StateField *field = instance_find_state(writer->instance, hook->shown_field);
-  if (!field || (int)field->dimensions->len != hook->shown_element) return NULL;
-  if (hook->shown_element && (function->lane < 0 || function->lane >= g_array_index(field->dimensions, int, 0)))
-    return NULL;
-  if (emit_by_pointer(field->type) || strcmp(emit_c_type(field->type), emit_c_type(wire->connection->type)) != 0)
-    return NULL;
-  return field;
+  if (!field || (int)field->dimensions->len != (hook->shown_divisor > 0)) return nothing;
+  const int element = hook->shown_divisor ? function->lane / hook->shown_divisor : 0;
+  if (hook->shown_divisor && (function->lane < 0 || element >= g_array_index(field->dimensions, int, 0)))
+    return nothing;
+  if (strcmp(emit_c_type(field->type), emit_c_type(wire->connection->type)) != 0) return nothing;
+  // Its own functions have a scalar by value, but of a struct they would see what they have just changed.
+  if (emit_by_pointer(field->type) && module_source_looks_at(source, hook->shown_port)) return nothing;
+  return (Shown){field, element};
 }
 
 static bool read_before(const Emitter *emitter, const Wire *wire, int change) {
@@ -37,7 +40,7 @@ static bool read_before(const Emitter *emitter, const Wire *wire, int change) {
 
 void emit_find_shown(Emitter *emitter) {
   const Schedule *schedule = emitter->schedule;
-  emitter->shown = g_new0(const StateField *, schedule->wires->len);
+  emitter->shown = g_new0(Shown, schedule->wires->len);
   if (emitter->debug) return;                                  // debug builds look at every signal
   g_autoptr(GHashTable) change = g_hash_table_new(NULL, NULL); // Instance* -> first place that changes its state
   for (guint i = 0; i < schedule->nodes->len; i++) {
@@ -48,26 +51,26 @@ void emit_find_shown(Emitter *emitter) {
   }
   for (guint i = 0; i < schedule->wires->len; i++) {
     const Wire *wire = schedule->wires->pdata[i];
-    const StateField *field = emit_visible(emitter, wire) ? NULL : field_behind(emitter, wire);
-    if (field && read_before(emitter, wire, GPOINTER_TO_INT(g_hash_table_lookup(change, wire->writer->instance))))
-      emitter->shown[wire->id] = field;
+    const Shown shown = emit_visible(emitter, wire) ? (Shown){0} : field_behind(emitter, wire);
+    if (shown.field && read_before(emitter, wire, GPOINTER_TO_INT(g_hash_table_lookup(change, wire->writer->instance))))
+      emitter->shown[wire->id] = shown;
   }
 }
 
 bool emit_read_in_place(const Emitter *emitter, const Port *port) {
   for (int lane = 0; !port->output && lane < (int)port->lanes->len; lane++) {
     const Wire *wire = schedule_port_wire(emitter->schedule, port, SIGNAL_DATA, lane);
-    if (wire && emitter->shown[wire->id]) return true;
+    if (wire && emitter->shown[wire->id].field) return true;
   }
   return emit_by_pointer(port->type);
 }
 
 bool emit_shows(const Emitter *emitter, const Vertex *node) {
-  return node->writes->len == 1 && emitter->shown[((Wire *)node->writes->pdata[0])->id];
+  return node->writes->len == 1 && emitter->shown[((Wire *)node->writes->pdata[0])->id].field;
 }
 
 void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire) {
-  const StateField *field = emitter->shown[wire->id];
-  g_string_append_printf(out, "s->i%d.%s", emit_leaf_index(cluster, wire->writer->instance), field->name);
-  if (field->dimensions->len) g_string_append_printf(out, "[%d]", wire->writer->function->lane);
+  const Shown shown = emitter->shown[wire->id];
+  g_string_append_printf(out, "s->i%d.%s", emit_leaf_index(cluster, wire->writer->instance), shown.field->name);
+  if (shown.field->dimensions->len) g_string_append_printf(out, "[%d]", shown.element);
 }

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 MODULE = """
 module mixer {
   parameter first : int;
@@ -71,3 +73,46 @@ def test_a_shown_field_is_copied_only_where_it_changes_too_early(lss, tmp_path):
     copied = set(re.findall(r"handler_show\(&s->i(\d+), &ctx, (\d)\)", generated))
     assert len(copied) in (1, 2)
     assert sum(lane == "0" for _, lane in copied) == 1
+
+
+STRUCTS = """
+struct pair { uint64 first; uint64 second; uint64 third; }
+module shower {
+  optional inport in : pair;
+  optional outport out : pair;
+  always in.ack, out.enable;
+  state { pair value[2]; uint64 sum; }
+  init;
+  handler show[i] : -> out[i].data;
+  phase_end;
+}
+"""
+SHOW = """
+init() { for (int i = 0; i < 2; i++) self->value[i] = (pair){1 + i, 2, 3}; }
+handler(show, i) { send(out, i, self->value[i / 2]); }
+phase_end() {
+  self->value[0].second += self->value[1].first;
+  self->value[1].first ^= self->value[0].second * 5;
+  LOOK
+  if (width(in)) self->sum += item(in).second * 3 + item(in).first;
+}
+"""
+SHOWERS = """
+instance a : shower; instance b : shower; instance c : shower; instance d : shower;
+a.out[0] -> b.in;  a.out[1] -> c.in;  a.out[2] -> d.in;
+"""
+
+
+@pytest.mark.parametrize(("look", "copied"), [("", False), ("if (width(out)) self->sum += item(out, 1).second;", True), ("if (width(out)) self->sum += OWN(out, 2).first;", True)])
+def test_structs_are_read_in_place_unless_their_module_looks_at_them(look: str, copied: bool, lss, build_sim, run_sim, tmp_path):
+    """Two lanes show one element; who looks at what it shows after changing it sees what it showed."""
+    (tmp_path / "shower.lss").write_text(STRUCTS)
+    (tmp_path / "shower.c").write_text("#define OWN(p, i) data(p, i)\n" * ("OWN" in look) + SHOW.replace("LOOK", look))
+    printed = [word for name in "abcd" for word in ("--print", f"{name}.sum")]
+    done = [run_sim(build_sim(SHOWERS, *options), "--cycles", "50", *printed) for options in ([], ["--debug"])]
+    assert done[0].out == done[1].out and "b.sum = 0\n" not in done[0].out
+    (tmp_path / "top.lss").write_text(SHOWERS)
+    lss("build", "top.lss", "-o", "sim", "--keep", "kept")
+    generated = "".join(path.read_text() for path in sorted((tmp_path / "kept").glob("*.c")))
+    lanes = set(re.findall(r"handler_show\(&s->i\d+, &ctx, (\d)\)", generated))
+    assert lanes == {"0", "1", "2"} if copied else len(lanes) <= 1  # one is read by who comes after the change
