@@ -1,8 +1,9 @@
 // lss schedule M.lss [INSTANCE]: the order in which functions run in a cycle of each clock, and for each the signal
-// that became known last among those it waits for.
+// that became known last among those it waits for; and which groups of instances are replayed.
 #include "lss/base/diagnostics.h"
 #include "lss/build/options.h"
 #include "lss/commands/commands.h"
+#include "lss/emit/emit.h"
 #include "lss/schedule/schedule.h"
 
 #include <stdio.h>
@@ -47,6 +48,19 @@ static void print_reason(const Vertex *node, const int *position) {
 
 static const char *cluster_name(const Cluster *cluster) {
   return cluster->instance ? cluster->instance->path : "the top";
+}
+
+// Which clusters are looked up instead of stepped where they repeat themselves (docs/speed.md), and why others are not.
+static void print_replays(Netlist *netlist, Schedule *schedule, const char *path) {
+  Emitter emitter = {.netlist = netlist, .schedule = schedule};
+  if (!emit_prepare(&emitter)) return;
+  for (guint i = 0; i < schedule->clusters->len; i++) {
+    const Cluster *cluster = schedule->clusters->pdata[i];
+    if (!cluster->instance || !inside(cluster->instance, path)) continue;
+    const char *why = emit_replay_obstacle(&emitter, cluster);
+    printf("%s is %s%s\n", cluster->instance->path, why ? "always stepped: " : "replayed where it repeats itself",
+           why ? why : "");
+  }
 }
 
 static int schedule_command(int argc, char **argv) {
@@ -107,6 +121,8 @@ static int schedule_command(int argc, char **argv) {
       }
     }
   }
+  print_replays(netlist, schedule, path);
+  diag_flush();
   return 0;
 }
 

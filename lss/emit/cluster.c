@@ -187,14 +187,15 @@ static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cl
   }
 }
 
+gsize emit_field_size(const StateField *field) {
+  gsize n = type_size(field->type, NULL);
+  for (guint k = 0; k < field->dimensions->len; k++) n *= (gsize)MAX(g_array_index(field->dimensions, int, k), 1);
+  return n;
+}
+
 static gsize state_size(const Instance *instance) {
   gsize size = 0;
-  for (guint i = 0; i < instance->state->len; i++) {
-    const StateField *field = instance->state->pdata[i];
-    gsize n = type_size(field->type, NULL);
-    for (guint k = 0; k < field->dimensions->len; k++) n *= (gsize)MAX(g_array_index(field->dimensions, int, k), 1);
-    size += n;
-  }
+  for (guint i = 0; i < instance->state->len; i++) size += emit_field_size(instance->state->pdata[i]);
   return size;
 }
 
@@ -343,6 +344,7 @@ static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind
   if (emitter->skips) emit_skipping(unit, kind);
   if (emitter->debug) emit_sleeper_functions(unit, kind);
   if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
+  if (emit_replays(emitter, cluster)) emit_replay_state(unit, kind);
   if (!cluster->instance) emit_root(emitter, unit);
 }
 
@@ -449,13 +451,14 @@ bool emit_collects(const Emitter *emitter, const Collector *collector, gconstpoi
   return g_hash_table_contains(g_hash_table_lookup(emitter->collected, collector), what);
 }
 
-bool emit_kinds(Emitter *emitter) {
-  Schedule *schedule = emitter->schedule;
+bool emit_prepare(Emitter *emitter) {
+  const Schedule *schedule = emitter->schedule;
   emitter->skips = emit_skips(emitter->netlist);
   find_wires(emitter);
   find_collected(emitter);
   emitter->sources = g_hash_table_new(g_str_hash, g_str_equal);
   emitter->gated = g_hash_table_new(NULL, NULL);
+  emitter->obstacles = g_hash_table_new(NULL, NULL);
   emitter->kind_of = g_new0(Kind *, schedule->clusters->len);
   emitter->kinds = g_ptr_array_new();
   emitter->segment_of = g_new0(int, schedule->nodes->len + 1);
@@ -473,12 +476,18 @@ bool emit_kinds(Emitter *emitter) {
         }
       }
     }
+  bool fine = true;
+  for (guint i = 0; i < schedule->clusters->len; i++) fine &= read_behaviours(emitter, schedule->clusters->pdata[i]);
+  if (fine) emit_find_shown(emitter);
+  return fine;
+}
+
+bool emit_kinds(Emitter *emitter) {
+  const Schedule *schedule = emitter->schedule;
+  if (!emit_prepare(emitter)) return false;
   g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                         checked = g_hash_table_new(NULL, NULL);
   bool fine = true;
-  for (guint i = 0; i < schedule->clusters->len; i++) fine &= read_behaviours(emitter, schedule->clusters->pdata[i]);
-  if (!fine) return false;
-  emit_find_shown(emitter);
   for (guint i = 0; i < schedule->clusters->len; i++)
     fine &= emit_kind(emitter, schedule->clusters->pdata[i], by_text, checked);
   return fine;

@@ -48,6 +48,7 @@ typedef struct {
   GHashTable *sources;       // C file -> ModuleSource*
   bool skips;                // all of the machine says when it acts by itself
   GHashTable *gated;         // Cluster* -> whether it may sleep
+  GHashTable *obstacles;     // Cluster* -> why it is not replayed (char*), or NULL
   GHashTable *collected;     // Collector* -> set of the instances or connections that it is attached to
   GPtrArray **wires_of;      // per cluster: Wire* that it writes or reads, in order
   Kind **kind_of;            // per cluster
@@ -109,8 +110,10 @@ void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flag
 void emit_local(GString *out, const Local *local, bool flagged, bool debug);
 
 // cluster.c
-bool emit_kinds(Emitter *emitter);           // fills in the kinds and their texts; false after errors
-bool emit_large_state(const Instance *leaf); // its state is too large to be compared
+bool emit_prepare(Emitter *emitter);            // reads the modules' C, and places signals; false after errors
+bool emit_kinds(Emitter *emitter);              // the same, and fills in the kinds and their texts; false after errors
+gsize emit_field_size(const StateField *field); // bytes in the state
+bool emit_large_state(const Instance *leaf);    // its state is too large to be compared
 const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size); // "c12_d", into `text`
 bool emit_collects(const Emitter *emitter, const Collector *collector, gconstpointer what);
 
@@ -162,6 +165,20 @@ void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind)
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster);
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment); // around the call of a segment
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment);
+
+bool emit_is_timed_by_user(const Instance *leaf); // a userpoint of it asks for the time
+// Wires that cross the border (Wire*), or only those that one segment reads from outside.
+GPtrArray *emit_border(const Emitter *emitter, const Cluster *cluster, const Segment *reader);
+void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix); // in the root
+
+// replay.c
+bool emit_replays(const Emitter *emitter, const Cluster *cluster);                // it can be replayed
+const char *emit_replay_obstacle(const Emitter *emitter, const Cluster *cluster); // why it cannot; NULL: it can
+void emit_replay_state(GString *out, const Kind *kind);                           // the tables of its state
+void emit_replay_variables(const Emitter *emitter, GString *out);                 // of all clusters, for the root
+void emit_replay_open(GString *out, const Segment *segment);                      // before what steps it
+void emit_replay_stepped(GString *out, const Segment *segment); // after it was stepped, whether it may begin
+void emit_replay_close(GString *out);
 
 // parameters.c: each returns the number of rows
 int emit_runtime_parameters(const Emitter *emitter, GString *out);

@@ -22,7 +22,7 @@ static bool may_sleep(const Instance *leaf) {
 }
 
 // Behaviour given by the user of a module, of which the module cannot know that it asks for the time.
-static bool is_timed_by_user(const Instance *leaf) {
+bool emit_is_timed_by_user(const Instance *leaf) {
   for (guint i = 0; i < leaf->userpoints->len; i++) {
     const Userpoint *userpoint = leaf->userpoints->pdata[i];
     if (userpoint->code && module_source_uses_time(userpoint->code->string)) return true;
@@ -41,7 +41,7 @@ static bool is_timed(const ModuleSource *source) {
 
 static Stability stability(const Emitter *emitter, const Instance *leaf) {
   const ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
-  if (is_timed_by_user(leaf)) return UNKNOWN;
+  if (emit_is_timed_by_user(leaf)) return UNKNOWN;
   if (!emit_find_function(leaf, FUNCTION_PHASE_END)) return is_timed(source) ? UNKNOWN : BY_CODE;
   const bool large = emit_large_state(leaf), bounded = emit_find_function(leaf, FUNCTION_NEXT_EVENT);
   if (!large && !is_timed(source)) return bounded || source->unchanged ? BY_CODE : UNKNOWN;
@@ -75,8 +75,7 @@ bool emit_says_unchanged(const Emitter *emitter, const Cluster *cluster, const I
   return emit_gated(emitter, cluster) && stability(emitter, leaf) == BY_UNCHANGED;
 }
 
-// Wires that cross the border, optionally only those that one segment reads from outside.
-static GPtrArray *border(const Emitter *emitter, const Cluster *cluster, const Segment *reader) {
+GPtrArray *emit_border(const Emitter *emitter, const Cluster *cluster, const Segment *reader) {
   GPtrArray *wires = g_ptr_array_new();
   const GPtrArray *all = emitter->wires_of[cluster->id];
   const Vertex *first = reader && reader->items->len ? ((Item *)reader->items->pdata[0])->nodes->pdata[0] : NULL;
@@ -99,14 +98,14 @@ static bool kept(const Wire *wire, const Cluster *cluster) {
 }
 
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster) {
-  g_autoptr(GPtrArray) wires = border(emitter, cluster, NULL);
+  g_autoptr(GPtrArray) wires = emit_border(emitter, cluster, NULL);
   g_string_append_printf(out, "static spinach_gate spinach_gate_%d = SPINACH_GATE;\nstatic struct {\n", cluster->id);
   for (guint i = 0; i < wires->len; i++)
     if (kept(wires->pdata[i], cluster)) g_string_append_printf(out, "  bool w%d;\n", ((Wire *)wires->pdata[i])->id);
   g_string_append_printf(out, "} spinach_kept_%d;\n", cluster->id);
 }
 
-static void reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix) {
+void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix) {
   Cluster *root = emitter->schedule->clusters->pdata[emitter->schedule->clusters->len - 1], *owner;
   char base[256];
   emit_place(emitter, wire, root, &owner);
@@ -121,10 +120,10 @@ static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluste
     const Wire *wire = wires->pdata[i];
     if (wire->kind == SIGNAL_DATA && wire->writer->cluster != cluster) {
       g_string_append(out, join);
-      reference(emitter, out, wire, "_some");
+      emit_border_reference(emitter, out, wire, "_some");
     } else if (kept(wire, cluster) && acks) {
       g_string_append_printf(out, "%s(", join);
-      reference(emitter, out, wire, "");
+      emit_border_reference(emitter, out, wire, "");
       g_string_append_printf(out, " != spinach_kept_%d.w%d)", cluster->id, wire->id);
     } else {
       continue;
@@ -136,7 +135,7 @@ static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluste
 
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment) {
   int id = segment->cluster->id;
-  g_autoptr(GPtrArray) wires = border(emitter, segment->cluster, segment);
+  g_autoptr(GPtrArray) wires = emit_border(emitter, segment->cluster, segment);
   g_string_append_printf(out, "  if (!spinach_gate_%d.asleep || spinach_time.cycle >= spinach_gate_%d.wake || (", id,
                          id);
   comes_in(emitter, out, segment->cluster, wires, true);
@@ -149,13 +148,15 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
   g_string_append(out, "  }\n");
   // It sleeps on one clock; its segments are numbered as they run.
   if (segment->index + 1 < (int)cluster->segments->len) return; // its cycle is not over yet
-  g_autoptr(GPtrArray) wires = border(emitter, cluster, NULL);
+  g_autoptr(GPtrArray) wires = emit_border(emitter, cluster, NULL);
+  g_autofree char *replaying =
+      emit_replays(emitter, cluster) ? g_strdup_printf("!spinach_replay_%d.at && ", id) : g_strdup("");
   g_string_append_printf(
       out,
-      "  if (!spinach_gate_%d.asleep && spinach_gate_may_try(&spinach_gate_%d, spinach_cluster_state[%d]) "
+      "  if (%s!spinach_gate_%d.asleep && spinach_gate_may_try(&spinach_gate_%d, spinach_cluster_state[%d]) "
       "&&\n      spinach_gate_try(&spinach_gate_%d, spinach_cluster_state[%d], %s_compared, "
       "spinach_scratch_%d.unchanged && !(",
-      id, id, id, id, id, emitter->kind_of[id]->name, id);
+      replaying, id, id, id, id, id, emitter->kind_of[id]->name, id);
   comes_in(emitter, out, cluster, wires, false);
   g_string_append_printf(out,
                          ")) && spinach_gate_sleep(&spinach_gate_%d, %s_first_event(spinach_cluster_state[%d]))) {\n",
@@ -164,7 +165,7 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
     const Wire *wire = wires->pdata[i];
     if (!kept(wire, cluster)) continue;
     g_string_append_printf(out, "    spinach_kept_%d.w%d = ", id, wire->id);
-    reference(emitter, out, wire, "");
+    emit_border_reference(emitter, out, wire, "");
     g_string_append(out, ";\n");
   }
   g_string_append(out, "  }\n");

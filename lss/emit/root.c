@@ -16,6 +16,8 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
       if (emit_gated(emitter, cluster))
         g_string_append_printf(out, "extern const size_t %s_compared;\nuint64_t %s_first_event(const %s_state *);\n",
                                kind->name, kind->name, kind->name);
+      if (emit_replays(emitter, cluster))
+        g_string_append_printf(out, "extern const spinach_replay_kind %s_replay;\n", kind->name);
       for (guint k = 0; k < kind->cluster->segments->len; k++)
         g_string_append_printf(out, "SPINACH_STEP void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k,
                                kind->name, kind->name);
@@ -57,12 +59,15 @@ static void emit_steps(const Emitter *emitter, GString *out) {
       if (!segment->cluster->instance)
         g_string_append_printf(out, "  @K@_seg%d(s, &spinach_scratch_%d);\n", segment->index, root);
       else {
-        bool gated = emit_gated(emitter, segment->cluster);
+        const bool gated = emit_gated(emitter, segment->cluster), replays = emit_replays(emitter, segment->cluster);
+        if (replays) emit_replay_open(out, segment);
         if (gated) emit_gate_open(emitter, out, segment);
         g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n",
                                emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id,
                                segment->cluster->id);
+        if (replays) emit_replay_stepped(out, segment);
         if (gated) emit_gate_close(emitter, out, segment);
+        if (replays) emit_replay_close(out);
       }
     }
     g_string_append(out, "}\n");
@@ -174,7 +179,7 @@ static void emit_observation(const Emitter *emitter, GString *out) {
 
 // When the state was changed from outside, nobody goes on sleeping because of what was before.
 static void emit_wake(const Emitter *emitter, GString *out) {
-  g_string_append(out, "void spinach_wake(void) {\n");
+  g_string_append(out, "void spinach_wake(void) {\n  spinach_replay_forget();\n");
   for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
     const Cluster *cluster = emitter->schedule->clusters->pdata[i];
     if (cluster->instance && emit_gated(emitter, cluster))
@@ -190,6 +195,7 @@ bool emit_observed(const Emitter *emitter) {
 void emit_root(const Emitter *emitter, GString *out) {
   emit_pointers(emitter, out);
   emit_wake(emitter, out);
+  emit_replay_variables(emitter, out);
   emit_steps(emitter, out);
   emit_run(emitter, out);
   emit_observation(emitter, out);

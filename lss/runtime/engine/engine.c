@@ -290,7 +290,7 @@ static uint64_t next_instant(void) {
     spinach_time.cycle = cycles[s->clock];
     spinach_time.now = due[s->clock];
     spinach_time.period = clock->period;
-    uint64_t first = s->next_event(spinach_cluster_state[s->cluster]);
+    uint64_t first = spinach_replay_next_event(s->cluster, s->next_event);
     if (first == UINT64_MAX) continue;
     if (first <= cycles[s->clock]) return 0;
     unsigned __int128 instant = due[s->clock] + (unsigned __int128)(first - cycles[s->clock]) * clock->period;
@@ -302,6 +302,7 @@ static uint64_t next_instant(void) {
 // Every clock skips its ticks before `target`.  Returns whether there were any.
 static bool jump(uint64_t target, int32_t fastest) {
   bool any = false;
+  if (earliest() < target) spinach_replay_leave();
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     const spinach_clock *clock = &machine->clocks[c];
     if (due[c] >= target) continue;
@@ -433,6 +434,7 @@ void spinach_advance_step(bool one_instant) {
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
   }
   spinach_time.now = earliest(); // where the run would continue
+  if (one_instant || !a->active) spinach_replay_synchronize();
 }
 
 struct spinach_moment spinach_now(void) {

@@ -53,6 +53,7 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
     if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
     leave(1);
   }
+  if (spinach_phase == SPINACH_RUNS) spinach_replay_synchronize();
   const char *path = spinach_path(id);
   char *message = NULL, *text = NULL;
   if (vasprintf(&message, format, arguments) < 0 || asprintf(&text, "%s%s%s", path, *path ? ": " : "", message) < 0)
@@ -106,6 +107,7 @@ void spinach_warn(uint32_t id, const char *file, int line, const char *format, .
     uint32_t id;
   } said[256];
   static unsigned count;
+  spinach_effects++;
   for (unsigned i = 0; i < count; i++)
     if (said[i].line == line && said[i].id == id && !strcmp(said[i].file, file)) return;
   if (count == sizeof said / sizeof *said) return;
@@ -119,6 +121,7 @@ void spinach_warn(uint32_t id, const char *file, int line, const char *format, .
 }
 
 void spinach_stop(uint32_t id, int32_t status, const char *format, ...) {
+  spinach_effects++;
   if (spinach_stopping & SPINACH_STOP) return;
   const int byte = status & 255;
   spinach_stop_status = status && !byte ? 1 : byte;
@@ -132,6 +135,7 @@ void spinach_stop(uint32_t id, int32_t status, const char *format, ...) {
 }
 
 void spinach_progress(void) {
+  spinach_effects++;
   spinach_passing->last_progress = spinach_time.now;
 }
 

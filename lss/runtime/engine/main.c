@@ -297,6 +297,7 @@ static int simulate(int argc, char **argv) {
     return 1;
   }
   if (options.check_idle) spinach_idle_check_begin();
+  if (options.no_replay || options.gdb || options.interactive || options.trace) spinach_replay_disable();
   spinach_progress_start();
   const char *ended = options.gdb           ? spinach_debug_run(&options)
                       : options.interactive ? spinach_interactive_run(&options)

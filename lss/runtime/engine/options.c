@@ -225,6 +225,11 @@ static bool set_check_idle(spinach_options *options, const char *value) {
   return options->check_idle = true;
 }
 
+static bool set_no_replay(spinach_options *options, const char *value) {
+  (void)value;
+  return options->no_replay = true;
+}
+
 static bool set_print(spinach_options *options, const char *value) {
   return spinach_print_find(value, options->print);
 }
@@ -334,6 +339,7 @@ static const struct {
     {"symbols", "FILE", "an ELF file with the names and lines of a program that has none; may be given several times",
      set_symbols},
     {"check-idle", NULL, "check what modules say about when they act next (docs/module.md)", set_check_idle},
+    {"no-replay", NULL, "step processors that repeat themselves, too (docs/speed.md)", set_no_replay},
     {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
     {"progress", NULL, "show how far the run is (the default on a terminal)", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},

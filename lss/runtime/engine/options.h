@@ -54,6 +54,7 @@ typedef struct {
   const char *wave, *wave_signals; // file and patterns of what it shows, or NULL
   bool interactive;                // it goes on by commands from standard input
   bool check_idle;                 // what modules' next_event says is compared with what they do
+  bool no_replay;                  // clusters that repeat themselves are stepped all the same
   const char *gdb;                 // port or socket on which gdb is waited for, or NULL
   bool gdb_run;                    // the run begins without it
   bool gdb_script;                 // only print the commands that connect it

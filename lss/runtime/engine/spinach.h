@@ -5,6 +5,7 @@
 
 #include "lss/runtime/engine/gate.h"
 #include "lss/runtime/files/stream.h"
+#include "lss/runtime/replay/replay.h"
 #include "lss/runtime/text/type.h"
 
 #include <setjmp.h>

@@ -1,0 +1,309 @@
+// Replay of clusters (lss/runtime/replay/replay.h): which clusters can be replayed, what of their state decides what
+// they do, and how the runtime reads and drives what crosses their border.
+//
+// A cycle of such a cluster is a function of its behaviour state and its inputs.  That holds where the C of all its
+// leaves is free of time and of the world outside.
+#include "lss/emit/emit.h"
+
+#include <string.h>
+
+#define INLINE "static inline __attribute__((always_inline)) "
+
+// ---- Which clusters --------------------------------------------------------------------------------------------
+
+enum {
+  MOST_STATE = 8192, // bytes of behaviour state that are compared
+  MOST_FLAGS = 62,   // some, enable and ack of all that comes in: the runtime has a word for them
+  MOST_SEGMENTS = 4,
+};
+
+static bool is_integer(const Type *type) {
+  return type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_BITS;
+}
+
+static bool holds_stream(const Type *type) {
+  for (guint i = 0; type->fields && i < type->fields->len; i++)
+    if (holds_stream(((Field *)type->fields->pdata[i])->type)) return true;
+  return type->kind == TYPE_STREAM || (type->element && holds_stream(type->element));
+}
+
+// A statistic that a cycle sets, and not only adds to, has no increment.
+static bool reports_in_cycles(const ModuleSource *source) {
+  static const char *const words[] = {"report", "begin_counting", "end_counting", NULL};
+  for (guint i = 0; i < source->uses->len; i++) {
+    const FieldUse *use = source->uses->pdata[i];
+    if (g_strv_contains(words, use->word) && strcmp(use->function, "init") != 0 &&
+        strcmp(use->function, "finish") != 0 && strcmp(use->function, "statistics") != 0)
+      return true;
+  }
+  return false;
+}
+
+// What in the leaf's code or state prevents replay; NULL when nothing does.
+static const char *obstacle_of_leaf(const Emitter *emitter, const Instance *leaf, gsize *behaviour) {
+  const ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
+  if (leaf->leaf->crossing) return "is a crossing";
+  for (guint i = 0; i < leaf->functions->len; i++)
+    if (((Function *)leaf->functions->pdata[i])->partial) return "has partial handlers";
+  if (source->timed || emit_is_timed_by_user(leaf)) return "asks for the time";
+  if (reports_in_cycles(source)) return "sets a statistic by report()";
+  for (guint i = 0; i < leaf->state->len; i++) {
+    const StateField *field = leaf->state->pdata[i];
+    if (holds_stream(field->type)) return "has a stream";
+    if (field->kind == STATE_COUNTER && !is_integer(field->type)) return "has a statistic that is no integer";
+    if (field->kind == STATE_BEHAVIOUR)
+      *behaviour += emit_field_size(field);
+    else if (field->kind != STATE_COUNTER)
+      return "has instants, traces or memories";
+  }
+  if (*behaviour > MOST_STATE) return "brings more state than is compared";
+  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
+    const Collector *collector = emitter->netlist->collectors->pdata[i];
+    if (!collector->on_connections && emit_collects(emitter, collector, leaf)) return "has events that are collected";
+  }
+  return NULL;
+}
+
+static guint count_flags(const Emitter *emitter, const Cluster *cluster) {
+  guint flags = 0;
+  g_autoptr(GPtrArray) wires = emit_border(emitter, cluster, NULL);
+  for (guint i = 0; i < wires->len; i++) flags += ((Wire *)wires->pdata[i])->writer->cluster != cluster;
+  return flags;
+}
+
+// Why the cluster is always stepped; NULL when it can be replayed.  The caller frees it.
+static char *find_obstacle(const Emitter *emitter, const Cluster *cluster) {
+  if (emitter->debug) return g_strdup("debug builds step everything");
+  if (!cluster->instance) return g_strdup("it is what remains of the machine");
+  if (cluster->probes->len || emitter->netlist->waves->len) return g_strdup("its signals are observed");
+  g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
+  if (clocks->len != 1) return g_strdup("it is on several clocks");
+  if (cluster->segments->len > MOST_SEGMENTS)
+    return g_strdup_printf("a cycle of it has %u segments", cluster->segments->len);
+  gsize behaviour = 0;
+  for (guint i = 0; i < cluster->leaves->len; i++) {
+    const Instance *leaf = cluster->leaves->pdata[i];
+    const char *why = obstacle_of_leaf(emitter, leaf, &behaviour);
+    if (why) return g_strdup_printf("%s %s", leaf->path, why);
+  }
+  if (!behaviour) return g_strdup("it has no state");
+  const guint flags = count_flags(emitter, cluster);
+  if (flags > MOST_FLAGS) return g_strdup_printf("%u signals come over its border", flags);
+  return NULL;
+}
+
+const char *emit_replay_obstacle(const Emitter *emitter, const Cluster *cluster) {
+  gpointer known;
+  if (g_hash_table_lookup_extended(emitter->obstacles, cluster, NULL, &known)) return known;
+  char *why = find_obstacle(emitter, cluster);
+  g_hash_table_insert(emitter->obstacles, (gpointer)cluster, why);
+  return why;
+}
+
+bool emit_replays(const Emitter *emitter, const Cluster *cluster) {
+  return !emit_replay_obstacle(emitter, cluster);
+}
+
+// ---- Its state -------------------------------------------------------------------------------------------------
+
+// Behaviour is first in a leaf's state, in the order of declaration.
+static void emit_span(GString *out, const Kind *kind, guint leaf, guint *count) {
+  const GPtrArray *state = ((Instance *)kind->cluster->leaves->pdata[leaf])->state;
+  const StateField *first = NULL, *last = NULL;
+  for (guint i = 0; i < state->len; i++) {
+    const StateField *field = state->pdata[i];
+    if (field->kind != STATE_BEHAVIOUR) continue;
+    if (!first) first = field;
+    last = field;
+  }
+  if (!first) return;
+  g_string_append_printf(out, "  SPAN(i%u.%s, i%u.%s),\n", leaf, first->name, leaf, last->name);
+  ++*count;
+}
+
+static void emit_counters(GString *out, const Kind *kind, guint leaf, guint *count) {
+  const GPtrArray *state = ((Instance *)kind->cluster->leaves->pdata[leaf])->state;
+  for (guint i = 0; i < state->len; i++) {
+    const StateField *field = state->pdata[i];
+    if (field->kind != STATE_COUNTER) continue;
+    g_autofree char *name = emit_field_name(field);
+    const gsize size = type_size(field->type, NULL), elements = emit_field_size(field) / size;
+    for (gsize k = 0; k < elements; k++, ++*count)
+      g_string_append_printf(out, "  {offsetof(@K@_state, i%u.%s) + %zu, %zu},\n", leaf, name, k * size, size);
+  }
+}
+
+void emit_replay_state(GString *out, const Kind *kind) {
+  guint spans = 0, counters = 0;
+  g_string_append(out, "#define SPAN(first, last) {offsetof(@K@_state, first), offsetof(@K@_state, last) + "
+                       "sizeof(((@K@_state *)NULL)->last) - offsetof(@K@_state, first)}\n"
+                       "static const spinach_replay_span @K@_spans[] = {\n");
+  for (guint i = 0; i < kind->cluster->leaves->len; i++) emit_span(out, kind, i, &spans);
+  g_string_append(out, "};\nstatic const spinach_replay_counter @K@_counters[] = {\n");
+  for (guint i = 0; i < kind->cluster->leaves->len; i++) emit_counters(out, kind, i, &counters);
+  g_string_append_printf(out,
+                         "};\nconst spinach_replay_kind @K@_replay = {.span_count = %u, .spans = @K@_spans, "
+                         ".counter_count = %u, .counters = @K@_counters};\n",
+                         spans, counters);
+}
+
+// ---- Its border ------------------------------------------------------------------------------------------------
+
+// Whose functions these are: "3_0" for the first segment of cluster 3.
+static char *segment_name(const Segment *segment) {
+  return g_strdup_printf("%d_%d", segment->cluster->id, segment->index);
+}
+
+static const char *suffix(const Wire *wire) {
+  return wire->kind == SIGNAL_DATA ? "_some" : "";
+}
+
+static void emit_flags(const Emitter *emitter, GString *out, const char *name, const GPtrArray *wires) {
+  g_string_append_printf(out, INLINE "uint64_t spinach_replay_flags_%s(void) {\n  return 0", name);
+  for (guint i = 0; i < wires->len; i++) {
+    g_string_append(out, " | (uint64_t)");
+    emit_border_reference(emitter, out, wires->pdata[i], suffix(wires->pdata[i]));
+    g_string_append_printf(out, " << %u", i);
+  }
+  g_string_append_printf(
+      out, ";\n}\nstatic uint64_t spinach_replay_all_flags_%s(void) { return spinach_replay_flags_%s(); }\n", name,
+      name);
+}
+
+// Payloads of what comes; what is not sent has none.
+static void emit_payloads(const Emitter *emitter, GString *out, const char *name, const GPtrArray *wires) {
+  g_autoptr(GString) keep = g_string_new(NULL), same = g_string_new(NULL);
+  guint64 items = 0;
+  g_string_append(out, "typedef struct {\n  char none;\n");
+  for (guint i = 0; i < wires->len; i++) {
+    const Wire *wire = wires->pdata[i];
+    if (wire->kind != SIGNAL_DATA) continue;
+    items |= G_GUINT64_CONSTANT(1) << i;
+    g_autoptr(GString) some = g_string_new(NULL), value = g_string_new(NULL);
+    emit_border_reference(emitter, some, wire, "_some");
+    emit_border_reference(emitter, value, wire, "");
+    g_string_append_printf(out, "  %s v%u;\n", emit_c_type(wire->connection->type), i);
+    g_string_append_printf(keep, "  if (%s) memcpy(&c->v%u, &%s, sizeof c->v%u);\n", some->str, i, value->str, i);
+    g_string_append_printf(same, "  if (%s && memcmp(&c->v%u, &%s, sizeof c->v%u) != 0) return false;\n", some->str, i,
+                           value->str, i);
+  }
+  g_string_append_printf(
+      out,
+      "} spinach_replay_payloads_%s;\nenum : uint64_t { spinach_replay_items_%s = %" G_GUINT64_FORMAT
+      "u };\nstatic void spinach_replay_input_%s(uint8_t *bytes) {\n"
+      "  spinach_replay_payloads_%s *c = (void *)bytes;\n  (void)c;\n%s}\n" INLINE
+      "bool spinach_replay_same_%s(const uint8_t *bytes) {\n"
+      "  const spinach_replay_payloads_%s *c = (const void *)bytes;\n  (void)c;\n%s  return true;\n}\n"
+      "static bool spinach_replay_all_same_%s(const uint8_t *bytes) { return "
+      "spinach_replay_same_%s(bytes); }\n",
+      name, name, items, name, name, keep->str, name, name, same->str, name, name);
+}
+
+// What it drives, one signal after the other.
+static void emit_outputs(const Emitter *emitter, GString *out, const char *name, const GPtrArray *wires) {
+  g_autoptr(GString) keep = g_string_new(NULL), drive = g_string_new(NULL);
+  g_string_append(out, "typedef struct {\n  char none;\n");
+  for (guint i = 0; i < wires->len; i++) {
+    const Wire *wire = wires->pdata[i];
+    g_autoptr(GString) flag = g_string_new(NULL), value = g_string_new(NULL);
+    emit_border_reference(emitter, flag, wire, suffix(wire));
+    g_string_append_printf(out, "  bool w%d;\n", wire->id);
+    g_string_append_printf(keep, "  o->w%d = %s;\n", wire->id, flag->str);
+    g_string_append_printf(drive, "  %s = o->w%d;\n", flag->str, wire->id);
+    if (wire->kind != SIGNAL_DATA) continue;
+    emit_border_reference(emitter, value, wire, "");
+    g_string_append_printf(out, "  %s v%d;\n", emit_c_type(wire->connection->type), wire->id);
+    g_string_append_printf(keep, "  if (%s) o->v%d = %s;\n", flag->str, wire->id, value->str);
+    g_string_append_printf(drive, "  %s = o->v%d;\n", value->str, wire->id);
+  }
+  g_string_append_printf(out,
+                         "} spinach_replay_border_%s;\nstatic void spinach_replay_output_%s(uint8_t *bytes) {\n"
+                         "  spinach_replay_border_%s *o = (void *)bytes;\n  memset(o, 0, sizeof *o);\n%s}\n"
+                         "static void spinach_replay_drive_%s(const uint8_t *bytes) {\n"
+                         "  const spinach_replay_border_%s *o = (const void *)bytes;\n  (void)o;\n%s}\n",
+                         name, name, name, keep->str, name, name, drive->str);
+}
+
+// What of the border a segment drives.
+static GPtrArray *driven(const Emitter *emitter, const Segment *segment) {
+  g_autoptr(GPtrArray) all = emit_border(emitter, segment->cluster, NULL);
+  GPtrArray *own = g_ptr_array_new();
+  const Vertex *first = ((Item *)segment->items->pdata[0])->nodes->pdata[0];
+  for (guint i = 0; i < all->len; i++) {
+    const Vertex *writer = ((Wire *)all->pdata[i])->writer;
+    if (writer->cluster == segment->cluster && emitter->segment_of[writer->id] == emitter->segment_of[first->id])
+      g_ptr_array_add(own, all->pdata[i]);
+  }
+  return own;
+}
+
+// Its functions; returns the row of the table that names them.
+static char *emit_segment_replay(const Emitter *emitter, GString *out, const Segment *segment) {
+  const int id = segment->cluster->id;
+  g_autofree char *name = segment_name(segment);
+  g_autoptr(GPtrArray) read = emit_border(emitter, segment->cluster, segment), own = driven(emitter, segment);
+  emit_flags(emitter, out, name, read);
+  emit_payloads(emitter, out, name, read);
+  emit_outputs(emitter, out, name, own);
+  g_string_append_printf(
+      out, "static void spinach_replay_step_%s(void) { %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d); }\n",
+      name, emitter->kind_of[id]->name, segment->index, id, id);
+  return g_strdup_printf("  {sizeof(spinach_replay_payloads_%s), sizeof(spinach_replay_border_%s), "
+                         "spinach_replay_all_flags_%s, spinach_replay_input_%s, spinach_replay_all_same_%s, "
+                         "spinach_replay_output_%s, spinach_replay_drive_%s, spinach_replay_step_%s},\n",
+                         name, name, name, name, name, name, name, name);
+}
+
+static void emit_cluster_replay(const Emitter *emitter, GString *out, const Cluster *cluster) {
+  const int id = cluster->id;
+  g_autoptr(GString) rows = g_string_new(NULL);
+  for (guint i = 0; i < cluster->segments->len; i++) {
+    g_autofree char *row = emit_segment_replay(emitter, out, cluster->segments->pdata[i]);
+    g_string_append(rows, row);
+  }
+  g_autofree char *gate = emit_gated(emitter, cluster) ? g_strdup_printf("&spinach_gate_%d", id) : g_strdup("NULL");
+  g_string_append_printf(out,
+                         "static const spinach_replay_segment spinach_replay_segments_%d[] = {\n%s};\n"
+                         "static const spinach_replay_cluster spinach_replayed_%d = {%d, %u, &%s_replay, "
+                         "spinach_replay_segments_%d};\n"
+                         "static spinach_replay spinach_replay_%d = SPINACH_REPLAY(spinach_replayed_%d, %s);\n",
+                         id, rows->str, id, id, cluster->segments->len, emitter->kind_of[id]->name, id, id, id, gate);
+}
+
+void emit_replay_variables(const Emitter *emitter, GString *out) {
+  g_autoptr(GString) all = g_string_new(NULL);
+  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
+    const Cluster *cluster = emitter->schedule->clusters->pdata[i];
+    if (!emit_replays(emitter, cluster)) continue;
+    emit_cluster_replay(emitter, out, cluster);
+    g_string_append_printf(all, "&spinach_replay_%u, ", i);
+  }
+  g_string_append_printf(out, "spinach_replay *const spinach_replays[] = {%sNULL};\n", all->str);
+}
+
+void emit_replay_open(GString *out, const Segment *segment) {
+  const int id = segment->cluster->id;
+  const bool last = segment->index + 1 == (int)segment->cluster->segments->len;
+  g_autofree char *name = segment_name(segment);
+  g_string_append_printf(out,
+                         "  if (__builtin_expect(spinach_replay_%d.at != NULL, 0)) {\n"
+                         "    spinach_replay_edge *edge = spinach_replay_%d.at->edges;\n"
+                         "    const uint64_t flags = spinach_replay_flags_%s();\n"
+                         "    if (__builtin_expect(edge->flags == flags, 1) &&\n"
+                         "        (!(flags & spinach_replay_items_%s) || spinach_replay_same_%s(edge->input))) {\n"
+                         "      if (spinach_replay_take(&spinach_replay_%d, edge, %d, %s, spinach_time.cycle)) "
+                         "spinach_replay_drive_%s(edge->output->bytes);\n"
+                         "    } else {\n      spinach_replay_look(&spinach_replay_%d);\n    }\n  } else {\n",
+                         id, id, name, name, name, id, segment->index, last ? "true" : "false", name, id);
+}
+
+void emit_replay_stepped(GString *out, const Segment *segment) {
+  const int id = segment->cluster->id;
+  if (segment->index + 1 == (int)segment->cluster->segments->len)
+    g_string_append_printf(
+        out, "  if (spinach_replay_may_enter(&spinach_replay_%d)) spinach_replay_watch(&spinach_replay_%d);\n", id, id);
+}
+
+void emit_replay_close(GString *out) {
+  g_string_append(out, "  }\n");
+}

@@ -1,0 +1,239 @@
+// When clusters are replayed, what is learnt on the way, and how they return to being stepped; see replay.h.
+#include "lss/runtime/replay/replay.h"
+
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/replay/replay_table.h"
+
+enum {
+  LEAST_BACKOFF = 64,     // cycles between attempts to begin, after one that paid
+  MOST_BACKOFF = 1 << 15, // and after many that did not
+  PAYS = 8,               // cycles replayed that pay for one that was learnt
+  LEAST = 200,            // and as many for the beginning
+  SAMPLE = 7,             // cycles between two states whose difference shows which word moves
+  LOOKS = 16,             // states that are hashed in one attempt
+  ATTEMPT = 4096,         // cycles that an attempt may take
+  MOST_CREDIT = 300,      // cycles that may be learnt before any has paid, at first
+  LEAST_CREDIT = 32,      // and after attempts in vain, or in a loop that is known
+};
+
+const uint64_t spinach_replay_nowhere;
+uint64_t spinach_effects;
+static bool disabled;
+
+// ---- Beginning
+
+static void watch_nothing(spinach_replay *r, uint32_t wait) {
+  r->witness = &spinach_replay_nowhere;
+  r->anchor = 1;
+  r->wait = wait;
+  r->table->anchored = r->table->sampled = false;
+}
+
+// The attempt, or the replay, did not pay.
+static void back_off(spinach_replay *r) {
+  spinach_replay_table *table = r->table;
+  if (table->backoff < MOST_BACKOFF) table->backoff *= 2;
+  table->trust = MAX(table->trust / 2, LEAST_CREDIT);
+  watch_nothing(r, table->backoff);
+}
+
+static void keep_sample(const spinach_replay *r) {
+  const uint8_t *state = spinach_replay_state(r);
+  uint8_t *to = r->table->sample;
+  for (uint32_t i = 0; i < r->of->kind->span_count; to += r->of->kind->spans[i++].size)
+    memcpy(to, state + r->of->kind->spans[i].offset, r->of->kind->spans[i].size);
+}
+
+// Watches a word that moves, another one in each attempt.  False: none does.
+static bool choose_anchor(spinach_replay *r) {
+  const uint64_t *moving[64];
+  uint32_t count = 0;
+  const uint8_t *state = spinach_replay_state(r), *sample = r->table->sample;
+  for (uint32_t i = 0; i < r->of->kind->span_count; sample += r->of->kind->spans[i++].size) {
+    const spinach_replay_span *span = &r->of->kind->spans[i];
+    for (uint32_t at = 0; at + sizeof(uint64_t) <= span->size && count < G_N_ELEMENTS(moving); at += sizeof(uint64_t))
+      if (memcmp(state + span->offset + at, sample + at, sizeof(uint64_t)) != 0)
+        moving[count++] = (const uint64_t *)(state + span->offset + at);
+  }
+  if (!count) return false;
+  r->witness = moving[r->table->attempts++ % count];
+  r->anchor = *r->witness;
+  return true;
+}
+
+// The state in the arena is that of the node at which the cluster is.
+static void is_live(spinach_replay *r) {
+  r->table->live = r->at;
+  r->table->live_cycle = r->cycle;
+}
+
+static void enter(spinach_replay *r, uint32_t credit) {
+  spinach_replay_table *table = r->table;
+  r->at = spinach_replay_node_now(r, true);
+  for (uint32_t i = 0; i < r->of->segment_count; i++) r->output[i] = spinach_replay_output_now(r, i);
+  r->cycle = table->entered = spinach_time.cycle;
+  table->learnt = 0;
+  is_live(r);
+  table->credit = credit;
+  if (r->gate) spinach_gate_reset(r->gate);
+}
+
+// The watched word has the anchor's value again.
+static void look_at_state(spinach_replay *r) {
+  spinach_replay_table *table = r->table;
+  if (spinach_replay_node_now(r, false)) {
+    enter(r, LEAST_CREDIT);
+    return;
+  }
+  const uint32_t hash = table->node->hash;
+  for (int i = 0; i < SEEN_HASHES; i++) {
+    if (table->seen[i] != hash) continue;
+    enter(r, table->trust);
+    return;
+  }
+  table->seen[table->next++ % SEEN_HASHES] = hash;
+  if (++table->looks >= LOOKS) back_off(r);
+}
+
+void spinach_replay_watch(spinach_replay *r) {
+  if (disabled) return; // the count comes round again
+  spinach_replay_table *table = spinach_replay_table_of(r);
+  if (table->anchored && r->wait) {
+    look_at_state(r);
+  } else if (table->anchored) {
+    back_off(r);
+  } else if (!table->sampled) {
+    keep_sample(r);
+    table->sampled = true;
+    r->wait = SAMPLE;
+  } else if (choose_anchor(r)) {
+    table->anchored = true;
+    table->looks = 0;
+    r->wait = ATTEMPT;
+    look_at_state(r);
+  } else {
+    back_off(r);
+  }
+}
+
+// ---- Replaying
+
+// Puts the state where the cluster's code finds it.  What it did in this cycle it does again: its inputs are the same.
+static void make_live(spinach_replay *r) {
+  const spinach_replay_table *table = r->table;
+  if (table->live == r->at && table->live_cycle == r->cycle) return;
+  spinach_replay_restore(r, r->at->start);
+  spinach_replay_note_counters(r);
+  for (uint32_t i = 0; i < r->at->segment; i++) r->of->segments[i].step();
+  is_live(r);
+}
+
+// From here on it is stepped; the state is live.
+static void stop(spinach_replay *r) {
+  spinach_replay_table *table = r->table;
+  spinach_replay_count(r);
+  r->at = NULL;
+  if (r->gate) spinach_gate_reset(r->gate);
+  if (r->cycle - table->entered < LEAST + PAYS * table->learnt) {
+    back_off(r);
+    return;
+  }
+  table->trust = MOST_CREDIT;
+  table->backoff = LEAST_BACKOFF; // and soon where it began
+  table->looks = 0;
+  r->wait = ATTEMPT;
+}
+
+// Whether something more may be learnt: what is replayed pays for it, so that what is never the same twice is left.
+static bool may_learn(const spinach_replay *r) {
+  const spinach_replay_table *table = r->table;
+  return table->learnt < table->credit + (r->cycle - table->entered) / PAYS;
+}
+
+// A segment of which nothing is known is stepped, and becomes an edge.
+static void learn(spinach_replay *r) {
+  spinach_replay_node *from = r->at;
+  const uint32_t segment = from->segment;
+  const bool last = segment + 1 == r->of->segment_count;
+  const uint64_t effects = spinach_effects;
+  make_live(r);
+  if (!segment) spinach_replay_note_counters(r);
+  const bool full = spinach_replay_table_full(r->table);
+  if (full || !may_learn(r)) {
+    stop(r);
+    if (full) spinach_replay_table_clear(r->table);
+    r->of->segments[segment].step();
+    return;
+  }
+  r->table->learnt++;
+  r->at = NULL; // the state is live while it is stepped
+  r->of->segments[segment].step();
+  if (last) r->cycle = spinach_time.cycle;
+  if (effects != spinach_effects) {
+    stop(r);
+    return;
+  }
+  const spinach_replay_edge *edge = spinach_replay_edge_add(r, from);
+  r->at = edge->to;
+  r->output[segment] = edge->output;
+  is_live(r);
+}
+
+void spinach_replay_look(spinach_replay *r) {
+  const uint32_t segment = r->at->segment;
+  spinach_replay_edge *edge = spinach_replay_edge_find(r, r->at);
+  if (!edge)
+    learn(r);
+  else if (spinach_replay_take(r, edge, segment, segment + 1 == r->of->segment_count, spinach_time.cycle))
+    r->of->segments[segment].drive(edge->output->bytes);
+}
+
+// ---- Looked at from outside
+
+void spinach_replay_disable(void) {
+  disabled = true;
+}
+
+void spinach_replay_synchronize(void) {
+  for (spinach_replay *const *r = spinach_replays; *r; r++) {
+    if (!(*r)->table) continue;
+    if ((*r)->at) make_live(*r);
+    spinach_replay_count(*r);
+  }
+}
+
+void spinach_replay_leave(void) {
+  for (spinach_replay *const *r = spinach_replays; *r; r++) {
+    if (!(*r)->at) continue;
+    make_live(*r);
+    stop(*r);
+  }
+}
+
+void spinach_replay_forget(void) {
+  for (spinach_replay *const *r = spinach_replays; *r; r++) {
+    if (!(*r)->table) continue;
+    (*r)->at = NULL;
+    (*r)->uncounted = NULL;
+    spinach_replay_table_clear((*r)->table);
+    (*r)->table->backoff = LEAST_BACKOFF;
+    watch_nothing(*r, LEAST_BACKOFF);
+  }
+}
+
+static spinach_replay *replaying(int32_t cluster) {
+  for (spinach_replay *const *r = spinach_replays; *r; r++)
+    if ((int32_t)(*r)->of->cluster == cluster) return (*r)->at ? *r : NULL;
+  return NULL;
+}
+
+uint64_t spinach_replay_next_event(int32_t cluster, uint64_t (*ask)(const void *state)) {
+  spinach_replay *r = replaying(cluster);
+  if (!r) return ask(spinach_cluster_state[cluster]);
+  if (r->at->idle == SPINACH_REPLAY_UNASKED) {
+    make_live(r);
+    const uint64_t first = ask(spinach_replay_state(r));
+    r->at->idle = first == UINT64_MAX ? first : first > spinach_time.cycle ? first - spinach_time.cycle : 0;
+  }
+  return r->at->idle == UINT64_MAX ? UINT64_MAX : spinach_time.cycle + r->at->idle;
+}

@@ -1,0 +1,147 @@
+// Replay: a cluster whose state and inputs have been there before is not stepped; what it does is taken from a table.
+//
+// The step of a cluster is a function from its behaviour state and what comes over its border to the next state, what
+// it drives over the border, and increments of counters.  A `node` is one behaviour state, an `edge` what follows from
+// it on certain inputs.  A cycle of several segments, between which inputs come, is as many edges; behind all but the
+// last is a node within the cycle.  While a cluster is replayed its behaviour state in the arena is stale and its
+// increments are not counted yet; synchronizing brings both up to date.  On inputs that no edge knows the cluster is
+// stepped, and an edge added.
+//
+// When to begin: now and then one word of the state is taken as the anchor.  Whenever it has that value again, the
+// whole state is hashed; a hash that was there before is the sign of a loop.  That word is all that a step pays for.
+#ifndef LSS_RUNTIME_REPLAY_H
+#define LSS_RUNTIME_REPLAY_H
+
+#include "lss/runtime/engine/gate.h"
+
+enum { SPINACH_REPLAY_SEGMENTS = 4 }; // of a cluster, at most
+
+typedef struct spinach_replay_node spinach_replay_node;
+
+// All that a segment drives over the border.
+typedef struct {
+  uint32_t hash, size;
+  uint8_t bytes[];
+} spinach_replay_output;
+
+// A segment of a cycle: from a node, on certain inputs, to another node.
+typedef struct spinach_replay_edge {
+  uint64_t flags;                        // of the inputs: which come and are accepted
+  uint64_t uses;                         // times that it was taken and has not been counted
+  struct spinach_replay_edge *uncounted; // another edge that was taken and not counted
+  spinach_replay_node *to;
+  const spinach_replay_output *output;
+  struct spinach_replay_edge *next; // another edge from the same node
+  uint8_t *input;                   // payloads of those that come
+  uint32_t increments;              // how many counters move in the cycle that ends here
+  struct {
+    uint32_t counter;
+    uint64_t by;
+  } moves[];
+} spinach_replay_edge;
+
+struct spinach_replay_node {
+  spinach_replay_edge *edges;       // the one taken last is first; never NULL
+  const spinach_replay_node *start; // of the cycle in which it is: itself, or the node before the first segment
+  uint32_t segment;                 // the one that comes
+  uint32_t hash, size;
+  uint64_t idle;   // cycles until it acts by itself, as next_event says; SPINACH_REPLAY_UNASKED: it was not asked
+  uint8_t bytes[]; // of the behaviour state, before the first segment
+};
+#define SPINACH_REPLAY_UNASKED (UINT64_MAX - 1)
+
+// A stretch of a cluster's state that behaviour depends on.
+typedef struct {
+  uint32_t offset, size;
+} spinach_replay_span;
+
+// A counter in a cluster's state.
+typedef struct {
+  uint32_t offset, size; // of its bytes: 1, 2, 4 or 8
+} spinach_replay_counter;
+
+// What the compiler says of the state of clusters that are alike.
+typedef struct {
+  uint32_t span_count, counter_count;
+  const spinach_replay_span *spans;
+  const spinach_replay_counter *counters;
+} spinach_replay_kind;
+
+// Of a segment of one of them.
+typedef struct {
+  uint32_t input_size, output_size;   // bytes of payloads at most, of all that it drives
+  uint64_t (*flags)(void);            // of its inputs, a bit each
+  void (*input)(uint8_t *bytes);      // keeps the payloads of those that come
+  bool (*same)(const uint8_t *bytes); // compares them
+  void (*output)(uint8_t *bytes);     // keeps what it drives
+  void (*drive)(const uint8_t *bytes);
+  void (*step)(void);
+} spinach_replay_segment;
+
+typedef struct {
+  uint32_t cluster, segment_count;
+  const spinach_replay_kind *kind;
+  const spinach_replay_segment *segments;
+} spinach_replay_cluster;
+
+struct spinach_replay_table;
+
+typedef struct {
+  const spinach_replay_cluster *of;
+  spinach_gate *gate;                                           // NULL: it does not sleep
+  spinach_replay_node *at;                                      // NULL: it is stepped
+  const spinach_replay_output *output[SPINACH_REPLAY_SEGMENTS]; // what its segments drive
+  uint64_t cycle;                                               // the last whole one
+  spinach_replay_edge *uncounted;                               // taken and not counted
+  const uint64_t *witness;                                      // while it is stepped: a word of its state ...
+  uint64_t anchor;                                              // ... and the value at which it is looked
+  uint32_t wait;                                                // cycles until it is looked anyway
+  struct spinach_replay_table *table;                           // NULL until it is needed
+} spinach_replay;
+
+extern const uint64_t spinach_replay_nowhere;
+enum { SPINACH_REPLAY_WAIT = 64 }; // cycles before the first look
+#define SPINACH_REPLAY(cluster, its_gate)                                                                              \
+  {.of = &(cluster), .gate = (its_gate), .witness = &spinach_replay_nowhere, .anchor = 1, .wait = SPINACH_REPLAY_WAIT}
+
+extern spinach_replay *const spinach_replays[]; // of the machine, ends with NULL
+
+// After a cycle that was stepped: whether it is to be looked whether the state has been there before.
+static inline bool spinach_replay_may_enter(spinach_replay *r) {
+  return __builtin_expect(--r->wait == 0, 0) || __builtin_expect(*r->witness == r->anchor, 0);
+}
+// Does so; afterwards `at` says whether the next cycle is replayed.
+void spinach_replay_watch(spinach_replay *r);
+
+// Takes an edge, of the last segment of a cycle or another; true when what the segment drives becomes something else.
+static inline bool spinach_replay_take(spinach_replay *r, spinach_replay_edge *edge, uint32_t segment, bool last,
+                                       uint64_t cycle) {
+  if (last) {
+    if (__builtin_expect(!edge->uses++, 0)) {
+      edge->uncounted = r->uncounted;
+      r->uncounted = edge;
+    }
+    r->cycle = cycle;
+  }
+  r->at = edge->to;
+  const bool other = edge->output != r->output[segment];
+  r->output[segment] = edge->output;
+  return other;
+}
+// A segment whose edge is not the one taken last from its node, or not known.
+void spinach_replay_look(spinach_replay *r);
+
+// What modules do beside changing their state: a cycle in which that counts up is not replayed.
+extern uint64_t spinach_effects;
+
+void spinach_replay_disable(void); // before the run begins
+// Brings the state up to date where it is looked at from outside; the clusters go on being replayed.
+void spinach_replay_synchronize(void);
+// The same, and from here on they are stepped; what was learnt stays.
+void spinach_replay_leave(void);
+// The state was changed from outside: nothing that was learnt holds, and nothing is settled.
+void spinach_replay_forget(void);
+// What next_event of a cluster says of the cycle that comes; `ask` looks at its state.
+uint64_t spinach_replay_next_event(int32_t cluster, uint64_t (*ask)(const void *state));
+
+#endif

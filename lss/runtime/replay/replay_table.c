@@ -1,0 +1,200 @@
+// What a cluster did in which state on which inputs: the nodes, edges and outputs of its replay.
+#include "lss/runtime/replay/replay_table.h"
+
+#include "lss/runtime/engine/machine.h"
+
+enum { MOST_NODES = 1024, MOST_EDGES = 2048, MOST_OUTPUTS = 1024, FIRST_BACKOFF = 64, FIRST_TRUST = 300 };
+
+static spinach_replay_edge no_edge = {.flags = UINT64_MAX}; // more flags than there are
+
+void *spinach_replay_state(const spinach_replay *r) {
+  return spinach_cluster_state[r->of->cluster];
+}
+
+// ---- Sets
+
+static uint32_t hash_bytes(const uint8_t *bytes, uint32_t size) {
+  uint64_t hash = size, word;
+  for (; size >= sizeof word; bytes += sizeof word, size -= (uint32_t)sizeof word) {
+    memcpy(&word, bytes, sizeof word);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+  }
+  for (; size; size--) hash = (hash ^ *bytes++) * UINT64_C(0x9e3779b97f4a7c15);
+  return (uint32_t)(hash >> 32);
+}
+
+static guint node_hash(gconstpointer node) {
+  return ((const spinach_replay_node *)node)->hash;
+}
+
+static gboolean node_equal(gconstpointer a, gconstpointer b) {
+  const spinach_replay_node *one = a, *other = b;
+  return one->hash == other->hash && memcmp(one->bytes, other->bytes, one->size) == 0;
+}
+
+static guint output_hash(gconstpointer output) {
+  return ((const spinach_replay_output *)output)->hash;
+}
+
+static gboolean output_equal(gconstpointer a, gconstpointer b) {
+  const spinach_replay_output *one = a, *other = b;
+  return one->hash == other->hash && one->size == other->size && memcmp(one->bytes, other->bytes, one->size) == 0;
+}
+
+static void node_free(gpointer pointer) {
+  spinach_replay_node *node = pointer;
+  for (spinach_replay_edge *edge = node->edges, *next; edge != &no_edge; edge = next) {
+    next = edge->next;
+    if (edge->to->segment) node_free(edge->to); // nobody else leads there
+    g_free(edge->input);
+    g_free(edge);
+  }
+  g_free(node);
+}
+
+spinach_replay_table *spinach_replay_table_of(spinach_replay *r) {
+  if (r->table) return r->table;
+  spinach_replay_table *table = r->table = g_new0(spinach_replay_table, 1);
+  table->nodes = g_hash_table_new_full(node_hash, node_equal, node_free, NULL);
+  table->outputs = g_hash_table_new_full(output_hash, output_equal, g_free, NULL);
+  for (uint32_t i = 0; i < r->of->kind->span_count; i++) table->state_size += r->of->kind->spans[i].size;
+  table->sample = g_malloc0(table->state_size);
+  table->counters = g_new0(uint64_t, r->of->kind->counter_count);
+  table->backoff = FIRST_BACKOFF;
+  table->trust = FIRST_TRUST;
+  return table;
+}
+
+void spinach_replay_table_clear(spinach_replay_table *table) {
+  g_hash_table_remove_all(table->nodes);
+  g_hash_table_remove_all(table->outputs);
+  table->edges = 0;
+}
+
+bool spinach_replay_table_full(const spinach_replay_table *table) {
+  return g_hash_table_size(table->nodes) >= MOST_NODES || table->edges >= MOST_EDGES ||
+         g_hash_table_size(table->outputs) >= MOST_OUTPUTS;
+}
+
+// ---- Nodes and outputs
+
+spinach_replay_node *spinach_replay_node_now(spinach_replay *r, bool add) {
+  spinach_replay_table *table = r->table;
+  const uint32_t size = table->state_size;
+  if (!table->node) table->node = g_malloc0(sizeof *table->node + size);
+  uint8_t *to = table->node->bytes;
+  const uint8_t *state = spinach_replay_state(r);
+  for (uint32_t i = 0; i < r->of->kind->span_count; to += r->of->kind->spans[i++].size)
+    memcpy(to, state + r->of->kind->spans[i].offset, r->of->kind->spans[i].size);
+  table->node->size = size;
+  table->node->hash = hash_bytes(table->node->bytes, size);
+  spinach_replay_node *known = g_hash_table_lookup(table->nodes, table->node);
+  if (known || !add) return known;
+  known = g_steal_pointer(&table->node);
+  known->edges = &no_edge;
+  known->start = known;
+  known->idle = SPINACH_REPLAY_UNASKED;
+  g_hash_table_add(table->nodes, known);
+  return known;
+}
+
+void spinach_replay_restore(const spinach_replay *r, const spinach_replay_node *node) {
+  const uint8_t *from = node->bytes;
+  uint8_t *state = spinach_replay_state(r);
+  for (uint32_t i = 0; i < r->of->kind->span_count; from += r->of->kind->spans[i++].size)
+    memcpy(state + r->of->kind->spans[i].offset, from, r->of->kind->spans[i].size);
+}
+
+const spinach_replay_output *spinach_replay_output_now(spinach_replay *r, uint32_t segment) {
+  spinach_replay_table *table = r->table;
+  const uint32_t size = r->of->segments[segment].output_size;
+  table->output = g_realloc(table->output, sizeof *table->output + size);
+  r->of->segments[segment].output(table->output->bytes);
+  table->output->size = size;
+  table->output->hash = hash_bytes(table->output->bytes, size);
+  const spinach_replay_output *known = g_hash_table_lookup(table->outputs, table->output);
+  if (known) return known;
+  known = table->output;
+  g_hash_table_add(table->outputs, g_steal_pointer(&table->output));
+  return known;
+}
+
+// ---- Edges
+
+uint64_t spinach_replay_load_counter(const uint8_t *state, const spinach_replay_counter *counter) {
+  uint64_t value = 0;
+  memcpy(&value, state + counter->offset, counter->size); // little-endian hosts only
+  return value;
+}
+
+void spinach_replay_note_counters(spinach_replay *r) {
+  const uint8_t *state = spinach_replay_state(r);
+  for (uint32_t i = 0; i < r->of->kind->counter_count; i++)
+    r->table->counters[i] = spinach_replay_load_counter(state, &r->of->kind->counters[i]);
+}
+
+// Which counters moved since they were noted, and by how much.
+static spinach_replay_edge *edge_with_moves(spinach_replay *r) {
+  const spinach_replay_kind *kind = r->of->kind;
+  const uint8_t *state = spinach_replay_state(r);
+  uint32_t moved = 0;
+  for (uint32_t i = 0; i < kind->counter_count; i++)
+    moved += spinach_replay_load_counter(state, &kind->counters[i]) != r->table->counters[i];
+  spinach_replay_edge *edge = g_malloc0(sizeof *edge + moved * sizeof edge->moves[0]);
+  for (uint32_t i = 0; edge->increments < moved; i++) {
+    const uint64_t by = spinach_replay_load_counter(state, &kind->counters[i]) - r->table->counters[i];
+    if (!by) continue;
+    edge->moves[edge->increments].counter = i;
+    edge->moves[edge->increments++].by = by;
+  }
+  return edge;
+}
+
+static spinach_replay_node *node_within(const spinach_replay_node *from) {
+  spinach_replay_node *node = g_new0(spinach_replay_node, 1);
+  *node = (spinach_replay_node){.edges = &no_edge, .start = from->start, .segment = from->segment + 1};
+  return node;
+}
+
+spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from) {
+  const spinach_replay_segment *segment = &r->of->segments[from->segment];
+  const bool last = from->segment + 1 == r->of->segment_count;
+  spinach_replay_edge *edge = last ? edge_with_moves(r) : g_new0(spinach_replay_edge, 1);
+  edge->flags = segment->flags();
+  edge->input = g_malloc0(segment->input_size);
+  segment->input(edge->input);
+  edge->to = last ? spinach_replay_node_now(r, true) : node_within(from);
+  edge->output = spinach_replay_output_now(r, from->segment);
+  edge->next = from->edges;
+  from->edges = edge;
+  r->table->edges++;
+  return edge;
+}
+
+spinach_replay_edge *spinach_replay_edge_find(const spinach_replay *r, spinach_replay_node *from) {
+  const spinach_replay_segment *segment = &r->of->segments[from->segment];
+  const uint64_t flags = segment->flags();
+  for (spinach_replay_edge **link = &from->edges; *link != &no_edge; link = &(*link)->next) {
+    spinach_replay_edge *edge = *link;
+    if (edge->flags != flags || !segment->same(edge->input)) continue;
+    *link = edge->next;
+    edge->next = from->edges;
+    from->edges = edge;
+    return edge;
+  }
+  return NULL;
+}
+
+void spinach_replay_count(spinach_replay *r) {
+  uint8_t *state = spinach_replay_state(r);
+  for (spinach_replay_edge *edge = r->uncounted; edge; edge = edge->uncounted) {
+    for (uint32_t i = 0; i < edge->increments; i++) {
+      const spinach_replay_counter *counter = &r->of->kind->counters[edge->moves[i].counter];
+      const uint64_t value = spinach_replay_load_counter(state, counter) + edge->moves[i].by * edge->uses;
+      memcpy(state + counter->offset, &value, counter->size);
+    }
+    edge->uses = 0;
+  }
+  r->uncounted = NULL;
+}

@@ -1,0 +1,82 @@
+"""Machines that repeat themselves, and what must not depend on whether that is looked up."""
+
+import filecmp
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+LOOPER = """module looper {
+  parameter mask = 3 : int;
+  runtime parameter period = 20 : int;
+  outport out : uint32;
+  inport in : uint32;
+  state { uint32 step; uint32 value; uint32 taken; bool counts; }
+  stat uint64 steps "cycles";
+  stat uint32 sent[2] "items";
+  phase_start -> out.data;
+  handler take : -> in.ack;
+  phase_end;
+  next_event;
+}
+"""
+LOOPER_C = """phase_start() { send_if(out, self->step % 5 == 0, self->value); }
+handler(take) { accept(in, self->step % 3 != 0); }
+phase_end() {
+  self->step = (self->step + 1) % (uint32_t)param(period);
+  self->value = (self->value * 5 + 1) & (uint32_t)param(mask);
+  if (transferred(in)) self->taken = data(in);
+  count(steps);
+  if (transferred(out)) count(sent[self->value & 1]);
+}
+next_event() { return cycle(); }
+"""
+# Groups of loopers are clusters, whose cycles have one segment, or two where a sink's refusal comes between.
+LANES = """module lane {
+  inport in : uint32;  outport out : uint32;
+  instance l[4] : looper;
+  l[1].period = 5;  l[2].period = 10;  l[3].period = 4;
+  in -> l[0].in;  l[0].out -> l[1].in;  l[1].out -> l[2].in;  l[2].out -> l[3].in;  l[3].out -> out;
+}
+instance lane[3] : lane;  instance feeder[3] : looper;  instance none[3] : source { count = 0; };  instance k[3] : sink;
+feeder[1].period = 60;
+for (i = 0; i < 3; i = i + 1) { none[i].out -> feeder[i].in : uint32;  feeder[i].out -> lane[i].in;  lane[i].out -> k[i].in; }
+"""
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    folder = tmp_path / "library"
+    folder.mkdir()
+    (folder / "looper.lss").write_text(LOOPER)
+    (folder / "looper.c").write_text(LOOPER_C)
+    return folder
+
+
+@pytest.fixture
+def lanes(build_sim, library) -> Path:
+    return build_sim(LANES, "-I", library)
+
+
+@pytest.fixture
+def alike(run_sim, tmp_path: Path) -> Callable[..., None]:
+    """Runs a simulator with and without replay: statistics, hashes of the state, a checkpoint, texts and other files are the same."""
+
+    def compare(simulator: Path, *options, hash_every: int = 1000, files: tuple[str, ...] = ()) -> None:
+        kept = []
+        for name, more in (("replayed", []), ("stepped", ["--no-replay"])):
+            made = {kind: tmp_path / f"{name}.{kind}" for kind in ("hashes", "checkpoint")}
+            done = run_sim(
+                simulator, *options, *more, "--state-hashes", made["hashes"], "--state-hash-every", hash_every,
+                "--checkpoint", made["checkpoint"],
+            )  # fmt: skip
+            statistics = [json.dumps(entry) for entry in done.stats["statistics"]]
+            for file in files:
+                made[file] = (tmp_path / file).rename(tmp_path / f"{name}.{file}")
+            kept.append((statistics, done.stats["run"]["skipped_cycles"], done.out, made))
+        assert kept[0][:3] == kept[1][:3]
+        for kind, path in kept[0][3].items():
+            assert filecmp.cmp(path, kept[1][3][kind], shallow=False), kind
+
+    return compare

@@ -1,0 +1,47 @@
+"""Clusters that repeat themselves are looked up: nothing but the time that a run takes depends on it."""
+
+import re
+
+import pytest
+
+
+@pytest.mark.parametrize("ready", [1, 0.3])
+@pytest.mark.parametrize("every", [1000, 7])
+def test_nothing_changes(lanes, alike, ready, every):
+    """With random back-pressure there are always inputs that are not known yet."""
+    alike(lanes, "--cycles", 30000, "--set", f"k[1].ready={ready}", "--print", "lane[*].**", hash_every=every)
+
+
+def test_a_state_that_never_comes_again_is_stepped(build_sim, library, alike):
+    machine = (library / "looper.lss").read_text()
+    (library / "looper.lss").write_text(machine.replace("mask = 3", "mask = 0x7fffffff"))
+    from .conftest import LANES
+
+    alike(build_sim(LANES, "-I", library), "--cycles", 30000)
+
+
+def test_a_run_goes_on_from_a_checkpoint(lanes, run_sim, tmp_path):
+    whole = run_sim(lanes, "--cycles", 20000)
+    run_sim(lanes, "--cycles", 12345, "--checkpoint", tmp_path / "kept")
+    for more in ([], ["--no-replay"]):
+        rest = run_sim(lanes, "--restore", tmp_path / "kept", "--cycles", 20000, *more)
+        assert rest.stats["statistics"] == whole.stats["statistics"]
+
+
+def test_conditions_and_samples_see_every_instant(lanes, run_sim):
+    options = ("--cycles", 20000, "--until", "lane[1].l[2].steps >= 15001", "--sample", "cycles(clk) >= 999", "--measure-from", "lane[0].l[0].step == 3")
+    runs = [run_sim(lanes, *options, *more).stats for more in ([], ["--no-replay"])]
+    for part in ("statistics", "samples", "measured"):
+        assert runs[0][part] == runs[1][part]
+    assert runs[0]["samples"]
+
+
+def test_the_schedule_says_what_is_replayed(lss, library, tmp_path):
+    from .conftest import LANES
+
+    (tmp_path / "m.lss").write_text(LANES.replace("l[3].out -> out;", "l[3].out -> out;  instance s : source;  instance k : sink;  s.out -> k.in : uint32;"))
+    said = lss("schedule", "-I", library, "m.lss").out
+    assert re.findall(r"^(lane\[\d\] is .*)$", said, re.MULTILINE) == [f"lane[{i}] is always stepped: lane[{i}].s asks for the time" for i in range(3)]
+    (tmp_path / "m.lss").write_text(LANES)
+    said = lss("schedule", "-I", library, "m.lss", "lane[1]").out
+    assert said.splitlines()[-1] == "lane[1] is replayed where it repeats itself"
