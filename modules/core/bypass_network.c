@@ -3,21 +3,19 @@
 
 handler(forward) {
   typeof_port(out) item = data(in);
-  const uint32_t rs = core_c_rs(item.control), rt = core_c_rt(item.control);
+  const uint32_t rs = control_word_rs(item.control), rt = control_word_rt(item.control);
   /* Oldest first, so that what comes last counts. */
   for (int i = 0; i < width(writeback); i++) {
-    const uint32_t dest = core_c_dest(data(writeback, i).control);
+    const uint32_t dest = control_word_dest(data(writeback, i).control);
     item.a = dest == rs ? data(writeback, i).value : item.a;
     item.b = dest == rt ? data(writeback, i).value : item.b;
   }
   for (int i = 0; i < width(memory); i++) {
-    const uint32_t dest = core_c_dest(data(memory, i).control);
+    const uint32_t dest = control_word_dest(data(memory, i).control);
     item.a = dest == rs ? data(memory, i).value : item.a;
     item.b = dest == rt ? data(memory, i).value : item.b;
   }
-  const uint64_t sources = CORE_FIELD_MASK(6) << CORE_C_RS | CORE_FIELD_MASK(6) << CORE_C_RT;
-  item.control =
-      (item.control & ~sources) | (uint64_t)CORE_NO_SOURCE << CORE_C_RS | (uint64_t)CORE_NO_SOURCE << CORE_C_RT;
+  item.control = control_word_set_rt(control_word_set_rs(item.control, CORE_NO_SOURCE), CORE_NO_SOURCE);
   send_if(out, some(in), item);
 }
 

@@ -1,60 +1,62 @@
 /* core_access.c: loads and stores; see core_access.lss. */
 #include "core/core_control.h"
 
-_Static_assert(CORE_MEM_load == mem_op_read + 1 && CORE_MEM_store == mem_op_write + 1 &&
-                   CORE_MEM_linked == mem_op_load_linked + 1 && CORE_MEM_conditional == mem_op_store_conditional + 1 &&
-                   CORE_MEM_barrier == mem_op_barrier + 1,
+_Static_assert((int)memory_access_load == mem_op_read + 1 && (int)memory_access_store == mem_op_write + 1 &&
+                   (int)memory_access_linked == mem_op_load_linked + 1 &&
+                   (int)memory_access_conditional == mem_op_store_conditional + 1 &&
+                   (int)memory_access_barrier == mem_op_barrier + 1,
                "control words name memory operations");
 
 #define TAG_LOAD 1
 
-static inline bool refers(uint64_t c) {
-  return core_c_mem(c) != CORE_MEM_none;
+static inline bool refers(control_word c) {
+  return control_word_mem(c) != memory_access_none;
 }
 
-static inline bool posted(uint64_t c) {
-  return core_c_mem(c) == CORE_MEM_store;
+static inline bool posted(control_word c) {
+  return control_word_mem(c) == memory_access_store;
 }
 
 /* Whether the outstanding stores let an instruction's request go: a barrier waits for all of them, a
  * store for room to remember it.  Loads do not look at them. */
-static inline bool stores_permit(const self_t *self, uint64_t c) {
-  if (__builtin_expect(core_c_mem(c) == CORE_MEM_barrier, false)) return self->stores == 0;
+static inline bool stores_permit(const self_t *self, control_word c) {
+  if (__builtin_expect(control_word_mem(c) == memory_access_barrier, false)) return self->stores == 0;
   return !posted(c) || self->stores < (uint32_t)param(most_stores);
 }
 
-static inline bool aligned(uint64_t c, uint32_t address) {
-  return (address & core_c_align(c)) == 0;
+static inline bool aligned(control_word c, uint32_t address) {
+  return (address & control_word_align(c)) == 0;
 }
 
 /* Unaligned halves: whether the part from the address to the end of the word is meant, not that from its start. */
-static inline bool to_the_end(uint64_t c) {
-  return (core_c_part(c) == CORE_PART_left) == param(big_endian);
+static inline bool to_the_end(control_word c) {
+  return (control_word_part(c) == word_part_left) == param(big_endian);
 }
 
-static inline typeof_port(memory_request) request_of(uint64_t c, uint32_t address, uint32_t b) {
-  const mem_op op = (mem_op)(core_c_mem(c) - 1);
+static inline typeof_port(memory_request) request_of(control_word c, uint32_t address, uint32_t b) {
+  const mem_op op = (mem_op)(control_word_mem(c) - 1);
   typeof_port(memory_request) request = {.op = op,
-                                         .size = (uint8_t)core_c_size(c),
-                                         .sign = core_c_sign(c),
+                                         .size = control_word_size(c),
+                                         .sign = control_word_sign(c),
                                          .tag = posted(c) ? 0 : TAG_LOAD,
                                          .address = op == mem_op_barrier ? 0 : address,
                                          .data = b};
-  if (__builtin_expect(core_c_part(c) != CORE_PART_whole, false)) {
+  if (__builtin_expect(control_word_part(c) != word_part_whole, false)) {
     const uint32_t n = address & 3;
     request.size = (uint8_t)(to_the_end(c) ? 4 - n : n + 1);
     request.address = to_the_end(c) ? address : address & ~3u;
-    if (core_c_part(c) == CORE_PART_left) request.data = b >> 8 * (4 - request.size);
+    if (control_word_part(c) == word_part_left) request.data = b >> 8 * (4 - request.size);
   }
   return request;
 }
 
 /* What a load writes, from the number in memory's reply. */
-static inline uint32_t merged(uint64_t c, uint32_t address, uint32_t b, uint32_t reply) {
-  if (__builtin_expect(core_c_part(c) == CORE_PART_whole, true)) return reply;
+static inline uint32_t merged(control_word c, uint32_t address, uint32_t b, uint32_t reply) {
+  if (__builtin_expect(control_word_part(c) == word_part_whole, true)) return reply;
   const uint32_t n = address & 3, size = to_the_end(c) ? 4 - n : n + 1, kept = 8 * (4 - size);
   if (size == 4) return reply;
-  return core_c_part(c) == CORE_PART_left ? reply << kept | (b & ((1u << kept) - 1)) : reply | (b & ~0u << 8 * size);
+  return control_word_part(c) == word_part_left ? reply << kept | (b & ((1u << kept) - 1))
+                                                : reply | (b & ~0u << 8 * size);
 }
 
 handler(send_bypass) {
@@ -76,17 +78,17 @@ handler(request) {
 handler(resolve) {
   bool wait = false;
   if (some(in)) {
-    const uint64_t c = data(in).control;
+    const control_word c = data(in).control;
     typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .value = data(in).result};
     if (refers(c)) {
       if (__builtin_expect(!aligned(c, data(in).result), false)) {
-        item.control = core_failed(CORE_TRAP_unaligned);
+        item.control = core_failed(trap_cause_unaligned);
       } else if (posted(c)) {
         wait = !(acked(memory_request) && stores_permit(self, c));
       } else if (!some(memory_reply) || !enabled(memory_reply) || !(data(memory_reply).tag & TAG_LOAD)) {
         wait = true;
       } else if (__builtin_expect(data(memory_reply).error, false)) {
-        item.control = core_failed(CORE_TRAP_access);
+        item.control = core_failed(trap_cause_access);
       } else {
         item.value = merged(c, data(in).result, data(in).b, (uint32_t)data(memory_reply).data);
       }
@@ -141,7 +143,7 @@ phase_end() {
     else
       forget_store(self, data(memory_reply).error);
   }
-  if (transferred(out) && __builtin_expect(core_c_trap(data(out).control) >= CORE_TRAP_syscall, false))
+  if (transferred(out) && __builtin_expect(control_word_trap(data(out).control) >= trap_cause_syscall, false))
     self->issued = true; /* nothing behind it reaches memory */
 }
 

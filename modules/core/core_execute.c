@@ -1,11 +1,6 @@
 /* core_execute.c: operands and results; see core_execute.lss. */
 #include "core/core_control.h"
 
-_Static_assert(CORE_ALU_priority == (int)alu_op_priority && CORE_ALU_sll == (int)alu_op_sll,
-               "control words name ALU operations");
-_Static_assert(CORE_MULDIV_mtlo == (int)muldiv_op_mtlo && CORE_MULDIV_div == (int)muldiv_op_div,
-               "control words name muldiv operations");
-
 handler(send_bypass) {
   const core_bypass bypassed = {.control = some(in) ? data(in).control : CORE_CONTROL_IDLE};
   for (int i = 0; i < width(bypass); i++) send(bypass, i, bypassed);
@@ -22,23 +17,26 @@ handler(operate) {
     send_nothing(muldiv);
     return;
   }
-  const uint64_t c = data(in).control;
-  const uint32_t rs = core_c_rs(c), rt = core_c_rt(c);
-  const uint32_t newer = core_c_dest(data(memory).control), older = core_c_dest(data(writeback).control);
+  const control_word c = data(in).control;
+  const uint32_t rs = control_word_rs(c), rt = control_word_rt(c);
+  const uint32_t newer = control_word_dest(data(memory).control), older = control_word_dest(data(writeback).control);
   uint32_t first = rs == older ? data(writeback).value : data(in).a;
   uint32_t other = rt == older ? data(writeback).value : data(in).b;
   first = rs == newer ? data(memory).value : first;
   other = rt == newer ? data(memory).value : other;
-  const uint32_t sa = core_c_a(c), sb = core_c_b(c);
-  const uint32_t alu_a = sa == CORE_A_rt ? other : sa == CORE_A_rs ? first : 0;
-  const uint32_t alu_b = sb == CORE_B_imm ? data(in).immediate : sb == CORE_B_rt ? other : sb == CORE_B_rs ? first : 0;
+  const alu_source sa = control_word_a(c), sb = control_word_b(c);
+  const uint32_t alu_a = sa == alu_source_rt ? other : sa == alu_source_rs ? first : 0;
+  const uint32_t alu_b = sb == alu_source_imm  ? data(in).immediate
+                         : sb == alu_source_rt ? other
+                         : sb == alu_source_rs ? first
+                                               : 0;
   set(second, other);
   send(a, alu_a);
   send(b, alu_b);
-  send(op, (alu_op)core_c_alu(c));
-  const uint32_t unit = core_c_muldiv(c);
-  typeof_port(muldiv) request = {.op = (muldiv_op)unit, .a = first, .b = other};
-  send_if(muldiv, unit != CORE_MULDIV_none, request);
+  send(op, control_word_alu(c));
+  const muldiv_op unit = control_word_muldiv(c);
+  typeof_port(muldiv) request = {.op = unit, .a = first, .b = other};
+  send_if(muldiv, unit != muldiv_op_none, request);
 }
 
 handler(collect) {
@@ -46,22 +44,23 @@ handler(collect) {
     send_nothing(out);
     return;
   }
-  const uint64_t c = data(in).control;
+  const control_word c = data(in).control;
   typeof_port(out)
       item = {.pc = data(in).pc, .word = data(in).word, .control = c, .result = data(result), .b = get(second)};
-  if (__builtin_expect(core_c_unusual(c), false)) {
-    const uint32_t trap = core_c_trap(c), unit = core_c_muldiv(c);
-    const bool overflows = (trap == CORE_TRAP_overflow) & data(flags).overflow, zero = data(flags).zero;
-    if (core_c_link(c))
+  if (__builtin_expect(control_word_unusual(c), false)) {
+    const trap_cause trap = control_word_trap(c);
+    const muldiv_op unit = control_word_muldiv(c);
+    const bool overflows = (trap == trap_cause_overflow) & data(flags).overflow, zero = data(flags).zero;
+    if (control_word_link(c))
       item.result = item.pc + 8;
-    else if (unit == CORE_MULDIV_mfhi)
+    else if (unit == muldiv_op_mfhi)
       item.result = data(hilo).hi;
-    else if (unit == CORE_MULDIV_mflo)
+    else if (unit == muldiv_op_mflo)
       item.result = data(hilo).lo;
     else if (__builtin_expect(overflows, false))
-      item.control = core_failed(CORE_TRAP_overflowed);
-    else if (trap == CORE_TRAP_zero || trap == CORE_TRAP_nonzero)
-      item.control = zero == (trap == CORE_TRAP_zero) ? core_failed(CORE_TRAP_taken) : CORE_CONTROL_IDLE;
+      item.control = core_failed(trap_cause_overflowed);
+    else if (trap == trap_cause_zero || trap == trap_cause_nonzero)
+      item.control = zero == (trap == trap_cause_zero) ? core_failed(trap_cause_taken) : CORE_CONTROL_IDLE;
   }
   send(out, item);
 }

@@ -16,16 +16,16 @@ handler(hold) {
     set(hazard, core_stall_fetch);
     return;
   }
-  const uint64_t c = data(in).control;
-  const uint32_t rs = core_c_rs(c), rt = core_c_rt(c);
-  const uint64_t ex = data(execute).control, mem = data(memory).control;
-  const bool in_execute = (rs == core_c_dest(ex)) | (rt == core_c_dest(ex));
+  const control_word c = data(in).control;
+  const uint32_t rs = control_word_rs(c), rt = control_word_rt(c);
+  const control_word ex = data(execute).control, mem = data(memory).control;
+  const bool in_execute = (rs == control_word_dest(ex)) | (rt == control_word_dest(ex));
   core_stall hazard = core_stall_load_use;
-  bool waits = in_execute & core_c_loads(ex);
-  if (core_c_branch(c) != CORE_BRANCH_never) {
-    waits = in_execute | (((rs == core_c_dest(mem)) | (rt == core_c_dest(mem))) & core_c_loads(mem));
+  bool waits = in_execute & control_word_loads(ex);
+  if (control_word_branch(c) != branch_condition_never) {
+    waits = in_execute | (((rs == control_word_dest(mem)) | (rt == control_word_dest(mem))) & control_word_loads(mem));
     hazard = core_stall_branch;
-  } else if (__builtin_expect(core_c_muldiv(c) != CORE_MULDIV_none, false)) {
+  } else if (__builtin_expect(control_word_muldiv(c) != muldiv_op_none, false)) {
     const bool occupied = core_occupies(ex) | !data(muldiv).ready;
     if (occupied) hazard = core_stall_multiply_divide;
     waits |= occupied;
@@ -41,24 +41,24 @@ handler(read) {
     return;
   }
   // Of a source that there is none any register is read: what it gives is not used.
-  const uint64_t c = item(in).control;
-  typeof_port(registers_request) rs = {.op = mem_op_read, .size = 4, .address = 4 * (core_c_rs(c) % REGISTERS)};
-  typeof_port(registers_request) rt = {.op = mem_op_read, .size = 4, .address = 4 * (core_c_rt(c) % REGISTERS)};
+  const control_word c = item(in).control;
+  typeof_port(registers_request) rs = {.op = mem_op_read, .size = 4, .address = 4 * (control_word_rs(c) % REGISTERS)};
+  typeof_port(registers_request) rt = {.op = mem_op_read, .size = 4, .address = 4 * (control_word_rt(c) % REGISTERS)};
   send(registers_request, 0, rs);
   send(registers_request, 1, rt);
 }
 
 /* Where a branch or jump goes; `taken` says whether. */
-static inline uint32_t branch_to(uint64_t c, uint32_t pc, uint32_t immediate, uint32_t a, uint32_t b, bool *taken) {
-  switch (core_c_branch(c)) {
-  case CORE_BRANCH_eq: *taken = a == b; break;
-  case CORE_BRANCH_ne: *taken = a != b; break;
-  case CORE_BRANCH_lez: *taken = (int32_t)a <= 0; break;
-  case CORE_BRANCH_gtz: *taken = (int32_t)a > 0; break;
-  case CORE_BRANCH_ltz: *taken = (int32_t)a < 0; break;
-  case CORE_BRANCH_gez: *taken = (int32_t)a >= 0; break;
-  case CORE_BRANCH_jump: *taken = true; return ((pc + 4) & ~(JUMP_REGION - 1)) | immediate;
-  case CORE_BRANCH_register: *taken = true; return a;
+static inline uint32_t branch_to(control_word c, uint32_t pc, uint32_t immediate, uint32_t a, uint32_t b, bool *taken) {
+  switch (control_word_branch(c)) {
+  case branch_condition_eq: *taken = a == b; break;
+  case branch_condition_ne: *taken = a != b; break;
+  case branch_condition_lez: *taken = (int32_t)a <= 0; break;
+  case branch_condition_gtz: *taken = (int32_t)a > 0; break;
+  case branch_condition_ltz: *taken = (int32_t)a < 0; break;
+  case branch_condition_gez: *taken = (int32_t)a >= 0; break;
+  case branch_condition_jump: *taken = true; return ((pc + 4) & ~(JUMP_REGION - 1)) | immediate;
+  case branch_condition_register: *taken = true; return a;
   default: *taken = true; return a + 8 * b;
   }
   return pc + 4 + immediate;
@@ -71,7 +71,7 @@ handler(resolve) {
     send_nothing(redirect);
     return;
   }
-  const uint64_t c = item(in).control;
+  const control_word c = item(in).control;
   typeof_port(out) item = {.pc = item(in).pc,
                            .word = item(in).word,
                            .control = c,
@@ -81,13 +81,14 @@ handler(resolve) {
   bool taken = false, annuls = false;
   uint32_t target = 0;
   if (__builtin_expect(annulled(self, item(in).fresh), false)) {
-    item.control = CORE_CONTROL_IDLE | UINT64_C(1) << CORE_C_ANNULLED;
-  } else if (core_c_branch(c) != CORE_BRANCH_never) {
+    item.control = CORE_CONTROL_IDLE | control_word_of_annulled(true);
+  } else if (control_word_branch(c) != branch_condition_never) {
     const core_bypass mem = data(memory);
-    const uint32_t newer = core_c_dest(mem.control);
-    const uint32_t a = core_c_rs(c) == newer ? mem.value : item.a, b = core_c_rt(c) == newer ? mem.value : item.b;
+    const uint32_t newer = control_word_dest(mem.control);
+    const uint32_t a = control_word_rs(c) == newer ? mem.value : item.a,
+                   b = control_word_rt(c) == newer ? mem.value : item.b;
     target = branch_to(c, item.pc, item.immediate, a, b, &taken);
-    annuls = core_c_likely(c) & !taken;
+    annuls = control_word_likely(c) & !taken;
   }
   set(annuls, annuls);
   send(out, item);

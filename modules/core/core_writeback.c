@@ -4,7 +4,7 @@
 handler(write) {
   core_bypass bypassed = {.control = CORE_CONTROL_IDLE};
   if (some(in)) bypassed = (core_bypass){.control = item(in).control, .value = item(in).value};
-  const uint32_t dest = core_c_dest(bypassed.control);
+  const uint32_t dest = control_word_dest(bypassed.control);
   typeof_port(registers_request) request = {.op = mem_op_write, .size = 4, .address = 4 * dest, .data = bypassed.value};
   send_if(registers_request, dest < CORE_NO_DEST, request);
   for (int i = 0; i < width(bypass); i++) send(bypass, i, bypassed);
@@ -31,15 +31,15 @@ static inline void remember(self_t *self, uint32_t pc, uint32_t word) {
 
 phase_end() {
   if (!transferred(in)) return;
-  const uint64_t c = data(in).control;
-  if (__builtin_expect((c & (UINT64_C(1) << CORE_C_ANNULLED | UINT64_C(15) << CORE_C_TRAP)) != 0, false)) {
-    if (core_c_annulled(c)) return;
-    const uint32_t trap = core_c_trap(c);
-    if (trap >= CORE_TRAP_syscall) remember(self, data(in).pc, data(in).word); /* for the report */
-    if (trap == CORE_TRAP_unaligned || trap == CORE_TRAP_access)
+  const control_word c = data(in).control;
+  if (__builtin_expect((c & (control_word_of_annulled(true) | control_word_of_trap(~0))) != 0, false)) {
+    if (control_word_annulled(c)) return;
+    const trap_cause trap = control_word_trap(c);
+    if (trap >= trap_cause_syscall) remember(self, data(in).pc, data(in).word); /* for the report */
+    if (trap == trap_cause_unaligned || trap == trap_cause_access)
       sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).value,
                 (unsigned)data(in).pc, (unsigned)data(in).word);
-    if (trap >= CORE_TRAP_syscall)
+    if (trap >= trap_cause_syscall)
       sim_error("%s: pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).pc,
                 (unsigned)data(in).word);
   }

@@ -67,40 +67,53 @@ def encode(name: str, rs: int = 0, rt: int = 0, rd: int = 0, low: int = 0) -> in
 
 
 @cache
-def layout() -> dict[str, int]:
-    """First bits of the control word's fields, as core_control.h has them."""
-    text = (ROOT / "modules" / "core" / "core_control.h").read_text()
-    return {name.lower(): int(bit) for name, bit in re.findall(r"^  CORE_C_(\w+) = (\d+),", text, re.MULTILINE)}
+def enumerations() -> dict[str, dict[str, int]]:
+    """The enums of core_types.lss: the number of each name."""
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / "modules" / "core" / "core_types.lss").read_text(), flags=re.DOTALL)
+    known: dict[str, dict[str, int]] = {}
+    for enum, body in re.findall(r"^enum (\w+) {(.*?)}", text, re.MULTILINE | re.DOTALL):
+        numbers = known[enum] = {}
+        for name, number in re.findall(r"(\w+)(?: = (\d+))?", body):
+            numbers[name] = int(number) if number else max(numbers.values(), default=-1) + 1
+    return known
 
 
-TRAPS = ("none", "overflow", "zero", "nonzero", "syscall", "breakpoint", "reserved", "fetch", "unaligned", "access",
-         "overflowed", "taken")  # fmt: skip
-MEMORY_OPERATIONS = {"none": 0, "load": 1, "store": 2, "linked": 7, "conditional": 8, "barrier": 10}
+@cache
+def layout() -> dict[str, str]:
+    """The members of a control word and their types, as core_types.lss has them."""
+    text = (ROOT / "modules" / "core" / "core_types.lss").read_text()
+    body = re.search(r"^packed control_word : uint64 {(.*?)^}", text, re.MULTILINE | re.DOTALL)
+    assert body
+    return {name: of for of, name in re.findall(r"^  (\S+) (\w+) :", body[1], re.MULTILINE)}
 
 
-def pack(**fields: int) -> int:
-    """A control word of these fields; registers that are not given are none."""
+def pack(**fields: int | str) -> str:
+    """A control word of these fields, numbers or names, as modules print it; registers that are not given are none."""
     values = {"rs": NO_SOURCE, "rt": NO_SOURCE, "dest": NO_DEST} | fields
-    return sum(int(value) << layout()[name] for name, value in values.items())
+    assert set(values) <= set(layout())
+    words = []
+    for name, of in layout().items():
+        names = enumerations().get(of, {})
+        value = values.get(name, 0)
+        number = names[value] if isinstance(value, str) else int(value)
+        shown = next((known for known, n in names.items() if n == number), "true" if of == "bool" else number)
+        if number:
+            words.append(f"{name}={shown}")
+    return "{" + " ".join(words) + "}"
 
 
-def failed(trap: str) -> int:
-    return pack(trap=TRAPS.index(trap))
+def failed(trap: str) -> str:
+    return pack(trap=trap)
 
 
-def control(name: str, word: int) -> int:
+def control(name: str, word: int) -> str:
     """The control word of an instruction, from the instruction table and the documented layout alone."""
     i = instruction(name)
     words = {key: i.control.get(key, MIPS.absence(key)) for key in MIPS.words}
-
-    def number(key: str) -> int:
-        return MIPS.words[key].index(words[key])
-
     registers = {"rs": word >> 21 & 31, "rt": word >> 16 & 31, "rd": word >> 11 & 31, "ra": 31}
-    fields = {key: number(key) for key in ("alu", "a", "b", "part", "branch", "muldiv", "trap")}
-    fields |= {"sign": number("sign"), "likely": number("likely"), "link": number("link"), "size": int(words["size"])}
-    fields["mem"] = MEMORY_OPERATIONS[words["mem"]]
-    fields["align"] = max(fields["size"] - 1, 0) if words["part"] == "whole" else 0
+    fields: dict[str, int | str] = {key: words[key] for key in ("alu", "a", "b", "part", "branch", "muldiv", "trap", "mem")}
+    fields |= {key: words[key] == "yes" for key in ("sign", "likely", "link")} | {"size": int(words["size"])}
+    fields["align"] = max(int(words["size"]) - 1, 0) if words["part"] == "whole" else 0
     for source in ("rs", "rt"):
         if source in i.reads:
             fields[source] = registers[source]
@@ -110,7 +123,7 @@ def control(name: str, word: int) -> int:
     fields["unusual"] = words["trap"] != "none" or words["muldiv"] in ("mfhi", "mflo") or words["link"] == "yes"
     unseen = "dest" not in fields and not fields["unusual"]
     if unseen or (words["alu"], words["b"], registers["rt"]) == ("or", "rt", 0):
-        fields["alu"] = MIPS.words["alu"].index("add")
+        fields["alu"] = "add"
     return pack(**fields)
 
 
@@ -122,15 +135,15 @@ def decoded(pc: int, name: str, word: int, immediate: int = 0, fresh: bool = Fal
     return struct(pc=pc, word=word, control=control(name, word), immediate=immediate, fresh=fresh)
 
 
-def issued(pc: int, word: int, controls: int, immediate: int = 0, a: int = 0, b: int = 0) -> str:
+def issued(pc: int, word: int, controls: str, immediate: int = 0, a: int = 0, b: int = 0) -> str:
     return struct(pc=pc, word=word, control=controls, immediate=immediate, a=a, b=b)
 
 
-def executed(pc: int, word: int, controls: int, result: int = 0, b: int = 0) -> str:
+def executed(pc: int, word: int, controls: str, result: int = 0, b: int = 0) -> str:
     return struct(pc=pc, word=word, control=controls, result=result, b=b)
 
 
-def finished(pc: int, word: int, controls: int, value: int = 0) -> str:
+def finished(pc: int, word: int, controls: str, value: int = 0) -> str:
     return struct(pc=pc, word=word, control=controls, value=value)
 
 
@@ -138,6 +151,6 @@ def bypass(dest: int = NO_DEST, loads: bool = False, occupies: bool = False, val
     return shown(pack(dest=dest, loads=loads, muldiv=1 if occupies else 0), value)
 
 
-def shown(controls: int, value: int = 0) -> str:
+def shown(controls: str, value: int = 0) -> str:
     """What a stage shows of the instruction in it."""
     return struct(control=controls, value=value)

@@ -13,7 +13,7 @@ handler(decode) {
   if (__builtin_expect(known.word != word, false)) known = mips_remember(SET, pc, word);
   typeof_port(out)
       item = {.pc = pc, .word = word, .control = known.control, .immediate = known.immediate, .fresh = data(in).fresh};
-  if (__builtin_expect(data(in).error, false)) item.control = core_failed(CORE_TRAP_fetch);
+  if (__builtin_expect(data(in).error, false)) item.control = core_failed(trap_cause_fetch);
   send(out, item);
 }
 

@@ -26,37 +26,35 @@ enum { MIPS_NO_no, MIPS_NO_yes }; /* of yes and no */
 #define MIPS_IMM_MASK_target    0u
 
 struct mips_decoding {
-  uint64_t control; /* without register numbers that the word gives */
-  uint32_t mask;    /* of the immediate */
-  uint8_t shift;    /* of the immediate */
-  uint8_t dest;     /* where the register written is named */
+  control_word control; /* without register numbers that the word gives */
+  uint32_t mask;        /* of the immediate */
+  uint8_t shift;        /* of the immediate */
+  uint8_t dest;         /* where the register written is named */
   bool reads_rs, reads_rt;
 };
 
 #define MIPS_IS_SOURCE(reads, field) (((reads) & MIPS_FIELD_##field) != 0)
-#define MIPS_PLACE(value, first)     ((uint64_t)(value) << (first))
 
 static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
-    [MIPS_reserved] = {.control = CORE_CONTROL_IDLE | MIPS_PLACE(CORE_TRAP_reserved, CORE_C_TRAP)},
+    [MIPS_reserved] = {.control = CORE_CONTROL_IDLE | control_word_of_trap(trap_cause_reserved)},
 #define CONTROL(name, reads, writes, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, trap, dest_) \
   [MIPS_##name] = {                                                                                                    \
-      .control = MIPS_PLACE(CORE_ALU_##alu, CORE_C_ALU) | MIPS_PLACE(CORE_A_##a, CORE_C_A) |                           \
-                 MIPS_PLACE(CORE_B_##b, CORE_C_B) | MIPS_PLACE(CORE_MEM_##mem, CORE_C_MEM) |                           \
-                 MIPS_PLACE(size, CORE_C_SIZE) | MIPS_PLACE(CORE_PART_##part, CORE_C_PART) |                           \
-                 MIPS_PLACE(CORE_PART_##part == CORE_PART_whole ? (size ? size - 1 : 0) : 0, CORE_C_ALIGN) |           \
-                 MIPS_PLACE(MIPS_NO_##sign, CORE_C_SIGN) | MIPS_PLACE(CORE_BRANCH_##branch, CORE_C_BRANCH) |           \
-                 MIPS_PLACE(MIPS_NO_##likely, CORE_C_LIKELY) | MIPS_PLACE(MIPS_NO_##link, CORE_C_LINK) |               \
-                 MIPS_PLACE(CORE_MULDIV_##muldiv, CORE_C_MULDIV) | MIPS_PLACE(CORE_TRAP_##trap, CORE_C_TRAP) |         \
-                 MIPS_PLACE(CORE_MEM_##mem != CORE_MEM_none && MIPS_DEST_##dest_ != MIPS_DEST_none, CORE_C_LOADS) |    \
-                 MIPS_PLACE(MIPS_NO_##link || CORE_TRAP_##trap != CORE_TRAP_none ||                                    \
-                                CORE_MULDIV_##muldiv == CORE_MULDIV_mfhi || CORE_MULDIV_##muldiv == CORE_MULDIV_mflo,  \
-                            CORE_C_UNUSUAL) |                                                                          \
-                 MIPS_PLACE(MIPS_IS_SOURCE(reads, rs) ? 0 : CORE_NO_SOURCE, CORE_C_RS) |                               \
-                 MIPS_PLACE(MIPS_IS_SOURCE(reads, rt) ? 0 : CORE_NO_SOURCE, CORE_C_RT) |                               \
-                 MIPS_PLACE(MIPS_DEST_##dest_ == MIPS_DEST_ra     ? 31                                                 \
-                            : MIPS_DEST_##dest_ == MIPS_DEST_none ? CORE_NO_DEST                                       \
-                                                                  : 0,                                                 \
-                            CORE_C_DEST),                                                                              \
+      .control =                                                                                                       \
+          control_word_of_alu(alu_op_##alu) | control_word_of_a(alu_source_##a) | control_word_of_b(alu_source_##b) |  \
+          control_word_of_mem(memory_access_##mem) | control_word_of_size(size) |                                      \
+          control_word_of_part(word_part_##part) |                                                                     \
+          control_word_of_align(word_part_##part == word_part_whole ? (size ? size - 1 : 0) : 0) |                     \
+          control_word_of_sign(MIPS_NO_##sign) | control_word_of_branch(branch_condition_##branch) |                   \
+          control_word_of_likely(MIPS_NO_##likely) | control_word_of_link(MIPS_NO_##link) |                            \
+          control_word_of_muldiv(muldiv_op_##muldiv) | control_word_of_trap(trap_cause_##trap) |                       \
+          control_word_of_loads(memory_access_##mem != memory_access_none && MIPS_DEST_##dest_ != MIPS_DEST_none) |    \
+          control_word_of_unusual(MIPS_NO_##link || trap_cause_##trap != trap_cause_none ||                            \
+                                  muldiv_op_##muldiv == muldiv_op_mfhi || muldiv_op_##muldiv == muldiv_op_mflo) |      \
+          control_word_of_rs(MIPS_IS_SOURCE(reads, rs) ? 0 : CORE_NO_SOURCE) |                                         \
+          control_word_of_rt(MIPS_IS_SOURCE(reads, rt) ? 0 : CORE_NO_SOURCE) |                                         \
+          control_word_of_dest(MIPS_DEST_##dest_ == MIPS_DEST_ra     ? 31                                              \
+                               : MIPS_DEST_##dest_ == MIPS_DEST_none ? CORE_NO_DEST                                    \
+                                                                     : 0),                                             \
       .mask = MIPS_IMM_MASK_##imm,                                                                                     \
       .shift = MIPS_IMM_SHIFT_##imm,                                                                                   \
       .dest = MIPS_DEST_##dest_,                                                                                       \
@@ -68,27 +66,27 @@ static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
 
 /* Whether the ALU may as well add, which it does most often and the simulation takes for granted: for a number that no
  * register gets (a no-operation shifts), and in a move, which is or with register 0. */
-static inline bool mips_may_add(uint64_t c, uint32_t dest, uint32_t word) {
-  return (dest == CORE_NO_DEST && !core_c_unusual(c)) ||
-         (core_c_alu(c) == CORE_ALU_or && core_c_b(c) == CORE_B_rt && mips_rt(word) == 0);
+static inline bool mips_may_add(control_word c, uint32_t dest, uint32_t word) {
+  return (dest == CORE_NO_DEST && !control_word_unusual(c)) ||
+         (control_word_alu(c) == alu_op_or && control_word_b(c) == alu_source_rt && mips_rt(word) == 0);
 }
 
 /* The control word of an instruction word. */
-static inline uint64_t mips_control_word(const struct mips_decoding *d, uint32_t word) {
-  uint64_t c = d->control;
-  c |= (uint64_t)(d->reads_rs ? mips_rs(word) : 0) << CORE_C_RS;
-  c |= (uint64_t)(d->reads_rt ? mips_rt(word) : 0) << CORE_C_RT;
+static inline control_word mips_control_word(const struct mips_decoding *d, uint32_t word) {
+  control_word c = d->control;
+  c |= control_word_of_rs(d->reads_rs ? mips_rs(word) : 0);
+  c |= control_word_of_rt(d->reads_rt ? mips_rt(word) : 0);
   uint32_t dest = d->dest == MIPS_DEST_rd ? mips_rd(word) : d->dest == MIPS_DEST_rt ? mips_rt(word) : 32;
   dest = dest == 0 ? CORE_NO_DEST : dest; /* register 0 is never written */
-  if (d->dest == MIPS_DEST_rd || d->dest == MIPS_DEST_rt) c |= (uint64_t)dest << CORE_C_DEST;
-  return mips_may_add(c, core_c_dest(c), word) ? (c & ~CORE_FIELD_MASK(4)) | MIPS_PLACE(CORE_ALU_add, CORE_C_ALU) : c;
+  if (d->dest == MIPS_DEST_rd || d->dest == MIPS_DEST_rt) c |= control_word_of_dest(dest);
+  return mips_may_add(c, control_word_dest(c), word) ? control_word_set_alu(c, alu_op_add) : c;
 }
 
 /* The immediate of an instruction word; 0 when it has none.  That of a jump is its place in the region of the pc. */
 static inline uint32_t mips_immediate(const struct mips_decoding *d, uint32_t word) {
-  if (core_c_branch(d->control) == CORE_BRANCH_jump) return mips_jump_target(0, word);
+  if (control_word_branch(d->control) == branch_condition_jump) return mips_jump_target(0, word);
   uint32_t number = (uint32_t)(int32_t)(int16_t)word << d->shift & d->mask;
-  return core_c_b(d->control) == CORE_B_imm && d->mask == 0 ? mips_shift(word) : number;
+  return control_word_b(d->control) == alu_source_imm && d->mask == 0 ? mips_shift(word) : number;
 }
 
 /* Results of the decoder, by the place of the word in the program.  They are no state of any machine: a word decodes to
@@ -96,7 +94,7 @@ static inline uint32_t mips_immediate(const struct mips_decoding *d, uint32_t wo
 enum { MIPS_PLACES = 1024 };
 struct mips_remembered {
   uint32_t word, immediate;
-  uint64_t control;
+  control_word control;
 };
 static struct mips_remembered mips_remembered[MIPS_SETS][MIPS_PLACES];
 

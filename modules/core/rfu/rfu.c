@@ -8,9 +8,10 @@ static inline uint32_t operation_of(uint32_t word) {
   return rfu_operation(word) - (uint32_t)param(first);
 }
 
-static inline bool mine(bool present, uint32_t word, uint64_t control) {
+static inline bool mine(bool present, uint32_t word, control_word control) {
   const bool own = operation_of(word) < (uint32_t)(param(operations) ? param(operations) : 32 - param(first));
-  return present & rfu_requested(word) & own & !core_c_annulled(control) & (core_c_trap(control) == CORE_TRAP_none);
+  return present & rfu_requested(word) & own & !control_word_annulled(control) &
+         (control_word_trap(control) == trap_cause_none);
 }
 
 static inline uint32_t cycles_of(uint32_t operation) {
@@ -26,12 +27,12 @@ handler(operate) {
     return;
   }
   typeof_argument(apply, 1) operands = {0};
-  const uint32_t newer = core_c_dest(data(memory).control), older = core_c_dest(data(writeback).control);
+  const uint32_t newer = control_word_dest(data(memory).control), older = control_word_dest(data(writeback).control);
   bool loading = false;
   for (int k = 0; k < OPERANDS; k++) {
     const uint32_t source = (uint32_t)param(sources)[k];
     const bool in_memory = source == newer, in_writeback = source == older;
-    loading |= in_memory & core_c_loads(data(memory).control);
+    loading |= in_memory & control_word_loads(data(memory).control);
     operands.v[k] = in_memory ? data(memory).value : in_writeback ? data(writeback).value : self->copy[k];
   }
   const bool busy = loading | (self->spent + 1 < cycles_of(operation_of(word)));
@@ -52,7 +53,7 @@ handler(commit) {
 
 phase_end() {
   for (int k = 0; k < OPERANDS; k++)
-    if ((uint32_t)param(sources)[k] == core_c_dest(data(writeback).control) && some(writeback))
+    if ((uint32_t)param(sources)[k] == control_word_dest(data(writeback).control) && some(writeback))
       self->copy[k] = data(writeback).value;
   if (!mine(some(in), data(in).word, data(in).control)) return;
   if (transferred(in)) {

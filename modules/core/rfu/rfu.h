@@ -18,9 +18,9 @@ static inline uint32_t rfu_operation(uint32_t word) {
 }
 
 /* What the pipeline does with it: a result for rt, and no operands of its own. */
-static inline uint64_t rfu_control(uint32_t word) {
-  const uint64_t none = (uint64_t)CORE_NO_SOURCE << CORE_C_RS | (uint64_t)CORE_NO_SOURCE << CORE_C_RT;
-  return none | (uint64_t)(mips_rt(word) ? mips_rt(word) : CORE_NO_DEST) << CORE_C_DEST;
+static inline control_word rfu_control(uint32_t word) {
+  const control_word none = control_word_of_rs(CORE_NO_SOURCE) | control_word_of_rt(CORE_NO_SOURCE);
+  return none | control_word_of_dest(mips_rt(word) ? mips_rt(word) : CORE_NO_DEST);
 }
 
 #endif

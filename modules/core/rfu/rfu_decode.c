@@ -4,7 +4,7 @@
 handler(decode) {
   typeof_port(out) item = data(in);
   const bool known = rfu_requested(item.word) & (rfu_operation(item.word) < (uint32_t)param(operations));
-  if (__builtin_expect(known & (core_c_trap(item.control) == CORE_TRAP_reserved), false))
+  if (__builtin_expect(known & (control_word_trap(item.control) == trap_cause_reserved), false))
     item.control = rfu_control(item.word);
   send_if(out, some(in), item);
 }

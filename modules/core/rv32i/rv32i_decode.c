@@ -28,8 +28,8 @@ handler(decode) {
   const struct rv32i_decoding *d = rv32i_decoded(word);
   typeof_port(out) item = {.pc = pc, .word = word, .immediate = rv32i_immediate(d, pc, word), .fresh = data(in).fresh};
   item.control = second_step(self, pc, word) ? rv32i_second_step(d) : rv32i_control_word(d, word);
-  if (__builtin_expect(data(in).error, false)) item.control = core_failed(CORE_TRAP_fetch);
-  if (squashed(self, data(in).fresh)) item.control = CORE_CONTROL_IDLE | UINT64_C(1) << CORE_C_ANNULLED;
+  if (__builtin_expect(data(in).error, false)) item.control = core_failed(trap_cause_fetch);
+  if (squashed(self, data(in).fresh)) item.control = CORE_CONTROL_IDLE | control_word_of_annulled(true);
   send(out, item);
 }
 

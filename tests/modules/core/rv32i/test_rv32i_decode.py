@@ -7,7 +7,7 @@ import pytest
 
 from tests.isa.riscv import generate, table
 from tests.modules.harness import Bench, Device, read_monitor
-from tests.modules.mips import IMPORTS, MEMORY_OPERATIONS, MIPS, failed, fetched, pack, struct
+from tests.modules.mips import IMPORTS, failed, fetched, pack, struct
 
 M = 0xFFFFFFFF
 COMPARED = 34
@@ -39,30 +39,28 @@ def target(name: str, pc: int, word: int, base: int) -> int:
     return pc + signed((word >> 31) << 12 | (word >> 7 & 1) << 11 | (word >> 25 & 63) << 5 | (word >> 8 & 15) << 1, 13) & M
 
 
-def controls(i: generate.Instruction, word: int) -> list[int]:
+def controls(i: generate.Instruction, word: int) -> list[str]:
     """The control words of an instruction's steps, from the table and the documented layout alone."""
     words = {key: i.control.get(key, RV32I.absence(key)) for key in RV32I.words}
-    fields = {"alu": MIPS.words["alu"].index("nor") if words["alu"] == "second" else MIPS.words["alu"].index(words["alu"])}
-    fields["a"] = ("none", "rs1").index(words["a"])
-    fields["b"] = {"none": 0, "rs2": 1, "imm": 3}[words["b"]]
-    fields["mem"] = MEMORY_OPERATIONS[words["mem"]]
+    fields: dict[str, int | str] = {"alu": "nor" if words["alu"] == "second" else words["alu"], "mem": words["mem"]}
+    fields["a"] = {"none": "zero", "rs1": "rs"}[words["a"]]
+    fields["b"] = {"none": "zero", "rs2": "rt", "imm": "imm"}[words["b"]]
     fields |= {"size": int(words["size"]), "align": max(int(words["size"]) - 1, 0), "sign": words["sign"] == "yes"}
     fields["loads"] = words["mem"] == "load"
-    fields |= {"trap": MIPS.words["trap"].index(words["trap"]), "unusual": words["trap"] != "none"}
+    fields |= {"trap": words["trap"], "unusual": words["trap"] != "none"}
     if "rs1" in i.reads:
         fields["rs"] = word >> 15 & 31
     if "rs2" in i.reads:
         fields["rt"] = word >> 20 & 31
     if i.writes and word >> 7 & 31:
         fields["dest"] = word >> 7 & 31
-    conditions = MIPS.words["branch"]
     if words["branch"] in BRANCH:
         fields |= {"dest": COMPARED, "annulled": 1}
-        return [pack(**fields), pack(branch=conditions.index(BRANCH[words["branch"]]), rs=COMPARED)]
-    return [pack(branch=conditions.index(words["branch"]), **fields)]
+        return [pack(**fields), pack(branch=BRANCH[words["branch"]], rs=COMPARED)]
+    return [pack(branch=words["branch"], **fields)]
 
 
-def item(pc: int, word: int, control: int, number: int, fresh: bool = False) -> str:
+def item(pc: int, word: int, control: str, number: int, fresh: bool = False) -> str:
     return struct(pc=pc, word=word, control=control, immediate=number, fresh=fresh)
 
 
