@@ -214,7 +214,7 @@ static uint32_t setup_word(const self_t *self, uint32_t nth) {
 // ---- Phases of the start-up
 
 // The memories, then the processors.
-static bool load_firmware(self_t *self) {
+static bool load_memories(self_t *self) {
   switch (self->at) {
   case 0:
     STEP_WRITE(NIC_CORE_RUN, 0);
@@ -401,7 +401,7 @@ static bool idle(self_t *self) {
 // Runs one phase as far as it gets; whether it has ended.
 static bool run_phase(self_t *self, bool interrupted, uint32_t other) {
   switch (self->phase) {
-  case nic10g_driver_phase_load: return load_firmware(self);
+  case nic10g_driver_phase_load: return load_memories(self);
   case nic10g_driver_phase_await_firmware: return await_firmware(self);
   case nic10g_driver_phase_post_buffers: return post_buffers(self);
   case nic10g_driver_phase_poll_status: return poll_status(self, interrupted);
