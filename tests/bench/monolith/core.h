@@ -19,40 +19,19 @@
 
 enum { MULTIPLY_CYCLES = 10, DIVIDE_CYCLES = 69 };
 
-// What moves from stage to stage; an empty latch holds the bubble.
+// What moves from stage to stage is the instruction, which holds the bubble where there is none, and the values that it
+// has by then.  Operands are read at the end of decode, which here is the beginning of execute: what write-back writes
+// in between is the value that would be forwarded.
 typedef struct {
-  const Decoded *d;
-  uint32_t pc;
-} FetchLatch;
-
-typedef struct {
-  const Decoded *d;
-  uint32_t pc, a, b;
-} DecodeLatch;
-
-typedef struct {
-  const Decoded *d;
-  uint32_t pc, result, b;
-} ExecuteLatch;
-
-typedef struct {
-  const Decoded *d;
-  uint32_t pc, value;
-} MemoryLatch;
-
-typedef struct {
-  uint32_t pc;     // next word to fetch
-  uint32_t target; // where to go after the delay slot, when `redirect`
-  bool redirect;
-  bool annul; // the next instruction in decode is an annulled delay slot
-  FetchLatch skid, f;
-  DecodeLatch x;
-  ExecuteLatch m;
-  MemoryLatch w;
+  const Decoded *skid, *f, *x, *m, *w;
+  uint32_t result, stored; // of what is in memory: the result of execute, and what a store writes
+  uint32_t value;          // of what is in write-back
+  uint32_t pc, next;       // of the word to fetch, and of the one after it
+  bool annul;              // the next instruction in decode is an annulled delay slot
   uint32_t hi, lo;
   uint64_t hilo_ready; // first cycle in which a user of HI/LO may execute
-  uint64_t cycle, retired;
-  uint32_t r[NO_REGISTER + 1];
+  uint64_t cycle, end, retired;
+  uint32_t *r; // NO_REGISTER + 1
   // Scratchpad: `size` bytes from address 0, and the decoded form of each of its words.
   uint8_t *bytes;
   uint32_t size;
@@ -60,10 +39,12 @@ typedef struct {
   bool linked; // LL/SC reservation
   uint32_t link_address;
   const char *stopped; // why, or NULL
-  Decoded fault;       // stands for an instruction that must not go on
-  Decoded fresh[8];    // only when every word is decoded anew: more than can be in flight
+  Decoded *fault;      // stands for an instruction that must not go on
+  Decoded *fresh;      // FRESH, only when every word is decoded anew: more than can be in flight
   uint32_t next_fresh;
 } Core;
+
+enum { FRESH = 8 };
 
 extern const Decoded undecoded; // marks words whose decoded form must be made anew
 
@@ -89,11 +70,16 @@ static inline void store16(uint8_t *p, uint32_t v) {
   memcpy(p, &h, 2);
 }
 
-// An instruction that cannot complete: it keeps its place in the pipeline and stops the run when it retires.
-static inline const Decoded *make_fault(Core *c, const Decoded *d, const char *why) {
+static inline void stop(Core *c, const char *why) {
   if (!c->stopped) c->stopped = why;
-  c->fault = (Decoded){.rd = NO_REGISTER, .counts = d->counts, .stops = 1, .word = d->word};
-  return &c->fault;
+  c->end = 0;
+}
+
+// An instruction that cannot complete.
+static inline const Decoded *make_fault(Core *c, const Decoded *d, const char *why) {
+  stop(c, why);
+  *c->fault = (Decoded){.rd = NO_REGISTER, .counts = d->counts, .stops = 1, .word = d->word, .pc = d->pc};
+  return c->fault;
 }
 
 static inline uint32_t highest_set(uint32_t v) {
@@ -101,8 +87,8 @@ static inline uint32_t highest_set(uint32_t v) {
 }
 
 // The execute stage of one instruction.  Returns the result, or reports a trap through `trapped`.
-static inline __attribute__((always_inline)) uint32_t execute(Core *c, const Decoded *d, uint32_t pc, uint32_t a,
-                                                              uint32_t b, bool *trapped) {
+static inline __attribute__((always_inline)) uint32_t execute(Core *c, const Decoded *d, uint32_t a, uint32_t b,
+                                                              bool *trapped) {
   uint32_t i = (uint32_t)d->immediate, r;
   int64_t product;
   switch ((ExecuteOp)d->execute) {
@@ -131,7 +117,7 @@ static inline __attribute__((always_inline)) uint32_t execute(Core *c, const Dec
   case EX_ORI: return a | i;
   case EX_XORI: return a ^ i;
   case EX_LUI: return i;
-  case EX_LINK: return pc + 8;
+  case EX_LINK: return d->pc + 8;
   case EX_MULT:
     product = (int64_t)(int32_t)a * (int32_t)b;
     c->lo = (uint32_t)product, c->hi = (uint32_t)(product >> 32);
@@ -236,98 +222,93 @@ stored:
   return 0;
 }
 
+// What a branch or jump in decode does: whether it is taken, and where it goes.
+static inline __attribute__((always_inline)) bool resolve(Core *c, const Decoded *d, uint32_t *target) {
+  const Decoded *md = c->m;
+  uint32_t a = d->rs == md->rd ? c->result : c->r[d->rs], b = d->rt == md->rd ? c->result : c->r[d->rt];
+  *target = d->target;
+  switch ((BranchOp)d->branch) {
+  case BR_NONE: return false;
+  case BR_EQ: return a == b;
+  case BR_NE: return a != b;
+  case BR_LEZ: return (int32_t)a <= 0;
+  case BR_GTZ: return (int32_t)a > 0;
+  case BR_LTZ: return (int32_t)a < 0;
+  case BR_GEZ: return (int32_t)a >= 0;
+  case BR_J: return true;
+  case BR_JR: *target = a; return true;
+  case BR_JOFF: *target = a + 8 * b; return true;
+  }
+  __builtin_unreachable();
+}
+
+static inline __attribute__((always_inline)) const Decoded *fetch(Core *c, const bool anew) {
+  uint32_t index = c->pc >> 2 | c->pc << 30; // out of range and unaligned in one comparison
+  if (__builtin_expect(index >= c->size >> 2, 0)) return make_fault(c, &bubble, "fetch outside the scratchpad");
+  if (anew) {
+    Decoded *d = &c->fresh[c->next_fresh++ % FRESH];
+    decode_word(load32(c->bytes + c->pc), c->pc, d);
+    return d;
+  }
+  const Decoded *d = c->decoded[index];
+  if (__builtin_expect(d == &undecoded, 0)) d = c->decoded[index] = decode_interned(load32(c->bytes + c->pc), c->pc);
+  return d;
+}
+
 // One clock cycle.  `anew` decodes each word every time it is fetched; `trace` prints what retires.
 static inline __attribute__((always_inline)) void step(Core *c, const bool anew, FILE *trace) {
-  const Decoded *fd = c->f.d, *xd = c->x.d, *md = c->m.d, *wd = c->w.d;
+  const Decoded *fd = c->f, *xd = c->x, *md = c->m, *wd = c->w;
 
   // Write-back.
-  c->r[wd->rd] = c->w.value;
+  c->r[wd->rd] = c->value;
   c->retired += wd->counts;
-  if (trace && wd->counts) fprintf(trace, "%llu %08x\n", (unsigned long long)c->cycle, c->w.pc);
-  if (__builtin_expect(wd->stops, 0) && !c->stopped) c->stopped = "break, syscall or unknown instruction";
+  if (trace && wd->counts) fprintf(trace, "%llu %08x\n", (unsigned long long)c->cycle, wd->pc);
+  if (__builtin_expect(wd->stops, 0)) stop(c, "break, syscall or unknown instruction");
 
-  // Execute: operands come from the later latches when those hold the register's newer value.
-  uint32_t a = c->x.a, b = c->x.b;
-  a = xd->rs == wd->rd ? c->w.value : a;
-  b = xd->rt == wd->rd ? c->w.value : b;
-  a = xd->rs == md->rd ? c->m.result : a;
-  b = xd->rt == md->rd ? c->m.result : b;
+  // Execute: operands come from the memory latch when that holds the register's newer value.
+  uint32_t a = xd->rs == md->rd ? c->result : c->r[xd->rs], b = xd->rt == md->rd ? c->result : c->r[xd->rt];
   bool trapped = false;
-  uint32_t result = execute(c, xd, c->x.pc, a, b, &trapped);
+  uint32_t result = execute(c, xd, a, b, &trapped);
   if (__builtin_expect(trapped, 0)) xd = make_fault(c, xd, "trap or overflow");
 
-  // Memory.
-  const bool port_taken = md->memory != MEM_NONE;
-  uint32_t value = c->m.result;
-  const Decoded *done = md;
-  if (port_taken) {
-    const char *fault = NULL;
-    value = access_memory(c, md, c->m.result, c->m.b, &fault);
-    if (__builtin_expect(fault != NULL, 0)) done = make_fault(c, md, fault);
-  }
-
-  // Decode: hazards, branch resolution, register read.
-  const bool annulled = c->annul & (fd->counts != 0);
-  if (__builtin_expect(annulled, 0)) fd = &bubble, c->annul = false;
-  const bool stall = ((fd->reads & c->x.d->loads) | (fd->branch_reads & (c->x.d->writes | md->loads))) != 0 ||
-                     (fd->hilo && c->cycle + 1 < c->hilo_ready);
+  // Decode: hazards, after execute may have begun a product or quotient; branch resolution.
+  if (__builtin_expect(c->annul, 0) && fd->counts) fd = &bubble, c->annul = false;
+  const bool stall = (fd->needs & (xd->gives_soon | md->gives_late)) != 0 || (fd->hilo && c->cycle + 1 < c->hilo_ready);
   bool taken = false;
-  uint32_t target = 0, ra = c->r[fd->rs], rb = c->r[fd->rt];
+  uint32_t target = 0;
   if (fd->branch != BR_NONE && !stall) {
-    uint32_t va = fd->rs == md->rd ? c->m.result : ra, vb = fd->rt == md->rd ? c->m.result : rb, pc = c->f.pc + 4;
-    target = pc + (uint32_t)fd->immediate;
-    switch ((BranchOp)fd->branch) {
-    case BR_NONE: break;
-    case BR_EQ: taken = va == vb; break;
-    case BR_NE: taken = va != vb; break;
-    case BR_LEZ: taken = (int32_t)va <= 0; break;
-    case BR_GTZ: taken = (int32_t)va > 0; break;
-    case BR_LTZ: taken = (int32_t)va < 0; break;
-    case BR_GEZ: taken = (int32_t)va >= 0; break;
-    case BR_J: taken = true, target = (pc & 0xf0000000u) | (uint32_t)fd->immediate; break;
-    case BR_JR: taken = true, target = va; break;
-    case BR_JOFF: taken = true, target = va + 8 * vb; break;
-    }
+    taken = resolve(c, fd, &target);
     c->annul = fd->likely & !taken;
   }
 
-  // Fetch.
-  FetchLatch fetched = {&bubble, c->pc};
-  const bool wanted = c->skid.d == &bubble && !port_taken;
-  if (wanted) {
-    uint32_t index = c->pc >> 2 | c->pc << 30; // out of range and unaligned in one comparison
-    if (__builtin_expect(index >= c->size >> 2, 0)) {
-      fetched.d = make_fault(c, &bubble, "fetch outside the scratchpad");
-    } else if (anew) {
-      Decoded *d = &c->fresh[c->next_fresh++ & 7];
-      decode_word(load32(c->bytes + c->pc), d);
-      fetched.d = d;
-    } else {
-      fetched.d = c->decoded[index];
-      if (__builtin_expect(fetched.d == &undecoded, 0))
-        fetched.d = c->decoded[index] = decode_interned(load32(c->bytes + c->pc));
-    }
-    c->pc = c->redirect ? c->target : c->pc + 4;
-    c->redirect = false;
+  // Memory.
+  const bool port_taken = md->memory != MEM_NONE;
+  c->value = c->result;
+  c->w = md;
+  if (port_taken) {
+    const char *fault = NULL;
+    c->value = access_memory(c, md, c->result, c->stored, &fault);
+    if (__builtin_expect(fault != NULL, 0)) c->w = make_fault(c, md, fault);
   }
-  if (taken) {
-    if (wanted || c->skid.d != &bubble)
-      c->pc = target;
-    else
-      c->redirect = true, c->target = target;
-  }
+  c->m = xd, c->result = result, c->stored = b;
 
-  // All latches move at the end of the cycle.
-  c->w = (MemoryLatch){done, c->m.pc, value};
-  c->m = (ExecuteLatch){xd, c->x.pc, result, b};
-  if (stall) {
-    c->x = (DecodeLatch){&bubble, c->f.pc, 0, 0};
-    if (c->skid.d == &bubble) c->skid = fetched;
-  } else {
-    c->x = (DecodeLatch){fd, c->f.pc, ra, rb};
-    c->f = c->skid.d == &bubble ? fetched : c->skid;
-    c->skid.d = &bubble;
+  // Fetch, unless the port is taken or a word waits.
+  const Decoded *fetched = c->skid;
+  if (fetched == &bubble && !port_taken) {
+    fetched = fetch(c, anew);
+    c->pc = c->next;
+    c->next = c->pc + 4;
   }
+  // The delay slot is the word that follows, which is there or will be the next one to be fetched.
+  if (taken) {
+    if (fetched == &bubble)
+      c->next = target;
+    else
+      c->pc = target, c->next = target + 4;
+  }
+  c->x = stall ? &bubble : fd;
+  c->f = stall ? c->f : fetched;
+  c->skid = stall ? fetched : &bubble;
   c->cycle++;
 }
 

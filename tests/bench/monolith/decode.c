@@ -9,13 +9,19 @@ const Decoded bubble = {.rd = NO_REGISTER};
 enum { READS_RS = 1, READS_RT = 2 };
 
 static void reads(Decoded *d, unsigned which) {
-  if (which & READS_RS) d->reads |= 1u << d->rs;
-  if (which & READS_RT) d->reads |= 1u << d->rt;
-  d->reads &= ~1u;
+  if (which & READS_RS) d->needs |= 1u << d->rs;
+  if (which & READS_RT) d->needs |= 1u << d->rt;
+  d->needs &= ~(uint64_t)1;
 }
 
 static void writes(Decoded *d, unsigned reg) {
-  if (reg) d->rd = reg, d->writes = 1u << reg;
+  if (reg) d->rd = reg, d->gives_soon = (uint64_t)1 << (32 + reg);
+}
+
+// What was said to be written comes in the memory stage.
+static void from_memory(Decoded *d) {
+  d->gives_late = d->gives_soon;
+  d->gives_soon |= d->gives_soon >> 32;
 }
 
 // rd <- rs op rt
@@ -46,7 +52,7 @@ static void branch(Decoded *d, BranchOp op, unsigned which, int32_t offset, int 
   d->immediate = offset;
   d->likely = likely;
   reads(d, which);
-  d->branch_reads = d->reads;
+  d->needs |= d->needs << 32;
 }
 
 static void link_register(Decoded *d, unsigned reg) {
@@ -70,7 +76,7 @@ static void trap(Decoded *d, ExecuteOp op, unsigned which, int32_t value) {
 static void load(Decoded *d, MemoryOp op, int32_t offset) {
   with_immediate(d, EX_ADDI, offset);
   d->memory = op;
-  d->loads = d->writes;
+  from_memory(d);
 }
 
 static void store(Decoded *d, MemoryOp op, int32_t offset) {
@@ -158,9 +164,8 @@ static void decode_regimm(uint32_t word, Decoded *d) {
   }
 }
 
-void decode_word(uint32_t word, Decoded *d) {
+static void decode_opcode(uint32_t word, Decoded *d) {
   int32_t immediate = (int16_t)word, offset = immediate * 4;
-  *d = (Decoded){.rs = word >> 21 & 31, .rt = word >> 16 & 31, .rd = NO_REGISTER, .counts = 1, .word = word};
   switch (word >> 26) {
   case 0x00: decode_special(word, d); return;
   case 0x01: decode_regimm(word, d); return;
@@ -211,19 +216,25 @@ void decode_word(uint32_t word, Decoded *d) {
   case 0x38:
     store(d, MEM_SC, immediate);
     writes(d, d->rt);
-    d->loads = d->writes;
+    from_memory(d);
     return;
   default: d->stops = 1; return;
   }
+}
+
+void decode_word(uint32_t word, uint32_t pc, Decoded *d) {
+  *d = (Decoded){.rs = word >> 21 & 31, .rt = word >> 16 & 31, .rd = NO_REGISTER, .counts = 1, .word = word, .pc = pc};
+  decode_opcode(word, d);
+  d->target = d->branch == BR_J ? ((pc + 4) & 0xf0000000u) | (uint32_t)d->immediate : pc + 4 + (uint32_t)d->immediate;
 }
 
 // Open addressing over pointers; grows by doubling, so pointers handed out stay valid.
 static Decoded **table;
 static uint32_t table_size, table_used;
 
-static uint32_t slot_of(Decoded **in, uint32_t size, uint32_t word) {
-  uint32_t i = word * 2654435761u & (size - 1);
-  while (in[i] && in[i]->word != word) i = (i + 1) & (size - 1);
+static uint32_t slot_of(Decoded **in, uint32_t size, uint32_t word, uint32_t pc) {
+  uint32_t i = (word ^ pc * 40503u) * 2654435761u & (size - 1);
+  while (in[i] && (in[i]->word != word || in[i]->pc != pc)) i = (i + 1) & (size - 1);
   return i;
 }
 
@@ -233,20 +244,20 @@ static void *allocate(size_t count, size_t size) {
   return memory;
 }
 
-const Decoded *decode_interned(uint32_t word) {
+const Decoded *decode_interned(uint32_t word, uint32_t pc) {
   if (table_used * 2 >= table_size) {
     uint32_t larger = table_size ? table_size * 2 : 4096;
     Decoded **grown = allocate(larger, sizeof *grown);
     for (uint32_t i = 0; i < table_size; i++)
-      if (table[i]) grown[slot_of(grown, larger, table[i]->word)] = table[i];
+      if (table[i]) grown[slot_of(grown, larger, table[i]->word, table[i]->pc)] = table[i];
     free(table);
     table = grown;
     table_size = larger;
   }
-  uint32_t i = slot_of(table, table_size, word);
+  uint32_t i = slot_of(table, table_size, word, pc);
   if (!table[i]) {
     table[i] = allocate(1, sizeof **table);
-    decode_word(word, table[i]);
+    decode_word(word, pc, table[i]);
     table_used++;
   }
   return table[i];

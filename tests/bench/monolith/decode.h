@@ -1,4 +1,4 @@
-// What the monolithic core knows about an instruction word: one Decoded per distinct word, made once and kept.  Source:
+// What the monolithic core knows about an instruction: one Decoded per word and place, made once and kept.  Source:
 // MIPS R4000 Microprocessor User's Manual (MIPS II integer instructions), and the two Tigon-2 instructions PRI and
 // JOFF. It shares nothing with emulib on purpose: it is the second opinion in tests.
 #ifndef MONOLITH_DECODE_H
@@ -83,25 +83,27 @@ typedef enum { BR_NONE, BR_EQ, BR_NE, BR_LEZ, BR_GTZ, BR_LTZ, BR_GEZ, BR_J, BR_J
 
 typedef struct {
   uint8_t execute, memory, branch;
-  uint8_t rs, rt, rd;    // rd: destination or NO_REGISTER
-  uint8_t likely;        // branch-likely: the delay slot is annulled when not taken
-  uint8_t counts;        // 1 for an instruction, 0 for a bubble
-  uint8_t hilo;          // touches HI or LO
-  uint8_t stops;         // break, syscall, unknown word: ends the run when it retires
-  int32_t immediate;     // as the execute stage or the branch adder uses it
-  uint32_t reads;        // registers read, as a bit mask without register 0
-  uint32_t branch_reads; // the same when they are needed in the decode stage, else 0
-  uint32_t writes;       // destination as a bit mask
-  uint32_t loads;        // the same when the value comes from memory, else 0
+  uint8_t rs, rt, rd; // rd: destination or NO_REGISTER
+  uint8_t likely;     // branch-likely: the delay slot is annulled when not taken
+  uint8_t counts;     // 1 for an instruction, 0 for a bubble
+  uint8_t hilo;       // touches HI or LO
+  uint8_t stops;      // break, syscall, unknown word: ends the run when it retires
+  int32_t immediate;  // as the execute stage uses it; the offset of a branch or jump
+  uint32_t target;    // where a branch or a jump to a constant goes
+  uint32_t pc;        // where it is
   uint32_t word;
+  // Registers as bits, register 0 never: what decode must wait for is needs & (gives_soon | gives_late).
+  uint64_t needs;      // low half: registers read; high half: the same when they are needed in the decode stage
+  uint64_t gives_soon; // while in execute: what comes from memory (low half), and every destination (high half)
+  uint64_t gives_late; // while in memory: what comes from there (high half)
 } Decoded;
 
 extern const Decoded bubble;
 
-// Decodes into `d`.  Unknown words decode as something that stops the run when it retires.
-void decode_word(uint32_t word, Decoded *d);
+// Decodes the word at `pc` into `d`.  Unknown words decode as something that stops the run when it retires.
+void decode_word(uint32_t word, uint32_t pc, Decoded *d);
 
-// The one Decoded of this word, made at its first use; lives until the process ends.
-const Decoded *decode_interned(uint32_t word);
+// The one Decoded of this word there, made at its first use; lives until the process ends.
+const Decoded *decode_interned(uint32_t word, uint32_t pc);
 
 #endif

@@ -56,27 +56,31 @@ static uint32_t load_elf(const char *name, uint8_t *memory, uint32_t memory_size
 }
 
 static void reset(Core *core, const char *program, uint32_t size) {
-  *core = (Core){.size = size, .skid.d = &bubble, .f.d = &bubble, .x.d = &bubble, .m.d = &bubble, .w.d = &bubble};
+  *core = (Core){.size = size, .skid = &bubble, .f = &bubble, .x = &bubble, .m = &bubble, .w = &bubble};
+  core->r = allocate((NO_REGISTER + 1) * sizeof *core->r);
+  core->fault = allocate(sizeof *core->fault);
+  core->fresh = allocate(FRESH * sizeof *core->fresh);
   core->bytes = allocate(size + 4);
   core->decoded = allocate(sizeof *core->decoded * (size / 4));
   for (uint32_t i = 0; i < size / 4; i++) core->decoded[i] = &undecoded;
   core->pc = load_elf(program, core->bytes, size);
+  core->next = core->pc + 4;
 }
 
-// Runs until `end` or until a core stops.  A single core is stepped on a copy whose address nobody knows, so that the
-// compiler may keep latches in registers.
-static __attribute__((noinline)) void run_one(Core *core, uint64_t end) {
+// Runs until the core's end or until it stops.  A single core is stepped on a copy whose address nobody knows, so that
+// the compiler may keep latches in registers.
+static __attribute__((noinline)) void run_one(Core *core) {
   Core c = *core;
-  while (c.cycle < end && !c.stopped) step(&c, false, NULL);
+  while (c.cycle < c.end) step(&c, false, NULL);
   *core = c;
 }
 
-static __attribute__((noinline)) void run_anew(Core *core, uint64_t end) {
-  while (core->cycle < end && !core->stopped) step(core, true, NULL);
+static __attribute__((noinline)) void run_anew(Core *core) {
+  while (core->cycle < core->end) step(core, true, NULL);
 }
 
-static __attribute__((noinline)) void run_traced(Core *core, uint64_t end, FILE *trace) {
-  while (core->cycle < end && !core->stopped) step(core, false, trace);
+static __attribute__((noinline)) void run_traced(Core *core, FILE *trace) {
+  while (core->cycle < core->end) step(core, false, trace);
 }
 
 static __attribute__((noinline)) void run_many(Core *cores, int count, uint64_t end) {
@@ -132,18 +136,21 @@ int main(int argc, char **argv) {
   if ((anew || trace) && cores > 1) fail("--cores", "only 1 together with --trace or --decode-anew");
 
   Core *core = allocate(sizeof *core * (size_t)cores);
-  for (int i = 0; i < cores; i++) reset(&core[i], argv[optind], (uint32_t)size);
+  for (int i = 0; i < cores; i++) {
+    reset(&core[i], argv[optind], (uint32_t)size);
+    core[i].end = cycles;
+  }
   FILE *trace_file = NULL;
   if (trace && !(trace_file = strcmp(trace, "-") ? fopen(trace, "w") : stdout)) fail(trace, strerror(errno));
 
   struct timespec from, to;
   clock_gettime(CLOCK_MONOTONIC, &from);
   if (trace_file)
-    run_traced(core, cycles, trace_file);
+    run_traced(core, trace_file);
   else if (anew)
-    run_anew(core, cycles);
+    run_anew(core);
   else if (cores == 1)
-    run_one(core, cycles);
+    run_one(core);
   else
     run_many(core, cores, cycles);
   clock_gettime(CLOCK_MONOTONIC, &to);
@@ -157,7 +164,7 @@ int main(int argc, char **argv) {
           seconds * 1e9 / ((double)core->cycle * cores), core->stopped ? core->stopped : "");
   if (state) {
     for (int i = 0; i < 32; i++) printf("r%d %08x\n", i, core->r[i]);
-    printf("hi %08x\nlo %08x\npc %08x\n", core->hi, core->lo, core->w.pc);
+    printf("hi %08x\nlo %08x\npc %08x\n", core->hi, core->lo, core->w->pc);
   }
   return 0;
 }
