@@ -159,6 +159,16 @@ int build_report(const GPtrArray *units) {
   return !wrong ? 0 : explained ? 1 : 3;
 }
 
+// A further unit of a kind, if it has a text.
+static void add_repeating(GPtrArray *units, const Kind *kind, const char *word, const char *text,
+                          const char *optimisation) {
+  if (!text) return;
+  g_autofree char *name = g_strdup_printf("%s_%s", kind->name, word);
+  Unit *unit = unit_new(name, text, optimisation);
+  unit->repeats = true;
+  g_ptr_array_add(units, unit);
+}
+
 // The units of a machine; with `check_only` those that hold the C of modules, and no more of them than that needs.
 static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_only) {
   ScheduleOptions schedule_options = {build->collect_connections, build->single_cluster};
@@ -182,11 +192,8 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   if (check_only) return units;
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
-    if (!kind->once) continue;
-    g_autofree char *name = g_strconcat(kind->name, "_once", NULL);
-    Unit *once = unit_new(name, kind->once, "-O0"); // optimising would take longer than running it
-    once->repeats = true;
-    g_ptr_array_add(units, once);
+    add_repeating(units, kind, "record", kind->record, emitter.unoptimised ? NULL : "-Os"); // it runs seldom
+    add_repeating(units, kind, "once", kind->once, "-O0"); // optimising would take longer than running it
   }
   Unit *constant = unit_new("tables", tables, "-O0");
   constant->repeats = !netlist->collectors->len; // collectors shared by all instances have functions there

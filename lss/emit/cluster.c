@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define VOCABULARY "#include \"lss/runtime/engine/vocabulary.h\"\n"
+
 static char *replace(const char *text, const char *what, const char *with) {
   g_auto(GStrv) parts = g_strsplit(text, what, -1);
   return g_strjoinv(with, parts);
@@ -340,12 +342,23 @@ static void emit_shared_collectors(const Emitter *emitter, GString *out) {
 static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind) {
   Cluster *cluster = kind->cluster;
   emit_once(emitter, once, kind);
-  for (guint i = 0; i < cluster->segments->len; i++) emit_segment(emitter, unit, kind, cluster->segments->pdata[i]);
+  for (guint i = 0; i < cluster->segments->len; i++)
+    emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "seg");
   if (emitter->skips) emit_skipping(unit, kind);
   if (emitter->debug) emit_sleeper_functions(unit, kind);
   if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
   if (emit_replays(emitter, cluster)) emit_replay_state(unit, kind);
   if (!cluster->instance) emit_root(emitter, unit);
+}
+
+// The unit of the step that is written down: what it shares with the others, with words of its own.
+static char *emit_record(Emitter *emitter, const char *common, Kind *kind) {
+  GString *unit = g_string_new(common);
+  const Cluster *cluster = kind->cluster;
+  g_string_replace(unit, VOCABULARY, VOCABULARY "#include \"lss/runtime/replay/recording.h\"\n", 1);
+  for (guint i = 0; i < cluster->segments->len; i++)
+    emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "record");
+  return g_string_free(unit, FALSE);
 }
 
 static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, GHashTable *checked) {
@@ -371,7 +384,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   if (root)
     g_string_append_printf(unit, "extern void *spinach_cluster_state[];\nstatic @K@_scratch spinach_scratch_%d;\n",
                            cluster->id);
-  g_string_append(unit, "#include \"lss/runtime/engine/vocabulary.h\"\n");
+  g_string_append(unit, VOCABULARY);
   for (guint i = 0; i < kind->specs->len; i++) {
     emit_spec_banner(unit, kind, i);
     g_string_append(unit, ((Spec *)kind->specs->pdata[i])->code);
@@ -393,7 +406,8 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     return fine;
   }
   g_hash_table_insert(by_text, key, kind);
-  const bool together = emitter->check_only || emitter->unoptimised;
+  const bool together = emitter->check_only || emitter->unoptimised,
+             replays = !emitter->check_only && emit_replays(emitter, cluster);
   if (together)
     g_string_append(unit, once->str);
   else
@@ -407,6 +421,10 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   }
   kind->name = g_strdup_printf("%s_%u", module, earlier);
   kind->unit = replace(unit->str, "@K@", kind->name);
+  if (replays) {
+    g_autofree char *common_text = g_strndup(unit->str, common), *record = emit_record(emitter, common_text, kind);
+    kind->record = replace(record, "@K@", kind->name);
+  }
   kind->once = together ? NULL : replace(once->str, "@K@", kind->name);
   kind->structs = replace(structs->str, "@K@", kind->name);
   kind->scratch = replace(scratch->str, "@K@", kind->name);

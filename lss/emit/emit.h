@@ -26,7 +26,8 @@ typedef struct {
   char *structs;      // state structs alone, for the tables
   char *scratch;      // struct of signals between functions
   char *unit;         // the text of what steps it
-  char *once;         // of a second unit: what starts and finishes it; NULL: it is in the first one
+  char *record;       // of a second unit: the same step, which writes down what it does for replay; NULL: there is none
+  char *once;         // of a third unit: what starts and finishes it; NULL: it is in the first one
   GPtrArray *specs;   // Spec*
   int *spec_of;       // per leaf of the cluster
   GHashTable *types;  // Type* used
@@ -154,7 +155,7 @@ bool emit_visible(const Emitter *emitter, const Wire *wire); // observers find i
 typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
 // Where a wire is for the code of a cluster, and whose scratch it is in.
 Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner);
-void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment);
+void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name);
 int emit_leaf_index(const Cluster *cluster, const Instance *instance);
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
 

@@ -15,6 +15,8 @@ enum {
   MOST_STATE = 8192, // bytes of behaviour state that are compared
   MOST_FLAGS = 62,   // some, enable and ack of all that comes in: the runtime has a word for them
   MOST_SEGMENTS = 4,
+  MOST_NOTE = 16,      // bytes of an element of a trace
+  LEAST_MEMORY = 1024, // bytes of a memory of which only what is read is compared
 };
 
 static bool is_integer(const Type *type) {
@@ -27,13 +29,17 @@ static bool holds_stream(const Type *type) {
   return type->kind == TYPE_STREAM || (type->element && holds_stream(type->element));
 }
 
+// Words of larger memories count where they are read.
+static bool is_compared(const StateField *field) {
+  return field->kind == STATE_BEHAVIOUR || (field->kind == STATE_MEMORY && emit_field_size(field) < LEAST_MEMORY);
+}
+
 // A statistic that a cycle sets, and not only adds to, has no increment.
 static bool reports_in_cycles(const ModuleSource *source) {
-  static const char *const words[] = {"report", "begin_counting", "end_counting", NULL};
   for (guint i = 0; i < source->uses->len; i++) {
     const FieldUse *use = source->uses->pdata[i];
-    if (g_strv_contains(words, use->word) && strcmp(use->function, "init") != 0 &&
-        strcmp(use->function, "finish") != 0 && strcmp(use->function, "statistics") != 0)
+    if (!strcmp(use->word, "report") && strcmp(use->function, "init") != 0 && strcmp(use->function, "finish") != 0 &&
+        strcmp(use->function, "statistics") != 0)
       return true;
   }
   return false;
@@ -51,10 +57,8 @@ static const char *obstacle_of_leaf(const Emitter *emitter, const Instance *leaf
     const StateField *field = leaf->state->pdata[i];
     if (holds_stream(field->type)) return "has a stream";
     if (field->kind == STATE_COUNTER && !is_integer(field->type)) return "has a statistic that is no integer";
-    if (field->kind == STATE_BEHAVIOUR)
-      *behaviour += emit_field_size(field);
-    else if (field->kind != STATE_COUNTER)
-      return "has instants, traces or memories";
+    if (field->kind == STATE_TRACE && type_size(field->type, NULL) > MOST_NOTE) return "notes too much in a trace";
+    if (is_compared(field)) *behaviour += emit_field_size(field);
   }
   if (*behaviour > MOST_STATE) return "brings more state than is compared";
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
@@ -106,45 +110,113 @@ bool emit_replays(const Emitter *emitter, const Cluster *cluster) {
 
 // ---- Its state -------------------------------------------------------------------------------------------------
 
-// Behaviour is first in a leaf's state, in the order of declaration.
-static void emit_span(GString *out, const Kind *kind, guint leaf, guint *count) {
-  const GPtrArray *state = ((Instance *)kind->cluster->leaves->pdata[leaf])->state;
-  const StateField *first = NULL, *last = NULL;
-  for (guint i = 0; i < state->len; i++) {
-    const StateField *field = state->pdata[i];
-    if (field->kind != STATE_BEHAVIOUR) continue;
-    if (!first) first = field;
-    last = field;
-  }
-  if (!first) return;
-  g_string_append_printf(out, "  SPAN(i%u.%s, i%u.%s),\n", leaf, first->name, leaf, last->name);
-  ++*count;
+static const GPtrArray *state_of(const Kind *kind, guint leaf) {
+  return ((Instance *)kind->cluster->leaves->pdata[leaf])->state;
 }
 
-static void emit_counters(GString *out, const Kind *kind, guint leaf, guint *count) {
-  const GPtrArray *state = ((Instance *)kind->cluster->leaves->pdata[leaf])->state;
+static void emit_span(GString *out, guint leaf, const StateField *first, const StateField *last) {
+  g_autofree char *from = emit_field_name(first), *to = emit_field_name(last);
+  g_string_append_printf(out, "  SPAN(i%u.%s, i%u.%s),\n", leaf, from, leaf, to);
+}
+
+// Behaviour is first in a leaf's state, in the order of declaration; memories are last.
+static guint emit_spans(GString *out, const Kind *kind, guint leaf) {
+  const GPtrArray *state = state_of(kind, leaf);
+  const StateField *first = NULL, *last = NULL;
+  guint count = 0;
   for (guint i = 0; i < state->len; i++) {
     const StateField *field = state->pdata[i];
-    if (field->kind != STATE_COUNTER) continue;
+    if (field->kind == STATE_BEHAVIOUR) {
+      if (!first) first = field;
+      last = field;
+    } else if (is_compared(field)) {
+      emit_span(out, leaf, field, field);
+      count++;
+    }
+  }
+  if (!first) return count;
+  emit_span(out, leaf, first, last);
+  return count + 1;
+}
+
+static guint emit_memories(GString *out, const Kind *kind, guint leaf) {
+  const GPtrArray *state = state_of(kind, leaf);
+  guint count = 0;
+  for (guint i = 0; i < state->len; i++) {
+    const StateField *field = state->pdata[i];
+    if (field->kind != STATE_MEMORY || is_compared(field)) continue;
+    emit_span(out, leaf, field, field);
+    count++;
+  }
+  return count;
+}
+
+// A row for each element of the fields of a kind: its place, and its size where that differs.
+static guint emit_elements(GString *out, const Kind *kind, guint leaf, StateKind which, bool sized) {
+  const GPtrArray *state = state_of(kind, leaf);
+  guint count = 0;
+  for (guint i = 0; i < state->len; i++) {
+    const StateField *field = state->pdata[i];
+    if (field->kind != which) continue;
     g_autofree char *name = emit_field_name(field);
     const gsize size = type_size(field->type, NULL), elements = emit_field_size(field) / size;
-    for (gsize k = 0; k < elements; k++, ++*count)
-      g_string_append_printf(out, "  {offsetof(@K@_state, i%u.%s) + %zu, %zu},\n", leaf, name, k * size, size);
+    for (gsize k = 0; k < elements; k++, count++) {
+      g_string_append_printf(out, "  {offsetof(@K@_state, i%u.%s) + %zu", leaf, name, k * size);
+      g_string_append_printf(out, sized ? ", %zu},\n" : "},\n", size);
+    }
   }
+  return count;
 }
 
+static guint emit_instants(GString *out, const Kind *kind, guint leaf) {
+  return emit_elements(out, kind, leaf, STATE_INSTANT, false);
+}
+
+static guint emit_counters(GString *out, const Kind *kind, guint leaf) {
+  return emit_elements(out, kind, leaf, STATE_COUNTER, true);
+}
+
+static guint emit_trace_rows(GString *out, const Kind *kind, guint leaf) {
+  const GPtrArray *state = state_of(kind, leaf);
+  guint count = 0;
+  for (guint i = 0; i < state->len; i++) {
+    const StateField *field = state->pdata[i];
+    if (field->kind != STATE_TRACE) continue;
+    g_autofree char *name = emit_field_name(field);
+    const gsize size = type_size(field->type, NULL);
+    g_string_append_printf(out, "  {offsetof(@K@_state, i%u.%s), %zu, %zu, ", leaf, name, size,
+                           emit_field_size(field) / size);
+    if (emit_is_ring(field))
+      g_string_append_printf(out, "offsetof(@K@_state, i%u.spinach_next_%s)},\n", leaf, field->name);
+    else
+      g_string_append(out, "0},\n");
+    count++;
+  }
+  return count;
+}
+
+// What the runtime must know of a cluster's state: a table for each kind of state, with rows of all leaves.
 void emit_replay_state(GString *out, const Kind *kind) {
-  guint spans = 0, counters = 0;
+  static const struct {
+    const char *type, *one, *all;
+    guint (*rows)(GString *out, const Kind *kind, guint leaf);
+  } tables[] = {{"spinach_replay_span", "span", "spans", emit_spans},
+                {"uint32_t", "instant", "instants", emit_instants},
+                {"spinach_replay_counter", "counter", "counters", emit_counters},
+                {"spinach_replay_trace", "trace", "traces", emit_trace_rows},
+                {"spinach_replay_span", "memory", "memories", emit_memories}};
+  g_autoptr(GString) fields = g_string_new(NULL);
   g_string_append(out, "#define SPAN(first, last) {offsetof(@K@_state, first), offsetof(@K@_state, last) + "
-                       "sizeof(((@K@_state *)NULL)->last) - offsetof(@K@_state, first)}\n"
-                       "static const spinach_replay_span @K@_spans[] = {\n");
-  for (guint i = 0; i < kind->cluster->leaves->len; i++) emit_span(out, kind, i, &spans);
-  g_string_append(out, "};\nstatic const spinach_replay_counter @K@_counters[] = {\n");
-  for (guint i = 0; i < kind->cluster->leaves->len; i++) emit_counters(out, kind, i, &counters);
-  g_string_append_printf(out,
-                         "};\nconst spinach_replay_kind @K@_replay = {.span_count = %u, .spans = @K@_spans, "
-                         ".counter_count = %u, .counters = @K@_counters};\n",
-                         spans, counters);
+                       "sizeof(((@K@_state *)NULL)->last) - offsetof(@K@_state, first)}\n");
+  for (gsize t = 0; t < G_N_ELEMENTS(tables); t++) {
+    guint count = 0;
+    g_string_append_printf(out, "static const %s @K@_%s[] = {\n", tables[t].type, tables[t].all);
+    for (guint i = 0; i < kind->cluster->leaves->len; i++) count += tables[t].rows(out, kind, i);
+    g_string_append(out, "};\n");
+    g_string_append_printf(fields, ".%s_count = %u, .%s = @K@_%s, ", tables[t].one, count, tables[t].all,
+                           tables[t].all);
+  }
+  g_string_append_printf(out, "const spinach_replay_kind @K@_replay = {%s};\n", fields->str);
 }
 
 // ---- Its border ------------------------------------------------------------------------------------------------
@@ -246,7 +318,8 @@ static char *emit_segment_replay(const Emitter *emitter, GString *out, const Seg
   emit_payloads(emitter, out, name, read);
   emit_outputs(emitter, out, name, own);
   g_string_append_printf(
-      out, "static void spinach_replay_step_%s(void) { %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d); }\n",
+      out,
+      "static void spinach_replay_step_%s(void) { %s_record%d(spinach_cluster_state[%d], &spinach_scratch_%d); }\n",
       name, emitter->kind_of[id]->name, segment->index, id, id);
   return g_strdup_printf("  {sizeof(spinach_replay_payloads_%s), sizeof(spinach_replay_border_%s), "
                          "spinach_replay_all_flags_%s, spinach_replay_input_%s, spinach_replay_all_same_%s, "

@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+static void emit_step_declaration(GString *out, const Kind *kind, const char *name, guint segment) {
+  g_string_append_printf(out, "SPINACH_STEP void %s_%s%u(%s_state *, %s_scratch *);\n", kind->name, name, segment,
+                         kind->name, kind->name);
+}
+
 void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
@@ -18,9 +23,10 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
                                kind->name, kind->name, kind->name);
       if (emit_replays(emitter, cluster))
         g_string_append_printf(out, "extern const spinach_replay_kind %s_replay;\n", kind->name);
-      for (guint k = 0; k < kind->cluster->segments->len; k++)
-        g_string_append_printf(out, "SPINACH_STEP void %s_seg%u(%s_state *, %s_scratch *);\n", kind->name, k,
-                               kind->name, kind->name);
+      for (guint k = 0; k < kind->cluster->segments->len; k++) {
+        emit_step_declaration(out, kind, "seg", k);
+        if (emit_replays(emitter, cluster)) emit_step_declaration(out, kind, "record", k);
+      }
     }
     g_string_append_printf(out, "static %s_scratch spinach_scratch_%u;\n", kind->name, i);
     if (emit_gated(emitter, cluster)) emit_gate_variables(emitter, out, (Cluster *)cluster);

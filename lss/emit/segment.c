@@ -428,11 +428,11 @@ static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segm
   }
 }
 
-void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment) {
+void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name) {
   bool root = !segment->cluster->instance;
   g_string_append_printf(
-      out, "%sSPINACH_STEP void @K@_seg%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
-      root ? "static inline " : "", segment->index);
+      out, "%sSPINACH_STEP void @K@_%s%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
+      root ? "static inline " : "", name, segment->index);
   const bool gated = emit_gated(emitter, segment->cluster);
   declare_locals(emitter, out, segment);
   if (gated && segment->index == 0) g_string_append(out, "  x->unchanged = true;\n");

@@ -12,36 +12,62 @@ LOOPER = """module looper {
   runtime parameter period = 20 : int;
   outport out : uint32;
   inport in : uint32;
-  state { uint32 step; uint32 value; uint32 taken; bool counts; }
-  stat uint64 steps "cycles";
-  stat uint32 sent[2] "items";
+  optional inport command : uint32;
+  state {
+    uint32 step;  uint32 value;  uint32 taken;  bool waits;
+    instant again;
+    trace uint32 pc;  trace uint32 history[8];
+    memory uint32 table[256];
+  }
+  state { counter uint64 waited[2]; }
+  stat uint64 steps "cycles";  stat uint32 sent[2] "items";  stat uint64 waiting "cycles";
   phase_start -> out.data;
   handler take : -> in.ack;
+  handler obey : -> command.ack;
+  init;
   phase_end;
   next_event;
 }
 """
-LOOPER_C = """phase_start() { send_if(out, self->step % 5 == 0, self->value); }
+LOOPER_C = """init() { for (uint32_t i = 0; i < 256; i++) contents(table)[i] = i % 7; }
+phase_start() { send_if(out, self->step % 5 == 0, self->value); }
 handler(take) { accept(in, self->step % 3 != 0); }
+handler(obey) { accept(command, self->step != 2); }
 phase_end() {
+  if (until(again) > 0) return;
+  if (self->waits) end_counting(waited[self->value & 1]);
+  self->waits = false;
   self->step = (self->step + 1) % (uint32_t)param(period);
-  self->value = (self->value * 5 + 1) & (uint32_t)param(mask);
+  self->value = (self->value * 5 + 1 + load(table, self->step)) & (uint32_t)param(mask);
   if (transferred(in)) self->taken = data(in);
   count(steps);
   if (transferred(out)) count(sent[self->value & 1]);
+  note(pc, self->step);
+  if (self->step % 2) note(history, self->step << 8 | self->value);
+  if (self->step != 7) return;
+  self->waits = true;
+  begin_counting(waited[self->value & 1]);
+  set_until(again, 5);
+  if (transferred(command)) store(table, data(command) % 20, data(command));
 }
-next_event() { return cycle(); }
+next_event() { return after(until(again)); }
+statistics() { counted(waiting) = counted(waited[0]) + counted(waited[1]) + (self->waits ? cycle() : 0); }
 """
 # Groups of loopers are clusters, whose cycles have one segment, or two where a sink's refusal comes between.
 LANES = """module lane {
-  inport in : uint32;  outport out : uint32;
+  inport in : uint32;  outport out : uint32;  inport command : uint32;
   instance l[4] : looper;
-  l[1].period = 5;  l[2].period = 10;  l[3].period = 4;
+  l[1].period = 8;  l[2].period = 6;  l[3].period = 4;     // 24, 12, 6 and 4 cycles
   in -> l[0].in;  l[0].out -> l[1].in;  l[1].out -> l[2].in;  l[2].out -> l[3].in;  l[3].out -> out;
+  command -> l[0].command;
 }
 instance lane[3] : lane;  instance feeder[3] : looper;  instance none[3] : source { count = 0; };  instance k[3] : sink;
-feeder[1].period = 60;
-for (i = 0; i < 3; i = i + 1) { none[i].out -> feeder[i].in : uint32;  feeder[i].out -> lane[i].in;  lane[i].out -> k[i].in; }
+instance command[3] : source { interval = 997; };
+feeder[1].period = 44;
+for (i = 0; i < 3; i = i + 1) {
+  none[i].out -> feeder[i].in : uint32;  feeder[i].out -> lane[i].in;  lane[i].out -> k[i].in;
+  command[i].out -> lane[i].command : uint32;
+}
 """
 
 

@@ -81,13 +81,14 @@ static void enter(spinach_replay *r, uint32_t credit) {
 // The watched word has the anchor's value again.
 static void look_at_state(spinach_replay *r) {
   spinach_replay_table *table = r->table;
-  if (spinach_replay_node_now(r, false)) {
+  if (spinach_replay_node_now(r, false) && spinach_replay_words_hold(r)) {
     enter(r, LEAST_CREDIT);
     return;
   }
   const uint32_t hash = table->node->hash;
   for (int i = 0; i < SEEN_HASHES; i++) {
     if (table->seen[i] != hash) continue;
+    if (!spinach_replay_words_hold(r)) spinach_replay_table_clear(table);
     enter(r, table->trust);
     return;
   }
@@ -123,8 +124,9 @@ static void make_live(spinach_replay *r) {
   const spinach_replay_table *table = r->table;
   if (table->live == r->at && table->live_cycle == r->cycle) return;
   spinach_replay_restore(r, r->at->start);
-  spinach_replay_note_counters(r);
-  for (uint32_t i = 0; i < r->at->segment; i++) r->of->segments[i].step();
+  spinach_replay_count(r); // before the step counts and notes
+  spinach_replay_record_cycle(r);
+  for (uint32_t i = 0; i < r->at->segment; i++) spinach_replay_step(r, i);
   is_live(r);
 }
 
@@ -157,17 +159,17 @@ static void learn(spinach_replay *r) {
   const bool last = segment + 1 == r->of->segment_count;
   const uint64_t effects = spinach_effects;
   make_live(r);
-  if (!segment) spinach_replay_note_counters(r);
+  if (!segment) spinach_replay_record_cycle(r);
   const bool full = spinach_replay_table_full(r->table);
   if (full || !may_learn(r)) {
     stop(r);
     if (full) spinach_replay_table_clear(r->table);
-    r->of->segments[segment].step();
+    spinach_replay_step(r, segment);
     return;
   }
   r->table->learnt++;
   r->at = NULL; // the state is live while it is stepped
-  r->of->segments[segment].step();
+  spinach_replay_step(r, segment);
   if (last) r->cycle = spinach_time.cycle;
   if (effects != spinach_effects) {
     stop(r);

@@ -14,7 +14,11 @@
 
 #include "lss/runtime/engine/gate.h"
 
-enum { SPINACH_REPLAY_SEGMENTS = 4 }; // of a cluster, at most
+enum {
+  SPINACH_REPLAY_SEGMENTS = 4, // of a cluster, at most
+  SPINACH_REPLAY_NOTE = 16,    // bytes of what is noted in a trace, at most
+  SPINACH_REPLAY_LOG = 1024,   // edges with notes before they are written into the traces
+};
 
 typedef struct spinach_replay_node spinach_replay_node;
 
@@ -24,20 +28,27 @@ typedef struct {
   uint8_t bytes[];
 } spinach_replay_output;
 
+// What a counter moves by in a cycle: `by`, and as many times the number of the cycle.
+typedef struct {
+  uint32_t counter;
+  int32_t cycles;
+  uint64_t by;
+} spinach_replay_move;
+
 // A segment of a cycle: from a node, on certain inputs, to another node.
 typedef struct spinach_replay_edge {
   uint64_t flags;                        // of the inputs: which come and are accepted
-  uint64_t uses;                         // times that it was taken and has not been counted
+  uint64_t uses, cycles;                 // times that it was taken and has not been counted; the sum of their cycles
   struct spinach_replay_edge *uncounted; // another edge that was taken and not counted
   spinach_replay_node *to;
   const spinach_replay_output *output;
   struct spinach_replay_edge *next; // another edge from the same node
   uint8_t *input;                   // payloads of those that come
-  uint32_t increments;              // how many counters move in the cycle that ends here
-  struct {
-    uint32_t counter;
-    uint64_t by;
-  } moves[];
+  uint32_t reads, notes, moves;     // how many there are of ...
+  uint32_t *read;                   // words of memories that were read, by their places in the table
+  uint32_t *note;                   // traces of the cycle that ends here, in order ...
+  uint8_t *noted;                   // ... and what was noted, SPINACH_REPLAY_NOTE bytes each
+  spinach_replay_move *move;        // counters of that cycle
 } spinach_replay_edge;
 
 struct spinach_replay_node {
@@ -60,11 +71,19 @@ typedef struct {
   uint32_t offset, size; // of its bytes: 1, 2, 4 or 8
 } spinach_replay_counter;
 
+// A trace: elements of a size, the place of the oldest one; 0: it is no ring.
+typedef struct {
+  uint32_t offset, size, elements, next;
+} spinach_replay_trace;
+
 // What the compiler says of the state of clusters that are alike.
 typedef struct {
-  uint32_t span_count, counter_count;
+  uint32_t span_count, instant_count, counter_count, trace_count, memory_count;
   const spinach_replay_span *spans;
+  const uint32_t *instants; // offsets
   const spinach_replay_counter *counters;
+  const spinach_replay_trace *traces;
+  const spinach_replay_span *memories;
 } spinach_replay_kind;
 
 // Of a segment of one of them.
@@ -97,6 +116,8 @@ typedef struct {
   uint64_t anchor;                                              // ... and the value at which it is looked
   uint32_t wait;                                                // cycles until it is looked anyway
   struct spinach_replay_table *table;                           // NULL until it is needed
+  uint32_t logged;
+  spinach_replay_edge **log; // taken, with notes that are not written yet
 } spinach_replay;
 
 extern const uint64_t spinach_replay_nowhere;
@@ -113,6 +134,9 @@ static inline bool spinach_replay_may_enter(spinach_replay *r) {
 // Does so; afterwards `at` says whether the next cycle is replayed.
 void spinach_replay_watch(spinach_replay *r);
 
+// Counts and notes what was replayed since the last time.
+void spinach_replay_count(spinach_replay *r);
+
 // Takes an edge, of the last segment of a cycle or another; true when what the segment drives becomes something else.
 static inline bool spinach_replay_take(spinach_replay *r, spinach_replay_edge *edge, uint32_t segment, bool last,
                                        uint64_t cycle) {
@@ -121,7 +145,12 @@ static inline bool spinach_replay_take(spinach_replay *r, spinach_replay_edge *e
       edge->uncounted = r->uncounted;
       r->uncounted = edge;
     }
+    edge->cycles += cycle;
     r->cycle = cycle;
+    if (edge->notes) {
+      r->log[r->logged++] = edge;
+      if (__builtin_expect(r->logged == SPINACH_REPLAY_LOG, 0)) spinach_replay_count(r);
+    }
   }
   r->at = edge->to;
   const bool other = edge->output != r->output[segment];

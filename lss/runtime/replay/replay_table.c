@@ -48,6 +48,10 @@ static void node_free(gpointer pointer) {
     next = edge->next;
     if (edge->to->segment) node_free(edge->to); // nobody else leads there
     g_free(edge->input);
+    g_free(edge->read);
+    g_free(edge->note);
+    g_free(edge->noted);
+    g_free(edge->move);
     g_free(edge);
   }
   g_free(node);
@@ -58,9 +62,15 @@ spinach_replay_table *spinach_replay_table_of(spinach_replay *r) {
   spinach_replay_table *table = r->table = g_new0(spinach_replay_table, 1);
   table->nodes = g_hash_table_new_full(node_hash, node_equal, node_free, NULL);
   table->outputs = g_hash_table_new_full(output_hash, output_equal, g_free, NULL);
-  for (uint32_t i = 0; i < r->of->kind->span_count; i++) table->state_size += r->of->kind->spans[i].size;
+  const spinach_replay_kind *kind = r->of->kind;
+  for (uint32_t i = 0; i < kind->span_count; i++) table->state_size += kind->spans[i].size;
+  table->state_size += kind->instant_count * (uint32_t)sizeof(uint64_t);
+  table->words = g_array_new(FALSE, FALSE, sizeof(spinach_replay_word));
+  table->word_at = g_hash_table_new(NULL, NULL);
+  table->noted = g_new0(uint64_t, kind->trace_count);
+  r->log = g_new(spinach_replay_edge *, SPINACH_REPLAY_LOG);
   table->sample = g_malloc0(table->state_size);
-  table->counters = g_new0(uint64_t, r->of->kind->counter_count);
+  table->counters = g_new0(uint64_t, kind->counter_count);
   table->backoff = FIRST_BACKOFF;
   table->trust = FIRST_TRUST;
   return table;
@@ -69,15 +79,28 @@ spinach_replay_table *spinach_replay_table_of(spinach_replay *r) {
 void spinach_replay_table_clear(spinach_replay_table *table) {
   g_hash_table_remove_all(table->nodes);
   g_hash_table_remove_all(table->outputs);
+  g_hash_table_remove_all(table->word_at);
+  g_array_set_size(table->words, 0);
   table->edges = 0;
 }
 
 bool spinach_replay_table_full(const spinach_replay_table *table) {
   return g_hash_table_size(table->nodes) >= MOST_NODES || table->edges >= MOST_EDGES ||
-         g_hash_table_size(table->outputs) >= MOST_OUTPUTS;
+         g_hash_table_size(table->outputs) >= MOST_OUTPUTS || table->words->len >= MOST_WORDS;
 }
 
 // ---- Nodes and outputs
+
+// Instants are kept as the cycles until they come, from the cycle that comes on.
+static void keep_instants(const spinach_replay *r, const uint8_t *state, uint8_t *to) {
+  const uint64_t coming = spinach_time.cycle + 1;
+  for (uint32_t i = 0; i < r->of->kind->instant_count; i++, to += sizeof(uint64_t)) {
+    uint64_t instant;
+    memcpy(&instant, state + r->of->kind->instants[i], sizeof instant);
+    if (instant != UINT64_MAX) instant = instant > coming ? instant - coming : 0;
+    memcpy(to, &instant, sizeof instant);
+  }
+}
 
 spinach_replay_node *spinach_replay_node_now(spinach_replay *r, bool add) {
   spinach_replay_table *table = r->table;
@@ -87,6 +110,7 @@ spinach_replay_node *spinach_replay_node_now(spinach_replay *r, bool add) {
   const uint8_t *state = spinach_replay_state(r);
   for (uint32_t i = 0; i < r->of->kind->span_count; to += r->of->kind->spans[i++].size)
     memcpy(to, state + r->of->kind->spans[i].offset, r->of->kind->spans[i].size);
+  keep_instants(r, state, to);
   table->node->size = size;
   table->node->hash = hash_bytes(table->node->bytes, size);
   spinach_replay_node *known = g_hash_table_lookup(table->nodes, table->node);
@@ -104,6 +128,12 @@ void spinach_replay_restore(const spinach_replay *r, const spinach_replay_node *
   uint8_t *state = spinach_replay_state(r);
   for (uint32_t i = 0; i < r->of->kind->span_count; from += r->of->kind->spans[i++].size)
     memcpy(state + r->of->kind->spans[i].offset, from, r->of->kind->spans[i].size);
+  for (uint32_t i = 0; i < r->of->kind->instant_count; i++, from += sizeof(uint64_t)) {
+    uint64_t instant;
+    memcpy(&instant, from, sizeof instant);
+    if (instant && instant != UINT64_MAX) instant += r->cycle + 1;
+    memcpy(state + r->of->kind->instants[i], &instant, sizeof instant);
+  }
 }
 
 const spinach_replay_output *spinach_replay_output_now(spinach_replay *r, uint32_t segment) {
@@ -128,48 +158,10 @@ uint64_t spinach_replay_load_counter(const uint8_t *state, const spinach_replay_
   return value;
 }
 
-void spinach_replay_note_counters(spinach_replay *r) {
-  const uint8_t *state = spinach_replay_state(r);
-  for (uint32_t i = 0; i < r->of->kind->counter_count; i++)
-    r->table->counters[i] = spinach_replay_load_counter(state, &r->of->kind->counters[i]);
-}
-
-// Which counters moved since they were noted, and by how much.
-static spinach_replay_edge *edge_with_moves(spinach_replay *r) {
-  const spinach_replay_kind *kind = r->of->kind;
-  const uint8_t *state = spinach_replay_state(r);
-  uint32_t moved = 0;
-  for (uint32_t i = 0; i < kind->counter_count; i++)
-    moved += spinach_replay_load_counter(state, &kind->counters[i]) != r->table->counters[i];
-  spinach_replay_edge *edge = g_malloc0(sizeof *edge + moved * sizeof edge->moves[0]);
-  for (uint32_t i = 0; edge->increments < moved; i++) {
-    const uint64_t by = spinach_replay_load_counter(state, &kind->counters[i]) - r->table->counters[i];
-    if (!by) continue;
-    edge->moves[edge->increments].counter = i;
-    edge->moves[edge->increments++].by = by;
-  }
-  return edge;
-}
-
-static spinach_replay_node *node_within(const spinach_replay_node *from) {
+spinach_replay_node *spinach_replay_node_within(const spinach_replay_node *from) {
   spinach_replay_node *node = g_new0(spinach_replay_node, 1);
   *node = (spinach_replay_node){.edges = &no_edge, .start = from->start, .segment = from->segment + 1};
   return node;
-}
-
-spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from) {
-  const spinach_replay_segment *segment = &r->of->segments[from->segment];
-  const bool last = from->segment + 1 == r->of->segment_count;
-  spinach_replay_edge *edge = last ? edge_with_moves(r) : g_new0(spinach_replay_edge, 1);
-  edge->flags = segment->flags();
-  edge->input = g_malloc0(segment->input_size);
-  segment->input(edge->input);
-  edge->to = last ? spinach_replay_node_now(r, true) : node_within(from);
-  edge->output = spinach_replay_output_now(r, from->segment);
-  edge->next = from->edges;
-  from->edges = edge;
-  r->table->edges++;
-  return edge;
 }
 
 spinach_replay_edge *spinach_replay_edge_find(const spinach_replay *r, spinach_replay_node *from) {
@@ -184,17 +176,4 @@ spinach_replay_edge *spinach_replay_edge_find(const spinach_replay *r, spinach_r
     return edge;
   }
   return NULL;
-}
-
-void spinach_replay_count(spinach_replay *r) {
-  uint8_t *state = spinach_replay_state(r);
-  for (spinach_replay_edge *edge = r->uncounted; edge; edge = edge->uncounted) {
-    for (uint32_t i = 0; i < edge->increments; i++) {
-      const spinach_replay_counter *counter = &r->of->kind->counters[edge->moves[i].counter];
-      const uint64_t value = spinach_replay_load_counter(state, counter) + edge->moves[i].by * edge->uses;
-      memcpy(state + counter->offset, &value, counter->size);
-    }
-    edge->uses = 0;
-  }
-  r->uncounted = NULL;
 }

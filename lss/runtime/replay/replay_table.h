@@ -9,15 +9,40 @@
 
 #include <glib.h>
 
-enum { SEEN_HASHES = 8 };
+enum { SEEN_HASHES = 8, MOST_WORDS = 256 };
+
+enum { MOST_READS = 64, MOST_NOTES = 64, MOST_TIMED = 64 }; // of a cycle; one that does more is not kept
+
+// What a cycle that is stepped has done so far, by offsets in the state of its cluster.
+typedef struct {
+  const spinach_replay_kind *kind;
+  const uint8_t *state;
+  uint32_t reads, notes, timed;
+  uint32_t read[MOST_READS]; // whole words of memories
+  uint32_t note[MOST_NOTES]; // elements of traces
+  struct {
+    uint32_t offset;
+    int32_t cycles;
+  } time[MOST_TIMED]; // counters to which so many times the number of the cycle was added
+} spinach_replay_record;
+
+// A word of a memory that was read, and what was in it: edges hold as long as it is there.
+typedef struct {
+  uint32_t offset;
+  uint64_t value;
+} spinach_replay_word;
 
 struct spinach_replay_table {
   GHashTable *nodes, *outputs;       // sets
+  GArray *words;                     // spinach_replay_word, in the order in which they were read first
+  GHashTable *word_at;               // offset -> 1 + place in `words`
   guint edges;                       // how many
-  uint32_t state_size;               // bytes of behaviour state
+  uint32_t state_size;               // bytes of a node's state
   spinach_replay_node *node;         // not in the table: what is looked for
   spinach_replay_output *output;     // likewise
-  uint64_t *counters;                // before the cycle at hand
+  spinach_replay_record record;      // of the cycle at hand
+  uint64_t *counters;                // before it
+  uint64_t *noted;                   // per trace: how many notes are not in it yet
   uint8_t *sample;                   // the state some cycles ago, to see which word moves
   bool sampled, anchored;            // such a state is kept; a word is watched
   uint32_t seen[SEEN_HASHES], next;  // states in which the word had the anchor's value
@@ -39,14 +64,16 @@ spinach_replay_node *spinach_replay_node_now(spinach_replay *r, bool add);
 void spinach_replay_restore(const spinach_replay *r, const spinach_replay_node *node); // makes it the present state
 const spinach_replay_output *spinach_replay_output_now(spinach_replay *r, uint32_t segment);
 
-void spinach_replay_note_counters(spinach_replay *r); // before a cycle
+void spinach_replay_record_cycle(spinach_replay *r);           // begins the record of a cycle
+void spinach_replay_step(spinach_replay *r, uint32_t segment); // steps a segment, and writes down what it does
 // After a segment: what it did on the present inputs, as an edge that leads away from `from`.
 spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from);
+// Whether the words of memories that were read hold what they held.
+bool spinach_replay_words_hold(const spinach_replay *r);
 // The edge on the present inputs, moved to the front; NULL when there is none.
 spinach_replay_edge *spinach_replay_edge_find(const spinach_replay *r, spinach_replay_node *from);
-void spinach_replay_count(spinach_replay *r); // what is uncounted
+spinach_replay_node *spinach_replay_node_within(const spinach_replay_node *from); // behind another segment of its cycle
 
 void *spinach_replay_state(const spinach_replay *r); // of the cluster, in the arena
-uint64_t spinach_replay_load_counter(const uint8_t *state, const spinach_replay_counter *counter);
 
 #endif

@@ -1,0 +1,48 @@
+// The words of modules in the step that is written down for replay: what it reads of memories, notes in traces and
+// counts in cycles.  Included after vocabulary.h, which has the same words for other steps.
+#include "lss/runtime/replay/record.h"
+
+#undef SP_COUNT_CYCLES
+#undef SP_REPORT
+#undef SP_NOTE
+#undef SP_NOTE_RING
+#undef SP_LOAD
+#undef SP_STORE
+#undef SP_LOAD_SPAN
+#undef SP_STORE_SPAN
+
+#define SP_COUNT_CYCLES(counter, sign)                                                                                 \
+  (spinach_replay_counted_cycles(&(counter), sign 1), (void)((counter) += sign spinach_time.cycle))
+#define SP_REPORT(counter, v) (spinach_effects++, (void)((counter) = (v)))
+#define SP_NOTE(value, ...)   ((void)((value) = (__VA_ARGS__)), spinach_replay_noted(&(value)))
+#define SP_NOTE_RING(ring, next, ...)                                                                                  \
+  do {                                                                                                                 \
+    const uint32_t spinach_place = (next);                                                                             \
+    (next) = (spinach_place + 1) % (uint32_t)(sizeof(ring) / sizeof *(ring));                                          \
+    (ring)[spinach_place] = (__VA_ARGS__);                                                                             \
+    spinach_replay_noted(&(ring)[spinach_place]);                                                                      \
+  } while (0)
+#define SP_LOAD(array, i)                                                                                              \
+  (*({                                                                                                                 \
+    const __typeof__((array)[0]) *const spinach_place = &(array)[i];                                                   \
+    spinach_replay_loaded(spinach_place, sizeof *spinach_place);                                                       \
+    spinach_place;                                                                                                     \
+  }))
+#define SP_STORE(array, i, ...)                                                                                        \
+  do {                                                                                                                 \
+    __typeof__((array)[0]) *const spinach_place = &(array)[i];                                                         \
+    spinach_replay_stored(spinach_place);                                                                              \
+    *spinach_place = (__VA_ARGS__);                                                                                    \
+  } while (0)
+#define SP_LOAD_SPAN(array, i, n, to)                                                                                  \
+  do {                                                                                                                 \
+    const __typeof__((array)[0]) *const spinach_place = &(array)[i];                                                   \
+    spinach_replay_loaded(spinach_place, (n) * sizeof *spinach_place);                                                 \
+    memcpy((to), spinach_place, (n) * sizeof *spinach_place);                                                          \
+  } while (0)
+#define SP_STORE_SPAN(array, i, n, from)                                                                               \
+  do {                                                                                                                 \
+    __typeof__((array)[0]) *const spinach_place = &(array)[i];                                                         \
+    spinach_replay_stored(spinach_place);                                                                              \
+    memcpy(spinach_place, (from), (n) * sizeof *spinach_place);                                                        \
+  } while (0)

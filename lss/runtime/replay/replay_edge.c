@@ -1,0 +1,199 @@
+// What a cycle did, written down while it is stepped: as an edge of the table, and from there into counters and traces
+// when it was replayed.
+#include "lss/runtime/replay/record.h"
+
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/replay/replay_table.h"
+
+// ---- While it is stepped
+
+static spinach_replay_record *record; // of the cluster whose step runs
+
+static bool in_memory(uint32_t offset) {
+  for (uint32_t i = 0; i < record->kind->memory_count; i++)
+    if (offset - record->kind->memories[i].offset < record->kind->memories[i].size) return true;
+  return false;
+}
+
+void spinach_replay_loaded(const void *place, size_t size) {
+  const uint32_t offset = (uint32_t)((const uint8_t *)place - record->state);
+  if (!size || !in_memory(offset)) return;
+  const uint32_t word = sizeof(uint64_t);
+  for (uint32_t at = offset / word * word; at < offset + size; at += word) {
+    if (record->reads == MOST_READS) {
+      spinach_effects++;
+      return;
+    }
+    record->read[record->reads++] = at;
+  }
+}
+
+void spinach_replay_stored(const void *place) {
+  if (in_memory((uint32_t)((const uint8_t *)place - record->state))) spinach_effects++;
+}
+
+void spinach_replay_noted(const void *place) {
+  if (record->notes == MOST_NOTES)
+    spinach_effects++;
+  else
+    record->note[record->notes++] = (uint32_t)((const uint8_t *)place - record->state);
+}
+
+void spinach_replay_counted_cycles(const void *counter, int sign) {
+  if (record->timed == MOST_TIMED) {
+    spinach_effects++;
+    return;
+  }
+  record->time[record->timed].offset = (uint32_t)((const uint8_t *)counter - record->state);
+  record->time[record->timed++].cycles = sign;
+}
+
+static uint64_t load_counter(const uint8_t *state, const spinach_replay_counter *counter) {
+  uint64_t value = 0;
+  memcpy(&value, state + counter->offset, counter->size); // the low bytes come first
+  return value;
+}
+
+void spinach_replay_record_cycle(spinach_replay *r) {
+  record = &r->table->record;
+  record->kind = r->of->kind;
+  record->state = spinach_replay_state(r);
+  record->reads = record->notes = record->timed = 0;
+  for (uint32_t i = 0; i < record->kind->counter_count; i++)
+    r->table->counters[i] = load_counter(record->state, &record->kind->counters[i]);
+}
+
+void spinach_replay_step(spinach_replay *r, uint32_t segment) {
+  record = &r->table->record;
+  r->of->segments[segment].step();
+}
+
+// ---- As an edge
+
+static int32_t cycles_counted(const spinach_replay_counter *counter) {
+  int32_t cycles = 0;
+  for (uint32_t i = 0; i < record->timed; i++)
+    if (record->time[i].offset == counter->offset) cycles += record->time[i].cycles;
+  return cycles;
+}
+
+static void keep_moves(const spinach_replay *r, spinach_replay_edge *edge) {
+  g_autoptr(GArray) moves = g_array_new(FALSE, FALSE, sizeof(spinach_replay_move));
+  for (uint32_t i = 0; i < record->kind->counter_count; i++) {
+    const spinach_replay_counter *counter = &record->kind->counters[i];
+    const uint64_t by = load_counter(record->state, counter) - r->table->counters[i];
+    const int32_t cycles = record->timed ? cycles_counted(counter) : 0;
+    const spinach_replay_move move = {i, cycles, by - (uint64_t)(int64_t)cycles * spinach_time.cycle};
+    if (move.by || move.cycles) g_array_append_val(moves, move);
+  }
+  edge->moves = moves->len;
+  edge->move = g_memdup2(moves->data, moves->len * sizeof(spinach_replay_move));
+}
+
+// The trace in which an offset is.
+static uint32_t trace_at(uint32_t offset) {
+  uint32_t i = 0;
+  while (offset - record->kind->traces[i].offset >= record->kind->traces[i].size * record->kind->traces[i].elements)
+    i++;
+  return i;
+}
+
+static void keep_notes(spinach_replay_edge *edge) {
+  edge->notes = record->notes;
+  edge->note = g_new(uint32_t, record->notes);
+  edge->noted = g_malloc0(record->notes * SPINACH_REPLAY_NOTE);
+  for (uint32_t i = 0; i < record->notes; i++) {
+    edge->note[i] = trace_at(record->note[i]);
+    memcpy(edge->noted + i * SPINACH_REPLAY_NOTE, record->state + record->note[i],
+           record->kind->traces[edge->note[i]].size);
+  }
+}
+
+static void keep_reads(const spinach_replay *r, spinach_replay_edge *edge) {
+  const spinach_replay_table *table = r->table;
+  edge->reads = record->reads;
+  edge->read = g_new(uint32_t, record->reads);
+  for (uint32_t i = 0; i < record->reads; i++) {
+    const gpointer key = GUINT_TO_POINTER(record->read[i]);
+    uint32_t place = GPOINTER_TO_UINT(g_hash_table_lookup(table->word_at, key));
+    if (!place) {
+      spinach_replay_word word = {.offset = record->read[i]};
+      memcpy(&word.value, record->state + word.offset, sizeof word.value);
+      g_array_append_val(table->words, word);
+      place = table->words->len;
+      g_hash_table_insert(table->word_at, key, GUINT_TO_POINTER(place));
+    }
+    edge->read[i] = place - 1;
+  }
+}
+
+bool spinach_replay_words_hold(const spinach_replay *r) {
+  const uint8_t *state = spinach_replay_state(r);
+  for (guint i = r->table->words->len; i-- > 0;) {
+    const spinach_replay_word *word = &g_array_index(r->table->words, spinach_replay_word, i);
+    if (memcmp(state + word->offset, &word->value, sizeof word->value) != 0) return false;
+  }
+  return true;
+}
+
+spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from) {
+  const spinach_replay_segment *segment = &r->of->segments[from->segment];
+  spinach_replay_edge *edge = g_new0(spinach_replay_edge, 1);
+  edge->flags = segment->flags();
+  edge->input = g_malloc0(segment->input_size);
+  segment->input(edge->input);
+  if (from->segment + 1 == r->of->segment_count) {
+    keep_moves(r, edge);
+    keep_notes(edge);
+    edge->to = spinach_replay_node_now(r, true);
+  } else {
+    edge->to = spinach_replay_node_within(from);
+  }
+  keep_reads(r, edge);
+  edge->output = spinach_replay_output_now(r, from->segment);
+  edge->next = from->edges;
+  from->edges = edge;
+  r->table->edges++;
+  return edge;
+}
+
+// ---- From there
+
+// The last notes of a trace, from the latest backwards: as many as it has place for.
+static void write_trace(const spinach_replay *r, uint32_t index, uint64_t noted) {
+  const spinach_replay_trace *trace = &r->of->kind->traces[index];
+  uint8_t *state = spinach_replay_state(r);
+  uint32_t place = 0, *next = trace->next ? (uint32_t *)(state + trace->next) : NULL;
+  if (next) place = *next = (uint32_t)((*next + noted) % trace->elements);
+  uint64_t left = MIN(noted, trace->elements);
+  for (uint32_t i = r->logged; left && i-- > 0;) {
+    const spinach_replay_edge *edge = r->log[i];
+    for (uint32_t k = edge->notes; left && k-- > 0;) {
+      if (edge->note[k] != index) continue;
+      place = place ? place - 1 : trace->elements - 1;
+      memcpy(state + trace->offset + place * trace->size, edge->noted + k * SPINACH_REPLAY_NOTE, trace->size);
+      left--;
+    }
+  }
+}
+
+void spinach_replay_count(spinach_replay *r) {
+  uint8_t *state = spinach_replay_state(r);
+  uint64_t *noted = r->table->noted;
+  memset(noted, 0, r->of->kind->trace_count * sizeof *noted);
+  for (spinach_replay_edge *edge = r->uncounted; edge; edge = edge->uncounted) {
+    for (uint32_t i = 0; i < edge->moves; i++) {
+      const spinach_replay_move *move = &edge->move[i];
+      const spinach_replay_counter *counter = &r->of->kind->counters[move->counter];
+      const uint64_t value =
+          load_counter(state, counter) + move->by * edge->uses + (uint64_t)(int64_t)move->cycles * edge->cycles;
+      memcpy(state + counter->offset, &value, counter->size);
+    }
+    for (uint32_t i = 0; i < edge->notes; i++) noted[edge->note[i]] += edge->uses;
+    edge->uses = edge->cycles = 0;
+  }
+  r->uncounted = NULL;
+  for (uint32_t i = 0; i < r->of->kind->trace_count; i++)
+    if (noted[i]) write_trace(r, i, noted[i]);
+  r->logged = 0;
+}
