@@ -224,7 +224,7 @@ bool circular(Symbol *symbol, Location where);
 Type *packed_of(Scope *scope, Node *node, const char *name, const char *c_name);
 // The bits of the word that a value of one of its members is.
 uint64_t packed_place(const Field *member, uint64_t value);
-// False, with an error, when a field of this name was seen already; reports one that C cannot call so.
+// False, with an error, when a field of this name was seen already.
 bool check_field_name(GHashTable *seen, Node *field);
 
 // The members of a bundle, flattened.

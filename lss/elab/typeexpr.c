@@ -76,7 +76,6 @@ bool check_field_name(GHashTable *seen, Node *field) {
     diag_note(other->place, "first declared here");
   }
   g_hash_table_insert(seen, (gpointer)field->name, field);
-  check_c_name(field->name, field->place, "a field");
   return !other;
 }
 
@@ -94,6 +93,7 @@ static Type *struct_of(Scope *scope, Node *node, const char *name, const char *c
                  : NULL;
     }
     check_field_name(seen, field);
+    check_c_name(field->name, field->place, "a field");
     if (field->value)
       problem(field->value->location, "misplaced", "a field of a struct has no initial value; only state has");
     if (type) scalars += type_scalars(type);

@@ -27,12 +27,27 @@ static inline bool is_outward(const dma_transfer *under) {
   return param(direction) == assist_direction_both ? under->outward : param(direction) == assist_direction_outward;
 }
 
+// Whether the words of a transfer keep their value between a bus and a memory of different byte order.
+static inline bool keeps_word_values(const dma_transfer *under) {
+  return param(word_value_bit) && under->word_values;
+}
+
+// What the control word says that is not the same for all transfers.
+static inline void decode_control(dma_transfer *next) {
+  next->outward =
+      param(direction) == assist_direction_both ? (next->control & (uint32_t)param(outward_bit)) != 0 : WRITES_HOST;
+  next->stores_checksum = (next->control & (uint32_t)param(checksum_bit)) != 0;
+  next->begins_checksum = (next->control & (uint32_t)param(checksum_begin_bit)) != 0;
+  next->advances = (next->control & (uint32_t)param(advance_bit)) != 0;
+  next->word_values = (next->control & (uint32_t)param(word_value_bit)) != 0;
+}
+
 handler(send_working) {
   send(working, self->at_work);
 }
 
 phase_start() {
-  const uint32_t offers = self->offers;
+  const dma_offers offers = self->offers;
   if (__builtin_expect(!offers, 1)) {
     send_nothing(memory_request);
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
@@ -41,7 +56,7 @@ phase_start() {
     send_nothing(bus_write_data);
     return;
   }
-  if (offers & DMA_OFFERS_MEMORY) {
+  if (dma_offers_memory(offers)) {
     const bool descriptor = self->offer_kind == assist_request_descriptor;
     const uint32_t tag = (uint32_t)param(tag) + (descriptor ? assist_request_descriptor : assist_request_data);
     typeof_port(memory_request) offer = {.op = self->offer_op,
@@ -53,11 +68,12 @@ phase_start() {
   } else {
     send_nothing(memory_request);
   }
-  if (WRITES_HOST && offers & DMA_OFFERS_BEAT)
+  if (WRITES_HOST && dma_offers_beat(offers))
     send(bus_write_data, self->beat);
   else
     send_nothing(bus_write_data);
-  if (__builtin_expect(!(offers & (DMA_OFFERS_BUS | DMA_OFFERS_REGISTER | DMA_OFFERS_DESCRIPTOR)), 1)) {
+  if (__builtin_expect(
+          !(offers & (dma_offers_of_bus(true) | dma_offers_of_register(true) | dma_offers_of_descriptor(true))), 1)) {
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
     send_nothing(registers_request);
     send_nothing(bus_request);
@@ -68,9 +84,9 @@ phase_start() {
                                   .size = 8,
                                   .tag = (uint32_t)param(tag) + assist_request_descriptor,
                                   .address = self->offer_address};
-    send_if(descriptor_memory_request, (offers & DMA_OFFERS_DESCRIPTOR) != 0, reads);
+    send_if(descriptor_memory_request, dma_offers_descriptor(offers), reads);
   }
-  if (offers & DMA_OFFERS_REGISTER) {
+  if (dma_offers_register(offers)) {
     const register_update *update = &self->updates[(self->update_first + self->updates_open) & 7];
     typeof_port(registers_request)
         writes = {.op = mem_op_write, .size = 4, .address = update->offset, .data = update->value};
@@ -78,7 +94,7 @@ phase_start() {
   } else {
     send_nothing(registers_request);
   }
-  if (offers & DMA_OFFERS_BUS)
+  if (dma_offers_bus(offers))
     send(bus_request, self->piece);
   else
     send_nothing(bus_request);
@@ -90,7 +106,7 @@ static void update(self_t *self, int64_t offset, uint32_t value, int ring) {
   self->updates[at] = (register_update){.offset = (uint32_t)offset, .value = value};
   self->update_ring[at] = ring;
   self->updates_waiting++;
-  self->offers |= DMA_OFFERS_REGISTER;
+  self->offers |= dma_offers_of_register(true);
 }
 
 // Notes which transfer each stage works on: the oldest that is in it.  To be called when one enters or leaves a stage.
@@ -98,7 +114,7 @@ static __attribute__((noinline)) void find_stages(self_t *self) {
   self->at_memory = self->at_reply = self->at_data = self->at_bus = self->at_sent = self->at_unknown = -1;
   for (int nth = self->count - 1; nth >= 0; nth--) {
     const int slot = slot_of(self, nth);
-    const uint32_t stages = dma_stages(&self->slots[slot], is_outward(&self->slots[slot]), param(checksum_bit));
+    const uint32_t stages = dma_stages(&self->slots[slot], is_outward(&self->slots[slot]));
     if (stages & DMA_AT_MEMORY) self->at_memory = slot;
     if (stages & DMA_AT_REPLY) self->at_reply = slot;
     if (stages & DMA_AT_DATA) self->at_data = slot;
@@ -110,7 +126,7 @@ static __attribute__((noinline)) void find_stages(self_t *self) {
 }
 
 static inline void sum_bytes(self_t *self, dma_transfer *of, assist_run bytes, uint32_t count) {
-  dma_sum(of, bytes, count, param(checksum_bit), param(checksum_begin_bit), &self->sum, &self->sum_odd);
+  dma_sum(of, bytes, count, param(checksum_begin_bit) != 0, &self->sum, &self->sum_odd);
 }
 
 // Eight bytes of the descriptor that is read ahead have come.
@@ -149,8 +165,8 @@ static inline void offer_request(self_t *self) {
       assist_run_into(&self->offer_data, sizeof self->offer_data,
                       assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, UNIT, count), UNIT, count,
                                       param(big_endian)));
-  } else if (refers && dma_sum_due(of, param(checksum_bit)) && of->memory_left == 0 && of->reply_left == 0 &&
-             of->bus_coming == 0 && !of->sum_waiting) {
+  } else if (refers && dma_sum_due(of) && of->memory_left == 0 && of->reply_left == 0 && of->bus_coming == 0 &&
+             !of->sum_waiting) {
     DMA_OFFER_REQUEST(assist_request_checksum, mem_op_write, 2, of->checksum_address);
     assist_run_into(&self->offer_data, sizeof self->offer_data, (assist_run){{of->sum, 0}});
   }
@@ -160,11 +176,11 @@ static inline void offer_request(self_t *self) {
 static inline void send_on(self_t *self) {
   dma_transfer *of = at(self, self->at_bus);
   if (of->bus_now) {
-    if (self->offers & DMA_OFFERS_BEAT) return;
+    if (dma_offers_beat(self->offers)) return;
     const uint32_t count = assist_min(8, of->bus_now);
     const uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, count);
-    self->offers |= DMA_OFFERS_BEAT;
-    self->beat.bytes = dma_swaps_words(of, param(word_value_bit)) ? assist_swap_words(bytes, count) : bytes;
+    self->offers |= dma_offers_of_beat(true);
+    self->beat.bytes = keeps_word_values(of) ? assist_swap_words(bytes, count) : bytes;
     self->beat.count = (uint8_t)count;
     self->beat.last = count == of->bus_now;
     return;
@@ -177,21 +193,21 @@ static inline void send_on(self_t *self) {
     self->head += gone;
     of->bus_left -= gone;
     find_stages(self);
-  } else if (!(self->offers & DMA_OFFERS_BUS) && self->at_unknown == self->at_bus) {
-    const uint32_t length = dma_next_piece(of, param(bus_burst), param(word_value_bit));
+  } else if (!dma_offers_bus(self->offers) && self->at_unknown == self->at_bus) {
+    const uint32_t length = dma_next_piece(of, param(bus_burst), keeps_word_values(of));
     if (used < length) return;
-    self->offers |= DMA_OFFERS_BUS;
+    self->offers |= dma_offers_of_bus(true);
     self->piece = (bus_request){.write = true, .address = of->host, .length = length};
   }
 }
 
 // The next piece of a transfer from the host, when there is room for it.
 static inline void request_bus(self_t *self) {
-  if (self->offers & DMA_OFFERS_BUS) return;
+  if (dma_offers_bus(self->offers)) return;
   const dma_transfer *of = at(self, self->at_bus);
-  const uint32_t length = dma_next_piece(of, param(bus_burst), param(word_value_bit));
+  const uint32_t length = dma_next_piece(of, param(bus_burst), keeps_word_values(of));
   if (self->tail - self->head + self->coming + length > (uint32_t)param(buffer)) return;
-  self->offers |= DMA_OFFERS_BUS;
+  self->offers |= dma_offers_of_bus(true);
   self->piece = (bus_request){.address = of->host, .length = length};
 }
 
@@ -200,7 +216,7 @@ static inline void request_bus(self_t *self) {
 // The register bank accepted a write.
 static inline void update_accepted(self_t *self) {
   self->updates_open++;
-  if (--self->updates_waiting == 0) self->offers &= (uint8_t)~DMA_OFFERS_REGISTER;
+  if (--self->updates_waiting == 0) self->offers = dma_offers_set_register(self->offers, false);
 }
 
 // A register was written.
@@ -214,7 +230,7 @@ static inline void updated(self_t *self) {
 
 // NIC memory took what was offered.
 static inline void memory_accepted(self_t *self) {
-  self->offers &= (uint8_t)~DMA_OFFERS_MEMORY;
+  self->offers = dma_offers_set_memory(self->offers, false);
   dma_transfer *of = at(self, self->offer_slot);
   if (self->offer_kind == assist_request_data) {
     const uint32_t count = self->offer_bytes;
@@ -265,7 +281,7 @@ static inline void host_sent(self_t *self, bus_beat got) {
     find_stages(self);
   }
   if (!of || is_outward(of) || !got.count) return;
-  if (dma_swaps_words(of, param(word_value_bit))) got.bytes = assist_swap_words(got.bytes, got.count);
+  if (keeps_word_values(of)) got.bytes = assist_swap_words(got.bytes, got.count);
   assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);
   self->tail += got.count;
   self->coming -= got.count;
@@ -277,7 +293,7 @@ static inline void host_sent(self_t *self, bus_beat got) {
 // A beat left for the host.
 static inline void beat_left(self_t *self) {
   dma_transfer *of = at(self, self->at_bus);
-  self->offers &= (uint8_t)~DMA_OFFERS_BEAT;
+  self->offers = dma_offers_set_beat(self->offers, false);
   self->head += self->beat.count;
   of->bus_now -= self->beat.count;
   if (of->bus_now == 0 && of->bus_left == 0) find_stages(self);
@@ -286,7 +302,7 @@ static inline void beat_left(self_t *self) {
 // The bus accepted a piece of a transfer.
 static inline void piece_accepted(self_t *self) {
   dma_transfer *of = at(self, self->at_bus);
-  self->offers &= (uint8_t)~DMA_OFFERS_BUS;
+  self->offers = dma_offers_set_bus(self->offers, false);
   of->bus_left -= self->piece.length;
   of->host += self->piece.length;
   if (is_outward(of)) {
@@ -319,9 +335,9 @@ static inline void rewind_ring(self_t *self, uint32_t state) {
 static inline void write_back(self_t *self, const dma_transfer *done) {
   const uint32_t end = assist_advance(done->start_address, done->length, done->base, done->limit);
   const bool good = !done->failed && !done->dropped;
-  if (good && dma_has_checksum(done, param(checksum_bit)) && param(checksum_offset) >= 0)
+  if (good && done->stores_checksum && param(checksum_offset) >= 0)
     update(self, param(checksum_offset), done->sum, DMA_NO_RING);
-  if (good && (done->control & (uint32_t)param(advance_bit)) && param(advance_offset) >= 0)
+  if (good && done->advances && param(advance_offset) >= 0)
     update(self, param(advance_offset), assist_round_up(end, param(advance_round), done->base, done->limit),
            DMA_NO_RING);
   if (done->ring < 0) {
@@ -339,9 +355,7 @@ static inline void write_back(self_t *self, const dma_transfer *done) {
 // The end of the oldest transfer, when nothing of it is left to do and its registers can be queued.
 static inline void end_oldest(self_t *self, uint32_t state) {
   const dma_transfer *done = at(self, self->oldest);
-  if (!self->count || self->updates_waiting + self->updates_open > 3 ||
-      !dma_has_ended(done, is_outward(done), param(checksum_bit)))
-    return;
+  if (!self->count || self->updates_waiting + self->updates_open > 3 || !dma_has_ended(done, is_outward(done))) return;
   if (!done->failed && !done->dropped && done->summed) self->good_sum = done->sum, self->good_odd = done->odd;
   write_back(self, done);
   if (done->failed && !done->dropped && done->ring >= 0) rewind_ring(self, state);
@@ -369,8 +383,7 @@ static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
     next->done_consumer = self->next_consumer[self->fetch_ring];
     dma_take_descriptor(next, self->raw, DMA_LAYOUT);
   }
-  next->outward =
-      param(direction) == assist_direction_both ? (next->control & (uint32_t)param(outward_bit)) != 0 : WRITES_HOST;
+  decode_control(next);
   // Transfers of both directions, or of direct mode, share neither queue nor order.
   const dma_transfer *newest = &self->slots[slot_of(self, self->count ? self->count - 1 : 0)];
   if (self->count && (newest->outward != next->outward || newest->ring == DMA_NO_RING)) return false;
@@ -381,7 +394,7 @@ static inline bool take_next(self_t *self, dma_transfer *next, bool direct) {
 
 // A transfer enters the assist.
 static inline void begin(self_t *self, const dma_transfer *next) {
-  if (__builtin_expect(dma_swaps_words(next, param(word_value_bit)) && ((next->host | next->length) & 3), 0))
+  if (__builtin_expect(keeps_word_values(next) && ((next->host | next->length) & 3), 0))
     sim_warn("%u bytes at the host's 0x%llx are to keep the value of words, but these are not whole words: the bytes "
              "of the others keep their order",
              next->length, (unsigned long long)next->host);
@@ -435,7 +448,7 @@ static inline void end_rewinding(self_t *self, int rings) {
 
 // What to offer in the next cycle.
 static inline void make_offers(self_t *self) {
-  if (!(self->offers & (DMA_OFFERS_MEMORY | DMA_OFFERS_DESCRIPTOR))) {
+  if (!(self->offers & (dma_offers_of_memory(true) | dma_offers_of_descriptor(true)))) {
     if (self->gap)
       self->pending_work = true;
     else
@@ -479,7 +492,7 @@ phase_end() {
     if (transferred(registers_request)) update_accepted(self);
     if (transferred(registers_reply)) updated(self);
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
-      self->offers &= (uint8_t)~DMA_OFFERS_DESCRIPTOR;
+      self->offers = dma_offers_set_descriptor(self->offers, false);
       self->fetch_requested += 8;
     }
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) fetched(self, data(descriptor_memory_reply).data);

@@ -4,14 +4,6 @@
 
 #include "nic/assist_memory.h"
 
-// What is offered in a cycle; a set.
-enum {
-  DMA_OFFERS_MEMORY = 1,
-  DMA_OFFERS_DESCRIPTOR = 2,
-  DMA_OFFERS_REGISTER = 4,
-  DMA_OFFERS_BUS = 8,
-  DMA_OFFERS_BEAT = 16
-};
 // What a register update completes, when it is not a descriptor of a ring.
 enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
 
@@ -23,8 +15,8 @@ enum { DMA_NO_RING = -1, DMA_DIRECT_END = -2 };
 // Offers a request to memory; what is written is filled in afterwards.
 #define DMA_OFFER_REQUEST(kind, op, bytes, address)                                                                    \
   do {                                                                                                                 \
-    self->offers |=                                                                                                    \
-        (kind) == assist_request_descriptor && SPLIT_DESCRIPTORS ? DMA_OFFERS_DESCRIPTOR : DMA_OFFERS_MEMORY;          \
+    self->offers |= (kind) == assist_request_descriptor && SPLIT_DESCRIPTORS ? dma_offers_of_descriptor(true)          \
+                                                                             : dma_offers_of_memory(true);             \
     self->offer_kind = (kind);                                                                                         \
     self->offer_slot = (kind) == assist_request_descriptor ? 0 : self->at_memory;                                      \
     self->offer_op = (op);                                                                                             \
@@ -76,37 +68,26 @@ static inline void dma_wrap(dma_transfer *next, uint32_t base, uint32_t limit) {
   next->limit = limit;
 }
 
-// Whether its checksum is to be stored.
-static inline bool dma_has_checksum(const dma_transfer *of, int64_t checksum_bit) {
-  return (of->control & (uint32_t)checksum_bit) != 0;
-}
-
-// Whether the words of a transfer keep their value between a bus and a memory of different byte order.
-static inline bool dma_swaps_words(const dma_transfer *of, int64_t word_value_bit) {
-  return (of->control & (uint32_t)word_value_bit) != 0;
-}
-
 // The bytes of its next piece on the bus, at most `most`.  Words are those of the host's memory, so one that the
 // transfer begins within is a piece by itself, whose bytes keep their order; all other pieces begin with a word.
-static inline uint32_t dma_next_piece(const dma_transfer *of, int64_t most, int64_t word_value_bit) {
+static inline uint32_t dma_next_piece(const dma_transfer *of, int64_t most, bool word_values) {
   const uint32_t length = assist_min((uint32_t)most, of->bus_left), within = of->host & 3;
-  return __builtin_expect(within && dma_swaps_words(of, word_value_bit), 0) ? assist_min(length, 4 - within) : length;
+  return __builtin_expect(within && word_values, 0) ? assist_min(length, 4 - within) : length;
 }
 
-// Adds bytes of a transfer to a checksum: its own, or, when there is a bit for beginning one that it lacks, that of the
-// transfer before, which is in `sum` and `odd`.
-static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, int64_t checksum_bit, int64_t begin_bit,
-                           uint32_t *sum, bool *odd) {
-  if (!dma_has_checksum(of, checksum_bit | begin_bit)) return;
-  if (begin_bit && !of->summed && !dma_has_checksum(of, begin_bit)) of->sum = *sum, of->odd = *odd;
+// Adds bytes of a transfer to a checksum: its own, or, when checksums go on from one transfer to the next and it begins
+// none, that of the transfer before, which is in `sum` and `odd`.
+static inline void dma_sum(dma_transfer *of, assist_run bytes, uint32_t count, bool go_on, uint32_t *sum, bool *odd) {
+  if (!of->stores_checksum && !(go_on && of->begins_checksum)) return;
+  if (go_on && !of->summed && !of->begins_checksum) of->sum = *sum, of->odd = *odd;
   of->summed = true;
   *sum = of->sum = assist_run_sum(of->sum, of->odd, bytes, count);
   *odd = of->odd ^= count & 1;
 }
 
 // Whether the checksum has still to be stored: until then no later transfer refers to memory.
-static inline bool dma_sum_due(const dma_transfer *of, int64_t checksum_bit) {
-  return dma_has_checksum(of, checksum_bit) && of->ring >= 0 && !of->failed && !of->sum_stored;
+static inline bool dma_sum_due(const dma_transfer *of) {
+  return of->stores_checksum && of->ring >= 0 && !of->failed && !of->sum_stored;
 }
 
 // The stages a transfer is in; a set: it has requests to make; requests outstanding; the host's next beat is for
@@ -114,9 +95,9 @@ static inline bool dma_sum_due(const dma_transfer *of, int64_t checksum_bit) {
 // known whether it is good.
 enum { DMA_AT_MEMORY = 1, DMA_AT_REPLY = 2, DMA_AT_DATA = 4, DMA_AT_BUS = 8, DMA_AT_SENT = 16, DMA_AT_UNKNOWN = 32 };
 
-static inline uint32_t dma_stages(const dma_transfer *of, bool outward, int64_t checksum_bit) {
+static inline uint32_t dma_stages(const dma_transfer *of, bool outward) {
   uint32_t stages = 0;
-  if (of->memory_left || (dma_sum_due(of, checksum_bit) && !of->dropped)) stages |= DMA_AT_MEMORY;
+  if (of->memory_left || (dma_sum_due(of) && !of->dropped)) stages |= DMA_AT_MEMORY;
   if (of->reply_left || of->sum_waiting) stages |= DMA_AT_REPLY;
   if (outward ? of->bus_left || !of->confirmed : of->bus_coming != 0) stages |= DMA_AT_DATA;
   if (of->bus_left || of->bus_now) stages |= DMA_AT_BUS;
@@ -126,9 +107,9 @@ static inline uint32_t dma_stages(const dma_transfer *of, bool outward, int64_t 
 }
 
 // Whether nothing of it is left to do but to write registers.
-static inline bool dma_has_ended(const dma_transfer *of, bool outward, int64_t checksum_bit) {
+static inline bool dma_has_ended(const dma_transfer *of, bool outward) {
   return of->memory_left == 0 && of->reply_left == 0 && of->bus_left == 0 && of->bus_now == 0 && of->bus_coming == 0 &&
-         (of->confirmed || !outward) && (!dma_sum_due(of, checksum_bit) || of->dropped);
+         (of->confirmed || !outward) && (!dma_sum_due(of) || of->dropped);
 }
 
 #endif

@@ -8,7 +8,7 @@
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT              ((uint32_t)param(width) / 8)
-#define OFFERING          ((self->offers & (RECEIVE_OFFERS_MEMORY | RECEIVE_OFFERS_DESCRIPTOR)) != 0)
+#define OFFERING          ((self->offers & (receive_offers_of_memory(true) | receive_offers_of_descriptor(true))) != 0)
 
 handler(send_ready, i) {
   send(ready, i, self->has_room);
@@ -23,7 +23,7 @@ handler(send_ignored, i) {
 }
 
 phase_start() {
-  const uint32_t offers = self->offers;
+  const receive_offers offers = self->offers;
   if (__builtin_expect(!offers, 1)) {
     send_nothing(memory_request);
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
@@ -31,14 +31,14 @@ phase_start() {
     return;
   }
   const uint32_t tag = (uint32_t)param(tag) + self->offer_kind;
-  if (offers & RECEIVE_OFFERS_COUNTER) {
+  if (receive_offers_counter(offers)) {
     typeof_port(memory_request)
         add = {.op = mem_op_fetch_add, .size = 4, .tag = (uint32_t)param(tag) + assist_request_descriptor};
     for (int k = 0; k < param_length(counters); k++)
       if (k == self->counter_index) add.address = param(counters)[k].address;
     assist_run_into(&add.data, sizeof add.data, (assist_run){{self->counter_pending[self->counter_index], 0}});
     send(memory_request, add);
-  } else if (offers & RECEIVE_OFFERS_MEMORY) {
+  } else if (receive_offers_memory(offers)) {
     typeof_port(memory_request) writes = {.op = mem_op_write,
                                           .size = self->offer_bytes,
                                           .tag = tag,
@@ -52,9 +52,9 @@ phase_start() {
     typeof_port(descriptor_memory_request)
         writes = {.op = mem_op_write, .size = self->offer_bytes, .tag = tag, .address = self->offer_address};
     memcpy(&writes.data, &self->offer_data, sizeof writes.data);
-    send_if(descriptor_memory_request, (offers & RECEIVE_OFFERS_DESCRIPTOR) != 0, writes);
+    send_if(descriptor_memory_request, receive_offers_descriptor(offers), writes);
   }
-  if (offers & RECEIVE_OFFERS_REGISTER) {
+  if (receive_offers_register(offers)) {
     typeof_port(registers_request)
         writes = {.op = mem_op_write, .size = 4, .address = self->update.offset, .data = self->update.value};
     send(registers_request, writes);
@@ -81,7 +81,7 @@ static void count_frame(self_t *self, int outcome, uint32_t length, bool queued)
   count(filtered, outcome >= receive_outcome_other_station);
   count(frames_dropped);
   self->dropped_count++;
-  self->pending_work |= RECEIVE_PENDING_SHOWN;
+  self->pending_work |= receive_pending_of_shown(true);
   event(drop, length, (receive_outcome)outcome, queued);
 }
 
@@ -108,8 +108,8 @@ static void find_room(self_t *self) {
 
 // Offers a write of `count` bytes.
 static inline void offer(self_t *self, assist_request kind, uint32_t count, uint32_t address, assist_run bytes) {
-  self->offers |=
-      kind == assist_request_descriptor && SPLIT_DESCRIPTORS ? RECEIVE_OFFERS_DESCRIPTOR : RECEIVE_OFFERS_MEMORY;
+  self->offers |= kind == assist_request_descriptor && SPLIT_DESCRIPTORS ? receive_offers_of_descriptor(true)
+                                                                         : receive_offers_of_memory(true);
   self->offer_kind = kind;
   self->offer_bytes = (uint8_t)count;
   self->offer_address = address;
@@ -140,7 +140,7 @@ static inline void begin_frame(self_t *self, uint64_t first_bytes, receive_filte
     self->skipping = true;
     count(ignored);
     self->ignored_count++;
-    self->pending_work |= RECEIVE_PENDING_SHOWN;
+    self->pending_work |= receive_pending_of_shown(true);
     return;
   }
   if (self->frames_waiting == param(most_frames)) {
@@ -231,9 +231,9 @@ static inline void observe_pointers(self_t *self, receive_registers at) {
 // Whether one more frame surely fits is sent in the next cycle.
 static inline void update_ready(self_t *self) {
   const bool has_room = self->tail - self->head < self->fits_below;
-  if (has_room != self->has_room) self->pending_work |= RECEIVE_PENDING_SHOWN;
+  if (has_room != self->has_room) self->pending_work |= receive_pending_of_shown(true);
   self->has_room = has_room;
-  self->pending_work &= (uint8_t)~RECEIVE_PENDING_QUEUE;
+  self->pending_work = receive_pending_set_queue(self->pending_work, false);
 }
 
 // ---- Counters in NIC memory --------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ static inline void update_ready(self_t *self) {
 // Memory took the addition to a counter.
 static inline void counter_added(self_t *self, uint32_t added) {
   self->counter_phase = receive_count_accepted;
-  self->offers &= (uint8_t)~RECEIVE_OFFERS_COUNTER;
+  self->offers = receive_offers_set_counter(self->offers, false);
   self->counter_pending[self->counter_index] -= added;
   self->any_counter_pending = false;
   for (int k = 0; k < param_length(counters); k++) self->any_counter_pending |= self->counter_pending[k] != 0;
@@ -250,12 +250,12 @@ static inline void counter_added(self_t *self, uint32_t added) {
 // Between frames, when nothing is in progress, a counter is updated; whether one is.
 static inline bool update_counter(self_t *self) {
   if (__builtin_expect(self->storing != receive_stage_nothing, 1) || !self->any_counter_pending || self->updates_open ||
-      self->offers & RECEIVE_OFFERS_REGISTER)
+      receive_offers_register(self->offers))
     return false;
   self->counter_index = counter_due(self);
   if (self->counter_index < 0) return false;
   self->counter_phase = receive_count_offered;
-  self->offers |= RECEIVE_OFFERS_COUNTER;
+  self->offers |= receive_offers_of_counter(true);
   return true;
 }
 
@@ -263,7 +263,7 @@ static inline bool update_counter(self_t *self) {
 
 // Memory took what was offered of a frame.
 static inline void memory_accepted(self_t *self) {
-  self->offers &= (uint8_t)~RECEIVE_OFFERS_MEMORY;
+  self->offers = receive_offers_set_memory(self->offers, false);
   self->open++;
   if (self->storing != receive_stage_data) {
     self->step++;
@@ -271,7 +271,7 @@ static inline void memory_accepted(self_t *self) {
   }
   self->address = assist_advance(self->address, self->offer_bytes, self->base, self->limit);
   self->head += self->offer_bytes;
-  self->pending_work |= RECEIVE_PENDING_QUEUE;
+  self->pending_work |= receive_pending_of_queue(true);
   self->stored += self->offer_bytes;
   self->burst_left -= self->offer_bytes;
   self->gap = self->burst_left == 0;
@@ -300,7 +300,7 @@ static inline void dequeue_frame(self_t *self) {
   self->frames_waiting--;
   find_room(self);
   self->storing = receive_stage_nothing;
-  self->pending_work |= RECEIVE_PENDING_STORING;
+  self->pending_work |= receive_pending_of_storing(true);
 }
 
 // A frame that is lost leaves the queue when it has arrived; what was stored of it will be overwritten.
@@ -312,7 +312,7 @@ static inline void drop_oldest(self_t *self) {
       (self->arriving && self->skipping && self->frames_waiting == 1))
     return;
   self->head += length - self->stored;
-  self->pending_work |= RECEIVE_PENDING_QUEUE;
+  self->pending_work |= receive_pending_of_queue(true);
   self->stored = length;
   if (self->open) return;
   count(no_descriptor, good && self->lost == receive_space_no_descriptor);
@@ -335,7 +335,7 @@ static inline void store_data(self_t *self) {
   const receive_arrival arrived = self->frame_state[self->first];
   const bool gap = self->gap;
   self->gap = false;
-  if (gap) self->pending_work |= RECEIVE_PENDING_STORING;
+  if (gap) self->pending_work |= receive_pending_of_storing(true);
   if (__builtin_expect(length > self->room, 0) && !self->lost) self->lost = receive_space_no_room;
   if (__builtin_expect(arrived == receive_arrival_bad || self->lost, 0)) {
     drop_oldest(self);
@@ -375,7 +375,7 @@ static inline void move_producers(self_t *self) {
     const uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
     self->update.offset = (uint32_t)(self->step == 0 ? param(buffer_producer_offset) : param(producer_offset));
     self->update.value = self->step == 0 ? self->next_start : after;
-    self->offers |= RECEIVE_OFFERS_REGISTER;
+    self->offers |= receive_offers_of_register(true);
   } else if (self->updates_open == 0) {
     const uint32_t length = self->frame_bytes[self->first];
     count(frames);
@@ -383,21 +383,21 @@ static inline void move_producers(self_t *self) {
     event(received, self->start, length);
     count_frame(self, self->frame_outcome[self->first], length, true);
     dequeue_frame(self);
-    self->pending_work |= RECEIVE_PENDING_QUEUE;
+    self->pending_work |= receive_pending_of_queue(true);
   }
 }
 
 // The state register gets its attention bit: a frame was lost because memory was too slow.
 static inline void raise_attention(self_t *self, uint32_t mac) {
   self->attention = false;
-  self->offers |= RECEIVE_OFFERS_REGISTER;
+  self->offers |= receive_offers_of_register(true);
   self->update =
       (register_update){.offset = (uint32_t)param(state_offset), .value = mac | (uint32_t)param(attention_bit)};
 }
 
 // The oldest frame, one step on.
 static inline void store_oldest(self_t *self, receive_registers at) {
-  if (__builtin_expect(self->storing == receive_stage_nothing, 0) && !(self->offers & RECEIVE_OFFERS_REGISTER)) {
+  if (__builtin_expect(self->storing == receive_stage_nothing, 0) && !receive_offers_register(self->offers)) {
     if (__builtin_expect(self->attention, 0))
       raise_attention(self, at.mac);
     else if (self->frames_waiting)
@@ -405,7 +405,7 @@ static inline void store_oldest(self_t *self, receive_registers at) {
   }
   if (self->storing == receive_stage_data && !OFFERING) store_data(self);
   if (self->storing == receive_stage_descriptor && !OFFERING) write_descriptor(self);
-  if (self->storing == receive_stage_registers && !(self->offers & RECEIVE_OFFERS_REGISTER)) move_producers(self);
+  if (self->storing == receive_stage_registers && !receive_offers_register(self->offers)) move_producers(self);
 }
 
 phase_end() {
@@ -425,9 +425,9 @@ phase_end() {
   const bool moved = control | beat_came | transferred(memory_request) | transferred(memory_reply);
   if (!(pointed | (at.mac ^ self->seen_mac) | moved | self->pending_work)) return;
 
-  if (__builtin_expect((at.mac ^ self->seen_mac) | (self->pending_work & RECEIVE_PENDING_STATE), 0))
+  if (__builtin_expect((at.mac ^ self->seen_mac) | receive_pending_start(self->pending_work), 0))
     pointed |= observe_state(self, at.mac);
-  self->pending_work &= (uint8_t)~(RECEIVE_PENDING_SHOWN | RECEIVE_PENDING_STATE);
+  self->pending_work = receive_pending_set_start(receive_pending_set_shown(self->pending_work, false), false);
 
   if (__builtin_expect(beat_came, 0)) {
     const wire_beat_64 beat = data(wire);
@@ -446,10 +446,10 @@ phase_end() {
   }
   if (width(ready)) {
     if (__builtin_expect(pointed, 0)) observe_pointers(self, at);
-    if (beat_came | pointed | (self->pending_work & RECEIVE_PENDING_QUEUE)) update_ready(self);
+    if (beat_came | pointed | receive_pending_queue(self->pending_work)) update_ready(self);
   }
-  if (!(moved | (self->pending_work & RECEIVE_PENDING_STORING))) return;
-  self->pending_work &= (uint8_t)~RECEIVE_PENDING_STORING;
+  if (!(moved | receive_pending_storing(self->pending_work))) return;
+  self->pending_work = receive_pending_set_storing(self->pending_work, false);
 
   // What memory and registers did in this cycle: first for a counter, between frames, then for the oldest frame.
   if (param_length(counters) > 0 && __builtin_expect(self->counter_phase, 0)) {
@@ -457,7 +457,7 @@ phase_end() {
       counter_added(self, (uint32_t)assist_run_of(&data(memory_request).data, sizeof data(memory_request).data).w[0]);
     if (self->counter_phase == receive_count_accepted && transferred(memory_reply)) { // perhaps in the same cycle
       self->counter_phase = receive_count_none;
-      self->pending_work |= RECEIVE_PENDING_STORING;
+      self->pending_work |= receive_pending_of_storing(true);
     }
     return;
   }
@@ -470,12 +470,12 @@ phase_end() {
   if (control) {
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) self->open--;
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
-      self->offers &= (uint8_t)~RECEIVE_OFFERS_DESCRIPTOR;
+      self->offers = receive_offers_set_descriptor(self->offers, false);
       self->open++;
       self->step++;
     }
     if (transferred(registers_request)) {
-      self->offers &= (uint8_t)~RECEIVE_OFFERS_REGISTER;
+      self->offers = receive_offers_set_register(self->offers, false);
       self->updates_open++;
       self->step++;
     }
@@ -485,15 +485,15 @@ phase_end() {
   if (param_length(counters) > 0 && update_counter(self)) return;
   store_oldest(self, at);
   // With no frame in the queue the next beat is what changes it.
-  if (!self->frames_waiting) self->pending_work &= (uint8_t)~RECEIVE_PENDING_QUEUE;
+  if (!self->frames_waiting) self->pending_work = receive_pending_set_queue(self->pending_work, false);
 }
 
 init() {
-  self->pending_work = RECEIVE_PENDING_STATE;
+  self->pending_work = receive_pending_of_start(true);
 }
 
 next_event() {
   const bool at_work = self->frames_waiting || self->arriving || self->counter_phase || self->any_counter_pending ||
                        self->attention || self->offers || self->updates_open;
-  return at_work || (self->pending_work & RECEIVE_PENDING_SHOWN) ? cycle() : never();
+  return at_work || receive_pending_shown(self->pending_work) ? cycle() : never();
 }

@@ -5,16 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What is offered in a cycle; a set.
-enum {
-  RECEIVE_OFFERS_MEMORY = 1,
-  RECEIVE_OFFERS_DESCRIPTOR = 2,
-  RECEIVE_OFFERS_REGISTER = 4,
-  RECEIVE_OFFERS_COUNTER = 8
-};
-// Work pending in the next cycle though nothing moves; a set: storing continues, bytes or a frame left the queue,
-// what is sent has changed, mac_state was never observed.
-enum { RECEIVE_PENDING_STORING = 1, RECEIVE_PENDING_QUEUE = 2, RECEIVE_PENDING_SHOWN = 4, RECEIVE_PENDING_STATE = 8 };
 // Counters of kept frames are updated while others arrive only when there are so many.
 enum { RECEIVE_KEPT_THRESHOLD = 64 };
 

@@ -2,7 +2,6 @@
 //
 // Reading fills a byte queue with whole frames, one after the other; sending empties it at the pace of the wire.  All
 // outputs are offered from state, so the assist adds no combinational path.
-#include "nic/mac_transmit.h"
 #include "nic/assist_memory.h"
 #include "wire/ethernet_fcs.h"
 
@@ -11,19 +10,19 @@
 #define COUNTS_UNDERRUNS  (param(underrun_counter) >= 0)
 
 handler(offer_beat) {
-  send_if(wire, (self->offers & TRANSMIT_OFFERS_BEAT) != 0, self->beat);
+  send_if(wire, transmit_offers_beat(self->offers), self->beat);
 }
 
 phase_start() {
-  const uint32_t offers = self->offers;
-  if (__builtin_expect(!(offers & ~TRANSMIT_OFFERS_BEAT), 1)) {
+  const transmit_offers offers = self->offers;
+  if (__builtin_expect(!(offers & ~transmit_offers_of_beat(true)), 1)) {
     send_nothing(memory_request);
     if (SPLIT_DESCRIPTORS) send_nothing(descriptor_memory_request);
     send_nothing(registers_request);
     return;
   }
   const uint32_t tag = (uint32_t)param(tag) + self->offer_kind;
-  if (!(offers & TRANSMIT_OFFERS_MEMORY)) {
+  if (!transmit_offers_memory(offers)) {
     send_nothing(memory_request);
   } else if (COUNTS_UNDERRUNS && self->offer_kind == assist_request_counter) {
     typeof_port(memory_request)
@@ -37,9 +36,9 @@ phase_start() {
   }
   if (SPLIT_DESCRIPTORS) {
     const mem_request_64 reads = {.op = mem_op_read, .size = 8, .tag = tag, .address = self->offer_address};
-    send_if(descriptor_memory_request, (offers & TRANSMIT_OFFERS_DESCRIPTOR) != 0, reads);
+    send_if(descriptor_memory_request, transmit_offers_descriptor(offers), reads);
   }
-  if (offers & TRANSMIT_OFFERS_REGISTER) {
+  if (transmit_offers_register(offers)) {
     const register_update *update =
         &self->updates[(self->update_first + self->updates_open) & (param(most_updates) - 1)];
     typeof_port(registers_request)
@@ -56,7 +55,7 @@ static void update(self_t *self, int64_t offset, uint32_t value, bool ends_frame
   self->updates[at] = (register_update){.offset = (uint32_t)offset, .value = value};
   self->update_last[at] = ends_frame;
   self->updates_waiting++;
-  self->offers |= TRANSMIT_OFFERS_REGISTER;
+  self->offers |= transmit_offers_of_register(true);
 }
 
 // Takes the descriptor that was read; its data are waited for.
@@ -124,7 +123,7 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
     // The rest of the frame still arrives from memory; it is skipped when the frame ends.
     if (self->frame_got[f] == self->frame_length[f]) {
       self->beat = (wire_beat_64){.count = 1, .start = self->position == 0, .end = true, .error = true};
-      self->offers |= TRANSMIT_OFFERS_BEAT;
+      self->offers |= transmit_offers_of_beat(true);
     }
   } else {
     self->fcs = ethernet_fcs(self->fcs, bytes, wanted);
@@ -132,7 +131,7 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
       bytes |= (uint64_t)(uint8_t)(~self->fcs >> 8 * (self->position + i - body)) << 8 * i;
     self->beat = (wire_beat_64){
         .bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == total};
-    self->offers |= TRANSMIT_OFFERS_BEAT;
+    self->offers |= transmit_offers_of_beat(true);
     self->position += count;
   }
 }
@@ -164,7 +163,7 @@ static inline void next_beat(self_t *self) {
   self->beat.count = 8;
   self->beat.start = self->position == 0;
   self->beat.end = !param(add_fcs) && after == self->plain && after >= (uint32_t)param(pad_to);
-  self->offers |= TRANSMIT_OFFERS_BEAT;
+  self->offers |= transmit_offers_of_beat(true);
   self->head += 8;
   self->from_queue = self->position = after;
 }
@@ -175,7 +174,7 @@ static inline void offer_request(self_t *self) {
   self->awaited = -1;
   const bool reads_descriptor = self->reading == transmit_stage_descriptor || (self->ahead && self->burst_left == 0);
   if (reads_descriptor && self->requested_bytes < (uint32_t)param(descriptor_bytes)) {
-    self->offers |= SPLIT_DESCRIPTORS ? TRANSMIT_OFFERS_DESCRIPTOR : TRANSMIT_OFFERS_MEMORY;
+    self->offers |= SPLIT_DESCRIPTORS ? transmit_offers_of_descriptor(true) : transmit_offers_of_memory(true);
     self->offer_kind = assist_request_descriptor;
     self->offer_size = 8;
     self->offer_address = self->next_consumer + self->requested_bytes;
@@ -190,13 +189,13 @@ static inline void offer_request(self_t *self) {
       }
       self->burst_left = run;
     }
-    self->offers |= TRANSMIT_OFFERS_MEMORY;
+    self->offers |= transmit_offers_of_memory(true);
     self->offer_kind = assist_request_data;
     self->offer_size = (uint8_t)assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
     self->offer_address = self->address;
   } else if (COUNTS_UNDERRUNS && self->underruns_pending) {
     // A request that moves no bytes of a frame.
-    self->offers |= TRANSMIT_OFFERS_MEMORY;
+    self->offers |= transmit_offers_of_memory(true);
     self->offer_kind = assist_request_counter;
     self->underruns_offered = self->underruns_pending;
     self->underruns_pending = 0;
@@ -228,7 +227,7 @@ static inline void data_arrived(self_t *self, assist_run reply) {
 
 // NIC memory took what was offered.
 static inline void memory_accepted(self_t *self) {
-  self->offers &= (uint8_t)~TRANSMIT_OFFERS_MEMORY;
+  self->offers = transmit_offers_set_memory(self->offers, false);
   if (self->offer_kind == assist_request_data) {
     const uint32_t count = self->offer_size;
     self->address = assist_advance(self->address, count, self->base, self->limit);
@@ -321,7 +320,7 @@ static inline void make_offers(self_t *self) {
   if (self->gap) {
     self->gap = false;
     self->pending_work = true;
-  } else if (!(self->offers & (TRANSMIT_OFFERS_MEMORY | TRANSMIT_OFFERS_DESCRIPTOR))) {
+  } else if (!(self->offers & (transmit_offers_of_memory(true) | transmit_offers_of_descriptor(true)))) {
     offer_request(self);
   }
   const bool reads_nothing = self->reading == transmit_stage_nothing;
@@ -348,11 +347,11 @@ phase_end() {
   if (control) {
     if (transferred(registers_request)) {
       self->updates_open++;
-      if (--self->updates_waiting == 0) self->offers &= (uint8_t)~TRANSMIT_OFFERS_REGISTER;
+      if (--self->updates_waiting == 0) self->offers = transmit_offers_set_register(self->offers, false);
     }
     if (transferred(registers_reply)) updated(self);
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_request)) {
-      self->offers &= (uint8_t)~TRANSMIT_OFFERS_DESCRIPTOR;
+      self->offers = transmit_offers_set_descriptor(self->offers, false);
       self->requested_bytes += 8;
     }
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) fetched(self, data(descriptor_memory_reply).data);
@@ -371,13 +370,13 @@ phase_end() {
 
   // Sending: the beat that left, then the next one.
   if (transferred(wire)) {
-    self->offers &= (uint8_t)~TRANSMIT_OFFERS_BEAT;
+    self->offers = transmit_offers_set_beat(self->offers, false);
     if (self->beat.end) {
       end_frame(self, mac);
       reads = true;
     }
   }
-  if (!(self->offers & TRANSMIT_OFFERS_BEAT)) {
+  if (!transmit_offers_beat(self->offers)) {
     if (!self->sending) begin(self);
     if (self->sending) next_beat(self);
   }
