@@ -92,9 +92,9 @@ static void reset(self_t *self) {
 // What a write of `value` to one register does to others.
 static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, int lane) {
   for (int nth = 0; nth < 8; nth++) {
-    uint64_t effect = call(side_effect, (uint64_t)(uintptr_t)self->file, offset, value, lane, nth);
+    const register_effect effect = call(side_effect, (uint64_t)(uintptr_t)self->file, offset, value, lane, nth);
     if (!effect) return;
-    self->file[(uint32_t)(effect >> 32 & 0x7fffffff) % (uint32_t)param(size) / 4] = (uint32_t)effect;
+    self->file[register_effect_offset(effect) % (uint32_t)param(size) / 4] = register_effect_value(effect);
     self->timers_until = 0;
   }
 }

@@ -8,6 +8,7 @@
 #define reg(offset) (((const uint32_t *)(uintptr_t)file)[(offset) / 4])
 
 // What side_effect returns to store `value` in the register at `offset`.
-#define set_reg(offset, value) (UINT64_C(1) << 63 | (uint64_t)(offset) << 32 | (uint32_t)(value))
+#define set_reg(at, stored)                                                                                            \
+  (register_effect_of_some(true) | register_effect_of_offset(at) | register_effect_of_value(stored))
 
 #endif
