@@ -55,7 +55,7 @@ static void read_call(ModuleSource *source, const char *word, const char *at, co
   const bool outside_cycles = g_strv_contains(others, function);
   source->unchanged |= !strcmp(word, "unchanged");
   source->timed |= !outside_cycles && (!strcmp(word, "now") || !strcmp(word, "cycle"));
-  source->waits |= !outside_cycles && !strcmp(word, "until");
+  source->waits |= !outside_cycles && (!strcmp(word, "until") || !strcmp(word, "within"));
   const bool payload = !strcmp(word, "data") || !strcmp(word, "item");
   if (!payload && strcmp(word, "param") != 0) {
     add_use(source->calls, function, g_strdup(word));

@@ -119,7 +119,7 @@ static void emit_span(GString *out, guint leaf, const StateField *first, const S
   g_string_append_printf(out, "  SPAN(i%u.%s, i%u.%s),\n", leaf, from, leaf, to);
 }
 
-// Behaviour is first in a leaf's state, in the order of declaration; memories are last.
+// Behaviour lies together in a leaf's state, in the order of declaration.
 static guint emit_spans(GString *out, const Kind *kind, guint leaf) {
   const GPtrArray *state = state_of(kind, leaf);
   const StateField *first = NULL, *last = NULL;

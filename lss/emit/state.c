@@ -33,6 +33,13 @@ static void emit_fields(GString *out, const Instance *instance, StateKind kind) 
   }
 }
 
+// What is read of a memory may end behind it, and nothing is done with what is there.
+static bool has_memory(const Instance *instance) {
+  for (guint i = 0; i < instance->state->len; i++)
+    if (((StateField *)instance->state->pdata[i])->kind == STATE_MEMORY) return true;
+  return false;
+}
+
 void emit_state(GString *out, const Spec *spec) {
   const Instance *instance = spec->example;
   for (guint i = 0; i < spec->collectors->len; i++) {
@@ -43,6 +50,8 @@ void emit_state(GString *out, const Spec *spec) {
     g_string_append_printf(out, "\n} @S@_collector_%u;\n", i);
   }
   g_string_append(out, "typedef struct {\n");
+  emit_fields(out, instance, STATE_MEMORY);
+  if (has_memory(instance)) g_string_append(out, "  uint8_t spinach_beyond[8];\n");
   for (StateKind kind = STATE_BEHAVIOUR; kind < STATE_MEMORY; kind++) emit_fields(out, instance, kind);
   for (guint i = 0; i < instance->parameters->len; i++) {
     const Parameter *parameter = instance->parameters->pdata[i];
@@ -57,7 +66,6 @@ void emit_state(GString *out, const Spec *spec) {
     if (!((Collector *)spec->collectors->pdata[i])->shared)
       g_string_append_printf(out, "  @S@_collector_%u collector_%u;\n", i, i);
   g_string_append(out, "  uint32_t spinach_id;\n");
-  emit_fields(out, instance, STATE_MEMORY);
   g_string_append(out, "} @S@_state;\n");
 }
 
@@ -83,9 +91,10 @@ static const struct {
     {"report", STATE_COUNTER, true},       {"begin_counting", STATE_COUNTER, true},
     {"end_counting", STATE_COUNTER, true}, {"counted", STATE_COUNTER, false},
     {"set_until", STATE_INSTANT, true},    {"until", STATE_INSTANT, true},
-    {"note", STATE_TRACE, true},           {"load", STATE_MEMORY, true},
-    {"store", STATE_MEMORY, true},         {"load_span", STATE_MEMORY, true},
-    {"store_span", STATE_MEMORY, true},    {"contents", STATE_MEMORY, false},
+    {"within", STATE_INSTANT, true},       {"note", STATE_TRACE, true},
+    {"load", STATE_MEMORY, true},          {"store", STATE_MEMORY, true},
+    {"load_span", STATE_MEMORY, true},     {"store_span", STATE_MEMORY, true},
+    {"contents", STATE_MEMORY, false},
 };
 
 static bool may_look(const char *function) {

@@ -1,4 +1,4 @@
-// The kinds of an instance's state, as declared and in the order in which they lie in memory (docs/module.md).
+// The kinds of an instance's state, as declared (docs/module.md).
 #ifndef LSS_STATE_KIND_H
 #define LSS_STATE_KIND_H
 

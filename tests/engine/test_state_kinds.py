@@ -73,7 +73,7 @@ module timer {                                  /** Does something every few cyc
   finish;
 }
 """
-TIMER_C = """
+TIMER_C = """#include <string.h>
 init() {
   set_until(ready, 3);
   set_until(seldom[1], never());
@@ -89,8 +89,8 @@ phase_end() {
   note(ring, at);
   store(table, self->done % 8, load(table, self->done % 8) + at);
   uint8_t bytes[4] = {1, 2, 3, (uint8_t)self->done}, read[4];
-  store_span(rows[1], 2, 4, bytes);
-  load_span(rows[1], 2, 4, read);
+  memcpy(store_span(rows[1], 2, 4), bytes, 4);
+  memcpy(read, load_span(rows[1], 2, 4), 4);
   store(rows[0], 0, read[3]);
   self->done++;
 }

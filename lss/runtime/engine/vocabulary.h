@@ -20,10 +20,10 @@
     (next) = (spinach_place + 1) % (uint32_t)(sizeof(ring) / sizeof *(ring));                                          \
     (ring)[spinach_place] = (__VA_ARGS__);                                                                             \
   } while (0)
-#define SP_LOAD(array, i)                ((array)[i])
-#define SP_STORE(array, i, ...)          ((void)((array)[i] = (__VA_ARGS__)))
-#define SP_LOAD_SPAN(array, i, n, to)    ((void)memcpy((to), &(array)[i], (n) * sizeof *(array)))
-#define SP_STORE_SPAN(array, i, n, from) ((void)memcpy(&(array)[i], (from), (n) * sizeof *(array)))
+#define SP_LOAD(array, i)          ((array)[i])
+#define SP_STORE(array, i, ...)    ((void)((array)[i] = (__VA_ARGS__)))
+#define SP_LOAD_SPAN(array, i, n)  ((const __typeof__(*(array)) *)&(array)[i])
+#define SP_STORE_SPAN(array, i, n) (&(array)[i])
 
 #define some(p, ...)    SP_some_##p(SP_LANE(__VA_ARGS__))
 #define data(p, ...)    SP_data_##p(SP_LANE(__VA_ARGS__))
@@ -33,43 +33,44 @@
 #define transferred(p, ...)                                                                                            \
   ((bool)(SP_some_##p(SP_LANE(__VA_ARGS__)) & SP_enabled_##p(SP_LANE(__VA_ARGS__)) &                                   \
           SP_acked_##p(SP_LANE(__VA_ARGS__))))
-#define send(p, ...)              SP_send_##p(__VA_ARGS__)
-#define send_if(p, ...)           SP_send_if_##p(__VA_ARGS__)
-#define send_nothing(p, ...)      SP_send_nothing_##p(__VA_ARGS__)
-#define enable(p, ...)            SP_enable_##p(__VA_ARGS__)
-#define accept(p, ...)            SP_accept_##p(__VA_ARGS__)
-#define count(f, ...)             SP_COUNT(self->spinach_counted_##f, SP_ONE(__VA_ARGS__))
-#define begin_counting(f)         SP_COUNT_CYCLES(self->spinach_counted_##f, -)
-#define end_counting(f)           SP_COUNT_CYCLES(self->spinach_counted_##f, +)
-#define report(f, v)              SP_REPORT(self->spinach_counted_##f, v)
-#define counted(f)                (self->spinach_counted_##f)
-#define after(k)                  spinach_after(k)
-#define set_until(f, k)           ((void)(self->spinach_instant_##f = spinach_after(k)))
-#define until(f)                  spinach_until(self->spinach_instant_##f)
-#define note(f, ...)              SP_note_##f(__VA_ARGS__)
-#define load(f, i)                SP_LOAD(self->spinach_memory_##f, i)
-#define store(f, i, ...)          SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
-#define load_span(f, i, n, to)    SP_LOAD_SPAN(self->spinach_memory_##f, i, n, to)
-#define store_span(f, i, n, from) SP_STORE_SPAN(self->spinach_memory_##f, i, n, from)
-#define contents(f)               (self->spinach_memory_##f)
-#define unchanged()               ((void)(ctx->unchanged = true))
-#define get(l, ...)               SP_get_##l(SP_LANE(__VA_ARGS__))
-#define set(l, ...)               SP_set_##l(__VA_ARGS__)
-#define known_data(p, ...)        SP_known_data_##p(SP_LANE(__VA_ARGS__))
-#define known_enable(p, ...)      SP_known_enable_##p(SP_LANE(__VA_ARGS__))
-#define known_ack(p, ...)         SP_known_ack_##p(SP_LANE(__VA_ARGS__))
-#define known_local(l, ...)       SP_known_local_##l(SP_LANE(__VA_ARGS__))
-#define width(p)                  SP_width_##p
-#define lane(p, k)                SP_lane_##p(key_##k)
-#define key(p, i)                 SP_key_##p(i)
-#define param(n)                  SP_param_##n
-#define param_length(n)           SP_param_length_##n
-#define typeof_port(p)            SP_type_##p
-#define typevar(a)                SP_typevar_##a
-#define call(u, ...)              SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
-#define typeof_argument(u, n)     SP_argument_##u##_##n
-#define replaced(u)               SP_replaced_##u
-#define event(e, ...)             SP_event_##e(__VA_ARGS__)
+#define send(p, ...)          SP_send_##p(__VA_ARGS__)
+#define send_if(p, ...)       SP_send_if_##p(__VA_ARGS__)
+#define send_nothing(p, ...)  SP_send_nothing_##p(__VA_ARGS__)
+#define enable(p, ...)        SP_enable_##p(__VA_ARGS__)
+#define accept(p, ...)        SP_accept_##p(__VA_ARGS__)
+#define count(f, ...)         SP_COUNT(self->spinach_counted_##f, SP_ONE(__VA_ARGS__))
+#define begin_counting(f)     SP_COUNT_CYCLES(self->spinach_counted_##f, -)
+#define end_counting(f)       SP_COUNT_CYCLES(self->spinach_counted_##f, +)
+#define report(f, v)          SP_REPORT(self->spinach_counted_##f, v)
+#define counted(f)            (self->spinach_counted_##f)
+#define after(k)              spinach_after(k)
+#define set_until(f, k)       ((void)(self->spinach_instant_##f = spinach_after(k)))
+#define until(f)              spinach_until(self->spinach_instant_##f)
+#define within(f, k)          (self->spinach_instant_##f <= spinach_time.cycle + (k))
+#define note(f, ...)          SP_note_##f(__VA_ARGS__)
+#define load(f, i)            SP_LOAD(self->spinach_memory_##f, i)
+#define store(f, i, ...)      SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
+#define load_span(f, i, n)    SP_LOAD_SPAN(self->spinach_memory_##f, i, n)
+#define store_span(f, i, n)   SP_STORE_SPAN(self->spinach_memory_##f, i, n)
+#define contents(f)           (self->spinach_memory_##f)
+#define unchanged()           ((void)(ctx->unchanged = true))
+#define get(l, ...)           SP_get_##l(SP_LANE(__VA_ARGS__))
+#define set(l, ...)           SP_set_##l(__VA_ARGS__)
+#define known_data(p, ...)    SP_known_data_##p(SP_LANE(__VA_ARGS__))
+#define known_enable(p, ...)  SP_known_enable_##p(SP_LANE(__VA_ARGS__))
+#define known_ack(p, ...)     SP_known_ack_##p(SP_LANE(__VA_ARGS__))
+#define known_local(l, ...)   SP_known_local_##l(SP_LANE(__VA_ARGS__))
+#define width(p)              SP_width_##p
+#define lane(p, k)            SP_lane_##p(key_##k)
+#define key(p, i)             SP_key_##p(i)
+#define param(n)              SP_param_##n
+#define param_length(n)       SP_param_length_##n
+#define typeof_port(p)        SP_type_##p
+#define typevar(a)            SP_typevar_##a
+#define call(u, ...)          SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
+#define typeof_argument(u, n) SP_argument_##u##_##n
+#define replaced(u)           SP_replaced_##u
+#define event(e, ...)         SP_event_##e(__VA_ARGS__)
 
 #define phase_start(...) SP_phase_start_##__VA_ARGS__
 #define phase_end(...)   SP_phase_end_##__VA_ARGS__

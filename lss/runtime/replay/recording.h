@@ -34,15 +34,15 @@
     spinach_replay_stored(spinach_place);                                                                              \
     *spinach_place = (__VA_ARGS__);                                                                                    \
   } while (0)
-#define SP_LOAD_SPAN(array, i, n, to)                                                                                  \
-  do {                                                                                                                 \
+#define SP_LOAD_SPAN(array, i, n)                                                                                      \
+  ({                                                                                                                   \
     const __typeof__((array)[0]) *const spinach_place = &(array)[i];                                                   \
     spinach_replay_loaded(spinach_place, (n) * sizeof *spinach_place);                                                 \
-    memcpy((to), spinach_place, (n) * sizeof *spinach_place);                                                          \
-  } while (0)
-#define SP_STORE_SPAN(array, i, n, from)                                                                               \
-  do {                                                                                                                 \
+    spinach_place;                                                                                                     \
+  })
+#define SP_STORE_SPAN(array, i, n)                                                                                     \
+  ({                                                                                                                   \
     __typeof__((array)[0]) *const spinach_place = &(array)[i];                                                         \
     spinach_replay_stored(spinach_place);                                                                              \
-    memcpy(spinach_place, (from), (n) * sizeof *spinach_place);                                                        \
-  } while (0)
+    spinach_place;                                                                                                     \
+  })
