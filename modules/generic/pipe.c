@@ -10,7 +10,7 @@ phase_start() {
   if (!param(elastic) || param(depth) == 1)
     leaving = self->full[head];
   else
-    leaving = self->count > 0 && cycle() >= self->ready[head];
+    leaving = self->count > 0 && within(ready[head], 0);
   set(leaving, leaving);
   send_if(out, leaving, self->slot[head]);
 }
@@ -61,7 +61,7 @@ phase_end() {
     uint32_t tail = self->head + self->count;
     if (tail >= param(depth)) tail -= param(depth);
     self->slot[tail] = data(in);
-    self->ready[tail] = cycle() + param(depth);
+    set_until(ready[tail], param(depth));
     self->count++;
   }
 }
