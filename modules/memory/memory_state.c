@@ -30,15 +30,15 @@ static inline bool modifies(mem_op op) {
 static inline void read_wide(const self_t *self, void *value, uint32_t offset, uint32_t size) {
   const uint32_t all = (uint32_t)param(width) / 8;
   if (size == all)
-    memory_to_number(value, &self->bytes[offset], all, param(big_endian));
+    memory_to_number(value, load_span(bytes, offset, all), all, param(big_endian));
   else
-    memory_to_number(value, &self->bytes[offset], size, param(big_endian));
+    memory_to_number(value, load_span(bytes, offset, size), size, param(big_endian));
 }
 
 /* The bytes at `offset` as they are after the first `count` writes of this cycle. */
 static void view(const self_t *self, const memory_written *writes, int count, uint32_t offset, uint32_t size,
                  uint8_t *bytes) {
-  memcpy(bytes, &self->bytes[offset], size);
+  memcpy(bytes, load_span(bytes, offset, size), size);
   for (int i = 0; i < count; i++) {
     if (!memory_overlap(offset, size, writes[i].offset, writes[i].size)) continue;
     for (uint32_t k = 0; k < writes[i].size; k++) {
@@ -176,7 +176,7 @@ static void place(self_t *self, uint64_t address, const uint8_t *bytes, uint64_t
     sim_input_error("%s: %llu bytes at 0x%llx do not fit: the memory is 0x%llx to 0x%llx", param(image),
                     (unsigned long long)size, (unsigned long long)address, (unsigned long long)param(base),
                     (unsigned long long)(param(base) + param(size) - 1));
-  memcpy(&self->bytes[offset], bytes, size);
+  memcpy(store_span(bytes, offset, size), bytes, size);
 }
 
 static inline unsigned hex_digit(char c) {
@@ -334,7 +334,7 @@ handler(reply) {
       read_wide(self, &reply.data, offset[i], size);
       if (sign) extend_sign(&reply.data, size, sizeof reply.data);
     } else {
-      uint64_t number = load_padded(&self->bytes[offset[i]], size, param(big_endian), sign);
+      uint64_t number = load_padded(load_span(bytes, offset[i], 8), size, param(big_endian), sign);
       for (int k = 0; k < width(port_request); k++) {
         if (k == i || !writes[k] || !memory_overlap(offset[i], size, offset[k], item(port_request, k).size)) continue;
         number = sign_extended(with_write(number, offset[i], size, &item(port_request, k), offset[k]), size, sign);
@@ -358,7 +358,7 @@ static void carry_out(self_t *self, const typeof_port(port_request) * requests, 
   uint64_t old[width(port_request)];
   int count = gather(self, requests, live, writes, old);
   for (int i = 0; i < count; i++) {
-    memcpy(&self->bytes[writes[i].offset], writes[i].bytes, writes[i].size);
+    memcpy(store_span(bytes, writes[i].offset, writes[i].size), writes[i].bytes, writes[i].size);
     if (self->held > 0) end_reservations(self, writes[i].offset, writes[i].size);
   }
   for (int i = 0; i < width(port_request); i++) {
@@ -399,10 +399,10 @@ phase_end() {
     const uint32_t size = item(port_request, i).size;
     if (!locate(item(port_request, i).address, size, &offset)) continue;
     if (param(width) <= 64)
-      store_number(&self->bytes[offset], low_number(&item(port_request, i).data, sizeof item(port_request, i).data),
-                   size, param(big_endian));
+      store_number(store_span(bytes, offset, size),
+                   low_number(&item(port_request, i).data, sizeof item(port_request, i).data), size, param(big_endian));
     else
-      number_to_memory(&self->bytes[offset], &item(port_request, i).data, size, param(big_endian));
+      number_to_memory(store_span(bytes, offset, size), &item(port_request, i).data, size, param(big_endian));
     if (self->held > 0) end_reservations(self, offset, size);
   }
 }
