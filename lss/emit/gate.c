@@ -145,7 +145,10 @@ void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment) {
   const Cluster *cluster = segment->cluster;
   int id = cluster->id;
-  g_string_append(out, "  }\n");
+  g_string_append_printf(out,
+                         "  } else if (__builtin_expect(spinach_replay_checks, 0)) {\n"
+                         "    spinach_check_asleep(&spinach_replayed_%d, %d, spinach_gate_%d.since);\n  }\n",
+                         id, segment->index, id);
   // It sleeps on one clock; its segments are numbered as they run.
   if (segment->index + 1 < (int)cluster->segments->len) return; // its cycle is not over yet
   g_autoptr(GPtrArray) wires = emit_border(emitter, cluster, NULL);

@@ -318,9 +318,9 @@ static char *emit_segment_replay(const Emitter *emitter, GString *out, const Seg
   emit_payloads(emitter, out, name, read);
   emit_outputs(emitter, out, name, own);
   g_string_append_printf(
-      out,
-      "static void spinach_replay_step_%s(void) { %s_record%d(spinach_cluster_state[%d], &spinach_scratch_%d); }\n",
-      name, emitter->kind_of[id]->name, segment->index, id, id);
+      out, "static void spinach_replay_step_%s(void) { %s_%s%d(spinach_cluster_state[%d], &spinach_scratch_%d); }\n",
+      name, emitter->kind_of[id]->name, emit_replays(emitter, segment->cluster) ? "record" : "seg", segment->index, id,
+      id);
   return g_strdup_printf("  {sizeof(spinach_replay_payloads_%s), sizeof(spinach_replay_border_%s), "
                          "spinach_replay_all_flags_%s, spinach_replay_input_%s, spinach_replay_all_same_%s, "
                          "spinach_replay_output_%s, spinach_replay_drive_%s, spinach_replay_step_%s},\n",
@@ -329,27 +329,31 @@ static char *emit_segment_replay(const Emitter *emitter, GString *out, const Seg
 
 static void emit_cluster_replay(const Emitter *emitter, GString *out, const Cluster *cluster) {
   const int id = cluster->id;
+  const bool replays = emit_replays(emitter, cluster);
   g_autoptr(GString) rows = g_string_new(NULL);
   for (guint i = 0; i < cluster->segments->len; i++) {
     g_autofree char *row = emit_segment_replay(emitter, out, cluster->segments->pdata[i]);
     g_string_append(rows, row);
   }
-  g_autofree char *gate = emit_gated(emitter, cluster) ? g_strdup_printf("&spinach_gate_%d", id) : g_strdup("NULL");
+  g_autofree char *kind = replays ? g_strdup_printf("&%s_replay", emitter->kind_of[id]->name) : g_strdup("NULL");
   g_string_append_printf(out,
                          "static const spinach_replay_segment spinach_replay_segments_%d[] = {\n%s};\n"
-                         "static const spinach_replay_cluster spinach_replayed_%d = {%d, %u, &%s_replay, "
-                         "spinach_replay_segments_%d};\n"
-                         "static spinach_replay spinach_replay_%d = SPINACH_REPLAY(spinach_replayed_%d, %s);\n",
-                         id, rows->str, id, id, cluster->segments->len, emitter->kind_of[id]->name, id, id, id, gate);
+                         "static const spinach_replay_cluster spinach_replayed_%d = {",
+                         id, rows->str, id);
+  emit_quoted(out, cluster->instance->path);
+  g_string_append_printf(out, ", %d, %u, %s, spinach_replay_segments_%d};\n", id, cluster->segments->len, kind, id);
+  if (!replays) return;
+  g_autofree char *gate = emit_gated(emitter, cluster) ? g_strdup_printf("&spinach_gate_%d", id) : g_strdup("NULL");
+  g_string_append_printf(out, "static spinach_replay spinach_replay_%d = SPINACH_REPLAY(spinach_replayed_%d, %s);\n",
+                         id, id, gate);
 }
 
 void emit_replay_variables(const Emitter *emitter, GString *out) {
   g_autoptr(GString) all = g_string_new(NULL);
   for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
     const Cluster *cluster = emitter->schedule->clusters->pdata[i];
-    if (!emit_replays(emitter, cluster)) continue;
-    emit_cluster_replay(emitter, out, cluster);
-    g_string_append_printf(all, "&spinach_replay_%u, ", i);
+    if (emit_replays(emitter, cluster) || emit_gated(emitter, cluster)) emit_cluster_replay(emitter, out, cluster);
+    if (emit_replays(emitter, cluster)) g_string_append_printf(all, "&spinach_replay_%u, ", i);
   }
   g_string_append_printf(out, "spinach_replay *const spinach_replays[] = {%sNULL};\n", all->str);
 }

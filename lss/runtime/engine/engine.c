@@ -7,6 +7,7 @@
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/trigger.h"
+#include "lss/runtime/replay/check.h"
 #include "lss/runtime/wave/wave.h"
 
 #include <stdlib.h>
@@ -334,9 +335,26 @@ static void run(int32_t clock, uint64_t end, uint64_t until) {
   }
 }
 
+// Steps what would be skipped, instant by instant: nothing may happen but what skipping accounts for.
+static bool check_jump(uint64_t target, int32_t fastest) {
+  uint64_t before[machine->clock_count];
+  const uint64_t begin = cycles[fastest];
+  const bool any = earliest() < target;
+  if (any) spinach_replay_leave();
+  while (earliest() < target && !spinach_stopping) {
+    spinach_check_skipped_begin();
+    memcpy(before, cycles, sizeof before);
+    run(fastest, UINT64_MAX, earliest() + 1);
+    spinach_check_skipped_end(before);
+  }
+  spinach_passing->skipped += cycles[fastest] - begin;
+  return any;
+}
+
 // Every clock skips its ticks before `target`, and a wave shows them.  What was sent in the last cycle of a clock may
 // be gone in the next, so that one is stepped: it counts as skipped all the same.
 static bool pass(uint64_t target, int32_t fastest) {
+  if (spinach_replay_checks) return check_jump(target, fastest);
   if (!spinach_wave_recording) return jump(target, fastest);
   const uint64_t begin = cycles[fastest];
   const bool any = earliest() < target;

@@ -13,6 +13,7 @@
 #include "lss/runtime/observe/progress.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/observe/variant.h"
+#include "lss/runtime/replay/check.h"
 #include "lss/runtime/text/json.h"
 #include "lss/runtime/trace/recorder.h"
 #include "lss/runtime/wave/wave.h"
@@ -231,6 +232,7 @@ int spinach_deliver(const char *ended) {
   fine &= !options->state_hashes || spinach_state_hash_write(options->state_hashes);
   fine &= flush_output();
   if (options->check_idle) spinach_idle_check_report(stderr);
+  if (options->check_replay) spinach_replay_check_report(stderr);
   if (!failed && (!options->quiet || spinach_stop_status))
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
             (double)spinach_now_ns() / 1e6,
@@ -297,6 +299,7 @@ static int simulate(int argc, char **argv) {
     return 1;
   }
   if (options.check_idle) spinach_idle_check_begin();
+  if (options.check_replay) spinach_replay_check();
   if (options.no_replay || options.gdb || options.interactive || options.trace) spinach_replay_disable();
   spinach_progress_start();
   const char *ended = options.gdb           ? spinach_debug_run(&options)

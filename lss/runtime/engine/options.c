@@ -230,6 +230,11 @@ static bool set_no_replay(spinach_options *options, const char *value) {
   return options->no_replay = true;
 }
 
+static bool set_check_replay(spinach_options *options, const char *value) {
+  (void)value;
+  return options->check_replay = true;
+}
+
 static bool set_print(spinach_options *options, const char *value) {
   return spinach_print_find(value, options->print);
 }
@@ -340,6 +345,8 @@ static const struct {
      set_symbols},
     {"check-idle", NULL, "check what modules say about when they act next (docs/module.md)", set_check_idle},
     {"no-replay", NULL, "step processors that repeat themselves, too (docs/speed.md)", set_no_replay},
+    {"check-replay", NULL, "step what is replayed or skipped or sleeps all the same, and compare (docs/speed.md)",
+     set_check_replay},
     {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
     {"progress", NULL, "show how far the run is (the default on a terminal)", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},

@@ -55,6 +55,7 @@ typedef struct {
   bool interactive;                // it goes on by commands from standard input
   bool check_idle;                 // what modules' next_event says is compared with what they do
   bool no_replay;                  // clusters that repeat themselves are stepped all the same
+  bool check_replay;               // what is left out is done all the same, and compared
   const char *gdb;                 // port or socket on which gdb is waited for, or NULL
   bool gdb_run;                    // the run begins without it
   bool gdb_script;                 // only print the commands that connect it

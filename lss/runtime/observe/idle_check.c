@@ -10,6 +10,7 @@
 
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/text/names.h"
+#include "lss/runtime/text/type_bytes.h"
 
 #include <glib.h>
 #include <string.h>
@@ -92,21 +93,15 @@ bool spinach_idle_check_active(void) {
 
 // ---- Comparing
 
-// Bytes between the members of a struct are no difference.
-static bool is_same(const struct spinach_type *type, const void *a, const void *b, gsize size) {
-  if (!memcmp(a, b, size)) return true;
-  if (!type || type->kind != SPINACH_STRUCT) return false;
-  const int length = spinach_type_print(type, a, NULL, 0);
-  g_autofree char *one = g_malloc((gsize)length + 1), *other = g_malloc((gsize)length + 1);
-  spinach_type_print(type, a, one, (gsize)length + 1);
-  return spinach_type_print(type, b, other, (gsize)length + 1) == length && !strcmp(one, other);
+static bool is_same(const Signal *signal) {
+  return signal->type ? spinach_type_equal(signal->type, signal->value, signal->before)
+                      : !memcmp(signal->value, signal->before, signal->size);
 }
 
 // Keeps the signal for the next cycle; returns whether it is another than in the cycle before.
 static bool take_signal(Signal *signal) {
   const bool some = !signal->some || *signal->some;
-  const bool same =
-      some == signal->was_some && (!some || is_same(signal->type, signal->value, signal->before, signal->size));
+  const bool same = some == signal->was_some && (!some || is_same(signal));
   signal->was_some = some;
   if (some) memcpy(signal->before, signal->value, signal->size);
   return !same;
@@ -130,18 +125,11 @@ static bool is_transferred(const Sleeper *sleeper, bool *received) {
 }
 
 // The first field of the state in which the cycle did more than pass; NULL when there is none.
-static const char *changed_field(const Sleeper *sleeper) {
-  const spinach_layout *layout = machine->instances[sleeper->who->instance].layout;
-  const char *state = spinach_instance_state(sleeper->who->instance);
-  if (sleeper->state && sleeper->who->skip) sleeper->who->skip(sleeper->state, 1);
-  for (uint32_t i = 0; sleeper->state && i < layout->field_count; i++) {
-    const spinach_field *field = &layout->fields[i];
-    for (uint64_t k = 0; k < spinach_field_elements(field); k++) {
-      const uint64_t at = field->offset + k * field->type->size;
-      if (!is_same(field->type, state + at, (const char *)sleeper->state + at, field->type->size)) return field->name;
-    }
-  }
-  return NULL;
+static char *changed_field(const Sleeper *sleeper) {
+  if (!sleeper->state) return NULL;
+  if (sleeper->who->skip) sleeper->who->skip(sleeper->state, 1);
+  return spinach_first_difference(machine->instances[sleeper->who->instance].layout,
+                                  spinach_instance_state(sleeper->who->instance), sleeper->state);
 }
 
 // Whether the other side of a crossing acted in this instant too: what each of them changed cannot be told apart.
@@ -210,7 +198,7 @@ static void compare(Sleeper *sleeper, uint64_t cycle) {
   }
   bool received = false;
   const bool transferred = is_transferred(sleeper, &received);
-  const char *field = changed_field(sleeper);
+  g_autofree char *field = changed_field(sleeper);
   sleeper->gave = transferred && (field || !sleeper->state);
   sleeper->repeated = false;
   if (other_inputs || received || is_shared(sleeper) || (transferred && !other)) return;

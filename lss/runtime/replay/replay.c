@@ -2,6 +2,7 @@
 #include "lss/runtime/replay/replay.h"
 
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/replay/check.h"
 #include "lss/runtime/replay/replay_table.h"
 
 enum {
@@ -123,7 +124,7 @@ void spinach_replay_watch(spinach_replay *r) {
 static void make_live(spinach_replay *r) {
   const spinach_replay_table *table = r->table;
   if (table->live == r->at && table->live_cycle == r->cycle) return;
-  spinach_replay_restore(r, r->at->start);
+  spinach_replay_restore(r, r->at->start, spinach_replay_state(r));
   spinach_replay_count(r); // before the step counts and notes
   spinach_replay_record_cycle(r);
   for (uint32_t i = 0; i < r->at->segment; i++) spinach_replay_step(r, i);
@@ -181,11 +182,28 @@ static void learn(spinach_replay *r) {
   is_live(r);
 }
 
+// A segment whose edge is known is stepped all the same, and what it does compared.
+static void check(spinach_replay *r, const spinach_replay_edge *edge) {
+  const spinach_replay_node *from = r->at;
+  const uint64_t effects = spinach_effects;
+  make_live(r);
+  if (!from->segment) spinach_replay_record_cycle(r);
+  r->at = NULL;
+  spinach_replay_step(r, from->segment);
+  spinach_replay_compare(r, from, edge, effects != spinach_effects);
+  if (!edge->to->segment) r->cycle = spinach_time.cycle, r->table->checked++;
+  r->at = edge->to;
+  r->output[from->segment] = edge->output;
+  is_live(r);
+}
+
 void spinach_replay_look(spinach_replay *r) {
   const uint32_t segment = r->at->segment;
   spinach_replay_edge *edge = spinach_replay_edge_find(r, r->at);
   if (!edge)
     learn(r);
+  else if (spinach_replay_checks)
+    check(r, edge);
   else if (spinach_replay_take(r, edge, segment, segment + 1 == r->of->segment_count, spinach_time.cycle))
     r->of->segments[segment].drive(edge->output->bytes);
 }
@@ -232,7 +250,7 @@ static spinach_replay *replaying(int32_t cluster) {
 uint64_t spinach_replay_next_event(int32_t cluster, uint64_t (*ask)(const void *state)) {
   spinach_replay *r = replaying(cluster);
   if (!r) return ask(spinach_cluster_state[cluster]);
-  if (r->at->idle == SPINACH_REPLAY_UNASKED) {
+  if (r->at->idle == SPINACH_REPLAY_UNASKED || spinach_replay_checks) {
     make_live(r);
     const uint64_t first = ask(spinach_replay_state(r));
     r->at->idle = first == UINT64_MAX ? first : first > spinach_time.cycle ? first - spinach_time.cycle : 0;

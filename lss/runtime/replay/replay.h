@@ -98,8 +98,9 @@ typedef struct {
 } spinach_replay_segment;
 
 typedef struct {
+  const char *path;
   uint32_t cluster, segment_count;
-  const spinach_replay_kind *kind;
+  const spinach_replay_kind *kind; // NULL: it sleeps, but is not replayed
   const spinach_replay_segment *segments;
 } spinach_replay_cluster;
 
@@ -162,6 +163,10 @@ void spinach_replay_look(spinach_replay *r);
 
 // What modules do beside changing their state: a cycle in which that counts up is not replayed.
 extern uint64_t spinach_effects;
+
+extern bool spinach_replay_checks; // what is left out is done all the same, and compared (check.h)
+// A segment of a cluster that sleeps is stepped, and must not do anything.
+void spinach_check_asleep(const spinach_replay_cluster *of, uint32_t segment, uint64_t since);
 
 void spinach_replay_disable(void); // before the run begins
 // Brings the state up to date where it is looked at from outside; the clusters go on being replayed.

@@ -68,6 +68,14 @@ void spinach_replay_step(spinach_replay *r, uint32_t segment) {
   r->of->segments[segment].step();
 }
 
+void spinach_replay_step_alone(const spinach_replay_cluster *of, uint32_t segment) {
+  static const spinach_replay_kind nothing;
+  static spinach_replay_record unused;
+  unused = (spinach_replay_record){.kind = &nothing, .state = spinach_cluster_state[of->cluster]};
+  record = &unused;
+  of->segments[segment].step();
+}
+
 // ---- As an edge
 
 static int32_t cycles_counted(const spinach_replay_counter *counter) {
@@ -136,24 +144,19 @@ bool spinach_replay_words_hold(const spinach_replay *r) {
   return true;
 }
 
-spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from) {
+spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_replay_node *from) {
   const spinach_replay_segment *segment = &r->of->segments[from->segment];
   spinach_replay_edge *edge = g_new0(spinach_replay_edge, 1);
+  record = &r->table->record;
   edge->flags = segment->flags();
   edge->input = g_malloc0(segment->input_size);
   segment->input(edge->input);
   if (from->segment + 1 == r->of->segment_count) {
     keep_moves(r, edge);
     keep_notes(edge);
-    edge->to = spinach_replay_node_now(r, true);
-  } else {
-    edge->to = spinach_replay_node_within(from);
   }
   keep_reads(r, edge);
   edge->output = spinach_replay_output_now(r, from->segment);
-  edge->next = from->edges;
-  from->edges = edge;
-  r->table->edges++;
   return edge;
 }
 

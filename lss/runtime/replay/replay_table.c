@@ -5,6 +5,9 @@
 
 enum { MOST_NODES = 1024, MOST_EDGES = 2048, MOST_OUTPUTS = 1024, FIRST_BACKOFF = 64, FIRST_TRUST = 300 };
 
+// Of the flags of edges that are looked at each time they are taken.
+#define CHECKED (UINT64_C(1) << 63)
+
 static spinach_replay_edge no_edge = {.flags = UINT64_MAX}; // more flags than there are
 
 void *spinach_replay_state(const spinach_replay *r) {
@@ -42,17 +45,21 @@ static gboolean output_equal(gconstpointer a, gconstpointer b) {
   return one->hash == other->hash && one->size == other->size && memcmp(one->bytes, other->bytes, one->size) == 0;
 }
 
+void spinach_replay_edge_free(spinach_replay_edge *edge) {
+  g_free(edge->input);
+  g_free(edge->read);
+  g_free(edge->note);
+  g_free(edge->noted);
+  g_free(edge->move);
+  g_free(edge);
+}
+
 static void node_free(gpointer pointer) {
   spinach_replay_node *node = pointer;
   for (spinach_replay_edge *edge = node->edges, *next; edge != &no_edge; edge = next) {
     next = edge->next;
     if (edge->to->segment) node_free(edge->to); // nobody else leads there
-    g_free(edge->input);
-    g_free(edge->read);
-    g_free(edge->note);
-    g_free(edge->noted);
-    g_free(edge->move);
-    g_free(edge);
+    spinach_replay_edge_free(edge);
   }
   g_free(node);
 }
@@ -123,9 +130,8 @@ spinach_replay_node *spinach_replay_node_now(spinach_replay *r, bool add) {
   return known;
 }
 
-void spinach_replay_restore(const spinach_replay *r, const spinach_replay_node *node) {
+void spinach_replay_restore(const spinach_replay *r, const spinach_replay_node *node, uint8_t *state) {
   const uint8_t *from = node->bytes;
-  uint8_t *state = spinach_replay_state(r);
   for (uint32_t i = 0; i < r->of->kind->span_count; from += r->of->kind->spans[i++].size)
     memcpy(state + r->of->kind->spans[i].offset, from, r->of->kind->spans[i].size);
   for (uint32_t i = 0; i < r->of->kind->instant_count; i++, from += sizeof(uint64_t)) {
@@ -158,15 +164,26 @@ uint64_t spinach_replay_load_counter(const uint8_t *state, const spinach_replay_
   return value;
 }
 
-spinach_replay_node *spinach_replay_node_within(const spinach_replay_node *from) {
+static spinach_replay_node *node_within(const spinach_replay_node *from) {
   spinach_replay_node *node = g_new0(spinach_replay_node, 1);
   *node = (spinach_replay_node){.edges = &no_edge, .start = from->start, .segment = from->segment + 1};
   return node;
 }
 
+spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from) {
+  const bool last = from->segment + 1 == r->of->segment_count;
+  spinach_replay_edge *edge = spinach_replay_edge_now(r, from);
+  edge->to = last ? spinach_replay_node_now(r, true) : node_within(from);
+  edge->next = from->edges;
+  if (spinach_replay_checks) edge->flags |= CHECKED;
+  from->edges = edge;
+  r->table->edges++;
+  return edge;
+}
+
 spinach_replay_edge *spinach_replay_edge_find(const spinach_replay *r, spinach_replay_node *from) {
   const spinach_replay_segment *segment = &r->of->segments[from->segment];
-  const uint64_t flags = segment->flags();
+  const uint64_t flags = segment->flags() | (spinach_replay_checks ? CHECKED : 0);
   for (spinach_replay_edge **link = &from->edges; *link != &no_edge; link = &(*link)->next) {
     spinach_replay_edge *edge = *link;
     if (edge->flags != flags || !segment->same(edge->input)) continue;

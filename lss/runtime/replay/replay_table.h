@@ -50,6 +50,7 @@ struct spinach_replay_table {
   uint64_t entered, learnt;          // the cycle in which replay began; edges added since
   const spinach_replay_node *live;   // the state in the arena is this one's, ...
   uint64_t live_cycle;               // ... after this cycle
+  uint64_t checked;                  // cycles that were stepped as well as replayed
   uint32_t credit, trust;            // edges that may be added before any pays; that a new loop would be given
 };
 
@@ -61,19 +62,23 @@ bool spinach_replay_table_full(const spinach_replay_table *table);
 
 // The present state as a node; NULL when it is not known, unless it is to be added.
 spinach_replay_node *spinach_replay_node_now(spinach_replay *r, bool add);
-void spinach_replay_restore(const spinach_replay *r, const spinach_replay_node *node); // makes it the present state
+// Makes the state, in the arena or a copy, what it is at a node before the first segment of the coming cycle.
+void spinach_replay_restore(const spinach_replay *r, const spinach_replay_node *node, uint8_t *state);
 const spinach_replay_output *spinach_replay_output_now(spinach_replay *r, uint32_t segment);
 
-void spinach_replay_record_cycle(spinach_replay *r);           // begins the record of a cycle
+void spinach_replay_record_cycle(spinach_replay *r); // begins the record of a cycle
+// Steps a segment; nothing is written down.
+void spinach_replay_step_alone(const spinach_replay_cluster *of, uint32_t segment);
 void spinach_replay_step(spinach_replay *r, uint32_t segment); // steps a segment, and writes down what it does
 // After a segment: what it did on the present inputs, as an edge that leads away from `from`.
 spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from);
+// The same without a node to which it leads, and not in the table: the caller frees it.
+spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_replay_node *from);
+void spinach_replay_edge_free(spinach_replay_edge *edge);
 // Whether the words of memories that were read hold what they held.
 bool spinach_replay_words_hold(const spinach_replay *r);
 // The edge on the present inputs, moved to the front; NULL when there is none.
 spinach_replay_edge *spinach_replay_edge_find(const spinach_replay *r, spinach_replay_node *from);
-spinach_replay_node *spinach_replay_node_within(const spinach_replay_node *from); // behind another segment of its cycle
-
 void *spinach_replay_state(const spinach_replay *r); // of the cluster, in the arena
 
 #endif

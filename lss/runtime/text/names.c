@@ -3,6 +3,7 @@
 
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/type_bytes.h"
 
 #include <stdlib.h>
 
@@ -52,6 +53,21 @@ void *spinach_field_element(const spinach_field *field, void *state, uint64_t in
     index = (oldest + index) % field->dimensions[0];
   }
   return (char *)state + field->offset + index * field->type->size;
+}
+
+char *spinach_first_difference(const spinach_layout *layout, void *one, void *other) {
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const spinach_field *field = &layout->fields[i];
+    const uint64_t count = spinach_field_elements(field);
+    if (!field->next_offset &&
+        !memcmp((char *)one + field->offset, (char *)other + field->offset, count * field->type->size))
+      continue;
+    for (uint64_t k = 0; k < count; k++)
+      if (!spinach_type_equal(field->type, spinach_field_element(field, one, k),
+                              spinach_field_element(field, other, k)))
+        return spinach_element_name(field, k);
+  }
+  return NULL;
 }
 
 void *spinach_element(const spinach_place *place, uint64_t index) {

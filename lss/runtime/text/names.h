@@ -34,6 +34,9 @@ uint64_t spinach_field_elements(const spinach_field *field);
 // What spinach_look_up() calls one of them behind the instance's path: "bytes[4]".  The caller frees it.
 char *spinach_element_name(const spinach_field *field, uint64_t index);
 
+// The first element in which two states of a layout differ, as the function above calls it; NULL when there is none.
+char *spinach_first_difference(const spinach_layout *layout, void *one, void *other);
+
 // Whether the field's type is a number, a truth or an enumerator, and its value as such.
 bool spinach_is_integer(const struct spinach_type *type);
 int64_t spinach_integer(const struct spinach_type *type, const void *value);
