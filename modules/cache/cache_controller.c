@@ -192,14 +192,14 @@ handler(commit) {
 }
 
 static inline void write_inside(self_t *self, const typeof_port(in_request) * request, uint32_t offset) {
-  number_to_memory(&self->lines[offset + offset_of(request->address)], &request->data, request->size,
-                   param(big_endian));
+  number_to_memory(store_span(lines, offset + offset_of(request->address), request->size), &request->data,
+                   request->size, param(big_endian));
 }
 
 handler(reply) {
   if (get(outcome) == CACHE_HIT && !CACHE_SEPARATE && param(width) <= 64 &&
       !(param(write_back) && item(in_request).op == mem_op_write)) {
-    const uint8_t *from = &self->lines[get(hit_offset) + offset_of(item(in_request).address)];
+    const uint8_t *from = load_span(lines, get(hit_offset) + offset_of(item(in_request).address), 8);
     const uint64_t number = load_padded(from, item(in_request).size, param(big_endian), item(in_request).sign);
     typeof_port(in_reply) reply = {.tag = item(in_request).tag};
     memcpy(&reply.data, &number, sizeof reply.data < 8 ? sizeof reply.data : 8);
@@ -244,7 +244,7 @@ handler(reply) {
 
 /* A line is used; it is not valid while part of it is still to come. */
 static inline void touch(self_t *self, uint32_t line, uint32_t set, uint32_t way) {
-  if (param(ways) > 1) self->used[set][way] = ++self->uses;
+  if (param(ways) > 1) cache_use_way(self->age[set], (uint32_t)param(ways), way);
   self->mru_line = self->valid[set][way] ? line : CACHE_NONE;
   self->mru_offset = line_offset(set, way);
 }
@@ -345,7 +345,7 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
     self->fill_line = line;
     const bool by_chance = param(ways) > 1 && param(replacement) == cache_replacement_random;
     const uint64_t chance = by_chance ? random_bits(&self->rng) : 0;
-    evict_way(self, set, cache_choose_way(self->valid[set], self->used[set], (uint32_t)param(ways), by_chance, chance));
+    evict_way(self, set, cache_choose_way(self->valid[set], self->age[set], (uint32_t)param(ways), by_chance, chance));
     self->first_beat = param(critical_first) ? offset_of(request->address) / CACHE_BEAT_BYTES : 0;
     if (self->victim_dirty)
       begin_write_back(self);
@@ -492,8 +492,9 @@ phase_end() {
     if (CACHE_SEPARATE)
       memcpy(victim, &data(storage_reply, 0).data, sizeof data(storage_reply, 0).data);
     else
-      memory_to_number(victim, &self->lines[CACHE_FILL_OFFSET + self->victim_read * CACHE_BEAT_BYTES], CACHE_BEAT_BYTES,
-                       param(big_endian));
+      memory_to_number(victim,
+                       load_span(lines, CACHE_FILL_OFFSET + self->victim_read * CACHE_BEAT_BYTES, CACHE_BEAT_BYTES),
+                       CACHE_BEAT_BYTES, param(big_endian));
     if (++self->victim_read == CACHE_BEATS) {
       self->requested = 0;
       if (self->uncached || self->writing_back)
@@ -507,8 +508,8 @@ phase_end() {
     const uint32_t tag = data(fill_reply).tag;
     accept_reply(self, tag, data(fill_reply).error);
     if (!CACHE_SEPARATE && tag < CACHE_BEATS)
-      number_to_memory(&self->lines[CACHE_FILL_OFFSET + tag * CACHE_BEAT_BYTES], &data(fill_reply).data,
-                       CACHE_BEAT_BYTES, param(big_endian));
+      number_to_memory(store_span(lines, CACHE_FILL_OFFSET + tag * CACHE_BEAT_BYTES, CACHE_BEAT_BYTES),
+                       &data(fill_reply).data, CACHE_BEAT_BYTES, param(big_endian));
   }
   uint32_t at;
   if (self->phase == cache_phase_write_back && self->victim_done == (CACHE_MASKED ? self->requested : CACHE_BEATS) &&

@@ -31,8 +31,9 @@
 
 /* What `request` reads of the line at `offset`, where beat number `beat` is arriving. */
 #define CACHE_READ_LINE(value, request, offset, beat, fresh)                                                           \
-  cache_read_line(&(value), sizeof(value), &self->lines[offset], offset_of((request).address), (request).size,         \
-                  (request).sign, param(big_endian), beat, fresh, CACHE_BEAT_BYTES)
+  cache_read_line(&(value), sizeof(value), load_span(lines, (offset) + offset_of((request).address), (request).size),  \
+                  offset_of((request).address), (request).size, (request).sign, param(big_endian), beat, fresh,        \
+                  CACHE_BEAT_BYTES)
 
 /* Whether all writes to what is cacheable go to the write buffer. */
 #define CACHE_POSTS_WRITES (!param(write_back) && param(write_buffer) > 0)
@@ -95,23 +96,30 @@ static inline uint64_t cache_beats(uint32_t offset, uint32_t size, uint32_t beat
 }
 
 /* The way of a set that a new line is put into: a free one, else the least recently used, or a random one. */
-static inline uint32_t cache_choose_way(const bool *valid, const uint64_t *used, uint32_t ways, bool by_chance,
+static inline uint32_t cache_choose_way(const bool *valid, const uint8_t *age, uint32_t ways, bool by_chance,
                                         uint64_t chance) {
   uint32_t chosen = 0;
   for (uint32_t w = 0; w < ways; w++)
     if (!valid[w]) return w;
   if (by_chance) return (uint32_t)(chance % ways);
   for (uint32_t w = 1; w < ways; w++)
-    if (used[w] < used[chosen]) chosen = w;
+    if (age[w] > age[chosen]) chosen = w;
   return chosen;
 }
 
-/* A number of `size` bytes at `offset` in a line, as a value of `wide` bytes; `fresh` is beat number `beat`, which
- * arrives in this cycle and is not yet in the line (-1: none does). */
-static inline void cache_read_line(void *value, unsigned wide, const uint8_t *line, uint32_t offset, uint32_t size,
+/* A way of a set is used: those that were used since it was, or never, get older. */
+static inline void cache_use_way(uint8_t *age, uint32_t ways, uint32_t way) {
+  const uint8_t before = age[way];
+  for (uint32_t w = 0; w < ways; w++) age[w] += age[w] <= before;
+  age[way] = 0;
+}
+
+/* A number of `size` bytes at `offset` in a line, which are `from` there, as a value of `wide` bytes; `fresh` is beat
+ * number `beat`, which arrives in this cycle and is not yet in the line (-1: none does). */
+static inline void cache_read_line(void *value, unsigned wide, const uint8_t *from, uint32_t offset, uint32_t size,
                                    bool sign, bool big_endian, int32_t beat, const void *fresh, uint32_t beat_bytes) {
   uint8_t bytes[128], arriving[128];
-  memcpy(bytes, line + offset, size);
+  memcpy(bytes, from, size);
   if (beat >= 0) {
     number_to_memory(arriving, fresh, beat_bytes, big_endian);
     for (uint32_t k = 0; k < size; k++)

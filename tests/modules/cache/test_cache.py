@@ -12,7 +12,7 @@ from tests.modules.harness import Bench
         ("line = 4;", "a line is 1 to 64 times the width of the memory (8 bytes), not 4 bytes"),
         ("line = 1024;", "a line is 1 to 64 times the width of the memory (8 bytes), not 1024 bytes"),
         ("sets = 0;", "`sets` is 0, outside its range, at least 1"),
-        ("ways = 0;", "`ways` is 0, outside its range, at least 1"),
+        ("ways = 257;", "`ways` is 257, outside its range, 1 to 256"),
         ("width = 64; fill_width = 32;", "fill_width is a multiple of 8 and not less than width"),
     ],
 )

@@ -165,6 +165,21 @@ def test_least_recently_used_is_given_up(bench: Bench) -> None:
     assert [a.cycle % 10 for a in replies] == [2, 2, 0, 2, 0, 2]
 
 
+@pytest.mark.parametrize("ways", [3, 8])
+def test_any_order_of_use_is_remembered(bench: Bench, ways: int) -> None:
+    """Against a list of the lines in the order of their latest uses, in two sets."""
+    machine, rng = cache(bench, f"line = 8; sets = 2; ways = {ways};"), random.Random(7)
+    lines = [rng.randrange(3 * ways) for _ in range(300)]
+    [replies] = machine.play([[f"{10 * k} read 4 {8 * line}" for k, line in enumerate(lines)]], 3010)
+    recent: tuple[list[int], list[int]] = ([], [])
+    for line, reply in zip(lines, replies, strict=True):
+        held = recent[line % 2]
+        assert (reply.cycle % 10 == 0) == (line in held), line
+        if line in held:
+            held.remove(line)
+        held[:] = [line, *held][:ways]
+
+
 def test_random_replacement_gives_up_different_ways(bench: Bench) -> None:
     machine = cache(bench, "line = 8; sets = 1; ways = 4; replacement = cache_replacement.random;")
     script = [f"{10 * k} read 4 {8 * (k % 5)}" for k in range(200)]
