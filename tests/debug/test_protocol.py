@@ -176,6 +176,7 @@ def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert "core.writeback.instructions = 100 instructions" in gdb.monitor("statistics core.writeback")
     assert "no instance" in gdb.monitor("statistics nothing")
     assert gdb.monitor("set core.writeback.history[0] = {pc=1 word=2}") == "" and gdb.monitor("print core.writeback.history[0]") == "{pc=1 word=2}\n"
+    assert gdb.monitor("set core.fetcher.pc") == "set PATH.STATE = VALUE\n" and "name one of them" in gdb.monitor("set core.writeback.history = 1")
     assert gdb.monitor("set core.fetcher.phase = nowhere") != "" and "there is no command" in gdb.monitor("jump")
     assert gdb.monitor("checkpoint point") == ""
     assert "restored" not in run_sim(machine("single"), "--restore", "point", "--quiet").err

@@ -8,8 +8,8 @@
 #include "lss/runtime/debug/handover.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/line_editor.h"
+#include "lss/runtime/debug/state_commands.h"
 #include "lss/runtime/observe/print.h"
-#include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/text/pattern.h"
 
@@ -76,16 +76,16 @@ static void go(const Goal *goal) {
   }
 }
 
+static uint32_t last_pc(guint number) {
+  return (uint32_t)core_get(&core_of(number)->pc);
+}
+
 static void say_where(void) {
-  printf("%" G_GUINT64_FORMAT " ns", spinach_now_ns());
-  for (uint32_t i = 0; i < machine->clock_count; i++)
-    printf(", cycle %" G_GUINT64_FORMAT " of %s", spinach_cycles((int32_t)i), machine->clocks[i].name);
-  printf("\n");
-  for (guint i = 0; i < spinach_cores()->len; i++) {
-    const Core *core = spinach_cores()->pdata[i];
-    g_autofree char *text = spinach_describe_address((uint32_t)core_get(&core->pc));
-    printf("%u  %s  retired %s\n", core->number, core->path, text);
-  }
+  g_autoptr(GString) text = g_string_new(NULL);
+  where_append_time(text);
+  g_string_append_c(text, '\n');
+  where_append_cores(text, "retired ", last_pc);
+  fputs(text->str, stdout);
 }
 
 // ---- Commands -------------------------------------------------------------------------------------------------------
@@ -193,23 +193,11 @@ static void do_print(const char *words) {
 }
 
 static void do_set(const char *words) {
-  const char *equals = strchr(words, '='), *why;
-  spinach_place place;
-  if (!equals) {
-    spinach_report_error("set PATH.STATE = VALUE");
-    return;
-  }
-  g_autofree char *name = g_strstrip(g_strndup(words, (gsize)(equals - words))), *text = g_strdup(equals + 1);
-  if (!spinach_find(name, &place)) return;
-  g_autofree uint8_t *value = g_malloc0(place.field->type->size);
-  if (place.count != 1)
-    spinach_report_error("%s has %" G_GUINT64_FORMAT " elements: name one of them", name, place.count);
-  else if (!spinach_type_parse(place.field->type, g_strstrip(text), value, &why))
-    spinach_report_error("%s: %s", name, why);
-  else {
-    memcpy(spinach_element(&place, 0), value, place.field->type->size);
+  g_autofree char *error = state_set(words);
+  if (error)
+    spinach_report_error("%s", error);
+  else
     machine->wake();
-  }
 }
 
 // States, or events, of the instances that a pattern matches.

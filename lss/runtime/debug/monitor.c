@@ -10,7 +10,7 @@
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/run_control.h"
-#include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/debug/state_commands.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/text/names.h"
 #include "lss/runtime/text/pattern.h"
@@ -23,7 +23,7 @@ static const spinach_machine *const machine = &spinach_machine_table;
 
 // ---- print, set -----------------------------------------------------------------------------------------------------
 
-// "PATH.FIELD[3..7]": the name without its range, and what the range says.
+// "PATH.STATE[3..7]": the name without its range, and what the range says.
 static bool cut_range(char *name, uint64_t *first, uint64_t *last) {
   char *bracket = strrchr(name, '['), *dots = bracket ? strstr(bracket, "..") : NULL;
   if (!dots) return false;
@@ -61,30 +61,12 @@ static void print_state(GString *out, const char *words) {
   g_string_append(out, place.count - first > SHOWN && last - first >= SHOWN ? " ...\n" : "\n");
 }
 
-static void change(void *at, const void *value, gsize size) {
-  memcpy(at, value, size);
-  run_control_change();
-}
-
 static void set_state(GString *out, const char *words) {
-  const char *equals = strchr(words, '=');
-  g_autofree char *name = equals ? g_strstrip(g_strndup(words, (gsize)(equals - words))) : NULL, *error = NULL;
-  g_autofree char *text = equals ? g_strstrip(g_strdup(equals + 1)) : NULL;
-  spinach_place place;
-  const char *why;
-  if (!equals) {
-    g_string_append(out, "set PATH.FIELD = VALUE\n");
-  } else if (!spinach_look_up(name, &place, &error)) {
+  g_autofree char *error = state_set(words);
+  if (error)
     g_string_append_printf(out, "%s\n", error);
-  } else if (place.count != 1) {
-    g_string_append_printf(out, "%s has %" G_GUINT64_FORMAT " elements: name one of them\n", name, place.count);
-  } else {
-    g_autofree uint8_t *value = g_malloc0(place.field->type->size);
-    if (!spinach_type_parse(place.field->type, text, value, &why))
-      g_string_append_printf(out, "%s: %s\n", name, why);
-    else
-      change(spinach_element(&place, 0), value, place.field->type->size);
-  }
+  else
+    run_control_change();
 }
 
 // ---- statistics, where, checkpoint ----------------------------------------------------------------------------------
@@ -109,16 +91,9 @@ static void print_statistics(GString *out, const char *words) {
 }
 
 static void print_where(GString *out) {
-  g_string_append_printf(out, "%" G_GUINT64_FORMAT " ns", spinach_now_ns());
-  for (uint32_t i = 0; i < machine->clock_count; i++)
-    g_string_append_printf(out, ", cycle %" G_GUINT64_FORMAT " of %s", spinach_cycles((int32_t)i),
-                           machine->clocks[i].name);
+  where_append_time(out);
   g_string_append_printf(out, "; %.1f MB of history\n", (double)history_bytes() / 1e6);
-  for (guint i = 0; i < spinach_cores()->len; i++) {
-    const Core *core = spinach_cores()->pdata[i];
-    g_autofree char *text = spinach_describe_address(next_pc_of(core->number));
-    g_string_append_printf(out, "%u  %s  %s\n", core->number, core->path, text);
-  }
+  where_append_cores(out, "", next_pc_of);
 }
 
 static void write_checkpoint(GString *out, const char *words) {
@@ -142,8 +117,8 @@ static void break_when(GString *out, const char *words, GPtrArray *wanted) {
 // ---- All ------------------------------------------------------------------------------------------------------------
 
 static const char HELP[] =
-    "print [/x] PATH.FIELD[FIRST..LAST]  a state, as its type is written, or in hexadecimal\n"
-    "set PATH.FIELD = VALUE              changes it; the past is forgotten\n"
+    "print [/x] PATH.STATE[FIRST..LAST]  a state, as its type is written, or in hexadecimal\n"
+    "set PATH.STATE = VALUE              changes it; the past is forgotten\n"
     "statistics [PATTERN]                all statistics, or those of instances: cpu[0].**\n"
     "where                               the time, and what each processor executes next\n"
     "break CONDITION                     stops when it comes true: PATH.STATE >= N, event(PATH.EVENT), marker(N)\n"

@@ -1,0 +1,40 @@
+// Commands that monitor and --interactive have in common; see state_commands.h.
+#include "lss/runtime/debug/state_commands.h"
+
+#include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/text/names.h"
+
+#include <string.h>
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+void where_append_time(GString *out) {
+  g_string_append_printf(out, "%" G_GUINT64_FORMAT " ns", spinach_now_ns());
+  for (uint32_t i = 0; i < machine->clock_count; i++)
+    g_string_append_printf(out, ", cycle %" G_GUINT64_FORMAT " of %s", spinach_cycles((int32_t)i),
+                           machine->clocks[i].name);
+}
+
+void where_append_cores(GString *out, const char *what, uint32_t (*pc_of)(guint core)) {
+  for (guint i = 0; i < spinach_cores()->len; i++) {
+    const Core *core = spinach_cores()->pdata[i];
+    g_autofree char *text = spinach_describe_address(pc_of(core->number));
+    g_string_append_printf(out, "%u  %s  %s%s\n", core->number, core->path, what, text);
+  }
+}
+
+char *state_set(const char *words) {
+  const char *equals = strchr(words, '='), *why;
+  if (!equals) return g_strdup("set PATH.STATE = VALUE");
+  g_autofree char *name = g_strstrip(g_strndup(words, (gsize)(equals - words)));
+  g_autofree char *text = g_strstrip(g_strdup(equals + 1));
+  spinach_place place;
+  char *error = NULL;
+  if (!spinach_look_up(name, &place, &error)) return error;
+  if (place.count != 1)
+    return g_strdup_printf("%s has %" G_GUINT64_FORMAT " elements: name one of them", name, place.count);
+  g_autofree uint8_t *value = g_malloc0(place.field->type->size);
+  if (!spinach_type_parse(place.field->type, text, value, &why)) return g_strdup_printf("%s: %s", name, why);
+  memcpy(spinach_element(&place, 0), value, place.field->type->size);
+  return NULL;
+}
