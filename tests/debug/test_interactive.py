@@ -4,7 +4,9 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,40 @@ def test_what_was_set_and_written_goes_on_where_events_are_waited_for(build_sim,
     assert done[0] == done[1] and len(done[0][1].splitlines()) == 100
     _, err, _ = talk(build_sim(CHAIN), "cycle 5", "until event(k.taken)", "run", options=("--state-hashes", "hashes"))
     assert len(err) == 1 and "built with --watch k.taken: what is written down once would begin anew, for --state-hashes" in err[0]
+
+
+STUCK = CHAIN.replace("instance k : sink;", "instance k : sink { ready = 0; };").replace("{ count = 200; }", "")
+
+
+def test_a_run_without_progress_ends_as_it_would(build_sim, run_sim, tmp_path):
+    """Where it does without commands, also in the middle of them; a state that is set counts as progress."""
+    simulator, options = build_sim(STUCK), ["--watchdog", "200 us", "--quiet"]
+    straight = run_sim(simulator, *options, ok=False)
+    cycles = straight.stats["run"]["cycles"]["clk"]
+    for commands, more in (["run"], False), (["cycle 1000", f"until cycles(clk) >= {2 * cycles}", "run"], False), (["cycle 100000", "set s.index = 7", "run"], True):
+        words = [str(w) for w in (simulator, *options, "--interactive", "--stats", tmp_path / "s.json")]
+        done = subprocess.run(words, input="".join(f"{one}\n" for one in commands), capture_output=True, text=True, timeout=100)
+        assert done.returncode == straight.status == 1 and "error: no progress for 0.2 ms of simulated time" in done.stderr, done.stderr
+        ran = json.loads((tmp_path / "s.json").read_text())["run"]
+        assert ran["cycles"]["clk"] > cycles if more else ran == straight.stats["run"]
+        assert "again" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "cycle 1000000000", "until k.items >= 1000000000"])
+def test_an_interrupt_ends_the_command_at_hand(build_sim, tmp_path, command):
+    """And no other: what follows goes on from there, and the run ends when it is asked to."""
+    simulator = build_sim(CHAIN.replace("{ count = 200; }", ""))
+    words = [str(w) for w in (simulator, "--interactive", "--quiet", "--stats", tmp_path / "s.json")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        run.stdin.write(f"cycle 5\n{command}\n")
+        run.stdin.flush()
+        time.sleep(0.3)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate("cycle 10\nquit\n", timeout=60)
+    assert run.returncode == 0 and not err
+    cycles = [int(number) for number in re.findall(r"cycle (\d+) of", out)]
+    assert cycles[0] == 5 < 1000 < cycles[1] == cycles[2] - 10, out
+    assert json.loads((tmp_path / "s.json").read_text())["run"]["ended"] == "ended by its user"
 
 
 def test_processors_step_by_instructions(root, build_dir, build_sim, talk):

@@ -57,15 +57,22 @@ static void bound(const Goal *goal) {
   a->until = MIN(a->until, goal->tick);
 }
 
+// The run goes on with its next advance, unless it is over.
+static void advance(void) {
+  g_autofree char *stuck = spinach_run_stuck();
+  if (spinach_advancing.nothing_left)
+    ended = SPINACH_NOTHING_LEFT;
+  else
+    ended = stuck ? spinach_run_end_stuck(stuck) : spinach_run_begin();
+}
+
+// To the goal, to the end of the run, or until somebody interrupts it.
 static void go(const Goal *goal) {
   const bool whole = !goal->state && !goal->core && goal->watch < 0 && !tracing && goal->cycles == UINT64_MAX &&
                      goal->tick == UINT64_MAX;
-  while (!ended) {
+  while (!ended && !spinach_take_pause()) {
     if (!spinach_advancing.active) {
-      if (spinach_advancing.nothing_left)
-        ended = SPINACH_NOTHING_LEFT;
-      else
-        ended = spinach_run_begin();
+      advance();
       if (ended) return;
     }
     bound(goal);
@@ -105,6 +112,7 @@ static void do_run(const char *words) {
   else {
     const Goal goal = endless();
     go(&goal);
+    if (!ended) say_where();
   }
 }
 
@@ -196,8 +204,10 @@ static void do_set(const char *words) {
   g_autofree char *error = state_set(words);
   if (error)
     spinach_report_error("%s", error);
-  else
+  else {
+    spinach_passing->last_progress = spinach_time.now; // somebody works on it
     machine->wake();
+  }
 }
 
 // States, or events, of the instances that a pattern matches.
@@ -293,6 +303,7 @@ static const char *command_name(uint32_t index) {
 }
 
 static void carry_out(const char *line) {
+  spinach_take_pause(); // while no command was at hand
   const gsize length = strcspn(line, " \t");
   g_autofree char *verb = g_strndup(line, length);
   const char *words = line + length + strspn(line + length, " \t");

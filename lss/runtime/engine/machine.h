@@ -331,6 +331,7 @@ const char *spinach_run_begin(void);
 char *spinach_run_stuck(void);
 const char *spinach_run_end_stuck(const char *text); // reports them; returns why the run is over
 bool spinach_is_interrupted(void);                   // a signal asked the run to end
+bool spinach_take_pause(void);                       // one is to end the present command of --interactive
 #define SPINACH_NOTHING_LEFT "nothing left to do"    // why it is, when an advance found that
 // Writes everything that a run was asked for, up to the present instant; returns the process's status.
 int spinach_deliver(const char *ended);

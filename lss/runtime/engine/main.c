@@ -34,9 +34,16 @@ static const spinach_machine *const machine = &spinach_machine_table;
 static const spinach_options *given;
 static bool stuck, repeats;
 static volatile sig_atomic_t interrupted; // signal that asked the run to end
+static volatile sig_atomic_t paused;      // SIGINT is to end the command at hand
 
-// The first one ends the run normally, when the C of a module returns; a second one immediately.
+// The first one ends the run normally, when the C of a module returns; a second one immediately.  Ahead of these, one
+// that a person types ends only the command of --interactive that is at hand.
 static void on_signal(int number) {
+  if (number == SIGINT && given->interactive && !paused && !interrupted) {
+    paused = true;
+    spinach_stopping |= SPINACH_PAUSE;
+    return;
+  }
   if (interrupted) {
     spinach_streams_remove();
     _exit(128 + number);
@@ -48,9 +55,9 @@ static void on_signal(int number) {
 // ---- The run
 
 // A debug build steps as many cycles again as this one did; a long run is not repeated unasked, nor is one that
-// somebody has debugged.
+// somebody has debugged or given commands to.
 static bool is_repeatable(void) {
-  return !given->gdb && spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
+  return !given->gdb && !given->interactive && spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
 }
 
 // Runs a stuck run again, for its report alone; says so before.
@@ -92,11 +99,13 @@ const char *spinach_run_end_stuck(const char *text) {
   return spinach_error_text;
 }
 
-// Cycles until a checkpoint or a hash is due, at most SLICE.
+// Cycles until a checkpoint or a hash is due, at most to the next multiple of SLICE: there, wherever the run began or
+// was interrupted, it is looked whether there is progress.
 static uint64_t slice(const spinach_options *options) {
   if (spinach_trace_active()) return 1;
   const uint64_t cycles = spinach_cycles(options->clock), saved = options->checkpoint_every;
-  uint64_t most = saved ? MIN(SLICE, saved - cycles % saved) : SLICE;
+  uint64_t most = SLICE - cycles % SLICE;
+  if (saved) most = MIN(most, saved - cycles % saved);
   if (options->state_hashes) most = MIN(most, options->state_hash_every - cycles % options->state_hash_every);
   return most;
 }
@@ -114,6 +123,12 @@ static bool keep(const spinach_options *options) {
 
 bool spinach_is_interrupted(void) {
   return interrupted;
+}
+
+bool spinach_take_pause(void) {
+  const bool was = paused;
+  paused = false;
+  return was;
 }
 
 const char *spinach_run_begin(void) {
@@ -309,7 +324,7 @@ static int simulate(int argc, char **argv) {
   if (options.checkpoint && !*spinach_error_text && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");
   const int status = spinach_deliver(ended);
-  if (stuck && !machine->debug && !options.gdb) repeat_stuck(argc, argv);
+  if (stuck && !machine->debug && !options.gdb && !options.interactive) repeat_stuck(argc, argv);
   spinach_options_clear(&options);
   return status;
 }
