@@ -78,7 +78,7 @@ handler(reply, i) {
 phase_end() {
   if (!transferred(out_request)) return;
   const int32_t lane = get(winner);
-  self->served = lane == self->last ? self->served + 1 : 1;
+  self->served = lane == self->last ? self->served + (self->served < UINT8_MAX) : 1;
   self->last = lane;
   event(won, lane, item(out_request).op, item(out_request).address, item(out_request).size, get(requesting));
 }

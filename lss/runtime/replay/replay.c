@@ -6,15 +6,15 @@
 #include "lss/runtime/replay/replay_table.h"
 
 enum {
-  LEAST_BACKOFF = 64,     // cycles between attempts to begin, after one that paid
-  MOST_BACKOFF = 1 << 15, // and after many that did not
-  PAYS = 8,               // cycles replayed that pay for one that was learnt
-  LEAST = 200,            // and as many for the beginning
-  SAMPLE = 7,             // cycles between two states whose difference shows which word moves
-  LOOKS = 16,             // states that are hashed in one attempt
-  ATTEMPT = 4096,         // cycles that an attempt may take
-  MOST_CREDIT = 300,      // cycles that may be learnt before any has paid, at first
-  LEAST_CREDIT = 32,      // and after attempts in vain, or in a loop that is known
+  LEAST_BACKOFF = 64,  // cycles between attempts to begin, after one that paid
+  MOST_BACKOFF = 8192, // and after many that did not
+  PAYS = 8,            // cycles replayed that pay for one that was learnt
+  LEAST = 200,         // and as many for the beginning
+  SAMPLE = 7,          // cycles between two states whose difference shows which word moves
+  LOOKS = 32,          // states that are hashed in one attempt
+  ATTEMPT = 4096,      // cycles that an attempt may take
+  MOST_CREDIT = 300,   // cycles that may be learnt before any has paid, at first
+  LEAST_CREDIT = 100,  // and after attempts in vain, or in a loop that is known
 };
 
 const uint64_t spinach_replay_nowhere;

@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-enum { SEEN_HASHES = 8, MOST_WORDS = 256 };
+enum { SEEN_HASHES = 16, MOST_WORDS = 256 };
 
 enum { MOST_READS = 64, MOST_NOTES = 64, MOST_TIMED = 64 }; // of a cycle; one that does more is not kept
 
