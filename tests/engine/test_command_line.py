@@ -117,3 +117,9 @@ def test_the_table_of_statistics(simulator: Path, golden: Callable, root: Path) 
     assert done.returncode == 0
     text = (simulator.parent / "s.csv").read_text()
     golden(root / "tests/engine/command_line_statistics.golden", f"{done.stdout}\n{text}")
+
+
+@pytest.mark.parametrize("given", ["30 percent", "0 percent", "100 percent", "12.5 percent", "1e-07 percent"])
+def test_the_manifest_says_values_as_they_are_written(given: str, simulator: Path, run_sim) -> None:
+    done = run_sim(simulator, "--quiet", "--cycles", "1", "--share", given)
+    assert done.stats["manifest"]["parameters"]["share"] == given

@@ -37,7 +37,7 @@ if "--cycles" in options:  # frames of its own: 25 of them each way, in as many 
     counts = dict(window=window, window_sent_payload=payload, window_received_payload=payload, sent=25, received=25)
     statistics += [dict(path="checker", name=k, value=v, unit="", description="") for k, v in counts.items()]
 with open(options["--stats"], "w") as file:
-    json.dump(dict(manifest=dict(machine="/x/machine.lss", seed=1, parameters=dict(overhead="3e+01 percent")), run=dict(cycles=dict(a=9, b=1000000)), statistics=statistics), file)
+    json.dump(dict(manifest=dict(machine="/x/machine.lss", seed=1, parameters=dict(overhead="30 percent")), run=dict(cycles=dict(a=9, b=1000000)), statistics=statistics), file)
 """
 
 

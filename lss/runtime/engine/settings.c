@@ -127,6 +127,8 @@ static char *real_text(const spinach_parameter *parameter, double value) {
     double back = g_ascii_strtod(text, NULL);
     if ((fraction ? back / 100 : back) == value) break;
   }
+  // With fewer digits than it has before the point the number is whole: 30 and not 3e+01.
+  if (strchr(text, 'e') && fabs(shown) >= 1 && fabs(shown) < 1e15) g_ascii_formatd(text, sizeof text, "%.0f", shown);
   return g_strconcat(text, fraction ? " percent" : "", NULL);
 }
 

@@ -49,7 +49,7 @@ def point() -> PointReading:
     """What expressions read of one point."""
     manifest = {
         "constants": {"cpus": "2", "kind": "fast", "on": "true"},
-        "parameters": {"cpus": "4", "share": "3e+01 percent", "clock": "2.5 ns"},
+        "parameters": {"cpus": "4", "share": "30 percent", "clock": "2.5 ns"},
     }
     measures = {"rate": "a.moved / cycles(clk)", "round": "other", "other": "round", "twice": "2 * rate"}
     return PointReading(
