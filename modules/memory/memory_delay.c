@@ -15,7 +15,7 @@ handler(reset, refuse) {
 
 phase_start() {
   accept(in_request, self->count < param(depth) && !self->refusing);
-  send_if(out_request, self->count > 0 && cycle() >= self->due[self->head], self->entry[self->head]);
+  send_if(out_request, self->count > 0 && within(due[self->head], 0), self->entry[self->head]);
 }
 
 handler(reply) {
@@ -31,12 +31,13 @@ phase_end() {
   if (transferred(in_request)) {
     uint32_t slot = tail >= param(depth) ? tail - param(depth) : tail;
     self->entry[slot] = item(in_request);
-    self->due[slot] = cycle() + (uint64_t)param(latency);
-    if (param(jitter) > 0) self->due[slot] += random_bits(&self->rng) % (uint64_t)(param(jitter) + 1);
+    uint64_t cycles = (uint64_t)param(latency);
+    if (param(jitter) > 0) cycles += random_bits(&self->rng) % (uint64_t)(param(jitter) + 1);
+    set_until(due[slot], cycles);
     self->count++;
   }
   if (transferred(out_request)) {
-    if (self->count == param(depth)) self->freed = cycle() + 1;
+    if (self->count == param(depth)) set_until(freed, 2);
     self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
     self->count--;
   }
@@ -44,7 +45,7 @@ phase_end() {
 }
 
 next_event() {
-  if (param(refuse) > 0 || self->freed == cycle()) return cycle();
+  if (param(refuse) > 0 || until(freed)) return cycle();
   if (self->count == 0) return never();
-  return self->due[self->head] > cycle() ? self->due[self->head] : cycle();
+  return after(until(due[self->head]));
 }
