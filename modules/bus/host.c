@@ -54,7 +54,7 @@ static __attribute__((noinline)) bus_beat beat_read(const self_t *self) {
   bool last = count == self->length - self->moved;
   bus_beat beat = {.count = (uint8_t)count, .last = last, .error = (self->bad || self->corrupts) && last};
   if (self->bad) return beat;
-  memcpy(&beat.bytes, self->bytes + self->place + self->moved, count);
+  memcpy(&beat.bytes, load_span(bytes, self->place + self->moved, count), count);
   if (self->corrupts && self->moved == 0) beat.bytes ^= 1;
   return beat;
 }
@@ -94,7 +94,7 @@ phase_start() {
   }
   if (__builtin_expect(self->plain, true)) {
     bus_beat beat = {.count = 8};
-    memcpy(&beat.bytes, self->bytes + self->place + self->moved, 8);
+    memcpy(&beat.bytes, load_span(bytes, self->place + self->moved, 8), 8);
     for (int i = 0; i < width(bus_request); i++) {
       accept(bus_write_data, i, self->writer == i);
       send_if(bus_read_data, i, self->reader == i, beat);
@@ -277,9 +277,9 @@ static inline void refer_to_memory(self_t *self, int lane, const typeof_port(mem
              offset + size > (uint64_t)param(memory_bytes) || size > param(cpu_width) / 8) {
     reply.error = true;
   } else if (request->op == mem_op_write) {
-    copy(self->bytes + offset, &request->data, size);
+    copy(store_span(bytes, offset, size), &request->data, size);
   } else {
-    copy(&reply.data, self->bytes + offset, size);
+    copy(&reply.data, load_span(bytes, offset, size), size);
   }
   self->cpu_reply[lane] = reply;
   self->reply_cycle[lane] = cycle() + 1;
@@ -289,7 +289,7 @@ static inline void refer_to_memory(self_t *self, int lane, const typeof_port(mem
 static inline void write_beat(self_t *self, bus_beat beat) {
   const uint32_t left = self->length - self->moved, count = beat.count < left ? beat.count : left;
   const bool lost = self->bad || (self->corrupts && self->moved == 0);
-  if (!lost) memcpy(self->bytes + self->place + self->moved, &beat.bytes, count);
+  if (!lost) memcpy(store_span(bytes, self->place + self->moved, count), &beat.bytes, count);
   if (count) advance(self, count);
 }
 
@@ -311,7 +311,7 @@ phase_end() {
       moves |= transferred(bus_read_data, i);
       if (!transferred(bus_write_data, i)) continue;
       whole = item(bus_write_data, i).count == 8;
-      if (whole) memcpy(self->bytes + self->place + self->moved, &item(bus_write_data, i).bytes, 8);
+      if (whole) memcpy(store_span(bytes, self->place + self->moved, 8), &item(bus_write_data, i).bytes, 8);
       moves = whole;
     }
     if (moves) move_plain_beat(self);

@@ -162,9 +162,10 @@ static inline void offer_request(self_t *self) {
   } else if (count) {
     DMA_OFFER_REQUEST(assist_request_data, is_outward(of) ? mem_op_read : mem_op_write, count, of->address);
     if (!is_outward(of))
-      assist_run_into(&self->offer_data, sizeof self->offer_data,
-                      assist_run_swap(assist_run_peek(self->queue, param(buffer), self->head, UNIT, count), UNIT, count,
-                                      param(big_endian)));
+      assist_run_into(
+          &self->offer_data, sizeof self->offer_data,
+          assist_run_swap(assist_run_peek(load_span(queue, 0, param(buffer)), param(buffer), self->head, UNIT, count),
+                          UNIT, count, param(big_endian)));
   } else if (refers && dma_sum_due(of) && of->memory_left == 0 && of->reply_left == 0 && of->bus_coming == 0 &&
              !of->sum_waiting) {
     DMA_OFFER_REQUEST(assist_request_checksum, mem_op_write, 2, of->checksum_address);
@@ -178,7 +179,7 @@ static inline void send_on(self_t *self) {
   if (of->bus_now) {
     if (dma_offers_beat(self->offers)) return;
     const uint32_t count = assist_min(8, of->bus_now);
-    const uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, count);
+    const uint64_t bytes = assist_queue_peek(load_span(queue, 0, param(buffer)), param(buffer), self->head, count);
     self->offers |= dma_offers_of_beat(true);
     self->beat.bytes = keeps_word_values(of) ? assist_swap_words(bytes, count) : bytes;
     self->beat.count = (uint8_t)count;
@@ -262,7 +263,7 @@ static inline void memory_replied(self_t *self, dma_transfer *of, assist_run rep
   const uint32_t count = assist_piece_of(UNIT, of->reply_address, of->reply_left, of->base, of->limit);
   if (is_outward(of)) {
     const assist_run bytes = assist_run_swap(reply, UNIT, count, param(big_endian));
-    assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
+    assist_run_put(store_span(queue, 0, param(buffer)), param(buffer), self->tail, UNIT, bytes, count);
     self->tail += count;
     self->requested -= count;
     sum_bytes(self, of, bytes, count);
@@ -282,7 +283,7 @@ static inline void host_sent(self_t *self, bus_beat got) {
   }
   if (!of || is_outward(of) || !got.count) return;
   if (keeps_word_values(of)) got.bytes = assist_swap_words(got.bytes, got.count);
-  assist_queue_put(self->queue, param(buffer), self->tail, got.bytes, got.count);
+  assist_queue_put(store_span(queue, 0, param(buffer)), param(buffer), self->tail, got.bytes, got.count);
   self->tail += got.count;
   self->coming -= got.count;
   of->bus_coming -= got.count;

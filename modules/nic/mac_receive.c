@@ -184,7 +184,7 @@ static inline void queue_beat(self_t *self, wire_beat_64 beat) {
   } else if (self->frame_bytes[newest] + beat.count > (uint32_t)param(max_frame)) {
     discard_frame(self, receive_outcome_too_long);
   } else {
-    assist_queue_put(self->queue, param(buffer), self->tail, beat.bytes, beat.count);
+    assist_queue_put(store_span(queue, 0, param(buffer)), param(buffer), self->tail, beat.bytes, beat.count);
     self->tail += beat.count;
     self->frame_bytes[newest] += beat.count;
     self->fcs = ethernet_fcs(self->fcs, beat.bytes, beat.count);
@@ -348,7 +348,8 @@ static inline void store_data(self_t *self) {
     if (!self->burst_left) return;
     const uint32_t count =
         assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
-    const assist_run bytes = assist_run_peek(self->queue, param(buffer), self->head, UNIT, count);
+    const assist_run bytes =
+        assist_run_peek(load_span(queue, 0, param(buffer)), param(buffer), self->head, UNIT, count);
     offer(self, assist_request_data, count, self->address, assist_run_swap(bytes, UNIT, count, param(big_endian)));
   }
 }

@@ -112,7 +112,7 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
         self->plain = 0;
         break;
       }
-      part = assist_queue_peek(self->queue, param(buffer), self->head, run);
+      part = assist_queue_peek(load_span(queue, 0, param(buffer)), param(buffer), self->head, run);
       self->head += run;
       self->from_queue += run;
     }
@@ -157,7 +157,7 @@ static inline void next_beat(self_t *self) {
     make_beat(self);
     return;
   }
-  const uint64_t bytes = assist_queue_peek(self->queue, param(buffer), self->head, 8);
+  const uint64_t bytes = assist_queue_peek(load_span(queue, 0, param(buffer)), param(buffer), self->head, 8);
   self->fcs = ethernet_fcs(self->fcs, bytes, 8);
   self->beat.bytes = bytes;
   self->beat.count = 8;
@@ -216,7 +216,7 @@ static inline void data_arrived(self_t *self, assist_run reply) {
   const int newest = (self->first + self->frames_waiting - 1) & (param(most_frames) - 1);
   const uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
   const assist_run bytes = assist_run_swap(reply, UNIT, count, param(big_endian));
-  assist_run_put(self->queue, param(buffer), self->tail, UNIT, bytes, count);
+  assist_run_put(store_span(queue, 0, param(buffer)), param(buffer), self->tail, UNIT, bytes, count);
   self->tail += count;
   self->requested -= count;
   self->frame_got[newest] += count;
