@@ -1,6 +1,9 @@
 """Every module has a declaration, a behaviour or an inside, and a test of its own."""
 
+import json
+import math
 import re
+import subprocess
 from pathlib import Path
 
 from tests.tree import found, library_modules, library_types
@@ -124,3 +127,92 @@ def test_macros_of_headers_say_whose_they_are(root: Path) -> None:
                 wrong.append(f"{header.name}: {name}")
     assert looked_at > 50
     assert not wrong, "without the header's prefix: " + ", ".join(wrong)
+
+
+# Modules whose cycles ask for the time, each with what no instant of their clock says.
+ASK_FOR_TIME = {
+    "clock_crossing": "compares instants of two clocks",
+    "level_synchronizer": "compares instants of two clocks",
+    "memory_crossing": "compares instants of two clocks",
+    "host": "times of the bus, in ticks of all clocks",
+    "ethernet": "times of the wire, in ticks of all clocks",
+    "traffic_replay": "times of the files, in nanoseconds",
+    "frame_checker": "latencies in nanoseconds",
+    "nic10g_driver": "times of the software, in nanoseconds",
+    "tigon2_driver": "times of the software, in nanoseconds",
+    "tigon2_traffic_generator": "says at what time it failed",
+    "register_bank": "timers count in a unit of their own; a reply's place is its cycle",
+    "dram_controller": "a reply says how long it took; refreshes are so far apart that they are counted later",
+    "sram_controller": "a reply says how long it took",
+    "memory_source": "its script says in which cycle",
+    "source": "its script says in which cycle",
+    "sink": "its record says in which cycle",
+    "monitor": "its record says in which cycle",
+}
+
+
+def functions_that_ask(text: str) -> set[str]:
+    """Functions of a module in which now() or cycle() is, macros among them; those that run between cycles may."""
+    text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', " ", text, flags=re.DOTALL)
+    text = re.sub(r"^#define (\w+)((?:[^\n]*\\\n)*[^\n]*)", r"\1() {\2}", text, flags=re.MULTILINE)
+    found_in, depth, name = set(), 0, ""
+    for piece in re.finditer(r"([A-Za-z_]\w*)\s*\(|[{}]", text):
+        depth += (piece[0] == "{") - (piece[0] == "}")
+        if depth == 0 and piece[1]:
+            name = piece[1] if piece[1] not in ("__attribute__", "typeof_port") else name
+        elif piece[1] in ("now", "cycle"):
+            found_in.add(name)
+    return found_in - {"next_event", "init", "statistics", "finish"}
+
+
+def test_time_is_asked_for_where_no_instant_would_do(root: Path) -> None:
+    """`until` tells the same, and does not change with every cycle: what asks for the time is never replayed."""
+    sources = [path for path in [*found(root / "modules", "*.c"), *found(root / "examples", "*.c")] if path.with_suffix(".lss").exists()]
+    asking = {path.stem: functions_that_ask(path.read_text()) for path in sources}
+    assert functions_that_ask("static int f(int a) { if (a) { return (int)cycle(); } }\n#define G(x) (now() + (x))\ninit() { now(); }") == {"f", "G"}
+    more = {name: sorted(where) for name, where in asking.items() if where and name not in ASK_FOR_TIME}
+    assert not more, f"say when by set_until() and until(): {more}"
+    fewer = sorted(name for name in ASK_FOR_TIME if not asking.get(name))
+    assert not fewer, f"do not ask any more, and need no exception: {fewer}"
+
+
+# Modules with arrays of 1 KiB or more that are behaviour, and why.
+LARGE_BEHAVIOUR = {
+    "register_bank": "userpoints see the whole file",
+    "ethernet": "reads and writes packet files, and is never replayed",
+    "frame_checker": "no hardware: compares whole frames",
+    "traffic_replay": "reads packet files, and is never replayed",
+    "nic10g_driver": "no hardware: reads and writes packet files",
+    "tigon2_driver": "no hardware: reads and writes packet files",
+}
+MACHINES = ("dual_core", "nic10g", "quad_core", "riscv_core", "tigon2", "vliw_core")
+
+
+def bytes_of(field: dict, types: dict[str, dict]) -> int:
+    """Of a field of an exported netlist, without what aligns it."""
+
+    def of(name: str) -> int:
+        one = types[name]
+        if "element" in one:
+            return one["length"] * of(one["element"])
+        return sum(of(part["type"]) for part in one.get("fields", ())) or (one.get("bits", 8) + 7) // 8
+
+    return math.prod(field["dimensions"]) * of(field["type"])
+
+
+def test_large_arrays_are_memories(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Of which a cycle needs little: compared word by word where they are read, and not as a whole."""
+    large: dict[str, set[str]] = {}
+    for machine in MACHINES:
+        out = tmp_path / f"{machine}.json"
+        subprocess.run([build_dir / "bin/lss", "export", root / f"examples/{machine}/{machine}.lss", "-o", out], check=True)
+        netlist = json.loads(out.read_text())
+        types = {one["name"]: one for one in netlist["types"]}
+        for one in netlist["instances"]:
+            for field in one["state"]:
+                if field["kind"] == "behaviour" and field["dimensions"] and bytes_of(field, types) >= 1024:
+                    large.setdefault(one["module"], set()).add(field["name"])
+    more = {name: sorted(fields) for name, fields in large.items() if name not in LARGE_BEHAVIOUR}
+    assert not more, f"write `memory` before their types: {more}"
+    fewer = sorted(set(LARGE_BEHAVIOUR) - set(large))
+    assert not fewer, f"have none any more, and need no exception: {fewer}"
