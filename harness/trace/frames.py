@@ -3,11 +3,11 @@
 A frame is a stretch of the interface's memory between the event that fills it and the one that empties it: from
 `received` to the DMA transfer outward that reads it, or from the DMA transfers inward that write it to `sent`.  Which
 events these are follows from their arguments (address, length, outward), whatever the machine is.  On the wire frames
-keep their order.  Where instructions were recorded, a handler is a function that computed an address within the frame
-since that memory was used for another one.
+keep their order.  Where instructions were recorded, a handler is a function that computed an address that a device was
+given for the frame, its own or that of a transfer of a part of it, since that memory was used for another frame: other
+numbers that happen to lie within it may be anything.
 """
 
-from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from dataclasses import asdict, dataclass, field
 
@@ -31,7 +31,7 @@ class Handler:
     function: str
     first_ns: float
     last_ns: float
-    instructions: int = 1  # whose result was an address within the frame
+    instructions: int = 1  # whose result was an address of the frame
 
 
 @dataclass
@@ -42,6 +42,7 @@ class Frame:
     direction: str  # receive, send
     bytes: int
     address: int = 0
+    parts: list[int] = field(default_factory=list)  # addresses of transfers
     steps: list[Step] = field(default_factory=list)
     handlers: list[Handler] = field(default_factory=list)
     dropped: bool = False
@@ -76,7 +77,7 @@ class _Lives:
         self.values: list[tuple[int, int, Source, str]] = []  # instant, result, processor, function
 
     def _add(self, direction: str, length: int, address: int, steps: list[Step]) -> Frame:
-        frame = Frame(len(self.frames), direction, length, address, steps)
+        frame = Frame(len(self.frames), direction, length, address, steps=steps)
         self.frames.append(frame)
         return frame
 
@@ -101,6 +102,7 @@ class _Lives:
         for frame in self.waiting:
             if frame.covers(address, length):
                 frame.steps.append(step)
+                frame.parts.append(address)
                 frame.finished = True
                 self.waiting.remove(frame)
                 return
@@ -111,6 +113,7 @@ class _Lives:
         for part in parts:
             self.read.remove(part)
         frame.steps = [*(part[2] for part in parts), step]
+        frame.parts = [part[0] for part in parts]
         frame.finished = True
         self.sent[step.path].append(frame)
 
@@ -161,9 +164,10 @@ def _without_start(frame: Frame) -> list[Handler]:
 
 
 def _add_handlers(lives: _Lives) -> None:
-    """Finds who computed addresses within each frame while it was there."""
-    by_value = sorted(lives.values, key=lambda one: one[1])
-    keys = [value for _, value, _, _ in by_value]
+    """Finds who computed the addresses of each frame while it was there."""
+    by_value: dict[int, list[tuple[int, Source, str]]] = defaultdict(list)
+    for instant, value, source, function in lives.values:
+        by_value[value].append((instant, source, function))
     kept = [frame for frame in lives.frames if frame.address]
     by_page: dict[int, list[tuple[float, Frame]]] = defaultdict(list)
     for frame in kept:
@@ -174,8 +178,8 @@ def _add_handlers(lives: _Lives) -> None:
         used = _last_use([one for page in pages for one in by_page[page]], frame)
         begin = max(used or 0, min(step.ns for step in frame.steps) if frame.direction == "receive" else 0)
         end, found = frame.last_ns, {}
-        first, last = bisect_left(keys, frame.address), bisect_right(keys, frame.address + frame.bytes - 1)
-        for instant, _, source, function in sorted(by_value[first:last], key=lambda one: one[0]):
+        computed = (one for address in {frame.address, *frame.parts} for one in by_value[address])
+        for instant, source, function in sorted(computed, key=lambda one: one[0]):
             ns = lives.events.nanoseconds(instant)
             if not begin <= ns <= end:
                 continue

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict, deque
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
@@ -54,6 +55,39 @@ def test_what_happens_to_frames_is_in_order(lives) -> None:
         assert all(handler.first_ns <= times[2] for handler in frame.handlers)
     wire = [frame.steps[0].ns for frame in lives if frame.direction == "receive"]
     assert wire == sorted(wire)
+
+
+class Happened:
+    """Records of a run that never was: (nanoseconds, path, event, arguments, function)."""
+
+    file = "none"
+
+    def __init__(self, *records: tuple[int, str, str, dict[str, int], str]) -> None:
+        names = sorted({one[1:3] for one in records})
+        self.header = SimpleNamespace(sources=[SimpleNamespace(path=path, event=event, core=path if event == "retire" else None) for path, event in names])
+        self.records = [SimpleNamespace(source=names.index(one[1:3]), instant=one[0], arguments=one[3], function=one[4]) for one in records]
+
+    def __iter__(self):
+        return iter(self.records)
+
+    def nanoseconds(self, instant: int) -> float:
+        return float(instant)
+
+
+def test_numbers_that_lie_within_a_frame_handle_nothing() -> None:
+    """A function handles what it computed an address of: the frame's, or that of a part that a device moved."""
+    happened = Happened(
+        (5, "cpu", "retire", {"value": 0x1000}, "before"),
+        (10, "mac", "received", {"address": 0x1000, "length": 100}, ""),
+        (11, "cpu", "retire", {"value": 0x1000}, "takes"),
+        (12, "cpu", "retire", {"value": 0x1040}, "counts"),
+        (13, "cpu", "retire", {"value": 0x1002}, "cuts"),
+        (14, "cpu", "retire", {"value": 0x1063}, "counts"),
+        (20, "dma", "done", {"outward": 1, "address": 0x1002, "length": 98}, ""),
+        (25, "cpu", "retire", {"value": 0x1000}, "after"),
+    )
+    (frame,) = frames.lives(happened)
+    assert [(one.function, one.first_ns) for one in frame.handlers] == [("takes", 11), ("cuts", 13)]
 
 
 ELSEWHERE = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}  # what is not run in the tree finds it so

@@ -18,10 +18,11 @@ typedef struct {
   Place place;
   const char *path;        // of the device that it is at
   uint32_t address, bytes; // in memory; 0 bytes: not known
+  uint32_t part;           // where its latest transfer began
   uint64_t since;          // instant
 } Frame;
 
-// Who computed a number: perhaps an address within a frame.
+// Who computed a number: perhaps an address of a frame.
 typedef struct {
   guint core;
   uint32_t pc, word;
@@ -42,6 +43,7 @@ static Frame *add_frame(const Event *event, bool send, Place place, int64_t addr
                    .place = place,
                    .path = event->source->path,
                    .address = (uint32_t)address,
+                   .part = (uint32_t)address,
                    .bytes = (uint32_t)bytes,
                    .since = event->instant};
   g_ptr_array_add(frames, frame);
@@ -59,7 +61,7 @@ static bool overlaps(const Frame *frame, int64_t address, int64_t bytes) {
          frame->address < address + bytes;
 }
 
-// Memory is emptied or filled anew: who computed addresses within it has not dealt with what comes.
+// Memory is emptied or filled anew: who computed addresses of it has not dealt with what comes.
 static void forget_computed(int64_t address, int64_t length) {
   for (int64_t i = 0; i < length; i++) g_hash_table_remove(computed, GUINT_TO_POINTER((uint32_t)(address + i)));
 }
@@ -87,7 +89,7 @@ static void receive(const Event *event, int64_t address, int64_t length) {
   Frame *frame = oldest(false, ON_WIRE, AT_INTERFACE);
   if (!frame) frame = add_frame(event, false, IN_MEMORY, address, length);
   move(frame, event, IN_MEMORY);
-  frame->address = (uint32_t)address;
+  frame->address = frame->part = (uint32_t)address;
   frame->bytes = (uint32_t)length;
   frame->number = counted++;
   forget_computed(address, length);
@@ -96,7 +98,10 @@ static void receive(const Event *event, int64_t address, int64_t length) {
 // A DMA transfer begins or ends.  Memory that is filled anew held nothing that is still to be sent.
 static void transfer(const Event *event, bool begins, int64_t outward, int64_t address, int64_t length) {
   Frame *frame = oldest_within(!outward, address, length);
-  if (outward && frame && begins) move(frame, event, IN_TRANSFER);
+  if (outward && frame && begins) {
+    move(frame, event, IN_TRANSFER);
+    frame->part = (uint32_t)address;
+  }
   if (outward && frame && !begins) {
     forget_computed(frame->address, frame->bytes);
     g_ptr_array_remove(frames, frame);
@@ -127,10 +132,15 @@ static void drop_transfer(const Event *event) {
 // What was read from the host to these addresses is a frame.
 static void send(const Event *event, bool begins, int64_t address, int64_t length) {
   Frame *part;
+  uint32_t latest = (uint32_t)address;
   first = last ? MIN(first, (uint32_t)address) : (uint32_t)address;
   last = MAX(last, (uint32_t)(address + length));
-  while ((part = oldest_within(true, address, length))) g_ptr_array_remove(frames, part);
+  while ((part = oldest_within(true, address, length))) {
+    latest = part->part;
+    g_ptr_array_remove(frames, part);
+  }
   Frame *frame = add_frame(event, true, begins ? BEING_SENT : ON_WIRE, address, length);
+  frame->part = latest;
   if (begins) return;
   frame->number = counted++;
   forget_computed(address, length);
@@ -187,16 +197,18 @@ static const char *function_of(const Computed *one) {
   return place ? place->function : NULL;
 }
 
-// The function that dealt with it last, and since when.
+// The function that dealt with it last, and since when.  It computed an address that a device was given: other numbers
+// that happen to lie within a frame may be anything.
 static void append_handler(GString *out, const Frame *frame) {
+  const uint32_t addresses[] = {frame->address, frame->part};
   const Computed *latest = NULL;
   uint64_t since = UINT64_MAX;
-  for (uint32_t i = 0; i < frame->bytes; i++) {
-    const Computed *one = g_hash_table_lookup(computed, GUINT_TO_POINTER(frame->address + i));
+  for (guint i = 0; i < G_N_ELEMENTS(addresses); i++) {
+    const Computed *one = g_hash_table_lookup(computed, GUINT_TO_POINTER(addresses[i]));
     if (one && function_of(one) && (!latest || one->instant > latest->instant)) latest = one;
   }
-  for (uint32_t i = 0; latest && i < frame->bytes; i++) {
-    const Computed *one = g_hash_table_lookup(computed, GUINT_TO_POINTER(frame->address + i));
+  for (guint i = 0; latest && i < G_N_ELEMENTS(addresses); i++) {
+    const Computed *one = g_hash_table_lookup(computed, GUINT_TO_POINTER(addresses[i]));
     if (one && one->core == latest->core && !g_strcmp0(function_of(one), function_of(latest)))
       since = MIN(since, one->instant);
   }
