@@ -96,17 +96,18 @@ void emit_field(GString *out, const char *name, const Type *type, const GArray *
 }
 
 // A function that reads a member, one that gives the word with another value in it, and a macro for the bits of a value
-// in it, which is constant where the value is.
+// in it, which is constant where the value is.  Types may be called as their arguments would be.
 static void emit_member(GString *out, const Type *type, const Field *member) {
   const char *word = type->c_name, *name = member->name, *value = emit_c_type(member->type);
   g_autofree char *mask = g_strdup_printf("UINT64_C(0x%" G_GINT64_MODIFIER "x)", G_MAXUINT64 >> (64 - member->bits));
-  g_string_append_printf(out, "#define %s_of_%s(value) ((%s)(((uint64_t)(value) & %s) << %d))\n", word, name, word,
-                         mask, member->first);
-  g_string_append_printf(out, "static inline %s %s_%s(%s word) { return (%s)(word >> %d & %s); }\n", value, word, name,
-                         word, value, member->first, mask);
-  g_string_append_printf(out, "static inline %s %s_set_%s(%s word, %s value) {\n", word, word, name, word, value);
-  g_string_append_printf(out, "  return (%s)((word & ~(%s << %d)) | %s_of_%s(value));\n}\n", word, mask, member->first,
-                         word, name);
+  g_string_append_printf(out, "#define %s_of_%s(spinach_v) ((%s)(((uint64_t)(spinach_v) & %s) << %d))\n", word, name,
+                         word, mask, member->first);
+  g_string_append_printf(out, "static inline %s %s_%s(%s spinach_w) { return (%s)(spinach_w >> %d & %s); }\n", value,
+                         word, name, word, value, member->first, mask);
+  g_string_append_printf(out, "static inline %s %s_set_%s(%s spinach_w, %s spinach_v) {\n", word, word, name, word,
+                         value);
+  g_string_append_printf(out, "  return (%s)((spinach_w & ~(%s << %d)) | %s_of_%s(spinach_v));\n}\n", word, mask,
+                         member->first, word, name);
 }
 
 static void emit_type(GString *out, const Type *type) {

@@ -11,6 +11,7 @@ clock fast = 2 MHz;
 enum color { red, green = 4 };
 enum strings { none, some };
 packed state_word : uint16 { color shade : 0..3; bool up : 4; bits(3) level : 13..15; uint8 number : 5; };
+packed value : uint8 { bool word : 0; };
 packed long_word(int n = 60) : uint64 { bits(n) rest : 64 - n; bits(2) low : 1; };
 struct point { int8 x; uint8 y; };
 struct all { bool a; int8 b; uint64 c; float32 d; color e; point f; point g[2]; uint16 h[2][2]; bits(12) i; state_word j; };

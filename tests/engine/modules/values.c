@@ -23,6 +23,7 @@ static void packed_words(const self_t *self) {
   SAME(param(packed_one) == 0xfff4 && param(most).j == 0x10);
   INTS(packed_list, 0x2000, 0x21, 0);
   SAME(self->packed_state == 0x8060 && self->packed_states[0] == 0xffff && self->packed_states[1] == 0);
+  SAME(value_word(self->odd) && value_set_word(self->odd, false) == 0 && value_of_word(1) == 1);
   SAME(self->large == (UINT64_C(1) << 4 | 3 << 1));
 }
 
