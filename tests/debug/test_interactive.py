@@ -202,6 +202,22 @@ def test_values_with_names_clocks_files_and_levels_are_completed(build_sim, tmp_
     assert (tmp_path / "kept").stat().st_size
 
 
+PACKED = """
+enum shade { dark, light };
+packed word : uint16 { shade tint : 0; bool lit : 4; bits(3) level : 8; };
+struct both { word first; uint8 count; };
+instance m : holder; instance k : sink; m.out -> k.in : both;
+"""
+HOLDER = "module holder { outport out : both; state { both kept; } phase_start -> out.data; phase_end; }"
+
+
+def test_members_of_values_are_completed(build_sim, tmp_path):
+    (tmp_path / "holder.lss").write_text(HOLDER)
+    (tmp_path / "holder.c").write_text("phase_start() { send(out, self->kept); }\nphase_end() {}\n")
+    shown = type_in(build_sim(PACKED, "-I", tmp_path), "set m.kept=\tfi\t\tti\tli\tlev\t5} cou\t7}\nprint m.kept\nquit\n")
+    assert "\nm.kept = {first={tint=light level=5} count=7}\n" in shown, shown
+
+
 def test_without_an_editor_lines_are_plain(chain, tmp_path):
     (tmp_path / "libedit.so.2").touch()
     shown = type_in(chain, "cycle 3\ncycle 4\nquit\n", LD_LIBRARY_PATH=str(tmp_path))

@@ -51,16 +51,60 @@ GPtrArray *completion_states(const char *word) {
   return names_of(word, STATES);
 }
 
-GPtrArray *completion_values(const char *state) {
+enum { DEEPEST = 16 };
+
+// What a value is like where its text ends: `due` is the type of what comes next; NULL: the name of a member of
+// `within`.
+typedef struct {
+  const struct spinach_type *due, *within[DEEPEST];
+  guint depth;
+} Position;
+
+static bool has_members(const struct spinach_type *type) {
+  return type && (type->kind == SPINACH_STRUCT || type->kind == SPINACH_PACKED);
+}
+
+static const struct spinach_type *member_type(const struct spinach_type *type, const char *name, gsize length) {
+  for (uint32_t i = 0; i < type->member_count; i++)
+    if (strlen(type->members[i].name) == length && !strncmp(type->members[i].name, name, length))
+      return type->members[i].type;
+  return NULL;
+}
+
+static Position position_behind(const struct spinach_type *type, const char *text) {
+  Position at = {.due = type};
+  for (; *text; text++) {
+    const gsize length = strspn(text, G_CSET_a_2_z G_CSET_A_2_Z "0123456789_");
+    if (*text == '{' && has_members(at.due) && at.depth < DEEPEST) {
+      at.within[at.depth++] = at.due;
+      at.due = NULL;
+    } else if (*text == '}' && at.depth) {
+      at.depth--;
+    } else if (length) {
+      at.due = text[length] == '=' && at.depth ? member_type(at.within[at.depth - 1], text, length) : NULL;
+      text += length - 1;
+    }
+  }
+  return at;
+}
+
+GPtrArray *completion_values(const char *state, const char *before) {
+  static const char *const truths[] = {"false", "true"};
   GPtrArray *names = none();
   g_autofree char *error = NULL;
   spinach_place place;
   if (!spinach_look_up(state, &place, &error)) return names;
-  const struct spinach_type *type = place.field->type;
-  static const char *const truths[] = {"false", "true"};
-  for (guint i = 0; type->kind == SPINACH_BOOL && i < G_N_ELEMENTS(truths); i++) add_once(names, truths[i], 5);
-  for (uint32_t i = 0; type->kind == SPINACH_ENUM && i < type->member_count; i++)
-    add_once(names, type->members[i].name, strlen(type->members[i].name));
+  const Position at = position_behind(place.field->type, before);
+  const struct spinach_type *due = at.due, *within = at.depth ? at.within[at.depth - 1] : NULL;
+  if (has_members(due)) add_once(names, "{", 1);
+  for (guint i = 0; due && due->kind == SPINACH_BOOL && i < G_N_ELEMENTS(truths); i++)
+    add_once(names, truths[i], strlen(truths[i]));
+  for (uint32_t i = 0; due && due->kind == SPINACH_ENUM && i < due->member_count; i++)
+    add_once(names, due->members[i].name, strlen(due->members[i].name));
+  for (uint32_t i = 0; !due && within && i < within->member_count; i++) {
+    g_autofree char *name = g_strconcat(within->members[i].name, "=", NULL);
+    add_once(names, name, strlen(name));
+  }
   return names;
 }
 

@@ -8,8 +8,9 @@
 GPtrArray *completion_instances(const char *word);
 GPtrArray *completion_states(const char *word);
 
-// The values that have names of the state that is called so.
-GPtrArray *completion_values(const char *state);
+// What a value of the state that is called so may go on with, behind `before`: the values that have names, and the
+// members of what is in braces.
+GPtrArray *completion_values(const char *state, const char *before);
 
 // What a condition may go on with; `before` is what is ahead of the word: "event(", "" and so on.
 GPtrArray *completion_conditions(const char *before, const char *word);

@@ -332,7 +332,7 @@ static GPtrArray *complete(const char *before, const char *word) {
     if (equals) *equals = '\0';
     switch (commands[i].takes) {
     case A_STATE: return completion_states(word);
-    case A_SETTING: return equals ? completion_values(g_strchomp(ahead)) : completion_states(word);
+    case A_SETTING: return equals ? completion_values(g_strchomp(ahead), equals + 1) : completion_states(word);
     case A_CONDITION: return completion_conditions(ahead, word);
     case AN_INSTANCE: return completion_instances(word);
     default: return NULL;

@@ -52,7 +52,7 @@ static char **complete(const char *word, int start, int end) {
   if (!candidates) return NULL;
   *rl.completion_append_character = ' ';
   for (guint i = 0; i < candidates->len; i++)
-    if (g_str_has_suffix(candidates->pdata[i], ".") || g_str_has_suffix(candidates->pdata[i], "("))
+    if (strchr(".({=", ((const char *)candidates->pdata[i])[strlen(candidates->pdata[i]) - 1]))
       *rl.completion_append_character = '\0';
   return rl.completion_matches(word, generate);
 }

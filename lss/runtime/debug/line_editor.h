@@ -13,7 +13,7 @@
 typedef GPtrArray *(*LineCompleter)(const char *before, const char *word);
 
 // A word ends at each of these.
-#define LINE_BREAKS " \t=<>!(),"
+#define LINE_BREAKS " \t=<>!(),{}"
 
 // The next line, without its end, which the caller frees with free(); NULL at the end.  A person is prompted.  No more
 // is taken from standard input than the line.
