@@ -4,6 +4,7 @@ A simulator is run for few and for many cycles, and only the difference counts, 
 of one comparison take turns, so a machine that slows down slows all of them; what is reported are medians.
 """
 
+import functools
 import os
 import platform
 import re
@@ -118,6 +119,27 @@ def counted_per_cycle(command: Callable[[int], list], short: int, long: int) -> 
     return Counts((many.instructions - few.instructions) / cycles, (many.mispredicted - few.mispredicted) / cycles)
 
 
+@functools.cache
+def has_counters() -> bool:
+    """Whether perf can count the cycles of the processor here; most virtual machines do not let it."""
+    try:
+        done = subprocess.run(
+            ["perf", "stat", "-x,", "-e", "cycles:u", "true"], capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        return False
+    return done.returncode == 0 and "<not" not in done.stderr
+
+
+def host_cycles(command: list) -> float:
+    """User cycles of a whole run by the processor's counters; without any, nanoseconds of processor time."""
+    if not has_counters():
+        return run(command)[0] * 1e9
+    with tempfile.NamedTemporaryFile("r") as log:
+        run(["perf", "stat", "-x,", "-o", log.name, "-e", "cycles:u", *command])
+        return next(float(line.split(",")[0]) for line in log if "cycles:u" in line)
+
+
 def machine_info() -> dict:
     """What the figures were measured on."""
 
@@ -138,6 +160,7 @@ def machine_info() -> dict:
     return {
         "cpu": cpu,
         "cpus": os.cpu_count(),
+        "cycle_counters": has_counters(),
         "load_average": os.getloadavg()[0],
         "system": first_line("uname", "-sr"),
         "clang": first_line(clang, "--version"),

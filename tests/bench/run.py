@@ -15,7 +15,9 @@ import build_speed
 import chain_speed
 import core_speed
 import nic10g_speed
+import replay_speed
 import tigon2_speed
+import tools_speed
 from measuring import BenchError, machine_info
 
 SECTIONS = {
@@ -24,6 +26,8 @@ SECTIONS = {
     "tigon2": tigon2_speed.measure,
     "nic10g": nic10g_speed.measure,
     "build": build_speed.measure,
+    "replay": replay_speed.measure,
+    "tools": tools_speed.measure,
 }
 KEYS = (
     "structural_tax",
@@ -37,6 +41,11 @@ KEYS = (
     "chain_ns_per_module_cycle",
     "build_seconds",
     "rebuild_seconds",
+    "replay_ratio",
+    "replay_instruction_ratio",
+    "restore_ms",
+    "attached_ratio",
+    "debugger",
 )
 
 
@@ -101,6 +110,44 @@ def other_rows(results: dict) -> list[str]:
     return lines
 
 
+def replay_rows(results: dict) -> list[str]:
+    lines = []
+    unit = "cycles" if results["machine"].get("cycle_counters") else "ns"
+    for name, figures in (results.get("replay_workloads") or {}).items():
+        ratio, instructions = results["replay_ratio"][name], results["replay_instruction_ratio"][name]
+        lines.append(row(name, figures["instructions"], "instructions", f"{instructions:.2f} times --no-replay"))
+        lines.append(
+            row("  mispredicted", figures["mispredicted"], "branches", f"{figures['mispredicted_without']:.2f} without")
+        )
+        lines.append(row("  time", figures["host_cycles"], unit, f"{ratio:.2f} times --no-replay"))
+    return lines
+
+
+ATTACHED = {
+    "profile": ("profile of both processors", 2),
+    "instructions": ("trace of all instructions", 5),
+    "ten_signals": ("wave of ten signals", 5),
+    "ports_of_a_core": ("wave of all ports of a processor", 25),
+}
+DEBUGGER = {
+    "forward_ratio": ("gdb, forwards with a history of the whole run", "times a run without", "at most 1.2"),
+    "back_ratio": ("gdb, back over the whole run", "times a run without", "at most 3"),
+    "reverse_stepi_ms": ("gdb, an instruction back", "ms at most", "under 100"),
+    "reverse_step_ms": ("gdb, a line back", "ms at most", "under 1,000"),
+}
+
+
+def tools_rows(results: dict) -> list[str]:
+    lines = [row("two-CPU Tigon-2, restored from a checkpoint", results.get("restore_ms"), "ms", "under 50")]
+    for key, ratio in (results.get("attached_ratio") or {}).items():
+        text, limit = ATTACHED[key]
+        lines.append(row(f"  {text}", ratio, "times", f"at most {limit}"))
+    for key, value in (results.get("debugger") or {}).items():
+        text, unit, limit = DEBUGGER[key]
+        lines.append(row(f"  {text}", value, unit, limit))
+    return lines
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="speed figures")
     parser.add_argument("--build", type=Path, default=Path("build"), help="where make puts its products")
@@ -125,7 +172,9 @@ def main() -> int:
             problems.append(f"{name}: {error}")
     machine = results["machine"]
     print(f"{machine['cpu']}, {machine['cpus']} CPUs, load {machine['load_average']:.1f}; {machine['clang']}")
-    for line in core_rows(results) + chain_rows(results) + other_rows(results):
+    for line in (
+        core_rows(results) + chain_rows(results) + other_rows(results) + replay_rows(results) + tools_rows(results)
+    ):
         print(line)
     for problem in problems:
         print(f"bench: not measured: {problem}", file=sys.stderr)

@@ -149,53 +149,6 @@ def test_what_next_event_says_of_instants_is_kept(timer_text, build_sim, run_sim
     run_sim(build_sim(timer_text, "--debug"), "--cycles", 100, "--check-idle", "--quiet")
 
 
-WAITER = """
-module waiter {
-  inport in : uint32;
-  outport out : uint32;
-  state { instant ready; uint32 value; }
-  stat uint64 items "items";
-  always in.ack;
-  phase_start -> out.data;
-  phase_end;
-  NEXT
-}
-"""
-WAITER_C = """
-phase_start() { send_if(out, within(ready, 3) && self->value, self->value); }
-phase_end() {
-  if (transferred(in)) { self->value = data(in); set_until(ready, 20); count(items); }
-  if (transferred(out)) self->value = 0;
-}
-"""
-
-
-@pytest.mark.parametrize("next_event", ["next_event() { return self->value ? after(until(ready) > 3 ? until(ready) - 3 : 0) : never(); }\n", ""])
-def test_what_sleeps_wakes_for_an_instant(tmp_path, build_sim, run_sim, next_event):
-    """A group of instances is not stepped while it repeats itself, and what comes by itself ends that."""
-    (tmp_path / "waiter.lss").write_text(WAITER.replace("NEXT", "next_event;" if next_event else ""))
-    (tmp_path / "waiter.c").write_text(WAITER_C + next_event)
-    machine = """
-        module box {
-          inport in : uint32;  outport out : uint32;
-          instance w : waiter;  instance p[5] : pipe;   // enough for code of its own
-          in -> w.in;  w.out -> p[0].in;
-          for (i = 1; i < 5; i = i + 1) { p[i - 1].out -> p[i].in; }
-          p[4].out -> out;
-        }
-        instance s : source { interval = 70; generate = <<< return (uint32_t)index + 1; >>>; };
-        instance b[2] : box;  instance k[2] : sink { record = "items"; };  instance t : tee;
-        s.out -> t.in;
-        for (i = 0; i < 2; i = i + 1) { t.out -> b[i].in;  b[i].out -> k[i].in;  k[i].record = "items" + string(i); }
-        """
-    records = []
-    for options in ([], ["--debug"], ["--single-function"]):
-        run_sim(build_sim(machine, *options), "--cycles", "1000")
-        records.append((tmp_path / "items0").read_text())
-        assert records[-1] == (tmp_path / "items1").read_text() and len(records[-1].splitlines()) == 14
-    assert records[0] == records[1] == records[2]
-
-
 def test_a_restored_run_goes_on(timer, run_sim):
     run_sim(timer, "--cycles", 40, "--checkpoint", "point", "--quiet")
     straight = run_sim(timer, "--cycles", 90, "--print", "t.*", "--quiet")
