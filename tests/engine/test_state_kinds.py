@@ -6,9 +6,10 @@ import pytest
 
 from tests.engine.test_user_code import CODE, MODULE, errors
 
-FIELDS = "state { instant ready; trace uint32 latest; trace uint32 ring[3]; memory uint32 table[4]; memory uint8 rows[2][8]; }\n  "
+FIELDS = "state { instant ready; counter uint64 held[2]; trace uint32 latest; trace uint32 ring[3]; memory uint32 table[4]; memory uint8 rows[2][8]; }\n  "
 INSTANT = "`ready` is an instant: set_until(ready, k) lets it come in k cycles, and until(ready) says in how many"
 TRACE = "`ring` is a trace: note(ring, v) adds to it, and no behaviour looks at it"
+COUNTER = "`held` is a counter: count(held) and count(held, n) add to it, report(held, v) sets it, and in init, statistics and finish it is counted(held)"
 MEMORY = "`table` is a memory: load(table, i), store(table, i, v), load_span, store_span, and contents(table) in init, statistics and finish"
 
 
@@ -18,6 +19,8 @@ MEMORY = "`table` is a memory: load(table, i), store(table, i, v), load_span, st
         ("self->ready = cycle();", "ready", INSTANT),
         ("if (self->ready == cycle()) self->full = false;", "ready", INSTANT),
         ("count(ready);", "ready", INSTANT),
+        ("if (counted(held[0]) > 3) self->full = false;", "held", COUNTER),
+        ("self->held[0]++;", "held", COUNTER),
         ("self->ring[0] = 1;", "ring", TRACE),
         ("self->value = self->ring[0];", "ring", TRACE),
         ("store(ring, 0, 1);", "ring", TRACE),
@@ -29,8 +32,9 @@ MEMORY = "`table` is a memory: load(table, i), store(table, i, v), load_span, st
 def test_no_other_word_reaches_a_kind(lss, tmp_path, use, name, message):
     code = CODE.replace("phase_end() {", "phase_end() {\n  " + use)
     found = errors(lss, tmp_path, code, m_lss=MODULE.replace("  phase_start", f"  {FIELDS}phase_start"))
-    assert f"m.c:4:{use.index(name) + 3}: error[state-kind]: {message}" in found
-    assert "note: declared here" in found and found.count("error[") == 1
+    check = "statistic-read" if message == COUNTER else "state-kind"
+    assert f"m.c:4:{use.index(name) + 3}: error[{check}]: {message}" in found
+    assert "m.lss:7:" in found and ": note: " in found and found.count("error[") == 1
 
 
 @pytest.mark.parametrize(
@@ -38,6 +42,7 @@ def test_no_other_word_reaches_a_kind(lss, tmp_path, use, name, message):
     [
         ("set_until(value, 4);", "m has no instant `value`"),
         ("if (until(redy)) self->full = false;", "m has no instant `redy`"),
+        ("begin_counting(value);", "m has no statistic `value`"),
         ("note(value, 4);", "m has no trace `value`"),
         ("store(value, 0, 4);", "m has no memory `value`"),
     ],
@@ -62,11 +67,14 @@ module timer {                                  /** Does something every few cyc
     instant seldom[2];                          /** now, and never */
     trace uint32 latest;                        /** when it was last */
     trace uint32 ring[4];                       /** and before */
+    counter uint64 spent[2];                    /** cycles with an even and an odd number of times */
     memory uint32 table[8] = [7, 6];            /** filled one after the other */
     memory uint8 rows[2][6];                    /** copied */
   }
   gauge stat uint64 sum "items";                /** Of the table. */
   gauge stat uint64 left "cycles";              /** Until the next. */
+  stat uint64 even "cycles";                    /** With an even number of times. */
+  stat uint64 odd "cycles";                     /** With an odd number. */
   init;
   phase_end;
   next_event;
@@ -92,7 +100,13 @@ phase_end() {
   memcpy(store_span(rows[1], 2, 4), bytes, 4);
   memcpy(read, load_span(rows[1], 2, 4), 4);
   store(rows[0], 0, read[3]);
+  end_counting(spent[self->done % 2]);
   self->done++;
+  begin_counting(spent[self->done % 2]);
+}
+statistics() {
+  counted(even) = counted(spent[0]) + (self->done % 2 ? 0 : cycle());
+  counted(odd) = counted(spent[1]) + (self->done % 2 ? cycle() : 0);
 }
 next_event() { return after(until(ready)); }
 finish() {
@@ -129,6 +143,15 @@ def test_what_the_words_do(timer, run_sim):
     assert state["t.rows"] == "5 0 0 0 0 0 0 0 1 2 3 5"
     assert done.value("t", "sum") == 7 + 3 + 6 + 13 + 23 + 33 + 43 + 53 + 1000
     assert done.value("t", "left") == 63 - 56
+    assert done.value("t", "even") == 3 + 10 + 10 + 3 and done.value("t", "odd") == 10 + 10 + 10
+    assert not [one for one in done.stats["statistics"] if one["name"].startswith("spent")], "a counter is no statistic"
+
+
+def test_waves_show_traces_but_not_rings(timer, run_sim, tmp_path):
+    run_sim(timer, "--cycles", 20, "--wave", "w.vcd", "--wave-signals", "t.**", "--quiet")
+    names = [line.split()[4].split("[")[0] for line in (tmp_path / "w.vcd").read_text().splitlines() if line.lstrip().startswith("$var")]
+    assert "latest" in names and "ready" in names
+    assert not [name for name in names if name.startswith("ring")]
 
 
 def test_one_element_of_a_ring(timer, run_sim):
