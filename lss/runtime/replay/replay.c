@@ -6,15 +6,16 @@
 #include "lss/runtime/replay/replay_table.h"
 
 enum {
-  LEAST_BACKOFF = 64,  // cycles between attempts to begin, after one that paid
-  MOST_BACKOFF = 8192, // and after many that did not
-  PAYS = 8,            // cycles replayed that pay for one that was learnt
-  LEAST = 200,         // and as many for the beginning
-  SAMPLE = 7,          // cycles between two states whose difference shows which word moves
-  LOOKS = 32,          // states that are hashed in one attempt
-  ATTEMPT = 4096,      // cycles that an attempt may take
-  MOST_CREDIT = 300,   // cycles that may be learnt before any has paid, at first
-  LEAST_CREDIT = 100,  // and after attempts in vain, or in a loop that is known
+  LEAST_BACKOFF = 64,   // cycles between attempts to begin, after one that paid
+  MOST_BACKOFF = 16384, // and after many that did not
+  PAYS = 16,            // cycles replayed that pay for one that was learnt
+  LEAST = 200,          // and as many for the beginning
+  SAMPLE = 7,           // cycles between two states whose difference shows which word moves
+  LOOKS = 32,           // states that are hashed in one attempt
+  ATTEMPT = 2048,       // cycles that an attempt may take
+  MOST_CREDIT = 300,    // cycles that may be learnt before any has paid, at first,
+  LEAST_CREDIT = 40,    // after attempts in vain,
+  KNOWN_CREDIT = 16,    // and in a loop that is known
 };
 
 const uint64_t spinach_replay_nowhere;
@@ -23,11 +24,19 @@ static bool disabled;
 
 // ---- Beginning
 
-static void watch_nothing(spinach_replay *r, uint32_t wait) {
+static void watch_nothing(spinach_replay *r, spinach_replay_phase phase, uint32_t cycles) {
   r->witness = &spinach_replay_nowhere;
   r->anchor = 1;
-  r->wait = wait;
-  r->table->anchored = r->table->sampled = false;
+  r->wait = cycles;
+  r->table->phase = phase;
+}
+
+static void watch(spinach_replay *r, spinach_replay_phase phase, const uint64_t *witness, uint64_t anchor) {
+  r->witness = witness;
+  r->anchor = anchor;
+  r->wait = ATTEMPT;
+  r->table->phase = phase;
+  r->table->looks = 0;
 }
 
 // The attempt, or the replay, did not pay.
@@ -35,14 +44,7 @@ static void back_off(spinach_replay *r) {
   spinach_replay_table *table = r->table;
   if (table->backoff < MOST_BACKOFF) table->backoff *= 2;
   table->trust = MAX(table->trust / 2, LEAST_CREDIT);
-  watch_nothing(r, table->backoff);
-}
-
-static void keep_sample(const spinach_replay *r) {
-  const uint8_t *state = spinach_replay_state(r);
-  uint8_t *to = r->table->sample;
-  for (uint32_t i = 0; i < r->of->kind->span_count; to += r->of->kind->spans[i++].size)
-    memcpy(to, state + r->of->kind->spans[i].offset, r->of->kind->spans[i].size);
+  watch_nothing(r, SPINACH_REPLAY_RESTS, table->backoff);
 }
 
 // Watches a word that moves, another one in each attempt.  False: none does.
@@ -56,10 +58,9 @@ static bool choose_anchor(spinach_replay *r) {
       if (memcmp(state + span->offset + at, sample + at, sizeof(uint64_t)) != 0)
         moving[count++] = (const uint64_t *)(state + span->offset + at);
   }
-  if (!count) return false;
-  r->witness = moving[r->table->attempts++ % count];
-  r->anchor = *r->witness;
-  return true;
+  const uint64_t *chosen = count ? moving[r->table->attempts++ % count] : NULL;
+  if (chosen) watch(r, SPINACH_REPLAY_TRIES, chosen, *chosen);
+  return chosen;
 }
 
 // The state in the arena is that of the node at which the cluster is.
@@ -70,6 +71,7 @@ static void is_live(spinach_replay *r) {
 
 static void enter(spinach_replay *r, uint32_t credit) {
   spinach_replay_table *table = r->table;
+  spinach_replay_refresh(r);
   r->at = spinach_replay_node_now(r, true);
   for (uint32_t i = 0; i < r->of->segment_count; i++) r->output[i] = spinach_replay_output_now(r, i);
   r->cycle = table->entered = spinach_time.cycle;
@@ -82,39 +84,42 @@ static void enter(spinach_replay *r, uint32_t credit) {
 // The watched word has the anchor's value again.
 static void look_at_state(spinach_replay *r) {
   spinach_replay_table *table = r->table;
-  if (spinach_replay_node_now(r, false) && spinach_replay_words_hold(r)) {
-    enter(r, LEAST_CREDIT);
+  if (spinach_replay_node_now(r, false)) {
+    enter(r, KNOWN_CREDIT);
     return;
   }
   const uint32_t hash = table->node->hash;
   for (int i = 0; i < SEEN_HASHES; i++) {
     if (table->seen[i] != hash) continue;
-    if (!spinach_replay_words_hold(r)) spinach_replay_table_clear(table);
     enter(r, table->trust);
     return;
   }
   table->seen[table->next++ % SEEN_HASHES] = hash;
-  if (++table->looks >= LOOKS) back_off(r);
+  if (++table->looks == LOOKS) r->wait = 1; // it ends with the next cycle
 }
 
 void spinach_replay_watch(spinach_replay *r) {
   if (disabled) return; // the count comes round again
   spinach_replay_table *table = spinach_replay_table_of(r);
-  if (table->anchored && r->wait) {
+  if (r->wait) {
     look_at_state(r);
-  } else if (table->anchored) {
-    back_off(r);
-  } else if (!table->sampled) {
-    keep_sample(r);
-    table->sampled = true;
-    r->wait = SAMPLE;
-  } else if (choose_anchor(r)) {
-    table->anchored = true;
-    table->looks = 0;
-    r->wait = ATTEMPT;
-    look_at_state(r);
-  } else {
-    back_off(r);
+    return;
+  }
+  switch (table->phase) {
+  case SPINACH_REPLAY_RESTS:
+    if (table->witness) {
+      watch(r, SPINACH_REPLAY_TRIES_AGAIN, table->witness, table->anchor);
+      break;
+    }
+    // fall through
+  case SPINACH_REPLAY_TRIES_AGAIN:
+    r->of->kind->keep(spinach_replay_state(r), table->sample);
+    watch_nothing(r, SPINACH_REPLAY_SAMPLES, SAMPLE);
+    break;
+  case SPINACH_REPLAY_SAMPLES:
+    if (!choose_anchor(r)) back_off(r);
+    break;
+  case SPINACH_REPLAY_TRIES: back_off(r); break;
   }
 }
 
@@ -141,10 +146,11 @@ static void stop(spinach_replay *r) {
     back_off(r);
     return;
   }
-  table->trust = MOST_CREDIT;
-  table->backoff = LEAST_BACKOFF; // and soon where it began
-  table->looks = 0;
-  r->wait = ATTEMPT;
+  table->trust = MIN(table->trust * 2, MOST_CREDIT);
+  table->backoff = MAX(table->backoff / 4, LEAST_BACKOFF);
+  table->witness = r->witness;
+  table->anchor = r->anchor;
+  watch(r, SPINACH_REPLAY_TRIES_AGAIN, table->witness, table->anchor);
 }
 
 // Whether something more may be learnt: what is replayed pays for it, so that what is never the same twice is left.
@@ -237,7 +243,8 @@ void spinach_replay_forget(void) {
     (*r)->uncounted = NULL;
     spinach_replay_table_clear((*r)->table);
     (*r)->table->backoff = LEAST_BACKOFF;
-    watch_nothing(*r, LEAST_BACKOFF);
+    (*r)->table->witness = NULL;
+    watch_nothing(*r, SPINACH_REPLAY_RESTS, LEAST_BACKOFF);
   }
 }
 

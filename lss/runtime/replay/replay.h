@@ -84,6 +84,8 @@ typedef struct {
   const spinach_replay_counter *counters;
   const spinach_replay_trace *traces;
   const spinach_replay_span *memories;
+  void (*keep)(const uint8_t *state, uint8_t *bytes); // all spans, one after the other
+  void (*put)(uint8_t *state, const uint8_t *bytes);
 } spinach_replay_kind;
 
 // Of a segment of one of them.

@@ -48,9 +48,12 @@ void spinach_replay_counted_cycles(const void *counter, int sign) {
   record->time[record->timed++].cycles = sign;
 }
 
-static uint64_t load_counter(const uint8_t *state, const spinach_replay_counter *counter) {
+static inline uint64_t load_counter(const uint8_t *state, const spinach_replay_counter *counter) {
   uint64_t value = 0;
-  memcpy(&value, state + counter->offset, counter->size); // the low bytes come first
+  if (__builtin_expect(counter->size == sizeof value, 1))
+    memcpy(&value, state + counter->offset, sizeof value);
+  else
+    memcpy(&value, state + counter->offset, counter->size); // the low bytes come first
   return value;
 }
 
@@ -86,16 +89,17 @@ static int32_t cycles_counted(const spinach_replay_counter *counter) {
 }
 
 static void keep_moves(const spinach_replay *r, spinach_replay_edge *edge) {
-  g_autoptr(GArray) moves = g_array_new(FALSE, FALSE, sizeof(spinach_replay_move));
+  spinach_replay_move *moves = r->table->moves;
+  const uint64_t *before = r->table->counters;
   for (uint32_t i = 0; i < record->kind->counter_count; i++) {
     const spinach_replay_counter *counter = &record->kind->counters[i];
-    const uint64_t by = load_counter(record->state, counter) - r->table->counters[i];
-    const int32_t cycles = record->timed ? cycles_counted(counter) : 0;
-    const spinach_replay_move move = {i, cycles, by - (uint64_t)(int64_t)cycles * spinach_time.cycle};
-    if (move.by || move.cycles) g_array_append_val(moves, move);
+    const uint64_t by = load_counter(record->state, counter) - before[i];
+    if (__builtin_expect(!by & !record->timed, 1)) continue;
+    const int32_t cycles = cycles_counted(counter);
+    if (by || cycles)
+      moves[edge->moves++] = (spinach_replay_move){i, cycles, by - (uint64_t)(int64_t)cycles * spinach_time.cycle};
   }
-  edge->moves = moves->len;
-  edge->move = g_memdup2(moves->data, moves->len * sizeof(spinach_replay_move));
+  edge->move = g_memdup2(moves, edge->moves * sizeof *moves);
 }
 
 // The trace in which an offset is.
@@ -133,15 +137,6 @@ static void keep_reads(const spinach_replay *r, spinach_replay_edge *edge) {
     }
     edge->read[i] = place - 1;
   }
-}
-
-bool spinach_replay_words_hold(const spinach_replay *r) {
-  const uint8_t *state = spinach_replay_state(r);
-  for (guint i = r->table->words->len; i-- > 0;) {
-    const spinach_replay_word *word = &g_array_index(r->table->words, spinach_replay_word, i);
-    if (memcmp(state + word->offset, &word->value, sizeof word->value) != 0) return false;
-  }
-  return true;
 }
 
 spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_replay_node *from) {

@@ -17,14 +17,15 @@ void *spinach_replay_state(const spinach_replay *r) {
 // ---- Sets
 
 static uint32_t hash_bytes(const uint8_t *bytes, uint32_t size) {
-  uint64_t hash = size, word;
+  const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t hash = size, other = 0, word[2];
   for (; size >= sizeof word; bytes += sizeof word, size -= (uint32_t)sizeof word) {
-    memcpy(&word, bytes, sizeof word);
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= hash >> 29;
+    memcpy(word, bytes, sizeof word);
+    hash = (hash ^ word[0]) * factor;
+    other = (other + (hash >> 32) + word[1]) * factor;
   }
-  for (; size; size--) hash = (hash ^ *bytes++) * UINT64_C(0x9e3779b97f4a7c15);
-  return (uint32_t)(hash >> 32);
+  for (; size; size--) hash = (hash ^ *bytes++) * factor;
+  return (uint32_t)((hash ^ other) >> 32);
 }
 
 static guint node_hash(gconstpointer node) {
@@ -70,10 +71,13 @@ spinach_replay_table *spinach_replay_table_of(spinach_replay *r) {
   table->nodes = g_hash_table_new_full(node_hash, node_equal, node_free, NULL);
   table->outputs = g_hash_table_new_full(output_hash, output_equal, g_free, NULL);
   const spinach_replay_kind *kind = r->of->kind;
-  for (uint32_t i = 0; i < kind->span_count; i++) table->state_size += kind->spans[i].size;
-  table->state_size += kind->instant_count * (uint32_t)sizeof(uint64_t);
+  for (uint32_t i = 0; i < kind->span_count; i++) table->spans_size += kind->spans[i].size;
+  for (uint32_t i = 0; i < r->of->segment_count; i++)
+    table->output_size = MAX(table->output_size, r->of->segments[i].output_size);
+  table->state_size = table->spans_size + kind->instant_count * (uint32_t)sizeof(uint64_t);
   table->words = g_array_new(FALSE, FALSE, sizeof(spinach_replay_word));
   table->word_at = g_hash_table_new(NULL, NULL);
+  table->moves = g_new(spinach_replay_move, kind->counter_count);
   table->noted = g_new0(uint64_t, kind->trace_count);
   r->log = g_new(spinach_replay_edge *, SPINACH_REPLAY_LOG);
   table->sample = g_malloc0(table->state_size);
@@ -89,6 +93,49 @@ void spinach_replay_table_clear(spinach_replay_table *table) {
   g_hash_table_remove_all(table->word_at);
   g_array_set_size(table->words, 0);
   table->edges = 0;
+}
+
+static guint edges_from(const spinach_replay_node *node) {
+  guint count = 0;
+  for (const spinach_replay_edge *edge = node->edges; edge != &no_edge; edge = edge->next)
+    count += 1 + (edge->to->segment ? edges_from(edge->to) : 0);
+  return count;
+}
+
+// Takes the edges out that read one of the words.
+static void remove_readers(spinach_replay_table *table, spinach_replay_node *node, const GByteArray *changed) {
+  for (spinach_replay_edge **link = &node->edges; *link != &no_edge;) {
+    spinach_replay_edge *edge = *link;
+    bool reads = false;
+    for (uint32_t i = 0; i < edge->reads; i++) reads |= changed->data[edge->read[i]];
+    if (edge->to->segment) remove_readers(table, edge->to, changed);
+    if (!reads) {
+      link = &edge->next;
+      continue;
+    }
+    *link = edge->next;
+    table->edges -= 1 + (edge->to->segment ? edges_from(edge->to) : 0);
+    if (edge->to->segment) node_free(edge->to);
+    spinach_replay_edge_free(edge);
+  }
+}
+
+void spinach_replay_refresh(spinach_replay *r) {
+  const uint8_t *state = spinach_replay_state(r);
+  spinach_replay_table *table = r->table;
+  g_autoptr(GByteArray) changed = g_byte_array_new();
+  bool any = false;
+  for (guint i = 0; i < table->words->len; i++) {
+    spinach_replay_word *word = &g_array_index(table->words, spinach_replay_word, i);
+    const guint8 differs = memcmp(state + word->offset, &word->value, sizeof word->value) != 0;
+    memcpy(&word->value, state + word->offset, sizeof word->value);
+    g_byte_array_append(changed, &differs, 1);
+    any |= differs;
+  }
+  GHashTableIter nodes;
+  gpointer node;
+  g_hash_table_iter_init(&nodes, table->nodes);
+  while (any && g_hash_table_iter_next(&nodes, &node, NULL)) remove_readers(table, node, changed);
 }
 
 bool spinach_replay_table_full(const spinach_replay_table *table) {
@@ -115,9 +162,8 @@ spinach_replay_node *spinach_replay_node_now(spinach_replay *r, bool add) {
   if (!table->node) table->node = g_malloc0(sizeof *table->node + size);
   uint8_t *to = table->node->bytes;
   const uint8_t *state = spinach_replay_state(r);
-  for (uint32_t i = 0; i < r->of->kind->span_count; to += r->of->kind->spans[i++].size)
-    memcpy(to, state + r->of->kind->spans[i].offset, r->of->kind->spans[i].size);
-  keep_instants(r, state, to);
+  r->of->kind->keep(state, to);
+  keep_instants(r, state, to + table->spans_size);
   table->node->size = size;
   table->node->hash = hash_bytes(table->node->bytes, size);
   spinach_replay_node *known = g_hash_table_lookup(table->nodes, table->node);
@@ -132,8 +178,8 @@ spinach_replay_node *spinach_replay_node_now(spinach_replay *r, bool add) {
 
 void spinach_replay_restore(const spinach_replay *r, const spinach_replay_node *node, uint8_t *state) {
   const uint8_t *from = node->bytes;
-  for (uint32_t i = 0; i < r->of->kind->span_count; from += r->of->kind->spans[i++].size)
-    memcpy(state + r->of->kind->spans[i].offset, from, r->of->kind->spans[i].size);
+  r->of->kind->put(state, from);
+  from += r->table->spans_size;
   for (uint32_t i = 0; i < r->of->kind->instant_count; i++, from += sizeof(uint64_t)) {
     uint64_t instant;
     memcpy(&instant, from, sizeof instant);
@@ -145,7 +191,7 @@ void spinach_replay_restore(const spinach_replay *r, const spinach_replay_node *
 const spinach_replay_output *spinach_replay_output_now(spinach_replay *r, uint32_t segment) {
   spinach_replay_table *table = r->table;
   const uint32_t size = r->of->segments[segment].output_size;
-  table->output = g_realloc(table->output, sizeof *table->output + size);
+  if (!table->output) table->output = g_malloc0(sizeof *table->output + table->output_size);
   r->of->segments[segment].output(table->output->bytes);
   table->output->size = size;
   table->output->hash = hash_bytes(table->output->bytes, size);

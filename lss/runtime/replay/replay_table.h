@@ -32,19 +32,31 @@ typedef struct {
   uint64_t value;
 } spinach_replay_word;
 
+// Of a cluster that is stepped.
+typedef enum {
+  SPINACH_REPLAY_RESTS,       // nothing is tried
+  SPINACH_REPLAY_TRIES_AGAIN, // the word that was watched when replay paid is watched
+  SPINACH_REPLAY_SAMPLES,     // until it is seen which words move
+  SPINACH_REPLAY_TRIES        // one of these is watched
+} spinach_replay_phase;
+
 struct spinach_replay_table {
   GHashTable *nodes, *outputs;       // sets
   GArray *words;                     // spinach_replay_word, in the order in which they were read first
   GHashTable *word_at;               // offset -> 1 + place in `words`
   guint edges;                       // how many
-  uint32_t state_size;               // bytes of a node's state
+  uint32_t state_size, spans_size;   // bytes of a node's state, and without instants
+  uint32_t output_size;              // of an output, at most
   spinach_replay_node *node;         // not in the table: what is looked for
   spinach_replay_output *output;     // likewise
   spinach_replay_record record;      // of the cycle at hand
   uint64_t *counters;                // before it
+  spinach_replay_move *moves;        // a place for those of an edge
   uint64_t *noted;                   // per trace: how many notes are not in it yet
   uint8_t *sample;                   // the state some cycles ago, to see which word moves
-  bool sampled, anchored;            // such a state is kept; a word is watched
+  spinach_replay_phase phase;        // while it is stepped
+  const uint64_t *witness;           // of the latest replay that paid; NULL: there was none ...
+  uint64_t anchor;                   // ... and its value
   uint32_t seen[SEEN_HASHES], next;  // states in which the word had the anchor's value
   uint32_t looks, backoff, attempts; // at states since; cycles until the next attempt; how many there were
   uint64_t entered, learnt;          // the cycle in which replay began; edges added since
@@ -75,8 +87,8 @@ spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_n
 // The same without a node to which it leads, and not in the table: the caller frees it.
 spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_replay_node *from);
 void spinach_replay_edge_free(spinach_replay_edge *edge);
-// Whether the words of memories that were read hold what they held.
-bool spinach_replay_words_hold(const spinach_replay *r);
+// Before replay begins: what was read of memories may have changed, and what followed from it is forgotten.
+void spinach_replay_refresh(spinach_replay *r);
 // The edge on the present inputs, moved to the front; NULL when there is none.
 spinach_replay_edge *spinach_replay_edge_find(const spinach_replay *r, spinach_replay_node *from);
 void *spinach_replay_state(const spinach_replay *r); // of the cluster, in the arena
