@@ -24,10 +24,11 @@ static void entered(self_t *self, int d, bool faulty, uint32_t fcs_bytes) {
     sim_error("a frame %s is longer than %d bytes", checker_direction[d], (int)param(max_frame));
   uint32_t length = self->entering[d] - fcs_bytes;
   if (length < (uint32_t)param(pad_to)) {
-    memset(self->expected[d][slot] + length, 0, (uint32_t)param(pad_to) - length);
+    const uint32_t pad = (uint32_t)param(pad_to) - length;
+    memset(store_span(expected[d][slot], length, pad), 0, pad);
     length = (uint32_t)param(pad_to);
   }
-  self->expected_length[d][slot] = length;
+  store(expected_length[d], slot, length);
   self->entered[d]++;
 }
 
@@ -39,15 +40,15 @@ __attribute__((always_inline)) static inline void enter(self_t *self, int d, con
     if (self->entered[d] - self->exited[d] == (uint64_t)param(depth))
       sim_error("more than %d frames %s are in flight", (int)param(depth), checker_direction[d]);
     self->entering[d] = 0;
-    self->expected_since[d][slot] = now();
+    store(expected_since[d], slot, now());
   }
   uint32_t at = self->entering[d];
   self->entering[d] = at + count;
   // All of a beat is copied where it fits: what is too much counts for nothing.
   if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true))
-    memcpy(self->expected[d][slot] + at, bytes, room);
+    memcpy(store_span(expected[d][slot], at, room), bytes, room);
   else if (at + count <= (uint32_t)param(max_frame))
-    memcpy(self->expected[d][slot] + at, bytes, count);
+    memcpy(store_span(expected[d][slot], at, count), bytes, count);
 }
 
 // `count` bytes of a frame come out.
@@ -56,31 +57,36 @@ __attribute__((always_inline)) static inline void leave(self_t *self, int d, con
   uint32_t at = start ? 0 : self->leaving_length[d];
   self->leaving_length[d] = at + count;
   if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true))
-    memcpy(self->leaving[d] + at, bytes, room);
+    memcpy(store_span(leaving[d], at, room), bytes, room);
   else if (at + count <= (uint32_t)param(max_frame))
-    memcpy(self->leaving[d] + at, bytes, count);
+    memcpy(store_span(leaving[d], at, count), bytes, count);
   else
     sim_error("a frame longer than %d bytes came out to the %s", (int)param(max_frame),
               d == CHECKER_TO_WIRE ? "wire" : "host");
+}
+
+static inline bool is_expected(const self_t *self, int d, uint64_t slot, const uint8_t *frame, uint32_t length) {
+  return load(expected_length[d], slot) == length &&
+         memcmp(load_span(expected[d][slot], 0, length), frame, length) == 0;
 }
 
 // A frame has come out: it must be the oldest that went in, or one behind those that were lost.
 __attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty) {
   uint64_t number = self->delivered[d] + 1;
   uint32_t length = self->leaving_length[d];
-  const uint8_t *frame = self->leaving[d];
+  const uint8_t *frame = load_span(leaving[d], 0, length);
   if (faulty) sim_error("frame %llu %s came out faulty", (unsigned long long)number, checker_direction[d]);
   // The oldest frame that is equal; those before it are lost, which only the way to the host may do.
   uint64_t found = self->exited[d];
   for (; found < self->entered[d]; found++) {
     uint64_t slot = SLOT(found);
-    if (self->expected_length[d][slot] == length && memcmp(self->expected[d][slot], frame, length) == 0) break;
+    if (is_expected(self, d, slot, frame, length)) break;
   }
   if (found == self->entered[d] || (d == CHECKER_TO_WIRE && found != self->exited[d])) {
     // Say what happened: an earlier frame again, a later one too early, or bytes that never went in.
     for (uint64_t back = 0; back < self->exited[d] && back < (uint64_t)param(depth) / 2; back++) {
       uint64_t slot = SLOT(self->exited[d] - 1 - back);
-      if (self->expected_length[d][slot] == length && memcmp(self->expected[d][slot], frame, length) == 0)
+      if (is_expected(self, d, slot, frame, length))
         sim_error("frame %llu %s is the %llu-th that went in once more, or too late", (unsigned long long)number,
                   checker_direction[d], (unsigned long long)(self->exited[d] - back));
     }
@@ -90,18 +96,20 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty)
     if (self->exited[d] == self->entered[d])
       sim_error("frame %llu %s never went in", (unsigned long long)number, checker_direction[d]);
     uint64_t slot = SLOT(self->exited[d]);
-    uint32_t at = 0, shorter = length < self->expected_length[d][slot] ? length : self->expected_length[d][slot];
-    while (at < shorter && self->expected[d][slot][at] == frame[at]) at++;
-    sim_difference(self->expected[d][slot], self->expected_length[d][slot], frame, length);
+    const uint32_t wanted = load(expected_length[d], slot), shorter = length < wanted ? length : wanted;
+    const uint8_t *bytes = load_span(expected[d][slot], 0, wanted);
+    uint32_t at = 0;
+    while (at < shorter && bytes[at] == frame[at]) at++;
+    sim_difference(bytes, wanted, frame, length);
     if (at == shorter)
       sim_error("frame %llu %s has %u bytes instead of %u", (unsigned long long)number, checker_direction[d], length,
-                self->expected_length[d][slot]);
+                wanted);
     sim_error("frame %llu %s is damaged: byte %u of %u is 0x%02x instead of 0x%02x", (unsigned long long)number,
-              checker_direction[d], at, length, frame[at], self->expected[d][slot][at]);
+              checker_direction[d], at, length, frame[at], bytes[at]);
   }
   self->lost += found - self->exited[d];
   count(missing, found - self->exited[d]);
-  uint64_t since = self->expected_since[d][SLOT(found)];
+  const uint64_t since = load(expected_since[d], SLOT(found));
   self->exited[d] = found + 1;
   self->delivered[d]++;
   if (d == CHECKER_TO_WIRE)
@@ -113,7 +121,7 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty)
   self->last_event = now();
   if (self->measuring) {
     uint64_t latency = nanoseconds(now() - since);
-    self->histogram[d][latency_bucket(latency)]++;
+    count(histogram[d][latency_bucket(latency)]);
     if (self->measured[d]++ == 0 || latency < self->minimum[d]) self->minimum[d] = latency;
     if (d == CHECKER_TO_WIRE) {
       count(window_sent);
@@ -202,8 +210,8 @@ statistics() {
   counted(counted_ignored) = self->ignored_now;
   for (int i = 0; i < 2; i++) {
     if (self->measured[i] == 0) continue;
-    uint64_t median = latency_quantile(self->histogram[i], self->measured[i], 0.5),
-             p99 = latency_quantile(self->histogram[i], self->measured[i], 0.99);
+    uint64_t median = latency_quantile(counted(histogram[i]), self->measured[i], 0.5),
+             p99 = latency_quantile(counted(histogram[i]), self->measured[i], 0.99);
     if (i == CHECKER_TO_WIRE) {
       counted(latency_sent_min) = self->minimum[i];
       counted(latency_sent_median) = median;
