@@ -89,7 +89,7 @@ phase_start() {
   } else {
     const bool due = now() >= self->plain_at;
     wire_beat_64 plain = {.count = 8, .start = self->position == 0};
-    memcpy(&plain.bytes, self->frame + self->position, 8);
+    memcpy(&plain.bytes, load_span(frame, self->position, 8), 8);
     send_if(to_device, due, plain);
     for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, due, plain);
   }
@@ -128,19 +128,20 @@ static uint32_t apply_fault(self_t *self, uint32_t length) {
   default: count(faulty_jabber); break;
   }
   uint32_t extended = (uint32_t)param(long_bytes) - 4;
-  for (uint32_t i = length; i < extended; i++) self->frame[i] = (uint8_t)i;
+  for (uint32_t i = length; i < extended; i++) store(frame, i, (uint8_t)i);
   return extended;
 }
 
 // Gets the next frame, its length into `length`; false when there is none.
 static bool next_frame(self_t *self, uint32_t next_index, uint32_t *length) {
+  const uint32_t most = (uint32_t)(param(max_frame) - 4);
   if (param(count) != 0 && self->begun >= (uint64_t)param(count)) return false;
   if (self->traffic == traffic_mode_correlated) {
     if (next_index == TRAFFIC_NO_MORE) return false;
-    packet_at(&self->source, next_index, self->frame, (uint32_t)(param(max_frame) - 4), length, &self->stamp);
+    packet_at(&self->source, next_index, store_span(frame, 0, most), most, length, &self->stamp);
   } else if (param(input)[0]) {
     uint64_t stamp = 0;
-    if (!packet_next(&self->source, self->frame, (uint32_t)(param(max_frame) - 4), length, &stamp)) return false;
+    if (!packet_next(&self->source, store_span(frame, 0, most), most, length, &stamp)) return false;
     if (!self->stamped) self->first_stamp = stamp;
     self->stamped = true;
     if (self->traffic == traffic_mode_timed && stamp < self->first_stamp + self->stamp)
@@ -148,7 +149,7 @@ static bool next_frame(self_t *self, uint32_t next_index, uint32_t *length) {
                       (unsigned long long)self->begun + 1);
     self->stamp = stamp - self->first_stamp;
   } else {
-    *length = udp_frame(self->frame, 1, self->begun, (uint32_t)param(payload), (uint64_t)param(seed));
+    *length = udp_frame(store_span(frame, 0, most), 1, self->begun, (uint32_t)param(payload), (uint64_t)param(seed));
   }
   return true;
 }
@@ -163,17 +164,17 @@ __attribute__((noinline)) static void load_frame(self_t *self, uint32_t next_ind
     return;
   }
   uint32_t padded = length + 4 < (uint32_t)param(min_frame) ? (uint32_t)param(min_frame) - 4 : length;
-  memset(self->frame + length, 0, padded - length);
+  memset(store_span(frame, length, padded - length), 0, padded - length);
   self->fault = param(faults)[0] ? FAULT_STRIKES(param(faults), ethernet_faults, ETHERNET_FAULTS, 0, ETHERNET_FAULTS,
                                                  self->begun + 1, random_bits(&self->rng))
                                  : -1;
   if (__builtin_expect(self->fault >= 0, 0)) padded = apply_fault(self, padded);
-  uint32_t fcs = ~ethernet_fcs_of(self->frame, padded);
+  uint32_t fcs = ~ethernet_fcs_of(load_span(frame, 0, padded), padded);
   if (ethernet_fault_in_fcs(self->fault)) fcs ^= 1;
-  memcpy(self->frame + padded, &fcs, 4);
+  memcpy(store_span(frame, padded, 4), &fcs, 4);
   self->plain_length = length;
   self->length = padded + 4;
-  memset(self->frame + self->length, 0, 8);
+  memset(store_span(frame, self->length, 8), 0, 8);
 
   uint64_t from = 0;
   if (self->traffic == traffic_mode_rate) from = self->earliest;
@@ -227,7 +228,7 @@ static void play_last(self_t *self) {
   const uint32_t left = self->length - self->position;
   wire_beat_64 beat = {
       .count = (uint8_t)left, .start = self->position == 0, .end = true, .error = self->fault == ETHERNET_FAULT_ERROR};
-  memcpy(&beat.bytes, self->frame + self->position, 8);
+  memcpy(&beat.bytes, load_span(frame, self->position, 8), 8);
   self->beat = beat;
   self->beat_cycle = cycle() + 1;
   self->faulty_end = self->fault >= 0;
@@ -251,7 +252,7 @@ __attribute__((noinline)) static void arrive(self_t *self, bool faulty) {
   self->taking = false;
   uint32_t kept = length > (uint32_t)param(max_frame) ? (uint32_t)param(max_frame) : length;
   if (param(output)[0] && kept > 4)
-    packet_write(&self->sink, self->out_frame, kept - 4,
+    packet_write(&self->sink, load_span(out_frame, 0, kept - 4), kept - 4,
                  (uint64_t)((unsigned __int128)self->out_due * 1000000 / ticks_per_second()));
   self->out_due += (uint64_t)param(gap) * self->byte_time;
   event(arrived, length);
@@ -272,7 +273,7 @@ static void take(self_t *self, const wire_beat_64 *beat) {
     self->late |= beat->start || NOW > self->out_due + 8 * self->byte_time + CLOCK;
   }
   if (self->out_position + beat->count <= (uint32_t)param(max_frame) + 8)
-    memcpy(self->out_frame + self->out_position, &beat->bytes, 8);
+    memcpy(store_span(out_frame, self->out_position, 8), &beat->bytes, 8);
   self->fcs = ethernet_fcs(self->fcs, beat->bytes, beat->count);
   self->out_position += beat->count;
   self->out_due += beat->count * self->byte_time;

@@ -179,7 +179,6 @@ def test_time_is_asked_for_where_no_instant_would_do(root: Path) -> None:
 # Modules with arrays of 1 KiB or more that are behaviour, and why.
 LARGE_BEHAVIOUR = {
     "register_bank": "userpoints see the whole file",
-    "ethernet": "reads and writes packet files, and is never replayed",
     "traffic_replay": "reads packet files, and is never replayed",
     "nic10g_driver": "no hardware: reads and writes packet files",
     "tigon2_driver": "no hardware: reads and writes packet files",
