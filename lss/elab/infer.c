@@ -32,14 +32,15 @@ void pending_type(Term *term, Type **slot, Location place, const char *what, boo
   g_ptr_array_add(compile->pending, pending);
 }
 
-// "mem_request(64)" and "mem_request(32)", uint8 and uint16: the same kind of thing in two widths.
+// "mem_request(64)" and "mem_request(32)", uint8 and uint16, packed words of one family: the same kind of thing in two
+// widths.
 static bool same_family(Type *a, Type *b) {
   bool bits_a = a->kind == TYPE_UINT || a->kind == TYPE_BITS, bits_b = b->kind == TYPE_UINT || b->kind == TYPE_BITS;
   if (bits_a && bits_b) return true;
   if (a->kind != b->kind) return false;
   if (a->kind == TYPE_INT || a->kind == TYPE_FLOAT) return true;
   if (a->kind == TYPE_ARRAY) return a->element == b->element || same_family(a->element, b->element);
-  if (a->kind != TYPE_STRUCT) return false;
+  if (a->kind != TYPE_STRUCT && a->kind != TYPE_PACKED) return false;
   gsize n = strcspn(a->name, "(");
   return a->name[n] && strcspn(b->name, "(") == n && !strncmp(a->name, b->name, n);
 }
