@@ -16,7 +16,8 @@ typedef struct {
   // In the module's state; see traffic_replay.lss.
   uint32_t *conversation[2], *following[2], *pending[2], *first_edge[2];
   uint64_t *thinking[2];
-  uint32_t *edge_frame, *edge_next, edges, most_edges;
+  replay_edge *edge_frame;
+  uint32_t *edge_next, edges, most_edges;
   // Of the study alone.
   uint8_t *keys; // of conversations
   uint32_t conversations, room;
@@ -57,16 +58,10 @@ static inline void replay_study_end(ReplayStudy *study) {
   free(study->table);
 }
 
-// Who waits by an edge, and whether only for room in the window: then it does not respond to what it waits for.
-enum { TRAFFIC_REPLAY_ROOM = 0x40000000 };
-static inline uint32_t replay_waiter(uint32_t edge) {
-  return edge & ~(uint32_t)TRAFFIC_REPLAY_ROOM;
-}
-
 // Frame n of direction d waits for frame m of the other one.
 static inline void replay_add_edge(ReplayStudy *study, int d, uint32_t n, uint32_t m, bool room) {
   int other = TRAFFIC_REPLAY_OTHER(d);
-  study->edge_frame[study->edges] = n | (room ? (uint32_t)TRAFFIC_REPLAY_ROOM : 0u);
+  study->edge_frame[study->edges] = replay_edge_of_frame(n) | replay_edge_of_room(room);
   study->edge_next[study->edges] = study->first_edge[other][m];
   study->first_edge[other][m] = ++study->edges;
   study->pending[d][n]++;
@@ -230,7 +225,7 @@ static inline bool replay_add_line(ReplayStudy *study, char *line, unsigned long
 static inline uint32_t replay_waits_for(const ReplayStudy *study, int d, uint32_t n, const uint32_t *open) {
   for (uint32_t m = 0; m < study->count[TRAFFIC_REPLAY_OTHER(d)]; m++)
     for (uint32_t e = open[m] ? study->first_edge[TRAFFIC_REPLAY_OTHER(d)][m] : 0; e; e = study->edge_next[e - 1])
-      if (replay_waiter(study->edge_frame[e - 1]) == n) return m;
+      if (replay_edge_frame(study->edge_frame[e - 1]) == n) return m;
   return TRAFFIC_REPLAY_NONE;
 }
 
@@ -265,7 +260,7 @@ static inline bool replay_can_begin(ReplayStudy *study) {
           open[d][n] = 0;
           moved = true;
           for (uint32_t e = study->first_edge[d][n]; e; e = study->edge_next[e - 1])
-            open[TRAFFIC_REPLAY_OTHER(d)][replay_waiter(study->edge_frame[e - 1])]--;
+            open[TRAFFIC_REPLAY_OTHER(d)][replay_edge_frame(study->edge_frame[e - 1])]--;
           at[d][c] = study->following[d][n];
         }
       }

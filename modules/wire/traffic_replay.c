@@ -96,7 +96,8 @@ init() {
     replay_times(&study, d);
     for (uint32_t n = 0; n < self->count[d]; n++) {
       count(dependent, study.think_from[d][n] != 0);
-      if (study.frame[d][n].tcp) self->marks[d][n] = study.frame[d][n].length ? FRAME_TCP | FRAME_DATA : FRAME_TCP;
+      if (study.frame[d][n].tcp)
+        self->marks[d][n] = replay_marks_of_tcp(true) | replay_marks_of_data(study.frame[d][n].length != 0);
     }
     for (uint32_t c = 0; c < study.conversations; c++) {
       self->front[d][c] = study.flow[d][c].first;
@@ -156,7 +157,7 @@ static void begins(self_t *self, int d, uint32_t frame) {
   }
   take_first(self, d);
   self->remaining[d]--;
-  self->order[d][PLACE(self->gone[d]++)] = frame;
+  self->order[d][PLACE(self->gone[d]++)] = replay_departure_of_frame(frame);
   self->played_at[d][frame] = SINCE_ORIGIN;
   if (d == TRAFFIC_REPLAY_FROM_WIRE) self->last_played = SINCE_ORIGIN;
   event(released, d == TRAFFIC_REPLAY_FROM_HOST, frame);
@@ -170,13 +171,14 @@ static void begins(self_t *self, int d, uint32_t frame) {
 
 // A frame is there: those that wait for it and for all before it in its conversation have one thing less to wait for.
 static void is_there(self_t *self, int d, uint32_t frame) {
-  self->marks[d][frame] |= FRAME_ARRIVED;
+  self->marks[d][frame] |= replay_marks_of_arrived(true);
   uint32_t *front = &self->front[d][self->conversation[d][frame]];
-  for (; *front != TRAFFIC_REPLAY_NONE && self->marks[d][*front] & FRAME_ARRIVED; *front = self->following[d][*front]) {
+  for (; *front != TRAFFIC_REPLAY_NONE && replay_marks_arrived(self->marks[d][*front]);
+       *front = self->following[d][*front]) {
     for (uint32_t e = self->first_edge[d][*front]; e; e = self->edge_next[e - 1]) {
-      uint32_t edge = self->edge_frame[e - 1];
-      if (!(edge & TRAFFIC_REPLAY_ROOM)) self->responds_to[TRAFFIC_REPLAY_OTHER(d)][replay_waiter(edge)] = *front + 1;
-      one_less(self, TRAFFIC_REPLAY_OTHER(d), replay_waiter(edge), SINCE_ORIGIN);
+      const replay_edge edge = self->edge_frame[e - 1];
+      if (!replay_edge_room(edge)) self->responds_to[TRAFFIC_REPLAY_OTHER(d)][replay_edge_frame(edge)] = *front + 1;
+      one_less(self, TRAFFIC_REPLAY_OTHER(d), replay_edge_frame(edge), SINCE_ORIGIN);
     }
   }
 }
@@ -197,12 +199,12 @@ static void arrives(self_t *self, int d, uint32_t frame) {
 // not, all is well unless another waits for it, or for the data behind a hole.
 static void is_lost(self_t *self, int d, uint32_t frame) {
   event(missed, d == TRAFFIC_REPLAY_FROM_HOST, frame);
-  const bool data = self->marks[d][frame] & FRAME_DATA;
+  const bool data = replay_marks_data(self->marks[d][frame]);
   uint32_t awaited = frame;
   while (awaited != TRAFFIC_REPLAY_NONE && !self->first_edge[d][awaited])
     awaited = data ? self->following[d][awaited] : TRAFFIC_REPLAY_NONE;
   if (param(resend) > 0 && !self->end_notified[d] &&
-      (data || (self->marks[d][frame] & FRAME_TCP && awaited == frame))) {
+      (data || (replay_marks_tcp(self->marks[d][frame]) && awaited == frame))) {
     if (self->losses[d][frame]++ == MOST_LOSSES)
       sim_error("frame %u of %s did not reach %s however often it was sent", frame + 1, PATH(d),
                 replay_end[TRAFFIC_REPLAY_OTHER(d)]);
@@ -216,16 +218,16 @@ static void is_lost(self_t *self, int d, uint32_t frame) {
     sim_error(
         "frame %u of %s did not reach %s, and frame %u of %s responds to %s: a conversation cannot continue without",
         frame + 1, PATH(d), replay_end[TRAFFIC_REPLAY_OTHER(d)],
-        replay_waiter(self->edge_frame[self->first_edge[d][awaited] - 1]) + 1, PATH(TRAFFIC_REPLAY_OTHER(d)),
+        replay_edge_frame(self->edge_frame[self->first_edge[d][awaited] - 1]) + 1, PATH(TRAFFIC_REPLAY_OTHER(d)),
         awaited == frame ? "it" : "what follows it");
   is_there(self, d, frame);
 }
 
 // The oldest of those on their way is lost.
 static void complete_lost(self_t *self, int d) {
-  uint32_t frame = self->order[d][PLACE(self->completed[d]++)];
+  const replay_departure oldest = self->order[d][PLACE(self->completed[d]++)];
   if (d == TRAFFIC_REPLAY_FROM_WIRE) self->lost++;
-  if (!(frame & ORDER_LOST)) is_lost(self, d, frame);
+  if (!replay_departure_lost(oldest)) is_lost(self, d, replay_departure_frame(oldest));
 }
 
 // The end of a frame: which of those on their way is it?  Those before it are lost, for frames keep their order.
@@ -234,8 +236,9 @@ static void finish_arrival(self_t *self, int d, uint32_t length) {
   uint32_t size = 0;
   uint64_t stamp = 0;
   for (; self->completed[d] != self->gone[d]; complete_lost(self, d)) {
-    uint32_t frame = self->order[d][PLACE(self->completed[d])];
-    if (frame & ORDER_LOST) continue;
+    const replay_departure oldest = self->order[d][PLACE(self->completed[d])];
+    const uint32_t frame = replay_departure_frame(oldest);
+    if (replay_departure_lost(oldest)) continue;
     packet_at(&self->file[d], frame, expected, (uint32_t)param(max_frame) - 4, &size, &stamp);
     if (size < (uint32_t)param(pad_to)) {
       memset(expected + size, 0, (uint32_t)param(pad_to) - size);
@@ -271,10 +274,10 @@ phase_end() {
   if (transferred(host_next)) begins(self, TRAFFIC_REPLAY_FROM_HOST, data(host_next));
   if (transferred(wire_next)) begins(self, TRAFFIC_REPLAY_FROM_WIRE, data(wire_next));
   if (width(wire_offered) && transferred(wire_offered) && data(wire_offered).end) {
-    uint32_t *frame = &self->order[TRAFFIC_REPLAY_FROM_WIRE][PLACE(self->offered++)];
+    replay_departure *offered = &self->order[TRAFFIC_REPLAY_FROM_WIRE][PLACE(self->offered++)];
     if (data(wire_offered).error) {
-      is_lost(self, TRAFFIC_REPLAY_FROM_WIRE, *frame);
-      *frame |= ORDER_LOST;
+      is_lost(self, TRAFFIC_REPLAY_FROM_WIRE, replay_departure_frame(*offered));
+      *offered = replay_departure_set_lost(*offered, true);
     }
   }
   if (transferred(wire_received)) ARRIVE(wire_received, TRAFFIC_REPLAY_FROM_HOST, 4u);

@@ -11,8 +11,7 @@
 enum { TRAFFIC_REPLAY_FROM_HOST, TRAFFIC_REPLAY_FROM_WIRE };
 #define TRAFFIC_REPLAY_OTHER(direction) (1 - (direction))
 #define TRAFFIC_REPLAY_NONE             UINT32_MAX
-enum { FRAME_TCP = 1, FRAME_DATA = 2, FRAME_ARRIVED = 4 };
-enum { ORDER_LOST = 1u << 31, MOST_LOSSES = 15 }; // TCP gives up after about as many
+enum { MOST_LOSSES = 15 }; // TCP gives up after about as many
 enum {
   TRAFFIC_REPLAY_KEY = 40,
   TRAFFIC_REPLAY_FIN = 1,
