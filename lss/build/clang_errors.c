@@ -126,7 +126,6 @@ static void report_function(Location at, const char *name) {
       "some data item enabled acked transferred send send_if send_nothing enable accept unchanged get set "
       "count report begin_counting end_counting counted set_until until within after note load store load_span "
       "store_span "
-      "contents "
       "known_data known_enable known_ack known_local width lane key param param_length typeof_port typevar call "
       "typeof_argument replaced event now cycle never clock_period ticks_per_second random_bits "
       "random_seed path_of_self sim_error sim_input_error sim_warn sim_stop sim_exit sim_progress type_print "

@@ -94,7 +94,6 @@ static const struct {
     {"within", STATE_INSTANT, true},       {"note", STATE_TRACE, true},
     {"load", STATE_MEMORY, true},          {"store", STATE_MEMORY, true},
     {"load_span", STATE_MEMORY, true},     {"store_span", STATE_MEMORY, true},
-    {"contents", STATE_MEMORY, false},
 };
 
 static bool may_look(const char *function) {
@@ -123,9 +122,9 @@ static void report_wrong_word(Location at, const StateField *field) {
     break;
   default:
     diag_error(at, "state-kind",
-               "`%s` is a memory: load(%s, i), store(%s, i, v), load_span, store_span, and contents(%s) in init, "
-               "statistics and finish",
-               name, name, name, name);
+               "`%s` is a memory: load(%s, i) and store(%s, i, v) are its elements, load_span(%s, i, n) and "
+               "store_span(%s, i, n) several of them",
+               name, name, name, name, name);
   }
   diag_note(field->location, "declared here");
 }

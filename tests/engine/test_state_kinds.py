@@ -10,7 +10,7 @@ FIELDS = "state { instant ready; counter uint64 held[2]; trace uint32 latest; tr
 INSTANT = "`ready` is an instant: set_until(ready, k) lets it come in k cycles, and until(ready) says in how many"
 TRACE = "`ring` is a trace: note(ring, v) adds to it, and no behaviour looks at it"
 COUNTER = "`held` is a counter: count(held) and count(held, n) add to it, report(held, v) sets it, and in init, statistics and finish it is counted(held)"
-MEMORY = "`table` is a memory: load(table, i), store(table, i, v), load_span, store_span, and contents(table) in init, statistics and finish"
+MEMORY = "`table` is a memory: load(table, i) and store(table, i, v) are its elements, load_span(table, i, n) and store_span(table, i, n) several of them"
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ MEMORY = "`table` is a memory: load(table, i), store(table, i, v), load_span, st
         ("self->value = self->ring[0];", "ring", TRACE),
         ("store(ring, 0, 1);", "ring", TRACE),
         ("self->table[0] = 1;", "table", MEMORY),
-        ("uint32_t *t = contents(table); t[0] = 1;", "table", MEMORY),
+        ("uint32_t *t = self->table; t[0] = 1;", "table", MEMORY),
         ("note(table, 1);", "table", MEMORY),
     ],
 )
@@ -85,7 +85,7 @@ TIMER_C = """#include <string.h>
 init() {
   set_until(ready, 3);
   set_until(seldom[1], never());
-  contents(table)[7] = 1000;
+  store(table, 7, 1000);
 }
 phase_end() {
   if (until(seldom[1]) != never()) sim_error("never came");

@@ -52,7 +52,6 @@
 #define store(f, i, ...)      SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
 #define load_span(f, i, n)    SP_LOAD_SPAN(self->spinach_memory_##f, i, n)
 #define store_span(f, i, n)   SP_STORE_SPAN(self->spinach_memory_##f, i, n)
-#define contents(f)           (self->spinach_memory_##f)
 #define unchanged()           ((void)(ctx->unchanged = true))
 #define get(l, ...)           SP_get_##l(SP_LANE(__VA_ARGS__))
 #define set(l, ...)           SP_set_##l(__VA_ARGS__)
