@@ -243,6 +243,30 @@ def test_hashes_of_the_state_are_those_of_any_build(simulators, run_sim, point, 
     assert error == "--state-hash-every: there are no 0 cycles between two"
 
 
+HOLDS = "enum kind {{ {kind} }};\npacked word : uint8 {{ {word} }};\nstruct pair {{ {pair} }};\nmodule holds {{ state {{ pair it; }} phase_end; }}\n"
+PARTS = {"kind": "one, two", "word": "kind what : 0; bits(2) level : 4;", "pair": "word first; uint8 second;"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"kind": "two, one"}, 'a has "kind.two = 0" here, "kind.one = 0" there'),
+        ({"word": "kind what : 0; bits(2) level : 5;"}, 'a has "word.level : bits(2), 2 bits from 5" here, "word.level : bits(2), 2 bits from 4" there'),
+        ({"pair": "uint8 second; word first;"}, 'a has "pair.second : uint8 @0" here, "pair.first : word @0" there'),
+        ({}, ""),
+    ],
+    ids=["enum", "packed", "struct", "none"],
+)
+def test_parts_of_a_state_that_mean_something_else_are_refused(changed, words, build_sim, run_sim, tmp_path) -> None:
+    """Their sizes and places are the same."""
+    (tmp_path / "holds.c").write_text("phase_end() {}\n")
+    for parts in PARTS, PARTS | changed:
+        (tmp_path / "holds.lss").write_text(HOLDS.format(**parts))
+        simulator = build_sim("instance a : holds;", "-I", tmp_path)
+        done = run_sim(simulator, "--cycles", 5, *(("--checkpoint", "point") if parts is PARTS else ("--restore", "point")), ok=None)
+    assert (done.status == 0) == (not words) and words in done.err, done.err
+
+
 @pytest.mark.parametrize("layout", ["uint8 small; uint32 large;", "uint32 large; uint8 small;"])
 def test_what_is_between_members_is_no_state(build_sim, run_sim, tmp_path, layout: str) -> None:
     """What a module left in the padding of a struct is in no hash."""

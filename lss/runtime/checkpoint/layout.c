@@ -17,6 +17,24 @@ static void append_field(GString *text, const spinach_field *field) {
   g_string_append_printf(text, " : %s @%" G_GUINT64_FORMAT "\n", field->type->name, field->offset);
 }
 
+// A line for each part of a type, once: what numbers mean may change where their places do not.
+static void append_type(GString *text, GHashTable *seen, const struct spinach_type *type) {
+  if (!g_hash_table_add(seen, (gpointer)type)) return;
+  if (type->element) append_type(text, seen, type->element);
+  for (uint32_t i = 0; i < type->member_count; i++) {
+    const struct spinach_member *member = &type->members[i];
+    g_string_append_printf(text, "%s.%s", type->name, member->name);
+    if (!member->type)
+      g_string_append_printf(text, " = %" G_GINT64_FORMAT "\n", member->value);
+    else if (!member->bits)
+      g_string_append_printf(text, " : %s @%zu\n", member->type->name, member->offset);
+    else
+      g_string_append_printf(text, " : %s, %u bits from %zu\n", member->type->name, member->bits, member->offset);
+  }
+  for (uint32_t i = 0; i < type->member_count; i++)
+    if (type->members[i].type) append_type(text, seen, type->members[i].type);
+}
+
 // A line for each runtime parameter that an instance holds; of all instances at once, since a parameter knows its
 // holders and they do not know it.
 static const GString *parameters_of(uint32_t instance) {
@@ -40,7 +58,9 @@ char *layout_of_instance(uint32_t instance) {
   const GString *parameters = parameters_of(instance);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "module : %s\n", layout->module);
+  g_autoptr(GHashTable) types = g_hash_table_new(NULL, NULL);
   for (uint32_t i = 0; i < layout->field_count; i++) append_field(text, &layout->fields[i]);
+  for (uint32_t i = 0; i < layout->field_count; i++) append_type(text, types, layout->fields[i].type);
   if (parameters) g_string_append(text, parameters->str);
   g_string_append_printf(text, "bytes : %" G_GUINT64_FORMAT "\n", layout->size);
   return g_string_free(text, FALSE);
