@@ -132,6 +132,7 @@ const char *did_you_mean(const char *suggestion);
 const char *its_new_name(const char *module, const char *name, const char *suggestion);
 // Reports a name that C cannot take.
 void check_c_name(const char *name, Location place, const char *what);
+void check_c_type_name(const char *name, Location place);
 
 // ---- Expressions (evaluate.c) ------------------------------------------------------------------------------
 typedef enum {

@@ -41,7 +41,7 @@ static void declare_names(SourceFile *file) {
       }
       symbol->file = file;
       if (node->kind == NODE_STRUCT || node->kind == NODE_ENUM || node->kind == NODE_PACKED)
-        check_c_name(node->name, node->place, "a type");
+        check_c_type_name(node->name, node->place);
       break;
     }
     default: break;

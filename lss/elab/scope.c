@@ -116,6 +116,11 @@ const char *its_new_name(const char *module, const char *name, const char *near)
   return now ? arena_printf("; it is called `%s` now", now) : did_you_mean(near);
 }
 
+static void refuse_taken(const char *const *taken, const char *name, Location place, const char *what) {
+  if (g_strv_contains(taken, name))
+    problem(place, "reserved-name", "%s cannot be called `%s`: that word has a meaning in C", what, name);
+}
+
 // Words that a C compiler, or the vocabulary of module code, would misread.
 void check_c_name(const char *name, Location place, const char *what) {
   static const char *const taken[] = {"auto",    "break",  "case",     "char",   "const",    "continue", "default",
@@ -123,10 +128,19 @@ void check_c_name(const char *name, Location place, const char *what) {
                                       "goto",    "if",     "inline",   "int",    "long",     "register", "restrict",
                                       "return",  "short",  "signed",   "sizeof", "static",   "struct",   "switch",
                                       "typedef", "union",  "unsigned", "void",   "volatile", "while",    "asm",
-                                      "typeof",  "bool",   "true",     "false",  "self",     "NULL"};
-  for (guint i = 0; i < G_N_ELEMENTS(taken); i++) {
-    if (strcmp(taken[i], name) != 0) continue;
-    problem(place, "reserved-name", "%s cannot be called `%s`: that word has a meaning in C", what, name);
-    return;
-  }
+                                      "typeof",  "bool",   "true",     "false",  "self",     "NULL",     NULL};
+  refuse_taken(taken, name, place, what);
+}
+
+// Types keep their names in C, at file scope.  Members, ports and the like have name spaces of their own.
+void check_c_type_name(const char *name, Location place) {
+  static const char *const taken[] = {// functions of <stdio.h>, <string.h> and <stdlib.h>, which nearly all modules see
+                                      "abort",  "abs",    "atexit", "atoi",   "bcmp",   "bcopy",   "bsearch", "bzero",
+                                      "calloc", "div",    "exit",   "ffs",    "free",   "getenv",  "getline", "index",
+                                      "labs",   "ldiv",   "malloc", "memchr", "memcmp", "memcpy",  "memmove", "memset",
+                                      "perror", "printf", "puts",   "qsort",  "rand",   "random",  "realloc", "remove",
+                                      "rename", "rewind", "rindex", "scanf",  "select", "setjmp",  "longjmp", "srand",
+                                      "stderr", "stdin",  "stdout", "strlen", "system", "tmpfile", NULL};
+  check_c_name(name, place, "a type");
+  refuse_taken(taken, name, place, "a type");
 }

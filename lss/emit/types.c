@@ -3,12 +3,21 @@
 
 #include <string.h>
 
+// Names of types that functions of the generated code give to their parameters: there they are called otherwise.
+static bool is_hidden(const char *name) {
+  static const char *const parameters[] = {"ctx", "i", "id", "p", "present", "r", "s", "w", "x", NULL};
+  return g_strv_contains(parameters, name);
+}
+
 const char *emit_c_type(const Type *type) {
   switch (type->kind) {
   case TYPE_STRING: return "const char *";
   case TYPE_STREAM: return "spinach_stream";
-  default: return type->c_name;
+  default: break;
   }
+  if (!is_hidden(type->c_name)) return type->c_name;
+  g_autofree char *unhidden = g_strconcat("spinach_called_", type->c_name, NULL);
+  return g_intern_string(unhidden);
 }
 
 // Several types share a C type, so descriptors are called after what the user calls the type.
@@ -110,7 +119,7 @@ static void emit_member(GString *out, const Type *type, const Field *member) {
                          member->first, word, name);
 }
 
-static void emit_type(GString *out, const Type *type) {
+static void emit_definition(GString *out, const Type *type) {
   switch (type->kind) {
   case TYPE_BITS:
     if (type->bits > 64)
@@ -142,6 +151,12 @@ static void emit_type(GString *out, const Type *type) {
     break;
   default: break;
   }
+}
+
+static void emit_type(GString *out, const Type *type) {
+  emit_definition(out, type);
+  const char *name = emit_c_type(type);
+  if (type->c_name && is_hidden(type->c_name)) g_string_append_printf(out, "typedef %s %s;\n", type->c_name, name);
 }
 
 void emit_types(GString *out, const Netlist *netlist, GHashTable *types, GHashTable *already) {

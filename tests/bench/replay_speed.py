@@ -35,7 +35,7 @@ def workloads(build: Path) -> dict[str, Workload]:
     def nic(machine: str, firmware: str, rate: str = "") -> Workload:
         """Frames of the largest size as fast as the NIC takes them, or at a rate each way."""
         options = ["--quiet", "--firmware", build / "firmware" / firmware / f"{firmware}.elf", "--payload", 1472]
-        options += ["--mode", "rate", "--rate", rate] if rate else []
+        options += ["--mode", "rate", "--rate", rate, "--watchdog", "1 s"] if rate else []
         return Workload(machine, lambda simulator, cycles: [simulator, *options, "--cycles", f"cpu_clk:{cycles}"])
 
     program = build / "bench" / "integer.elf"

@@ -1,5 +1,7 @@
 """A port, a parameter, a local, an argument or an instance called like a type, a bundle or a module."""
 
+import pytest
+
 TYPES = """
 struct status { uint32 value; bool good; };
 enum mode { slow, fast };
@@ -82,3 +84,53 @@ def test_what_is_called_like_its_type_works(build_sim, run_sim, tmp_path):
         # Cycle n shows what came in cycles n - 1 and n - 2, and 100.
         numbers = [int(line.split()[1].strip("{},").split("=")[-1], 0) for line in record.read_text().splitlines()]
         assert numbers[:4] == [100, 100, 101, 103], record.read_text()
+
+
+TAKEN = ("index", "remove", "div", "select", "exit", "random", "printf")
+FREE = [
+    "c",
+    "ctx",
+    "data",
+    "flags",
+    "i",
+    "id",
+    "item",
+    "k",
+    "lane",
+    "lock",
+    "m",
+    "n",
+    "next",
+    "node",
+    "o",
+    "out",
+    "p",
+    "present",
+    "queue",
+    "r",
+    "read",
+    "s",
+    "self_t",
+    "signal",
+    "t",
+    "time",
+    "value",
+    "w",
+    "write",
+    "x",
+]
+
+
+@pytest.mark.unoptimised
+@pytest.mark.parametrize("options", [[], ["--debug", "--collect", "connections"]], ids=["release", "debug"])
+def test_names_of_types_mean_nothing_else_in_c(options: list[str], build_sim, run_sim, lss, tmp_path):
+    """Those that do are refused in one line; all others build, short and common ones too."""
+    for name in TAKEN:
+        (tmp_path / "m.lss").write_text(
+            f"struct {name} {{ uint64 a; }}\ninstance a : source;\ninstance c : sink;\na.out -> c.in : {name};\n"
+        )
+        done = lss("check", "--netlist-only", "m.lss", ok=False)
+        assert f"error[reserved-name]: a type cannot be called `{name}`: that word has a meaning in C" in done.err
+    machine = "".join(f"struct {n} {{ uint64 a; uint64 b; uint64 last; }}\ninstance a{k} : source;\ninstance b{k} : pipe;\ninstance c{k} : sink;\n"
+                      f"a{k}.out -> b{k}.in : {n};\nb{k}.out -> c{k}.in;\n" for k, n in enumerate(FREE))  # fmt: skip
+    run_sim(build_sim(machine, *options), "--quiet", "--cycles", "9")
