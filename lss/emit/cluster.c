@@ -343,7 +343,7 @@ static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind
   Cluster *cluster = kind->cluster;
   emit_once(emitter, once, kind);
   for (guint i = 0; i < cluster->segments->len; i++)
-    emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "seg");
+    emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "seg", true);
   if (emitter->skips) emit_skipping(unit, kind);
   if (emitter->debug) emit_sleeper_functions(unit, kind);
   if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
@@ -357,7 +357,7 @@ static char *emit_record(Emitter *emitter, const char *common, Kind *kind) {
   const Cluster *cluster = kind->cluster;
   g_string_replace(unit, VOCABULARY, VOCABULARY "#include \"lss/runtime/replay/recording.h\"\n", 1);
   for (guint i = 0; i < cluster->segments->len; i++)
-    emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "record");
+    emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "record", false);
   return g_string_free(unit, FALSE);
 }
 

@@ -155,7 +155,8 @@ bool emit_visible(const Emitter *emitter, const Wire *wire); // observers find i
 typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
 // Where a wire is for the code of a cluster, and whose scratch it is in.
 Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner);
-void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name);
+// As NAME0 for the first segment; one that runs often is compiled for the values of specialize locals.
+void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name, bool often);
 int emit_leaf_index(const Cluster *cluster, const Instance *instance);
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
 

@@ -428,7 +428,7 @@ static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segm
   }
 }
 
-void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name) {
+void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name, bool often) {
   bool root = !segment->cluster->instance;
   g_string_append_printf(
       out, "%sSPINACH_STEP void @K@_%s%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
@@ -436,6 +436,6 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, 
   const bool gated = emit_gated(emitter, segment->cluster);
   declare_locals(emitter, out, segment);
   if (gated && segment->index == 0) g_string_append(out, "  x->unchanged = true;\n");
-  emit_items(emitter, out, kind, segment, 0, emitter->debug ? 0 : DECISIONS);
+  emit_items(emitter, out, kind, segment, 0, often && !emitter->debug ? DECISIONS : 0);
   g_string_append(out, "}\n");
 }

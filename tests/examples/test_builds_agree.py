@@ -1,6 +1,7 @@
 """Every machine in examples/ takes the same time and counts the same however it was built, and when it was interrupted.
 
-Release builds let clusters sleep and inline, debug builds step everything, and -O0 shows what only an optimiser would hide.
+Release builds let clusters sleep, replay what repeats itself and inline, debug builds step everything, and -O0 shows what
+only an optimiser would hide.  What a release build leaves out is also done and compared.
 A run that goes on from a checkpoint begins awake and with no signal known: it ends as the straight one does, if modules
 keep all that matters in their state and say truly when they act next.
 """
@@ -116,17 +117,19 @@ def compare(name: str, length: str, build_sim, run_sim, build_dir: Path, tmp_pat
     options, work = WORK[name]
     arguments, seen = work(length, build_dir, tmp_path), []
     simulators = [build_sim(ROOT / f"examples/{name}.lss", *options, *how) for how in BUILDS]
-    for simulator in simulators:
-        done = run_sim(simulator, "--quiet", *arguments, "--state-hashes", "hashes.txt")
+    runs = [(simulator, " ".join(how), []) for simulator, how in zip(simulators, BUILDS, strict=True)]
+    runs += [(simulators[0], option, [option]) for option in ("--no-replay", "--check-replay")]
+    for simulator, _, more in runs:
+        done = run_sim(simulator, "--quiet", *arguments, *more, "--state-hashes", "hashes.txt")
         assert done.stats is not None
         seen.append((done.stats["run"], done.stats["statistics"], written(tmp_path)))
     assert sum(entry["value"] != 0 for entry in seen[0][1]) >= 2, "nothing happened"
     assert ("--sent" in arguments) == (len(seen[0][2]) == 3)
-    for how, (run, statistics, files) in zip(BUILDS[1:], seen[1:], strict=True):
-        assert run == seen[0][0], f"built with {how}, the run ended otherwise"
-        assert files == seen[0][2], f"built with {how}, other packets or another state than in the release build"
+    for (_, how, _), (run, statistics, files) in zip(runs[1:], seen[1:], strict=True):
+        assert run == seen[0][0], f"with {how}, the run ended otherwise"
+        assert files == seen[0][2], f"with {how}, other packets or another state than in the release build"
         other = [(a, b["value"]) for a, b in zip(seen[0][1], statistics, strict=True) if a != b]
-        assert not other, f"built with {how}, other values than in the release build: {other}"
+        assert not other, f"with {how}, other values than in the release build: {other}"
     for k in range(RESTORED[length]):
         interrupt(f"{name} {length} {k}", simulators, arguments, seen[0], run_sim, tmp_path)
     for simulator in simulators:

@@ -29,7 +29,7 @@ LOOPER = """module looper {
   next_event;
 }
 """
-LOOPER_C = """init() { for (uint32_t i = 0; i < 256; i++) contents(table)[i] = i % 7; }
+LOOPER_C = """init() { for (uint32_t i = 0; i < 256; i++) store(table, i, i % 7); }
 phase_start() { send_if(out, self->step % 5 == 0, self->value); }
 handler(take) { accept(in, self->step % 3 != 0); }
 handler(obey) { accept(command, self->step != 2); }
