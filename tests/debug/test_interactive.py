@@ -1,11 +1,13 @@
 """Runs that go on by commands (--interactive), driven through a pipe, and through a terminal."""
 
+import fcntl
 import json
 import os
 import pty
 import re
 import signal
 import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -166,14 +168,25 @@ def test_processors_step_by_instructions(root, build_dir, build_sim, talk):
     assert not err and len(lines) == 4 and "0x00000000 <_start+0x0>" in lines[0] and "0x0000000c <_start+0xc>" in lines[1]
 
 
-def type_in(simulator: Path, keys: str, **environment: str) -> str:
-    """What a terminal shows when these keys are pressed, without what moves the cursor."""
+def type_in(simulator: Path, *keys: str, **environment: str) -> str:
+    """What a terminal shows when these keys are pressed, with a pause between their parts, without what moves the cursor."""
     ours, theirs = pty.openpty()
     words = [str(simulator), "--interactive", "--quiet"]
-    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=simulator.parent, env={**os.environ, "TERM": "vt100", **environment}) as run:
+
+    def be_its_terminal() -> None:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    with subprocess.Popen(
+        words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=simulator.parent, env={**os.environ, "TERM": "vt100", **environment}, preexec_fn=be_its_terminal
+    ) as run:
         os.close(theirs)
-        os.write(ours, keys.encode())
         shown = b""
+        while len(keys) > 1 and b"> " not in shown:  # until it is there, Ctrl-C would end it
+            shown += os.read(ours, 4096)
+        for part in keys:
+            os.write(ours, part.encode())
+            time.sleep(0.5 * (len(keys) > 1))
         try:
             while some := os.read(ours, 4096):
                 shown += some
@@ -192,6 +205,12 @@ def test_a_terminal_completes_edits_and_remembers(chain):
     assert "\n9 ns, cycle 9 of clk\n" in shown and "\n18 ns, cycle 18 of clk\n" in shown
     assert "\nk.items = 5\n" in shown and "s.only_once" in shown and "\ns.items = " in shown
     assert 'until "event(s.offered", ' in shown
+
+
+def test_control_c_drops_a_line_and_ends_a_command(build_sim):
+    shown = type_in(build_sim(CHAIN.replace("{ count = 200; }", "")), "cycle 7\x03", "cycle 3\nrun\n", "\x03", "print p.slot[0]\n", "quit\n")
+    cycles = [int(number) for number in re.findall(r"cycle (\d+) of clk", shown)]
+    assert cycles[0] == 3 and cycles[1] > 1000 and len(cycles) == 2 and "\np.slot[0] = " in shown, shown
 
 
 def test_values_with_names_clocks_files_and_levels_are_completed(build_sim, tmp_path):

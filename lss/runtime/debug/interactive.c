@@ -366,7 +366,9 @@ const char *spinach_interactive_run(const spinach_options *options) {
   if (session) go_on(session);
   while (!ended && !spinach_is_interrupted()) {
     char *line = line_read("> ", complete);
-    if (!line) {
+    if (!line && spinach_take_pause()) {
+      printf("\n"); // what was typed is dropped
+    } else if (!line) {
       do_quit("");
     } else if (*g_strstrip(line)) {
       g_ptr_array_add(lines, g_strdup(line));
