@@ -56,7 +56,7 @@ def netlist() -> dict:
     parameters += [dict(name=name, type="int", runtime=False, value=1) for name in ("cpus", "speed", "fault")]
     instances = [dict(path="", parameters=parameters, state=[], events=[])]
     for path, names in STATISTICS.items():
-        state = [dict(name=name, statistic=True, dimensions=[]) for name in names]
+        state = [dict(name=name, kind="statistic", dimensions=[]) for name in names]
         instances.append(dict(path=path, parameters=[], state=state, events=[]))
     return dict(instances=instances, clocks=[dict(name="a")])
 

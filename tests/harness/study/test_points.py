@@ -82,7 +82,7 @@ def test_what_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
 @pytest.fixture
 def chip(tmp_path: Path) -> machine.Machine:
     """A machine that was exported: what conditions and settings may speak of."""
-    state = [dict(name="level", dimensions=[2, 2]), dict(name="moved", dimensions=[], statistic=True)]
+    state = [dict(name="level", kind="behaviour", dimensions=[2, 2]), dict(name="moved", dimensions=[], kind="statistic")]
     parameters = [dict(name=f"p{n:02}", type="int", runtime=n % 2 == 0, value=0) for n in range(30)]
     instances = [dict(path="", parameters=parameters, state=[], events=[]),
                  dict(path="a", parameters=[], state=state, events=[dict(name="marker"), dict(name="taken")])]  # fmt: skip
