@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from .conftest import LANES
+from .test_check import replayed
+
 
 @pytest.mark.parametrize("ready", [1, 0.3])
 @pytest.mark.parametrize("every", [1000, 7])
@@ -15,8 +18,6 @@ def test_nothing_changes(lanes, alike, ready, every):
 def test_a_state_that_never_comes_again_is_stepped(build_sim, library, alike):
     machine = (library / "looper.lss").read_text()
     (library / "looper.lss").write_text(machine.replace("mask = 3", "mask = 0x7fffffff"))
-    from .conftest import LANES
-
     alike(build_sim(LANES, "-I", library), "--cycles", 30000)
 
 
@@ -36,9 +37,43 @@ def test_conditions_and_samples_see_every_instant(lanes, run_sim):
     assert runs[0]["samples"]
 
 
-def test_the_schedule_says_what_is_replayed(lss, library, tmp_path):
-    from .conftest import LANES
+PULSE = """module pulse {
+  outport out : uint32;
+  state { uint32 step;  instant again; }
+  stat uint64 beats "beats";
+  phase_start -> out.data;
+  phase_end;
+  next_event;
+}
+"""
+PULSE_C = """phase_start() { send_if(out, !until(again), self->step); }
+phase_end() {
+  if (until(again)) return;
+  self->step = (self->step + 1) % 300;
+  count(beats);
+  if (!self->step) set_until(again, 40);
+}
+next_event() { return after(until(again)); }
+"""
 
+
+def test_time_is_skipped_as_without_replay(build_sim, run_sim, alike, tmp_path):
+    """All of them rest together, so that what is replayed is left for each jump."""
+    (tmp_path / "pulse.lss").write_text(PULSE)
+    (tmp_path / "pulse.c").write_text(PULSE_C)
+    machine = """
+        module heart { outport out : uint32;  instance p[4] : pulse;  for (i = 0; i < 4; i = i + 1) { p[i].out -> out; } }
+        instance heart[2] : heart;  instance k[8] : sink;
+        for (i = 0; i < 8; i = i + 1) { heart[i / 4].out -> k[i].in; }
+        """
+    simulator = build_sim(machine, "-I", tmp_path)
+    alike(simulator, "--cycles", 30000, hash_every=777)
+    done = run_sim(simulator, "--cycles", 30000, "--check-replay")
+    assert done.stats["run"]["skipped_cycles"] > 500
+    assert all(cycles > 2000 for cycles in replayed(done).values())
+
+
+def test_the_schedule_says_what_is_replayed(lss, library, tmp_path):
     (tmp_path / "m.lss").write_text(LANES.replace("l[3].out -> out;", "l[3].out -> out;  instance s : source;  instance k : sink;  s.out -> k.in : uint32;"))
     said = lss("schedule", "-I", library, "m.lss").out
     assert re.findall(r"^(lane\[\d\] is .*)$", said, re.MULTILINE) == [f"lane[{i}] is always stepped: lane[{i}].s asks for the time" for i in range(3)]

@@ -255,6 +255,13 @@ int spinach_deliver(const char *ended) {
   return fine ? (interrupted ? 128 + interrupted : spinach_stop_status) : 1;
 }
 
+// Whether clusters that repeat themselves are stepped: as the user wants, or since their state is looked at too often.
+static bool steps_all(const spinach_options *options) {
+  bool observed = options->gdb || options->interactive || options->trace;
+  for (int i = 0; i < SPINACH_CONDITIONS; i++) observed |= options->conditions[i].kind == SPINACH_AT_STATE;
+  return options->no_replay || (observed && !options->check_replay);
+}
+
 // Does what a command line asks for.
 static int simulate(int argc, char **argv) {
   spinach_options options;
@@ -315,7 +322,7 @@ static int simulate(int argc, char **argv) {
   }
   if (options.check_idle) spinach_idle_check_begin();
   if (options.check_replay) spinach_replay_check();
-  if (options.no_replay || options.gdb || options.interactive || options.trace) spinach_replay_disable();
+  if (steps_all(&options)) spinach_replay_disable();
   spinach_progress_start();
   const char *ended = options.gdb           ? spinach_debug_run(&options)
                       : options.interactive ? spinach_interactive_run(&options)

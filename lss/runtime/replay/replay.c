@@ -11,14 +11,14 @@ enum {
   PAYS = 16,            // cycles replayed that pay for one that was learnt
   LEAST = 200,          // and as many for the beginning
   SAMPLE = 7,           // cycles between two states whose difference shows which word moves
-  LOOKS = 32,           // states that are hashed in one attempt
+  LOOKS = 48,           // states that are hashed in one attempt
   ATTEMPT = 2048,       // cycles that an attempt may take
   MOST_CREDIT = 300,    // cycles that may be learnt before any has paid, at first,
   LEAST_CREDIT = 40,    // after attempts in vain,
   KNOWN_CREDIT = 16,    // and in a loop that is known
 };
 
-const uint64_t spinach_replay_nowhere;
+const uint32_t spinach_replay_nowhere;
 uint64_t spinach_effects;
 static bool disabled;
 
@@ -31,7 +31,7 @@ static void watch_nothing(spinach_replay *r, spinach_replay_phase phase, uint32_
   r->table->phase = phase;
 }
 
-static void watch(spinach_replay *r, spinach_replay_phase phase, const uint64_t *witness, uint64_t anchor) {
+static void watch(spinach_replay *r, spinach_replay_phase phase, const uint32_t *witness, uint32_t anchor) {
   r->witness = witness;
   r->anchor = anchor;
   r->wait = ATTEMPT;
@@ -43,22 +43,22 @@ static void watch(spinach_replay *r, spinach_replay_phase phase, const uint64_t 
 static void back_off(spinach_replay *r) {
   spinach_replay_table *table = r->table;
   if (table->backoff < MOST_BACKOFF) table->backoff *= 2;
-  table->trust = MAX(table->trust / 2, LEAST_CREDIT);
   watch_nothing(r, SPINACH_REPLAY_RESTS, table->backoff);
 }
 
 // Watches a word that moves, another one in each attempt.  False: none does.
 static bool choose_anchor(spinach_replay *r) {
-  const uint64_t *moving[64];
+  const uint32_t *moving[64];
   uint32_t count = 0;
   const uint8_t *state = spinach_replay_state(r), *sample = r->table->sample;
   for (uint32_t i = 0; i < r->of->kind->span_count; sample += r->of->kind->spans[i++].size) {
     const spinach_replay_span *span = &r->of->kind->spans[i];
-    for (uint32_t at = 0; at + sizeof(uint64_t) <= span->size && count < G_N_ELEMENTS(moving); at += sizeof(uint64_t))
-      if (memcmp(state + span->offset + at, sample + at, sizeof(uint64_t)) != 0)
-        moving[count++] = (const uint64_t *)(state + span->offset + at);
+    for (uint32_t at = 0; at + sizeof(uint32_t) <= span->size && count < G_N_ELEMENTS(moving); at += sizeof(uint32_t)) {
+      const uint32_t *word = (const uint32_t *)(state + span->offset + at);
+      if (memcmp(word, sample + at, sizeof *word) != 0) moving[count++] = word;
+    }
   }
-  const uint64_t *chosen = count ? moving[r->table->attempts++ % count] : NULL;
+  const uint32_t *chosen = count ? moving[r->table->attempts++ % count] : NULL;
   if (chosen) watch(r, SPINACH_REPLAY_TRIES, chosen, *chosen);
   return chosen;
 }
@@ -143,6 +143,7 @@ static void stop(spinach_replay *r) {
   r->at = NULL;
   if (r->gate) spinach_gate_reset(r->gate);
   if (r->cycle - table->entered < LEAST + PAYS * table->learnt) {
+    table->trust = MAX(table->trust / 2, LEAST_CREDIT);
     back_off(r);
     return;
   }
@@ -174,7 +175,7 @@ static void learn(spinach_replay *r) {
     spinach_replay_step(r, segment);
     return;
   }
-  r->table->learnt++;
+  r->table->learnt += last;
   r->at = NULL; // the state is live while it is stepped
   spinach_replay_step(r, segment);
   if (last) r->cycle = spinach_time.cycle;

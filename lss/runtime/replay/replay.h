@@ -115,15 +115,15 @@ typedef struct {
   const spinach_replay_output *output[SPINACH_REPLAY_SEGMENTS]; // what its segments drive
   uint64_t cycle;                                               // the last whole one
   spinach_replay_edge *uncounted;                               // taken and not counted
-  const uint64_t *witness;                                      // while it is stepped: a word of its state ...
-  uint64_t anchor;                                              // ... and the value at which it is looked
+  const uint32_t *witness;                                      // while it is stepped: a word of its state ...
+  uint32_t anchor;                                              // ... and the value at which it is looked
   uint32_t wait;                                                // cycles until it is looked anyway
   struct spinach_replay_table *table;                           // NULL until it is needed
   uint32_t logged;
   spinach_replay_edge **log; // taken, with notes that are not written yet
 } spinach_replay;
 
-extern const uint64_t spinach_replay_nowhere;
+extern const uint32_t spinach_replay_nowhere;
 enum { SPINACH_REPLAY_WAIT = 64 }; // cycles before the first look
 #define SPINACH_REPLAY(cluster, its_gate)                                                                              \
   {.of = &(cluster), .gate = (its_gate), .witness = &spinach_replay_nowhere, .anchor = 1, .wait = SPINACH_REPLAY_WAIT}

@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-enum { SEEN_HASHES = 16, MOST_WORDS = 256 };
+enum { SEEN_HASHES = 48, MOST_WORDS = 256 };
 
 enum { MOST_READS = 64, MOST_NOTES = 64, MOST_TIMED = 64 }; // of a cycle; one that does more is not kept
 
@@ -55,15 +55,15 @@ struct spinach_replay_table {
   uint64_t *noted;                   // per trace: how many notes are not in it yet
   uint8_t *sample;                   // the state some cycles ago, to see which word moves
   spinach_replay_phase phase;        // while it is stepped
-  const uint64_t *witness;           // of the latest replay that paid; NULL: there was none ...
-  uint64_t anchor;                   // ... and its value
+  const uint32_t *witness;           // of the latest replay that paid; NULL: there was none ...
+  uint32_t anchor;                   // ... and its value
   uint32_t seen[SEEN_HASHES], next;  // states in which the word had the anchor's value
   uint32_t looks, backoff, attempts; // at states since; cycles until the next attempt; how many there were
-  uint64_t entered, learnt;          // the cycle in which replay began; edges added since
+  uint64_t entered, learnt;          // the cycle in which replay began; cycles learnt since
   const spinach_replay_node *live;   // the state in the arena is this one's, ...
   uint64_t live_cycle;               // ... after this cycle
   uint64_t checked;                  // cycles that were stepped as well as replayed
-  uint32_t credit, trust;            // edges that may be added before any pays; that a new loop would be given
+  uint32_t credit, trust;            // cycles that may be learnt before any pays; in a new loop
 };
 
 typedef struct spinach_replay_table spinach_replay_table;
