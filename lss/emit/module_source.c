@@ -54,7 +54,7 @@ static void read_call(ModuleSource *source, const char *word, const char *at, co
   static const char *const others[] = {"next_event", "init", "statistics", "finish", NULL};
   const bool outside_cycles = g_strv_contains(others, function);
   source->unchanged |= !strcmp(word, "unchanged");
-  source->timed |= !outside_cycles && (!strcmp(word, "now") || !strcmp(word, "cycle"));
+  source->timed |= !outside_cycles && (!strcmp(word, "now") || !strcmp(word, "cycle") || !strcmp(word, "after"));
   source->waits |= !outside_cycles && (!strcmp(word, "until") || !strcmp(word, "within"));
   const bool payload = !strcmp(word, "data") || !strcmp(word, "item");
   if (!payload && strcmp(word, "param") != 0) {
@@ -135,7 +135,7 @@ static void add_function(ModuleSource *source, const char *name, const char *arg
 }
 
 bool module_source_uses_time(const char *text) {
-  return g_regex_match_simple("\\b(now|cycle)\\s*\\(\\s*\\)", text, 0, 0);
+  return g_regex_match_simple("\\b((now|cycle)\\s*\\(\\s*\\)|after\\s*\\()", text, 0, 0);
 }
 
 // The next sign, blanks and comments left out; 0 at the end.

@@ -51,7 +51,7 @@ typedef struct {
 ModuleSource *module_source_read(const char *file, GError **error);
 // The path of a quoted include, if it is beside the file; else NULL.  The caller frees it.
 char *module_source_header(const char *file, const char *include);
-// Whether C asks for the time: now() or cycle().
+// Whether C asks for the time: now(), cycle() or after(k).
 bool module_source_uses_time(const char *text);
 // The function that `word` and `argument` name; NULL when the file does not define it.
 const Hook *module_source_hook(const ModuleSource *source, const char *word, const char *argument);

@@ -73,6 +73,19 @@ def test_time_is_skipped_as_without_replay(build_sim, run_sim, alike, tmp_path):
     assert all(cycles > 2000 for cycles in replayed(done).values())
 
 
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [("self->taken = (uint32_t)cycle();", "asks for the time"), ("self->taken = (uint32_t)after(3);", "asks for the time"),
+     ("report(steps, 3);", "sets a statistic by report()")],
+)  # fmt: skip
+def test_what_prevents_replay_is_named(lss, library, tmp_path, code, why):
+    text = (library / "looper.c").read_text()
+    (library / "looper.c").write_text(text.replace("  count(steps);", f"  {code}"))
+    (tmp_path / "m.lss").write_text(LANES)
+    said = lss("schedule", "-I", library, "m.lss", "lane[1]").out
+    assert said.splitlines()[-1] == f"lane[1] is always stepped: lane[1].l[0] {why}"
+
+
 def test_the_schedule_says_what_is_replayed(lss, library, tmp_path):
     (tmp_path / "m.lss").write_text(LANES.replace("l[3].out -> out;", "l[3].out -> out;  instance s : source;  instance k : sink;  s.out -> k.in : uint32;"))
     said = lss("schedule", "-I", library, "m.lss").out
