@@ -6,16 +6,16 @@
 #include "lss/runtime/replay/replay_table.h"
 
 enum {
-  LEAST_BACKOFF = 64,   // cycles between attempts to begin, after one that paid
-  MOST_BACKOFF = 16384, // and after many that did not
-  PAYS = 16,            // cycles replayed that pay for one that was learnt
-  LEAST = 200,          // and as many for the beginning
-  SAMPLE = 7,           // cycles between two states whose difference shows which word moves
-  LOOKS = 48,           // states that are hashed in one attempt
-  ATTEMPT = 2048,       // cycles that an attempt may take
-  MOST_CREDIT = 300,    // cycles that may be learnt before any has paid, at first,
-  LEAST_CREDIT = 40,    // after attempts in vain,
-  KNOWN_CREDIT = 16,    // and in a loop that is known
+  LEAST_BACKOFF = 64,  // cycles between attempts to begin, after one that paid
+  MOST_BACKOFF = 8192, // and after many that did not
+  PAYS = 16,           // cycles replayed that pay for one that was learnt
+  LEAST = 200,         // and as many for the beginning
+  SAMPLE = 7,          // cycles between two states whose difference shows which word moves
+  LOOKS = 48,          // states that are hashed in one attempt
+  ATTEMPT = 2048,      // cycles that an attempt may take
+  MOST_CREDIT = 300,   // cycles that may be learnt before any has paid, at first,
+  LEAST_CREDIT = 40,   // after attempts in vain,
+  KNOWN_CREDIT = 16,   // and in a loop that is known
 };
 
 const uint32_t spinach_replay_nowhere;
@@ -81,21 +81,40 @@ static void enter(spinach_replay *r, uint32_t credit) {
   if (r->gate) spinach_gate_reset(r->gate);
 }
 
+// Of the first words of all leaves: another one is certainly another state.
+static uint32_t signature(const spinach_replay *r) {
+  const uint8_t *state = spinach_replay_state(r);
+  uint64_t hash = 0, word;
+  for (uint32_t i = 0; i < r->of->kind->span_count; i++) {
+    const spinach_replay_span *span = &r->of->kind->spans[i];
+    word = 0;
+    if (__builtin_expect(span->size >= sizeof word, 1))
+      memcpy(&word, state + span->offset, sizeof word);
+    else
+      memcpy(&word, state + span->offset, span->size);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 32;
+  }
+  return (uint32_t)hash;
+}
+
+// Whether it was among the latest; if not, it is from now on.
+static bool was_seen(spinach_replay_seen *seen, uint32_t hash) {
+  for (int i = 0; i < SEEN_HASHES; i++)
+    if (seen->hash[i] == hash) return true;
+  seen->hash[seen->next++ % SEEN_HASHES] = hash;
+  return false;
+}
+
 // The watched word has the anchor's value again.
 static void look_at_state(spinach_replay *r) {
   spinach_replay_table *table = r->table;
-  if (spinach_replay_node_now(r, false)) {
-    enter(r, KNOWN_CREDIT);
-    return;
-  }
-  const uint32_t hash = table->node->hash;
-  for (int i = 0; i < SEEN_HASHES; i++) {
-    if (table->seen[i] != hash) continue;
-    enter(r, table->trust);
-    return;
-  }
-  table->seen[table->next++ % SEEN_HASHES] = hash;
   if (++table->looks == LOOKS) r->wait = 1; // it ends with the next cycle
+  if (!was_seen(&table->signatures, signature(r))) return;
+  if (spinach_replay_node_now(r, false))
+    enter(r, KNOWN_CREDIT);
+  else if (was_seen(&table->states, table->node->hash))
+    enter(r, table->trust);
 }
 
 void spinach_replay_watch(spinach_replay *r) {

@@ -32,6 +32,10 @@ typedef struct {
   uint64_t value;
 } spinach_replay_word;
 
+typedef struct {
+  uint32_t hash[SEEN_HASHES], next;
+} spinach_replay_seen;
+
 // Of a cluster that is stepped.
 typedef enum {
   SPINACH_REPLAY_RESTS,       // nothing is tried
@@ -41,29 +45,29 @@ typedef enum {
 } spinach_replay_phase;
 
 struct spinach_replay_table {
-  GHashTable *nodes, *outputs;       // sets
-  GArray *words;                     // spinach_replay_word, in the order in which they were read first
-  GHashTable *word_at;               // offset -> 1 + place in `words`
-  guint edges;                       // how many
-  uint32_t state_size, spans_size;   // bytes of a node's state, and without instants
-  uint32_t output_size;              // of an output, at most
-  spinach_replay_node *node;         // not in the table: what is looked for
-  spinach_replay_output *output;     // likewise
-  spinach_replay_record record;      // of the cycle at hand
-  uint64_t *counters;                // before it
-  spinach_replay_move *moves;        // a place for those of an edge
-  uint64_t *noted;                   // per trace: how many notes are not in it yet
-  uint8_t *sample;                   // the state some cycles ago, to see which word moves
-  spinach_replay_phase phase;        // while it is stepped
-  const uint32_t *witness;           // of the latest replay that paid; NULL: there was none ...
-  uint32_t anchor;                   // ... and its value
-  uint32_t seen[SEEN_HASHES], next;  // states in which the word had the anchor's value
-  uint32_t looks, backoff, attempts; // at states since; cycles until the next attempt; how many there were
-  uint64_t entered, learnt;          // the cycle in which replay began; cycles learnt since
-  const spinach_replay_node *live;   // the state in the arena is this one's, ...
-  uint64_t live_cycle;               // ... after this cycle
-  uint64_t checked;                  // cycles that were stepped as well as replayed
-  uint32_t credit, trust;            // cycles that may be learnt before any pays; in a new loop
+  GHashTable *nodes, *outputs;            // sets
+  GArray *words;                          // spinach_replay_word, in the order in which they were read first
+  GHashTable *word_at;                    // offset -> 1 + place in `words`
+  guint edges;                            // how many
+  uint32_t state_size, spans_size;        // bytes of a node's state, and without instants
+  uint32_t output_size;                   // of an output, at most
+  spinach_replay_node *node;              // not in the table: what is looked for
+  spinach_replay_output *output;          // likewise
+  spinach_replay_record record;           // of the cycle at hand
+  uint64_t *counters;                     // before it
+  spinach_replay_move *moves;             // a place for those of an edge
+  uint64_t *noted;                        // per trace: how many notes are not in it yet
+  uint8_t *sample;                        // the state some cycles ago, to see which word moves
+  spinach_replay_phase phase;             // while it is stepped
+  const uint32_t *witness;                // of the latest replay that paid; NULL: there was none ...
+  uint32_t anchor;                        // ... and its value
+  spinach_replay_seen signatures, states; // in which the word had the anchor's value
+  uint32_t looks, backoff, attempts;      // at states since; cycles until the next attempt; how many there were
+  uint64_t entered, learnt;               // the cycle in which replay began; cycles learnt since
+  const spinach_replay_node *live;        // the state in the arena is this one's, ...
+  uint64_t live_cycle;                    // ... after this cycle
+  uint64_t checked;                       // cycles that were stepped as well as replayed
+  uint32_t credit, trust;                 // cycles that may be learnt before any pays; in a new loop
 };
 
 typedef struct spinach_replay_table spinach_replay_table;
