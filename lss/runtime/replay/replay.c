@@ -11,7 +11,7 @@ enum {
   PAYS = 16,           // cycles replayed that pay for one that was learnt
   LEAST = 200,         // and as many for the beginning
   SAMPLE = 7,          // cycles between two states whose difference shows which word moves
-  LOOKS = 48,          // states that are hashed in one attempt
+  LOOKS = 100,         // states that are hashed in one attempt
   ATTEMPT = 2048,      // cycles that an attempt may take
   MOST_CREDIT = 300,   // cycles that may be learnt before any has paid, at first,
   LEAST_CREDIT = 40,   // after attempts in vain,
