@@ -37,6 +37,21 @@ class Instruction:
     line: int
     sets: set[str] = field(default_factory=set)
 
+    @property
+    def identifier(self) -> str:
+        """The name in C."""
+        return self.name.replace(".", "_")
+
+
+@dataclass
+class Alias:
+    """A word with a name of its own."""
+
+    name: str
+    tag: str
+    word: int
+    line: int
+
 
 @dataclass
 class Table:
@@ -44,6 +59,7 @@ class Table:
     isa: Isa | None = None
     sets: dict[str, str | None] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
+    aliases: list[Alias] = field(default_factory=list)
 
     def contains(self, name: str) -> set[str]:
         """The tags of all instructions in a set: its own and those of the sets it extends."""
@@ -130,6 +146,10 @@ def parse(path: str) -> Table:
                 if len(columns) not in (2, 4) or (base is not None and base not in table.sets):
                     raise TableError("a set is declared as 'set NAME' or 'set NAME : EXTENDED'")
                 table.sets[columns[1]] = base
+            elif columns[0] == "alias":
+                if len(columns) != 4 or columns[2] not in table.sets:
+                    raise TableError("a word's own name is declared as 'alias NAME SET WORD'")
+                table.aliases.append(Alias(columns[1], columns[2], int(columns[3], 16), number))
             else:
                 table.instructions.append(parse_line(table, number, columns))
         except (TableError, ValueError) as error:
@@ -140,6 +160,9 @@ def parse(path: str) -> Table:
             if i.tag in tags:
                 i.sets.add(name)
     problems += overlaps(table)
+    for a in table.aliases:
+        if not any(a.tag in i.sets and a.word & i.mask == i.match for i in table.instructions):
+            problems.append(f"{path}:{a.line}: alias {a.name}: {a.word:#010x} is no instruction of set {a.tag}")
     if problems:
         raise TableError("\n".join(problems))
     return table
@@ -169,7 +192,7 @@ def decoder(table: Table) -> tuple[list[list[tuple[int, int, int]]], list[str], 
     """Dense tables.  Per set and group: first leaf, shift, mask; leaves; and the next candidate per set."""
     leaves: list[str] = []
     groups: list[list[tuple[int, int, int]]] = []
-    chain: dict[str, dict[str, str]] = {i.name: {} for i in table.instructions}
+    chain: dict[str, dict[str, str]] = {i.identifier: {} for i in table.instructions}
     isa = table.isa
     first, bits = isa.major
     for set_name in table.sets:
@@ -184,7 +207,7 @@ def decoder(table: Table) -> tuple[list[list[tuple[int, int, int]]], list[str], 
                 mask = (1 << width) - 1
             rows.append((len(leaves), shift, mask))
             for value in range(mask + 1):
-                here = [i.name for i in inside
+                here = [i.identifier for i in inside
                         if (value ^ (i.match >> shift)) & (i.mask >> shift) & mask == 0]
                 leaves.append(here[0] if here else "reserved")
                 for a, b in zip(here, here[1:], strict=False):
@@ -203,7 +226,7 @@ def instructions_h(table: Table) -> str:
     longest = max(len(i.operands) for i in table.instructions)
     out = ["/* Generated from instructions.def by generate.py. */", "#ifndef EMULIB_@_INSTRUCTIONS_H",
            "#define EMULIB_@_INSTRUCTIONS_H", "#include <stdint.h>"]
-    out.append("enum %_instruction { @_reserved, " + ", ".join(f"@_{i.name}" for i in table.instructions)
+    out.append("enum %_instruction { @_reserved, " + ", ".join(f"@_{i.identifier}" for i in table.instructions)
                + ", @_INSTRUCTIONS };")
     out.append("enum %_set { " + ", ".join(f"@_SET_{s}" for s in table.sets) + ", @_SETS };")
     out.append("enum %_class { @_CLASS_none, " + ", ".join(f"@_CLASS_{c}" for c in isa.classes) + " };")
@@ -211,18 +234,24 @@ def instructions_h(table: Table) -> str:
     out.append("enum { " + ", ".join(f"@_FIELD_{f} = {1 << n}" for n, f in enumerate(isa.fields)) + " };")
     out.append(f"enum {{ @_MAX_OPERANDS = {longest} }};")
     out.append("#define @_SET_NAMES " + ", ".join(f'"{s}"' for s in table.sets))
-    out.append("#define @_EACH_INSTRUCTION(X) " + " ".join(f"X({i.name})" for i in table.instructions))
+    out.append("#define @_EACH_INSTRUCTION(X) " + " ".join(f"X({i.identifier})" for i in table.instructions))
     out.append("struct %_info { const char *name; uint32_t match, mask; uint8_t kind, reads, writes, sets, "
                "operands[@_MAX_OPERANDS], next[@_SETS]; };")
     out.append("static const struct %_info %_info[@_INSTRUCTIONS] = {")
     out.append('  [@_reserved] = {.name = "reserved"},')
     for i in table.instructions:
         operands = ", ".join(f"@_OPERAND_{o}" for o in i.operands) or "0"
-        follow = ", ".join(f"[@_SET_{s}] = @_{n}" for s, n in chain[i.name].items()) or "0"
+        follow = ", ".join(f"[@_SET_{s}] = @_{n}" for s, n in chain[i.identifier].items()) or "0"
         sets = " | ".join(f"1 << @_SET_{s}" for s in table.sets if s in i.sets)
-        out.append(f'  [@_{i.name}] = {{"{i.name}", {i.match:#010x}, {i.mask:#010x}, @_CLASS_{i.kind}, '
+        out.append(f'  [@_{i.identifier}] = {{"{i.name}", {i.match:#010x}, {i.mask:#010x}, @_CLASS_{i.kind}, '
                    f"{flags(isa, i.reads)}, {flags(isa, i.writes)}, {sets}, {{{operands}}}, {{{follow}}}}},")
     out.append("};")
+    out.append("struct %_alias { const char *name; uint32_t word; uint8_t sets; };")
+    out.append("static const struct %_alias %_aliases[] = {")
+    for a in table.aliases:
+        sets = " | ".join(f"1 << @_SET_{s}" for s in table.sets if a.tag in table.contains(s))
+        out.append(f'  {{"{a.name}", {a.word:#010x}, {sets}}},')
+    out += ["  {0, 0, 0}", "};"]
     out.append("struct %_group { uint16_t first; uint8_t shift, mask; };")
     out.append(f"static const struct %_group %_groups[@_SETS][{1 << isa.major[1]}] = {{")
     for name, rows in zip(table.sets, groups, strict=True):
@@ -240,13 +269,13 @@ def control_inc(table: Table) -> str:
            f" * CONTROL(name, reads, writes, {', '.join(isa.words)})", " */"]
     for i in table.instructions:
         words = ", ".join(i.control.get(k, isa.absence(k)) for k in isa.words)
-        out.append(f"CONTROL({i.name}, {flags(isa, i.reads)}, {flags(isa, i.writes)}, {words})")
+        out.append(f"CONTROL({i.identifier}, {flags(isa, i.reads)}, {flags(isa, i.writes)}, {words})")
     return "\n".join(out) + "\n"
 
 
 def check_bodies(table: Table, path: str) -> None:
     bodies = re.findall(r"^BODY\((\w+)\)", Path(path).read_text(encoding="utf-8"), re.MULTILINE)
-    listed = [i.name for i in table.instructions]
+    listed = [i.identifier for i in table.instructions]
     problems = [f"{path}: instruction {n} of the table has no body; write BODY({n}) {{ ... }}"
                 for n in listed if n not in bodies]
     problems += [f"{path}: BODY({n}) is not in the table" for n in bodies if n not in listed]

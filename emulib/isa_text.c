@@ -7,7 +7,8 @@
 #include "rv32i/text.h"
 
 const IsaText isa_texts[] = {
-    {EM_MIPS, mips_text},
-    {EM_RISCV, rv32i_text},
-    {0, NULL},
+    {EM_MIPS, 0, mips_text},
+    {EM_MIPS, EF_MIPS_ARCH_32, mips32_text},
+    {EM_RISCV, 0, rv32i_text},
+    {0, 0, NULL},
 };

@@ -8,7 +8,8 @@
 
 typedef struct {
   uint16_t machine; /* e_machine of ELF files; 0 ends the table */
-  /* The instruction as the largest set has it, cut to `size` bytes with the final zero. */
+  uint32_t flags;   /* least e_flags of those that it is for; the last such one counts */
+  /* The instruction as the largest such set has it, cut to `size` bytes with the final zero. */
   void (*text)(uint32_t pc, uint32_t word, char *text, size_t size);
 } IsaText;
 

@@ -5,8 +5,10 @@
  *   BODY(name)                    head of the function of one instruction
  *   RS RT                         values of the source registers, uint32_t
  *   SHIFT SIGNED UNSIGNED         immediates: shift amount, sign-extended (uint32_t), zero-extended
+ *   EXTRACTED INSERTED            size of the field from bit SHIFT on
  *   SET_RD(v) SET_RT(v) SET_RA(v) register results; writes to register 0 vanish
  *   HI LO                         lvalues of the multiply/divide registers
+ *   HILO SET_HILO(v)              both, 64 bits
  *   ADDRESS                       address of a memory reference
  *   LOAD(size) STORE(size, v)     aligned reference at ADDRESS; both leave the body when the reference is illegal
  *   LOAD_LEFT(old) LOAD_RIGHT(old) STORE_LEFT(v) STORE_RIGHT(v)   the two halves of an unaligned word
@@ -99,14 +101,10 @@ BODY(lui) {
 }
 
 BODY(mult) {
-  uint64_t product = (uint64_t)((int64_t)(int32_t)RS * (int32_t)RT);
-  HI = (uint32_t)(product >> 32);
-  LO = (uint32_t)product;
+  SET_HILO(product_signed(RS, RT));
 }
 BODY(multu) {
-  uint64_t product = (uint64_t)RS * RT;
-  HI = (uint32_t)(product >> 32);
-  LO = (uint32_t)product;
+  SET_HILO(product_unsigned(RS, RT));
 }
 BODY(div) {
   uint32_t n = RS, d = RT;
@@ -296,4 +294,63 @@ BODY(pri) {
 }
 BODY(joff) {
   JUMP_TO(RS + 8 * RT);
+}
+
+BODY(movz) {
+  if (RT == 0) SET_RD(RS);
+}
+BODY(movn) {
+  if (RT != 0) SET_RD(RS);
+}
+BODY(clz) {
+  SET_RD(leading_zeros(RS));
+}
+BODY(clo) {
+  SET_RD(leading_zeros(~RS));
+}
+BODY(mul) {
+  SET_RD(RS * RT);
+}
+BODY(madd) {
+  SET_HILO(HILO + product_signed(RS, RT));
+}
+BODY(maddu) {
+  SET_HILO(HILO + product_unsigned(RS, RT));
+}
+BODY(msub) {
+  SET_HILO(HILO - product_signed(RS, RT));
+}
+BODY(msubu) {
+  SET_HILO(HILO - product_unsigned(RS, RT));
+}
+BODY(pref) {}
+
+BODY(ext) {
+  SET_RT(extract_field(RS, SHIFT, EXTRACTED));
+}
+BODY(ins) {
+  SET_RT(insert_field(RS, RT, SHIFT, INSERTED));
+}
+BODY(wsbh) {
+  SET_RD(swap_bytes_in_halves(RT));
+}
+BODY(seb) {
+  SET_RD((uint32_t)(int8_t)RT);
+}
+BODY(seh) {
+  SET_RD((uint32_t)(int16_t)RT);
+}
+BODY(rotr) {
+  SET_RD(rotate_right(RT, SHIFT));
+}
+BODY(rotrv) {
+  SET_RD(rotate_right(RT, RS & 31));
+}
+BODY(jr_hb) {
+  JUMP_TO(RS);
+}
+BODY(jalr_hb) {
+  uint32_t target = RS;
+  SET_RD(RETURN_ADDRESS);
+  JUMP_TO(target);
 }

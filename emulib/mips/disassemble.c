@@ -46,17 +46,29 @@ static void put_operand(struct text *t, const char *separator, enum mips_operand
     return;
   case MIPS_OPERAND_code10: put_code(t, separator, word >> 6 & 0x3ff); return;
   case MIPS_OPERAND_code20: put_code(t, separator, word >> 6 & 0xfffff); return;
+  case MIPS_OPERAND_hint: put(t, "%s%u", separator, mips_rt(word)); return;
+  case MIPS_OPERAND_position: put(t, "%s%u", separator, mips_shift(word)); return;
+  case MIPS_OPERAND_extracted: put(t, "%s%u", separator, mips_extracted(word)); return;
+  case MIPS_OPERAND_inserted: put(t, "%s%u", separator, mips_inserted(word)); return;
   case MIPS_OPERAND_stype: put_code(t, separator, word >> 6 & 31); return;
   }
+}
+
+/* The name that a word has of its own, or NULL. */
+static const char *alias(enum mips_set set, uint32_t word) {
+  for (const struct mips_alias *a = mips_aliases; a->name != NULL; a++)
+    if (a->word == word && (a->sets >> set & 1)) return a->name;
+  return NULL;
 }
 
 void mips_disassemble(enum mips_set set, uint32_t pc, uint32_t word, char text[MIPS_TEXT_SIZE]) {
   struct text t = {text, text + MIPS_TEXT_SIZE};
   enum mips_instruction i = mips_find(set, word);
+  const char *own_name = alias(set, word);
   if (i == MIPS_reserved) {
     put(&t, ".word 0x%08x", word);
-  } else if (word == 0) {
-    put(&t, "nop");
+  } else if (own_name != NULL) {
+    put(&t, "%s", own_name);
   } else {
     put(&t, "%s", mips_info[i].name);
     for (int n = 0; n < MIPS_MAX_OPERANDS; n++)
@@ -64,8 +76,16 @@ void mips_disassemble(enum mips_set set, uint32_t pc, uint32_t word, char text[M
   }
 }
 
-void mips_text(uint32_t pc, uint32_t word, char *text, size_t size) {
+static void set_text(enum mips_set set, uint32_t pc, uint32_t word, char *text, size_t size) {
   char whole[MIPS_TEXT_SIZE];
-  mips_disassemble(MIPS_SET_prijoff, pc, word, whole);
+  mips_disassemble(set, pc, word, whole);
   snprintf(text, size, "%s", whole);
+}
+
+void mips_text(uint32_t pc, uint32_t word, char *text, size_t size) {
+  set_text(MIPS_SET_prijoff, pc, word, text, size);
+}
+
+void mips32_text(uint32_t pc, uint32_t word, char *text, size_t size) {
+  set_text(MIPS_SET_mips32r2, pc, word, text, size);
 }

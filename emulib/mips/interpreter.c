@@ -9,6 +9,11 @@ static void set_register(struct mips_interpreter *m, unsigned n, uint32_t value)
   if (n != 0) m->r[n] = value;
 }
 
+static void set_product(struct mips_interpreter *m, uint64_t value) {
+  m->hi = (uint32_t)(value >> 32);
+  m->lo = (uint32_t)value;
+}
+
 static bool aligned(struct mips_interpreter *m, uint32_t address, unsigned size) {
   if ((address & (size - 1)) == 0) return true;
   m->fault_address = address;
@@ -100,18 +105,22 @@ static void annul(struct mips_interpreter *m) {
 }
 
 /* When a body runs, pc and next_pc have already moved on: pc is the delay slot. */
-#define BODY(name) static void do_##name([[maybe_unused]] struct mips_interpreter *m, [[maybe_unused]] uint32_t word)
-#define RS         m->r[mips_rs(word)]
-#define RT         m->r[mips_rt(word)]
-#define SHIFT      mips_shift(word)
-#define SIGNED     mips_signed(word)
-#define UNSIGNED   mips_unsigned(word)
-#define SET_RD(v)  set_register(m, mips_rd(word), v)
-#define SET_RT(v)  set_register(m, mips_rt(word), v)
-#define SET_RA(v)  set_register(m, 31, v)
-#define HI         m->hi
-#define LO         m->lo
-#define ADDRESS    (RS + SIGNED)
+#define BODY(name)  static void do_##name([[maybe_unused]] struct mips_interpreter *m, [[maybe_unused]] uint32_t word)
+#define RS          m->r[mips_rs(word)]
+#define RT          m->r[mips_rt(word)]
+#define SHIFT       mips_shift(word)
+#define SIGNED      mips_signed(word)
+#define UNSIGNED    mips_unsigned(word)
+#define EXTRACTED   mips_extracted(word)
+#define INSERTED    mips_inserted(word)
+#define SET_RD(v)   set_register(m, mips_rd(word), v)
+#define SET_RT(v)   set_register(m, mips_rt(word), v)
+#define SET_RA(v)   set_register(m, 31, v)
+#define HI          m->hi
+#define LO          m->lo
+#define HILO        ((uint64_t)m->hi << 32 | m->lo)
+#define SET_HILO(v) set_product(m, v)
+#define ADDRESS     (RS + SIGNED)
 #define RETURN_ADDRESS (m->pc + 4)
 #define BRANCH(c)                                                                                                      \
   do {                                                                                                                 \

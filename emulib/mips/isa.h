@@ -26,6 +26,13 @@ static inline unsigned mips_rd(uint32_t word) {
 static inline unsigned mips_shift(uint32_t word) {
   return word >> 6 & 31;
 }
+/* Size of the field, which begins at bit mips_shift(), that ext takes and ins replaces. */
+static inline unsigned mips_extracted(uint32_t word) {
+  return mips_rd(word) + 1;
+}
+static inline unsigned mips_inserted(uint32_t word) {
+  return mips_rd(word) + 1 > mips_shift(word) ? mips_rd(word) + 1 - mips_shift(word) : 0;
+}
 static inline uint32_t mips_signed(uint32_t word) {
   return (uint32_t)(int32_t)(int16_t)word;
 }

@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The instruction as the largest set has it, cut to `size` bytes with the final zero. */
+/* The instruction as the largest set of MIPS I and II has it, the largest of MIPS32; cut to `size` bytes with the final
+ * zero. */
 void mips_text(uint32_t pc, uint32_t word, char *text, size_t size);
+void mips32_text(uint32_t pc, uint32_t word, char *text, size_t size);
 
 #endif

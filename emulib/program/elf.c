@@ -2,27 +2,58 @@
  * header is wrong. */
 #include "program_private.h"
 
-/* The flags name the instruction set.  There are processors for MIPS I and II and for RV32I; code for others would mean
- * something else here (MIPS32's MOVN is PRI), or nothing. */
+/* The flags name the instruction set. */
+static const char *const architectures[] = {"MIPS I", "MIPS II",  "MIPS III", "MIPS IV",  "MIPS V",  "MIPS32",
+                                            "MIPS64", "MIPS32r2", "MIPS64r2", "MIPS32r6", "MIPS64r6"};
+
+static guint32 architecture(guint32 flags) {
+  return (flags & EF_MIPS_ARCH) >> 28;
+}
+
+static const char *architecture_name(guint32 flags) {
+  return architecture(flags) < G_N_ELEMENTS(architectures) ? architectures[architecture(flags)] : "newer";
+}
+
+/* The sets of MIPS processors: what newest code each executes, among that which one of them does.  Code for others
+ * would mean something else there (MIPS32's MOVN is PRI), or nothing. */
+static const struct {
+  const char *name;
+  guint32 newest;
+  const char *option; /* of compilers */
+} mips_sets[] = {
+    {"mips1", 0, "-mips1"},   {"mips2", 1, "-mips2"},       {"prijoff", 1, "-mips2"},
+    {"mips32", 5, "-mips32"}, {"mips32r2", 7, "-mips32r2"},
+};
+
+gboolean program_runs_on(const Program *p, const char *set, GError **error) {
+  if (p->machine != EM_MIPS) return TRUE;
+  size_t n = 0;
+  while (n < G_N_ELEMENTS(mips_sets) && strcmp(mips_sets[n].name, set) != 0) n++;
+  if (n == G_N_ELEMENTS(mips_sets)) return program_refuse(p, error, "there is no MIPS instruction set '%s'", set);
+  if (architecture(p->flags) > mips_sets[n].newest)
+    return program_refuse(p, error, "ELF flags 0x%08x say %s code, the processors execute up to %s: build with %s",
+                          p->flags, architecture_name(p->flags), set, mips_sets[n].option);
+  return TRUE;
+}
+
 static gboolean check_instructions(Program *p, const Elf32_Ehdr *h, GError **error) {
-  static const char *const sets[] = {"MIPS I", "MIPS II",  "MIPS III", "MIPS IV",  "MIPS V",  "MIPS32",
-                                     "MIPS64", "MIPS32r2", "MIPS64r2", "MIPS32r6", "MIPS64r6"};
   enum { MICROMIPS = 0x02000000, MIPS16 = 0x04000000 };
-  const guint32 flags = h->e_flags;
+  p->flags = h->e_flags;
   if (h->e_machine == EM_MIPS) {
-    const guint32 set = (flags & EF_MIPS_ARCH) >> 28;
-    if (set > 1)
+    gboolean known = FALSE;
+    for (size_t n = 0; n < G_N_ELEMENTS(mips_sets); n++) known |= mips_sets[n].newest == architecture(p->flags);
+    if (!known)
       return program_refuse(p, error,
-                            "ELF flags 0x%08x say %s code, the processors execute MIPS I and II: build with -mips2",
-                            flags, set < G_N_ELEMENTS(sets) ? sets[set] : "newer");
-    if (flags & (MIPS16 | MICROMIPS))
-      return program_refuse(p, error,
-                            "ELF flags 0x%08x say 16-bit code (MIPS16, microMIPS), which no processor executes", flags);
-  } else if (flags & (EF_RISCV_RVC | EF_RISCV_FLOAT_ABI | EF_RISCV_RVE)) {
+                            "ELF flags 0x%08x say %s code, which no processor executes: build with -mips2 or -mips32r2",
+                            p->flags, architecture_name(p->flags));
+    if (p->flags & (MIPS16 | MICROMIPS))
+      return program_refuse(
+          p, error, "ELF flags 0x%08x say 16-bit code (MIPS16, microMIPS), which no processor executes", p->flags);
+  } else if (p->flags & (EF_RISCV_RVC | EF_RISCV_FLOAT_ABI | EF_RISCV_RVE)) {
     return program_refuse(p, error,
                           "ELF flags 0x%08x say compressed, floating-point or embedded code, the processors execute "
                           "RV32I: build with -march=rv32i -mabi=ilp32",
-                          flags);
+                          p->flags);
   }
   return TRUE;
 }

@@ -25,6 +25,13 @@ void program_image_free(ProgramImage *image) {
   g_free(image);
 }
 
+bool program_image_runs_on(const ProgramImage *image, const char *set, char *error, size_t error_size) {
+  g_autoptr(GError) failure = NULL;
+  if (program_runs_on(image->program, set, &failure)) return true;
+  g_strlcpy(error, failure->message, error_size);
+  return false;
+}
+
 bool program_image_big_endian(const ProgramImage *image) {
   return program_big_endian(image->program);
 }

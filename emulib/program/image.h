@@ -13,6 +13,9 @@ typedef struct ProgramImage ProgramImage;
 ProgramImage *program_image_open(const char *path, const uint8_t *bytes, size_t size, char *error, size_t error_size);
 void program_image_free(ProgramImage *image);
 
+/* False, and a line in `error`, when the program is made for a newer instruction set than `set`; see program_runs_on().
+ */
+bool program_image_runs_on(const ProgramImage *image, const char *set, char *error, size_t error_size);
 bool program_image_big_endian(const ProgramImage *image);
 uint32_t program_image_entry(const ProgramImage *image);
 /* Segment `index`, from 0 in ascending address order: its bytes in the file (zeros follow up to its size); false when

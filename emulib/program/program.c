@@ -93,6 +93,9 @@ gboolean program_big_endian(const Program *p) {
 guint16 program_machine(const Program *p) {
   return p->machine;
 }
+guint32 program_flags(const Program *p) {
+  return p->flags;
+}
 void program_refuse_machine(const Program *p, guint16 machine, GError **error) {
   program_refuse(p, error, "ELF machine %u is not %s (%u)", p->machine, machine == EM_MIPS ? "MIPS" : "RISC-V",
                  machine);

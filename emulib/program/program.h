@@ -55,6 +55,10 @@ gboolean program_big_endian(const Program *program);
 guint16 program_machine(const Program *program); /* the processor, as ELF numbers it: EM_MIPS, EM_RISCV */
 /* Sets the error of a program for another processor than `machine`. */
 void program_refuse_machine(const Program *program, guint16 machine, GError **error);
+guint32 program_flags(const Program *program); /* those of the ELF file, for its machine; 0: raw */
+/* FALSE, with an error, when the flags of a MIPS program name a newer instruction set than `set`, a name of the table
+ * of instructions.  Raw images pass, and programs for other machines. */
+gboolean program_runs_on(const Program *program, const char *set, GError **error);
 guint32 program_entry(const Program *program);
 const ProgramSegment *program_segments(const Program *program, gsize *count); /* in ascending address order */
 const ProgramSymbol *program_symbols(const Program *program, gsize *count);   /* in ascending address order */

@@ -19,6 +19,7 @@ struct Program {
   gsize file_size;
   gboolean big_endian;
   guint16 machine; /* as ELF numbers them */
+  guint32 flags;   /* of an ELF file, for that machine */
   guint32 entry;
   GArray *segments; /* ProgramSegment */
   GArray *symbols;  /* ProgramSymbol; names point into the file through libelf */

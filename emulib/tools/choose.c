@@ -13,11 +13,11 @@ gboolean choose_set(const char *tool, const char *const *sets, const char *name,
   return FALSE;
 }
 
-Program *choose_program(const char *tool, const char *path, gboolean raw, guint16 machine) {
+Program *choose_program(const char *tool, const char *path, gboolean raw, guint16 machine, const char *set) {
   g_autoptr(GError) error = NULL;
   g_autoptr(Program) program = program_open(path, raw ? PROGRAM_RAW : PROGRAM_ELF, &error);
   if (program != NULL && program_machine(program) != machine) program_refuse_machine(program, machine, &error);
-  if (error == NULL) return g_steal_pointer(&program);
+  if (error == NULL && program != NULL && program_runs_on(program, set, &error)) return g_steal_pointer(&program);
   fprintf(stderr, "%s: %s\n", tool, error->message);
   return NULL;
 }

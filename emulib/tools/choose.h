@@ -8,7 +8,8 @@
  * standard error, when there is none. */
 gboolean choose_set(const char *tool, const char *const *sets, const char *name, unsigned *set);
 
-/* The program in a file, for this machine (as ELF numbers them), or NULL after a line on standard error. */
-Program *choose_program(const char *tool, const char *path, gboolean raw, guint16 machine);
+/* The program in a file, for this machine (as ELF numbers them) and instruction set, or NULL after a line on standard
+ * error. */
+Program *choose_program(const char *tool, const char *path, gboolean raw, guint16 machine, const char *set);
 
 #endif

@@ -83,7 +83,7 @@ int disasm_main(int argc, char **argv, const DisasmIsa *isa) {
     return 2;
   }
   if (option_words) return disassemble_words(isa, set);
-  g_autoptr(Program) program = choose_program(isa->tool, argv[1], option_raw, isa->machine);
+  g_autoptr(Program) program = choose_program(isa->tool, argv[1], option_raw, isa->machine, isa->sets[set]);
   if (program == NULL) return 1;
   gsize count;
   const ProgramSegment *segments = program_segments(program, &count);

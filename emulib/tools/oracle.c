@@ -176,7 +176,7 @@ int oracle_main(int argc, char **argv, const OracleIsa *isa) {
     return STATUS_USAGE;
   }
   if (!choose_set(isa->tool, isa->sets, option_set, &set)) return STATUS_USAGE;
-  g_autoptr(Program) program = choose_program(isa->tool, argv[1], option_raw, isa->machine);
+  g_autoptr(Program) program = choose_program(isa->tool, argv[1], option_raw, isa->machine, isa->sets[set]);
   if (program == NULL) return STATUS_USAGE;
   run.program = program;
   if (option_trace != NULL) {

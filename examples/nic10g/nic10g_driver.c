@@ -35,6 +35,7 @@ static void load_firmware(self_t *self) {
   const uint8_t *file = stream_contents(&program, &size), *bytes = NULL;
   ProgramImage *image = program_image_open(param(firmware), file, size, error, sizeof error);
   if (!image) sim_input_error("%s", error);
+  if (!program_image_runs_on(image, "mips2", error, sizeof error)) sim_input_error("%s", error);
   if (!program_image_big_endian(image))
     sim_input_error("%s: this NIC is big-endian, the program is little-endian", param(firmware));
   uint32_t address = 0, loaded = 0;

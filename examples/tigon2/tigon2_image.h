@@ -38,9 +38,11 @@ static inline bool driver_load_image(driver_image *to, const char *path, const u
   if (size >= 4 && memcmp(file, "\177ELF", 4) == 0) {
     ProgramImage *program = program_image_open(path, file, size, to->error, sizeof to->error);
     if (!program) return false;
-    bool good = program_image_big_endian(program);
-    if (!good)
+    bool good = program_image_runs_on(program, "prijoff", to->error, sizeof to->error);
+    if (good && !program_image_big_endian(program)) {
+      good = false;
       snprintf(to->error, sizeof to->error, "%s: a Tigon-2 is big-endian, this program is little-endian", path);
+    }
     uint32_t address = 0, loaded = 0;
     const uint8_t *bytes = NULL;
     for (size_t i = 0; good && program_image_segment(program, i, &address, &bytes, &loaded); i++)

@@ -10,18 +10,22 @@ static inline uint64_t number(typevar(a) value) {
 }
 
 handler(compute) {
-  if (!(some(a) & some(b) & some(op))) {
+  bool given = some(a) & some(b) & some(op);
+  for (int i = 0; i < width(field); i++) given &= some(field, i);
+  if (!given) {
     send_nothing(out);
     for (int i = 0; i < width(flags); i++) send_nothing(flags, i);
     return;
   }
+  bit_field chosen = {.position = 0, .size = BITS};
+  for (int i = 0; i < width(field); i++) chosen = data(field, i);
   typevar(a) result;
   if (__builtin_types_compatible_p(typevar(a), float))
     result = (typevar(a))alu_float(data(op), (float)data(a), (float)data(b));
   else if (FLOATING)
     result = (typevar(a))alu_double(data(op), (double)data(a), (double)data(b));
   else
-    result = (typevar(a))alu_integer(data(op), number(data(a)), number(data(b)), BITS);
+    result = (typevar(a))alu_integer(data(op), number(data(a)), number(data(b)), chosen.position, chosen.size, BITS);
   send(out, result);
   alu_flags codes = {.zero = result == 0};
   if (FLOATING) {
@@ -43,10 +47,12 @@ handler(accept) {
   accept(a, taken);
   accept(b, taken);
   accept(op, taken);
+  for (int i = 0; i < width(field); i++) accept(field, i, taken);
 }
 
 handler(commit) {
-  const bool committed = enabled(a) & enabled(b) & enabled(op);
+  bool committed = enabled(a) & enabled(b) & enabled(op);
+  for (int i = 0; i < width(field); i++) committed &= enabled(field, i);
   enable(out, committed);
   for (int i = 0; i < width(flags); i++) enable(flags, i, committed);
 }

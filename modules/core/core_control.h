@@ -9,10 +9,13 @@
 /* Numbers that no register of the file has, different ones, so that what is read is never what is written. */
 enum { CORE_NO_SOURCE = 33, CORE_NO_DEST = 32 };
 
-/* Whether an instruction starts the multiply/divide unit on something that takes time. */
+/* Whether an instruction has the multiply/divide unit work on HI and LO, which takes time. */
 static inline bool core_occupies(control_word c) {
-  return (control_word_muldiv(c) >= muldiv_op_mult) & (control_word_muldiv(c) <= muldiv_op_divu);
+  return control_word_muldiv(c) >= muldiv_op_mult;
 }
+
+/* Where the size is in the immediate of an instruction on a field of bits, above the position. */
+enum { CORE_FIELD_SIZE = 8 };
 
 /* An instruction that reads and writes nothing. */
 #define CORE_CONTROL_IDLE                                                                                              \

@@ -6,6 +6,11 @@ handler(send_bypass) {
   for (int i = 0; i < width(bypass); i++) send(bypass, i, bypassed);
 }
 
+/* Instructions on bits have the field as their immediate. */
+static inline bit_field field_of(uint32_t immediate) {
+  return (bit_field){.position = immediate & 31, .size = (uint8_t)(immediate >> CORE_FIELD_SIZE)};
+}
+
 /* Newest value first: the memory stage's, the write-back stage's, what was read from the register file.  Sources and
  * destinations that are none have different numbers. */
 handler(operate) {
@@ -14,6 +19,7 @@ handler(operate) {
     send_nothing(a);
     send_nothing(b);
     send_nothing(op);
+    for (int i = 0; i < width(field); i++) send_nothing(field, i);
     send_nothing(muldiv);
     return;
   }
@@ -34,19 +40,26 @@ handler(operate) {
   send(a, alu_a);
   send(b, alu_b);
   send(op, control_word_alu(c));
+  for (int i = 0; i < width(field); i++) send(field, i, field_of(data(in).immediate));
   const muldiv_op unit = control_word_muldiv(c);
   typeof_port(muldiv) request = {.op = unit, .a = first, .b = other};
   send_if(muldiv, unit != muldiv_op_none, request);
 }
 
+static inline bool moves(move_condition condition, uint32_t value) {
+  return condition == move_condition_none || (value == 0) == (condition == move_condition_zero);
+}
+
 handler(collect) {
   if (!some(in)) {
+    set(stays, false);
     send_nothing(out);
     return;
   }
   const control_word c = data(in).control;
   typeof_port(out)
       item = {.pc = data(in).pc, .word = data(in).word, .control = c, .result = data(result), .b = get(second)};
+  bool ready = true;
   if (__builtin_expect(control_word_unusual(c), false)) {
     const trap_cause trap = control_word_trap(c);
     const muldiv_op unit = control_word_muldiv(c);
@@ -57,20 +70,29 @@ handler(collect) {
       item.result = data(hilo).hi;
     else if (unit == muldiv_op_mflo)
       item.result = data(hilo).lo;
+    else if (unit == muldiv_op_mul && width(product) == 0)
+      item.control = core_failed(trap_cause_reserved);
+    else if (!moves(control_word_move(c), get(second)))
+      item.control = control_word_set_dest(c, CORE_NO_DEST);
     else if (__builtin_expect(overflows, false))
       item.control = core_failed(trap_cause_overflowed);
     else if (trap == trap_cause_zero || trap == trap_cause_nonzero)
       item.control = zero == (trap == trap_cause_zero) ? core_failed(trap_cause_taken) : CORE_CONTROL_IDLE;
+    for (int i = 0; i < width(product) && unit == muldiv_op_mul; i++) {
+      item.result = data(product, i).value;
+      ready = data(product, i).ready;
+    }
   }
-  send(out, item);
+  set(stays, !ready);
+  send_if(out, ready, item);
 }
 
 handler(accept) {
-  accept(in, acked(out));
+  accept(in, !get(stays) & acked(out));
 }
 
 handler(start) {
-  enable(muldiv, enabled(in) & acked(out));
+  enable(muldiv, enabled(in) & !get(stays) & acked(out));
 }
 
 handler(commit) {
@@ -78,5 +100,6 @@ handler(commit) {
   enable(a, enabled(in));
   enable(b, enabled(in));
   enable(op, enabled(in));
+  for (int i = 0; i < width(field); i++) enable(field, i, enabled(in));
   enable(out, enabled(in));
 }

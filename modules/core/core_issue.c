@@ -113,6 +113,11 @@ static __attribute__((noinline)) void turn_to(self_t *self, core_stall stall) {
   event(turn, stall);
 }
 
+/* Why the execute stage takes nothing: a product for a register is not ready, or another instruction is in its way. */
+static inline core_stall refused_for(control_word executing) {
+  return control_word_muldiv(executing) == muldiv_op_mul ? core_stall_multiply_divide : core_stall_structural;
+}
+
 /* What may last is added up when it ends: as long as it lasts nothing changes here, and the processor can sleep. */
 static inline void wait_for(self_t *self, core_stall stall) {
   if (__builtin_expect(self->waiting != stall, false)) turn_to(self, stall);
@@ -126,14 +131,14 @@ phase_end() {
     self->annul = get(annuls);
     wait_for(self, core_stall_none);
   } else if (get(go) || hazard < core_stall_load_use) {
-    wait_for(self, get(go) ? core_stall_structural : hazard);
+    wait_for(self, get(go) ? refused_for(data(execute).control) : hazard);
   } else {
     count(stalled[hazard]);
     wait_for(self, core_stall_none);
   }
   if (transferred(in)) event(issue, data(in).pc);
   if (some(in) && !transferred(in) && !data(busy))
-    event(interlock, data(in).pc, get(go) ? core_stall_structural : hazard);
+    event(interlock, data(in).pc, get(go) ? refused_for(data(execute).control) : hazard);
 }
 
 statistics() {

@@ -6,16 +6,34 @@ phase_start() {
   for (int i = 0; i < width(hilo); i++) send(hilo, i, state);
 }
 
+#define PRODUCT_REQUESTED (some(in) && data(in).op == muldiv_op_mul)
+
+handler(multiply) {
+  const muldiv_product product = {.value = self->spent ? self->product : data(in).a * data(in).b,
+                                  .ready = self->spent + 1 >= (uint32_t)param(product_cycles)};
+  for (int i = 0; i < width(product); i++) send_if(product, i, PRODUCT_REQUESTED, product);
+}
+
+handler(commit) {
+  for (int i = 0; i < width(product); i++) enable(product, i, enabled(in));
+}
+
 static inline void occupy(self_t *self, uint64_t cycles) {
   set_until(ready, cycles);
   count(busy, cycles);
 }
 
 static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b) {
+  const uint64_t before = (uint64_t)self->hi << 32 | self->lo;
   uint64_t product;
   switch (op) {
-  case muldiv_op_mult: product = (uint64_t)((int64_t)(int32_t)a * (int32_t)b); break;
-  case muldiv_op_multu: product = (uint64_t)a * b; break;
+  case muldiv_op_mul: count(busy, (uint64_t)param(product_cycles)); return;
+  case muldiv_op_mult: product = product_signed(a, b); break;
+  case muldiv_op_multu: product = product_unsigned(a, b); break;
+  case muldiv_op_madd: product = before + product_signed(a, b); break;
+  case muldiv_op_maddu: product = before + product_unsigned(a, b); break;
+  case muldiv_op_msub: product = before - product_signed(a, b); break;
+  case muldiv_op_msubu: product = before - product_unsigned(a, b); break;
   case muldiv_op_div:
     self->lo = quotient_signed(a, b);
     self->hi = remainder_signed(a, b);
@@ -35,7 +53,19 @@ static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b) {
   occupy(self, (uint64_t)param(multiply_cycles));
 }
 
+/* One more cycle of a `mul`.  When its product is ready, it may still have to wait for the stage behind it. */
+static inline void go_on(self_t *self, uint32_t product) {
+  if (self->spent == 0) self->product = product;
+  if (self->spent + 1 < (uint32_t)param(product_cycles)) self->spent++;
+}
+
 phase_end() {
+  if (width(product)) {
+    if (PRODUCT_REQUESTED && !transferred(in))
+      go_on(self, data(in).a * data(in).b);
+    else
+      self->spent = 0;
+  }
   if (!__builtin_expect(transferred(in), false)) return;
   operate(self, data(in).op, data(in).a, data(in).b);
   set_until(seen, 2);
@@ -43,6 +73,6 @@ phase_end() {
 
 // Readiness shows one cycle ahead.
 next_event() {
-  if (until(seen)) return cycle();
+  if (until(seen) || self->spent) return cycle();
   return until(ready) ? after(until(ready) - 1) : never();
 }

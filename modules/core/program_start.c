@@ -14,6 +14,7 @@ init() {
   const uint8_t *bytes = stream_contents(&file, &size);
   ProgramImage *image = program_image_open(param(program), bytes, size, error, sizeof error);
   if (!image) sim_error("%s", error);
+  if (!program_image_runs_on(image, param(set), error, sizeof error)) sim_input_error("%s", error);
   self->pc = program_image_entry(image);
   program_image_free(image);
 }

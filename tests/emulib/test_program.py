@@ -61,9 +61,11 @@ DEFECTS = {
     "shared": ([(16, b"\0\x03")], "link it statically"),
     "machine": ([(18, b"\0\x3e")], "ELF machine 62 is neither MIPS (8) nor RISC-V (243)"),
     "another processor's": ([(18, b"\0\xf3"), (36, bytes(4))], "ELF machine 243 is not MIPS (8)"),
-    "MIPS32": ([(36, b"\x50")], "ELF flags 0x50001001 say MIPS32 code, the processors execute MIPS I and II: build with -mips2"),
+    "MIPS32": ([(36, b"\x50")], "ELF flags 0x50001001 say MIPS32 code, the processors execute up to mips2: build with -mips2"),
     "MIPS32r2": ([(36, b"\x70")], "say MIPS32r2 code"),
-    "newer": ([(36, b"\xf0")], "say newer code"),
+    "MIPS III": ([(36, b"\x20")], "say MIPS III code, which no processor executes: build with -mips2 or -mips32r2"),
+    "MIPS32r6": ([(36, b"\x90")], "say MIPS32r6 code, which no processor executes"),
+    "newer": ([(36, b"\xf0")], "say newer code, which no processor executes"),
     "MIPS16": ([(36, b"\x14")], "say 16-bit code (MIPS16, microMIPS), which no processor executes"),
     "entry": ([(24, b"\0\0\0\0")], "entry address 0x00000000 is in no executable segment"),
     "odd entry": ([(24, b"\x00\x40\x00\x02")], "entry address 0x00400002 is not a multiple of 4"),
@@ -97,6 +99,26 @@ def test_malformed_header(defect: str, elf: Path, build_dir: Path, tmp_path: Pat
     bad = tmp_path / "bad.elf"
     bad.write_bytes(image)
     refused(build_dir, bad, message)
+
+
+# Where the set stands in the flags, which sets execute it.
+@pytest.mark.parametrize(("flags", "name", "sets"), [
+    (0x00, "MIPS I", ["mips1", "mips2", "prijoff", "mips32", "mips32r2"]), (0x10, "MIPS II", ["mips2", "prijoff", "mips32", "mips32r2"]),
+    (0x50, "MIPS32", ["mips32", "mips32r2"]), (0x70, "MIPS32r2", ["mips32r2"]),
+])  # fmt: skip
+def test_code_for_newer_instruction_sets_is_refused(flags: int, name: str, sets: list[str], build_dir: Path, tmp_path: Path):
+    program = assemble("EXIT 0\n", tmp_path / "x.elf", True)
+    image = bytearray(program.read_bytes())
+    image[36] = flags
+    program.write_bytes(image)
+    for which in ("mips1", "mips2", "prijoff", "mips32", "mips32r2"):
+        done = oracle(build_dir, "--set", which, program)
+        if which in sets:
+            assert (done.returncode, done.stderr) == (0, "")
+        else:
+            option = "mips2" if which == "prijoff" else which
+            assert done.returncode == 2 and done.stderr.count("\n") == 1
+            assert f"say {name} code, the processors execute up to {which}: build with -{option}\n" in done.stderr
 
 
 @pytest.mark.parametrize("defect", SEGMENT_DEFECTS)

@@ -35,21 +35,23 @@ def test_the_table_is_consistent(edited):
 
 BAD = {
     "an overlap within a set": (
-        "movn prijoff 0x0000000b 0xfc0007ff rd,rs,rt rs,rt rd alu alu=or a=rs b=zero dest=rd",
-        "movn overlaps pri",
+        "odd prijoff 0x0000000b 0xfc0007ff rd,rs,rt rs,rt rd alu alu=or a=rs b=zero dest=rd",
+        "odd overlaps pri",
     ),
     "the same encoding under a wider mask": ("wide mips1 0x00000021 0xfc00003f rs,rt rs,rt - alu -", "wide overlaps addu"),
-    "a name twice": ("addu mips2 0x7c000000 0xffffffff - - - system -", "addu is already on line"),
-    "bits outside the mask": ("odd mips1 0x7c000001 0xfc000000 - - - system -", "has bits outside mask"),
-    "an unknown set": ("odd mips9 0x7c000000 0xfc000000 - - - system -", "there is no set 'mips9'"),
-    "an unknown class": ("odd mips1 0x7c000000 0xfc000000 - - - vector -", "there is no class 'vector'"),
-    "an unknown operand": ("odd mips1 0x7c000000 0xfc000000 rq - - system -", "there is no operand 'rq'"),
-    "a register that is not read": ("odd mips1 0x7c000000 0xfc000000 rs - - alu -", "disagree about rs"),
-    "a fixed register field": ("odd mips1 0x7c000000 0xffffffff rs rs - alu -", "its mask fixes that field"),
-    "a result without dest": ("odd mips1 0x7c000000 0xfc0007ff rd - rd alu alu=add", "dest is absent"),
-    "an unknown control word": ("odd mips1 0x7c000000 0xfc000000 - - - system alu=mul", "control 'alu=mul'"),
-    "a missing column": ("odd mips1 0x7c000000 0xfc000000 - - -", "9 columns"),
-    "a missing body": ("odd mips1 0x7c000000 0xfc000000 - - - system -", "has no body"),
+    "a name twice": ("addu mips2 0x74000000 0xffffffff - - - system -", "addu is already on line"),
+    "bits outside the mask": ("odd mips1 0x74000001 0xfc000000 - - - system -", "has bits outside mask"),
+    "an unknown set": ("odd mips9 0x74000000 0xfc000000 - - - system -", "there is no set 'mips9'"),
+    "an unknown class": ("odd mips1 0x74000000 0xfc000000 - - - vector -", "there is no class 'vector'"),
+    "an unknown operand": ("odd mips1 0x74000000 0xfc000000 rq - - system -", "there is no operand 'rq'"),
+    "a register that is not read": ("odd mips1 0x74000000 0xfc000000 rs - - alu -", "disagree about rs"),
+    "a fixed register field": ("odd mips1 0x74000000 0xffffffff rs rs - alu -", "its mask fixes that field"),
+    "a result without dest": ("odd mips1 0x74000000 0xfc0007ff rd - rd alu alu=add", "dest is absent"),
+    "an unknown control word": ("odd mips1 0x74000000 0xfc000000 - - - system alu=mul", "control 'alu=mul'"),
+    "a name for a word of no set": ("alias nothing mips9 0x00000000", "declared as 'alias NAME SET WORD'"),
+    "a name for a word that is no instruction": ("alias nothing mips1 0xffffffff", "alias nothing: 0xffffffff is no instruction of set mips1"),
+    "a missing column": ("odd mips1 0x74000000 0xfc000000 - - -", "9 columns"),
+    "a missing body": ("odd mips1 0x74000000 0xfc000000 - - - system -", "has no body"),
 }
 
 
@@ -71,7 +73,7 @@ def test_defects_are_named_with_their_line(defect: str, edited):
 
 def test_the_same_encoding_may_serve_two_sets(edited):
     """PRI's encoding is MOVN's in another set: no overlap, and both decode."""
-    movn = "movn other 0x0000000b 0xfc0007ff rd,rs,rt rs,rt rd alu alu=or a=rs b=zero dest=rd"
-    done = edited(lambda text: text.replace("set prijoff", "set other : mips2\nset prijoff") + movn + "\n",
-                  lambda text: text + "BODY(movn) { SET_RD(RS); }\n")
+    odd = "odd other 0x0000000b 0xfc0007ff rd,rs,rt rs,rt rd alu alu=or a=rs b=zero dest=rd"
+    done = edited(lambda text: text.replace("set prijoff", "set other : mips2\nset prijoff") + odd + "\n",
+                  lambda text: text + "BODY(odd) { SET_RD(RS); }\n")
     assert done.returncode == 0, done.stderr

@@ -33,6 +33,33 @@ REGISTER = {
     "sltu": [(3, 4, 1), (4, 3, 0), (M1, 0, 0), (0, M1, 1), (MIN, MAX, 0), (MAX, MIN, 1), (7, 7, 0)],
     "pri": [(0, M1, 0), (M1, 0, 0), (1, 1, 1), (M1, M1, 32), (MIN, MIN, 32), (0x60, 0x20, 6), (0xF0, 0x1FF, 8)],
 }
+REGISTER["mul"] = [(3, 4, 12), (M1, 5, 0xFFFFFFFB), (MIN, 2, 0), (0x10001, 0x10001, 0x00020001), (0x12345678, 0, 0), (M1, M1, 1)]
+# name: (a, result)
+UNARY = {
+    "clz": [(0, 32), (1, 31), (MIN, 0), (0x00FFFFFF, 8), (0x00800000, 8), (M1, 0)],
+    "clo": [(0, 0), (M1, 32), (MIN, 1), (0xFFFF0000, 16), (0xFFFFFFFE, 31), (MAX, 0)],
+    "seb": [(0x7F, 0x7F), (0x80, 0xFFFFFF80), (0x12345680, 0xFFFFFF80), (0xFFFFFF00, 0)],
+    "seh": [(0x7FFF, 0x7FFF), (0x8000, 0xFFFF8000), (0x12348765, 0xFFFF8765), (0xFFFF0001, 1)],
+    "wsbh": [(0x12345678, 0x34127856), (0xFF00, 0xFF), (0x80000001, 0x800100)],
+}
+# name: (a, b, old, result): rd = a if b is zero, or if it is not
+MOVE = {
+    "movz": [(7, 0, 9, 7), (7, 1, 9, 9), (7, MIN, 9, 9), (M1, 0, 0, M1), (0, 0, M1, 0)],
+    "movn": [(7, 0, 9, 9), (7, 1, 9, 7), (7, MIN, 9, 7), (M1, 0x10000, 0, M1), (0, 5, M1, 0)],
+}
+# name: (a, old, first bit, size, result): rt = bits of a; those bits of rt become the lowest of a
+FIELD = {
+    "ext": [(0x12345678, 0, 0, 8, 0x78), (0x12345678, 0, 12, 12, 0x345), (M1, 0, 31, 1, 1), (0x80000001, 0, 0, 32, 0x80000001), (0xF0, 7, 4, 3, 7)],
+    "ins": [(0xAB, 0x12345678, 0, 8, 0x123456AB), (0xFFAB, 0x12345678, 8, 8, 0x1234AB78), (M1, 0, 31, 1, MIN), (0, M1, 4, 20, 0xFF00000F),
+            (0xDEADBEEF, 1, 0, 32, 0xDEADBEEF)],
+}
+# name: (a, b, HI and LO before, HI and LO after)
+ACCUMULATE = {
+    "madd": [(3, 4, 0, 5, 0, 17), (M1, 1, 0, 0, M1, M1), (MIN, MIN, 1, 2, 0x40000001, 2), (1, 1, 0, M1, 1, 0)],
+    "maddu": [(3, 4, 0, 5, 0, 17), (M1, 1, 0, 0, 0, M1), (M1, M1, 0, M1, M1, 0), (1, 1, M1, M1, 0, 0)],
+    "msub": [(3, 4, 0, 5, M1, 0xFFFFFFF9), (M1, 1, 0, 0, 0, 1), (MIN, MIN, 0x40000000, 0, 0, 0), (1, 1, 1, 0, 0, M1)],
+    "msubu": [(3, 4, 0, 5, M1, 0xFFFFFFF9), (M1, 1, 0, 0, M1, 1), (M1, M1, 0xFFFFFFFE, 1, 0, 0), (1, 1, 1, 0, 0, M1)],
+}
 # name: (a, amount, result); the amount comes from a register for ...v, whose upper bits do not count
 SHIFT = {
     "sll": [(1, 0, 1), (1, 31, MIN), (0x80000001, 4, 0x10), (0x12345678, 8, 0x34567800)],
@@ -40,6 +67,8 @@ SHIFT = {
     "sra": [(MIN, 0, MIN), (MIN, 31, M1), (0x80000010, 4, 0xF8000001), (0x72345678, 8, 0x00723456)],
     "sllv": [(1, 0, 1), (1, 31, MIN), (1, 32, 1), (3, 0xFFFFFFE4, 0x30)],
     "srlv": [(MIN, 0, MIN), (MIN, 31, 1), (MIN, 33, 0x40000000), (0xF0, 0xFFFFFFE4, 0xF)],
+    "rotr": [(MIN, 0, MIN), (1, 1, MIN), (0x12345678, 8, 0x78123456), (0x12345678, 31, 0x2468ACF0)],
+    "rotrv": [(MIN, 32, MIN), (1, 1, MIN), (0x12345678, 8, 0x78123456), (0x12345678, 0xFFFFFFF0, 0x56781234)],
     "srav": [(MIN, 0, MIN), (MIN, 31, M1), (MIN, 33, 0xC0000000), (0xF0, 0xFFFFFFE4, 0xF)],
 }
 # name: (a, immediate as written, result)
@@ -104,11 +133,23 @@ TRAPPING = {
     "tge": (4, 4), "tgeu": (M1, 0), "tlt": (M1, 0), "tltu": (0, M1), "teq": (MIN, MIN), "tne": (0, 1),
     "tgei": (4, -4), "tgeiu": (M1, -1), "tlti": (M1, 0), "tltiu": (0, -1), "teqi": (M1, -1), "tnei": (0, 1),
 }
-JUMPS = ("j", "jal", "jr", "jalr", "joff")
+JUMPS = ("j", "jal", "jr", "jalr", "joff", "jr.hb", "jalr.hb")
 OTHERS = ("mfhi", "mthi", "mflo", "mtlo", "sc", "sync", "syscall", "break")
+NOTHING = {"pref": "pref 5, 4($t0)", "ssnop": "ssnop", "ehb": "ehb"}
 PRIJOFF = {"pri", "joff"}
+MIPS32 = {"mul", "rotr", "rotrv", "jr.hb", "jalr.hb", *UNARY, *MOVE, *FIELD, *ACCUMULATE, *NOTHING}
 # syscall and break do not come back by themselves: tests of exceptions cover them.
-NAMES = [*REGISTER, *SHIFT, *IMMEDIATE, *MULTIPLY, *BRANCH, *LOAD, *STORE, *TRAP, *JUMPS, *OTHERS[:6]]
+NAMES = [*REGISTER, *UNARY, *MOVE, *FIELD, *ACCUMULATE, *NOTHING, *SHIFT, *IMMEDIATE, *MULTIPLY, *BRANCH, *LOAD, *STORE, *TRAP, *JUMPS, *OTHERS[:6]]
+
+
+def names_of(instruction_set: str) -> list[str]:
+    absent = {"mips2": PRIJOFF | MIPS32, "prijoff": MIPS32, "mips32r2": PRIJOFF}[instruction_set]
+    return [name for name in NAMES if name not in absent]
+
+
+def set_of(name: str) -> str:
+    """A set that contains the instruction."""
+    return "mips32r2" if name in MIPS32 else "prijoff"
 
 
 def li(register: str, value: int) -> list[str]:
@@ -149,15 +190,16 @@ class Builder:
         self.expect(register, value)
         self.expect("t8", value)
 
-    def computes(self, code: str, a: int, b: int | None, value: int) -> None:
+    def computes(self, code: str, a: int, b: int | None, value: int, old: int | None = None) -> None:
+        before = li("v1", old) if old is not None else []
         self.begin()
-        self.emit(*li("t0", a), *(li("t1", b) if b is not None else []))
+        self.emit(*li("t0", a), *(li("t1", b) if b is not None else []), *before)
         self.gap()
         self.emit(code)
         self.result("v1", value)
         # Once more with a branch as the first consumer, a shift as the producer, and the second input a cycle older.
         self.begin()
-        self.emit(*(li("t1", b) if b is not None else []), *li("t0", a), *li("t9", value))
+        self.emit(*before, *(li("t1", b) if b is not None else []), *li("t0", a), *li("t9", value))
         self.gap()
         self.emit(code)
         self.gap()
@@ -172,6 +214,61 @@ def build_register(b: Builder) -> None:
     for x, y, value in REGISTER[name]:
         code = special(0x0B, 3, 8, 9) if name == "pri" else f"{name} $v1, $t0, $t1"
         b.computes(code, x, y, value)
+    if name == "mul":  # HI and LO stay as they are
+        b.begin()
+        b.emit(*li("t0", 7), *li("t1", 9), "mthi $t0", "mtlo $t1")
+        b.gap()
+        b.emit("mul $v1, $t0, $t1", "mfhi $t2", "mflo $t3")
+        for register, value in (("v1", 63), ("t2", 7), ("t3", 9)):
+            b.result(register, value)
+
+
+def build_unary(b: Builder) -> None:
+    for x, value in UNARY[b.name]:
+        b.computes(f"{b.name} $v1, $t0", x, None, value)
+
+
+def build_move(b: Builder) -> None:
+    for x, y, old, value in MOVE[b.name]:
+        b.computes(f"{b.name} $v1, $t0, $t1", x, y, value, old)
+
+
+def build_field(b: Builder) -> None:
+    for x, old, position, size, value in FIELD[b.name]:
+        b.computes(f"{b.name} $v1, $t0, {position}, {size}", x, None, value, old)
+
+
+def build_accumulate(b: Builder) -> None:
+    for x, y, hi, lo, new_hi, new_lo in ACCUMULATE[b.name]:
+        for first, value, second, other in (("mfhi", new_hi, "mflo", new_lo), ("mflo", new_lo, "mfhi", new_hi)):
+            b.begin()
+            b.emit(*li("t1", hi), *li("t2", lo), "mthi $t1", "mtlo $t2", *li("t1", y), *li("t0", x))
+            b.gap()
+            b.emit(f"{b.name} $t0, $t1")
+            b.gap()
+            b.emit(f"{first} $v1")
+            b.result("v1", value)
+            b.emit(f"{second} $v1")
+            b.result("v1", other)
+    # What is accumulated just before, twice.
+    b.begin()
+    b.emit("mthi $zero", "mtlo $zero", "addiu $t0, $zero, 3", "addiu $t1, $zero, 5")
+    b.gap()
+    b.emit(f"{b.name} $t0, $t1", f"{b.name} $t1, $t1")
+    b.gap()
+    b.emit("mflo $v1")
+    b.result("v1", 40 if "add" in b.name else -40 & M1)
+
+
+def build_nothing(b: Builder) -> None:
+    """It changes nothing, whatever the address is."""
+    for value in (0, 3, 0x7FFFFFF1):
+        b.begin()
+        b.emit(*li("t0", value), *li("v1", OLD))
+        b.gap()
+        b.emit(NOTHING[b.name])
+        b.result("v1", OLD)
+        b.result("t0", value)
 
 
 def build_shift(b: Builder) -> None:
@@ -300,11 +397,11 @@ def trap_code(name: str, y: int) -> str:
 
 def build_jump(b: Builder) -> None:
     name = b.name
-    for link in ("ra", "t7") if name == "jalr" else ("ra",):
+    for link in ("ra", "t7") if name.startswith("jalr") else ("ra",):
         b.begin()
         to = f"{name}_to_{b.case}"
         jump = {"j": f"j {to}", "jal": f"jal {to}", "jr": "jr $t0", "jalr": f"jalr ${link}, $t0",
-                "joff": special(0x0A, 0, 8, 9)}[name]
+                "joff": special(0x0A, 0, 8, 9), "jr.hb": "jr.hb $t0", "jalr.hb": f"jalr.hb ${link}, $t0"}[name]
         b.emit("addiu $v1, $zero, 0", "addiu $ra, $zero, 0", "addiu $t7, $zero, 0", "addiu $t1, $zero, 2")
         b.emit(f"lui $t0, %hi({to})", f"addiu $t0, $t0, %lo({to})")
         if name == "joff":
@@ -312,12 +409,12 @@ def build_jump(b: Builder) -> None:
         b.gap()
         b.emit(f"{to}_at: {jump}", "addiu $v1, $v1, 1", "addiu $v1, $v1, 16", f"{to}: addiu $v1, $v1, 2")
         b.result("v1", 3)
-        if name in ("jal", "jalr"):
+        if name.startswith("jal"):
             b.emit(f"lui $t9, %hi({to}_at + 8)", f"addiu $t9, $t9, %lo({to}_at + 8)", f"bne ${link}, $t9, fail", "nop")
     # A call whose delay slot and whose target use the return address at once.
-    if name in ("jal", "jalr"):
+    if name.startswith("jal"):
         b.begin()
-        call = f"jal {name}_sub" if name == "jal" else "jalr $ra, $t0"
+        call = f"jal {name}_sub" if name == "jal" else f"{name} $ra, $t0"
         b.emit(f"lui $t0, %hi({name}_sub)", f"addiu $t0, $t0, %lo({name}_sub)")
         b.gap()
         b.emit(f"{name}_call: {call}", "addu $t1, $ra, $zero", f"b {name}_back", "nop",
@@ -366,7 +463,8 @@ def build_sync(b: Builder) -> None:
     b.result("v1", 0x1234)
 
 
-BUILDERS = [(REGISTER, build_register), (SHIFT, build_shift), (IMMEDIATE, build_immediate), (MULTIPLY, build_multiply),
+BUILDERS = [(REGISTER, build_register), (UNARY, build_unary), (MOVE, build_move), (FIELD, build_field),
+            (ACCUMULATE, build_accumulate), (NOTHING, build_nothing), (SHIFT, build_shift), (IMMEDIATE, build_immediate), (MULTIPLY, build_multiply),
             (BRANCH, build_branch), (LOAD, build_load), (STORE, build_store), (TRAP, build_trap), (JUMPS, build_jump),
             (OTHERS[:4], build_hilo), (("sc",), build_sc), (("sync",), build_sync)]
 
@@ -402,12 +500,12 @@ EXIT_REGISTER = {
 }
 
 
-def build_all(directory: Path, nops: int, big: bool, convention: str, prijoff: bool = True) -> tuple[Path, dict[str, int]]:
-    """One ELF file with the tests of all instructions, and the address of each test."""
-    names = [n for n in NAMES if prijoff or n not in PRIJOFF]
+def build_all(directory: Path, nops: int, big: bool, convention: str, instruction_set: str) -> tuple[Path, dict[str, int]]:
+    """One ELF file with the tests of all instructions of a set, and the address of each test."""
+    names = names_of(instruction_set)
     lines = [line for name in names for line in section(name, nops, big)]
-    path = directory / f"isa-{nops}-{'big' if big else 'little'}-{convention}{'' if prijoff else '-mips2'}.elf"
-    assemble(EXIT_REGISTER[convention] + "\n".join(lines) + DATA_SECTION, path, big, convention)
+    path = directory / f"isa-{nops}-{'big' if big else 'little'}-{convention}-{instruction_set}.elf"
+    assemble(EXIT_REGISTER[convention] + "\n".join(lines) + DATA_SECTION, path, big, convention, instruction_set)
     listing = subprocess.run([tool("llvm-nm"), path], capture_output=True, text=True, check=True).stdout.split("\n")
     symbols = {words[2]: int(words[0], 16) for words in map(str.split, listing) if len(words) == 3}
     return path, {name: symbols[f"test_{name}"] for name in names}
@@ -416,9 +514,9 @@ def build_all(directory: Path, nops: int, big: bool, convention: str, prijoff: b
 _build_all = cache(build_all)
 
 
-def program(directory: Path, name: str, nops: int, big: bool, convention: str, prijoff: bool = True) -> Path:
+def program(directory: Path, name: str, nops: int, big: bool, convention: str, instruction_set: str) -> Path:
     """The ELF file whose entry is the test of one instruction."""
-    path, starts = _build_all(directory, nops, big, convention, prijoff)
+    path, starts = _build_all(directory, nops, big, convention, instruction_set)
     image = bytearray(path.read_bytes())
     struct.pack_into(">I" if big else "<I", image, 24, starts[name])
     one = path.with_name(f"{name}-{path.name}")

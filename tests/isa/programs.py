@@ -71,8 +71,8 @@ def tool(name: str) -> str:
     raise AssertionError(f"{name} is not installed; make deps installs it")
 
 
-def target(big: bool) -> list[str]:
-    return [f"--target={'mips' if big else 'mipsel'}-linux-gnu", "-mips2", "-G0", "-mno-abicalls", "-fno-pic"]
+def target(big: bool, instruction_set: str = "mips2") -> list[str]:
+    return [f"--target={'mips' if big else 'mipsel'}-linux-gnu", f"-{'mips2' if instruction_set == 'prijoff' else instruction_set}", "-G0", "-mno-abicalls", "-fno-pic"]
 
 
 def run(command: list, **options) -> subprocess.CompletedProcess:
@@ -87,15 +87,15 @@ def symbols(elf: Path) -> dict[str, int]:
     return {name: int(address, 16) for address, name in re.findall(r"^([0-9a-f]+) \w (\w+)$", listing, re.MULTILINE)}
 
 
-def assemble(text: str, output: Path, big: bool, convention: str = "linux") -> Path:
+def assemble(text: str, output: Path, big: bool, convention: str = "linux", instruction_set: str = "mips2") -> Path:
     """Makes an ELF file of assembly text whose code starts at `__start`; data symbols live at DATA."""
     source = output.with_suffix(".s")
     source.write_text(HEAD + PREAMBLE[convention] + ".text\n.globl __start\n__start:\n" + text)
-    return link([source], output, big)
+    return link([source], output, big, instruction_set=instruction_set)
 
 
-def link(sources: list[Path], output: Path, big: bool, *options: str) -> Path:
-    run([tool("clang"), *target(big), "-O2", "-g", "-gdwarf-4", "-Wno-unused-command-line-argument", "-ffreestanding", "-static", "-nostdlib", "-fuse-ld=lld",
+def link(sources: list[Path], output: Path, big: bool, *options: str, instruction_set: str = "mips2") -> Path:
+    run([tool("clang"), *target(big, instruction_set), "-O2", "-g", "-gdwarf-4", "-Wno-unused-command-line-argument", "-ffreestanding", "-static", "-nostdlib", "-fuse-ld=lld",
          "-Wl,--image-base=0x300000", f"-Wl,-Ttext={TEXT:#x}", f"-Wl,-Tdata={DATA:#x}", "-Wl,-e,__start", *options,
          "-o", output, *sources])
     return output

@@ -1,4 +1,4 @@
-"""Random MIPS II programs that terminate, never trap, and print all registers and their memory at the end.
+"""Random MIPS programs that terminate, never trap, and print all registers and their memory at the end.
 
 Two machines that run the same program must print the same bytes.  The generator works from instructions.def, so a
 new instruction takes part by being in the table.  Registers: k1 is the base of the data area, k0 scratch, s8 (30)
@@ -67,6 +67,11 @@ class Generator:
                 word |= self.register() << low
         if not i.mask >> 6 & 31 and "sa" in i.operands:
             word |= self.random.randrange(32) << 6
+        if not i.mask >> 16 & 31 and "rd" in i.operands and "rt" not in i.operands:
+            word = word & ~(31 << 16) | (word >> 11 & 31) << 16  # clz and clo name their destination twice
+        if "position" in i.operands:
+            first, last = sorted(self.random.randrange(32) for _ in range(2))
+            word = word & ~(0x3FF << 6) | (last - first if "extracted" in i.operands else last) << 11 | first << 6
         if "simm" in i.operands or "uimm" in i.operands:
             word |= self.random.choice([0, 1, 0x7FFF, 0x8000, 0xFFFF, self.random.randrange(65536)])
         self.names.add(i.name)
@@ -155,7 +160,7 @@ class Generator:
         else:
             self.emit(f"lui ${SCRATCH}, %hi({label})")
             self.emit(f"addiu ${SCRATCH}, ${SCRATCH}, %lo({label})")
-            link = f"${self.random.choice(FREE)}, " if i.name == "jalr" else ""
+            link = f"${self.random.choice(FREE)}, " if i.name.startswith("jalr") else ""
             self.emit(f"{i.name} {link}${SCRATCH}")
         self.slot()
         for _ in range(self.random.randrange(4)):

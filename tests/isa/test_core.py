@@ -15,6 +15,7 @@ from tests.isa.streams import explain, random_program
 pytestmark = pytest.mark.unoptimised
 
 FIRST = int(os.environ.get("SEED", "1"))
+SETS = ("prijoff", "mips32r2")
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
 
 
@@ -35,16 +36,20 @@ def cores(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path)
         "instance delay : memory_delay { width = 32; latency = 2; jitter = 3; refuse = 0.3; };\n"
         "filter.scratchpad -> delay.in;\ndelay.out -> scratchpad.port;"))  # fmt: skip
     machines = {
-        "big": (root / "examples" / "single_core" / "single_core.lss", ["-D", "big_endian=true", "-D", "pri_joff=true"]),
-        "little": (root / "examples" / "single_core" / "single_core.lss", ["-D", "big_endian=false", "-D", "pri_joff=true"]),
-        "slow-big": (slow, ["-D", "big_endian=true", "-D", "pri_joff=true"]),
-        "slow-little": (slow, ["-D", "big_endian=false", "-D", "pri_joff=true"]),
+        f"{kind}{order}-{instruction_set}": (source, ["-D", f"big_endian={str(order == 'big').lower()}", "-D", f"set=mips_isa.{instruction_set}"])
+        for kind, source in (("", root / "examples" / "single_core" / "single_core.lss"), ("slow-", slow))
+        for order in ("big", "little")
+        for instruction_set in SETS
     }
     for name, (source, options) in machines.items():
         command = [build_dir / "bin" / "lss", "build", source, "-o", directory / name, *options]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     return {name: directory / name for name in machines}
+
+
+def core_of(instruction_set: str, big: bool, kind: str = "") -> str:
+    return f"{kind}{'big' if big else 'little'}-{instruction_set}"
 
 
 def run(core: Path, elf: Path, *options: str, cycles: int = 200000) -> subprocess.CompletedProcess:
@@ -57,15 +62,16 @@ def run(core: Path, elf: Path, *options: str, cycles: int = 200000) -> subproces
 @pytest.mark.parametrize("nops", [0, 1, 2])
 @pytest.mark.parametrize("name", cases.NAMES)
 def test_instruction(name: str, nops: int, big: bool, cores: dict[str, Path], programs: Path):
-    elf = cases.program(programs, name, nops, big, "device")
-    done = run(cores["big" if big else "little"], elf)
+    instruction_set = cases.set_of(name)
+    elf = cases.program(programs, name, nops, big, "device", instruction_set)
+    done = run(cores[core_of(instruction_set, big)], elf)
     assert done.returncode == 0, f"case {done.returncode} of {name}: {done.stderr.decode()}"
     assert b"the program exited" in done.stderr, done.stderr.decode()
 
 
 def test_a_failing_case_is_seen(cores: dict[str, Path], tmp_path: Path):
     elf = assemble("EXIT 9\n", tmp_path / "x.elf", True, "device")
-    done = run(cores["big"], elf)
+    done = run(cores["big-prijoff"], elf)
     assert done.returncode != 0 and b"9" in done.stderr
 
 
@@ -75,21 +81,23 @@ def test_every_instruction_on_slow_memory(nops: int, big: bool, cores: dict[str,
     """Interlocks hold when loads, stores and fetches take any number of cycles."""
     failed = {}
     for name in cases.NAMES:
-        elf = cases.program(programs, name, nops, big, "device")
-        done = run(cores["slow-big" if big else "slow-little"], elf)
+        instruction_set = cases.set_of(name)
+        elf = cases.program(programs, name, nops, big, "device", instruction_set)
+        done = run(cores[core_of(instruction_set, big, "slow-")], elf)
         if done.returncode != 0 or b"the program exited" not in done.stderr:
             failed[name] = (done.returncode, done.stderr.decode())
     assert not failed
 
 
 def compare(seed: int, big: bool, cores: dict[str, Path], build_dir: Path, tmp_path: Path) -> None:
-    stream = random_program(seed)
-    plain = assemble(stream.text, tmp_path / f"oracle{seed}.elf", big)
-    expected = subprocess.run([build_dir / "bin" / "mips-oracle", plain], capture_output=True, timeout=60)
+    """Even seeds are programs for MIPS32r2."""
+    instruction_set, machine = ("mips2", "prijoff") if seed % 2 else ("mips32r2", "mips32r2")
+    stream = random_program(seed, instruction_set=instruction_set)
+    plain = assemble(stream.text, tmp_path / f"oracle{seed}.elf", big, instruction_set=instruction_set)
+    expected = subprocess.run([build_dir / "bin" / "mips-oracle", "--set", instruction_set, plain], capture_output=True, timeout=60)
     assert expected.returncode == 0, expected.stderr.decode()
-    elf = assemble(stream.text, tmp_path / f"core{seed}.elf", big, "device")
-    order = "big" if big else "little"
-    for name in (order, f"slow-{order}"):
+    elf = assemble(stream.text, tmp_path / f"core{seed}.elf", big, "device", instruction_set)
+    for name in (core_of(machine, big), core_of(machine, big, "slow-")):
         printed = tmp_path / f"{name}{seed}"
         done = run(cores[name], elf, "--set", f"console.output={printed}")
         assert done.returncode == 0, f"seed {seed} on {name}: {done.stderr.decode()}"
@@ -134,7 +142,7 @@ def test_what_cannot_be_executed_stops_with_a_report(name: str, cores: dict[str,
     lines, text = STOPS[name]
     follower = ["addiu $v1, $zero, 1", "lui $t5, 0x10", "sw $v1, 0($t5)", "EXIT 0"]
     elf = assemble("\n".join([*lines, *follower]) + "\n", tmp_path / "x.elf", True, "device")
-    done = run(cores["big"], elf)
+    done = run(cores["big-prijoff"], elf)
     where = 0x400000 + 4 * (len(lines) - 1)
     assert done.returncode == 1, done.stderr.decode()
     assert text in done.stderr and f"pc 0x{where:08x}".encode() in done.stderr, done.stderr.decode()
@@ -142,14 +150,14 @@ def test_what_cannot_be_executed_stops_with_a_report(name: str, cores: dict[str,
 
 def test_jump_to_nowhere(cores: dict[str, Path], tmp_path: Path):
     elf = assemble("lui $t0, 0x7000\njr $t0\nnop\n", tmp_path / "x.elf", True, "device")
-    done = run(cores["big"], elf)
+    done = run(cores["big-prijoff"], elf)
     assert done.returncode == 1 and b"pc 0x70000000" in done.stderr, done.stderr.decode()
 
 
 def test_the_report_shows_registers_and_what_ran(cores: dict[str, Path], tmp_path: Path):
     """More than 32 instructions run, so the list must begin with the oldest that is remembered."""
     loop = "addiu $t0, $zero, 20\n1: addiu $t0, $t0, -1\nbne $t0, $zero, 1b\nlui $t1, 0xabcd\nX: break 5\n"
-    report = run(cores["big"], assemble(loop, tmp_path / "x.elf", True, "device")).stderr.decode()
+    report = run(cores["big-prijoff"], assemble(loop, tmp_path / "x.elf", True, "device")).stderr.decode()
     assert "r8  00000000 abcd0000 00000000" in report, report
     listed = [line.split() for line in report.splitlines() if re.match(r" +[0-9a-f]{8}  ", line)]
     assert len(listed) == 32 and listed[-1][:3] == ["00400010", "break", "5"], report

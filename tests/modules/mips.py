@@ -58,7 +58,7 @@ def reply(data: int = 0, tag: int = 0, error: bool = False) -> str:
 
 @cache
 def instruction(name: str) -> generate.Instruction:
-    return next(i for i in table("prijoff") if i.name == name)
+    return next(i for i in (*table("prijoff"), *table("mips32r2")) if i.name == name)
 
 
 def encode(name: str, rs: int = 0, rt: int = 0, rd: int = 0, low: int = 0) -> int:
@@ -111,7 +111,7 @@ def control(name: str, word: int) -> str:
     i = instruction(name)
     words = {key: i.control.get(key, MIPS.absence(key)) for key in MIPS.words}
     registers = {"rs": word >> 21 & 31, "rt": word >> 16 & 31, "rd": word >> 11 & 31, "ra": 31}
-    fields: dict[str, int | str] = {key: words[key] for key in ("alu", "a", "b", "part", "branch", "muldiv", "trap", "mem")}
+    fields: dict[str, int | str] = {key: words[key] for key in ("alu", "a", "b", "part", "branch", "muldiv", "move", "trap", "mem")}
     fields |= {key: words[key] == "yes" for key in ("sign", "likely", "link")} | {"size": int(words["size"])}
     fields["align"] = max(int(words["size"]) - 1, 0) if words["part"] == "whole" else 0
     for source in ("rs", "rt"):
@@ -120,7 +120,7 @@ def control(name: str, word: int) -> str:
     if words["dest"] != "none" and registers[words["dest"]] != 0:
         fields["dest"] = registers[words["dest"]]
     fields["loads"] = words["mem"] in ("load", "linked", "conditional")
-    fields["unusual"] = words["trap"] != "none" or words["muldiv"] in ("mfhi", "mflo") or words["link"] == "yes"
+    fields["unusual"] = words["trap"] != "none" or words["muldiv"] in ("mfhi", "mflo", "mul") or words["link"] == "yes" or words["move"] != "none"
     unseen = "dest" not in fields and not fields["unusual"]
     if unseen or (words["alu"], words["b"], registers["rt"]) == ("or", "rt", 0):
         fields["alu"] = "add"
@@ -148,7 +148,7 @@ def finished(pc: int, word: int, controls: str, value: int = 0) -> str:
 
 
 def bypass(dest: int = NO_DEST, loads: bool = False, occupies: bool = False, value: int = 0) -> str:
-    return shown(pack(dest=dest, loads=loads, muldiv=1 if occupies else 0), value)
+    return shown(pack(dest=dest, loads=loads, muldiv="mult" if occupies else 0), value)
 
 
 def shown(controls: str, value: int = 0) -> str:

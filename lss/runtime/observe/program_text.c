@@ -14,6 +14,7 @@
 #pragma weak program_describe
 #pragma weak program_symbol_at
 #pragma weak program_machine
+#pragma weak program_flags
 #pragma weak program_path
 #pragma weak isa_texts
 
@@ -78,7 +79,7 @@ char *spinach_disassemble(uint32_t pc, uint32_t word) {
   for (guint i = 0; i < list->len; i++) {
     if (!program_symbol_at(list->pdata[i], pc)) continue;
     for (const IsaText *isa = isa_texts; isa->machine; isa++)
-      if (isa->machine == program_machine(list->pdata[i])) found = isa;
+      if (isa->machine == program_machine(list->pdata[i]) && isa->flags <= program_flags(list->pdata[i])) found = isa;
   }
   found->text(pc, word, text, sizeof text);
   return g_strdup(text);

@@ -12,6 +12,7 @@
 #pragma weak program_code_symbol_at
 #pragma weak program_line_at
 #pragma weak program_machine
+#pragma weak program_flags
 #pragma weak program_big_endian
 #pragma weak isa_texts
 
@@ -95,6 +96,6 @@ void code_names_disassemble(CodeNames *names, guint32 pc, guint32 word, char *te
   const Program *program = program_of(names, pc, word);
   if (!program && names->programs->len) program = names->programs->pdata[0];
   for (const IsaText *isa = isa_texts; program && isa->machine; isa++)
-    if (isa->machine == program_machine(program)) found = isa;
+    if (isa->machine == program_machine(program) && isa->flags <= program_flags(program)) found = isa;
   found->text(pc, word, text, size);
 }

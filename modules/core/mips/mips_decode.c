@@ -1,7 +1,11 @@
 /* mips_decode.c: instruction words to control words; see mips_decode.lss. */
 #include "core/mips/mips_decode.h"
 
-#define SET (param(pri_joff) ? MIPS_SET_prijoff : MIPS_SET_mips2)
+#define SAME(set) ((int)mips_isa_##set == (int)MIPS_SET_##set)
+_Static_assert(SAME(mips1) && SAME(mips2) && SAME(prijoff) && SAME(mips32) && SAME(mips32r2),
+               "sets have emulib's names");
+
+#define SET ((enum mips_set)param(set))
 
 handler(decode) {
   if (!some(in)) {

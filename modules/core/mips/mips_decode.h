@@ -10,20 +10,24 @@ enum { MIPS_DEST_none, MIPS_DEST_rd, MIPS_DEST_rt, MIPS_DEST_ra };
 enum { MIPS_NO_no, MIPS_NO_yes }; /* of yes and no */
 
 /* Immediates are the low half of the word, extended by its sign, shifted and masked; two kinds are other fields. */
-#define MIPS_IMM_SHIFT_none     0
-#define MIPS_IMM_SHIFT_signed   0
-#define MIPS_IMM_SHIFT_unsigned 0
-#define MIPS_IMM_SHIFT_upper    16
-#define MIPS_IMM_SHIFT_shift    0
-#define MIPS_IMM_SHIFT_offset   2
-#define MIPS_IMM_SHIFT_target   0
-#define MIPS_IMM_MASK_none      0u
-#define MIPS_IMM_MASK_signed    0xffffffffu
-#define MIPS_IMM_MASK_unsigned  0xffffu
-#define MIPS_IMM_MASK_upper     0xffff0000u
-#define MIPS_IMM_MASK_shift     0u
-#define MIPS_IMM_MASK_offset    0xfffffffcu
-#define MIPS_IMM_MASK_target    0u
+#define MIPS_IMM_SHIFT_none      0
+#define MIPS_IMM_SHIFT_signed    0
+#define MIPS_IMM_SHIFT_unsigned  0
+#define MIPS_IMM_SHIFT_upper     16
+#define MIPS_IMM_SHIFT_shift     0
+#define MIPS_IMM_SHIFT_offset    2
+#define MIPS_IMM_SHIFT_target    0
+#define MIPS_IMM_SHIFT_extracted 0
+#define MIPS_IMM_SHIFT_inserted  0
+#define MIPS_IMM_MASK_none       0u
+#define MIPS_IMM_MASK_signed     0xffffffffu
+#define MIPS_IMM_MASK_unsigned   0xffffu
+#define MIPS_IMM_MASK_upper      0xffff0000u
+#define MIPS_IMM_MASK_shift      0u
+#define MIPS_IMM_MASK_offset     0xfffffffcu
+#define MIPS_IMM_MASK_target     0u
+#define MIPS_IMM_MASK_extracted  0u
+#define MIPS_IMM_MASK_inserted   0u
 
 struct mips_decoding {
   control_word control; /* without register numbers that the word gives */
@@ -37,7 +41,8 @@ struct mips_decoding {
 
 static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
     [MIPS_reserved] = {.control = CORE_CONTROL_IDLE | control_word_of_trap(trap_cause_reserved)},
-#define CONTROL(name, reads, writes, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, trap, dest_) \
+#define CONTROL(name, reads, writes, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, move, trap,  \
+                dest_)                                                                                                 \
   [MIPS_##name] = {                                                                                                    \
       .control =                                                                                                       \
           control_word_of_alu(alu_op_##alu) | control_word_of_a(alu_source_##a) | control_word_of_b(alu_source_##b) |  \
@@ -46,10 +51,13 @@ static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
           control_word_of_align(word_part_##part == word_part_whole ? (size ? size - 1 : 0) : 0) |                     \
           control_word_of_sign(MIPS_NO_##sign) | control_word_of_branch(branch_condition_##branch) |                   \
           control_word_of_likely(MIPS_NO_##likely) | control_word_of_link(MIPS_NO_##link) |                            \
-          control_word_of_muldiv(muldiv_op_##muldiv) | control_word_of_trap(trap_cause_##trap) |                       \
+          control_word_of_muldiv(muldiv_op_##muldiv) | control_word_of_move(move_condition_##move) |                   \
+          control_word_of_trap(trap_cause_##trap) |                                                                    \
           control_word_of_loads(memory_access_##mem != memory_access_none && MIPS_DEST_##dest_ != MIPS_DEST_none) |    \
           control_word_of_unusual(MIPS_NO_##link || trap_cause_##trap != trap_cause_none ||                            \
-                                  muldiv_op_##muldiv == muldiv_op_mfhi || muldiv_op_##muldiv == muldiv_op_mflo) |      \
+                                  muldiv_op_##muldiv == muldiv_op_mfhi || muldiv_op_##muldiv == muldiv_op_mflo ||      \
+                                  muldiv_op_##muldiv == muldiv_op_mul ||                                               \
+                                  move_condition_##move != move_condition_none) |                                      \
           control_word_of_rs(MIPS_IS_SOURCE(reads, rs) ? 0 : CORE_NO_SOURCE) |                                         \
           control_word_of_rt(MIPS_IS_SOURCE(reads, rt) ? 0 : CORE_NO_SOURCE) |                                         \
           control_word_of_dest(MIPS_DEST_##dest_ == MIPS_DEST_ra     ? 31                                              \
@@ -85,6 +93,9 @@ static inline control_word mips_control_word(const struct mips_decoding *d, uint
 /* The immediate of an instruction word; 0 when it has none.  That of a jump is its place in the region of the pc. */
 static inline uint32_t mips_immediate(const struct mips_decoding *d, uint32_t word) {
   if (control_word_branch(d->control) == branch_condition_jump) return mips_jump_target(0, word);
+  const alu_op op = control_word_alu(d->control);
+  if (op == alu_op_ext) return mips_shift(word) | mips_extracted(word) << CORE_FIELD_SIZE;
+  if (op == alu_op_ins) return mips_shift(word) | mips_inserted(word) << CORE_FIELD_SIZE;
   uint32_t number = (uint32_t)(int32_t)(int16_t)word << d->shift & d->mask;
   return control_word_b(d->control) == alu_source_imm && d->mask == 0 ? mips_shift(word) : number;
 }

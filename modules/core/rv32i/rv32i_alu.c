@@ -7,7 +7,7 @@ _Static_assert((int)RV32I_ALU_SECOND == (int)alu_op_nor, "control words name ALU
 
 static inline uint32_t operate(const self_t *self, alu_op op, uint32_t a, uint32_t b) {
   if (op > alu_op_sra) sim_error("the RV32I ALU has no operation %u", (unsigned)op);
-  return (int)op == RV32I_ALU_SECOND ? b : (uint32_t)alu_integer(op, a, b, 32);
+  return (int)op == RV32I_ALU_SECOND ? b : (uint32_t)alu_integer(op, a, b, 0, 0, 32);
 }
 
 handler(compute) {

@@ -87,6 +87,53 @@ def test_multiply_and_divide(name: str, fields: dict[str, int], asked: str, valu
     check(bench, name, expect, word=word)
 
 
+@pytest.mark.parametrize(("name", "rt", "made"), [("movz", 0, True), ("movz", 1, False), ("movn", 0, False), ("movn", 0x80000000, True)])
+def test_conditional_moves(name: str, rt: int, made: bool, bench: Bench) -> None:
+    """One that is not made writes nothing: whoever reads its destination gets what was there."""
+    word = encode(name, 1, 2, 3)
+    c = control(name, word)
+    shown_control = c if made else c.replace(" dest=3", " dest=32")
+    check(bench, name, {"a": 10, "b": 0, "out": executed(0x40, word, shown_control, 1000, rt)}, word=word, memory=bypass(2, value=rt))
+
+
+def with_units(bench: Bench) -> BundleDevice:
+    """What only later instruction sets use is connected as well."""
+    device = {
+        "in": ("in", 1, "core_issued"), "out": ("out", 1, "core_executed"), "a": ("out", 1, "uint32"), "b": ("out", 1, "uint32"),
+        "op": ("out", 1, "alu_op"), "field": ("out", 1, "bit_field"), "result": ("in", 1, "uint32"), "flags": ("in", 1, "alu_flags"),
+        "muldiv": ("out", 1, "muldiv_request"), "hilo": ("in", 1, "muldiv_state"), "product": ("in", 1, "muldiv_product"),
+        "memory": ("in", 1, "core_bypass"), "writeback": ("in", 1, "core_bypass"), "bypass": ("out", 1, "core_bypass"),
+    }  # fmt: skip
+    return BundleDevice(bench, "core_execute", device)
+
+
+def test_a_product_holds_its_instruction(bench: Bench) -> None:
+    """The unit is asked all the time, and the request is committed when the product is taken."""
+    word = encode("mul", 1, 2, 3)
+    item, asked = issued(0x40, word, control("mul", word), 0, 10, 20), "{op=mul a=10 b=20}"
+    done = executed(0x40, word, control("mul", word), 200, 20)
+    more = f"1 | {flags()} | {HILO}"
+    with_units(bench).check_table(
+        "in | muldiv | muldiv.enable | product | out | out.ack | in.ack | result | flags | hilo\n"
+        f"{item} | {asked} | 0 | {struct(value=7, ready=False)} | . | 1 | 0 | {more}\n"
+        f"{item} | {asked} | 0 | {struct(value=200, ready=True)} | {done} | 0 | 0 | {more}\n"
+        f"{item} | {asked} | 1 | {struct(value=200, ready=True)} | {done} | 1 | 1 | {more}\n"
+    )
+
+
+def test_without_a_unit_there_are_no_products(bench: Bench) -> None:
+    word = encode("mul", 1, 2, 3)
+    check(bench, "mul", {"out": executed(0x40, word, failed("reserved"), 1000, 20)}, word=word)
+
+
+def test_a_field_is_what_the_immediate_says(bench: Bench) -> None:
+    word = encode("ins", 1, 2, 0)
+    item = issued(0x40, word, control("ins", word), 5 | 9 << 8, 10, 20)
+    with_units(bench).check_table(
+        f"in | a | b | op | field | result | flags | hilo | product\n{item} | 10 | 20 | ins | {struct(position=5, size=9)} | 3 | {flags()} | {HILO} | .\n"
+    )
+
+
 def test_calls_give_the_address_behind_the_delay_slot(bench: Bench) -> None:
     for name, fields in (("jal", {}), ("jalr", {"rs": 1, "rd": 3}), ("bgezal", {"rs": 1})):
         word = encode(name, **fields)

@@ -56,6 +56,48 @@ def test_latencies(bench: Bench) -> None:
     assert ran.counted("dut") == {"busy": 3 + 5}
 
 
+@pytest.mark.parametrize(("op", "hi", "lo"), [
+    ("madd", 6, 0xFFFFFFFF), ("maddu", 11, 0xFFFFFFFF), ("msub", 7, 9), ("msubu", 2, 9), ("mul", 7, 4),
+])  # fmt: skip
+def test_products_are_added_to_what_was_there(op: str, hi: int, lo: int, bench: Bench) -> None:
+    """7 * 2**32 + 4, and -5 or, without signs, 5 * 2**32 - 5."""
+    unit(bench, 1, 1).check_table(
+        f"in | hilo\n{ask('mthi', 7)} | -\n{ask('mtlo', 4)} | -\n{ask(op, M, 5)} | {state(7, 4, True)}\n. | {state(hi, lo, True)}"
+    )
+
+
+def products(bench: Bench, cycles: int) -> Device:
+    ports = {"in": ("in", 1, "muldiv_request"), "hilo": ("out", 1, "muldiv_state"), "product": ("out", 1, "muldiv_product")}
+    return Device(bench, "multiply_divide", ports, f"product_cycles = {cycles};", before="import core_types;")
+
+
+def product(value: int, ready: bool) -> str:
+    return f"{{value={value} ready={str(ready).lower()}}}"
+
+
+def test_a_product_for_a_register_takes_its_time(bench: Bench) -> None:
+    """The request stands, uncommitted, until the product is ready; its operands need not: they are taken in the first cycle."""
+    ran = products(bench, 3).check_table(
+        f"""
+        in                   | product              | hilo
+        {ask("mul", M, 5)}!  | {product(M - 4, False)} | {state(0, 0, True)}
+        {ask("mul", 9, 9)}!  | {product(M - 4, False)} | {state(0, 0, True)}
+        {ask("mul", 9, 9)}!  | {product(M - 4, True)} | {state(0, 0, True)}
+        {ask("mul", 9, 9)}   | {product(M - 4, True)} | {state(0, 0, True)}
+        {ask("mul", 9, 9)}!  | {product(81, False)}  | {state(0, 0, True)}
+        .                    | .                    | {state(0, 0, True)}
+        {ask("mul", 2, 3)}!  | {product(6, False)}  | {state(0, 0, True)}
+        {ask("mtlo", 2)}     | .                    | {state(0, 0, True)}
+        .                    | .                    | {state(0, 2, True)}
+        """
+    )
+    assert ran.counted("dut") == {"busy": 3}, "that of the product that was used"
+
+
+def test_a_product_may_be_there_at_once(bench: Bench) -> None:
+    products(bench, 1).check_table(f"in | product\n{ask('mul', 3, 4)} | {product(12, True)}\n{ask('mul', 5, 5)} | {product(25, True)}")
+
+
 def test_moves_are_immediate_and_reads_change_nothing(bench: Bench) -> None:
     unit(bench).check_table(
         f"""

@@ -50,6 +50,14 @@ def test_the_entry_of_a_program(bench: Bench, tmp_path: Path) -> None:
         starter(bench).check_table(f"control\n{go(0x400000)}\n.", {"dut.program": elf})
 
 
+def test_a_program_for_a_newer_instruction_set_is_refused(bench: Bench, tmp_path: Path) -> None:
+    elf = assemble("nop\n", tmp_path / "x.elf", True, "device", "mips32")
+    error = bench.run(starter(bench).simulator, 5, {"dut.program": elf}, ok=False).err
+    assert "say MIPS32 code, the processors execute up to mips2: build with -mips2" in error
+    newer = Device(bench, "program_start", {"control": ("out", 1, "core_control")}, 'set = "mips32r2";', before="import core_types;")
+    newer.check_table(f"control\n{go(0x400000)}\n.", {"dut.program": elf})
+
+
 def test_what_is_no_program_is_refused(bench: Bench, tmp_path: Path) -> None:
     device = starter(bench)
     text = tmp_path / "text.elf"

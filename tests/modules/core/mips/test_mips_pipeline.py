@@ -14,10 +14,11 @@ from tests.isa.programs import assemble, tool
 
 MACHINE = """
 import memory_types;
+import mips_isa_types;
 parameter latency = 0 : int;
 runtime parameter program = "" : string;
-instance start : program_start { program = program; };
-instance core : mips_pipeline { start_halted = true; };
+instance start : program_start { program = program; set = "mips32r2"; };
+instance core : mips_pipeline { start_halted = true; set = mips_isa.mips32r2; product_cycles = 4; };
 instance filter : scratchpad_filter { segments = [{ base = 0, size = 0x800000, target = filter_target.scratchpad }]; };
 instance ram : memory_state { width = 32; size = 8 MiB; big_endian = true; image = program; };
 instance console : console;
@@ -66,7 +67,7 @@ def timing(machine, tmp_path: Path):
         text = ("lui $t0, %hi(word)\naddiu $t0, $t0, %lo(word)\naddiu $t1, $zero, 5\naddiu $t2, $zero, 7\n" + prepare +
                 "\nnop\nnop\nnop\n.globl first\nfirst: nop\n" + code + "\n.globl last\nlast: nop\nnop\nnop\nEXIT 0\n"
                 ".data\nword: .word 1, 2, 3, 4\n")
-        elf = assemble(text, tmp_path / "x.elf", True, "device")
+        elf = assemble(text, tmp_path / "x.elf", True, "device", "mips32r2")
         done = subprocess.run([machine(latency), "--program", elf, "--cycles", "20000"], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         cycles = {int(pc, 16): int(cycle) for pc, cycle in re.findall(r"^retired (\w+) (\d+)$", done.stderr, re.MULTILINE)}
@@ -98,6 +99,18 @@ CODE = {
     "multiply, unrelated": ("mult $t1, $t2\naddu $t3, $t1, $t2", 3),
     "divide and use": ("div $zero, $t2, $t1\nmfhi $t3", 1 + 69 + 1),
     "two multiplications": ("mult $t1, $t2\nmult $t2, $t1", 1 + 10 + 1),
+    "product for a register": ("mul $t3, $t1, $t2", 1 + 4),
+    "product and use": ("mul $t3, $t1, $t2\naddu $t4, $t3, $t3", 2 + 4),
+    "product and branch": ("mul $t3, $t1, $t2\nbeq $t3, $zero, 1f\nnop\n1:", 3 + 4 + 1),
+    "product of what was just computed": ("addu $t3, $t1, $t2\nmul $t4, $t3, $t3\naddu $t5, $t4, $t3", 3 + 4),
+    "product of what was just loaded": ("lw $t3, 0($t0)\nmul $t4, $t3, $t3", 2 + 4 + 1),
+    "multiply and product": ("mult $t1, $t2\nmul $t3, $t1, $t2", 1 + 10 + 4),
+    "product, HI as it was": ("mul $t3, $t1, $t2\nmfhi $t4", 2 + 4),
+    "two accumulations": ("madd $t1, $t2\nmadd $t2, $t1", 1 + 10 + 1),
+    "conditional move and use": ("movn $t3, $t1, $t2\naddu $t4, $t3, $t3", 3),
+    "conditional move that is not made, and use": ("movz $t3, $t1, $t2\naddu $t4, $t3, $t3", 3),
+    "rotation, field, and use": ("rotr $t3, $t1, 3\next $t4, $t3, 0, 5\nins $t4, $t3, 1, 2", 4),
+    "prefetch": ("pref 0, 0($t0)", 2),
     "moves to and from": ("mthi $t1\nmfhi $t3", 3),
 }
 
