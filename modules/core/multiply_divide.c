@@ -9,9 +9,13 @@ phase_start() {
 #define PRODUCT_REQUESTED (some(in) && data(in).op == muldiv_op_mul)
 
 handler(multiply) {
-  const muldiv_product product = {.value = self->spent ? self->product : data(in).a * data(in).b,
-                                  .ready = self->spent + 1 >= (uint32_t)param(product_cycles)};
-  for (int i = 0; i < width(product); i++) send_if(product, i, PRODUCT_REQUESTED, product);
+  if (__builtin_expect(PRODUCT_REQUESTED, false)) {
+    const muldiv_product product = {.value = self->spent ? self->product : data(in).a * data(in).b,
+                                    .ready = self->spent + 1 >= (uint32_t)param(product_cycles)};
+    for (int i = 0; i < width(product); i++) send(product, i, product);
+  } else {
+    for (int i = 0; i < width(product); i++) send_nothing(product, i);
+  }
 }
 
 handler(commit) {
@@ -60,7 +64,7 @@ static inline void go_on(self_t *self, uint32_t product) {
 }
 
 phase_end() {
-  if (width(product)) {
+  if (width(product) && __builtin_expect(some(in) || self->spent, false)) {
     if (PRODUCT_REQUESTED && !transferred(in))
       go_on(self, data(in).a * data(in).b);
     else

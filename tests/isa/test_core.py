@@ -154,6 +154,19 @@ def test_jump_to_nowhere(cores: dict[str, Path], tmp_path: Path):
     assert done.returncode == 1 and b"pc 0x70000000" in done.stderr, done.stderr.decode()
 
 
+def test_the_report_names_instructions_of_the_programs_set(cores: dict[str, Path], tmp_path: Path):
+    """PRI and MOVN are the same word."""
+    text = ".word 0x0109180b\nX: break 5\n"
+    for instruction_set, name in (("prijoff", "pri"), ("mips32r2", "movn")):
+        elf = assemble(text, tmp_path / f"{name}.elf", True, "device", instruction_set)
+        assert re.search(rf"00400000  {name} +\$v1, \$t0, \$t1", run(cores[f"big-{instruction_set}"], elf).stderr.decode())
+
+
+def test_a_program_for_a_newer_set_is_refused_by_the_machine(cores: dict[str, Path], tmp_path: Path):
+    done = run(cores["big-prijoff"], assemble("nop\n", tmp_path / "x.elf", True, "device", "mips32r2"))
+    assert done.returncode != 0 and b"say MIPS32r2 code, the processors execute up to prijoff: build with -mips2" in done.stderr
+
+
 def test_the_report_shows_registers_and_what_ran(cores: dict[str, Path], tmp_path: Path):
     """More than 32 instructions run, so the list must begin with the oldest that is remembered."""
     loop = "addiu $t0, $zero, 20\n1: addiu $t0, $t0, -1\nbne $t0, $zero, 1b\nlui $t1, 0xabcd\nX: break 5\n"

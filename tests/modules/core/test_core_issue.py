@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.modules import mips
 from tests.modules.harness import Bench, Ran, collect, happened
 from tests.modules.mips import BundleDevice, bypass, control, decoded, encode, issued, pack, reply, request, struct
 
@@ -114,6 +115,13 @@ def test_the_next_stage_may_refuse(bench: Bench) -> None:
 
 
 M1 = 0xFFFFFFFF
+def test_a_product_that_is_waited_for_counts_as_the_units_work(bench: Bench) -> None:
+    """It goes to a register from the execute stage, which takes nothing until it is there."""
+    multiplying = mips.shown(pack(dest=7, muldiv="mul"))
+    ran = play(bench, [{"in": IN, "in.ack": 0, "out.ack": 0, "execute": multiplying}, {"in": IN, "in.ack": 1, "out": OUT, "out.ack": 1}])
+    assert ran.counted("dut") == {"issued": 1, "stall_multiply_divide": 1}
+
+
 BRANCHES = [
     ("beq", 5, 5, True), ("beq", 5, 6, False), ("bne", 5, 6, True), ("bne", 5, 5, False), ("blez", 0, 0, True),
     ("blez", M1, 0, True), ("blez", 1, 0, False), ("bgtz", 1, 0, True), ("bgtz", 0, 0, False), ("bgtz", M1, 0, False),
