@@ -9,6 +9,7 @@
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
 #include "lss/runtime/files/stream.h"
+#include "lss/runtime/replay/replay.h"
 #include "lss/runtime/trace/record.h"
 
 #include <stdlib.h>
@@ -92,6 +93,7 @@ static void run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clo
     }
 }
 
+spinach_replay *const spinach_replays[] = {NULL};
 const spinach_machine spinach_machine_table = {.file = "fuzz.lss",
                                                .version = "",
                                                .build = "",
