@@ -130,8 +130,8 @@ ATTACHED = {
     "ports_of_a_core": ("wave of all ports of a processor", 25),
 }
 DEBUGGER = {
-    "forward_ratio": ("gdb, forwards with a history of the whole run", "times a run without", "at most 1.2"),
-    "back_ratio": ("gdb, back over the whole run", "times a run without", "at most 3"),
+    "forward_ratio": ("gdb, forwards with a history of the whole run", "times stepping without", "at most 1.2"),
+    "back_ratio": ("gdb, back over the whole run", "times forwards", "at most 3"),
     "reverse_stepi_ms": ("gdb, an instruction back", "ms at most", "under 100"),
     "reverse_step_ms": ("gdb, a line back", "ms at most", "under 1,000"),
 }
