@@ -54,12 +54,22 @@ static const char *last_line(char *said) {
   return end ? end + 1 : said;
 }
 
+// Runs a program without its output; `said` receives what it says of errors.  False: it failed, or could not be run, of
+// which `error` tells the two apart.
+static bool run_quietly(GPtrArray *arguments, char **environment, char **said, GError **error) {
+  int status;
+  g_ptr_array_add(arguments, NULL);
+  return g_spawn_sync(NULL, (char **)arguments->pdata, environment, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, said,
+                      &status, error) &&
+         g_spawn_check_wait_status(status, NULL);
+}
+
 // One run: what it counts goes to `counts`, its results to `folder`.
 static int train(const char *simulator, const char *run, const char *counts, const char *folder) {
   g_autoptr(GError) error = NULL;
   g_auto(GStrv) words = NULL, environment = g_get_environ();
   g_autofree char *said = NULL;
-  int count = 0, status;
+  int count = 0;
   if (*run && !g_shell_parse_argv(run, &count, &words, &error)) {
     fprintf(stderr, "lss: the run of --pgo `%s` cannot be read: %s\n", run, error->message);
     return 2;
@@ -67,13 +77,11 @@ static int train(const char *simulator, const char *run, const char *counts, con
   g_autoptr(GPtrArray) arguments = g_ptr_array_new();
   g_ptr_array_add(arguments, (char *)simulator);
   for (int i = 0; i < count; i++) g_ptr_array_add(arguments, words[i]);
-  char *const own[] = {"--quiet", "--run-dir", (char *)folder, NULL};
+  char *const own[] = {"--quiet", "--run-dir", (char *)folder};
   for (gsize i = 0; i < G_N_ELEMENTS(own); i++) g_ptr_array_add(arguments, own[i]);
   environment = g_environ_setenv(environment, "LLVM_PROFILE_FILE", counts, TRUE);
-  if (!g_spawn_sync(NULL, (char **)arguments->pdata, environment, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
-                    &status, &error))
-    return fail("cannot run %s: %s", simulator, error->message);
-  if (g_spawn_check_wait_status(status, NULL)) return 0;
+  if (run_quietly(arguments, environment, &said, &error)) return 0;
+  if (error) return fail("cannot run %s: %s", simulator, error->message);
   fprintf(stderr, "lss: the run of --pgo `%s` failed: %s\n", run, *said ? last_line(said) : "it said nothing");
   return 1;
 }
@@ -85,13 +93,9 @@ static int merge(Toolchain *t, GPtrArray *counts, const char *made) {
   char *const first[] = {tool, "merge", "-o", (char *)made};
   for (gsize i = 0; i < G_N_ELEMENTS(first); i++) g_ptr_array_add(arguments, first[i]);
   for (guint i = 0; i < counts->len; i++) g_ptr_array_add(arguments, counts->pdata[i]);
-  g_ptr_array_add(arguments, NULL);
   g_autoptr(GError) error = NULL;
-  int status;
-  if (!g_spawn_sync(NULL, (char **)arguments->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said, &status,
-                    &error))
-    return fail("cannot run %s: %s", tool, error->message);
-  if (g_spawn_check_wait_status(status, NULL)) return 0;
+  if (run_quietly(arguments, NULL, &said, &error)) return 0;
+  if (error) return fail("cannot run %s: %s", tool, error->message);
   return fail("%s cannot merge what the runs of --pgo counted: %s", tool, last_line(said));
 }
 

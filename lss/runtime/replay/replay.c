@@ -6,15 +6,13 @@
 #include "lss/runtime/replay/replay_table.h"
 
 enum {
-  LEAST_BACKOFF = 64,  // cycles between attempts to begin, after one that paid
-  MOST_BACKOFF = 8192, // and after many that did not
+  MOST_BACKOFF = 8192, // cycles between attempts to begin, after many that did not pay
   PAYS = 16,           // cycles replayed that pay for one that was learnt
   LEAST = 200,         // and as many for the beginning
   SAMPLE = 7,          // cycles between two states whose difference shows which word moves
   LOOKS = 100,         // states that are hashed in one attempt
   ATTEMPT = 2048,      // cycles that an attempt may take
-  MOST_CREDIT = 300,   // cycles that may be learnt before any has paid, at first,
-  LEAST_CREDIT = 40,   // after attempts in vain,
+  LEAST_CREDIT = 40,   // cycles that may be learnt before any has paid, after attempts in vain,
   KNOWN_CREDIT = 16,   // and in a loop that is known
 };
 

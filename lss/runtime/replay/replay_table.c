@@ -3,7 +3,7 @@
 
 #include "lss/runtime/engine/machine.h"
 
-enum { MOST_NODES = 1024, MOST_EDGES = 2048, MOST_OUTPUTS = 1024, FIRST_BACKOFF = 64, FIRST_TRUST = 300 };
+enum { MOST_NODES = 1024, MOST_EDGES = 2048, MOST_OUTPUTS = 1024 };
 
 // Of the flags of edges that are looked at each time they are taken.
 #define CHECKED (UINT64_C(1) << 63)
@@ -82,8 +82,8 @@ spinach_replay_table *spinach_replay_table_of(spinach_replay *r) {
   r->log = g_new(spinach_replay_edge *, SPINACH_REPLAY_LOG);
   table->sample = g_malloc0(table->state_size);
   table->counters = g_new0(uint64_t, kind->counter_count);
-  table->backoff = FIRST_BACKOFF;
-  table->trust = FIRST_TRUST;
+  table->backoff = LEAST_BACKOFF;
+  table->trust = MOST_CREDIT;
   return table;
 }
 
@@ -203,12 +203,6 @@ const spinach_replay_output *spinach_replay_output_now(spinach_replay *r, uint32
 }
 
 // ---- Edges
-
-uint64_t spinach_replay_load_counter(const uint8_t *state, const spinach_replay_counter *counter) {
-  uint64_t value = 0;
-  memcpy(&value, state + counter->offset, counter->size); // little-endian hosts only
-  return value;
-}
 
 static spinach_replay_node *node_within(const spinach_replay_node *from) {
   spinach_replay_node *node = g_new0(spinach_replay_node, 1);

@@ -11,6 +11,11 @@
 
 enum { SEEN_HASHES = 48, MOST_WORDS = 256 };
 
+enum {
+  LEAST_BACKOFF = 64, // cycles between attempts to begin, at first and after one that paid
+  MOST_CREDIT = 300,  // cycles that may be learnt before any has paid, likewise
+};
+
 enum { MOST_READS = 64, MOST_NOTES = 64, MOST_TIMED = 64 }; // of a cycle; one that does more is not kept
 
 // What a cycle that is stepped has done so far, by offsets in the state of its cluster.
