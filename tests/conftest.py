@@ -82,6 +82,12 @@ def made(root: Path) -> Callable[..., Path]:
     return make
 
 
+@pytest.fixture(scope="session")
+def sanitized_lss(build_dir: Path, made: Callable[..., Path]) -> Path:
+    """The compiler with sanitizers; with --sanitize it also links a runtime that has them."""
+    return made(build_dir / "sanitize", "bin/lss", "SANITIZE=1")
+
+
 def _run(command: list, cwd: Path | None, timeout: float, env: dict | None = None) -> Finished:
     done = subprocess.run(
         [str(word) for word in command],

@@ -54,13 +54,17 @@ next_event() { return after(until(again)); }
 statistics() { counted(waiting) = counted(waited[0]) + counted(waited[1]) + (self->waits ? cycle() : 0); }
 """
 # Groups of loopers are clusters, whose cycles have one segment, or two where a sink's refusal comes between.
-LANES = """module lane {
+LANE = """module lane {
   inport in : uint32;  outport out : uint32;  inport command : uint32;
   instance l[4] : looper;
   l[1].period = 8;  l[2].period = 6;  l[3].period = 4;     // 24, 12, 6 and 4 cycles
   in -> l[0].in;  l[0].out -> l[1].in;  l[1].out -> l[2].in;  l[2].out -> l[3].in;  l[3].out -> out;
   command -> l[0].command;
 }
+"""
+LANES = (
+    LANE
+    + """
 instance lane[3] : lane;  instance feeder[3] : looper;  instance none[3] : source { count = 0; };  instance k[3] : sink;
 instance command[3] : source { interval = 997; };
 feeder[1].period = 44;
@@ -69,6 +73,7 @@ for (i = 0; i < 3; i = i + 1) {
   command[i].out -> lane[i].command : uint32;
 }
 """
+)
 
 
 @pytest.fixture

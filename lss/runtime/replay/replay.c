@@ -259,6 +259,7 @@ void spinach_replay_forget(void) {
     if (!(*r)->table) continue;
     (*r)->at = NULL;
     (*r)->uncounted = NULL;
+    (*r)->logged = 0;
     spinach_replay_table_clear((*r)->table);
     (*r)->table->backoff = LEAST_BACKOFF;
     (*r)->table->witness = NULL;

@@ -44,6 +44,7 @@ typedef struct spinach_replay_edge {
   const spinach_replay_output *output;
   struct spinach_replay_edge *next; // another edge from the same node
   uint8_t *input;                   // payloads of those that come
+  bool within;                      // it leads to a node within the cycle, which is this edge's own
   uint32_t reads, notes, moves;     // how many there are of ...
   uint32_t *read;                   // words of memories that were read, by their places in the table
   uint32_t *note;                   // traces of the cycle that ends here, in order ...

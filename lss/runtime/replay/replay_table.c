@@ -59,7 +59,7 @@ static void node_free(gpointer pointer) {
   spinach_replay_node *node = pointer;
   for (spinach_replay_edge *edge = node->edges, *next; edge != &no_edge; edge = next) {
     next = edge->next;
-    if (edge->to->segment) node_free(edge->to); // nobody else leads there
+    if (edge->within) node_free(edge->to); // the others are the set's, and may be gone
     spinach_replay_edge_free(edge);
   }
   g_free(node);
@@ -98,7 +98,7 @@ void spinach_replay_table_clear(spinach_replay_table *table) {
 static guint edges_from(const spinach_replay_node *node) {
   guint count = 0;
   for (const spinach_replay_edge *edge = node->edges; edge != &no_edge; edge = edge->next)
-    count += 1 + (edge->to->segment ? edges_from(edge->to) : 0);
+    count += 1 + (edge->within ? edges_from(edge->to) : 0);
   return count;
 }
 
@@ -108,14 +108,14 @@ static void remove_readers(spinach_replay_table *table, spinach_replay_node *nod
     spinach_replay_edge *edge = *link;
     bool reads = false;
     for (uint32_t i = 0; i < edge->reads; i++) reads |= changed->data[edge->read[i]];
-    if (edge->to->segment) remove_readers(table, edge->to, changed);
+    if (edge->within) remove_readers(table, edge->to, changed);
     if (!reads) {
       link = &edge->next;
       continue;
     }
     *link = edge->next;
-    table->edges -= 1 + (edge->to->segment ? edges_from(edge->to) : 0);
-    if (edge->to->segment) node_free(edge->to);
+    table->edges -= 1 + (edge->within ? edges_from(edge->to) : 0);
+    if (edge->within) node_free(edge->to);
     spinach_replay_edge_free(edge);
   }
 }
@@ -213,6 +213,7 @@ static spinach_replay_node *node_within(const spinach_replay_node *from) {
 spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from) {
   const bool last = from->segment + 1 == r->of->segment_count;
   spinach_replay_edge *edge = spinach_replay_edge_now(r, from);
+  edge->within = !last;
   edge->to = last ? spinach_replay_node_now(r, true) : node_within(from);
   edge->next = from->edges;
   if (spinach_replay_checks) edge->flags |= CHECKED;
