@@ -16,9 +16,9 @@ ALL += $(BUILD)/lib/libemulib.a $(EMULIB_TOOLS)
 EMULIB_HEADERS := $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_instructions.h)
 EMULIB_CONTROL := $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_control.inc)
 ALL += $(EMULIB_HEADERS) $(EMULIB_CONTROL)
-$(EMULIB_HEADERS): $(EMULIB_GEN)/%_instructions.h: emulib/%/instructions.def emulib/%/bodies.h emulib/generate.py emulib/isas.py
+$(EMULIB_HEADERS): $(EMULIB_GEN)/%_instructions.h: emulib/%/instructions.def emulib/%/bodies.h $(wildcard emulib/*/*bodies.h) emulib/generate.py emulib/isas.py
 	@mkdir -p $(@D)
-	$(PYTHON3) -B emulib/generate.py emulib/$*/instructions.def emulib/$*/bodies.h $(@D)
+	$(PYTHON3) -B emulib/generate.py emulib/$*/instructions.def $(wildcard emulib/$*/*bodies.h) $(@D)
 $(EMULIB_CONTROL): $(EMULIB_GEN)/%_control.inc: $(EMULIB_GEN)/%_instructions.h ;
 
 $(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_HEADERS)

@@ -1,6 +1,6 @@
 """Turns instructions.def into the generated headers of emulib.
 
-    generate.py instructions.def bodies.h OUTPUT_DIRECTORY
+    generate.py instructions.def BODIES... OUTPUT_DIRECTORY
 
 writes ISA_instructions.h (enumerations, decoder tables, hazard sets, operand formats; see isa.h beside the table) and
 ISA_control.inc (one CONTROL(...) line per instruction with what a pipeline does with it), where ISA is what the table's
@@ -235,6 +235,9 @@ def instructions_h(table: Table) -> str:
     out.append(f"enum {{ @_MAX_OPERANDS = {longest} }};")
     out.append("#define @_SET_NAMES " + ", ".join(f'"{s}"' for s in table.sets))
     out.append("#define @_EACH_INSTRUCTION(X) " + " ".join(f"X({i.identifier})" for i in table.instructions))
+    for tag in table.sets:  # what each adds to the set that it extends
+        added = " ".join(f"X({i.identifier})" for i in table.instructions if i.tag == tag)
+        out.append(f"#define @_ADDED_BY_{tag}(X) {added}")
     out.append("struct %_info { const char *name; uint32_t match, mask; uint8_t kind, reads, writes, sets, "
                "operands[@_MAX_OPERANDS], next[@_SETS]; };")
     out.append("static const struct %_info %_info[@_INSTRUCTIONS] = {")
@@ -273,21 +276,22 @@ def control_inc(table: Table) -> str:
     return "\n".join(out) + "\n"
 
 
-def check_bodies(table: Table, path: str) -> None:
-    bodies = re.findall(r"^BODY\((\w+)\)", Path(path).read_text(encoding="utf-8"), re.MULTILINE)
+def check_bodies(table: Table, paths: list[str]) -> None:
+    bodies = {path: re.findall(r"^BODY\((\w+)\)", Path(path).read_text(encoding="utf-8"), re.MULTILINE)
+              for path in paths}
     listed = [i.identifier for i in table.instructions]
-    problems = [f"{path}: instruction {n} of the table has no body; write BODY({n}) {{ ... }}"
-                for n in listed if n not in bodies]
-    problems += [f"{path}: BODY({n}) is not in the table" for n in bodies if n not in listed]
+    problems = [f"{paths[0]}: instruction {n} of the table has no body; write BODY({n}) {{ ... }}"
+                for n in listed if not any(n in found for found in bodies.values())]
+    problems += [f"{path}: BODY({n}) is not in the table" for path in paths for n in bodies[path] if n not in listed]
     if problems:
         raise TableError("\n".join(problems))
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 3:
-        print("usage: generate.py instructions.def bodies.h OUTPUT_DIRECTORY", file=sys.stderr)
+    if len(arguments) < 3:
+        print("usage: generate.py instructions.def BODIES... OUTPUT_DIRECTORY", file=sys.stderr)
         return 2
-    definition, bodies, output = arguments
+    definition, *bodies, output = arguments
     try:
         table = parse(definition)
         check_bodies(table, bodies)

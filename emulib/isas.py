@@ -30,12 +30,13 @@ class Isa:
 MIPS = Isa(
     name="mips",
     major=(26, 6),
-    minors=((0, 6), (16, 5)),  # function, or rt
+    minors=((0, 6), (16, 5), (21, 5)),  # function, rt, or operation of a coprocessor
     fields={"rs": 21, "rt": 16, "rd": 11, "ra": None, "hi": None, "lo": None},
     results=("rd", "rt", "ra"),
     classes=("alu", "muldiv", "hilo", "jump", "branch", "load", "store", "trap", "system"),
     operands=("rd", "rs", "rt", "sa", "simm", "uimm", "memory", "offset", "target", "code", "code10", "code20",
-              "stype", "hint", "position", "extracted", "inserted"),
+              "code19", "stype", "hint", "position", "extracted", "inserted", "cp0", "sel", "hwr", "ft", "ct",
+              "function"),
     uses={"memory": "rs"},
     words={
         "alu": ("add", "sub", "and", "or", "xor", "nor", "slt", "sltu", "sll", "srl", "sra", "priority",

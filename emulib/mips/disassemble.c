@@ -46,11 +46,18 @@ static void put_operand(struct text *t, const char *separator, enum mips_operand
     return;
   case MIPS_OPERAND_code10: put_code(t, separator, word >> 6 & 0x3ff); return;
   case MIPS_OPERAND_code20: put_code(t, separator, word >> 6 & 0xfffff); return;
+  case MIPS_OPERAND_code19: put_code(t, separator, word >> 6 & 0x7ffff); return;
   case MIPS_OPERAND_hint: put(t, "%s%u", separator, mips_rt(word)); return;
   case MIPS_OPERAND_position: put(t, "%s%u", separator, mips_shift(word)); return;
   case MIPS_OPERAND_extracted: put(t, "%s%u", separator, mips_extracted(word)); return;
   case MIPS_OPERAND_inserted: put(t, "%s%u", separator, mips_inserted(word)); return;
   case MIPS_OPERAND_stype: put_code(t, separator, word >> 6 & 31); return;
+  case MIPS_OPERAND_cp0:
+  case MIPS_OPERAND_hwr: put(t, "%s$%u", separator, mips_rd(word)); return;
+  case MIPS_OPERAND_sel: put(t, "%s%u", separator, word & 7); return;
+  case MIPS_OPERAND_ft: put(t, "%s$f%u", separator, mips_rt(word)); return;
+  case MIPS_OPERAND_ct: put(t, "%s$%u", separator, mips_rt(word)); return;
+  case MIPS_OPERAND_function: put(t, "%s0x%07x", separator, word & 0x03ffffff); return;
   }
 }
 
@@ -87,5 +94,5 @@ void mips_text(uint32_t pc, uint32_t word, char *text, size_t size) {
 }
 
 void mips32_text(uint32_t pc, uint32_t word, char *text, size_t size) {
-  set_text(MIPS_SET_mips32r2, pc, word, text, size);
+  set_text(MIPS_SET_mips32r2_system, pc, word, text, size);
 }

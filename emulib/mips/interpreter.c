@@ -183,7 +183,7 @@ static void annul(struct mips_interpreter *m) {
 
 typedef void body_function(struct mips_interpreter *m, uint32_t word);
 #define ENTRY(name) [MIPS_##name] = do_##name,
-static body_function *const bodies[MIPS_INSTRUCTIONS] = {MIPS_EACH_INSTRUCTION(ENTRY)};
+static body_function *const bodies[MIPS_INSTRUCTIONS] = {MIPS_EACH_USER_INSTRUCTION(ENTRY)};
 
 void mips_interpreter_init(struct mips_interpreter *m, enum mips_set set, bool big_endian, struct guest_memory memory,
                            uint32_t start) {
@@ -201,7 +201,7 @@ enum mips_stop mips_interpreter_step(struct mips_interpreter *m) {
   m->stop = load(m, pc, 4, &m->word);
   if (m->stop != MIPS_RUNNING) return m->stop;
   enum mips_instruction i = mips_find(m->set, m->word);
-  if (i == MIPS_reserved) return m->stop = MIPS_STOP_RESERVED;
+  if (bodies[i] == NULL) return m->stop = MIPS_STOP_RESERVED;
   m->pc = next_pc;
   m->next_pc = next_pc + 4;
   bodies[i](m, m->word);

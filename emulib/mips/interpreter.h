@@ -18,7 +18,7 @@ enum mips_stop {
   MIPS_STOP_TRAP,     /* a trap instruction's condition held */
   MIPS_STOP_BREAKPOINT,
   MIPS_STOP_SYSCALL,
-  MIPS_STOP_RESERVED,   /* no instruction of this set */
+  MIPS_STOP_RESERVED,   /* no instruction of this set, or one for operating systems */
   MIPS_STOP_MISALIGNED, /* address not a multiple of the size; see fault_address */
   MIPS_STOP_MEMORY,     /* nothing at that address; see fault_address */
 };

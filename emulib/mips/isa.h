@@ -13,6 +13,11 @@
 
 #include "mips_instructions.h" /* generated: enum mips_instruction, enum mips_set, the tables */
 
+/* The instructions of programs: those of every set but the last, which adds what an operating system needs. */
+#define MIPS_EACH_USER_INSTRUCTION(X)                                                                                  \
+  MIPS_ADDED_BY_mips1(X) MIPS_ADDED_BY_mips2(X) MIPS_ADDED_BY_prijoff(X) MIPS_ADDED_BY_mips32(X)                       \
+      MIPS_ADDED_BY_mips32r2(X)
+
 /* Fields of an instruction word. */
 static inline unsigned mips_rs(uint32_t word) {
   return word >> 21 & 31;

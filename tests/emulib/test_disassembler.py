@@ -42,7 +42,8 @@ def llvm(values: list[int], directory: Path, instruction_set: str) -> list[str]:
     source, elf = directory / "words.s", directory / "words.o"
     source.write_text(".text\n" + "".join(f".word {w:#010x}\n" for w in values))
     run([tool("clang"), *target(True), "-c", source, "-o", elf])
-    listing = run([tool("llvm-objdump"), "-d", "--no-show-raw-insn", "--no-print-imm-hex", f"--mcpu={instruction_set}", elf]).stdout.decode()
+    listing = run([tool("llvm-objdump"), "-d", "--no-show-raw-insn", "--no-print-imm-hex", f"--mcpu={instruction_set.removesuffix('_system')}", elf]).stdout.decode()
+    listing = re.sub(r"\.set\tpush\n\t\.set\tmips32r2\n\t", "", listing)  # around rdhwr
     lines = [m[1].strip() for m in re.finditer(r"^ +[0-9a-f]+:\s+(.*)$", listing, re.MULTILINE)]
     return [".word" if "<unknown>" in line else re.sub(r"\s*<.*>", "", line) for line in lines]
 
@@ -53,7 +54,7 @@ def normal(text: str) -> tuple:
     operands = []
     for item in filter(None, re.split(r"[,\s()]+", rest)):
         if item.startswith("$"):
-            item = item[1:]
+            item = item.removeprefix("$").removeprefix("f") if item != "$fp" else "fp"
             operands.append("r" + (item if item.isdigit() else str(NAMES.index(item))))
         else:
             operands.append(int(item, 0) & 0xFFFFFFFF)
@@ -67,6 +68,9 @@ ALIASES = {"move": ("addu", "or"), "neg": ("sub",), "negu": ("subu",), "b": ("be
 
 
 def same(word: int, own: str, other: str, address: int) -> bool:
+    # LLVM knows neither the first two nor a number in wait, and one register only of rdhwr's.
+    if own.startswith(("rdpgpr", "wrpgpr", "wait ", "rdhwr")) and other == ".word":
+        return True
     if own.startswith(".word") or other.startswith(".word"):
         return own.startswith(".word") and other.startswith(".word")
     a, b = normal("sll $zero, $zero, 0" if own == "nop" else own), normal(other)
@@ -91,13 +95,13 @@ def outside(other: str) -> bool:
     return LATER.match(other.split()[0]) is not None
 
 
-@pytest.mark.parametrize("instruction_set", ["mips2", "mips32", "mips32r2"])
+@pytest.mark.parametrize("instruction_set", ["mips2", "mips32", "mips32r2", "mips32r2_system"])
 def test_disassembler_agrees_with_llvm(instruction_set: str, build_dir: Path, tmp_path: Path):
     seed = 7
     values = words(seed, instruction_set)
     wrong = []
     for n, (word, own, other) in enumerate(zip(values, ours(build_dir, values, instruction_set), llvm(values, tmp_path, instruction_set), strict=True)):
-        if not (own.startswith(".word") and outside(other)) and not same(word, own, other, 4 * n):
+        if not (own.startswith((".word", "cop", "movci")) and outside(other)) and not same(word, own, other, 4 * n):
             wrong.append(f"{word:08x}: {own!r}, llvm {other!r}")
     assert not wrong, f"seed {seed}: {len(wrong)} words differ\n" + "\n".join(wrong[:40])
 

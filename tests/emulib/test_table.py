@@ -9,8 +9,8 @@ import pytest
 EMULIB = Path(__file__).resolve().parents[2] / "emulib" / "mips"
 
 
-def generate(table: Path, bodies: Path, output: Path) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, EMULIB.parent / "generate.py", table, bodies, output], capture_output=True, text=True)
+def generate(table: Path, bodies: list[Path], output: Path) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, EMULIB.parent / "generate.py", table, *bodies, output], capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def edited(tmp_path: Path):
         (tmp_path / "bodies.h").write_text(bodies((EMULIB / "bodies.h").read_text()))
         out = tmp_path / "out"
         out.mkdir()
-        done = generate(tmp_path / "instructions.def", tmp_path / "bodies.h", out)
+        done = generate(tmp_path / "instructions.def", [tmp_path / "bodies.h", EMULIB / "system_bodies.h"], out)
         assert (done.returncode == 0) == (len(list(out.iterdir())) == 2), "half-written output"
         return done
 
