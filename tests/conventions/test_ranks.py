@@ -25,7 +25,7 @@ SHARED = {
 # Each family with those that its modules may use, beside its own.
 _LOW = ["generic", "clock", "memory", "bus", "wire"]
 FAMILIES = {family: set(_LOW[:rank]) for rank, family in enumerate(_LOW)}
-FAMILIES |= {family: set(_LOW) for family in ("cache", "io", "core", "nic")}
+FAMILIES |= {family: set(_LOW) for family in ("cache", "mmu", "io", "core", "nic")}
 INSTRUCTION_SETS = {"core/mips": "mips", "core/rv32i": "rv32i", "core/rfu": "mips"}
 FAMILIES |= {family: {*_LOW, "core", "cache"} for family in INSTRUCTION_SETS}
 # What is of no instruction set, and no stage of anything.

@@ -21,7 +21,9 @@ class BundleDevice(Device):
     is accepted, committed all the time.
     """
 
-    def __init__(self, bench: Bench, module: str, ports: dict[str, tuple[str, int, str]], body: str = "", latch: bool = False, after: str = "") -> None:
+    def __init__(
+        self, bench: Bench, module: str, ports: dict[str, tuple[str, int, str]], body: str = "", latch: bool = False, after: str = "", before: str = IMPORTS
+    ) -> None:
         names = {name.replace(".", "_"): name for name in ports}
 
         class Renaming:
@@ -39,7 +41,7 @@ class BundleDevice(Device):
                 return getattr(bench, name)
 
         flat = {plain: ports[dotted] for plain, dotted in names.items()}
-        super().__init__(Renaming(), module, flat, body, IMPORTS, after)  # type: ignore[arg-type]
+        super().__init__(Renaming(), module, flat, body, before, after)  # type: ignore[arg-type]
 
 
 def struct(**fields: object) -> str:

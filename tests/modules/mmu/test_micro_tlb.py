@@ -1,0 +1,198 @@
+"""micro_tlb: segments, pages, faults as replies, what is dropped when the TLB or the address space changes, order, barriers."""
+
+import random
+
+import pytest
+
+from tests.modules.harness import Bench, Memory, collect, happened
+from tests.modules.mmu.pages import KIB, Pair, first_match, operation
+
+KERNEL = "(address_context){.kernel = true, .k0 = 3}"
+FAULTS = ["bus", "address", "refill", "invalid", "modified"]
+SLOW = "instance far : memory_delay { width = 32; latency = 6; };\ndut.uncached -> far.in;\nfar.out -> outside.port;\n"
+
+
+def micro_tlb(bench: Bench, context: str = KERNEL, body: str = "", tlb: str = "", way: str = "dut.uncached -> outside.port;\n") -> Memory:
+    """Behind both ways are the same physical addresses; each memory knows only what was written there."""
+    return Memory(
+        bench,
+        f"""import mmu_types;
+        instance dut : micro_tlb {{ {body} }};
+        instance joint : tlb {{ {tlb} }};
+        instance operations : source;
+        instance context : source {{ generate = <<< return {context}; >>>; }};
+        instance inside : memory_state {{ width = 32; size = 1 MiB; }};
+        instance outside : memory_state {{ width = 32; size = 1 MiB; }};
+        requester[0].memory -> dut.in;
+        dut.cached -> inside.port;
+        {way}
+        dut.lookup -> joint.lookup;
+        joint.changed -> dut.changed;
+        context.out -> dut.context : address_context;
+        operations.out -> joint.operate.request : tlb_request;
+        instance replied : sink;
+        joint.operate.reply -> replied.in : tlb_reply;
+        """
+        + collect("dut", "refused(address, fault)"),
+        width=32,
+    )
+
+
+def play(machine: Memory, script: list[str], writes: list[tuple[int, int, Pair]], cycles: int = 100, settings: dict[str, object] | None = None, seed: int = 1):
+    """Plays requests while pairs are written to the joint TLB: (cycle, index, pair)."""
+    lines = [f"{cycle} {operation('write', index, pair.entry())} once\n" for cycle, index, pair in writes]
+    [replies] = machine.play([script], cycles, {"operations.script": "operations"} | (settings or {}), files={"operations": "".join(lines)}, seed=seed)
+    return replies
+
+
+def test_segments_of_the_kernel_pass_within_the_cycle(bench: Bench) -> None:
+    machine = micro_tlb(bench)
+    script = ["3 write 4 0x80000100 7", "4 read 4 0x80000100", "5 read 4 0xa0000100", "6 write 4 0xa0000100 9", "7 read 4 0xa0000100", "8 read 4 0x80000100"]
+    replies = play(machine, script, [])
+    assert [(a.cycle, a.data) for a in replies] == [(3, 0), (4, 7), (5, 0), (6, 0), (7, 9), (8, 7)]
+    assert machine.last.counted("dut") == {"requests": 6}
+
+
+def test_kseg0_is_cached_as_config_says(bench: Bench) -> None:
+    machine = micro_tlb(bench, "(address_context){.kernel = true, .k0 = index / 4 & 7}")
+    script = ["0 write 4 0xa0000040 5", *(f"{4 * k + 2} read 4 0x80000040" for k in range(8))]
+    replies = play(machine, script, [])
+    assert [a.data for a in replies[1:]] == [5 if k in (2, 7) else 0 for k in range(8)]
+
+
+@pytest.mark.parametrize("cycles", [0, 1, 3])
+def test_a_page_is_looked_up_once(bench: Bench, cycles: int) -> None:
+    """The request waits for lookup_cycles + 1; of a larger page each 4 KiB are looked up."""
+    machine = micro_tlb(bench, tlb=f"lookup_cycles = {cycles};")
+    pair = Pair(0x400000, size=16 * KIB, frames=(0x10000, 0x20000))
+    script = ["10 write 4 0x400104 3", "10 read 4 0x400104", "10 read 4 0x403ffc", "30 write 4 0x404104 4", "30 read 4 0x404104", "40 read 4 0x80010104", "40 read 4 0x80020104"]
+    replies = play(machine, script, [(2, 0, pair)])
+    at = 10 + cycles + 1
+    assert [a.cycle for a in replies[:5]] == [at, at + 1, at + cycles + 3, 30 + cycles + 1, 30 + cycles + 2]
+    assert [a.data for a in replies] == [0, 3, 0, 0, 4, 3, 4]
+    assert machine.last.counted("dut") == {"requests": 7, "lookups": 3}
+
+
+def test_the_page_that_was_looked_up_first_makes_room(bench: Bench) -> None:
+    machine = micro_tlb(bench, body="entries = 2;")
+    pairs = [Pair(k << 16, frames=(k << 14, 0)) for k in range(1, 4)]
+    script = [f"{20 * k} read 4 {page << 16}" for k, page in enumerate([1, 2, 1, 3, 2, 1], 1)]
+    replies = play(machine, script, [(k, k, pair) for k, pair in enumerate(pairs)], 160)
+    assert [a.cycle % 20 for a in replies] == [2, 2, 0, 2, 0, 2]
+
+
+def test_pages_are_cached_as_their_entries_say(bench: Bench) -> None:
+    machine = micro_tlb(bench)
+    pairs = [Pair(0x10000 * k, frames=(0, 0x1000), cacheability=k) for k in range(8)]
+    script = ["0 write 4 0xa0001000 5", *(f"{10 * k + 20} read 4 {pair.page + 0x1000}" for k, pair in enumerate(pairs))]
+    replies = play(machine, script, [(k, k, pair) for k, pair in enumerate(pairs)])
+    assert [a.data for a in replies[1:]] == [5 if k in (2, 7) else 0 for k in range(8)]
+
+
+def test_what_cannot_be_translated_gets_an_error_in_the_cycle_in_which_it_is_known(bench: Bench) -> None:
+    machine = micro_tlb(bench)
+    clean = Pair(0x4000, frames=(0x1000, 0x2000), valid=(True, False), dirty=(False, True))
+    script = ["10 write 4 0x4000 1", "11 read 4 0x4000", "20 read 4 0x5000", "21 write 4 0x5000 1", "30 read 4 0x6000", "31 write 4 0x6000 2", "40 read 4 0xc0000000", "50 store_conditional 4 0x4000 2"]
+    replies = play(machine, script, [(0, 3, clean)])
+    assert [(a.cycle, a.error) for a in replies] == [(12, True), (13, False), (22, True), (23, True), (32, True), (33, True), (42, True), (50, True)]
+    assert [FAULTS[a.data] for a in replies if a.error] == ["modified", "invalid", "invalid", "refill", "refill", "refill", "modified"]
+    assert [(address, FAULTS[fault]) for _, address, fault in happened(machine.last, "refused")][:2] == [(0x4000, "modified"), (0x5000, "invalid")]
+    assert machine.last.counted("dut")["faults"] == 7
+
+
+def test_users_have_their_own_segment_only(bench: Bench) -> None:
+    machine = micro_tlb(bench, "(address_context){.k0 = 3}")
+    script = [f"{k} read 4 {address}" for k, address in enumerate((0x80000000, 0xA0000000, 0xC0000000, 0xFFFFFFFC))]
+    replies = play(machine, script, [])
+    assert [(a.cycle, FAULTS[a.data]) for a in replies] == [(k, "address") for k in range(4)]
+
+
+def test_with_erl_the_users_segment_is_memory(bench: Bench) -> None:
+    machine = micro_tlb(bench, "(address_context){.kernel = true, .erl = true, .k0 = 3}")
+    replies = play(machine, ["0 write 4 0x1000 6", "1 read 4 0xa0001000", "2 read 4 0xc0000000"], [])
+    assert [(a.cycle, a.data) for a in replies] == [(0, 0), (1, 6), (4, FAULTS.index("refill"))]
+
+
+def test_a_missing_entry_is_known_until_the_tlb_is_written(bench: Bench) -> None:
+    machine = micro_tlb(bench)
+    script = ["5 read 4 0x4000", "10 read 4 0x4ffc", "19 read 4 0x4004", "21 read 4 0x4008"]
+    replies = play(machine, script, [(19, 0, Pair(0x4000))])
+    assert [(a.cycle, a.error) for a in replies] == [(7, True), (10, True), (19, True), (23, False)]
+    assert machine.last.counted("dut")["lookups"] == 2
+
+
+def test_another_address_space_has_other_pages(bench: Bench) -> None:
+    machine = micro_tlb(bench, "(address_context){.kernel = true, .asid = index < 20 ? 1 : 2, .k0 = 3}")
+    script = ["10 write 4 0x4000 1", "19 read 4 0x4000", "20 read 4 0x4000", "30 read 4 0x80001000"]
+    replies = play(machine, script, [(0, 0, Pair(0x4000, 1, frames=(0x1000, 0))), (1, 1, Pair(0x4000, 2, frames=(0x2000, 0)))])
+    assert [(a.cycle, a.data) for a in replies] == [(12, 0), (19, 1), (22, 0), (30, 1)]
+
+
+@pytest.mark.parametrize("cycles", [0, 1, 4])
+def test_a_lookup_that_a_write_overtakes_is_repeated(bench: Bench, cycles: int) -> None:
+    machine = micro_tlb(bench, tlb=f"lookup_cycles = {cycles};")
+    written = 10 + max(cycles - 1, 0)
+    replies = play(machine, ["10 read 4 0x4000"], [(0, 0, Pair(0x4000, frames=(0x1000, 0))), (written, 0, Pair(0x8000))])
+    [reply] = replies
+    assert reply.error and FAULTS[reply.data] == "refill"
+    assert machine.last.counted("dut")["lookups"] == 2
+
+
+def test_a_request_waits_for_those_that_went_the_other_way(bench: Bench) -> None:
+    machine = micro_tlb(bench, way=SLOW)
+    script = ["0 write 4 0xa0000000 1 1", "1 read 4 0xa0000000 0 2", "2 read 4 0x80000000 0 3", "3 read 4 0x4000 0 4", "4 read 4 0x80000004 0 5"]
+    [replies] = machine.play([script], 60, outstanding=8)
+    assert [a.tag for a in replies] == [1, 2, 3, 4, 5]
+    assert replies[2].cycle == replies[1].cycle + 1 and machine.last.counted("dut")["held"] > 0
+
+
+def test_a_barrier_goes_along_both_ways(bench: Bench) -> None:
+    machine = micro_tlb(bench, way=SLOW)
+    [replies] = machine.play([["0 write 4 0xa0000000 1 1", "1 barrier 1 0 0 2", "2 read 4 0xa0000000 0 3"]], 60, outstanding=8)
+    assert [(a.tag, a.error) for a in replies] == [(1, False), (2, False), (3, False)]
+    assert replies[2].data == 1 and replies[1].cycle > replies[0].cycle + 6
+
+
+def expected(pair: Pair | None, address: int, write: bool) -> str | None:
+    """The fault of a request to the user's segment."""
+    if not pair:
+        return "refill"
+    odd = address & pair.size != 0
+    return "invalid" if not pair.valid[odd] else "modified" if write and not pair.dirty[odd] else None
+
+
+@pytest.mark.parametrize("cycles", [0, 1, 3])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_requests_while_the_tlb_is_written(bench: Bench, cycles: int, seed: int) -> None:
+    """Memory replies in the cycle of a request, so each is translated by what was written before the cycle of its reply."""
+    rng = random.Random(seed)
+    writes: list[tuple[int, int, Pair]] = []
+    for cycle in range(1500):
+        if rng.random() < 0.1:
+            size = rng.choice([4, 16]) * KIB
+            page = rng.randrange(0x20000) & ~(2 * size - 1)
+            frames = (rng.randrange(0x40) << 12, rng.randrange(0x40) << 12)
+            flags = [tuple(rng.random() < 0.8 for _ in range(2)) for _ in range(2)]
+            pair = Pair(page, rng.randrange(2), size, frames, flags[0], flags[1], rng.choice([2, 3]), rng.random() < 0.3)
+            writes.append((cycle, rng.randrange(16), pair))
+    asked = [(k, rng.choice(["read", "write"]), rng.randrange(0x20000) & ~3) for k in range(600)]
+    machine = micro_tlb(bench, "(address_context){.kernel = true, .asid = (index / 64) & 1, .k0 = 3}", tlb=f"lookup_cycles = {cycles};")
+    script = [f"{2 * k} {op} 4 {address} {k} {k}" for k, op, address in asked]
+    replies = play(machine, script, writes, 4900, {"requester[0].offer": 0.7, "requester[0].cancel": 0.2}, seed)
+    assert len(replies) == len(asked)
+    memories: dict[bool, dict[int, int]] = {True: {}, False: {}}
+    outcomes = set()
+    for reply, (k, op, address) in zip(replies, asked, strict=True):
+        known = {index: pair for cycle, index, pair in writes if cycle < reply.cycle}
+        pair = first_match(known, address, reply.cycle // 64 & 1)
+        fault = expected(pair, address, op == "write")
+        outcomes.add(fault)
+        assert (reply.tag, reply.error) == (k, fault is not None), (reply, hex(address), pair)
+        if fault or not pair:
+            assert FAULTS[reply.data] == fault
+            continue
+        memory, physical = memories[pair.cacheability == 2], pair.physical(address)
+        assert reply.data == (memory.get(physical, 0) if op == "read" else 0)
+        if op == "write":
+            memory[physical] = k
+    assert outcomes == {None, "refill", "invalid", "modified"}
