@@ -111,3 +111,16 @@ def alike(run_sim, tmp_path: Path) -> Callable[..., None]:
             assert filecmp.cmp(path, kept[1][3][kind], shallow=False), kind
 
     return compare
+
+
+@pytest.fixture
+def tell(capsys, record_property) -> Callable[[str, int, int], None]:
+    """tell(name, simulated, checked): says at once how far a soak went, whatever pytest shows."""
+
+    def say(name: str, simulated: int, checked: int) -> None:
+        record_property("simulated_cycles", simulated)
+        record_property("checked_cycles", checked)
+        with capsys.disabled():
+            print(f"\n{name}: {simulated} cycles were simulated; of processors, {checked} were replayed and checked")
+
+    return say

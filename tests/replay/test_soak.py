@@ -17,9 +17,9 @@ RATES = ["1 Mb/s", "30 Mb/s", "100 Mb/s", "300 Mb/s", "1 Gb/s"]
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", MACHINES)
-def test_random_traffic_is_replayed_exactly(name: str, build_sim, run_sim, build_dir: Path) -> None:
+def test_random_traffic_is_replayed_exactly(name: str, build_sim, run_sim, build_dir: Path, tell) -> None:
     options, firmwares, time = MACHINES[name]
-    simulator, checked = build_sim(ROOT / f"examples/{name}.lss", *options), 0
+    simulator, checked, simulated = build_sim(ROOT / f"examples/{name}.lss", *options), 0, 0
     for seed in range(20):
         rng = random.Random(f"{name} {seed}")
         firmware = rng.choice(firmwares)
@@ -29,4 +29,6 @@ def test_random_traffic_is_replayed_exactly(name: str, build_sim, run_sim, build
             "--payload", rng.randrange(18, 1473), "--seed", seed, "--time", time, *traffic,
         )  # fmt: skip
         checked += sum(replayed(done).values())
+        simulated += done.stats["run"]["cycles"]["cpu_clk"]
+    tell(name, simulated, checked)
     assert checked > 1_000_000 or name != "tigon2/tigon2"
