@@ -59,6 +59,8 @@ export BUILD
 DEPS_BASE  := $(BUILD)/.deps-base
 DEPS_TEST  := $(BUILD)/.deps-test
 DEPS_BENCH := $(BUILD)/.deps-bench
+DEPS_LINUX := $(BUILD)/.deps-linux
+DEPS_SOAK  := $(BUILD)/.deps-soak
 
 # --- Goals that need no tools ---------------------------------------------------------------------------------------
 .PHONY: help deps clean
@@ -75,12 +77,12 @@ $(BUILD)/.deps-%: harness/deps
 $(VENV_READY): harness/requirements.txt | $(DEPS_BASE)
 	@harness/deps venv $(VENV)
 	@touch $@
-$(DEPS_TEST) $(DEPS_BENCH): | $(DEPS_BASE)
+$(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK): | $(DEPS_BASE)
 
-clean:  ## remove everything that was built, but not the Python environment
-	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name venv ! -name '.deps-*' -exec rm -rf {} +
+clean:  ## remove everything that was built, but not the Python environment and what was downloaded
+	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name venv ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run studies test test-quick soak bench firmware reference goldens format lint install options
+GOALS := all run studies test test-quick soak bench firmware linux reference goldens format lint install options
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -117,6 +119,7 @@ include $(call found,*/build.mk tests/*/build.mk)
 
 all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
+linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (OVERLAY=FOLDER, ENDIAN=big)
 
 run: all $(VENV_READY) $(DEPS_BASE)  ## the main job, or STUDY=FILE: any study; writes build/report/index.html
 	@$(PYTHON) -m harness study $(STUDY) --out $(BUILD)/report --build $(BUILD) $(RUNFLAGS)
@@ -136,8 +139,9 @@ test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soa
 	@$(PYTEST) -m "not soak" $(or $(T),tests)
 test-quick: all $(TEST_PRODUCTS) $(VENV_READY)  ## the tests that take seconds
 	@$(PYTEST) -m "not soak and not slow" $(or $(T),tests)
-soak: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## the long tests: fuzzing, many frames, random instruction streams
+soak: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST) $(DEPS_SOAK)  ## the long tests: fuzzing, many frames, random instruction streams
 	@$(WITH_FST)
+	@$(if $(T),,$(MAKE) linux || echo "soak: goes on without the software of the host machine, whose tests are skipped" >&2)
 	@$(PYTEST) --timeout 5400 -m soak $(or $(T),tests)
 	@$(if $(T),,$(PYTEST) --optimized -m "not soak" tests/modules)
 goldens: all $(VENV_READY)  ## rewrite golden files from what the tests see now; read the diff afterwards

@@ -1,0 +1,19 @@
+# The software of the host machine (README.md here): kernel, initramfs and device tree, by `make linux` alone.  Each step looks
+# itself whether there is something to do, and puts a file in its place only when it is whole and another one; so the
+# steps are run each time, and nothing is made anew when nothing has changed.
+ENDIAN    ?= little
+OVERLAY   ?=
+LINUX     := $(BUILD)/linux
+LINUX_OUT ?= $(LINUX)/$(if $(filter little,$(ENDIAN)),out,out-$(ENDIAN))
+# Debian has no programs for big-endian processors any more, so of that byte order there is a kernel only.
+LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(LINUX_OUT)/initramfs.cpio $(LINUX_OUT)/host.dtb)
+
+.PHONY: linux_step
+$(LINUX_OUT)/vmlinux: linux_step | $(DEPS_LINUX)
+	+firmware/linux/kernel $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT)
+$(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LINUX)
+	@mkdir -p $(@D)
+	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
+	  && firmware/linux/initramfs "$$package" $< "$(OVERLAY)" $@
+$(LINUX_OUT)/host.dtb: firmware/linux/host.dts $(LINUX_OUT)/initramfs.cpio
+	firmware/linux/tree $(LINUX_OUT)/initramfs.cpio $@

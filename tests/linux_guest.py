@@ -1,0 +1,65 @@
+"""The software of the host machine, where `make linux` leaves it, on QEMU's machine with the same addresses; and what of
+a console has to agree between machines.
+
+QEMU takes the device tree from the kernel's own section, which is exchanged in a copy, and the initramfs from its loader,
+which puts it where the tree says.
+"""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.firmware import tool
+
+INITRAMFS_AT = 0x02000000  # linux,initrd-start of the device tree, as a physical address
+# What one machine has and the other has not, or has otherwise: caches, debug hardware, the clock, what is on the PCI bus;
+# how often each interrupt came.
+OWN = re.compile(
+    r"Primary (instruction|data) cache|hardware watchpoint|ASEs implemented|Options implemented"
+    r"|rtc-ds1742|rtc rtc0|pci 0000:|pci_bus 0000:|acenic|eth0|0000:00:"
+    r"|^ *\d+: +\d+ +MIPS +\d+ "
+)
+
+
+@dataclass
+class Guest:
+    """Kernel, initramfs and device tree."""
+
+    vmlinux: Path
+    initramfs: Path
+    tree: Path
+
+
+def guest(build: Path) -> Guest:
+    """What `make linux` has made; a test that wants it is skipped where it is absent."""
+    out = build / "linux" / "out"
+    found = Guest(out / "vmlinux", out / "initramfs.cpio", out / "host.dtb")
+    for file in (found.vmlinux, found.initramfs, found.tree):
+        if not file.exists():
+            pytest.skip(f"there is no {file}; `make linux` makes it")
+    return found
+
+
+def on_qemu(guest: Guest, directory: Path, timeout: float = 300) -> tuple[int, str]:
+    """Exit status and console of a boot on QEMU, in which every instruction takes 8 ns and nothing else passes time."""
+    if not (qemu := shutil.which("qemu-system-mipsel")):
+        pytest.skip("there is no qemu-system-mipsel (package qemu-system-mips)")
+    kernel = directory / "vmlinux.qemu"
+    subprocess.run([tool("llvm-objcopy"), "--update-section", f".appended_dtb={guest.tree}", guest.vmlinux, kernel], check=True)
+    command = [qemu, "-M", "malta", "-cpu", "4KEc", "-m", "64", "-no-reboot", "-icount", "shift=3,sleep=off"]
+    command += ["-nic", "none", "-vga", "none", "-display", "none", "-monitor", "none"]
+    command += ["-serial", "null", "-serial", "null", "-serial", "stdio", "-kernel", kernel]  # the third is the guest's
+    command += ["-device", f"loader,file={guest.initramfs},addr={INITRAMFS_AT:#x},force-raw=on"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout)
+    assert not done.stderr, done.stderr
+    return done.returncode, done.stdout
+
+
+def comparable(console: str) -> str:
+    """A console without times and without the lines in which machines may differ."""
+    lines = (re.sub(r"^\[ *\d+\.\d+\] ", "", line.rstrip()) for line in console.splitlines())
+    return "".join(f"{line}\n" for line in lines if not OWN.search(line))
