@@ -10,7 +10,7 @@ LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(LINUX_OUT)
 
 .PHONY: linux_step
 $(LINUX_OUT)/vmlinux: linux_step | $(DEPS_LINUX)
-	+firmware/linux/kernel $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT)
+	firmware/linux/kernel $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT)
 $(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LINUX)
 	@mkdir -p $(@D)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \

@@ -1,5 +1,6 @@
 """harness/deps on machines that lack tools: what it would install, as whom, and what it says when it may not."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -68,3 +69,12 @@ def test_a_complete_machine_is_left_alone(root: Path, tmp_path: Path) -> None:
     tools = dict.fromkeys(["qemu_mips", "tshark", "valgrind", "gdb_multiarch"], "exit 0")
     done = deps(root, machine(tmp_path, 1000, **tools), "test")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_what_linux_is_built_with_is_asked_for_by_its_goal_alone(root: Path, tmp_path: Path) -> None:
+    tools = dict.fromkeys(["bc", "cpio", "xz"], "exit 0")
+    environment = machine(tmp_path, 1000, apt_get="exit 9", apt_cache=KNOWS_22, **tools)
+    done = deps(root, environment, "linux")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert re.search(r"apt-get install -y --no-install-recommends device-tree-compiler( debian-archive-keyring)?$", done.stderr.strip())
+    assert "qemu-system-mips" in deps(root, environment, "soak").stderr

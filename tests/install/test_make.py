@@ -40,3 +40,11 @@ def test_patterns_that_find_nothing_stop_make(root: Path, tmp_path: Path, folder
     command = ["make", "-n", f"BUILD={tmp_path}/build", "reference"]
     done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 2 and f"there is no file {missing}" in done.stderr
+
+
+def test_clean_keeps_what_was_downloaded(root: Path, tmp_path: Path) -> None:
+    for name in ("downloads", "venv", "obj", "linux"):
+        (tmp_path / name).mkdir()
+    done = subprocess.run(["make", "-s", f"BUILD={tmp_path}", "clean"], cwd=root, env=ENVIRONMENT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path.name for path in tmp_path.iterdir()} == {"downloads", "venv"}
