@@ -271,7 +271,7 @@ static inline void refer_to_memory(self_t *self, int lane, const typeof_port(mem
   const uint32_t size = request->size;
   const uint64_t offset = (uint64_t)request->address - (uint64_t)param(memory_base);
   typeof_port(memory_reply) reply = {.tag = request->tag, .latency = 1};
-  if (request->op == mem_op_barrier) {
+  if (request->op >= mem_op_barrier) {
     // All that came before it was done when it got its reply.
   } else if (request->op > mem_op_write || offset > (uint64_t)param(memory_bytes) ||
              offset + size > (uint64_t)param(memory_bytes) || size > param(cpu_width) / 8) {

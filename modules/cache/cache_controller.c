@@ -106,7 +106,7 @@ static __attribute__((noinline)) int32_t lookup(const self_t *self, mem_op op, u
   const uint32_t line = LINE_REQUESTED(address);
   const bool idle = self->phase == cache_phase_idle && !(CACHE_INVALIDATES_DIRTY && self->pending_write_backs),
              room = self->posted_count < param(write_buffer);
-  if (op == mem_op_barrier) return idle && self->posted_count == 0 ? CACHE_BYPASS : CACHE_NOTHING;
+  if (op >= mem_op_barrier) return idle && self->posted_count == 0 ? CACHE_BYPASS : CACHE_NOTHING;
   if (op == mem_op_write && !room && CACHE_POSTS_WRITES && (param(post_uncacheable) || !idle)) return CACHE_NOTHING;
   const int32_t held = find(self, line);
   if (op == mem_op_read && held >= 0 && offset_of(address) + size <= CACHE_LINE && call(cacheable, address) &&
@@ -319,6 +319,24 @@ static __attribute__((noinline)) void invalidate_lines(self_t *self) {
   self->fill_invalidated = true;
 }
 
+/* Does with a line what `maintain` asks for, before the request is passed on. */
+static __attribute__((noinline)) void maintain_line(self_t *self, uint32_t address, cache_operation operation) {
+  const uint32_t place = line_of(address), line = LINE_REQUESTED(address);
+  const bool by_index = cache_operation_by_index(operation);
+  const uint32_t set = by_index ? place % (uint32_t)param(sets) : set_of(line);
+  const int32_t way = by_index ? (int32_t)(place / (uint32_t)param(sets) % (uint32_t)param(ways)) : find(self, line);
+  if (way < 0 || !self->valid[set][way]) return;
+  event(maintain, address, operation);
+  if (!cache_operation_write_back(operation)) self->dirty[set][way] = false;
+  evict_way(self, set, (uint32_t)way);
+  if (self->victim_dirty) begin_write_back(self);
+  if (!cache_operation_invalidate(operation)) {
+    self->valid[set][way] = true;
+    return;
+  }
+  count(maintained);
+}
+
 /* Accepts a request that was transferred; `found` is the way that it hit, or -1. */
 static void accept_request(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
   uint32_t line = LINE_REQUESTED(request->address), set = set_of(line);
@@ -329,7 +347,8 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
   }
   if (!CACHE_SEPARATE && CACHE_WRITES_LINE(result, request->op) && found >= 0)
     write_inside(self, request, line_offset(set, (uint32_t)found));
-  if (request->op != mem_op_read && call(invalidates, request->address)) invalidate_lines(self);
+  if (request->op != mem_op_read && request->op < mem_op_barrier && call(invalidates, request->address))
+    invalidate_lines(self);
   switch (result) {
   case CACHE_HIT:
     if (request->op == mem_op_write) change(self, set, (uint32_t)found, request);
@@ -360,6 +379,10 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
     self->requested = 0;
     self->phase = cache_phase_uncached;
     count(bypassed);
+    if (request->op == mem_op_maintain) {
+      maintain_line(self, request->address, (cache_operation)low_number(&request->data, 1));
+      break;
+    }
     const int32_t held = request->op > mem_op_write && request->op != mem_op_barrier ? find(self, line) : -1;
     if (held >= 0) evict_way(self, set, (uint32_t)held);
     if (held >= 0 && self->victim_dirty) begin_write_back(self);
@@ -427,6 +450,12 @@ static inline void complete_fill(self_t *self, bool replied) {
   }
 }
 
+/* The pending request has its reply: the next one may be accepted in the coming cycle. */
+static inline void release(self_t *self) {
+  self->waiting = false;
+  set_until(accepts, 2);
+}
+
 /* Memory's reply to a beat of a fill, a write, or an uncached request. */
 static inline void accept_reply(self_t *self, uint32_t tag, bool error) {
   if (error && (tag == CACHE_POSTED || tag == CACHE_WRITE_BACK))
@@ -437,7 +466,8 @@ static inline void accept_reply(self_t *self, uint32_t tag, bool error) {
     self->posted_count--;
     self->posted_requested--;
   } else if (tag == CACHE_UNCACHED) {
-    self->waiting = self->uncached = false;
+    release(self);
+    self->uncached = false;
     self->phase = cache_phase_idle;
   } else if (tag == CACHE_WRITE_BACK) {
     self->victim_done++;
@@ -519,7 +549,7 @@ phase_end() {
     self->phase = self->uncached ? cache_phase_uncached : cache_phase_idle;
   }
   if (replied) {
-    self->waiting = false;
+    release(self);
     if (!CACHE_SEPARATE && self->pending.op == mem_op_write) write_inside(self, &self->pending, CACHE_FILL_OFFSET);
     if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0) post(self, &self->pending);
   }
@@ -541,5 +571,5 @@ phase_end() {
 }
 
 next_event() {
-  return self->busy ? cycle() : never();
+  return self->busy || until(accepts) ? cycle() : never();
 }

@@ -174,9 +174,12 @@ static inline int32_t cache_first(const bool *flags, uint32_t count) {
 
 /* Makes of a request of the requester one of the memory's width, with another tag and address. */
 #define CACHE_RETAG(to, from, new_tag, new_address)                                                                    \
-  ((to) =                                                                                                              \
-       (typeof(to)){                                                                                                   \
-           .op = (from).op, .size = (from).size, .sign = (from).sign, .tag = (new_tag), .address = (new_address)},     \
+  ((to) = (typeof(to)){.op = (from).op,                                                                                \
+                       .size = (from).size,                                                                            \
+                       .sign = (from).sign,                                                                            \
+                       .combine = (from).combine,                                                                      \
+                       .tag = (new_tag),                                                                               \
+                       .address = (new_address)},                                                                      \
    memcpy(&(to).data, &(from).data, sizeof(from).data))
 
 /* Makes a write of the first changed run of a line; false: there is none. */

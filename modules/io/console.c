@@ -33,7 +33,7 @@ phase_end() {
     typeof_port(port_request) request = data(port_request, i);
     uint32_t offset = request.address - (uint32_t)param(base);
     self->tag[i] = request.tag;
-    self->wrong[i] = offset >= 12 && request.op != mem_op_barrier;
+    self->wrong[i] = offset >= 12 && request.op < mem_op_barrier;
     if (request.op != mem_op_write) continue;
     if (offset < 4) {
       uint8_t byte = (uint8_t)request.data;

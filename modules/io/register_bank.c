@@ -178,12 +178,12 @@ static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, u
   request.data = value;
   const uint32_t offset = request.address & (uint32_t)(param(size) - 1) & ~3u;
   const int in_word = (int)(request.address & 3) + request.size, place = (int)(cycle() % (uint64_t)param(latency));
-  const bool barrier = request.op == mem_op_barrier;
-  const bool error = !barrier && (in_word > 4 || request.size == 3 || request.op > mem_op_write);
+  const bool nothing = request.op >= mem_op_barrier; // moves no data
+  const bool error = !nothing && (in_word > 4 || request.size == 3 || request.op > mem_op_write);
   uint32_t result = 0;
   bool changed = false;
   if (TIMERS && now() >= self->timers_until) refresh_timers(self);
-  if (!error && !barrier) {
+  if (!error && !nothing) {
     if (!self->kind[offset / 4]) {
       note_unlisted(self, offset, lane); // reads as 0
     } else if (request.op == mem_op_write) {

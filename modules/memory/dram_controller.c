@@ -40,7 +40,7 @@ static inline bool bursts_are_limited(void) {
 /* Prepares the request that is now the oldest, and came before the last reply or after it. */
 static __attribute__((noinline)) void start(self_t *self, bool before_reply) {
   uint32_t slot = self->head, address = self->entry[slot].address;
-  if (self->entry[slot].op == mem_op_barrier) { /* all before it have their replies */
+  if (self->entry[slot].op >= mem_op_barrier) { /* all before it have their replies */
     self->lane = -1;
     self->continues = false;
     self->due = cycle() + 1;
@@ -135,7 +135,7 @@ handler(reply) {
   }
   if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
     reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag,
-                                    .error = self->entry[self->head].op != mem_op_barrier};
+                                    .error = self->entry[self->head].op < mem_op_barrier};
     replied = true;
   }
   if (replied) {
@@ -165,7 +165,7 @@ static inline void leave(self_t *self) {
   count(requests);
   count(continued, self->continues);
   if (bursts_are_limited()) self->length = self->continues ? self->length + 1 : 1;
-  if (request->op != mem_op_barrier) self->last_op = request->op; /* a barrier moves nothing over the data bus */
+  if (request->op < mem_op_barrier) self->last_op = request->op; /* the others move nothing over the data bus */
   self->last_end = request->address + request->size;
   self->head = slot + 1 == (uint32_t)param(queue) ? 0 : slot + 1;
 }

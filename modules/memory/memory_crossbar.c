@@ -150,7 +150,7 @@ static uint32_t enter(self_t *self, int lane, uint64_t name) {
 // that is what it waits for.
 static __attribute__((noinline)) void reply_here(self_t *self, int lane, typeof_port(in_request) request) {
   uint32_t at = enter(self, lane, KEPT);
-  self->kept[lane][at] = (typeof_port(in_reply)){.tag = request.tag, .error = request.op != mem_op_barrier};
+  self->kept[lane][at] = (typeof_port(in_reply)){.tag = request.tag, .error = request.op < mem_op_barrier};
   self->waiting++;
   if (request.op == mem_op_barrier) return;
   count(errors);

@@ -13,11 +13,11 @@ static bool draw(uint64_t *rng, double p) {
 static mem_op op_of(self_t *self, const char *word) {
   static const char *const names[] = {"read",      "write",    "swap",        "fetch_add",
                                       "fetch_and", "fetch_or", "load_linked", "store_conditional",
-                                      "take_run",  "barrier"};
+                                      "take_run",  "barrier",  "maintain"};
   for (int k = 0; k < (int)(sizeof names / sizeof names[0]); k++)
     if (strcmp(word, names[k]) == 0) return (mem_op)k;
   sim_input_error("%s:%llu: '%s' is not an operation (read, write, swap, fetch_add, fetch_and, fetch_or, load_linked, "
-                  "store_conditional, take_run, barrier)",
+                  "store_conditional, take_run, barrier, maintain)",
                   param(script), (unsigned long long)self->line, word);
 }
 

@@ -23,7 +23,7 @@ static inline bool is_plain(mem_op op) {
 }
 
 static inline bool modifies(mem_op op) {
-  return !reads_only(op) && op != mem_op_write && op != mem_op_barrier;
+  return !reads_only(op) && op != mem_op_write && op < mem_op_barrier;
 }
 
 /* What a read of a wide port finds at `offset`, into a value that is zero. */
@@ -132,7 +132,7 @@ static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(po
   typeof_port(port_reply) reply;
   memset(&reply, 0, sizeof reply);
   reply.tag = request->tag;
-  if (request->op == mem_op_barrier) return reply; /* all that came before was done in its own cycle */
+  if (request->op >= mem_op_barrier) return reply; /* all that came before was done in its own cycle */
   uint32_t offset;
   bool numeric = request->op != mem_op_store_conditional && modifies(request->op);
   bool too_wide = numeric && request->size > 8;
@@ -376,7 +376,7 @@ phase_end() {
     reads = reads && op == mem_op_read;
     plain = plain && is_plain(op);
     if (!acked(port_reply, i)) sim_error("the reply on lane %d was refused", i);
-    if (op == mem_op_barrier) continue;
+    if (op >= mem_op_barrier) continue;
     if (data(port_reply, i).error)
       event(refused, i, op, item(port_request, i).address, item(port_request, i).size);
     else

@@ -78,6 +78,7 @@ handler(request) {
   }
   typeof_port(out_request)
       request = {.op = data(in_request).op, .size = data(in_request).size, .sign = data(in_request).sign};
+  request.combine = data(in_request).combine;
   request.tag = data(in_request).tag;
   request.address = data(in_request).address;
   memcpy(&request.data, &data(in_request).data,

@@ -32,7 +32,7 @@ static inline uint32_t behind(const typeof_port(in_request) * request) {
  * continued, and that is still in its slot. */
 static inline void start(self_t *self, uint32_t slot, bool replied) {
   const typeof_port(in_request) *entry = &self->entry[self->head], *last = &self->entry[slot];
-  if (__builtin_expect(entry->op == mem_op_barrier, false)) { /* all before it have their replies */
+  if (__builtin_expect(entry->op >= mem_op_barrier, false)) { /* all before it have their replies */
     self->continues = false;
     self->due = cycle() + 1;
     if (param_length(segments) > 0) self->lane = -1;
@@ -84,7 +84,7 @@ handler(reply) {
   }
   if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
     reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag,
-                                    .error = self->entry[self->head].op != mem_op_barrier};
+                                    .error = self->entry[self->head].op < mem_op_barrier};
     replied = true;
   }
   if (!replied) {

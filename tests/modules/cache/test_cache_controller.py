@@ -94,6 +94,49 @@ def test_a_write_without_buffer_waits_for_the_memory(bench: Bench) -> None:
     assert direct[0].data == 8
 
 
+BY_INDEX, WRITE_BACK, INVALIDATE = 2, 4, 8  # in a cache_operation
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_maintenance_of_a_write_back_cache(bench: Bench, separate: bool) -> None:
+    """The other requester reads what is in memory; a line that is kept hits, one that is invalidated is fetched again."""
+    machine = cache(bench, f"line = 16; sets = 2; ways = 2; write_back = true; write_allocate = true; separate = {str(separate).lower()};", sources=2, extra=collect("cache.controller", "maintain(address)"))
+    operations = [
+        (WRITE_BACK, 0x44, 7, 7, False), (WRITE_BACK | INVALIDATE, 0x44, 7, 7, True), (INVALIDATE, 0x44, 0, 0, True),
+        (INVALIDATE, 0x64, 0, 7, False), (WRITE_BACK | INVALIDATE | BY_INDEX, 0x100, 7, 7, True),
+        (WRITE_BACK | INVALIDATE | BY_INDEX, 0x20, 0, 7, False), (WRITE_BACK | INVALIDATE | BY_INDEX, 0x110, 0, 7, False),
+        (INVALIDATE | BY_INDEX, 0x100, 0, 0, True),
+    ]  # fmt: skip
+    for operation, address, in_memory, read, fetched in operations:
+        script = ["0 write 4 0x44 7", f"20 maintain 1 {address:#x} {operation}", "60 read 4 0x44"]
+        mine, others = machine.play([script, ["50 read 4 0x44"]], 80)
+        assert (mine[2].data, others[0].data) == (read, in_memory), (operation, hex(address))
+        assert [not a.error for a in mine] == [True] * 3 and (mine[2].cycle > 60) == fetched
+        assert machine.last.counted("cache.controller").get("maintained", 0) == int(fetched)
+        found = fetched or operation == WRITE_BACK
+        assert [told[1] for told in happened(machine.last, "maintain")] == [address] * found
+
+
+def test_maintenance_of_a_write_through_cache(bench: Bench) -> None:
+    """What is in memory is seen once the line is invalidated, and behind a cache the operation goes on to the next one."""
+    machine = cache(bench, "line = 16; sets = 2;", sources=2)
+    script = ["0 read 4 0x44", "30 read 4 0x44", f"40 maintain 1 0x40 {INVALIDATE}", "60 read 4 0x44"]
+    mine, _ = machine.play([script, ["20 write 4 0x44 9"]], 80)
+    assert [a.data for a in mine] == [0, 0, 0, 9]
+    text = """
+        instance near : cache { line = 16; sets = 2; };
+        instance next : cache { width = 64; line = 16; sets = 8; };
+        instance memory : memory_state { size = 4 KiB; };
+        requester[0].memory -> near.in;
+        near.memory -> next.in;
+        next.memory -> memory.port;
+        requester[1].memory -> memory.port;
+        """
+    stacked = Memory(bench, text, 2, body="if (i == 0) requester[i].width = 32; else requester[i].width = 64;")
+    mine, _ = stacked.play([script, ["20 write 4 0x44 9"]], 80)
+    assert [a.data for a in mine] == [0, 0, 0, 9]
+
+
 @pytest.mark.parametrize("order", ["little", "big"])
 def test_snooped_writes_invalidate_the_line(bench: Bench, order: str) -> None:
     machine = cache(bench, BUFFER, extra="memory.snoop -> cache.snoop;", order=order, sources=2)
@@ -248,6 +291,10 @@ def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str)
                 expected.append((k, model.read(address, size)))
                 model.write(address, size, model.read(address, size) + value)
                 script.append(f"{k} fetch_add {size} {address} {value:#x} {k}")
+            elif kind < 0.45:
+                keeps = (1 | 4 | 8, 1 | 4, 4 | 8 | 2, 4, 4 | 8)  # what changes nothing that is read
+                script.append(f"{k} maintain 1 {address} {rng.choice(keeps)} {k}")
+                expected.append((k, 0))
             else:
                 script.append(f"{k} read {'-' if sign else ''}{size} {address} 0 {k}")
                 expected.append((k, model.read(address, size, sign, width=32)))
