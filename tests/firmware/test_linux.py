@@ -129,6 +129,15 @@ def test_a_package_that_cannot_be_had(tmp_path: Path, name: str) -> None:
 
 
 @needs["flock"]
+def test_a_package_without_apt(tmp_path: Path) -> None:
+    for name in ("sh", "dirname", "awk", "sed", "mkdir", "flock"):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or name)
+    done = subprocess.run([SOFTWARE / "fetch", "busybox-static", tmp_path / "downloads"], capture_output=True, text=True, env={"PATH": str(tmp_path / "bin")})
+    says(done, "there is no apt-get to fetch busybox-static 1:1.35", f"is taken from {tmp_path}/downloads/busybox-static_1%3a1.35")
+
+
+@needs["flock"]
 def test_a_package_is_fetched_once_and_put_there_whole(tmp_path: Path) -> None:
     version = next(line.split()[1] for line in (SOFTWARE / "versions").read_text().splitlines() if line.startswith("busybox-static "))
     command(tmp_path / "bin", "apt-cache", f"echo 'busybox-static | {version} | somewhere'")
