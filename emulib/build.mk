@@ -34,6 +34,9 @@ $(BUILD)/lib/libemulib.a: $(EMULIB_OBJECTS)
 $(EMULIB_TOOLS): $(BUILD)/bin/%: $(EMULIB_OBJ)/tools/%.o $(EMULIB_OBJ)/tools/oracle.o $(EMULIB_OBJ)/tools/disasm.o \
   $(EMULIB_OBJ)/tools/choose.o $(EMULIB_OBJ)/tools/flat_memory.o $(BUILD)/lib/libemulib.a
 	@mkdir -p $(@D)
-	$(CC) $^ $(EMULIB_LIBS) -o $@
+	$(CC) $(filter %.o,$^) $(filter %.a,$^) $(EMULIB_LIBS) -o $@
+
+# Tools of one instruction set only.
+$(BUILD)/bin/mips-oracle: $(addprefix $(EMULIB_OBJ)/tools/,mips_system_command.o host_machine.o uart16550.o clock_ds1742.o)
 
 -include $(patsubst %.o,%.d,$(EMULIB_OBJECTS)) $(wildcard $(EMULIB_OBJ)/tools/*.d)

@@ -4,14 +4,10 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "unaligned.h"
 
 static void set_register(struct mips_interpreter *m, unsigned n, uint32_t value) {
   if (n != 0) m->r[n] = value;
-}
-
-static void set_product(struct mips_interpreter *m, uint64_t value) {
-  m->hi = (uint32_t)(value >> 32);
-  m->lo = (uint32_t)value;
 }
 
 static bool aligned(struct mips_interpreter *m, uint32_t address, unsigned size) {
@@ -35,38 +31,21 @@ static bool write_memory(struct mips_interpreter *m, uint32_t address, unsigned 
   return true;
 }
 
-/* The bytes that lwl/swl (left) and lwr/swr (right) touch in the word around an address: first byte and count. */
-static void unaligned_part(const struct mips_interpreter *m, bool left, uint32_t address, uint32_t *first,
-                           unsigned *count) {
-  unsigned offset = address & 3;
-  if (left == m->big_endian) {
-    *first = address;
-    *count = 4 - offset;
-  } else {
-    *first = address & ~3u;
-    *count = offset + 1;
-  }
-}
-
 static enum mips_stop load_part(struct mips_interpreter *m, bool left, uint32_t address, uint32_t old,
                                 uint32_t *result) {
   uint32_t first, value;
   unsigned count;
-  unaligned_part(m, left, address, &first, &count);
+  mips_unaligned_part(m->big_endian, left, address, &first, &count);
   if (!read_memory(m, first, count, &value)) return MIPS_STOP_MEMORY;
-  unsigned rest = 32 - 8 * count; /* bits of the register that stay */
-  uint32_t keep = rest == 0 ? 0 : left ? (1u << rest) - 1 : ~0u << (32 - rest);
-  *result = (old & keep) | (left ? value << rest : value);
+  *result = mips_unaligned_loaded(left, count, old, value);
   return MIPS_RUNNING;
 }
 
 static enum mips_stop store_part(struct mips_interpreter *m, bool left, uint32_t address, uint32_t value) {
   uint32_t first;
   unsigned count;
-  unaligned_part(m, left, address, &first, &count);
-  if (left) value >>= 32 - 8 * count;
-  if (count < 4) value &= (1u << 8 * count) - 1;
-  return write_memory(m, first, count, value) ? MIPS_RUNNING : MIPS_STOP_MEMORY;
+  mips_unaligned_part(m->big_endian, left, address, &first, &count);
+  return write_memory(m, first, count, mips_unaligned_stored(left, count, value)) ? MIPS_RUNNING : MIPS_STOP_MEMORY;
 }
 
 static enum mips_stop load(struct mips_interpreter *m, uint32_t address, unsigned size, uint32_t *value) {
@@ -104,37 +83,9 @@ static void annul(struct mips_interpreter *m) {
   m->annulled = true;
 }
 
-/* When a body runs, pc and next_pc have already moved on: pc is the delay slot. */
-#define BODY(name)  static void do_##name([[maybe_unused]] struct mips_interpreter *m, [[maybe_unused]] uint32_t word)
-#define RS          m->r[mips_rs(word)]
-#define RT          m->r[mips_rt(word)]
-#define SHIFT       mips_shift(word)
-#define SIGNED      mips_signed(word)
-#define UNSIGNED    mips_unsigned(word)
-#define EXTRACTED   mips_extracted(word)
-#define INSERTED    mips_inserted(word)
-#define SET_RD(v)   set_register(m, mips_rd(word), v)
-#define SET_RT(v)   set_register(m, mips_rt(word), v)
-#define SET_RA(v)   set_register(m, 31, v)
-#define HI          m->hi
-#define LO          m->lo
-#define HILO        ((uint64_t)m->hi << 32 | m->lo)
-#define SET_HILO(v) set_product(m, v)
-#define ADDRESS     (RS + SIGNED)
-#define RETURN_ADDRESS (m->pc + 4)
-#define BRANCH(c)                                                                                                      \
-  do {                                                                                                                 \
-    if (c) m->next_pc = m->pc + (SIGNED << 2);                                                                         \
-  } while (0)
-#define LIKELY(c)                                                                                                      \
-  do {                                                                                                                 \
-    if (c)                                                                                                             \
-      m->next_pc = m->pc + (SIGNED << 2);                                                                              \
-    else                                                                                                               \
-      annul(m);                                                                                                        \
-  } while (0)
-#define JUMP_TARGET() m->next_pc = (m->pc & 0xf0000000u) | (word & 0x03ffffff) << 2
-#define JUMP_TO(a)    m->next_pc = (a)
+#define MACHINE    struct mips_interpreter
+#define STATE      (*m)
+#define BRANCHES() (void)0
 #define RAISE(kind)                                                                                                    \
   do {                                                                                                                 \
     m->stop = MIPS_STOP_##kind;                                                                                        \
@@ -145,39 +96,7 @@ static void annul(struct mips_interpreter *m) {
     m->stop = (action);                                                                                                \
     if (m->stop != MIPS_RUNNING) return;                                                                               \
   } while (0)
-#define LOAD(size)                                                                                                     \
-  ({                                                                                                                   \
-    uint32_t v_;                                                                                                       \
-    TRY(load(m, ADDRESS, size, &v_));                                                                                  \
-    v_;                                                                                                                \
-  })
-#define STORE(size, v) TRY(store(m, ADDRESS, size, v))
-#define LOAD_LEFT(old)                                                                                                 \
-  ({                                                                                                                   \
-    uint32_t v_;                                                                                                       \
-    TRY(load_part(m, true, ADDRESS, old, &v_));                                                                        \
-    v_;                                                                                                                \
-  })
-#define LOAD_RIGHT(old)                                                                                                \
-  ({                                                                                                                   \
-    uint32_t v_;                                                                                                       \
-    TRY(load_part(m, false, ADDRESS, old, &v_));                                                                       \
-    v_;                                                                                                                \
-  })
-#define STORE_LEFT(v)  TRY(store_part(m, true, ADDRESS, v))
-#define STORE_RIGHT(v) TRY(store_part(m, false, ADDRESS, v))
-#define LINK()                                                                                                         \
-  ({                                                                                                                   \
-    uint32_t v_;                                                                                                       \
-    TRY(load_linked(m, ADDRESS, &v_));                                                                                 \
-    v_;                                                                                                                \
-  })
-#define CONDITIONAL(v)                                                                                                 \
-  ({                                                                                                                   \
-    uint32_t v_;                                                                                                       \
-    TRY(store_conditional(m, ADDRESS, v, &v_));                                                                        \
-    v_;                                                                                                                \
-  })
+#include "binding.h"
 
 #include "bodies.h"
 

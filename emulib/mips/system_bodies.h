@@ -3,7 +3,7 @@
  * Whoever includes this file defines, beside what bodies.h wants:
  *   PRIVILEGED()                  leaves the body, coprocessor 0 unusable, when the mode may not touch it
  *   UNUSABLE(n)                   leaves the body, coprocessor n unusable
- *   CP0 SET_CP0(v)                the register that the word names by number and selection
+ *   READ_CP0 WRITE_CP0(v)         the register that the word names by number and selection
  *   HARDWARE_REGISTER             that which rdhwr names; leaves the body when the mode does not see it
  *   STATUS SET_STATUS(v)          the register of that name
  *   INTERRUPTS_ENABLED            its bit IE
@@ -14,11 +14,11 @@
 
 BODY(mfc0) {
   PRIVILEGED();
-  SET_RT(CP0);
+  SET_RT(READ_CP0);
 }
 BODY(mtc0) {
   PRIVILEGED();
-  SET_CP0(RT);
+  WRITE_CP0(RT);
 }
 BODY(rdpgpr) {
   PRIVILEGED();

@@ -1,13 +1,14 @@
 /* mips-oracle: runs a program on the MIPS interpreter; see oracle.c.
  *
  * System calls are those of Linux o32: v0 = 4001 exit(a0), 4246 exit_group(a0), 4004 write(a0, a1, a2).  The result is
- * in v0, and a3 says whether it failed.
+ * in v0, and a3 says whether it failed.  With --system it runs a whole machine; see mips_system_command.c.
  */
 #include <elf.h>
 #include <stdio.h>
 
 #include "mips/disassemble.h"
 #include "mips/interpreter.h"
+#include "mips_system_command.h"
 #include "oracle.h"
 
 enum { V0 = 2, A0 = 4, A3 = 7, SP = 29 };
@@ -68,6 +69,7 @@ static const char *instruction_name(unsigned number) {
 }
 
 int main(int argc, char **argv) {
+  if (mips_system_requested(argc, argv)) return mips_system_main(argc, argv);
   static const char *const sets[] = {MIPS_SET_NAMES, NULL};
   const OracleIsa isa = {
       .tool = "mips-oracle",

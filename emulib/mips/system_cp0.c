@@ -1,0 +1,156 @@
+/* The registers of coprocessor 0 of the functional system: reset, reads and writes; see cp0.def and system.h. */
+#include "system_private.h"
+
+#define CP0(name) m->cpu.cp0[MIPS_CP0_##name]
+
+/* What cp0.def calls the parameters. */
+#define TLB_TOP    (m->options.tlb_entries - 1u)
+#define BIG_ENDIAN ((uint32_t)m->options.big_endian)
+#define USER_LOCAL ((uint32_t)m->options.user_local)
+#define PRID       m->options.prid
+#define CONFIG1    config1(&m->options)
+
+static uint32_t logarithm(uint32_t n) {
+  return n <= 1 ? 0 : 31u - (uint32_t)__builtin_clz(n);
+}
+
+/* Sets, line size and ways as Config1 has them, 9 bits. */
+static uint32_t geometry(struct mips_cache_geometry cache) {
+  return logarithm(cache.sets / 64u) << 6 | (logarithm(cache.line) - 1) << 3 | (cache.ways - 1u);
+}
+
+static uint32_t config1(const struct mips_system_options *o) {
+  return 1u << 31 | (o->tlb_entries - 1u) << 25 | geometry(o->icache) << 16 | geometry(o->dcache) << 7;
+}
+
+static uint32_t writable(const struct mips_system *m, enum mips_cp0 n) {
+  const uint32_t masks[MIPS_CP0_REGISTERS] = {
+#define CP0_REGISTER(name, number, select, reset, writable, text) writable,
+#include "mips/cp0.def"
+#undef CP0_REGISTER
+  };
+  return masks[n];
+}
+
+static void reset(struct mips_system *m) {
+#define CP0_REGISTER(name, number, select, reset, writable, text) CP0(name) = reset;
+#include "mips/cp0.def"
+#undef CP0_REGISTER
+}
+
+/* The register of a number and selection, or MIPS_CP0_REGISTERS. */
+static enum mips_cp0 find(unsigned number, unsigned select) {
+  switch (number << 3 | select) {
+#define CP0_REGISTER(name, number, select, reset, writable, text)                                                      \
+  case (number) << 3 | (select): return MIPS_CP0_##name;
+#include "mips/cp0.def"
+#undef CP0_REGISTER
+  default: return MIPS_CP0_REGISTERS;
+  }
+}
+
+struct mips_system_options mips_system_4kec(bool big_endian) {
+  const struct mips_cache_geometry cache = {.sets = 128, .ways = 4, .line = 32};
+  return (struct mips_system_options){.big_endian = big_endian,
+                                      .tlb_entries = 16,
+                                      .count_divider = 2,
+                                      .prid = 0x00019000,
+                                      .icache = cache,
+                                      .dcache = cache};
+}
+
+void mips_system_init(struct mips_system *m, struct mips_system_options options, struct mips_environment environment) {
+  memset(m, 0, sizeof *m);
+  m->options = options;
+  m->environment = environment;
+  m->cpu.random = 0xace1;
+  reset(m);
+  mips_system_start(m, MIPS_VECTOR_RESET);
+  mips_timer_changed(m);
+  mips_system_changed(m);
+}
+
+void mips_write_status(struct mips_system *m, uint32_t value) {
+  if ((CP0(Status) ^ value) & MIPS_STATUS_ERL) mips_forget_windows(m);
+  CP0(Status) = value;
+  mips_status_changed(m);
+}
+
+/* Count begins anew from its value of now. */
+static void restart_count(struct mips_system *m) {
+  CP0(Count) = mips_count(m);
+  m->cpu.count_cycle = m->cpu.cycle;
+}
+
+static void write_cause(struct mips_system *m, uint32_t value) {
+  restart_count(m);
+  CP0(Cause) = value;
+  mips_timer_changed(m);
+}
+
+/* Pages are 4^n * 4 KiB: pairs of ones from bit 13 on. */
+static uint32_t page_mask(uint32_t value) {
+  const uint32_t ones = value >> 13;
+  const bool pattern = (ones & (ones + 1)) == 0 && logarithm(ones + 1) % 2 == 0;
+  return pattern ? value : 0;
+}
+
+void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned select, uint32_t value) {
+  const enum mips_cp0 n = find(number, select);
+  if (n == MIPS_CP0_REGISTERS) {
+    m->statistics.unimplemented++;
+    return;
+  }
+  const uint32_t mask = writable(m, n), old = m->cpu.cp0[n], new = (old & ~mask) | (value & mask);
+  if (n == MIPS_CP0_Status) {
+    mips_write_status(m, new);
+    return;
+  }
+  if (n == MIPS_CP0_Cause) {
+    write_cause(m, new);
+    return;
+  }
+  m->cpu.cp0[n] = new;
+  switch (n) {
+  case MIPS_CP0_PageMask: CP0(PageMask) = page_mask(new); break;
+  case MIPS_CP0_Wired: CP0(Random) = TLB_TOP; break;
+  case MIPS_CP0_EntryHi:
+    if ((old ^ new) & MIPS_ENTRYHI_ASID) mips_forget_windows(m);
+    break;
+  case MIPS_CP0_Count:
+    m->cpu.count_cycle = m->cpu.cycle;
+    mips_timer_changed(m);
+    break;
+  case MIPS_CP0_Compare:
+    CP0(Cause) &= ~((uint32_t)MIPS_CAUSE_TI | 1u << (MIPS_CAUSE_IP_SHIFT + 7));
+    mips_timer_changed(m);
+    break;
+  default: break;
+  }
+}
+
+uint32_t mips_system_read_cp0(struct mips_system *m, unsigned number, unsigned select) {
+  const enum mips_cp0 n = find(number, select);
+  if (n == MIPS_CP0_Count) return mips_count(m);
+  if (n != MIPS_CP0_REGISTERS) return m->cpu.cp0[n];
+  m->statistics.unimplemented++;
+  return 0;
+}
+
+bool mips_hardware_register(struct mips_system *m, unsigned number, uint32_t *value) {
+  enum { CPU_NUMBER, SYNCI_STEP, COUNT, COUNT_DIVIDER, LOCAL = 29 };
+  const bool sees = !m->user_mode || (CP0(Status) & MIPS_STATUS_CU0) || (CP0(HWREna) >> number & 1);
+  if (sees) switch (number) {
+    case CPU_NUMBER: *value = CP0(EBase) & 0x3ff; return true;
+    case SYNCI_STEP: *value = m->options.dcache.line; return true;
+    case COUNT: *value = mips_count(m); return true;
+    case COUNT_DIVIDER: *value = m->options.count_divider; return true;
+    case LOCAL:
+      *value = CP0(UserLocal);
+      if (m->options.user_local) return true;
+      break;
+    default: break;
+    }
+  mips_raise(m, MIPS_EXCEPTION_RI);
+  return false;
+}

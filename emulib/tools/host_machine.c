@@ -1,0 +1,172 @@
+/* The functional host machine: memory, address map, interrupts, time; see host_machine.h. */
+#include "host_machine.h"
+
+#include <string.h>
+
+enum { UART_LINE = 4, UART_STRIDE = 8, POWER_OFF = 0x42 };
+
+typedef enum { NOTHING, PCI_CONFIGURATION, POWER, UART, CLOCK, VIRTIO } Device;
+
+static const struct {
+  guint32 base, size;
+  Device device;
+} map[] = {
+    {0x1b000000, 0x100000, PCI_CONFIGURATION}, {0x1f000500, 8, POWER},      {0x1f000900, 8 * UART_STRIDE, UART},
+    {0x1f001000, DS1742_SIZE, CLOCK},          {0x1f002000, 0x400, VIRTIO},
+};
+
+enum { ROM_BASE = 0x1fc00000 };
+
+static Device find(guint32 address, unsigned size, guint32 *offset) {
+  for (gsize n = 0; n < G_N_ELEMENTS(map); n++)
+    if (address >= map[n].base && address - map[n].base + size <= map[n].size) {
+      *offset = address - map[n].base;
+      return map[n].device;
+    }
+  return NOTHING;
+}
+
+static gint64 seconds(const HostMachine *machine) {
+  return (gint64)(machine->cpu.cpu.cycle / HOST_CLOCK_HZ);
+}
+
+/* `size` bytes of RAM or ROM, or NULL. */
+static guint8 *memory(HostMachine *machine, guint32 address, gsize size) {
+  if (address < machine->ram_size && size <= machine->ram_size - address) return machine->ram + address;
+  if (address >= ROM_BASE && address - ROM_BASE < HOST_ROM_SIZE && size <= HOST_ROM_SIZE - (address - ROM_BASE))
+    return machine->rom + (address - ROM_BASE);
+  return NULL;
+}
+
+static uint8_t *page(void *user, uint32_t address, enum mips_access access) {
+  if (access == MIPS_STORE && address >= ROM_BASE) return NULL;
+  return memory(user, address, MIPS_PAGE);
+}
+
+static guint8 read_byte(HostMachine *machine, Device device, guint32 offset) {
+  switch (device) {
+  case PCI_CONFIGURATION: return 0xff;
+  case UART: return offset % UART_STRIDE == 0 ? uart16550_read(&machine->uart, offset / UART_STRIDE) : 0;
+  case CLOCK: return clock_ds1742_read(&machine->clock, seconds(machine), offset);
+  case POWER: return offset < 4 ? 0 : (guint8)(machine->power_status >> 8 * (offset - 4));
+  default: return 0;
+  }
+}
+
+static void write_byte(HostMachine *machine, Device device, guint32 offset, guint8 value) {
+  switch (device) {
+  case UART:
+    if (offset % UART_STRIDE == 0) uart16550_write(&machine->uart, offset / UART_STRIDE, value);
+    return;
+  case CLOCK: clock_ds1742_write(&machine->clock, seconds(machine), offset, value); return;
+  case POWER:
+    if (offset >= 4) {
+      const unsigned shift = 8 * (offset - 4);
+      machine->power_status = (machine->power_status & ~(0xffu << shift)) | (guint32)value << shift;
+    } else if (offset == 0 && value == POWER_OFF) {
+      machine->ended = TRUE;
+      mips_system_stop(&machine->cpu);
+    }
+    return;
+  default: return;
+  }
+}
+
+static void update_lines(HostMachine *machine) {
+  mips_system_interrupt(&machine->cpu, UART_LINE, uart16550_interrupts(&machine->uart));
+}
+
+static bool read_device(void *user, uint32_t address, unsigned size, G_GNUC_UNUSED bool cached, uint32_t *value) {
+  HostMachine *machine = user;
+  guint32 offset;
+  const Device device = find(address, size, &offset);
+  if (device == NOTHING) return false;
+  *value = 0;
+  for (unsigned n = 0; n < size; n++)
+    *value |= (uint32_t)read_byte(machine, device, offset + n)
+              << 8 * (machine->cpu.options.big_endian ? size - 1 - n : n);
+  update_lines(machine);
+  return true;
+}
+
+static bool write_device(void *user, uint32_t address, unsigned size, G_GNUC_UNUSED bool cached, uint32_t value) {
+  HostMachine *machine = user;
+  guint32 offset;
+  const Device device = find(address, size, &offset);
+  if (device == NOTHING) return memory(machine, address, size) != NULL; /* ROM keeps what it has */
+  for (unsigned n = 0; n < size; n++)
+    write_byte(machine, device, offset + n,
+               (guint8)(value >> 8 * (machine->cpu.options.big_endian ? size - 1 - n : n)));
+  update_lines(machine);
+  return true;
+}
+
+HostMachine *host_machine_new(gboolean big_endian, guint32 ram_size, void (*output)(void *user, guint8 character),
+                              void *user) {
+  enum { START = 1767225600 }; /* 2026-01-01 00:00:00 */
+  HostMachine *machine = g_new0(HostMachine, 1);
+  machine->ram_size = ram_size;
+  machine->ram = g_malloc0(ram_size);
+  machine->rom = g_malloc0(HOST_ROM_SIZE);
+  uart16550_init(&machine->uart, output, user);
+  clock_ds1742_init(&machine->clock, START);
+  const struct mips_environment environment = {
+      .user = machine, .page = page, .read = read_device, .write = write_device};
+  mips_system_init(&machine->cpu, mips_system_4kec(big_endian), environment);
+  return machine;
+}
+
+void host_machine_free(HostMachine *machine) {
+  if (machine == NULL) return;
+  uart16550_clear(&machine->uart);
+  g_free(machine->ram);
+  g_free(machine->rom);
+  g_free(machine);
+}
+
+gboolean host_machine_place(HostMachine *machine, const char *what, const char *path, guint32 address,
+                            const guint8 *bytes, gsize size, GError **error) {
+  guint8 *to = memory(machine, address, size);
+  if (to == NULL) {
+    g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FORMAT,
+                "%s: %s: %" G_GSIZE_FORMAT " bytes at physical address 0x%08x are not within RAM of %u MiB or the boot "
+                "ROM",
+                path, what, size, address, machine->ram_size >> 20);
+    return FALSE;
+  }
+  memcpy(to, bytes, size);
+  return TRUE;
+}
+
+/* What kseg0 and kseg1 are windows of. */
+static guint32 physical(guint32 address) {
+  return address >> 30 == 2 ? address & 0x1fffffff : address;
+}
+
+gboolean host_machine_load(HostMachine *machine, const Program *program, GError **error) {
+  gsize count;
+  const ProgramSegment *segments = program_segments(program, &count);
+  for (gsize n = 0; n < count; n++) {
+    g_autofree guint8 *bytes = g_malloc0(segments[n].size);
+    memcpy(bytes, segments[n].bytes, segments[n].loaded);
+    if (!host_machine_place(machine, "a segment", program_path(program), physical(segments[n].address), bytes,
+                            segments[n].size, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+HostEnd host_machine_run(HostMachine *machine, guint64 instructions) {
+  struct mips_system *cpu = &machine->cpu;
+  for (;;) {
+    const guint64 retired = mips_system_retired(cpu);
+    if (machine->ended) return HOST_ENDED;
+    if (retired >= instructions) return HOST_LIMIT;
+    const guint64 left = instructions - retired;
+    const guint64 until = left > UINT64_MAX - cpu->cpu.cycle ? UINT64_MAX : cpu->cpu.cycle + left;
+    if (mips_system_run(cpu, until) != MIPS_PAUSE_WAITING) continue;
+    const uint64_t next = mips_system_next_event(cpu);
+    if (next == UINT64_MAX || !(cpu->cpu.cp0[MIPS_CP0_Status] >> MIPS_CAUSE_IP_SHIFT & 0x80)) return HOST_WAITING;
+    mips_system_pass(cpu, next - cpu->cpu.cycle);
+  }
+}

@@ -1,0 +1,55 @@
+/* A functional machine around the functional system: RAM, boot ROM, and the devices that an operating system needs to
+ * come up, at the addresses of the host machine.
+ *
+ *   0x00000000  RAM
+ *   0x1b000000  PCI configuration space of bus 0: no function is there, reads are all ones
+ *   0x1f000500  power: 0x42 ends the run, with the status that was written to +4
+ *   0x1f000900  ns16550a, a register every 8 bytes, IP4
+ *   0x1f001000  clock and memory, Maxim DS1742
+ *   0x1f002000  two slots for virtio devices, both empty: they read 0
+ *   0x1fc00000  boot ROM, 4 KiB
+ *
+ * Everything else is a bus error.  Devices are little-endian; for a big-endian processor numbers keep the order of
+ * their bytes.  Time is the number of cycles that the processor has done.
+ */
+#ifndef EMULIB_HOST_MACHINE_H
+#define EMULIB_HOST_MACHINE_H
+
+#include "clock_ds1742.h"
+#include "mips/system.h"
+#include "program/program.h"
+#include "uart16550.h"
+
+enum { HOST_ROM_SIZE = 4096, HOST_CLOCK_HZ = 200000000 };
+
+typedef struct {
+  struct mips_system cpu;
+  guint8 *ram, *rom;
+  guint32 ram_size;
+  Uart16550 uart;
+  ClockDs1742 clock;
+  guint32 power_status; /* what was written to +4 */
+  gboolean ended;       /* power was switched off */
+} HostMachine;
+
+/* `output` gets what the UART sends. */
+HostMachine *host_machine_new(gboolean big_endian, guint32 ram_size, void (*output)(void *user, guint8 character),
+                              void *user);
+void host_machine_free(HostMachine *machine);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostMachine, host_machine_free)
+
+/* Puts a program into RAM and ROM: at the physical addresses of its segments, where those of kseg0 and kseg1 count as
+ * the physical addresses behind them. */
+gboolean host_machine_load(HostMachine *machine, const Program *program, GError **error);
+/* Puts `size` bytes at a physical address; `what` and `path` are for messages. */
+gboolean host_machine_place(HostMachine *machine, const char *what, const char *path, guint32 address,
+                            const guint8 *bytes, gsize size, GError **error);
+
+typedef enum {
+  HOST_ENDED,   /* power off: the status is `power_status` */
+  HOST_LIMIT,   /* that many instructions have retired */
+  HOST_WAITING, /* for an interrupt that never comes */
+} HostEnd;
+HostEnd host_machine_run(HostMachine *machine, guint64 instructions);
+
+#endif

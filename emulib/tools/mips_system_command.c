@@ -1,0 +1,164 @@
+/* mips-oracle --system [OPTION...] PROGRAM: the functional host machine of host_machine.h with a kernel, or any program
+ * that runs without an operating system, a device tree and a file system for it.
+ *
+ * It starts as MIPS's boot protocol (UHI) wants: a0 = -2 and a1 = the address of the device tree, which lies at the end
+ * of RAM; the file system lies at 32 MiB, where the tree says that it is.
+ *
+ * Exit status: the one that the program gave to power; 124 at the instruction limit; 125 when it waits for an interrupt
+ * that never comes; 2 for a wrong command line or a file that does not fit.
+ */
+#include "mips_system_command.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "choose.h"
+#include "host_machine.h"
+#include "mips/disassemble.h"
+#include "program/input_file.h"
+
+enum {
+  A0 = 4,
+  A1 = 5,
+  INITRAMFS_AT = 0x02000000,
+  TREE_ALIGNMENT = 0x10000,
+  STATUS_LIMIT = 124,
+  STATUS_WAITING = 125,
+  STATUS_USAGE = 2,
+};
+
+static gboolean option_system, option_big_endian, option_registers, option_counts;
+static char *option_memory, *option_dtb, *option_initramfs;
+static gint64 option_limit = -1;
+
+static const GOptionEntry options[] = {
+    {"system", 0, 0, G_OPTION_ARG_NONE, &option_system, "run on a whole machine", NULL},
+    {"big-endian", 0, 0, G_OPTION_ARG_NONE, &option_big_endian, "the machine is big-endian", NULL},
+    {"memory", 0, 0, G_OPTION_ARG_STRING, &option_memory, "RAM, 1MiB to 256MiB (default 64MiB)", "SIZE"},
+    {"dtb", 0, 0, G_OPTION_ARG_FILENAME, &option_dtb, "device tree, as dtc writes it", "FILE"},
+    {"initramfs", 0, 0, G_OPTION_ARG_FILENAME, &option_initramfs, "first file system, put at 32 MiB", "FILE"},
+    {"limit", 0, 0, G_OPTION_ARG_INT64, &option_limit, "stop after N instructions", "N"},
+    {"registers", 0, 0, G_OPTION_ARG_NONE, &option_registers, "print the registers at the end", NULL},
+    {"counts", 0, 0, G_OPTION_ARG_NONE, &option_counts, "print what was counted, at the end", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const char tool[] = "mips-oracle";
+
+int mips_system_requested(int argc, char **argv) {
+  for (int n = 1; n < argc; n++)
+    if (strcmp(argv[n], "--system") == 0) return 1;
+  return 0;
+}
+
+static gboolean memory_size(guint32 *size) {
+  enum { MIB = 1 << 20, MOST = 256 };
+  if (option_memory == NULL) return *size = 64 * MIB, TRUE;
+  char *end;
+  const guint64 number = g_ascii_strtoull(option_memory, &end, 10);
+  if (!g_ascii_isdigit(option_memory[0]) || strcmp(end, "MiB") != 0 || number < 1 || number > MOST) {
+    fprintf(stderr, "%s: --memory %s: expected a size from 1MiB to 256MiB\n", tool, option_memory);
+    return FALSE;
+  }
+  *size = (guint32)number * MIB;
+  return TRUE;
+}
+
+/* Puts a file into RAM; its address, if it is not given, is the last that is aligned. */
+static gboolean place_file(HostMachine *machine, const char *what, const char *path, guint32 address, guint32 *at,
+                           GError **error) {
+  gsize size;
+  g_autoptr(GError) failure = NULL;
+  g_autofree char *bytes = input_file_read(path, &size, &failure);
+  if (bytes == NULL) {
+    g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FILE, "cannot read %s: %s", path, failure->message);
+    return FALSE;
+  }
+  if (address == 0 && size < machine->ram_size)
+    address = (guint32)(machine->ram_size - size) & ~(guint32)(TREE_ALIGNMENT - 1);
+  *at = address;
+  return host_machine_place(machine, what, path, address, (const guint8 *)bytes, size, error);
+}
+
+static gboolean prepare(HostMachine *machine, const Program *program, GError **error) {
+  guint32 at;
+  if (!host_machine_load(machine, program, error)) return FALSE;
+  if (option_initramfs != NULL && !place_file(machine, "the file system", option_initramfs, INITRAMFS_AT, &at, error))
+    return FALSE;
+  if (option_dtb != NULL) {
+    if (!place_file(machine, "the device tree", option_dtb, 0, &at, error)) return FALSE;
+    machine->cpu.cpu.r[A0] = (guint32)-2;
+    machine->cpu.cpu.r[A1] = at | 0x80000000u;
+  }
+  mips_system_start(&machine->cpu, program_entry(program));
+  return TRUE;
+}
+
+static void send(G_GNUC_UNUSED void *user, guint8 character) {
+  putchar(character);
+}
+
+static void print_registers(const struct mips_architecture *cpu) {
+  for (int n = 0; n < 32; n++) printf("%-5s 0x%08x%s", mips_register_names[n], cpu->r[n], n % 4 == 3 ? "\n" : "  ");
+  printf("hi    0x%08x  lo    0x%08x  pc    0x%08x\n", cpu->hi, cpu->lo, cpu->pc);
+  static const char *const names[] = {
+#define CP0_REGISTER(name, number, select, reset, writable, text) #name,
+#include "mips/cp0.def"
+#undef CP0_REGISTER
+  };
+  for (int n = 0; n < MIPS_CP0_REGISTERS; n++) printf("%-10s 0x%08x\n", names[n], cpu->cp0[n]);
+}
+
+static void print_counts(const struct mips_system *cpu) {
+  static const char *const names[] = {"interrupts",    "modified",  "tlb load", "tlb store", "address load",
+                                      "address store", "bus fetch", "bus data", "syscall",   "breakpoint",
+                                      "reserved",      "unusable",  "overflow", "trap"};
+  printf("instructions  %" G_GUINT64_FORMAT "\nidle cycles   %" G_GUINT64_FORMAT "\n", mips_system_retired(cpu),
+         cpu->statistics.idle);
+  for (gsize n = 0; n < G_N_ELEMENTS(names); n++)
+    printf("%-13s %" G_GUINT64_FORMAT "\n", names[n], cpu->statistics.exceptions[n]);
+  printf("refills       %" G_GUINT64_FORMAT "\nunimplemented %" G_GUINT64_FORMAT "\n", cpu->statistics.refills,
+         cpu->statistics.unimplemented);
+}
+
+static int run(HostMachine *machine, Program *program) {
+  const HostEnd end = host_machine_run(machine, option_limit < 0 ? G_MAXUINT64 : (guint64)option_limit);
+  fflush(stdout);
+  if (option_registers) print_registers(&machine->cpu.cpu);
+  if (option_counts) print_counts(&machine->cpu);
+  if (end == HOST_ENDED) return (int)(machine->power_status & 0xff);
+  if (end == HOST_LIMIT) return STATUS_LIMIT;
+  g_autofree char *where = program_describe(program, machine->cpu.cpu.pc);
+  fprintf(stderr, "%s: %s: waits at %s for an interrupt that never comes\n", tool, program_path(program), where);
+  return STATUS_WAITING;
+}
+
+int mips_system_main(int argc, char **argv) {
+  g_autoptr(GOptionContext) context = g_option_context_new("PROGRAM - run a kernel or bare program functionally");
+  g_option_context_add_main_entries(context, options, NULL);
+  g_autoptr(GError) error = NULL;
+  guint32 size;
+  if (!g_option_context_parse(context, &argc, &argv, &error)) {
+    fprintf(stderr, "%s: %s\n", tool, error->message);
+    return STATUS_USAGE;
+  }
+  if (argc != 2) {
+    fprintf(stderr, "%s: one program is expected; see %s --system --help\n", tool, tool);
+    return STATUS_USAGE;
+  }
+  if (!memory_size(&size)) return STATUS_USAGE;
+  g_autoptr(Program) program = choose_program(tool, argv[1], FALSE, EM_MIPS, "mips32r2_system");
+  if (program == NULL) return STATUS_USAGE;
+  if (program_big_endian(program) != option_big_endian) {
+    fprintf(stderr, "%s: %s is %s-endian, the machine is not: %s --big-endian\n", tool, argv[1],
+            option_big_endian ? "little" : "big", option_big_endian ? "leave out" : "say");
+    return STATUS_USAGE;
+  }
+  g_autoptr(HostMachine) machine = host_machine_new(option_big_endian, size, send, NULL);
+  if (!prepare(machine, program, &error)) {
+    fprintf(stderr, "%s: %s\n", tool, error->message);
+    return STATUS_USAGE;
+  }
+  return run(machine, program);
+}

@@ -1,0 +1,102 @@
+"""The functional system on bare-metal programs: directed cases with expected values, and the same on qemu."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.isa import system
+from tests.isa.system_cases import all_cases
+
+BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
+
+
+def differences(cases: list[system.Case], found: list[list[int]], wanted: list[list[int]]) -> list[str]:
+    return [f"{case.name}: {' '.join(f'{w:x}' for w in a)}; expected {' '.join(f'{w:x}' for w in b)}" for case, a, b in zip(cases, found, wanted, strict=True) if a != b]
+
+
+@BYTE_ORDERS
+def test_directed_cases(big: bool, build_dir: Path, tmp_path: Path):
+    cases = all_cases()
+    elf = system.build(cases, tmp_path / "cases.elf", big)
+    done = system.on_oracle(elf, big, build_dir, "--limit", "10000000")
+    assert (done.returncode, done.stderr) == (0, "")
+    labels = system.labels_of(elf)
+    wrong = differences(cases, system.records(done.stdout, len(cases)), [system.expected(n, case, labels) for n, case in enumerate(cases)])
+    assert not wrong, f"{len(wrong)} of {len(cases)} cases:\n" + "\n".join(wrong)
+
+
+@pytest.mark.skipif(not system.qemu_is_there(), reason="qemu-system-mips and qemu-system-mipsel are not installed")
+@BYTE_ORDERS
+def test_directed_cases_on_qemu(big: bool, tmp_path: Path):
+    cases = [case for case in all_cases() if case.qemu]
+    elf = system.build(cases, tmp_path / "cases.elf", big)
+    done = system.on_qemu(elf, big)
+    assert done.returncode == 0, done.stderr
+    labels = system.labels_of(elf)
+    wrong = differences(cases, system.records(done.stdout, len(cases)), [system.expected(n, case, labels) for n, case in enumerate(cases)])
+    assert not wrong, f"{len(wrong)} of {len(cases)} cases:\n" + "\n".join(wrong)
+
+
+def test_the_documentation_lists_the_registers(root: Path):
+    table = re.findall(r'^CP0_REGISTER\((\w+), (\d+), (\d+), (.*?), (.*?), "(.*)"\)$', (root / "emulib/mips/cp0.def").read_text(), re.MULTILINE)
+    rows = [f"| {number}.{select} | {name} | `{reset}` | `{writable}` | {text} |" for name, number, select, reset, writable, text in table]
+    assert len(rows) > 20 and "\n".join(rows) in (root / "docs/mips.md").read_text()
+
+
+def end(status: int) -> str:
+    """Code that ends a run."""
+    return f"LI $t0, 0xbf000000\nLI $t1, {status}\nsb $t1, 0x504($t0)\nLI $t1, 0x42\nsb $t1, 0x500($t0)\n9: b 9b\nnop\n"
+
+
+def bare(text: str, output: Path, big: bool = False) -> Path:
+    return system.assemble(system.HEAD + system.START + text, output, big)
+
+
+@BYTE_ORDERS
+def test_the_program_gives_the_exit_status(big: bool, build_dir: Path, tmp_path: Path):
+    done = system.on_oracle(bare(end(7), tmp_path / "x.elf", big), big, build_dir, "--counts")
+    assert (done.returncode, done.stderr) == (7, "") and "instructions  10\n" in done.stdout
+
+
+def test_a_wait_for_nothing_ends(build_dir: Path, tmp_path: Path):
+    done = system.on_oracle(bare("wait\nX: nop\n", tmp_path / "x.elf"), False, build_dir)
+    assert done.returncode == 125
+    assert re.search(r"x\.elf: waits at 0x8010\w+ <X\+0x0> .*for an interrupt that never comes$", done.stderr.rstrip()), done.stderr
+
+
+def test_a_limit_ends_a_run(build_dir: Path, tmp_path: Path):
+    elf = bare("1: b 1b\nnop\n", tmp_path / "x.elf")
+    done = system.on_oracle(elf, False, build_dir, "--counts", "--limit", "1001")
+    assert done.returncode == 124 and "instructions  1001\n" in done.stdout
+
+
+@BYTE_ORDERS
+def test_devices(big: bool, build_dir: Path, tmp_path: Path):
+    """The clock's first second, an absent PCI function, an empty virtio slot, the UART's line status, in words of both orders."""
+    reads = {"0x1f0017f8": 0x20, "0x1f0017ff": 0x26, "0x1f001000": 0, "0x1f002000": 0, "0x1b000001": 0xFF, "0x1f000928": 0x60}
+    text = "".join(f"LI $t0, {int(a, 16) | 0xA0000000:#x}\nlbu $t1, 0($t0)\nRECORD $t1\n" for a in reads)
+    store = "LI $t0, 0xbf001010\nLI $t1, 0x12345678\nsw $t1, 0($t0)\nlbu $t1, 0($t0)\nRECORD $t1\nlhu $t1, 2($t0)\nRECORD $t1\n"
+    elf = bare(text + store + system.END, tmp_path / "x.elf", big)
+    done = system.on_oracle(elf, big, build_dir, "--limit", "100000")
+    assert done.returncode == 0
+    assert [int(word, 16) for word in done.stdout.split()] == [*reads.values(), *((0x12, 0x5678) if big else (0x78, 0x1234))]
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    ([], "one program is expected; see mips-oracle --system --help"),
+    (["--memory", "3GB", "x"], "--memory 3GB: expected a size from 1MiB to 256MiB"),
+    (["--memory", "512MiB", "x"], "--memory 512MiB: expected a size from 1MiB to 256MiB"),
+    (["x"], 'cannot read program "x": No such file or directory'),
+    (["--big-endian", "{elf}"], "{elf} is little-endian, the machine is not: leave out --big-endian"),
+    (["--dtb", "none", "{elf}"], "cannot read none: No such file or directory"),
+    (["--memory", "1MiB", "{elf}"], "{elf}: a segment: N bytes at physical address 0x00100000 are not within RAM of 1 MiB or the boot ROM"),
+    (["--memory", "16MiB", "--initramfs", "{elf}", "{elf}"], "{elf}: the file system: N bytes at physical address 0x02000000 are not within RAM of 16 MiB or the boot ROM"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_in_a_line(words: list[str], message: str, build_dir: Path, tmp_path: Path):
+    elf = bare(end(0), tmp_path / "x.elf")
+    command = [build_dir / "bin" / "mips-oracle", "--system", *(word.format(elf=elf) for word in words)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.sub(r"\d+ bytes", "N bytes", done.stderr) == f"mips-oracle: {message.format(elf=elf)}\n"
