@@ -259,3 +259,5 @@ def test_consoles_are_compared_without_times_and_what_machines_have_of_their_own
     other = "[    0.000010] Linux version 6\n[    0.2] Primary data cache 16kB, 4-way\n[    0.3] pci 0000:00:01.0: [12ae:0001]\nhello\n  7:         99      MIPS   7  timer\nERR: 0\n"
     assert comparable(one) == comparable(other) == "Linux version 6\nhello\nERR: 0\n"
     assert comparable(one) != comparable(one.replace("hello", "hallo"))
+    memory = "Memory: 55404K/65536K available (4534K kernel code, 10132K reserved, 0K cma-reserved)\n"
+    assert comparable(memory) == comparable(memory.replace("55404", "55400").replace("10132", "10136")) != comparable(memory.replace("4534", "4535"))
