@@ -4,12 +4,19 @@
 #define PAGE_4K UINT32_C(0xfffff000)
 
 static inline bool writes(mem_op op) {
-  return op != mem_op_read && op != mem_op_load_linked;
+  return op != mem_op_read && op != mem_op_load_linked && op < mem_op_barrier;
 }
 
-static inline micro_tlb_route way(uint32_t cacheability) {
-  return cacheability == MMU_UNCACHED || cacheability == MMU_UNCACHED_ACCELERATED ? micro_tlb_route_uncached
-                                                                                  : micro_tlb_route_cached;
+static inline micro_tlb_translation physical(uint32_t address, uint32_t cacheability) {
+  const bool combine = cacheability == MMU_UNCACHED_ACCELERATED, uncached = cacheability == MMU_UNCACHED || combine;
+  return (micro_tlb_translation){
+      .route = uncached ? micro_tlb_route_uncached : micro_tlb_route_cached, .physical = address, .combine = combine};
+}
+
+// Lines are maintained whatever the cacheability of their page: those of the data side on the way of its requests.
+static inline micro_tlb_route maintained(cache_operation operation) {
+  const bool here = cache_operation_side(operation) == cache_side_data || !width(maintain_request);
+  return here ? micro_tlb_route_cached : micro_tlb_route_maintain;
 }
 
 // What is kept was looked up for the address space that the processor is in, and nothing was written since.
@@ -25,7 +32,7 @@ static inline micro_tlb_translation find(const self_t *self, uint32_t address, b
   for (int i = 0; i < param(entries); i++) {
     const translation_reply *e = &self->translated[i];
     if (!self->valid[i] || self->page[i] != (address & PAGE_4K)) continue;
-    t = (micro_tlb_translation){.route = way(e->cacheability), .physical = e->frame | (address & ~PAGE_4K)};
+    t = physical(e->frame | (address & ~PAGE_4K), e->cacheability);
     if (!e->valid || (write && !e->dirty))
       t = (micro_tlb_translation){.route = micro_tlb_route_fault,
                                   .fault = e->valid ? mem_fault_modified : mem_fault_invalid};
@@ -39,10 +46,9 @@ static inline micro_tlb_translation unmapped(uint32_t address, address_context c
     return (micro_tlb_translation){.route = context.erl ? micro_tlb_route_uncached : micro_tlb_route_none,
                                    .physical = address};
   if (!context.kernel) return (micro_tlb_translation){.route = micro_tlb_route_fault, .fault = mem_fault_address};
-  const uint32_t physical = address & 0x1fffffff;
   switch (address >> 29) {
-  case 4: return (micro_tlb_translation){.route = way(context.k0), .physical = physical};
-  case 5: return (micro_tlb_translation){.route = micro_tlb_route_uncached, .physical = physical};
+  case 4: return physical(address & 0x1fffffff, context.k0);
+  case 5: return physical(address & 0x1fffffff, MMU_UNCACHED);
   default: return (micro_tlb_translation){.route = micro_tlb_route_none};
   }
 }
@@ -50,7 +56,8 @@ static inline micro_tlb_translation unmapped(uint32_t address, address_context c
 // Whether what is outstanding may have its replies after that of a request that goes this way.
 static inline bool in_turn(const self_t *self, micro_tlb_route route) {
   return (route == micro_tlb_route_cached || self->outstanding[0] == 0) &&
-         (route == micro_tlb_route_uncached || self->outstanding[1] == 0);
+         (route == micro_tlb_route_uncached || self->outstanding[1] == 0) &&
+         (route == micro_tlb_route_maintain || self->outstanding[2] == 0);
 }
 
 handler(translate) {
@@ -66,6 +73,9 @@ handler(translate) {
       else if (t.route == micro_tlb_route_none)
         t.route = micro_tlb_route_lookup;
     }
+    if (item(in_request).op == mem_op_maintain &&
+        (t.route == micro_tlb_route_cached || t.route == micro_tlb_route_uncached))
+      t.route = maintained((cache_operation)item(in_request).data);
     if (t.route != micro_tlb_route_lookup && !in_turn(self, t.route)) t.route = micro_tlb_route_none;
   }
   set(translation, t);
@@ -83,14 +93,17 @@ handler(pass) {
     request = (typeof_port(in_request)){.op = mem_op_barrier, .size = 1, .tag = self->barrier_tag};
     send_if(cached_request, self->barrier == micro_tlb_barrier_cached_offered, request);
     send_if(uncached_request, self->barrier == micro_tlb_barrier_uncached_offered, request);
+    send_nothing(maintain_request);
     return;
   }
   if (some(in_request)) {
     request = item(in_request);
     request.address = get(translation).physical;
+    request.combine = get(translation).combine;
   }
   send_if(cached_request, get(translation).route == micro_tlb_route_cached, request);
   send_if(uncached_request, get(translation).route == micro_tlb_route_uncached, request);
+  send_if(maintain_request, get(translation).route == micro_tlb_route_maintain, request);
 }
 
 handler(commit) {
@@ -98,14 +111,21 @@ handler(commit) {
   enable(lookup_request, true); // a requester may commit only once it is accepted, which is after the lookup
   enable(cached_request, own | enabled(in_request));
   enable(uncached_request, own | enabled(in_request));
+  enable(maintain_request, enabled(in_request));
 }
 
 handler(accept) {
-  const micro_tlb_route route = get(translation).route;
-  accept(in_request, route == micro_tlb_route_cached ? acked(cached_request)
-                     : route == micro_tlb_route_uncached
-                         ? acked(uncached_request)
-                         : route == micro_tlb_route_fault || route == micro_tlb_route_barrier);
+  bool taken = false;
+  switch (get(translation).route) {
+  case micro_tlb_route_cached: taken = acked(cached_request); break;
+  case micro_tlb_route_uncached: taken = acked(uncached_request); break;
+  case micro_tlb_route_maintain: taken = acked(maintain_request); break;
+  case micro_tlb_route_fault:
+  case micro_tlb_route_barrier: taken = true; break;
+  case micro_tlb_route_none:
+  case micro_tlb_route_lookup: break;
+  }
+  accept(in_request, taken);
 }
 
 handler(reply) {
@@ -122,6 +142,9 @@ handler(reply) {
   } else if (some(uncached_reply)) {
     reply = item(uncached_reply);
     committed = enabled(uncached_reply);
+  } else if (some(maintain_reply)) {
+    reply = item(maintain_reply);
+    committed = enabled(maintain_reply);
   } else {
     any = false;
   }
@@ -158,9 +181,11 @@ static inline void remember(self_t *self, translation_reply reply) {
 }
 
 phase_end() {
-  const bool sent[2] = {transferred(cached_request), transferred(uncached_request)};
-  const bool replied[2] = {transferred(cached_reply), transferred(uncached_reply)};
-  for (int k = 0; k < 2; k++) self->outstanding[k] += (uint32_t)sent[k] - (uint32_t)replied[k];
+  const bool sent[] = {transferred(cached_request), transferred(uncached_request),
+                       width(maintain_request) && transferred(maintain_request)};
+  const bool replied[] = {transferred(cached_reply), transferred(uncached_reply),
+                          width(maintain_request) && transferred(maintain_reply)};
+  for (int k = 0; k < 3; k++) self->outstanding[k] += (uint32_t)sent[k] - (uint32_t)replied[k];
   if (__builtin_expect(self->barrier != micro_tlb_barrier_none, false)) {
     const int k = self->barrier >= micro_tlb_barrier_uncached_offered;
     proceed(self, sent[k]);
@@ -179,6 +204,8 @@ phase_end() {
     count(held);
   if (!transferred(in_request)) return;
   count(requests);
+  if (data(in_request).op == mem_op_maintain)
+    event(maintained, data(in_request).address, (cache_operation)data(in_request).data);
   if (get(translation).route == micro_tlb_route_barrier) {
     self->barrier = micro_tlb_barrier_cached_offered;
     self->barrier_tag = data(in_request).tag;

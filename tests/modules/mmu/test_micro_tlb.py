@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, Memory, collect, happened
+from tests.modules.harness import Bench, Memory, collect, happened, read_monitor
 from tests.modules.mmu.pages import KIB, Pair, first_match, operation
 
 KERNEL = "(address_context){.kernel = true, .k0 = 3}"
@@ -151,6 +151,36 @@ def test_a_barrier_goes_along_both_ways(bench: Bench) -> None:
     [replies] = machine.play([["0 write 4 0xa0000000 1 1", "1 barrier 1 0 0 2", "2 read 4 0xa0000000 0 3"]], 60, outstanding=8)
     assert [(a.tag, a.error) for a in replies] == [(1, False), (2, False), (3, False)]
     assert replies[2].data == 1 and replies[1].cycle > replies[0].cycle + 6
+
+
+def test_the_instruction_cache_is_maintained_on_its_own_way(bench: Bench) -> None:
+    """Whatever the page: cached or not; what has no translation is a fault as for a load."""
+    caches = """
+        instance instructions : cache { line = 16; sets = 4; fill_width = 32; };
+        instance behind : memory_state { width = 32; size = 1 MiB; };
+        dut.maintain -> instructions.in;
+        instructions.memory -> behind.port;
+        """
+    machine = micro_tlb(bench, way="dut.uncached -> outside.port;\n" + caches + collect("dut", "maintained(address, operation)"))
+    pair = Pair(0x4000, frames=(0x1000, 0x2000), dirty=(False, False), cacheability=2)
+    script = ["10 maintain 1 0x4010 8", "20 maintain 1 0x4010 9", "30 maintain 1 0xa0005010 9", "40 maintain 1 0x6000 8", "50 maintain 1 0x4010 8"]
+    replies = play(machine, script, [(0, 0, pair)])
+    assert [(a.error, a.cycle) for a in replies] == [(False, 13), (False, 20), (False, 30), (True, 42), (False, 51)]
+    assert [operation for _, _, operation in happened(machine.last, "maintained")] == [8, 9, 9, 8, 8]
+    assert machine.last.counted("instructions.controller") == {"bypassed": 2}
+
+
+def test_what_is_accelerated_may_be_combined(bench: Bench) -> None:
+    way = """
+        instance watch : monitor;
+        dut.uncached.request -> watch.in;
+        watch.out -> outside.port.request;
+        outside.port.reply -> dut.uncached.reply;
+        """
+    machine = micro_tlb(bench, "(address_context){.kernel = true, .k0 = 7}", way=way)
+    play(machine, ["0 write 4 0x80000000 1", "1 write 4 0xa0000000 1"], [], settings={"watch.record": "seen"})
+    seen = [line.value for line in read_monitor(machine.last.directory / "seen") if line.transferred]
+    assert ["combine=true" in value for value in seen] == [True, False]
 
 
 def expected(pair: Pair | None, address: int, write: bool) -> str | None:
