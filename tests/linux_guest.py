@@ -1,5 +1,5 @@
-"""The software of the host machine, where `make linux` leaves it, on QEMU's machine with the same addresses; and what of
-a console has to agree between machines.
+"""The software of the host machine, where `make linux` leaves it, on the functional machine and on QEMU's with the same
+addresses; and what of a console has to agree between machines.
 
 QEMU takes the device tree from the kernel's own section, which is exchanged in a copy, and the initramfs from its loader,
 which puts it where the tree says.
@@ -58,6 +58,14 @@ def on_qemu(guest: Guest, directory: Path, timeout: float = 300) -> tuple[int, s
     command += ["-nic", "none", "-vga", "none", "-display", "none", "-monitor", "none"]
     command += ["-serial", "null", "-serial", "null", "-serial", "stdio", "-kernel", kernel]  # the third is the guest's
     command += ["-device", f"loader,file={guest.initramfs},addr={INITRAMFS_AT:#x},force-raw=on"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout)
+    assert not done.stderr, done.stderr
+    return done.returncode, done.stdout
+
+
+def on_oracle(guest: Guest, build: Path, *options: str, timeout: float = 300) -> tuple[int, str]:
+    """Exit status and console of a boot on the functional machine."""
+    command = [build / "bin/mips-oracle", "--system", "--dtb", guest.tree, "--initramfs", guest.initramfs, *options, guest.vmlinux]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout)
     assert not done.stderr, done.stderr
     return done.returncode, done.stdout

@@ -1,12 +1,15 @@
-"""The host machine's software on QEMU: it boots, does what it is told, ends the machine, and says the same each time."""
+"""The host machine's software on QEMU and on the functional machine: it boots, does what it is told, ends the machine, and
+says the same each time and on both."""
 
+import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.firmware import tool
-from tests.linux_guest import Guest, guest, on_qemu
+from tests.linux_guest import Guest, comparable, guest, on_oracle, on_qemu
 
 pytestmark = pytest.mark.soak
 
@@ -26,6 +29,20 @@ void __start(void)
 FLAGS = ["--target=mipsel-linux-gnu", "-mips32r2", "-mno-abicalls", "-fno-pic", "-static", "-nostdlib", "-fuse-ld=lld", "-O2"]
 
 
+WORK = """
+seq 300 | sort -r | md5sum
+head -c 200000 /bin/busybox | gzip -c | gunzip | md5sum
+mkdir /tmp/files && for i in 1 2 3; do echo "$i" >"/tmp/files/$i"; done
+tar -cf - -C /tmp files | tar -tf -
+httpd -p 80 -h / && wget -qO - http://127.0.0.1/etc/rc.local | md5sum
+ping -c 3 -i 0.2 127.0.0.1 | grep transmitted
+echo 'scale=12; 4*a(1)' | bc -l
+date -u -d @86400 +%F
+sh -c 'kill -SEGV $$'; echo "status $?"
+exit 9
+"""
+
+
 @pytest.fixture
 def software(build_dir: Path) -> Guest:
     return guest(build_dir)
@@ -42,20 +59,51 @@ def test_boot_on_qemu(software: Guest, tmp_path: Path) -> None:
     assert on_qemu(software, tmp_path) == (0, console)
 
 
-def test_own_program_in_the_initramfs(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
-    overlay, made = tmp_path / "overlay", Guest(software.vmlinux, tmp_path / "initramfs.cpio", tmp_path / "host.dtb")
-    (overlay / "etc").mkdir(parents=True)
-    (overlay / "bin").mkdir()
-    (tmp_path / "hello.c").write_text(HELLO)
-    (overlay / "etc/rc.local").write_text("hello")
+@pytest.fixture
+def packed(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> Callable[..., Guest]:
+    """packed(script, program, ...): the software with a script to run and programs of one's own."""
 
     def run(*command: str | Path) -> str:
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
-    run(tool("clang"), *FLAGS, tmp_path / "hello.c", "-o", overlay / "bin/hello")
-    steps = root / "firmware/linux"
-    busybox = run(steps / "fetch", "busybox-static", build_dir / "downloads")
-    run(steps / "initramfs", busybox, build_dir / "firmware/tigon2/tg2.bin", overlay, made.initramfs)
-    run(steps / "tree", made.initramfs, made.tree)
-    status, console = on_qemu(made, tmp_path)
-    assert status == 0 and "\nhello from C\ninit: /etc/rc.local ended with status 7\n" in console
+    def pack(script: str, *programs: Path) -> Guest:
+        overlay, made = tmp_path / "overlay", Guest(software.vmlinux, tmp_path / "initramfs.cpio", tmp_path / "host.dtb")
+        (overlay / "etc").mkdir(parents=True)
+        (overlay / "etc/rc.local").write_text(script)
+        (overlay / "bin").mkdir()
+        for program in programs:
+            shutil.copy(program, overlay / "bin")
+        steps = root / "firmware/linux"
+        busybox = run(steps / "fetch", "busybox-static", build_dir / "downloads")
+        run(steps / "initramfs", busybox, build_dir / "firmware/tigon2/tg2.bin", overlay, made.initramfs)
+        run(steps / "tree", made.initramfs, made.tree)
+        return made
+
+    return pack
+
+
+def test_own_program_in_the_initramfs(packed, build_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "hello.c").write_text(HELLO)
+    subprocess.run([tool("clang"), *FLAGS, tmp_path / "hello.c", "-o", tmp_path / "hello"], check=True)
+    made = packed("hello", tmp_path / "hello")
+    boots = [on_qemu(made, tmp_path), on_oracle(made, build_dir)]
+    assert all("\nhello from C\ninit: /etc/rc.local ended with status 7\n" in console for _, console in boots)
+    assert [status for status, _ in boots] == [0, 7]  # QEMU's power takes none
+
+
+def test_boot_on_the_functional_machine(software: Guest, build_dir: Path, tmp_path: Path) -> None:
+    """Its console is QEMU's; the same twice, times included; and what is counted says that it all was little work."""
+    status, console = on_oracle(software, build_dir)
+    assert status == 0 and comparable(console) == comparable(on_qemu(software, tmp_path)[1])
+    counted = on_oracle(software, build_dir, "--counts")[1]
+    assert counted.startswith(console)
+    counts = dict(line.rsplit(maxsplit=1) for line in counted.removeprefix(console).splitlines())
+    assert int(counts["instructions"]) < 36e6 and int(counts["unimplemented"]) == 0
+
+
+def test_a_guest_at_work_says_the_same_on_both(packed, build_dir: Path, tmp_path: Path) -> None:
+    """Pipes, compression, a server and its client, time, arithmetic, a program that is killed: all as on QEMU."""
+    made = packed(WORK)
+    status, console = on_oracle(made, build_dir)
+    assert status == 9 and "3 packets transmitted, 3 packets received" in console
+    assert comparable(console) == comparable(on_qemu(made, tmp_path)[1])
