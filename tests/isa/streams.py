@@ -144,6 +144,10 @@ class Generator:
         else:
             self.plain()
 
+    def compared(self, count: int) -> list[int]:
+        """The registers of a branch."""
+        return [self.register() for _ in range(count)]
+
     def forward(self) -> None:
         """A conditional branch or a jump over a few instructions."""
         label = f"L{self.label}"
@@ -153,7 +157,7 @@ class Generator:
             i = next(j for j in self.by_class["jump"] if j.name == "j")
         self.names.add(i.name)
         if i.kind == "branch":
-            registers = ", ".join(f"${self.register()}" for o in i.operands if o in ("rs", "rt"))
+            registers = ", ".join(f"${n}" for n in self.compared(sum(o in ("rs", "rt") for o in i.operands)))
             self.emit(f"{i.name} {registers}, {label}")
         elif i.operands == ["target"]:
             self.emit(f"{i.name} {label}")

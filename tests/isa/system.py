@@ -20,6 +20,7 @@ from pathlib import Path
 from tests.isa.programs import HEAD, run, symbols, target, tool
 
 KSEG0, TEXT, DATA, BUFFER, FRAMES = 0x80000000, 0x80100000, 0x80180000, 0x80200000, 0x00300000
+USER = 0x00400000  # code for user mode, to be mapped where it is
 INT, MOD, TLBL, TLBS, ADEL, ADES, IBE, DBE, SYS, BP, RI, CPU, OV, TR = range(14)
 REFILL, GENERAL, INTERRUPT, BOOT_REFILL, BOOT_GENERAL, BOOT_INTERRUPT = range(6)
 CU0, BEV, UM, ERL, EXL, IE = 1 << 28, 1 << 22, 16, 4, 2, 1
@@ -231,8 +232,9 @@ def build(cases: list[Case], output: Path, big: bool) -> Path:
 
 LAYOUT = f"""
 ENTRY(__start)
-PHDRS {{ vectors PT_LOAD; text PT_LOAD; data PT_LOAD; rom PT_LOAD; }}
+PHDRS {{ user PT_LOAD; vectors PT_LOAD; text PT_LOAD; data PT_LOAD; rom PT_LOAD; }}
 SECTIONS {{
+  .user {USER:#x} : {{ *(.user) }} :user
   .vectors {KSEG0:#x} : {{ *(.vectors) }} :vectors
   .text {TEXT:#x} : {{ *(.text) }} :text
   .data {DATA:#x} : {{ *(.data) *(.bss) }} :data
